@@ -7,3 +7,5 @@ pub mod board;
 pub mod hist;
 pub mod pacing;
 pub mod random;
+pub mod refusal;
+pub mod units;

@@ -1,0 +1,130 @@
+//! Why something is not done: the one error type of this package.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// What kind of refusal it is, that is, what a caller can do about it. The extension maps each to one SQLSTATE.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// An argument is wrong, whatever the state of the server.
+    InvalidArgument,
+    /// The server is not in a state in which this is done: not preloaded, busy, a standby, archiving.
+    NotInThisState,
+    /// Too few background worker slots.
+    NoWorkerSlot,
+    /// Not enough room on a disk.
+    DiskFull,
+    /// The user may not do this.
+    NotAllowed,
+    /// The user or a timeout has cancelled it.
+    Cancelled,
+    /// The operating system has failed.
+    System,
+    /// A bug.
+    Internal,
+}
+
+/// An error in the form of PostgreSQL's: what, in which circumstances, and what to do.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Refusal {
+    /// The kind.
+    pub kind: Kind,
+    /// What is wrong: lower case, one line, no period.
+    pub message: String,
+    /// The circumstances, with figures: full sentences.
+    pub detail: Option<String>,
+    /// What to do: full sentences.
+    pub hint: Option<String>,
+}
+
+impl Refusal {
+    /// A refusal without DETAIL and HINT.
+    pub fn new(kind: Kind, message: impl Into<String>) -> Self {
+        Self {
+            kind,
+            message: message.into(),
+            detail: None,
+            hint: None,
+        }
+    }
+
+    /// A refusal of kind [`Kind::InvalidArgument`].
+    pub fn argument(message: impl Into<String>) -> Self {
+        Self::new(Kind::InvalidArgument, message)
+    }
+
+    /// With a DETAIL.
+    pub fn detail(self, detail: impl Into<String>) -> Self {
+        Self {
+            detail: Some(detail.into()),
+            ..self
+        }
+    }
+
+    /// With a HINT.
+    pub fn hint(self, hint: impl Into<String>) -> Self {
+        Self {
+            hint: Some(hint.into()),
+            ..self
+        }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+#[cfg(test)]
+pub(crate) mod check {
+    use super::Refusal;
+
+    /// Asserts that a refusal follows PostgreSQL's style guide, and has a DETAIL and a HINT.
+    pub fn style(refusal: &Refusal) {
+        let Refusal {
+            message,
+            detail,
+            hint,
+            ..
+        } = refusal;
+        assert!(
+            message.starts_with(|c: char| c.is_lowercase() || c == '"'),
+            "{message}"
+        );
+        assert!(
+            !message.ends_with('.') && !message.contains('\n'),
+            "{message}"
+        );
+        for text in [detail, hint] {
+            let text = text
+                .as_deref()
+                .unwrap_or_else(|| panic!("no DETAIL or HINT: {message}"));
+            assert!(
+                text.ends_with('.') && text.starts_with(|c: char| !c.is_lowercase()),
+                "{text}"
+            );
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn built_step_by_step_shown_and_serialized() {
+        let refusal = Refusal::new(Kind::DiskFull, "not enough room")
+            .detail("1 GB is free.")
+            .hint("Make room.");
+        assert_eq!(refusal.to_string(), "not enough room");
+        check::style(&refusal);
+        let json = serde_json::to_string(&refusal).unwrap();
+        assert!(json.contains(r#""kind":"disk_full""#), "{json}");
+        assert_eq!(serde_json::from_str::<Refusal>(&json).unwrap(), refusal);
+    }
+}

@@ -1,0 +1,100 @@
+//! Sizes and durations for people.
+
+/// A number of bytes as pg_size_pretty writes it: in the largest unit that gives at least 10, rounded half up.
+pub fn format_bytes(bytes: u64) -> String {
+    if bytes < 10 * 1024 {
+        return format!("{bytes} bytes");
+    }
+    // Halves of the unit are kept to the end, so that rounding happens once.
+    let mut halves = bytes / 512;
+    let units = ["kB", "MB", "GB", "TB", "PB"];
+    for unit in &units[..4] {
+        if halves < 20 * 1024 - 1 {
+            return format!("{} {unit}", halves.div_ceil(2));
+        }
+        halves /= 1024;
+    }
+    format!("{} {}", halves.div_ceil(2), units[4])
+}
+
+/// A duration in seconds with its two largest units: `250 ms`, `2.5 s`, `20 s`, `1 min 30 s`, `7 h 40 min`, `2 d 3 h`.
+/// Less than 0 is 0; NaN is `unknown`.
+pub fn format_seconds(seconds: f64) -> String {
+    if seconds.is_nan() {
+        return "unknown".into();
+    }
+    let ms = (seconds.clamp(0.0, 1e12) * 1000.0).round() as u64;
+    let tenths = (ms + 50) / 100;
+    let whole = (ms + 500) / 1000;
+    let minutes = (whole + 30) / 60;
+    let hours = (minutes + 30) / 60;
+    match () {
+        () if ms == 0 => "0 s".into(),
+        () if ms < 1000 => format!("{ms} ms"),
+        () if tenths < 600 && tenths % 10 != 0 => format!("{}.{} s", tenths / 10, tenths % 10),
+        () if tenths < 600 => format!("{} s", tenths / 10),
+        () if whole < 3600 => two(whole / 60, "min", whole % 60, "s"),
+        () if minutes < 48 * 60 => two(minutes / 60, "h", minutes % 60, "min"),
+        () => two(hours / 24, "d", hours % 24, "h"),
+    }
+}
+
+fn two(large: u64, unit: &str, small: u64, small_unit: &str) -> String {
+    if small == 0 {
+        format!("{large} {unit}")
+    } else {
+        format!("{large} {unit} {small} {small_unit}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The same values as in PostgreSQL's regression test dbsize.
+    #[test]
+    fn bytes_as_pg_size_pretty() {
+        for (bytes, text) in [
+            (0, "0 bytes"),
+            (10, "10 bytes"),
+            (10239, "10239 bytes"),
+            (10240, "10 kB"),
+            (10485247, "10239 kB"),
+            (10485248, "10 MB"),
+            (10736893951, "10239 MB"),
+            (10736893952, "10 GB"),
+            (10994579406847, "10239 GB"),
+            (10994579406848, "10 TB"),
+            (11258449312612351, "10239 TB"),
+            (11258449312612352, "10 PB"),
+            (1_000_000_000, "954 MB"),
+            (1_000_000_000_000_000, "909 TB"),
+        ] {
+            assert_eq!(format_bytes(bytes), text, "{bytes}");
+        }
+        assert_eq!(format_bytes(u64::MAX), "16384 PB");
+    }
+
+    #[test]
+    fn seconds() {
+        for (seconds, text) in [
+            (0.0, "0 s"),
+            (-5.0, "0 s"),
+            (0.25, "250 ms"),
+            (0.9999, "1 s"),
+            (2.5, "2.5 s"),
+            (20.0, "20 s"),
+            (59.94, "59.9 s"),
+            (59.96, "1 min"),
+            (90.0, "1 min 30 s"),
+            (3599.9, "1 h"),
+            (27600.0, "7 h 40 min"),
+            (2.0 * 86400.0, "2 d"),
+            (51.2 * 3600.0, "2 d 3 h"),
+            (f64::NAN, "unknown"),
+        ] {
+            assert_eq!(format_seconds(seconds), text, "{seconds}");
+        }
+        assert!(format_seconds(f64::INFINITY).contains(" d"));
+    }
+}
