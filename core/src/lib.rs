@@ -8,4 +8,5 @@ pub mod hist;
 pub mod pacing;
 pub mod random;
 pub mod refusal;
+pub mod spec;
 pub mod units;

@@ -72,6 +72,23 @@ impl Refusal {
     }
 }
 
+/// A text of the caller's in double quotes, fit for a message of one line: control characters are escaped, and what is
+/// longer than 80 characters is cut.
+pub fn quoted(text: &str) -> String {
+    let mut shown = String::from("\"");
+    for c in text.chars().take(LONGEST_QUOTE) {
+        if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') {
+            shown.extend(c.escape_default());
+        } else {
+            shown.push(c);
+        }
+    }
+    let cut = text.chars().nth(LONGEST_QUOTE).is_some();
+    shown + if cut { "...\"" } else { "\"" }
+}
+
+const LONGEST_QUOTE: usize = 80;
+
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
@@ -126,5 +143,15 @@ mod tests {
         let json = serde_json::to_string(&refusal).unwrap();
         assert!(json.contains(r#""kind":"disk_full""#), "{json}");
         assert_eq!(serde_json::from_str::<Refusal>(&json).unwrap(), refusal);
+    }
+
+    #[test]
+    fn quoted_texts_stay_in_one_line() {
+        assert_eq!(quoted("größe"), "\"größe\"");
+        assert_eq!(quoted("a\nb\u{2028}"), "\"a\\nb\\u{2028}\"");
+        assert_eq!(
+            quoted(&"x".repeat(81)),
+            format!("\"{}...\"", "x".repeat(80))
+        );
     }
 }

@@ -6,7 +6,7 @@ mod scale;
 pub use format::{format_bytes, format_seconds};
 pub use scale::{MAX_SCALE, bytes_for_scale, bytes_for_scale_at, scale_for_size};
 
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, quoted};
 
 /// Parses a size such as `8GB`, `512 MB`, `1.5TB`, `2x ram` or `50% ram` into bytes, rounded to whole ones; `memory_bytes`
 /// is what `ram` stands for. Units are PostgreSQL's: B, kB, MB, GB and TB, each 1024 of the one before, in upper or lower
@@ -22,40 +22,41 @@ pub fn parse_size(text: &str, memory_bytes: u64) -> Result<u64, Refusal> {
     }
     let end = trimmed.find(|c: char| !matches!(c, '0'..='9' | '.' | '+' | '-'));
     let (number, unit) = trimmed.split_at(end.unwrap_or(trimmed.len()));
+    let shown = quoted(text);
     let Ok(number) = number.parse::<f64>() else {
         return Err(refuse(
-            format!("invalid size \"{text}\""),
+            format!("invalid size {shown}"),
             "It does not begin with a number.",
         ));
     };
     if number <= 0.0 {
         return Err(refuse(
-            format!("size \"{text}\" is not above zero"),
+            format!("size {shown} is not above zero"),
             "A size is a positive number of bytes.",
         ));
     }
-    let bytes = (number * unit_bytes(unit, text, memory_bytes)?).round();
+    let bytes = (number * unit_bytes(unit, &shown, memory_bytes)?).round();
     if bytes < 1.0 {
         return Err(refuse(
-            format!("size \"{text}\" is not above zero"),
+            format!("size {shown} is not above zero"),
             "It is less than half a byte.",
         ));
     }
     if bytes >= i64::MAX as f64 {
         return Err(refuse(
-            format!("size \"{text}\" is too large"),
+            format!("size {shown} is too large"),
             "The largest size is below 8388608 TB.",
         ));
     }
     Ok(bytes as u64)
 }
 
-fn unit_bytes(unit: &str, text: &str, memory_bytes: u64) -> Result<f64, Refusal> {
+fn unit_bytes(unit: &str, shown: &str, memory_bytes: u64) -> Result<f64, Refusal> {
     let words = unit.to_lowercase().replace('x', " x ").replace('%', " % ");
     let words: Vec<&str> = words.split_whitespace().collect();
     let bytes = match words.as_slice() {
         [] => {
-            let message = format!("size \"{text}\" has no unit");
+            let message = format!("size {shown} has no unit");
             return Err(refuse(
                 message,
                 "A number alone could mean bytes, pages or a scale.",
@@ -69,10 +70,10 @@ fn unit_bytes(unit: &str, text: &str, memory_bytes: u64) -> Result<f64, Refusal>
         ["x", "ram"] => memory_bytes as f64,
         ["%", "ram"] | ["%", "of", "ram"] => memory_bytes as f64 / 100.0,
         _ => {
-            let message = format!("invalid size \"{text}\"");
+            let message = format!("invalid size {shown}");
             return Err(refuse(
                 message,
-                format!("\"{}\" is not a unit.", unit.trim()),
+                format!("There is no unit {}.", quoted(unit.trim())),
             ));
         }
     };

@@ -23,16 +23,18 @@ pub fn format_seconds(seconds: f64) -> String {
     if seconds.is_nan() {
         return "unknown".into();
     }
-    let ms = (seconds.clamp(0.0, 1e12) * 1000.0).round() as u64;
+    let us = (seconds.clamp(0.0, 1e13) * 1e6).round() as u64;
+    let ms = (us + 500) / 1000;
     let tenths = (ms + 50) / 100;
     let whole = (ms + 500) / 1000;
     let minutes = (whole + 30) / 60;
     let hours = (minutes + 30) / 60;
     match () {
-        () if ms == 0 => "0 s".into(),
+        () if us == 0 => "0 s".into(),
+        () if ms == 0 => format!("{us} us"),
         () if ms < 1000 => format!("{ms} ms"),
-        () if tenths < 600 && tenths % 10 != 0 => format!("{}.{} s", tenths / 10, tenths % 10),
-        () if tenths < 600 => format!("{} s", tenths / 10),
+        () if tenths < 600 && tenths.is_multiple_of(10) => format!("{} s", tenths / 10),
+        () if tenths < 600 => format!("{}.{} s", tenths / 10, tenths % 10),
         () if whole < 3600 => two(whole / 60, "min", whole % 60, "s"),
         () if minutes < 48 * 60 => two(minutes / 60, "h", minutes % 60, "min"),
         () => two(hours / 24, "d", hours % 24, "h"),
@@ -80,6 +82,7 @@ mod tests {
         for (seconds, text) in [
             (0.0, "0 s"),
             (-5.0, "0 s"),
+            (1e-6, "1 us"),
             (0.25, "250 ms"),
             (0.9999, "1 s"),
             (2.5, "2.5 s"),

@@ -1,0 +1,223 @@
+//! The specification of a run: what the caller asked for, checked once at the edge, with everything left open chosen.
+//!
+//! [`resolve`] turns [`Asked`] (arguments as they were given) and [`Facts`] (this server, now) into a [`Spec`], or refuses.
+//! A resolved [`Spec`] holds only values that can be run; nothing further inside checks them again.
+
+mod asked;
+mod check;
+mod json;
+mod resolve;
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::units;
+
+pub use asked::{Asked, Facts};
+pub use resolve::resolve;
+
+/// Worker slots that a run takes beside its clients': the coordinator and the sampler. The loader has ended before the
+/// clients start.
+pub const OVERHEAD_WORKERS: u32 = 2;
+
+/// From this scale on, `aid` is a bigint, as in pgbench (its SCALE_32BIT_THRESHOLD).
+pub const BIGINT_SCALE: u32 = 20_000;
+
+/// What transactions are run: pgbench's three built-in scripts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Workload {
+    /// Updates of an account, its teller and its branch, and a row of history.
+    Tpcb,
+    /// As `Tpcb`, without teller and branch, and so without their locks.
+    TpcbSimpleUpdate,
+    /// Reads one account.
+    SelectOnly,
+}
+
+impl Workload {
+    /// All of them, in the order in which they are listed to people.
+    pub const ALL: [Workload; 3] = [Self::Tpcb, Self::TpcbSimpleUpdate, Self::SelectOnly];
+
+    /// Its name in SQL.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Tpcb => "tpcb",
+            Self::TpcbSimpleUpdate => "tpcb-simple-update",
+            Self::SelectOnly => "select-only",
+        }
+    }
+
+    /// The workload of this name, pgbench's own names `tpcb-like` and `simple-update` included.
+    pub fn parse(name: &str) -> Option<Self> {
+        match name {
+            "tpcb" | "tpcb-like" => Some(Self::Tpcb),
+            "tpcb-simple-update" | "simple-update" => Some(Self::TpcbSimpleUpdate),
+            "select-only" => Some(Self::SelectOnly),
+            _ => None,
+        }
+    }
+
+    /// Whether its transactions write.
+    pub fn writes(self) -> bool {
+        self != Self::SelectOnly
+    }
+}
+
+/// What ends the measured window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Bound {
+    /// The window is this many milliseconds long.
+    DurationMs(u64),
+    /// Each client runs this many transactions.
+    Transactions(u64),
+}
+
+/// How the tables are made and what is measured beside: the argument `options`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Options {
+    /// Fillfactor of the tables in percent, 10 to 100.
+    pub fillfactor: u8,
+    /// Whether the tables are unlogged.
+    pub unlogged: bool,
+    /// Processes that load, 1 to 64. Above 1 the rows' physical order differs from pgbench's.
+    pub load_workers: u32,
+    /// Whether a sampler runs.
+    pub sample: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            fillfactor: 100,
+            unlogged: false,
+            load_workers: 1,
+            sample: true,
+        }
+    }
+}
+
+/// A run, specified in full.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Spec {
+    /// Name of the target.
+    pub target: String,
+    /// The workload.
+    pub workload: Workload,
+    /// pgbench's scale, 1 to [`units::MAX_SCALE`].
+    pub scale: u32,
+    /// Clients, at least 1.
+    pub clients: u32,
+    /// What ends the measured window.
+    pub bound: Bound,
+    /// Length of the warm-up in milliseconds, 0 for none.
+    pub warmup_ms: u64,
+    /// Transactions a second of all clients together that are scheduled; None: as fast as it goes.
+    pub rate: Option<f64>,
+    /// Transactions that take longer are late; under a rate those that are already later before they start are skipped.
+    pub latency_limit_ms: Option<f64>,
+    /// Seed of all random numbers.
+    pub seed: i64,
+    /// Settings of the clients' sessions: names in lower case, values as SET takes them.
+    pub settings: BTreeMap<String, String>,
+    /// The argument `options`.
+    pub options: Options,
+    /// A text of the caller's.
+    pub label: Option<String>,
+    /// Whether the work database is kept.
+    pub keep: bool,
+    /// Whether the run is done although it may harm others on this server.
+    pub force: bool,
+    /// Names of the parameters that were not given and that pgfsbench chose by itself.
+    pub chosen: Vec<String>,
+    /// The whole run should end within this many milliseconds: the quick look, when nothing was given that may make it
+    /// longer (no bound, warm-up, scale or size).
+    pub within_ms: Option<u64>,
+}
+
+impl Spec {
+    /// Whether `aid` is a bigint at this scale, as in pgbench.
+    pub fn aid_is_bigint(&self) -> bool {
+        self.scale >= BIGINT_SCALE
+    }
+
+    /// Bytes of the freshly loaded tables and keys; see [`units::bytes_for_scale_at`].
+    pub fn data_bytes(&self) -> u64 {
+        units::bytes_for_scale_at(self.scale, self.options.fillfactor)
+    }
+
+    /// Worker slots that the run takes at its peak.
+    pub fn workers(&self) -> u32 {
+        self.clients + OVERHEAD_WORKERS
+    }
+
+    /// Scheduled transactions a second of one client. None without a rate.
+    pub fn rate_per_client(&self) -> Option<f64> {
+        self.rate.map(|rate| rate / f64::from(self.clients))
+    }
+
+    /// The latency limit in nanoseconds. None without a limit.
+    pub fn latency_limit_ns(&self) -> Option<u64> {
+        self.latency_limit_ms.map(|ms| (ms * 1e6).round() as u64)
+    }
+
+    /// The limit beyond which a transaction that has not started is skipped, in nanoseconds: the latency limit, under a
+    /// rate only. It is what [`crate::pacing::is_missed`] takes.
+    pub fn skip_limit_ns(&self) -> Option<u64> {
+        self.rate.and(self.latency_limit_ns())
+    }
+
+    /// Whether this is the quick look, in which a window without checkpoints is expected.
+    pub fn is_quick(&self) -> bool {
+        self.within_ms.is_some()
+    }
+
+    /// The run in one line, and what of it pgfsbench chose, for a NOTICE.
+    pub fn plan_text(&self) -> String {
+        let mut parts = vec![
+            self.workload.as_str().to_owned(),
+            format!("scale {}", self.scale),
+        ];
+        parts.push(count(self.clients.into(), "client"));
+        parts.push(match self.warmup_ms {
+            0 => "no warm-up".into(),
+            ms => format!("{} warm-up", seconds(ms)),
+        });
+        parts.push(match self.bound {
+            Bound::DurationMs(ms) => format!("{} measured", seconds(ms)),
+            Bound::Transactions(n) => format!("{} per client", count(n, "transaction")),
+        });
+        parts.extend(
+            self.rate
+                .map(|rate| format!("{rate} transactions per second scheduled")),
+        );
+        parts.extend(
+            self.latency_limit_ms
+                .map(|ms| format!("latency limit {ms} ms")),
+        );
+        parts.push(format!("seed {}", self.seed));
+        let chosen = match self.chosen.as_slice() {
+            [] => String::new(),
+            names => format!(" (chosen: {})", names.join(", ")),
+        };
+        parts.join(", ") + &chosen
+    }
+}
+
+fn seconds(ms: u64) -> String {
+    units::format_seconds(ms as f64 / 1000.0)
+}
+
+fn count(n: u64, noun: &str) -> String {
+    if n == 1 {
+        format!("1 {noun}")
+    } else {
+        format!("{n} {noun}s")
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,198 @@
+//! Each argument by itself: what it may be, and the error when it is not.
+
+use super::{Bound, Facts, OVERHEAD_WORKERS, Workload};
+use crate::refusal::{Kind, Refusal, quoted};
+use crate::units;
+
+const DAY_US: i64 = 86_400_000_000;
+/// Longest duration and warm-up: 30 days.
+const LONGEST_US: i64 = 30 * DAY_US;
+/// Most transactions per client: 2^40.
+const MOST_TRANSACTIONS: i64 = 1 << 40;
+/// Highest rate in transactions a second.
+const HIGHEST_RATE: f64 = 1e9;
+/// Highest latency limit: 30 days.
+const HIGHEST_LIMIT_MS: f64 = (LONGEST_US / 1000) as f64;
+const LONGEST_LABEL: usize = 200;
+
+pub fn target(name: Option<&str>) -> Result<String, Refusal> {
+    match name.unwrap_or("default") {
+        "default" => Ok("default".into()),
+        name => Err(Refusal::argument(format!("target {} does not exist", quoted(name)))
+            .detail("The only target is \"default\", the filesystem of this server's own data directory.")
+            .hint("Leave out the argument \"target\", or give \"default\".")),
+    }
+}
+
+pub fn workload(name: Option<&str>) -> Result<Workload, Refusal> {
+    let Some(name) = name else {
+        return Ok(Workload::Tpcb);
+    };
+    Workload::parse(name).ok_or_else(|| {
+        let known: Vec<String> = Workload::ALL
+            .iter()
+            .map(|w| format!("\"{}\"", w.as_str()))
+            .collect();
+        Refusal::argument(format!("workload {} does not exist", quoted(name)))
+            .detail("Names of workloads are in lower case, as pgbench's.")
+            .hint(format!("Use one of {}.", known.join(", ")))
+    })
+}
+
+pub fn scale(scale: i32) -> Result<u32, Refusal> {
+    let most = units::MAX_SCALE;
+    u32::try_from(scale)
+        .ok()
+        .filter(|s| (1..=most).contains(s))
+        .ok_or_else(|| {
+            Refusal::argument(format!("scale {scale} is out of range"))
+                .detail(format!("The scale must be between 1 and {most}."))
+                .hint("One unit of scale is 100000 accounts, about 15 MB.")
+        })
+}
+
+pub fn scale_and_size(scale: i32, size: &str) -> Refusal {
+    Refusal::argument("scale and size cannot both be given")
+        .detail(format!(
+            "Scale is {scale} and size is {}; each of them says how much data is loaded.",
+            quoted(size)
+        ))
+        .hint("Give one of them, or neither and let pgfsbench choose.")
+}
+
+pub fn clients(clients: Option<i32>, facts: &Facts) -> Result<Option<u32>, Refusal> {
+    let Some(clients) = clients else {
+        return Ok(None);
+    };
+    let refusal = Refusal::argument(format!("number of clients {clients} is out of range"));
+    match u32::try_from(clients) {
+        Ok(n) if n > facts.max_clients => Err(refusal
+            .detail(format!("The setting \"pgfsbench.max_clients\" allows at most {}.", facts.max_clients))
+            .hint(format!("Raise \"pgfsbench.max_clients\" to at least {n} and restart the server, or ask for fewer."))),
+        Ok(n) if n > 0 => Ok(Some(n)),
+        _ => Err(refusal
+            .detail(format!("The number must be between 1 and {}.", facts.max_clients))
+            .hint("Give at least one client, or none and let pgfsbench choose.")),
+    }
+}
+
+pub fn worker_slots(clients: u32, facts: &Facts) -> Result<(), Refusal> {
+    let free = facts.free_worker_slots;
+    let needed = clients.saturating_add(OVERHEAD_WORKERS);
+    let missing = needed.saturating_sub(free);
+    if missing == 0 {
+        return Ok(());
+    }
+    let enough = facts.max_worker_processes.saturating_add(missing);
+    let or = match free.saturating_sub(OVERHEAD_WORKERS) {
+        0 => String::new(),
+        1 => ", or ask for 1 client".into(),
+        most => format!(", or ask for at most {most} clients"),
+    };
+    Err(Refusal::new(Kind::NoWorkerSlot, "could not register background processes")
+        .detail(format!(
+            "The run needs {needed} worker slots (clients: {clients}, its own: {OVERHEAD_WORKERS}); {free} are free, {missing} are missing."
+        ))
+        .hint(format!("Increase \"max_worker_processes\" to at least {enough} and restart the server{or}.")))
+}
+
+pub fn bound(
+    duration_us: Option<i64>,
+    transactions: Option<i64>,
+) -> Result<Option<Bound>, Refusal> {
+    match (duration_us, transactions) {
+        (Some(us), Some(n)) => Err(Refusal::argument(
+            "duration and transactions cannot both be given",
+        )
+        .detail(format!(
+            "Duration is {} and transactions is {n}; each of them says when the run ends.",
+            units::format_seconds(us as f64 / 1e6)
+        ))
+        .hint("Give one of them, or neither and let pgfsbench choose.")),
+        (Some(us), None) if (1..=LONGEST_US).contains(&us) => {
+            Ok(Some(Bound::DurationMs(whole_ms(us))))
+        }
+        (Some(us), None) => Err(time("duration", us, "above zero, and at most 30 days")),
+        (None, Some(n)) if (1..=MOST_TRANSACTIONS).contains(&n) => {
+            Ok(Some(Bound::Transactions(n.unsigned_abs())))
+        }
+        (None, Some(n)) => Err(Refusal::argument(format!(
+            "number of transactions {n} is out of range"
+        ))
+        .detail(format!(
+            "The number must be between 1 and {MOST_TRANSACTIONS}."
+        ))
+        .hint("It is the number of transactions of each client.")),
+        (None, None) => Ok(None),
+    }
+}
+
+pub fn warmup(us: Option<i64>) -> Result<Option<u64>, Refusal> {
+    match us {
+        Some(us) if !(0..=LONGEST_US).contains(&us) => {
+            Err(time("warmup", us, "zero or more, and at most 30 days"))
+        }
+        us => Ok(us.map(whole_ms)),
+    }
+}
+
+pub fn rate(rate: Option<f64>) -> Result<Option<f64>, Refusal> {
+    in_range(
+        "rate",
+        rate,
+        HIGHEST_RATE,
+        "transactions per second of all clients together",
+    )
+}
+
+pub fn latency_limit(ms: Option<f64>) -> Result<Option<f64>, Refusal> {
+    in_range("latency_limit_ms", ms, HIGHEST_LIMIT_MS, "milliseconds")
+}
+
+pub fn label(label: Option<&str>) -> Result<Option<String>, Refusal> {
+    let Some(label) = label else { return Ok(None) };
+    let characters = label.chars().count();
+    let (message, detail) = if label.trim().is_empty() {
+        ("label is empty", "It holds nothing but blanks.".into())
+    } else if characters > LONGEST_LABEL {
+        (
+            "label is too long",
+            format!("It has {characters} characters; at most {LONGEST_LABEL} are allowed."),
+        )
+    } else if label.chars().any(char::is_control) {
+        (
+            "label contains a control character",
+            "Line breaks and tabs are control characters too.".into(),
+        )
+    } else {
+        return Ok(Some(label.into()));
+    };
+    Err(Refusal::argument(message)
+        .detail(detail)
+        .hint("Give a short text in one line, or NULL for none."))
+}
+
+/// A number that must be above 0 and at most `most`.
+fn in_range(name: &str, value: Option<f64>, most: f64, unit: &str) -> Result<Option<f64>, Refusal> {
+    match value {
+        Some(x) if !(x > 0.0 && x <= most) => {
+            Err(Refusal::argument(format!("{name} {x} is out of range"))
+                .detail(format!("It must be a number above 0 and at most {most}."))
+                .hint(format!("It is in {unit}; leave it out for none.")))
+        }
+        value => Ok(value),
+    }
+}
+
+/// Whole milliseconds, rounded up, so that nothing above zero becomes zero.
+fn whole_ms(us: i64) -> u64 {
+    us.unsigned_abs().div_ceil(1000)
+}
+
+fn time(name: &str, us: i64, allowed: &str) -> Refusal {
+    let sign = if us < 0 { "-" } else { "" };
+    let value = units::format_seconds(us.unsigned_abs() as f64 / 1e6);
+    Refusal::argument(format!("{name} {sign}{value} is out of range"))
+        .detail(format!("It must be {allowed}."))
+        .hint("Give an interval such as '20 s' or '30 min'.")
+}

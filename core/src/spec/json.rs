@@ -1,0 +1,126 @@
+//! The two arguments that are JSON objects: `settings` and `options`.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::Options;
+use crate::refusal::{Refusal, quoted};
+
+/// Names and values of session settings: names in lower case, values as text, true and false as on and off. Whether a
+/// setting exists and may be set is for the server to say.
+pub fn settings(value: Option<&Value>) -> Result<BTreeMap<String, String>, Refusal> {
+    let mut settings = BTreeMap::new();
+    for (name, value) in object(
+        "settings",
+        value,
+        r#"'{"synchronous_commit": "off", "work_mem": "64MB"}'"#,
+    )? {
+        let setting = setting_name(name)?;
+        let value = setting_value(&setting, value)?;
+        if settings.insert(setting, value).is_some() {
+            return Err(Refusal::argument(format!(
+                "setting {} is given more than once",
+                quoted(name)
+            ))
+            .detail("Names of settings are the same in upper and lower case.")
+            .hint("Give each setting once."));
+        }
+    }
+    Ok(settings)
+}
+
+/// The options, each checked; what is not given has its default.
+pub fn options(value: Option<&Value>) -> Result<Options, Refusal> {
+    let mut options = Options::default();
+    for (name, value) in object("options", value, r#"'{"fillfactor": 90}'"#)? {
+        match name.as_str() {
+            "fillfactor" => options.fillfactor = whole_number(name, value, 10, 100)? as u8,
+            "load_workers" => options.load_workers = whole_number(name, value, 1, 64)? as u32,
+            "unlogged" => options.unlogged = boolean(name, value)?,
+            "sample" => options.sample = boolean(name, value)?,
+            _ => {
+                return Err(Refusal::argument(format!("option {} does not exist", quoted(name)))
+                    .detail("Names of options are in lower case.")
+                    .hint("Known options are \"fillfactor\", \"load_workers\", \"sample\" and \"unlogged\"."));
+            }
+        }
+    }
+    Ok(options)
+}
+
+/// The members of an object; none when it is not given.
+fn object<'v>(
+    name: &str,
+    value: Option<&'v Value>,
+    example: &str,
+) -> Result<impl Iterator<Item = (&'v String, &'v Value)> + use<'v>, Refusal> {
+    let map = match value {
+        None => None,
+        Some(Value::Object(map)) => Some(map),
+        Some(other) => {
+            return Err(Refusal::argument(format!("{name} is not a JSON object"))
+                .detail(format!("It is {}.", kind(other)))
+                .hint(format!("Give an object such as {example}.")));
+        }
+    };
+    Ok(map.into_iter().flatten())
+}
+
+fn setting_name(name: &str) -> Result<String, Refusal> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '$');
+    if !name.is_empty() && name.chars().all(plain) {
+        return Ok(name.to_ascii_lowercase());
+    }
+    Err(
+        Refusal::argument(format!("invalid name of a setting {}", quoted(name)))
+            .detail("Names of settings consist of letters, digits and underscores.")
+            .hint("See the view pg_settings for all names."),
+    )
+}
+
+fn setting_value(name: &str, value: &Value) -> Result<String, Refusal> {
+    match value {
+        Value::Bool(true) => Ok("on".into()),
+        Value::Bool(false) => Ok("off".into()),
+        Value::Number(n) => Ok(n.to_string()),
+        Value::String(text) if !text.contains('\0') => Ok(text.clone()),
+        other => Err(Refusal::argument(format!("invalid value of setting {}", quoted(name)))
+            .detail(format!("It is {}.", kind(other)))
+            .hint("Give a text, a number, true or false; leave a setting out to keep its default.")),
+    }
+}
+
+fn whole_number(name: &str, value: &Value, least: u64, most: u64) -> Result<u64, Refusal> {
+    value
+        .as_u64()
+        .filter(|n| (least..=most).contains(n))
+        .ok_or_else(|| {
+            let text = match value {
+                Value::Number(n) => format!("It is {n}."),
+                other => format!("It is {}.", kind(other)),
+            };
+            Refusal::argument(format!("invalid value of option \"{name}\""))
+                .detail(text)
+                .hint(format!("Give a whole number between {least} and {most}."))
+        })
+}
+
+fn boolean(name: &str, value: &Value) -> Result<bool, Refusal> {
+    value.as_bool().ok_or_else(|| {
+        Refusal::argument(format!("invalid value of option \"{name}\""))
+            .detail(format!("It is {}.", kind(value)))
+            .hint("Give true or false, without quotes.")
+    })
+}
+
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a text",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "an object",
+    }
+}

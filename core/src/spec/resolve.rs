@@ -1,0 +1,119 @@
+//! From what was asked to a full specification.
+//!
+//! What pgfsbench chooses when it is not given:
+//! - clients: 16, but at most 4 a processor, what the free worker slots and `pgfsbench.max_clients` allow, and for `tpcb` with
+//!   a given scale no more than branches, so that storage is measured and not row locks; at least 1;
+//! - scale: as many as clients, at least 10;
+//! - neither duration nor transactions: 20 s;
+//! - warm-up: 5 s before a chosen duration; a tenth of a given one, within 1 s and 10 s; none before a given number of
+//!   transactions, so that the same seed gives the same final balances;
+//! - seed: a random one.
+
+use super::{Asked, Bound, Facts, OVERHEAD_WORKERS, Spec, Workload, check, json};
+use crate::refusal::Refusal;
+use crate::units;
+
+/// Measured window when no bound is given.
+const QUICK_MS: u64 = 20_000;
+/// Warm-up before it.
+const QUICK_WARMUP_MS: u64 = 5_000;
+/// Within which such a run should end: a minute, less what cleaning up may take.
+const QUICK_WITHIN_MS: u64 = 55_000;
+/// Clients and scale that are chosen.
+const CHOSEN_CLIENTS: u32 = 16;
+const CHOSEN_CLIENTS_PER_PROCESSOR: u32 = 4;
+const CHOSEN_SCALE: u32 = 10;
+
+/// Checks every argument and chooses what was not given. Refuses with `InvalidArgument`, or `NoWorkerSlot` when the server
+/// has too few free worker slots for the clients.
+pub fn resolve(asked: &Asked, facts: &Facts) -> Result<Spec, Refusal> {
+    let target = check::target(asked.target.as_deref())?;
+    let workload = check::workload(asked.workload.as_deref())?;
+    let scale = given_scale(asked, facts)?;
+    let bound = check::bound(asked.duration_us, asked.transactions)?;
+    let warmup_ms = check::warmup(asked.warmup_us)?;
+    let rate = check::rate(asked.rate)?;
+    let latency_limit_ms = check::latency_limit(asked.latency_limit_ms)?;
+    let settings = json::settings(asked.settings.as_ref())?;
+    let options = json::options(asked.options.as_ref())?;
+    let label = check::label(asked.label.as_deref())?;
+    let clients = match check::clients(asked.clients, facts)? {
+        Some(clients) => clients,
+        None => chosen_clients(workload, scale, facts),
+    };
+    check::worker_slots(clients, facts)?;
+
+    let open = bound.is_none() && warmup_ms.is_none() && scale.is_none();
+    Ok(Spec {
+        target,
+        workload,
+        scale: scale.unwrap_or(clients.max(CHOSEN_SCALE)),
+        clients,
+        bound: bound.unwrap_or(Bound::DurationMs(QUICK_MS)),
+        warmup_ms: warmup_ms.unwrap_or(chosen_warmup_ms(bound)),
+        rate,
+        latency_limit_ms,
+        seed: asked.seed.unwrap_or(facts.random_seed),
+        settings,
+        options,
+        label,
+        keep: asked.keep,
+        force: asked.force,
+        chosen: chosen_names(asked),
+        within_ms: open.then_some(QUICK_WITHIN_MS),
+    })
+}
+
+fn given_scale(asked: &Asked, facts: &Facts) -> Result<Option<u32>, Refusal> {
+    match (asked.scale, asked.size.as_deref()) {
+        (Some(scale), Some(size)) => Err(check::scale_and_size(scale, size)),
+        (Some(scale), None) => check::scale(scale).map(Some),
+        (None, Some(size)) => {
+            units::scale_for_size(units::parse_size(size, facts.memory_bytes)?).map(Some)
+        }
+        (None, None) => Ok(None),
+    }
+}
+
+fn chosen_clients(workload: Workload, scale: Option<u32>, facts: &Facts) -> u32 {
+    let branches = match workload {
+        Workload::Tpcb => scale.unwrap_or(u32::MAX),
+        Workload::TpcbSimpleUpdate | Workload::SelectOnly => u32::MAX,
+    };
+    CHOSEN_CLIENTS
+        .min(
+            facts
+                .processors
+                .saturating_mul(CHOSEN_CLIENTS_PER_PROCESSOR),
+        )
+        .min(facts.free_worker_slots.saturating_sub(OVERHEAD_WORKERS))
+        .min(facts.max_clients)
+        .min(branches)
+        .max(1)
+}
+
+fn chosen_warmup_ms(bound: Option<Bound>) -> u64 {
+    match bound {
+        None => QUICK_WARMUP_MS,
+        Some(Bound::DurationMs(ms)) => (ms / 10).clamp(1_000, 10_000),
+        Some(Bound::Transactions(_)) => 0,
+    }
+}
+
+fn chosen_names(asked: &Asked) -> Vec<String> {
+    let given = [
+        ("scale", asked.scale.is_some() || asked.size.is_some()),
+        ("clients", asked.clients.is_some()),
+        (
+            "duration",
+            asked.duration_us.is_some() || asked.transactions.is_some(),
+        ),
+        ("warmup", asked.warmup_us.is_some()),
+        ("seed", asked.seed.is_some()),
+    ];
+    given
+        .into_iter()
+        .filter(|(_, given)| !given)
+        .map(|(name, _)| name.to_owned())
+        .collect()
+}

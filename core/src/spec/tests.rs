@@ -1,0 +1,281 @@
+use super::*;
+use serde_json::json;
+
+mod properties;
+mod refusals;
+
+pub fn facts() -> Facts {
+    Facts {
+        processors: 2,
+        memory_bytes: 4 << 30,
+        shared_buffers_bytes: 128 << 20,
+        free_worker_slots: 40,
+        max_worker_processes: 64,
+        max_clients: 64,
+        data_free_bytes: 100 << 30,
+        random_seed: 42,
+    }
+}
+
+pub fn resolved(asked: Asked) -> Spec {
+    resolve(&asked, &facts()).unwrap()
+}
+
+#[test]
+fn nothing_asked_is_a_quick_look() {
+    let spec = resolved(Asked::default());
+    assert_eq!(
+        (spec.target.as_str(), spec.workload),
+        ("default", Workload::Tpcb)
+    );
+    assert_eq!((spec.clients, spec.scale, spec.seed), (8, 10, 42));
+    assert_eq!(
+        (spec.bound, spec.warmup_ms, spec.within_ms),
+        (Bound::DurationMs(20_000), 5_000, Some(55_000))
+    );
+    assert_eq!(
+        spec.chosen,
+        ["scale", "clients", "duration", "warmup", "seed"]
+    );
+    assert_eq!(
+        spec.plan_text(),
+        "tpcb, scale 10, 8 clients, 5 s warm-up, 20 s measured, seed 42 (chosen: scale, clients, duration, warmup, seed)"
+    );
+    assert!(spec.is_quick());
+}
+
+#[test]
+fn everything_asked_is_taken() {
+    let spec = resolved(Asked {
+        target: Some("default".into()),
+        workload: Some("simple-update".into()),
+        scale: Some(20_000),
+        clients: Some(1),
+        transactions: Some(1),
+        warmup_us: Some(1_500_001),
+        rate: Some(500.0),
+        latency_limit_ms: Some(2.5),
+        seed: Some(-1),
+        settings: Some(
+            json!({"Work_Mem": "64MB", "synchronous_commit": false, "commit_delay": 10}),
+        ),
+        options: Some(
+            json!({"fillfactor": 90, "unlogged": true, "load_workers": 2, "sample": false}),
+        ),
+        label: Some("größer".into()),
+        keep: true,
+        force: true,
+        ..Asked::default()
+    });
+    assert_eq!(
+        spec.plan_text(),
+        "tpcb-simple-update, scale 20000, 1 client, 1.5 s warm-up, 1 transaction per client, 500 transactions per second scheduled, latency limit 2.5 ms, seed -1"
+    );
+    assert!(
+        spec.aid_is_bigint()
+            && spec.keep
+            && spec.force
+            && spec.chosen.is_empty()
+            && !spec.is_quick()
+    );
+    assert_eq!((spec.warmup_ms, spec.workers()), (1501, 3));
+    assert_eq!(
+        (spec.rate_per_client(), spec.skip_limit_ns()),
+        (Some(500.0), Some(2_500_000))
+    );
+    let settings: Vec<_> = spec
+        .settings
+        .iter()
+        .map(|(k, v)| (k.as_str(), v.as_str()))
+        .collect();
+    assert_eq!(
+        settings,
+        [
+            ("commit_delay", "10"),
+            ("synchronous_commit", "off"),
+            ("work_mem", "64MB")
+        ]
+    );
+    assert_eq!(
+        spec.options,
+        Options {
+            fillfactor: 90,
+            unlogged: true,
+            load_workers: 2,
+            sample: false
+        }
+    );
+    assert_eq!(spec.data_bytes(), units::bytes_for_scale_at(20_000, 90));
+    assert_eq!(spec.label.as_deref(), Some("größer"));
+}
+
+#[test]
+fn the_warmup_follows_the_bound() {
+    let warmup = |asked| resolved(asked).warmup_ms;
+    assert_eq!(
+        warmup(Asked {
+            transactions: Some(1000),
+            ..Asked::default()
+        }),
+        0
+    );
+    for (seconds, ms) in [(2, 1_000), (30, 3_000), (600, 10_000)] {
+        assert_eq!(
+            warmup(Asked {
+                duration_us: Some(seconds * 1_000_000),
+                ..Asked::default()
+            }),
+            ms
+        );
+    }
+    assert_eq!(
+        warmup(Asked {
+            warmup_us: Some(0),
+            ..Asked::default()
+        }),
+        0
+    );
+}
+
+#[test]
+fn only_a_run_that_is_all_chosen_promises_to_end_soon() {
+    for asked in [
+        Asked {
+            scale: Some(1000),
+            ..Asked::default()
+        },
+        Asked {
+            size: Some("1GB".into()),
+            ..Asked::default()
+        },
+        Asked {
+            warmup_us: Some(1),
+            ..Asked::default()
+        },
+        Asked {
+            duration_us: Some(1),
+            ..Asked::default()
+        },
+        Asked {
+            transactions: Some(1),
+            ..Asked::default()
+        },
+    ] {
+        assert_eq!(resolved(asked).within_ms, None);
+    }
+    assert!(
+        resolved(Asked {
+            clients: Some(3),
+            ..Asked::default()
+        })
+        .is_quick()
+    );
+}
+
+#[test]
+fn clients_fit_the_server() {
+    let clients = |facts: Facts| resolve(&Asked::default(), &facts).unwrap().clients;
+    assert_eq!(
+        clients(Facts {
+            processors: 64,
+            ..facts()
+        }),
+        16
+    );
+    assert_eq!(
+        clients(Facts {
+            free_worker_slots: 6,
+            ..facts()
+        }),
+        4
+    );
+    assert_eq!(
+        clients(Facts {
+            free_worker_slots: 3,
+            ..facts()
+        }),
+        1
+    );
+    assert_eq!(
+        clients(Facts {
+            max_clients: 5,
+            ..facts()
+        }),
+        5
+    );
+    assert_eq!(
+        clients(Facts {
+            processors: 0,
+            ..facts()
+        }),
+        1
+    );
+}
+
+#[test]
+fn chosen_clients_do_not_outnumber_branches() {
+    let clients = |workload: &str, scale| {
+        resolved(Asked {
+            workload: Some(workload.into()),
+            scale: Some(scale),
+            ..Asked::default()
+        })
+        .clients
+    };
+    assert_eq!(
+        (
+            clients("tpcb", 3),
+            clients("select-only", 3),
+            clients("tpcb", 300)
+        ),
+        (3, 8, 8)
+    );
+    let asked = Asked {
+        clients: Some(32),
+        ..Asked::default()
+    };
+    assert_eq!(
+        resolved(asked).scale,
+        32,
+        "a chosen scale gives each client a branch"
+    );
+}
+
+#[test]
+fn a_size_is_a_scale() {
+    let spec = resolved(Asked {
+        size: Some("50% ram".into()),
+        ..Asked::default()
+    });
+    assert!(
+        units::bytes_for_scale(spec.scale) >= 2 << 30
+            && units::bytes_for_scale(spec.scale - 1) < 2 << 30
+    );
+    assert_eq!(spec.chosen, ["clients", "duration", "warmup", "seed"]);
+}
+
+#[test]
+fn workloads_are_their_names() {
+    for workload in Workload::ALL {
+        assert_eq!(Workload::parse(workload.as_str()), Some(workload));
+        assert_eq!(
+            serde_json::to_value(workload).unwrap(),
+            json!(workload.as_str())
+        );
+    }
+    assert_eq!(Workload::parse("tpcb-like"), Some(Workload::Tpcb));
+    assert_eq!((Workload::parse("TPCB"), Workload::parse("")), (None, None));
+    assert!(Workload::Tpcb.writes() && !Workload::SelectOnly.writes());
+}
+
+#[test]
+fn nothing_is_skipped_without_a_rate() {
+    let spec = resolved(Asked {
+        latency_limit_ms: Some(5.0),
+        ..Asked::default()
+    });
+    assert_eq!(
+        (spec.latency_limit_ns(), spec.skip_limit_ns()),
+        (Some(5_000_000), None)
+    );
+}

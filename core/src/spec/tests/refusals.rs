@@ -1,0 +1,177 @@
+use super::*;
+use crate::refusal::{Kind, Refusal, check};
+
+fn refused(asked: Asked) -> Refusal {
+    let refusal = resolve(&asked, &facts()).expect_err("refused");
+    check::style(&refusal);
+    refusal
+}
+
+fn message(asked: Asked) -> String {
+    let refusal = refused(asked);
+    assert_eq!(refusal.kind, Kind::InvalidArgument);
+    refusal.message
+}
+
+macro_rules! says {
+    ($($field:ident: $value:expr),+ => $message:expr) => {
+        assert_eq!(message(Asked { $($field: Some($value)),+, ..Asked::default() }), $message)
+    };
+}
+
+#[test]
+fn names_that_do_not_exist() {
+    says!(target: "xfs".into() => r#"target "xfs" does not exist"#);
+    says!(target: String::new() => r#"target "" does not exist"#);
+    says!(workload: "tpcc".into() => r#"workload "tpcc" does not exist"#);
+    let hint = refused(Asked {
+        workload: Some("x".into()),
+        ..Asked::default()
+    })
+    .hint
+    .unwrap();
+    assert_eq!(
+        hint,
+        r#"Use one of "tpcb", "tpcb-simple-update", "select-only"."#
+    );
+}
+
+#[test]
+fn scale_and_size_out_of_range() {
+    says!(scale: 1, size: "1GB".into() => "scale and size cannot both be given");
+    says!(scale: 0 => "scale 0 is out of range");
+    says!(scale: -5 => "scale -5 is out of range");
+    says!(scale: i32::MAX => "scale 2147483647 is out of range");
+    says!(size: "lots".into() => r#"invalid size "lots""#);
+    says!(size: "8000 TB".into() => "size 8000 TB is too large");
+}
+
+#[test]
+fn clients_out_of_range() {
+    says!(clients: 0 => "number of clients 0 is out of range");
+    says!(clients: -1 => "number of clients -1 is out of range");
+    says!(clients: 65 => "number of clients 65 is out of range");
+    let hint = refused(Asked {
+        clients: Some(65),
+        ..Asked::default()
+    })
+    .hint
+    .unwrap();
+    assert!(
+        hint.starts_with(r#"Raise "pgfsbench.max_clients" to at least 65"#),
+        "{hint}"
+    );
+}
+
+#[test]
+fn too_few_worker_slots() {
+    let refuse = |clients, free_worker_slots| {
+        let facts = Facts {
+            free_worker_slots,
+            max_worker_processes: 8,
+            ..facts()
+        };
+        let refusal = resolve(
+            &Asked {
+                clients,
+                ..Asked::default()
+            },
+            &facts,
+        )
+        .unwrap_err();
+        check::style(&refusal);
+        assert_eq!(refusal.kind, Kind::NoWorkerSlot);
+        assert_eq!(refusal.message, "could not register background processes");
+        (refusal.detail.unwrap(), refusal.hint.unwrap())
+    };
+    let (detail, hint) = refuse(Some(8), 6);
+    assert_eq!(
+        detail,
+        "The run needs 10 worker slots (clients: 8, its own: 2); 6 are free, 4 are missing."
+    );
+    assert_eq!(
+        hint,
+        r#"Increase "max_worker_processes" to at least 12 and restart the server, or ask for at most 4 clients."#
+    );
+    let (_, hint) = refuse(Some(8), 3);
+    assert!(hint.ends_with("or ask for 1 client."), "{hint}");
+    let (_, hint) = refuse(None, 0);
+    assert_eq!(
+        hint,
+        r#"Increase "max_worker_processes" to at least 11 and restart the server."#
+    );
+}
+
+#[test]
+fn bounds_out_of_range() {
+    says!(duration_us: 1, transactions: 1 => "duration and transactions cannot both be given");
+    says!(duration_us: 0 => "duration 0 s is out of range");
+    says!(duration_us: -1_000_000 => "duration -1 s is out of range");
+    says!(duration_us: 31 * 86_400_000_000 => "duration 31 d is out of range");
+    says!(duration_us: i64::MIN => "duration -106751991 d 4 h is out of range");
+    says!(transactions: 0 => "number of transactions 0 is out of range");
+    says!(transactions: (1 << 40) + 1 => "number of transactions 1099511627777 is out of range");
+    says!(warmup_us: -1 => "warmup -1 us is out of range");
+    says!(warmup_us: i64::MAX => "warmup 106751991 d 4 h is out of range");
+}
+
+#[test]
+fn rates_and_limits_out_of_range() {
+    says!(rate: 0.0 => "rate 0 is out of range");
+    says!(rate: -1.5 => "rate -1.5 is out of range");
+    says!(rate: f64::NAN => "rate NaN is out of range");
+    says!(rate: f64::INFINITY => "rate inf is out of range");
+    says!(rate: 1e10 => "rate 10000000000 is out of range");
+    says!(latency_limit_ms: 0.0 => "latency_limit_ms 0 is out of range");
+    says!(latency_limit_ms: f64::NAN => "latency_limit_ms NaN is out of range");
+    says!(latency_limit_ms: 1e12 => "latency_limit_ms 1000000000000 is out of range");
+}
+
+#[test]
+fn settings_that_are_none() {
+    says!(settings: json!([1]) => "settings is not a JSON object");
+    says!(settings: json!(null) => "settings is not a JSON object");
+    says!(settings: json!({"work_mem": null}) => r#"invalid value of setting "work_mem""#);
+    says!(settings: json!({"work_mem": {"a": 1}}) => r#"invalid value of setting "work_mem""#);
+    says!(settings: json!({"": "1"}) => r#"invalid name of a setting """#);
+    says!(settings: json!({"a b\n": "1"}) => r#"invalid name of a setting "a b\n""#);
+    says!(settings: json!({"work_mem": 1, "WORK_MEM": 2}) => r#"setting "work_mem" is given more than once"#);
+}
+
+#[test]
+fn options_that_are_none() {
+    says!(options: json!("x") => "options is not a JSON object");
+    says!(options: json!({"fill": 1}) => r#"option "fill" does not exist"#);
+    for value in [
+        json!(9),
+        json!(101),
+        json!(90.5),
+        json!("90"),
+        json!(null),
+        json!(-1),
+        json!(u64::MAX),
+    ] {
+        says!(options: json!({"fillfactor": value}) => r#"invalid value of option "fillfactor""#);
+    }
+    says!(options: json!({"load_workers": 0}) => r#"invalid value of option "load_workers""#);
+    says!(options: json!({"load_workers": 65}) => r#"invalid value of option "load_workers""#);
+    says!(options: json!({"unlogged": 1}) => r#"invalid value of option "unlogged""#);
+    says!(options: json!({"sample": "on"}) => r#"invalid value of option "sample""#);
+}
+
+#[test]
+fn labels_that_are_none() {
+    says!(label: String::new() => "label is empty");
+    says!(label: " \t".into() => "label is empty");
+    says!(label: "é".repeat(201) => "label is too long");
+    says!(label: "a\nb".into() => "label contains a control character");
+    assert_eq!(
+        resolved(Asked {
+            label: Some("é".repeat(200)),
+            ..Asked::default()
+        })
+        .label
+        .map(|l| l.len()),
+        Some(400)
+    );
+}
