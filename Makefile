@@ -1,0 +1,61 @@
+# pgfsbench: see `make help`. Steps of more than a line are scripts in tools/.
+
+PG_CONFIG ?= /usr/lib/postgresql/15/bin/pg_config
+PG_MAJOR := $(shell $(PG_CONFIG) --version 2>/dev/null | sed -n 's/^PostgreSQL \([0-9]*\).*/\1/p')
+STAGE := target/stage/pg$(or $(PG_MAJOR),15)/.complete
+VERSION := $(shell sed -n '/^\[workspace.package\]/,/^$$/s/^version = "\(.*\)"/\1/p' Cargo.toml)
+SOURCES := Cargo.toml Cargo.lock pgfsbench.control $(shell find src core/src core/Cargo.toml sql -type f -not -path 'sql/*.sql' -o -name 'pgfsbench--*.sql')
+REGRESS := $(patsubst sql/%.sql,%,$(filter-out sql/pgfsbench--%,$(wildcard sql/*.sql)))
+export PG_CONFIG
+
+.PHONY: all stage setup install uninstall installcheck check check-fmt check-unit check-regress check-integration \
+	lint bench demo deb dist clean help
+
+all: $(STAGE)                   ## build the extension and stage its files in target/stage (default)
+
+$(STAGE): $(SOURCES)
+	tools/stage
+
+setup:                          ## install what is missing on this machine (Debian packages, Rust, cargo-pgrx)
+	tools/setup
+
+install: $(STAGE)               ## install into the PostgreSQL of PG_CONFIG=..., below DESTDIR=... if given
+	tools/install
+
+uninstall:                      ## remove what install put there
+	tools/install --uninstall
+
+installcheck:                   ## pg_regress against a running server that has the extension installed and preloaded (PGHOST, PGPORT, ...)
+	$(shell dirname $$($(PG_CONFIG) --pgxs))/../test/regress/pg_regress --inputdir=. --outputdir=. \
+	    --bindir=$(shell $(PG_CONFIG) --bindir) --dbname=contrib_regression --load-extension=pgfsbench $(REGRESS)
+
+check:                          ## run every test; installs what is missing, and leaves nothing running
+	tools/check
+
+lint: check-fmt                 ## rustfmt, and clippy with warnings as errors
+	tools/check clippy
+
+check-fmt check-unit check-regress check-integration:  ## parts of check
+	tools/check $(@:check-%=%)
+
+bench: $(STAGE)                 ## measure pgfsbench against pgbench in alternating runs
+	tools/setup
+	tools/prefix
+	bench/run
+
+demo:                           ## from nothing to a run's results, on the filesystem of this directory
+	tools/demo
+
+deb: $(STAGE)                   ## a Debian package that installs without Rust
+	tools/deb
+
+dist:                           ## a source archive for PGXN, from the last commit
+	mkdir -p target
+	git archive --format=zip --prefix=pgfsbench-$(VERSION)/ -o target/pgfsbench-$(VERSION).zip HEAD
+	@echo target/pgfsbench-$(VERSION).zip
+
+clean:                          ## remove everything that was made
+	tools/clean
+
+help:                           ## this list
+	@sed -n 's/^\([a-z][a-z -]*\):.*## \(.*\)/\1\t\2/p' Makefile | expand -t 24

@@ -1,0 +1,134 @@
+# What the scripts of this directory share: where things are, who may do what, and how to say it.
+# Sourced, never run.
+
+set -euo pipefail
+umask 022
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
+target=$root/target
+PG_MAJOR=${PG_MAJOR:-15}
+pgrx_version=$(sed -n 's/^pgrx = .*"=\([0-9.]*\)".*/\1/p' "$root/Cargo.toml")
+rust_pinned=$(sed -n 's/^channel = "\(.*\)"/\1/p' "$root/rust-toolchain.toml")
+rust_needed=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' "$root/Cargo.toml")
+
+say() { printf '==> %s\n' "$*"; }
+die() {
+    printf 'error: %s\n' "$1" >&2
+    [ $# -lt 2 ] || printf 'hint: %s\n' "$2" >&2
+    exit 1
+}
+
+is_root() { [ "$(id -u)" = 0 ]; }
+
+# Run a command with root's rights.
+as_root() {
+    if is_root; then
+        "$@"
+    elif command -v sudo >/dev/null; then
+        sudo "$@"
+    else
+        die "this needs root: $*" "Install sudo, or run this as root."
+    fi
+}
+
+# Run a command as the one who owns the throwaway servers: PostgreSQL refuses to run as root, so root steps
+# down to postgres; anybody else stays who they are. RUST_BACKTRACE in a server's environment would put a
+# backtrace into the DETAIL of each of the extension's errors.
+as_server() {
+    if is_root; then
+        (cd / && env -u RUST_BACKTRACE runuser -u postgres -- "$@")
+    else
+        env -u RUST_BACKTRACE "$@"
+    fi
+}
+
+# version_at_least HAVE NEED
+version_at_least() { [ "$(printf '%s\n%s\n' "$2" "$1" | sort -V | head -n1)" = "$2" ]; }
+
+cargo_version() { (cd "$root" && cargo --version 2>/dev/null) | sed -n 's/^cargo \([0-9][0-9.]*\).*/\1/p'; }
+cargo_fits() {
+    local have
+    have=$(cargo_version) && [ -n "$have" ] && version_at_least "$have" "$rust_needed"
+}
+
+# Put a Rust that is new enough first in PATH, and name it to rustup where there is one; false if there is none.
+# rustup obeys rust-toolchain.toml, and fails if that very toolchain is not there: then another that is
+# new enough does as well. cargo in ~/.cargo/bin is often not in root's PATH, nor in that of a script.
+find_rust() {
+    local bin toolchain PATH_BEFORE=$PATH
+    for bin in "" "${CARGO_HOME:-$HOME/.cargo}/bin" /usr/bin; do
+        PATH=${bin:+$bin:}$PATH_BEFORE
+        export PATH
+        unset RUSTUP_TOOLCHAIN
+        ! cargo_fits || return 0
+        if command -v rustup >/dev/null; then
+            for toolchain in $(rustup toolchain list 2>/dev/null | awk '{print $1}' | grep -v nightly); do
+                export RUSTUP_TOOLCHAIN=$toolchain
+                ! cargo_fits || return 0
+            done
+            unset RUSTUP_TOOLCHAIN
+        fi
+    done
+    export PATH=$PATH_BEFORE
+    return 1
+}
+
+# The pinned cargo-pgrx; false if it is not installed.
+# A cargo-pgrx of another version belongs to somebody else's project: ours then stands in target/.
+find_cargo_pgrx() {
+    local candidate
+    for candidate in "${CARGO_HOME:-$HOME/.cargo}/bin/cargo-pgrx" "$target/cargo-pgrx/bin/cargo-pgrx"; do
+        if [ "$("$candidate" pgrx --version 2>/dev/null)" = "cargo-pgrx $pgrx_version" ]; then
+            cargo_pgrx=$candidate
+            return 0
+        fi
+    done
+    return 1
+}
+
+# pg_config to build against: PG_CONFIG if it was given, else Debian's for the main version.
+find_pg_config() {
+    local given=${PG_CONFIG:-/usr/lib/postgresql/$PG_MAJOR/bin/pg_config}
+    pg_config=$(command -v "$given" || true)
+    [ -n "$pg_config" ] || die "there is no $given" "Say which PostgreSQL with PG_CONFIG=/path/to/pg_config, or run tools/setup."
+    pg_config=$(realpath "$pg_config")
+    pg_major=$("$pg_config" --version | sed -n 's/^PostgreSQL \([0-9]*\).*/\1/p')
+}
+
+# Everything that compiles goes through here, so that the flags are the same and nothing is built twice.
+# pgrx then needs no `cargo pgrx init`, and nothing of the user's ~/.pgrx is read or written.
+build_environment() {
+    find_rust || die "there is no cargo $rust_needed or newer" "Run tools/setup."
+    find_pg_config
+    mkdir -p "$target/pgrx"
+    export PGRX_HOME=$target/pgrx PGRX_PG_CONFIG_PATH=$pg_config
+}
+
+# Can the servers' owner enter this directory?
+server_can_enter() { as_server test -x "$1" -a -r "$1" 2>/dev/null; }
+
+# A directory for files that servers must reach: DIRECTORY itself, or if some directory above it is closed to
+# the servers' owner (a work tree below /root, say), the nearest place on the same filesystem that is not.
+# Prints it, or nothing if there is none. $1: the directory, $2: a name for what is made elsewhere.
+reachable_directory() {
+    local wanted=$1 name=$2 device place
+    mkdir -p "$wanted"
+    if server_can_enter "$wanted"; then
+        printf '%s\n' "$wanted"
+        return
+    fi
+    device=$(stat -c %d "$wanted")
+    for place in /var/tmp /tmp /srv /home "$(findmnt -n -o TARGET -T "$wanted")"; do
+        [ -d "$place" ] && [ -w "$place" ] && [ "$(stat -c %d "$place")" = "$device" ] && server_can_enter "$place" || continue
+        place=${place%/}/$name-$(printf '%s' "$wanted" | md5sum | cut -c1-8)
+        mkdir -p -m 755 "$place"
+        printf '%s\n' "$place"
+        return
+    done
+}
+
+# The private PostgreSQL's programs, by their real path: a symbolic link from target/ may lead elsewhere.
+find_prefix() {
+    prefix=$(realpath -m "${PGFSBENCH_PREFIX:-$target/pg$PG_MAJOR}")
+    [ -x "$prefix/bin/postgres" ] || die "there is no private PostgreSQL in $prefix" "Run tools/prefix."
+}
