@@ -6,7 +6,9 @@
 pub mod board;
 pub mod hist;
 pub mod pacing;
+pub mod proc;
 pub mod random;
 pub mod refusal;
 pub mod spec;
+pub mod stats;
 pub mod units;

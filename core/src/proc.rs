@@ -1,0 +1,91 @@
+//! What `/proc` says, parsed from text. Opening and reading the files is the caller's, so that everything here is tested
+//! on recorded texts.
+//!
+//! procfs-core's parser is used for `meminfo`. Its parsers of `mountinfo` (loses the order of options, leaves `\040` in
+//! paths) and `cpuinfo` (asserts on an empty text) do not fit.
+
+mod cpu;
+mod mount;
+
+use std::fmt;
+
+use procfs_core::{FromRead, Meminfo};
+
+use crate::refusal::{Kind, Refusal};
+
+pub use cpu::{Cpu, parse_cpuinfo};
+pub use mount::{Mount, mount_of, parse_mountinfo};
+
+/// Where each text comes from.
+pub const MOUNTINFO: &str = "/proc/self/mountinfo";
+/// Where memory is told.
+pub const MEMINFO: &str = "/proc/meminfo";
+/// Where processors are told.
+pub const CPUINFO: &str = "/proc/cpuinfo";
+
+/// A text that is not what its file should hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParseError {
+    /// The file.
+    pub path: &'static str,
+    /// The line, from 1, when it is known.
+    pub line: Option<usize>,
+    /// What is wrong.
+    pub problem: String,
+}
+
+impl fmt::Display for ParseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "could not parse file \"{}\"", self.path)?;
+        if let Some(line) = self.line {
+            write!(f, ", line {line}")?;
+        }
+        write!(f, ": {}", self.problem)
+    }
+}
+
+impl std::error::Error for ParseError {}
+
+impl From<ParseError> for Refusal {
+    fn from(error: ParseError) -> Self {
+        Refusal::new(Kind::System, error.to_string())
+    }
+}
+
+/// RAM of the machine in bytes: MemTotal of `/proc/meminfo`. A container's own limit is not seen here.
+pub fn parse_memory_bytes(text: &str) -> Result<u64, ParseError> {
+    match Meminfo::from_read(text.as_bytes()) {
+        Ok(meminfo) => Ok(meminfo.mem_total),
+        Err(_) => Err(ParseError {
+            path: MEMINFO,
+            line: None,
+            problem: "fields are missing or not numbers".into(),
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RECORDED: &str = include_str!("proc/meminfo.txt");
+
+    #[test]
+    fn memory() {
+        assert_eq!(parse_memory_bytes(RECORDED), Ok(24684092 * 1024));
+    }
+
+    #[test]
+    fn what_is_no_meminfo() {
+        for text in ["", "MemTotal: lots kB\n", "MemTotal:\n", "MemTotal: 5 kB\n"] {
+            let error = parse_memory_bytes(text).unwrap_err();
+            assert!(
+                error
+                    .to_string()
+                    .starts_with("could not parse file \"/proc/meminfo\": "),
+                "{error}"
+            );
+            assert_eq!(Refusal::from(error).kind, Kind::System);
+        }
+    }
+}
