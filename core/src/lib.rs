@@ -1,9 +1,22 @@
 //! The parts of pgfsbench that need no PostgreSQL: everything that can be decided, computed or parsed without a server is
 //! here, in plain safe Rust, and is tested here in seconds. It knows neither pgrx nor SQLSTATE.
+//!
+//! From the top down:
+//! - [`spec`]: what a caller asked for becomes a full specification of a run, or is refused.
+//! - [`finding`]: what can mislead about a finished run.
+//! - [`board`]: what lies in shared memory while it runs, one writer a field.
+//! - [`pacing`]: when a client's transactions are due under a rate.
+//! - [`random`]: streams of random numbers that are the same on every machine.
+//! - [`hist`]: latency histograms, in shared memory and to compute with.
+//! - [`stats`]: moments, stalls and drift of a run's seconds.
+//! - [`proc`]: mounts, memory and processors from the texts in /proc.
+//! - [`units`]: sizes and scales, parsed and written.
+//! - [`refusal`]: the one error type.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
 pub mod board;
+pub mod finding;
 pub mod hist;
 pub mod pacing;
 pub mod proc;

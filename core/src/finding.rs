@@ -1,0 +1,79 @@
+//! Findings: what can mislead about a run, each with a code, how bad it is, the figures, and what to do.
+//!
+//! [`judge`] is a pure function of [`RunFacts`]. Each rule looks at a few facts; a fact that is not known never makes a
+//! finding, and never an error.
+
+mod facts;
+mod rules;
+
+use serde::{Deserialize, Serialize};
+
+pub use facts::{Place, RunFacts, XminHolder, XminHolderKind};
+
+/// How much a finding says against a run; ordered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// To be known; to be expected in such a run.
+    Info,
+    /// The result can mislead.
+    Warning,
+    /// The result says nothing about the filesystem.
+    Invalid,
+}
+
+impl Severity {
+    /// Its name in tables.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Info => "info",
+            Self::Warning => "warning",
+            Self::Invalid => "invalid",
+        }
+    }
+}
+
+/// One thing that can mislead about a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Finding {
+    /// What it is, for programs: lower case and underscores; never renamed.
+    pub code: String,
+    /// How bad it is.
+    pub severity: Severity,
+    /// What was seen, with figures: lower case, one line, no period.
+    pub message: String,
+    /// What to do: full sentences.
+    pub hint: String,
+}
+
+impl Finding {
+    /// A finding.
+    pub fn new(
+        code: &str,
+        severity: Severity,
+        message: impl Into<String>,
+        hint: impl Into<String>,
+    ) -> Self {
+        Self {
+            code: code.into(),
+            severity,
+            message: message.into(),
+            hint: hint.into(),
+        }
+    }
+}
+
+/// All findings about a run, the worst first.
+pub fn judge(facts: &RunFacts) -> Vec<Finding> {
+    let mut findings: Vec<Finding> = rules::ALL.iter().filter_map(|rule| rule(facts)).collect();
+    findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+    findings
+}
+
+/// The worst of some findings, the first of equals. None when there are none.
+pub fn worst(findings: &[Finding]) -> Option<&Finding> {
+    findings.iter().rev().max_by_key(|finding| finding.severity)
+}
+
+#[cfg(test)]
+mod tests;

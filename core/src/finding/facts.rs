@@ -1,0 +1,128 @@
+//! What is known of a run when it is judged.
+
+use serde::{Deserialize, Serialize};
+
+use crate::spec::{Spec, Workload};
+
+/// Everything that the rules look at. None is: not known.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RunFacts {
+    /// Whether the run is the quick look, of which nobody expects checkpoints or data beyond RAM.
+    pub quick: bool,
+    /// The workload.
+    pub workload: Option<Workload>,
+    /// Number of clients.
+    pub clients: Option<u32>,
+    /// pgbench's scale.
+    pub scale: Option<u32>,
+    /// Transactions a second that were scheduled; None without a rate.
+    pub rate: Option<f64>,
+    /// Bytes of tables and keys.
+    pub data_bytes: Option<u64>,
+    /// The setting `shared_buffers`, in bytes.
+    pub shared_buffers_bytes: Option<u64>,
+    /// RAM in bytes.
+    pub memory_bytes: Option<u64>,
+    /// Checkpoints that began and ended within the measured window.
+    pub checkpoints: Option<u32>,
+    /// The setting `fsync`.
+    pub fsync: Option<bool>,
+    /// The setting `full_page_writes`.
+    pub full_page_writes: Option<bool>,
+    /// The setting `synchronous_commit` as the clients had it.
+    pub synchronous_commit: Option<String>,
+    /// Whoever, apart from the run, held back what vacuum may remove while it was measured.
+    pub xmin_holders: Option<Vec<XminHolder>>,
+    /// The filesystem of the data that was measured.
+    pub data_place: Option<Place>,
+    /// The filesystem of WAL.
+    pub wal_place: Option<Place>,
+    /// Transactions committed in the measured window.
+    pub measured: Option<u64>,
+    /// Transactions that failed in it.
+    pub failed: Option<u64>,
+    /// Transactions that were skipped in it, being later than the latency limit.
+    pub skipped: Option<u64>,
+    /// Transactions a second of each whole second of the window, in order. A shorter last one is left out.
+    pub seconds_tps: Option<Vec<f64>>,
+}
+
+impl RunFacts {
+    /// The facts that follow from the specification; the others unknown.
+    pub fn of_spec(spec: &Spec) -> Self {
+        Self {
+            quick: spec.is_quick(),
+            workload: Some(spec.workload),
+            clients: Some(spec.clients),
+            scale: Some(spec.scale),
+            rate: spec.rate,
+            data_bytes: Some(spec.data_bytes()),
+            ..Self::default()
+        }
+    }
+}
+
+/// Where files are.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Place {
+    /// Major number of st_dev.
+    pub major: u32,
+    /// Minor number of it.
+    pub minor: u32,
+    /// What is mounted there: mostly a device.
+    pub source: String,
+    /// The filesystem's type.
+    pub fs_type: String,
+    /// Where it is mounted.
+    pub mount_point: String,
+}
+
+impl Place {
+    /// Whether both are the same filesystem: the same st_dev, or, since each subvolume of btrfs has its own, the same
+    /// device with the same type.
+    pub fn is_same_filesystem(&self, other: &Place) -> bool {
+        let same_number = (self.major, self.minor) == (other.major, other.minor);
+        let same_source = self.source.starts_with('/')
+            && self.source == other.source
+            && self.fs_type == other.fs_type;
+        same_number || same_source
+    }
+}
+
+/// What kind of thing holds back vacuum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum XminHolderKind {
+    /// A session.
+    Session,
+    /// A replication slot.
+    Slot,
+    /// A prepared transaction.
+    PreparedTransaction,
+    /// A standby with hot_standby_feedback.
+    Walsender,
+}
+
+impl XminHolderKind {
+    /// Its name in texts.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Session => "session",
+            Self::Slot => "replication slot",
+            Self::PreparedTransaction => "prepared transaction",
+            Self::Walsender => "standby",
+        }
+    }
+}
+
+/// One that holds back vacuum.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct XminHolder {
+    /// Its kind.
+    pub kind: XminHolderKind,
+    /// Which one: process id, name of the slot, gid.
+    pub name: String,
+    /// How many transaction ids it holds back.
+    pub age: Option<u64>,
+}

@@ -1,0 +1,279 @@
+use super::*;
+use crate::spec::{Asked, Facts, Workload, resolve};
+use proptest::prelude::*;
+
+const GB: u64 = 1 << 30;
+
+fn place(minor: u32, source: &str, fs_type: &str) -> Place {
+    Place {
+        major: 8,
+        minor,
+        source: source.into(),
+        fs_type: fs_type.into(),
+        mount_point: format!("/m{minor}"),
+    }
+}
+
+fn holder(kind: XminHolderKind, name: &str, age: Option<u64>) -> XminHolder {
+    XminHolder {
+        kind,
+        name: name.into(),
+        age,
+    }
+}
+
+/// A long run without anything to find.
+fn clean() -> RunFacts {
+    RunFacts {
+        quick: false,
+        workload: Some(Workload::Tpcb),
+        clients: Some(16),
+        scale: Some(1000),
+        rate: None,
+        data_bytes: Some(15 * GB),
+        shared_buffers_bytes: Some(GB),
+        memory_bytes: Some(4 * GB),
+        checkpoints: Some(3),
+        fsync: Some(true),
+        full_page_writes: Some(true),
+        synchronous_commit: Some("on".into()),
+        xmin_holders: Some(vec![]),
+        data_place: Some(place(1, "/dev/sda1", "ext4")),
+        wal_place: Some(place(1, "/dev/sda1", "ext4")),
+        measured: Some(1_000_000),
+        failed: Some(0),
+        skipped: Some(0),
+        seconds_tps: Some((0..60).map(|i| 1000.0 + f64::from(i % 7) * 10.0).collect()),
+    }
+}
+
+/// The only finding: its code, severity and message.
+fn only(facts: RunFacts) -> (String, Severity, String) {
+    let findings = judge(&facts);
+    assert_eq!(findings.len(), 1, "{findings:?}");
+    let Finding {
+        code,
+        severity,
+        message,
+        hint,
+    } = findings.into_iter().next().unwrap();
+    assert!(
+        hint.ends_with('.') && !message.ends_with('.') && !message.contains('\n'),
+        "{message} {hint}"
+    );
+    (code, severity, message)
+}
+
+macro_rules! finds {
+    ({$($field:ident: $value:expr),+ $(,)?} => $code:expr, $severity:ident, $message:expr) => {
+        assert_eq!(
+            only(RunFacts { $($field: $value),+, ..clean() }),
+            ($code.to_owned(), Severity::$severity, $message.to_owned())
+        )
+    };
+}
+
+macro_rules! finds_nothing {
+    ($($field:ident: $value:expr),+ $(,)?) => {
+        assert_eq!(judge(&RunFacts { $($field: $value),+, ..clean() }), [])
+    };
+}
+
+#[test]
+fn a_clean_run_and_an_unknown_one_have_none() {
+    assert_eq!(judge(&clean()), []);
+    assert_eq!(judge(&RunFacts::default()), []);
+    assert_eq!(worst(&[]), None);
+}
+
+#[test]
+fn clients_exceed_branches() {
+    finds!({clients: Some(16), scale: Some(8)} => "clients_exceed_branches", Warning, "16 clients share 8 branches");
+    finds_nothing!(clients: Some(16), scale: Some(16));
+    finds_nothing!(scale: Some(8), workload: Some(Workload::TpcbSimpleUpdate));
+    finds_nothing!(scale: Some(8), workload: None);
+}
+
+#[test]
+fn data_fits_shared_buffers() {
+    let message = "data of 150 MB fits in shared_buffers (shared_buffers 1024 MB, RAM 4096 MB)";
+    finds!({data_bytes: Some(150 << 20)} => "data_fits_shared_buffers", Warning, message);
+    finds!({data_bytes: Some(150 << 20), quick: true} => "data_fits_shared_buffers", Info, message);
+    finds_nothing!(data_bytes: None);
+}
+
+#[test]
+fn data_fits_ram() {
+    let message = "data of 2048 MB fits in RAM (shared_buffers 1024 MB, RAM 4096 MB)";
+    finds!({data_bytes: Some(2 * GB)} => "data_fits_ram", Warning, message);
+    finds!({data_bytes: Some(2 * GB), quick: true} => "data_fits_ram", Info, message);
+    finds!({data_bytes: Some(2 * GB), shared_buffers_bytes: None} => "data_fits_ram", Warning,
+        "data of 2048 MB fits in RAM (shared_buffers unknown, RAM 4096 MB)");
+    finds_nothing!(data_bytes: Some(2 * GB), memory_bytes: None);
+}
+
+#[test]
+fn no_complete_checkpoint() {
+    let message = "no complete checkpoint in the measured window";
+    finds!({checkpoints: Some(0)} => "no_complete_checkpoint", Warning, message);
+    finds!({checkpoints: Some(0), quick: true} => "no_complete_checkpoint", Info, message);
+    finds_nothing!(checkpoints: None);
+    finds_nothing!(checkpoints: Some(0), workload: Some(Workload::SelectOnly));
+}
+
+#[test]
+fn too_short() {
+    let message = "2 of at least 3 complete checkpoints in the measured window";
+    finds!({checkpoints: Some(2)} => "too_short", Warning, message);
+    finds!({checkpoints: Some(2), quick: true} => "too_short", Info, message);
+    finds_nothing!(checkpoints: Some(4));
+}
+
+#[test]
+fn durability_settings() {
+    finds!({fsync: Some(false)} => "fsync_off", Invalid, "fsync is off");
+    finds!({full_page_writes: Some(false)} => "full_page_writes_off", Warning, "full_page_writes is off");
+    finds!({synchronous_commit: Some("off".into())} => "synchronous_commit_off", Warning, "synchronous_commit is off");
+    for value in ["on", "local", "remote_write", "remote_apply"] {
+        finds_nothing!(synchronous_commit: Some(value.into()));
+    }
+    finds_nothing!(fsync: None, full_page_writes: None, synchronous_commit: None);
+}
+
+#[test]
+fn old_xmin() {
+    use XminHolderKind::*;
+    let two = vec![
+        holder(Session, "4711", Some(90)),
+        holder(Slot, "standby1", None),
+    ];
+    finds!({xmin_holders: Some(two)} => "old_xmin", Warning,
+        "vacuum is held back by session 4711 (90 transactions old), replication slot standby1");
+    let many = (0..7)
+        .map(|i| holder(PreparedTransaction, &format!("g{i}"), None))
+        .collect();
+    let (_, _, message) = only(RunFacts {
+        xmin_holders: Some(many),
+        ..clean()
+    });
+    assert!(
+        message.ends_with("prepared transaction g4, and 2 more"),
+        "{message}"
+    );
+    finds_nothing!(xmin_holders: None);
+}
+
+#[test]
+fn wal_on_other_filesystem() {
+    finds!({wal_place: Some(place(2, "/dev/sdb1", "xfs"))} => "wal_on_other_filesystem", Warning,
+        "data is on ext4 at /m1, WAL on xfs at /m2");
+    let (_, severity, _) = only(RunFacts {
+        wal_place: Some(place(2, "/dev/sdb1", "ext4")),
+        ..clean()
+    });
+    assert_eq!(severity, Severity::Info);
+    let subvolume = |minor| Some(place(minor, "/dev/sda1", "btrfs"));
+    finds_nothing!(data_place: subvolume(1), wal_place: subvolume(2));
+    let tmpfs = |minor| Some(place(minor, "tmpfs", "tmpfs"));
+    assert_eq!(
+        judge(&RunFacts {
+            data_place: tmpfs(1),
+            wal_place: tmpfs(2),
+            ..clean()
+        })
+        .len(),
+        1
+    );
+    finds_nothing!(wal_place: None);
+}
+
+#[test]
+fn failed_transactions() {
+    finds!({failed: Some(2000), measured: Some(998_000)} => "failed_transactions", Invalid, "2000 transactions failed, 0.20 %");
+    finds!({failed: Some(1), measured: Some(999_999)} => "failed_transactions", Info, "1 transactions failed, under 0.01 %");
+    finds!({failed: Some(1), measured: Some(0)} => "failed_transactions", Invalid, "1 transactions failed, 100.0 %");
+    finds_nothing!(failed: None);
+}
+
+#[test]
+fn skipped_transactions() {
+    finds!({skipped: Some(250), measured: Some(750)} => "skipped_transactions", Warning,
+        "250 transactions were skipped, 25.0 % of those due");
+    finds_nothing!(skipped: Some(0), measured: Some(0));
+}
+
+#[test]
+fn stalls() {
+    let mut seconds = vec![1000.0; 60];
+    (seconds[20], seconds[40]) = (99.0, 0.0);
+    finds!({seconds_tps: Some(seconds)} => "stalls", Warning,
+        "throughput stalled in 2 of 60 seconds, 1 of them without a transaction; the median is 1000 tps");
+    let rare = vec![0.0, 1.0, 2.0, 0.0, 1.0, 1.0, 0.0, 2.0, 1.0];
+    finds_nothing!(seconds_tps: Some(rare), rate: Some(1.0));
+    finds_nothing!(seconds_tps: None);
+}
+
+#[test]
+fn drift() {
+    let seconds =
+        |last: f64| Some([[1000.0; 20], [(1000.0 + last) / 2.0; 20], [last; 20]].concat());
+    finds!({seconds_tps: seconds(750.0)} => "drift", Warning,
+        "the last third of the window did 25.0 % less than the first (750 against 1000 tps)");
+    finds!({seconds_tps: seconds(1200.0), rate: Some(1000.0)} => "drift", Warning,
+        "the last third of the window did 20.0 % more than the first (1200 against 1000 tps)");
+    finds_nothing!(seconds_tps: seconds(1090.0));
+    finds_nothing!(seconds_tps: seconds(750.0), rate: Some(20.0));
+}
+
+#[test]
+fn the_worst_comes_first() {
+    let findings = judge(&RunFacts {
+        fsync: Some(false),
+        checkpoints: Some(0),
+        quick: true,
+        scale: Some(1),
+        ..clean()
+    });
+    let codes: Vec<&str> = findings.iter().map(|f| f.code.as_str()).collect();
+    assert_eq!(
+        codes,
+        [
+            "fsync_off",
+            "clients_exceed_branches",
+            "no_complete_checkpoint"
+        ]
+    );
+    assert_eq!(worst(&findings), findings.first());
+    assert!(Severity::Info < Severity::Warning && Severity::Warning < Severity::Invalid);
+    assert_eq!(
+        serde_json::to_value(Severity::Invalid).unwrap(),
+        Severity::Invalid.as_str()
+    );
+}
+
+#[test]
+fn facts_of_a_specification() {
+    let server = Facts {
+        processors: 2,
+        free_worker_slots: 40,
+        max_clients: 64,
+        ..Facts::default()
+    };
+    let facts = RunFacts::of_spec(&resolve(&Asked::default(), &server).unwrap());
+    assert!(facts.quick && facts.clients == Some(8) && facts.scale == Some(10));
+    assert_eq!(facts.data_bytes.map(|b| b >> 20), Some(149));
+    assert_eq!(judge(&facts), []);
+}
+
+proptest! {
+    #[test]
+    fn never_panics(counts in any::<[Option<u64>; 6]>(), checkpoints: Option<u32>, clients: Option<u32>, rate: Option<f64>,
+        seconds in prop::option::of(prop::collection::vec(any::<f64>(), 0..30))) {
+        let [data_bytes, shared_buffers_bytes, memory_bytes, measured, failed, skipped] = counts;
+        let facts = RunFacts {
+            data_bytes, shared_buffers_bytes, memory_bytes, measured, failed, skipped, checkpoints, clients, rate,
+            seconds_tps: seconds, ..clean()
+        };
+        judge(&facts);
+    }
+}
