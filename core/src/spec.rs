@@ -181,14 +181,16 @@ impl Spec {
             self.workload.as_str().to_owned(),
             format!("scale {}", self.scale),
         ];
-        parts.push(count(self.clients.into(), "client"));
+        parts.push(units::format_count(self.clients.into(), "client"));
         parts.push(match self.warmup_ms {
             0 => "no warm-up".into(),
             ms => format!("{} warm-up", seconds(ms)),
         });
         parts.push(match self.bound {
             Bound::DurationMs(ms) => format!("{} measured", seconds(ms)),
-            Bound::Transactions(n) => format!("{} per client", count(n, "transaction")),
+            Bound::Transactions(n) => {
+                format!("{} per client", units::format_count(n, "transaction"))
+            }
         });
         parts.extend(
             self.rate
@@ -209,14 +211,6 @@ impl Spec {
 
 fn seconds(ms: u64) -> String {
     units::format_seconds(ms as f64 / 1000.0)
-}
-
-fn count(n: u64, noun: &str) -> String {
-    if n == 1 {
-        format!("1 {noun}")
-    } else {
-        format!("{n} {noun}s")
-    }
 }
 
 #[cfg(test)]

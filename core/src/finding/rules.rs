@@ -3,7 +3,7 @@
 use super::{Finding, RunFacts, Severity};
 use crate::spec::Workload;
 use crate::stats;
-use crate::units::format_bytes;
+use crate::units::{format_bytes, format_count};
 
 /// Complete checkpoints that a window should hold (METHOD.md).
 const CHECKPOINTS: u32 = 3;
@@ -68,7 +68,7 @@ fn full_page_writes_off(facts: &RunFacts) -> Option<Finding> {
 fn clients_exceed_branches(facts: &RunFacts) -> Option<Finding> {
     let (clients, scale) = (facts.clients?, facts.scale?);
     (facts.workload? == Workload::Tpcb && clients > scale).then(|| {
-        let message = format!("{clients} clients share {scale} branches");
+        let message = format!("{clients} clients share {}", format_count(scale.into(), "branch"));
         let hint = format!("They wait for each other's row locks, not for storage: use a scale of at least {clients}.");
         Finding::new("clients_exceed_branches", Severity::Warning, message, hint)
     })
@@ -155,7 +155,7 @@ fn failed_transactions(facts: &RunFacts) -> Option<Finding> {
     let share = failed as f64 / (failed as f64 + measured as f64).max(1.0);
     (failed > 0).then(|| {
         let severity = if share > FAILED_SHARE { Severity::Invalid } else { Severity::Info };
-        let message = format!("{failed} transactions failed, {}", percent(share));
+        let message = format!("{} failed, {}", format_count(failed, "transaction"), percent(share));
         let hint = "The reasons are in the server's log. A run with over 0.1 % failed transactions does not count.";
         Finding::new("failed_transactions", severity, message, hint)
     })
@@ -165,7 +165,8 @@ fn skipped_transactions(facts: &RunFacts) -> Option<Finding> {
     let (skipped, measured) = (facts.skipped?, facts.measured?);
     let share = skipped as f64 / (skipped as f64 + measured as f64).max(1.0);
     (skipped > 0).then(|| {
-        let message = format!("{skipped} transactions were skipped, {} of those due", percent(share));
+        let message = format!("{} skipped, {} of those due",
+            format_count(skipped, "transaction"), percent(share));
         let hint = "They were later than the latency limit before they could start, and count as misses: lower the rate.";
         Finding::new("skipped_transactions", Severity::Warning, message, hint)
     })

@@ -190,15 +190,15 @@ fn wal_on_other_filesystem() {
 #[test]
 fn failed_transactions() {
     finds!({failed: Some(2000), measured: Some(998_000)} => "failed_transactions", Invalid, "2000 transactions failed, 0.20 %");
-    finds!({failed: Some(1), measured: Some(999_999)} => "failed_transactions", Info, "1 transactions failed, under 0.01 %");
-    finds!({failed: Some(1), measured: Some(0)} => "failed_transactions", Invalid, "1 transactions failed, 100.0 %");
+    finds!({failed: Some(1), measured: Some(999_999)} => "failed_transactions", Info, "1 transaction failed, under 0.01 %");
+    finds!({failed: Some(1), measured: Some(0)} => "failed_transactions", Invalid, "1 transaction failed, 100.0 %");
     finds_nothing!(failed: None);
 }
 
 #[test]
 fn skipped_transactions() {
     finds!({skipped: Some(250), measured: Some(750)} => "skipped_transactions", Warning,
-        "250 transactions were skipped, 25.0 % of those due");
+        "250 transactions skipped, 25.0 % of those due");
     finds_nothing!(skipped: Some(0), measured: Some(0));
 }
 

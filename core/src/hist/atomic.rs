@@ -41,13 +41,14 @@ impl AtomicHistogram {
     /// Counts one value of `ns` nanoseconds. For the owner only: two writers would lose values.
     #[inline]
     pub fn record(&self, ns: u64) {
+        // The extremes first, so that a reader rarely sees a value without them.
+        raise(&self.min_inverted, !ns);
+        raise(&self.max_ns, ns);
         add(&self.counts[bucket_of(ns)], 1);
         add(&self.sum_ns, ns);
         let us = ns as f64 / 1000.0;
         let squares = f64::from_bits(self.sum_sq_us2.load(Relaxed)) + us * us;
         self.sum_sq_us2.store(squares.to_bits(), Relaxed);
-        raise(&self.min_inverted, !ns);
-        raise(&self.max_ns, ns);
         add(&self.count, 1);
     }
 

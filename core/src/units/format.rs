@@ -49,6 +49,16 @@ fn two(large: u64, unit: &str, small: u64, small_unit: &str) -> String {
     }
 }
 
+/// A number and what is counted: `1 client`, `2 clients`. For nouns whose plural has an s, or es after an h.
+pub fn format_count(n: u64, noun: &str) -> String {
+    let plural = match noun {
+        _ if n == 1 => "",
+        noun if noun.ends_with('h') => "es",
+        _ => "s",
+    };
+    format!("{n} {noun}{plural}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -75,6 +85,13 @@ mod tests {
             assert_eq!(format_bytes(bytes), text, "{bytes}");
         }
         assert_eq!(format_bytes(u64::MAX), "16384 PB");
+    }
+
+    #[test]
+    fn counts() {
+        let counted =
+            [(0, "client"), (1, "client"), (2, "branch")].map(|(n, noun)| format_count(n, noun));
+        assert_eq!(counted, ["0 clients", "1 client", "2 branches"]);
     }
 
     #[test]
