@@ -13,6 +13,8 @@ export PG_CONFIG
 
 all: $(STAGE)                   ## build the extension and stage its files in target/stage (default)
 
+stage: $(STAGE)
+
 $(STAGE): $(SOURCES)
 	tools/stage
 
@@ -29,13 +31,13 @@ installcheck:                   ## pg_regress against a running server that has 
 	$(shell dirname $$($(PG_CONFIG) --pgxs))/../test/regress/pg_regress --inputdir=. --outputdir=. \
 	    --bindir=$(shell $(PG_CONFIG) --bindir) --dbname=contrib_regression --load-extension=pgfsbench $(REGRESS)
 
-check:                          ## run every test; installs what is missing, and leaves nothing running
+check:                          ## every test (parts: check-fmt, check-unit, check-regress, check-integration); installs what is missing, and leaves nothing running
 	tools/check
 
-lint: check-fmt                 ## rustfmt, and clippy with warnings as errors
-	tools/check clippy
+lint:                           ## rustfmt, and clippy with warnings as errors
+	tools/check fmt clippy
 
-check-fmt check-unit check-regress check-integration:  ## parts of check
+check-fmt check-unit check-regress check-integration:
 	tools/check $(@:check-%=%)
 
 bench: $(STAGE)                 ## measure pgfsbench against pgbench in alternating runs

@@ -1,0 +1,3 @@
+//! Integration tests, one module for each matter. See the crate's lib for what they stand on.
+
+mod smoke;

@@ -1,0 +1,70 @@
+//! A small filesystem of its own, in a file. Takes root and a kernel with loop devices.
+
+use crate::server::{program, run, server_owner};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use tempfile::TempDir;
+
+#[derive(Debug)]
+pub struct LoopFs {
+    place: TempDir,
+}
+
+impl LoopFs {
+    /// An ext4 of so many megabytes that the servers' owner may write to; or the reason why this machine has none.
+    pub fn ext4(megabytes: u64) -> Result<Self, String> {
+        let Some(owner) = server_owner() else {
+            return Err("needs root".to_owned());
+        };
+        let mkfs = program("mkfs.ext4").ok_or("there is no mkfs.ext4")?;
+        let mount = program("mount").ok_or("there is no mount")?;
+
+        let place =
+            TempDir::with_prefix_in("pgfsbench-loop.", "/tmp").map_err(|e| e.to_string())?;
+        let image = place.path().join("image");
+        let fs = Self { place };
+        File::create(&image)
+            .and_then(|file| file.set_len(megabytes << 20))
+            .map_err(|e| e.to_string())?;
+        std::fs::create_dir(fs.path()).map_err(|e| e.to_string())?;
+        // No reserved blocks: full means full, for postgres as for root.
+        run(Command::new(mkfs).args(["-q", "-m", "0"]).arg(&image))?;
+        run(Command::new(mount)
+            .args(["-o", "loop"])
+            .arg(&image)
+            .arg(fs.path()))?;
+        // lost+found makes a directory that initdb takes for somebody's data.
+        let _ = std::fs::remove_dir(fs.path().join("lost+found"));
+        std::os::unix::fs::chown(fs.path(), Some(owner), None).map_err(|e| e.to_string())?;
+        open_to_all(fs.place.path())?;
+        Ok(fs)
+    }
+
+    /// Where it is mounted.
+    pub fn path(&self) -> PathBuf {
+        self.place.path().join("mnt")
+    }
+}
+
+fn open_to_all(directory: &Path) -> Result<(), String> {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::set_permissions(directory, std::fs::Permissions::from_mode(0o755))
+        .map_err(|e| e.to_string())
+}
+
+impl Drop for LoopFs {
+    fn drop(&mut self) {
+        // A server on it has been dropped before, or is about to fail anyway: then the mount goes when it does.
+        // The loop device frees itself with the mount.
+        for lazy in [false, true] {
+            let mut umount = Command::new("umount");
+            if lazy {
+                umount.arg("--lazy");
+            }
+            if run(umount.arg(self.path())).is_ok() {
+                break;
+            }
+        }
+    }
+}

@@ -1,0 +1,352 @@
+//! A throwaway server: data directory and socket of its own, no TCP.
+
+use crate::background::Background;
+use crate::process::{Process, processes_in, send};
+use crate::wait::{LONG, SHORT, wait_until};
+use postgres::{Client, Config, NoTls};
+use rustix::process::Signal;
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+use std::time::Duration;
+use tempfile::TempDir;
+
+/// The settings with which the extension works.
+pub const PRELOADED: &[(&str, &str)] = &[
+    ("shared_preload_libraries", "pgfsbench"),
+    ("max_worker_processes", "32"),
+];
+
+const PORT: u16 = 65432;
+
+/// How a server is told to stop.
+#[derive(Clone, Copy, Debug)]
+pub enum Stop {
+    Fast,
+    Immediate,
+}
+
+pub struct Server {
+    /// Data directory and log.
+    place: TempDir,
+    /// The socket: its path has to be short, whatever the data's is.
+    sockets: TempDir,
+}
+
+impl Server {
+    /// A new server with these settings, in /tmp.
+    pub fn start(settings: &[(&str, &str)]) -> Self {
+        Self::start_in(Path::new("/tmp"), settings)
+    }
+
+    /// A new server with its data below this directory, which the servers' owner must be able to enter.
+    pub fn start_in(directory: &Path, settings: &[(&str, &str)]) -> Self {
+        let server = Self {
+            place: owned_directory("pgfsbench-test.", directory),
+            sockets: owned_directory("pgfsbench-socket.", Path::new("/tmp")),
+        };
+        must(
+            as_server("cp")
+                .args(["-a", "--reflink=auto"])
+                .arg(prefix().join("template"))
+                .arg(server.data()),
+        );
+        let sockets = server.sockets.path().display().to_string();
+        server.configure(&[
+            ("listen_addresses", ""),
+            ("unix_socket_directories", &sockets),
+            ("port", &PORT.to_string()),
+        ]);
+        server.configure(settings);
+        server.start_again();
+        server
+    }
+
+    /// Append settings to postgresql.conf; what comes later wins. They hold from the next start, or `reload`.
+    pub fn configure(&self, settings: &[(&str, &str)]) {
+        let mut lines = String::new();
+        for (name, value) in settings {
+            lines += &format!("{name} = '{}'\n", value.replace('\'', "''"));
+        }
+        OpenOptions::new()
+            .append(true)
+            .open(self.data().join("postgresql.conf"))
+            .and_then(|mut file| file.write_all(lines.as_bytes()))
+            .expect("postgresql.conf can be written");
+    }
+
+    /// Start the server after it was stopped or killed, and wait until it takes connections.
+    pub fn start_again(&self) {
+        if let Err(message) = self.try_start() {
+            panic!("{message}");
+        }
+    }
+
+    /// As `start_again`; if the server does not start, what it said.
+    pub fn try_start(&self) -> Result<(), String> {
+        let before = self.log().len();
+        run(self.pg_ctl("start").arg("-l").arg(self.log_path()))
+            .map_err(|error| format!("{error}\n{}", &self.log()[before..]))
+    }
+
+    /// Stop the server and wait until every process of it is gone.
+    pub fn stop(&self, how: Stop) {
+        let mode = match how {
+            Stop::Fast => "fast",
+            Stop::Immediate => "immediate",
+        };
+        must(self.pg_ctl("stop").args(["-m", mode]));
+        self.wait_until_gone();
+    }
+
+    pub fn restart(&self) {
+        self.stop(Stop::Fast);
+        self.start_again();
+    }
+
+    pub fn reload(&self) {
+        must(&mut self.pg_ctl("reload"));
+    }
+
+    /// Kill the postmaster as a power cut would (its children notice and end), and wait until all are gone.
+    pub fn kill(&self) {
+        assert!(
+            send(self.postmaster(), Signal::KILL),
+            "the postmaster was gone already"
+        );
+        self.wait_until_gone();
+    }
+
+    /// Kill one child with SIGKILL, which makes the postmaster restart all others, and wait until the server has
+    /// recovered.
+    pub fn crash(&self, pid: i32) {
+        let ready = |log: String| log.matches("ready to accept connections").count();
+        let before = ready(self.log());
+        assert!(send(pid, Signal::KILL), "process {pid} was gone already");
+        wait_until("the server has recovered", LONG, || {
+            (ready(self.log()) > before).then_some(())
+        });
+    }
+
+    /// Send a child SIGTERM.
+    pub fn terminate(&self, pid: i32) {
+        assert!(send(pid, Signal::TERM), "process {pid} was gone already");
+    }
+
+    pub fn postmaster(&self) -> i32 {
+        self.postmaster_pid().expect("the server runs")
+    }
+
+    /// Every process of this server, the postmaster too.
+    pub fn processes(&self) -> Vec<Process> {
+        processes_in(&self.data())
+    }
+
+    /// A session of the superuser.
+    pub fn connect(&self, database: &str) -> Client {
+        self.connect_as("postgres", database)
+    }
+
+    pub fn connect_as(&self, user: &str, database: &str) -> Client {
+        self.config(user, database)
+            .connect(NoTls)
+            .unwrap_or_else(|error| panic!("cannot connect to {database} as {user}: {error}"))
+    }
+
+    /// For sessions with something special about them: notices, an application name.
+    pub fn config(&self, user: &str, database: &str) -> Config {
+        let mut config = Config::new();
+        config
+            .host_path(self.sockets.path())
+            .port(PORT)
+            .user(user)
+            .dbname(database)
+            .connect_timeout(SHORT);
+        config
+    }
+
+    /// A statement in a session of its own, while the test goes on.
+    pub fn background(&self, database: &str, sql: &str) -> Background {
+        Background::start(self.connect(database), sql)
+    }
+
+    /// Wait until this query, asked in a new transaction each time, says true.
+    pub fn wait_for(&self, database: &str, condition: &str, deadline: Duration) {
+        let mut client = self.connect(database);
+        wait_until(condition, deadline, || {
+            let row = client
+                .query_one(condition, &[])
+                .unwrap_or_else(|error| panic!("{condition}: {error}"));
+            row.get::<_, Option<bool>>(0).unwrap_or(false).then_some(())
+        });
+    }
+
+    /// Everything that the server has logged.
+    pub fn log(&self) -> String {
+        fs::read(self.log_path())
+            .map(|log| String::from_utf8_lossy(&log).into_owned())
+            .unwrap_or_default()
+    }
+
+    pub fn data(&self) -> PathBuf {
+        self.place.path().join("data")
+    }
+
+    /// One of PostgreSQL's programs, set up to talk to this server: psql, pg_dump, pgbench, ...
+    pub fn client_program(&self, name: &str) -> Command {
+        let mut command = Command::new(prefix().join("bin").join(name));
+        command
+            .env("PGHOST", self.sockets.path())
+            .env("PGPORT", PORT.to_string())
+            .env("PGUSER", "postgres")
+            .env("PGDATABASE", "postgres");
+        command
+    }
+
+    fn log_path(&self) -> PathBuf {
+        self.place.path().join("log")
+    }
+
+    fn pg_ctl(&self, verb: &str) -> Command {
+        let mut command = as_server(prefix().join("bin/pg_ctl"));
+        command.arg(verb).arg("-D").arg(self.data());
+        command.args(["-s", "-w", "-t", "120"]);
+        command
+    }
+
+    fn postmaster_pid(&self) -> Option<i32> {
+        let file = fs::read_to_string(self.data().join("postmaster.pid")).ok()?;
+        file.lines().next()?.trim().parse().ok()
+    }
+
+    fn wait_until_gone(&self) {
+        let mut left = Vec::new();
+        let gone = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            wait_until("every process of the server is gone", SHORT, || {
+                left = self.processes();
+                left.is_empty().then_some(())
+            });
+        }));
+        assert!(gone.is_ok(), "these processes are left: {left:?}");
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let log = self.log();
+            let lines: Vec<&str> = log.lines().collect();
+            let tail = lines[lines.len().saturating_sub(60)..].join("\n");
+            eprintln!("--- end of the server's log ---\n{tail}\n---");
+        }
+        // As harsh as a postmaster may be stopped; its pid counts only if it works in this data directory.
+        let running = self.processes();
+        let postmaster = self.postmaster_pid();
+        if running
+            .iter()
+            .any(|process| Some(process.pid) == postmaster)
+        {
+            let _ = run(self.pg_ctl("stop").args(["-m", "immediate"]));
+        }
+        for _ in 0..100 {
+            let left = self.processes();
+            if left.is_empty() {
+                return;
+            }
+            for process in left {
+                send(process.pid, Signal::KILL);
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        eprintln!("processes are left: {:?}", self.processes());
+    }
+}
+
+/// The private copy of PostgreSQL that tools/prefix made.
+fn prefix() -> &'static Path {
+    static PREFIX: OnceLock<PathBuf> = OnceLock::new();
+    PREFIX.get_or_init(|| {
+        let given = std::env::var_os("PGFSBENCH_PREFIX").map(PathBuf::from);
+        let prefix =
+            given.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/pg15"));
+        prefix.canonicalize().unwrap_or_else(|error| {
+            panic!(
+                "no private PostgreSQL in {}: {error}; run tools/prefix",
+                prefix.display()
+            )
+        })
+    })
+}
+
+/// The user that servers run as where that is somebody else: postgres, if this is root.
+pub(crate) fn server_owner() -> Option<u32> {
+    static OWNER: OnceLock<Option<u32>> = OnceLock::new();
+    *OWNER.get_or_init(|| {
+        if !rustix::process::geteuid().is_root() {
+            return None;
+        }
+        let id = Command::new("id").args(["-u", "postgres"]).output();
+        let id = String::from_utf8(id.expect("id runs").stdout).expect("a number");
+        Some(id.trim().parse().expect("there is a user postgres"))
+    })
+}
+
+/// A command that runs as the servers' owner: PostgreSQL refuses to run as root.
+fn as_server(program: impl AsRef<std::ffi::OsStr>) -> Command {
+    let mut command = if server_owner().is_some() {
+        let mut command = Command::new("runuser");
+        command.args(["-u", "postgres", "--"]).arg(program);
+        command
+    } else {
+        Command::new(program)
+    };
+    // The postmaster would hand it on, and the extension's errors would carry a backtrace in their DETAIL.
+    command.env_remove("RUST_BACKTRACE").current_dir("/");
+    command
+}
+
+fn owned_directory(name: &str, within: &Path) -> TempDir {
+    let directory = TempDir::with_prefix_in(name, within)
+        .unwrap_or_else(|error| panic!("no directory in {}: {error}", within.display()));
+    if let Some(owner) = server_owner() {
+        std::os::unix::fs::chown(directory.path(), Some(owner), None).expect("root may chown");
+    }
+    directory
+}
+
+/// Where a program of the system is, also in the directories that only root's PATH has.
+pub(crate) fn program(name: &str) -> Option<PathBuf> {
+    ["/usr/sbin", "/sbin", "/usr/bin", "/bin"]
+        .iter()
+        .map(|directory| Path::new(directory).join(name))
+        .find(|path| path.exists())
+}
+
+/// Run a command to its end; if it fails, what it was and what it said.
+pub(crate) fn run(command: &mut Command) -> Result<(), String> {
+    // Not through pipes: a server that pg_ctl starts would hold them open.
+    let mut said = tempfile::tempfile().map_err(|error| error.to_string())?;
+    let both = |file: &fs::File| file.try_clone().map_err(|error| error.to_string());
+    let status = command
+        .stdin(std::process::Stdio::null())
+        .stdout(both(&said)?)
+        .stderr(both(&said)?)
+        .status()
+        .map_err(|error| format!("{command:?}: {error}"))?;
+    if status.success() {
+        return Ok(());
+    }
+    let mut text = String::new();
+    use std::io::{Read, Seek};
+    let _ = said.rewind();
+    let _ = said.read_to_string(&mut text);
+    Err(format!("{command:?}: {status}\n{text}"))
+}
+
+fn must(command: &mut Command) {
+    if let Err(message) = run(command) {
+        panic!("{message}");
+    }
+}
