@@ -1,9 +1,12 @@
 //! The processes of a server, found by their working directory: a PostgreSQL process stays in its data directory
 //! from its first moment to its last, also when its postmaster is gone.
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{
+    Pid, Signal, WaitOptions, getpid, kill_process, set_child_subreaper, waitpid,
+};
 use std::fs;
 use std::path::Path;
+use std::sync::Once;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Process {
@@ -41,4 +44,36 @@ pub(crate) fn processes_in(data: &Path) -> Vec<Process> {
 pub(crate) fn send(pid: i32, signal: Signal) -> bool {
     let pid = Pid::from_raw(pid).expect("a process id is positive");
     kill_process(pid, signal).is_ok()
+}
+
+/// Make this process the parent of every orphan that its servers leave. A process that was killed keeps its id until
+/// its parent takes note, and until then a new postmaster believes that the old one lives; the machine's first
+/// process can be slow at it, in a container it may never do it.
+pub(crate) fn adopt_orphans() {
+    static ADOPTED: Once = Once::new();
+    ADOPTED.call_once(|| {
+        set_child_subreaper(Some(getpid())).expect("Linux lets a process adopt orphans");
+    });
+}
+
+/// Take note of the server processes that have ended.
+pub(crate) fn reap() {
+    let own = getpid().as_raw_pid().to_string();
+    let Ok(entries) = fs::read_dir("/proc") else {
+        return;
+    };
+    for entry in entries.flatten() {
+        let Ok(stat) = fs::read_to_string(entry.path().join("stat")) else {
+            continue;
+        };
+        // `PID (NAME) STATE PARENT ...`: only servers are called so, so no child of Command is taken away from it.
+        let Some((pid, rest)) = stat.split_once(" (postgres) Z ") else {
+            continue;
+        };
+        if rest.split(' ').next() == Some(own.as_str())
+            && let Some(pid) = pid.parse().ok().and_then(Pid::from_raw)
+        {
+            let _ = waitpid(Some(pid), WaitOptions::NOHANG);
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! A throwaway server: data directory and socket of its own, no TCP.
 
 use crate::background::Background;
-use crate::process::{Process, processes_in, send};
+use crate::process::{Process, adopt_orphans, processes_in, reap, send};
 use crate::wait::{LONG, SHORT, wait_until};
 use postgres::{Client, Config, NoTls};
 use rustix::process::Signal;
@@ -10,7 +10,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// The settings with which the extension works.
@@ -43,6 +43,7 @@ impl Server {
 
     /// A new server with its data below this directory, which the servers' owner must be able to enter.
     pub fn start_in(directory: &Path, settings: &[(&str, &str)]) -> Self {
+        adopt_orphans();
         let server = Self {
             place: owned_directory("pgfsbench-test.", directory),
             sockets: owned_directory("pgfsbench-socket.", Path::new("/tmp")),
@@ -97,8 +98,9 @@ impl Server {
             Stop::Fast => "fast",
             Stop::Immediate => "immediate",
         };
+        let postmaster = self.postmaster();
         must(self.pg_ctl("stop").args(["-m", mode]));
-        self.wait_until_gone();
+        self.wait_until_gone(postmaster);
     }
 
     pub fn restart(&self) {
@@ -112,11 +114,12 @@ impl Server {
 
     /// Kill the postmaster as a power cut would (its children notice and end), and wait until all are gone.
     pub fn kill(&self) {
+        let postmaster = self.postmaster();
         assert!(
-            send(self.postmaster(), Signal::KILL),
+            send(postmaster, Signal::KILL),
             "the postmaster was gone already"
         );
-        self.wait_until_gone();
+        self.wait_until_gone(postmaster);
     }
 
     /// Kill one child with SIGKILL, which makes the postmaster restart all others, and wait until the server has
@@ -221,15 +224,22 @@ impl Server {
         file.lines().next()?.trim().parse().ok()
     }
 
-    fn wait_until_gone(&self) {
-        let mut left = Vec::new();
-        let gone = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-            wait_until("every process of the server is gone", SHORT, || {
-                left = self.processes();
-                left.is_empty().then_some(())
-            });
-        }));
-        assert!(gone.is_ok(), "these processes are left: {left:?}");
+    /// Wait until no process works in the data directory, and the postmaster's id is free again: it is in
+    /// postmaster.pid, and a new postmaster does not start while somebody has it.
+    fn wait_until_gone(&self, postmaster: i32) {
+        let began = Instant::now();
+        loop {
+            reap();
+            let left = self.processes();
+            if left.is_empty() && !Path::new(&format!("/proc/{postmaster}")).exists() {
+                return;
+            }
+            assert!(
+                began.elapsed() < SHORT,
+                "postmaster {postmaster} was to end; these processes are left: {left:?}"
+            );
+            std::thread::sleep(Duration::from_millis(5));
+        }
     }
 }
 
@@ -253,7 +263,7 @@ impl Drop for Server {
         for _ in 0..100 {
             let left = self.processes();
             if left.is_empty() {
-                return;
+                return reap();
             }
             for process in left {
                 send(process.pid, Signal::KILL);
