@@ -118,10 +118,12 @@ reachable_directory() {
         return
     fi
     device=$(stat -c %d "$wanted")
-    for place in /var/tmp /tmp /srv /home "$(findmnt -n -o TARGET -T "$wanted")"; do
+    for place in /var/tmp /tmp /srv /home "$(findmnt -n -o TARGET -T "$wanted" | tail -n1)"; do
         [ -d "$place" ] && [ -w "$place" ] && [ "$(stat -c %d "$place")" = "$device" ] && server_can_enter "$place" || continue
         place=${place%/}/$name-$(printf '%s' "$wanted" | md5sum | cut -c1-8)
         mkdir -p -m 755 "$place"
+        # Programs will run from there: not from a directory that somebody else put there before.
+        [ -O "$place" ] && [ ! -L "$place" ] || die "$place exists and is somebody else's" "Remove it."
         printf '%s\n' "$place"
         return
     done
