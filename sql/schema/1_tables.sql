@@ -1,0 +1,256 @@
+-- What was measured, stored for good. Columns are only ever added, so that an old dump loads.
+
+CREATE SEQUENCE fsbench.run_id_seq;
+COMMENT ON SEQUENCE fsbench.run_id_seq IS 'Numbers of the runs';
+
+CREATE TABLE fsbench.run_log (
+    run_id               bigint PRIMARY KEY DEFAULT nextval('fsbench.run_id_seq'),
+    status               text NOT NULL CHECK (status IN ('queued', 'running', 'done', 'failed', 'cancelled')),
+    target               text NOT NULL,
+    workload             text NOT NULL,
+    scale                integer,
+    clients              integer,
+    duration             interval,
+    transactions         bigint,
+    warmup               interval,
+    rate                 float8,
+    latency_limit_ms     float8,
+    seed                 bigint,
+    label                text,
+    forced               boolean NOT NULL DEFAULT false,
+    asked                jsonb NOT NULL,
+    used                 jsonb NOT NULL,
+    requested_by         name NOT NULL,
+    requested_at         timestamptz NOT NULL DEFAULT clock_timestamp(),
+    started_at           timestamptz,
+    measured_from        timestamptz,
+    ended_at             timestamptz,
+    phases               jsonb,
+    error_code           text,
+    error                text,
+    error_detail         text,
+    error_hint           text,
+    work_database        name,
+    work_database_oid    oid,
+    work_mark            text,
+    kept                 boolean NOT NULL DEFAULT false,
+    load_ms              float8,
+    data_bytes           bigint,
+    measured_ms          float8,
+    transactions_total   bigint,
+    transactions_outside bigint,
+    skipped              bigint,
+    late                 bigint,
+    failed               bigint,
+    tps                  float8,
+    latency_avg_ms       float8,
+    latency_stddev_ms    float8,
+    latency_p50_ms       float8,
+    latency_p90_ms       float8,
+    latency_p95_ms       float8,
+    latency_p99_ms       float8,
+    latency_p999_ms      float8,
+    latency_max_ms       float8,
+    commit_avg_ms        float8,
+    commit_p50_ms        float8,
+    commit_p99_ms        float8,
+    commit_max_ms        float8,
+    stall_seconds        integer,
+    zero_seconds         integer,
+    xids_used            bigint,
+    wal_bytes            bigint,
+    complete_checkpoints integer,
+    balances             jsonb
+);
+COMMENT ON TABLE fsbench.run_log IS 'One row per run, from the request to the result; read it through the view fsbench.result';
+COMMENT ON COLUMN fsbench.run_log.run_id IS 'Number of the run in this database';
+COMMENT ON COLUMN fsbench.run_log.status IS 'queued, running, done, failed or cancelled; only the figures of a run that is done are to be trusted';
+COMMENT ON COLUMN fsbench.run_log.target IS 'Target that was measured';
+COMMENT ON COLUMN fsbench.run_log.workload IS 'Workload: tpcb, tpcb-simple-update or select-only';
+COMMENT ON COLUMN fsbench.run_log.scale IS 'Scale as in pgbench: 100,000 accounts, 10 tellers and 1 branch each';
+COMMENT ON COLUMN fsbench.run_log.clients IS 'Number of workers that run transactions at the same time';
+COMMENT ON COLUMN fsbench.run_log.duration IS 'Length of the measured window as asked; NULL when the number of transactions ended the run';
+COMMENT ON COLUMN fsbench.run_log.transactions IS 'Transactions per client as asked; NULL when the duration ended the run';
+COMMENT ON COLUMN fsbench.run_log.warmup IS 'Length of the warm-up, which is not measured';
+COMMENT ON COLUMN fsbench.run_log.rate IS 'Transactions per second of all clients as scheduled; NULL: as fast as possible';
+COMMENT ON COLUMN fsbench.run_log.latency_limit_ms IS 'Transactions that took longer (ms) are late; under a rate, those that were later before they could start were skipped';
+COMMENT ON COLUMN fsbench.run_log.seed IS 'Seed of the random numbers; the same seed and transactions give the same transactions';
+COMMENT ON COLUMN fsbench.run_log.label IS 'Free text of the caller';
+COMMENT ON COLUMN fsbench.run_log.forced IS 'Whether the run was made although it could disturb others (force => true)';
+COMMENT ON COLUMN fsbench.run_log.asked IS 'Parameters as given';
+COMMENT ON COLUMN fsbench.run_log.used IS 'Parameters as used, with those that pgfsbench chose (chosen), settings and options';
+COMMENT ON COLUMN fsbench.run_log.requested_by IS 'Role that asked for the run';
+COMMENT ON COLUMN fsbench.run_log.requested_at IS 'When it was asked for';
+COMMENT ON COLUMN fsbench.run_log.started_at IS 'When its coordinator began';
+COMMENT ON COLUMN fsbench.run_log.measured_from IS 'Start of the measured window';
+COMMENT ON COLUMN fsbench.run_log.ended_at IS 'When it was done, failed or cancelled';
+COMMENT ON COLUMN fsbench.run_log.phases IS 'Phases in their order: each with started_ms (since started_at) and ms; cleanup has no ms while it goes on';
+COMMENT ON COLUMN fsbench.run_log.error_code IS 'SQLSTATE of the error that ended the run';
+COMMENT ON COLUMN fsbench.run_log.error IS 'Message of the error that ended the run';
+COMMENT ON COLUMN fsbench.run_log.error_detail IS 'DETAIL of that error';
+COMMENT ON COLUMN fsbench.run_log.error_hint IS 'HINT of that error';
+COMMENT ON COLUMN fsbench.run_log.work_database IS 'Name of the database that the run worked in';
+COMMENT ON COLUMN fsbench.run_log.work_database_oid IS 'OID of that database';
+COMMENT ON COLUMN fsbench.run_log.work_mark IS 'Mark in the comment of that database, without which it is never dropped';
+COMMENT ON COLUMN fsbench.run_log.kept IS 'Whether the work database was left for the caller to use (keep => true)';
+COMMENT ON COLUMN fsbench.run_log.load_ms IS 'Time for loading, vacuuming and building keys (ms)';
+COMMENT ON COLUMN fsbench.run_log.data_bytes IS 'Size of the work database when the clients started';
+COMMENT ON COLUMN fsbench.run_log.measured_ms IS 'From the start of the measured window to the end of the last measured transaction (ms)';
+COMMENT ON COLUMN fsbench.run_log.transactions_total IS 'Transactions committed in the measured window, all clients';
+COMMENT ON COLUMN fsbench.run_log.transactions_outside IS 'Transactions committed in the warm-up';
+COMMENT ON COLUMN fsbench.run_log.skipped IS 'Scheduled transactions that were already later than the latency limit before they could start; they count as misses';
+COMMENT ON COLUMN fsbench.run_log.late IS 'Transactions that took longer than the latency limit';
+COMMENT ON COLUMN fsbench.run_log.failed IS 'Transactions that ended with a serialization failure, a deadlock or a lock timeout';
+COMMENT ON COLUMN fsbench.run_log.tps IS 'Transactions per second in the measured window';
+COMMENT ON COLUMN fsbench.run_log.latency_avg_ms IS 'Mean latency (ms); under a rate from the time when each transaction was due';
+COMMENT ON COLUMN fsbench.run_log.latency_stddev_ms IS 'Standard deviation of the latency (ms)';
+COMMENT ON COLUMN fsbench.run_log.latency_p50_ms IS 'Median latency (ms), within 3.2 %';
+COMMENT ON COLUMN fsbench.run_log.latency_p90_ms IS '90th percentile of the latency (ms), within 3.2 %';
+COMMENT ON COLUMN fsbench.run_log.latency_p95_ms IS '95th percentile of the latency (ms), within 3.2 %';
+COMMENT ON COLUMN fsbench.run_log.latency_p99_ms IS '99th percentile of the latency (ms), within 3.2 %';
+COMMENT ON COLUMN fsbench.run_log.latency_p999_ms IS '99.9th percentile of the latency (ms); NULL under 10,000 transactions';
+COMMENT ON COLUMN fsbench.run_log.latency_max_ms IS 'Longest latency (ms), exact';
+COMMENT ON COLUMN fsbench.run_log.commit_avg_ms IS 'Mean duration of COMMIT (ms)';
+COMMENT ON COLUMN fsbench.run_log.commit_p50_ms IS 'Median duration of COMMIT (ms)';
+COMMENT ON COLUMN fsbench.run_log.commit_p99_ms IS '99th percentile of the duration of COMMIT (ms)';
+COMMENT ON COLUMN fsbench.run_log.commit_max_ms IS 'Longest COMMIT (ms)';
+COMMENT ON COLUMN fsbench.run_log.stall_seconds IS 'Seconds with less than a tenth of the transactions of the median second';
+COMMENT ON COLUMN fsbench.run_log.zero_seconds IS 'Seconds in which no transaction committed';
+COMMENT ON COLUMN fsbench.run_log.xids_used IS 'Transaction ids that the server gave out between the start and the end of the run';
+COMMENT ON COLUMN fsbench.run_log.wal_bytes IS 'WAL that the server wrote in the measured window (difference of LSNs)';
+COMMENT ON COLUMN fsbench.run_log.complete_checkpoints IS 'Checkpoints that began and ended in the measured window';
+COMMENT ON COLUMN fsbench.run_log.balances IS 'Balances after the run: sums of accounts, tellers, branches and history, rows of history, fingerprint of the accounts';
+
+CREATE TABLE fsbench.sample (
+    run_id           bigint NOT NULL REFERENCES fsbench.run_log ON DELETE CASCADE,
+    second           integer NOT NULL,
+    interval_ms      float8 NOT NULL,
+    transactions     bigint NOT NULL,
+    skipped          bigint NOT NULL,
+    late             bigint NOT NULL,
+    failed           bigint NOT NULL,
+    latency_avg_ms   float8,
+    latency_p50_ms   float8,
+    latency_p95_ms   float8,
+    latency_p99_ms   float8,
+    latency_max_ms   float8,
+    commit_p99_ms    float8,
+    PRIMARY KEY (run_id, second)
+);
+COMMENT ON TABLE fsbench.sample IS 'One row per second of the measured window; the transactions of a run add up to its transactions_total';
+COMMENT ON COLUMN fsbench.sample.run_id IS 'Run';
+COMMENT ON COLUMN fsbench.sample.second IS 'Second of the measured window, from 0';
+COMMENT ON COLUMN fsbench.sample.interval_ms IS 'True length of the interval (ms); the last one of a run may be shorter';
+COMMENT ON COLUMN fsbench.sample.transactions IS 'Transactions committed in it';
+COMMENT ON COLUMN fsbench.sample.skipped IS 'Transactions skipped in it';
+COMMENT ON COLUMN fsbench.sample.late IS 'Transactions that took longer than the latency limit';
+COMMENT ON COLUMN fsbench.sample.failed IS 'Transactions that failed in it';
+COMMENT ON COLUMN fsbench.sample.latency_avg_ms IS 'Mean latency of those that ended in it (ms)';
+COMMENT ON COLUMN fsbench.sample.latency_p50_ms IS 'Median latency (ms)';
+COMMENT ON COLUMN fsbench.sample.latency_p95_ms IS '95th percentile of the latency (ms)';
+COMMENT ON COLUMN fsbench.sample.latency_p99_ms IS '99th percentile of the latency (ms)';
+COMMENT ON COLUMN fsbench.sample.latency_max_ms IS 'Longest latency (ms)';
+COMMENT ON COLUMN fsbench.sample.commit_p99_ms IS '99th percentile of the duration of COMMIT (ms)';
+
+CREATE TABLE fsbench.histogram (
+    run_id         bigint NOT NULL REFERENCES fsbench.run_log ON DELETE CASCADE,
+    transaction    text NOT NULL,
+    transactions   bigint NOT NULL,
+    sum_ms         float8 NOT NULL,
+    sum_squares_ms float8 NOT NULL,
+    min_ms         float8,
+    max_ms         float8,
+    buckets        smallint[] NOT NULL,
+    counts         bigint[] NOT NULL,
+    PRIMARY KEY (run_id, transaction)
+);
+COMMENT ON TABLE fsbench.histogram IS 'Latencies of a run as a log-linear histogram (32 buckets per factor of two); histograms of several runs are merged by adding counts, see fsbench.percentile';
+COMMENT ON COLUMN fsbench.histogram.run_id IS 'Run';
+COMMENT ON COLUMN fsbench.histogram.transaction IS 'The name of the workload: latency of its transaction, under a rate from the time when it was due; service: the same from its real start (under a rate only); commit: COMMIT alone';
+COMMENT ON COLUMN fsbench.histogram.transactions IS 'How many were measured';
+COMMENT ON COLUMN fsbench.histogram.sum_ms IS 'Sum of the latencies (ms)';
+COMMENT ON COLUMN fsbench.histogram.sum_squares_ms IS 'Sum of the squares of the latencies (ms squared)';
+COMMENT ON COLUMN fsbench.histogram.min_ms IS 'Shortest (ms)';
+COMMENT ON COLUMN fsbench.histogram.max_ms IS 'Longest (ms)';
+COMMENT ON COLUMN fsbench.histogram.buckets IS 'Numbers of the buckets that are not empty; see fsbench.bucket_low_ms and bucket_high_ms';
+COMMENT ON COLUMN fsbench.histogram.counts IS 'Latencies in each of these buckets';
+
+CREATE TABLE fsbench.environment (
+    run_id               bigint PRIMARY KEY REFERENCES fsbench.run_log ON DELETE CASCADE,
+    pgfsbench_version    text,
+    server_version       text,
+    server_version_num   integer,
+    kernel               text,
+    hostname             text,
+    machine              text,
+    processors           integer,
+    processor_model      text,
+    memory_bytes         bigint,
+    shared_buffers_bytes bigint,
+    scope                text,
+    durability           text,
+    data_directory       text,
+    filesystem           text,
+    device               text,
+    mount_point          text,
+    mount_options        text,
+    st_dev               text,
+    data_size_bytes      bigint,
+    data_free_bytes      bigint,
+    wal_directory        text,
+    wal_filesystem       text,
+    wal_device           text,
+    wal_mount_options    text,
+    wal_st_dev           text,
+    settings             jsonb
+);
+COMMENT ON TABLE fsbench.environment IS 'Where and how a run was made: what one needs to doubt it; what could not be found out is NULL';
+COMMENT ON COLUMN fsbench.environment.run_id IS 'Run';
+COMMENT ON COLUMN fsbench.environment.pgfsbench_version IS 'Version of the pgfsbench library';
+COMMENT ON COLUMN fsbench.environment.server_version IS 'Version of the server, in full';
+COMMENT ON COLUMN fsbench.environment.server_version_num IS 'Version of the server as a number';
+COMMENT ON COLUMN fsbench.environment.kernel IS 'Kernel, release and version';
+COMMENT ON COLUMN fsbench.environment.hostname IS 'Name of the host';
+COMMENT ON COLUMN fsbench.environment.machine IS 'Architecture';
+COMMENT ON COLUMN fsbench.environment.processors IS 'Processors of the machine';
+COMMENT ON COLUMN fsbench.environment.processor_model IS 'Model of the processor';
+COMMENT ON COLUMN fsbench.environment.memory_bytes IS 'RAM';
+COMMENT ON COLUMN fsbench.environment.shared_buffers_bytes IS 'shared_buffers in bytes';
+COMMENT ON COLUMN fsbench.environment.scope IS 'What lies on the measured filesystem, by st_dev: data and WAL, or data only';
+COMMENT ON COLUMN fsbench.environment.durability IS 'What a COMMIT promised by the settings of the server and of the run: durable, or which setting was off';
+COMMENT ON COLUMN fsbench.environment.data_directory IS 'Data directory of the server';
+COMMENT ON COLUMN fsbench.environment.filesystem IS 'Type of the filesystem of the data directory';
+COMMENT ON COLUMN fsbench.environment.device IS 'Its device';
+COMMENT ON COLUMN fsbench.environment.mount_point IS 'Where it is mounted';
+COMMENT ON COLUMN fsbench.environment.mount_options IS 'Its mount options as the kernel shows them';
+COMMENT ON COLUMN fsbench.environment.st_dev IS 'Device number of the data directory, major:minor';
+COMMENT ON COLUMN fsbench.environment.data_size_bytes IS 'Size of that filesystem';
+COMMENT ON COLUMN fsbench.environment.data_free_bytes IS 'Free space on it before the run';
+COMMENT ON COLUMN fsbench.environment.wal_directory IS 'Directory of the WAL, links resolved';
+COMMENT ON COLUMN fsbench.environment.wal_filesystem IS 'Type of the filesystem of the WAL';
+COMMENT ON COLUMN fsbench.environment.wal_device IS 'Its device';
+COMMENT ON COLUMN fsbench.environment.wal_mount_options IS 'Its mount options';
+COMMENT ON COLUMN fsbench.environment.wal_st_dev IS 'Device number of the WAL directory, major:minor';
+COMMENT ON COLUMN fsbench.environment.settings IS 'All settings of the server that are not default, and where each comes from';
+
+CREATE TABLE fsbench.finding (
+    run_id   bigint NOT NULL REFERENCES fsbench.run_log ON DELETE CASCADE,
+    code     text NOT NULL,
+    severity text NOT NULL CHECK (severity IN ('info', 'warning', 'invalid')),
+    message  text NOT NULL,
+    hint     text,
+    PRIMARY KEY (run_id, code)
+);
+COMMENT ON TABLE fsbench.finding IS 'What can mislead about a run';
+COMMENT ON COLUMN fsbench.finding.run_id IS 'Run';
+COMMENT ON COLUMN fsbench.finding.code IS 'Kind of the finding; stays the same over versions';
+COMMENT ON COLUMN fsbench.finding.severity IS 'info: good to know; warning: can mislead; invalid: do not use the figures';
+COMMENT ON COLUMN fsbench.finding.message IS 'What was seen, with figures';
+COMMENT ON COLUMN fsbench.finding.hint IS 'What to do about it';
+
+SELECT pg_catalog.pg_extension_config_dump('fsbench.run_id_seq', '');
+SELECT pg_catalog.pg_extension_config_dump('fsbench.run_log', '');
+SELECT pg_catalog.pg_extension_config_dump('fsbench.sample', '');
+SELECT pg_catalog.pg_extension_config_dump('fsbench.histogram', '');
+SELECT pg_catalog.pg_extension_config_dump('fsbench.environment', '');
+SELECT pg_catalog.pg_extension_config_dump('fsbench.finding', '');

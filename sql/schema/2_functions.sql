@@ -1,0 +1,109 @@
+-- What users call. The parameters of run and start are the same; what is not given is chosen, and said.
+
+CREATE FUNCTION fsbench.version() RETURNS text
+    LANGUAGE c STABLE PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'fsbench_version_wrapper';
+COMMENT ON FUNCTION fsbench.version IS 'Version of the pgfsbench library that is loaded';
+
+CREATE FUNCTION fsbench.run(
+    target text DEFAULT 'default', workload text DEFAULT 'tpcb', scale integer DEFAULT NULL, size text DEFAULT NULL,
+    clients integer DEFAULT NULL, duration interval DEFAULT NULL, transactions bigint DEFAULT NULL,
+    warmup interval DEFAULT NULL, rate float8 DEFAULT NULL, latency_limit_ms float8 DEFAULT NULL,
+    seed bigint DEFAULT NULL, settings jsonb DEFAULT NULL, options jsonb DEFAULT NULL, label text DEFAULT NULL,
+    keep boolean DEFAULT false, force boolean DEFAULT false)
+    RETURNS TABLE (run_id bigint, target text, filesystem text, workload text, tps float8, latency_p99_ms float8,
+        latency_max_ms float8, commit_p99_ms float8, stall_seconds integer, findings text)
+    LANGUAGE c VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 1
+    AS 'MODULE_PATHNAME', 'fsbench_run_wrapper';
+COMMENT ON FUNCTION fsbench.run IS 'Makes a benchmark run, waits for it, and returns its result in one row; everything about it is in fsbench.result. Use it as SELECT * FROM fsbench.run(...)';
+
+CREATE FUNCTION fsbench.start(
+    target text DEFAULT 'default', workload text DEFAULT 'tpcb', scale integer DEFAULT NULL, size text DEFAULT NULL,
+    clients integer DEFAULT NULL, duration interval DEFAULT NULL, transactions bigint DEFAULT NULL,
+    warmup interval DEFAULT NULL, rate float8 DEFAULT NULL, latency_limit_ms float8 DEFAULT NULL,
+    seed bigint DEFAULT NULL, settings jsonb DEFAULT NULL, options jsonb DEFAULT NULL, label text DEFAULT NULL,
+    keep boolean DEFAULT false, force boolean DEFAULT false)
+    RETURNS bigint
+    LANGUAGE c VOLATILE PARALLEL UNSAFE COST 1000000
+    AS 'MODULE_PATHNAME', 'fsbench_start_wrapper';
+COMMENT ON FUNCTION fsbench.start IS 'Starts a benchmark run, or queues it behind others, and returns its id at once; takes the parameters of fsbench.run';
+
+CREATE FUNCTION fsbench.wait(run_id bigint)
+    RETURNS TABLE (run_id bigint, target text, filesystem text, workload text, tps float8, latency_p99_ms float8,
+        latency_max_ms float8, commit_p99_ms float8, stall_seconds integer, findings text)
+    LANGUAGE c VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 1
+    AS 'MODULE_PATHNAME', 'fsbench_wait_wrapper';
+COMMENT ON FUNCTION fsbench.wait(bigint) IS 'Waits until a run is over and returns its result as fsbench.run does; raises the error of a run that failed or was cancelled. It holds a snapshot meanwhile: CALL fsbench.wait(run_id) does not';
+
+CREATE FUNCTION fsbench.cancel(run_id bigint) RETURNS boolean
+    LANGUAGE c STRICT VOLATILE PARALLEL UNSAFE
+    AS 'MODULE_PATHNAME', 'fsbench_cancel_wrapper';
+COMMENT ON FUNCTION fsbench.cancel IS 'Cancels a run that is queued or running; false when there is none of that id any more';
+
+CREATE FUNCTION fsbench._ended(run_id bigint, timeout_ms integer) RETURNS boolean
+    LANGUAGE c STRICT VOLATILE PARALLEL UNSAFE
+    AS 'MODULE_PATHNAME', 'fsbench_ended_wrapper';
+COMMENT ON FUNCTION fsbench._ended IS 'Waits at most that long (ms) for the end of a run, and says whether it is over; an error when there is no such run. Private';
+
+-- A procedure of the same name as the function: CALL counts the output columns of the function as arguments, and a plain
+-- SELECT prefers a function that is not variadic, so that each finds its own.
+CREATE PROCEDURE fsbench.wait(VARIADIC run_ids bigint[])
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    id bigint;
+BEGIN
+    FOREACH id IN ARRAY run_ids LOOP
+        WHILE NOT fsbench._ended(id, 1000) LOOP
+            COMMIT;  -- gives the snapshot back
+        END LOOP;
+    END LOOP;
+END
+$$;
+COMMENT ON PROCEDURE fsbench.wait(bigint[]) IS 'Waits until these runs are over, one after the other, without holding a snapshot for more than a second; see fsbench.result for what came out';
+
+CREATE FUNCTION fsbench._progress(OUT run_id bigint, OUT status text, OUT phase text, OUT done bigint, OUT total bigint,
+    OUT seconds_left float8, OUT phase_seconds float8, OUT tps float8, OUT latency_p99_ms float8, OUT coordinator_pid integer)
+    RETURNS SETOF record
+    LANGUAGE c VOLATILE PARALLEL RESTRICTED ROWS 2
+    AS 'MODULE_PATHNAME', 'fsbench_progress_wrapper';
+COMMENT ON FUNCTION fsbench._progress IS 'Runs of this database that are queued or active, from shared memory. Private; read fsbench.progress';
+
+CREATE FUNCTION fsbench._check_preloaded() RETURNS void
+    LANGUAGE c VOLATILE PARALLEL UNSAFE
+    AS 'MODULE_PATHNAME', 'fsbench_check_preloaded_wrapper';
+COMMENT ON FUNCTION fsbench._check_preloaded IS 'Warns when the library is not preloaded or worker slots are few. Private; called by CREATE EXTENSION';
+
+CREATE FUNCTION fsbench.bucket_low_ms(bucket integer) RETURNS float8
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    AS $$ SELECT CASE WHEN bucket < 32 THEN bucket ELSE (32 + bucket % 32) * 2.0::float8 ^ (bucket / 32 - 1) END / 1e6 $$;
+COMMENT ON FUNCTION fsbench.bucket_low_ms IS 'Lower end (ms, inclusive) of a bucket of fsbench.histogram';
+
+CREATE FUNCTION fsbench.bucket_high_ms(bucket integer) RETURNS float8
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    AS $$ SELECT fsbench.bucket_low_ms(bucket + 1) $$;
+COMMENT ON FUNCTION fsbench.bucket_high_ms IS 'Upper end (ms, exclusive) of a bucket of fsbench.histogram';
+
+CREATE FUNCTION fsbench.percentile(fraction float8, run_ids bigint[], transaction text DEFAULT NULL) RETURNS float8
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+    WITH chosen AS (
+        SELECT h.* FROM fsbench.histogram h JOIN fsbench.run_log r USING (run_id)
+        WHERE h.run_id = ANY (run_ids) AND h.transaction = coalesce($3, r.workload)
+    ), merged AS (
+        SELECT b.bucket, sum(b.count) AS count FROM chosen, unnest(buckets, counts) AS b(bucket, count) GROUP BY b.bucket
+    ), running AS (
+        SELECT bucket, sum(count) OVER (ORDER BY bucket) AS upto, sum(count) OVER () AS total FROM merged
+    )
+    SELECT least(greatest((fsbench.bucket_low_ms(bucket) + fsbench.bucket_high_ms(bucket)) / 2,
+                          (SELECT min(min_ms) FROM chosen)), (SELECT max(max_ms) FROM chosen))
+    FROM running
+    WHERE upto >= greatest(ceil(fraction::numeric * total), 1) AND fraction BETWEEN 0 AND 1
+    ORDER BY bucket LIMIT 1
+    $$;
+COMMENT ON FUNCTION fsbench.percentile(float8, bigint[], text) IS 'Any percentile (fraction 0 to 1) of the latency of one or several runs in ms, from their merged histograms; within 3.2 %. transaction: NULL for that of the workload, or commit, or service';
+
+CREATE FUNCTION fsbench.percentile(fraction float8, run_id bigint, transaction text DEFAULT NULL) RETURNS float8
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$ SELECT fsbench.percentile(fraction, ARRAY[run_id], transaction) $$;
+COMMENT ON FUNCTION fsbench.percentile(float8, bigint, text) IS 'Any percentile (fraction 0 to 1) of the latency of one run in ms; see the function with several runs';

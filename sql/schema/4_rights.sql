@@ -1,0 +1,48 @@
+-- Who may do what. Everything that starts something is revoked from PUBLIC: a run writes gigabytes, burns transaction ids
+-- and takes the machine's attention. No role is created.
+
+REVOKE ALL ON ALL TABLES IN SCHEMA fsbench FROM PUBLIC;
+REVOKE ALL ON ALL FUNCTIONS IN SCHEMA fsbench FROM PUBLIC;
+REVOKE ALL ON ALL PROCEDURES IN SCHEMA fsbench FROM PUBLIC;
+
+GRANT USAGE ON SCHEMA fsbench TO pg_monitor;
+GRANT SELECT ON ALL TABLES IN SCHEMA fsbench TO pg_monitor;
+GRANT EXECUTE ON FUNCTION fsbench.version(), fsbench._progress(), fsbench.bucket_low_ms(integer),
+    fsbench.bucket_high_ms(integer), fsbench.percentile(float8, bigint[], text), fsbench.percentile(float8, bigint, text),
+    fsbench.wait(bigint), fsbench._ended(bigint, integer)
+    TO pg_monitor;
+GRANT EXECUTE ON PROCEDURE fsbench.wait(bigint[]) TO pg_monitor;
+
+-- The one list of what an operator gets, for both functions below. Names are complete, and the role is quoted by its type.
+CREATE FUNCTION fsbench._operator_rights(verb text, preposition text, role regrole) RETURNS void
+    LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+    AS $$
+DECLARE
+    what text;
+BEGIN
+    FOREACH what IN ARRAY ARRAY[
+        'USAGE ON SCHEMA fsbench',
+        'SELECT ON ALL TABLES IN SCHEMA fsbench',
+        'EXECUTE ON FUNCTION fsbench.run, fsbench.start, fsbench.cancel, fsbench.wait(bigint), fsbench._ended, '
+        'fsbench._progress, fsbench.version, fsbench.bucket_low_ms, fsbench.bucket_high_ms, '
+        'fsbench.percentile(float8, bigint[], text), fsbench.percentile(float8, bigint, text)',
+        'EXECUTE ON PROCEDURE fsbench.wait(bigint[])']
+    LOOP
+        EXECUTE format('%s %s %s %s', verb, what, preposition, role);
+    END LOOP;
+END
+$$;
+COMMENT ON FUNCTION fsbench._operator_rights IS 'Grants or revokes what an operator needs. Private';
+
+CREATE FUNCTION fsbench.grant_operator(role regrole) RETURNS void
+    LANGUAGE sql SET search_path = pg_catalog, pg_temp
+    AS $$ SELECT fsbench._operator_rights('GRANT', 'TO', role) $$;
+COMMENT ON FUNCTION fsbench.grant_operator IS 'Lets a role start, cancel and read runs';
+
+CREATE FUNCTION fsbench.revoke_operator(role regrole) RETURNS void
+    LANGUAGE sql SET search_path = pg_catalog, pg_temp
+    AS $$ SELECT fsbench._operator_rights('REVOKE', 'FROM', role) $$;
+COMMENT ON FUNCTION fsbench.revoke_operator IS 'Takes back what fsbench.grant_operator gave';
+
+-- They only work for the owner of the extension, who can grant; nobody else needs to see them fail.
+REVOKE ALL ON FUNCTION fsbench._operator_rights, fsbench.grant_operator, fsbench.revoke_operator FROM PUBLIC;

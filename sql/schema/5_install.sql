@@ -1,0 +1,2 @@
+-- Says at once what would make the first run fail.
+SELECT fsbench._check_preloaded();

@@ -1,0 +1,97 @@
+//! What every function looks at first: that the library is preloaded, and of the extension's version.
+
+use std::sync::atomic::Ordering::Acquire;
+
+use crate::{
+    board::Board,
+    errors::{Fault, sqlstate},
+    pg::{shmem, sql},
+    recovery,
+};
+
+/// Version of this library.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// The board and the owner of the extension.
+pub struct Ready {
+    /// Shared memory.
+    pub board: &'static Board,
+    /// With whose rights the workers work.
+    pub owner: u32,
+}
+
+/// Checks that pgfsbench can work here.
+pub fn ready() -> Result<Ready, Fault> {
+    let board = shmem::board().ok_or_else(not_preloaded)?;
+    let extension = recovery::extension()?.ok_or_else(|| {
+        Fault::new(
+            sqlstate::NOT_IN_THIS_STATE,
+            "extension \"pgfsbench\" is not installed in this database",
+        )
+    })?;
+    if extension.version != VERSION {
+        return Err(Fault::new(
+            sqlstate::NOT_IN_THIS_STATE,
+            "the library and the extension pgfsbench have different versions",
+        )
+        .detail(format!(
+            "The library that the server has loaded is version {VERSION}, the extension in this database version {}.",
+            extension.version
+        ))
+        .hint("Restart the server, and then run ALTER EXTENSION pgfsbench UPDATE."));
+    }
+    Ok(Ready {
+        board,
+        owner: extension.owner,
+    })
+}
+
+/// Checks that the janitor is there, without which nothing starts.
+pub fn janitor_is_there(board: &Board) -> Result<(), Fault> {
+    if board.recovered.load(Acquire) == 1 {
+        return Ok(());
+    }
+    // Just after the start of the server it clears up first.
+    if shmem::wait_for_change(std::time::Duration::from_secs(60), || {
+        board.recovered.load(Acquire) == 1
+    }) {
+        return Ok(());
+    }
+    Err(Fault::new(
+        sqlstate::NO_RESOURCES,
+        "the background worker \"fsbench janitor\" does not run",
+    )
+    .hint("See the server's log; you may need to increase \"max_worker_processes\"."))
+}
+
+fn not_preloaded() -> Fault {
+    let hint = preload_statement().map_or_else(
+        |_| "Add pgfsbench to shared_preload_libraries, and restart the server.".to_owned(),
+        |statement| format!("Run {statement} and restart the server."),
+    );
+    Fault::new(
+        sqlstate::NOT_IN_THIS_STATE,
+        "pgfsbench must be loaded via \"shared_preload_libraries\"",
+    )
+    .detail("It needs shared memory and a background worker, which are made when the server starts.")
+    .hint(hint)
+}
+
+/// The statement that preloads pgfsbench beside what is preloaded already.
+///
+/// Each library is a literal of its own: one literal with commas in it would become the name of one library.
+pub fn preload_statement() -> Result<String, Fault> {
+    let present = sql::read("SELECT current_setting('shared_preload_libraries')", &[])?;
+    let present = present.unwrap_or_default();
+    let libraries: Vec<String> = present
+        .split(',')
+        .map(|name| name.trim().trim_matches('"').to_owned())
+        .filter(|name| !name.is_empty() && name != "pgfsbench")
+        .chain(["pgfsbench".to_owned()])
+        .map(|name| format!("'{}'", name.replace('\'', "''")))
+        .collect();
+    Ok(format!(
+        "ALTER SYSTEM SET shared_preload_libraries = {};",
+        libraries.join(", ")
+    ))
+}

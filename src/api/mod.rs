@@ -1,0 +1,11 @@
+//! The functions of SQL: take the arguments, call what does the work, convert what comes back. Their SQL declarations, with
+//! names, defaults and comments, are in sql/schema.
+
+mod cancel;
+mod guard;
+mod install;
+mod progress;
+mod request;
+mod run;
+mod session_settings;
+mod wait;

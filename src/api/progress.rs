@@ -1,0 +1,144 @@
+//! How far the runs are, from shared memory.
+
+use std::sync::atomic::Ordering::{Acquire, Relaxed};
+
+use pgfsbench_core::{spec::{Bound, Spec}, units::format_seconds};
+use pgrx::{iter::TableIterator, name, pg_extern, pg_sys::panic::ErrorReport};
+
+use super::guard;
+use crate::{
+    board::{Board, Phase, Request, RequestState},
+    clock,
+    pg::{session, shmem},
+};
+
+/// How far the active run is.
+struct Now {
+    phase: Phase,
+    done: u64,
+    total: u64,
+    seconds: f64,
+    seconds_left: Option<f64>,
+    tps: Option<f64>,
+    p99_ms: Option<f64>,
+}
+
+impl Now {
+    fn of(board: &Board, request: &Request) -> Self {
+        let run = &board.run;
+        let phase = run.phase();
+        let elapsed_ms = clock::ms(run.phase_started_ns.load(Relaxed), clock::now_ns());
+        let total = run.total.load(Relaxed);
+        let spec: Option<Spec> = serde_json::from_str(&request.spec.get()).ok();
+        let counts_time = phase == Phase::Warmup
+            || (phase == Phase::Measure
+                && spec.is_some_and(|spec| matches!(spec.bound, Bound::DurationMs(_))));
+        let done = if counts_time {
+            (elapsed_ms as u64).min(total)
+        } else if phase == Phase::Measure {
+            shmem::clients()
+                .iter()
+                .map(|slot| slot.measured.load(Relaxed) + slot.skipped.load(Relaxed) + slot.failed.load(Relaxed))
+                .sum()
+        } else {
+            run.done.load(Relaxed)
+        };
+        let seconds_left = if total == 0 || done == 0 {
+            None
+        } else {
+            Some(elapsed_ms / 1000.0 * (total.saturating_sub(done)) as f64 / done as f64)
+        };
+        let running = matches!(phase, Phase::Warmup | Phase::Measure);
+        let p99_ns = run.latency_p99_ns.load(Relaxed);
+        Self {
+            phase,
+            done,
+            total,
+            seconds: elapsed_ms / 1000.0,
+            seconds_left,
+            tps: running.then(|| f64::from_bits(run.tps_bits.load(Relaxed))),
+            p99_ms: (running && p99_ns > 0).then(|| p99_ns as f64 / 1e6),
+        }
+    }
+}
+
+fn is_active(board: &Board, request: &Request) -> bool {
+    (board.run.request.load(Acquire) as usize)
+        .checked_sub(1)
+        .and_then(|index| board.requests.get(index))
+        .is_some_and(|active| std::ptr::eq(active, request))
+}
+
+/// One line for a NOTICE.
+pub fn line(board: &'static Board, run_id: i64) -> String {
+    let Some(request) = super::wait::request_of(board, run_id) else {
+        return "ending".into();
+    };
+    if !is_active(board, request) {
+        return "queued".into();
+    }
+    let now = Now::of(board, request);
+    let mut parts = vec![now.phase.as_str().to_owned()];
+    if now.total > 0 {
+        parts.push(format!("{:.0} %", 100.0 * now.done as f64 / now.total as f64));
+    }
+    parts.extend(now.seconds_left.map(|s| format!("{} left", format_seconds(s.ceil()))));
+    parts.extend(now.tps.map(|tps| format!("{tps:.0} tps")));
+    parts.extend(now.p99_ms.map(|ms| format!("p99 {ms:.1} ms")));
+    parts.join(", ")
+}
+
+#[allow(clippy::type_complexity)]
+#[pg_extern(sql = false)]
+fn fsbench_progress() -> Result<
+    TableIterator<
+        'static,
+        (
+            name!(run_id, i64),
+            name!(status, String),
+            name!(phase, String),
+            name!(done, Option<i64>),
+            name!(total, Option<i64>),
+            name!(seconds_left, Option<f64>),
+            name!(phase_seconds, Option<f64>),
+            name!(tps, Option<f64>),
+            name!(latency_p99_ms, Option<f64>),
+            name!(coordinator_pid, Option<i32>),
+        ),
+    >,
+    ErrorReport,
+> {
+    let board = guard::ready()?.board;
+    let home = session::database();
+    let mut rows = Vec::new();
+    for request in &board.requests {
+        let run_id = request.run_id.load(Acquire);
+        let waiting = matches!(
+            request.state(),
+            RequestState::Free | RequestState::Filling | RequestState::Ended
+        );
+        if waiting || run_id == 0 || request.home.load(Acquire) != home {
+            continue;
+        }
+        if !is_active(board, request) {
+            rows.push((
+                run_id, "queued".to_owned(), "queued".to_owned(), None, None, None, None, None, None, None,
+            ));
+            continue;
+        }
+        let now = Now::of(board, request);
+        rows.push((
+            run_id,
+            "running".to_owned(),
+            now.phase.as_str().to_owned(),
+            Some(now.done as i64),
+            (now.total > 0).then_some(now.total as i64),
+            now.seconds_left,
+            Some(now.seconds),
+            now.tps,
+            now.p99_ms,
+            Some(request.coordinator.load(Acquire)),
+        ));
+    }
+    Ok(TableIterator::new(rows))
+}

@@ -1,0 +1,247 @@
+//! From arguments to a request in shared memory.
+
+use std::{
+    sync::atomic::Ordering::{Relaxed, Release},
+    time::Duration,
+};
+
+use pgfsbench_core::spec::{self, Asked, Bound, Facts, Spec};
+
+use super::{guard::Ready, session_settings};
+use crate::{
+    board::{Board, Cancel, Phase, Request, RequestState},
+    collect, environment,
+    errors::{Fault, sqlstate},
+    janitor,
+    pg::{process, session, shmem, sql, xact},
+    preflight, settings,
+};
+
+/// A request that this session has made.
+pub struct Ticket {
+    /// Where it is.
+    pub request: &'static Request,
+    /// Tells this use of the place from the next.
+    pub number: u64,
+}
+
+impl Ticket {
+    /// Whether the place holds another request by now.
+    pub fn is_gone(&self) -> bool {
+        self.request.ticket.load(Relaxed) != self.number
+            || self.request.state() == RequestState::Free
+    }
+}
+
+/// The setting max_worker_processes.
+pub fn max_worker_processes() -> Result<i64, Fault> {
+    let text = sql::read("SELECT current_setting('max_worker_processes')", &[])?;
+    Ok(text.and_then(|text| text.parse().ok()).unwrap_or(0))
+}
+
+/// What is known of the server, for the choice of what was not given. With the owner's rights.
+fn facts() -> Result<Facts, Fault> {
+    let (cpu, memory) = environment::machine();
+    let slots = max_worker_processes()?;
+    // Background workers are what is none of the server's own processes.
+    let used = sql::read(
+        "SELECT count(*) FROM pg_catalog.pg_stat_activity WHERE backend_type NOT IN ('client backend', \
+           'autovacuum launcher', 'autovacuum worker', 'background writer', 'checkpointer', 'walwriter', 'archiver', \
+           'startup', 'walreceiver', 'walsender', 'walsummarizer', 'logger', 'slotsync worker', 'io worker')",
+        &[],
+    )?;
+    let used: i64 = used.and_then(|text| text.parse().ok()).unwrap_or(0);
+    let buffers = sql::read(
+        "SELECT pg_catalog.pg_size_bytes(current_setting('shared_buffers'))",
+        &[],
+    )?;
+    let free = environment::data_location().and_then(|location| location.space());
+    Ok(Facts {
+        processors: cpu.map_or(1, |cpu| cpu.processors),
+        memory_bytes: memory.unwrap_or(0),
+        shared_buffers_bytes: buffers.and_then(|text| text.parse().ok()).unwrap_or(0),
+        free_worker_slots: (slots - used).max(0) as u32,
+        max_worker_processes: slots as u32,
+        max_clients: settings::max_clients(),
+        data_free_bytes: free.map_or(0, |(free, _)| free),
+        random_seed: collect::random_seed(),
+    })
+}
+
+/// Checks the arguments and the server; nothing is made. Gives what would be run.
+pub fn specify(ready: &Ready, asked: &Asked) -> Result<Spec, Fault> {
+    // Before anything that depends on the server: a wrong argument is wrong everywhere.
+    let facts = session::with_rights_of(ready.owner, facts)?;
+    let spec = spec::resolve(asked, &facts)?;
+    session_settings::check(&spec.settings, ready.owner)?;
+    let state = session::with_rights_of(ready.owner, preflight::server_state)?;
+    preflight::check(&spec, &state)?;
+    Ok(spec)
+}
+
+/// What a waiting session must not have.
+pub fn check_can_wait(function: &str) -> Result<(), Fault> {
+    let refusal = |message: String| Fault::new(sqlstate::NOT_IN_THIS_STATE, message);
+    if xact::keeps_one_snapshot() {
+        return Err(refusal(format!(
+            "{function} cannot be used in a REPEATABLE READ or SERIALIZABLE transaction"
+        ))
+        .detail("Its snapshot would not see the result, and would hold back vacuum.")
+        .hint("Use READ COMMITTED, or fsbench.start() here and fsbench.result later."));
+    }
+    if xact::has_xid() {
+        return Err(refusal(format!(
+            "{function} cannot be used in a transaction that has written"
+        ))
+        .detail("Its transaction id would keep dead rows of the benchmark from being pruned, and falsify the result.")
+        .hint("Commit first, or use fsbench.start()."));
+    }
+    Ok(())
+}
+
+/// Refuses a run that statement_timeout would cut off.
+pub fn check_timeout(spec: &Spec) -> Result<(), Fault> {
+    let text = sql::read(
+        "SELECT setting FROM pg_catalog.pg_settings WHERE name = 'statement_timeout'",
+        &[],
+    )?;
+    let timeout: u64 = text.and_then(|text| text.parse().ok()).unwrap_or(0);
+    let Bound::DurationMs(duration) = spec.bound else {
+        return Ok(());
+    };
+    let needed = spec.warmup_ms + duration;
+    if timeout == 0 || timeout > needed {
+        return Ok(());
+    }
+    Err(Fault::new(
+        sqlstate::NOT_IN_THIS_STATE,
+        "statement_timeout is shorter than the run",
+    )
+    .detail(format!(
+        "Warm-up and measured window take {needed} ms, and statement_timeout is {timeout} ms."
+    ))
+    .hint("SET statement_timeout = 0, or use fsbench.start()."))
+}
+
+/// Puts the request where the janitor finds it. A run that is just ending is waited for; another one is an error unless
+/// the request may queue.
+pub fn submit(ready: &Ready, asked: &Asked, spec: &Spec, queue: bool) -> Result<Ticket, Fault> {
+    let board = ready.board;
+    let json = |value: serde_json::Result<String>| {
+        value
+            .map_err(|e| Fault::new(sqlstate::INTERNAL, e.to_string()))
+            .and_then(|text| {
+                if text.len() > 8192 {
+                    return Err(
+                        Fault::new(sqlstate::INVALID_PARAMETER, "the arguments are too long")
+                            .detail(format!("They take {} bytes, and at most 8192 fit.", text.len()))
+                            .hint("Use fewer settings or a shorter label."),
+                    );
+                }
+                Ok(text)
+            })
+    };
+    let (spec_json, asked_json) = (
+        json(serde_json::to_string(spec))?,
+        json(serde_json::to_string(asked))?,
+    );
+    let database = session::database();
+    loop {
+        let claimed = shmem::locked(|| claim(board, queue));
+        match claimed {
+            Claim::Claimed(ticket) => {
+                let request = ticket.request;
+                request.reset();
+                request.home.store(database, Relaxed);
+                request.role.store(session::role(), Relaxed);
+                request.owner.store(ready.owner, Relaxed);
+                request.may_queue.store(u32::from(queue), Relaxed);
+                request.waiter.store(process::my_pid(), Relaxed);
+                request.spec.set(&spec_json);
+                request.asked.set(&asked_json);
+                request.set_state(RequestState::Submitted);
+                janitor::wake(board);
+                return Ok(ticket);
+            }
+            Claim::Ending => {
+                shmem::wait_for_change(Duration::from_secs(1), || false);
+            }
+            Claim::Busy(request) => return Err(busy(board, request)),
+            Claim::Full => {
+                return Err(Fault::new(sqlstate::NO_RESOURCES, "too many benchmark runs are queued")
+                    .detail(format!("At most {} can be queued or running.", board.requests.len()))
+                    .hint("Wait for some of them, or cancel them with fsbench.cancel()."));
+            }
+        }
+    }
+}
+
+enum Claim {
+    Claimed(Ticket),
+    Ending,
+    Busy(&'static Request),
+    Full,
+}
+
+fn claim(board: &'static Board, queue: bool) -> Claim {
+    if !queue {
+        let others = || {
+            board.requests.iter().filter(|request| {
+                !matches!(request.state(), RequestState::Free | RequestState::Ended)
+            })
+        };
+        let ending = |request: &&Request| {
+            request.cancel() != Cancel::No
+                || (request.state() == RequestState::Working
+                    && board.run.phase() == Phase::Cleanup)
+        };
+        if let Some(request) = others().find(|request| !ending(request)) {
+            return Claim::Busy(request);
+        }
+        if others().next().is_some() {
+            return Claim::Ending;
+        }
+    }
+    let free = board
+        .requests
+        .iter()
+        .find(|request| request.advance(RequestState::Free, RequestState::Filling));
+    match free {
+        None => Claim::Full,
+        Some(request) => {
+            let number = board.tickets.load(Relaxed) + 1;
+            board.tickets.store(number, Relaxed);
+            request.ticket.store(number, Release);
+            Claim::Claimed(Ticket { request, number })
+        }
+    }
+}
+
+fn busy(board: &Board, request: &Request) -> Fault {
+    let run_id = request.run_id.load(Relaxed);
+    let home = request.home.load(Relaxed);
+    let here = home == session::database();
+    let name = if here {
+        Ok(None)
+    } else {
+        sql::read(
+            "SELECT datname FROM pg_catalog.pg_database WHERE oid = $1::oid",
+            &[Some(&home.to_string())],
+        )
+    };
+    let place = match name {
+        Ok(Some(name)) => format!(" in database \"{name}\""),
+        _ => String::new(),
+    };
+    let phase = if request.state() == RequestState::Queued {
+        "queued"
+    } else {
+        board.run.phase().as_str()
+    };
+    Fault::new(
+        sqlstate::NOT_IN_THIS_STATE,
+        "another benchmark run is in progress",
+    )
+    .detail(format!("It is run {run_id}{place}, phase {phase}."))
+    .hint("Wait for it with fsbench.wait(), cancel it with fsbench.cancel(), or queue this one with fsbench.start().")
+}

@@ -1,0 +1,263 @@
+//! `run` and `start`.
+
+use std::{
+    sync::atomic::{
+        AtomicU32, AtomicU64, AtomicUsize,
+        Ordering::{Relaxed, Release},
+    },
+    time::Duration,
+};
+
+use pgfsbench_core::spec::Asked;
+use pgrx::{
+    JsonB, datum::Interval, iter::TableIterator, name, pg_extern, pg_sys, pg_sys::panic::ErrorReport,
+};
+
+use super::{
+    guard, install,
+    request::{self, Ticket},
+    wait,
+};
+use crate::{
+    board::{Cancel, RequestState},
+    errors::{Fault, sqlstate},
+    outcome::Outcome,
+    pg::{session, shmem},
+};
+
+/// The last call of `run` in this session: its place in the statement, and the statement's snapshot. Written by this session.
+static LAST_EXPRESSION: AtomicUsize = AtomicUsize::new(0);
+static LAST_SNAPSHOT: AtomicU64 = AtomicU64::new(0);
+static LAST_COMMAND: AtomicU32 = AtomicU32::new(0);
+
+#[allow(clippy::too_many_arguments)]
+fn asked(
+    target: Option<String>,
+    workload: Option<String>,
+    scale: Option<i32>,
+    size: Option<String>,
+    clients: Option<i32>,
+    duration: Option<Interval>,
+    transactions: Option<i64>,
+    warmup: Option<Interval>,
+    rate: Option<f64>,
+    latency_limit_ms: Option<f64>,
+    seed: Option<i64>,
+    settings: Option<JsonB>,
+    options: Option<JsonB>,
+    label: Option<String>,
+    keep: Option<bool>,
+    force: Option<bool>,
+) -> Asked {
+    // An interval beyond what fits is as wrong as the longest that does.
+    let micros = |interval: Interval| {
+        interval
+            .as_micros()
+            .clamp(i64::MIN.into(), i64::MAX.into()) as i64
+    };
+    Asked {
+        target,
+        workload,
+        scale,
+        size,
+        clients,
+        duration_us: duration.map(micros),
+        transactions,
+        warmup_us: warmup.map(micros),
+        rate,
+        latency_limit_ms,
+        seed,
+        settings: settings.map(|json| json.0),
+        options: options.map(|json| json.0),
+        label,
+        keep: keep.unwrap_or(false),
+        force: force.unwrap_or(false),
+    }
+}
+
+#[allow(clippy::too_many_arguments, clippy::type_complexity)]
+#[pg_extern(sql = false)]
+fn fsbench_run(
+    target: Option<String>,
+    workload: Option<String>,
+    scale: Option<i32>,
+    size: Option<String>,
+    clients: Option<i32>,
+    duration: Option<Interval>,
+    transactions: Option<i64>,
+    warmup: Option<Interval>,
+    rate: Option<f64>,
+    latency_limit_ms: Option<f64>,
+    seed: Option<i64>,
+    settings: Option<JsonB>,
+    options: Option<JsonB>,
+    label: Option<String>,
+    keep: Option<bool>,
+    force: Option<bool>,
+    call: pg_sys::FunctionCallInfo,
+) -> Result<
+    TableIterator<
+        'static,
+        (
+            name!(run_id, i64),
+            name!(target, String),
+            name!(filesystem, Option<String>),
+            name!(workload, String),
+            name!(tps, Option<f64>),
+            name!(latency_p99_ms, Option<f64>),
+            name!(latency_max_ms, Option<f64>),
+            name!(commit_p99_ms, Option<f64>),
+            name!(stall_seconds, Option<i32>),
+            name!(findings, String),
+        ),
+    >,
+    ErrorReport,
+> {
+    let asked = asked(
+        target, workload, scale, size, clients, duration, transactions, warmup, rate,
+        latency_limit_ms, seed, settings, options, label, keep, force,
+    );
+    Ok(wait::narrow(run(&asked, session::expression_of(call))?))
+}
+
+#[allow(clippy::too_many_arguments)]
+#[pg_extern(sql = false)]
+fn fsbench_start(
+    target: Option<String>,
+    workload: Option<String>,
+    scale: Option<i32>,
+    size: Option<String>,
+    clients: Option<i32>,
+    duration: Option<Interval>,
+    transactions: Option<i64>,
+    warmup: Option<Interval>,
+    rate: Option<f64>,
+    latency_limit_ms: Option<f64>,
+    seed: Option<i64>,
+    settings: Option<JsonB>,
+    options: Option<JsonB>,
+    label: Option<String>,
+    keep: Option<bool>,
+    force: Option<bool>,
+) -> Result<i64, ErrorReport> {
+    let asked = asked(
+        target, workload, scale, size, clients, duration, transactions, warmup, rate,
+        latency_limit_ms, seed, settings, options, label, keep, force,
+    );
+    Ok(start(&asked)?)
+}
+
+fn run(asked: &Asked, expression: usize) -> Result<crate::outcome::Row, Fault> {
+    let ready = guard::ready()?;
+    check_called_once(expression)?;
+    request::check_can_wait("fsbench.run()")?;
+    let spec = request::specify(&ready, asked)?;
+    request::check_timeout(&spec)?;
+    guard::janitor_is_there(ready.board)?;
+    let ticket = request::submit(&ready, asked, &spec, false)?;
+    let guard = CancelOnDrop(&ticket);
+    let run_id = await_id(&ticket)?;
+    install::notice(
+        format!("run {run_id} on target \"{}\": {}", spec.target, spec.plan_text()),
+        None,
+    );
+    let result = wait::for_end(&ticket, ready.board, run_id);
+    std::mem::forget(guard);
+    let outcome = result?;
+    remember_call(expression);
+    match outcome {
+        Outcome::Failed(fault) => Err(fault),
+        Outcome::Done(row) => {
+            install::notice(
+                format!("run {run_id} is done"),
+                Some(format!(
+                    "Everything about it: SELECT * FROM fsbench.result WHERE run_id = {run_id}; \
+                     each second is in fsbench.sample, what can mislead in fsbench.finding."
+                )),
+            );
+            Ok(row)
+        }
+    }
+}
+
+fn start(asked: &Asked) -> Result<i64, Fault> {
+    let ready = guard::ready()?;
+    let spec = request::specify(&ready, asked)?;
+    guard::janitor_is_there(ready.board)?;
+    let ticket = request::submit(&ready, asked, &spec, true)?;
+    let guard = CancelOnDrop(&ticket);
+    let run_id = await_id(&ticket)?;
+    std::mem::forget(guard);
+    // From here on nobody waits for it.
+    ticket.request.waiter.store(0, Release);
+    install::notice(
+        format!("run {run_id} on target \"{}\": {}", spec.target, spec.plan_text()),
+        Some(format!(
+            "See fsbench.progress, and wait for it with CALL fsbench.wait({run_id})."
+        )),
+    );
+    Ok(run_id)
+}
+
+/// Waits until the coordinator has stored the row.
+fn await_id(ticket: &Ticket) -> Result<i64, Fault> {
+    let request = ticket.request;
+    loop {
+        let known = || {
+            request.run_id.load(Relaxed) != 0 || request.state() == RequestState::Ended
+        };
+        shmem::wait_for_change(Duration::from_secs(1), known);
+        let run_id = request.run_id.load(Relaxed);
+        if run_id != 0 {
+            return Ok(run_id);
+        }
+        if request.state() == RequestState::Ended {
+            let outcome = Outcome::from_json(&request.outcome.get());
+            wait::release(ticket);
+            return match outcome {
+                Outcome::Failed(fault) => Err(fault),
+                Outcome::Done(row) => Ok(row.run_id),
+            };
+        }
+    }
+}
+
+/// Cancels the run when the waiting statement ends before it: dropped when an error unwinds. It writes atomics only, since
+/// nothing that could raise an error may be called here; the coordinator looks at them several times a second.
+struct CancelOnDrop<'a>(&'a Ticket);
+
+impl Drop for CancelOnDrop<'_> {
+    fn drop(&mut self) {
+        if !self.0.is_gone() {
+            self.0.request.set_cancel(Cancel::Statement, "");
+            self.0.request.waiter.store(0, Release);
+        }
+    }
+}
+
+/// `(fsbench.run()).*` calls the function once per column. The calls differ in their place in the statement only.
+fn check_called_once(expression: usize) -> Result<(), Fault> {
+    let Some((xmax, command)) = session::snapshot_of_statement() else {
+        return Ok(());
+    };
+    let same_statement = LAST_SNAPSHOT.load(Relaxed) == u64::from(xmax)
+        && LAST_COMMAND.load(Relaxed) == command
+        && LAST_EXPRESSION.load(Relaxed) != 0;
+    if same_statement && session::is_same_expression(LAST_EXPRESSION.load(Relaxed), expression) {
+        return Err(Fault::new(
+            sqlstate::NOT_IN_THIS_STATE,
+            "fsbench.run() was called again by the same statement",
+        )
+        .detail("A form like (fsbench.run()).* calls it once for each column.")
+        .hint("Use SELECT * FROM fsbench.run(...)."));
+    }
+    Ok(())
+}
+
+fn remember_call(expression: usize) {
+    if let Some((xmax, command)) = session::snapshot_of_statement() {
+        LAST_EXPRESSION.store(expression, Relaxed);
+        LAST_SNAPSHOT.store(u64::from(xmax), Relaxed);
+        LAST_COMMAND.store(command, Relaxed);
+    }
+}

@@ -1,0 +1,58 @@
+//! The argument `settings`: what a session may set, checked with the caller's rights.
+
+use std::collections::BTreeMap;
+
+use crate::{
+    errors::{Fault, sqlstate},
+    pg::{config, session, sql},
+};
+
+/// Settings that a session may set, but that would break the workload or have no effect in its clients.
+const REFUSED: [&str; 10] = [
+    "application_name",
+    "client_encoding",
+    "default_transaction_read_only",
+    "role",
+    "search_path",
+    "session_authorization",
+    "session_preload_libraries",
+    "transaction_deferrable",
+    "transaction_isolation",
+    "transaction_read_only",
+];
+
+/// Checks names and values; PostgreSQL's own errors for wrong values and missing rights.
+pub fn check(settings: &BTreeMap<String, String>, owner: u32) -> Result<(), Fault> {
+    for (name, value) in settings {
+        let context = session::with_rights_of(owner, || {
+            sql::read(
+                "SELECT context FROM pg_catalog.pg_settings WHERE name = $1",
+                &[Some(name)],
+            )
+        })?;
+        let refusal = |message: String| Fault::new(sqlstate::INVALID_PARAMETER, message);
+        match context.as_deref() {
+            None => {
+                return Err(refusal(format!(
+                    "unrecognized configuration parameter \"{name}\" in settings"
+                ))
+                .detail("The argument settings takes settings of the server that a session may set.")
+                .hint("See the view pg_settings, context user or superuser."));
+            }
+            Some("user" | "superuser") if !REFUSED.contains(&name.as_str()) => {}
+            Some(context) => {
+                return Err(
+                    refusal(format!("setting \"{name}\" cannot be set for a run"))
+                        .detail(if REFUSED.contains(&name.as_str()) {
+                            "It would change what the clients do, or have no effect.".to_owned()
+                        } else {
+                            format!("Its context is \"{context}\", and not that of a session.")
+                        })
+                        .hint("Set it in the server's configuration, and start the run then."),
+                );
+            }
+        }
+        config::check(name, value)?;
+    }
+    Ok(())
+}

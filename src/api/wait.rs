@@ -1,0 +1,199 @@
+//! Waiting for the end of a run, and the narrow row.
+
+use std::{
+    sync::atomic::Ordering::{Acquire, Release},
+    time::{Duration, Instant},
+};
+
+use pgrx::{iter::TableIterator, name, pg_extern, pg_sys::panic::ErrorReport};
+
+use super::{
+    guard, install, progress,
+    request::{self, Ticket},
+};
+use crate::{
+    board::{Board, Cancel, Request, RequestState},
+    errors::{Fault, sqlstate},
+    outcome::{Outcome, Row},
+    pg::{session, shmem},
+    settings, store,
+};
+
+/// What `run` and `wait` return, as PostgreSQL sees it in their signatures: pgrx reads the type there, and no alias.
+type Columns = (
+    i64,
+    String,
+    Option<String>,
+    String,
+    Option<f64>,
+    Option<f64>,
+    Option<f64>,
+    Option<f64>,
+    Option<i32>,
+    String,
+);
+
+/// The row as a set of one.
+pub fn narrow(row: Row) -> TableIterator<'static, Columns> {
+    TableIterator::once((
+        row.run_id,
+        row.target,
+        row.filesystem,
+        row.workload,
+        row.tps,
+        row.latency_p99_ms,
+        row.latency_max_ms,
+        row.commit_p99_ms,
+        row.stall_seconds,
+        row.findings,
+    ))
+}
+
+/// Gives the request back after its end.
+pub fn release(ticket: &Ticket) {
+    ticket.request.waiter.store(0, Release);
+    ticket
+        .request
+        .advance(RequestState::Ended, RequestState::Free);
+    shmem::announce();
+}
+
+/// Waits for the end of this session's own request, shows its progress, and cancels it when the client is gone.
+pub fn for_end(ticket: &Ticket, board: &'static Board, run_id: i64) -> Result<Outcome, Fault> {
+    let request = ticket.request;
+    let mut teller = Teller::new();
+    loop {
+        let ended = || request.state() == RequestState::Ended || ticket.is_gone();
+        if shmem::wait_for_change(Duration::from_secs(1), ended) {
+            break;
+        }
+        if !session::is_connected() {
+            request.set_cancel(Cancel::ConnectionLost, "");
+        }
+        teller.tell(board, run_id);
+    }
+    if ticket.is_gone() {
+        return Err(Fault::new(sqlstate::INTERNAL, "the request of the run is gone"));
+    }
+    let outcome = Outcome::from_json(&request.outcome.get());
+    release(ticket);
+    Ok(outcome)
+}
+
+/// Tells how far a run is: every 5 s in the first minute, then every 30 s.
+struct Teller {
+    started: Instant,
+    next: Instant,
+}
+
+impl Teller {
+    fn new() -> Self {
+        let now = Instant::now();
+        Self {
+            started: now,
+            next: now + Duration::from_secs(5),
+        }
+    }
+
+    fn tell(&mut self, board: &'static Board, run_id: i64) {
+        let now = Instant::now();
+        if now < self.next || !settings::progress() {
+            return;
+        }
+        let minute = now - self.started < Duration::from_secs(60);
+        self.next = now + Duration::from_secs(if minute { 5 } else { 30 });
+        install::notice(
+            format!("run {run_id}: {}", progress::line(board, run_id)),
+            None,
+        );
+    }
+}
+
+/// The request of a run of this database, if it is queued or active.
+pub fn request_of(board: &'static Board, run_id: i64) -> Option<&'static Request> {
+    let home = session::database();
+    board.requests.iter().find(|request| {
+        request.home.load(Acquire) == home
+            && request.run_id.load(Acquire) == run_id
+            && !matches!(
+                request.state(),
+                RequestState::Free | RequestState::Filling | RequestState::Ended
+            )
+    })
+}
+
+/// Waits at most that long; whether the run is over.
+fn is_over(board: &'static Board, run_id: i64, timeout: Duration) -> bool {
+    shmem::wait_for_change(timeout, || request_of(board, run_id).is_none())
+}
+
+fn outcome(owner: u32, run_id: i64) -> Result<Option<Outcome>, Fault> {
+    session::with_rights_of(owner, || store::outcome_of(run_id))
+}
+
+fn no_such_run(run_id: i64) -> Fault {
+    Fault::new(
+        sqlstate::INVALID_PARAMETER,
+        format!("run {run_id} does not exist"),
+    )
+    .detail("There is no row with this run_id in fsbench.run_log of this database.")
+    .hint("See fsbench.result and fsbench.progress.")
+}
+
+#[allow(clippy::type_complexity)]
+#[pg_extern(sql = false)]
+fn fsbench_wait(
+    run_id: Option<i64>,
+) -> Result<
+    TableIterator<
+        'static,
+        (
+            name!(run_id, i64),
+            name!(target, String),
+            name!(filesystem, Option<String>),
+            name!(workload, String),
+            name!(tps, Option<f64>),
+            name!(latency_p99_ms, Option<f64>),
+            name!(latency_max_ms, Option<f64>),
+            name!(commit_p99_ms, Option<f64>),
+            name!(stall_seconds, Option<i32>),
+            name!(findings, String),
+        ),
+    >,
+    ErrorReport,
+> {
+    Ok(narrow(wait(run_id)?))
+}
+
+fn wait(run_id: Option<i64>) -> Result<Row, Fault> {
+    let ready = guard::ready()?;
+    let run_id = run_id.ok_or_else(|| {
+        Fault::new(sqlstate::INVALID_PARAMETER, "run_id must not be null")
+            .hint("fsbench.start() returns it.")
+    })?;
+    request::check_can_wait("fsbench.wait()")?;
+    guard::janitor_is_there(ready.board)?;
+    if outcome(ready.owner, run_id)?.is_none() && request_of(ready.board, run_id).is_none() {
+        return Err(no_such_run(run_id));
+    }
+    let mut teller = Teller::new();
+    while !is_over(ready.board, run_id, Duration::from_secs(1)) {
+        teller.tell(ready.board, run_id);
+    }
+    match outcome(ready.owner, run_id)? {
+        None => Err(no_such_run(run_id)),
+        Some(Outcome::Done(row)) => Ok(row),
+        Some(Outcome::Failed(fault)) => Err(fault),
+    }
+}
+
+#[pg_extern(sql = false)]
+fn fsbench_ended(run_id: i64, timeout_ms: i32) -> Result<bool, ErrorReport> {
+    let ready = guard::ready()?;
+    guard::janitor_is_there(ready.board)?;
+    if request_of(ready.board, run_id).is_none() && outcome(ready.owner, run_id)?.is_none() {
+        return Err(no_such_run(run_id).into());
+    }
+    let timeout = Duration::from_millis(timeout_ms.max(0) as u64);
+    Ok(is_over(ready.board, run_id, timeout))
+}

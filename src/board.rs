@@ -1,0 +1,404 @@
+//! The layout of pgfsbench's shared memory: who asks for what, which run is active, how far it is.
+//!
+//! There is one writer for each field at any moment, and it is named in the field's comment. Everything is atomics, so
+//! that reading is always safe; claiming a request is the only thing that takes a lock ([`crate::pg::shmem::lock`]).
+//! All bytes zero is the valid empty state. Whoever changes the state of a request or the phase of a run wakes the
+//! others with [`crate::pg::shmem::announce`].
+
+use std::sync::atomic::{
+    AtomicI32, AtomicI64, AtomicU32, AtomicU64,
+    Ordering::{Acquire, Relaxed, Release},
+};
+
+use pgfsbench_core::board::{SampleRing, TextCell};
+
+/// Number of this layout. The library that made the memory and the one that reads it must agree.
+pub const LAYOUT: u32 = 1;
+
+/// Runs that can be asked for at the same time, the active one included.
+pub const REQUESTS: usize = 16;
+
+/// Everything but the slots of the clients, which follow it in memory.
+#[repr(C)]
+pub struct Board {
+    /// [`LAYOUT`]. Written at server start.
+    pub layout: AtomicU32,
+    /// The janitor's pid, 0 while there is none. Written by the janitor.
+    pub janitor_pid: AtomicI32,
+    /// 1 once the janitor has cleared up after the last stop of the server. Written by the janitor.
+    pub recovered: AtomicU32,
+    /// The database that the janitor has a worker sweep. Written by the janitor.
+    pub sweep_database: AtomicU32,
+    /// 1 when that worker also has to look after databases that are gone. Written by the janitor.
+    pub sweep_orphans: AtomicU32,
+    /// 1 once that worker has done it. Cleared by the janitor, set by the worker.
+    pub sweep_done: AtomicU32,
+    /// The last ticket given out; a ticket orders requests. Written by callers under the lock.
+    pub tickets: AtomicU64,
+    /// What callers ask for.
+    pub requests: [Request; REQUESTS],
+    /// The active run.
+    pub run: RunArea,
+}
+
+/// The life of a request. It goes down this list, except that a queued one goes back to `Starting`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum RequestState {
+    /// Nobody's. Next: the caller claims it, under the lock.
+    Free = 0,
+    /// The caller writes it.
+    Filling = 1,
+    /// The caller has written it. Next: the janitor.
+    Submitted = 2,
+    /// The janitor has launched a coordinator for it. Next: that coordinator.
+    Starting = 3,
+    /// A coordinator works on it. Next: the coordinator, or the janitor when it died.
+    Working = 4,
+    /// Its row stands as `queued`. Next: the janitor.
+    Queued = 5,
+    /// It is over and its outcome is there. Next: the caller, or the janitor when nobody waits.
+    Ended = 6,
+}
+
+impl RequestState {
+    fn from_u32(value: u32) -> Self {
+        use RequestState::*;
+        [
+            Free, Filling, Submitted, Starting, Working, Queued, Ended,
+        ]
+        .get(value as usize)
+        .copied()
+        .unwrap_or(Free)
+    }
+}
+
+/// What a coordinator is launched for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Errand {
+    /// Carry the run out.
+    Run = 0,
+    /// Store the row as `queued`, and leave.
+    Enqueue = 1,
+    /// Mark a queued row as cancelled, and leave.
+    Withdraw = 2,
+    /// Clear up after a coordinator that died.
+    Recover = 3,
+}
+
+impl Errand {
+    /// The errand of this number.
+    pub fn from_u32(value: u32) -> Self {
+        match value {
+            1 => Self::Enqueue,
+            2 => Self::Withdraw,
+            3 => Self::Recover,
+            _ => Self::Run,
+        }
+    }
+}
+
+/// Why a run is to be cancelled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Cancel {
+    /// It is not.
+    No = 0,
+    /// Somebody called `fsbench.cancel`.
+    Asked = 1,
+    /// The waiting statement was cancelled or timed out.
+    Statement = 2,
+    /// The waiting session ended.
+    CallerGone = 3,
+    /// The waiting session's client went away.
+    ConnectionLost = 4,
+}
+
+impl Cancel {
+    fn from_u32(value: u32) -> Self {
+        use Cancel::*;
+        [No, Asked, Statement, CallerGone, ConnectionLost]
+            .get(value as usize)
+            .copied()
+            .unwrap_or(No)
+    }
+
+    /// The reason in words, as an error message's text.
+    pub fn reason(self) -> &'static str {
+        match self {
+            Self::No => "not cancelled",
+            Self::Asked => "canceled by fsbench.cancel()",
+            Self::Statement => "the waiting statement was canceled or timed out",
+            Self::CallerGone => "the waiting session ended",
+            Self::ConnectionLost => "the connection of the waiting session was lost",
+        }
+    }
+}
+
+/// One asked-for run, from the call to its outcome.
+#[repr(C)]
+pub struct Request {
+    state: AtomicU32,
+    /// Its place in the order of requests; also tells one use of this cell from the next. Written by the caller, under the lock.
+    pub ticket: AtomicU64,
+    /// The database of the caller. Written by the caller.
+    pub home: AtomicU32,
+    /// The role that asked. Written by the caller.
+    pub role: AtomicU32,
+    /// The owner of the extension there, with whose rights the workers work. Written by the caller.
+    pub owner: AtomicU32,
+    /// 1 when the caller may queue behind another run (`start`), 0 when not (`run`). Written by the caller.
+    pub may_queue: AtomicU32,
+    /// Pid of the backend that waits for the outcome; 0 when nobody does. Written by the caller.
+    pub waiter: AtomicI32,
+    /// [`Cancel`]. Written by whoever cancels; the first one counts.
+    cancel: AtomicU32,
+    /// [`Errand`] of the coordinator to come. Written by the janitor.
+    errand: AtomicU32,
+    /// Tells the janitor's launches apart, so that a late worker of an earlier one does nothing. Written by the janitor.
+    pub launch: AtomicU32,
+    /// Pid of the coordinator (or recovery worker), 0 when none. Written by that worker.
+    pub coordinator: AtomicI32,
+    /// The run's id, 0 until its row is committed. Written by the coordinator.
+    pub run_id: AtomicI64,
+    /// The specification, JSON. Written by the caller.
+    pub spec: TextCell<8192>,
+    /// The arguments as given, JSON. Written by the caller.
+    pub asked: TextCell<8192>,
+    /// Who cancelled, for the error message. Written by the first who cancels.
+    pub cancelled_by: TextCell<128>,
+    /// The outcome, JSON of [`crate::outcome::Outcome`]. Written by the coordinator, or by the janitor when it could not start or died.
+    pub outcome: TextCell<8192>,
+}
+
+impl Request {
+    /// Where the request stands.
+    pub fn state(&self) -> RequestState {
+        RequestState::from_u32(self.state.load(Acquire))
+    }
+
+    /// Sets the state; only by the one whose turn it is.
+    pub fn set_state(&self, state: RequestState) {
+        self.state.store(state as u32, Release);
+    }
+
+    /// Moves from one state to the next, unless somebody else did.
+    pub fn advance(&self, from: RequestState, to: RequestState) -> bool {
+        self.state
+            .compare_exchange(from as u32, to as u32, std::sync::atomic::Ordering::AcqRel, Acquire)
+            .is_ok()
+    }
+
+    /// What the next coordinator is for.
+    pub fn errand(&self) -> Errand {
+        Errand::from_u32(self.errand.load(Acquire))
+    }
+
+    /// Says what the next coordinator is for. By the janitor.
+    pub fn set_errand(&self, errand: Errand) {
+        self.errand.store(errand as u32, Release);
+    }
+
+    /// Whether and why the run is to be cancelled.
+    pub fn cancel(&self) -> Cancel {
+        Cancel::from_u32(self.cancel.load(Acquire))
+    }
+
+    /// Asks for the run to be cancelled; false when somebody had already.
+    pub fn set_cancel(&self, why: Cancel, by: &str) -> bool {
+        let first = self
+            .cancel
+            .compare_exchange(0, why as u32, std::sync::atomic::Ordering::AcqRel, Acquire)
+            .is_ok();
+        if first {
+            self.cancelled_by.set(by);
+        }
+        first
+    }
+
+    /// Clears everything but state and ticket. By the caller that has just claimed it.
+    pub fn reset(&self) {
+        for word in [
+            &self.home, &self.role, &self.owner, &self.may_queue, &self.cancel, &self.errand,
+        ] {
+            word.store(0, Relaxed);
+        }
+        self.waiter.store(0, Relaxed);
+        self.coordinator.store(0, Relaxed);
+        self.run_id.store(0, Relaxed);
+        self.cancelled_by.clear();
+        self.outcome.clear();
+        self.asked.clear();
+        self.spec.clear();
+    }
+}
+
+/// The phases of a run, in their order. What comes after `Cleanup` is the status of its row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Phase {
+    /// Waits for its turn.
+    Queued = 0,
+    /// Makes the work database.
+    Provision = 1,
+    /// Loads the tables.
+    Load = 2,
+    /// VACUUM and ANALYZE.
+    Vacuum = 3,
+    /// CHECKPOINT and sync, so that every run starts alike.
+    Checkpoint = 4,
+    /// Transactions that are not measured.
+    Warmup = 5,
+    /// Transactions that are.
+    Measure = 6,
+    /// Compares the balances.
+    Verify = 7,
+    /// Stores the result.
+    Collect = 8,
+    /// Drops what was made.
+    Cleanup = 9,
+}
+
+impl Phase {
+    /// Its name in `fsbench.progress` and `run_log.phases`.
+    pub fn as_str(self) -> &'static str {
+        [
+            "queued", "provision", "load", "vacuum", "checkpoint", "warmup", "measure", "verify",
+            "collect", "cleanup",
+        ][self as usize]
+    }
+
+    fn from_u32(value: u32) -> Self {
+        use Phase::*;
+        [
+            Queued, Provision, Load, Vacuum, Checkpoint, Warmup, Measure, Verify, Collect, Cleanup,
+        ]
+        .get(value as usize)
+        .copied()
+        .unwrap_or(Queued)
+    }
+}
+
+/// The active run: orders of its coordinator, and reports of its workers.
+#[repr(C)]
+pub struct RunArea {
+    /// Index of its request plus 1; 0 when no run is active. Written by the coordinator; cleared by it, the recovery
+    /// worker, or the janitor.
+    pub request: AtomicU32,
+    phase: AtomicU32,
+    /// Monotonic clock of the phase's start. Written by the coordinator.
+    pub phase_started_ns: AtomicU64,
+    /// Steps done in this phase (rows, seconds, …). Written by the worker in `load`, by the coordinator else.
+    pub done: AtomicU64,
+    /// Steps in this phase; 0 when unknown. Written by the coordinator.
+    pub total: AtomicU64,
+    /// The work database. Written by the coordinator.
+    pub work_database: AtomicU32,
+    /// 1 when the clients may start. Written by the coordinator.
+    pub go: AtomicU32,
+    /// 1 when clients and sampler must end. Written by the coordinator, or by the janitor when that died.
+    pub stop: AtomicU32,
+    /// Monotonic clocks: transactions that start from here on are measured. Written by the coordinator before `go`.
+    pub measure_start_ns: AtomicU64,
+    /// No transaction starts from here on; `u64::MAX` when the number of transactions ends the run. Written by the coordinator before `go`.
+    pub end_ns: AtomicU64,
+    /// Transactions per second of the last second, f64 bits. Written by the sampler.
+    pub tps_bits: AtomicU64,
+    /// 99th percentile of latency of the last second. Written by the sampler.
+    pub latency_p99_ns: AtomicU64,
+    /// The sampler.
+    pub sampler: TaskCell,
+    /// The worker.
+    pub worker: TaskCell,
+    /// The sampler's records on their way to the coordinator.
+    pub samples: SampleRing<256>,
+}
+
+impl RunArea {
+    /// The phase.
+    pub fn phase(&self) -> Phase {
+        Phase::from_u32(self.phase.load(Acquire))
+    }
+
+    /// Enters a phase. By the coordinator.
+    pub fn enter(&self, phase: Phase, now_ns: u64, total: u64) {
+        self.done.store(0, Relaxed);
+        self.total.store(total, Relaxed);
+        self.phase_started_ns.store(now_ns, Relaxed);
+        self.phase.store(phase as u32, Release);
+    }
+
+    /// Whether clients, sampler and worker are told to end.
+    pub fn stopped(&self) -> bool {
+        self.stop.load(Acquire) != 0
+    }
+
+    /// Clears the area for the next run. By the coordinator that takes it.
+    pub fn reset(&self) {
+        for word in [&self.phase, &self.work_database, &self.go, &self.stop] {
+            word.store(0, Relaxed);
+        }
+        for word in [
+            &self.phase_started_ns, &self.done, &self.total, &self.measure_start_ns, &self.end_ns,
+            &self.tps_bits, &self.latency_p99_ns,
+        ] {
+            word.store(0, Relaxed);
+        }
+        self.sampler.reset();
+        self.worker.reset();
+        self.samples.reset();
+    }
+}
+
+/// A helper process of the run: how it is, and why it failed. Written by that process, reset by the coordinator.
+#[repr(C)]
+pub struct TaskCell {
+    /// Its pid, 0 before it runs.
+    pub pid: AtomicI32,
+    /// A [`TaskState`].
+    state: AtomicU32,
+    /// JSON of [`crate::errors::Fault`] when it failed.
+    pub fault: TextCell<2048>,
+    /// What it found, JSON.
+    pub report: TextCell<2048>,
+}
+
+/// How a helper process is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum TaskState {
+    /// Not there yet.
+    Absent = 0,
+    /// At work.
+    Running = 1,
+    /// Ended well.
+    Done = 2,
+    /// Ended with an error.
+    Failed = 3,
+}
+
+impl TaskCell {
+    /// How the process is.
+    pub fn state(&self) -> TaskState {
+        match self.state.load(Acquire) {
+            1 => TaskState::Running,
+            2 => TaskState::Done,
+            3 => TaskState::Failed,
+            _ => TaskState::Absent,
+        }
+    }
+
+    /// Says how this process is.
+    pub fn set_state(&self, state: TaskState) {
+        self.state.store(state as u32, Release);
+    }
+
+    /// Clears the cell. By the coordinator, before it launches the process.
+    pub fn reset(&self) {
+        self.pid.store(0, Relaxed);
+        self.fault.clear();
+        self.report.clear();
+        self.set_state(TaskState::Absent);
+    }
+}

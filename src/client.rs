@@ -1,0 +1,311 @@
+//! A client: connects to the work database, prepares its statements, waits for the start, and runs transactions until time or
+//! number is reached. It writes its own slot of shared memory and nothing else.
+//!
+//! A transaction is measured when it starts (under a rate: was due) in the measured window, however long it takes, as
+//! pgbench does: a stall at the end of the window is counted.
+
+use std::{
+    sync::atomic::{
+        AtomicU32,
+        Ordering::{Acquire, Relaxed, Release},
+    },
+    time::Duration,
+};
+
+use pgfsbench_core::{
+    board::{ClientSlot, ClientState, add},
+    pacing::{Pacer, is_missed},
+    random::{Purpose, Stream},
+    spec::{Bound, Spec},
+};
+
+use crate::{
+    board::{Request, RunArea},
+    clock,
+    errors::{self, Fault, sqlstate},
+    pg::{
+        config,
+        plan::Connection,
+        process::{self, Database},
+        shmem, xact,
+    },
+    workload::pgbench::Script,
+};
+
+/// The slot of this process. Written once, by it.
+static INDEX: AtomicU32 = AtomicU32::new(0);
+
+/// Main of the background worker; the argument is its slot.
+pub fn main(index: i32) {
+    INDEX.store(index as u32, Relaxed);
+    let Some(board) = shmem::board() else { return };
+    let Some(request) = active_request() else {
+        return;
+    };
+    let slot = &shmem::clients()[index as usize];
+    slot.pid.store(process::my_pid(), Release);
+    process::on_exit(leave);
+    process::connect(Database::Work(board.run.work_database.load(Acquire)));
+    process::report_activity("pgfsbench client");
+    let result = prepare(request).and_then(|(spec, script)| {
+        slot.set_state(ClientState::Ready);
+        process::wake(request.coordinator.load(Acquire));
+        while board.run.go.load(Acquire) == 0 {
+            if board.run.stopped() {
+                return Ok(());
+            }
+            process::wait(Duration::from_secs(1));
+        }
+        slot.set_state(ClientState::Running);
+        Client::new(index as u32, slot, &board.run, &spec, script).run()
+    });
+    xact::report_statistics(true);
+    match result {
+        Ok(()) => slot.set_state(ClientState::Done),
+        Err(fault) => fail(slot, &fault),
+    }
+}
+
+/// The request of the active run.
+pub fn active_request() -> Option<&'static Request> {
+    let board = shmem::board()?;
+    let index = board.run.request.load(Acquire).checked_sub(1)?;
+    board.requests.get(index as usize)
+}
+
+fn fail(slot: &ClientSlot, fault: &Fault) {
+    slot.fail(errors::pack(&fault.sqlstate) as u32, &fault.message);
+}
+
+/// Called when the process ends, however that comes.
+fn leave() {
+    let Some(slot) = shmem::clients().get(INDEX.load(Relaxed) as usize) else {
+        return;
+    };
+    if !slot.state().is_over() {
+        fail(
+            slot,
+            &Fault::new(sqlstate::TERMINATED, "the process was terminated"),
+        );
+    }
+    slot.pid.store(0, Release);
+    if let Some(request) = active_request() {
+        process::wake(request.coordinator.load(Acquire));
+    }
+}
+
+fn prepare(request: &Request) -> Result<(Spec, Script), Fault> {
+    let spec: Spec = serde_json::from_str(&request.spec.get())
+        .map_err(|e| Fault::new(sqlstate::INTERNAL, format!("unreadable specification: {e}")))?;
+    process::become_owner(request.owner.load(Acquire))?;
+    for (name, value) in &spec.settings {
+        config::apply(name, value)?;
+    }
+    let script = xact::transaction(|| {
+        let spi = Connection::open();
+        let script = Script::prepare(&spec, &spi)?;
+        spi.close();
+        Ok(script)
+    })?;
+    Ok((spec, script))
+}
+
+struct Client<'a> {
+    slot: &'a ClientSlot,
+    run: &'a RunArea,
+    script: Script,
+    warmup: Stream,
+    measure: Stream,
+    pacer: Option<Pacer>,
+    limit_ns: Option<u64>,
+    /// Measured transactions still to do, when their number ends the run.
+    left: Option<u64>,
+    measure_start_ns: u64,
+    end_ns: u64,
+}
+
+/// A transaction that is due.
+#[derive(Clone, Copy)]
+struct Due {
+    /// From when its latency counts.
+    from_ns: u64,
+    /// When it starts.
+    start_ns: u64,
+    measured: bool,
+}
+
+impl<'a> Client<'a> {
+    fn new(
+        index: u32,
+        slot: &'a ClientSlot,
+        run: &'a RunArea,
+        spec: &Spec,
+        script: Script,
+    ) -> Self {
+        let seed = spec.seed as u64;
+        let pacing = Stream::new(seed, index, Purpose::Pacing);
+        Self {
+            slot,
+            run,
+            script,
+            warmup: Stream::new(seed, index, Purpose::Warmup),
+            measure: Stream::new(seed, index, Purpose::Measure),
+            pacer: spec.rate_per_client().map(|rate| Pacer::new(rate, pacing)),
+            limit_ns: spec.latency_limit_ns(),
+            left: match spec.bound {
+                Bound::Transactions(n) => Some(n),
+                Bound::DurationMs(_) => None,
+            },
+            measure_start_ns: run.measure_start_ns.load(Acquire),
+            end_ns: run.end_ns.load(Acquire),
+        }
+    }
+
+    /// Runs transactions until the end, a failure, or the order to stop.
+    fn run(mut self) -> Result<(), Fault> {
+        let start = clock::now_ns();
+        if let Some(pacer) = &mut self.pacer {
+            pacer.start(start);
+        }
+        let mut now = start;
+        loop {
+            // Errors come out here, so that the loop inside needs no set-up for each transaction.
+            let mut current = None;
+            let result = xact::catch(|| self.run_transactions(&mut now, &mut current));
+            match result.and_then(|result| result) {
+                Ok(()) => return Ok(()),
+                Err(fault) => {
+                    xact::abort();
+                    if !is_retryable(&fault) {
+                        return Err(fault);
+                    }
+                    now = clock::now_ns();
+                    if current.is_some_and(|due: Due| due.measured) {
+                        add(&self.slot.failed, 1);
+                        self.slot.last_end_ns.store(now, Relaxed);
+                        self.slot.finished_ns.store(now, Relaxed);
+                    }
+                }
+            }
+        }
+    }
+
+    fn run_transactions(&mut self, now: &mut u64, current: &mut Option<Due>) -> Result<(), Fault> {
+        while let Some(due) = self.next(*now) {
+            *current = Some(due);
+            if due.measured && self.slot.started_ns.load(Relaxed) == 0 {
+                self.slot.started_ns.store(due.start_ns, Relaxed);
+            }
+            let random = if due.measured {
+                &mut self.measure
+            } else {
+                &mut self.warmup
+            };
+            xact::begin();
+            let spi = Connection::open();
+            self.script.run(&spi, random)?;
+            spi.close();
+            let commit_ns = clock::now_ns();
+            xact::commit();
+            *now = clock::now_ns();
+            self.count(due, commit_ns, *now);
+            xact::report_statistics(false);
+            process::check_interrupts();
+        }
+        Ok(())
+    }
+
+    /// The next transaction, waited for under a rate; None at the end.
+    #[inline]
+    fn next(&mut self, now: u64) -> Option<Due> {
+        if self.run.stopped() {
+            return None;
+        }
+        let Some(pacer) = &mut self.pacer else {
+            let measured = now >= self.measure_start_ns;
+            if measured {
+                if now >= self.end_ns {
+                    return None;
+                }
+                if let Some(left) = &mut self.left {
+                    *left = left.checked_sub(1)?;
+                }
+            }
+            return Some(Due {
+                from_ns: now,
+                start_ns: now,
+                measured,
+            });
+        };
+        let mut now = now;
+        loop {
+            let from_ns = pacer.next();
+            let measured = from_ns >= self.measure_start_ns;
+            if from_ns >= self.end_ns {
+                return None;
+            }
+            if measured && let Some(left) = &mut self.left {
+                *left = left.checked_sub(1)?;
+            }
+            if is_missed(from_ns, now, self.limit_ns) {
+                if measured {
+                    add(&self.slot.skipped, 1);
+                }
+                if self.run.stopped() {
+                    return None;
+                }
+                process::check_interrupts();
+                continue;
+            }
+            while now < from_ns {
+                if self.run.stopped() {
+                    return None;
+                }
+                sleep(from_ns - now);
+                now = clock::now_ns();
+            }
+            return Some(Due {
+                from_ns,
+                start_ns: now,
+                measured,
+            });
+        }
+    }
+
+    #[inline]
+    fn count(&self, due: Due, commit_ns: u64, end_ns: u64) {
+        let slot = self.slot;
+        add(&slot.committed, 1);
+        slot.last_end_ns.store(end_ns, Relaxed);
+        if !due.measured {
+            return;
+        }
+        let latency = end_ns - due.from_ns;
+        add(&slot.measured, 1);
+        slot.latency.record(latency);
+        slot.commit.record(end_ns - commit_ns);
+        if self.pacer.is_some() {
+            slot.service.record(end_ns - due.start_ns);
+        }
+        if self.limit_ns.is_some_and(|limit| latency > limit) {
+            add(&slot.late, 1);
+        }
+        slot.raise_second_max(latency);
+        slot.finished_ns.store(end_ns, Relaxed);
+    }
+}
+
+/// Sleeps at most that long; the latch wakes it earlier, for the whole milliseconds of it.
+fn sleep(ns: u64) {
+    if ns > 2_000_000 {
+        process::wait(Duration::from_nanos(ns - 1_000_000).min(Duration::from_secs(1)));
+    } else {
+        process::check_interrupts();
+        std::thread::sleep(Duration::from_nanos(ns));
+    }
+}
+
+/// Whether a transaction may fail like this without anything being wrong: serialization failure, deadlock, lock timeout.
+fn is_retryable(fault: &Fault) -> bool {
+    matches!(fault.sqlstate.as_str(), "40001" | "40P01" | "55P03")
+}

@@ -1,0 +1,15 @@
+//! The one clock of a run: monotonic, in nanoseconds, the same for all processes of the server.
+
+use rustix::time::{ClockId, clock_gettime};
+
+/// Nanoseconds of CLOCK_MONOTONIC.
+#[inline]
+pub fn now_ns() -> u64 {
+    let time = clock_gettime(ClockId::Monotonic);
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+/// Milliseconds between two readings of [`now_ns`].
+pub fn ms(from_ns: u64, to_ns: u64) -> f64 {
+    to_ns.saturating_sub(from_ns) as f64 / 1e6
+}

@@ -1,0 +1,390 @@
+//! What a run comes to: facts gathered along the way, and the rows that are stored at its end.
+
+use std::sync::atomic::Ordering::Acquire;
+
+use pgfsbench_core::{
+    board::ClientSlot,
+    finding::{self, Finding, RunFacts, XminHolder, XminHolderKind},
+    hist::Histogram,
+    stats,
+};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::{
+    clock,
+    coordinator::Run,
+    environment::{self, Environment},
+    errors::{Fault, sqlstate},
+    journal::Entry,
+    outcome::Row,
+    pg::{sql, xact},
+    store,
+    workload::pgbench::Balances,
+};
+
+/// Under this many transactions there is no 99.9th percentile.
+const P999_TRANSACTIONS: u64 = 10_000;
+/// Transactions that hold the xmin back at least this many ids are old.
+const OLD_XMIN_AGE: i64 = 10_000;
+
+/// 128 random bits in hexadecimal: the mark of a work database.
+pub fn random_mark() -> String {
+    let mut bits = [0; 16];
+    // Linux gives 16 bytes at once, never fewer.
+    let _ = rustix::rand::getrandom(&mut bits, rustix::rand::GetRandomFlags::empty());
+    bits.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A random seed that is not negative, for runs that were given none.
+pub fn random_seed() -> i64 {
+    let mut bits = [0; 4];
+    let _ = rustix::rand::getrandom(&mut bits, rustix::rand::GetRandomFlags::empty());
+    i64::from(u32::from_le_bytes(bits))
+}
+
+/// Counts checkpoints that began after the start of the window and have ended: the control file names the latest one.
+#[derive(Default)]
+pub struct CheckpointCounter {
+    start_lsn: u64,
+    latest: u64,
+    /// Complete checkpoints so far.
+    pub complete: u32,
+}
+
+impl CheckpointCounter {
+    fn look(&mut self, redo_lsn: u64, checkpoint_lsn: u64) {
+        if checkpoint_lsn != self.latest {
+            self.latest = checkpoint_lsn;
+            if redo_lsn >= self.start_lsn {
+                self.complete += 1;
+            }
+        }
+    }
+}
+
+/// Facts that can only be seen while the run is on.
+#[derive(Default)]
+pub struct Seen {
+    environment: Environment,
+    xid_at_start: u64,
+    data_bytes: Option<u64>,
+    start_lsn: u64,
+    end_lsn: u64,
+    xmin_holders: Vec<XminHolder>,
+    /// Start of the window, seconds since 1970.
+    pub measured_from: f64,
+    /// Start of the window, monotonic clock.
+    pub measure_start_ns: u64,
+    /// Loading, vacuuming and keys.
+    pub load_ms: Option<f64>,
+    /// The settings that decide about durability, as the clients have them.
+    durability: Option<Durability>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+struct Durability {
+    fsync: bool,
+    full_page_writes: bool,
+    synchronous_commit: String,
+}
+
+#[derive(Deserialize)]
+struct Position {
+    lsn: i64,
+    redo: i64,
+    checkpoint: i64,
+}
+
+fn unreadable(e: serde_json::Error) -> Fault {
+    Fault::new(sqlstate::INTERNAL, format!("unreadable answer: {e}"))
+}
+
+fn position() -> Result<Position, Fault> {
+    let text = xact::transaction(|| {
+        sql::read(
+            "SELECT jsonb_build_object('lsn', pg_current_wal_insert_lsn() - '0/0'::pg_lsn, \
+               'redo', redo_lsn - '0/0'::pg_lsn, 'checkpoint', checkpoint_lsn - '0/0'::pg_lsn) FROM pg_control_checkpoint()",
+            &[],
+        )
+    })?;
+    serde_json::from_str(&text.unwrap_or_default()).map_err(unreadable)
+}
+
+impl Seen {
+    /// Before anything is made: environment and transaction ids.
+    pub fn before_provision(&mut self) -> Result<(), Fault> {
+        self.xid_at_start = xact::next_xid();
+        self.environment = xact::transaction(environment::collect)?;
+        let text = xact::transaction(|| {
+            sql::read(
+                "SELECT jsonb_build_object('fsync', current_setting('fsync')::bool, \
+                   'full_page_writes', current_setting('full_page_writes')::bool, \
+                   'synchronous_commit', current_setting('synchronous_commit'))",
+                &[],
+            )
+        })?;
+        self.durability = serde_json::from_str(&text.unwrap_or_default()).ok();
+        Ok(())
+    }
+
+    /// When everything is loaded: its size.
+    pub fn before_clients(&mut self, entry: Option<&Entry>) -> Result<(), Fault> {
+        let Some(entry) = entry else { return Ok(()) };
+        let size = xact::transaction(|| {
+            sql::read(
+                "SELECT pg_database_size($1::oid)",
+                &[Some(&entry.work_database_oid.to_string())],
+            )
+        })?;
+        self.data_bytes = size.and_then(|size| size.parse().ok());
+        Ok(())
+    }
+
+    /// At the start of the window.
+    pub fn at_start(&mut self, checkpoints: &mut CheckpointCounter) -> Result<(), Fault> {
+        let position = position()?;
+        self.start_lsn = position.lsn as u64;
+        checkpoints.start_lsn = self.start_lsn;
+        checkpoints.latest = position.checkpoint as u64;
+        self.look_for_old_xmin()
+    }
+
+    /// In each second of the window.
+    pub fn each_second(&mut self, checkpoints: &mut CheckpointCounter) -> Result<(), Fault> {
+        let position = position()?;
+        checkpoints.look(position.redo as u64, position.checkpoint as u64);
+        self.look_for_old_xmin()
+    }
+
+    /// At the end of the window.
+    pub fn at_end(&mut self, checkpoints: &mut CheckpointCounter) -> Result<(), Fault> {
+        let position = position()?;
+        self.end_lsn = position.lsn as u64;
+        checkpoints.look(position.redo as u64, position.checkpoint as u64);
+        self.look_for_old_xmin()
+    }
+
+    /// Who keeps dead rows of the work database from being pruned: a transaction id in whatever database, a slot, a
+    /// prepared transaction, a standby. A snapshot without a transaction id in another database does not.
+    fn look_for_old_xmin(&mut self) -> Result<(), Fault> {
+        #[derive(Deserialize)]
+        struct Holder {
+            kind: XminHolderKind,
+            name: String,
+            age: u64,
+        }
+        let text = xact::transaction(|| {
+            sql::read(
+                "SELECT jsonb_agg(h) FROM ( \
+                   SELECT 'session' AS kind, 'process ' || pid || coalesce(' in database ' || datname, '') AS name, \
+                          age(backend_xid) AS age \
+                   FROM pg_stat_activity WHERE backend_xid IS NOT NULL AND backend_type NOT LIKE 'fsbench%' \
+                 UNION ALL SELECT 'walsender', coalesce(application_name, '') || ' process ' || pid, age(backend_xmin) \
+                   FROM pg_stat_replication WHERE backend_xmin IS NOT NULL \
+                 UNION ALL SELECT 'slot', slot_name, age(xmin) FROM pg_replication_slots WHERE xmin IS NOT NULL \
+                 UNION ALL SELECT 'prepared_transaction', gid, age(transaction) FROM pg_prepared_xacts) h \
+                 WHERE age > $1::bigint",
+                &[Some(&OLD_XMIN_AGE.to_string())],
+            )
+        })?;
+        let Some(text) = text else { return Ok(()) };
+        let holders: Vec<Holder> = serde_json::from_str(&text).map_err(unreadable)?;
+        for holder in holders {
+            let known = self
+                .xmin_holders
+                .iter_mut()
+                .find(|known| known.kind == holder.kind && known.name == holder.name);
+            match known {
+                Some(known) => known.age = known.age.max(Some(holder.age)),
+                None => self.xmin_holders.push(XminHolder {
+                    kind: holder.kind,
+                    name: holder.name,
+                    age: Some(holder.age),
+                }),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The clients' slots, added up.
+struct Totals {
+    measured: u64,
+    outside: u64,
+    skipped: u64,
+    late: u64,
+    failed: u64,
+    finished_ns: u64,
+    latency: Histogram,
+    service: Histogram,
+    commit: Histogram,
+}
+
+impl Totals {
+    fn of(slots: &[ClientSlot]) -> Self {
+        let sum = |field: fn(&ClientSlot) -> u64| slots.iter().map(field).sum::<u64>();
+        let measured = sum(|slot| slot.measured.load(Acquire));
+        let mut totals = Self {
+            measured,
+            outside: sum(|slot| slot.committed.load(Acquire)) - measured,
+            skipped: sum(|slot| slot.skipped.load(Acquire)),
+            late: sum(|slot| slot.late.load(Acquire)),
+            failed: sum(|slot| slot.failed.load(Acquire)),
+            finished_ns: slots
+                .iter()
+                .map(|slot| slot.finished_ns.load(Acquire))
+                .max()
+                .unwrap_or(0),
+            latency: Histogram::new(),
+            service: Histogram::new(),
+            commit: Histogram::new(),
+        };
+        for slot in slots {
+            slot.latency.read_into(&mut totals.latency);
+            slot.service.read_into(&mut totals.service);
+            slot.commit.read_into(&mut totals.commit);
+        }
+        totals
+    }
+}
+
+/// Stores everything in one transaction, the row as `done`, and gives the narrow row.
+pub fn store(
+    run: &mut Run,
+    slots: &[ClientSlot],
+    balances: &Balances,
+    phases: Value,
+) -> Result<Row, Fault> {
+    let totals = Totals::of(slots);
+    let measured_ms = clock::ms(run.seen.measure_start_ns, totals.finished_ns);
+    let tps = (measured_ms > 0.0).then(|| totals.measured as f64 * 1000.0 / measured_ms);
+    let seconds: Vec<f64> = full_seconds(run);
+    let stalls = (!seconds.is_empty()).then(|| stats::stalls(&seconds));
+    let ms = |ns: Option<f64>| ns.map(|ns| ns / 1e6);
+    let latency = |p| ms(totals.latency.percentile(p));
+    let commit = |p| ms(totals.commit.percentile(p));
+    let max = |h: &Histogram| ms(h.max().map(|ns| ns as f64));
+    let row = Row {
+        run_id: run.run_id,
+        target: run.spec.target.clone(),
+        filesystem: run.seen.environment.filesystem.clone(),
+        workload: run.spec.workload.as_str().into(),
+        tps,
+        latency_p99_ms: latency(0.99),
+        latency_max_ms: max(&totals.latency),
+        commit_p99_ms: commit(0.99),
+        stall_seconds: stalls.as_ref().map(|stalls| stalls.stall_seconds as i32),
+        findings: String::new(),
+    };
+    let columns = json!({
+        "status": "done", "used": run.spec, "phases": phases, "kept": run.spec.keep,
+        "load_ms": run.seen.load_ms, "data_bytes": run.seen.data_bytes, "measured_ms": measured_ms,
+        "transactions_total": totals.measured, "transactions_outside": totals.outside, "skipped": totals.skipped,
+        "late": totals.late, "failed": totals.failed, "tps": tps,
+        "latency_avg_ms": ms(totals.latency.mean_ns()), "latency_stddev_ms": ms(totals.latency.stddev_ns()),
+        "latency_p50_ms": latency(0.5), "latency_p90_ms": latency(0.9), "latency_p95_ms": latency(0.95),
+        "latency_p99_ms": row.latency_p99_ms,
+        "latency_p999_ms": latency(0.999).filter(|_| totals.measured >= P999_TRANSACTIONS),
+        "latency_max_ms": row.latency_max_ms,
+        "commit_avg_ms": ms(totals.commit.mean_ns()), "commit_p50_ms": commit(0.5), "commit_p99_ms": row.commit_p99_ms,
+        "commit_max_ms": max(&totals.commit),
+        "stall_seconds": row.stall_seconds, "zero_seconds": stalls.map(|stalls| stalls.zero_seconds),
+        "xids_used": xact::next_xid() - run.seen.xid_at_start,
+        "wal_bytes": run.seen.end_lsn - run.seen.start_lsn,
+        "complete_checkpoints": run.complete_checkpoints(),
+        "balances": balances,
+    });
+    let environment = finished_environment(run);
+    let findings = finding::judge(&facts(run, &environment, &totals, seconds));
+    xact::transaction(|| {
+        let id = run.run_id;
+        store::update_run(id, &columns)?;
+        store::set_times(id, run.seen.measured_from)?;
+        store::insert_environment(id, &environment)?;
+        store::insert_samples(id, &run.samples)?;
+        store::insert_histogram(id, run.spec.workload.as_str(), &totals.latency)?;
+        store::insert_histogram(id, "commit", &totals.commit)?;
+        if run.spec.rate.is_some() {
+            store::insert_histogram(id, "service", &totals.service)?;
+        }
+        store::insert_findings(id, &findings)
+    })?;
+    Ok(Row {
+        findings: findings_text(&findings),
+        ..row
+    })
+}
+
+/// Number of findings and the worst, in words.
+fn findings_text(findings: &[Finding]) -> String {
+    match finding::worst(findings) {
+        None => "none".into(),
+        Some(worst) => format!("{} ({}: {})", findings.len(), worst.severity.as_str(), worst.code),
+    }
+}
+
+/// Transactions per second of each second, without a last one that is shorter than half a second.
+fn full_seconds(run: &Run) -> Vec<f64> {
+    run.samples
+        .iter()
+        .filter(|sample| sample.interval_ns >= 500_000_000)
+        .map(|sample| sample.tps())
+        .collect()
+}
+
+fn synchronous_commit(run: &Run, durability: &Durability) -> String {
+    run.spec
+        .settings
+        .get("synchronous_commit")
+        .unwrap_or(&durability.synchronous_commit)
+        .clone()
+}
+
+fn finished_environment(run: &Run) -> Environment {
+    let durability = run.seen.durability.as_ref().map(|durability| {
+        let commit = synchronous_commit(run, durability);
+        let mut off = Vec::new();
+        if !durability.fsync {
+            off.push("fsync off");
+        }
+        if matches!(commit.as_str(), "off" | "false" | "no" | "0") {
+            off.push("synchronous_commit off");
+        }
+        if !durability.full_page_writes {
+            off.push("full_page_writes off");
+        }
+        if off.is_empty() {
+            "durable by the server's settings".into()
+        } else {
+            format!("not durable: {}", off.join(", "))
+        }
+    });
+    Environment {
+        durability,
+        ..run.seen.environment.clone()
+    }
+}
+
+fn facts(run: &Run, environment: &Environment, totals: &Totals, seconds: Vec<f64>) -> RunFacts {
+    let data = environment::data_location();
+    let wal = environment::wal_location();
+    let durability = run.seen.durability.as_ref();
+    RunFacts {
+        data_bytes: run.seen.data_bytes,
+        shared_buffers_bytes: environment.shared_buffers_bytes,
+        memory_bytes: environment.memory_bytes,
+        checkpoints: Some(run.complete_checkpoints()),
+        fsync: durability.map(|d| d.fsync),
+        full_page_writes: durability.map(|d| d.full_page_writes),
+        synchronous_commit: durability.map(|d| synchronous_commit(run, d)),
+        xmin_holders: Some(run.seen.xmin_holders.clone()),
+        data_place: data.and_then(|location| location.place()),
+        wal_place: wal.and_then(|location| location.place()),
+        measured: Some(totals.measured),
+        failed: Some(totals.failed),
+        skipped: Some(totals.skipped),
+        seconds_tps: run.spec.options.sample.then_some(seconds),
+        ..RunFacts::of_spec(&run.spec)
+    }
+}

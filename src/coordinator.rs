@@ -1,0 +1,523 @@
+//! The coordinator: owns a run from its row to its end. It makes the work database, launches the other processes and
+//! watches them, stores what they measured, and removes what was made.
+
+use std::{
+    sync::atomic::Ordering::{Acquire, Relaxed, Release},
+    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
+};
+
+use pgfsbench_core::{
+    board::{ClientState, Sample},
+    spec::{Bound, Spec},
+};
+use serde_json::{Value, json};
+
+use crate::{
+    board::{Board, Cancel, Errand, Phase, Request, RequestState},
+    clock, collect,
+    crew::Crew,
+    errors::{Fault, sqlstate},
+    janitor::{self, log_warning},
+    journal::{self, Entry},
+    outcome::Outcome,
+    pg::{
+        catalog,
+        process::{self, Database},
+        session, shmem, sql, utility, xact,
+    },
+    preflight, recovery, store,
+    worker::Task,
+    workload::pgbench::{self, Balances},
+};
+
+/// How often the coordinator looks around when nobody wakes it.
+const LOOK: Duration = Duration::from_millis(250);
+/// What verify, collect and cleanup of the quick look may take.
+const QUICK_END_MS: u64 = 5_000;
+/// The shortest measured window that a quick look is cut down to.
+const QUICK_MEASURE_MS: u64 = 5_000;
+
+/// Main of the background worker; the argument is the request, or negative for the sweep after a restart.
+pub fn main(argument: i32) {
+    let Some(board) = shmem::board() else { return };
+    if argument < 0 {
+        return recovery::sweep(board);
+    }
+    let request = &board.requests[argument as usize];
+    process::connect(Database::Oid(request.home.load(Acquire)));
+    if request.state() != RequestState::Starting {
+        return;
+    }
+    request.coordinator.store(process::my_pid(), Release);
+    if !request.advance(RequestState::Starting, RequestState::Working) {
+        return;
+    }
+    let errand = request.errand();
+    process::report_activity("pgfsbench coordinator");
+    // On every way out the janitor has to look: for the next run, or for what is left of this one.
+    process::on_exit(|| {
+        if let Some(board) = shmem::board() {
+            janitor::wake(board);
+        }
+    });
+    let next = match errand {
+        Errand::Enqueue => end_or(request, RequestState::Queued, enqueue(request)),
+        Errand::Withdraw => end_or(request, RequestState::Ended, withdraw(request)),
+        Errand::Recover => {
+            let recovered = recovery::recover(board, request);
+            free_run_area(board, argument as u32);
+            match recovered {
+                Ok(()) => RequestState::Ended,
+                Err(fault) => return log_warning(&fault.context("could not clear up")),
+            }
+        }
+        Errand::Run => {
+            let clean = Run::new(board, request, argument as u32).and_then(Run::live);
+            match clean {
+                Ok(()) => RequestState::Ended,
+                // What was made is still there: the janitor sends another worker to clear up.
+                Err(fault) => return log_warning(&fault.context("could not clear up")),
+            }
+        }
+    };
+    request.set_state(next);
+    shmem::announce();
+}
+
+fn free_run_area(board: &Board, index: u32) {
+    let _ = board
+        .run
+        .request
+        .compare_exchange(index + 1, 0, Release, Relaxed);
+}
+
+/// The state after an errand: `next`, or the end with the error as its outcome.
+fn end_or(request: &Request, next: RequestState, result: Result<(), Fault>) -> RequestState {
+    match result {
+        Ok(()) => next,
+        Err(fault) => {
+            request.outcome.set(&Outcome::Failed(fault).to_json());
+            RequestState::Ended
+        }
+    }
+}
+
+fn spec_of(request: &Request) -> Result<Spec, Fault> {
+    serde_json::from_str(&request.spec.get())
+        .map_err(|e| Fault::new(sqlstate::INTERNAL, format!("unreadable specification: {e}")))
+}
+
+fn insert(request: &Request, spec: &Spec, status: &str) -> Result<i64, Fault> {
+    let run_id = xact::transaction(|| {
+        let requested_by = session::role_name(request.role.load(Acquire));
+        store::insert_run(spec, &request.asked.get(), &requested_by, status)
+    })?;
+    request.run_id.store(run_id, Release);
+    shmem::announce();
+    Ok(run_id)
+}
+
+fn enqueue(request: &Request) -> Result<(), Fault> {
+    process::become_owner(request.owner.load(Acquire))?;
+    insert(request, &spec_of(request)?, "queued").map(|_| ())
+}
+
+/// Why the run was cancelled.
+fn cancel_fault(request: &Request) -> Fault {
+    let fault = Fault::new(sqlstate::CANCELED, "the run was canceled");
+    let by = request.cancelled_by.get();
+    let reason = request.cancel().reason();
+    fault.detail(if by.is_empty() {
+        format!("It was canceled because {reason}.")
+    } else {
+        format!("It was {reason} of role \"{by}\".")
+    })
+}
+
+fn withdraw(request: &Request) -> Result<(), Fault> {
+    process::become_owner(request.owner.load(Acquire))?;
+    let fault = cancel_fault(request);
+    xact::transaction(|| store::set_failed(request.run_id.load(Acquire), &fault, None))?;
+    request.outcome.set(&Outcome::Failed(fault).to_json());
+    Ok(())
+}
+
+/// A phase that is over, or the one that is on.
+struct PhaseTime {
+    phase: Phase,
+    started_ns: u64,
+    ended_ns: Option<u64>,
+}
+
+/// A run that is being carried out.
+pub struct Run {
+    board: &'static Board,
+    request: &'static Request,
+    index: u32,
+    /// What is run; the quick look is cut to what time is left.
+    pub spec: Spec,
+    /// Its number.
+    pub run_id: i64,
+    crew: Crew,
+    started_ns: u64,
+    phases: Vec<PhaseTime>,
+    entry: Option<Entry>,
+    looked_at_room: Instant,
+    checkpoints: collect::CheckpointCounter,
+    /// What the sampler has sent so far.
+    pub samples: Vec<Sample>,
+    /// What was found out along the way.
+    pub seen: collect::Seen,
+}
+
+impl Run {
+    fn new(board: &'static Board, request: &'static Request, index: u32) -> Result<Self, Fault> {
+        let spec = spec_of(request)?;
+        let slots = shmem::clients()
+            .get(..spec.clients as usize)
+            .ok_or_else(|| Fault::new(sqlstate::INTERNAL, "more clients than slots"))?;
+        board.run.reset();
+        board.run.request.store(index + 1, Release);
+        Ok(Self {
+            board,
+            request,
+            index,
+            spec,
+            run_id: request.run_id.load(Acquire),
+            crew: Crew::new(board, slots),
+            started_ns: clock::now_ns(),
+            phases: Vec::new(),
+            entry: None,
+            looked_at_room: Instant::now(),
+            checkpoints: collect::CheckpointCounter::default(),
+            samples: Vec::new(),
+            seen: collect::Seen::default(),
+        })
+    }
+
+    /// From the row to the end. An error means that something could not be cleared up.
+    fn live(mut self) -> Result<(), Fault> {
+        let result = xact::catch(|| self.carry_out()).and_then(|result| result);
+        // Interrupts that came with an error must not hit what follows; a termination still ends the process.
+        self.crew.disband();
+        let outcome = match result {
+            Ok(outcome) => outcome,
+            Err(fault) => {
+                xact::abort();
+                let fault = self.explain(fault);
+                let phases = self.phase_times();
+                let stored = janitor::or_log("could not store the end of the run", || {
+                    xact::transaction(|| store::set_failed(self.run_id, &fault, Some(&phases)))
+                });
+                if stored.is_none() {
+                    log_warning(&fault);
+                }
+                Outcome::Failed(fault)
+            }
+        };
+        self.enter(Phase::Cleanup, 0);
+        self.clean_up(matches!(outcome, Outcome::Done(_)))?;
+        if matches!(outcome, Outcome::Done(_)) {
+            self.end_phase();
+            let phases = self.phase_times();
+            janitor::or_log("could not store the phases of the run", || {
+                xact::transaction(|| store::update_run(self.run_id, &json!({"phases": phases})))
+            });
+        }
+        self.request.outcome.set(&outcome.to_json());
+        free_run_area(self.board, self.index);
+        Ok(())
+    }
+
+    /// The phases of a run, in their order.
+    fn carry_out(&mut self) -> Result<Outcome, Fault> {
+        process::become_owner(self.request.owner.load(Acquire))?;
+        self.begin()?;
+        self.provision()?;
+        self.load()?;
+        self.vacuum()?;
+        self.prepare_clients()?;
+        self.checkpoint()?;
+        self.measure()?;
+        let balances = self.verify()?;
+        self.enter(Phase::Collect, 0);
+        self.seen.load_ms = Some(self.ms_of(Phase::Load) + self.ms_of(Phase::Vacuum));
+        let phases = self.phase_times();
+        let slots = &shmem::clients()[..self.spec.clients as usize];
+        let row = collect::store(self, slots, &balances, phases)?;
+        Ok(Outcome::Done(row))
+    }
+
+    /// The row: new, or the one that was queued.
+    fn begin(&mut self) -> Result<(), Fault> {
+        if self.run_id == 0 {
+            self.run_id = insert(self.request, &self.spec, "running")?;
+            return Ok(());
+        }
+        if !xact::transaction(|| store::set_running(self.run_id))? {
+            return Err(Fault::new(
+                sqlstate::NOT_IN_THIS_STATE,
+                format!("run {} is not queued any more", self.run_id),
+            ));
+        }
+        // The server may have changed since it was asked for.
+        let state = xact::transaction(preflight::server_state)?;
+        preflight::check(&self.spec, &state)
+    }
+
+    fn provision(&mut self) -> Result<(), Fault> {
+        self.enter(Phase::Provision, 0);
+        self.seen.before_provision()?;
+        let oid = catalog::new_oid();
+        let mark = collect::random_mark();
+        let (name, home) = xact::transaction(|| Ok((self.free_name()?, database_name()?)))?;
+        xact::transaction(|| store::set_work_database(self.run_id, &name, oid, &mark))?;
+        let entry = Entry {
+            home: session::database(),
+            run_id: self.run_id,
+            work_database: name.clone(),
+            work_database_oid: oid,
+            mark: mark.clone(),
+            directory_existed: session::data_directory()
+                .join("base")
+                .join(oid.to_string())
+                .exists(),
+        };
+        journal::write(&entry)?;
+        self.entry = Some(entry);
+        // In one transaction, so that there is never a work database without its mark.
+        utility::run(&[
+            &format!("CREATE DATABASE \"{name}\" TEMPLATE template0 ALLOW_CONNECTIONS false OID {oid}"),
+            &format!(
+                "COMMENT ON DATABASE \"{name}\" IS 'pgfsbench: work database of run {} in database {}; mark {mark}'",
+                self.run_id,
+                home.replace('\'', "''")
+            ),
+        ])?;
+        self.board.run.work_database.store(oid, Release);
+        Ok(())
+    }
+
+    /// `fsbench_work_<run id>`, or with a number behind it when another database of the server has kept that name.
+    fn free_name(&self) -> Result<String, Fault> {
+        let name = format!("fsbench_work_{}", self.run_id);
+        let free = sql::read(
+            "SELECT $1 || coalesce(n, '') FROM (SELECT NULL UNION ALL SELECT '_' || g FROM generate_series(2, 10000) g) AS t(n) \
+             WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_database WHERE datname = $1 || coalesce(n, '')) LIMIT 1",
+            &[Some(&name)],
+        )?;
+        Ok(free.unwrap_or(name))
+    }
+
+    fn load(&mut self) -> Result<(), Fault> {
+        let rows = u64::from(self.spec.scale) * pgbench::ACCOUNTS;
+        self.enter(Phase::Load, rows);
+        self.have_done(Task::Load)
+    }
+
+    fn vacuum(&mut self) -> Result<(), Fault> {
+        let steps = pgbench::VACUUM.len() + pgbench::PRIMARY_KEYS.len();
+        self.enter(Phase::Vacuum, steps as u64);
+        self.have_done(Task::Vacuum)
+    }
+
+    /// Has the worker do a task, and waits until it has.
+    fn have_done(&mut self, task: Task) -> Result<(), Fault> {
+        self.crew.launch_worker(task)?;
+        self.wait_until(|run| run.crew.worker_is_done())
+    }
+
+    fn prepare_clients(&mut self) -> Result<(), Fault> {
+        self.crew.launch_clients(self.spec.options.sample)?;
+        self.wait_until(|run| run.crew.clients_are(ClientState::Ready))
+    }
+
+    fn checkpoint(&mut self) -> Result<(), Fault> {
+        self.enter(Phase::Checkpoint, 0);
+        self.have_done(Task::Checkpoint)
+    }
+
+    fn measure(&mut self) -> Result<(), Fault> {
+        self.fit_quick_look();
+        let run = &self.board.run;
+        self.seen.before_clients(self.entry.as_ref())?;
+        let warmup_ns = self.spec.warmup_ms * 1_000_000;
+        let now = clock::now_ns();
+        let start = now + warmup_ns;
+        let end = match self.spec.bound {
+            Bound::DurationMs(ms) => start + ms * 1_000_000,
+            Bound::Transactions(_) => u64::MAX,
+        };
+        run.measure_start_ns.store(start, Relaxed);
+        run.end_ns.store(end, Relaxed);
+        self.seen.measured_from = epoch() + Duration::from_nanos(warmup_ns).as_secs_f64();
+        self.seen.measure_start_ns = start;
+        if warmup_ns > 0 {
+            self.enter(Phase::Warmup, self.spec.warmup_ms);
+        }
+        run.go.store(1, Release);
+        self.crew.wake();
+        if warmup_ns > 0 {
+            self.wait_until(|run| Ok(run.crew.clients_are(ClientState::Done)? || clock::now_ns() >= start))?;
+        }
+        let total = match self.spec.bound {
+            Bound::DurationMs(ms) => ms,
+            Bound::Transactions(n) => n * u64::from(self.spec.clients),
+        };
+        self.enter(Phase::Measure, total);
+        self.seen.at_start(&mut self.checkpoints)?;
+        let mut next_look = Instant::now() + Duration::from_secs(1);
+        self.wait_until(|run| {
+            if Instant::now() >= next_look {
+                next_look += Duration::from_secs(1);
+                run.seen.each_second(&mut run.checkpoints)?;
+            }
+            run.crew.clients_are(ClientState::Done)
+        })?;
+        self.seen.at_end(&mut self.checkpoints)?;
+        run.stop.store(1, Release);
+        self.crew.wake();
+        self.wait_until(|run| run.crew.sampler_is_done())?;
+        run.stop.store(0, Release);
+        Ok(())
+    }
+
+    /// Cuts warm-up and window of a quick look to the time that is left of its minute.
+    fn fit_quick_look(&mut self) {
+        let (Some(within), Bound::DurationMs(duration)) = (self.spec.within_ms, self.spec.bound)
+        else {
+            return;
+        };
+        let used = clock::ms(self.started_ns, clock::now_ns()) as u64;
+        let left = within.saturating_sub(used + QUICK_END_MS);
+        self.spec.warmup_ms = self.spec.warmup_ms.min(left / 5);
+        let window = left.saturating_sub(self.spec.warmup_ms).max(QUICK_MEASURE_MS);
+        self.spec.bound = Bound::DurationMs(duration.min(window));
+    }
+
+    fn verify(&mut self) -> Result<Balances, Fault> {
+        self.enter(Phase::Verify, 0);
+        self.have_done(Task::Verify)?;
+        let report = self.board.run.worker.report.get();
+        let balances: Balances = serde_json::from_str(&report)
+            .map_err(|e| Fault::new(sqlstate::INTERNAL, format!("unreadable balances: {e}")))?;
+        let committed = shmem::clients()[..self.spec.clients as usize]
+            .iter()
+            .map(|slot| slot.committed.load(Acquire))
+            .sum();
+        pgbench::verify(self.spec.workload, &balances, committed)?;
+        Ok(balances)
+    }
+
+    /// Waits until `ready`, and meanwhile looks for reasons to give up.
+    fn wait_until(
+        &mut self,
+        mut ready: impl FnMut(&mut Self) -> Result<bool, Fault>,
+    ) -> Result<(), Fault> {
+        loop {
+            self.look_around()?;
+            if ready(self)? {
+                return Ok(());
+            }
+            process::wait(LOOK);
+        }
+    }
+
+    fn look_around(&mut self) -> Result<(), Fault> {
+        while let Some(sample) = self.board.run.samples.pop() {
+            self.samples.push(sample);
+        }
+        let waiter = self.request.waiter.load(Acquire);
+        if waiter != 0 && !process::is_alive(waiter) {
+            self.request.set_cancel(Cancel::CallerGone, "");
+        }
+        if self.request.cancel() != Cancel::No {
+            return Err(cancel_fault(self.request));
+        }
+        if self.looked_at_room.elapsed() >= Duration::from_secs(1) {
+            self.looked_at_room = Instant::now();
+            preflight::watch_room()?;
+        }
+        Ok(())
+    }
+
+    /// The reason as it is stored: an interrupt of this process is what its sender meant.
+    fn explain(&self, fault: Fault) -> Fault {
+        if self.request.cancel() != Cancel::No {
+            return cancel_fault(self.request);
+        }
+        if fault.is_cancel() {
+            return Fault::new(sqlstate::CANCELED, "the run was canceled")
+                .detail("Somebody called pg_cancel_backend() for one of its processes.");
+        }
+        fault
+    }
+
+    fn clean_up(&mut self, done: bool) -> Result<(), Fault> {
+        let Some(entry) = &self.entry else {
+            return Ok(());
+        };
+        if done && self.spec.keep {
+            let name = entry.work_database.replace('"', "\"\"");
+            utility::run(&[&format!("ALTER DATABASE \"{name}\" ALLOW_CONNECTIONS true")])?;
+        } else {
+            recovery::drop_work_database(entry)?;
+        }
+        journal::remove(entry.home, entry.run_id)
+    }
+
+    /// Checkpoints that began and ended in the window.
+    pub fn complete_checkpoints(&self) -> u32 {
+        self.checkpoints.complete
+    }
+
+    fn enter(&mut self, phase: Phase, total: u64) {
+        self.end_phase();
+        let now = clock::now_ns();
+        self.phases.push(PhaseTime {
+            phase,
+            started_ns: now,
+            ended_ns: None,
+        });
+        self.board.run.enter(phase, now, total);
+        shmem::announce();
+    }
+
+    fn end_phase(&mut self) {
+        if let Some(last) = self.phases.last_mut() {
+            last.ended_ns.get_or_insert_with(clock::now_ns);
+        }
+    }
+
+    fn ms_of(&self, phase: Phase) -> f64 {
+        self.phases
+            .iter()
+            .filter(|p| p.phase == phase)
+            .map(|p| clock::ms(p.started_ns, p.ended_ns.unwrap_or_else(clock::now_ns)))
+            .sum()
+    }
+
+    fn phase_times(&self) -> Value {
+        self.phases
+            .iter()
+            .map(|p| {
+                json!({
+                    "phase": p.phase.as_str(),
+                    "started_ms": clock::ms(self.started_ns, p.started_ns),
+                    "ms": p.ended_ns.map(|end| clock::ms(p.started_ns, end)),
+                })
+            })
+            .collect()
+    }
+}
+
+fn database_name() -> Result<String, Fault> {
+    Ok(sql::read("SELECT current_database()", &[])?.unwrap_or_default())
+}
+
+/// Seconds since 1970.
+fn epoch() -> f64 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0.0, |d| d.as_secs_f64())
+}

@@ -1,0 +1,164 @@
+//! The one table from what can go wrong to SQLSTATE, message, DETAIL and HINT.
+
+use pgfsbench_core::refusal::{Kind, Refusal};
+use pgrx::{
+    PgSqlErrorCode,
+    pg_sys::panic::{CaughtError, ErrorReport},
+};
+use serde::{Deserialize, Serialize};
+
+/// An error as it is stored with a run, passed between processes, and raised in the caller's session.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Fault {
+    /// Five characters.
+    pub sqlstate: String,
+    /// Lower case, one line, no period.
+    pub message: String,
+    /// Full sentences.
+    pub detail: Option<String>,
+    /// Full sentences that say what to do.
+    pub hint: Option<String>,
+}
+
+/// SQLSTATEs that pgfsbench raises.
+pub mod sqlstate {
+    /// invalid_parameter_value
+    pub const INVALID_PARAMETER: &str = "22023";
+    /// object_not_in_prerequisite_state
+    pub const NOT_IN_THIS_STATE: &str = "55000";
+    /// insufficient_resources
+    pub const NO_RESOURCES: &str = "53000";
+    /// disk_full
+    pub const DISK_FULL: &str = "53100";
+    /// insufficient_privilege
+    pub const NOT_ALLOWED: &str = "42501";
+    /// query_canceled
+    pub const CANCELED: &str = "57014";
+    /// crash_shutdown
+    pub const CRASHED: &str = "57P02";
+    /// admin_shutdown
+    pub const TERMINATED: &str = "57P01";
+    /// system_error
+    pub const SYSTEM: &str = "58000";
+    /// internal_error; only for bugs
+    pub const INTERNAL: &str = "XX000";
+    /// data_corrupted
+    pub const CORRUPTED: &str = "XX001";
+}
+
+impl Fault {
+    /// An error without DETAIL and HINT.
+    pub fn new(sqlstate: &str, message: impl Into<String>) -> Self {
+        Self {
+            sqlstate: sqlstate.into(),
+            message: message.into(),
+            detail: None,
+            hint: None,
+        }
+    }
+
+    /// The same with a DETAIL.
+    pub fn detail(mut self, detail: impl Into<String>) -> Self {
+        self.detail = Some(detail.into());
+        self
+    }
+
+    /// The same with a HINT.
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// The same with words before its message.
+    pub fn context(mut self, before: &str) -> Self {
+        self.message = format!("{before}: {}", self.message);
+        self
+    }
+
+    /// Whether the run counts as cancelled and not as failed.
+    pub fn is_cancel(&self) -> bool {
+        self.sqlstate == sqlstate::CANCELED
+    }
+
+    /// As JSON, for shared memory.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
+    /// From JSON; a text that is none becomes the message of an internal error.
+    pub fn from_json(text: &str) -> Self {
+        serde_json::from_str(text).unwrap_or_else(|_| {
+            Self::new(sqlstate::INTERNAL, format!("unreadable error report \"{text}\""))
+        })
+    }
+}
+
+impl From<Refusal> for Fault {
+    fn from(refusal: Refusal) -> Self {
+        let sqlstate = match refusal.kind {
+            Kind::InvalidArgument => sqlstate::INVALID_PARAMETER,
+            Kind::NotInThisState => sqlstate::NOT_IN_THIS_STATE,
+            Kind::NoWorkerSlot => sqlstate::NO_RESOURCES,
+            Kind::DiskFull => sqlstate::DISK_FULL,
+            Kind::NotAllowed => sqlstate::NOT_ALLOWED,
+            Kind::Cancelled => sqlstate::CANCELED,
+            Kind::System => sqlstate::SYSTEM,
+            Kind::Internal => sqlstate::INTERNAL,
+        };
+        Self {
+            sqlstate: sqlstate.into(),
+            message: refusal.message,
+            detail: refusal.detail,
+            hint: refusal.hint,
+        }
+    }
+}
+
+impl From<CaughtError> for Fault {
+    fn from(caught: CaughtError) -> Self {
+        match caught {
+            CaughtError::PostgresError(report)
+            | CaughtError::ErrorReport(report)
+            | CaughtError::RustPanic {
+                ereport: report, ..
+            } => Self {
+                sqlstate: unpack(report.sql_error_code() as i32),
+                message: report.message().to_owned(),
+                detail: report.detail().map(str::to_owned),
+                hint: report.hint().map(str::to_owned),
+            },
+        }
+    }
+}
+
+impl From<Fault> for ErrorReport {
+    fn from(fault: Fault) -> Self {
+        let code = PgSqlErrorCode::from(pack(&fault.sqlstate));
+        let mut report = ErrorReport::new(code, fault.message, "pgfsbench");
+        if let Some(detail) = fault.detail {
+            report = report.set_detail(detail);
+        }
+        if let Some(hint) = fault.hint {
+            report = report.set_hint(hint);
+        }
+        report
+    }
+}
+
+/// PostgreSQL's packed form of a SQLSTATE: six bits a character (MAKE_SQLSTATE in elog.h).
+pub fn pack(sqlstate: &str) -> i32 {
+    sqlstate
+        .bytes()
+        .take(5)
+        .enumerate()
+        .fold(0, |code, (i, byte)| {
+            code | (i32::from(byte.wrapping_sub(b'0')) & 0x3f) << (6 * i)
+        })
+}
+
+/// The five characters of a packed SQLSTATE.
+pub fn unpack(code: i32) -> String {
+    (0..5)
+        .map(|i| char::from(((code >> (6 * i)) & 0x3f) as u8 + b'0'))
+        .collect()
+}

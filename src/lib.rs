@@ -1,0 +1,37 @@
+//! pgfsbench: benchmarks of filesystems, run inside the PostgreSQL server.
+//!
+//! Imports only point down: api → processes (janitor, coordinator, sampler, client, worker) → workload → store, errors,
+//! settings → pg → core. `unsafe` is allowed in `pg` only.
+#![deny(unsafe_code)]
+#![warn(missing_docs)]
+
+use pgrx::extension_sql_file;
+
+mod api;
+mod board;
+mod client;
+mod clock;
+mod collect;
+mod coordinator;
+mod crew;
+mod environment;
+mod errors;
+mod janitor;
+mod journal;
+mod outcome;
+mod pg;
+mod preflight;
+mod recovery;
+mod sampler;
+mod settings;
+mod store;
+mod worker;
+mod workload;
+
+pgrx::pg_module_magic!(name, version);
+
+extension_sql_file!("../sql/schema/1_tables.sql", name = "tables", bootstrap);
+extension_sql_file!("../sql/schema/2_functions.sql", name = "functions", requires = ["tables"]);
+extension_sql_file!("../sql/schema/3_views.sql", name = "views", requires = ["functions"]);
+extension_sql_file!("../sql/schema/4_rights.sql", name = "rights", requires = ["views"]);
+extension_sql_file!("../sql/schema/5_install.sql", name = "install", requires = ["rights"], finalize);

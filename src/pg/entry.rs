@@ -1,0 +1,35 @@
+//! What the server calls by name: the library's start and the mains of its background workers.
+
+use pgrx::{pg_guard, pg_sys};
+
+use super::{process, shmem};
+use crate::settings;
+
+/// Called by the server when it loads the library.
+#[pg_guard]
+pub extern "C-unwind" fn _PG_init() {
+    // SAFETY: a variable of the server, set while it loads shared_preload_libraries.
+    let preloading = unsafe { pg_sys::process_shared_preload_libraries_in_progress };
+    settings::define(preloading);
+    if preloading {
+        shmem::install_hooks();
+        process::register_janitor();
+    }
+}
+
+macro_rules! worker_main {
+    ($name:ident, $main:path) => {
+        #[doc = concat!("Main of the background worker; see `", stringify!($main), "`.")]
+        #[pg_guard]
+        #[unsafe(no_mangle)]
+        pub extern "C-unwind" fn $name(argument: pg_sys::Datum) {
+            $main(argument.value() as i32)
+        }
+    };
+}
+
+worker_main!(fsbench_janitor_main, crate::janitor::main);
+worker_main!(fsbench_coordinator_main, crate::coordinator::main);
+worker_main!(fsbench_sampler_main, crate::sampler::main);
+worker_main!(fsbench_client_main, crate::client::main);
+worker_main!(fsbench_worker_main, crate::worker::main);

@@ -1,0 +1,14 @@
+//! The only place where unsafe code is allowed: small safe wrappers around what PostgreSQL offers in C.
+#![allow(unsafe_code)]
+
+pub mod catalog;
+pub mod config;
+pub mod entry;
+pub mod load;
+pub mod plan;
+pub mod process;
+pub mod session;
+pub mod shmem;
+pub mod sql;
+pub mod utility;
+pub mod xact;

@@ -1,0 +1,289 @@
+//! Background workers: registering, launching, connecting, ending.
+
+use std::{
+    ffi::{CStr, c_char},
+    sync::atomic::{AtomicPtr, Ordering::Relaxed},
+    time::Duration,
+};
+
+use pgrx::{check_for_interrupts, pg_guard, pg_sys};
+
+use crate::{errors::Fault, pg::xact};
+
+/// What a worker is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Starts queued runs and clears up; one in the server, as long as it lives.
+    Janitor,
+    /// Owns a run.
+    Coordinator,
+    /// Makes a record each second.
+    Sampler,
+    /// Runs transactions.
+    Client,
+    /// Loads, vacuums, verifies.
+    Worker,
+}
+
+impl Role {
+    /// Its name in pg_stat_activity.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Janitor => "fsbench janitor",
+            Self::Coordinator => "fsbench coordinator",
+            Self::Sampler => "fsbench sampler",
+            Self::Client => "fsbench client",
+            Self::Worker => "fsbench worker",
+        }
+    }
+
+    fn function(self) -> &'static CStr {
+        match self {
+            Self::Janitor => c"fsbench_janitor_main",
+            Self::Coordinator => c"fsbench_coordinator_main",
+            Self::Sampler => c"fsbench_sampler_main",
+            Self::Client => c"fsbench_client_main",
+            Self::Worker => c"fsbench_worker_main",
+        }
+    }
+}
+
+fn put(field: &mut [c_char], text: &[u8]) {
+    for (to, from) in field.iter_mut().zip(text.iter().take(95)) {
+        *to = *from as c_char;
+    }
+}
+
+fn describe(role: Role, name: &str, argument: i32) -> pg_sys::BackgroundWorker {
+    let mut worker = pg_sys::BackgroundWorker::default();
+    put(&mut worker.bgw_name, name.as_bytes());
+    put(&mut worker.bgw_type, role.name().as_bytes());
+    put(&mut worker.bgw_library_name, b"pgfsbench");
+    put(&mut worker.bgw_function_name, role.function().to_bytes());
+    worker.bgw_flags =
+        (pg_sys::BGWORKER_SHMEM_ACCESS | pg_sys::BGWORKER_BACKEND_DATABASE_CONNECTION) as i32;
+    worker.bgw_start_time = pg_sys::BgWorkerStartTime::BgWorkerStart_RecoveryFinished;
+    worker.bgw_restart_time = pg_sys::BGW_NEVER_RESTART;
+    worker.bgw_main_arg = pg_sys::Datum::from(argument);
+    worker
+}
+
+/// Registers the janitor. From `_PG_init`, while shared libraries are preloaded.
+pub fn register_janitor() {
+    let mut worker = describe(Role::Janitor, Role::Janitor.name(), 0);
+    worker.bgw_restart_time = 1;
+    // SAFETY: the description is complete, and copied by the call.
+    unsafe { pg_sys::RegisterBackgroundWorker(&mut worker) };
+}
+
+/// A worker that this process has launched.
+pub struct Handle(*mut pg_sys::BackgroundWorkerHandle);
+
+/// How a launched worker is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// The postmaster has not started it yet.
+    Waiting,
+    /// It runs.
+    Running,
+    /// It has ended, or could not be started.
+    Stopped,
+}
+
+/// Launches a worker, whose start and end wake this process. None when max_worker_processes are in use.
+pub fn launch(role: Role, label: &str, argument: i32) -> Option<Handle> {
+    let name = format!("{}{label}", role.name());
+    let mut worker = describe(role, &name, argument);
+    // SAFETY: the description is complete and copied by the call; the handle is made in a memory context that lives as
+    // long as this process.
+    unsafe {
+        worker.bgw_notify_pid = pg_sys::MyProcPid;
+        let before = pg_sys::MemoryContextSwitchTo(pg_sys::TopMemoryContext);
+        let mut handle = std::ptr::null_mut();
+        let launched = pg_sys::RegisterDynamicBackgroundWorker(&mut worker, &mut handle);
+        pg_sys::MemoryContextSwitchTo(before);
+        launched.then_some(Handle(handle))
+    }
+}
+
+impl Handle {
+    /// How the worker is.
+    pub fn status(&self) -> Status {
+        let mut pid = 0;
+        // SAFETY: the handle came from RegisterDynamicBackgroundWorker and is freed in drop only.
+        match unsafe { pg_sys::GetBackgroundWorkerPid(self.0, &mut pid) } {
+            pg_sys::BgwHandleStatus::BGWH_NOT_YET_STARTED => Status::Waiting,
+            pg_sys::BgwHandleStatus::BGWH_STARTED => Status::Running,
+            _ => Status::Stopped,
+        }
+    }
+
+    /// Asks the worker to end, or takes it back when it has not been started.
+    pub fn terminate(&self) {
+        // SAFETY: as above.
+        unsafe { pg_sys::TerminateBackgroundWorker(self.0) }
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        // SAFETY: allocated by RegisterDynamicBackgroundWorker, and not used after this.
+        unsafe { pg_sys::pfree(self.0.cast()) }
+    }
+}
+
+/// What to connect a worker to.
+#[derive(Clone, Copy)]
+pub enum Database {
+    /// No database: shared catalogs only.
+    None,
+    /// This database.
+    Oid(u32),
+    /// This database, even if it allows no connections.
+    Work(u32),
+}
+
+/// Makes a new background worker listen to signals, and connects it.
+pub fn connect(database: Database) {
+    let (oid, flags) = match database {
+        Database::None => (0, 0),
+        Database::Oid(oid) => (oid, 0),
+        Database::Work(oid) => (oid, pg_sys::BGWORKER_BYPASS_ALLOWCONN),
+    };
+    // SAFETY: once, at the start of a background worker; the handlers are the server's own. `die` can break a lock wait,
+    // which a handler that only sets a flag cannot.
+    unsafe {
+        pg_sys::pqsignal(pg_sys::SIGTERM as i32, Some(die));
+        pg_sys::pqsignal(pg_sys::SIGHUP as i32, Some(SignalHandlerForConfigReload));
+        pg_sys::BackgroundWorkerUnblockSignals();
+        pg_sys::BackgroundWorkerInitializeConnectionByOid(
+            pg_sys::Oid::from(oid),
+            pg_sys::InvalidOid,
+            flags,
+        );
+    }
+}
+
+/// Continues with the rights of `owner` and a safe search_path, as every worker that touches tables does.
+pub fn become_owner(owner: u32) -> Result<(), Fault> {
+    // SAFETY: outside of a transaction, so that it stays in force over the transactions to come.
+    unsafe { pg_sys::SetUserIdAndSecContext(pg_sys::Oid::from(owner), 0) };
+    crate::pg::config::apply("search_path", "pg_catalog")
+}
+
+/// Says what this process does, for pg_stat_activity.
+pub fn report_activity(text: &str) {
+    let Ok(text) = std::ffi::CString::new(text) else {
+        return;
+    };
+    // SAFETY: copies the text into this backend's entry.
+    unsafe {
+        pg_sys::pgstat_report_activity(pg_sys::BackendState::STATE_RUNNING, text.as_ptr());
+    }
+}
+
+/// What [`on_exit`] was given. Written once by this process.
+static ON_EXIT: AtomicPtr<()> = AtomicPtr::new(std::ptr::null_mut());
+
+/// Has `f` called when this process ends, also by a FATAL error, while shared memory is still there. Once a process. `f` must
+/// not raise errors.
+pub fn on_exit(f: fn()) {
+    ON_EXIT.store(f as *mut (), Relaxed);
+    // SAFETY: the function stays valid as long as the process.
+    unsafe { pg_sys::before_shmem_exit(Some(call_on_exit), pg_sys::Datum::null()) }
+}
+
+#[pg_guard]
+unsafe extern "C-unwind" fn call_on_exit(_code: i32, _argument: pg_sys::Datum) {
+    let f = ON_EXIT.load(Relaxed);
+    if !f.is_null() {
+        // SAFETY: only `on_exit` stores there, and what it stores is such a function.
+        let f: fn() = unsafe { std::mem::transmute(f) };
+        f();
+    }
+}
+
+unsafe extern "C" {
+    /// Set by the kernel's signal when the postmaster dies (pmsignal.h; Linux and FreeBSD).
+    static postmaster_possibly_dead: i32;
+}
+unsafe extern "C-unwind" {
+    /// tcopprot.h; not pgrx's wrapper, which is no signal handler
+    fn die(signal: i32);
+    /// interrupt.h; likewise
+    fn SignalHandlerForConfigReload(signal: i32);
+    /// pmsignal.h
+    fn PostmasterIsAliveInternal() -> bool;
+}
+
+/// For loops that never wait: handles pending interrupts, and leaves when the postmaster is dead.
+#[inline]
+pub fn check_interrupts() {
+    check_for_interrupts!();
+    // SAFETY: an int that a signal handler sets, and a function without arguments that only asks the kernel; leaving at
+    // once is what the server's own processes do then.
+    unsafe {
+        if std::ptr::read_volatile(&raw const postmaster_possibly_dead) != 0
+            && !PostmasterIsAliveInternal()
+        {
+            std::process::exit(1);
+        }
+    }
+}
+
+/// Waits until somebody wakes this process or the time is over; handles interrupts and a changed configuration.
+pub fn wait(timeout: Duration) {
+    // SAFETY: this process's own latch; it leaves by itself when the postmaster dies.
+    unsafe {
+        pg_sys::WaitLatch(
+            pg_sys::MyLatch,
+            (pg_sys::WL_LATCH_SET | pg_sys::WL_TIMEOUT | pg_sys::WL_EXIT_ON_PM_DEATH) as i32,
+            timeout.as_millis().max(1) as std::ffi::c_long,
+            pg_sys::PG_WAIT_EXTENSION,
+        );
+        pg_sys::ResetLatch(pg_sys::MyLatch);
+        check_for_interrupts!();
+        if pg_sys::ConfigReloadPending != 0 {
+            pg_sys::ConfigReloadPending = 0;
+            // In a transaction of its own: an extension's setting may look something up.
+            let _ = xact::catch(|| pg_sys::ProcessConfigFile(pg_sys::GucContext::PGC_SIGHUP));
+        }
+    }
+}
+
+/// Wakes the process of that pid from [`wait`].
+pub fn wake(pid: i32) {
+    if pid <= 0 {
+        return;
+    }
+    // SAFETY: the entry lies in shared memory that stays; should the process have just ended, the latch belongs to nobody
+    // or to a process that will look once for nothing.
+    unsafe {
+        let proc = pg_sys::BackendPidGetProc(pid);
+        if !proc.is_null() {
+            pg_sys::SetLatch(&raw mut (*proc).procLatch);
+        }
+    }
+}
+
+/// Whether a backend or worker with that pid exists in this server.
+pub fn is_alive(pid: i32) -> bool {
+    // SAFETY: looks the pid up under the server's own lock.
+    pid > 0 && unsafe { !pg_sys::BackendPidGetProc(pid).is_null() }
+}
+
+/// Asks a process of this server to end, as pg_terminate_backend does.
+pub fn terminate(pid: i32) {
+    if is_alive(pid)
+        && let Some(pid) = rustix::process::Pid::from_raw(pid)
+    {
+        // It may have ended just now, which is what is wanted.
+        let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
+    }
+}
+
+/// This process's pid.
+pub fn my_pid() -> i32 {
+    // SAFETY: set at process start.
+    unsafe { pg_sys::MyProcPid }
+}

@@ -1,0 +1,82 @@
+//! SQL by SPI, with texts going in and one text coming out: everything that is stored or asked is passed as text or JSON, and
+//! PostgreSQL does the conversions.
+
+use std::ffi::{CStr, CString};
+
+use pgrx::{IntoDatum, pg_sys};
+
+use crate::errors::{Fault, sqlstate};
+
+/// Runs a statement that writes, and gives the first column of its first row as text.
+pub fn write(sql: &str, arguments: &[Option<&str>]) -> Result<Option<String>, Fault> {
+    execute(sql, arguments, false)
+}
+
+/// Runs a query with the snapshot that is active; assigns no transaction id.
+pub fn read(sql: &str, arguments: &[Option<&str>]) -> Result<Option<String>, Fault> {
+    execute(sql, arguments, true)
+}
+
+/// Runs a query with a snapshot taken now, which sees what was committed since the statement began.
+pub fn read_latest(sql: &str, arguments: &[Option<&str>]) -> Result<Option<String>, Fault> {
+    // SAFETY: in a transaction; pushed and popped in pairs, and by the transaction's abort on errors.
+    unsafe {
+        pg_sys::PushActiveSnapshot(pg_sys::GetLatestSnapshot());
+        let result = execute(sql, arguments, true);
+        pg_sys::PopActiveSnapshot();
+        result
+    }
+}
+
+fn execute(
+    sql: &str,
+    arguments: &[Option<&str>],
+    read_only: bool,
+) -> Result<Option<String>, Fault> {
+    let text = CString::new(sql)
+        .map_err(|_| Fault::new(sqlstate::INTERNAL, "SQL text contains a null byte"))?;
+    let mut types = vec![pg_sys::TEXTOID; arguments.len()];
+    let nulls: Vec<std::ffi::c_char> = arguments
+        .iter()
+        .map(|a| if a.is_some() { b' ' } else { b'n' } as std::ffi::c_char)
+        .collect();
+    // SAFETY: SPI is connected for the time of the call, in a transaction with an active snapshot (the callers' duty); the
+    // arrays live until it returns; what it gives is copied before SPI_finish. Errors unwind through here, and the abort
+    // of the transaction closes SPI.
+    unsafe {
+        pg_sys::SPI_connect();
+        let mut values: Vec<pg_sys::Datum> = arguments
+            .iter()
+            .map(|a| {
+                a.and_then(IntoDatum::into_datum)
+                    .unwrap_or(pg_sys::Datum::null())
+            })
+            .collect();
+        let code = pg_sys::SPI_execute_with_args(
+            text.as_ptr(),
+            arguments.len() as i32,
+            types.as_mut_ptr(),
+            values.as_mut_ptr(),
+            nulls.as_ptr(),
+            read_only,
+            0,
+        );
+        if code < 0 {
+            pg_sys::SPI_finish();
+            return Err(Fault::new(
+                sqlstate::INTERNAL,
+                format!("SPI_execute_with_args failed with code {code} for: {sql}"),
+            ));
+        }
+        let mut result = None;
+        let table = pg_sys::SPI_tuptable;
+        if !table.is_null() && (*table).numvals > 0 {
+            let value = pg_sys::SPI_getvalue(*(*table).vals, (*table).tupdesc, 1);
+            if !value.is_null() {
+                result = Some(CStr::from_ptr(value).to_string_lossy().into_owned());
+            }
+        }
+        pg_sys::SPI_finish();
+        Ok(result)
+    }
+}

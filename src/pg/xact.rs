@@ -1,0 +1,101 @@
+//! Transactions of background workers, and errors as values.
+
+use std::panic::AssertUnwindSafe;
+
+use pgrx::{PgTryBuilder, pg_sys};
+
+use crate::errors::Fault;
+
+/// Runs `f`; an error that PostgreSQL raises in it comes back as a value. The transaction, if there is one, is then
+/// broken, and the caller has to abort it ([`abort`]).
+pub fn catch<R>(f: impl FnOnce() -> R) -> Result<R, Fault> {
+    PgTryBuilder::new(AssertUnwindSafe(|| Ok(f())))
+        .catch_others(|caught| Err(Fault::from(caught)))
+        .catch_rust_panic(|caught| Err(Fault::from(caught)))
+        .execute()
+}
+
+/// Rolls back whatever transaction there is.
+pub fn abort() {
+    // SAFETY: allowed at any time outside of a critical section; it does nothing without a transaction.
+    unsafe { pg_sys::AbortCurrentTransaction() }
+}
+
+/// Begins a transaction in a background worker.
+#[inline]
+pub fn begin() {
+    // SAFETY: in a process with a database connection and outside of a transaction, as the callers of this module are.
+    unsafe {
+        pg_sys::SetCurrentStatementStartTimestamp();
+        pg_sys::StartTransactionCommand();
+    }
+}
+
+/// Commits it.
+#[inline]
+pub fn commit() {
+    // SAFETY: in a transaction that `begin` started.
+    unsafe { pg_sys::CommitTransactionCommand() }
+}
+
+/// Runs `f` with a new snapshot.
+#[inline]
+pub fn with_snapshot<R>(f: impl FnOnce() -> R) -> R {
+    // SAFETY: in a transaction; pushed and popped in pairs, and on errors by the abort of the transaction.
+    unsafe {
+        pg_sys::PushActiveSnapshot(pg_sys::GetTransactionSnapshot());
+        let result = f();
+        pg_sys::PopActiveSnapshot();
+        result
+    }
+}
+
+/// Runs `f` in a transaction of its own with a snapshot, in a background worker: committed when it succeeds, else rolled back.
+pub fn transaction<R>(f: impl FnOnce() -> Result<R, Fault>) -> Result<R, Fault> {
+    let result = catch(|| {
+        begin();
+        let result = with_snapshot(f);
+        if result.is_ok() {
+            commit();
+        }
+        result
+    })
+    .and_then(|result| result);
+    if result.is_err() {
+        abort();
+    }
+    result
+}
+
+/// Sends this backend's statistics to the shared ones, at once or when it is time.
+#[inline]
+pub fn report_statistics(at_once: bool) {
+    // SAFETY: outside of a transaction, in a process with a database connection.
+    unsafe {
+        pg_sys::pgstat_report_stat(at_once);
+    }
+}
+
+/// The next transaction id, with its epoch.
+pub fn next_xid() -> u64 {
+    // SAFETY: reads shared memory under the server's own lock.
+    unsafe { pg_sys::ReadNextFullTransactionId().value }
+}
+
+/// Whether the session's transaction has a transaction id already.
+pub fn has_xid() -> bool {
+    // SAFETY: reads this backend's state.
+    unsafe { pg_sys::GetTopTransactionIdIfAny() != pg_sys::InvalidTransactionId }
+}
+
+/// Whether the session's transaction keeps one snapshot (REPEATABLE READ or SERIALIZABLE).
+pub fn keeps_one_snapshot() -> bool {
+    // SAFETY: reads a variable of this backend.
+    unsafe { pg_sys::XactIsoLevel >= pg_sys::XACT_REPEATABLE_READ as i32 }
+}
+
+/// Whether the server is in recovery (a standby).
+pub fn in_recovery() -> bool {
+    // SAFETY: reads shared memory.
+    unsafe { pg_sys::RecoveryInProgress() }
+}

@@ -1,0 +1,207 @@
+//! What must hold before anything is made: the server's state, its neighbours, and room.
+
+use std::path::Path;
+
+use pgfsbench_core::{
+    spec::{Bound, Spec},
+    units::format_bytes,
+};
+use serde::Deserialize;
+
+use crate::{
+    environment::{self, Location},
+    errors::{Fault, sqlstate},
+    pg::{sql, xact},
+    settings,
+};
+
+/// Transactions per second that are assumed where neither rate nor number is given, for the estimate of transaction ids.
+const ASSUMED_TPS: f64 = 20_000.0;
+
+/// What the server says of itself; see [`server_state`].
+#[derive(Clone, Debug, Deserialize)]
+pub struct ServerState {
+    archive_mode: String,
+    synchronous_standby_names: String,
+    walsenders: i64,
+    slots: i64,
+    oldest_database: String,
+    oldest_age: i64,
+    freeze_max_age: i64,
+    max_wal_bytes: u64,
+    wal_level: String,
+}
+
+/// Asks the server. In a transaction, with the owner's rights.
+pub fn server_state() -> Result<ServerState, Fault> {
+    let text = sql::read(
+        "SELECT jsonb_build_object( \
+           'archive_mode', current_setting('archive_mode'), \
+           'synchronous_standby_names', current_setting('synchronous_standby_names'), \
+           'walsenders', (SELECT count(*) FROM pg_stat_replication), \
+           'slots', (SELECT count(*) FROM pg_replication_slots), \
+           'oldest_database', d.datname, 'oldest_age', age(d.datfrozenxid), \
+           'freeze_max_age', current_setting('autovacuum_freeze_max_age')::bigint, \
+           'max_wal_bytes', pg_size_bytes(current_setting('max_wal_size')), \
+           'wal_level', current_setting('wal_level')) \
+         FROM pg_database d WHERE datallowconn ORDER BY age(d.datfrozenxid) DESC LIMIT 1",
+        &[],
+    )?;
+    serde_json::from_str(&text.unwrap_or_default())
+        .map_err(|e| Fault::new(sqlstate::INTERNAL, format!("unreadable server state: {e}")))
+}
+
+/// Refuses what would harm others, unless forced, and what cannot work.
+pub fn check(spec: &Spec, state: &ServerState) -> Result<(), Fault> {
+    if xact::in_recovery() {
+        return Err(
+            Fault::new(sqlstate::NOT_IN_THIS_STATE, "cannot run a benchmark during recovery")
+                .detail("This server is a standby, which cannot write.")
+                .hint("Run it on the primary server, or after promotion."),
+        );
+    }
+    if !spec.force {
+        check_neighbours(state)?;
+        check_transaction_ids(spec, state)?;
+    }
+    check_room(spec, state)
+}
+
+fn check_neighbours(state: &ServerState) -> Result<(), Fault> {
+    let refusal = |message: &str, detail: String| {
+        Err(Fault::new(sqlstate::NOT_IN_THIS_STATE, message)
+            .detail(detail)
+            .hint("Use a server of its own for benchmarks, or override this with force => true."))
+    };
+    if state.archive_mode != "off" {
+        return refusal(
+            "cannot run a benchmark while WAL is archived",
+            format!(
+                "archive_mode is \"{}\": every segment of benchmark WAL would go to the archive.",
+                state.archive_mode
+            ),
+        );
+    }
+    if !state.synchronous_standby_names.is_empty() {
+        return refusal(
+            "cannot run a benchmark under synchronous replication",
+            format!(
+                "synchronous_standby_names is \"{}\": commits would wait for standbys, and not for this filesystem alone.",
+                state.synchronous_standby_names
+            ),
+        );
+    }
+    if state.walsenders > 0 || state.slots > 0 {
+        return refusal(
+            "cannot run a benchmark while this server is replicated",
+            format!(
+                "There are {} WAL senders and {} replication slots: benchmark WAL would be sent to them, or kept for them.",
+                state.walsenders, state.slots
+            ),
+        );
+    }
+    Ok(())
+}
+
+fn check_transaction_ids(spec: &Spec, state: &ServerState) -> Result<(), Fault> {
+    if !spec.workload.writes() {
+        return Ok(());
+    }
+    let seconds = spec.warmup_ms as f64 / 1000.0;
+    let needed = match spec.bound {
+        Bound::Transactions(n) => {
+            n as f64 * f64::from(spec.clients) + seconds * spec.rate.unwrap_or(ASSUMED_TPS)
+        }
+        Bound::DurationMs(ms) => {
+            (seconds + ms as f64 / 1000.0) * spec.rate.unwrap_or(ASSUMED_TPS)
+        }
+    };
+    if state.oldest_age as f64 + needed < state.freeze_max_age as f64 {
+        return Ok(());
+    }
+    Err(Fault::new(
+        sqlstate::NOT_IN_THIS_STATE,
+        "the run would use too many transaction ids",
+    )
+    .detail(format!(
+        "It needs about {needed:.0}; database \"{}\" has an age of {}, and at autovacuum_freeze_max_age ({}) autovacuum would start to freeze it.",
+        state.oldest_database, state.oldest_age, state.freeze_max_age
+    ))
+    .hint(format!(
+        "Run VACUUM FREEZE in database \"{}\" first, ask for fewer transactions, or override this with force => true.",
+        state.oldest_database
+    )))
+}
+
+/// What a run needs on a filesystem, beyond the reserve.
+fn check_room(spec: &Spec, state: &ServerState) -> Result<(), Fault> {
+    let data = if spec.workload.writes() {
+        // Tables, keys, and what dead rows and history add while it runs.
+        spec.data_bytes() + spec.data_bytes() / 4
+    } else {
+        spec.data_bytes()
+    };
+    let minimal = state.wal_level == "minimal" || spec.options.unlogged;
+    let load_wal = if minimal { 0 } else { spec.data_bytes() };
+    let wal = load_wal.min(state.max_wal_bytes);
+    let (data_place, wal_place) = (environment::data_location(), environment::wal_location());
+    let same = match (&data_place, &wal_place) {
+        (Some(a), Some(b)) => a.device == b.device,
+        _ => true,
+    };
+    if same {
+        room_on(data_place.as_ref(), data + wal, "data and WAL")
+    } else {
+        room_on(data_place.as_ref(), data, "data")?;
+        room_on(wal_place.as_ref(), wal, "WAL")
+    }
+}
+
+fn room_on(place: Option<&Location>, needed: u64, what: &str) -> Result<(), Fault> {
+    let Some(place) = place else { return Ok(()) };
+    let Some((free, _)) = place.space() else {
+        return Ok(());
+    };
+    let reserve = settings::reserved_space_bytes();
+    if free >= needed.saturating_add(reserve) {
+        return Ok(());
+    }
+    Err(
+        Fault::new(sqlstate::DISK_FULL, "not enough room for the run")
+            .detail(format!(
+                "{what} need about {} and a reserve of {} (pgfsbench.reserved_space); \"{}\" has {} free.",
+                format_bytes(needed),
+                format_bytes(reserve),
+                place.directory,
+                format_bytes(free)
+            ))
+            .hint("Use a smaller scale, or make room."),
+    )
+}
+
+/// Refuses to go on when a filesystem has less room than the reserve: full WAL would take the whole server down.
+pub fn watch_room() -> Result<(), Fault> {
+    let data = crate::pg::session::data_directory();
+    for directory in [data.clone(), data.join("pg_wal")] {
+        watch(&directory)?;
+    }
+    Ok(())
+}
+
+fn watch(directory: &Path) -> Result<(), Fault> {
+    let reserve = settings::reserved_space_bytes();
+    match environment::space(directory) {
+        Some((free, _)) if free < reserve => Err(Fault::new(
+            sqlstate::DISK_FULL,
+            "the filesystem is almost full",
+        )
+        .detail(format!(
+            "The filesystem of \"{}\" has {} free, less than the reserve of {} (pgfsbench.reserved_space).",
+            directory.display(),
+            format_bytes(free),
+            format_bytes(reserve)
+        ))
+        .hint("Use a smaller scale or a shorter run, or make room.")),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,226 @@
+//! Clearing up: after a coordinator that died, and at the start of the janitor after the server was stopped or has crashed.
+//!
+//! A work database is dropped only when the journal (or the run's row) names it and its own comment has the mark.
+
+use std::{
+    fs, io,
+    sync::atomic::Ordering::{Acquire, Release},
+    time::{Duration, Instant},
+};
+
+use serde::Deserialize;
+
+use crate::{
+    board::{Board, Request},
+    errors::{Fault, sqlstate},
+    journal::{self, Entry},
+    outcome::Outcome,
+    pg::{
+        catalog,
+        process::{self, Database},
+        session, shmem, sql, utility, xact,
+    },
+    store,
+};
+
+/// How long processes may take to end after they were told, before they are terminated.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// The extension in the database of this process.
+pub struct Extension {
+    /// Its owner.
+    pub owner: u32,
+    /// Its version.
+    pub version: String,
+}
+
+/// Looks the extension up; None when this database does not have it. In a transaction.
+pub fn extension() -> Result<Option<Extension>, Fault> {
+    let text = sql::read(
+        "SELECT extowner::text || ' ' || extversion FROM pg_catalog.pg_extension WHERE extname = 'pgfsbench'",
+        &[],
+    )?;
+    Ok(text.and_then(|text| {
+        let (owner, version) = text.split_once(' ')?;
+        Some(Extension {
+            owner: owner.parse().ok()?,
+            version: version.to_owned(),
+        })
+    }))
+}
+
+/// What is known of a work database that may have to go.
+struct Work<'a> {
+    oid: u32,
+    mark: &'a str,
+    /// Whether a directory of that OID would be ours when no database has that OID.
+    owns_directory: bool,
+}
+
+/// Drops the work database that a journal entry speaks of, if it is there.
+pub fn drop_work_database(entry: &Entry) -> Result<(), Fault> {
+    drop_work(&Work {
+        oid: entry.work_database_oid,
+        mark: &entry.mark,
+        owns_directory: !entry.directory_existed,
+    })
+}
+
+fn drop_work(work: &Work) -> Result<(), Fault> {
+    #[derive(Deserialize)]
+    struct Found {
+        name: String,
+        marked: bool,
+    }
+    let text = xact::transaction(|| {
+        sql::read(
+            "SELECT jsonb_build_object('name', datname, \
+               'marked', coalesce(position($2 in shobj_description(oid, 'pg_database')) > 0, false)) \
+             FROM pg_catalog.pg_database WHERE oid = $1::oid",
+            &[Some(&work.oid.to_string()), Some(work.mark)],
+        )
+    })?;
+    match text.and_then(|text| serde_json::from_str::<Found>(&text).ok()) {
+        Some(found) if found.marked && !work.mark.is_empty() => {
+            let name = found.name.replace('"', "\"\"");
+            utility::run(&[&format!("DROP DATABASE \"{name}\" WITH (FORCE)")])
+        }
+        // Somebody else's, or one that the user has taken over by changing its comment.
+        Some(_) => Ok(()),
+        None if work.owns_directory && work.oid != 0 => remove_directory(work.oid),
+        None => Ok(()),
+    }
+}
+
+/// Removes what a crash in the middle of CREATE DATABASE leaves: a directory of a database that never came to be.
+fn remove_directory(oid: u32) -> Result<(), Fault> {
+    let directory = session::data_directory()
+        .join("base")
+        .join(oid.to_string());
+    if !directory.exists() {
+        return Ok(());
+    }
+    xact::transaction(|| {
+        catalog::forget_database(oid);
+        Ok(())
+    })?;
+    match fs::remove_dir_all(&directory) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Fault::new(
+            sqlstate::SYSTEM,
+            format!("could not remove directory \"{}\": {error}", directory.display()),
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// The reason that a run gets when the server stopped under it.
+pub fn server_stopped() -> Fault {
+    Fault::new(sqlstate::CRASHED, "the server was stopped or crashed during the run")
+        .detail("No run survives a restart of the server.")
+        .hint("Start the run again; the server's log tells what happened.")
+}
+
+/// After a coordinator that died: marks the row, removes what was made, and reports to the caller. In the home database.
+pub fn recover(board: &Board, request: &Request) -> Result<(), Fault> {
+    let fault = Fault::new(sqlstate::TERMINATED, "the coordinator of the run was terminated")
+        .detail("Somebody called pg_terminate_backend(), or its database is being dropped.");
+    let (home, run_id) = (request.home.load(Acquire), request.run_id.load(Acquire));
+    end_crew(board);
+    mark_and_remove(home, &fault, |unfinished| unfinished == run_id)?;
+    request.outcome.set(&Outcome::Failed(fault).to_json());
+    Ok(())
+}
+
+/// Ends what the dead coordinator had launched, so that none of it meddles with the next run.
+fn end_crew(board: &Board) {
+    board.run.stop.store(1, Release);
+    let pids = || {
+        shmem::clients()
+            .iter()
+            .map(|slot| slot.pid.load(Acquire))
+            .chain([&board.run.sampler, &board.run.worker].map(|task| task.pid.load(Acquire)))
+            .filter(|&pid| process::is_alive(pid))
+            .collect::<Vec<_>>()
+    };
+    let deadline = Instant::now() + GRACE;
+    let mut left = pids();
+    while !left.is_empty() {
+        for &pid in &left {
+            if Instant::now() > deadline {
+                process::terminate(pid);
+            } else {
+                process::wake(pid);
+            }
+        }
+        process::wait(Duration::from_millis(50));
+        left = pids();
+    }
+}
+
+/// Marks the unfinished rows of this database that `concerns` names, and removes what these runs made.
+fn mark_and_remove(home: u32, fault: &Fault, concerns: impl Fn(i64) -> bool) -> Result<(), Fault> {
+    let extension = xact::transaction(extension)?;
+    if let Some(extension) = extension {
+        process::become_owner(extension.owner)?;
+        let unfinished = xact::transaction(|| {
+            let mut unfinished = store::unfinished(&[])?;
+            unfinished.retain(|run| concerns(run.run_id));
+            for run in &unfinished {
+                store::set_failed(run.run_id, fault, None)?;
+            }
+            Ok(unfinished)
+        })?;
+        for run in unfinished {
+            if let (Some(oid), Some(mark)) = (run.work_database_oid, &run.work_mark) {
+                drop_work(&Work {
+                    oid,
+                    mark,
+                    owns_directory: false,
+                })?;
+            }
+        }
+    }
+    for entry in journal::entries()? {
+        if entry.home == home && concerns(entry.run_id) {
+            drop_work_database(&entry)?;
+            journal::remove(entry.home, entry.run_id)?;
+        }
+    }
+    Ok(())
+}
+
+/// At the start of the janitor: what earlier runs of this server left in one database, and what is left of databases that
+/// are gone.
+pub fn sweep(board: &Board) {
+    let home = board.sweep_database.load(Acquire);
+    process::connect(Database::Oid(home));
+    let active: Vec<i64> = board
+        .requests
+        .iter()
+        .filter(|request| request.home.load(Acquire) == home)
+        .map(|request| request.run_id.load(Acquire))
+        .collect();
+    let swept = mark_and_remove(home, &server_stopped(), |run| !active.contains(&run)).and_then(|()| {
+        if board.sweep_orphans.load(Acquire) == 1 {
+            sweep_orphans()
+        } else {
+            Ok(())
+        }
+    });
+    match swept {
+        Ok(()) => board.sweep_done.store(1, Release),
+        Err(fault) => crate::janitor::log_warning(&fault.context("could not clear up")),
+    }
+    shmem::announce();
+}
+
+fn sweep_orphans() -> Result<(), Fault> {
+    let databases = catalog::databases()?;
+    for entry in journal::entries()? {
+        if !databases.iter().any(|database| database.oid == entry.home) {
+            drop_work_database(&entry)?;
+            journal::remove(entry.home, entry.run_id)?;
+        }
+    }
+    Ok(())
+}

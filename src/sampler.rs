@@ -1,0 +1,174 @@
+//! The sampler: wakes once a second, and makes a record of what the clients' slots have counted since.
+//!
+//! It connects to no database and writes no table: its records go through a ring to the coordinator.
+
+use std::{
+    sync::atomic::Ordering::{Acquire, Relaxed, Release},
+    time::Duration,
+};
+
+use pgfsbench_core::{
+    board::{ClientSlot, Sample},
+    hist::Histogram,
+};
+
+use crate::{
+    board::{RunArea, TaskState},
+    client::active_request,
+    clock,
+    errors::{Fault, sqlstate},
+    pg::{
+        process::{self, Database},
+        shmem, xact,
+    },
+};
+
+const SECOND_NS: u64 = 1_000_000_000;
+
+/// Main of the background worker; the argument is the number of clients.
+pub fn main(clients: i32) {
+    let Some(board) = shmem::board() else { return };
+    let run = &board.run;
+    run.sampler.pid.store(process::my_pid(), Release);
+    run.sampler.set_state(TaskState::Running);
+    process::on_exit(leave);
+    process::connect(Database::None);
+    process::report_activity("pgfsbench sampler");
+    let slots = &shmem::clients()[..clients as usize];
+    match xact::catch(|| sample(run, slots)) {
+        Ok(()) => run.sampler.set_state(TaskState::Done),
+        Err(fault) => {
+            run.sampler.fault.set(&fault.to_json());
+            run.sampler.set_state(TaskState::Failed);
+        }
+    }
+}
+
+fn leave() {
+    let Some(board) = shmem::board() else { return };
+    let sampler = &board.run.sampler;
+    if sampler.state() == TaskState::Running {
+        let fault = Fault::new(sqlstate::TERMINATED, "the process was terminated");
+        sampler.fault.set(&fault.to_json());
+        sampler.set_state(TaskState::Failed);
+    }
+    sampler.pid.store(0, Release);
+    if let Some(request) = active_request() {
+        process::wake(request.coordinator.load(Acquire));
+    }
+}
+
+/// What the slots have counted up to a moment.
+#[derive(Clone, Default)]
+struct Counted {
+    at_ns: u64,
+    committed: u64,
+    skipped: u64,
+    late: u64,
+    failed: u64,
+    latency: Histogram,
+    commit: Histogram,
+}
+
+impl Counted {
+    fn now(slots: &[ClientSlot]) -> Self {
+        let mut counted = Self::default();
+        for slot in slots {
+            counted.committed += slot.committed.load(Relaxed);
+            counted.skipped += slot.skipped.load(Relaxed);
+            counted.late += slot.late.load(Relaxed);
+            counted.failed += slot.failed.load(Relaxed);
+            slot.latency.read_into(&mut counted.latency);
+            slot.commit.read_into(&mut counted.commit);
+        }
+        counted.at_ns = clock::now_ns();
+        counted
+    }
+}
+
+fn sample(run: &RunArea, slots: &[ClientSlot]) {
+    while run.go.load(Acquire) == 0 {
+        if run.stopped() {
+            return;
+        }
+        process::wait(Duration::from_secs(1));
+    }
+    let start = run.measure_start_ns.load(Acquire);
+    // The seconds of the warm-up are shown in `progress`, and not stored.
+    let mut before = Counted::now(slots);
+    while !run.stopped() && clock::now_ns() < start {
+        let next = (before.at_ns + SECOND_NS).min(start);
+        sleep_until(run, next);
+        let now = Counted::now(slots);
+        show(run, now.committed - before.committed, now.at_ns - before.at_ns, 0);
+        before = now;
+    }
+    before = Counted {
+        at_ns: start,
+        committed: before.committed,
+        ..Counted::default()
+    };
+    for slot in slots {
+        slot.take_second_max();
+    }
+    for second in 0.. {
+        sleep_until(run, start + (u64::from(second) + 1) * SECOND_NS);
+        // Read before counting: what is counted after the stop is complete.
+        let last = run.stopped();
+        let now = Counted::now(slots);
+        let record = difference(second, start, &before, &now, slots);
+        // The record after the stop is empty when the run ended on a full second.
+        if !last || record.transactions + record.skipped + record.failed > 0 {
+            run.samples.push(&record);
+            show(run, record.transactions, record.interval_ns, record.p99_ns);
+        }
+        if last {
+            return;
+        }
+        before = now;
+    }
+}
+
+fn difference(
+    second: u32,
+    start: u64,
+    before: &Counted,
+    now: &Counted,
+    slots: &[ClientSlot],
+) -> Sample {
+    let latency = now.latency.since(&before.latency);
+    let commit = now.commit.since(&before.commit);
+    let percentile = |p| latency.percentile(p).unwrap_or(0.0) as u64;
+    Sample {
+        second,
+        start_ns: before.at_ns - start,
+        interval_ns: now.at_ns - before.at_ns,
+        transactions: latency.count(),
+        skipped: now.skipped - before.skipped,
+        late: now.late - before.late,
+        failed: now.failed - before.failed,
+        p50_ns: percentile(0.5),
+        p95_ns: percentile(0.95),
+        p99_ns: percentile(0.99),
+        max_ns: slots.iter().map(|slot| slot.take_second_max()).max().unwrap_or(0),
+        mean_ns: latency.mean_ns().unwrap_or(0.0) as u64,
+        commit_p99_ns: commit.percentile(0.99).unwrap_or(0.0) as u64,
+    }
+}
+
+fn show(run: &RunArea, transactions: u64, interval_ns: u64, p99_ns: u64) {
+    let tps = transactions as f64 * 1e9 / interval_ns.max(1) as f64;
+    run.tps_bits.store(tps.to_bits(), Relaxed);
+    run.latency_p99_ns.store(p99_ns, Relaxed);
+}
+
+/// Waits until that time or the order to stop.
+fn sleep_until(run: &RunArea, until_ns: u64) {
+    loop {
+        let now = clock::now_ns();
+        if now >= until_ns || run.stopped() {
+            return;
+        }
+        process::wait(Duration::from_nanos(until_ns - now));
+    }
+}

@@ -1,0 +1,242 @@
+//! Every SQL statement that touches the tables of results. The values go in as one JSON document per table.
+
+use pgfsbench_core::{board::Sample, finding::Finding, hist::Histogram, spec::Spec};
+use serde_json::{Value, json};
+
+use crate::{
+    environment::Environment,
+    errors::{Fault, sqlstate},
+    pg::sql,
+};
+
+fn json_text(value: &impl serde::Serialize) -> Result<String, Fault> {
+    serde_json::to_string(value).map_err(|e| Fault::new(sqlstate::INTERNAL, e.to_string()))
+}
+
+/// Inserts the row of a new run, and gives its id. `asked` is JSON; `status` is `queued` or `running`.
+pub fn insert_run(
+    spec: &Spec,
+    asked: &str,
+    requested_by: &str,
+    status: &str,
+) -> Result<i64, Fault> {
+    use pgfsbench_core::spec::Bound;
+    let (duration_ms, transactions) = match spec.bound {
+        Bound::DurationMs(ms) => (Some(ms), None),
+        Bound::Transactions(n) => (None, Some(n)),
+    };
+    let row = json!({
+        "status": status, "target": spec.target, "workload": spec.workload.as_str(), "scale": spec.scale,
+        "clients": spec.clients, "transactions": transactions, "rate": spec.rate,
+        "latency_limit_ms": spec.latency_limit_ms, "seed": spec.seed, "label": spec.label, "forced": spec.force,
+        "used": spec, "requested_by": requested_by,
+        "duration": duration_ms.map(|ms| format!("{ms} ms")), "warmup": format!("{} ms", spec.warmup_ms),
+    });
+    let id = sql::write(
+        "INSERT INTO fsbench.run_log (status, target, workload, scale, clients, duration, transactions, warmup, rate, \
+           latency_limit_ms, seed, label, forced, asked, used, requested_by, started_at) \
+         SELECT status, target, workload, scale, clients, duration, transactions, warmup, rate, \
+           latency_limit_ms, seed, label, forced, $2::jsonb, used, requested_by, \
+           CASE WHEN status = 'running' THEN clock_timestamp() END \
+         FROM jsonb_populate_record(NULL::fsbench.run_log, $1::jsonb) RETURNING run_id",
+        &[Some(&json_text(&row)?), Some(asked)],
+    )?;
+    id.and_then(|id| id.parse().ok())
+        .ok_or_else(|| Fault::new(sqlstate::INTERNAL, "the run got no id"))
+}
+
+/// Moves a queued run to `running`; false when its row is gone or has another status.
+pub fn set_running(run_id: i64) -> Result<bool, Fault> {
+    let found = sql::write(
+        "UPDATE fsbench.run_log SET status = 'running', started_at = clock_timestamp() \
+         WHERE run_id = $1::bigint AND status = 'queued' RETURNING 1",
+        &[Some(&run_id.to_string())],
+    )?;
+    Ok(found.is_some())
+}
+
+/// Stores which database the run works in, before it is made.
+pub fn set_work_database(run_id: i64, name: &str, oid: u32, mark: &str) -> Result<(), Fault> {
+    sql::write(
+        "UPDATE fsbench.run_log SET work_database = $2, work_database_oid = $3::oid, work_mark = $4 \
+         WHERE run_id = $1::bigint",
+        &[
+            Some(&run_id.to_string()),
+            Some(name),
+            Some(&oid.to_string()),
+            Some(mark),
+        ],
+    )?;
+    Ok(())
+}
+
+/// Stores columns of `run_log` by name.
+pub fn update_run(run_id: i64, columns: &Value) -> Result<(), Fault> {
+    let Value::Object(columns) = columns else {
+        return Err(Fault::new(sqlstate::INTERNAL, "not an object"));
+    };
+    let list = |prefix: &str| {
+        columns
+            .keys()
+            .map(|column| format!("{prefix}{column}"))
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    let statement = format!(
+        "UPDATE fsbench.run_log r SET ({}) = (SELECT {} FROM jsonb_populate_record(NULL::fsbench.run_log, $2::jsonb) n) \
+         WHERE r.run_id = $1::bigint",
+        list(""),
+        list("n.")
+    );
+    sql::write(
+        &statement,
+        &[Some(&run_id.to_string()), Some(&json_text(columns)?)],
+    )?;
+    Ok(())
+}
+
+/// Stores when the measured window began (seconds since 1970) and that the run has ended now.
+pub fn set_times(run_id: i64, measured_from: f64) -> Result<(), Fault> {
+    sql::write(
+        "UPDATE fsbench.run_log SET measured_from = to_timestamp($2::float8), ended_at = clock_timestamp() \
+         WHERE run_id = $1::bigint",
+        &[
+            Some(&run_id.to_string()),
+            Some(&measured_from.to_string()),
+        ],
+    )?;
+    Ok(())
+}
+
+/// Ends a run that did not come to its end: status `failed` or `cancelled` with the reason. Leaves a run alone that is done.
+pub fn set_failed(run_id: i64, fault: &Fault, phases: Option<&Value>) -> Result<(), Fault> {
+    let status = if fault.is_cancel() {
+        "cancelled"
+    } else {
+        "failed"
+    };
+    sql::write(
+        "UPDATE fsbench.run_log SET status = $2, error_code = $3, error = $4, error_detail = $5, error_hint = $6, \
+           phases = coalesce($7::jsonb, phases), ended_at = clock_timestamp() \
+         WHERE run_id = $1::bigint AND status IN ('queued', 'running')",
+        &[
+            Some(&run_id.to_string()),
+            Some(status),
+            Some(&fault.sqlstate),
+            Some(&fault.message),
+            fault.detail.as_deref(),
+            fault.hint.as_deref(),
+            phases.map(ToString::to_string).as_deref(),
+        ],
+    )?;
+    Ok(())
+}
+
+/// Stores the records of each second.
+pub fn insert_samples(run_id: i64, samples: &[Sample]) -> Result<(), Fault> {
+    let ms = |ns: u64| ns as f64 / 1e6;
+    // A second without transactions has no latency.
+    let latency = |sample: &Sample, ns: u64| (sample.transactions > 0).then(|| ms(ns));
+    let rows: Vec<Value> = samples
+        .iter()
+        .map(|s| {
+            json!({
+                "run_id": run_id, "second": s.second, "interval_ms": ms(s.interval_ns),
+                "transactions": s.transactions, "skipped": s.skipped, "late": s.late, "failed": s.failed,
+                "latency_avg_ms": latency(s, s.mean_ns), "latency_p50_ms": latency(s, s.p50_ns),
+                "latency_p95_ms": latency(s, s.p95_ns), "latency_p99_ms": latency(s, s.p99_ns),
+                "latency_max_ms": latency(s, s.max_ns), "commit_p99_ms": latency(s, s.commit_p99_ns),
+            })
+        })
+        .collect();
+    insert("sample", &json_text(&rows)?)
+}
+
+/// Stores a histogram under the name of what was measured.
+pub fn insert_histogram(run_id: i64, transaction: &str, histogram: &Histogram) -> Result<(), Fault> {
+    let (buckets, counts): (Vec<usize>, Vec<u64>) = histogram.nonzero().unzip();
+    let row = json!([{
+        "run_id": run_id, "transaction": transaction, "transactions": histogram.count(),
+        "sum_ms": histogram.sum_ns as f64 / 1e6, "sum_squares_ms": histogram.sum_sq_us2 / 1e6,
+        "min_ms": histogram.min().map(|ns| ns as f64 / 1e6), "max_ms": histogram.max().map(|ns| ns as f64 / 1e6),
+        "buckets": buckets, "counts": counts,
+    }]);
+    insert("histogram", &json_text(&row)?)
+}
+
+/// Stores the environment.
+pub fn insert_environment(run_id: i64, environment: &Environment) -> Result<(), Fault> {
+    let mut row = serde_json::to_value(environment)
+        .map_err(|e| Fault::new(sqlstate::INTERNAL, e.to_string()))?;
+    row["run_id"] = json!(run_id);
+    insert("environment", &json_text(&[row])?)
+}
+
+/// Stores the findings.
+pub fn insert_findings(run_id: i64, findings: &[Finding]) -> Result<(), Fault> {
+    let rows: Vec<Value> = findings
+        .iter()
+        .map(|f| {
+            json!({
+                "run_id": run_id, "code": f.code, "severity": f.severity.as_str(), "message": f.message, "hint": f.hint,
+            })
+        })
+        .collect();
+    insert("finding", &json_text(&rows)?)
+}
+
+fn insert(table: &str, rows: &str) -> Result<(), Fault> {
+    sql::write(
+        &format!(
+            "INSERT INTO fsbench.{table} SELECT * FROM jsonb_populate_recordset(NULL::fsbench.{table}, $1::jsonb)"
+        ),
+        &[Some(rows)],
+    )?;
+    Ok(())
+}
+
+/// A run that is not over according to its row, and what it may have made.
+#[derive(serde::Deserialize)]
+pub struct Unfinished {
+    /// The run.
+    pub run_id: i64,
+    /// OID of its work database.
+    pub work_database_oid: Option<u32>,
+    /// The mark of its work database.
+    pub work_mark: Option<String>,
+}
+
+/// Runs whose rows say queued or running, except these.
+pub fn unfinished(except: &[i64]) -> Result<Vec<Unfinished>, Fault> {
+    let text = sql::read(
+        "SELECT coalesce(jsonb_agg(jsonb_build_object('run_id', run_id, 'work_database_oid', work_database_oid::bigint, 'work_mark', work_mark)), '[]') \
+         FROM fsbench.run_log WHERE status IN ('queued', 'running') AND run_id <> ALL ($1::bigint[])",
+        &[Some(&format!(
+            "{{{}}}",
+            except
+                .iter()
+                .map(ToString::to_string)
+                .collect::<Vec<_>>()
+                .join(",")
+        ))],
+    )?;
+    serde_json::from_str(&text.unwrap_or_default())
+        .map_err(|e| Fault::new(sqlstate::INTERNAL, format!("unreadable runs: {e}")))
+}
+
+/// How a run ended, from its row; None when there is no such run. A run that is not over according to its row, but that
+/// nobody works on, counts as failed.
+pub fn outcome_of(run_id: i64) -> Result<Option<crate::outcome::Outcome>, Fault> {
+    let text = sql::read_latest(
+        "SELECT CASE WHEN status = 'done' THEN jsonb_build_object('done', jsonb_build_object('run_id', run_id, \
+             'target', target, 'filesystem', filesystem, 'workload', workload, 'tps', tps, \
+             'latency_p99_ms', latency_p99_ms, 'latency_max_ms', latency_max_ms, 'commit_p99_ms', commit_p99_ms, \
+             'stall_seconds', stall_seconds, 'findings', CASE findings WHEN 0 THEN 'none' ELSE findings || ' (' || worst_finding \
+             || ': ' || (SELECT min(code) FROM fsbench.finding f WHERE f.run_id = r.run_id AND severity = worst_finding) || ')' END)) \
+           ELSE jsonb_build_object('failed', jsonb_build_object('sqlstate', coalesce(error_code, '55000'), \
+             'message', coalesce(error, 'the run is ' || status), 'detail', error_detail, 'hint', error_hint)) END \
+         FROM fsbench.result r WHERE run_id = $1::bigint",
+        &[Some(&run_id.to_string())],
+    )?;
+    Ok(text.map(|text| crate::outcome::Outcome::from_json(&text)))
+}

@@ -1,0 +1,132 @@
+//! The worker: does one thing in the work database (load and vacuum, or verify), reports how far it is, and leaves.
+
+use std::{
+    fs::File,
+    sync::atomic::Ordering::{Acquire, Relaxed, Release},
+};
+
+use pgfsbench_core::spec::Spec;
+use rustix::fs::syncfs;
+
+use crate::{
+    board::{Board, Request, TaskState},
+    client::active_request,
+    errors::{Fault, sqlstate},
+    pg::{
+        process::{self, Database},
+        session, shmem, utility, xact,
+    },
+    workload::pgbench,
+};
+
+/// What a worker is launched for; its argument.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(i32)]
+pub enum Task {
+    /// Create and load the tables.
+    Load = 1,
+    /// Vacuum and analyze them, and build their keys.
+    Vacuum = 2,
+    /// CHECKPOINT, and write out what the kernel holds back.
+    Checkpoint = 4,
+    /// Read the balances into the task's report.
+    Verify = 3,
+}
+
+/// Main of the background worker; the argument is a [`Task`].
+pub fn main(task: i32) {
+    let (Some(board), Some(request)) = (shmem::board(), active_request()) else {
+        return;
+    };
+    let cell = &board.run.worker;
+    cell.pid.store(process::my_pid(), Release);
+    cell.set_state(TaskState::Running);
+    process::on_exit(leave);
+    process::connect(Database::Work(board.run.work_database.load(Acquire)));
+    process::report_activity("pgfsbench worker");
+    match work(task, board, request) {
+        Ok(()) => cell.set_state(TaskState::Done),
+        Err(fault) => {
+            cell.fault.set(&fault.to_json());
+            cell.set_state(TaskState::Failed);
+        }
+    }
+}
+
+fn leave() {
+    let Some(board) = shmem::board() else { return };
+    let cell = &board.run.worker;
+    if cell.state() == TaskState::Running {
+        let fault = Fault::new(sqlstate::TERMINATED, "the process was terminated");
+        cell.fault.set(&fault.to_json());
+        cell.set_state(TaskState::Failed);
+    }
+    cell.pid.store(0, Release);
+    if let Some(request) = active_request() {
+        process::wake(request.coordinator.load(Acquire));
+    }
+}
+
+fn work(task: i32, board: &Board, request: &Request) -> Result<(), Fault> {
+    let spec: Spec = serde_json::from_str(&request.spec.get())
+        .map_err(|e| Fault::new(sqlstate::INTERNAL, format!("unreadable specification: {e}")))?;
+    process::become_owner(request.owner.load(Acquire))?;
+    if task == Task::Load as i32 {
+        load(board, &spec)
+    } else if task == Task::Vacuum as i32 {
+        vacuum(board)
+    } else if task == Task::Checkpoint as i32 {
+        checkpoint()
+    } else {
+        verify(board)
+    }
+}
+
+fn stop_if_told(board: &Board) -> Result<(), Fault> {
+    if board.run.stopped() {
+        return Err(Fault::new(sqlstate::CANCELED, "the run was canceled"));
+    }
+    Ok(())
+}
+
+fn load(board: &Board, spec: &Spec) -> Result<(), Fault> {
+    xact::transaction(|| {
+        pgbench::load(spec, |rows| {
+            board.run.done.store(rows, Relaxed);
+            stop_if_told(board)
+        })
+    })
+}
+
+fn vacuum(board: &Board) -> Result<(), Fault> {
+    let statements = pgbench::VACUUM.iter().chain(&pgbench::PRIMARY_KEYS);
+    for (done, statement) in statements.enumerate() {
+        stop_if_told(board)?;
+        board.run.done.store(done as u64, Relaxed);
+        utility::run(&[statement])?;
+    }
+    Ok(())
+}
+
+fn checkpoint() -> Result<(), Fault> {
+    utility::run(&["CHECKPOINT"])?;
+    for directory in ["", "pg_wal"] {
+        let path = session::data_directory().join(directory);
+        let synced = File::open(&path).and_then(|file| Ok(syncfs(file)?));
+        synced.map_err(|e| {
+            Fault::new(
+                sqlstate::SYSTEM,
+                format!("could not sync the filesystem of \"{}\": {e}", path.display()),
+            )
+        })?;
+    }
+    Ok(())
+}
+
+fn verify(board: &Board) -> Result<(), Fault> {
+    let balances = xact::transaction(pgbench::balances)?;
+    let report = serde_json::to_string(&balances)
+        .map_err(|e| Fault::new(sqlstate::INTERNAL, e.to_string()))?;
+    board.run.worker.report.set(&report);
+    Ok(())
+}

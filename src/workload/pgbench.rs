@@ -1,0 +1,232 @@
+//! pgbench's three built-in scripts on pgbench's tables: same names, columns, contents and meaning of scale
+//! (src/bin/pgbench/pgbench.c), so that pgbench itself can run on them.
+
+use pgfsbench_core::{
+    random::Stream,
+    spec::{Spec, Workload},
+};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    errors::{Fault, sqlstate},
+    pg::{
+        load::{self, Accounts},
+        plan::{Connection, Plan, Type},
+        sql,
+    },
+};
+
+/// Rows per unit of scale.
+pub const ACCOUNTS: u64 = 100_000;
+/// Tellers per unit of scale.
+pub const TELLERS: u64 = 10;
+
+/// Creates and fills the tables in the current transaction. `progress` gets the accounts loaded so far.
+pub fn load(spec: &Spec, progress: impl FnMut(u64) -> Result<(), Fault>) -> Result<(), Fault> {
+    let wide = spec.aid_is_bigint();
+    let aid = if wide { "bigint" } else { "int" };
+    let unlogged = if spec.options.unlogged { "UNLOGGED " } else { "" };
+    let fillfactor = spec.options.fillfactor;
+    let scale = u64::from(spec.scale);
+    for (table, columns, storage) in [
+        (
+            "history",
+            format!("tid int, bid int, aid {aid}, delta int, mtime timestamp, filler char(22)"),
+            String::new(),
+        ),
+        (
+            "tellers",
+            "tid int NOT NULL, bid int, tbalance int, filler char(84)".into(),
+            format!(" WITH (fillfactor = {fillfactor})"),
+        ),
+        (
+            "accounts",
+            format!("aid {aid} NOT NULL, bid int, abalance int, filler char(84)"),
+            format!(" WITH (fillfactor = {fillfactor})"),
+        ),
+        (
+            "branches",
+            "bid int NOT NULL, bbalance int, filler char(88)".into(),
+            format!(" WITH (fillfactor = {fillfactor})"),
+        ),
+    ] {
+        let create = format!("CREATE {unlogged}TABLE public.pgbench_{table} ({columns}){storage}");
+        sql::write(&create, &[])?;
+    }
+    sql::write(
+        "INSERT INTO public.pgbench_branches (bid, bbalance) \
+         SELECT bid, 0 FROM generate_series(1, $1::int) AS bid",
+        &[Some(&scale.to_string())],
+    )?;
+    sql::write(
+        "INSERT INTO public.pgbench_tellers (tid, bid, tbalance) \
+         SELECT tid, (tid - 1) / 10 + 1, 0 FROM generate_series(1, $1::int) AS tid",
+        &[Some(&(scale * TELLERS).to_string())],
+    )?;
+    let accounts = Accounts {
+        per_branch: ACCOUNTS,
+        rows: scale * ACCOUNTS,
+        wide,
+    };
+    load::accounts("pgbench_accounts", accounts, progress)
+}
+
+/// What pgbench runs after loading, in its order, each in a transaction of its own.
+pub const VACUUM: [&str; 4] = [
+    "VACUUM (ANALYZE) public.pgbench_branches",
+    "VACUUM (ANALYZE) public.pgbench_tellers",
+    "VACUUM (ANALYZE) public.pgbench_accounts",
+    "VACUUM (ANALYZE) public.pgbench_history",
+];
+
+/// Its primary keys, built last.
+pub const PRIMARY_KEYS: [&str; 3] = [
+    "ALTER TABLE public.pgbench_branches ADD PRIMARY KEY (bid)",
+    "ALTER TABLE public.pgbench_tellers ADD PRIMARY KEY (tid)",
+    "ALTER TABLE public.pgbench_accounts ADD PRIMARY KEY (aid)",
+];
+
+/// The prepared statements of one client.
+pub struct Script {
+    workload: Workload,
+    accounts: i64,
+    branches: i64,
+    tellers: i64,
+    update_accounts: Plan,
+    select_accounts: Plan,
+    update_tellers: Plan,
+    update_branches: Plan,
+    insert_history: Plan,
+}
+
+impl Script {
+    /// Prepares them. With SPI open.
+    pub fn prepare(spec: &Spec, spi: &Connection) -> Result<Self, Fault> {
+        let aid = if spec.aid_is_bigint() {
+            Type::BigInt
+        } else {
+            Type::Int
+        };
+        let scale = i64::from(spec.scale);
+        Ok(Self {
+            workload: spec.workload,
+            accounts: scale * ACCOUNTS as i64,
+            branches: scale,
+            tellers: scale * TELLERS as i64,
+            update_accounts: spi.prepare(
+                "UPDATE public.pgbench_accounts SET abalance = abalance + $1 WHERE aid = $2",
+                &[Type::Int, aid],
+            )?,
+            select_accounts: spi.prepare(
+                "SELECT abalance FROM public.pgbench_accounts WHERE aid = $1",
+                &[aid],
+            )?,
+            update_tellers: spi.prepare(
+                "UPDATE public.pgbench_tellers SET tbalance = tbalance + $1 WHERE tid = $2",
+                &[Type::Int, Type::Int],
+            )?,
+            update_branches: spi.prepare(
+                "UPDATE public.pgbench_branches SET bbalance = bbalance + $1 WHERE bid = $2",
+                &[Type::Int, Type::Int],
+            )?,
+            insert_history: spi.prepare(
+                "INSERT INTO public.pgbench_history (tid, bid, aid, delta, mtime) \
+                 VALUES ($1, $2, $3, $4, CURRENT_TIMESTAMP)",
+                &[Type::Int, Type::Int, aid, Type::Int],
+            )?,
+        })
+    }
+
+    /// The statements of one transaction, in pgbench's order, its random values drawn in pgbench's order too.
+    #[inline]
+    pub fn run(&self, spi: &Connection, random: &mut Stream) -> Result<(), Fault> {
+        let aid = random.range(1, self.accounts);
+        if self.workload == Workload::SelectOnly {
+            self.select_accounts.one_int(spi, &[aid])?;
+            return Ok(());
+        }
+        let bid = random.range(1, self.branches);
+        let tid = random.range(1, self.tellers);
+        let delta = random.range(-5000, 5000);
+        self.update_accounts.one_row(spi, &[delta, aid])?;
+        self.select_accounts.one_int(spi, &[aid])?;
+        if self.workload == Workload::Tpcb {
+            self.update_tellers.one_row(spi, &[delta, tid])?;
+            self.update_branches.one_row(spi, &[delta, bid])?;
+        }
+        self.insert_history.one_row(spi, &[tid, bid, aid, delta])
+    }
+}
+
+/// What the tables hold after a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Balances {
+    /// Sum of the accounts' balances.
+    pub accounts: i64,
+    /// Sum of the tellers' balances.
+    pub tellers: i64,
+    /// Sum of the branches' balances.
+    pub branches: i64,
+    /// Sum of the history's deltas.
+    pub history: i64,
+    /// Rows of the history.
+    pub history_rows: i64,
+    /// Hash over all accounts that are not 0: tells whether two runs left the same balances.
+    pub fingerprint: String,
+}
+
+/// Reads the balances. In a transaction.
+pub fn balances() -> Result<Balances, Fault> {
+    let text = sql::read(
+        "SELECT jsonb_build_object( \
+           'accounts', (SELECT coalesce(sum(abalance), 0) FROM public.pgbench_accounts), \
+           'tellers', (SELECT coalesce(sum(tbalance), 0) FROM public.pgbench_tellers), \
+           'branches', (SELECT coalesce(sum(bbalance), 0) FROM public.pgbench_branches), \
+           'history', (SELECT coalesce(sum(delta), 0) FROM public.pgbench_history), \
+           'history_rows', (SELECT count(*) FROM public.pgbench_history), \
+           'fingerprint', (SELECT coalesce(sum(hashint8extended(aid, abalance)), 0)::text \
+                           FROM public.pgbench_accounts WHERE abalance <> 0))",
+        &[],
+    )?;
+    serde_json::from_str(&text.unwrap_or_default())
+        .map_err(|e| Fault::new(sqlstate::INTERNAL, format!("unreadable balances: {e}")))
+}
+
+/// Checks what every run must leave: equal sums, and one history row for each transaction that committed.
+pub fn verify(workload: Workload, balances: &Balances, committed: u64) -> Result<(), Fault> {
+    let expected_rows = if workload == Workload::SelectOnly {
+        0
+    } else {
+        committed as i64
+    };
+    let mut wrong = Vec::new();
+    if balances.history_rows != expected_rows {
+        wrong.push(format!(
+            "pgbench_history holds {} rows, and {expected_rows} transactions were counted ({:+})",
+            balances.history_rows,
+            balances.history_rows - expected_rows
+        ));
+    }
+    let mut sums = vec![("pgbench_accounts", balances.accounts)];
+    if workload == Workload::Tpcb {
+        sums.push(("pgbench_tellers", balances.tellers));
+        sums.push(("pgbench_branches", balances.branches));
+    }
+    for (table, sum) in sums {
+        if sum != balances.history {
+            wrong.push(format!(
+                "the balances of {table} sum up to {sum}, and those of pgbench_history to {} ({:+})",
+                balances.history,
+                sum - balances.history
+            ));
+        }
+    }
+    if wrong.is_empty() {
+        return Ok(());
+    }
+    Err(
+        Fault::new(sqlstate::CORRUPTED, "the data does not agree with what was measured")
+            .detail(format!("After the run {}.", wrong.join("; ")))
+            .hint("Do not trust this storage, or report a bug in pgfsbench."),
+    )
+}
