@@ -64,7 +64,8 @@ fn run_one(sql: &str) -> Result<(), Fault> {
     // nothing keeps a pointer to it longer than the statement runs. The snapshot is pushed as PortalRunUtility does, and
     // popped unless the statement has ended the transaction that it belonged to.
     unsafe {
-        let before = pg_sys::MemoryContextSwitchTo(memory());
+        // Also what the statement allocates for itself must outlive the transaction.
+        pg_sys::MemoryContextSwitchTo(memory());
         let trees = PgList::<pg_sys::RawStmt>::from_pg(pg_sys::pg_parse_query(text.as_ptr()));
         let Some(tree) = trees.get_ptr(0) else {
             return Err(Fault::new(sqlstate::INTERNAL, "no statement"));
@@ -76,8 +77,6 @@ fn run_one(sql: &str) -> Result<(), Fault> {
         (*statement).utilityStmt = (*tree).stmt;
         (*statement).stmt_location = (*tree).stmt_location;
         (*statement).stmt_len = (*tree).stmt_len;
-        pg_sys::MemoryContextSwitchTo(before);
-
         pg_sys::PushActiveSnapshot(pg_sys::GetTransactionSnapshot());
         pg_sys::ProcessUtility(
             statement,
