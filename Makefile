@@ -4,7 +4,7 @@ PG_CONFIG ?= /usr/lib/postgresql/15/bin/pg_config
 PG_MAJOR := $(shell $(PG_CONFIG) --version 2>/dev/null | sed -n 's/^PostgreSQL \([0-9]*\).*/\1/p')
 STAGE := target/stage/pg$(or $(PG_MAJOR),15)/.complete
 VERSION := $(shell sed -n '/^\[workspace.package\]/,/^$$/s/^version = "\(.*\)"/\1/p' Cargo.toml)
-SOURCES := Cargo.toml Cargo.lock pgfsbench.control $(shell find src core/src core/Cargo.toml sql -type f -not -path 'sql/*.sql' -o -name 'pgfsbench--*.sql')
+SOURCES := Cargo.toml Cargo.lock pgfsbench.control $(shell find src core/src core/Cargo.toml sql/schema -type f) $(wildcard sql/pgfsbench--*.sql)
 REGRESS := $(patsubst sql/%.sql,%,$(filter-out sql/pgfsbench--%,$(wildcard sql/*.sql)))
 export PG_CONFIG
 
