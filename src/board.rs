@@ -64,12 +64,10 @@ pub enum RequestState {
 impl RequestState {
     fn from_u32(value: u32) -> Self {
         use RequestState::*;
-        [
-            Free, Filling, Submitted, Starting, Working, Queued, Ended,
-        ]
-        .get(value as usize)
-        .copied()
-        .unwrap_or(Free)
+        [Free, Filling, Submitted, Starting, Working, Queued, Ended]
+            .get(value as usize)
+            .copied()
+            .unwrap_or(Free)
     }
 }
 
@@ -186,7 +184,12 @@ impl Request {
     /// Moves from one state to the next, unless somebody else did.
     pub fn advance(&self, from: RequestState, to: RequestState) -> bool {
         self.state
-            .compare_exchange(from as u32, to as u32, std::sync::atomic::Ordering::AcqRel, Acquire)
+            .compare_exchange(
+                from as u32,
+                to as u32,
+                std::sync::atomic::Ordering::AcqRel,
+                Acquire,
+            )
             .is_ok()
     }
 
@@ -220,7 +223,12 @@ impl Request {
     /// Clears everything but state and ticket. By the caller that has just claimed it.
     pub fn reset(&self) {
         for word in [
-            &self.home, &self.role, &self.owner, &self.may_queue, &self.cancel, &self.errand,
+            &self.home,
+            &self.role,
+            &self.owner,
+            &self.may_queue,
+            &self.cancel,
+            &self.errand,
         ] {
             word.store(0, Relaxed);
         }
@@ -264,8 +272,16 @@ impl Phase {
     /// Its name in `fsbench.progress` and `run_log.phases`.
     pub fn as_str(self) -> &'static str {
         [
-            "queued", "provision", "load", "vacuum", "checkpoint", "warmup", "measure", "verify",
-            "collect", "cleanup",
+            "queued",
+            "provision",
+            "load",
+            "vacuum",
+            "checkpoint",
+            "warmup",
+            "measure",
+            "verify",
+            "collect",
+            "cleanup",
         ][self as usize]
     }
 
@@ -340,8 +356,13 @@ impl RunArea {
             word.store(0, Relaxed);
         }
         for word in [
-            &self.phase_started_ns, &self.done, &self.total, &self.measure_start_ns, &self.end_ns,
-            &self.tps_bits, &self.latency_p99_ns,
+            &self.phase_started_ns,
+            &self.done,
+            &self.total,
+            &self.measure_start_ns,
+            &self.end_ns,
+            &self.tps_bits,
+            &self.latency_p99_ns,
         ] {
             word.store(0, Relaxed);
         }

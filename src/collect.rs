@@ -320,7 +320,12 @@ pub fn store(
 fn findings_text(findings: &[Finding]) -> String {
     match finding::worst(findings) {
         None => "none".into(),
-        Some(worst) => format!("{} ({}: {})", findings.len(), worst.severity.as_str(), worst.code),
+        Some(worst) => format!(
+            "{} ({}: {})",
+            findings.len(),
+            worst.severity.as_str(),
+            worst.code
+        ),
     }
 }
 

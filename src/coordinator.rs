@@ -287,7 +287,9 @@ impl Run {
         self.entry = Some(entry);
         // In one transaction, so that there is never a work database without its mark.
         utility::run(&[
-            &format!("CREATE DATABASE \"{name}\" TEMPLATE template0 ALLOW_CONNECTIONS false OID {oid}"),
+            &format!(
+                "CREATE DATABASE \"{name}\" TEMPLATE template0 ALLOW_CONNECTIONS false OID {oid}"
+            ),
             &format!(
                 "COMMENT ON DATABASE \"{name}\" IS 'pgfsbench: work database of run {} in database {}; mark {mark}'",
                 self.run_id,
@@ -358,7 +360,9 @@ impl Run {
         run.go.store(1, Release);
         self.crew.wake();
         if warmup_ns > 0 {
-            self.wait_until(|run| Ok(run.crew.clients_are(ClientState::Done)? || clock::now_ns() >= start))?;
+            self.wait_until(|run| {
+                Ok(run.crew.clients_are(ClientState::Done)? || clock::now_ns() >= start)
+            })?;
         }
         let total = match self.spec.bound {
             Bound::DurationMs(ms) => ms,
@@ -391,7 +395,9 @@ impl Run {
         let used = clock::ms(self.started_ns, clock::now_ns()) as u64;
         let left = within.saturating_sub(used + QUICK_END_MS);
         self.spec.warmup_ms = self.spec.warmup_ms.min(left / 5);
-        let window = left.saturating_sub(self.spec.warmup_ms).max(QUICK_MEASURE_MS);
+        let window = left
+            .saturating_sub(self.spec.warmup_ms)
+            .max(QUICK_MEASURE_MS);
         self.spec.bound = Bound::DurationMs(duration.min(window));
     }
 

@@ -27,9 +27,12 @@ pub struct Crew {
 }
 
 fn no_slot(what: &str, have: usize, need: usize) -> Fault {
-    Fault::new(sqlstate::NO_RESOURCES, "could not register background process")
-        .detail(format!("{have} of {need} {what} could be started."))
-        .hint("You may need to increase \"max_worker_processes\", or to ask for fewer clients.")
+    Fault::new(
+        sqlstate::NO_RESOURCES,
+        "could not register background process",
+    )
+    .detail(format!("{have} of {need} {what} could be started."))
+    .hint("You may need to increase \"max_worker_processes\", or to ask for fewer clients.")
 }
 
 impl Crew {

@@ -88,7 +88,10 @@ impl Fault {
     /// From JSON; a text that is none becomes the message of an internal error.
     pub fn from_json(text: &str) -> Self {
         serde_json::from_str(text).unwrap_or_else(|_| {
-            Self::new(sqlstate::INTERNAL, format!("unreadable error report \"{text}\""))
+            Self::new(
+                sqlstate::INTERNAL,
+                format!("unreadable error report \"{text}\""),
+            )
         })
     }
 }

@@ -103,8 +103,11 @@ impl Janitor {
             }
             if Instant::now() > deadline {
                 log_warning(
-                    &Fault::new(sqlstate::NO_RESOURCES, "could not register background process")
-                        .hint("You may need to increase \"max_worker_processes\"."),
+                    &Fault::new(
+                        sqlstate::NO_RESOURCES,
+                        "could not register background process",
+                    )
+                    .hint("You may need to increase \"max_worker_processes\"."),
                 );
                 return false;
             }
@@ -134,8 +137,10 @@ impl Janitor {
     /// Whether a run is being carried out or cleared up.
     fn is_busy(&self) -> bool {
         self.board.requests.iter().any(|request| {
-            matches!(request.state(), RequestState::Starting | RequestState::Working)
-                && matches!(request.errand(), Errand::Run | Errand::Recover)
+            matches!(
+                request.state(),
+                RequestState::Starting | RequestState::Working
+            ) && matches!(request.errand(), Errand::Run | Errand::Recover)
         })
     }
 
@@ -194,9 +199,12 @@ impl Janitor {
             Errand::Recover => request.set_state(RequestState::Working),
             _ => self.end(
                 request,
-                &Fault::new(sqlstate::NO_RESOURCES, "could not register background process")
-                    .detail("The coordinator of the run could not be started.")
-                    .hint("You may need to increase \"max_worker_processes\"; see the server's log."),
+                &Fault::new(
+                    sqlstate::NO_RESOURCES,
+                    "could not register background process",
+                )
+                .detail("The coordinator of the run could not be started.")
+                .hint("You may need to increase \"max_worker_processes\"; see the server's log."),
             ),
         }
     }
@@ -227,9 +235,12 @@ impl Janitor {
             self.free_run_area(index);
             return self.end(
                 request,
-                &Fault::new(sqlstate::TERMINATED, "the coordinator of the run was terminated")
-                    .detail("Clearing up after it failed; see the server's log.")
-                    .hint("It is tried again at the next start of the server."),
+                &Fault::new(
+                    sqlstate::TERMINATED,
+                    "the coordinator of the run was terminated",
+                )
+                .detail("Clearing up after it failed; see the server's log.")
+                .hint("It is tried again at the next start of the server."),
             );
         }
         if home_exists {

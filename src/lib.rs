@@ -31,7 +31,24 @@ mod workload;
 pgrx::pg_module_magic!(name, version);
 
 extension_sql_file!("../sql/schema/1_tables.sql", name = "tables", bootstrap);
-extension_sql_file!("../sql/schema/2_functions.sql", name = "functions", requires = ["tables"]);
-extension_sql_file!("../sql/schema/3_views.sql", name = "views", requires = ["functions"]);
-extension_sql_file!("../sql/schema/4_rights.sql", name = "rights", requires = ["views"]);
-extension_sql_file!("../sql/schema/5_install.sql", name = "install", requires = ["rights"], finalize);
+extension_sql_file!(
+    "../sql/schema/2_functions.sql",
+    name = "functions",
+    requires = ["tables"]
+);
+extension_sql_file!(
+    "../sql/schema/3_views.sql",
+    name = "views",
+    requires = ["functions"]
+);
+extension_sql_file!(
+    "../sql/schema/4_rights.sql",
+    name = "rights",
+    requires = ["views"]
+);
+extension_sql_file!(
+    "../sql/schema/5_install.sql",
+    name = "install",
+    requires = ["rights"],
+    finalize
+);

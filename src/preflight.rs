@@ -54,11 +54,12 @@ pub fn server_state() -> Result<ServerState, Fault> {
 /// Refuses what would harm others, unless forced, and what cannot work.
 pub fn check(spec: &Spec, state: &ServerState) -> Result<(), Fault> {
     if xact::in_recovery() {
-        return Err(
-            Fault::new(sqlstate::NOT_IN_THIS_STATE, "cannot run a benchmark during recovery")
-                .detail("This server is a standby, which cannot write.")
-                .hint("Run it on the primary server, or after promotion."),
-        );
+        return Err(Fault::new(
+            sqlstate::NOT_IN_THIS_STATE,
+            "cannot run a benchmark during recovery",
+        )
+        .detail("This server is a standby, which cannot write.")
+        .hint("Run it on the primary server, or after promotion."));
     }
     if !spec.force {
         check_neighbours(state)?;
@@ -112,9 +113,7 @@ fn check_transaction_ids(spec: &Spec, state: &ServerState) -> Result<(), Fault> 
         Bound::Transactions(n) => {
             n as f64 * f64::from(spec.clients) + seconds * spec.rate.unwrap_or(ASSUMED_TPS)
         }
-        Bound::DurationMs(ms) => {
-            (seconds + ms as f64 / 1000.0) * spec.rate.unwrap_or(ASSUMED_TPS)
-        }
+        Bound::DurationMs(ms) => (seconds + ms as f64 / 1000.0) * spec.rate.unwrap_or(ASSUMED_TPS),
     };
     if state.oldest_age as f64 + needed < state.freeze_max_age as f64 {
         return Ok(());

@@ -94,9 +94,7 @@ fn drop_work(work: &Work) -> Result<(), Fault> {
 
 /// Removes what a crash in the middle of CREATE DATABASE leaves: a directory of a database that never came to be.
 fn remove_directory(oid: u32) -> Result<(), Fault> {
-    let directory = session::data_directory()
-        .join("base")
-        .join(oid.to_string());
+    let directory = session::data_directory().join("base").join(oid.to_string());
     if !directory.exists() {
         return Ok(());
     }
@@ -107,7 +105,10 @@ fn remove_directory(oid: u32) -> Result<(), Fault> {
     match fs::remove_dir_all(&directory) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Fault::new(
             sqlstate::SYSTEM,
-            format!("could not remove directory \"{}\": {error}", directory.display()),
+            format!(
+                "could not remove directory \"{}\": {error}",
+                directory.display()
+            ),
         )),
         _ => Ok(()),
     }
@@ -115,15 +116,21 @@ fn remove_directory(oid: u32) -> Result<(), Fault> {
 
 /// The reason that a run gets when the server stopped under it.
 pub fn server_stopped() -> Fault {
-    Fault::new(sqlstate::CRASHED, "the server was stopped or crashed during the run")
-        .detail("No run survives a restart of the server.")
-        .hint("Start the run again; the server's log tells what happened.")
+    Fault::new(
+        sqlstate::CRASHED,
+        "the server was stopped or crashed during the run",
+    )
+    .detail("No run survives a restart of the server.")
+    .hint("Start the run again; the server's log tells what happened.")
 }
 
 /// After a coordinator that died: marks the row, removes what was made, and reports to the caller. In the home database.
 pub fn recover(board: &Board, request: &Request) -> Result<(), Fault> {
-    let fault = Fault::new(sqlstate::TERMINATED, "the coordinator of the run was terminated")
-        .detail("Somebody called pg_terminate_backend(), or its database is being dropped.");
+    let fault = Fault::new(
+        sqlstate::TERMINATED,
+        "the coordinator of the run was terminated",
+    )
+    .detail("Somebody called pg_terminate_backend(), or its database is being dropped.");
     let (home, run_id) = (request.home.load(Acquire), request.run_id.load(Acquire));
     end_crew(board);
     mark_and_remove(home, &fault, |unfinished| unfinished == run_id)?;
@@ -200,13 +207,14 @@ pub fn sweep(board: &Board) {
         .filter(|request| request.home.load(Acquire) == home)
         .map(|request| request.run_id.load(Acquire))
         .collect();
-    let swept = mark_and_remove(home, &server_stopped(), |run| !active.contains(&run)).and_then(|()| {
-        if board.sweep_orphans.load(Acquire) == 1 {
-            sweep_orphans()
-        } else {
-            Ok(())
-        }
-    });
+    let swept =
+        mark_and_remove(home, &server_stopped(), |run| !active.contains(&run)).and_then(|()| {
+            if board.sweep_orphans.load(Acquire) == 1 {
+                sweep_orphans()
+            } else {
+                Ok(())
+            }
+        });
     match swept {
         Ok(()) => board.sweep_done.store(1, Release),
         Err(fault) => crate::janitor::log_warning(&fault.context("could not clear up")),

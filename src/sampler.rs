@@ -100,7 +100,12 @@ fn sample(run: &RunArea, slots: &[ClientSlot]) {
         let next = (before.at_ns + SECOND_NS).min(start);
         sleep_until(run, next);
         let now = Counted::now(slots);
-        show(run, now.committed - before.committed, now.at_ns - before.at_ns, 0);
+        show(
+            run,
+            now.committed - before.committed,
+            now.at_ns - before.at_ns,
+            0,
+        );
         before = now;
     }
     before = Counted {
@@ -150,7 +155,11 @@ fn difference(
         p50_ns: percentile(0.5),
         p95_ns: percentile(0.95),
         p99_ns: percentile(0.99),
-        max_ns: slots.iter().map(|slot| slot.take_second_max()).max().unwrap_or(0),
+        max_ns: slots
+            .iter()
+            .map(|slot| slot.take_second_max())
+            .max()
+            .unwrap_or(0),
         mean_ns: latency.mean_ns().unwrap_or(0.0) as u64,
         commit_p99_ns: commit.percentile(0.99).unwrap_or(0.0) as u64,
     }

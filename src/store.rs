@@ -100,10 +100,7 @@ pub fn set_times(run_id: i64, measured_from: f64) -> Result<(), Fault> {
     sql::write(
         "UPDATE fsbench.run_log SET measured_from = to_timestamp($2::float8), ended_at = clock_timestamp() \
          WHERE run_id = $1::bigint",
-        &[
-            Some(&run_id.to_string()),
-            Some(&measured_from.to_string()),
-        ],
+        &[Some(&run_id.to_string()), Some(&measured_from.to_string())],
     )?;
     Ok(())
 }
@@ -153,7 +150,11 @@ pub fn insert_samples(run_id: i64, samples: &[Sample]) -> Result<(), Fault> {
 }
 
 /// Stores a histogram under the name of what was measured.
-pub fn insert_histogram(run_id: i64, transaction: &str, histogram: &Histogram) -> Result<(), Fault> {
+pub fn insert_histogram(
+    run_id: i64,
+    transaction: &str,
+    histogram: &Histogram,
+) -> Result<(), Fault> {
     let (buckets, counts): (Vec<usize>, Vec<u64>) = histogram.nonzero().unzip();
     let row = json!([{
         "run_id": run_id, "transaction": transaction, "transactions": histogram.count(),

@@ -116,7 +116,10 @@ fn checkpoint() -> Result<(), Fault> {
         synced.map_err(|e| {
             Fault::new(
                 sqlstate::SYSTEM,
-                format!("could not sync the filesystem of \"{}\": {e}", path.display()),
+                format!(
+                    "could not sync the filesystem of \"{}\": {e}",
+                    path.display()
+                ),
             )
         })?;
     }

@@ -83,8 +83,6 @@ pub struct Options {
     pub fillfactor: u8,
     /// Whether the tables are unlogged.
     pub unlogged: bool,
-    /// Processes that load, 1 to 64. Above 1 the rows' physical order differs from pgbench's.
-    pub load_workers: u32,
     /// Whether a sampler runs.
     pub sample: bool,
 }
@@ -94,7 +92,6 @@ impl Default for Options {
         Self {
             fillfactor: 100,
             unlogged: false,
-            load_workers: 1,
             sample: true,
         }
     }

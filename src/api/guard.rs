@@ -73,7 +73,9 @@ fn not_preloaded() -> Fault {
         sqlstate::NOT_IN_THIS_STATE,
         "pgfsbench must be loaded via \"shared_preload_libraries\"",
     )
-    .detail("It needs shared memory and a background worker, which are made when the server starts.")
+    .detail(
+        "It needs shared memory and a background worker, which are made when the server starts.",
+    )
     .hint(hint)
 }
 

@@ -30,7 +30,9 @@ fn fsbench_check_preloaded() -> Result<(), ErrorReport> {
     let slots = super::request::max_worker_processes()?;
     if slots < FEW_SLOTS {
         problems.push("max_worker_processes is low, so that only a few clients can run");
-        hints.push(format!("ALTER SYSTEM SET max_worker_processes = {ENOUGH_SLOTS};"));
+        hints.push(format!(
+            "ALTER SYSTEM SET max_worker_processes = {ENOUGH_SLOTS};"
+        ));
     }
     if !problems.is_empty() {
         janitor::log_warning(

@@ -2,7 +2,10 @@
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 
-use pgfsbench_core::{spec::{Bound, Spec}, units::format_seconds};
+use pgfsbench_core::{
+    spec::{Bound, Spec},
+    units::format_seconds,
+};
 use pgrx::{iter::TableIterator, name, pg_extern, pg_sys::panic::ErrorReport};
 
 use super::guard;
@@ -38,7 +41,11 @@ impl Now {
         } else if phase == Phase::Measure {
             shmem::clients()
                 .iter()
-                .map(|slot| slot.measured.load(Relaxed) + slot.skipped.load(Relaxed) + slot.failed.load(Relaxed))
+                .map(|slot| {
+                    slot.measured.load(Relaxed)
+                        + slot.skipped.load(Relaxed)
+                        + slot.failed.load(Relaxed)
+                })
                 .sum()
         } else {
             run.done.load(Relaxed)
@@ -80,9 +87,15 @@ pub fn line(board: &'static Board, run_id: i64) -> String {
     let now = Now::of(board, request);
     let mut parts = vec![now.phase.as_str().to_owned()];
     if now.total > 0 {
-        parts.push(format!("{:.0} %", 100.0 * now.done as f64 / now.total as f64));
+        parts.push(format!(
+            "{:.0} %",
+            100.0 * now.done as f64 / now.total as f64
+        ));
     }
-    parts.extend(now.seconds_left.map(|s| format!("{} left", format_seconds(s.ceil()))));
+    parts.extend(
+        now.seconds_left
+            .map(|s| format!("{} left", format_seconds(s.ceil()))),
+    );
     parts.extend(now.tps.map(|tps| format!("{tps:.0} tps")));
     parts.extend(now.p99_ms.map(|ms| format!("p99 {ms:.1} ms")));
     parts.join(", ")
@@ -122,7 +135,16 @@ fn fsbench_progress() -> Result<
         }
         if !is_active(board, request) {
             rows.push((
-                run_id, "queued".to_owned(), "queued".to_owned(), None, None, None, None, None, None, None,
+                run_id,
+                "queued".to_owned(),
+                "queued".to_owned(),
+                None,
+                None,
+                None,
+                None,
+                None,
+                None,
+                None,
             ));
             continue;
         }

@@ -132,11 +132,15 @@ pub fn submit(ready: &Ready, asked: &Asked, spec: &Spec, queue: bool) -> Result<
             .map_err(|e| Fault::new(sqlstate::INTERNAL, e.to_string()))
             .and_then(|text| {
                 if text.len() > 8192 {
-                    return Err(
-                        Fault::new(sqlstate::INVALID_PARAMETER, "the arguments are too long")
-                            .detail(format!("They take {} bytes, and at most 8192 fit.", text.len()))
-                            .hint("Use fewer settings or a shorter label."),
-                    );
+                    return Err(Fault::new(
+                        sqlstate::INVALID_PARAMETER,
+                        "the arguments are too long",
+                    )
+                    .detail(format!(
+                        "They take {} bytes, and at most 8192 fit.",
+                        text.len()
+                    ))
+                    .hint("Use fewer settings or a shorter label."));
                 }
                 Ok(text)
             })
@@ -168,9 +172,15 @@ pub fn submit(ready: &Ready, asked: &Asked, spec: &Spec, queue: bool) -> Result<
             }
             Claim::Busy(request) => return Err(busy(board, request)),
             Claim::Full => {
-                return Err(Fault::new(sqlstate::NO_RESOURCES, "too many benchmark runs are queued")
-                    .detail(format!("At most {} can be queued or running.", board.requests.len()))
-                    .hint("Wait for some of them, or cancel them with fsbench.cancel()."));
+                return Err(Fault::new(
+                    sqlstate::NO_RESOURCES,
+                    "too many benchmark runs are queued",
+                )
+                .detail(format!(
+                    "At most {} can be queued or running.",
+                    board.requests.len()
+                ))
+                .hint("Wait for some of them, or cancel them with fsbench.cancel()."));
             }
         }
     }
@@ -192,8 +202,7 @@ fn claim(board: &'static Board, queue: bool) -> Claim {
         };
         let ending = |request: &&Request| {
             request.cancel() != Cancel::No
-                || (request.state() == RequestState::Working
-                    && board.run.phase() == Phase::Cleanup)
+                || (request.state() == RequestState::Working && board.run.phase() == Phase::Cleanup)
         };
         if let Some(request) = others().find(|request| !ending(request)) {
             return Claim::Busy(request);

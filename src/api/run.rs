@@ -10,7 +10,8 @@ use std::{
 
 use pgfsbench_core::spec::Asked;
 use pgrx::{
-    JsonB, datum::Interval, iter::TableIterator, name, pg_extern, pg_sys, pg_sys::panic::ErrorReport,
+    JsonB, datum::Interval, iter::TableIterator, name, pg_extern, pg_sys,
+    pg_sys::panic::ErrorReport,
 };
 
 use super::{
@@ -50,11 +51,8 @@ fn asked(
     force: Option<bool>,
 ) -> Asked {
     // An interval beyond what fits is as wrong as the longest that does.
-    let micros = |interval: Interval| {
-        interval
-            .as_micros()
-            .clamp(i64::MIN.into(), i64::MAX.into()) as i64
-    };
+    let micros =
+        |interval: Interval| interval.as_micros().clamp(i64::MIN.into(), i64::MAX.into()) as i64;
     Asked {
         target,
         workload,
@@ -114,8 +112,22 @@ fn fsbench_run(
     ErrorReport,
 > {
     let asked = asked(
-        target, workload, scale, size, clients, duration, transactions, warmup, rate,
-        latency_limit_ms, seed, settings, options, label, keep, force,
+        target,
+        workload,
+        scale,
+        size,
+        clients,
+        duration,
+        transactions,
+        warmup,
+        rate,
+        latency_limit_ms,
+        seed,
+        settings,
+        options,
+        label,
+        keep,
+        force,
     );
     Ok(wait::narrow(run(&asked, session::expression_of(call))?))
 }
@@ -141,8 +153,22 @@ fn fsbench_start(
     force: Option<bool>,
 ) -> Result<i64, ErrorReport> {
     let asked = asked(
-        target, workload, scale, size, clients, duration, transactions, warmup, rate,
-        latency_limit_ms, seed, settings, options, label, keep, force,
+        target,
+        workload,
+        scale,
+        size,
+        clients,
+        duration,
+        transactions,
+        warmup,
+        rate,
+        latency_limit_ms,
+        seed,
+        settings,
+        options,
+        label,
+        keep,
+        force,
     );
     Ok(start(&asked)?)
 }
@@ -158,7 +184,11 @@ fn run(asked: &Asked, expression: usize) -> Result<crate::outcome::Row, Fault> {
     let guard = CancelOnDrop(&ticket);
     let run_id = await_id(&ticket)?;
     install::notice(
-        format!("run {run_id} on target \"{}\": {}", spec.target, spec.plan_text()),
+        format!(
+            "run {run_id} on target \"{}\": {}",
+            spec.target,
+            spec.plan_text()
+        ),
         None,
     );
     let result = wait::for_end(&ticket, ready.board, run_id);
@@ -191,7 +221,11 @@ fn start(asked: &Asked) -> Result<i64, Fault> {
     // From here on nobody waits for it.
     ticket.request.waiter.store(0, Release);
     install::notice(
-        format!("run {run_id} on target \"{}\": {}", spec.target, spec.plan_text()),
+        format!(
+            "run {run_id} on target \"{}\": {}",
+            spec.target,
+            spec.plan_text()
+        ),
         Some(format!(
             "See fsbench.progress, and wait for it with CALL fsbench.wait({run_id})."
         )),
@@ -203,9 +237,7 @@ fn start(asked: &Asked) -> Result<i64, Fault> {
 fn await_id(ticket: &Ticket) -> Result<i64, Fault> {
     let request = ticket.request;
     loop {
-        let known = || {
-            request.run_id.load(Relaxed) != 0 || request.state() == RequestState::Ended
-        };
+        let known = || request.run_id.load(Relaxed) != 0 || request.state() == RequestState::Ended;
         shmem::wait_for_change(Duration::from_secs(1), known);
         let run_id = request.run_id.load(Relaxed);
         if run_id != 0 {

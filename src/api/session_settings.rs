@@ -36,7 +36,9 @@ pub fn check(settings: &BTreeMap<String, String>, owner: u32) -> Result<(), Faul
                 return Err(refusal(format!(
                     "unrecognized configuration parameter \"{name}\" in settings"
                 ))
-                .detail("The argument settings takes settings of the server that a session may set.")
+                .detail(
+                    "The argument settings takes settings of the server that a session may set.",
+                )
                 .hint("See the view pg_settings, context user or superuser."));
             }
             Some("user" | "superuser") if !REFUSED.contains(&name.as_str()) => {}

@@ -35,15 +35,19 @@ type Columns = (
 
 /// The row as a set of one.
 pub fn narrow(row: Row) -> TableIterator<'static, Columns> {
+    // Rounded for a terminal; the tables have all digits.
+    let round = |value: Option<f64>, digits: i32| {
+        value.map(|value| (value * 10f64.powi(digits)).round() / 10f64.powi(digits))
+    };
     TableIterator::once((
         row.run_id,
         row.target,
         row.filesystem,
         row.workload,
-        row.tps,
-        row.latency_p99_ms,
-        row.latency_max_ms,
-        row.commit_p99_ms,
+        round(row.tps, 1),
+        round(row.latency_p99_ms, 3),
+        round(row.latency_max_ms, 3),
+        round(row.commit_p99_ms, 3),
         row.stall_seconds,
         row.findings,
     ))
@@ -73,7 +77,10 @@ pub fn for_end(ticket: &Ticket, board: &'static Board, run_id: i64) -> Result<Ou
         teller.tell(board, run_id);
     }
     if ticket.is_gone() {
-        return Err(Fault::new(sqlstate::INTERNAL, "the request of the run is gone"));
+        return Err(Fault::new(
+            sqlstate::INTERNAL,
+            "the request of the run is gone",
+        ));
     }
     let outcome = Outcome::from_json(&request.outcome.get());
     release(ticket);

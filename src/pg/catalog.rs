@@ -29,8 +29,7 @@ pub fn databases() -> Result<Vec<DatabaseEntry>, Fault> {
                 pg_sys::table_open(pg_sys::DatabaseRelationId, pg_sys::AccessShareLock as i32);
             let scan = pg_sys::table_beginscan_catalog(relation, 0, std::ptr::null_mut());
             loop {
-                let tuple =
-                    pg_sys::heap_getnext(scan, pg_sys::ScanDirection::ForwardScanDirection);
+                let tuple = pg_sys::heap_getnext(scan, pg_sys::ScanDirection::ForwardScanDirection);
                 if tuple.is_null() {
                     break;
                 }
@@ -63,8 +62,9 @@ pub fn forget_database(oid: u32) {
     unsafe {
         pg_sys::DropDatabaseBuffers(pg_sys::Oid::from(oid));
         ForgetDatabaseSyncRequests(pg_sys::Oid::from(oid));
-        let barrier =
-            pg_sys::EmitProcSignalBarrier(pg_sys::ProcSignalBarrierType::PROCSIGNAL_BARRIER_SMGRRELEASE);
+        let barrier = pg_sys::EmitProcSignalBarrier(
+            pg_sys::ProcSignalBarrierType::PROCSIGNAL_BARRIER_SMGRRELEASE,
+        );
         pg_sys::WaitForProcSignalBarrier(barrier);
     }
 }

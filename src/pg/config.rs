@@ -10,8 +10,12 @@ use crate::{
 };
 
 fn c_string(text: &str) -> Result<CString, Fault> {
-    CString::new(text)
-        .map_err(|_| Fault::new(sqlstate::INVALID_PARAMETER, "a setting contains a null byte"))
+    CString::new(text).map_err(|_| {
+        Fault::new(
+            sqlstate::INVALID_PARAMETER,
+            "a setting contains a null byte",
+        )
+    })
 }
 
 /// Raises PostgreSQL's own error when the session's role may not set that, or the value is wrong. Changes nothing.

@@ -70,7 +70,8 @@ fn run_one(sql: &str) -> Result<(), Fault> {
         let Some(tree) = trees.get_ptr(0) else {
             return Err(Fault::new(sqlstate::INTERNAL, "no statement"));
         };
-        let statement = pg_sys::palloc0(size_of::<pg_sys::PlannedStmt>()) as *mut pg_sys::PlannedStmt;
+        let statement =
+            pg_sys::palloc0(size_of::<pg_sys::PlannedStmt>()) as *mut pg_sys::PlannedStmt;
         (*statement).type_ = pg_sys::NodeTag::T_PlannedStmt;
         (*statement).commandType = pg_sys::CmdType::CMD_UTILITY;
         (*statement).canSetTag = true;

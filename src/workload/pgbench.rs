@@ -25,7 +25,11 @@ pub const TELLERS: u64 = 10;
 pub fn load(spec: &Spec, progress: impl FnMut(u64) -> Result<(), Fault>) -> Result<(), Fault> {
     let wide = spec.aid_is_bigint();
     let aid = if wide { "bigint" } else { "int" };
-    let unlogged = if spec.options.unlogged { "UNLOGGED " } else { "" };
+    let unlogged = if spec.options.unlogged {
+        "UNLOGGED "
+    } else {
+        ""
+    };
     let fillfactor = spec.options.fillfactor;
     let scale = u64::from(spec.scale);
     for (table, columns, storage) in [
@@ -224,9 +228,10 @@ pub fn verify(workload: Workload, balances: &Balances, committed: u64) -> Result
     if wrong.is_empty() {
         return Ok(());
     }
-    Err(
-        Fault::new(sqlstate::CORRUPTED, "the data does not agree with what was measured")
-            .detail(format!("After the run {}.", wrong.join("; ")))
-            .hint("Do not trust this storage, or report a bug in pgfsbench."),
+    Err(Fault::new(
+        sqlstate::CORRUPTED,
+        "the data does not agree with what was measured",
     )
+    .detail(format!("After the run {}.", wrong.join("; ")))
+    .hint("Do not trust this storage, or report a bug in pgfsbench."))
 }

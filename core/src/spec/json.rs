@@ -36,13 +36,14 @@ pub fn options(value: Option<&Value>) -> Result<Options, Refusal> {
     for (name, value) in object("options", value, r#"'{"fillfactor": 90}'"#)? {
         match name.as_str() {
             "fillfactor" => options.fillfactor = whole_number(name, value, 10, 100)? as u8,
-            "load_workers" => options.load_workers = whole_number(name, value, 1, 64)? as u32,
             "unlogged" => options.unlogged = boolean(name, value)?,
             "sample" => options.sample = boolean(name, value)?,
             _ => {
-                return Err(Refusal::argument(format!("option {} does not exist", quoted(name)))
-                    .detail("Names of options are in lower case.")
-                    .hint("Known options are \"fillfactor\", \"load_workers\", \"sample\" and \"unlogged\"."));
+                return Err(
+                    Refusal::argument(format!("option {} does not exist", quoted(name)))
+                        .detail("Names of options are in lower case.")
+                        .hint("Known options are \"fillfactor\", \"sample\" and \"unlogged\"."),
+                );
             }
         }
     }

@@ -59,9 +59,7 @@ fn everything_asked_is_taken() {
         settings: Some(
             json!({"Work_Mem": "64MB", "synchronous_commit": false, "commit_delay": 10}),
         ),
-        options: Some(
-            json!({"fillfactor": 90, "unlogged": true, "load_workers": 2, "sample": false}),
-        ),
+        options: Some(json!({"fillfactor": 90, "unlogged": true, "sample": false})),
         label: Some("größer".into()),
         keep: true,
         force: true,
@@ -101,7 +99,6 @@ fn everything_asked_is_taken() {
         Options {
             fillfactor: 90,
             unlogged: true,
-            load_workers: 2,
             sample: false
         }
     );

@@ -153,8 +153,6 @@ fn options_that_are_none() {
     ] {
         says!(options: json!({"fillfactor": value}) => r#"invalid value of option "fillfactor""#);
     }
-    says!(options: json!({"load_workers": 0}) => r#"invalid value of option "load_workers""#);
-    says!(options: json!({"load_workers": 65}) => r#"invalid value of option "load_workers""#);
     says!(options: json!({"unlogged": 1}) => r#"invalid value of option "unlogged""#);
     says!(options: json!({"sample": "on"}) => r#"invalid value of option "sample""#);
 }
