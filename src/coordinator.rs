@@ -286,15 +286,14 @@ impl Run {
         journal::write(&entry)?;
         self.entry = Some(entry);
         // In one transaction, so that there is never a work database without its mark.
+        let comment = format!(
+            "pgfsbench: work database of run {} in database {home}; mark {mark}",
+            self.run_id
+        );
+        let (name, comment) = (utility::identifier(&name), utility::literal(&comment));
         utility::run(&[
-            &format!(
-                "CREATE DATABASE \"{name}\" TEMPLATE template0 ALLOW_CONNECTIONS false OID {oid}"
-            ),
-            &format!(
-                "COMMENT ON DATABASE \"{name}\" IS 'pgfsbench: work database of run {} in database {}; mark {mark}'",
-                self.run_id,
-                home.replace('\'', "''")
-            ),
+            &format!("CREATE DATABASE {name} TEMPLATE template0 ALLOW_CONNECTIONS false OID {oid}"),
+            &format!("COMMENT ON DATABASE {name} IS {comment}"),
         ])?;
         self.board.run.work_database.store(oid, Release);
         Ok(())
@@ -464,8 +463,8 @@ impl Run {
             return Ok(());
         };
         if done && self.spec.keep {
-            let name = entry.work_database.replace('"', "\"\"");
-            utility::run(&[&format!("ALTER DATABASE \"{name}\" ALLOW_CONNECTIONS true")])?;
+            let name = utility::identifier(&entry.work_database);
+            utility::run(&[&format!("ALTER DATABASE {name} ALLOW_CONNECTIONS true")])?;
         } else {
             recovery::drop_work_database(entry)?;
         }

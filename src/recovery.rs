@@ -82,8 +82,8 @@ fn drop_work(work: &Work) -> Result<(), Fault> {
     })?;
     match text.and_then(|text| serde_json::from_str::<Found>(&text).ok()) {
         Some(found) if found.marked && !work.mark.is_empty() => {
-            let name = found.name.replace('"', "\"\"");
-            utility::run(&[&format!("DROP DATABASE \"{name}\" WITH (FORCE)")])
+            let name = utility::identifier(&found.name);
+            utility::run(&[&format!("DROP DATABASE {name} WITH (FORCE)")])
         }
         // Somebody else's, or one that the user has taken over by changing its comment.
         Some(_) => Ok(()),

@@ -231,7 +231,7 @@ COMMENT ON COLUMN fsbench.environment.wal_filesystem IS 'Type of the filesystem 
 COMMENT ON COLUMN fsbench.environment.wal_device IS 'Its device';
 COMMENT ON COLUMN fsbench.environment.wal_mount_options IS 'Its mount options';
 COMMENT ON COLUMN fsbench.environment.wal_st_dev IS 'Device number of the WAL directory, major:minor';
-COMMENT ON COLUMN fsbench.environment.settings IS 'All settings of the server that are not default, and where each comes from';
+COMMENT ON COLUMN fsbench.environment.settings IS 'All settings of the server that are not default, and where each comes from; without the values of those that can hold a secret (primary_conninfo, ssl_passphrase_command, texts of applications and extensions)';
 
 CREATE TABLE fsbench.finding (
     run_id   bigint NOT NULL REFERENCES fsbench.run_log ON DELETE CASCADE,

@@ -8,10 +8,11 @@ use crate::{
 };
 
 /// Settings that a session may set, but that would break the workload or have no effect in its clients.
-const REFUSED: [&str; 10] = [
+const REFUSED: [&str; 11] = [
     "application_name",
     "client_encoding",
     "default_transaction_read_only",
+    "local_preload_libraries",
     "role",
     "search_path",
     "session_authorization",
@@ -26,7 +27,7 @@ pub fn check(settings: &BTreeMap<String, String>, owner: u32) -> Result<(), Faul
     for (name, value) in settings {
         let context = session::with_rights_of(owner, || {
             sql::read(
-                "SELECT context FROM pg_catalog.pg_settings WHERE name = $1",
+                "SELECT context FROM pg_catalog.pg_settings WHERE lower(name) = $1",
                 &[Some(name)],
             )
         })?;

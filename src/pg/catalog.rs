@@ -58,10 +58,11 @@ pub fn new_oid() -> u32 {
 /// Forgets pages and sync requests of a database that never came to be, so that its files can be removed: what DROP
 /// DATABASE does before it removes them.
 pub fn forget_database(oid: u32) {
-    // SAFETY: there is no database of that OID, so nobody can be using these pages.
+    // SAFETY: there is no database of that OID, so nobody can be using these pages. The second function is not one of
+    // pgrx's, so that its errors are caught here.
     unsafe {
         pg_sys::DropDatabaseBuffers(pg_sys::Oid::from(oid));
-        ForgetDatabaseSyncRequests(pg_sys::Oid::from(oid));
+        pg_sys::ffi::pg_guard_ffi_boundary(|| ForgetDatabaseSyncRequests(pg_sys::Oid::from(oid)));
         let barrier = pg_sys::EmitProcSignalBarrier(
             pg_sys::ProcSignalBarrierType::PROCSIGNAL_BARRIER_SMGRRELEASE,
         );

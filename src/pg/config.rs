@@ -20,16 +20,26 @@ fn c_string(text: &str) -> Result<CString, Fault> {
 
 /// Raises PostgreSQL's own error when the session's role may not set that, or the value is wrong. Changes nothing.
 pub fn check(name: &str, value: &str) -> Result<(), Fault> {
-    set(name, value, false)
+    set(name, value, pg_sys::GucAction::GUC_ACTION_SET, false)
 }
 
 /// Sets it in this process, with the rights of a superuser: it has been checked before.
 pub fn apply(name: &str, value: &str) -> Result<(), Fault> {
-    let set = xact::catch(|| set(name, value, true));
+    let set = xact::catch(|| set(name, value, pg_sys::GucAction::GUC_ACTION_SET, true));
     set.and_then(|result| result)
 }
 
-fn set(name: &str, value: &str, change: bool) -> Result<(), Fault> {
+/// Sets it until the innermost level of settings ends (NewGUCNestLevel, AtEOXact_GUC), as the SET clause of a function does.
+pub fn set_until_level_ends(name: &str, value: &str) -> Result<(), Fault> {
+    set(name, value, pg_sys::GucAction::GUC_ACTION_SAVE, true)
+}
+
+fn set(
+    name: &str,
+    value: &str,
+    action: pg_sys::GucAction::Type,
+    change: bool,
+) -> Result<(), Fault> {
     let (name, value) = (c_string(name)?, c_string(value)?);
     // SAFETY: the texts live until the call returns. With `change` false nothing is set, only checked.
     unsafe {
@@ -43,7 +53,7 @@ fn set(name: &str, value: &str, change: bool) -> Result<(), Fault> {
             value.as_ptr(),
             context,
             pg_sys::GucSource::PGC_S_SESSION,
-            pg_sys::GucAction::GUC_ACTION_SET,
+            action,
             change,
             PgLogLevel::ERROR as i32,
             false,

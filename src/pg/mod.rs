@@ -11,4 +11,5 @@ pub mod session;
 pub mod shmem;
 pub mod sql;
 pub mod utility;
+mod version;
 pub mod xact;

@@ -8,7 +8,10 @@ use std::{
 
 use pgrx::{check_for_interrupts, pg_guard, pg_sys};
 
-use crate::{errors::Fault, pg::xact};
+use crate::{
+    errors::Fault,
+    pg::{version, xact},
+};
 
 /// What a worker is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,6 +73,11 @@ fn describe(role: Role, name: &str, argument: i32) -> pg_sys::BackgroundWorker {
 
 /// Registers the janitor. From `_PG_init`, while shared libraries are preloaded.
 pub fn register_janitor() {
+    // SAFETY: set at server start.
+    if unsafe { pg_sys::IsBinaryUpgrade } {
+        // pg_upgrade wants to be alone in the server.
+        return;
+    }
     let mut worker = describe(Role::Janitor, Role::Janitor.name(), 0);
     worker.bgw_restart_time = 1;
     // SAFETY: the description is complete, and copied by the call.
@@ -153,8 +161,8 @@ pub fn connect(database: Database) {
     // SAFETY: once, at the start of a background worker; the handlers are the server's own. `die` can break a lock wait,
     // which a handler that only sets a flag cannot.
     unsafe {
-        pg_sys::pqsignal(pg_sys::SIGTERM as i32, Some(die));
-        pg_sys::pqsignal(pg_sys::SIGHUP as i32, Some(SignalHandlerForConfigReload));
+        version::pqsignal(pg_sys::SIGTERM, die);
+        version::pqsignal(pg_sys::SIGHUP, SignalHandlerForConfigReload);
         pg_sys::BackgroundWorkerUnblockSignals();
         pg_sys::BackgroundWorkerInitializeConnectionByOid(
             pg_sys::Oid::from(oid),
@@ -212,7 +220,7 @@ unsafe extern "C-unwind" {
     fn die(signal: i32);
     /// interrupt.h; likewise
     fn SignalHandlerForConfigReload(signal: i32);
-    /// pmsignal.h
+    /// pmsignal.h; raises nothing
     fn PostmasterIsAliveInternal() -> bool;
 }
 
@@ -245,7 +253,7 @@ pub fn wait(timeout: Duration) {
         check_for_interrupts!();
         if pg_sys::ConfigReloadPending != 0 {
             pg_sys::ConfigReloadPending = 0;
-            // In a transaction of its own: an extension's setting may look something up.
+            // A wrong value is logged and not raised; but whatever an extension's hook may raise is no reason to end.
             let _ = xact::catch(|| pg_sys::ProcessConfigFile(pg_sys::GucContext::PGC_SIGHUP));
         }
     }

@@ -9,8 +9,11 @@ unsafe extern "C-unwind" {
 
 /// Whether the client is still connected; true for a background worker, which has none.
 pub fn is_connected() -> bool {
-    // SAFETY: MyProcPort is set once at the start of the process; the check needs a connection.
-    unsafe { pg_sys::MyProcPort.is_null() || pq_check_connection() }
+    // SAFETY: MyProcPort is set once at the start of the process; the check needs a connection. The function is not one of
+    // pgrx's, so that its errors are caught here.
+    unsafe {
+        pg_sys::MyProcPort.is_null() || pg_sys::ffi::pg_guard_ffi_boundary(|| pq_check_connection())
+    }
 }
 
 /// OID of the session's database.

@@ -1,11 +1,17 @@
 //! SQL by SPI, with texts going in and one text coming out: everything that is stored or asked is passed as text or JSON, and
 //! PostgreSQL does the conversions.
+//!
+//! Every statement runs under a search_path of pg_catalog alone: some run with the rights of the extension's owner in the
+//! session of somebody else, or in databases where others may create functions and operators.
 
 use std::ffi::{CStr, CString};
 
 use pgrx::{IntoDatum, pg_sys};
 
-use crate::errors::{Fault, sqlstate};
+use crate::{
+    errors::{Fault, sqlstate},
+    pg::config,
+};
 
 /// Runs a statement that writes, and gives the first column of its first row as text.
 pub fn write(sql: &str, arguments: &[Option<&str>]) -> Result<Option<String>, Fault> {
@@ -42,8 +48,10 @@ fn execute(
         .collect();
     // SAFETY: SPI is connected for the time of the call, in a transaction with an active snapshot (the callers' duty); the
     // arrays live until it returns; what it gives is copied before SPI_finish. Errors unwind through here, and the abort
-    // of the transaction closes SPI.
+    // of the transaction closes SPI and puts search_path back.
     unsafe {
+        let level = pg_sys::NewGUCNestLevel();
+        config::set_until_level_ends("search_path", "pg_catalog, pg_temp")?;
         pg_sys::SPI_connect();
         let mut values: Vec<pg_sys::Datum> = arguments
             .iter()
@@ -63,6 +71,7 @@ fn execute(
         );
         if code < 0 {
             pg_sys::SPI_finish();
+            pg_sys::AtEOXact_GUC(false, level);
             return Err(Fault::new(
                 sqlstate::INTERNAL,
                 format!("SPI_execute_with_args failed with code {code} for: {sql}"),
@@ -77,6 +86,7 @@ fn execute(
             }
         }
         pg_sys::SPI_finish();
+        pg_sys::AtEOXact_GUC(true, level);
         Ok(result)
     }
 }

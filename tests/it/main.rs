@@ -1,3 +1,4 @@
 //! Integration tests, one module for each matter. See the crate's lib for what they stand on.
 
+mod rights;
 mod smoke;

@@ -1,0 +1,18 @@
+//! What differs between the versions of PostgreSQL.
+
+use pgrx::pg_sys;
+
+/// Sets the handler of a signal.
+///
+/// # Safety
+/// As pqsignal: the handler must do only what is allowed in one.
+pub unsafe fn pqsignal(signal: u32, handler: unsafe extern "C-unwind" fn(i32)) {
+    // SAFETY: the caller's duty.
+    unsafe {
+        // A macro in 18, of this name underneath.
+        #[cfg(feature = "pg18")]
+        pg_sys::pqsignal_be(signal as i32, Some(handler));
+        #[cfg(not(feature = "pg18"))]
+        pg_sys::pqsignal(signal as i32, Some(handler));
+    }
+}
