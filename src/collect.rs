@@ -76,6 +76,8 @@ pub struct Seen {
     pub measured_from: f64,
     /// Start of the window, monotonic clock.
     pub measure_start_ns: u64,
+    /// End of the window, monotonic clock; None when the number of transactions ends it.
+    pub measure_end_ns: Option<u64>,
     /// Loading, vacuuming and keys.
     pub load_ms: Option<f64>,
     /// The settings that decide about durability, as the clients have them.
@@ -257,7 +259,9 @@ pub fn store(
     phases: Value,
 ) -> Result<Row, Fault> {
     let totals = Totals::of(slots);
-    let measured_ms = clock::ms(run.seen.measure_start_ns, totals.finished_ns);
+    // The window goes on until its last transaction has ended, and is over when it is over, even if nothing was due.
+    let end_ns = totals.finished_ns.max(run.seen.measure_end_ns.unwrap_or(0));
+    let measured_ms = clock::ms(run.seen.measure_start_ns, end_ns);
     let tps = (measured_ms > 0.0).then(|| totals.measured as f64 * 1000.0 / measured_ms);
     let seconds: Vec<f64> = full_seconds(run);
     let stalls = (!seconds.is_empty()).then(|| stats::stalls(&seconds));

@@ -118,7 +118,7 @@ fn insert(request: &Request, spec: &Spec, status: &str) -> Result<i64, Fault> {
 }
 
 fn enqueue(request: &Request) -> Result<(), Fault> {
-    process::become_owner(request.owner.load(Acquire))?;
+    process::become_undisturbed_owner(request.owner.load(Acquire))?;
     insert(request, &spec_of(request)?, "queued").map(|_| ())
 }
 
@@ -127,15 +127,15 @@ fn cancel_fault(request: &Request) -> Fault {
     let fault = Fault::new(sqlstate::CANCELED, "the run was canceled");
     let by = request.cancelled_by.get();
     let reason = request.cancel().reason();
-    fault.detail(if by.is_empty() {
-        format!("It was canceled because {reason}.")
-    } else {
-        format!("It was {reason} of role \"{by}\".")
+    fault.detail(match request.cancel() {
+        Cancel::Asked if by.is_empty() => format!("It was {reason}."),
+        Cancel::Asked => format!("It was {reason} of role \"{by}\"."),
+        _ => format!("It was canceled because {reason}."),
     })
 }
 
 fn withdraw(request: &Request) -> Result<(), Fault> {
-    process::become_owner(request.owner.load(Acquire))?;
+    process::become_undisturbed_owner(request.owner.load(Acquire))?;
     let fault = cancel_fault(request);
     xact::transaction(|| store::set_failed(request.run_id.load(Acquire), &fault, None))?;
     request.outcome.set(&Outcome::Failed(fault).to_json());
@@ -163,6 +163,8 @@ pub struct Run {
     phases: Vec<PhaseTime>,
     entry: Option<Entry>,
     looked_at_room: Instant,
+    /// When something is to be done without anybody waking this process; 0 for nothing.
+    alarm_ns: u64,
     checkpoints: collect::CheckpointCounter,
     /// What the sampler has sent so far.
     pub samples: Vec<Sample>,
@@ -189,6 +191,7 @@ impl Run {
             phases: Vec::new(),
             entry: None,
             looked_at_room: Instant::now(),
+            alarm_ns: 0,
             checkpoints: collect::CheckpointCounter::default(),
             samples: Vec::new(),
             seen: collect::Seen::default(),
@@ -231,7 +234,7 @@ impl Run {
 
     /// The phases of a run, in their order.
     fn carry_out(&mut self) -> Result<Outcome, Fault> {
-        process::become_owner(self.request.owner.load(Acquire))?;
+        process::become_undisturbed_owner(self.request.owner.load(Acquire))?;
         self.begin()?;
         self.provision()?;
         self.load()?;
@@ -353,6 +356,8 @@ impl Run {
         run.end_ns.store(end, Relaxed);
         self.seen.measured_from = epoch() + Duration::from_nanos(warmup_ns).as_secs_f64();
         self.seen.measure_start_ns = start;
+        self.seen.measure_end_ns = Some(end).filter(|&end| end != u64::MAX);
+        self.alarm_ns = start;
         if warmup_ns > 0 {
             self.enter(Phase::Warmup, self.spec.warmup_ms);
         }
@@ -368,6 +373,7 @@ impl Run {
             Bound::Transactions(n) => n * u64::from(self.spec.clients),
         };
         self.enter(Phase::Measure, total);
+        self.alarm_ns = self.seen.measure_end_ns.unwrap_or(0);
         self.seen.at_start(&mut self.checkpoints)?;
         let mut next_look = Instant::now() + Duration::from_secs(1);
         self.wait_until(|run| {
@@ -375,7 +381,9 @@ impl Run {
                 next_look += Duration::from_secs(1);
                 run.seen.each_second(&mut run.checkpoints)?;
             }
-            run.crew.clients_are(ClientState::Done)
+            // Under a low rate the clients know before the end that nothing more is due.
+            let over = clock::now_ns() >= run.seen.measure_end_ns.unwrap_or(0);
+            Ok(run.crew.clients_are(ClientState::Done)? && over)
         })?;
         self.seen.at_end(&mut self.checkpoints)?;
         run.stop.store(1, Release);
@@ -424,7 +432,11 @@ impl Run {
             if ready(self)? {
                 return Ok(());
             }
-            process::wait(LOOK);
+            let alarm = match self.alarm_ns.saturating_sub(clock::now_ns()) {
+                0 => LOOK,
+                left => Duration::from_nanos(left),
+            };
+            process::wait(alarm.min(LOOK));
         }
     }
 

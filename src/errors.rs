@@ -7,6 +7,9 @@ use pgrx::{
 };
 use serde::{Deserialize, Serialize};
 
+/// Bytes of a message, DETAIL or HINT that go through shared memory, where three of them share 2 kB.
+const LONGEST_TEXT: usize = 500;
+
 /// An error as it is stored with a run, passed between processes, and raised in the caller's session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Fault {
@@ -34,6 +37,8 @@ pub mod sqlstate {
     pub const NOT_ALLOWED: &str = "42501";
     /// query_canceled
     pub const CANCELED: &str = "57014";
+    /// connection_failure
+    pub const CONNECTION_LOST: &str = "08006";
     /// crash_shutdown
     pub const CRASHED: &str = "57P02";
     /// admin_shutdown
@@ -80,9 +85,16 @@ impl Fault {
         self.sqlstate == sqlstate::CANCELED
     }
 
-    /// As JSON, for shared memory.
+    /// As JSON, for shared memory; long texts are cut, so that it fits there whole.
     pub fn to_json(&self) -> String {
-        serde_json::to_string(self).unwrap_or_default()
+        let cut = |text: &str| text[..text.floor_char_boundary(LONGEST_TEXT)].to_owned();
+        let short = Self {
+            sqlstate: self.sqlstate.clone(),
+            message: cut(&self.message),
+            detail: self.detail.as_deref().map(cut),
+            hint: self.hint.as_deref().map(cut),
+        };
+        serde_json::to_string(&short).unwrap_or_default()
     }
 
     /// From JSON; a text that is none becomes the message of an internal error.

@@ -139,7 +139,7 @@ pub fn recover(board: &Board, request: &Request) -> Result<(), Fault> {
 }
 
 /// Ends what the dead coordinator had launched, so that none of it meddles with the next run.
-fn end_crew(board: &Board) {
+pub fn end_crew(board: &Board) {
     board.run.stop.store(1, Release);
     let pids = || {
         shmem::clients()
@@ -168,7 +168,7 @@ fn end_crew(board: &Board) {
 fn mark_and_remove(home: u32, fault: &Fault, concerns: impl Fn(i64) -> bool) -> Result<(), Fault> {
     let extension = xact::transaction(extension)?;
     if let Some(extension) = extension {
-        process::become_owner(extension.owner)?;
+        process::become_undisturbed_owner(extension.owner)?;
         let unfinished = xact::transaction(|| {
             let mut unfinished = store::unfinished(&[])?;
             unfinished.retain(|run| concerns(run.run_id));

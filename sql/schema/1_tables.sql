@@ -95,7 +95,7 @@ COMMENT ON COLUMN fsbench.run_log.work_mark IS 'Mark in the comment of that data
 COMMENT ON COLUMN fsbench.run_log.kept IS 'Whether the work database was left for the caller to use (keep => true)';
 COMMENT ON COLUMN fsbench.run_log.load_ms IS 'Time for loading, vacuuming and building keys (ms)';
 COMMENT ON COLUMN fsbench.run_log.data_bytes IS 'Size of the work database when the clients started';
-COMMENT ON COLUMN fsbench.run_log.measured_ms IS 'From the start of the measured window to the end of the last measured transaction (ms)';
+COMMENT ON COLUMN fsbench.run_log.measured_ms IS 'From the start of the measured window to its end or to the end of its last transaction, whichever is later (ms)';
 COMMENT ON COLUMN fsbench.run_log.transactions_total IS 'Transactions committed in the measured window, all clients';
 COMMENT ON COLUMN fsbench.run_log.transactions_outside IS 'Transactions committed in the warm-up';
 COMMENT ON COLUMN fsbench.run_log.skipped IS 'Scheduled transactions that were already later than the latency limit before they could start; they count as misses';

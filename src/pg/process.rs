@@ -10,7 +10,7 @@ use pgrx::{check_for_interrupts, pg_guard, pg_sys};
 
 use crate::{
     errors::Fault,
-    pg::{version, xact},
+    pg::{config, version, xact},
 };
 
 /// What a worker is.
@@ -176,7 +176,19 @@ pub fn connect(database: Database) {
 pub fn become_owner(owner: u32) -> Result<(), Fault> {
     // SAFETY: outside of a transaction, so that it stays in force over the transactions to come.
     unsafe { pg_sys::SetUserIdAndSecContext(pg_sys::Oid::from(owner), 0) };
-    crate::pg::config::apply("search_path", "pg_catalog")
+    config::apply("search_path", "pg_catalog, pg_temp")?;
+    config::apply("default_transaction_read_only", "off")
+}
+
+/// The same for the workers whose transactions are not what is measured: settings of the server or the database that are
+/// meant for sessions of people must not end them. Autovacuum does likewise.
+pub fn become_undisturbed_owner(owner: u32) -> Result<(), Fault> {
+    become_owner(owner)?;
+    config::apply("default_transaction_isolation", "read committed")?;
+    for timeout in version::TIMEOUTS {
+        config::apply(timeout, "0")?;
+    }
+    Ok(())
 }
 
 /// Says what this process does, for pg_stat_activity.

@@ -2,6 +2,13 @@
 
 use pgrx::pg_sys;
 
+/// Timeouts that work in background workers too.
+pub const TIMEOUTS: &[&str] = &[
+    "lock_timeout",
+    #[cfg(any(feature = "pg17", feature = "pg18"))]
+    "transaction_timeout",
+];
+
 /// Sets the handler of a signal.
 ///
 /// # Safety
