@@ -146,16 +146,12 @@ pub struct Request {
     pub role: AtomicU32,
     /// The owner of the extension there, with whose rights the workers work. Written by the caller.
     pub owner: AtomicU32,
-    /// 1 when the caller may queue behind another run (`start`), 0 when not (`run`). Written by the caller.
-    pub may_queue: AtomicU32,
     /// Pid of the backend that waits for the outcome; 0 when nobody does. Written by the caller.
     pub waiter: AtomicI32,
     /// [`Cancel`]. Written by whoever cancels; the first one counts.
     cancel: AtomicU32,
     /// [`Errand`] of the coordinator to come. Written by the janitor.
     errand: AtomicU32,
-    /// Tells the janitor's launches apart, so that a late worker of an earlier one does nothing. Written by the janitor.
-    pub launch: AtomicU32,
     /// Pid of the coordinator (or recovery worker), 0 when none. Written by that worker.
     pub coordinator: AtomicI32,
     /// The run's id, 0 until its row is committed. Written by the coordinator.
@@ -226,7 +222,6 @@ impl Request {
             &self.home,
             &self.role,
             &self.owner,
-            &self.may_queue,
             &self.cancel,
             &self.errand,
         ] {

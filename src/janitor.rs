@@ -20,19 +20,42 @@ use crate::{
         process::{self, Database, Handle, Role, Status},
         shmem, xact,
     },
+    recovery,
 };
 
-/// How often a dead coordinator's run is cleared up again when that fails.
-const RECOVERY_ATTEMPTS: u32 = 3;
+/// How often a dead coordinator's run is cleared up again when that fails, and how often a queued run is started whose
+/// coordinator ends at once.
+const ATTEMPTS: u32 = 3;
+/// How long a coordinator that an earlier janitor has launched may take to start.
+const START_TIME: Duration = Duration::from_secs(10);
 /// How long it takes to find out by itself that something is to be done, when nobody wakes it.
 const PATROL: Duration = Duration::from_secs(5);
 
-/// What the janitor knows of the coordinators that it has launched.
 struct Janitor {
     board: &'static Board,
-    /// By request: the launched worker, and how often it was launched to recover.
-    launched: Vec<Option<Handle>>,
-    recoveries: Vec<u32>,
+    /// By request.
+    launched: Vec<Launched>,
+}
+
+/// What the janitor knows of the coordinators of a request.
+#[derive(Default)]
+struct Launched {
+    /// The latest; None when an earlier janitor has launched it.
+    handle: Option<Handle>,
+    /// Since when one is awaited that an earlier janitor has launched.
+    awaited_since: Option<Instant>,
+    /// How many ended before they took the request.
+    deaths: u32,
+    /// How many were to recover.
+    recoveries: u32,
+}
+
+impl Launched {
+    fn has_stopped(&self) -> bool {
+        self.handle
+            .as_ref()
+            .is_some_and(|handle| handle.status() == Status::Stopped)
+    }
 }
 
 /// Main of the background worker.
@@ -44,8 +67,9 @@ pub fn main(_argument: i32) {
     board.janitor_pid.store(process::my_pid(), Release);
     let mut janitor = Janitor {
         board,
-        launched: (0..board.requests.len()).map(|_| None).collect(),
-        recoveries: vec![0; board.requests.len()],
+        launched: (0..board.requests.len())
+            .map(|_| Launched::default())
+            .collect(),
     };
     if board.recovered.load(Acquire) == 0 {
         janitor.sweep();
@@ -53,8 +77,11 @@ pub fn main(_argument: i32) {
         shmem::announce();
     }
     loop {
-        janitor.patrol();
-        process::wait(PATROL);
+        or_log("error in the janitor", || {
+            janitor.patrol();
+            process::wait(PATROL);
+            Ok(())
+        });
     }
 }
 
@@ -172,31 +199,44 @@ impl Janitor {
         request.set_errand(errand);
         request.coordinator.store(0, Release);
         request.set_state(RequestState::Starting);
-        self.launched[index] = process::launch(Role::Coordinator, "", index as i32);
-        if self.launched[index].is_none() {
-            self.could_not_start(request, errand);
+        let launched = &mut self.launched[index];
+        launched.handle = process::launch(Role::Coordinator, "", index as i32);
+        launched.awaited_since = None;
+        if launched.handle.is_none() {
+            self.could_not_start(index, request, errand);
         }
     }
 
     /// A coordinator that has ended before it took its request could not start.
     fn check_start(&mut self, index: usize, request: &Request) {
-        match &self.launched[index] {
-            Some(handle) if handle.status() != Status::Stopped => {}
-            // Launched by a janitor before this one, or dead at once.
-            _ if request.state() == RequestState::Starting => {
-                self.could_not_start(request, request.errand());
+        let launched = &mut self.launched[index];
+        let ended = match launched.handle {
+            Some(_) => launched.has_stopped(),
+            None => {
+                let since = launched.awaited_since.get_or_insert_with(Instant::now);
+                since.elapsed() > START_TIME
             }
-            _ => {}
+        };
+        // Asked again: it may have taken the request, and have ended since.
+        if ended && request.state() == RequestState::Starting {
+            launched.deaths += 1;
+            self.could_not_start(index, request, request.errand());
         }
     }
 
-    fn could_not_start(&self, request: &Request, errand: Errand) {
+    fn could_not_start(&self, index: usize, request: &Request, errand: Errand) {
+        let deaths = self.launched[index].deaths;
         match errand {
+            Errand::Recover => request.set_state(RequestState::Working),
+            Errand::Run | Errand::Withdraw if deaths > 0 && !home_exists(request) => {
+                self.end(request, &home_dropped());
+            }
             // Its row exists: tried again on a later patrol, when a slot may be free.
-            Errand::Run | Errand::Withdraw if request.run_id.load(Acquire) != 0 => {
+            Errand::Run | Errand::Withdraw
+                if request.run_id.load(Acquire) != 0 && deaths < ATTEMPTS =>
+            {
                 request.set_state(RequestState::Queued);
             }
-            Errand::Recover => request.set_state(RequestState::Working),
             _ => self.end(
                 request,
                 &Fault::new(
@@ -220,18 +260,16 @@ impl Janitor {
 
     /// A coordinator that is gone while its request is not over has died: clear up after it.
     fn check_work(&mut self, index: usize, request: &Request) {
-        if process::is_alive(request.coordinator.load(Acquire))
-            || request.state() != RequestState::Working
-        {
+        // Of one that an earlier janitor has launched only the pid is known.
+        let gone = self.launched[index].has_stopped()
+            || !process::is_alive(request.coordinator.load(Acquire));
+        if !gone || request.state() != RequestState::Working {
             return;
         }
         self.board.run.stop.store(1, Release);
-        let attempt = &mut self.recoveries[index];
+        let attempt = &mut self.launched[index].recoveries;
         *attempt += 1;
-        let home = request.home.load(Acquire);
-        let home_exists = catalog::databases()
-            .is_ok_and(|databases| databases.iter().any(|database| database.oid == home));
-        if *attempt > RECOVERY_ATTEMPTS {
+        if *attempt > ATTEMPTS {
             self.free_run_area(index);
             return self.end(
                 request,
@@ -243,16 +281,14 @@ impl Janitor {
                 .hint("It is tried again at the next start of the server."),
             );
         }
-        if home_exists {
+        if home_exists(request) {
             return self.launch(index, request, Errand::Recover);
         }
-        // The home database was dropped: sweep from any other one.
+        // Swept from any other database.
+        recovery::end_crew(self.board);
         self.sweep();
         self.free_run_area(index);
-        self.end(
-            request,
-            &Fault::new(sqlstate::TERMINATED, "the database of the run was dropped"),
-        );
+        self.end(request, &home_dropped());
     }
 
     fn free_run_area(&self, index: usize) {
@@ -271,13 +307,26 @@ impl Janitor {
 
     /// Frees an ended request that nobody waits for any more.
     fn release(&mut self, index: usize, request: &Request) {
-        self.launched[index] = None;
-        self.recoveries[index] = 0;
-        if !process::is_alive(request.waiter.load(Acquire)) {
-            request.set_state(RequestState::Free);
+        self.launched[index] = Launched::default();
+        // Its waiter may just be doing the same, and the next caller may have claimed it then.
+        if !process::is_alive(request.waiter.load(Acquire))
+            && request.advance(RequestState::Ended, RequestState::Free)
+        {
             shmem::announce();
         }
     }
+}
+
+/// Whether the database of a request is still there; yes if that cannot be found out.
+fn home_exists(request: &Request) -> bool {
+    let home = request.home.load(Acquire);
+    catalog::databases().map_or(true, |databases| {
+        databases.iter().any(|database| database.oid == home)
+    })
+}
+
+fn home_dropped() -> Fault {
+    Fault::new(sqlstate::TERMINATED, "the database of the run was dropped")
 }
 
 /// Wakes the janitor.

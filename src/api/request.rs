@@ -159,7 +159,6 @@ pub fn submit(ready: &Ready, asked: &Asked, spec: &Spec, queue: bool) -> Result<
                 request.home.store(database, Relaxed);
                 request.role.store(session::role(), Relaxed);
                 request.owner.store(ready.owner, Relaxed);
-                request.may_queue.store(u32::from(queue), Relaxed);
                 request.waiter.store(process::my_pid(), Relaxed);
                 request.spec.set(&spec_json);
                 request.asked.set(&asked_json);
@@ -251,6 +250,9 @@ fn busy(board: &Board, request: &Request) -> Fault {
         sqlstate::NOT_IN_THIS_STATE,
         "another benchmark run is in progress",
     )
-    .detail(format!("It is run {run_id}{place}, phase {phase}."))
+    .detail(match run_id {
+        0 => format!("It is about to start{place}."),
+        _ => format!("It is run {run_id}{place}, phase {phase}."),
+    })
     .hint("Wait for it with fsbench.wait(), cancel it with fsbench.cancel(), or queue this one with fsbench.start().")
 }

@@ -1,9 +1,9 @@
 //! `run` and `start`.
 
 use std::{
-    sync::atomic::{
-        AtomicU32, AtomicU64, AtomicUsize,
-        Ordering::{Relaxed, Release},
+    sync::{
+        Mutex,
+        atomic::Ordering::{Acquire, Release},
     },
     time::Duration,
 };
@@ -26,10 +26,8 @@ use crate::{
     pg::{session, shmem},
 };
 
-/// The last call of `run` in this session: its place in the statement, and the statement's snapshot. Written by this session.
-static LAST_EXPRESSION: AtomicUsize = AtomicUsize::new(0);
-static LAST_SNAPSHOT: AtomicU64 = AtomicU64::new(0);
-static LAST_COMMAND: AtomicU32 = AtomicU32::new(0);
+/// The last call of `run` in this session: its place in the statement, and the statement's snapshot.
+static LAST_CALL: Mutex<Option<(session::Place, (u32, u32))>> = Mutex::new(None);
 
 #[allow(clippy::too_many_arguments)]
 fn asked(
@@ -129,7 +127,7 @@ fn fsbench_run(
         keep,
         force,
     );
-    Ok(wait::narrow(run(&asked, session::expression_of(call))?))
+    Ok(wait::narrow(run(&asked, session::place_of(call))?))
 }
 
 #[allow(clippy::too_many_arguments)]
@@ -173,9 +171,9 @@ fn fsbench_start(
     Ok(start(&asked)?)
 }
 
-fn run(asked: &Asked, expression: usize) -> Result<crate::outcome::Row, Fault> {
+fn run(asked: &Asked, place: Option<session::Place>) -> Result<crate::outcome::Row, Fault> {
     let ready = guard::ready()?;
-    check_called_once(expression)?;
+    check_called_once(place.as_ref())?;
     request::check_can_wait("fsbench.run()")?;
     let spec = request::specify(&ready, asked)?;
     request::check_timeout(&spec)?;
@@ -194,7 +192,7 @@ fn run(asked: &Asked, expression: usize) -> Result<crate::outcome::Row, Fault> {
     let result = wait::for_end(&ticket, ready.board, run_id);
     std::mem::forget(guard);
     let outcome = result?;
-    remember_call(expression);
+    remember_call(place);
     match outcome {
         Outcome::Failed(fault) => Err(fault),
         Outcome::Done(row) => {
@@ -233,20 +231,18 @@ fn start(asked: &Asked) -> Result<i64, Fault> {
     Ok(run_id)
 }
 
-/// Waits until the coordinator has stored the row.
+/// Waits until the coordinator has stored the row. A request that could not start is left to the caller's guard.
 fn await_id(ticket: &Ticket) -> Result<i64, Fault> {
     let request = ticket.request;
     loop {
-        let known = || request.run_id.load(Relaxed) != 0 || request.state() == RequestState::Ended;
+        let known = || request.run_id.load(Acquire) != 0 || request.state() == RequestState::Ended;
         shmem::wait_for_change(Duration::from_secs(1), known);
-        let run_id = request.run_id.load(Relaxed);
+        let run_id = request.run_id.load(Acquire);
         if run_id != 0 {
             return Ok(run_id);
         }
         if request.state() == RequestState::Ended {
-            let outcome = Outcome::from_json(&request.outcome.get());
-            wait::release(ticket);
-            return match outcome {
+            return match Outcome::from_json(&request.outcome.get()) {
                 Outcome::Failed(fault) => Err(fault),
                 Outcome::Done(row) => Ok(row.run_id),
             };
@@ -254,8 +250,9 @@ fn await_id(ticket: &Ticket) -> Result<i64, Fault> {
     }
 }
 
-/// Cancels the run when the waiting statement ends before it: dropped when an error unwinds. It writes atomics only, since
-/// nothing that could raise an error may be called here; the coordinator looks at them several times a second.
+/// Cancels the run when the waiting statement ends before it: dropped when an error unwinds, while the request is still this
+/// session's. It writes atomics only, since nothing that could raise an error may be called here; the coordinator looks at
+/// them several times a second, and the janitor frees a request that has ended.
 struct CancelOnDrop<'a>(&'a Ticket);
 
 impl Drop for CancelOnDrop<'_> {
@@ -268,14 +265,16 @@ impl Drop for CancelOnDrop<'_> {
 }
 
 /// `(fsbench.run()).*` calls the function once per column. The calls differ in their place in the statement only.
-fn check_called_once(expression: usize) -> Result<(), Fault> {
-    let Some((xmax, command)) = session::snapshot_of_statement() else {
+fn check_called_once(place: Option<&session::Place>) -> Result<(), Fault> {
+    let last = LAST_CALL.lock();
+    let (Some(place), Some(snapshot), Ok(Some((last, last_snapshot)))) = (
+        place,
+        session::snapshot_of_statement(),
+        last.as_ref().map(|last| last.as_ref()),
+    ) else {
         return Ok(());
     };
-    let same_statement = LAST_SNAPSHOT.load(Relaxed) == u64::from(xmax)
-        && LAST_COMMAND.load(Relaxed) == command
-        && LAST_EXPRESSION.load(Relaxed) != 0;
-    if same_statement && session::is_same_expression(LAST_EXPRESSION.load(Relaxed), expression) {
+    if snapshot == *last_snapshot && place.is_copy_of(last) {
         return Err(Fault::new(
             sqlstate::NOT_IN_THIS_STATE,
             "fsbench.run() was called again by the same statement",
@@ -286,10 +285,8 @@ fn check_called_once(expression: usize) -> Result<(), Fault> {
     Ok(())
 }
 
-fn remember_call(expression: usize) {
-    if let Some((xmax, command)) = session::snapshot_of_statement() {
-        LAST_EXPRESSION.store(expression, Relaxed);
-        LAST_SNAPSHOT.store(u64::from(xmax), Relaxed);
-        LAST_COMMAND.store(command, Relaxed);
+fn remember_call(place: Option<session::Place>) {
+    if let Ok(mut last) = LAST_CALL.lock() {
+        *last = place.zip(session::snapshot_of_statement());
     }
 }

@@ -185,6 +185,12 @@ fn wait(run_id: Option<i64>) -> Result<Row, Fault> {
     }
     let mut teller = Teller::new();
     while !is_over(ready.board, run_id, Duration::from_secs(1)) {
+        if !session::is_connected() {
+            return Err(Fault::new(
+                sqlstate::CONNECTION_LOST,
+                "connection to client lost",
+            ));
+        }
         teller.tell(ready.board, run_id);
     }
     match outcome(ready.owner, run_id)? {

@@ -71,20 +71,36 @@ pub fn snapshot_of_statement() -> Option<(u32, u32)> {
     }
 }
 
-/// Whether two calls of a function stand at different places of a statement, but look the same: what `(f()).*` makes of one.
-pub fn is_same_expression(a: usize, b: usize) -> bool {
-    // SAFETY: both are the expression trees of function calls of the statement that runs now, which live until it ends.
-    a != b && a != 0 && b != 0 && unsafe { pg_sys::equal(a as *const _, b as *const _) }
+/// Where in its statement a function is called.
+pub struct Place {
+    /// Only compared, never followed: the expression may be gone by then.
+    address: usize,
+    expression: String,
 }
 
-/// The place of this call in its statement, for [`is_same_expression`].
-pub fn expression_of(call: pg_sys::FunctionCallInfo) -> usize {
-    // SAFETY: the function manager passes a valid call with its function information.
+impl Place {
+    /// Whether two calls stand at different places of a statement, but look the same: what `(f()).*` makes of one.
+    pub fn is_copy_of(&self, other: &Self) -> bool {
+        self.address != other.address && self.expression == other.expression
+    }
+}
+
+/// The place of this call; None when it is not called by an expression.
+pub fn place_of(call: pg_sys::FunctionCallInfo) -> Option<Place> {
+    // SAFETY: the function manager passes a valid call with its function information, and an expression that lives as long
+    // as the call; its text is made in the current memory context.
     unsafe {
-        if call.is_null() || (*call).flinfo.is_null() {
-            return 0;
+        if call.is_null() || (*call).flinfo.is_null() || (*(*call).flinfo).fn_expr.is_null() {
+            return None;
         }
-        (*(*call).flinfo).fn_expr as usize
+        let expression = (*(*call).flinfo).fn_expr;
+        let text = pg_sys::nodeToString(expression.cast());
+        Some(Place {
+            address: expression as usize,
+            expression: std::ffi::CStr::from_ptr(text)
+                .to_string_lossy()
+                .into_owned(),
+        })
     }
 }
 

@@ -2,3 +2,4 @@
 
 mod rights;
 mod smoke;
+mod steady;
