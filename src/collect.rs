@@ -80,7 +80,7 @@ pub struct Seen {
     pub measure_end_ns: Option<u64>,
     /// Loading, vacuuming and keys.
     pub load_ms: Option<f64>,
-    /// The settings that decide about durability, as the clients have them.
+    /// The settings that decide about durability, as the clients have them before the run's own.
     durability: Option<Durability>,
 }
 
@@ -89,6 +89,18 @@ struct Durability {
     fsync: bool,
     full_page_writes: bool,
     synchronous_commit: String,
+}
+
+/// The settings that decide about durability, JSON. In the work database, where the clients work: settings of the home
+/// database do not hold there.
+pub fn durability() -> Result<String, Fault> {
+    let text = sql::read(
+        "SELECT jsonb_build_object('fsync', current_setting('fsync')::bool, \
+           'full_page_writes', current_setting('full_page_writes')::bool, \
+           'synchronous_commit', current_setting('synchronous_commit'))",
+        &[],
+    )?;
+    Ok(text.unwrap_or_default())
 }
 
 #[derive(Deserialize)]
@@ -118,16 +130,12 @@ impl Seen {
     pub fn before_provision(&mut self) -> Result<(), Fault> {
         self.xid_at_start = xact::next_xid();
         self.environment = xact::transaction(environment::collect)?;
-        let text = xact::transaction(|| {
-            sql::read(
-                "SELECT jsonb_build_object('fsync', current_setting('fsync')::bool, \
-                   'full_page_writes', current_setting('full_page_writes')::bool, \
-                   'synchronous_commit', current_setting('synchronous_commit'))",
-                &[],
-            )
-        })?;
-        self.durability = serde_json::from_str(&text.unwrap_or_default()).ok();
         Ok(())
+    }
+
+    /// What the worker has reported of the settings that decide about durability; see [`durability`].
+    pub fn after_load(&mut self, report: &str) {
+        self.durability = serde_json::from_str(report).ok();
     }
 
     /// When everything is loaded: its size.

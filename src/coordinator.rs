@@ -209,10 +209,13 @@ impl Run {
                 xact::abort();
                 let fault = self.explain(fault);
                 let phases = self.phase_times();
-                let stored = janitor::or_log("could not store the end of the run", || {
-                    xact::transaction(|| store::set_failed(self.run_id, &fault, Some(&phases)))
-                });
-                if stored.is_none() {
+                let save = || {
+                    janitor::or_log("could not store the end of the run", || {
+                        xact::transaction(|| store::set_failed(self.run_id, &fault, Some(&phases)))
+                    })
+                };
+                // A second interrupt may have hit the first try.
+                if save().or_else(save).is_none() {
                     log_warning(&fault);
                 }
                 Outcome::Failed(fault)
@@ -316,7 +319,9 @@ impl Run {
     fn load(&mut self) -> Result<(), Fault> {
         let rows = u64::from(self.spec.scale) * pgbench::ACCOUNTS;
         self.enter(Phase::Load, rows);
-        self.have_done(Task::Load)
+        self.have_done(Task::Load)?;
+        self.seen.after_load(&self.board.run.worker.report.get());
+        Ok(())
     }
 
     fn vacuum(&mut self) -> Result<(), Fault> {

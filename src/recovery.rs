@@ -134,7 +134,12 @@ pub fn recover(board: &Board, request: &Request) -> Result<(), Fault> {
     let (home, run_id) = (request.home.load(Acquire), request.run_id.load(Acquire));
     end_crew(board);
     mark_and_remove(home, &fault, |unfinished| unfinished == run_id)?;
-    request.outcome.set(&Outcome::Failed(fault).to_json());
+    // Everything may have been stored when it died.
+    let outcome = match xact::transaction(|| store::outcome_of(run_id)) {
+        Ok(Some(outcome)) => outcome,
+        _ => Outcome::Failed(fault),
+    };
+    request.outcome.set(&outcome.to_json());
     Ok(())
 }
 

@@ -11,6 +11,7 @@ use rustix::fs::syncfs;
 use crate::{
     board::{Board, Request, TaskState},
     client::active_request,
+    collect,
     errors::{Fault, sqlstate},
     pg::{
         process::{self, Database},
@@ -95,7 +96,10 @@ fn load(board: &Board, spec: &Spec) -> Result<(), Fault> {
             board.run.done.store(rows, Relaxed);
             stop_if_told(board)
         })
-    })
+    })?;
+    let durability = xact::transaction(collect::durability)?;
+    board.run.worker.report.set(&durability);
+    Ok(())
 }
 
 fn vacuum(board: &Board) -> Result<(), Fault> {

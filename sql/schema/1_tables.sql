@@ -1,5 +1,22 @@
 -- What was measured, stored for good. Columns are only ever added, so that an old dump loads.
 
+-- Who owns the schema can put functions beside those of the extension, which its readers would call.
+DO $$
+DECLARE
+    stranger name;
+BEGIN
+    SELECT r.rolname INTO stranger
+    FROM pg_catalog.pg_namespace n JOIN pg_catalog.pg_roles r ON r.oid = n.nspowner
+    WHERE n.nspname = 'fsbench' AND NOT r.rolsuper;
+    IF FOUND THEN
+        RAISE EXCEPTION 'schema "fsbench" belongs to role "%"', stranger
+            USING ERRCODE = 'insufficient_privilege',
+                  DETAIL = 'The extension trusts what is in its schema, so that only superusers may own it.',
+                  HINT = 'Drop the schema, or run ALTER SCHEMA fsbench OWNER TO CURRENT_USER.';
+    END IF;
+END
+$$;
+
 CREATE SEQUENCE fsbench.run_id_seq;
 COMMENT ON SEQUENCE fsbench.run_id_seq IS 'Numbers of the runs';
 

@@ -1,6 +1,9 @@
 //! The functions of SQL: take the arguments, call what does the work, convert what comes back. Their SQL declarations, with
 //! names, defaults and comments, are in sql/schema.
 
+// pgrx wants its own ErrorReport from a function, whatever its size.
+#![allow(clippy::result_large_err)]
+
 mod cancel;
 mod guard;
 mod install;

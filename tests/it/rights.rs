@@ -1,6 +1,6 @@
 //! What runs with the rights of the extension's owner does not trust what its caller can make.
 
-use pgfsbench_tests::{PRELOADED, Server};
+use pgfsbench_tests::{PRELOADED, Server, refusal};
 
 /// An operator's own `||`, `<>`, `=` and functions before PostgreSQL's, each an error that says with whose rights it ran.
 const TRAP: &str = "
@@ -56,4 +56,21 @@ fn operators_and_functions_of_the_caller_are_never_called() {
         .expect("SHOW")
         .get(0);
     assert_eq!(path, "public, pg_catalog, fsbench");
+}
+
+#[test]
+fn the_extension_does_not_go_into_a_schema_of_somebody_else() {
+    let server = Server::start(PRELOADED);
+    let mut client = server.connect("postgres");
+    client
+        .batch_execute("CREATE ROLE mallory; CREATE SCHEMA fsbench AUTHORIZATION mallory")
+        .expect("set-up");
+    let error = refusal(&mut client, "CREATE EXTENSION pgfsbench");
+    assert_eq!(error.code().code(), "42501", "{error}");
+    for sql in [
+        "ALTER SCHEMA fsbench OWNER TO CURRENT_USER",
+        "CREATE EXTENSION pgfsbench",
+    ] {
+        client.batch_execute(sql).expect(sql);
+    }
 }
