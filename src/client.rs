@@ -23,6 +23,7 @@ use crate::{
     board::{Request, RunArea},
     clock,
     errors::{self, Fault, sqlstate},
+    janitor,
     pg::{
         config,
         plan::Connection,
@@ -178,6 +179,7 @@ impl<'a> Client<'a> {
             pacer.start(start);
         }
         let mut now = start;
+        let mut told = false;
         loop {
             // Errors come out here, so that the loop inside needs no set-up for each transaction.
             let mut current = None;
@@ -188,6 +190,10 @@ impl<'a> Client<'a> {
                     xact::abort();
                     if !is_retryable(&fault) {
                         return Err(fault);
+                    }
+                    if !told {
+                        janitor::log_warning(&fault.context("transaction failed"));
+                        told = true;
                     }
                     now = clock::now_ns();
                     if current.is_some_and(|due: Due| due.measured) {

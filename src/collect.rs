@@ -350,12 +350,15 @@ fn full_seconds(run: &Run) -> Vec<f64> {
         .collect()
 }
 
+/// As SHOW would show it in the clients.
 fn synchronous_commit(run: &Run, durability: &Durability) -> String {
-    run.spec
-        .settings
-        .get("synchronous_commit")
-        .unwrap_or(&durability.synchronous_commit)
-        .clone()
+    let setting = run.spec.settings.get("synchronous_commit");
+    let value = setting.unwrap_or(&durability.synchronous_commit);
+    match value.to_ascii_lowercase().as_str() {
+        "off" | "false" | "no" | "0" => "off".into(),
+        "on" | "true" | "yes" | "1" => "on".into(),
+        other => other.into(),
+    }
 }
 
 fn finished_environment(run: &Run) -> Environment {
@@ -365,11 +368,14 @@ fn finished_environment(run: &Run) -> Environment {
         if !durability.fsync {
             off.push("fsync off");
         }
-        if matches!(commit.as_str(), "off" | "false" | "no" | "0") {
+        if commit == "off" {
             off.push("synchronous_commit off");
         }
         if !durability.full_page_writes {
             off.push("full_page_writes off");
+        }
+        if run.spec.options.unlogged {
+            off.push("unlogged tables");
         }
         if off.is_empty() {
             "durable by the server's settings".into()

@@ -30,6 +30,8 @@ pub struct RunFacts {
     pub fsync: Option<bool>,
     /// The setting `full_page_writes`.
     pub full_page_writes: Option<bool>,
+    /// Whether the tables were unlogged.
+    pub unlogged: Option<bool>,
     /// The setting `synchronous_commit` as the clients had it.
     pub synchronous_commit: Option<String>,
     /// Whoever, apart from the run, held back what vacuum may remove while it was measured.
@@ -57,6 +59,7 @@ impl RunFacts {
             clients: Some(spec.clients),
             scale: Some(spec.scale),
             rate: spec.rate,
+            unlogged: Some(spec.options.unlogged),
             data_bytes: Some(spec.data_bytes()),
             ..Self::default()
         }

@@ -20,11 +20,12 @@ const MOST_LISTED: usize = 5;
 
 type Rule = fn(&RunFacts) -> Option<Finding>;
 
-pub const ALL: [Rule; 12] = [
+pub const ALL: [Rule; 13] = [
     fsync_off,
     failed_transactions,
     synchronous_commit_off,
     full_page_writes_off,
+    unlogged,
     clients_exceed_branches,
     old_xmin,
     stalls,
@@ -62,6 +63,13 @@ fn full_page_writes_off(facts: &RunFacts) -> Option<Finding> {
     (!facts.full_page_writes?).then(|| {
         let hint = "Keep it off only on a filesystem that never tears a page; else set full_page_writes to on and reload.";
         Finding::new("full_page_writes_off", Severity::Warning, "full_page_writes is off", hint)
+    })
+}
+
+fn unlogged(facts: &RunFacts) -> Option<Finding> {
+    facts.unlogged?.then(|| {
+        let hint = "Commits did not wait for storage, and a crash empties the tables: compare such a run only with others like it.";
+        Finding::new("unlogged", Severity::Warning, "the tables are unlogged", hint)
     })
 }
 
@@ -156,7 +164,7 @@ fn failed_transactions(facts: &RunFacts) -> Option<Finding> {
     (failed > 0).then(|| {
         let severity = if share > FAILED_SHARE { Severity::Invalid } else { Severity::Info };
         let message = format!("{} failed, {}", format_count(failed, "transaction"), percent(share));
-        let hint = "The reasons are in the server's log. A run with over 0.1 % failed transactions does not count.";
+        let hint = "The first failure of each client is in the server's log. A run with over 0.1 % failed transactions does not count.";
         Finding::new("failed_transactions", severity, message, hint)
     })
 }

@@ -36,6 +36,7 @@ fn clean() -> RunFacts {
         checkpoints: Some(3),
         fsync: Some(true),
         full_page_writes: Some(true),
+        unlogged: Some(false),
         synchronous_commit: Some("on".into()),
         xmin_holders: Some(vec![]),
         data_place: Some(place(1, "/dev/sda1", "ext4")),
@@ -134,6 +135,7 @@ fn durability_settings() {
     finds!({fsync: Some(false)} => "fsync_off", Invalid, "fsync is off");
     finds!({full_page_writes: Some(false)} => "full_page_writes_off", Warning, "full_page_writes is off");
     finds!({synchronous_commit: Some("off".into())} => "synchronous_commit_off", Warning, "synchronous_commit is off");
+    finds!({unlogged: Some(true)} => "unlogged", Warning, "the tables are unlogged");
     for value in ["on", "local", "remote_write", "remote_apply"] {
         finds_nothing!(synchronous_commit: Some(value.into()));
     }
