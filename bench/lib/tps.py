@@ -1,0 +1,86 @@
+"""tps without a disk, and with a flush of exactly 1 ms: fsbench.run against pgbench."""
+
+import statistics
+import subprocess
+
+from .report import Record, ratios, say, verdict
+from .server import DEFAULT_PLANS, NO_FLUSH, ROOT, STABLE_PLANS, Server
+
+SCALE = 20
+TARGETS = {1: 2.3, 2: 2.5, 8: 2.8, 16: 3.1}
+FLUSH_RANGE = (0.98, 1.08)
+
+
+def alternate(runs, number):
+    """Runs each of `runs` (name: function) once, in an order that is turned round every other time."""
+    names = list(runs) if number % 2 == 0 else list(reversed(runs))
+    return {name: runs[name]() for name in names}, names
+
+
+def tps(o):
+    """Processor time alone. Three ratios, because a plan matters as much as a client does; `same` is the fair one."""
+    record = Record("tps")
+    with Server(NO_FLUSH, o.directory) as server:
+        for clients in o.clients or TARGETS:
+            window = (SCALE, clients, o.warmup, o.seconds)
+            runs = {
+                "fsbench": lambda w=window: server.fsbench_tps(*w),
+                "pgbench_stable": lambda w=window: server.pgbench_tps(*w, settings=STABLE_PLANS),
+                "fsbench_default": lambda w=window: server.fsbench_tps(*w, settings=DEFAULT_PLANS),
+                "pgbench_default": lambda w=window: server.pgbench_tps(*w),
+            }
+            found = {"same": [], "shipped": [], "default": []}
+            say(f"{clients} clients: fsbench and pgbench with stable plans; both with default plans")
+            for pair in range(o.pairs):
+                t, order = alternate(runs, pair)
+                now = {
+                    "same": t["fsbench"] / t["pgbench_stable"],
+                    "shipped": t["fsbench"] / t["pgbench_default"],
+                    "default": t["fsbench_default"] / t["pgbench_default"],
+                }
+                for mode, ratio in now.items():
+                    found[mode].append(ratio)
+                record.add(clients=clients, pair=pair, order=order, tps=t, ratio=now)
+                say(
+                    f"  {t['fsbench']:8.0f} / {t['pgbench_stable']:8.0f} = {now['same']:.3f}"
+                    f"    {t['fsbench_default']:8.0f} / {t['pgbench_default']:8.0f} = {now['default']:.3f}"
+                )
+            say("  " + ratios("both with default plans", found["default"]))
+            say("  " + ratios("each as it comes", found["shipped"]))
+            target = TARGETS.get(clients, 1)
+            verdict(ratios("both with stable plans", found["same"]), statistics.median(found["same"]) >= target, f"{target}x")
+
+
+def flush(o):
+    """Where storage is the limit the two agree."""
+    record = Record("flush")
+    library = ROOT / "target/bench/flush1ms.so"
+    subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", library, ROOT / "bench/flush1ms.c"], check=True)
+    settings = {"fsync": "on", "synchronous_commit": "on", "wal_sync_method": "fdatasync", "track_wal_io_timing": "on"}
+    with Server(settings, o.directory, preload=readable(library)) as server:
+        for clients in o.clients or (1, 8, 16):
+            window = (SCALE, clients, o.warmup, o.seconds)
+            runs = {
+                "fsbench": lambda w=window: server.fsbench_tps(*w),
+                "pgbench": lambda w=window: server.pgbench_tps(*w, settings=STABLE_PLANS),
+            }
+            found = []
+            say(f"{clients} clients: fsbench / pgbench, both with stable plans")
+            server.sql("SELECT pg_stat_reset_shared('wal')")
+            for pair in range(o.pairs):
+                t, order = alternate(runs, pair)
+                ratio = t["fsbench"] / t["pgbench"]
+                found.append(ratio)
+                record.add(clients=clients, pair=pair, order=order, tps=t, ratio=ratio)
+                say(f"  {t['fsbench']:8.1f} / {t['pgbench']:8.1f} = {ratio:.3f}")
+            say(f"  mean flush {server.sql('SELECT round((wal_sync_time / wal_sync)::numeric, 4) FROM pg_stat_wal')} ms")
+            low, high = FLUSH_RANGE
+            verdict(ratios("ratio", found), low <= statistics.median(found) <= high, f"{low}x to {high}x")
+
+
+def readable(library):
+    """The library where the servers' owner can read it: the private PostgreSQL's own directory."""
+    place = (ROOT / "target/pg15").resolve() / library.name
+    place.write_bytes(library.read_bytes())
+    place.chmod(0o755)
+    return place
