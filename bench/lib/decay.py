@@ -3,59 +3,74 @@
 import statistics
 import time
 
-from .report import Record, say, verdict
+from .report import Record, ratios, say, verdict
 from .server import NO_FLUSH, Server
 from .tps import SCALE
 
 CLIENTS = 16
 TARGET = 0.9
-HOT = ("pgbench_branches", "pgbench_tellers")
+# A table that only grew would have 1.33 times as many pages at the end of the last quarter as at that of the third.
+GROWTH = 1.2
 
-# Dead tuples as the statistics count them. Nobody may ask in the work database while it runs (a snapshot there would
-# hold back its vacuuming), so this is asked of the kept database after the end.
+# Nobody may ask in the work database while it runs (a snapshot there would hold back its vacuuming), so the statistics
+# are asked of the kept database after the end.
 AFTER = """
-SELECT s.relname, s.n_live_tup, s.n_dead_tup, s.n_tup_upd, s.n_tup_hot_upd, s.autovacuum_count,
-       pg_relation_filepath(s.relid) AS path, pg_relation_size(s.relid) / 8192 AS pages
+SELECT s.relname AS table, s.n_live_tup, s.n_dead_tup, s.n_tup_upd, s.n_tup_hot_upd, s.autovacuum_count,
+       pg_relation_filepath(s.relid) AS path
 FROM pg_stat_all_tables s WHERE s.relname = ANY ('{pgbench_branches,pgbench_tellers}') ORDER BY 1"""
 
 
 def decay(o):
-    """The sizes of the tables' files are read from outside, each second: they can grow only by dead tuples."""
+    """Several runs, since the machine's own speed drifts; the median decides."""
     record = Record("decay")
-    with Server(NO_FLUSH, o.directory) as server:
-        waiting = server.start_waiting(
-            scale=SCALE, clients=CLIENTS, warmup=f"{o.warmup} s", duration=f"{o.seconds} s", keep=True
-        )
-        sizes, began = [], None
-        while waiting.poll() is None:
-            time.sleep(1)
-            progress = server.query(
-                "SELECT phase, phase_seconds, work_database_oid::bigint AS oid "
-                "FROM fsbench.progress JOIN fsbench.run_log USING (run_id)"
-            )
-            if progress and progress[0]["phase"] == "measure":
-                directory = server.data / "base" / str(progress[0]["oid"])
-                files = {entry.name: entry.stat().st_size // 8192 for entry in directory.iterdir()}
-                sizes.append((progress[0]["phase_seconds"], files))
-        run = server.finish(waiting)
-        samples = server.query(f"SELECT second, transactions FROM fsbench.sample WHERE run_id = {run['run_id']} ORDER BY second")
-        per_second = {s["second"]: s["transactions"] for s in samples}
-        record.add(tps=run["tps"], transactions=list(per_second.values()))
-        after = server.query(AFTER, run["work_database"])
+    held, growth = [], {}
+    for number in range(o.pairs):
+        with Server(NO_FLUSH, o.directory) as server:
+            run, sizes = watched_run(server, o)
+            tps = per_quarter(o, seconds_of(server, run), statistics.fmean)
+            held.append(tps[3] / tps[1])
+            record.add(run=number, tps=run["tps"], tps_by_quarter=tps, ratio=held[-1])
+            say(f"  {run['transactions_total']} transactions; tps by quarter {[round(t) for t in tps]}, last / second {held[-1]:.3f}")
+            for table in server.query(AFTER, run["work_database"]):
+                file = table.pop("path").rsplit("/", 1)[1]
+                pages = per_quarter(o, {at: files[file] for at, files in sizes.items()}, max)
+                growth.setdefault(table["table"], []).append(pages[3] / max(pages[:3]))
+                record.add(run=number, **table, most_pages_by_quarter=pages)
+                say(
+                    f"    {table['table']}: {table['n_tup_upd']} updates ({table['n_tup_hot_upd']} HOT), at the end {table['n_dead_tup']} dead "
+                    f"tuples after {table['autovacuum_count']} autovacuums; most pages by quarter {pages}"
+                )
+    verdict(ratios("tps of the last quarter / the second", held), statistics.median(held) >= TARGET, TARGET)
+    for table, values in growth.items():
+        verdict(ratios(f"{table}: pages, last quarter / before", values), statistics.median(values) <= GROWTH, f"at most {GROWTH}")
 
-    quarter = o.seconds // 4
-    means = [statistics.fmean(per_second[s] for s in range(i * quarter, (i + 1) * quarter)) for i in range(4)]
-    say(f"{CLIENTS} clients, {o.seconds} s, {run['transactions_total']} transactions")
-    say("  tps by quarter: " + ", ".join(f"{mean:.0f}" for mean in means))
-    ratio = means[3] / means[1]
-    verdict(f"last quarter / second quarter {ratio:.3f}", ratio >= TARGET, TARGET)
-    for table in after:
-        file = table.pop("path").rsplit("/", 1)[1]
-        grown = [max((files[file] for at, files in sizes if i * quarter <= at < (i + 1) * quarter), default=0) for i in range(4)]
-        record.add(**table, most_pages_by_quarter=grown)
-        say(
-            f"  {table['relname']}: {table['n_tup_upd']} updates ({table['n_tup_hot_upd']} HOT), {table['autovacuum_count']} autovacuums, "
-            f"{table['n_live_tup']} live and {table['n_dead_tup']} dead tuples at the end"
+
+def watched_run(server, o):
+    """A run that a psql waits for, and the pages of its database's files by second. They are read from outside: without
+    new rows a table grows by dead tuples alone."""
+    waiting = server.start_waiting(
+        scale=SCALE, clients=CLIENTS, warmup=f"{o.warmup} s", duration=f"{o.seconds} s", keep=True
+    )
+    sizes = {}
+    while waiting.poll() is None:
+        time.sleep(1)
+        progress = server.query(
+            "SELECT phase, phase_seconds, work_database_oid::bigint AS oid "
+            "FROM fsbench.progress JOIN fsbench.run_log USING (run_id)"
         )
-        bounded = grown[3] <= 1.5 * grown[1]
-        verdict(f"{table['relname']}: most pages by quarter {grown}", bounded, "the last at most 1.5 times the second")
+        if progress and progress[0]["phase"] == "measure":
+            directory = server.data / "base" / str(progress[0]["oid"])
+            sizes[progress[0]["phase_seconds"]] = {file.name: file.stat().st_size // 8192 for file in directory.iterdir()}
+    return server.finish(waiting), sizes
+
+
+def seconds_of(server, run):
+    """Transactions of each second of the window."""
+    rows = server.query(f"SELECT second, transactions FROM fsbench.sample WHERE run_id = {run['run_id']}")
+    return {row["second"]: row["transactions"] for row in rows}
+
+
+def per_quarter(o, values, summary):
+    """One figure for each quarter of the window, of values by second."""
+    quarter = o.seconds / 4
+    return [summary(v for at, v in values.items() if i * quarter <= at < (i + 1) * quarter) for i in range(4)]
