@@ -152,7 +152,10 @@ pub struct Request {
     cancel: AtomicU32,
     /// [`Errand`] of the coordinator to come. Written by the janitor.
     errand: AtomicU32,
-    /// Pid of the coordinator (or recovery worker), 0 when none. Written by that worker.
+    /// Tells the janitor's launches apart, so that a late worker of an earlier one does nothing. Written by the janitor, under
+    /// the lock.
+    pub launch: AtomicU32,
+    /// Pid of the coordinator (or recovery worker), 0 when none. Written by that worker, under the lock.
     pub coordinator: AtomicI32,
     /// The run's id, 0 until its row is committed. Written by the coordinator.
     pub run_id: AtomicI64,
@@ -216,7 +219,7 @@ impl Request {
         first
     }
 
-    /// Clears everything but state and ticket. By the caller that has just claimed it.
+    /// Clears everything but state, ticket and launch. By the caller that has just claimed it.
     pub fn reset(&self) {
         for word in [
             &self.home,
@@ -297,6 +300,9 @@ pub struct RunArea {
     /// Index of its request plus 1; 0 when no run is active. Written by the coordinator; cleared by it, the recovery
     /// worker, or the janitor.
     pub request: AtomicU32,
+    /// Tells the processes of this run from late ones of an earlier run. Raised by the coordinator that takes the area, and
+    /// by whoever clears up after one that died.
+    pub serial: AtomicU32,
     phase: AtomicU32,
     /// Monotonic clock of the phase's start. Written by the coordinator.
     pub phase_started_ns: AtomicU64,
@@ -340,9 +346,21 @@ impl RunArea {
         self.phase.store(phase as u32, Release);
     }
 
-    /// Whether clients, sampler and worker are told to end.
-    pub fn stopped(&self) -> bool {
-        self.stop.load(Acquire) != 0
+    /// Whether clients, sampler and worker of that serial number are told to end, or are left over from an earlier run.
+    pub fn stopped(&self, serial: u32) -> bool {
+        self.stop.load(Acquire) != 0 || !self.is_current(serial)
+    }
+
+    /// Whether the area still belongs to the run of that serial number.
+    pub fn is_current(&self, serial: u32) -> bool {
+        self.serial.load(Acquire) == serial
+    }
+
+    /// From here on, processes launched earlier are late ones. Gives the number for those to come.
+    pub fn next_serial(&self) -> u32 {
+        self.serial
+            .fetch_add(1, std::sync::atomic::Ordering::AcqRel)
+            .wrapping_add(1)
     }
 
     /// Clears the area for the next run. By the coordinator that takes it.

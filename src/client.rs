@@ -43,31 +43,41 @@ const STABLE_PLANS: [(&str, &str); 2] = [
 /// The slot of this process. Written once, by it.
 static INDEX: AtomicU32 = AtomicU32::new(0);
 
+/// The serial number of the run that this process belongs to. Written once, by it.
+static SERIAL: AtomicU32 = AtomicU32::new(0);
+
 /// Main of the background worker; the argument is its slot.
-pub fn main(index: i32) {
+pub fn main(index: i32, serial: u32) {
     INDEX.store(index as u32, Relaxed);
+    SERIAL.store(serial, Relaxed);
     let Some(board) = shmem::board() else { return };
-    let Some(request) = active_request() else {
+    let Some(request) = active_request().filter(|_| board.run.is_current(serial)) else {
         return;
     };
     let slot = &shmem::clients()[index as usize];
     slot.pid.store(process::my_pid(), Release);
     process::on_exit(leave);
     process::connect(Database::Work(board.run.work_database.load(Acquire)));
+    if !board.run.is_current(serial) {
+        return;
+    }
     process::report_activity("pgfsbench client");
     let result = prepare(request).and_then(|(spec, script)| {
         slot.set_state(ClientState::Ready);
         process::wake(request.coordinator.load(Acquire));
         while board.run.go.load(Acquire) == 0 {
-            if board.run.stopped() {
+            if board.run.stopped(serial) {
                 return Ok(());
             }
             process::wait(Duration::from_secs(1));
         }
         slot.set_state(ClientState::Running);
-        Client::new(index as u32, slot, &board.run, &spec, script).run()
+        Client::new(index as u32, serial, slot, &board.run, &spec, script).run()
     });
     xact::report_statistics(true);
+    if !board.run.is_current(serial) {
+        return;
+    }
     match result {
         Ok(()) => slot.set_state(ClientState::Done),
         Err(fault) => fail(slot, &fault),
@@ -87,14 +97,17 @@ fn fail(slot: &ClientSlot, fault: &Fault) {
 
 /// Called when the process ends, however that comes.
 fn leave() {
-    let Some(slot) = shmem::clients().get(INDEX.load(Relaxed) as usize) else {
+    let (Some(board), Some(slot)) = (
+        shmem::board(),
+        shmem::clients().get(INDEX.load(Relaxed) as usize),
+    ) else {
         return;
     };
+    if !board.run.is_current(SERIAL.load(Relaxed)) {
+        return;
+    }
     if !slot.state().is_over() {
-        fail(
-            slot,
-            &Fault::new(sqlstate::TERMINATED, "the process was terminated"),
-        );
+        fail(slot, &errors::process_terminated());
     }
     slot.pid.store(0, Release);
     if let Some(request) = active_request() {
@@ -122,6 +135,7 @@ fn prepare(request: &Request) -> Result<(Spec, Script), Fault> {
 }
 
 struct Client<'a> {
+    serial: u32,
     slot: &'a ClientSlot,
     run: &'a RunArea,
     script: Script,
@@ -148,6 +162,7 @@ struct Due {
 impl<'a> Client<'a> {
     fn new(
         index: u32,
+        serial: u32,
         slot: &'a ClientSlot,
         run: &'a RunArea,
         spec: &Spec,
@@ -156,6 +171,7 @@ impl<'a> Client<'a> {
         let seed = spec.seed as u64;
         let pacing = Stream::new(seed, index, Purpose::Pacing);
         Self {
+            serial,
             slot,
             run,
             script,
@@ -234,7 +250,7 @@ impl<'a> Client<'a> {
     /// The next transaction, waited for under a rate; None at the end.
     #[inline]
     fn next(&mut self, now: u64) -> Option<Due> {
-        if self.run.stopped() {
+        if self.run.stopped(self.serial) {
             return None;
         }
         let Some(pacer) = &mut self.pacer else {
@@ -267,14 +283,14 @@ impl<'a> Client<'a> {
                 if measured {
                     add(&self.slot.skipped, 1);
                 }
-                if self.run.stopped() {
+                if self.run.stopped(self.serial) {
                     return None;
                 }
                 process::check_interrupts();
                 continue;
             }
             while now < from_ns {
-                if self.run.stopped() {
+                if self.run.stopped(self.serial) {
                     return None;
                 }
                 sleep(from_ns - now);

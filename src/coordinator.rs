@@ -37,19 +37,15 @@ const QUICK_END_MS: u64 = 5_000;
 /// The shortest measured window that a quick look is cut down to.
 const QUICK_MEASURE_MS: u64 = 5_000;
 
-/// Main of the background worker; the argument is the request, or negative for the sweep after a restart.
-pub fn main(argument: i32) {
+/// Main of the background worker; the argument is the request, or negative for a sweep, the serial number that of the launch.
+pub fn main(argument: i32, launch: u32) {
     let Some(board) = shmem::board() else { return };
     if argument < 0 {
         return recovery::sweep(board);
     }
     let request = &board.requests[argument as usize];
     process::connect(Database::Oid(request.home.load(Acquire)));
-    if request.state() != RequestState::Starting {
-        return;
-    }
-    request.coordinator.store(process::my_pid(), Release);
-    if !request.advance(RequestState::Starting, RequestState::Working) {
+    if !claim(request, launch) {
         return;
     }
     let errand = request.errand();
@@ -82,6 +78,20 @@ pub fn main(argument: i32) {
     };
     request.set_state(next);
     shmem::announce();
+}
+
+/// Takes the request, unless this process comes too late for it.
+fn claim(request: &Request, launch: u32) -> bool {
+    let pid = process::my_pid();
+    shmem::locked(|| {
+        let mine =
+            request.state() == RequestState::Starting && request.launch.load(Acquire) == launch;
+        if mine {
+            request.coordinator.store(pid, Release);
+            request.set_state(RequestState::Working);
+        }
+        mine
+    })
 }
 
 fn free_run_area(board: &Board, index: u32) {
@@ -158,6 +168,8 @@ pub struct Run {
     pub spec: Spec,
     /// Its number.
     pub run_id: i64,
+    /// The extension that this run belongs to: OID of its pg_extension row.
+    extension: u32,
     crew: Crew,
     started_ns: u64,
     phases: Vec<PhaseTime>,
@@ -178,6 +190,8 @@ impl Run {
         let slots = shmem::clients()
             .get(..spec.clients as usize)
             .ok_or_else(|| Fault::new(sqlstate::INTERNAL, "more clients than slots"))?;
+        let extension = the_extension()?;
+        let serial = board.run.next_serial();
         board.run.reset();
         board.run.request.store(index + 1, Release);
         Ok(Self {
@@ -186,7 +200,8 @@ impl Run {
             index,
             spec,
             run_id: request.run_id.load(Acquire),
-            crew: Crew::new(board, slots),
+            extension,
+            crew: Crew::new(board, serial, slots),
             started_ns: clock::now_ns(),
             phases: Vec::new(),
             entry: None,
@@ -221,6 +236,8 @@ impl Run {
                 Outcome::Failed(fault)
             }
         };
+        // Before clearing up: should that fail, another worker does it, and leaves this as it is.
+        self.request.outcome.set(&outcome.to_json());
         self.enter(Phase::Cleanup, 0);
         self.clean_up(matches!(outcome, Outcome::Done(_)))?;
         if matches!(outcome, Outcome::Done(_)) {
@@ -230,7 +247,6 @@ impl Run {
                 xact::transaction(|| store::update_run(self.run_id, &json!({"phases": phases})))
             });
         }
-        self.request.outcome.set(&outcome.to_json());
         free_run_area(self.board, self.index);
         Ok(())
     }
@@ -459,6 +475,9 @@ impl Run {
         if self.looked_at_room.elapsed() >= Duration::from_secs(1) {
             self.looked_at_room = Instant::now();
             preflight::watch_room()?;
+            if the_extension()? != self.extension {
+                return Err(extension_dropped());
+            }
         }
         Ok(())
     }
@@ -472,7 +491,11 @@ impl Run {
             return Fault::new(sqlstate::CANCELED, "the run was canceled")
                 .detail("Somebody called pg_cancel_backend() for one of its processes.");
         }
-        fault
+        // Without its tables everything that stores or asks fails, with errors that do not say why.
+        match the_extension() {
+            Ok(extension) if extension != self.extension => extension_dropped(),
+            _ => fault,
+        }
     }
 
     fn clean_up(&mut self, done: bool) -> Result<(), Fault> {
@@ -480,8 +503,7 @@ impl Run {
             return Ok(());
         };
         if done && self.spec.keep {
-            let name = utility::identifier(&entry.work_database);
-            utility::run(&[&format!("ALTER DATABASE {name} ALLOW_CONNECTIONS true")])?;
+            recovery::open_work_database(entry)?;
         } else {
             recovery::drop_work_database(entry)?;
         }
@@ -531,6 +553,19 @@ impl Run {
             })
             .collect()
     }
+}
+
+/// OID of the extension in this database, 0 when it is gone.
+fn the_extension() -> Result<u32, Fault> {
+    xact::transaction(|| Ok(recovery::extension()?.map_or(0, |extension| extension.oid)))
+}
+
+fn extension_dropped() -> Fault {
+    Fault::new(
+        sqlstate::NOT_IN_THIS_STATE,
+        "extension \"pgfsbench\" was dropped during the run",
+    )
+    .detail("Its tables are gone, so that the run has no row any more.")
 }
 
 fn database_name() -> Result<String, Fault> {

@@ -20,6 +20,7 @@ const GRACE: Duration = Duration::from_secs(2);
 /// The processes of the active run.
 pub struct Crew {
     board: &'static Board,
+    serial: u32,
     slots: &'static [ClientSlot],
     clients: Vec<Handle>,
     sampler: Option<Handle>,
@@ -36,10 +37,11 @@ fn no_slot(what: &str, have: usize, need: usize) -> Fault {
 }
 
 impl Crew {
-    /// Nobody yet. The slots are those of the clients to come.
-    pub fn new(board: &'static Board, slots: &'static [ClientSlot]) -> Self {
+    /// Nobody yet. The slots are those of the clients to come, which know the run by its serial number.
+    pub fn new(board: &'static Board, serial: u32, slots: &'static [ClientSlot]) -> Self {
         Self {
             board,
+            serial,
             slots,
             clients: Vec::new(),
             sampler: None,
@@ -50,7 +52,7 @@ impl Crew {
     /// Launches the worker for a task.
     pub fn launch_worker(&mut self, task: Task) -> Result<(), Fault> {
         self.board.run.worker.reset();
-        self.worker = process::launch(Role::Worker, "", task as i32);
+        self.worker = process::launch(Role::Worker, "", task as i32, self.serial);
         if self.worker.is_none() {
             return Err(no_slot("workers", 0, 1));
         }
@@ -66,7 +68,7 @@ impl Crew {
     pub fn launch_clients(&mut self, with_sampler: bool) -> Result<(), Fault> {
         if with_sampler {
             self.board.run.sampler.reset();
-            self.sampler = process::launch(Role::Sampler, "", self.slots.len() as i32);
+            self.sampler = process::launch(Role::Sampler, "", self.slots.len() as i32, self.serial);
             if self.sampler.is_none() {
                 return Err(no_slot("samplers", 0, 1));
             }
@@ -74,7 +76,12 @@ impl Crew {
         for (index, slot) in self.slots.iter().enumerate() {
             slot.reset();
             slot.set_state(ClientState::Starting);
-            match process::launch(Role::Client, &format!(" {}", index + 1), index as i32) {
+            match process::launch(
+                Role::Client,
+                &format!(" {}", index + 1),
+                index as i32,
+                self.serial,
+            ) {
                 Some(handle) => self.clients.push(handle),
                 None => return Err(no_slot("clients", index, self.slots.len())),
             }
@@ -182,8 +189,12 @@ fn client_fault(index: usize, slot: &ClientSlot) -> Fault {
     } else {
         &sqlstate
     };
-    Fault::new(
-        sqlstate,
-        format!("client {} failed: {}", index + 1, slot.error.get()),
-    )
+    let message = slot.error.get();
+    let terminated = errors::process_terminated();
+    let fault = Fault {
+        sqlstate: sqlstate.into(),
+        detail: terminated.detail.filter(|_| message == terminated.message),
+        ..Fault::new(sqlstate, message)
+    };
+    fault.context(&format!("client {} failed", index + 1))
 }

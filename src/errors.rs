@@ -108,6 +108,12 @@ impl Fault {
     }
 }
 
+/// What a process of a run reports that ends before its time.
+pub fn process_terminated() -> Fault {
+    Fault::new(sqlstate::TERMINATED, "the process was terminated")
+        .detail("Somebody called pg_terminate_backend(), or dropped the work database of the run.")
+}
+
 impl From<Refusal> for Fault {
     fn from(refusal: Refusal) -> Self {
         let sqlstate = match refusal.kind {

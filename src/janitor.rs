@@ -23,43 +23,44 @@ use crate::{
     recovery,
 };
 
-/// How often a dead coordinator's run is cleared up again when that fails, and how often a queued run is started whose
-/// coordinator ends at once.
-const ATTEMPTS: u32 = 3;
-/// How long a coordinator that an earlier janitor has launched may take to start.
-const START_TIME: Duration = Duration::from_secs(10);
+/// How often coordinators of one request may die or fail to start before it is given up.
+const ATTEMPTS: u32 = 5;
 /// How long it takes to find out by itself that something is to be done, when nobody wakes it.
 const PATROL: Duration = Duration::from_secs(5);
 
+/// What the janitor knows of the coordinators that it has launched.
 struct Janitor {
     board: &'static Board,
-    /// By request.
-    launched: Vec<Launched>,
+    /// By request: the worker that was launched last.
+    launched: Vec<Option<Handle>>,
+    /// By request: how many have died or could not start.
+    failures: Vec<Failures>,
 }
 
-/// What the janitor knows of the coordinators of a request.
-#[derive(Default)]
-struct Launched {
-    /// The latest; None when an earlier janitor has launched it.
-    handle: Option<Handle>,
-    /// Since when one is awaited that an earlier janitor has launched.
-    awaited_since: Option<Instant>,
-    /// How many ended before they took the request.
-    deaths: u32,
-    /// How many were to recover.
-    recoveries: u32,
+/// How many coordinators of a request have died or could not start.
+#[derive(Clone, Copy, Default)]
+struct Failures {
+    ticket: u64,
+    count: u32,
 }
 
-impl Launched {
-    fn has_stopped(&self) -> bool {
-        self.handle
-            .as_ref()
-            .is_some_and(|handle| handle.status() == Status::Stopped)
+impl Failures {
+    fn of(&mut self, request: &Request) -> u32 {
+        let ticket = request.ticket.load(Acquire);
+        if self.ticket != ticket {
+            *self = Self { ticket, count: 0 };
+        }
+        self.count
+    }
+
+    fn count(&mut self, request: &Request) -> u32 {
+        self.count = self.of(request) + 1;
+        self.count
     }
 }
 
 /// Main of the background worker.
-pub fn main(_argument: i32) {
+pub fn main(_argument: i32, _serial: u32) {
     let Some(board) = shmem::board() else { return };
     process::on_exit(leave);
     process::connect(Database::None);
@@ -67,9 +68,8 @@ pub fn main(_argument: i32) {
     board.janitor_pid.store(process::my_pid(), Release);
     let mut janitor = Janitor {
         board,
-        launched: (0..board.requests.len())
-            .map(|_| Launched::default())
-            .collect(),
+        launched: (0..board.requests.len()).map(|_| None).collect(),
+        failures: vec![Failures::default(); board.requests.len()],
     };
     if board.recovered.load(Acquire) == 0 {
         janitor.sweep();
@@ -77,6 +77,7 @@ pub fn main(_argument: i32) {
         shmem::announce();
     }
     loop {
+        // pg_cancel_backend() on the janitor is nobody's wish for it to end.
         or_log("error in the janitor", || {
             janitor.patrol();
             process::wait(PATROL);
@@ -98,7 +99,8 @@ pub fn log_warning(fault: &Fault) {
 }
 
 impl Janitor {
-    /// Has each database that may have the extension swept, one after the other.
+    /// At the start of the server, has each database that may have the extension swept, one after the other; later, only what
+    /// is left of databases that are gone, from any other one.
     fn sweep(&mut self) {
         let databases = match catalog::databases() {
             Ok(databases) => databases,
@@ -111,6 +113,10 @@ impl Janitor {
             self.board.sweep_done.store(0, Release);
             if self.sweep_one() {
                 orphans = 0;
+                // Rows are looked at only at the start of the server.
+                if self.board.recovered.load(Acquire) == 1 {
+                    break;
+                }
             }
         }
         if orphans == 1 && journal::entries().is_ok_and(|entries| !entries.is_empty()) {
@@ -125,7 +131,7 @@ impl Janitor {
         // Slots are taken for a moment by others when the server starts: wait for one.
         let deadline = Instant::now() + Duration::from_secs(60);
         let worker = loop {
-            if let Some(worker) = process::launch(Role::Coordinator, " (recovery)", -1) {
+            if let Some(worker) = process::launch(Role::Coordinator, " (recovery)", -1, 0) {
                 break worker;
             }
             if Instant::now() > deadline {
@@ -147,14 +153,17 @@ impl Janitor {
     }
 
     fn patrol(&mut self) {
-        for index in 0..self.board.requests.len() {
-            let request = &self.board.requests[index];
+        let board = self.board;
+        let mut order: Vec<usize> = (0..board.requests.len()).collect();
+        order.sort_by_key(|&index| board.requests[index].ticket.load(Acquire));
+        for index in order {
+            let request = &board.requests[index];
             match request.state() {
                 RequestState::Submitted => self.launch_new(index, request),
                 RequestState::Starting => self.check_start(index, request),
                 RequestState::Working => self.check_work(index, request),
                 RequestState::Queued => self.check_queued(index, request),
-                RequestState::Ended => self.release(index, request),
+                RequestState::Ended => self.release(request),
                 RequestState::Free | RequestState::Filling => {}
             }
         }
@@ -177,7 +186,7 @@ impl Janitor {
         } else {
             Errand::Run
         };
-        self.launch(index, request, errand);
+        self.launch(index, request, RequestState::Submitted, errand);
     }
 
     fn first_queued(&self) -> Option<usize> {
@@ -191,52 +200,61 @@ impl Janitor {
             return;
         }
         if let Some(index) = self.first_queued() {
-            self.launch(index, &self.board.requests[index], Errand::Run);
+            let request = &self.board.requests[index];
+            self.launch(index, request, RequestState::Queued, Errand::Run);
         }
     }
 
-    fn launch(&mut self, index: usize, request: &Request, errand: Errand) {
-        request.set_errand(errand);
-        request.coordinator.store(0, Release);
-        request.set_state(RequestState::Starting);
-        let launched = &mut self.launched[index];
-        launched.handle = process::launch(Role::Coordinator, "", index as i32);
-        launched.awaited_since = None;
-        if launched.handle.is_none() {
+    /// Launches a coordinator for a request that stands at `from`.
+    fn launch(&mut self, index: usize, request: &Request, from: RequestState, errand: Errand) {
+        let number = shmem::locked(|| {
+            // A coordinator that an earlier janitor has launched may just have taken it.
+            (request.state() == from).then(|| {
+                request.set_errand(errand);
+                request.coordinator.store(0, Release);
+                request.set_state(RequestState::Starting);
+                request.launch.fetch_add(1, Relaxed).wrapping_add(1)
+            })
+        });
+        let Some(number) = number else { return };
+        self.launched[index] = process::launch(Role::Coordinator, "", index as i32, number);
+        if self.launched[index].is_none() {
             self.could_not_start(index, request, errand);
         }
     }
 
     /// A coordinator that has ended before it took its request could not start.
     fn check_start(&mut self, index: usize, request: &Request) {
-        let launched = &mut self.launched[index];
-        let ended = match launched.handle {
-            Some(_) => launched.has_stopped(),
-            None => {
-                let since = launched.awaited_since.get_or_insert_with(Instant::now);
-                since.elapsed() > START_TIME
+        match &self.launched[index] {
+            Some(handle) if handle.status() != Status::Stopped => {}
+            // Looked at again now that it has ended: it may have been quick.
+            _ if request.state() != RequestState::Starting => {}
+            Some(_) => {
+                self.failures[index].count(request);
+                self.could_not_start(index, request, request.errand());
             }
-        };
-        // Asked again: it may have taken the request, and have ended since.
-        if ended && request.state() == RequestState::Starting {
-            launched.deaths += 1;
-            self.could_not_start(index, request, request.errand());
+            // Launched by a janitor before this one: another one in its place, and should it come yet, it comes too late.
+            None => {
+                let errand = request.errand();
+                self.launch(index, request, RequestState::Starting, errand);
+            }
         }
     }
 
-    fn could_not_start(&self, index: usize, request: &Request, errand: Errand) {
-        let deaths = self.launched[index].deaths;
+    fn could_not_start(&mut self, index: usize, request: &Request, errand: Errand) {
+        if !home_exists(request) {
+            return self.end_homeless(index, request, errand);
+        }
+        let may_try_again = self.failures[index].of(request) < ATTEMPTS;
         match errand {
-            Errand::Recover => request.set_state(RequestState::Working),
-            Errand::Run | Errand::Withdraw if deaths > 0 && !home_exists(request) => {
-                self.end(request, &home_dropped());
-            }
             // Its row exists: tried again on a later patrol, when a slot may be free.
             Errand::Run | Errand::Withdraw
-                if request.run_id.load(Acquire) != 0 && deaths < ATTEMPTS =>
+                if may_try_again && request.run_id.load(Acquire) != 0 =>
             {
                 request.set_state(RequestState::Queued);
             }
+            // `check_work` counts.
+            Errand::Recover => request.set_state(RequestState::Working),
             _ => self.end(
                 request,
                 &Fault::new(
@@ -249,46 +267,77 @@ impl Janitor {
         }
     }
 
-    /// Ends a request by the janitor's own hand.
+    /// Ends a request by the janitor's own hand, unless its coordinator has come so far as to say how.
     fn end(&self, request: &Request, fault: &Fault) {
-        request
-            .outcome
-            .set(&Outcome::Failed(fault.clone()).to_json());
+        if request.outcome.get().is_empty() {
+            request
+                .outcome
+                .set(&Outcome::Failed(fault.clone()).to_json());
+        }
         request.set_state(RequestState::Ended);
         shmem::announce();
     }
 
-    /// A coordinator that is gone while its request is not over has died: clear up after it.
+    /// A coordinator that is gone while its request is not over has died.
     fn check_work(&mut self, index: usize, request: &Request) {
         // Of one that an earlier janitor has launched only the pid is known.
-        let gone = self.launched[index].has_stopped()
+        let handle = self.launched[index].as_ref();
+        let gone = handle.is_some_and(|handle| handle.status() == Status::Stopped)
             || !process::is_alive(request.coordinator.load(Acquire));
         if !gone || request.state() != RequestState::Working {
             return;
         }
-        self.board.run.stop.store(1, Release);
-        let attempt = &mut self.launched[index].recoveries;
-        *attempt += 1;
-        if *attempt > ATTEMPTS {
+        let errand = request.errand();
+        let nobody_came = handle.is_none() && request.coordinator.load(Acquire) == 0;
+        let failures = if nobody_came {
+            // There was no slot for it.
+            self.failures[index].of(request)
+        } else {
+            self.failures[index].count(request)
+        };
+        if !home_exists(request) {
+            return self.end_homeless(index, request, errand);
+        }
+        match errand {
+            // Its row stands.
+            Errand::Enqueue if request.run_id.load(Acquire) != 0 => {
+                request.set_state(RequestState::Queued);
+            }
+            Errand::Enqueue | Errand::Withdraw if failures < ATTEMPTS => {
+                self.launch(index, request, RequestState::Working, errand);
+            }
+            Errand::Run | Errand::Recover if failures < ATTEMPTS => {
+                self.launch(index, request, RequestState::Working, Errand::Recover);
+            }
+            _ => {
+                if matches!(errand, Errand::Run | Errand::Recover) {
+                    recovery::end_crew(self.board);
+                    self.free_run_area(index);
+                }
+                self.end(
+                    request,
+                    &Fault::new(
+                        sqlstate::TERMINATED,
+                        "the coordinator of the run was terminated",
+                    )
+                    .detail("Clearing up after it failed; see the server's log.")
+                    .hint("It is tried again at the next start of the server."),
+                );
+            }
+        }
+    }
+
+    /// Ends a request whose database was dropped. What it made is removed from any other database.
+    fn end_homeless(&mut self, index: usize, request: &Request, errand: Errand) {
+        if matches!(errand, Errand::Run | Errand::Recover) {
+            recovery::end_crew(self.board);
+            self.sweep();
             self.free_run_area(index);
-            return self.end(
-                request,
-                &Fault::new(
-                    sqlstate::TERMINATED,
-                    "the coordinator of the run was terminated",
-                )
-                .detail("Clearing up after it failed; see the server's log.")
-                .hint("It is tried again at the next start of the server."),
-            );
         }
-        if home_exists(request) {
-            return self.launch(index, request, Errand::Recover);
-        }
-        // Swept from any other database.
-        recovery::end_crew(self.board);
-        self.sweep();
-        self.free_run_area(index);
-        self.end(request, &home_dropped());
+        self.end(
+            request,
+            &Fault::new(sqlstate::TERMINATED, "the database of the run was dropped"),
+        );
     }
 
     fn free_run_area(&self, index: usize) {
@@ -301,13 +350,14 @@ impl Janitor {
 
     fn check_queued(&mut self, index: usize, request: &Request) {
         if request.cancel() != Cancel::No {
-            self.launch(index, request, Errand::Withdraw);
+            self.launch(index, request, RequestState::Queued, Errand::Withdraw);
+        } else if !home_exists(request) {
+            self.end_homeless(index, request, Errand::Withdraw);
         }
     }
 
     /// Frees an ended request that nobody waits for any more.
-    fn release(&mut self, index: usize, request: &Request) {
-        self.launched[index] = Launched::default();
+    fn release(&mut self, request: &Request) {
         // Its waiter may just be doing the same, and the next caller may have claimed it then.
         if !process::is_alive(request.waiter.load(Acquire))
             && request.advance(RequestState::Ended, RequestState::Free)
@@ -317,16 +367,12 @@ impl Janitor {
     }
 }
 
-/// Whether the database of a request is still there; yes if that cannot be found out.
+/// Whether the database of the caller is still there; true when that cannot be found out.
 fn home_exists(request: &Request) -> bool {
     let home = request.home.load(Acquire);
     catalog::databases().map_or(true, |databases| {
         databases.iter().any(|database| database.oid == home)
     })
-}
-
-fn home_dropped() -> Fault {
-    Fault::new(sqlstate::TERMINATED, "the database of the run was dropped")
 }
 
 /// Wakes the janitor.

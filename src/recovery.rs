@@ -28,6 +28,8 @@ const GRACE: Duration = Duration::from_secs(2);
 
 /// The extension in the database of this process.
 pub struct Extension {
+    /// Its OID.
+    pub oid: u32,
     /// Its owner.
     pub owner: u32,
     /// Its version.
@@ -37,12 +39,14 @@ pub struct Extension {
 /// Looks the extension up; None when this database does not have it. In a transaction.
 pub fn extension() -> Result<Option<Extension>, Fault> {
     let text = sql::read(
-        "SELECT extowner::text || ' ' || extversion FROM pg_catalog.pg_extension WHERE extname = 'pgfsbench'",
+        "SELECT oid::text || ' ' || extowner::text || ' ' || extversion FROM pg_catalog.pg_extension WHERE extname = 'pgfsbench'",
         &[],
     )?;
     Ok(text.and_then(|text| {
+        let (oid, text) = text.split_once(' ')?;
         let (owner, version) = text.split_once(' ')?;
         Some(Extension {
+            oid: oid.parse().ok()?,
             owner: owner.parse().ok()?,
             version: version.to_owned(),
         })
@@ -57,18 +61,44 @@ struct Work<'a> {
     owns_directory: bool,
 }
 
-/// Drops the work database that a journal entry speaks of, if it is there.
-pub fn drop_work_database(entry: &Entry) -> Result<(), Fault> {
-    drop_work(&Work {
-        oid: entry.work_database_oid,
-        mark: &entry.mark,
-        owns_directory: !entry.directory_existed,
-    })
+impl<'a> Work<'a> {
+    fn of(entry: &'a Entry) -> Self {
+        Self {
+            oid: entry.work_database_oid,
+            mark: &entry.mark,
+            owns_directory: !entry.directory_existed,
+        }
+    }
 }
 
-fn drop_work(work: &Work) -> Result<(), Fault> {
+/// What became of a work database.
+enum Found {
+    /// It is there and ours. Its name, quoted.
+    Ours(String),
+    /// Somebody else's, or one that the user has taken over by changing its comment.
+    Foreign,
+    /// There is none of that OID.
+    Gone,
+}
+
+/// Drops the work database that a journal entry speaks of, if it is there.
+pub fn drop_work_database(entry: &Entry) -> Result<(), Fault> {
+    drop_work(&Work::of(entry))
+}
+
+/// Opens the work database that a journal entry speaks of for connections: it is kept.
+pub fn open_work_database(entry: &Entry) -> Result<(), Fault> {
+    match find(&Work::of(entry))? {
+        Found::Ours(name) => {
+            utility::run(&[&format!("ALTER DATABASE {name} ALLOW_CONNECTIONS true")])
+        }
+        Found::Foreign | Found::Gone => Ok(()),
+    }
+}
+
+fn find(work: &Work) -> Result<Found, Fault> {
     #[derive(Deserialize)]
-    struct Found {
+    struct Row {
         name: String,
         marked: bool,
     }
@@ -80,15 +110,28 @@ fn drop_work(work: &Work) -> Result<(), Fault> {
             &[Some(&work.oid.to_string()), Some(work.mark)],
         )
     })?;
-    match text.and_then(|text| serde_json::from_str::<Found>(&text).ok()) {
-        Some(found) if found.marked && !work.mark.is_empty() => {
-            let name = utility::identifier(&found.name);
-            utility::run(&[&format!("DROP DATABASE {name} WITH (FORCE)")])
+    Ok(
+        match text.and_then(|text| serde_json::from_str::<Row>(&text).ok()) {
+            Some(row) if row.marked && !work.mark.is_empty() => {
+                Found::Ours(utility::identifier(&row.name))
+            }
+            Some(_) => Found::Foreign,
+            None => Found::Gone,
+        },
+    )
+}
+
+fn drop_work(work: &Work) -> Result<(), Fault> {
+    if let Found::Ours(name) = find(work)? {
+        let dropped = utility::run(&[&format!("DROP DATABASE {name} WITH (FORCE)")]);
+        // Somebody else may have dropped it at the same time.
+        if dropped.is_err() && !matches!(find(work)?, Found::Gone) {
+            return dropped;
         }
-        // Somebody else's, or one that the user has taken over by changing its comment.
-        Some(_) => Ok(()),
-        None if work.owns_directory && work.oid != 0 => remove_directory(work.oid),
-        None => Ok(()),
+    }
+    match find(work)? {
+        Found::Gone if work.owns_directory && work.oid != 0 => remove_directory(work.oid),
+        _ => Ok(()),
     }
 }
 
@@ -134,18 +177,23 @@ pub fn recover(board: &Board, request: &Request) -> Result<(), Fault> {
     let (home, run_id) = (request.home.load(Acquire), request.run_id.load(Acquire));
     end_crew(board);
     mark_and_remove(home, &fault, |unfinished| unfinished == run_id)?;
-    // Everything may have been stored when it died.
-    let outcome = match xact::transaction(|| store::outcome_of(run_id)) {
-        Ok(Some(outcome)) => outcome,
-        _ => Outcome::Failed(fault),
-    };
-    request.outcome.set(&outcome.to_json());
+    // The coordinator may have come far enough to say how the run ended, or to store it.
+    if request.outcome.get().is_empty() {
+        let stored = xact::transaction(|| match extension()? {
+            Some(_) => store::outcome_of(run_id),
+            None => Ok(None),
+        })?;
+        let outcome = stored.unwrap_or(Outcome::Failed(fault));
+        request.outcome.set(&outcome.to_json());
+    }
     Ok(())
 }
 
 /// Ends what the dead coordinator had launched, so that none of it meddles with the next run.
 pub fn end_crew(board: &Board) {
     board.run.stop.store(1, Release);
+    // Also those that have not even started yet.
+    board.run.next_serial();
     let pids = || {
         shmem::clients()
             .iter()
@@ -172,6 +220,7 @@ pub fn end_crew(board: &Board) {
 /// Marks the unfinished rows of this database that `concerns` names, and removes what these runs made.
 fn mark_and_remove(home: u32, fault: &Fault, concerns: impl Fn(i64) -> bool) -> Result<(), Fault> {
     let extension = xact::transaction(extension)?;
+    let has_extension = extension.is_some();
     if let Some(extension) = extension {
         process::become_undisturbed_owner(extension.owner)?;
         let unfinished = xact::transaction(|| {
@@ -193,33 +242,38 @@ fn mark_and_remove(home: u32, fault: &Fault, concerns: impl Fn(i64) -> bool) -> 
         }
     }
     for entry in journal::entries()? {
-        if entry.home == home && concerns(entry.run_id) {
-            drop_work_database(&entry)?;
-            journal::remove(entry.home, entry.run_id)?;
+        if entry.home != home || !concerns(entry.run_id) {
+            continue;
         }
+        // One that came to its end and was just to be opened is as good as kept.
+        if has_extension && xact::transaction(|| store::is_kept(entry.run_id))? {
+            open_work_database(&entry)?;
+        } else {
+            drop_work_database(&entry)?;
+        }
+        journal::remove(entry.home, entry.run_id)?;
     }
     Ok(())
 }
 
-/// At the start of the janitor: what earlier runs of this server left in one database, and what is left of databases that
+/// What earlier runs of this server left in one database, at the start of the janitor; and what is left of databases that
 /// are gone.
 pub fn sweep(board: &Board) {
     let home = board.sweep_database.load(Acquire);
     process::connect(Database::Oid(home));
-    let active: Vec<i64> = board
-        .requests
-        .iter()
-        .filter(|request| request.home.load(Acquire) == home)
-        .map(|request| request.run_id.load(Acquire))
-        .collect();
-    let swept =
-        mark_and_remove(home, &server_stopped(), |run| !active.contains(&run)).and_then(|()| {
-            if board.sweep_orphans.load(Acquire) == 1 {
-                sweep_orphans()
-            } else {
-                Ok(())
-            }
-        });
+    let rows = if board.recovered.load(Acquire) == 0 {
+        // No run of this start of the server can be there yet.
+        mark_and_remove(home, &server_stopped(), |_| true)
+    } else {
+        Ok(())
+    };
+    let swept = rows.and_then(|()| {
+        if board.sweep_orphans.load(Acquire) == 1 {
+            sweep_orphans()
+        } else {
+            Ok(())
+        }
+    });
     match swept {
         Ok(()) => board.sweep_done.store(1, Release),
         Err(fault) => crate::janitor::log_warning(&fault.context("could not clear up")),

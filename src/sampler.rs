@@ -3,7 +3,10 @@
 //! It connects to no database and writes no table: its records go through a ring to the coordinator.
 
 use std::{
-    sync::atomic::Ordering::{Acquire, Relaxed, Release},
+    sync::atomic::{
+        AtomicU32,
+        Ordering::{Acquire, Relaxed, Release},
+    },
     time::Duration,
 };
 
@@ -15,8 +18,7 @@ use pgfsbench_core::{
 use crate::{
     board::{RunArea, TaskState},
     client::active_request,
-    clock,
-    errors::{Fault, sqlstate},
+    clock, errors,
     pg::{
         process::{self, Database},
         shmem, xact,
@@ -25,17 +27,33 @@ use crate::{
 
 const SECOND_NS: u64 = 1_000_000_000;
 
+/// The serial number of the run that this process belongs to. Written once, by it.
+static SERIAL: AtomicU32 = AtomicU32::new(0);
+
+/// Whether this process is to end.
+fn stopped(run: &RunArea) -> bool {
+    run.stopped(SERIAL.load(Relaxed))
+}
+
 /// Main of the background worker; the argument is the number of clients.
-pub fn main(clients: i32) {
+pub fn main(clients: i32, serial: u32) {
+    SERIAL.store(serial, Relaxed);
     let Some(board) = shmem::board() else { return };
     let run = &board.run;
+    if !run.is_current(serial) {
+        return;
+    }
     run.sampler.pid.store(process::my_pid(), Release);
     run.sampler.set_state(TaskState::Running);
     process::on_exit(leave);
     process::connect(Database::None);
     process::report_activity("pgfsbench sampler");
     let slots = &shmem::clients()[..clients as usize];
-    match xact::catch(|| sample(run, slots)) {
+    let result = xact::catch(|| sample(run, slots));
+    if !run.is_current(serial) {
+        return;
+    }
+    match result {
         Ok(()) => run.sampler.set_state(TaskState::Done),
         Err(fault) => {
             run.sampler.fault.set(&fault.to_json());
@@ -46,9 +64,12 @@ pub fn main(clients: i32) {
 
 fn leave() {
     let Some(board) = shmem::board() else { return };
+    if !board.run.is_current(SERIAL.load(Relaxed)) {
+        return;
+    }
     let sampler = &board.run.sampler;
     if sampler.state() == TaskState::Running {
-        let fault = Fault::new(sqlstate::TERMINATED, "the process was terminated");
+        let fault = errors::process_terminated();
         sampler.fault.set(&fault.to_json());
         sampler.set_state(TaskState::Failed);
     }
@@ -88,7 +109,7 @@ impl Counted {
 
 fn sample(run: &RunArea, slots: &[ClientSlot]) {
     while run.go.load(Acquire) == 0 {
-        if run.stopped() {
+        if stopped(run) {
             return;
         }
         process::wait(Duration::from_secs(1));
@@ -96,7 +117,7 @@ fn sample(run: &RunArea, slots: &[ClientSlot]) {
     let start = run.measure_start_ns.load(Acquire);
     // The seconds of the warm-up are shown in `progress`, and not stored.
     let mut before = Counted::now(slots);
-    while !run.stopped() && clock::now_ns() < start {
+    while !stopped(run) && clock::now_ns() < start {
         let next = (before.at_ns + SECOND_NS).min(start);
         sleep_until(run, next);
         let now = Counted::now(slots);
@@ -117,7 +138,7 @@ fn sample(run: &RunArea, slots: &[ClientSlot]) {
     for second in 0.. {
         sleep_until(run, start + (u64::from(second) + 1) * SECOND_NS);
         // Read before counting: what is counted after the stop is complete.
-        let last = run.stopped();
+        let last = stopped(run);
         let now = Counted::now(slots);
         let record = difference(second, start, &before, &now, slots);
         // The record after the stop is empty when the run ended on a full second.
@@ -173,7 +194,7 @@ fn show(run: &RunArea, transactions: u64, interval_ns: u64, p99_ns: u64) {
 fn sleep_until(run: &RunArea, until_ns: u64) {
     loop {
         let now = clock::now_ns();
-        if now >= until_ns || run.stopped() {
+        if now >= until_ns || stopped(run) {
             return;
         }
         process::wait(Duration::from_nanos(until_ns - now));

@@ -225,6 +225,15 @@ pub fn unfinished(except: &[i64]) -> Result<Vec<Unfinished>, Fault> {
         .map_err(|e| Fault::new(sqlstate::INTERNAL, format!("unreadable runs: {e}")))
 }
 
+/// Whether a run is done, and its work database is to stay.
+pub fn is_kept(run_id: i64) -> Result<bool, Fault> {
+    let found = sql::read(
+        "SELECT 1 FROM fsbench.run_log WHERE run_id = $1::bigint AND status = 'done' AND kept",
+        &[Some(&run_id.to_string())],
+    )?;
+    Ok(found.is_some())
+}
+
 /// How a run ended, from its row; None when there is no such run. A run that is not over according to its row, but that
 /// nobody works on, counts as failed.
 pub fn outcome_of(run_id: i64) -> Result<Option<crate::outcome::Outcome>, Fault> {

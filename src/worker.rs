@@ -2,7 +2,10 @@
 
 use std::{
     fs::File,
-    sync::atomic::Ordering::{Acquire, Relaxed, Release},
+    sync::atomic::{
+        AtomicU32,
+        Ordering::{Acquire, Relaxed, Release},
+    },
 };
 
 use pgfsbench_core::spec::Spec;
@@ -12,7 +15,7 @@ use crate::{
     board::{Board, Request, TaskState},
     client::active_request,
     collect,
-    errors::{Fault, sqlstate},
+    errors::{self, Fault, sqlstate},
     pg::{
         process::{self, Database},
         session, shmem, utility, xact,
@@ -34,18 +37,32 @@ pub enum Task {
     Verify = 3,
 }
 
+/// The serial number of the run that this process belongs to. Written once, by it.
+static SERIAL: AtomicU32 = AtomicU32::new(0);
+
 /// Main of the background worker; the argument is a [`Task`].
-pub fn main(task: i32) {
+pub fn main(task: i32, serial: u32) {
+    SERIAL.store(serial, Relaxed);
     let (Some(board), Some(request)) = (shmem::board(), active_request()) else {
         return;
     };
+    if !board.run.is_current(serial) {
+        return;
+    }
     let cell = &board.run.worker;
     cell.pid.store(process::my_pid(), Release);
     cell.set_state(TaskState::Running);
     process::on_exit(leave);
     process::connect(Database::Work(board.run.work_database.load(Acquire)));
+    if !board.run.is_current(serial) {
+        return;
+    }
     process::report_activity("pgfsbench worker");
-    match work(task, board, request) {
+    let result = work(task, board, request);
+    if !board.run.is_current(serial) {
+        return;
+    }
+    match result {
         Ok(()) => cell.set_state(TaskState::Done),
         Err(fault) => {
             cell.fault.set(&fault.to_json());
@@ -56,9 +73,12 @@ pub fn main(task: i32) {
 
 fn leave() {
     let Some(board) = shmem::board() else { return };
+    if !board.run.is_current(SERIAL.load(Relaxed)) {
+        return;
+    }
     let cell = &board.run.worker;
     if cell.state() == TaskState::Running {
-        let fault = Fault::new(sqlstate::TERMINATED, "the process was terminated");
+        let fault = errors::process_terminated();
         cell.fault.set(&fault.to_json());
         cell.set_state(TaskState::Failed);
     }
@@ -84,7 +104,7 @@ fn work(task: i32, board: &Board, request: &Request) -> Result<(), Fault> {
 }
 
 fn stop_if_told(board: &Board) -> Result<(), Fault> {
-    if board.run.stopped() {
+    if board.run.stopped(SERIAL.load(Relaxed)) {
         return Err(Fault::new(sqlstate::CANCELED, "the run was canceled"));
     }
     Ok(())

@@ -9,7 +9,7 @@ use pgfsbench_core::spec::{self, Asked, Bound, Facts, Spec};
 
 use super::{guard::Ready, session_settings};
 use crate::{
-    board::{Board, Cancel, Phase, Request, RequestState},
+    board::{Board, Cancel, Errand, Phase, Request, RequestState},
     collect, environment,
     errors::{Fault, sqlstate},
     janitor,
@@ -201,6 +201,7 @@ fn claim(board: &'static Board, queue: bool) -> Claim {
         };
         let ending = |request: &&Request| {
             request.cancel() != Cancel::No
+                || request.errand() == Errand::Recover
                 || (request.state() == RequestState::Working && board.run.phase() == Phase::Cleanup)
         };
         if let Some(request) = others().find(|request| !ending(request)) {

@@ -23,7 +23,8 @@ macro_rules! worker_main {
         #[pg_guard]
         #[unsafe(no_mangle)]
         pub extern "C-unwind" fn $name(argument: pg_sys::Datum) {
-            $main(argument.value() as i32)
+            let (value, serial) = process::split_argument(argument);
+            $main(value, serial)
         }
     };
 }

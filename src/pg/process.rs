@@ -57,7 +57,18 @@ fn put(field: &mut [c_char], text: &[u8]) {
     }
 }
 
-fn describe(role: Role, name: &str, argument: i32) -> pg_sys::BackgroundWorker {
+/// The argument of a worker and the serial number of what it belongs to, in one Datum.
+fn join_argument(value: i32, serial: u32) -> pg_sys::Datum {
+    pg_sys::Datum::from((u64::from(serial) << 32 | u64::from(value as u32)) as usize)
+}
+
+/// What `join_argument` has put together.
+pub fn split_argument(argument: pg_sys::Datum) -> (i32, u32) {
+    let bits = argument.value() as u64;
+    (bits as i32, (bits >> 32) as u32)
+}
+
+fn describe(role: Role, name: &str, argument: i32, serial: u32) -> pg_sys::BackgroundWorker {
     let mut worker = pg_sys::BackgroundWorker::default();
     put(&mut worker.bgw_name, name.as_bytes());
     put(&mut worker.bgw_type, role.name().as_bytes());
@@ -67,7 +78,7 @@ fn describe(role: Role, name: &str, argument: i32) -> pg_sys::BackgroundWorker {
         (pg_sys::BGWORKER_SHMEM_ACCESS | pg_sys::BGWORKER_BACKEND_DATABASE_CONNECTION) as i32;
     worker.bgw_start_time = pg_sys::BgWorkerStartTime::BgWorkerStart_RecoveryFinished;
     worker.bgw_restart_time = pg_sys::BGW_NEVER_RESTART;
-    worker.bgw_main_arg = pg_sys::Datum::from(argument);
+    worker.bgw_main_arg = join_argument(argument, serial);
     worker
 }
 
@@ -78,7 +89,7 @@ pub fn register_janitor() {
         // pg_upgrade wants to be alone in the server.
         return;
     }
-    let mut worker = describe(Role::Janitor, Role::Janitor.name(), 0);
+    let mut worker = describe(Role::Janitor, Role::Janitor.name(), 0, 0);
     worker.bgw_restart_time = 1;
     // SAFETY: the description is complete, and copied by the call.
     unsafe { pg_sys::RegisterBackgroundWorker(&mut worker) };
@@ -98,10 +109,11 @@ pub enum Status {
     Stopped,
 }
 
-/// Launches a worker, whose start and end wake this process. None when max_worker_processes are in use.
-pub fn launch(role: Role, label: &str, argument: i32) -> Option<Handle> {
+/// Launches a worker, whose start and end wake this process. None when max_worker_processes are in use. The worker gets the
+/// argument, and the serial number by which it sees whether it comes too late.
+pub fn launch(role: Role, label: &str, argument: i32, serial: u32) -> Option<Handle> {
     let name = format!("{}{label}", role.name());
-    let mut worker = describe(role, &name, argument);
+    let mut worker = describe(role, &name, argument, serial);
     // SAFETY: the description is complete and copied by the call; the handle is made in a memory context that lives as
     // long as this process.
     unsafe {

@@ -86,5 +86,5 @@ fn a_queued_run_whose_database_is_dropped_holds_nobody_up() {
             .ok()
     });
     let attempts = server.log().matches("FATAL:  database").count();
-    assert!((1..=3).contains(&attempts), "{}", server.log());
+    assert!(attempts <= 3, "{}", server.log());
 }
