@@ -15,6 +15,7 @@ mod wait;
 pub use background::Background;
 pub use loopfs::LoopFs;
 pub use process::Process;
+pub use rustix::process::Signal;
 pub use server::{PRELOADED, Server, Stop};
 pub use wait::{LONG, SHORT, wait_until};
 

@@ -135,7 +135,12 @@ impl Server {
 
     /// Send a child SIGTERM.
     pub fn terminate(&self, pid: i32) {
-        assert!(send(pid, Signal::TERM), "process {pid} was gone already");
+        self.signal(pid, Signal::TERM);
+    }
+
+    /// Send a child any signal.
+    pub fn signal(&self, pid: i32, signal: Signal) {
+        assert!(send(pid, signal), "process {pid} was gone already");
     }
 
     pub fn postmaster(&self) -> i32 {

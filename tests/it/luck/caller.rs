@@ -1,0 +1,66 @@
+//! The session that waits for a run ends before it: by its timeout, or because its client is gone.
+
+use crate::luck::bench::Bench;
+use crate::luck::hold::Phase;
+use std::process::Stdio;
+
+/// The length is by transactions, so that nobody can know that the timeout comes before the end.
+#[test]
+fn a_statement_timeout_cancels_the_run() {
+    let bench = Bench::start();
+    let mut client = bench.server.connect("postgres");
+    let run = "SET statement_timeout = '4 s'; \
+        SELECT * FROM fsbench.run(scale => 1, clients => 1, transactions => 100000, rate => 10, warmup => '0', label => 'timeout')";
+    let error = client.simple_query(run).expect_err("the timeout");
+    let error = error.as_db_error().expect("an answer");
+    assert_eq!(error.code().code(), "57014");
+    assert_eq!(
+        error.message(),
+        "canceling statement due to statement timeout"
+    );
+    bench.nothing_is_left("a statement timeout");
+    let ending = bench.ending("timeout").expect("a row");
+    assert_eq!(ending.status, "cancelled");
+    assert_eq!(
+        ending.reason,
+        "57014; the run was canceled; It was canceled because the waiting statement was canceled or timed out."
+    );
+    // The session is as good as before.
+    client
+        .simple_query(
+            "SELECT * FROM fsbench.run(scale => 1, clients => 1, transactions => 5, warmup => '0')",
+        )
+        .expect("the next run");
+    bench.every_slot_is_free();
+}
+
+#[test]
+fn a_run_is_cancelled_when_the_client_that_waits_for_it_is_killed() {
+    let bench = Bench::start();
+    for phase in [Phase::Load, Phase::Measure] {
+        let label = format!("lost in {phase:?}");
+        let statement = format!("SELECT * FROM fsbench.run({})", phase.arguments(&label));
+        let mut psql = bench
+            .server
+            .client_program("psql")
+            .args(["-X", "-c", &statement])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("psql runs");
+        bench.wait_for_phase(phase);
+        // SIGKILL: it says good-bye to nobody.
+        psql.kill().expect("psql was there");
+        psql.wait().expect("psql is gone");
+        bench.nothing_is_left(&label);
+        let ending = bench.ending(&label).expect("a row");
+        assert_eq!(ending.status, "cancelled");
+        assert_eq!(
+            ending.reason,
+            "57014; the run was canceled; It was canceled because the connection of the waiting session was lost."
+        );
+    }
+    let sessions = "SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%fsbench.run%' AND pid <> pg_backend_pid()";
+    assert_eq!(bench.value(sessions), "0");
+    bench.a_run_works("lost connections");
+}

@@ -1,0 +1,10 @@
+//! Bad luck: whatever is cancelled, terminated, dropped, stopped or killed, in whichever phase, nothing is left of the run, its
+//! row says why, the server stays usable, and the next run works.
+
+mod bench;
+mod caller;
+mod databases;
+mod hold;
+mod phases;
+mod processes;
+mod queue;
