@@ -328,7 +328,7 @@ pub fn store(
     })
 }
 
-/// Number of findings and the worst, in words.
+/// Number of findings and the worst, in words, as `store::outcome_of` has it.
 fn findings_text(findings: &[Finding]) -> String {
     match finding::worst(findings) {
         None => "none".into(),

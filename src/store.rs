@@ -34,11 +34,12 @@ pub fn insert_run(
     });
     let id = sql::write(
         "INSERT INTO fsbench.run_log (status, target, workload, scale, clients, duration, transactions, warmup, rate, \
-           latency_limit_ms, seed, label, forced, asked, used, requested_by, started_at) \
+           latency_limit_ms, seed, label, forced, asked, used, requested_by, requested_at, started_at) \
          SELECT status, target, workload, scale, clients, duration, transactions, warmup, rate, \
-           latency_limit_ms, seed, label, forced, $2::jsonb, used, requested_by, \
-           CASE WHEN status = 'running' THEN clock_timestamp() END \
-         FROM jsonb_populate_record(NULL::fsbench.run_log, $1::jsonb) RETURNING run_id",
+           latency_limit_ms, seed, label, forced, $2::jsonb, used, requested_by, t.now, \
+           CASE WHEN status = 'running' THEN t.now END \
+         FROM jsonb_populate_record(NULL::fsbench.run_log, $1::jsonb), (SELECT clock_timestamp() AS now OFFSET 0) t \
+         RETURNING run_id",
         &[Some(&json_text(&row)?), Some(asked)],
     )?;
     id.and_then(|id| id.parse().ok())
@@ -242,7 +243,7 @@ pub fn outcome_of(run_id: i64) -> Result<Option<crate::outcome::Outcome>, Fault>
              'target', target, 'filesystem', filesystem, 'workload', workload, 'tps', tps, \
              'latency_p99_ms', latency_p99_ms, 'latency_max_ms', latency_max_ms, 'commit_p99_ms', commit_p99_ms, \
              'stall_seconds', stall_seconds, 'findings', CASE findings WHEN 0 THEN 'none' ELSE findings || ' (' || worst_finding \
-             || ': ' || (SELECT min(code) FROM fsbench.finding f WHERE f.run_id = r.run_id AND severity = worst_finding) || ')' END)) \
+             || ': ' || (SELECT min(code COLLATE \"C\") FROM fsbench.finding f WHERE f.run_id = r.run_id AND severity = worst_finding) || ')' END)) \
            ELSE jsonb_build_object('failed', jsonb_build_object('sqlstate', coalesce(error_code, '55000'), \
              'message', coalesce(error, 'the run is ' || status), 'detail', error_detail, 'hint', error_hint)) END \
          FROM fsbench.result r WHERE run_id = $1::bigint",

@@ -63,16 +63,18 @@ impl Finding {
     }
 }
 
-/// All findings about a run, the worst first.
+/// All findings about a run, the worst first, then by code.
 pub fn judge(facts: &RunFacts) -> Vec<Finding> {
     let mut findings: Vec<Finding> = rules::ALL.iter().filter_map(|rule| rule(facts)).collect();
-    findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+    findings.sort_by(|a, b| (b.severity, &a.code).cmp(&(a.severity, &b.code)));
     findings
 }
 
-/// The worst of some findings, the first of equals. None when there are none.
+/// The worst of some findings, of equals the first by code. None when there are none.
 pub fn worst(findings: &[Finding]) -> Option<&Finding> {
-    findings.iter().rev().max_by_key(|finding| finding.severity)
+    findings
+        .iter()
+        .max_by_key(|finding| (finding.severity, std::cmp::Reverse(&finding.code)))
 }
 
 #[cfg(test)]

@@ -40,3 +40,22 @@ CREATE VIEW fsbench.result AS
                (ARRAY['info', 'warning', 'invalid'])[max(array_position(ARRAY['info', 'warning', 'invalid'], severity))] AS worst
         FROM fsbench.finding WHERE run_id = r.run_id) f ON true;
 COMMENT ON VIEW fsbench.result IS 'Everything about each run; samples, histograms and findings are in tables of their own';
+
+-- Its columns say what those of the tables say that they come from.
+DO $$
+DECLARE
+    col record;
+BEGIN
+    FOR col IN
+        SELECT v.attname, pg_catalog.col_description(t.attrelid, t.attnum) AS text
+        FROM pg_catalog.pg_attribute v JOIN pg_catalog.pg_attribute t USING (attname)
+        WHERE v.attrelid = 'fsbench.result'::pg_catalog.regclass AND v.attnum > 0
+          AND t.attrelid IN ('fsbench.run_log'::pg_catalog.regclass, 'fsbench.environment'::pg_catalog.regclass)
+          AND (t.attname <> 'run_id' OR t.attrelid = 'fsbench.run_log'::pg_catalog.regclass)
+    LOOP
+        EXECUTE pg_catalog.format('COMMENT ON COLUMN fsbench.result.%I IS %L', col.attname, col.text);
+    END LOOP;
+END
+$$;
+COMMENT ON COLUMN fsbench.result.findings IS 'Number of findings about the run; they are in fsbench.finding';
+COMMENT ON COLUMN fsbench.result.worst_finding IS 'Worst severity among them: invalid, warning or info; NULL when there is none';

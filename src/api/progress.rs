@@ -52,6 +52,8 @@ impl Now {
         };
         let seconds_left = if total == 0 || done == 0 {
             None
+        } else if counts_time {
+            Some((total as f64 - elapsed_ms).max(0.0) / 1000.0)
         } else {
             Some(elapsed_ms / 1000.0 * (total.saturating_sub(done)) as f64 / done as f64)
         };

@@ -1,17 +1,13 @@
 //! `run` and `start`.
 
 use std::{
-    sync::{
-        Mutex,
-        atomic::Ordering::{Acquire, Release},
-    },
+    sync::atomic::Ordering::{Acquire, Release},
     time::Duration,
 };
 
 use pgfsbench_core::spec::Asked;
 use pgrx::{
-    JsonB, datum::Interval, iter::TableIterator, name, pg_extern, pg_sys,
-    pg_sys::panic::ErrorReport,
+    JsonB, datum::Interval, iter::TableIterator, name, pg_extern, pg_sys::panic::ErrorReport,
 };
 
 use super::{
@@ -21,13 +17,10 @@ use super::{
 };
 use crate::{
     board::{Cancel, RequestState},
-    errors::{Fault, sqlstate},
+    errors::Fault,
     outcome::Outcome,
-    pg::{session, shmem},
+    pg::shmem,
 };
-
-/// The last call of `run` in this session: its place in the statement, and the statement's snapshot.
-static LAST_CALL: Mutex<Option<(session::Place, (u32, u32))>> = Mutex::new(None);
 
 #[allow(clippy::too_many_arguments)]
 fn asked(
@@ -90,7 +83,6 @@ fn fsbench_run(
     label: Option<String>,
     keep: Option<bool>,
     force: Option<bool>,
-    call: pg_sys::FunctionCallInfo,
 ) -> Result<
     TableIterator<
         'static,
@@ -127,7 +119,7 @@ fn fsbench_run(
         keep,
         force,
     );
-    Ok(wait::narrow(run(&asked, session::place_of(call))?))
+    Ok(wait::narrow(run(&asked)?))
 }
 
 #[allow(clippy::too_many_arguments)]
@@ -171,9 +163,8 @@ fn fsbench_start(
     Ok(start(&asked)?)
 }
 
-fn run(asked: &Asked, place: Option<session::Place>) -> Result<crate::outcome::Row, Fault> {
+fn run(asked: &Asked) -> Result<crate::outcome::Row, Fault> {
     let ready = guard::ready()?;
-    check_called_once(place.as_ref())?;
     request::check_can_wait("fsbench.run()")?;
     let spec = request::specify(&ready, asked)?;
     request::check_timeout(&spec)?;
@@ -192,7 +183,6 @@ fn run(asked: &Asked, place: Option<session::Place>) -> Result<crate::outcome::R
     let result = wait::for_end(&ticket, ready.board, run_id);
     std::mem::forget(guard);
     let outcome = result?;
-    remember_call(place);
     match outcome {
         Outcome::Failed(fault) => Err(fault),
         Outcome::Done(row) => {
@@ -261,32 +251,5 @@ impl Drop for CancelOnDrop<'_> {
             self.0.request.set_cancel(Cancel::Statement, "");
             self.0.request.waiter.store(0, Release);
         }
-    }
-}
-
-/// `(fsbench.run()).*` calls the function once per column. The calls differ in their place in the statement only.
-fn check_called_once(place: Option<&session::Place>) -> Result<(), Fault> {
-    let last = LAST_CALL.lock();
-    let (Some(place), Some(snapshot), Ok(Some((last, last_snapshot)))) = (
-        place,
-        session::snapshot_of_statement(),
-        last.as_ref().map(|last| last.as_ref()),
-    ) else {
-        return Ok(());
-    };
-    if snapshot == *last_snapshot && place.is_copy_of(last) {
-        return Err(Fault::new(
-            sqlstate::NOT_IN_THIS_STATE,
-            "fsbench.run() was called again by the same statement",
-        )
-        .detail("A form like (fsbench.run()).* calls it once for each column.")
-        .hint("Use SELECT * FROM fsbench.run(...)."));
-    }
-    Ok(())
-}
-
-fn remember_call(place: Option<session::Place>) {
-    if let Ok(mut last) = LAST_CALL.lock() {
-        *last = place.zip(session::snapshot_of_statement());
     }
 }

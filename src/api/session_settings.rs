@@ -51,7 +51,11 @@ pub fn check(settings: &BTreeMap<String, String>, owner: u32) -> Result<(), Faul
                         } else {
                             format!("Its context is \"{context}\", and not that of a session.")
                         })
-                        .hint("Set it in the server's configuration, and start the run then."),
+                        .hint(if REFUSED.contains(&name.as_str()) {
+                            "Leave it out."
+                        } else {
+                            "Set it in the server's configuration, and start the run then."
+                        }),
                 );
             }
         }

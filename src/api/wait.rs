@@ -176,6 +176,7 @@ fn wait(run_id: Option<i64>) -> Result<Row, Fault> {
     let ready = guard::ready()?;
     let run_id = run_id.ok_or_else(|| {
         Fault::new(sqlstate::INVALID_PARAMETER, "run_id must not be null")
+            .detail("It says which run to wait for.")
             .hint("fsbench.start() returns it.")
     })?;
     request::check_can_wait("fsbench.wait()")?;

@@ -59,51 +59,6 @@ pub fn with_rights_of<R>(owner: u32, f: impl FnOnce() -> R) -> R {
     }
 }
 
-/// What tells one statement from the next: the next transaction id that its snapshot knows, and its command number.
-pub fn snapshot_of_statement() -> Option<(u32, u32)> {
-    // SAFETY: the active snapshot, if any, is valid during the call.
-    unsafe {
-        if !pg_sys::ActiveSnapshotSet() {
-            return None;
-        }
-        let snapshot = pg_sys::GetActiveSnapshot();
-        Some(((*snapshot).xmax.into_inner(), (*snapshot).curcid))
-    }
-}
-
-/// Where in its statement a function is called.
-pub struct Place {
-    /// Only compared, never followed: the expression may be gone by then.
-    address: usize,
-    expression: String,
-}
-
-impl Place {
-    /// Whether two calls stand at different places of a statement, but look the same: what `(f()).*` makes of one.
-    pub fn is_copy_of(&self, other: &Self) -> bool {
-        self.address != other.address && self.expression == other.expression
-    }
-}
-
-/// The place of this call; None when it is not called by an expression.
-pub fn place_of(call: pg_sys::FunctionCallInfo) -> Option<Place> {
-    // SAFETY: the function manager passes a valid call with its function information, and an expression that lives as long
-    // as the call; its text is made in the current memory context.
-    unsafe {
-        if call.is_null() || (*call).flinfo.is_null() || (*(*call).flinfo).fn_expr.is_null() {
-            return None;
-        }
-        let expression = (*(*call).flinfo).fn_expr;
-        let text = pg_sys::nodeToString(expression.cast());
-        Some(Place {
-            address: expression as usize,
-            expression: std::ffi::CStr::from_ptr(text)
-                .to_string_lossy()
-                .into_owned(),
-        })
-    }
-}
-
 /// The data directory of the server.
 pub fn data_directory() -> std::path::PathBuf {
     // SAFETY: set at server start.

@@ -176,7 +176,13 @@ pub fn label(label: Option<&str>) -> Result<Option<String>, Refusal> {
 fn in_range(name: &str, value: Option<f64>, most: f64, unit: &str) -> Result<Option<f64>, Refusal> {
     match value {
         Some(x) if !(x > 0.0 && x <= most) => {
-            Err(Refusal::argument(format!("{name} {x} is out of range"))
+            // No hundreds of digits.
+            let shown = if x.abs() < 1e15 {
+                format!("{x}")
+            } else {
+                format!("{x:?}")
+            };
+            Err(Refusal::argument(format!("{name} {shown} is out of range"))
                 .detail(format!("It must be a number above 0 and at most {most}."))
                 .hint(format!("It is in {unit}; leave it out for none.")))
         }

@@ -3,7 +3,6 @@
 
 mod bench;
 mod caller;
-mod clone;
 mod databases;
 mod hold;
 mod phases;

@@ -1,0 +1,108 @@
+-- Who may do what: nobody anything, but pg_monitor reads, and operators run.
+\set VERBOSITY sqlstate
+SET client_min_messages = warning;
+CREATE ROLE regress_fsbench_nobody;
+CREATE ROLE regress_fsbench_monitor IN ROLE pg_monitor;
+CREATE ROLE regress_fsbench_operator;
+\set small 'scale => 1, clients => 1, transactions => 50, seed => 1'
+SELECT run_id AS one FROM fsbench.run(:small) \gset
+
+SET ROLE regress_fsbench_nobody;
+SELECT * FROM fsbench.run(:small);
+SELECT fsbench.start(:small);
+SELECT fsbench.version();
+SELECT * FROM fsbench.result;
+SELECT * FROM fsbench.progress;
+SELECT fsbench.cancel(1);
+SELECT * FROM fsbench.wait(1);
+CALL fsbench.wait(1);
+SELECT fsbench.grant_operator('regress_fsbench_nobody');
+SELECT nextval('fsbench.run_id_seq');
+-- The library's C functions are of no use without their declarations.
+CREATE FUNCTION pg_temp.run() RETURNS bigint LANGUAGE c AS '$libdir/pgfsbench', 'fsbench_start_wrapper';
+RESET ROLE;
+-- The schema alone is not enough.
+GRANT USAGE ON SCHEMA fsbench TO regress_fsbench_nobody;
+SET ROLE regress_fsbench_nobody;
+SELECT * FROM fsbench.run(:small);
+SELECT fsbench.start(:small);
+SELECT fsbench.version();
+SELECT * FROM fsbench.result;
+SELECT * FROM fsbench.run_log;
+SELECT * FROM fsbench.progress;
+SELECT * FROM fsbench._progress();
+SELECT fsbench.cancel(1);
+SELECT * FROM fsbench.wait(1);
+CALL fsbench.wait(1);
+SELECT fsbench._ended(1, 1);
+SELECT fsbench._check_preloaded();
+SELECT fsbench._operator_rights('GRANT', 'TO', 'regress_fsbench_nobody');
+SELECT fsbench.percentile(0.5, 1);
+RESET ROLE;
+REVOKE USAGE ON SCHEMA fsbench FROM regress_fsbench_nobody;
+
+-- pg_monitor reads and waits.
+SET ROLE regress_fsbench_monitor;
+SELECT status FROM fsbench.result WHERE run_id = :one;
+SELECT count(*) > 0 AS samples FROM fsbench.sample WHERE run_id = :one;
+SELECT count(*) AS environment FROM fsbench.environment WHERE run_id = :one;
+SELECT count(*) > 0 AS findings FROM fsbench.finding WHERE run_id = :one;
+SELECT fsbench.percentile(0.5, :one) > 0 AS percentile;
+SELECT count(*) AS progress FROM fsbench.progress;
+SELECT run_id = :one AS waited FROM fsbench.wait(:one);
+CALL fsbench.wait(:one);
+SELECT * FROM fsbench.run(:small);
+SELECT fsbench.start(:small);
+SELECT fsbench.cancel(:one);
+DELETE FROM fsbench.run_log;
+SELECT fsbench.grant_operator('regress_fsbench_monitor');
+RESET ROLE;
+
+-- An operator runs; what it may set is what it might set itself.
+SELECT fsbench.grant_operator('regress_fsbench_operator');
+SELECT fsbench.grant_operator('regress_fsbench_operator');
+SET ROLE regress_fsbench_operator;
+SELECT run_id AS operated FROM fsbench.run(:small, settings => '{"work_mem": "5MB"}') \gset
+SELECT requested_by, status FROM fsbench.result WHERE run_id = :operated;
+SELECT fsbench.start(:small) AS started \gset
+CALL fsbench.wait(:started);
+SELECT status FROM fsbench.result WHERE run_id = :started;
+SELECT fsbench.start(scale => 1, clients => 1, duration => '1 min') AS cancelled \gset
+SELECT fsbench.cancel(:cancelled), (SELECT count(*) FROM fsbench.progress) AS progress;
+CALL fsbench.wait(:cancelled);
+SELECT fsbench.percentile(0.5, :operated) > 0 AS percentile;
+SELECT count(*) > 0 AS samples FROM fsbench.sample WHERE run_id = :operated;
+\set VERBOSITY default
+SELECT * FROM fsbench.run(:small, settings => '{"log_min_duration_statement": "0"}');
+SELECT * FROM fsbench.run(:small, settings => '{"zero_damaged_pages": true}');
+\set VERBOSITY sqlstate
+DELETE FROM fsbench.run_log;
+UPDATE fsbench.run_log SET label = 'mine';
+SELECT fsbench.grant_operator('regress_fsbench_nobody');
+SELECT fsbench._check_preloaded();
+-- A kept work database belongs to the owner of the extension, as its tables do.
+SELECT run_id AS kept FROM fsbench.run(:small, keep => true) \gset
+SELECT work_database FROM fsbench.result WHERE run_id = :kept \gset
+DROP DATABASE :"work_database";
+RESET ROLE;
+SELECT pg_get_userbyid(datdba) = current_user AS owned_by_me FROM pg_database WHERE datname = :'work_database';
+DROP DATABASE :"work_database";
+
+-- What the owner may set, the owner may set.
+SELECT run_id AS superuser FROM fsbench.run(:small, settings => '{"log_min_duration_statement": "-1", "commit_delay": 0}') \gset
+SELECT status FROM fsbench.result WHERE run_id = :superuser;
+
+-- Rights are taken back, and nothing of them is left.
+SELECT fsbench.revoke_operator('regress_fsbench_operator');
+SET ROLE regress_fsbench_operator;
+SELECT * FROM fsbench.run(:small);
+SELECT * FROM fsbench.result;
+RESET ROLE;
+SELECT fsbench.grant_operator('regress_fsbench_missing');
+-- A role whose name has to be quoted.
+CREATE ROLE "regress_fsbench_a""b c";
+SELECT fsbench.grant_operator('"regress_fsbench_a""b c"');
+SELECT has_function_privilege('regress_fsbench_a"b c', 'fsbench.cancel(bigint)', 'EXECUTE');
+SELECT fsbench.revoke_operator('"regress_fsbench_a""b c"');
+DROP ROLE "regress_fsbench_a""b c";
+DROP ROLE regress_fsbench_nobody, regress_fsbench_monitor, regress_fsbench_operator;
