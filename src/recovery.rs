@@ -215,6 +215,13 @@ pub fn end_crew(board: &Board) {
         process::wait(Duration::from_millis(50));
         left = pids();
     }
+    // Their numbers may soon be those of others.
+    for slot in shmem::clients() {
+        slot.pid.store(0, Release);
+    }
+    for task in [&board.run.sampler, &board.run.worker] {
+        task.pid.store(0, Release);
+    }
 }
 
 /// Marks the unfinished rows of this database that `concerns` names, and removes what these runs made.

@@ -54,15 +54,38 @@ impl Server {
                 .arg(prefix().join("template"))
                 .arg(server.data()),
         );
-        let sockets = server.sockets.path().display().to_string();
-        server.configure(&[
+        server.configure_socket();
+        server.configure(settings);
+        server.start_again();
+        server
+    }
+
+    /// A copy of this server as it runs, by pg_basebackup with these options besides. It is not started.
+    pub fn copy(&self, options: &[&str]) -> Self {
+        let copy = Self {
+            place: owned_directory("pgfsbench-test.", Path::new("/tmp")),
+            sockets: owned_directory("pgfsbench-socket.", Path::new("/tmp")),
+        };
+        must(
+            as_server(prefix().join("bin/pg_basebackup"))
+                .arg("-h")
+                .arg(self.sockets.path())
+                .args(["-p", &PORT.to_string(), "--checkpoint=fast", "--no-sync"])
+                .arg("-D")
+                .arg(copy.data())
+                .args(options),
+        );
+        copy.configure_socket();
+        copy
+    }
+
+    fn configure_socket(&self) {
+        let sockets = self.sockets.path().display().to_string();
+        self.configure(&[
             ("listen_addresses", ""),
             ("unix_socket_directories", &sockets),
             ("port", &PORT.to_string()),
         ]);
-        server.configure(settings);
-        server.start_again();
-        server
     }
 
     /// Append settings to postgresql.conf; what comes later wins. They hold from the next start, or `reload`.

@@ -3,6 +3,7 @@
 
 mod bench;
 mod caller;
+mod clone;
 mod databases;
 mod hold;
 mod phases;

@@ -189,6 +189,44 @@ fn a_run_goes_on_and_ends_well_without_the_janitor() {
 }
 
 #[test]
+fn a_request_whose_caller_has_gone_before_the_janitor_came_leaves_nothing() {
+    let bench = Bench::start();
+    let janitor = bench.pid_of("fsbench janitor");
+    bench.server.signal(janitor, Signal::STOP);
+    let run = format!("SELECT * FROM fsbench.run({LONG_RUN})");
+    let start = format!("SELECT fsbench.start({LONG_RUN})");
+    let callers = [&start, &start, &run].map(|sql| bench.server.background("postgres", sql));
+    // The last one has no right to queue, and may come before the others or not.
+    wait_until(
+        "they wait for the janitor, but for those refused",
+        LONG,
+        || {
+            let waiting: usize = bench
+            .value("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'Extension' AND backend_type = 'client backend'")
+            .parse()
+            .ok()?;
+            let refused = callers.iter().filter(|caller| caller.is_finished()).count();
+            (waiting > 0 && waiting + refused == callers.len()).then_some(())
+        },
+    );
+    for (i, caller) in callers.iter().enumerate() {
+        if caller.is_finished() {
+        } else if i == 0 {
+            bench.server.terminate(caller.pid);
+        } else {
+            caller.cancel();
+        }
+    }
+    for caller in callers {
+        assert!(caller.join().is_err());
+    }
+    bench.server.signal(janitor, Signal::CONT);
+    bench.nothing_is_left("callers that have gone early");
+    bench.a_run_works("callers that have gone early");
+    bench.every_slot_is_free();
+}
+
+#[test]
 fn a_request_survives_the_death_of_the_process_that_was_to_queue_it() {
     let bench = Bench::start();
     let first = bench.run_started(LONG_RUN);
