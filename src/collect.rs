@@ -3,6 +3,7 @@
 use std::sync::atomic::Ordering::Acquire;
 
 use pgfsbench_core::{
+    balance::Balances,
     board::ClientSlot,
     finding::{self, Finding, RunFacts, XminHolder, XminHolderKind},
     hist::Histogram,
@@ -20,7 +21,6 @@ use crate::{
     outcome::Row,
     pg::{sql, xact},
     store,
-    workload::pgbench::Balances,
 };
 
 /// Under this many transactions there is no 99.9th percentile.

@@ -7,7 +7,8 @@ use std::{
 };
 
 use pgfsbench_core::{
-    board::{ClientState, Sample},
+    balance::{self, Balances},
+    board::{ClientSlot, ClientState, Sample},
     spec::{Bound, Spec},
 };
 use serde_json::{Value, json};
@@ -27,7 +28,7 @@ use crate::{
     },
     preflight, recovery, store,
     worker::Task,
-    workload::pgbench::{self, Balances},
+    workload::pgbench,
 };
 
 /// How often the coordinator looks around when nobody wakes it.
@@ -193,6 +194,8 @@ impl Run {
         let extension = the_extension()?;
         let serial = board.run.next_serial();
         board.run.reset();
+        // All of them, since progress adds up all slots.
+        shmem::clients().iter().for_each(ClientSlot::reset);
         board.run.request.store(index + 1, Release);
         Ok(Self {
             board,
@@ -439,7 +442,7 @@ impl Run {
             .iter()
             .map(|slot| slot.committed.load(Acquire))
             .sum();
-        pgbench::verify(self.spec.workload, &balances, committed)?;
+        balance::verify(self.spec.workload, &balances, committed)?;
         Ok(balances)
     }
 

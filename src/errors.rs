@@ -123,6 +123,7 @@ impl From<Refusal> for Fault {
             Kind::DiskFull => sqlstate::DISK_FULL,
             Kind::NotAllowed => sqlstate::NOT_ALLOWED,
             Kind::Cancelled => sqlstate::CANCELED,
+            Kind::WrongData => sqlstate::CORRUPTED,
             Kind::System => sqlstate::SYSTEM,
             Kind::Internal => sqlstate::INTERNAL,
         };

@@ -4,6 +4,7 @@
 //! From the top down:
 //! - [`spec`]: what a caller asked for becomes a full specification of a run, or is refused.
 //! - [`finding`]: what can mislead about a finished run.
+//! - [`balance`]: what the tables must hold after a run.
 //! - [`board`]: what lies in shared memory while it runs, one writer a field.
 //! - [`pacing`]: when a client's transactions are due under a rate.
 //! - [`random`]: streams of random numbers that are the same on every machine.
@@ -15,6 +16,7 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+pub mod balance;
 pub mod board;
 pub mod finding;
 pub mod hist;

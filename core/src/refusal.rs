@@ -20,6 +20,8 @@ pub enum Kind {
     NotAllowed,
     /// The user or a timeout has cancelled it.
     Cancelled,
+    /// Data is not what it must be.
+    WrongData,
     /// The operating system has failed.
     System,
     /// A bug.

@@ -1,7 +1,7 @@
 -- What users read.
 
 CREATE VIEW fsbench.progress AS
-    SELECT p.run_id, p.status, r.target, r.workload, p.phase, p.done, p.total, p.seconds_left, p.phase_seconds, p.tps,
+    SELECT p.run_id, p.status, r.target, r.workload, p.phase, p.done, p.total, p.seconds_left, p.phase_seconds, p.tps, p.tps_last_second,
            p.latency_p99_ms, p.coordinator_pid
     FROM fsbench._progress() p LEFT JOIN fsbench.run_log r USING (run_id)
     ORDER BY p.run_id;
@@ -15,7 +15,8 @@ COMMENT ON COLUMN fsbench.progress.done IS 'Steps of the phase that are done: ro
 COMMENT ON COLUMN fsbench.progress.total IS 'Steps of the phase in all; NULL where unknown';
 COMMENT ON COLUMN fsbench.progress.seconds_left IS 'Seconds left in the phase, from its speed so far; NULL where unknown';
 COMMENT ON COLUMN fsbench.progress.phase_seconds IS 'Seconds in the phase so far';
-COMMENT ON COLUMN fsbench.progress.tps IS 'Transactions per second in the last second';
+COMMENT ON COLUMN fsbench.progress.tps IS 'Transactions per second in the phase so far';
+COMMENT ON COLUMN fsbench.progress.tps_last_second IS 'Transactions per second in the last second';
 COMMENT ON COLUMN fsbench.progress.latency_p99_ms IS '99th percentile of the latency in the last second (ms)';
 COMMENT ON COLUMN fsbench.progress.coordinator_pid IS 'Process that owns the run';
 
@@ -23,7 +24,7 @@ CREATE VIEW fsbench.result AS
     SELECT r.run_id, r.target, e.filesystem, e.scope, e.durability, r.workload, r.scale, r.clients, r.status, r.started_at,
            r.tps, r.latency_avg_ms, r.latency_stddev_ms, r.latency_p50_ms, r.latency_p90_ms, r.latency_p95_ms,
            r.latency_p99_ms, r.latency_p999_ms, r.latency_max_ms, r.commit_avg_ms, r.commit_p50_ms, r.commit_p99_ms,
-           r.commit_max_ms, r.transactions_total, r.transactions_outside, r.skipped, r.late, r.failed, r.stall_seconds,
+           r.commit_max_ms, r.transactions_total, r.transactions_outside, r.skipped, r.late, r.skipped + r.late AS missed, r.failed, r.stall_seconds,
            r.zero_seconds, r.load_ms, r.measured_ms, r.data_bytes, r.wal_bytes, r.xids_used, r.complete_checkpoints,
            f.findings, f.worst AS worst_finding,
            r.duration, r.transactions, r.warmup, r.rate, r.latency_limit_ms, r.seed, r.label, r.forced, r.used, r.asked,
@@ -58,4 +59,5 @@ BEGIN
 END
 $$;
 COMMENT ON COLUMN fsbench.result.findings IS 'Number of findings about the run; they are in fsbench.finding';
+COMMENT ON COLUMN fsbench.result.missed IS 'Transactions that missed the latency limit: late and skipped ones';
 COMMENT ON COLUMN fsbench.result.worst_finding IS 'Worst severity among them: invalid, warning or info; NULL when there is none';

@@ -23,6 +23,7 @@ struct Now {
     seconds: f64,
     seconds_left: Option<f64>,
     tps: Option<f64>,
+    tps_last_second: Option<f64>,
     p99_ms: Option<f64>,
 }
 
@@ -65,9 +66,21 @@ impl Now {
             total,
             seconds: elapsed_ms / 1000.0,
             seconds_left,
-            tps: running.then(|| f64::from_bits(run.tps_bits.load(Relaxed))),
+            tps: (running && elapsed_ms > 0.0)
+                .then(|| transactions(phase) as f64 * 1000.0 / elapsed_ms),
+            tps_last_second: running.then(|| f64::from_bits(run.tps_bits.load(Relaxed))),
             p99_ms: (running && p99_ns > 0).then(|| p99_ns as f64 / 1e6),
         }
+    }
+}
+
+/// What the clients have committed in this phase.
+fn transactions(phase: Phase) -> u64 {
+    let slots = shmem::clients().iter();
+    if phase == Phase::Measure {
+        slots.map(|slot| slot.measured.load(Relaxed)).sum()
+    } else {
+        slots.map(|slot| slot.committed.load(Relaxed)).sum()
     }
 }
 
@@ -98,7 +111,7 @@ pub fn line(board: &'static Board, run_id: i64) -> String {
         now.seconds_left
             .map(|s| format!("{} left", format_seconds(s.ceil()))),
     );
-    parts.extend(now.tps.map(|tps| format!("{tps:.0} tps")));
+    parts.extend(now.tps_last_second.map(|tps| format!("{tps:.0} tps")));
     parts.extend(now.p99_ms.map(|ms| format!("p99 {ms:.1} ms")));
     parts.join(", ")
 }
@@ -117,6 +130,7 @@ fn fsbench_progress() -> Result<
             name!(seconds_left, Option<f64>),
             name!(phase_seconds, Option<f64>),
             name!(tps, Option<f64>),
+            name!(tps_last_second, Option<f64>),
             name!(latency_p99_ms, Option<f64>),
             name!(coordinator_pid, Option<i32>),
         ),
@@ -147,6 +161,7 @@ fn fsbench_progress() -> Result<
                 None,
                 None,
                 None,
+                None,
             ));
             continue;
         }
@@ -160,6 +175,7 @@ fn fsbench_progress() -> Result<
             now.seconds_left,
             Some(now.seconds),
             now.tps,
+            now.tps_last_second,
             now.p99_ms,
             Some(request.coordinator.load(Acquire)),
         ));

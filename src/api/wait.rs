@@ -87,10 +87,14 @@ pub fn for_end(ticket: &Ticket, board: &'static Board, run_id: i64) -> Result<Ou
     Ok(outcome)
 }
 
+/// After this a session that waits in a SELECT is told what its snapshot does.
+const PATIENCE: Duration = Duration::from_secs(300);
+
 /// Tells how far a run is: every 5 s in the first minute, then every 30 s.
 struct Teller {
     started: Instant,
     next: Instant,
+    warned: bool,
 }
 
 impl Teller {
@@ -99,6 +103,7 @@ impl Teller {
         Self {
             started: now,
             next: now + Duration::from_secs(5),
+            warned: false,
         }
     }
 
@@ -106,6 +111,13 @@ impl Teller {
         let now = Instant::now();
         if now < self.next || !settings::progress() {
             return;
+        }
+        if !self.warned && now - self.started >= PATIENCE {
+            self.warned = true;
+            install::notice(
+                "this session has waited for some minutes, and its snapshot holds back vacuum in this database".into(),
+                Some("Use fsbench.start() and CALL fsbench.wait(run_id), which does not.".into()),
+            );
         }
         let minute = now - self.started < Duration::from_secs(60);
         self.next = now + Duration::from_secs(if minute { 5 } else { 30 });

@@ -1,12 +1,6 @@
 //! pgbench's three built-in scripts on pgbench's tables: same names, columns, contents and meaning of scale
 //! (src/bin/pgbench/pgbench.c), so that pgbench itself can run on them.
 
-use pgfsbench_core::{
-    random::Stream,
-    spec::{Spec, Workload},
-};
-use serde::{Deserialize, Serialize};
-
 use crate::{
     errors::{Fault, sqlstate},
     pg::{
@@ -14,6 +8,11 @@ use crate::{
         plan::{Connection, Plan, Type},
         sql,
     },
+};
+use pgfsbench_core::{
+    balance::Balances,
+    random::Stream,
+    spec::{Spec, Workload},
 };
 
 /// Rows per unit of scale.
@@ -162,23 +161,6 @@ impl Script {
     }
 }
 
-/// What the tables hold after a run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Balances {
-    /// Sum of the accounts' balances.
-    pub accounts: i64,
-    /// Sum of the tellers' balances.
-    pub tellers: i64,
-    /// Sum of the branches' balances.
-    pub branches: i64,
-    /// Sum of the history's deltas.
-    pub history: i64,
-    /// Rows of the history.
-    pub history_rows: i64,
-    /// Hash over all accounts that are not 0: tells whether two runs left the same balances.
-    pub fingerprint: String,
-}
-
 /// Reads the balances. In a transaction.
 pub fn balances() -> Result<Balances, Fault> {
     let text = sql::read(
@@ -194,44 +176,4 @@ pub fn balances() -> Result<Balances, Fault> {
     )?;
     serde_json::from_str(&text.unwrap_or_default())
         .map_err(|e| Fault::new(sqlstate::INTERNAL, format!("unreadable balances: {e}")))
-}
-
-/// Checks what every run must leave: equal sums, and one history row for each transaction that committed.
-pub fn verify(workload: Workload, balances: &Balances, committed: u64) -> Result<(), Fault> {
-    let expected_rows = if workload == Workload::SelectOnly {
-        0
-    } else {
-        committed as i64
-    };
-    let mut wrong = Vec::new();
-    if balances.history_rows != expected_rows {
-        wrong.push(format!(
-            "pgbench_history holds {} rows, and {expected_rows} transactions were counted ({:+})",
-            balances.history_rows,
-            balances.history_rows - expected_rows
-        ));
-    }
-    let mut sums = vec![("pgbench_accounts", balances.accounts)];
-    if workload == Workload::Tpcb {
-        sums.push(("pgbench_tellers", balances.tellers));
-        sums.push(("pgbench_branches", balances.branches));
-    }
-    for (table, sum) in sums {
-        if sum != balances.history {
-            wrong.push(format!(
-                "the balances of {table} sum up to {sum}, and those of pgbench_history to {} ({:+})",
-                balances.history,
-                sum - balances.history
-            ));
-        }
-    }
-    if wrong.is_empty() {
-        return Ok(());
-    }
-    Err(Fault::new(
-        sqlstate::CORRUPTED,
-        "the data does not agree with what was measured",
-    )
-    .detail(format!("After the run {}.", wrong.join("; ")))
-    .hint("Do not trust this storage, or report a bug in pgfsbench."))
 }
