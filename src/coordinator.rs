@@ -261,8 +261,9 @@ impl Run {
         self.provision()?;
         self.load()?;
         self.vacuum()?;
-        self.prepare_clients()?;
+        // Before the clients, whose worker slots it would need beside theirs.
         self.checkpoint()?;
+        self.prepare_clients()?;
         self.measure()?;
         let balances = self.verify()?;
         self.enter(Phase::Collect, 0);

@@ -17,6 +17,22 @@ use crate::{
 /// How long processes may take to end after they were told, before they are terminated.
 const GRACE: Duration = Duration::from_secs(2);
 
+/// How long to wait for a worker slot: one is free again a moment after its process has ended, and parallel queries of others
+/// take some for a while.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Launches a process of the run; None when there is no slot for it.
+fn launch(role: Role, label: &str, argument: i32, serial: u32) -> Option<Handle> {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        let launched = process::launch(role, label, argument, serial);
+        if launched.is_some() || Instant::now() > deadline {
+            return launched;
+        }
+        process::wait(Duration::from_millis(20));
+    }
+}
+
 /// The processes of the active run.
 pub struct Crew {
     board: &'static Board,
@@ -52,7 +68,7 @@ impl Crew {
     /// Launches the worker for a task.
     pub fn launch_worker(&mut self, task: Task) -> Result<(), Fault> {
         self.board.run.worker.reset();
-        self.worker = process::launch(Role::Worker, "", task as i32, self.serial);
+        self.worker = launch(Role::Worker, "", task as i32, self.serial);
         if self.worker.is_none() {
             return Err(no_slot("workers", 0, 1));
         }
@@ -68,7 +84,7 @@ impl Crew {
     pub fn launch_clients(&mut self, with_sampler: bool) -> Result<(), Fault> {
         if with_sampler {
             self.board.run.sampler.reset();
-            self.sampler = process::launch(Role::Sampler, "", self.slots.len() as i32, self.serial);
+            self.sampler = launch(Role::Sampler, "", self.slots.len() as i32, self.serial);
             if self.sampler.is_none() {
                 return Err(no_slot("samplers", 0, 1));
             }
@@ -76,7 +92,7 @@ impl Crew {
         for (index, slot) in self.slots.iter().enumerate() {
             slot.reset();
             slot.set_state(ClientState::Starting);
-            match process::launch(
+            match launch(
                 Role::Client,
                 &format!(" {}", index + 1),
                 index as i32,

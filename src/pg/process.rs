@@ -122,7 +122,8 @@ pub fn launch(role: Role, label: &str, argument: i32, serial: u32) -> Option<Han
         let mut handle = std::ptr::null_mut();
         let launched = pg_sys::RegisterDynamicBackgroundWorker(&mut worker, &mut handle);
         pg_sys::MemoryContextSwitchTo(before);
-        launched.then_some(Handle(handle))
+        // Not then_some: the handle of a worker that was not launched is null, and must not be dropped.
+        launched.then(|| Handle(handle))
     }
 }
 
