@@ -83,8 +83,18 @@ fn not_preloaded() -> Fault {
 ///
 /// Each library is a literal of its own: one literal with commas in it would become the name of one library.
 pub fn preload_statement() -> Result<String, Fault> {
-    let present = sql::read("SELECT current_setting('shared_preload_libraries')", &[])?;
-    let present = present.unwrap_or_default();
+    // NULL for those who may not see it: they get an error of ours, and not PostgreSQL's about that.
+    let present = sql::read(
+        "SELECT CASE WHEN pg_has_role('pg_read_all_settings', 'USAGE') \
+           THEN current_setting('shared_preload_libraries') END",
+        &[],
+    )?;
+    let present = present.ok_or_else(|| {
+        Fault::new(
+            sqlstate::NOT_ALLOWED,
+            "permission denied to read \"shared_preload_libraries\"",
+        )
+    })?;
     let libraries: Vec<String> = present
         .split(',')
         .map(|name| name.trim().trim_matches('"').to_owned())
