@@ -84,7 +84,8 @@ fn transactions(phase: Phase) -> u64 {
     }
 }
 
-fn is_active(board: &Board, request: &Request) -> bool {
+/// Whether this is the request of the active run.
+pub fn is_active(board: &Board, request: &Request) -> bool {
     (board.run.request.load(Acquire) as usize)
         .checked_sub(1)
         .and_then(|index| board.requests.get(index))

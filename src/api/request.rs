@@ -2,12 +2,12 @@
 
 use std::{
     sync::atomic::Ordering::{Relaxed, Release},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use pgfsbench_core::spec::{self, Asked, Bound, Facts, Spec};
 
-use super::{guard::Ready, session_settings};
+use super::{guard::Ready, session_settings, wait};
 use crate::{
     board::{Board, Cancel, Errand, Phase, Request, RequestState},
     collect, environment,
@@ -150,6 +150,7 @@ pub fn submit(ready: &Ready, asked: &Asked, spec: &Spec, queue: bool) -> Result<
         json(serde_json::to_string(asked))?,
     );
     let database = session::database();
+    let patience = Instant::now() + wait::CLEARING_UP;
     loop {
         let claimed = shmem::locked(|| claim(board, queue));
         match claimed {
@@ -166,7 +167,10 @@ pub fn submit(ready: &Ready, asked: &Asked, spec: &Spec, queue: bool) -> Result<
                 janitor::wake(board);
                 return Ok(ticket);
             }
-            Claim::Ending => {
+            Claim::Ending(request) if Instant::now() > patience => {
+                return Err(busy(board, request));
+            }
+            Claim::Ending(_) => {
                 shmem::wait_for_change(Duration::from_secs(1), || false);
             }
             Claim::Busy(request) => return Err(busy(board, request)),
@@ -187,7 +191,7 @@ pub fn submit(ready: &Ready, asked: &Asked, spec: &Spec, queue: bool) -> Result<
 
 enum Claim {
     Claimed(Ticket),
-    Ending,
+    Ending(&'static Request),
     Busy(&'static Request),
     Full,
 }
@@ -207,8 +211,8 @@ fn claim(board: &'static Board, queue: bool) -> Claim {
         if let Some(request) = others().find(|request| !ending(request)) {
             return Claim::Busy(request);
         }
-        if others().next().is_some() {
-            return Claim::Ending;
+        if let Some(request) = others().next() {
+            return Claim::Ending(request);
         }
     }
     let free = board

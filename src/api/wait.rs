@@ -12,7 +12,8 @@ use super::{
     request::{self, Ticket},
 };
 use crate::{
-    board::{Board, Cancel, Request, RequestState},
+    board::{Board, Cancel, Phase, Request, RequestState},
+    clock,
     errors::{Fault, sqlstate},
     outcome::{Outcome, Row},
     pg::{session, shmem},
@@ -67,7 +68,11 @@ pub fn for_end(ticket: &Ticket, board: &'static Board, run_id: i64) -> Result<Ou
     let request = ticket.request;
     let mut teller = Teller::new();
     loop {
-        let ended = || request.state() == RequestState::Ended || ticket.is_gone();
+        let ended = || {
+            request.state() == RequestState::Ended
+                || ticket.is_gone()
+                || clears_up_for_long(board, request)
+        };
         if shmem::wait_for_change(Duration::from_secs(1), ended) {
             break;
         }
@@ -83,12 +88,34 @@ pub fn for_end(ticket: &Ticket, board: &'static Board, run_id: i64) -> Result<Ou
         ));
     }
     let outcome = Outcome::from_json(&request.outcome.get());
+    if request.state() != RequestState::Ended {
+        install::notice(
+            format!("the work database of run {run_id} is still being removed"),
+            Some("It goes on without this session; the next run waits for it.".into()),
+        );
+    }
     release(ticket);
     Ok(outcome)
 }
 
 /// After this a session that waits in a SELECT is told what its snapshot does.
 const PATIENCE: Duration = Duration::from_secs(300);
+
+/// How long a waiting session waits for a run that is over but for clearing up.
+pub const CLEARING_UP: Duration = Duration::from_secs(10);
+
+/// Whether a run is over, its outcome is there, and clearing up takes longer than it should.
+///
+/// DROP DATABASE waits until every process of the server has let go of its files, and one that does not look for such
+/// requests holds it up: pg_cron's launcher (1.4) while a job of its own is on. Such a job must not wait for the end of
+/// clearing up, which waits for the job's end.
+fn clears_up_for_long(board: &Board, request: &Request) -> bool {
+    let since = board.run.phase_started_ns.load(Acquire);
+    progress::is_active(board, request)
+        && board.run.phase() == Phase::Cleanup
+        && !request.outcome.get().is_empty()
+        && clock::ms(since, clock::now_ns()) > CLEARING_UP.as_secs_f64() * 1000.0
+}
 
 /// Tells how far a run is: every 5 s in the first minute, then every 30 s.
 struct Teller {
@@ -143,7 +170,9 @@ pub fn request_of(board: &'static Board, run_id: i64) -> Option<&'static Request
 
 /// Waits at most that long; whether the run is over.
 fn is_over(board: &'static Board, run_id: i64, timeout: Duration) -> bool {
-    shmem::wait_for_change(timeout, || request_of(board, run_id).is_none())
+    shmem::wait_for_change(timeout, || {
+        request_of(board, run_id).is_none_or(|request| clears_up_for_long(board, request))
+    })
 }
 
 fn outcome(owner: u32, run_id: i64) -> Result<Option<Outcome>, Fault> {
