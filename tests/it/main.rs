@@ -1,6 +1,15 @@
 //! Integration tests, one module for each matter. See the crate's lib for what they stand on.
 
+mod beside;
+mod common;
+mod cron;
+mod dump;
+mod findings;
+mod kept;
 mod luck;
+mod preload;
+mod refusals;
 mod rights;
 mod smoke;
+mod space;
 mod steady;

@@ -43,6 +43,11 @@ impl Server {
 
     /// A new server with its data below this directory, which the servers' owner must be able to enter.
     pub fn start_in(directory: &Path, settings: &[(&str, &str)]) -> Self {
+        Self::start_apart(directory, None, settings)
+    }
+
+    /// The same with its WAL below another directory, if one is given.
+    pub fn start_apart(directory: &Path, wal: Option<&Path>, settings: &[(&str, &str)]) -> Self {
         adopt_orphans();
         let server = Self {
             place: owned_directory("pgfsbench-test.", directory),
@@ -54,6 +59,11 @@ impl Server {
                 .arg(prefix().join("template"))
                 .arg(server.data()),
         );
+        if let Some(wal) = wal {
+            let (inside, outside) = (server.data().join("pg_wal"), wal.join("pg_wal"));
+            must(as_server("mv").arg(&inside).arg(&outside));
+            must(as_server("ln").arg("-s").arg(&outside).arg(&inside));
+        }
         server.configure_socket();
         server.configure(settings);
         server.start_again();
@@ -143,6 +153,23 @@ impl Server {
             "the postmaster was gone already"
         );
         self.wait_until_gone(postmaster);
+    }
+
+    /// After a crash: wait until the server has recovered by itself, or start it again if it has given up.
+    pub fn settle(&self, postmaster: i32) {
+        let began = Instant::now();
+        while self.config("postgres", "postgres").connect(NoTls).is_err() {
+            reap();
+            if !Path::new(&format!("/proc/{postmaster}")).exists() {
+                self.wait_until_gone(postmaster);
+                return self.start_again();
+            }
+            assert!(
+                began.elapsed() < LONG,
+                "the server neither ends nor recovers"
+            );
+            std::thread::sleep(Duration::from_millis(50));
+        }
     }
 
     /// Kill one child with SIGKILL, which makes the postmaster restart all others, and wait until the server has

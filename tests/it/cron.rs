@@ -1,0 +1,146 @@
+//! The real pg_cron starts runs: as a role with an operator's rights, through connections and through background workers. Its
+//! job_run_details tell how they ended.
+
+use crate::common::{QUICK, ending, execute, row, rows};
+use pgfsbench_tests::{PRELOADED, SHORT, Server, skip, wait_until};
+use postgres::Client;
+use std::path::Path;
+use std::time::Duration;
+
+/// Jobs come once a minute.
+const TWO_MINUTES: Duration = Duration::from_secs(130);
+
+/// Status and message of the latest end of a job.
+fn latest(client: &mut Client, job: &str) -> Vec<String> {
+    rows(
+        client,
+        &format!(
+            "SELECT status || ': ' || coalesce(return_message, '') FROM cron.job_run_details d JOIN cron.job j USING (jobid) \
+             WHERE jobname = '{job}' AND d.status IN ('succeeded', 'failed') ORDER BY runid DESC LIMIT 1"
+        ),
+    )
+}
+
+fn wait_for_job(client: &mut Client, job: &str) -> String {
+    wait_until(&format!("job {job} has ended"), TWO_MINUTES, || {
+        latest(client, job).pop()
+    })
+}
+
+/// pg_cron names its host in a setting: the socket's directory, which a new server has to know before.
+fn jobs_run(settings: &[(&str, &str)], by_connections: bool) {
+    let server = Server::start(
+        &[
+            PRELOADED,
+            &[
+                ("shared_preload_libraries", "pgfsbench, pg_cron"),
+                ("cron.database_name", "postgres"),
+            ],
+            settings,
+        ]
+        .concat(),
+    );
+    let mut client = server.connect("postgres");
+    if by_connections {
+        let sockets = row(&mut client, "SHOW unix_socket_directories");
+        drop(client);
+        server.configure(&[("cron.host", &sockets)]);
+        server.restart();
+        client = server.connect("postgres");
+    }
+    execute(
+        &mut client,
+        "CREATE EXTENSION pgfsbench; CREATE EXTENSION pg_cron; CREATE ROLE operator LOGIN; \
+         GRANT USAGE ON SCHEMA cron TO operator; SELECT fsbench.grant_operator('operator')",
+    );
+    // One is on, so that what is started is queued, and what is run is refused.
+    let long = row(
+        &mut client,
+        "SELECT fsbench.start(scale => 1, clients => 1, duration => '10 min', label => 'long')",
+    );
+    let mut operator = server.connect_as("operator", "postgres");
+    for (job, statement) in [
+        (
+            "started",
+            format!("SELECT fsbench.start({QUICK}, label => 'nightly')"),
+        ),
+        ("busy", format!("SELECT * FROM fsbench.run({QUICK})")),
+        (
+            "wrong",
+            "SELECT fsbench.start(workload => 'tpcc')".to_owned(),
+        ),
+    ] {
+        execute(
+            &mut operator,
+            &format!("SELECT cron.schedule('{job}', '* * * * *', $${statement}$$)"),
+        );
+    }
+    let busy = wait_for_job(&mut client, "busy");
+    assert!(busy.starts_with("failed: ERROR:"), "{busy}");
+    assert!(
+        busy.contains("another benchmark run is in progress"),
+        "{busy}"
+    );
+    let wrong = wait_for_job(&mut client, "wrong");
+    assert!(
+        wrong.contains("workload \"tpcc\" does not exist"),
+        "{wrong}"
+    );
+    assert!(wait_for_job(&mut client, "started").starts_with("succeeded: "));
+    execute(
+        &mut operator,
+        "SELECT cron.unschedule(jobname) FROM cron.job",
+    );
+
+    // The started one runs when its turn comes.
+    let nightly = row(
+        &mut client,
+        "SELECT run_id FROM fsbench.result WHERE label = 'nightly' AND requested_by = 'operator' ORDER BY run_id LIMIT 1",
+    );
+    execute(&mut client, &format!("SELECT fsbench.cancel({long})"));
+    assert_eq!(ending(&mut client, &nightly), "done||");
+
+    // One that waits, and succeeds.
+    execute(
+        &mut operator,
+        &format!(
+            "SELECT cron.schedule('waiting', '* * * * *', $$SELECT * FROM fsbench.run({QUICK}, label => 'waiting')$$)"
+        ),
+    );
+    let waiting = wait_for_job(&mut client, "waiting");
+    assert!(waiting.starts_with("succeeded: "), "{waiting}");
+    execute(&mut operator, "SELECT cron.unschedule('waiting')");
+    server.wait_for(
+        "postgres",
+        "SELECT bool_or(status = 'done') FROM fsbench.result WHERE label = 'waiting' AND requested_by = 'operator'",
+        SHORT,
+    );
+    // Old rows of jobs are cleared as README says.
+    execute(
+        &mut client,
+        "DELETE FROM cron.job_run_details WHERE end_time < now() - interval '30 days'",
+    );
+}
+
+fn has_pg_cron(test: &str) -> bool {
+    let file = "/usr/share/postgresql/15/extension/pg_cron.control";
+    let there = Path::new(file).exists();
+    if !there {
+        skip(test, "there is no pg_cron");
+    }
+    there
+}
+
+#[test]
+fn pg_cron_runs_jobs_through_connections() {
+    if has_pg_cron("pg_cron_runs_jobs_through_connections") {
+        jobs_run(&[], true);
+    }
+}
+
+#[test]
+fn pg_cron_runs_jobs_in_background_workers() {
+    if has_pg_cron("pg_cron_runs_jobs_in_background_workers") {
+        jobs_run(&[("cron.use_background_workers", "on")], false);
+    }
+}

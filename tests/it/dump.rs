@@ -1,0 +1,149 @@
+//! Results are stored for good: dumped, restored elsewhere, and added to there.
+
+use crate::common::{QUICK, assert_refused, execute, program, row, rows, run, server};
+use pgfsbench_tests::{PRELOADED, Server, refusal};
+
+/// Everything that is stored, in a form to compare.
+const EVERYTHING: &str = "
+    SELECT 'run ' || to_jsonb(t)::text FROM fsbench.run_log t
+    UNION ALL SELECT 'sample ' || to_jsonb(t)::text FROM fsbench.sample t
+    UNION ALL SELECT 'histogram ' || to_jsonb(t)::text FROM fsbench.histogram t
+    UNION ALL SELECT 'finding ' || to_jsonb(t)::text FROM fsbench.finding t
+    UNION ALL SELECT 'environment ' || to_jsonb(t)::text FROM fsbench.environment t
+    UNION ALL SELECT 'percentile ' || fsbench.percentile(0.99, run_id) FROM fsbench.run_log
+    ORDER BY 1";
+
+#[test]
+fn dumped_restored_and_run_again() {
+    let old = server(&[]);
+    let mut client = old.connect("postgres");
+    execute(
+        &mut client,
+        "CREATE ROLE operator; SELECT fsbench.grant_operator('operator')",
+    );
+    run(&mut client, QUICK);
+    run(
+        &mut client,
+        "scale => 1, clients => 2, transactions => 100, rate => 1000, latency_limit_ms => 50, label => 'näme'",
+    );
+    let failed = row(
+        &mut client,
+        "SELECT fsbench.start(scale => 1, clients => 1, duration => '5 min')",
+    );
+    execute(
+        &mut client,
+        &format!("SELECT fsbench.cancel({failed}); CALL fsbench.wait({failed})"),
+    );
+    let stored = rows(&mut client, EVERYTHING);
+    assert!(stored.len() > 12, "{stored:?}");
+
+    let dump = old.data().with_file_name("dump.sql");
+    let dump = dump.to_str().expect("a path");
+    program(&old, "pg_dump", &["-f", dump, "postgres"]);
+    let globals = program(&old, "pg_dumpall", &["--globals-only"]);
+    assert!(globals.contains("operator"), "{globals}");
+
+    // Into a new server, where a run has been made in another database; and into another database of the old one.
+    let new = Server::start(PRELOADED);
+    execute(&mut new.connect("postgres"), "CREATE ROLE operator");
+    for server in [&new, &old] {
+        program(server, "createdb", &["restored"]);
+        program(
+            server,
+            "psql",
+            &["-X", "-q", "-v", "ON_ERROR_STOP=1", "-f", dump, "restored"],
+        );
+        let mut client = server.connect("restored");
+        assert_eq!(rows(&mut client, EVERYTHING), stored);
+        // Ids go on, and an operator is one still.
+        execute(&mut client, "SET ROLE operator");
+        assert_eq!(run(&mut client, QUICK), "4");
+        assert_eq!(
+            row(
+                &mut client,
+                "SELECT count(*), count(*) FILTER (WHERE status = 'done') FROM fsbench.result"
+            ),
+            "4|3"
+        );
+        assert_eq!(
+            row(
+                &mut client,
+                "SELECT fsbench.percentile(0.5, ARRAY[1, 2, 4]::bigint[]) > 0"
+            ),
+            "t"
+        );
+        let error = refusal(&mut client, "SELECT * FROM fsbench.wait(3)");
+        assert_eq!(error.code().code(), "57014");
+    }
+}
+
+#[test]
+fn two_databases_of_one_server_do_not_confuse_each_other() {
+    let server = server(&[]);
+    let mut first = server.connect("postgres");
+    execute(&mut first, "CREATE DATABASE second");
+    let mut second = server.connect("second");
+    execute(&mut second, "CREATE EXTENSION pgfsbench");
+
+    let keep = "scale => 1, clients => 1, transactions => 20, seed => 1, keep => true";
+    for client in [&mut first, &mut second] {
+        // Each counts its own runs, and the work database of one is not that of the other.
+        assert_eq!(run(client, keep), "1");
+    }
+    let database = "SELECT work_database FROM fsbench.result WHERE run_id = 1";
+    assert_eq!(row(&mut first, database), "fsbench_work_1");
+    assert_eq!(row(&mut second, database), "fsbench_work_1_2");
+    for name in ["fsbench_work_1", "fsbench_work_1_2"] {
+        let mut kept = server.connect(name);
+        assert_eq!(row(&mut kept, "SELECT count(*) FROM pgbench_history"), "20");
+    }
+
+    // A run of one is in the way of the other, which says where it is, and is not shown there.
+    let long = "SELECT fsbench.start(scale => 1, clients => 1, duration => '5 min')";
+    assert_eq!(row(&mut first, long), "2");
+    assert_refused(
+        &mut second,
+        &format!("SELECT * FROM fsbench.run({QUICK})"),
+        "55000",
+        &[
+            "another benchmark run is in progress",
+            "run 2 in database \"postgres\"",
+            "fsbench.start()",
+        ],
+    );
+    assert_refused(
+        &mut first,
+        &format!("SELECT * FROM fsbench.run({QUICK})"),
+        "55000",
+        &["It is run 2, phase"],
+    );
+    let progress = "SELECT run_id, status FROM fsbench.progress";
+    assert_eq!(rows(&mut second, progress), [""; 0]);
+    assert_eq!(rows(&mut first, progress), ["2|running"]);
+    // Nor is it cancelled or waited for there.
+    assert_eq!(row(&mut second, "SELECT fsbench.cancel(2)"), "f");
+    assert_refused(
+        &mut second,
+        "SELECT * FROM fsbench.wait(2)",
+        "22023",
+        &["run 2 does not exist"],
+    );
+    // A queued one has the same id, and is another run.
+    assert_eq!(
+        row(&mut second, &format!("SELECT fsbench.start({QUICK})")),
+        "2"
+    );
+    assert_eq!(rows(&mut second, progress), ["2|queued"]);
+    assert_eq!(row(&mut second, "SELECT fsbench.cancel(2)"), "t");
+    execute(&mut second, "CALL fsbench.wait(2)");
+    assert_eq!(rows(&mut first, progress), ["2|running"]);
+    assert_eq!(row(&mut first, "SELECT fsbench.cancel(2)"), "t");
+    execute(&mut first, "CALL fsbench.wait(2)");
+    let last = "SELECT status FROM fsbench.result WHERE run_id = 2";
+    assert_eq!(row(&mut first, last), "cancelled");
+    assert_eq!(row(&mut second, last), "cancelled");
+    // The kept ones are still there.
+    for name in ["fsbench_work_1", "fsbench_work_1_2"] {
+        execute(&mut first, &format!("DROP DATABASE {name}"));
+    }
+}

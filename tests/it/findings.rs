@@ -1,0 +1,268 @@
+//! What can mislead about a run is provoked, and told; and is not told of a run in which it is not.
+
+use crate::common::{ending, execute, row, rows, run, server, wait_for_phase};
+use pgfsbench_tests::{LONG, SHORT, Server, wait_until};
+use postgres::{Client, NoTls};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+/// Without the sampler, whose findings depend on the machine's mood.
+const STEADY: &str =
+    r#"scale => 2, clients => 2, transactions => 50, seed => 1, options => '{"sample": false}'"#;
+
+/// Codes and severities of a run's findings.
+fn findings(client: &mut Client, run_id: &str) -> Vec<String> {
+    rows(
+        client,
+        &format!(
+            "SELECT code || ' ' || severity FROM fsbench.finding WHERE run_id = {run_id} ORDER BY code"
+        ),
+    )
+}
+
+fn findings_of(client: &mut Client, arguments: &str) -> Vec<String> {
+    let id = run(client, arguments);
+    findings(client, &id)
+}
+
+fn set(server: &Server, client: &mut Client, name: &str, value: &str) {
+    server.configure(&[(name, value)]);
+    server.reload();
+    wait_until("the setting is in force", SHORT, || {
+        (row(client, &format!("SHOW {name}")) == value).then_some(())
+    });
+}
+
+#[test]
+fn settings_that_make_a_commit_promise_less_are_told() {
+    let server = server(&[("work_mem", "7MB"), ("shared_buffers", "1MB")]);
+    let mut client = server.connect("postgres");
+    let clean = ["data_fits_ram warning", "no_complete_checkpoint warning"];
+    let durability = "SELECT durability FROM fsbench.result ORDER BY run_id DESC LIMIT 1";
+
+    assert_eq!(findings_of(&mut client, STEADY), clean);
+    assert_eq!(
+        row(&mut client, durability),
+        "durable by the server's settings"
+    );
+    assert_eq!(
+        row(
+            &mut client,
+            "SELECT settings::text LIKE '%work_mem%7MB%', settings::text LIKE '%shared_buffers%', settings::text LIKE '%enable_sort%' \
+             FROM fsbench.result"
+        ),
+        "t|t|f"
+    );
+
+    set(&server, &mut client, "fsync", "off");
+    set(&server, &mut client, "full_page_writes", "off");
+    set(&server, &mut client, "synchronous_commit", "off");
+    assert_eq!(
+        findings_of(&mut client, STEADY),
+        [
+            "data_fits_ram warning",
+            "fsync_off invalid",
+            "full_page_writes_off warning",
+            "no_complete_checkpoint warning",
+            "synchronous_commit_off warning"
+        ]
+    );
+    assert_eq!(
+        row(&mut client, durability),
+        "not durable: fsync off, synchronous_commit off, full_page_writes off"
+    );
+    assert_eq!(
+        row(
+            &mut client,
+            "SELECT findings, worst_finding, (SELECT findings FROM fsbench.wait(r.run_id)) \
+             FROM fsbench.result r ORDER BY run_id DESC LIMIT 1"
+        ),
+        "5|invalid|5 (invalid: fsync_off)"
+    );
+
+    set(&server, &mut client, "fsync", "on");
+    set(&server, &mut client, "full_page_writes", "on");
+    // A run's own setting wins over the server's.
+    let on = r#"settings => '{"synchronous_commit": "on"}'"#;
+    assert_eq!(findings_of(&mut client, &format!("{STEADY}, {on}")), clean);
+
+    set(&server, &mut client, "synchronous_commit", "on");
+    let off = r#"settings => '{"synchronous_commit": "off"}'"#;
+    assert!(
+        findings_of(&mut client, &format!("{STEADY}, {off}"))
+            .contains(&"synchronous_commit_off warning".to_owned())
+    );
+    // And nothing of all that stays.
+    assert_eq!(findings_of(&mut client, STEADY), clean);
+}
+
+#[test]
+fn more_clients_than_branches_and_data_that_fits_in_shared_buffers_are_told() {
+    let server = server(&[("shared_buffers", "64MB")]);
+    let mut client = server.connect("postgres");
+    let crowded = r#"scale => 1, clients => 2, transactions => 20, options => '{"sample": false}'"#;
+    assert_eq!(
+        findings_of(&mut client, crowded),
+        [
+            "clients_exceed_branches warning",
+            "data_fits_shared_buffers warning",
+            "no_complete_checkpoint warning"
+        ]
+    );
+    // They do not meet in branches where branches are not written.
+    assert_eq!(
+        findings_of(
+            &mut client,
+            &format!("workload => 'simple-update', {crowded}")
+        ),
+        [
+            "data_fits_shared_buffers warning",
+            "no_complete_checkpoint warning"
+        ]
+    );
+}
+
+#[test]
+fn complete_checkpoints_are_counted() {
+    let server = server(&[]);
+    let mut client = server.connect("postgres");
+    let id = row(
+        &mut client,
+        r#"SELECT fsbench.start(scale => 2, clients => 2, duration => '10 s', warmup => '0', options => '{"sample": false}')"#,
+    );
+    wait_for_phase(&mut client, "measure");
+    for n in 1..=3 {
+        wait_until("the next second has come", LONG, || {
+            let condition = format!(
+                "SELECT done > {} FROM fsbench.progress WHERE phase = 'measure'",
+                n * 2000
+            );
+            (rows(&mut client, &condition) == ["t"]).then_some(())
+        });
+        execute(&mut client, "CHECKPOINT");
+    }
+    assert_eq!(ending(&mut client, &id), "done||");
+    assert_eq!(
+        row(
+            &mut client,
+            &format!("SELECT complete_checkpoints FROM fsbench.result WHERE run_id = {id}")
+        ),
+        "3"
+    );
+    let found = findings(&mut client, &id);
+    assert!(
+        !found
+            .iter()
+            .any(|f| f.contains("checkpoint") || f.contains("too_short")),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn who_holds_back_vacuum_is_named() {
+    let server = server(&[("max_prepared_transactions", "2")]);
+    let mut client = server.connect("postgres");
+    execute(&mut client, "CREATE DATABASE other");
+    let busy = r#"scale => 2, clients => 2, transactions => 6000, seed => 1, settings => '{"synchronous_commit": "off"}', options => '{"sample": false}'"#;
+
+    // A snapshot without a transaction id, in another database, holds nothing back.
+    let mut reader = server.connect("other");
+    execute(
+        &mut reader,
+        "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1",
+    );
+    let found = findings_of(&mut client, busy);
+    assert!(
+        !found.iter().any(|f| f.starts_with("old_xmin")),
+        "{found:?}"
+    );
+
+    let mut writer = server.connect("other");
+    let pid = row(&mut writer, "SELECT pg_backend_pid()");
+    execute(&mut writer, "BEGIN; SELECT pg_current_xact_id()");
+    execute(
+        &mut reader,
+        "COMMIT; BEGIN; SELECT pg_current_xact_id(); PREPARE TRANSACTION 'forgotten'",
+    );
+    let id = run(&mut client, busy);
+    let message = row(
+        &mut client,
+        &format!(
+            "SELECT severity || ': ' || message FROM fsbench.finding WHERE run_id = {id} AND code = 'old_xmin'"
+        ),
+    );
+    assert!(message.starts_with("warning: "), "{message}");
+    for holder in [&format!("process {pid} in database other"), "forgotten"] {
+        assert!(message.contains(holder), "{message}");
+    }
+    execute(&mut reader, "ROLLBACK PREPARED 'forgotten'");
+    execute(&mut writer, "ROLLBACK");
+    let found = findings_of(&mut client, busy);
+    assert!(
+        !found.iter().any(|f| f.starts_with("old_xmin")),
+        "{found:?}"
+    );
+}
+
+/// The first thing that anybody does.
+#[test]
+fn run_without_arguments_says_what_it_chose_how_far_it_is_and_ends_within_a_minute() {
+    let server = server(&[]);
+    let notices = Arc::new(Mutex::new(Vec::new()));
+    let sink = Arc::clone(&notices);
+    let mut client = server
+        .config("postgres", "postgres")
+        .notice_callback(move |notice| {
+            let text = format!("{} {}", notice.message(), notice.hint().unwrap_or_default());
+            sink.lock().expect("one thread").push(text);
+        })
+        .connect(NoTls)
+        .expect("a session");
+    let began = Instant::now();
+    let found = row(&mut client, "SELECT findings FROM fsbench.run()");
+    assert!(
+        began.elapsed() < Duration::from_secs(60),
+        "it took {:?}",
+        began.elapsed()
+    );
+
+    let notices = notices.lock().expect("one thread").clone();
+    let said = |words: &[&str]| {
+        notices
+            .iter()
+            .any(|notice| words.iter().all(|word| notice.contains(word)))
+    };
+    assert!(
+        said(&[
+            "run 1 on target \"default\"",
+            "tpcb",
+            "seed",
+            "chosen: scale, clients, duration, warmup, seed"
+        ]),
+        "{notices:?}"
+    );
+    assert!(
+        said(&["run 1: measure", "left", "tps", "p99"]),
+        "{notices:?}"
+    );
+    assert!(
+        said(&["run 1 is done", "fsbench.result", "fsbench.finding"]),
+        "{notices:?}"
+    );
+    // What a quick look cannot help is only told.
+    assert_eq!(
+        row(
+            &mut client,
+            "SELECT severity FROM fsbench.finding WHERE code = 'no_complete_checkpoint'"
+        ),
+        "info"
+    );
+    assert!(found.ends_with(')'), "{found}");
+    assert_eq!(
+        row(
+            &mut client,
+            "SELECT clients >= 1, scale >= clients, (SELECT count(*) >= 5 FROM fsbench.sample s WHERE s.run_id = r.run_id) FROM fsbench.result r"
+        ),
+        "t|t|t"
+    );
+}

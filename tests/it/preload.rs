@@ -1,0 +1,154 @@
+//! The library is not preloaded, of another version, or has too few slots: each says what to do, and doing it helps.
+
+use crate::common::{
+    QUICK, assert_nothing_left, assert_refused, execute, paste_into_psql, row, run, server,
+};
+use pgfsbench_tests::{PRELOADED, Server};
+use postgres::NoTls;
+use std::sync::{Arc, Mutex};
+
+/// What CREATE EXTENSION warns of, as message and HINT.
+fn warning_of_create_extension(server: &Server) -> Option<(String, String)> {
+    let warnings = Arc::new(Mutex::new(Vec::new()));
+    let sink = Arc::clone(&warnings);
+    let mut client = server
+        .config("postgres", "postgres")
+        .notice_callback(move |notice| {
+            if notice.severity() == "WARNING" {
+                let hint = notice.hint().unwrap_or_default().to_owned();
+                let mut all = sink.lock().expect("one thread");
+                all.push((notice.message().to_owned(), hint));
+            }
+        })
+        .connect(NoTls)
+        .expect("a session");
+    execute(&mut client, "CREATE EXTENSION pgfsbench");
+    let warnings = warnings.lock().expect("one thread");
+    assert!(warnings.len() <= 1, "{warnings:?}");
+    warnings.first().cloned()
+}
+
+/// The statements in a HINT of the form `Run ...; and restart the server.`
+fn statements(hint: &str) -> &str {
+    hint.split_once("Run ")
+        .and_then(|(_, rest)| rest.split_once(" and restart the server."))
+        .map(|(statements, _)| statements)
+        .unwrap_or_else(|| panic!("no statements in the HINT: {hint}"))
+}
+
+#[test]
+fn not_preloaded_every_function_says_so_and_its_hint_helps() {
+    let server = Server::start(&[
+        (
+            "shared_preload_libraries",
+            "pg_stat_statements, auto_explain",
+        ),
+        ("max_worker_processes", "32"),
+    ]);
+    let (message, hint) = warning_of_create_extension(&server).expect("a warning");
+    assert!(message.contains("shared_preload_libraries"), "{message}");
+    assert!(!hint.contains("max_worker_processes"), "{hint}");
+
+    let mut client = server.connect("postgres");
+    let mut said = String::new();
+    for sql in [
+        "SELECT * FROM fsbench.run()",
+        "SELECT fsbench.start()",
+        "SELECT * FROM fsbench.wait(1)",
+        "CALL fsbench.wait(1)",
+        "SELECT fsbench.cancel(1)",
+        "SELECT * FROM fsbench.progress",
+    ] {
+        said = assert_refused(
+            &mut client,
+            sql,
+            "55000",
+            &["pgfsbench must be loaded", "shared memory", "Run "],
+        );
+    }
+    assert_eq!(
+        row(&mut client, "SELECT fsbench.version()"),
+        env!("CARGO_PKG_VERSION")
+    );
+    assert_eq!(row(&mut client, "SELECT count(*) FROM fsbench.result"), "0");
+
+    // An operator, who may not see what is preloaded, gets the error too, and not one about that.
+    execute(
+        &mut client,
+        "CREATE ROLE operator; SELECT fsbench.grant_operator('operator'); SET ROLE operator",
+    );
+    assert_refused(
+        &mut client,
+        "SELECT * FROM fsbench.run()",
+        "55000",
+        &["pgfsbench must be loaded", "shared_preload_libraries"],
+    );
+    execute(&mut client, "RESET ROLE");
+
+    assert_eq!(statements(&said), statements(&hint));
+    paste_into_psql(&server, "postgres", statements(&hint));
+    drop(client);
+    server.restart();
+    let mut client = server.connect("postgres");
+    assert_eq!(
+        row(&mut client, "SHOW shared_preload_libraries"),
+        "pg_stat_statements, auto_explain, pgfsbench"
+    );
+    run(&mut client, QUICK);
+    assert_nothing_left(&server, &mut client);
+}
+
+#[test]
+fn nothing_preloaded_and_few_slots_one_hint_helps_with_both() {
+    let server = Server::start(&[("max_worker_processes", "4")]);
+    let (message, hint) = warning_of_create_extension(&server).expect("a warning");
+    assert!(message.contains("max_worker_processes"), "{message}");
+    paste_into_psql(&server, "postgres", statements(&hint));
+    server.restart();
+    let mut client = server.connect("postgres");
+    assert_eq!(
+        row(&mut client, "SHOW shared_preload_libraries"),
+        "pgfsbench"
+    );
+    run(
+        &mut client,
+        "scale => 1, clients => 20, transactions => 5, seed => 1",
+    );
+}
+
+#[test]
+fn create_extension_warns_of_nothing_where_nothing_is_wrong() {
+    let server = Server::start(PRELOADED);
+    assert_eq!(warning_of_create_extension(&server), None);
+}
+
+#[test]
+fn library_and_extension_of_different_versions_is_an_error_of_its_own() {
+    let server = server(&[]);
+    let mut client = server.connect("postgres");
+    execute(
+        &mut client,
+        "UPDATE pg_extension SET extversion = '0.0.9' WHERE extname = 'pgfsbench'",
+    );
+    for sql in [
+        "SELECT * FROM fsbench.run()",
+        "SELECT fsbench.start()",
+        "SELECT * FROM fsbench.wait(1)",
+        "SELECT fsbench.cancel(1)",
+        "SELECT * FROM fsbench.progress",
+    ] {
+        assert_refused(
+            &mut client,
+            sql,
+            "55000",
+            &[
+                "different versions",
+                env!("CARGO_PKG_VERSION"),
+                "0.0.9",
+                "Restart the server",
+            ],
+        );
+    }
+    assert_eq!(row(&mut client, "SELECT count(*) FROM fsbench.result"), "0");
+    assert_nothing_left(&server, &mut client);
+}

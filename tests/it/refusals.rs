@@ -1,0 +1,239 @@
+//! What a run would harm, or what it lacks: refused before anything is made, each with an error of its own.
+
+use crate::common::{
+    QUICK, assert_nothing_left, assert_refused, ending, execute, row, rows, run, server,
+};
+use pgfsbench_tests::{LONG, SHORT, wait_until};
+
+const RUN: &str = "SELECT * FROM fsbench.run(scale => 1, clients => 1, transactions => 50)";
+const FORCED: &str =
+    "SELECT * FROM fsbench.run(scale => 1, clients => 1, transactions => 50, force => true)";
+
+#[test]
+fn too_few_worker_slots_says_how_many_are_missing() {
+    let server = server(&[("max_worker_processes", "8")]);
+    let mut client = server.connect("postgres");
+    // One is the logical replication launcher's, one the janitor's; a run takes two beside its clients'.
+    assert_refused(
+        &mut client,
+        "SELECT fsbench.start(clients => 8)",
+        "53000",
+        &[
+            "could not register background processes",
+            "needs 10 worker slots",
+            "6 are free, 4 are missing",
+            "\"max_worker_processes\" to at least 12",
+            "at most 4 clients",
+        ],
+    );
+    assert_nothing_left(&server, &mut client);
+    // What is chosen fits.
+    let id = run(&mut client, "scale => 10, transactions => 5");
+    assert_eq!(
+        row(
+            &mut client,
+            &format!("SELECT clients <= 4, status FROM fsbench.result WHERE run_id = {id}")
+        ),
+        "t|done"
+    );
+    let id = run(&mut client, "scale => 1, clients => 4, transactions => 5");
+    assert_eq!(ending(&mut client, &id), "done||");
+}
+
+#[test]
+fn no_worker_slot_at_all_is_an_error_and_not_a_wait() {
+    let server = server(&[("max_worker_processes", "2")]);
+    let mut client = server.connect("postgres");
+    for sql in [RUN, "SELECT fsbench.start()"] {
+        assert_refused(&mut client, sql, "53000", &["3 are missing"]);
+    }
+}
+
+#[test]
+fn more_clients_than_pgfsbench_max_clients() {
+    let server = server(&[("pgfsbench.max_clients", "3")]);
+    let mut client = server.connect("postgres");
+    assert_refused(
+        &mut client,
+        "SELECT fsbench.start(clients => 4)",
+        "22023",
+        &["4 is out of range", "allows at most 3", "at least 4"],
+    );
+    run(&mut client, "scale => 1, clients => 3, transactions => 5");
+}
+
+#[test]
+fn a_standby_and_the_primary_that_it_follows() {
+    let primary = server(&[]);
+    let mut on_primary = primary.connect("postgres");
+    let id = run(&mut on_primary, QUICK);
+
+    let standby = primary.copy(&["-R"]);
+    standby.start_again();
+    let mut on_standby = standby.connect("postgres");
+    assert_eq!(row(&mut on_standby, "SELECT pg_is_in_recovery()"), "t");
+    for sql in [RUN, FORCED, "SELECT fsbench.start()"] {
+        assert_refused(
+            &mut on_standby,
+            sql,
+            "55000",
+            &["during recovery", "standby", "promotion"],
+        );
+    }
+    // Results are readable there.
+    assert_eq!(
+        row(
+            &mut on_standby,
+            &format!(
+                "SELECT status, fsbench.percentile(0.5, run_id) > 0 FROM fsbench.result WHERE run_id = {id}"
+            )
+        ),
+        "done|t"
+    );
+    assert_eq!(
+        rows(&mut on_standby, "SELECT * FROM fsbench.progress"),
+        [""; 0]
+    );
+
+    wait_until("the standby is connected", LONG, || {
+        (row(&mut on_primary, "SELECT count(*) FROM pg_stat_replication") == "1").then_some(())
+    });
+    assert_refused(
+        &mut on_primary,
+        RUN,
+        "55000",
+        &["replicated", "1 WAL sender", "force => true"],
+    );
+    execute(&mut on_primary, FORCED);
+    assert_eq!(forced(&mut on_primary), "t|true");
+}
+
+/// Whether the last run was forced, as the row says and as its parameters.
+fn forced(client: &mut postgres::Client) -> String {
+    row(
+        client,
+        "SELECT forced, used ->> 'force' FROM fsbench.result ORDER BY run_id DESC LIMIT 1",
+    )
+}
+
+#[test]
+fn archiving_is_refused_unless_forced() {
+    let server = server(&[("archive_mode", "on"), ("archive_command", "true")]);
+    let mut client = server.connect("postgres");
+    assert_refused(
+        &mut client,
+        RUN,
+        "55000",
+        &[
+            "while WAL is archived",
+            "archive_mode is \"on\"",
+            "force => true",
+        ],
+    );
+    assert_eq!(row(&mut client, "SELECT count(*) FROM fsbench.result"), "0");
+    execute(&mut client, FORCED);
+    assert_eq!(forced(&mut client), "t|true");
+}
+
+#[test]
+fn a_replication_slot_is_refused_unless_forced() {
+    let server = server(&[]);
+    let mut client = server.connect("postgres");
+    execute(
+        &mut client,
+        "SELECT pg_create_physical_replication_slot('standby', true)",
+    );
+    assert_refused(
+        &mut client,
+        RUN,
+        "55000",
+        &["replicated", "1 replication slot", "force => true"],
+    );
+    execute(&mut client, FORCED);
+    assert_eq!(forced(&mut client), "t|true");
+    execute(&mut client, "SELECT pg_drop_replication_slot('standby')");
+    execute(&mut client, RUN);
+    assert_eq!(forced(&mut client), "f|false");
+}
+
+#[test]
+fn synchronous_replication_is_refused() {
+    let server = server(&[]);
+    let mut client = server.connect("postgres");
+    server.configure(&[("synchronous_standby_names", "somebody")]);
+    server.reload();
+    wait_until("the setting is in force", SHORT, || {
+        (row(&mut client, "SHOW synchronous_standby_names") == "somebody").then_some(())
+    });
+    assert_refused(
+        &mut client,
+        RUN,
+        "55000",
+        &["synchronous replication", "somebody", "force => true"],
+    );
+    assert_eq!(row(&mut client, "SELECT count(*) FROM fsbench.result"), "0");
+}
+
+#[test]
+fn transaction_ids_near_the_freeze_limit_are_refused_unless_forced() {
+    let server = server(&[("autovacuum_freeze_max_age", "100000")]);
+    let mut client = server.connect("postgres");
+    for arguments in [
+        "clients => 2, transactions => 60000",
+        "duration => '1 min'",
+        "rate => 2000, duration => '1 min'",
+    ] {
+        assert_refused(
+            &mut client,
+            &format!("SELECT fsbench.start({arguments})"),
+            "55000",
+            &[
+                "too many transaction ids",
+                "autovacuum_freeze_max_age (100000)",
+                "VACUUM FREEZE in database",
+                "force => true",
+            ],
+        );
+    }
+    // Those that use few, or none.
+    execute(&mut client, RUN);
+    run(
+        &mut client,
+        "scale => 1, clients => 1, duration => '1 s', warmup => '0', rate => 100",
+    );
+    run(
+        &mut client,
+        "workload => 'select-only', scale => 1, clients => 1, transactions => 100000",
+    );
+    let id = row(
+        &mut client,
+        "SELECT fsbench.start(scale => 1, clients => 2, transactions => 60000, force => true)",
+    );
+    execute(&mut client, &format!("SELECT fsbench.cancel({id})"));
+    assert_eq!(
+        ending(&mut client, &id),
+        "cancelled|57014|the run was canceled"
+    );
+    assert_eq!(forced(&mut client), "t|true");
+}
+
+#[test]
+fn a_queued_run_is_checked_again_when_its_turn_comes() {
+    let server = server(&[]);
+    let mut client = server.connect("postgres");
+    let long = row(
+        &mut client,
+        "SELECT fsbench.start(scale => 1, clients => 1, duration => '5 min', warmup => '0')",
+    );
+    let queued = row(&mut client, &format!("SELECT fsbench.start({QUICK})"));
+    execute(
+        &mut client,
+        "SELECT pg_create_physical_replication_slot('standby')",
+    );
+    execute(&mut client, &format!("SELECT fsbench.cancel({long})"));
+    assert_eq!(
+        ending(&mut client, &queued),
+        "failed|55000|cannot run a benchmark while this server is replicated"
+    );
+    assert_nothing_left(&server, &mut client);
+}

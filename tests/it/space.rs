@@ -1,0 +1,195 @@
+//! Room: a run that would not fit is refused, one that runs out of room is ended before the disk is full, and what a full WAL
+//! filesystem leaves is cleared up. On small filesystems of their own.
+
+use crate::common::{
+    QUICK, assert_nothing_left, assert_refused, ending, execute, row, run, server_in,
+    wait_for_phase,
+};
+use pgfsbench_tests::{LONG, LoopFs, Server, skip, wait_until};
+use std::fs::{File, remove_file};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+const MEGABYTE: u64 = 1 << 20;
+
+/// So that the server itself takes little.
+const SMALL: &[(&str, &str)] = &[
+    ("max_wal_size", "64MB"),
+    ("min_wal_size", "32MB"),
+    ("pgfsbench.reserved_space", "32MB"),
+];
+
+fn small_filesystem(test: &str, megabytes: u64) -> Option<LoopFs> {
+    LoopFs::ext4(megabytes)
+        .map_err(|reason| skip(test, &reason))
+        .ok()
+}
+
+fn free_bytes(directory: &Path) -> u64 {
+    let space = rustix::fs::statvfs(directory).expect("statvfs");
+    space.f_bavail * space.f_frsize
+}
+
+/// Something else that fills a filesystem, until so many bytes are free.
+fn fill(directory: &Path, leave: u64) -> PathBuf {
+    let path = directory.join("filler");
+    let mut file = File::create(&path).expect("a file");
+    let block = vec![b'x'; 64 << 10];
+    while free_bytes(directory) > leave + block.len() as u64 {
+        file.write_all(&block).expect("room");
+    }
+    file.sync_all().expect("sync");
+    path
+}
+
+#[test]
+fn a_run_that_does_not_fit_is_refused() {
+    let Some(fs) = small_filesystem("a_run_that_does_not_fit_is_refused", 300) else {
+        return;
+    };
+    let server = server_in(&fs.path(), None, SMALL);
+    let mut client = server.connect("postgres");
+    for arguments in [
+        "scale => 20, clients => 1, transactions => 1",
+        "size => '10 GB', clients => 1, transactions => 1, force => true",
+        "workload => 'select-only', scale => 30, clients => 1, transactions => 1",
+    ] {
+        assert_refused(
+            &mut client,
+            &format!("SELECT fsbench.start({arguments})"),
+            "53100",
+            &[
+                "not enough room",
+                "data and WAL need about",
+                "reserve of 32 MB (pgfsbench.reserved_space)",
+                "free",
+                "smaller scale",
+            ],
+        );
+    }
+    assert_eq!(row(&mut client, "SELECT count(*) FROM fsbench.result"), "0");
+    run(&mut client, QUICK);
+    // The reserve is the administrator's.
+    execute(
+        &mut client,
+        "ALTER SYSTEM SET pgfsbench.reserved_space = '10GB'",
+    );
+    server.reload();
+    wait_until("the reserve is changed", LONG, || {
+        (row(&mut client, "SHOW pgfsbench.reserved_space") == "10GB").then_some(())
+    });
+    assert_refused(
+        &mut client,
+        &format!("SELECT fsbench.start({QUICK})"),
+        "53100",
+        &["reserve of 10 GB"],
+    );
+}
+
+/// A run is on; something else fills the filesystem of this directory up to the reserve.
+fn fills_up_while_a_run_is_on(server: &Server, directory: &Path) {
+    let mut client = server.connect("postgres");
+    let id = row(
+        &mut client,
+        "SELECT fsbench.start(scale => 1, clients => 2, duration => '10 min', warmup => '0', rate => 100)",
+    );
+    wait_for_phase(&mut client, "measure");
+    let filler = fill(directory, 28 * MEGABYTE);
+    assert_eq!(
+        ending(&mut client, &id),
+        "failed|53100|the filesystem is almost full"
+    );
+    assert!(
+        free_bytes(directory) > 8 * MEGABYTE,
+        "it was ended too late"
+    );
+    let detail = row(
+        &mut client,
+        &format!("SELECT error_detail FROM fsbench.result WHERE run_id = {id}"),
+    );
+    assert!(detail.contains("reserve of 32 MB"), "{detail}");
+    remove_file(filler).expect("the filler");
+    assert_nothing_left(server, &mut client);
+    run(&mut client, QUICK);
+    assert!(!server.log().contains("PANIC"), "{}", server.log());
+}
+
+#[test]
+fn a_run_ends_before_the_data_filesystem_is_full() {
+    let Some(fs) = small_filesystem("a_run_ends_before_the_data_filesystem_is_full", 400) else {
+        return;
+    };
+    let server = server_in(&fs.path(), None, SMALL);
+    fills_up_while_a_run_is_on(&server, &fs.path());
+}
+
+#[test]
+fn wal_on_a_filesystem_of_its_own_is_seen_and_watched() {
+    let Some(fs) = small_filesystem("wal_on_a_filesystem_of_its_own_is_seen_and_watched", 200)
+    else {
+        return;
+    };
+    let server = server_in(Path::new("/tmp"), Some(&fs.path()), SMALL);
+    let mut client = server.connect("postgres");
+    let id = run(&mut client, QUICK);
+    assert_eq!(
+        row(
+            &mut client,
+            &format!(
+                "SELECT scope, wal_filesystem, st_dev <> wal_st_dev, device <> wal_device, wal_directory LIKE '{}/%', \
+                   (SELECT severity IN ('info', 'warning') FROM fsbench.finding f \
+                    WHERE f.run_id = r.run_id AND code = 'wal_on_other_filesystem') \
+                 FROM fsbench.result r WHERE run_id = {id}",
+                fs.path().display()
+            )
+        ),
+        "data only|ext4|t|t|t|t"
+    );
+    fills_up_while_a_run_is_on(&server, &fs.path());
+}
+
+#[test]
+fn after_wal_has_filled_its_disk_nothing_is_left() {
+    let Some(fs) = small_filesystem("after_wal_has_filled_its_disk_nothing_is_left", 200) else {
+        return;
+    };
+    let settings = [
+        ("pgfsbench.reserved_space", "1MB"),
+        ("max_wal_size", "10GB"),
+        ("checkpoint_timeout", "1h"),
+        ("min_wal_size", "32MB"),
+        // For bgwriter and autovacuum not to be the ones who meet the full disk in an unrelated way.
+        ("autovacuum", "off"),
+    ];
+    let server = server_in(Path::new("/tmp"), Some(&fs.path()), &settings);
+    let mut client = server.connect("postgres");
+    let id = row(
+        &mut client,
+        "SELECT fsbench.start(scale => 1, clients => 4, duration => '10 min', warmup => '0', \
+           settings => '{\"synchronous_commit\": \"off\"}')",
+    );
+    wait_for_phase(&mut client, "measure");
+    let postmaster = server.postmaster();
+    // More than the reserve, so that the watch has nothing to say, and less than a segment.
+    let filler = fill(&fs.path(), 3 * MEGABYTE);
+    wait_until("the server has stopped over its full WAL", LONG, || {
+        server.log().contains("PANIC").then_some(())
+    });
+    drop(client);
+    remove_file(filler).expect("the filler");
+    server.settle(postmaster);
+
+    let mut client = server.connect("postgres");
+    server.wait_for(
+        "postgres",
+        "SELECT bool_and(status NOT IN ('queued', 'running')) FROM fsbench.run_log",
+        LONG,
+    );
+    let outcome = ending(&mut client, &id);
+    assert!(
+        outcome.starts_with("failed|57P02|") || outcome.starts_with("failed|53100|"),
+        "{outcome}"
+    );
+    assert_nothing_left(&server, &mut client);
+    run(&mut client, QUICK);
+}
