@@ -14,8 +14,8 @@ use pgfsbench_core::{
 use serde_json::{Value, json};
 
 use crate::{
-    board::{Board, Cancel, Errand, Phase, Request, RequestState},
-    clock, collect,
+    board::{Board, Errand, Phase, Request, RequestState},
+    cancellation, clock, collect,
     crew::Crew,
     errors::{Fault, sqlstate},
     janitor::{self, log_warning},
@@ -133,21 +133,9 @@ fn enqueue(request: &Request) -> Result<(), Fault> {
     insert(request, &spec_of(request)?, "queued").map(|_| ())
 }
 
-/// Why the run was cancelled.
-fn cancel_fault(request: &Request) -> Fault {
-    let fault = Fault::new(sqlstate::CANCELED, "the run was canceled");
-    let by = request.cancelled_by.get();
-    let reason = request.cancel().reason();
-    fault.detail(match request.cancel() {
-        Cancel::Asked if by.is_empty() => format!("It was {reason}."),
-        Cancel::Asked => format!("It was {reason} of role \"{by}\"."),
-        _ => format!("It was canceled because {reason}."),
-    })
-}
-
 fn withdraw(request: &Request) -> Result<(), Fault> {
     process::become_undisturbed_owner(request.owner.load(Acquire))?;
-    let fault = cancel_fault(request);
+    let fault = cancellation::fault(request);
     xact::transaction(|| store::set_failed(request.run_id.load(Acquire), &fault, None))?;
     request.outcome.set(&Outcome::Failed(fault).to_json());
     Ok(())
@@ -469,12 +457,8 @@ impl Run {
         while let Some(sample) = self.board.run.samples.pop() {
             self.samples.push(sample);
         }
-        let waiter = self.request.waiter.load(Acquire);
-        if waiter != 0 && !process::is_alive(waiter) {
-            self.request.set_cancel(Cancel::CallerGone, "");
-        }
-        if self.request.cancel() != Cancel::No {
-            return Err(cancel_fault(self.request));
+        if cancellation::is_cancelled(self.request) {
+            return Err(cancellation::fault(self.request));
         }
         if self.looked_at_room.elapsed() >= Duration::from_secs(1) {
             self.looked_at_room = Instant::now();
@@ -488,8 +472,8 @@ impl Run {
 
     /// The reason as it is stored: an interrupt of this process is what its sender meant.
     fn explain(&self, fault: Fault) -> Fault {
-        if self.request.cancel() != Cancel::No {
-            return cancel_fault(self.request);
+        if cancellation::is_cancelled(self.request) {
+            return cancellation::fault(self.request);
         }
         if fault.is_cancel() {
             return Fault::new(sqlstate::CANCELED, "the run was canceled")

@@ -11,7 +11,8 @@ use std::{
 use pgrx::{PgLogLevel, pg_sys::panic::ErrorReport};
 
 use crate::{
-    board::{Board, Cancel, Errand, Request, RequestState},
+    board::{Board, Errand, Request, RequestState},
+    cancellation,
     errors::{Fault, sqlstate},
     journal,
     outcome::Outcome,
@@ -181,6 +182,10 @@ impl Janitor {
     }
 
     fn launch_new(&mut self, index: usize, request: &Request) {
+        if cancellation::is_cancelled(request) {
+            // It has no row yet, and nobody would read one.
+            return self.end(request, &cancellation::fault(request));
+        }
         let errand = if self.is_busy() || self.first_queued().is_some() {
             Errand::Enqueue
         } else {
@@ -349,7 +354,7 @@ impl Janitor {
     }
 
     fn check_queued(&mut self, index: usize, request: &Request) {
-        if request.cancel() != Cancel::No {
+        if cancellation::is_cancelled(request) {
             self.launch(index, request, RequestState::Queued, Errand::Withdraw);
         } else if !home_exists(request) {
             self.end_homeless(index, request, Errand::Withdraw);

@@ -9,6 +9,7 @@ use pgrx::extension_sql_file;
 
 mod api;
 mod board;
+mod cancellation;
 mod client;
 mod clock;
 mod collect;

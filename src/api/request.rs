@@ -9,8 +9,8 @@ use pgfsbench_core::spec::{self, Asked, Bound, Facts, Spec};
 
 use super::{guard::Ready, session_settings, wait};
 use crate::{
-    board::{Board, Cancel, Errand, Phase, Request, RequestState},
-    collect, environment,
+    board::{Board, Errand, Phase, Request, RequestState},
+    cancellation, collect, environment,
     errors::{Fault, sqlstate},
     janitor,
     pg::{process, session, shmem, sql, xact},
@@ -204,7 +204,8 @@ fn claim(board: &'static Board, queue: bool) -> Claim {
             })
         };
         let ending = |request: &&Request| {
-            request.cancel() != Cancel::No
+            // The waiter of one that is being filled in may still be that of the request before.
+            (request.state() != RequestState::Filling && cancellation::is_cancelled(request))
                 || request.errand() == Errand::Recover
                 || (request.state() == RequestState::Working && board.run.phase() == Phase::Cleanup)
         };

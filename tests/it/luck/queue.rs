@@ -2,7 +2,7 @@
 
 use crate::luck::bench::{Bench, value};
 use crate::luck::hold::{Hold, Phase, wait_for_lock};
-use pgfsbench_tests::{LONG, Signal, Stop, refusal, wait_until};
+use pgfsbench_tests::{Background, LONG, Signal, Stop, refusal, wait_until};
 
 const LONG_RUN: &str = "scale => 1, clients => 1, duration => '5 min', warmup => '0'";
 const SHORT_RUN: &str = "scale => 1, clients => 1, transactions => 5, warmup => '0'";
@@ -21,6 +21,18 @@ fn wait_for_status(bench: &Bench, run: &str, wanted: &str) {
 
 fn cancel(bench: &Bench, run: &str) {
     assert_eq!(bench.value(&format!("SELECT fsbench.cancel({run})")), "t");
+}
+
+/// Its statement has come so far as to wait for a run: a request to cancel that comes before a statement does nothing.
+fn wait_until_it_waits(bench: &Bench, caller: &Background) {
+    bench.server.wait_for(
+        "postgres",
+        &format!(
+            "SELECT wait_event = 'Extension' FROM pg_stat_activity WHERE pid = {}",
+            caller.pid
+        ),
+        LONG,
+    );
 }
 
 #[test]
@@ -103,6 +115,7 @@ fn a_started_run_survives_the_loss_of_its_caller() {
     let waiter = bench
         .server
         .background("postgres", &format!("SELECT * FROM fsbench.wait({run})"));
+    wait_until_it_waits(&bench, &waiter);
     waiter.cancel();
     assert!(waiter.join().is_err());
     let seconds = "SELECT coalesce(max(done), 0) FROM fsbench.progress WHERE phase = 'measure'";
@@ -154,14 +167,7 @@ fn a_second_run_is_refused_or_waits_for_one_that_is_just_clearing_up() {
     wait_for_lock(&bench);
     let second = bench.server.background("postgres", &run);
     // Of which nothing is to be seen yet but that it waits.
-    bench.server.wait_for(
-        "postgres",
-        &format!(
-            "SELECT wait_event = 'Extension' FROM pg_stat_activity WHERE pid = {}",
-            second.pid
-        ),
-        LONG,
-    );
+    wait_until_it_waits(&bench, &second);
     assert_eq!(bench.value("SELECT count(*) FROM fsbench.run_log"), "1");
     hold.release();
     assert!(second.join().is_ok());
