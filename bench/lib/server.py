@@ -105,12 +105,13 @@ class Server:
             settings=settings and json.dumps(settings), options=options and json.dumps(options),
         )["tps"]
 
-    def pgbench_tps(self, scale, clients, warmup, seconds, settings=None):
-        """tps of `pgbench -M prepared` on such tables, after the same steps."""
+    def pgbench_tps(self, scale, clients, warmup, seconds, settings=None, script=None):
+        """tps of `pgbench -M prepared` on such tables, after the same steps; of its own transaction, or of a script's."""
+        script = ["-s", scale, "-f", script] if script else []
         database = self.fresh_tables(scale)
         self.sql("CHECKPOINT")
         for length in (warmup, seconds):
-            out = self.pgbench("-n", "-M", "prepared", "-j", 2, "-c", clients, "-T", length, database, settings=settings)
+            out = self.pgbench("-n", "-M", "prepared", "-j", 2, "-c", clients, "-T", length, *script, database, settings=settings)
         self.drop(database)
         return float(re.search(r"^tps = ([0-9.]+)", out, re.M).group(1))
 
