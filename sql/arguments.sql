@@ -74,6 +74,9 @@ SELECT count(*) AS work_databases FROM pg_database WHERE datname LIKE 'fsbench_w
 \set VERBOSITY default
 SELECT * FROM fsbench.run(workload => 'tpcc');
 SELECT * FROM fsbench.wait(NULL);
+\set SHOW_CONTEXT never
+CALL fsbench.wait(NULL);
+CALL fsbench.wait(VARIADIC NULL);
 SELECT * FROM fsbench.wait(0);
 CALL fsbench.wait(-1);
 SELECT fsbench.cancel(0), fsbench.cancel(NULL);

@@ -41,7 +41,7 @@ CREATE FUNCTION fsbench.cancel(run_id bigint) RETURNS boolean
 COMMENT ON FUNCTION fsbench.cancel IS 'Cancels a run that is queued or running; false when there is none of that id any more';
 
 CREATE FUNCTION fsbench._ended(run_id bigint, timeout_ms integer) RETURNS boolean
-    LANGUAGE c STRICT VOLATILE PARALLEL UNSAFE
+    LANGUAGE c VOLATILE PARALLEL UNSAFE
     AS 'MODULE_PATHNAME', 'fsbench_ended_wrapper';
 COMMENT ON FUNCTION fsbench._ended IS 'Waits at most that long (ms) for the end of a run, and says whether it is over; an error when there is no such run. Private';
 
@@ -53,6 +53,9 @@ CREATE PROCEDURE fsbench.wait(VARIADIC run_ids bigint[])
 DECLARE
     id bigint;
 BEGIN
+    IF run_ids IS NULL THEN
+        PERFORM fsbench._ended(NULL, 0);
+    END IF;
     FOREACH id IN ARRAY run_ids LOOP
         WHILE NOT fsbench._ended(id, 1000) LOOP
             COMMIT;  -- gives the snapshot back

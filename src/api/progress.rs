@@ -36,7 +36,7 @@ impl Now {
         let spec: Option<Spec> = serde_json::from_str(&request.spec.get()).ok();
         let counts_time = phase == Phase::Warmup
             || (phase == Phase::Measure
-                && spec.is_some_and(|spec| matches!(spec.bound, Bound::DurationMs(_))));
+                && spec.as_ref().is_some_and(|spec| matches!(spec.bound, Bound::DurationMs(_))));
         let done = if counts_time {
             (elapsed_ms as u64).min(total)
         } else if phase == Phase::Measure {
@@ -59,6 +59,7 @@ impl Now {
             Some(elapsed_ms / 1000.0 * (total.saturating_sub(done)) as f64 / done as f64)
         };
         let running = matches!(phase, Phase::Warmup | Phase::Measure);
+        let sampled = running && spec.is_some_and(|spec| spec.options.sample);
         let p99_ns = run.latency_p99_ns.load(Relaxed);
         Self {
             phase,
@@ -68,7 +69,7 @@ impl Now {
             seconds_left,
             tps: (running && elapsed_ms > 0.0)
                 .then(|| transactions(phase) as f64 * 1000.0 / elapsed_ms),
-            tps_last_second: running.then(|| f64::from_bits(run.tps_bits.load(Relaxed))),
+            tps_last_second: sampled.then(|| f64::from_bits(run.tps_bits.load(Relaxed))),
             p99_ms: (running && p99_ns > 0).then(|| p99_ns as f64 / 1e6),
         }
     }

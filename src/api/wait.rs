@@ -179,6 +179,12 @@ fn outcome(owner: u32, run_id: i64) -> Result<Option<Outcome>, Fault> {
     session::with_rights_of(owner, || store::outcome_of(run_id))
 }
 
+fn no_run_id() -> Fault {
+    Fault::new(sqlstate::INVALID_PARAMETER, "run_id must not be null")
+        .detail("It says which run to wait for.")
+        .hint("fsbench.start() returns it.")
+}
+
 fn no_such_run(run_id: i64) -> Fault {
     Fault::new(
         sqlstate::INVALID_PARAMETER,
@@ -215,11 +221,7 @@ fn fsbench_wait(
 
 fn wait(run_id: Option<i64>) -> Result<Row, Fault> {
     let ready = guard::ready()?;
-    let run_id = run_id.ok_or_else(|| {
-        Fault::new(sqlstate::INVALID_PARAMETER, "run_id must not be null")
-            .detail("It says which run to wait for.")
-            .hint("fsbench.start() returns it.")
-    })?;
+    let run_id = run_id.ok_or_else(no_run_id)?;
     request::check_can_wait("fsbench.wait()")?;
     guard::janitor_is_there(ready.board)?;
     if outcome(ready.owner, run_id)?.is_none() && request_of(ready.board, run_id).is_none() {
@@ -243,8 +245,9 @@ fn wait(run_id: Option<i64>) -> Result<Row, Fault> {
 }
 
 #[pg_extern(sql = false)]
-fn fsbench_ended(run_id: i64, timeout_ms: i32) -> Result<bool, ErrorReport> {
+fn fsbench_ended(run_id: Option<i64>, timeout_ms: i32) -> Result<bool, ErrorReport> {
     let ready = guard::ready()?;
+    let run_id = run_id.ok_or_else(no_run_id)?;
     guard::janitor_is_there(ready.board)?;
     if request_of(ready.board, run_id).is_none() && outcome(ready.owner, run_id)?.is_none() {
         return Err(no_such_run(run_id).into());

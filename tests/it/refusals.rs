@@ -91,6 +91,14 @@ fn a_standby_and_the_primary_that_it_follows() {
         "done|t"
     );
     assert_eq!(
+        row(
+            &mut on_standby,
+            &format!("SELECT run_id = {id} AND tps > 0 FROM fsbench.wait({id})")
+        ),
+        "t"
+    );
+    execute(&mut on_standby, &format!("CALL fsbench.wait({id})"));
+    assert_eq!(
         rows(&mut on_standby, "SELECT * FROM fsbench.progress"),
         [""; 0]
     );
