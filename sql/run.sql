@@ -64,7 +64,7 @@ SELECT abs(tps * measured_ms / 1000 - transactions_total) < 0.5 AS tps_is_count_
 FROM fsbench.run_log r JOIN fsbench.histogram h ON h.run_id = r.run_id AND h.transaction = r.workload
 WHERE r.run_id = :run_id \gx
 
--- Any percentile: of one run, as stored; between the extremes; ascending; NULL for what is none.
+-- Any percentile: of one run, as stored; between the extremes; ascending; NULL where there are no figures.
 SELECT bool_and(fsbench.percentile(p, :run_id) BETWEEN min_ms AND max_ms) AS within,
        bool_and(fsbench.percentile(p, :run_id) >= fsbench.percentile(p - 0.01, :run_id)) AS ascending,
        fsbench.percentile(1, :run_id) <= max(max_ms) AS top
@@ -72,10 +72,16 @@ FROM generate_series(0.01, 1, 0.01) p, fsbench.histogram WHERE run_id = :run_id 
 SELECT abs(fsbench.percentile(0.5, run_id) / latency_p50_ms - 1) < 0.032 AS p50,
        abs(fsbench.percentile(0.99, run_id) / latency_p99_ms - 1) < 0.032 AS p99,
        abs(fsbench.percentile(0.99, run_id, 'commit') / commit_p99_ms - 1) < 0.032 AS commit_p99,
-       fsbench.percentile(1.5, run_id) AS beyond, fsbench.percentile(-1, run_id) AS below,
-       fsbench.percentile('NaN', run_id) AS nan, fsbench.percentile(NULL::float8, run_id) AS nothing,
-       fsbench.percentile(0.5, run_id, 'service') AS no_service_without_rate, fsbench.percentile(0.5, 0) AS no_run
+       fsbench.percentile(NULL::float8, run_id) AS nothing, fsbench.percentile(0.5, ARRAY[]::bigint[]) AS no_runs,
+       fsbench.percentile(0.5, run_id, 'service') AS no_service_without_rate
 FROM fsbench.run_log WHERE run_id = :run_id \gx
+\set SHOW_CONTEXT never
+SELECT fsbench.percentile(99, :run_id);
+SELECT fsbench.percentile(-1, :run_id);
+SELECT fsbench.percentile('NaN', :run_id);
+SELECT fsbench.percentile(0.5, 0);
+SELECT fsbench.percentile(0.5, ARRAY[:run_id, -7, 0]);
+SELECT fsbench.percentile(0.5, :run_id, 'bogus');
 
 -- Merged histograms: twice the same run has the same percentiles.
 SELECT fsbench.percentile(0.9, ARRAY[:run_id, :run_id]) = fsbench.percentile(0.9, :run_id) AS merged;

@@ -146,6 +146,9 @@ pub struct Request {
     pub role: AtomicU32,
     /// The owner of the extension there, with whose rights the workers work. Written by the caller.
     pub owner: AtomicU32,
+    /// The extension there, OID of its pg_extension row: one that was dropped and created again has other runs of the same
+    /// numbers. Written by the caller.
+    pub extension: AtomicU32,
     /// Pid of the backend that waits for the outcome; 0 when nobody does. Written by the caller.
     pub waiter: AtomicI32,
     /// [`Cancel`]. Written by whoever cancels; the first one counts.
@@ -225,6 +228,7 @@ impl Request {
             &self.home,
             &self.role,
             &self.owner,
+            &self.extension,
             &self.cancel,
             &self.errand,
         ] {

@@ -69,6 +69,7 @@ pub struct Seen {
     environment: Environment,
     xid_at_start: u64,
     data_bytes: Option<u64>,
+    work_database: u32,
     start_lsn: u64,
     end_lsn: u64,
     xmin_holders: Vec<XminHolder>,
@@ -141,6 +142,7 @@ impl Seen {
     /// When everything is loaded: its size.
     pub fn before_clients(&mut self, entry: Option<&Entry>) -> Result<(), Fault> {
         let Some(entry) = entry else { return Ok(()) };
+        self.work_database = entry.work_database_oid;
         let size = xact::transaction(|| {
             sql::read(
                 "SELECT pg_database_size($1::oid)",
@@ -178,6 +180,7 @@ impl Seen {
     /// Who keeps dead rows of the work database from being pruned: a transaction id in whatever database, a slot, a
     /// prepared transaction, a standby. A snapshot without a transaction id in another database does not.
     fn look_for_old_xmin(&mut self) -> Result<(), Fault> {
+        let work_database = self.work_database;
         #[derive(Deserialize)]
         struct Holder {
             kind: XminHolderKind,
@@ -190,12 +193,16 @@ impl Seen {
                    SELECT 'session' AS kind, 'process ' || pid || coalesce(' in database ' || datname, '') AS name, \
                           age(backend_xid) AS age \
                    FROM pg_stat_activity WHERE backend_xid IS NOT NULL AND backend_type NOT LIKE 'fsbench%' \
+                     AND datid IS DISTINCT FROM $2::oid \
                  UNION ALL SELECT 'walsender', coalesce(application_name, '') || ' process ' || pid, age(backend_xmin) \
                    FROM pg_stat_replication WHERE backend_xmin IS NOT NULL \
                  UNION ALL SELECT 'slot', slot_name, age(xmin) FROM pg_replication_slots WHERE xmin IS NOT NULL \
                  UNION ALL SELECT 'prepared_transaction', gid, age(transaction) FROM pg_prepared_xacts) h \
                  WHERE age > $1::bigint",
-                &[Some(&OLD_XMIN_AGE.to_string())],
+                &[
+                    Some(&OLD_XMIN_AGE.to_string()),
+                    Some(&work_database.to_string()),
+                ],
             )
         })?;
         let Some(text) = text else { return Ok(()) };

@@ -130,13 +130,18 @@ fn insert(request: &Request, spec: &Spec, status: &str) -> Result<i64, Fault> {
 
 fn enqueue(request: &Request) -> Result<(), Fault> {
     process::become_undisturbed_owner(request.owner.load(Acquire))?;
+    if the_extension()? != request.extension.load(Acquire) {
+        return Err(extension_dropped());
+    }
     insert(request, &spec_of(request)?, "queued").map(|_| ())
 }
 
 fn withdraw(request: &Request) -> Result<(), Fault> {
     process::become_undisturbed_owner(request.owner.load(Acquire))?;
     let fault = cancellation::fault(request);
-    xact::transaction(|| store::set_failed(request.run_id.load(Acquire), &fault, None))?;
+    if the_extension()? == request.extension.load(Acquire) {
+        xact::transaction(|| store::set_failed(request.run_id.load(Acquire), &fault, None))?;
+    }
     request.outcome.set(&Outcome::Failed(fault).to_json());
     Ok(())
 }
@@ -179,7 +184,6 @@ impl Run {
         let slots = shmem::clients()
             .get(..spec.clients as usize)
             .ok_or_else(|| Fault::new(sqlstate::INTERNAL, "more clients than slots"))?;
-        let extension = the_extension()?;
         let serial = board.run.next_serial();
         board.run.reset();
         // All of them, since progress adds up all slots.
@@ -191,7 +195,7 @@ impl Run {
             index,
             spec,
             run_id: request.run_id.load(Acquire),
-            extension,
+            extension: request.extension.load(Acquire),
             crew: Crew::new(board, serial, slots),
             started_ns: clock::now_ns(),
             phases: Vec::new(),
@@ -220,8 +224,11 @@ impl Run {
                         xact::transaction(|| store::set_failed(self.run_id, &fault, Some(&phases)))
                     })
                 };
+                // The row of that number may be another's by now.
+                let has_row = janitor::or_log("could not look for the extension", the_extension)
+                    == Some(self.extension);
                 // A second interrupt may have hit the first try.
-                if save().or_else(save).is_none() {
+                if !has_row || save().or_else(save).is_none() {
                     log_warning(&fault);
                 }
                 Outcome::Failed(fault)
@@ -245,6 +252,9 @@ impl Run {
     /// The phases of a run, in their order.
     fn carry_out(&mut self) -> Result<Outcome, Fault> {
         process::become_undisturbed_owner(self.request.owner.load(Acquire))?;
+        if the_extension()? != self.extension {
+            return Err(extension_dropped());
+        }
         self.begin()?;
         self.provision()?;
         self.load()?;

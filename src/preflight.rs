@@ -4,7 +4,7 @@ use std::path::Path;
 
 use pgfsbench_core::{
     spec::{Bound, Spec},
-    units::format_bytes,
+    units::{format_bytes, format_count},
 };
 use serde::Deserialize;
 
@@ -96,8 +96,9 @@ fn check_neighbours(state: &ServerState) -> Result<(), Fault> {
         return refusal(
             "cannot run a benchmark while this server is replicated",
             format!(
-                "There are {} WAL senders and {} replication slots: benchmark WAL would be sent to them, or kept for them.",
-                state.walsenders, state.slots
+                "There are {} and {}: benchmark WAL would be sent to them, or kept for them.",
+                format_count(state.walsenders as u64, "WAL sender"),
+                format_count(state.slots as u64, "replication slot")
             ),
         );
     }
@@ -126,10 +127,11 @@ fn check_transaction_ids(spec: &Spec, state: &ServerState) -> Result<(), Fault> 
         "It needs about {needed:.0}; database \"{}\" has an age of {}, and at autovacuum_freeze_max_age ({}) autovacuum would start to freeze it.",
         state.oldest_database, state.oldest_age, state.freeze_max_age
     ))
-    .hint(format!(
-        "Run VACUUM FREEZE in database \"{}\" first, ask for fewer transactions, or override this with force => true.",
-        state.oldest_database
-    )))
+    .hint(if needed < state.freeze_max_age as f64 {
+        "Run vacuumdb --all --freeze first, ask for less (a shorter duration, fewer transactions, a rate), or override this with force => true."
+    } else {
+        "Ask for less (a shorter duration, fewer transactions, a rate), raise autovacuum_freeze_max_age, or override this with force => true."
+    }))
 }
 
 /// What a run needs on a filesystem, beyond the reserve.

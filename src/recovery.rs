@@ -176,12 +176,13 @@ pub fn recover(board: &Board, request: &Request) -> Result<(), Fault> {
     .detail("Somebody called pg_terminate_backend(), or its database is being dropped.");
     let (home, run_id) = (request.home.load(Acquire), request.run_id.load(Acquire));
     end_crew(board);
-    mark_and_remove(home, &fault, |unfinished| unfinished == run_id)?;
+    let of_run = Some(request.extension.load(Acquire));
+    mark_and_remove(home, &fault, of_run, |unfinished| unfinished == run_id)?;
     // The coordinator may have come far enough to say how the run ended, or to store it.
     if request.outcome.get().is_empty() {
         let stored = xact::transaction(|| match extension()? {
-            Some(_) => store::outcome_of(run_id),
-            None => Ok(None),
+            Some(extension) if Some(extension.oid) == of_run => store::outcome_of(run_id),
+            _ => Ok(None),
         })?;
         let outcome = stored.unwrap_or(Outcome::Failed(fault));
         request.outcome.set(&outcome.to_json());
@@ -224,9 +225,16 @@ pub fn end_crew(board: &Board) {
     }
 }
 
-/// Marks the unfinished rows of this database that `concerns` names, and removes what these runs made.
-fn mark_and_remove(home: u32, fault: &Fault, concerns: impl Fn(i64) -> bool) -> Result<(), Fault> {
-    let extension = xact::transaction(extension)?;
+/// Marks the unfinished rows of this database that `concerns` names, and removes what these runs made. `of_run` is the
+/// extension of a run: the rows of another one are not its.
+fn mark_and_remove(
+    home: u32,
+    fault: &Fault,
+    of_run: Option<u32>,
+    concerns: impl Fn(i64) -> bool,
+) -> Result<(), Fault> {
+    let extension = xact::transaction(extension)?
+        .filter(|extension| of_run.is_none_or(|oid| oid == extension.oid));
     let has_extension = extension.is_some();
     if let Some(extension) = extension {
         process::become_undisturbed_owner(extension.owner)?;
@@ -270,7 +278,7 @@ pub fn sweep(board: &Board) {
     process::connect(Database::Oid(home));
     let rows = if board.recovered.load(Acquire) == 0 {
         // No run of this start of the server can be there yet.
-        mark_and_remove(home, &server_stopped(), |_| true)
+        mark_and_remove(home, &server_stopped(), None, |_| true)
     } else {
         Ok(())
     };

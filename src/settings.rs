@@ -2,6 +2,8 @@
 
 use pgrx::guc::{GucContext, GucFlags, GucRegistry, GucSetting};
 
+use crate::pg::config;
+
 static MAX_CLIENTS: GucSetting<i32> = GucSetting::<i32>::new(128);
 static RESERVED_SPACE_MB: GucSetting<i32> = GucSetting::<i32>::new(512);
 static PROGRESS: GucSetting<bool> = GucSetting::<bool>::new(true);
@@ -24,7 +26,7 @@ pub fn define(preloading: bool) {
     GucRegistry::define_int_guc(
         c"pgfsbench.reserved_space",
         c"Sets the free space that a benchmark run leaves on the filesystems of data and WAL.",
-        c"A run that would need it is refused, and one that reaches it is cancelled.",
+        c"A run that would need it is refused, and one that reaches it fails.",
         &RESERVED_SPACE_MB,
         1,
         i32::MAX,
@@ -39,6 +41,9 @@ pub fn define(preloading: bool) {
         GucContext::Userset,
         GucFlags::empty(),
     );
+    if preloading {
+        config::reserve_prefix();
+    }
 }
 
 /// `pgfsbench.max_clients`.

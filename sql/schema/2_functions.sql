@@ -88,8 +88,39 @@ CREATE FUNCTION fsbench.bucket_high_ms(bucket integer) RETURNS float8
 COMMENT ON FUNCTION fsbench.bucket_high_ms IS 'Upper end (ms, exclusive) of a bucket of fsbench.histogram';
 
 CREATE FUNCTION fsbench.percentile(fraction float8, run_ids bigint[], transaction text DEFAULT NULL) RETURNS float8
-    LANGUAGE sql STABLE PARALLEL SAFE
+    LANGUAGE plpgsql STABLE PARALLEL SAFE
     AS $$
+#variable_conflict use_column
+DECLARE
+    unknown bigint[];
+    known text[];
+    result float8;
+BEGIN
+    IF fraction IS NULL OR run_ids IS NULL THEN
+        RETURN NULL;
+    END IF;
+    IF NOT fraction BETWEEN 0 AND 1 THEN
+        RAISE EXCEPTION 'fraction % is out of range', fraction
+            USING ERRCODE = 'invalid_parameter_value',
+                  DETAIL = 'It must be between 0 and 1.',
+                  HINT = 'The 99th percentile is 0.99.';
+    END IF;
+    SELECT array_agg(id ORDER BY id) INTO unknown
+    FROM unnest(run_ids) AS id WHERE id NOT IN (SELECT run_id FROM fsbench.run_log);
+    IF unknown IS NOT NULL THEN
+        RAISE EXCEPTION 'run % does not exist', array_to_string(unknown, ', ')
+            USING ERRCODE = 'invalid_parameter_value',
+                  DETAIL = 'There is no row with this run_id in fsbench.run_log of this database.',
+                  HINT = 'See fsbench.result.';
+    END IF;
+    SELECT array_agg(DISTINCT name ORDER BY name) INTO known
+    FROM (SELECT unnest(ARRAY['commit', 'service']) UNION SELECT workload FROM fsbench.run_log WHERE run_id = ANY (run_ids)) AS n(name);
+    IF $3 <> ALL (known) THEN
+        RAISE EXCEPTION 'there is no transaction "%"', $3
+            USING ERRCODE = 'invalid_parameter_value',
+                  DETAIL = format('These runs have %s.', array_to_string(known, ', ')),
+                  HINT = 'Leave it out for the transaction of the workload.';
+    END IF;
     WITH chosen AS (
         SELECT h.* FROM fsbench.histogram h JOIN fsbench.run_log r USING (run_id)
         WHERE h.run_id = ANY (run_ids) AND h.transaction = coalesce($3, r.workload)
@@ -99,12 +130,14 @@ CREATE FUNCTION fsbench.percentile(fraction float8, run_ids bigint[], transactio
         SELECT bucket, sum(count) OVER (ORDER BY bucket) AS upto, sum(count) OVER () AS total FROM merged
     )
     SELECT least(greatest((fsbench.bucket_low_ms(bucket) + fsbench.bucket_high_ms(bucket)) / 2,
-                          (SELECT min(min_ms) FROM chosen)), (SELECT max(max_ms) FROM chosen))
+                          (SELECT min(min_ms) FROM chosen)), (SELECT max(max_ms) FROM chosen)) INTO result
     FROM running
-    WHERE upto >= greatest(ceil(fraction::numeric * total), 1) AND fraction BETWEEN 0 AND 1
-    ORDER BY bucket LIMIT 1
-    $$;
-COMMENT ON FUNCTION fsbench.percentile(float8, bigint[], text) IS 'Any percentile (fraction 0 to 1) of the latency of one or several runs in ms, from their merged histograms; within 3.2 %. transaction: NULL for that of the workload, or commit, or service';
+    WHERE upto >= greatest(ceil(fraction::numeric * total), 1)
+    ORDER BY bucket LIMIT 1;
+    RETURN result;
+END
+$$;
+COMMENT ON FUNCTION fsbench.percentile(float8, bigint[], text) IS 'Any percentile (fraction 0 to 1) of the latency of one or several runs in ms, from their merged histograms; within 3.2 %. transaction: NULL for that of the workload, or commit, or service. NULL where a run has no such figures';
 
 CREATE FUNCTION fsbench.percentile(fraction float8, run_id bigint, transaction text DEFAULT NULL) RETURNS float8
     LANGUAGE sql STABLE PARALLEL SAFE

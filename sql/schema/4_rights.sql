@@ -20,6 +20,12 @@ CREATE FUNCTION fsbench._operator_rights(verb text, preposition text, role regro
 DECLARE
     what text;
 BEGIN
+    IF role IS NULL THEN
+        RAISE EXCEPTION 'role must not be null'
+            USING ERRCODE = 'invalid_parameter_value',
+                  DETAIL = 'It says who may run benchmarks.',
+                  HINT = 'Give the name of a role.';
+    END IF;
     FOREACH what IN ARRAY ARRAY[
         'USAGE ON SCHEMA fsbench',
         'SELECT ON ALL TABLES IN SCHEMA fsbench',

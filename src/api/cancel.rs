@@ -14,7 +14,7 @@ use crate::{
 #[pg_extern(sql = false)]
 fn fsbench_cancel(run_id: i64) -> Result<bool, ErrorReport> {
     let ready = guard::ready()?;
-    let Some(request) = wait::request_of(ready.board, run_id) else {
+    let Some(request) = wait::request_of(&ready, run_id) else {
         return Ok(false);
     };
     request.set_cancel(Cancel::Asked, &session::role_name(session::role()));

@@ -18,6 +18,8 @@ pub struct Ready {
     pub board: &'static Board,
     /// With whose rights the workers work.
     pub owner: u32,
+    /// OID of the extension.
+    pub extension: u32,
 }
 
 /// Checks that pgfsbench can work here.
@@ -43,6 +45,7 @@ pub fn ready() -> Result<Ready, Fault> {
     Ok(Ready {
         board,
         owner: extension.owner,
+        extension: extension.oid,
     })
 }
 

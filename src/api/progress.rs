@@ -85,8 +85,12 @@ fn transactions(phase: Phase) -> u64 {
     }
 }
 
-/// Whether this is the request of the active run.
+/// Whether this is the request of the active run, and that has begun.
 pub fn is_active(board: &Board, request: &Request) -> bool {
+    // A coordinator takes the area before it enters a phase.
+    if board.run.phase() == Phase::Queued {
+        return false;
+    }
     (board.run.request.load(Acquire) as usize)
         .checked_sub(1)
         .and_then(|index| board.requests.get(index))
@@ -94,10 +98,10 @@ pub fn is_active(board: &Board, request: &Request) -> bool {
 }
 
 /// One line for a NOTICE.
-pub fn line(board: &'static Board, run_id: i64) -> String {
-    let Some(request) = super::wait::request_of(board, run_id) else {
+pub fn line(board: &Board, request: &Request) -> String {
+    if request.state() == RequestState::Ended {
         return "ending".into();
-    };
+    }
     if !is_active(board, request) {
         return "queued".into();
     }
@@ -139,7 +143,8 @@ fn fsbench_progress() -> Result<
     >,
     ErrorReport,
 > {
-    let board = guard::ready()?.board;
+    let ready = guard::ready()?;
+    let board = ready.board;
     let home = session::database();
     let mut rows = Vec::new();
     for request in &board.requests {
@@ -148,7 +153,9 @@ fn fsbench_progress() -> Result<
             request.state(),
             RequestState::Free | RequestState::Filling | RequestState::Ended
         );
-        if waiting || run_id == 0 || request.home.load(Acquire) != home {
+        let ours = request.home.load(Acquire) == home
+            && request.extension.load(Acquire) == ready.extension;
+        if waiting || run_id == 0 || !ours {
             continue;
         }
         if !is_active(board, request) {

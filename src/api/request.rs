@@ -73,10 +73,30 @@ pub fn specify(ready: &Ready, asked: &Asked) -> Result<Spec, Fault> {
     // Before anything that depends on the server: a wrong argument is wrong everywhere.
     let facts = session::with_rights_of(ready.owner, facts)?;
     let spec = spec::resolve(asked, &facts)?;
+    check_keep(&spec, ready.owner)?;
     session_settings::check(&spec.settings, ready.owner)?;
     let state = session::with_rights_of(ready.owner, preflight::server_state)?;
     preflight::check(&spec, &state)?;
     Ok(spec)
+}
+
+/// A kept database belongs to the owner of the extension: others could neither use nor drop it.
+fn check_keep(spec: &Spec, owner: u32) -> Result<(), Fault> {
+    if !spec.keep {
+        return Ok(());
+    }
+    let may = sql::read(
+        "SELECT 1 WHERE pg_catalog.pg_has_role($1::oid, 'USAGE')",
+        &[Some(&owner.to_string())],
+    )?;
+    if may.is_some() {
+        return Ok(());
+    }
+    Err(
+        Fault::new(sqlstate::NOT_ALLOWED, "permission denied to keep the work database")
+            .detail("It belongs to the owner of the extension, and only roles with the owner's rights could use or drop it.")
+            .hint("Leave out the argument \"keep\", or have a superuser make the run."),
+    )
 }
 
 /// What a waiting session must not have.
@@ -87,14 +107,22 @@ pub fn check_can_wait(function: &str) -> Result<(), Fault> {
             "{function} cannot be used in a REPEATABLE READ or SERIALIZABLE transaction"
         ))
         .detail("Its snapshot would not see the result, and would hold back vacuum.")
-        .hint("Use READ COMMITTED, or fsbench.start() here and fsbench.result later."));
+        .hint(if function == "fsbench.wait()" {
+            "Use READ COMMITTED, or look at fsbench.result later."
+        } else {
+            "Use READ COMMITTED, or fsbench.start() here and fsbench.result later."
+        }));
     }
     if xact::has_xid() {
         return Err(refusal(format!(
             "{function} cannot be used in a transaction that has written"
         ))
         .detail("Its transaction id would keep dead rows of the benchmark from being pruned, and falsify the result.")
-        .hint("Commit first, or use fsbench.start()."));
+        .hint(if function == "fsbench.wait()" {
+            "Commit first."
+        } else {
+            "Commit first, or use fsbench.start()."
+        }));
     }
     Ok(())
 }
@@ -160,6 +188,7 @@ pub fn submit(ready: &Ready, asked: &Asked, spec: &Spec, queue: bool) -> Result<
                 request.home.store(database, Relaxed);
                 request.role.store(session::role(), Relaxed);
                 request.owner.store(ready.owner, Relaxed);
+                request.extension.store(ready.extension, Relaxed);
                 request.waiter.store(process::my_pid(), Relaxed);
                 request.spec.set(&spec_json);
                 request.asked.set(&asked_json);
@@ -260,5 +289,9 @@ fn busy(board: &Board, request: &Request) -> Fault {
         0 => format!("It is about to start{place}."),
         _ => format!("It is run {run_id}{place}, phase {phase}."),
     })
-    .hint("Wait for it with fsbench.wait(), cancel it with fsbench.cancel(), or queue this one with fsbench.start().")
+    .hint(if here {
+        "Wait for it with fsbench.wait(), cancel it with fsbench.cancel(), or queue this one with fsbench.start()."
+    } else {
+        "Wait for it or cancel it in that database, or queue this one with fsbench.start()."
+    })
 }

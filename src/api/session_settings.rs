@@ -8,19 +8,27 @@ use crate::{
 };
 
 /// Settings that a session may set, but that would break the workload or have no effect in its clients.
-const REFUSED: [&str; 11] = [
+const REFUSED: [&str; 15] = [
     "application_name",
     "client_encoding",
     "default_transaction_read_only",
+    "idle_in_transaction_session_timeout",
+    "idle_session_timeout",
     "local_preload_libraries",
     "role",
     "search_path",
     "session_authorization",
     "session_preload_libraries",
+    "statement_timeout",
     "transaction_deferrable",
     "transaction_isolation",
     "transaction_read_only",
+    "transaction_timeout",
 ];
+
+fn is_refused(name: &str) -> bool {
+    REFUSED.contains(&name) || name.starts_with("pgfsbench.")
+}
 
 /// Checks names and values; PostgreSQL's own errors for wrong values and missing rights.
 pub fn check(settings: &BTreeMap<String, String>, owner: u32) -> Result<(), Fault> {
@@ -42,16 +50,16 @@ pub fn check(settings: &BTreeMap<String, String>, owner: u32) -> Result<(), Faul
                 )
                 .hint("See the view pg_settings, context user or superuser."));
             }
-            Some("user" | "superuser") if !REFUSED.contains(&name.as_str()) => {}
+            Some("user" | "superuser") if !is_refused(name) => {}
             Some(context) => {
                 return Err(
                     refusal(format!("setting \"{name}\" cannot be set for a run"))
-                        .detail(if REFUSED.contains(&name.as_str()) {
+                        .detail(if is_refused(name) {
                             "It would change what the clients do, or have no effect.".to_owned()
                         } else {
                             format!("Its context is \"{context}\", and not that of a session.")
                         })
-                        .hint(if REFUSED.contains(&name.as_str()) {
+                        .hint(if is_refused(name) {
                             "Leave it out."
                         } else {
                             "Set it in the server's configuration, and start the run then."

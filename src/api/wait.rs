@@ -8,7 +8,8 @@ use std::{
 use pgrx::{iter::TableIterator, name, pg_extern, pg_sys::panic::ErrorReport};
 
 use super::{
-    guard, install, progress,
+    guard::{self, Ready},
+    install, progress,
     request::{self, Ticket},
 };
 use crate::{
@@ -79,7 +80,7 @@ pub fn for_end(ticket: &Ticket, board: &'static Board, run_id: i64) -> Result<Ou
         if !session::is_connected() {
             request.set_cancel(Cancel::ConnectionLost, "");
         }
-        teller.tell(board, run_id);
+        teller.tell(board, request, run_id);
     }
     if ticket.is_gone() {
         return Err(Fault::new(
@@ -134,7 +135,7 @@ impl Teller {
         }
     }
 
-    fn tell(&mut self, board: &'static Board, run_id: i64) {
+    fn tell(&mut self, board: &Board, request: &Request, run_id: i64) {
         let now = Instant::now();
         if now < self.next || !settings::progress() {
             return;
@@ -149,17 +150,18 @@ impl Teller {
         let minute = now - self.started < Duration::from_secs(60);
         self.next = now + Duration::from_secs(if minute { 5 } else { 30 });
         install::notice(
-            format!("run {run_id}: {}", progress::line(board, run_id)),
+            format!("run {run_id}: {}", progress::line(board, request)),
             None,
         );
     }
 }
 
 /// The request of a run of this database, if it is queued or active.
-pub fn request_of(board: &'static Board, run_id: i64) -> Option<&'static Request> {
+pub fn request_of(ready: &Ready, run_id: i64) -> Option<&'static Request> {
     let home = session::database();
-    board.requests.iter().find(|request| {
+    ready.board.requests.iter().find(|request| {
         request.home.load(Acquire) == home
+            && request.extension.load(Acquire) == ready.extension
             && request.run_id.load(Acquire) == run_id
             && !matches!(
                 request.state(),
@@ -169,9 +171,9 @@ pub fn request_of(board: &'static Board, run_id: i64) -> Option<&'static Request
 }
 
 /// Waits at most that long; whether the run is over.
-fn is_over(board: &'static Board, run_id: i64, timeout: Duration) -> bool {
+fn is_over(ready: &Ready, run_id: i64, timeout: Duration) -> bool {
     shmem::wait_for_change(timeout, || {
-        request_of(board, run_id).is_none_or(|request| clears_up_for_long(board, request))
+        request_of(ready, run_id).is_none_or(|request| clears_up_for_long(ready.board, request))
     })
 }
 
@@ -224,18 +226,20 @@ fn wait(run_id: Option<i64>) -> Result<Row, Fault> {
     let run_id = run_id.ok_or_else(no_run_id)?;
     request::check_can_wait("fsbench.wait()")?;
     guard::janitor_is_there(ready.board)?;
-    if outcome(ready.owner, run_id)?.is_none() && request_of(ready.board, run_id).is_none() {
+    if outcome(ready.owner, run_id)?.is_none() && request_of(&ready, run_id).is_none() {
         return Err(no_such_run(run_id));
     }
     let mut teller = Teller::new();
-    while !is_over(ready.board, run_id, Duration::from_secs(1)) {
+    while !is_over(&ready, run_id, Duration::from_secs(1)) {
         if !session::is_connected() {
             return Err(Fault::new(
                 sqlstate::CONNECTION_LOST,
                 "connection to client lost",
             ));
         }
-        teller.tell(ready.board, run_id);
+        if let Some(request) = request_of(&ready, run_id) {
+            teller.tell(ready.board, request, run_id);
+        }
     }
     match outcome(ready.owner, run_id)? {
         None => Err(no_such_run(run_id)),
@@ -249,9 +253,9 @@ fn fsbench_ended(run_id: Option<i64>, timeout_ms: i32) -> Result<bool, ErrorRepo
     let ready = guard::ready()?;
     let run_id = run_id.ok_or_else(no_run_id)?;
     guard::janitor_is_there(ready.board)?;
-    if request_of(ready.board, run_id).is_none() && outcome(ready.owner, run_id)?.is_none() {
+    if request_of(&ready, run_id).is_none() && outcome(ready.owner, run_id)?.is_none() {
         return Err(no_such_run(run_id).into());
     }
     let timeout = Duration::from_millis(timeout_ms.max(0) as u64);
-    Ok(is_over(ready.board, run_id, timeout))
+    Ok(is_over(&ready, run_id, timeout))
 }

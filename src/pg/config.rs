@@ -18,6 +18,13 @@ fn c_string(text: &str) -> Result<CString, Fault> {
     })
 }
 
+/// Refuses settings of this prefix that nobody has defined: a typing error is not silent. At server start, after ours are
+/// defined.
+pub fn reserve_prefix() {
+    // SAFETY: a text that lives as long as the process, which the call copies.
+    unsafe { pg_sys::MarkGUCPrefixReserved(c"pgfsbench".as_ptr()) }
+}
+
 /// Raises PostgreSQL's own error when the session's role may not set that, or the value is wrong. Changes nothing.
 pub fn check(name: &str, value: &str) -> Result<(), Fault> {
     set(name, value, pg_sys::GucAction::GUC_ACTION_SET, false)

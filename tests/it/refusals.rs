@@ -198,7 +198,7 @@ fn transaction_ids_near_the_freeze_limit_are_refused_unless_forced() {
             &[
                 "too many transaction ids",
                 "autovacuum_freeze_max_age (100000)",
-                "VACUUM FREEZE in database",
+                "raise autovacuum_freeze_max_age",
                 "force => true",
             ],
         );
@@ -212,6 +212,13 @@ fn transaction_ids_near_the_freeze_limit_are_refused_unless_forced() {
     run(
         &mut client,
         "workload => 'select-only', scale => 1, clients => 1, transactions => 100000",
+    );
+    // Less than the limit, but not beside the ids that are used by now.
+    assert_refused(
+        &mut client,
+        "SELECT fsbench.start(clients => 1, transactions => 99950)",
+        "55000",
+        &["too many transaction ids", "vacuumdb --all --freeze"],
     );
     let id = row(
         &mut client,

@@ -84,8 +84,15 @@ fn the_extension_dropped_under_a_run_ends_it() {
         .connect("postgres")
         .batch_execute("DROP EXTENSION pgfsbench; CREATE EXTENSION pgfsbench")
         .expect("another extension");
+    // Of the same number as one that was queued before.
+    let new = bench
+        .run_started("scale => 1, clients => 1, transactions => 7, warmup => '0', label => 'new'");
+    bench.value(&format!("SELECT run_id FROM fsbench.wait({new})"));
     bench.nothing_is_left("another extension");
-    assert_eq!(bench.value("SELECT count(*) FROM fsbench.run_log"), "0");
+    let rows = bench.value(
+        "SELECT string_agg(concat_ws(' ', run_id, status, label, transactions_total), ', ') FROM fsbench.run_log",
+    );
+    assert_eq!(rows, "1 done new 7");
     bench.a_run_works("another extension");
     bench.every_slot_is_free();
 }
