@@ -36,7 +36,9 @@ impl Now {
         let spec: Option<Spec> = serde_json::from_str(&request.spec.get()).ok();
         let counts_time = phase == Phase::Warmup
             || (phase == Phase::Measure
-                && spec.as_ref().is_some_and(|spec| matches!(spec.bound, Bound::DurationMs(_))));
+                && spec
+                    .as_ref()
+                    .is_some_and(|spec| matches!(spec.bound, Bound::DurationMs(_))));
         let done = if counts_time {
             (elapsed_ms as u64).min(total)
         } else if phase == Phase::Measure {
