@@ -84,6 +84,7 @@ SELECT fsbench._check_preloaded();
 \set VERBOSITY default
 SELECT * FROM fsbench.run(:small, keep => true);
 \set VERBOSITY sqlstate
+SELECT fsbench.create_target('mine', directory => '/tmp');
 RESET ROLE;
 \set VERBOSITY default
 \set SHOW_CONTEXT never

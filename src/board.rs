@@ -13,7 +13,7 @@ use std::sync::atomic::{
 use pgfsbench_core::board::{SampleRing, TextCell};
 
 /// Number of this layout. The library that made the memory and the one that reads it must agree.
-pub const LAYOUT: u32 = 1;
+pub const LAYOUT: u32 = 2;
 
 /// Runs that can be asked for at the same time, the active one included.
 pub const REQUESTS: usize = 16;
@@ -287,14 +287,29 @@ impl Phase {
         ][self as usize]
     }
 
+    const ALL: [Self; 10] = [
+        Self::Queued,
+        Self::Provision,
+        Self::Load,
+        Self::Vacuum,
+        Self::Checkpoint,
+        Self::Warmup,
+        Self::Measure,
+        Self::Verify,
+        Self::Collect,
+        Self::Cleanup,
+    ];
+
     fn from_u32(value: u32) -> Self {
-        use Phase::*;
-        [
-            Queued, Provision, Load, Vacuum, Checkpoint, Warmup, Measure, Verify, Collect, Cleanup,
-        ]
-        .get(value as usize)
-        .copied()
-        .unwrap_or(Queued)
+        Self::ALL
+            .get(value as usize)
+            .copied()
+            .unwrap_or(Self::Queued)
+    }
+
+    /// The phase of this name.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|phase| phase.as_str() == name)
     }
 }
 
@@ -324,10 +339,14 @@ pub struct RunArea {
     pub measure_start_ns: AtomicU64,
     /// No transaction starts from here on; `u64::MAX` when the number of transactions ends the run. Written by the coordinator before `go`.
     pub end_ns: AtomicU64,
-    /// Transactions per second of the last second, f64 bits. Written by the sampler.
+    /// Transactions per second of the last second, f64 bits. Written by the sampler, or by the coordinator of a remote run.
     pub tps_bits: AtomicU64,
-    /// 99th percentile of latency of the last second. Written by the sampler.
+    /// 99th percentile of latency of the last second. Written by the sampler, or by the coordinator of a remote run.
     pub latency_p99_ns: AtomicU64,
+    /// 1 when the run is on another server: the phase, `done` and `phase_tps_bits` are what that says. Written by the coordinator.
+    pub remote: AtomicU32,
+    /// Of such a run: transactions per second of its phase so far, f64 bits. Written by the coordinator.
+    pub phase_tps_bits: AtomicU64,
     /// The sampler.
     pub sampler: TaskCell,
     /// The worker.
@@ -369,7 +388,13 @@ impl RunArea {
 
     /// Clears the area for the next run. By the coordinator that takes it.
     pub fn reset(&self) {
-        for word in [&self.phase, &self.work_database, &self.go, &self.stop] {
+        for word in [
+            &self.phase,
+            &self.work_database,
+            &self.go,
+            &self.stop,
+            &self.remote,
+        ] {
             word.store(0, Relaxed);
         }
         for word in [
@@ -380,6 +405,7 @@ impl RunArea {
             &self.end_ns,
             &self.tps_bits,
             &self.latency_p99_ns,
+            &self.phase_tps_bits,
         ] {
             word.store(0, Relaxed);
         }

@@ -1,6 +1,8 @@
 //! The coordinator: owns a run from its row to its end. It makes the work database, launches the other processes and
 //! watches them, stores what they measured, and removes what was made.
 
+mod on_target;
+
 use std::{
     sync::atomic::Ordering::{Acquire, Relaxed, Release},
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
@@ -238,7 +240,7 @@ impl Run {
         self.request.outcome.set(&outcome.to_json());
         self.enter(Phase::Cleanup, 0);
         self.clean_up(matches!(outcome, Outcome::Done(_)))?;
-        if matches!(outcome, Outcome::Done(_)) {
+        if matches!(outcome, Outcome::Done(_)) && self.spec.is_here() {
             self.end_phase();
             let phases = self.phase_times();
             janitor::or_log("could not store the phases of the run", || {
@@ -254,6 +256,9 @@ impl Run {
         process::become_undisturbed_owner(self.request.owner.load(Acquire))?;
         if the_extension()? != self.extension {
             return Err(extension_dropped());
+        }
+        if !self.spec.is_here() {
+            return self.carry_out_on_target();
         }
         self.begin()?;
         self.provision()?;
@@ -306,6 +311,7 @@ impl Run {
                 .join("base")
                 .join(oid.to_string())
                 .exists(),
+            server: None,
         };
         journal::write(&entry)?;
         self.entry = Some(entry);
@@ -503,7 +509,7 @@ impl Run {
         if done && self.spec.keep {
             recovery::open_work_database(entry)?;
         } else {
-            recovery::drop_work_database(entry)?;
+            recovery::remove_what_was_made(entry)?;
         }
         journal::remove(entry.home, entry.run_id)
     }

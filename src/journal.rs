@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     errors::{Fault, sqlstate},
     pg::session,
+    target_server::TargetServer,
 };
 
 /// What a run makes.
@@ -31,6 +32,10 @@ pub struct Entry {
     pub mark: String,
     /// Whether the directory of the database existed before; then it is not ours to remove.
     pub directory_existed: bool,
+    /// The server on the target, for a run on another target than this server's own data directory; there is no work
+    /// database in this server then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<TargetServer>,
 }
 
 fn directory() -> PathBuf {

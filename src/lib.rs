@@ -26,6 +26,8 @@ mod recovery;
 mod sampler;
 mod settings;
 mod store;
+mod target;
+mod target_server;
 mod worker;
 mod workload;
 
@@ -33,22 +35,27 @@ pgrx::pg_module_magic!(name, version);
 
 extension_sql_file!("../sql/schema/1_tables.sql", name = "tables", bootstrap);
 extension_sql_file!(
-    "../sql/schema/2_functions.sql",
-    name = "functions",
+    "../sql/schema/2_targets.sql",
+    name = "targets",
     requires = ["tables"]
 );
 extension_sql_file!(
-    "../sql/schema/3_views.sql",
+    "../sql/schema/3_functions.sql",
+    name = "functions",
+    requires = ["targets"]
+);
+extension_sql_file!(
+    "../sql/schema/4_views.sql",
     name = "views",
     requires = ["functions"]
 );
 extension_sql_file!(
-    "../sql/schema/4_rights.sql",
+    "../sql/schema/5_rights.sql",
     name = "rights",
     requires = ["views"]
 );
 extension_sql_file!(
-    "../sql/schema/5_install.sql",
+    "../sql/schema/6_install.sql",
     name = "install",
     requires = ["rights"],
     finalize

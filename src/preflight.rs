@@ -13,10 +13,16 @@ use crate::{
     errors::{Fault, sqlstate},
     pg::{sql, xact},
     settings,
+    target::{self, Target},
 };
 
 /// Transactions per second that are assumed where neither rate nor number is given, for the estimate of transaction ids.
 const ASSUMED_TPS: f64 = 20_000.0;
+
+/// Most WAL between two checkpoints at the default max_wal_size.
+const USUAL_WAL_BYTES: u64 = 1 << 30;
+/// An empty cluster.
+const CLUSTER_BYTES: u64 = 64 << 20;
 
 /// What the server says of itself; see [`server_state`].
 #[derive(Clone, Debug, Deserialize)]
@@ -60,6 +66,10 @@ pub fn check(spec: &Spec, state: &ServerState) -> Result<(), Fault> {
         )
         .detail("This server is a standby, which cannot write.")
         .hint("Run it on the primary server, or after promotion."));
+    }
+    if !spec.is_here() {
+        // What is on its target is looked at there.
+        return Ok(());
     }
     if !spec.force {
         check_neighbours(state)?;
@@ -156,6 +166,57 @@ fn check_room(spec: &Spec, state: &ServerState) -> Result<(), Fault> {
         room_on(data_place.as_ref(), data, "data")?;
         room_on(wal_place.as_ref(), wal, "WAL")
     }
+}
+
+/// Refuses a run that does not fit on its target, or whose server does not fit into memory beside this one. In a
+/// transaction, with the owner's rights.
+pub fn check_target(spec: &Spec) -> Result<(), Fault> {
+    let target = target::find(&spec.target)?;
+    check_target_room(spec, &target.directory)?;
+    check_target_memory(&target)
+}
+
+fn check_target_memory(target: &Target) -> Result<(), Fault> {
+    let given = target.settings.get("shared_buffers");
+    // A number without a unit is one of pages.
+    let text = sql::read(
+        "SELECT jsonb_build_array(pg_size_bytes(own), \
+           CASE WHEN given ~ '^[0-9]+$' THEN given::bigint * 8192 \
+             WHEN given ~* '^[0-9.]+ *(kB|MB|GB|TB)$' THEN pg_size_bytes(given) ELSE 0 END) \
+         FROM (SELECT current_setting('shared_buffers') AS own, coalesce($1, current_setting('shared_buffers')) AS given) s",
+        &[given.map(String::as_str)],
+    )?;
+    let (own, theirs): (u64, u64) = serde_json::from_str(&text.unwrap_or_default())
+        .map_err(|e| Fault::new(sqlstate::INTERNAL, format!("unreadable sizes: {e}")))?;
+    let Some(memory) = environment::machine().1 else {
+        return Ok(());
+    };
+    if own + theirs <= memory {
+        return Ok(());
+    }
+    Err(
+        Fault::new(sqlstate::NO_RESOURCES, "not enough memory for both servers")
+            .detail(format!(
+                "shared_buffers is {} here and {} on the target; the machine has {}.",
+                format_bytes(own),
+                format_bytes(theirs),
+                format_bytes(memory)
+            ))
+            .hint("Give the target a smaller shared_buffers with fsbench.alter_target()."),
+    )
+}
+
+/// Tables and keys, what is added while it runs, WAL, and an empty cluster.
+fn check_target_room(spec: &Spec, directory: &Path) -> Result<(), Fault> {
+    let place = Location::of(directory).ok_or_else(|| {
+        Fault::new(
+            sqlstate::SYSTEM,
+            format!("could not look at directory \"{}\"", directory.display()),
+        )
+    })?;
+    let data = spec.data_bytes() + spec.data_bytes() / 4;
+    let wal = spec.data_bytes().min(USUAL_WAL_BYTES);
+    room_on(Some(&place), data + wal + CLUSTER_BYTES, "data and WAL")
 }
 
 fn room_on(place: Option<&Location>, needed: u64, what: &str) -> Result<(), Fault> {

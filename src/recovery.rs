@@ -81,8 +81,11 @@ enum Found {
     Gone,
 }
 
-/// Drops the work database that a journal entry speaks of, if it is there.
-pub fn drop_work_database(entry: &Entry) -> Result<(), Fault> {
+/// Removes what a journal entry speaks of, if it is there: a work database, or a server on a target.
+pub fn remove_what_was_made(entry: &Entry) -> Result<(), Fault> {
+    if let Some(server) = &entry.server {
+        return server.remove();
+    }
     drop_work(&Work::of(entry))
 }
 
@@ -264,7 +267,7 @@ fn mark_and_remove(
         if has_extension && xact::transaction(|| store::is_kept(entry.run_id))? {
             open_work_database(&entry)?;
         } else {
-            drop_work_database(&entry)?;
+            remove_what_was_made(&entry)?;
         }
         journal::remove(entry.home, entry.run_id)?;
     }
@@ -300,7 +303,7 @@ fn sweep_orphans() -> Result<(), Fault> {
     let databases = catalog::databases()?;
     for entry in journal::entries()? {
         if !databases.iter().any(|database| database.oid == entry.home) {
-            drop_work_database(&entry)?;
+            remove_what_was_made(&entry)?;
             journal::remove(entry.home, entry.run_id)?;
         }
     }

@@ -187,6 +187,88 @@ pub fn insert_findings(run_id: i64, findings: &[Finding]) -> Result<(), Fault> {
     insert("finding", &json_text(&rows)?)
 }
 
+/// Columns of `run_log` that come from the server that has carried a run out.
+const MEASURED: [&str; 31] = [
+    "balances",
+    "commit_avg_ms",
+    "commit_max_ms",
+    "commit_p50_ms",
+    "commit_p99_ms",
+    "complete_checkpoints",
+    "data_bytes",
+    "failed",
+    "late",
+    "latency_avg_ms",
+    "latency_max_ms",
+    "latency_p50_ms",
+    "latency_p90_ms",
+    "latency_p95_ms",
+    "latency_p99_ms",
+    "latency_p999_ms",
+    "latency_stddev_ms",
+    "load_ms",
+    "measured_from",
+    "measured_ms",
+    "skipped",
+    "stall_seconds",
+    "status",
+    "tps",
+    "transactions_outside",
+    "transactions_total",
+    "wal_bytes",
+    "xids_used",
+    "zero_seconds",
+    "ended_at",
+    "phases",
+];
+
+/// Stores the whole result of a run that another server has carried out: its document, JSON of one array of rows per table,
+/// and arrays of samples.
+pub fn import(
+    run_id: i64,
+    document: &str,
+    samples: &[String],
+    phases: &Value,
+) -> Result<(), Fault> {
+    let id = run_id.to_string();
+    let columns = MEASURED.join(", ");
+    let values = MEASURED.map(|column| format!("n.{column}")).join(", ");
+    // What was used is what was asked for here, but for a window that was cut there.
+    sql::write(
+        &format!(
+            "UPDATE fsbench.run_log r SET (used, {columns}) = (SELECT \
+                 r.used || jsonb_build_object('bound', n.used->'bound', 'warmup_ms', n.used->'warmup_ms'), {values} \
+               FROM jsonb_populate_record(NULL::fsbench.run_log, $2::jsonb->'run' || jsonb_build_object( \
+                 'ended_at', clock_timestamp(), 'phases', $3::jsonb)) n) \
+             WHERE r.run_id = $1::bigint"
+        ),
+        &[Some(&id), Some(document), Some(&phases.to_string())],
+    )?;
+    for table in ["environment", "histogram", "finding"] {
+        import_rows(
+            table,
+            &id,
+            &format!("coalesce(nullif($2::jsonb->'{table}', 'null'), '[]')"),
+            document,
+        )?;
+    }
+    for slice in samples {
+        import_rows("sample", &id, "$2::jsonb", slice)?;
+    }
+    Ok(())
+}
+
+fn import_rows(table: &str, run_id: &str, rows: &str, json: &str) -> Result<(), Fault> {
+    sql::write(
+        &format!(
+            "INSERT INTO fsbench.{table} SELECT n.* FROM jsonb_array_elements({rows}) e, \
+               jsonb_populate_record(NULL::fsbench.{table}, e || jsonb_build_object('run_id', $1::bigint)) n"
+        ),
+        &[Some(run_id), Some(json)],
+    )?;
+    Ok(())
+}
+
 fn insert(table: &str, rows: &str) -> Result<(), Fault> {
     sql::write(
         &format!(
@@ -195,6 +277,16 @@ fn insert(table: &str, rows: &str) -> Result<(), Fault> {
         &[Some(rows)],
     )?;
     Ok(())
+}
+
+/// Names of the targets beside `default`.
+pub fn target_names() -> Result<Vec<String>, Fault> {
+    let text = sql::read(
+        "SELECT coalesce(jsonb_agg(target ORDER BY target), '[]') FROM fsbench.target WHERE kind <> 'default'",
+        &[],
+    )?;
+    serde_json::from_str(&text.unwrap_or_default())
+        .map_err(|e| Fault::new(sqlstate::INTERNAL, format!("unreadable targets: {e}")))
 }
 
 /// A run that is not over according to its row, and what it may have made.

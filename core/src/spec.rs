@@ -21,6 +21,9 @@ pub use resolve::resolve;
 /// clients start.
 pub const OVERHEAD_WORKERS: u32 = 2;
 
+/// The target that is this server's own data directory.
+pub const DEFAULT_TARGET: &str = "default";
+
 /// From this scale on, `aid` is a bigint, as in pgbench (its SCALE_32BIT_THRESHOLD).
 pub const BIGINT_SCALE: u32 = 20_000;
 
@@ -165,6 +168,11 @@ impl Spec {
     /// rate only. It is what [`crate::pacing::is_missed`] takes.
     pub fn skip_limit_ns(&self) -> Option<u64> {
         self.rate.and(self.latency_limit_ns())
+    }
+
+    /// Whether it runs in this server, and not in one of its own on another target.
+    pub fn is_here(&self) -> bool {
+        self.target == DEFAULT_TARGET
     }
 
     /// Whether this is the quick look, in which a window without checkpoints is expected.

@@ -11,4 +11,5 @@ mod progress;
 mod request;
 mod run;
 mod session_settings;
+mod target;
 mod wait;

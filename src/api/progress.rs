@@ -31,6 +31,7 @@ impl Now {
     fn of(board: &Board, request: &Request) -> Self {
         let run = &board.run;
         let phase = run.phase();
+        let remote = run.remote.load(Relaxed) == 1;
         let elapsed_ms = clock::ms(run.phase_started_ns.load(Relaxed), clock::now_ns());
         let total = run.total.load(Relaxed);
         let spec: Option<Spec> = serde_json::from_str(&request.spec.get()).ok();
@@ -41,7 +42,7 @@ impl Now {
                     .is_some_and(|spec| matches!(spec.bound, Bound::DurationMs(_))));
         let done = if counts_time {
             (elapsed_ms as u64).min(total)
-        } else if phase == Phase::Measure {
+        } else if phase == Phase::Measure && !remote {
             shmem::clients()
                 .iter()
                 .map(|slot| {
@@ -69,8 +70,13 @@ impl Now {
             total,
             seconds: elapsed_ms / 1000.0,
             seconds_left,
-            tps: (running && elapsed_ms > 0.0)
-                .then(|| transactions(phase) as f64 * 1000.0 / elapsed_ms),
+            tps: (running && elapsed_ms > 0.0).then(|| {
+                if remote {
+                    f64::from_bits(run.phase_tps_bits.load(Relaxed))
+                } else {
+                    transactions(phase) as f64 * 1000.0 / elapsed_ms
+                }
+            }),
             tps_last_second: sampled.then(|| f64::from_bits(run.tps_bits.load(Relaxed))),
             p99_ms: (running && p99_ns > 0).then(|| p99_ns as f64 / 1e6),
         }

@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use pgfsbench_core::spec::{self, Asked, Bound, Facts, Spec};
+use pgfsbench_core::spec::{self, Asked, Bound, DEFAULT_TARGET, Facts, Spec};
 
 use super::{guard::Ready, session_settings, wait};
 use crate::{
@@ -14,8 +14,11 @@ use crate::{
     errors::{Fault, sqlstate},
     janitor,
     pg::{process, session, shmem, sql, xact},
-    preflight, settings,
+    preflight, settings, store,
 };
+
+/// More worker slots than any run takes.
+const ENOUGH: u32 = 1_000_000;
 
 /// A request that this session has made.
 pub struct Ticket {
@@ -40,8 +43,9 @@ pub fn max_worker_processes() -> Result<i64, Fault> {
 }
 
 /// What is known of the server, for the choice of what was not given. With the owner's rights.
-fn facts() -> Result<Facts, Fault> {
+fn facts(target: Option<&str>) -> Result<Facts, Fault> {
     let (cpu, memory) = environment::machine();
+    let here = target.is_none_or(|target| target == DEFAULT_TARGET);
     let slots = max_worker_processes()?;
     // Background workers are what is none of the server's own processes.
     let used = sql::read(
@@ -60,10 +64,20 @@ fn facts() -> Result<Facts, Fault> {
         processors: cpu.map_or(1, |cpu| cpu.processors),
         memory_bytes: memory.unwrap_or(0),
         shared_buffers_bytes: buffers.and_then(|text| text.parse().ok()).unwrap_or(0),
-        free_worker_slots: (slots - used).max(0) as u32,
-        max_worker_processes: slots as u32,
+        // A server on a target gets what it needs.
+        free_worker_slots: if here {
+            (slots - used).max(0) as u32
+        } else {
+            ENOUGH
+        },
+        max_worker_processes: if here { slots as u32 } else { ENOUGH },
         max_clients: settings::max_clients(),
         data_free_bytes: free.map_or(0, |(free, _)| free),
+        targets: if here {
+            Vec::new()
+        } else {
+            xact::without_keeping_locks(store::target_names)?
+        },
         random_seed: collect::random_seed(),
     })
 }
@@ -71,12 +85,17 @@ fn facts() -> Result<Facts, Fault> {
 /// Checks the arguments and the server; nothing is made. Gives what would be run.
 pub fn specify(ready: &Ready, asked: &Asked) -> Result<Spec, Fault> {
     // Before anything that depends on the server: a wrong argument is wrong everywhere.
-    let facts = session::with_rights_of(ready.owner, facts)?;
+    let facts = session::with_rights_of(ready.owner, || facts(asked.target.as_deref()))?;
     let spec = spec::resolve(asked, &facts)?;
     check_keep(&spec, ready.owner)?;
     session_settings::check(&spec.settings, ready.owner)?;
     let state = session::with_rights_of(ready.owner, preflight::server_state)?;
     preflight::check(&spec, &state)?;
+    if !spec.is_here() {
+        session::with_rights_of(ready.owner, || {
+            xact::without_keeping_locks(|| preflight::check_target(&spec))
+        })?;
+    }
     Ok(spec)
 }
 

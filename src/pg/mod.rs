@@ -4,6 +4,7 @@
 pub mod catalog;
 pub mod config;
 pub mod entry;
+pub mod libpq;
 pub mod load;
 pub mod plan;
 pub mod process;

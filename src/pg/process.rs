@@ -2,11 +2,14 @@
 
 use std::{
     ffi::{CStr, c_char},
+    os::unix::process::CommandExt,
+    process::{Child, Command},
     sync::atomic::{AtomicPtr, Ordering::Relaxed},
     time::Duration,
 };
 
 use pgrx::{check_for_interrupts, pg_guard, pg_sys};
+use rustix::process::Signal;
 
 use crate::{
     errors::Fault,
@@ -319,4 +322,42 @@ pub fn terminate(pid: i32) {
 pub fn my_pid() -> i32 {
     // SAFETY: set at process start.
     unsafe { pg_sys::MyProcPid }
+}
+
+/// Starts a program in a session of its own that ends with this process, however that ends: the kernel sends it `on_death`
+/// then. Signals for this process's group do not reach it.
+pub fn spawn_bound(command: &mut Command, on_death: Signal) -> std::io::Result<Child> {
+    close_files_on_exec();
+    let parent = rustix::process::getpid();
+    // SAFETY: between fork and exec; only system calls, no allocation and no lock.
+    unsafe {
+        command.pre_exec(move || {
+            rustix::process::setsid()?;
+            rustix::process::set_parent_process_death_signal(Some(on_death))?;
+            // It may have ended before the call.
+            if rustix::process::getppid() != Some(parent) {
+                return Err(std::io::ErrorKind::Interrupted.into());
+            }
+            Ok(())
+        });
+    }
+    command.spawn()
+}
+
+/// Keeps programs that this process starts from inheriting its open files: a server that outlives this one would hold
+/// them open.
+fn close_files_on_exec() {
+    let Ok(entries) = std::fs::read_dir("/proc/self/fd") else {
+        return;
+    };
+    for entry in entries.flatten() {
+        let number = entry.file_name().to_string_lossy().parse::<i32>();
+        if let Ok(number) = number
+            && number > 2
+        {
+            // SAFETY: borrowed for one call that only sets a flag; a file that is closed by now gives an error.
+            let file = unsafe { std::os::fd::BorrowedFd::borrow_raw(number) };
+            let _ = rustix::io::fcntl_setfd(file, rustix::io::FdFlags::CLOEXEC);
+        }
+    }
 }

@@ -99,3 +99,19 @@ pub fn in_recovery() -> bool {
     // SAFETY: reads shared memory.
     unsafe { pg_sys::RecoveryInProgress() }
 }
+
+/// Runs `f`, which only reads, and gives back the locks that it took: a session that waits for hours must not hold up DROP
+/// EXTENSION. In a transaction.
+pub fn without_keeping_locks<R>(f: impl FnOnce() -> R) -> R {
+    // SAFETY: a subtransaction that is rolled back at once; what `f` gives is Rust's own memory. An error in `f` ends the
+    // whole transaction, and this with it.
+    unsafe {
+        let (context, owner) = (pg_sys::CurrentMemoryContext, pg_sys::CurrentResourceOwner);
+        pg_sys::BeginInternalSubTransaction(std::ptr::null());
+        let result = f();
+        pg_sys::RollbackAndReleaseCurrentSubTransaction();
+        pg_sys::MemoryContextSwitchTo(context);
+        pg_sys::CurrentResourceOwner = owner;
+        result
+    }
+}

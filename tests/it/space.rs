@@ -193,3 +193,46 @@ fn after_wal_has_filled_its_disk_nothing_is_left() {
     assert_nothing_left(&server, &mut client);
     run(&mut client, QUICK);
 }
+
+#[test]
+fn a_target_that_is_too_small_or_fills_up_fails_the_run_only() {
+    let name = "a_target_that_is_too_small_or_fills_up_fails_the_run_only";
+    let Some(fs) = small_filesystem(name, 400) else {
+        return;
+    };
+    let server = crate::common::server(SMALL);
+    let mut client = server.connect("postgres");
+    row(
+        &mut client,
+        &format!(
+            "SELECT fsbench.create_target('small', directory => '{}')",
+            fs.path().display()
+        ),
+    );
+    assert_refused(
+        &mut client,
+        "SELECT fsbench.start(target => 'small', scale => 20)",
+        "53100",
+        &["not enough room", "reserve", "smaller scale"],
+    );
+    let long = "target => 'small', scale => 2, clients => 1, duration => '5 min', warmup => '0'";
+    let id = row(&mut client, &format!("SELECT fsbench.start({long})"));
+    wait_for_phase(&mut client, "measure");
+    let filler = fill(&fs.path(), 16 * MEGABYTE);
+    let ended = ending(&mut client, &id);
+    // The target server's own watch sees it first, or its WAL does.
+    assert!(
+        ["failed|53100|", "failed|57P02|", "failed|08006|"]
+            .iter()
+            .any(|start| ended.starts_with(start)),
+        "{ended}"
+    );
+    assert_nothing_left(&server, &mut client);
+    remove_file(filler).expect("the filler");
+    assert_eq!(
+        std::fs::read_dir(fs.path()).expect("the target").count(),
+        0,
+        "left on the target"
+    );
+    run(&mut client, &format!("target => 'small', {QUICK}"));
+}

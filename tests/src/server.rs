@@ -346,7 +346,7 @@ fn prefix() -> &'static Path {
 }
 
 /// The user that servers run as where that is somebody else: postgres, if this is root.
-pub(crate) fn server_owner() -> Option<u32> {
+pub fn server_owner() -> Option<u32> {
     static OWNER: OnceLock<Option<u32>> = OnceLock::new();
     *OWNER.get_or_init(|| {
         if !rustix::process::geteuid().is_root() {

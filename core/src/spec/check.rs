@@ -1,6 +1,6 @@
 //! Each argument by itself: what it may be, and the error when it is not.
 
-use super::{Bound, Facts, OVERHEAD_WORKERS, Workload};
+use super::{Bound, DEFAULT_TARGET, Facts, OVERHEAD_WORKERS, Workload};
 use crate::refusal::{Kind, Refusal, quoted};
 use crate::units;
 
@@ -15,13 +15,33 @@ const HIGHEST_RATE: f64 = 1e9;
 const HIGHEST_LIMIT_MS: f64 = (LONGEST_US / 1000) as f64;
 const LONGEST_LABEL: usize = 200;
 
-pub fn target(name: Option<&str>) -> Result<String, Refusal> {
-    match name.unwrap_or("default") {
-        "default" => Ok("default".into()),
-        name => Err(Refusal::argument(format!("target {} does not exist", quoted(name)))
-            .detail("The only target is \"default\", the filesystem of this server's own data directory.")
-            .hint("Leave out the argument \"target\", or give \"default\".")),
+pub fn target(name: Option<&str>, targets: &[String]) -> Result<String, Refusal> {
+    let name = name.unwrap_or(DEFAULT_TARGET);
+    if name == DEFAULT_TARGET || targets.iter().any(|target| target == name) {
+        return Ok(name.to_owned());
     }
+    let others = match targets {
+        [] => String::new(),
+        names => format!(" The others are {}.", names.join(", ")),
+    };
+    Err(
+        Refusal::argument(format!("target {} does not exist", quoted(name)))
+            .detail(format!("The target \"default\" is the filesystem of this server's own data directory.{others}"))
+            .hint("Leave out the argument \"target\", or create it with fsbench.create_target()."),
+    )
+}
+
+/// On a target the whole server goes with the run.
+pub fn keep(keep: bool, target: &str) -> Result<(), Refusal> {
+    if keep && target != DEFAULT_TARGET {
+        return Err(Refusal::argument(format!(
+            "the work database on target {} cannot be kept",
+            quoted(target)
+        ))
+        .detail("A run on a target has a server of its own there, which is removed with it.")
+        .hint("Leave out the argument \"keep\", or use the target \"default\"."));
+    }
+    Ok(())
 }
 
 pub fn workload(name: Option<&str>) -> Result<Workload, Refusal> {

@@ -27,7 +27,8 @@ const CHOSEN_SCALE: u32 = 10;
 /// Checks every argument and chooses what was not given. Refuses with `InvalidArgument`, or `NoWorkerSlot` when the server
 /// has too few free worker slots for the clients.
 pub fn resolve(asked: &Asked, facts: &Facts) -> Result<Spec, Refusal> {
-    let target = check::target(asked.target.as_deref())?;
+    let target = check::target(asked.target.as_deref(), &facts.targets)?;
+    check::keep(asked.keep, &target)?;
     let workload = check::workload(asked.workload.as_deref())?;
     let scale = given_scale(asked, facts)?;
     let bound = check::bound(asked.duration_us, asked.transactions)?;

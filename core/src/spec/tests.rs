@@ -13,6 +13,7 @@ pub fn facts() -> Facts {
         max_worker_processes: 64,
         max_clients: 64,
         data_free_bytes: 100 << 30,
+        targets: vec!["nfs".into()],
         random_seed: 42,
     }
 }

@@ -9,3 +9,4 @@ mod hold;
 mod phases;
 mod processes;
 mod queue;
+mod target;

@@ -23,6 +23,20 @@ macro_rules! says {
 fn names_that_do_not_exist() {
     says!(target: "xfs".into() => r#"target "xfs" does not exist"#);
     says!(target: String::new() => r#"target "" does not exist"#);
+    let other = refused(Asked {
+        target: Some("xfs".into()),
+        ..Asked::default()
+    });
+    assert!(other.detail.unwrap().ends_with("The others are nfs."));
+    let kept = refused(Asked {
+        target: Some("nfs".into()),
+        keep: true,
+        ..Asked::default()
+    });
+    assert_eq!(
+        kept.message,
+        r#"the work database on target "nfs" cannot be kept"#
+    );
     says!(workload: "tpcc".into() => r#"workload "tpcc" does not exist"#);
     let hint = refused(Asked {
         workload: Some("x".into()),

@@ -143,3 +143,20 @@ CREATE FUNCTION fsbench.percentile(fraction float8, run_id bigint, transaction t
     LANGUAGE sql STABLE PARALLEL SAFE
     AS $$ SELECT fsbench.percentile(fraction, ARRAY[run_id], transaction) $$;
 COMMENT ON FUNCTION fsbench.percentile(float8, bigint, text) IS 'Any percentile (fraction 0 to 1) of the latency of one run in ms; see the function with several runs';
+
+CREATE FUNCTION fsbench.create_target(target text, directory text DEFAULT NULL, settings jsonb DEFAULT NULL, bindir text DEFAULT NULL,
+    power_loss_protected boolean DEFAULT NULL) RETURNS text
+    LANGUAGE c VOLATILE PARALLEL UNSAFE
+    AS 'MODULE_PATHNAME', 'fsbench_create_target_wrapper';
+COMMENT ON FUNCTION fsbench.create_target IS 'Records a target to benchmark and returns its name; nothing is written there yet. directory: where each run puts a server of its own, with data and WAL; settings: of that server, also those that need a restart; bindir: its programs';
+
+CREATE FUNCTION fsbench.alter_target(target text, directory text DEFAULT NULL, settings jsonb DEFAULT NULL, bindir text DEFAULT NULL,
+    power_loss_protected boolean DEFAULT NULL) RETURNS text
+    LANGUAGE c VOLATILE PARALLEL UNSAFE
+    AS 'MODULE_PATHNAME', 'fsbench_alter_target_wrapper';
+COMMENT ON FUNCTION fsbench.alter_target IS 'Changes what is given of a target, and leaves the rest; refused while a run is on it';
+
+CREATE FUNCTION fsbench.drop_target(target text) RETURNS text
+    LANGUAGE c VOLATILE PARALLEL UNSAFE
+    AS 'MODULE_PATHNAME', 'fsbench_drop_target_wrapper';
+COMMENT ON FUNCTION fsbench.drop_target IS 'Removes a target; refused while a run is on it. Results of its runs stay';

@@ -1,0 +1,108 @@
+-- Targets: places to benchmark. And what the helper, which is root, is asked to do for them.
+
+CREATE TABLE fsbench.target (
+    target               text PRIMARY KEY CHECK (target ~ '^[A-Za-z0-9][A-Za-z0-9_.+-]{0,62}$'),
+    kind                 text NOT NULL CHECK (kind IN ('default', 'device', 'image', 'directory')),
+    filesystem           text,
+    device               text,
+    image_size_bytes     bigint CHECK (image_size_bytes > 0),
+    directory            text,
+    mount_point          text,
+    mkfs_options         text,
+    mount_options        text,
+    settings             jsonb,
+    bindir               text,
+    power_loss_protected boolean,
+    created_by           name NOT NULL DEFAULT session_user,
+    created_at           timestamptz NOT NULL DEFAULT clock_timestamp()
+);
+COMMENT ON TABLE fsbench.target IS 'Targets: places to benchmark. Made and changed by fsbench.create_target, alter_target and drop_target';
+COMMENT ON COLUMN fsbench.target.target IS 'Name';
+COMMENT ON COLUMN fsbench.target.kind IS 'What defines it: default (the data directory of this server), device or image (made by the helper), directory (of a filesystem that is mounted already)';
+COMMENT ON COLUMN fsbench.target.filesystem IS 'Filesystem that is made on the device or image';
+COMMENT ON COLUMN fsbench.target.device IS 'Block device, which each run erases';
+COMMENT ON COLUMN fsbench.target.image_size_bytes IS 'Size of the file that serves as a disk';
+COMMENT ON COLUMN fsbench.target.directory IS 'Directory in which a server of its own is made for each run';
+COMMENT ON COLUMN fsbench.target.mount_point IS 'Where the filesystem of that directory is mounted: a run is refused when it is not';
+COMMENT ON COLUMN fsbench.target.mkfs_options IS 'Options of mkfs, as on its command line';
+COMMENT ON COLUMN fsbench.target.mount_options IS 'Mount options, with commas';
+COMMENT ON COLUMN fsbench.target.settings IS 'Server settings of the target server, also those that need a restart';
+COMMENT ON COLUMN fsbench.target.bindir IS 'Directory with the PostgreSQL programs of the target server; NULL: those of this server';
+COMMENT ON COLUMN fsbench.target.power_loss_protected IS 'Whether somebody has declared that the device keeps its cache when power is lost; NULL: nobody has said';
+COMMENT ON COLUMN fsbench.target.created_by IS 'Role that created it';
+COMMENT ON COLUMN fsbench.target.created_at IS 'When it was created';
+
+INSERT INTO fsbench.target (target, kind) VALUES ('default', 'default');
+
+-- What is written here names programs that the server starts and places that it writes to: rights on tables in general, such
+-- as those of pg_write_all_data, are not enough.
+CREATE FUNCTION fsbench._check_writer() RETURNS trigger
+    LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+    AS $$
+BEGIN
+    IF NOT pg_has_role((SELECT relowner FROM pg_class WHERE oid = TG_RELID), 'USAGE') THEN
+        RAISE EXCEPTION 'permission denied to change table "%"', TG_TABLE_NAME
+            USING ERRCODE = 'insufficient_privilege',
+                  DETAIL = 'Only the owner of the extension may.',
+                  HINT = 'Have a superuser call fsbench.create_target(), alter_target() or drop_target().';
+    END IF;
+    RETURN NULL;
+END
+$$;
+COMMENT ON FUNCTION fsbench._check_writer IS 'Refuses writers who do not have the rights of the table''s owner. Private';
+CREATE TRIGGER check_writer BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON fsbench.target
+    FOR EACH STATEMENT EXECUTE FUNCTION fsbench._check_writer();
+COMMENT ON TRIGGER check_writer ON fsbench.target IS 'Only the owner of the extension changes targets';
+
+CREATE SEQUENCE fsbench.helper_job_id_seq;
+COMMENT ON SEQUENCE fsbench.helper_job_id_seq IS 'Numbers of the helper''s jobs';
+
+CREATE TABLE fsbench.helper_job (
+    job_id         bigint PRIMARY KEY DEFAULT nextval('fsbench.helper_job_id_seq'),
+    run_id         bigint,
+    target         text NOT NULL,
+    action         text NOT NULL CHECK (action IN ('prepare', 'release')),
+    request        jsonb NOT NULL,
+    status         text NOT NULL DEFAULT 'queued' CHECK (status IN ('queued', 'running', 'done', 'failed')),
+    requested_at   timestamptz NOT NULL DEFAULT clock_timestamp(),
+    server_started timestamptz NOT NULL DEFAULT pg_postmaster_start_time(),
+    started_at     timestamptz,
+    ended_at       timestamptz,
+    helper_version text,
+    steps          jsonb,
+    result         jsonb,
+    error          text,
+    error_detail   text,
+    error_hint     text
+);
+COMMENT ON TABLE fsbench.helper_job IS 'What pgfsbench-helper was asked to do, and what it did';
+COMMENT ON COLUMN fsbench.helper_job.job_id IS 'Number of the job in this database';
+COMMENT ON COLUMN fsbench.helper_job.run_id IS 'Run that the job is for; NULL when it was asked for by itself';
+COMMENT ON COLUMN fsbench.helper_job.target IS 'Target that it is for';
+COMMENT ON COLUMN fsbench.helper_job.action IS 'prepare: make the filesystem and mount it; release: unmount it and remove what was made';
+COMMENT ON COLUMN fsbench.helper_job.request IS 'What is asked for; the helper decides by its own configuration whether it does so';
+COMMENT ON COLUMN fsbench.helper_job.status IS 'queued, running, done or failed';
+COMMENT ON COLUMN fsbench.helper_job.requested_at IS 'When it was asked for';
+COMMENT ON COLUMN fsbench.helper_job.server_started IS 'Start of the server in which it was asked for: a job that comes from a dump or from before a restart is never done';
+COMMENT ON COLUMN fsbench.helper_job.started_at IS 'When the helper began';
+COMMENT ON COLUMN fsbench.helper_job.ended_at IS 'When it was over';
+COMMENT ON COLUMN fsbench.helper_job.helper_version IS 'Version of the helper that took it';
+COMMENT ON COLUMN fsbench.helper_job.steps IS 'What was done, in order: each with step, argv, ms, exit_code and output';
+COMMENT ON COLUMN fsbench.helper_job.result IS 'What came of it: directory, mount_point, device, mount_options as the kernel shows them, versions of programs';
+COMMENT ON COLUMN fsbench.helper_job.error IS 'Why it failed';
+COMMENT ON COLUMN fsbench.helper_job.error_detail IS 'DETAIL of that, with the output of the program';
+COMMENT ON COLUMN fsbench.helper_job.error_hint IS 'What to do';
+
+CREATE FUNCTION fsbench._notify_helper() RETURNS trigger
+    LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+    AS $$ BEGIN PERFORM pg_notify('fsbench_helper', NEW.job_id::text); RETURN NULL; END $$;
+COMMENT ON FUNCTION fsbench._notify_helper IS 'Wakes the helper. Private';
+CREATE TRIGGER notify AFTER INSERT ON fsbench.helper_job FOR EACH ROW EXECUTE FUNCTION fsbench._notify_helper();
+CREATE TRIGGER check_writer BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON fsbench.helper_job
+    FOR EACH STATEMENT EXECUTE FUNCTION fsbench._check_writer();
+COMMENT ON TRIGGER check_writer ON fsbench.helper_job IS 'Only the owner of the extension asks the helper';
+COMMENT ON TRIGGER notify ON fsbench.helper_job IS 'Wakes the helper, which listens on the channel fsbench_helper';
+
+SELECT pg_catalog.pg_extension_config_dump('fsbench.target', $$WHERE kind <> 'default'$$);
+SELECT pg_catalog.pg_extension_config_dump('fsbench.helper_job_id_seq', '');
+SELECT pg_catalog.pg_extension_config_dump('fsbench.helper_job', '');

@@ -1,0 +1,49 @@
+-- Targets: what create_target, alter_target and drop_target take and refuse.
+\set SHOW_CONTEXT never
+\pset format unaligned
+\pset tuples_only on
+SELECT target, kind FROM fsbench.target;
+SELECT fsbench.create_target('tmp', directory => '/tmp', settings => '{"Shared_Buffers": "64MB", "max_wal_size": "2GB", "wal_compression": true}',
+                             power_loss_protected => false);
+SELECT target, kind, directory, settings, bindir, power_loss_protected, created_by = session_user FROM fsbench.target WHERE kind <> 'default';
+SELECT fsbench.alter_target('tmp', power_loss_protected => true);
+SELECT settings, power_loss_protected FROM fsbench.target WHERE target = 'tmp';
+
+-- Names.
+SELECT fsbench.create_target('tmp', directory => '/tmp');
+SELECT fsbench.create_target('', directory => '/tmp');
+SELECT fsbench.create_target(NULL, directory => '/tmp');
+SELECT fsbench.create_target('../etc', directory => '/tmp');
+SELECT fsbench.create_target('a b', directory => '/tmp');
+SELECT fsbench.create_target(E'a\nb', directory => '/tmp');
+SELECT fsbench.create_target('default', directory => '/tmp');
+SELECT fsbench.alter_target('default', directory => '/tmp');
+SELECT fsbench.drop_target('default');
+SELECT fsbench.alter_target('nowhere');
+SELECT fsbench.drop_target('nowhere');
+SELECT fsbench.drop_target(NULL);
+
+-- Directories.
+SELECT fsbench.create_target('x');
+SELECT fsbench.create_target('x', directory => 'tmp');
+SELECT fsbench.create_target('x', directory => '/does/not/exist');
+SELECT fsbench.create_target('x', directory => '/etc/passwd');
+SELECT fsbench.create_target('x', directory => '/proc/self/task');
+SELECT fsbench.create_target('x', directory => '/tmp', bindir => '/tmp');
+SELECT fsbench.create_target('x', directory => '/tmp', bindir => 'bin');
+
+-- Settings.
+SELECT fsbench.create_target('x', directory => '/tmp', settings => '[]');
+SELECT fsbench.create_target('x', directory => '/tmp', settings => '{"no_such": 1}');
+SELECT fsbench.create_target('x', directory => '/tmp', settings => '{"archive_command": "true"}');
+SELECT fsbench.create_target('x', directory => '/tmp', settings => '{"shared_preload_libraries": ""}');
+SELECT fsbench.create_target('x', directory => '/tmp', settings => '{"primary_conninfo": ""}');
+SELECT fsbench.create_target('x', directory => '/tmp', settings => '{"port": 5432}');
+SELECT fsbench.create_target('x', directory => '/tmp', settings => '{"work_mem": ["1MB"]}');
+SELECT fsbench.create_target('x', directory => '/tmp', settings => '{"work_mem": "1MB\nfsync = off"}');
+
+-- Runs.
+SELECT * FROM fsbench.run(target => 'nowhere');
+SELECT * FROM fsbench.run(target => 'tmp', keep => true);
+SELECT fsbench.drop_target('tmp');
+SELECT count(*) FROM fsbench.target;

@@ -1,0 +1,265 @@
+//! Connections to other servers, by libpq in its asynchronous form: whoever waits stays interruptible.
+
+use std::{
+    ffi::{CStr, CString, c_char, c_int, c_void},
+    time::Duration,
+};
+
+use pgrx::{check_for_interrupts, pg_sys};
+
+use crate::errors::{Fault, sqlstate};
+
+#[link(name = "pq")]
+unsafe extern "C" {
+    fn PQconnectStartParams(
+        keywords: *const *const c_char,
+        values: *const *const c_char,
+        expand: c_int,
+    ) -> *mut c_void;
+    fn PQconnectPoll(conn: *mut c_void) -> c_int;
+    fn PQstatus(conn: *const c_void) -> c_int;
+    fn PQsocket(conn: *const c_void) -> c_int;
+    fn PQerrorMessage(conn: *const c_void) -> *const c_char;
+    fn PQsendQueryParams(
+        conn: *mut c_void,
+        sql: *const c_char,
+        count: c_int,
+        types: *const u32,
+        values: *const *const c_char,
+        lengths: *const c_int,
+        formats: *const c_int,
+        result_format: c_int,
+    ) -> c_int;
+    fn PQconsumeInput(conn: *mut c_void) -> c_int;
+    fn PQisBusy(conn: *mut c_void) -> c_int;
+    fn PQgetResult(conn: *mut c_void) -> *mut c_void;
+    fn PQresultStatus(result: *const c_void) -> c_int;
+    fn PQresultErrorField(result: *const c_void, field: c_int) -> *const c_char;
+    fn PQntuples(result: *const c_void) -> c_int;
+    fn PQnfields(result: *const c_void) -> c_int;
+    fn PQgetisnull(result: *const c_void, row: c_int, column: c_int) -> c_int;
+    fn PQgetvalue(result: *const c_void, row: c_int, column: c_int) -> *const c_char;
+    fn PQclear(result: *mut c_void);
+    fn PQfinish(conn: *mut c_void);
+}
+
+/// CONNECTION_OK and CONNECTION_BAD of libpq-fe.h.
+const CONNECTION_OK: c_int = 0;
+const CONNECTION_BAD: c_int = 1;
+/// PGRES_POLLING_*.
+const POLLING_FAILED: c_int = 0;
+const POLLING_WRITING: c_int = 2;
+const POLLING_OK: c_int = 3;
+/// PGRES_COMMAND_OK and PGRES_TUPLES_OK.
+const COMMAND_OK: c_int = 1;
+const TUPLES_OK: c_int = 2;
+
+/// How often a wait looks around.
+const LOOK: Duration = Duration::from_millis(250);
+
+/// What is looked at while waiting; an error ends the wait.
+pub type Look<'a> = &'a mut dyn FnMut() -> Result<(), Fault>;
+
+/// A connection.
+pub struct Connection(*mut c_void);
+
+impl Connection {
+    /// Connects; `parameters` are libpq's keywords and values.
+    pub fn open(parameters: &[(&str, &str)], look: Look) -> Result<Self, Fault> {
+        let text = |text: &str| {
+            CString::new(text).map_err(|_| {
+                Fault::new(
+                    sqlstate::INVALID_PARAMETER,
+                    "a connection parameter contains a null byte",
+                )
+            })
+        };
+        let mut keywords = Vec::new();
+        let mut values = Vec::new();
+        for (keyword, value) in parameters {
+            keywords.push(text(keyword)?);
+            values.push(text(value)?);
+        }
+        let pointers = |texts: &[CString]| {
+            texts
+                .iter()
+                .map(|text| text.as_ptr())
+                .chain([std::ptr::null()])
+                .collect::<Vec<_>>()
+        };
+        // SAFETY: both arrays end with a null pointer, and the texts live until the call returns; libpq copies them.
+        let conn = unsafe {
+            PQconnectStartParams(pointers(&keywords).as_ptr(), pointers(&values).as_ptr(), 0)
+        };
+        if conn.is_null() {
+            return Err(Fault::new(sqlstate::NO_RESOURCES, "out of memory"));
+        }
+        let connection = Self(conn);
+        let mut wanted = POLLING_WRITING;
+        loop {
+            // SAFETY: the connection is there until it is dropped.
+            match unsafe { PQstatus(conn) } {
+                CONNECTION_OK => return Ok(connection),
+                // There may not even be a socket to wait for.
+                CONNECTION_BAD => return Err(connection.lost()),
+                _ if wanted == POLLING_FAILED => return Err(connection.lost()),
+                _ => {}
+            }
+            if wanted != POLLING_OK {
+                connection.wait(wanted == POLLING_WRITING, look)?;
+            }
+            // SAFETY: as above.
+            wanted = unsafe { PQconnectPoll(conn) };
+        }
+    }
+
+    /// Runs a statement, and gives the first column of its first row.
+    pub fn query(
+        &mut self,
+        sql: &str,
+        arguments: &[Option<&str>],
+        look: Look,
+    ) -> Result<Option<String>, Fault> {
+        let internal = |_| Fault::new(sqlstate::INTERNAL, "SQL text contains a null byte");
+        let sql = CString::new(sql).map_err(internal)?;
+        let arguments = arguments
+            .iter()
+            .map(|argument| argument.map(CString::new).transpose().map_err(internal))
+            .collect::<Result<Vec<_>, _>>()?;
+        let values: Vec<*const c_char> = arguments
+            .iter()
+            .map(|a| a.as_ref().map_or(std::ptr::null(), |a| a.as_ptr()))
+            .collect();
+        // SAFETY: texts and array live until the call returns; libpq copies them.
+        let sent = unsafe {
+            PQsendQueryParams(
+                self.0,
+                sql.as_ptr(),
+                values.len() as c_int,
+                std::ptr::null(),
+                values.as_ptr(),
+                std::ptr::null(),
+                std::ptr::null(),
+                0,
+            )
+        };
+        if sent == 0 {
+            return Err(self.lost());
+        }
+        let mut answer = Ok(None);
+        loop {
+            // SAFETY: the connection is open.
+            while unsafe { PQisBusy(self.0) } != 0 {
+                self.wait(false, look)?;
+                // SAFETY: the connection is open.
+                if unsafe { PQconsumeInput(self.0) } == 0 {
+                    return Err(self.lost());
+                }
+            }
+            // SAFETY: the connection is open and not busy, so that this does not block.
+            let result = unsafe { PQgetResult(self.0) };
+            if result.is_null() {
+                return answer;
+            }
+            let result = Answer(result);
+            answer = match result.status() {
+                COMMAND_OK => Ok(None),
+                TUPLES_OK => Ok(result.first()),
+                _ => Err(result.fault().unwrap_or_else(|| self.lost())),
+            };
+        }
+    }
+
+    /// Waits until the socket is ready, this process is woken, or it is time to look around.
+    fn wait(&self, to_write: bool, look: Look) -> Result<(), Fault> {
+        look()?;
+        let direction = if to_write {
+            pg_sys::WL_SOCKET_WRITEABLE
+        } else {
+            pg_sys::WL_SOCKET_READABLE
+        };
+        // SAFETY: this process's own latch, and the socket of an open connection.
+        unsafe {
+            pg_sys::WaitLatchOrSocket(
+                pg_sys::MyLatch,
+                (pg_sys::WL_LATCH_SET
+                    | pg_sys::WL_TIMEOUT
+                    | pg_sys::WL_EXIT_ON_PM_DEATH
+                    | direction) as c_int,
+                PQsocket(self.0),
+                LOOK.as_millis() as std::ffi::c_long,
+                pg_sys::PG_WAIT_EXTENSION,
+            );
+            pg_sys::ResetLatch(pg_sys::MyLatch);
+            check_for_interrupts!();
+        }
+        Ok(())
+    }
+
+    /// The connection's own error.
+    fn lost(&self) -> Fault {
+        // SAFETY: libpq gives a text for every connection, also without an error.
+        let message = unsafe { CStr::from_ptr(PQerrorMessage(self.0)) };
+        Fault::new(
+            sqlstate::CONNECTION_LOST,
+            "could not talk to the target server",
+        )
+        .detail(one_line(&message.to_string_lossy()))
+    }
+}
+
+/// libpq's texts have several lines.
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        // SAFETY: made by PQconnectStartParams and not used after this.
+        unsafe { PQfinish(self.0) }
+    }
+}
+
+struct Answer(*mut c_void);
+
+impl Answer {
+    fn status(&self) -> c_int {
+        // SAFETY: a result that is freed in drop only.
+        unsafe { PQresultStatus(self.0) }
+    }
+
+    fn first(&self) -> Option<String> {
+        // SAFETY: as above; row and column exist, and the value ends with a null byte.
+        unsafe {
+            if PQntuples(self.0) < 1 || PQnfields(self.0) < 1 || PQgetisnull(self.0, 0, 0) != 0 {
+                return None;
+            }
+            let value = CStr::from_ptr(PQgetvalue(self.0, 0, 0));
+            Some(value.to_string_lossy().into_owned())
+        }
+    }
+
+    /// The error as the other server raised it; None when it is one of the connection.
+    fn fault(&self) -> Option<Fault> {
+        let field = |code: u8| {
+            // SAFETY: as above; a field that is not there is a null pointer.
+            unsafe {
+                let text = PQresultErrorField(self.0, c_int::from(code));
+                (!text.is_null()).then(|| CStr::from_ptr(text).to_string_lossy().into_owned())
+            }
+        };
+        Some(Fault {
+            sqlstate: field(b'C')?,
+            message: field(b'M')?,
+            detail: field(b'D'),
+            hint: field(b'H'),
+        })
+    }
+}
+
+impl Drop for Answer {
+    fn drop(&mut self) {
+        // SAFETY: from PQgetResult, and not used after this.
+        unsafe { PQclear(self.0) }
+    }
+}

@@ -1,0 +1,504 @@
+//! A server of its own on a target: made, started, stopped and removed. It lives in a directory whose name is random and in
+//! the journal before it is there, and nothing outside that directory is touched.
+
+use std::{
+    collections::BTreeMap,
+    fs::{self, DirBuilder, File, OpenOptions},
+    io::{self, Read, Seek},
+    os::unix::fs::{DirBuilderExt, OpenOptionsExt},
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+    time::{Duration, Instant},
+};
+
+use rustix::{
+    fs::{AtFlags, CWD, StatxFlags, statx},
+    process::{Pid, Signal, kill_process},
+};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    errors::{Fault, sqlstate},
+    pg::{
+        libpq::{Connection, Look},
+        process, session, sql,
+    },
+};
+
+/// How long a server may take to answer after its start.
+const START: Duration = Duration::from_secs(60);
+/// How long its processes may take to end before they are killed.
+const STOP: Duration = Duration::from_secs(60);
+/// Unix sockets have paths of at most 107 bytes.
+const LONGEST_SOCKET: usize = 107;
+/// The number in the name of its socket: there is no other server in that directory.
+const PORT: &str = "5432";
+/// Bytes of a program's output that go into an error message.
+const OUTPUT: usize = 400;
+
+/// Settings of the asking server that its target servers get too: memory, WAL, checkpoints, commit, planner and I/O. Never
+/// those that name files, programs or other servers.
+const COPIED: [&str; 47] = [
+    "autovacuum_max_workers",
+    "autovacuum_naptime",
+    "autovacuum_vacuum_cost_delay",
+    "autovacuum_vacuum_cost_limit",
+    "backend_flush_after",
+    "bgwriter_delay",
+    "bgwriter_flush_after",
+    "bgwriter_lru_maxpages",
+    "bgwriter_lru_multiplier",
+    "checkpoint_completion_target",
+    "checkpoint_flush_after",
+    "checkpoint_timeout",
+    "commit_delay",
+    "commit_siblings",
+    "cpu_index_tuple_cost",
+    "cpu_operator_cost",
+    "cpu_tuple_cost",
+    "effective_cache_size",
+    "effective_io_concurrency",
+    "fsync",
+    "full_page_writes",
+    "huge_pages",
+    "io_combine_limit",
+    "io_method",
+    "io_workers",
+    "jit",
+    "log_checkpoints",
+    "maintenance_io_concurrency",
+    "maintenance_work_mem",
+    "max_parallel_maintenance_workers",
+    "max_parallel_workers",
+    "max_parallel_workers_per_gather",
+    "max_wal_size",
+    "min_wal_size",
+    "pgfsbench.max_clients",
+    "pgfsbench.reserved_space",
+    "random_page_cost",
+    "seq_page_cost",
+    "shared_buffers",
+    "synchronous_commit",
+    "track_io_timing",
+    "track_wal_io_timing",
+    "wal_buffers",
+    "wal_compression",
+    "wal_sync_method",
+    "wal_writer_delay",
+    "work_mem",
+];
+
+/// A target server: what the journal knows of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TargetServer {
+    /// The directory that holds everything of it; its name ends with a random mark.
+    pub directory: PathBuf,
+    /// Name of the directory of its socket, beside the asking server's journal.
+    socket_name: String,
+    owner: Owner,
+}
+
+/// The asking server's data directory: which one of which machine. A copy of that server has a copy of the journal, and must
+/// leave alone what is not its own. A device number would not do: it can be another one after a reboot.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Owner {
+    machine: String,
+    inode: u64,
+    born_ns: i128,
+}
+
+impl Owner {
+    fn of(directory: &Path) -> io::Result<Self> {
+        let wanted = StatxFlags::INO | StatxFlags::BTIME;
+        let found = statx(CWD, directory, AtFlags::empty(), wanted)?;
+        let born = found.stx_btime;
+        Ok(Self {
+            machine: fs::read_to_string("/etc/machine-id")
+                .unwrap_or_default()
+                .trim()
+                .to_owned(),
+            inode: found.stx_ino,
+            born_ns: i128::from(born.tv_sec) * 1_000_000_000 + i128::from(born.tv_nsec),
+        })
+    }
+}
+
+impl TargetServer {
+    /// Where a server of this mark would be on a target; nothing is made.
+    pub fn at(place: &Path, mark: &str) -> Result<Self, Fault> {
+        let own = session::data_directory();
+        let server = Self {
+            directory: place.join(format!("pgfsbench-{mark}")),
+            socket_name: format!("s{}", &mark[..8]),
+            owner: Owner::of(&own).map_err(|e| system("look at", &own, &e))?,
+        };
+        let longest = server.socket_directory().join(format!(".s.PGSQL.{PORT}"));
+        let text = longest.to_string_lossy();
+        if text.len() > LONGEST_SOCKET || text.contains([',', '"', '\\']) {
+            return Err(Fault::new(
+                sqlstate::NOT_IN_THIS_STATE,
+                "the path of this server's data directory cannot hold a socket",
+            )
+            .detail(format!(
+                "The socket of a target server would be \"{text}\": more than {LONGEST_SOCKET} bytes, or with a comma, a quote or a backslash.",
+            ))
+            .hint("Move the data directory to a place with a shorter or plainer path."));
+        }
+        Ok(server)
+    }
+
+    fn socket_directory(&self) -> PathBuf {
+        session::data_directory()
+            .join("pgfsbench")
+            .join(&self.socket_name)
+    }
+
+    fn data(&self) -> PathBuf {
+        self.directory.join("data")
+    }
+
+    fn log(&self) -> PathBuf {
+        self.directory.join("server.err")
+    }
+
+    /// Makes the cluster, and has it on disk.
+    pub fn make(&self, bindir: &Path, user: &str, look: Look) -> Result<(), Fault> {
+        for directory in [&self.directory, &self.socket_directory()] {
+            DirBuilder::new()
+                .mode(0o700)
+                .create(directory)
+                .map_err(|e| system("create directory", directory, &e))?;
+        }
+        let mut command = self.command(&bindir.join("initdb"), "initdb")?;
+        command
+            .args([
+                "--auth=peer",
+                "--encoding=UTF8",
+                "--locale=C",
+                "--no-sync",
+                "--data-checksums",
+            ])
+            .arg(format!("--username={user}"))
+            .arg("-D")
+            .arg(self.data());
+        self.run(command, "initdb", look)?;
+        // All at once is faster than file by file; nothing of it is to be written back in the measured window.
+        let directory =
+            File::open(&self.directory).map_err(|e| system("open", &self.directory, &e))?;
+        rustix::fs::syncfs(directory).map_err(|e| system("sync", &self.directory, &e.into()))
+    }
+
+    /// Which settings these programs know.
+    pub fn known_settings(&self, bindir: &Path, look: Look) -> Result<Vec<String>, Fault> {
+        let mut command = self.command(&bindir.join("postgres"), "describe")?;
+        command.arg("--describe-config");
+        self.run(command, "describe", look)?;
+        let path = self.directory.join("describe.out");
+        let text = fs::read_to_string(&path).map_err(|e| system("read", &path, &e))?;
+        Ok(text
+            .lines()
+            .filter_map(|line| line.split('\t').next())
+            .map(str::to_ascii_lowercase)
+            .collect())
+    }
+
+    /// Writes its settings: what the asking server has, what the target says, and what a benchmark needs, which wins.
+    pub fn configure(
+        &self,
+        copied: &BTreeMap<String, String>,
+        overrides: &BTreeMap<String, String>,
+        needed: &[(&str, String)],
+    ) -> Result<(), Fault> {
+        let mut settings = copied.clone();
+        settings.extend(overrides.clone());
+        let socket = format!("\"{}\"", self.socket_directory().display());
+        let always = [
+            ("listen_addresses", String::new()),
+            ("port", PORT.to_owned()),
+            ("unix_socket_directories", socket),
+            ("unix_socket_permissions", "0700".to_owned()),
+            ("logging_collector", "off".to_owned()),
+            ("log_destination", "stderr".to_owned()),
+        ];
+        for (name, value) in needed.iter().chain(&always) {
+            settings.insert((*name).to_owned(), value.clone());
+        }
+        // Backslashes are escapes in the file, too.
+        let escaped = |value: &str| value.replace('\\', "\\\\").replace('\'', "''");
+        let lines: String = settings
+            .iter()
+            .map(|(name, value)| format!("{name} = '{}'\n", escaped(value)))
+            .collect();
+        let path = self.data().join("postgresql.auto.conf");
+        fs::write(&path, lines).map_err(|e| system("write", &path, &e))
+    }
+
+    /// Starts it, and waits until it takes a connection. It ends with this process.
+    pub fn start(&self, bindir: &Path, user: &str, look: Look) -> Result<Connection, Fault> {
+        let program = bindir.join("postgres");
+        let mut command = self.command(&program, "server")?;
+        command.arg("-D").arg(self.data());
+        let mut child = process::spawn_bound(&mut command, Signal::QUIT)
+            .map_err(|e| system("run", &program, &e))?;
+        let deadline = Instant::now() + START;
+        loop {
+            let mut in_time = || {
+                look()?;
+                if Instant::now() > deadline {
+                    return Err(Fault::new(
+                        sqlstate::CONNECTION_LOST,
+                        "the target server does not answer",
+                    )
+                    .detail("It was started a minute ago."));
+                }
+                Ok(())
+            };
+            match self.connect(user, &mut in_time) {
+                Err(fault) if fault.sqlstate == sqlstate::CONNECTION_LOST => {
+                    let ended = child.try_wait().is_ok_and(|ended| ended.is_some());
+                    if ended || Instant::now() > deadline {
+                        return Err(self.did_not_start(&fault));
+                    }
+                }
+                other => return other,
+            }
+            process::wait(Duration::from_millis(50));
+            look()?;
+        }
+    }
+
+    fn connect(&self, user: &str, look: Look) -> Result<Connection, Fault> {
+        // Whatever its own settings are: the connection that asks how far it is must neither time out nor write.
+        let options = "-c statement_timeout=0 -c lock_timeout=0 -c idle_in_transaction_session_timeout=0 \
+             -c idle_session_timeout=0 -c default_transaction_read_only=off -c extra_float_digits=1 \
+             -c default_transaction_isolation=read\\ committed -c search_path=pg_catalog,pg_temp \
+             -c client_min_messages=error";
+        let socket = self.socket_directory().to_string_lossy().into_owned();
+        Connection::open(
+            &[
+                ("host", &socket),
+                ("port", PORT),
+                ("dbname", "postgres"),
+                ("user", user),
+                ("requirepeer", user),
+                ("application_name", "pgfsbench"),
+                ("client_encoding", "UTF8"),
+                ("options", options),
+            ],
+            look,
+        )
+    }
+
+    fn did_not_start(&self, fault: &Fault) -> Fault {
+        let log = end_of(&self.log());
+        Fault::new(sqlstate::SYSTEM, "the target server did not start")
+            .detail(if log.trim().is_empty() {
+                fault.detail.clone().unwrap_or_default()
+            } else {
+                format!("Its log ends with: {}", last_of(&log))
+            })
+            .hint("See whether the settings of the target fit this machine.")
+    }
+
+    /// Why it does not answer, when it has ended by itself; else the fault as it is.
+    pub fn explain(&self, fault: Fault) -> Fault {
+        if fault.sqlstate != sqlstate::CONNECTION_LOST {
+            return fault;
+        }
+        let log = end_of(&self.log());
+        Fault::new(
+            sqlstate::CRASHED,
+            "the target server was stopped or crashed",
+        )
+        .detail(format!("Its log ends with: {}", last_of(&log)))
+    }
+
+    /// Ends whatever runs in the directory, and removes it. Nothing is wrong when there is nothing.
+    pub fn remove(&self) -> Result<(), Fault> {
+        let own = session::data_directory();
+        let owner = Owner::of(&own).map_err(|e| system("look at", &own, &e))?;
+        if owner == self.owner {
+            self.stop()?;
+            remove_tree(&self.directory)?;
+        } else if self.directory.exists() {
+            crate::janitor::log_warning(
+                &Fault::new(
+                    sqlstate::NOT_IN_THIS_STATE,
+                    format!(
+                        "directory \"{}\" of an earlier benchmark run is left alone",
+                        self.directory.display()
+                    ),
+                )
+                .detail("It was made by a server of which this one is a copy, or that was moved.")
+                .hint("Remove it by hand when no server uses it."),
+            );
+        }
+        remove_tree(&self.socket_directory())
+    }
+
+    /// Ends its processes: the postmaster by an immediate shutdown, since its data are removed, or what else is there.
+    fn stop(&self) -> Result<(), Fault> {
+        let began = Instant::now();
+        let mut asked = Vec::new();
+        loop {
+            let left = self.processes()?;
+            if left.is_empty() {
+                return Ok(());
+            }
+            let signal = match began.elapsed() {
+                t if t > STOP * 2 => {
+                    return Err(Fault::new(
+                        sqlstate::SYSTEM,
+                        "the processes of the target server do not end",
+                    )
+                    .detail(format!("They are {left:?}.")));
+                }
+                t if t > STOP => Signal::KILL,
+                _ => Signal::QUIT,
+            };
+            for pid in left {
+                if (signal == Signal::KILL || !asked.contains(&pid))
+                    && let Some(process) = Pid::from_raw(pid)
+                {
+                    asked.push(pid);
+                    // It may have ended just now, which is what is wanted.
+                    let _ = kill_process(process, signal);
+                }
+            }
+            process::wait(Duration::from_millis(20));
+        }
+    }
+
+    /// Processes that work in the directory: a PostgreSQL process stays in its data directory from its first moment to its last.
+    fn processes(&self) -> Result<Vec<i32>, Fault> {
+        let proc = Path::new("/proc");
+        let entries = fs::read_dir(proc).map_err(|e| system("read", proc, &e))?;
+        Ok(entries
+            .flatten()
+            .filter_map(|entry| {
+                let pid = entry.file_name().to_str()?.parse().ok()?;
+                let cwd = fs::read_link(entry.path().join("cwd")).ok()?;
+                cwd.starts_with(&self.directory).then_some(pid)
+            })
+            .collect())
+    }
+
+    /// A program that works in the directory, by which it is found should this process die, and whose output is there.
+    fn command(&self, program: &Path, name: &str) -> Result<Command, Fault> {
+        let output = |end: &str| {
+            let path = self.directory.join(format!("{name}.{end}"));
+            // New, so that no link of somebody else's is followed.
+            OpenOptions::new()
+                .append(true)
+                .create_new(true)
+                .mode(0o600)
+                .open(&path)
+                .map_err(|e| system("create", &path, &e))
+        };
+        let mut command = Command::new(program);
+        command
+            .current_dir(&self.directory)
+            .env_clear()
+            .env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin")
+            .env("LC_ALL", "C")
+            .stdin(Stdio::null())
+            .stdout(output("out")?)
+            .stderr(output("err")?);
+        if let Some(path) = std::env::var_os("LD_LIBRARY_PATH") {
+            command.env("LD_LIBRARY_PATH", path);
+        }
+        Ok(command)
+    }
+
+    fn run(&self, mut command: Command, name: &str, look: Look) -> Result<(), Fault> {
+        let program = PathBuf::from(command.get_program());
+        let mut child = process::spawn_bound(&mut command, Signal::TERM)
+            .map_err(|e| system("run", &program, &e))?;
+        let status = loop {
+            let ended = child
+                .try_wait()
+                .map_err(|e| system("wait for", &program, &e))?;
+            match ended {
+                Some(status) => break status,
+                None => process::wait(Duration::from_millis(20)),
+            }
+            if let Err(fault) = look() {
+                let _ = child.kill();
+                let _ = child.wait();
+                return Err(fault);
+            }
+        };
+        if status.success() {
+            return Ok(());
+        }
+        let said = ["err", "out"]
+            .iter()
+            .map(|end| end_of(&self.directory.join(format!("{name}.{end}"))))
+            .find(|text| !text.trim().is_empty())
+            .unwrap_or_default();
+        Err(
+            Fault::new(sqlstate::SYSTEM, format!("{name} failed on the target")).detail(format!(
+                "It ended with {status}, and said: {}",
+                last_of(&said)
+            )),
+        )
+    }
+}
+
+/// The settings of this server that a target server gets too. In a transaction, with the owner's rights.
+pub fn copied_settings() -> Result<BTreeMap<String, String>, Fault> {
+    let text = sql::read(
+        "SELECT jsonb_object_agg(name, current_setting(name)) FROM pg_settings \
+         WHERE name = ANY (string_to_array($1, ',')) AND source IN ('configuration file', 'command line', 'environment variable')",
+        &[Some(&COPIED.join(","))],
+    )?;
+    Ok(text
+        .and_then(|text| serde_json::from_str(&text).ok())
+        .unwrap_or_default())
+}
+
+/// Removes a directory with what is in it, for good.
+fn remove_tree(directory: &Path) -> Result<(), Fault> {
+    match fs::remove_dir_all(directory) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(e) => return Err(system("remove directory", directory, &e)),
+        Ok(()) => {}
+    }
+    // The journal forgets it next, and must not do so first.
+    directory
+        .parent()
+        .map_or(Ok(()), |parent| File::open(parent)?.sync_all())
+        .map_err(|e| system("sync the parent of", directory, &e))
+}
+
+/// The last few kilobytes of a file.
+fn end_of(path: &Path) -> String {
+    let read = || -> io::Result<Vec<u8>> {
+        let mut file = File::open(path)?;
+        let from = file.metadata()?.len().saturating_sub(4096);
+        file.seek(io::SeekFrom::Start(from))?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    String::from_utf8_lossy(&read().unwrap_or_default()).into_owned()
+}
+
+fn system(what: &str, path: &Path, error: &io::Error) -> Fault {
+    let state = if error.kind() == io::ErrorKind::StorageFull {
+        sqlstate::DISK_FULL
+    } else {
+        sqlstate::SYSTEM
+    };
+    Fault::new(
+        state,
+        format!("could not {what} \"{}\": {error}", path.display()),
+    )
+}
+
+/// The end of a program's output, in one line.
+fn last_of(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let from = line.len().saturating_sub(OUTPUT);
+    line[line.ceil_char_boundary(from)..].to_owned()
+}

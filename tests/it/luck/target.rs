@@ -1,0 +1,353 @@
+//! Targets in directories: a server of its own is put there, measured, and gone again, whatever happens.
+
+use crate::luck::bench::{Bench, value};
+use pgfsbench_tests::{LONG, Signal, Stop, server_owner, wait_until};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use tempfile::TempDir;
+
+const SHORT_RUN: &str = "target => 'here', scale => 1, clients => 2, transactions => 50, seed => 1";
+const LONG_RUN: &str =
+    "target => 'here', scale => 1, clients => 2, duration => '5 min', warmup => '0'";
+
+/// A server, and a target in a directory beside it.
+struct Place {
+    bench: Bench,
+    directory: TempDir,
+}
+
+impl Place {
+    fn new(arguments: &str) -> Self {
+        let bench = Bench::start();
+        let directory = TempDir::with_prefix_in("pgfsbench-target.", "/tmp").expect("a directory");
+        if let Some(owner) = server_owner() {
+            std::os::unix::fs::chown(directory.path(), Some(owner), None).expect("chown");
+        }
+        let place = Self { bench, directory };
+        let created = place.bench.value(&format!(
+            "SELECT fsbench.create_target('here', directory => '{}'{arguments})",
+            place.path().display()
+        ));
+        assert_eq!(created, "here");
+        assert!(place.is_empty(), "create_target has written something");
+        place
+    }
+
+    fn path(&self) -> &Path {
+        self.directory.path()
+    }
+
+    fn is_empty(&self) -> bool {
+        fs::read_dir(self.path()).expect("the directory").count() == 0
+    }
+
+    /// Processes of target servers.
+    fn processes(&self) -> Vec<i32> {
+        fs::read_dir("/proc")
+            .expect("/proc")
+            .flatten()
+            .filter_map(|entry| {
+                let pid = entry.file_name().to_str()?.parse().ok()?;
+                let cwd = fs::read_link(entry.path().join("cwd")).ok()?;
+                cwd.starts_with(self.path()).then_some(pid)
+            })
+            .collect()
+    }
+
+    /// The postmaster of the target server, once it has one.
+    fn postmaster(&self) -> i32 {
+        wait_until("the target server is there", LONG, || {
+            let run = fs::read_dir(self.path()).ok()?.flatten().next()?;
+            let file = fs::read_to_string(run.path().join("data/postmaster.pid")).ok()?;
+            file.lines().next()?.parse().ok()
+        })
+    }
+
+    fn nothing_is_left(&self, after: &str) {
+        self.bench.nothing_is_left(after);
+        assert_eq!(self.processes(), [0; 0], "after {after}");
+        assert!(
+            self.is_empty(),
+            "after {after}, something is in the directory"
+        );
+    }
+
+    fn wait_for_phase(&self, phase: &str) {
+        self.bench.server.wait_for(
+            "postgres",
+            &format!("SELECT coalesce(bool_and(phase = '{phase}'), false) FROM fsbench.progress"),
+            LONG,
+        );
+    }
+
+    fn ending(&self, run: &str) -> String {
+        let ending = self.bench.ending_where(&format!("run_id = {run}"));
+        ending.map_or_else(String::new, |ending| {
+            format!("{} {}", ending.status, ending.reason)
+        })
+    }
+}
+
+#[test]
+fn a_directory_is_measured_by_a_server_of_its_own() {
+    let place = Place::new(r#", settings => '{"wal_level": "minimal", "max_wal_senders": 0}'"#);
+    let mut client = place.bench.server.connect("postgres");
+    let run = value(
+        &mut client,
+        &format!("SELECT run_id FROM fsbench.run({SHORT_RUN})"),
+    );
+    place.nothing_is_left("a run on a target");
+    let facts = format!(
+        "SELECT concat_ws(' ', target, status, transactions_total, tps > 0, scope, findings > 0, \
+           starts_with(data_directory, '{}'), settings->'wal_level'->>'setting', work_database, \
+           (SELECT sum(transactions) FROM fsbench.sample s WHERE s.run_id = r.run_id), \
+           (SELECT count(*) FROM fsbench.histogram h WHERE h.run_id = r.run_id)) \
+         FROM fsbench.result r WHERE run_id = {run}",
+        place.path().display()
+    );
+    assert_eq!(
+        value(&mut client, &facts),
+        "here done 100 t data and WAL t t minimal 100 2"
+    );
+    // The same transactions as in this server itself.
+    let here = SHORT_RUN.replace("'here'", "'default'");
+    let other = value(
+        &mut client,
+        &format!("SELECT run_id FROM fsbench.run({here})"),
+    );
+    let balances = format!(
+        "SELECT count(DISTINCT balances) FROM fsbench.run_log WHERE run_id IN ({run}, {other})"
+    );
+    assert_eq!(value(&mut client, &balances), "1");
+    assert_eq!(
+        value(&mut client, "SELECT fsbench.drop_target('here')"),
+        "here"
+    );
+    assert_eq!(
+        value(&mut client, "SELECT count(*) FROM fsbench.target"),
+        "1"
+    );
+}
+
+#[test]
+fn a_run_on_a_target_that_is_cancelled_or_loses_its_coordinator_leaves_nothing() {
+    let place = Place::new("");
+    for phase in ["provision", "load", "measure"] {
+        for terminated in [false, true] {
+            let run = place.bench.run_started(LONG_RUN);
+            if phase == "provision" {
+                place.postmaster();
+            } else if phase == "load" {
+                // Over before it can be seen, so that any moment after the start will do.
+                let of_its_own = place.postmaster();
+                wait_until("the target server has clients", LONG, || {
+                    (place.processes().len() > 8 || !place.processes().contains(&of_its_own))
+                        .then_some(())
+                });
+            } else {
+                place.wait_for_phase(phase);
+            }
+            let (wanted, how) = if terminated {
+                place
+                    .bench
+                    .server
+                    .terminate(place.bench.pid_of("fsbench coordinator"));
+                ("failed 57P01", "terminated")
+            } else {
+                let cancelled = place.bench.value(&format!("SELECT fsbench.cancel({run})"));
+                assert_eq!(cancelled, "t");
+                ("cancelled 57014", "cancelled")
+            };
+            let what = format!("{how} in {phase}");
+            place.nothing_is_left(&what);
+            let ending = place.ending(&run);
+            assert!(ending.starts_with(wanted), "{what}: {ending}");
+        }
+    }
+    let works = place
+        .bench
+        .value(&format!("SELECT tps > 0 FROM fsbench.run({SHORT_RUN})"));
+    assert_eq!(works, "t");
+}
+
+#[test]
+fn a_target_server_that_dies_fails_the_run_and_leaves_nothing() {
+    let place = Place::new("");
+    let run = place.bench.run_started(LONG_RUN);
+    place.wait_for_phase("measure");
+    place.bench.server.signal(place.postmaster(), Signal::QUIT);
+    place.nothing_is_left("the target server's death");
+    let ending = place.ending(&run);
+    assert!(
+        ending.starts_with("failed 57P02; the target server was stopped or crashed"),
+        "{ending}"
+    );
+}
+
+#[test]
+fn a_target_server_goes_with_the_server_that_asked() {
+    let place = Place::new("");
+    for how in [Some(Stop::Fast), Some(Stop::Immediate), None] {
+        let run = place.bench.run_started(LONG_RUN);
+        place.wait_for_phase("measure");
+        match how {
+            Some(how) => place.bench.server.stop(how),
+            None => place.bench.server.kill(),
+        }
+        // At once, whether or not that server is ever started again.
+        wait_until("the target server has ended", LONG, || {
+            place.processes().is_empty().then_some(())
+        });
+        place.bench.server.start_again();
+        place.nothing_is_left("a restart of the asking server");
+        assert!(place.ending(&run).starts_with("failed 57P0"));
+    }
+}
+
+#[test]
+fn a_target_server_that_cannot_start_says_why() {
+    let place = Place::new(r#", settings => '{"max_connections": 1}'"#);
+    let mut client = place.bench.server.connect("postgres");
+    let error = client
+        .simple_query(&format!("SELECT * FROM fsbench.run({SHORT_RUN})"))
+        .expect_err("some are reserved");
+    let error = error.as_db_error().expect("an error of the server");
+    assert_eq!(error.code().code(), "58000");
+    assert_eq!(error.message(), "the target server did not start");
+    let detail = error.detail().unwrap_or_default();
+    assert!(
+        detail.contains("must be less than max_connections"),
+        "{detail}"
+    );
+    place.nothing_is_left("a server that did not start");
+    // What cannot fit is refused before anything is made.
+    let altered = r#"SELECT fsbench.alter_target('here', settings => '{"shared_buffers": "7TB"}')"#;
+    assert_eq!(value(&mut client, altered), "here");
+    let error = client
+        .simple_query(&format!("SELECT * FROM fsbench.run({SHORT_RUN})"))
+        .expect_err("no machine has so much memory");
+    assert_eq!(error.code().map(|code| code.code()), Some("53000"));
+    assert_eq!(
+        value(&mut client, "SELECT count(*) FROM fsbench.run_log"),
+        "1"
+    );
+}
+
+#[test]
+fn a_target_in_use_is_neither_changed_nor_dropped() {
+    let place = Place::new("");
+    let run = place.bench.run_started(LONG_RUN);
+    let mut client = place.bench.server.connect("postgres");
+    for sql in [
+        "SELECT fsbench.drop_target('here')",
+        "SELECT fsbench.alter_target('here', power_loss_protected => true)",
+    ] {
+        let error = client.simple_query(sql).expect_err("it is in use");
+        assert_eq!(error.code().map(|code| code.code()), Some("55006"));
+    }
+    assert_eq!(
+        place.bench.value(&format!("SELECT fsbench.cancel({run})")),
+        "t"
+    );
+    place.nothing_is_left("a target in use");
+    let altered = "SELECT fsbench.alter_target('here', power_loss_protected => true)";
+    assert_eq!(value(&mut client, altered), "here");
+    let is_set = "SELECT power_loss_protected FROM fsbench.target WHERE target = 'here'";
+    assert_eq!(value(&mut client, is_set), "t");
+}
+
+#[test]
+fn a_place_that_others_can_exchange_or_that_is_gone_is_refused() {
+    let place = Place::new("");
+    let mut client = place.bench.server.connect("postgres");
+    let mut refused = |sql: &str, code: &str, words: &str| {
+        let error = client.simple_query(sql).expect_err(sql);
+        let error = error.as_db_error().expect("an error of the server");
+        assert_eq!(error.code().code(), code, "{sql}: {error:?}");
+        assert!(error.message().contains(words), "{sql}: {error:?}");
+    };
+    let open = place.path().join("open");
+    let shell = place.path().join("$(true)");
+    for directory in [&open, &shell] {
+        fs::create_dir(directory).expect("a directory");
+        if let Some(owner) = server_owner() {
+            std::os::unix::fs::chown(directory, Some(owner), None).expect("chown");
+        }
+    }
+    fs::set_permissions(&open, fs::Permissions::from_mode(0o777)).expect("chmod");
+    for (directory, words) in [
+        (&open, "cannot be trusted"),
+        (&shell, "has a name that cannot be used"),
+    ] {
+        let sql = format!(
+            "SELECT fsbench.create_target('other', directory => '{}')",
+            directory.display()
+        );
+        refused(&sql, "22023", words);
+    }
+    // Checked again whenever it is used: also what was written by others than these functions.
+    let run = format!("SELECT * FROM fsbench.run({SHORT_RUN})");
+    for (column, value, code, words) in [
+        (
+            "directory",
+            format!("'{}'", open.display()),
+            "22023",
+            "cannot be trusted",
+        ),
+        (
+            "directory",
+            "'/does/not/exist'".to_owned(),
+            "22023",
+            "cannot be used",
+        ),
+        (
+            "mount_point",
+            "'/mnt/elsewhere'".to_owned(),
+            "55000",
+            "is not mounted as it was",
+        ),
+        (
+            "bindir",
+            format!("'{}'", open.display()),
+            "22023",
+            "PostgreSQL programs",
+        ),
+        (
+            "settings",
+            r#"'{"work_mem": "1MB\nfsync = off"}'"#.to_owned(),
+            "22023",
+            "control character",
+        ),
+    ] {
+        let keep = place.bench.value(&format!(
+            "SELECT {column} FROM fsbench.target WHERE target = 'here'"
+        ));
+        place.bench.value(&format!(
+            "UPDATE fsbench.target SET {column} = {value} WHERE target = 'here'"
+        ));
+        refused(&run, code, words);
+        place.bench.value(
+            &format!(
+                "UPDATE fsbench.target SET {column} = nullif('{keep}', '') WHERE target = 'here'"
+            )
+            .replace("nullif('', '')", "NULL"),
+        );
+    }
+    fs::remove_dir(open).expect("rmdir");
+    fs::remove_dir(shell).expect("rmdir");
+    assert_eq!(
+        place
+            .bench
+            .value(&format!("SELECT tps > 0 FROM fsbench.run({SHORT_RUN})")),
+        "t"
+    );
+    // Rights on all tables are not enough to have the server start programs.
+    place.bench.value("CREATE ROLE writer; GRANT pg_write_all_data TO writer; GRANT USAGE ON SCHEMA fsbench TO writer");
+    refused(
+        "SET ROLE writer; UPDATE fsbench.target SET bindir = '/tmp/evil'",
+        "42501",
+        "permission denied to change table",
+    );
+    place.nothing_is_left("refused places");
+}
