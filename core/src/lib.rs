@@ -7,6 +7,7 @@
 //! - [`balance`]: what the tables must hold after a run.
 //! - [`board`]: what lies in shared memory while it runs, one writer a field.
 //! - [`pacing`]: when a client's transactions are due under a rate.
+//! - [`helper`]: what the helper is asked for, and which options of mkfs and mount it accepts.
 //! - [`random`]: streams of random numbers that are the same on every machine.
 //! - [`hist`]: latency histograms, in shared memory and to compute with.
 //! - [`stats`]: moments, stalls and drift of a run's seconds.
@@ -19,6 +20,7 @@
 pub mod balance;
 pub mod board;
 pub mod finding;
+pub mod helper;
 pub mod hist;
 pub mod pacing;
 pub mod proc;

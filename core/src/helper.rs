@@ -1,0 +1,15 @@
+//! What the extension and `pgfsbench-helper` say to each other, and what the helper accepts at all. The helper's root part
+//! believes nothing that comes from a database: these types are all that reaches it, and each checks itself when it is made.
+//!
+//! - [`request`]: what is asked for, typed, with its limits.
+//! - [`filesystem`]: the filesystems that are known, their programs and packages.
+//! - [`options`]: which mkfs and mount options each of them accepts.
+//! - [`protocol`]: the lines between the helper's two processes.
+
+pub mod filesystem;
+pub mod options;
+pub mod protocol;
+pub mod request;
+
+pub use filesystem::Filesystem;
+pub use request::{Name, Prepare, Request, Storage};

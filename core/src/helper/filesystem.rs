@@ -1,0 +1,144 @@
+//! The filesystems that the helper can make.
+
+use serde::{Deserialize, Serialize};
+
+use crate::refusal::{Refusal, quoted};
+
+/// A filesystem that the helper can make.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[allow(missing_docs)]
+pub enum Filesystem {
+    Ext2,
+    Ext3,
+    Ext4,
+    Xfs,
+    Btrfs,
+    F2fs,
+    Jfs,
+    Reiserfs,
+}
+
+impl Filesystem {
+    /// All of them.
+    pub const ALL: [Filesystem; 8] = [
+        Self::Ext2,
+        Self::Ext3,
+        Self::Ext4,
+        Self::Xfs,
+        Self::Btrfs,
+        Self::F2fs,
+        Self::Jfs,
+        Self::Reiserfs,
+    ];
+
+    /// The name, as the kernel and `mount -t` have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ext2 => "ext2",
+            Self::Ext3 => "ext3",
+            Self::Ext4 => "ext4",
+            Self::Xfs => "xfs",
+            Self::Btrfs => "btrfs",
+            Self::F2fs => "f2fs",
+            Self::Jfs => "jfs",
+            Self::Reiserfs => "reiserfs",
+        }
+    }
+
+    /// The filesystem of this name, or a refusal that names all.
+    pub fn of_name(name: &str) -> Result<Self, Refusal> {
+        let found = Self::ALL.into_iter().find(|fs| fs.name() == name);
+        found.ok_or_else(|| {
+            let names: Vec<&str> = Self::ALL.iter().map(|fs| fs.name()).collect();
+            Refusal::argument(format!("unknown filesystem {}", quoted(name)))
+                .detail("The helper makes only filesystems whose options it knows.")
+                .hint(format!("Known are {}.", names.join(", ")))
+        })
+    }
+
+    /// The program that makes it.
+    pub fn mkfs_program(self) -> &'static str {
+        match self {
+            Self::Ext2 => "mkfs.ext2",
+            Self::Ext3 => "mkfs.ext3",
+            Self::Ext4 => "mkfs.ext4",
+            Self::Xfs => "mkfs.xfs",
+            Self::Btrfs => "mkfs.btrfs",
+            Self::F2fs => "mkfs.f2fs",
+            Self::Jfs => "mkfs.jfs",
+            Self::Reiserfs => "mkfs.reiserfs",
+        }
+    }
+
+    /// The Debian package that has this program.
+    pub fn package(self) -> &'static str {
+        match self {
+            Self::Ext2 | Self::Ext3 | Self::Ext4 => "e2fsprogs",
+            Self::Xfs => "xfsprogs",
+            Self::Btrfs => "btrfs-progs",
+            Self::F2fs => "f2fs-tools",
+            Self::Jfs => "jfsutils",
+            Self::Reiserfs => "reiserfsprogs",
+        }
+    }
+
+    /// Arguments that come before the user's: ask nothing, say little, and give it this UUID, by which the helper knows
+    /// later what it has made. mkfs.jfs and mkfs.f2fs choose their own.
+    pub fn own_arguments(self, uuid: &str) -> Vec<String> {
+        let uuid_of_xfs = format!("uuid={uuid}");
+        let arguments: &[&str] = match self {
+            Self::Ext2 | Self::Ext3 | Self::Ext4 => &["-q", "-F", "-U", uuid],
+            Self::Xfs => &["-q", "-f", "-m", &uuid_of_xfs],
+            Self::Btrfs => &["-q", "-f", "-U", uuid],
+            Self::F2fs => &["-q", "-f"],
+            Self::Jfs => &["-q"],
+            Self::Reiserfs => &["-q", "-f", "-f", "-u", uuid],
+        };
+        arguments.iter().map(|&a| a.to_owned()).collect()
+    }
+
+    /// Whether mkfs takes the UUID that it is given.
+    pub fn takes_uuid(self) -> bool {
+        !matches!(self, Self::F2fs | Self::Jfs)
+    }
+
+    /// Below this size its mkfs refuses, or nothing of use fits.
+    pub fn smallest_bytes(self) -> u64 {
+        let megabytes = match self {
+            Self::Ext2 | Self::Ext3 | Self::Ext4 | Self::Jfs => 16,
+            Self::Xfs => 300,
+            Self::Btrfs => 128,
+            Self::F2fs => 100,
+            Self::Reiserfs => 64,
+        };
+        megabytes << 20
+    }
+}
+
+impl std::fmt::Display for Filesystem {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::refusal::check;
+
+    #[test]
+    fn names_lead_there_and_back() {
+        for fs in Filesystem::ALL {
+            assert_eq!(Filesystem::of_name(fs.name()), Ok(fs));
+            assert_eq!(
+                serde_json::to_string(&fs).unwrap(),
+                format!("\"{}\"", fs.name())
+            );
+            assert!(fs.mkfs_program().starts_with("mkfs."));
+        }
+        for name in ["", "EXT4", "ntfs", "zfs", "xfs "] {
+            check::style(&Filesystem::of_name(name).unwrap_err());
+        }
+    }
+}

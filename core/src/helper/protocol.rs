@@ -1,0 +1,167 @@
+//! What the helper's two processes say to each other over a socket pair: one JSON document a line, of limited length. The
+//! process that speaks with the database is not trusted by the one that is root; nor does it need to trust the database.
+
+use std::io::{self, BufRead, Write};
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::Request;
+use crate::refusal::Refusal;
+
+/// The longest line, with its newline.
+pub const LONGEST_LINE: usize = 128 << 10;
+
+/// The first line, from root: which database to serve.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Hello {
+    /// Connection parameters as libpq's key=value, without a password.
+    pub connection: String,
+    /// Whether to end when no job is left, or to wait for more.
+    pub once: bool,
+}
+
+/// To root: a job to be done.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Order {
+    /// Its number, which comes back in the answers.
+    pub job: i64,
+    /// What is to be done.
+    pub request: Request,
+}
+
+/// From root: what has become of it. Any number of steps, then one of the others.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Answer {
+    /// The job.
+    pub job: i64,
+    /// What happened.
+    pub reply: Reply,
+}
+
+/// What has become of a job.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reply {
+    /// A step is over; the job goes on.
+    Step(Report),
+    /// The job is done, with this result.
+    Finished(serde_json::Value),
+    /// The job is not done, and what it had made is removed.
+    Refused(Refusal),
+}
+
+/// A step that was taken.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    /// Its name.
+    pub step: String,
+    /// What was executed; without a program, what was done in words.
+    pub argv: Vec<String>,
+    /// How long it took.
+    pub ms: f64,
+    /// The program's exit code; None when it was no program, or was killed.
+    pub exit_code: Option<i32>,
+    /// What the program printed, or what went wrong; the beginning, if it was long.
+    pub output: String,
+}
+
+/// Reads a line that ends in a newline; None at the end of the stream. A longer line, an incomplete one and one that does
+/// not parse are errors of kind InvalidData, after which the stream is of no use any more.
+pub fn read<T: DeserializeOwned>(from: &mut impl BufRead) -> io::Result<Option<T>> {
+    let mut line = Vec::new();
+    let limited = &mut io::Read::take(&mut *from, LONGEST_LINE as u64);
+    limited.read_until(b'\n', &mut line)?;
+    if line.is_empty() {
+        return Ok(None);
+    }
+    if line.pop() != Some(b'\n') {
+        return Err(invalid("the line is too long, or has no end"));
+    }
+    serde_json::from_slice(&line)
+        .map(Some)
+        .map_err(|e| invalid(&e.to_string()))
+}
+
+fn invalid(problem: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, problem.to_owned())
+}
+
+/// Writes a value as one line.
+pub fn write(to: &mut impl Write, value: &impl Serialize) -> io::Result<()> {
+    let mut line = serde_json::to_vec(value)?;
+    line.push(b'\n');
+    if line.len() > LONGEST_LINE {
+        return Err(invalid("the line would be too long"));
+    }
+    to.write_all(&line)?;
+    to.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::helper::Name;
+    use proptest::prelude::*;
+
+    fn order(job: i64, target: &str) -> Order {
+        let target = Name::new(target).unwrap();
+        Order {
+            job,
+            request: Request::Release { target },
+        }
+    }
+
+    #[test]
+    fn lines_come_out_as_they_went_in() {
+        let mut wire = Vec::new();
+        write(&mut wire, &order(1, "a")).unwrap();
+        write(&mut wire, &order(2, "b")).unwrap();
+        let mut from = wire.as_slice();
+        assert_eq!(read(&mut from).unwrap(), Some(order(1, "a")));
+        assert_eq!(read(&mut from).unwrap(), Some(order(2, "b")));
+        assert_eq!(read::<Order>(&mut from).unwrap(), None);
+    }
+
+    #[test]
+    fn long_incomplete_and_wrong_lines() {
+        let long = [vec![b' '; LONGEST_LINE], b"\n".to_vec()].concat();
+        let traversal = br#"{"job":1,"request":{"release":{"target":"../x"}}}"#;
+        for line in [
+            &long[..],
+            b"{\"job\":1",
+            b"\n",
+            b"{}\n",
+            b"[]\n",
+            &[traversal, &b"\n"[..]].concat(),
+        ] {
+            let error = read::<Order>(&mut &line[..]).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::InvalidData, "{error}");
+        }
+        assert!(write(&mut Vec::new(), &"x".repeat(LONGEST_LINE)).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn never_panics(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+            let mut from = bytes.as_slice();
+            while let Ok(Some(order)) = read::<Order>(&mut from) {
+                let _ = order.request.check();
+            }
+        }
+
+        #[test]
+        fn a_damaged_order_is_refused_or_still_typed(at in 0usize..60, byte: u8) {
+            let mut line = Vec::new();
+            write(&mut line, &order(7, "target")).unwrap();
+            let at = at % line.len();
+            line[at] = byte;
+            if let Ok(Some(order)) = read::<Order>(&mut line.as_slice()) {
+                prop_assert!(Name::new(order.request.target().as_str()).is_ok());
+            }
+        }
+    }
+}
