@@ -1,0 +1,196 @@
+//! The process that speaks with one database, as the servers' user: takes jobs from fsbench.helper_job, has them done over the
+//! socket pair that is its standard input, and writes into their rows what has become of them.
+//!
+//! While it serves it holds the session-level advisory lock hashtext('pgfsbench-helper') and is called pgfsbench-helper in
+//! pg_stat_activity: so the extension sees whether somebody is there, and two helpers do not serve the same database.
+
+mod job;
+
+use job::{Job, Outcome};
+use pgfsbench_core::helper::Request;
+use pgfsbench_core::helper::protocol::{Answer, Hello, Order, Reply, read, write};
+use pgfsbench_core::refusal::{Kind, Refusal};
+use postgres::fallible_iterator::FallibleIterator;
+use postgres::{Client, NoTls};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use std::error::Error;
+use std::io::{self, BufReader};
+use std::os::unix::net::UnixStream;
+use std::thread;
+use std::time::Duration;
+
+/// How often it looks whether root is still there, and for jobs whose notification was missed.
+const TICK: Duration = Duration::from_millis(500);
+const PAUSE: Duration = Duration::from_secs(2);
+
+type Failure = Box<dyn Error + Send + Sync>;
+
+/// Serves the database that the first line names. Ends when root does.
+pub fn main() -> Result<(), Refusal> {
+    if rustix::process::geteuid().is_root() {
+        return Err(
+            Refusal::new(Kind::NotAllowed, "this part never runs as root")
+                .hint("Run pgfsbench-helper serve, which starts it."),
+        );
+    }
+    let failed = |e: Failure| {
+        Refusal::new(Kind::System, "the process for a database has failed").detail(format!("{e}."))
+    };
+    // What it has to do needs no program that gains rights.
+    let _ = rustix::thread::set_no_new_privs(true);
+    let root = rustix::stdio::stdin()
+        .try_clone_to_owned()
+        .map_err(|e| failed(e.into()))?;
+    let root = UnixStream::from(root);
+    let mut from = BufReader::new(root.try_clone().map_err(|e| failed(e.into()))?);
+    let Some(hello) = read::<Hello>(&mut from).map_err(|e| failed(e.into()))? else {
+        return Ok(());
+    };
+    let mut servant = Servant {
+        root,
+        from,
+        unrecorded: None,
+    };
+    servant.serve(&hello).map_err(failed)
+}
+
+struct Servant {
+    root: UnixStream,
+    from: BufReader<UnixStream>,
+    /// What came of a job while the database could not be told.
+    unrecorded: Option<(i64, Outcome)>,
+}
+
+enum Ended {
+    /// Root has gone.
+    Root,
+    /// No job is left.
+    Queue,
+}
+
+impl Servant {
+    fn serve(&mut self, hello: &Hello) -> Result<(), Failure> {
+        let mut last = String::new();
+        loop {
+            match self.session(hello) {
+                Ok(Ended::Root | Ended::Queue) => return Ok(()),
+                Err(e) if hello.once && self.unrecorded.is_none() => return Err(e),
+                Err(e) => {
+                    // One line for each trouble, however long it lasts.
+                    let said = describe(&e);
+                    if said != last {
+                        eprintln!("pgfsbench-helper: {said}");
+                        last = said;
+                    }
+                    if self.root_is_gone(PAUSE)? {
+                        return Ok(());
+                    }
+                }
+            }
+        }
+    }
+
+    /// One connection, to its end.
+    fn session(&mut self, hello: &Hello) -> Result<Ended, Failure> {
+        let mut config: postgres::Config = hello.connection.parse()?;
+        config
+            .application_name("pgfsbench-helper")
+            .connect_timeout(Duration::from_secs(10));
+        let mut client = config.connect(NoTls)?;
+        job::settle_in(&mut client)?;
+        if let Some((id, outcome)) = self.unrecorded.take()
+            && let Err(e) = job::record(&mut client, id, &outcome)
+        {
+            self.unrecorded = Some((id, outcome));
+            return Err(e);
+        }
+        job::fail_stale(&mut client)?;
+        loop {
+            while let Some(next) = job::claim(&mut client)? {
+                if self.carry_out(&mut client, next)? {
+                    return Ok(Ended::Root);
+                }
+            }
+            if hello.once {
+                return Ok(Ended::Queue);
+            }
+            if self.root_is_gone(Duration::ZERO)? {
+                return Ok(Ended::Root);
+            }
+            let notification = client.notifications().timeout_iter(TICK).next()?;
+            // Those that came with it are for the same look.
+            if notification.is_some() {
+                while client.notifications().iter().next()?.is_some() {}
+            } else {
+                client.batch_execute("")?;
+            }
+        }
+    }
+
+    /// Has one job done and records it. Whether root has gone meanwhile.
+    fn carry_out(&mut self, client: &mut Client, job: Job) -> Result<bool, Failure> {
+        let (outcome, is_gone) = match job.request() {
+            Err(refusal) => (Outcome::refused(Vec::new(), refusal), false),
+            Ok(request) => match self.ask_root(client, job.id, request) {
+                Ok(outcome) => (outcome, false),
+                Err(e) => {
+                    let refusal =
+                        Refusal::new(Kind::System, "pgfsbench-helper has ended during the job")
+                            .detail(format!("{e}."))
+                            .hint("It clears up when it is started again; look at its log.");
+                    (Outcome::refused(Vec::new(), refusal), true)
+                }
+            },
+        };
+        if let Err(e) = job::record(client, job.id, &outcome) {
+            self.unrecorded = Some((job.id, outcome));
+            return Err(e);
+        }
+        Ok(is_gone)
+    }
+
+    fn ask_root(&mut self, client: &mut Client, job: i64, request: Request) -> io::Result<Outcome> {
+        write(&mut self.root, &Order { job, request })?;
+        let mut steps = Vec::new();
+        loop {
+            let answer: Answer = read(&mut self.from)?.ok_or(io::ErrorKind::UnexpectedEof)?;
+            match answer.reply {
+                Reply::Step(report) => {
+                    steps.push(report);
+                    // For those who look meanwhile; the whole comes with the end.
+                    let _ = job::record_steps(client, job, &steps);
+                }
+                Reply::Finished(result) => return Ok(Outcome::done(steps, result)),
+                Reply::Refused(refusal) => return Ok(Outcome::refused(steps, refusal)),
+            }
+        }
+    }
+
+    /// Between jobs root says nothing: when there is something to read, it is the end.
+    fn root_is_gone(&self, wait: Duration) -> Result<bool, Failure> {
+        let mut fds = [PollFd::new(&self.root, PollFlags::IN)];
+        let wait = Timespec::try_from(wait)?;
+        match poll(&mut fds, Some(&wait)) {
+            Ok(ready) => Ok(ready > 0),
+            Err(rustix::io::Errno::INTR) => {
+                thread::yield_now();
+                Ok(false)
+            }
+            Err(e) => Err(io::Error::from(e).into()),
+        }
+    }
+}
+
+/// The server's words, which Display of postgres::Error leaves out.
+fn describe(error: &Failure) -> String {
+    match error.downcast_ref::<postgres::Error>() {
+        Some(error) => match error.as_db_error() {
+            Some(server) => server.to_string(),
+            None => match error.source() {
+                Some(source) => format!("{error}: {source}"),
+                None => error.to_string(),
+            },
+        },
+        None => error.to_string(),
+    }
+}

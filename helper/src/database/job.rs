@@ -1,0 +1,161 @@
+//! The statements about fsbench.helper_job. Everything is qualified, and the search path holds nothing of the user's.
+
+use super::Failure;
+use pgfsbench_core::helper::Request;
+use pgfsbench_core::helper::protocol::Report;
+use pgfsbench_core::refusal::{Kind, Refusal};
+use postgres::{Client, Row};
+use serde_json::Value;
+
+/// A job that is ours to do.
+pub struct Job {
+    pub id: i64,
+    action: String,
+    target: String,
+    request: String,
+}
+
+/// What came of it.
+pub struct Outcome {
+    steps: Vec<Report>,
+    result: Option<Value>,
+    refusal: Option<Refusal>,
+}
+
+impl Outcome {
+    pub fn done(steps: Vec<Report>, result: Value) -> Self {
+        Self {
+            steps,
+            result: Some(result),
+            refusal: None,
+        }
+    }
+
+    /// The kind of refusal goes into the result, for the extension to make a SQLSTATE of.
+    pub fn refused(steps: Vec<Report>, refusal: Refusal) -> Self {
+        Self {
+            steps,
+            result: Some(serde_json::json!({"refused": refusal.kind})),
+            refusal: Some(refusal),
+        }
+    }
+}
+
+impl Job {
+    fn of_row(row: &Row) -> Result<Self, postgres::Error> {
+        // Texts that are not valid in UTF-8 (in a database of SQL_ASCII) are refused as such.
+        let text = |i: usize| {
+            row.try_get::<_, String>(i)
+                .unwrap_or_else(|_| "\u{fffd}".into())
+        };
+        Ok(Self {
+            id: row.try_get(0)?,
+            action: text(1),
+            target: text(2),
+            request: text(3),
+        })
+    }
+
+    pub fn request(&self) -> Result<Request, Refusal> {
+        Request::of_job(&self.action, &self.target, &self.request)
+    }
+}
+
+/// Makes this the one session that serves the database, and listens.
+pub fn settle_in(client: &mut Client) -> Result<(), Failure> {
+    client.batch_execute(
+        "SET search_path = pg_catalog, pg_temp; SET client_min_messages = error; \
+         SET lock_timeout = '10s'; SET default_transaction_isolation = 'read committed'; \
+         SET statement_timeout = 0; SET idle_session_timeout = 0",
+    )?;
+    let row = client.query_one(
+        "SELECT pg_is_in_recovery(), to_regclass('fsbench.helper_job') IS NULL, \
+                (SELECT relkind = 'r' FROM pg_class WHERE oid = to_regclass('fsbench.helper_job'))",
+        &[],
+    )?;
+    if row.get(0) {
+        return Err("the server is a standby".into());
+    }
+    if row.get(1) || !row.get::<_, Option<bool>>(2).unwrap_or(false) {
+        return Err("there is no table fsbench.helper_job; run CREATE EXTENSION pgfsbench".into());
+    }
+    let is_alone: bool = client
+        .query_one(
+            "SELECT pg_try_advisory_lock(hashtext('pgfsbench-helper'))",
+            &[],
+        )?
+        .get(0);
+    if !is_alone {
+        return Err("another pgfsbench-helper serves the database".into());
+    }
+    client.batch_execute("LISTEN fsbench_helper")?;
+    Ok(())
+}
+
+/// Nobody works on what an earlier helper had taken; and what was asked for before the server's start, or comes from a dump,
+/// is not done any more.
+pub fn fail_stale(client: &mut Client) -> Result<(), Failure> {
+    client.execute(
+        "UPDATE fsbench.helper_job SET status = 'failed', ended_at = clock_timestamp(), \
+           error = CASE status WHEN 'running' THEN 'pgfsbench-helper has ended during the job' \
+                   ELSE 'the server was restarted before the job was begun' END, \
+           error_hint = CASE status WHEN 'running' THEN 'Release the target, and try again.' ELSE 'Try again.' END \
+         WHERE status = 'running' OR status = 'queued' AND server_started <> pg_postmaster_start_time()",
+        &[],
+    )?;
+    Ok(())
+}
+
+/// Takes the oldest job of this start of the server. What it asks for is what it asks for now: later changes of the row
+/// change nothing.
+pub fn claim(client: &mut Client) -> Result<Option<Job>, Failure> {
+    let row = client.query_opt(
+        "UPDATE fsbench.helper_job SET status = 'running', started_at = clock_timestamp(), helper_version = $1 \
+         WHERE job_id = (SELECT job_id FROM fsbench.helper_job \
+                         WHERE status = 'queued' AND server_started = pg_postmaster_start_time() \
+                         ORDER BY job_id LIMIT 1 FOR UPDATE SKIP LOCKED) \
+         RETURNING job_id, action, target, request::text",
+        &[&env!("CARGO_PKG_VERSION")],
+    )?;
+    Ok(row.as_ref().map(Job::of_row).transpose()?)
+}
+
+/// What was done so far.
+pub fn record_steps(client: &mut Client, id: i64, steps: &[Report]) -> Result<(), Failure> {
+    client.execute(
+        "UPDATE fsbench.helper_job SET steps = $2::text::jsonb WHERE job_id = $1 AND status = 'running'",
+        &[&id, &serde_json::to_string(steps)?],
+    )?;
+    Ok(())
+}
+
+/// How it ended.
+pub fn record(client: &mut Client, id: i64, outcome: &Outcome) -> Result<(), Failure> {
+    let none = Refusal::new(Kind::Internal, "");
+    let refusal = outcome.refusal.as_ref();
+    let (status, error) = match refusal {
+        None => ("done", None),
+        Some(refusal) => ("failed", Some(storable(&refusal.message))),
+    };
+    let Refusal { detail, hint, .. } = refusal.unwrap_or(&none);
+    client.execute(
+        "UPDATE fsbench.helper_job SET status = $2, ended_at = clock_timestamp(), steps = $3::text::jsonb, \
+           result = $4::text::jsonb, error = $5, error_detail = $6, error_hint = $7 \
+         WHERE job_id = $1 AND status = 'running'",
+        &[
+            &id,
+            &status,
+            &serde_json::to_string(&outcome.steps)?,
+            &outcome.result.as_ref().map(Value::to_string),
+            &error,
+            &detail.as_deref().map(storable),
+            &hint.as_deref().map(storable),
+        ],
+    )?;
+    Ok(())
+}
+
+/// No text of PostgreSQL's holds a NUL.
+fn storable(text: &str) -> String {
+    text.replace('\0', "\u{fffd}")
+}

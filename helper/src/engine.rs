@@ -1,0 +1,288 @@
+//! Does what is asked: gathers the facts, has them planned, and takes the steps one by one, each in the journal before it is
+//! taken. What fails is undone.
+
+mod facts;
+mod steps;
+mod undo;
+
+use crate::config::Config;
+use crate::journal::{Entry, Journal, Kept, State};
+use crate::place::{DIRECTORY, Place};
+use crate::plan::{On, Plan};
+use crate::probe;
+use crate::secure;
+use pgfsbench_core::helper::protocol::Report;
+use pgfsbench_core::helper::{Prepare, Request};
+use pgfsbench_core::refusal::{Kind, Refusal};
+use serde_json::{Value, json};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use steps::Work;
+
+pub use steps::ids;
+
+/// Where steps are told while they are taken.
+pub type Tell<'a> = &'a mut dyn FnMut(Report);
+
+/// For tests: be killed right before or after a step.
+#[derive(Clone, Debug, Default)]
+pub struct Hook {
+    pub before: Option<String>,
+    pub after: Option<String>,
+}
+
+impl Hook {
+    fn pass(step: &str, at: &Option<String>) {
+        if at.as_deref() == Some(step) {
+            let own = rustix::process::getpid();
+            let _ = rustix::process::kill_process(own, rustix::process::Signal::KILL);
+        }
+    }
+    fn before(&self, step: &str) {
+        Self::pass(step, &self.before);
+    }
+    fn after(&self, step: &str) {
+        Self::pass(step, &self.after);
+    }
+}
+
+/// How clearing up a place went.
+pub struct Cleared {
+    pub place: String,
+    pub outcome: Result<(), Refusal>,
+}
+
+pub struct Engine {
+    config: Config,
+    journal: Journal,
+    hook: Hook,
+}
+
+impl Engine {
+    pub fn new(config: Config, hook: Hook) -> Result<Self, Refusal> {
+        if !rustix::process::geteuid().is_root() {
+            return Err(Refusal::new(Kind::NotAllowed, "this needs root"));
+        }
+        let journal = Journal::open(&config)?;
+        Ok(Self {
+            config,
+            journal,
+            hook,
+        })
+    }
+
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// Does what a job asks for, on behalf of this database.
+    pub fn handle(&self, place: &Place, request: &Request, tell: Tell) -> Result<Value, Refusal> {
+        request.check()?;
+        match request {
+            Request::Prepare { prepare, .. } => self.prepare(place, prepare, tell),
+            Request::Release { .. } => self.release(place, tell),
+        }
+    }
+
+    /// The steps that `prepare` would take now.
+    pub fn plan(&self, place: &Place, request: &Prepare) -> Result<Plan, Refusal> {
+        request.check()?;
+        let facts = facts::gather(&self.config, &self.journal, request)?;
+        crate::plan::prepare(&self.config, place, request, &facts)
+    }
+
+    /// Makes the filesystem and mounts it.
+    pub fn prepare(&self, place: &Place, request: &Prepare, tell: Tell) -> Result<Value, Refusal> {
+        let lock = self.journal.lock()?;
+        if let Some(entry) = self.journal.read(place, &self.config)? {
+            if entry.state == State::Ready && !self.is_stale(&entry)? {
+                return Err(Refusal::new(
+                    Kind::NotInThisState,
+                    format!("target \"{}\" is prepared already", place.target),
+                )
+                .detail(format!("It is mounted on {}.", entry.mount_point.display()))
+                .hint("Release it first."));
+            }
+            self.undo(place, entry, &lock, tell)?;
+        }
+        let plan = self.plan(place, request)?;
+        check_is_free(&plan)?;
+        let kept = match &plan.on {
+            On::Image { path, bytes } => Kept::Image {
+                path: path.clone(),
+                bytes: *bytes,
+            },
+            On::Device { path, facts } => Kept::Device {
+                path: path.clone(),
+                identity: facts.identity.clone(),
+            },
+        };
+        let mut entry = Entry::new(
+            place,
+            plan.filesystem,
+            &plan.uuid,
+            kept,
+            plan.mount_point.clone(),
+        )?;
+        match self.take_steps(&plan, &mut entry, &lock, tell) {
+            Ok(work) => Ok(self.result(request, &plan, &work)),
+            Err(refusal) => Err(match self.undo(place, entry, &lock, tell) {
+                Ok(_) => refusal,
+                Err(further) => {
+                    let detail = refusal.detail.clone().unwrap_or_default();
+                    refusal
+                        .detail(format!(
+                            "{detail}\nClearing up failed too: {further}. {}",
+                            further.detail.as_deref().unwrap_or("")
+                        ))
+                        .hint("Run pgfsbench-helper cleanup when that is put right.")
+                }
+            }),
+        }
+    }
+
+    fn take_steps<'a>(
+        &'a self,
+        plan: &'a Plan,
+        entry: &mut Entry,
+        lock: &'a File,
+        tell: Tell,
+    ) -> Result<Work<'a>, Refusal> {
+        let mut work = Work::new(self, plan, lock);
+        for step in &plan.steps {
+            entry.steps.push(step.name().to_owned());
+            self.journal.write(entry)?;
+            self.hook.before(step.name());
+            work.take(step, tell)?;
+            self.hook.after(step.name());
+        }
+        entry.state = State::Ready;
+        self.journal.write(entry)?;
+        self.hook.after("ready");
+        Ok(work)
+    }
+
+    /// What the extension needs to know about the filesystem.
+    fn result(&self, request: &Prepare, plan: &Plan, work: &Work) -> Value {
+        let effective: Vec<&str> = work.options.split(',').collect();
+        let not_shown: Vec<&String> = plan
+            .mount_options
+            .iter()
+            .filter(|asked| !effective.contains(&asked.as_str()) && *asked != "defaults")
+            .collect();
+        let mut result = json!({
+            "directory": plan.mount_point.join(DIRECTORY),
+            "mount_point": plan.mount_point,
+            "device": work.device,
+            "filesystem": plan.filesystem,
+            "uuid": plan.uuid,
+            "mount_options": work.options,
+            "mount_options_asked": plan.mount_options.join(","),
+            "mount_options_not_shown": not_shown,
+            "mkfs_options": request.mkfs_options,
+            "mkfs_version": crate::doctor::version(plan.filesystem),
+            "kernel": probe::kernel::release(),
+        });
+        let further = match &plan.on {
+            On::Image { path, bytes } => json!({
+                "image": path,
+                "image_bytes": bytes,
+                "direct_io": probe::loops::has_direct_io(&work.device),
+            }),
+            On::Device { facts, .. } => json!({
+                "model": facts.model,
+                "serial": facts.identity.serial,
+                "wwn": facts.identity.wwn,
+                "partition_uuid": facts.identity.partition_uuid,
+                "device_bytes": facts.identity.bytes,
+                "held_before": facts.contents.to_string(),
+            }),
+        };
+        if let (Value::Object(all), Value::Object(further)) = (&mut result, further) {
+            all.extend(further);
+        }
+        result
+    }
+
+    /// Unmounts a target and removes what was made for it. One that is not there is released already.
+    pub fn release(&self, place: &Place, tell: Tell) -> Result<Value, Refusal> {
+        let lock = self.journal.lock()?;
+        match self.journal.read(place, &self.config)? {
+            None => Ok(json!({"released": false})),
+            Some(entry) => {
+                self.undo(place, entry, &lock, tell)?;
+                Ok(json!({"released": true}))
+            }
+        }
+    }
+
+    /// Undoes what the journal names: all of it, or only what was not brought to its end, or has ended with the last boot.
+    /// Says for each place how it went.
+    pub fn cleanup(&self, all: bool, tell: Tell) -> Result<Vec<Cleared>, Refusal> {
+        let lock = self.journal.lock()?;
+        let (places, strange) = self.journal.places()?;
+        let mut outcomes: Vec<_> = strange
+            .into_iter()
+            .map(|name| {
+                let refusal = Refusal::new(Kind::NotAllowed, "this is no entry of the journal")
+                    .hint("Remove it.");
+                Cleared {
+                    place: name,
+                    outcome: Err(refusal),
+                }
+            })
+            .collect();
+        for place in places {
+            let outcome = self.journal.read(&place, &self.config).and_then(|entry| {
+                let Some(entry) = entry else {
+                    return Ok(None);
+                };
+                if !all && entry.state == State::Ready && !self.is_stale(&entry)? {
+                    return Ok(None);
+                }
+                self.undo(&place, entry, &lock, tell).map(Some)
+            });
+            if let Some(outcome) = outcome.transpose() {
+                outcomes.push(Cleared {
+                    place: place.key(),
+                    outcome,
+                });
+            }
+        }
+        Ok(outcomes)
+    }
+
+    /// Whether a place that was ready is not mounted any more: after a reboot, or when somebody has unmounted it.
+    fn is_stale(&self, entry: &Entry) -> Result<bool, Refusal> {
+        Ok(!probe::mounts()?
+            .iter()
+            .any(|mount| Path::new(&mount.mount_point) == entry.mount_point))
+    }
+}
+
+/// Nothing may be where something will be made: what is there is not ours, since the journal does not name it.
+fn check_is_free(plan: &Plan) -> Result<(), Refusal> {
+    let taken = |path: &Path| {
+        let message = format!("{} is there already", secure::shown(path));
+        Refusal::new(Kind::NotInThisState, message)
+            .detail("The helper's journal does not name it, so it is somebody else's.")
+            .hint("Look at it, and remove it by hand.")
+    };
+    if let On::Image { path, .. } = &plan.on
+        && std::fs::symlink_metadata(path).is_ok()
+    {
+        return Err(taken(path));
+    }
+    let mount_point: &PathBuf = &plan.mount_point;
+    if let Ok(metadata) = std::fs::symlink_metadata(mount_point) {
+        let is_empty = metadata.is_dir()
+            && std::fs::read_dir(mount_point).is_ok_and(|mut d| d.next().is_none());
+        let is_mounted = probe::mounts()?
+            .iter()
+            .any(|m| Path::new(&m.mount_point) == mount_point);
+        if !is_empty || is_mounted {
+            return Err(taken(mount_point));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,76 @@
+//! Gathers what a plan needs to know.
+
+use crate::config::Config;
+use crate::exec;
+use crate::journal::{Journal, Kept};
+use crate::plan::{Facts, ImagesFacts};
+use crate::probe::contents::Contents;
+use crate::probe::{self, device, kernel};
+use crate::secure;
+use pgfsbench_core::helper::{Prepare, Storage};
+use pgfsbench_core::refusal::Refusal;
+
+pub fn gather(config: &Config, journal: &Journal, request: &Prepare) -> Result<Facts, Refusal> {
+    let fs = request.filesystem;
+    let (images, device) = match &request.storage {
+        Storage::Image { .. } => (images(config, journal)?, None),
+        // A device that is not allowed is not even looked at.
+        Storage::Device { path } if config.device.iter().any(|d| d.path == *path) => {
+            (Vec::new(), Some(device::look(path)?))
+        }
+        Storage::Device { .. } => (Vec::new(), None),
+    };
+    let device_is_ours = match &device {
+        Some(device) => is_ours(journal, device)?,
+        None => false,
+    };
+    Ok(Facts {
+        support: kernel::support(fs)?,
+        kernel: kernel::release(),
+        mkfs: exec::require(fs.mkfs_program(), fs.package()),
+        losetup: exec::require("losetup", "mount"),
+        mount: exec::require("mount", "mount"),
+        uuid: probe::new_uuid()?,
+        images,
+        device,
+        device_is_ours,
+    })
+}
+
+/// Whether the helper has written what the device holds.
+pub fn is_ours(journal: &Journal, device: &device::DeviceFacts) -> Result<bool, Refusal> {
+    match &device.contents {
+        Contents::Signature {
+            uuid: Some(uuid), ..
+        } => journal.is_claimed(uuid, &device.identity),
+        _ => Ok(false),
+    }
+}
+
+fn images(config: &Config, journal: &Journal) -> Result<Vec<ImagesFacts>, Refusal> {
+    let (places, _) = journal.places()?;
+    let mut kept = Vec::new();
+    for place in places {
+        if let Some(entry) = journal.read(&place, config)?
+            && let Kept::Image { path, bytes } = entry.on
+        {
+            kept.push((path, bytes));
+        }
+    }
+    config
+        .images
+        .iter()
+        .map(|images| {
+            secure::open_directory(&images.directory)?;
+            let here = || {
+                kept.iter()
+                    .filter(|(path, _)| path.parent() == Some(images.directory.as_path()))
+            };
+            Ok(ImagesFacts {
+                used_bytes: here().map(|(_, bytes)| bytes).sum(),
+                images: here().count() as u32,
+                free_bytes: probe::free_bytes(&images.directory)?,
+            })
+        })
+        .collect()
+}

@@ -1,0 +1,246 @@
+//! How each step is taken.
+
+use super::{Engine, Tell, facts};
+use crate::exec::{self, Outcome};
+use crate::plan::{On, Plan, Step, check_device};
+use crate::probe::{self, contents, device, loops};
+use crate::secure::{self, failed};
+use pgfsbench_core::helper::protocol::Report;
+use pgfsbench_core::refusal::{Kind, Refusal};
+use rustix::fs::{
+    FallocateFlags, Gid, Mode, OFlags, Uid, fallocate, fchmod, fchown, ftruncate, mkdirat, openat,
+};
+use rustix::io::Errno;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// A plan being carried out.
+pub struct Work<'a> {
+    engine: &'a Engine,
+    plan: &'a Plan,
+    lock: &'a File,
+    /// Known from the start, or when the image is attached.
+    pub device: PathBuf,
+    /// The mount options that are in force, once it is mounted.
+    pub options: String,
+}
+
+impl<'a> Work<'a> {
+    pub fn new(engine: &'a Engine, plan: &'a Plan, lock: &'a File) -> Self {
+        let device = match &plan.on {
+            On::Image { .. } => PathBuf::new(),
+            On::Device { facts, .. } => facts.node.clone(),
+        };
+        Self {
+            engine,
+            plan,
+            lock,
+            device,
+            options: String::new(),
+        }
+    }
+
+    pub fn take(&mut self, step: &Step, tell: Tell) -> Result<(), Refusal> {
+        match step {
+            Step::Attach { image, .. } => self.attach(step, image, tell),
+            Step::Mkfs { .. } => self.mkfs(step, tell),
+            Step::Mount { .. } => self.run(step, tell),
+            _ => {
+                let began = Instant::now();
+                let outcome = self.without_program(step);
+                tell(Report {
+                    step: step.name().into(),
+                    argv: vec![step.words()],
+                    ms: began.elapsed().as_secs_f64() * 1000.0,
+                    exit_code: None,
+                    output: outcome
+                        .as_ref()
+                        .err()
+                        .map(Refusal::to_string)
+                        .unwrap_or_default(),
+                });
+                outcome
+            }
+        }
+    }
+
+    fn without_program(&mut self, step: &Step) -> Result<(), Refusal> {
+        match step {
+            Step::CreateImage {
+                path,
+                bytes,
+                sparse,
+            } => create_image(path, *bytes, *sparse),
+            Step::CheckDevice { path } => self.check_device(path),
+            Step::MakeMountPoint { path } => secure::make_directory(path, 0o755).map(|_| ()),
+            Step::Verify { mount_point } => self.verify(mount_point),
+            Step::MakeDirectory { path, owner } => make_directory(path, owner),
+            Step::Attach { .. } | Step::Mkfs { .. } | Step::Mount { .. } => unreachable!(),
+        }
+    }
+
+    fn run(&self, step: &Step, tell: Tell) -> Result<(), Refusal> {
+        let argv = step.argv(&self.device).expect("a step with a program");
+        let outcome = self.run_argv(step, &argv, tell)?;
+        match outcome.succeeded() {
+            true => Ok(()),
+            false => Err(outcome.refusal()),
+        }
+    }
+
+    fn run_argv(&self, step: &Step, argv: &[String], tell: Tell) -> Result<Outcome, Refusal> {
+        let outcome = exec::run_locked(argv, exec::LONG, self.lock)?;
+        tell(outcome.report(step.name()));
+        Ok(outcome)
+    }
+
+    /// Where the filesystem below cannot do direct I/O, losetup says so; then it is done through the page cache.
+    fn attach(&mut self, step: &Step, image: &Path, tell: Tell) -> Result<(), Refusal> {
+        let mut argv = step.argv(&self.device).expect("a step with a program");
+        let mut outcome = self.run_argv(step, &argv, tell)?;
+        if !outcome.succeeded() && loops::of_image(image).is_empty() {
+            argv.retain(|argument| argument != "--direct-io=on");
+            outcome = self.run_argv(step, &argv, tell)?;
+        }
+        match loops::of_image(image).as_slice() {
+            [device] => {
+                self.device = device.clone();
+                Ok(())
+            }
+            _ => Err(outcome.refusal()),
+        }
+    }
+
+    /// The device is claimed before it is written to, so that what a killed mkfs leaves is known as ours.
+    fn mkfs(&mut self, step: &Step, tell: Tell) -> Result<(), Refusal> {
+        let On::Device { facts, .. } = &self.plan.on else {
+            return self.run(step, tell);
+        };
+        let key = &self
+            .plan
+            .mount_point
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy();
+        let journal = &self.engine.journal;
+        journal.claim(&self.plan.uuid, key, &facts.identity)?;
+        self.run(step, tell)?;
+        if !self.plan.filesystem.takes_uuid()
+            && let Some(uuid) = contents::blkid(&self.device)?.1.get("UUID")
+        {
+            journal.claim(uuid, key, &facts.identity)?;
+        }
+        Ok(())
+    }
+
+    /// The path may lead to another device by now, and somebody may have begun to use it.
+    fn check_device(&self, path: &str) -> Result<(), Refusal> {
+        let On::Device { facts: planned, .. } = &self.plan.on else {
+            return Ok(());
+        };
+        let now = device::look(path)?;
+        if (&now.node, &now.identity) != (&planned.node, &planned.identity) {
+            return Err(Refusal::new(
+                Kind::NotInThisState,
+                format!("device {path} is not the one that was looked at before"),
+            )
+            .detail(format!(
+                "It was {} ({:?}), and is {} ({:?}).",
+                planned.node.display(),
+                planned.identity,
+                now.node.display(),
+                now.identity
+            ))
+            .hint("Try again when nobody changes devices."));
+        }
+        let config = self.engine.config();
+        let wipe = config.device.iter().any(|d| d.path == path && d.wipe);
+        let is_ours = facts::is_ours(&self.engine.journal, &now)?;
+        check_device(path, wipe, is_ours, &now)
+    }
+
+    /// A mount that has failed without a word would have the filesystem below measured.
+    fn verify(&mut self, mount_point: &Path) -> Result<(), Refusal> {
+        let mounts = probe::mounts()?;
+        let mount = mounts
+            .iter()
+            .rfind(|mount| Path::new(&mount.mount_point) == mount_point);
+        let number = probe::device_number(&self.device);
+        match (mount, number) {
+            (Some(mount), Some(number))
+                if mount.fs_type == self.plan.filesystem.name()
+                    && probe::is_of_device(mount, number) =>
+            {
+                self.options = mount.options.clone();
+                Ok(())
+            }
+            (found, _) => Err(Refusal::new(
+                Kind::System,
+                format!(
+                    "{} is not mounted on {}",
+                    self.plan.filesystem,
+                    mount_point.display()
+                ),
+            )
+            .detail(match found {
+                Some(mount) => format!("There is {} of {}.", mount.fs_type, mount.source),
+                None => "Nothing is mounted there, though mount succeeded.".into(),
+            })),
+        }
+    }
+}
+
+fn create_image(path: &Path, bytes: u64, sparse: bool) -> Result<(), Refusal> {
+    let (directory, name) = split(path)?;
+    let directory = secure::open_directory(directory)?;
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let file = openat(&directory, name, flags, Mode::from_raw_mode(0o600))
+        .map_err(|e| failed("create", path, e))?;
+    let sized = match sparse {
+        true => ftruncate(&file, bytes),
+        false => fallocate(&file, FallocateFlags::empty(), 0, bytes),
+    };
+    sized.map_err(|e| Refusal {
+        kind: if e == Errno::NOSPC {
+            Kind::DiskFull
+        } else {
+            Kind::System
+        },
+        ..failed("allocate", path, e)
+    })
+}
+
+/// The server's directory in the new filesystem.
+fn make_directory(path: &Path, owner: &str) -> Result<(), Refusal> {
+    let (parent, name) = split(path)?;
+    let parent = secure::open_directory(parent)?;
+    let (uid, gid) = ids(owner)?;
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let mode = Mode::from_raw_mode(0o700);
+    mkdirat(&parent, name, mode)
+        .and_then(|()| openat(&parent, name, flags, Mode::empty()))
+        .and_then(|made| {
+            fchmod(&made, mode)?;
+            fchown(&made, Some(Uid::from_raw(uid)), Some(Gid::from_raw(gid)))
+        })
+        .map_err(|e| failed("make directory", path, e))
+}
+
+/// The user's and its group's number, asked of the system's own program, which knows all places where users are.
+pub fn ids(user: &str) -> Result<(u32, u32), Refusal> {
+    let id = exec::require("id", "coreutils")?.display().to_string();
+    let ask = |option: &str| {
+        let argv = [id.clone(), option.into(), "--".into(), user.into()];
+        let outcome = exec::run(&argv, exec::SHORT)?;
+        let number = outcome.output.trim().parse();
+        number.map_err(|_| outcome.refusal())
+    };
+    Ok((ask("-u")?, ask("-g")?))
+}
+
+fn split(path: &Path) -> Result<(&Path, &str), Refusal> {
+    path.parent()
+        .zip(path.file_name().and_then(|name| name.to_str()))
+        .ok_or_else(|| Refusal::argument(format!("invalid path {}", secure::shown(path))))
+}

@@ -1,0 +1,213 @@
+//! Undoes what an entry of the journal names, however far it had come: looks what of it is there, and removes that. Can be
+//! killed anywhere, and done again. Nothing that is in use is taken away.
+
+use super::{Engine, Tell};
+use crate::busy;
+use crate::exec;
+use crate::journal::{Entry, Kept, State};
+use crate::place::Place;
+use crate::probe::{self, loops};
+use crate::secure::{self, failed};
+use pgfsbench_core::helper::protocol::Report;
+use pgfsbench_core::proc::Mount;
+use pgfsbench_core::refusal::{Kind, Refusal};
+use rustix::fs::{AtFlags, FileType, fsync, unlinkat};
+use rustix::io::Errno;
+use std::fs::File;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+impl Engine {
+    pub(super) fn undo(
+        &self,
+        place: &Place,
+        mut entry: Entry,
+        lock: &File,
+        tell: Tell,
+    ) -> Result<(), Refusal> {
+        entry.state = State::Releasing;
+        self.journal.write(&entry)?;
+        let mut undoing = Undoing {
+            engine: self,
+            lock,
+            tell,
+        };
+        undoing.unmount(&entry)?;
+        undoing.remove_mount_point(&entry.mount_point)?;
+        if let Kept::Image { path, .. } = &entry.on {
+            undoing.detach(path)?;
+            undoing.remove_image(path)?;
+        }
+        self.hook.before("forget");
+        self.journal.remove(place)
+    }
+}
+
+struct Undoing<'a> {
+    engine: &'a Engine,
+    lock: &'a File,
+    tell: Tell<'a>,
+}
+
+impl Undoing<'_> {
+    fn unmount(&mut self, entry: &Entry) -> Result<(), Refusal> {
+        let umount = exec::require("umount", "mount")?.display().to_string();
+        // One mount may lie on another.
+        for _ in 0..16 {
+            let mounts = probe::mounts()?;
+            let Some(mount) = mounts
+                .iter()
+                .rfind(|mount| Path::new(&mount.mount_point) == entry.mount_point)
+            else {
+                return Ok(());
+            };
+            if !is_ours(mount, entry) {
+                let message = format!(
+                    "something else is mounted on {}",
+                    entry.mount_point.display()
+                );
+                return Err(Refusal::new(Kind::NotInThisState, message)
+                    .detail(format!("There is {} of {}.", mount.fs_type, mount.source))
+                    .hint("Unmount it by hand."));
+            }
+            let argv = [umount.clone(), "-i".into(), mount.mount_point.clone()];
+            self.run("unmount", &argv)
+                .map_err(|refusal| busy_instead(refusal, &entry.mount_point))?;
+        }
+        let message = format!("{} cannot be unmounted", entry.mount_point.display());
+        Err(Refusal::new(Kind::System, message))
+    }
+
+    fn run(&mut self, step: &str, argv: &[String]) -> Result<(), Refusal> {
+        self.engine.hook.before(step);
+        let outcome = exec::run_locked(argv, exec::LONG, self.lock)?;
+        (self.tell)(outcome.report(step));
+        self.engine.hook.after(step);
+        match outcome.succeeded() {
+            true => Ok(()),
+            false => Err(outcome.refusal()),
+        }
+    }
+
+    /// What was done without a program; nothing is told when there was nothing to do.
+    fn own(
+        &mut self,
+        step: &str,
+        path: &Path,
+        act: impl FnOnce() -> Result<(), Errno>,
+    ) -> Result<(), Refusal> {
+        self.engine.hook.before(step);
+        let began = Instant::now();
+        let outcome = act();
+        if outcome == Err(Errno::NOENT) {
+            return Ok(());
+        }
+        let refusal = outcome.err().map(|e| failed("remove", path, e));
+        (self.tell)(Report {
+            step: step.into(),
+            argv: vec![format!("remove {}", path.display())],
+            ms: began.elapsed().as_secs_f64() * 1000.0,
+            exit_code: None,
+            output: refusal
+                .as_ref()
+                .and_then(|r| r.detail.clone())
+                .unwrap_or_default(),
+        });
+        self.engine.hook.after(step);
+        refusal.map_or(Ok(()), Err)
+    }
+
+    fn remove_mount_point(&mut self, path: &Path) -> Result<(), Refusal> {
+        let Some((directory, name)) = path.parent().zip(path.file_name()) else {
+            return Ok(());
+        };
+        if !directory.exists() {
+            return Ok(());
+        }
+        let directory = secure::open_directory(directory)?;
+        // Only an empty directory: whatever somebody has put there stays.
+        self.own("remove_mount_point", path, || {
+            unlinkat(&directory, name, AtFlags::REMOVEDIR)
+        })
+    }
+
+    fn detach(&mut self, image: &Path) -> Result<(), Refusal> {
+        for device in loops::of_image(image) {
+            let losetup = exec::require("losetup", "mount")?.display().to_string();
+            if let Some(number) = probe::device_number(&device)
+                && let Some(mount) = probe::mounts()?
+                    .iter()
+                    .find(|m| probe::is_of_device(m, number))
+            {
+                let message = format!(
+                    "{} is mounted on {} too",
+                    device.display(),
+                    mount.mount_point
+                );
+                return Err(Refusal::new(Kind::NotInThisState, message)
+                    .detail("The helper did not mount it there.")
+                    .hint(format!("Run: umount {}.", mount.mount_point)));
+            }
+            self.run(
+                "detach",
+                &[losetup, "-d".into(), device.display().to_string()],
+            )?;
+        }
+        // A loop device that somebody has open goes only when it is closed; blkid of udev's opens it for a moment.
+        let began = Instant::now();
+        while let Some(device) = loops::of_image(image).first() {
+            if began.elapsed() > Duration::from_secs(10) {
+                let message = format!("{} is in use", device.display());
+                return Err(Refusal::new(Kind::NotInThisState, message)
+                    .detail("Somebody has it open.")
+                    .hint("Run pgfsbench-helper cleanup when it is closed."));
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        Ok(())
+    }
+
+    fn remove_image(&mut self, path: &Path) -> Result<(), Refusal> {
+        let Some((directory, name)) = path.parent().zip(path.file_name().and_then(|n| n.to_str()))
+        else {
+            return Ok(());
+        };
+        let directory = secure::open_directory(directory)?;
+        if let Some(stat) = secure::look(&directory, name).map_err(|e| failed("stat", path, e))?
+            && (FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile || stat.st_uid != 0)
+        {
+            let message = format!("{} is not the image that was made", secure::shown(path));
+            return Err(
+                Refusal::new(Kind::NotAllowed, message).hint("Look at it, and remove it by hand.")
+            );
+        }
+        self.own("remove_image", path, || {
+            unlinkat(&directory, name, AtFlags::empty()).and_then(|()| fsync(&directory))
+        })
+    }
+}
+
+fn is_ours(mount: &Mount, entry: &Entry) -> bool {
+    match &entry.on {
+        Kept::Image { path, .. } => loops::of_image(path)
+            .iter()
+            .filter_map(|device| probe::device_number(device))
+            .any(|number| probe::is_of_device(mount, number)),
+        Kept::Device { identity, .. } => {
+            probe::is_of_device(mount, (identity.major, identity.minor))
+        }
+    }
+}
+
+fn busy_instead(refusal: Refusal, mount_point: &Path) -> Refusal {
+    let users = busy::users(mount_point);
+    if users.is_empty() {
+        return refusal;
+    }
+    Refusal::new(
+        Kind::NotInThisState,
+        format!("{} is in use", mount_point.display()),
+    )
+    .detail(format!("It is used by {}.", users.join(", ")))
+    .hint("End them first; the helper ends nobody.")
+}

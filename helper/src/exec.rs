@@ -1,0 +1,214 @@
+//! The one place that runs programs: by absolute path, without a shell, with a clean environment, nothing to read, a
+//! deadline, and what they print kept up to a limit.
+
+use pgfsbench_core::helper::protocol::Report;
+use pgfsbench_core::refusal::{Kind, Refusal};
+use rustix::process::{Pid, Signal, kill_process_group};
+use std::fs::File;
+use std::io::{PipeReader, Read};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+/// Where programs are looked for.
+const DIRECTORIES: [&str; 4] = ["/usr/sbin", "/sbin", "/usr/bin", "/bin"];
+
+/// What is kept of a program's output.
+const LONGEST_OUTPUT: usize = 8 << 10;
+
+/// For what is done in a moment, unless the system is in trouble.
+pub const SHORT: Duration = Duration::from_secs(120);
+/// For mkfs, which may discard a large device first.
+pub const LONG: Duration = Duration::from_secs(3600);
+
+/// The absolute path of a program of the system.
+pub fn find(name: &str) -> Option<PathBuf> {
+    DIRECTORIES
+        .iter()
+        .map(|directory| Path::new(directory).join(name))
+        .find(|path| path.is_file())
+}
+
+/// The same; a refusal that names the package if there is none.
+pub fn require(name: &str, package: &str) -> Result<PathBuf, Refusal> {
+    find(name).ok_or_else(|| {
+        Refusal::new(Kind::NotInThisState, format!("there is no program {name}"))
+            .detail(format!("It was looked for in {}.", DIRECTORIES.join(", ")))
+            .hint(format!("Install the package {package}."))
+    })
+}
+
+/// What a program did.
+#[derive(Debug)]
+pub struct Outcome {
+    pub argv: Vec<String>,
+    pub ms: f64,
+    /// None if it was killed.
+    pub exit_code: Option<i32>,
+    /// Both its outputs, and why it was killed.
+    pub output: String,
+}
+
+impl Outcome {
+    pub fn succeeded(&self) -> bool {
+        self.exit_code == Some(0)
+    }
+
+    pub fn report(&self, step: &str) -> Report {
+        Report {
+            step: step.to_owned(),
+            argv: self.argv.clone(),
+            ms: self.ms,
+            exit_code: self.exit_code,
+            output: self.output.clone(),
+        }
+    }
+
+    /// Why it failed, in the program's own words.
+    pub fn refusal(&self) -> Refusal {
+        let name = self.argv[0].rsplit('/').next().unwrap_or("");
+        let how = match self.exit_code {
+            Some(code) => format!("exit code {code}"),
+            None => "killed".to_owned(),
+        };
+        Refusal::new(Kind::System, format!("{name} failed ({how})")).detail(format!(
+            "{}\n{}",
+            self.argv.join(" "),
+            self.output.trim_end()
+        ))
+    }
+}
+
+/// Runs a program that only tells something to its end. Only that it could not be started is an error.
+pub fn run(argv: &[String], deadline: Duration) -> Result<Outcome, Refusal> {
+    run_with(argv, deadline, Stdio::null())
+}
+
+/// Runs a program that changes something. It has the lock of the state directory as its input, an empty file: so nobody else
+/// gets the lock before the program has ended, even when this process is killed.
+pub fn run_locked(argv: &[String], deadline: Duration, lock: &File) -> Result<Outcome, Refusal> {
+    let lock = lock.try_clone().map_err(|e| {
+        Refusal::new(Kind::System, format!("could not run {}", argv[0])).detail(format!("{e}."))
+    })?;
+    run_with(argv, deadline, lock.into())
+}
+
+fn run_with(argv: &[String], deadline: Duration, input: Stdio) -> Result<Outcome, Refusal> {
+    assert!(argv[0].starts_with('/'), "programs have absolute paths");
+    let began = Instant::now();
+    let could_not = |e: std::io::Error| {
+        Refusal::new(Kind::System, format!("could not run {}", argv[0])).detail(format!("{e}."))
+    };
+    let (reader, writer) = std::io::pipe().map_err(could_not)?;
+    let mut command = Command::new(&argv[0]);
+    command
+        .args(&argv[1..])
+        .env_clear()
+        .env("PATH", DIRECTORIES.join(":"))
+        .env("LC_ALL", "C")
+        .current_dir("/")
+        .process_group(0)
+        .stdin(input)
+        .stdout(writer.try_clone().map_err(could_not)?)
+        .stderr(writer);
+    let mut child = command.spawn().map_err(could_not)?;
+    // The command holds the pipe's other end open.
+    drop(command);
+    let output = keep(reader);
+
+    let mut pause = Duration::from_millis(1);
+    let (status, late) = loop {
+        if let Some(status) = child.try_wait().map_err(could_not)? {
+            break (status, false);
+        }
+        if began.elapsed() > deadline {
+            if let Some(group) = Pid::from_raw(child.id() as i32) {
+                let _ = kill_process_group(group, Signal::KILL);
+            }
+            break (child.wait().map_err(could_not)?, true);
+        }
+        std::thread::sleep(pause);
+        pause = (pause * 2).min(Duration::from_millis(20));
+    };
+    // Something that it left in the background may hold the pipe open.
+    let mut output = output
+        .recv_timeout(Duration::from_secs(2))
+        .unwrap_or_default();
+    if late {
+        output += &format!("\nkilled after {} s", deadline.as_secs());
+    }
+    Ok(Outcome {
+        argv: argv.to_vec(),
+        ms: began.elapsed().as_secs_f64() * 1000.0,
+        exit_code: status.code(),
+        output,
+    })
+}
+
+/// Reads everything, so that the program never waits, and keeps the beginning.
+fn keep(mut reader: PipeReader) -> mpsc::Receiver<String> {
+    let (sender, receiver) = mpsc::channel();
+    std::thread::spawn(move || {
+        let (mut kept, mut buffer) = (Vec::new(), [0; 4096]);
+        while let Ok(n @ 1..) = reader.read(&mut buffer) {
+            let room = LONGEST_OUTPUT - kept.len();
+            kept.extend_from_slice(&buffer[..n.min(room)]);
+        }
+        // A NUL cannot be stored in a database.
+        let text = String::from_utf8_lossy(&kept).replace('\0', "\u{fffd}");
+        let _ = sender.send(text);
+    });
+    receiver
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sh(script: &str, deadline: Duration) -> Outcome {
+        run(&["/bin/sh", "-c", script].map(String::from), deadline).unwrap()
+    }
+
+    #[test]
+    fn output_exit_code_and_environment() {
+        let outcome = sh("env; pwd; echo oops >&2; exit 3", SHORT);
+        assert_eq!(outcome.exit_code, Some(3));
+        let mut lines: Vec<&str> = outcome.output.lines().collect();
+        lines.retain(|line| {
+            !["PWD=", "SHLVL=", "_=", "OLDPWD="]
+                .iter()
+                .any(|v| line.starts_with(v))
+        });
+        assert_eq!(lines.len(), 4, "{lines:?}");
+        for line in [
+            "LC_ALL=C",
+            "PATH=/usr/sbin:/sbin:/usr/bin:/bin",
+            "/",
+            "oops",
+        ] {
+            assert!(lines.contains(&line), "{lines:?}");
+        }
+        assert_eq!(outcome.refusal().message, "sh failed (exit code 3)");
+    }
+
+    #[test]
+    fn what_takes_too_long_is_killed_with_its_children() {
+        let outcome = sh("sleep 60 | sleep 60", Duration::from_millis(100));
+        assert_eq!(outcome.exit_code, None);
+        assert!(
+            outcome.output.contains("killed after"),
+            "{}",
+            outcome.output
+        );
+        assert!(outcome.ms < 30_000.0);
+    }
+
+    #[test]
+    fn long_output_is_cut_and_stops_nobody() {
+        let outcome = sh("head -c 1000000 /dev/zero", SHORT);
+        assert!(outcome.succeeded());
+        assert_eq!(outcome.output.chars().count(), LONGEST_OUTPUT);
+    }
+}

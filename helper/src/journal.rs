@@ -1,0 +1,331 @@
+//! What the helper has made, or was about to make: one file for each place, on disk before the step that it names. Nothing is
+//! undone that is not named here, and an entry that only root can have written still has to fit the configuration.
+
+use crate::config::Config;
+use crate::place::Place;
+use crate::probe::device::Identity;
+use crate::secure::{self, failed};
+use pgfsbench_core::helper::Filesystem;
+use pgfsbench_core::refusal::{Kind, Refusal, quoted};
+use rustix::fs::{
+    AtFlags, Dir, FlockOperation, Mode, OFlags, flock, fsync, openat, renameat, unlinkat,
+};
+use rustix::io::Errno;
+use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::io::Write;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+const VERSION: u32 = 1;
+const LONGEST: u64 = 64 << 10;
+/// How long another helper may hold the lock.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Entry {
+    pub version: u32,
+    pub place: String,
+    /// The boot in which it was made: after another one nothing is mounted or attached any more.
+    pub boot: String,
+    pub filesystem: Filesystem,
+    pub uuid: String,
+    pub on: Kept,
+    pub mount_point: PathBuf,
+    pub state: State,
+    /// The steps of which at least the beginning may have been done.
+    pub steps: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Kept {
+    Image { path: PathBuf, bytes: u64 },
+    Device { path: String, identity: Identity },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    Preparing,
+    Ready,
+    Releasing,
+}
+
+/// What was written on a device, so that it is known as ours when it is found there later.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Made {
+    place: String,
+    identity: Identity,
+}
+
+impl Entry {
+    pub fn new(
+        place: &Place,
+        filesystem: Filesystem,
+        uuid: &str,
+        on: Kept,
+        mount_point: PathBuf,
+    ) -> Result<Self, Refusal> {
+        Ok(Self {
+            version: VERSION,
+            place: place.key(),
+            boot: crate::probe::boot_id()?,
+            filesystem,
+            uuid: uuid.to_owned(),
+            on,
+            mount_point,
+            state: State::Preparing,
+            steps: Vec::new(),
+        })
+    }
+
+    /// Whether the configuration allows what this names: an entry is no way around it.
+    fn check(&self, place: &Place, config: &Config) -> Result<(), &'static str> {
+        if self.version != VERSION {
+            return Err("it is of another version of pgfsbench-helper");
+        }
+        if self.place != place.key() {
+            return Err("it names another place than its file");
+        }
+        if self.mount_point != place.mount_point(config) {
+            return Err("its mount point is not that of the configuration");
+        }
+        let name = place.image_name();
+        let is_allowed = match &self.on {
+            Kept::Image { path, .. } => config
+                .images
+                .iter()
+                .any(|i| i.directory.join(&name) == *path),
+            Kept::Device { path, .. } => config.device.iter().any(|d| d.path == *path),
+        };
+        match is_allowed {
+            true => Ok(()),
+            false => Err("its image or device is not in the configuration"),
+        }
+    }
+}
+
+pub struct Journal {
+    path: PathBuf,
+    state: OwnedFd,
+    entries: OwnedFd,
+    made: OwnedFd,
+}
+
+impl Journal {
+    pub fn open(config: &Config) -> Result<Self, Refusal> {
+        let path = config.state.clone();
+        Ok(Self {
+            state: secure::make_directory(&path, 0o700)?,
+            entries: secure::make_directory(&path.join("journal"), 0o700)?,
+            made: secure::make_directory(&path.join("made"), 0o700)?,
+            path,
+        })
+    }
+
+    /// The right to change something, until it is dropped and every program that was given it has ended.
+    pub fn lock(&self) -> Result<File, Refusal> {
+        let path = self.path.join("lock");
+        let flags = OFlags::RDONLY | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let lock = openat(&self.state, "lock", flags, Mode::from_raw_mode(0o600))
+            .map_err(|e| failed("open", &path, e))?;
+        let began = Instant::now();
+        loop {
+            match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => return Ok(lock.into()),
+                Err(Errno::WOULDBLOCK | Errno::INTR) if began.elapsed() < PATIENCE => {
+                    std::thread::sleep(Duration::from_millis(20));
+                }
+                Err(Errno::WOULDBLOCK | Errno::INTR) => {
+                    return Err(Refusal::new(
+                        Kind::NotInThisState,
+                        "another pgfsbench-helper is at work",
+                    )
+                    .detail(format!(
+                        "It, or a program that it has started, has held the lock {} for {} s.",
+                        secure::shown(&path),
+                        PATIENCE.as_secs()
+                    ))
+                    .hint("Wait for it to end, and try again."));
+                }
+                Err(e) => return Err(failed("lock", &path, e)),
+            }
+        }
+    }
+
+    /// All places that have an entry. What else is in the directory is told and left alone.
+    pub fn places(&self) -> Result<(Vec<Place>, Vec<String>), Refusal> {
+        let path = self.path.join("journal");
+        let directory = Dir::read_from(&self.entries).map_err(|e| failed("read", &path, e))?;
+        let (mut places, mut strange) = (Vec::new(), Vec::new());
+        for entry in directory {
+            let entry = entry.map_err(|e| failed("read", &path, e))?;
+            let name = entry.file_name().to_string_lossy().into_owned();
+            // What begins with a dot was being written, and never became an entry.
+            if name.starts_with('.') {
+                continue;
+            }
+            match name.strip_suffix(".json").and_then(Place::of_key) {
+                Some(place) => places.push(place),
+                None => strange.push(name),
+            }
+        }
+        places.sort();
+        Ok((places, strange))
+    }
+
+    pub fn read(&self, place: &Place, config: &Config) -> Result<Option<Entry>, Refusal> {
+        let name = format!("{}.json", place.key());
+        let path = self.path.join("journal").join(&name);
+        let Some(text) = secure::read_file(&self.entries, &name, &path, LONGEST)? else {
+            return Ok(None);
+        };
+        let mangled = |problem: &str| {
+            Refusal::new(
+                Kind::NotAllowed,
+                format!("journal entry {} is not believed", secure::shown(&path)),
+            )
+            .detail(format!("It does not fit: {problem}."))
+            .hint("Look at what it names; put it right by hand, and remove the entry.")
+        };
+        let entry: Entry =
+            serde_json::from_str(&text).map_err(|e| mangled(&quoted(&e.to_string())))?;
+        entry.check(place, config).map_err(mangled)?;
+        Ok(Some(entry))
+    }
+
+    /// On disk when this returns.
+    pub fn write(&self, entry: &Entry) -> Result<(), Refusal> {
+        let name = format!("{}.json", entry.place);
+        self.put(&self.entries, &self.path.join("journal"), &name, entry)
+    }
+
+    pub fn remove(&self, place: &Place) -> Result<(), Refusal> {
+        let name = format!("{}.json", place.key());
+        let path = self.path.join("journal").join(&name);
+        match unlinkat(&self.entries, &name, AtFlags::empty()) {
+            Ok(()) | Err(Errno::NOENT) => {}
+            Err(e) => return Err(failed("remove", &path, e)),
+        }
+        fsync(&self.entries).map_err(|e| failed("sync", &path, e))
+    }
+
+    /// Remember that a filesystem of this UUID on this device is ours.
+    pub fn claim(&self, uuid: &str, place: &str, identity: &Identity) -> Result<(), Refusal> {
+        let Some(name) = made_name(uuid) else {
+            return Ok(());
+        };
+        let made = Made {
+            place: place.to_owned(),
+            identity: identity.clone(),
+        };
+        self.put(&self.made, &self.path.join("made"), &name, &made)
+    }
+
+    /// Whether it is.
+    pub fn is_claimed(&self, uuid: &str, identity: &Identity) -> Result<bool, Refusal> {
+        let Some(name) = made_name(uuid) else {
+            return Ok(false);
+        };
+        let path = self.path.join("made").join(&name);
+        let text = secure::read_file(&self.made, &name, &path, LONGEST)?;
+        let made: Option<Made> = text.and_then(|text| serde_json::from_str(&text).ok());
+        Ok(made.is_some_and(|made| made.identity.is_medium(identity)))
+    }
+
+    fn put(
+        &self,
+        directory: &OwnedFd,
+        path: &Path,
+        name: &str,
+        value: &impl Serialize,
+    ) -> Result<(), Refusal> {
+        let temporary = format!(".{name}.new");
+        let shown = path.join(name);
+        let text = serde_json::to_string(value).map_err(|e| {
+            Refusal::new(Kind::Internal, "could not write the journal").detail(format!("{e}."))
+        })?;
+        let flags =
+            OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let mut file: File = openat(directory, &temporary, flags, Mode::from_raw_mode(0o600))
+            .map_err(|e| failed("create", &shown, e))?
+            .into();
+        file.write_all(text.as_bytes())
+            .and_then(|()| file.sync_all())
+            .map_err(|e| {
+                Refusal::new(
+                    Kind::System,
+                    format!("could not write {}", secure::shown(&shown)),
+                )
+                .detail(format!("{e}."))
+            })?;
+        renameat(directory, &temporary, directory, name)
+            .map_err(|e| failed("rename", &shown, e))?;
+        fsync(directory).map_err(|e| failed("sync", &shown, e))
+    }
+}
+
+/// A UUID as the name of a file, if it is one: it comes from a device, that is, from anybody.
+fn made_name(uuid: &str) -> Option<String> {
+    let fits = (1..=64).contains(&uuid.len())
+        && uuid.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-')
+        && !uuid.starts_with('-');
+    fits.then(|| format!("{}.json", uuid.to_lowercase()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CONFIG: &str =
+        "[[images]]\ndirectory = \"/srv/i\"\nmax_bytes = 1\n[[device]]\npath = \"/dev/x\"\n";
+
+    #[test]
+    fn an_entry_must_fit_the_configuration() {
+        let config = Config::parse(CONFIG).unwrap();
+        let place = Place::of_key("bench@t").unwrap();
+        let image = |path: &str| Kept::Image {
+            path: path.into(),
+            bytes: 1,
+        };
+        let entry = |on: Kept| {
+            Entry::new(
+                &place,
+                Filesystem::Ext4,
+                "u",
+                on,
+                place.mount_point(&config),
+            )
+            .unwrap()
+        };
+        let good = entry(image("/srv/i/bench@t.img"));
+        assert_eq!(good.check(&place, &config), Ok(()));
+        let other = |change: fn(&mut Entry)| {
+            let mut entry = good.clone();
+            change(&mut entry);
+            entry
+        };
+        for bad in [
+            entry(image("/srv/i/other@t.img")),
+            entry(image("/srv/i/../i/bench@t.img")),
+            entry(image("/etc/passwd")),
+            other(|e| e.mount_point = "/".into()),
+            other(|e| e.version = 2),
+            other(|e| e.place = "bench@u".into()),
+        ] {
+            assert!(bad.check(&place, &config).is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn only_a_uuid_becomes_a_file_name() {
+        assert_eq!(made_name("AB-1"), Some("ab-1.json".into()));
+        for uuid in ["", "../x", "a/b", "-", "x", &"a".repeat(65)] {
+            assert_eq!(made_name(uuid), None, "{uuid}");
+        }
+    }
+}

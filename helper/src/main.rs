@@ -1,0 +1,277 @@
+//! `pgfsbench-helper`: the root side of pgfsbench. It makes, mounts, unmounts and removes filesystems for benchmark targets, as
+//! jobs in a database ask for, and as far as its own configuration allows.
+//!
+//! From the top down: [`serve`] and [`database`] are the two processes that take jobs; [`engine`] does one; [`plan`] decides
+//! what that takes, from what [`config`] allows and [`probe`] finds; [`journal`] remembers it; [`exec`] runs programs;
+//! [`secure`] opens what nobody else can have changed.
+
+#![forbid(unsafe_code)]
+
+mod busy;
+mod config;
+mod database;
+mod doctor;
+mod engine;
+mod exec;
+mod journal;
+mod place;
+mod plan;
+mod probe;
+mod secure;
+mod serve;
+mod setup;
+
+use clap::{Args, Parser, Subcommand};
+use config::Config;
+use engine::{Cleared, Engine, Hook};
+use pgfsbench_core::helper::protocol::Report;
+use pgfsbench_core::helper::{Filesystem, Name, Prepare, Storage};
+use pgfsbench_core::refusal::{Kind, Refusal};
+use pgfsbench_core::units::parse_size;
+use place::Place;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+#[derive(Parser)]
+#[command(
+    version,
+    about = "Makes, mounts and removes filesystems for pgfsbench's targets",
+    max_term_width = 100
+)]
+struct Command {
+    /// Configuration
+    #[arg(long, global = true, default_value = config::PATH, value_name = "FILE")]
+    config: PathBuf,
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Subcommand)]
+enum Action {
+    /// Do the jobs of all databases as they come, until SIGTERM
+    Serve,
+    /// Do the jobs that wait now, and end
+    RunOnce,
+    /// Print what preparing a target would execute, and do nothing
+    Plan(Wanted),
+    /// Make a filesystem and mount it
+    Prepare {
+        #[command(flatten)]
+        wanted: Wanted,
+        #[command(flatten)]
+        stop: Stop,
+    },
+    /// Unmount a target and remove what was made for it
+    Release {
+        #[command(flatten)]
+        which: Which,
+        #[command(flatten)]
+        stop: Stop,
+    },
+    /// Undo everything that the journal names and that is not in use
+    Cleanup {
+        #[command(flatten)]
+        stop: Stop,
+    },
+    /// Say which filesystems this machine can make and mount
+    Doctor,
+    /// Write the configuration and the systemd unit
+    Setup(setup::Arguments),
+    #[command(name = "_database", hide = true)]
+    Database,
+}
+
+#[derive(Args)]
+struct Which {
+    /// Name of the target
+    #[arg(long)]
+    target: String,
+    /// Database that it belongs to, by its name in the configuration; else the first there
+    #[arg(long)]
+    database: Option<String>,
+}
+
+#[derive(Args)]
+struct Wanted {
+    #[command(flatten)]
+    which: Which,
+    #[arg(long)]
+    filesystem: String,
+    /// Size of an image, such as 8GB
+    #[arg(
+        long,
+        value_name = "SIZE",
+        conflicts_with = "device",
+        required_unless_present = "device"
+    )]
+    image: Option<String>,
+    /// Allocate the image's blocks beforehand
+    #[arg(long, requires = "image")]
+    allocated: bool,
+    /// Device, as the configuration names it
+    #[arg(long, value_name = "PATH")]
+    device: Option<String>,
+    #[arg(long, allow_hyphen_values = true, value_name = "OPTIONS")]
+    mkfs_options: Option<String>,
+    #[arg(long, allow_hyphen_values = true, value_name = "OPTIONS")]
+    mount_options: Option<String>,
+}
+
+/// For tests: be killed right before or right after a step.
+#[derive(Args)]
+struct Stop {
+    #[arg(long, hide = true)]
+    stop_before: Option<String>,
+    #[arg(long, hide = true)]
+    stop_after: Option<String>,
+}
+
+fn main() -> ExitCode {
+    let command = Command::parse();
+    // What is made is for root, or for whom it is given to.
+    rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o022));
+    match act(&command.config, command.action) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(refusal) => {
+            complain(&refusal);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn act(config: &Path, action: Action) -> Result<(), Refusal> {
+    let engine = |stop: Stop| {
+        let hook = Hook {
+            before: stop.stop_before,
+            after: stop.stop_after,
+        };
+        Engine::new(Config::load(config)?, hook)
+    };
+    match action {
+        Action::Database => database::main(),
+        Action::Doctor => {
+            doctor::print();
+            Ok(())
+        }
+        Action::Setup(arguments) => setup::run(&arguments),
+        Action::Serve => serve::serve(engine(Stop::none())?, false),
+        Action::RunOnce => serve::serve(engine(Stop::none())?, true),
+        Action::Plan(wanted) => {
+            let engine = engine(Stop::none())?;
+            let plan = engine.plan(&wanted.which.place(&engine)?, &wanted.request()?)?;
+            let device = match &plan.on {
+                plan::On::Image { .. } => Path::new("/dev/loopN"),
+                plan::On::Device { facts, .. } => &facts.node,
+            };
+            for step in &plan.steps {
+                match step.argv(device) {
+                    Some(argv) => println!("{}", argv.join(" ")),
+                    None => println!("({})", step.words()),
+                }
+            }
+            Ok(())
+        }
+        Action::Prepare { wanted, stop } => {
+            let engine = engine(stop)?;
+            let place = wanted.which.place(&engine)?;
+            let result = engine.prepare(&place, &wanted.request()?, &mut show)?;
+            println!("{result:#}");
+            Ok(())
+        }
+        Action::Release { which, stop } => {
+            let engine = engine(stop)?;
+            let result = engine.release(&which.place(&engine)?, &mut show)?;
+            println!("{result:#}");
+            Ok(())
+        }
+        Action::Cleanup { stop } => cleanup(&engine(stop)?),
+    }
+}
+
+fn cleanup(engine: &Engine) -> Result<(), Refusal> {
+    let mut failures = 0;
+    for Cleared { place, outcome } in engine.cleanup(true, &mut show)? {
+        match outcome {
+            Ok(()) => println!("{place}: cleared up"),
+            Err(refusal) => {
+                failures += 1;
+                eprintln!("{place}:");
+                complain(&refusal);
+            }
+        }
+    }
+    match failures {
+        0 => Ok(()),
+        _ => Err(Refusal::new(
+            Kind::NotInThisState,
+            "not everything could be cleared up",
+        )),
+    }
+}
+
+impl Stop {
+    fn none() -> Self {
+        Self {
+            stop_before: None,
+            stop_after: None,
+        }
+    }
+}
+
+impl Which {
+    fn place(&self, engine: &Engine) -> Result<Place, Refusal> {
+        Ok(Place {
+            database: engine
+                .config()
+                .database(self.database.as_deref())?
+                .name
+                .clone(),
+            target: Name::new(self.target.as_str())?,
+        })
+    }
+}
+
+impl Wanted {
+    fn request(&self) -> Result<Prepare, Refusal> {
+        let storage = match (&self.image, &self.device) {
+            (Some(size), _) => Storage::Image {
+                bytes: parse_size(size, 0)?,
+                sparse: !self.allocated,
+            },
+            (None, Some(path)) => Storage::Device { path: path.clone() },
+            (None, None) => {
+                return Err(Refusal::argument("neither an image nor a device is given"));
+            }
+        };
+        Ok(Prepare {
+            storage,
+            filesystem: Filesystem::of_name(&self.filesystem)?,
+            mkfs_options: self.mkfs_options.clone(),
+            mount_options: self.mount_options.clone(),
+        })
+    }
+}
+
+fn show(report: Report) {
+    let code = report
+        .exit_code
+        .map_or(String::new(), |code| format!(", exit code {code}"));
+    eprintln!(
+        "{}: {} ({:.0} ms{code})",
+        report.step,
+        report.argv.join(" "),
+        report.ms
+    );
+    for line in report.output.lines() {
+        eprintln!("  {line}");
+    }
+}
+
+fn complain(refusal: &Refusal) {
+    eprintln!("pgfsbench-helper: {refusal}");
+    for (word, text) in [("DETAIL", &refusal.detail), ("HINT", &refusal.hint)] {
+        if let Some(text) = text {
+            eprintln!("{word}: {text}");
+        }
+    }
+}

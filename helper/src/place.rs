@@ -1,0 +1,56 @@
+//! Where things of a target are: names made of the database's and the target's, so that two databases never meet.
+
+use crate::config::Config;
+use pgfsbench_core::helper::Name;
+use std::path::PathBuf;
+
+/// A target of a database.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    pub database: Name,
+    pub target: Name,
+}
+
+impl Place {
+    /// "@" is in no name, so this is never two places'.
+    pub fn key(&self) -> String {
+        format!("{}@{}", self.database, self.target)
+    }
+
+    pub fn of_key(key: &str) -> Option<Self> {
+        let (database, target) = key.split_once('@')?;
+        Some(Self {
+            database: Name::new(database).ok()?,
+            target: Name::new(target).ok()?,
+        })
+    }
+
+    pub fn image_name(&self) -> String {
+        format!("{}.img", self.key())
+    }
+
+    pub fn mount_point(&self, config: &Config) -> PathBuf {
+        config.mount_root.join(self.key())
+    }
+}
+
+/// The directory in the filesystem that is the server's: a filesystem's own root may hold lost+found.
+pub const DIRECTORY: &str = "pgfsbench";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_lead_there_and_back() {
+        let place = Place {
+            database: Name::new("bench").unwrap(),
+            target: Name::new("xfs-1.5+x").unwrap(),
+        };
+        assert_eq!(place.key(), "bench@xfs-1.5+x");
+        assert_eq!(Place::of_key(&place.key()), Some(place));
+        for key in ["", "a", "a@", "@a", "a@b@c", "../a@b", "a@b/c"] {
+            assert_eq!(Place::of_key(key), None, "{key}");
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! The steps by which a filesystem comes to be mounted.
+
+use pgfsbench_core::helper::Filesystem;
+use std::path::{Path, PathBuf};
+
+/// One step. Those with a program are executed exactly as [`Step::argv`] says.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Step {
+    CreateImage {
+        path: PathBuf,
+        bytes: u64,
+        sparse: bool,
+    },
+    Attach {
+        program: PathBuf,
+        image: PathBuf,
+    },
+    CheckDevice {
+        path: String,
+    },
+    Mkfs {
+        program: PathBuf,
+        options: Vec<String>,
+    },
+    MakeMountPoint {
+        path: PathBuf,
+    },
+    Mount {
+        program: PathBuf,
+        filesystem: Filesystem,
+        options: Vec<String>,
+        mount_point: PathBuf,
+    },
+    Verify {
+        mount_point: PathBuf,
+    },
+    MakeDirectory {
+        path: PathBuf,
+        owner: String,
+    },
+}
+
+impl Step {
+    pub fn name(&self) -> &'static str {
+        match self {
+            Step::CreateImage { .. } => "create_image",
+            Step::Attach { .. } => "attach",
+            Step::CheckDevice { .. } => "check_device",
+            Step::Mkfs { .. } => "mkfs",
+            Step::MakeMountPoint { .. } => "make_mount_point",
+            Step::Mount { .. } => "mount",
+            Step::Verify { .. } => "verify",
+            Step::MakeDirectory { .. } => "make_directory",
+        }
+    }
+
+    /// What is executed, with this device; None for what the helper does by itself.
+    pub fn argv(&self, device: &Path) -> Option<Vec<String>> {
+        let text = |path: &Path| path.display().to_string();
+        let argv = match self {
+            Step::Attach { program, image } => [
+                program.as_path(),
+                Path::new("--find"),
+                Path::new("--show"),
+                Path::new("--direct-io=on"),
+                image,
+            ]
+            .map(text)
+            .to_vec(),
+            Step::Mkfs { program, options } => {
+                let mut argv = vec![text(program)];
+                argv.extend(options.iter().cloned());
+                argv.push(text(device));
+                argv
+            }
+            Step::Mount {
+                program,
+                filesystem,
+                options,
+                mount_point,
+            } => vec![
+                text(program),
+                // No helper programs: /sbin/mount.FILESYSTEM is not run.
+                "-i".into(),
+                "-t".into(),
+                filesystem.name().into(),
+                "-o".into(),
+                options.join(","),
+                text(device),
+                text(mount_point),
+            ],
+            _ => return None,
+        };
+        Some(argv)
+    }
+
+    /// The step in words, for what has no program.
+    pub fn words(&self) -> String {
+        match self {
+            Step::CreateImage {
+                path,
+                bytes,
+                sparse,
+            } => {
+                let how = if *sparse { "sparse" } else { "allocated" };
+                format!(
+                    "create file {} of {bytes} bytes, {how}, mode 0600",
+                    path.display()
+                )
+            }
+            Step::CheckDevice { path } => {
+                format!("check again that {path} is the same device, not in use, and may be erased")
+            }
+            Step::MakeMountPoint { path } => format!("make directory {}", path.display()),
+            Step::Verify { mount_point } => format!(
+                "read /proc/self/mountinfo: is it mounted on {}, and with which options?",
+                mount_point.display()
+            ),
+            Step::MakeDirectory { path, owner } => format!(
+                "make directory {}, owner {owner}, mode 0700",
+                path.display()
+            ),
+            Step::Attach { .. } | Step::Mkfs { .. } | Step::Mount { .. } => String::new(),
+        }
+    }
+}

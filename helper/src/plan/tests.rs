@@ -1,0 +1,229 @@
+use super::*;
+use crate::probe::device::Identity;
+use std::path::Path;
+
+const CONFIG: &str = r#"
+    filesystems = ["ext4", "xfs", "jfs"]
+    [[database]]
+    name = "bench"
+    connection = "dbname=bench"
+    [[images]]
+    directory = "/srv/small"
+    max_bytes = "1GB"
+    max_images = 1
+    [[images]]
+    directory = "/srv/big"
+    max_bytes = "10GB"
+    [[device]]
+    path = "/dev/disk/by-id/a"
+    [[device]]
+    path = "/dev/disk/by-id/wiped"
+    wipe = true
+"#;
+
+fn place() -> Place {
+    Place::of_key("bench@t").unwrap()
+}
+
+fn images(used: u64, images: u32, free: u64) -> ImagesFacts {
+    ImagesFacts {
+        used_bytes: used << 30,
+        images,
+        free_bytes: free << 30,
+    }
+}
+
+fn facts() -> Facts {
+    let program = |name: &str| Ok(Path::new("/usr/sbin").join(name));
+    Facts {
+        support: Support::Present,
+        kernel: "6.1".into(),
+        mkfs: program("mkfs.x"),
+        losetup: program("losetup"),
+        mount: program("mount"),
+        uuid: "00000000-0000-4000-8000-000000000000".into(),
+        images: vec![images(0, 0, 100), images(0, 0, 100)],
+        device: None,
+        device_is_ours: false,
+    }
+}
+
+fn a_device(contents: Contents) -> DeviceFacts {
+    DeviceFacts {
+        node: "/dev/sdb".into(),
+        identity: Identity {
+            major: 8,
+            minor: 16,
+            bytes: 1 << 40,
+            sequence: Some("5".into()),
+            serial: Some("S1".into()),
+            wwn: None,
+            partition_uuid: None,
+        },
+        model: None,
+        in_use: None,
+        contents,
+    }
+}
+
+fn request(filesystem: Filesystem, storage: Storage) -> Prepare {
+    Prepare {
+        storage,
+        filesystem,
+        mkfs_options: Some("-b4096".into()),
+        mount_options: Some("noatime".into()),
+    }
+}
+
+fn image_of(gigabytes: u64) -> Prepare {
+    let storage = Storage::Image {
+        bytes: (gigabytes << 30) - 1,
+        sparse: true,
+    };
+    request(Filesystem::Ext4, storage)
+}
+
+fn on_device(path: &str) -> Prepare {
+    request(Filesystem::Ext4, Storage::Device { path: path.into() })
+}
+
+fn planned(request: &Prepare, facts: &Facts) -> Result<Plan, Refusal> {
+    prepare(&Config::parse(CONFIG).unwrap(), &place(), request, facts)
+}
+
+fn script(plan: &Plan, device: &str) -> Vec<String> {
+    let line = |step: &Step| {
+        step.argv(Path::new(device))
+            .map_or(step.words(), |argv| argv.join(" "))
+    };
+    plan.steps.iter().map(line).collect()
+}
+
+#[test]
+fn an_image_step_by_step() {
+    let plan = planned(&image_of(2), &facts()).unwrap();
+    assert_eq!(
+        script(&plan, "/dev/loop3"),
+        [
+            "create file /srv/big/bench@t.img of 2147483648 bytes, sparse, mode 0600",
+            "/usr/sbin/losetup --find --show --direct-io=on /srv/big/bench@t.img",
+            "/usr/sbin/mkfs.x -q -F -U 00000000-0000-4000-8000-000000000000 -b 4096 /dev/loop3",
+            "make directory /run/pgfsbench/mnt/bench@t",
+            "/usr/sbin/mount -i -t ext4 -o nosuid,nodev,noatime /dev/loop3 /run/pgfsbench/mnt/bench@t",
+            "read /proc/self/mountinfo: is it mounted on /run/pgfsbench/mnt/bench@t, and with which options?",
+            "make directory /run/pgfsbench/mnt/bench@t/pgfsbench, owner postgres, mode 0700",
+        ]
+    );
+}
+
+#[test]
+fn a_device_step_by_step() {
+    let facts = Facts {
+        device: Some(a_device(Contents::Empty)),
+        ..facts()
+    };
+    let plan = planned(&on_device("/dev/disk/by-id/a"), &facts).unwrap();
+    let script = script(&plan, "/dev/sdb");
+    assert!(script[0].starts_with("check again that /dev/disk/by-id/a is the same device"));
+    assert!(script[1].ends_with("-b 4096 /dev/sdb"));
+}
+
+#[test]
+fn limits_of_images() {
+    let refused = |facts: Facts, gigabytes: u64| planned(&image_of(gigabytes), &facts).unwrap_err();
+    let with = |first: ImagesFacts, second: ImagesFacts| Facts {
+        images: vec![first, second],
+        ..facts()
+    };
+    let refusal = refused(facts(), 11);
+    assert_eq!(refusal.kind, Kind::NotAllowed);
+    assert!(
+        refusal
+            .message
+            .contains("11 GB is not allowed in /srv/small"),
+        "{refusal}"
+    );
+    let refusal = refused(with(images(0, 1, 100), images(10, 3, 100)), 1);
+    assert!(
+        refusal.message.contains("too many images in /srv/small"),
+        "{refusal}"
+    );
+    let refusal = refused(with(images(0, 0, 0), images(0, 0, 0)), 1);
+    assert_eq!(refusal.kind, Kind::DiskFull);
+    // The second directory takes what the first does not.
+    assert!(planned(&image_of(1), &with(images(0, 0, 0), images(9, 0, 1))).is_ok());
+}
+
+#[test]
+fn what_the_machine_or_the_configuration_lacks() {
+    let lacking = |change: fn(&mut Facts)| {
+        let mut facts = facts();
+        change(&mut facts);
+        planned(&image_of(1), &facts).unwrap_err()
+    };
+    let refusal = lacking(|f| f.support = Support::Missing);
+    assert_eq!(refusal.message, "this kernel has no ext4");
+    assert!(refusal.detail.unwrap().contains("kernel 6.1"));
+    let refusal = lacking(|f| {
+        f.mkfs = Err(Refusal::new(
+            Kind::NotInThisState,
+            "there is no program mkfs.x",
+        ))
+    });
+    assert_eq!(refusal.message, "there is no program mkfs.x");
+    let storage = Storage::Image {
+        bytes: 1 << 30,
+        sparse: true,
+    };
+    let btrfs = Prepare {
+        mkfs_options: None,
+        ..request(Filesystem::Btrfs, storage)
+    };
+    let refusal = planned(&btrfs, &facts()).unwrap_err();
+    assert_eq!(
+        refusal.message,
+        "btrfs is not allowed by the helper's configuration"
+    );
+}
+
+#[test]
+fn devices_that_are_refused() {
+    let with = |device: DeviceFacts, is_ours: bool| Facts {
+        device: Some(device),
+        device_is_ours: is_ours,
+        ..facts()
+    };
+    let foreign = || Contents::Signature {
+        kind: "xfs".into(),
+        label: None,
+        uuid: Some("1".into()),
+    };
+    let (listed, wiped) = ("/dev/disk/by-id/a", "/dev/disk/by-id/wiped");
+    let says =
+        |path: &str, facts: Facts| planned(&on_device(path), &facts).map(|_| ()).unwrap_err();
+
+    let refusal = says("/dev/sdb", facts());
+    assert!(refusal.hint.unwrap().contains("path = \"/dev/sdb\""));
+    let refusal = says(listed, with(a_device(foreign()), false));
+    assert_eq!(
+        refusal.message,
+        "device /dev/disk/by-id/a holds xfs, UUID 1"
+    );
+    assert!(refusal.hint.unwrap().contains("wipe = true"));
+    for path in [listed, wiped] {
+        let refusal = says(path, with(a_device(Contents::Table("gpt".into())), true));
+        assert!(
+            refusal.message.ends_with("holds a partition table (gpt)"),
+            "{refusal}"
+        );
+        let mut used = a_device(Contents::Empty);
+        used.in_use = Some("It is mounted on /.".into());
+        let refusal = says(path, with(used, true));
+        assert!(refusal.message.ends_with("is in use"), "{refusal}");
+    }
+    let unknown = || Contents::Unknown("data without a known signature".into());
+    assert!(planned(&on_device(listed), &with(a_device(unknown()), false)).is_err());
+    assert!(planned(&on_device(listed), &with(a_device(foreign()), true)).is_ok());
+    assert!(planned(&on_device(wiped), &with(a_device(foreign()), false)).is_ok());
+    assert!(planned(&on_device(wiped), &with(a_device(unknown()), false)).is_ok());
+}

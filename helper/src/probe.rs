@@ -1,0 +1,71 @@
+//! Facts about this machine, read and not changed.
+
+pub mod contents;
+pub mod device;
+pub mod kernel;
+pub mod loops;
+
+use crate::secure::failed;
+use pgfsbench_core::proc::{MOUNTINFO, Mount, parse_mountinfo};
+use pgfsbench_core::refusal::{Kind, Refusal};
+use rustix::fs::{major, minor};
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::Path;
+
+/// Everything that is mounted where this process looks.
+pub fn mounts() -> Result<Vec<Mount>, Refusal> {
+    Ok(parse_mountinfo(&read(Path::new(MOUNTINFO))?)?)
+}
+
+/// The text of a file of /proc or /sys.
+pub fn read(path: &Path) -> Result<String, Refusal> {
+    std::fs::read_to_string(path).map_err(|e| {
+        Refusal::new(Kind::System, format!("could not read {}", path.display()))
+            .detail(format!("{e}."))
+    })
+}
+
+/// The first line of a file, if it has one.
+pub fn line(path: &Path) -> Option<String> {
+    let text = std::fs::read(path).ok()?;
+    let text = String::from_utf8_lossy(&text);
+    let line = text.lines().next()?.trim();
+    (!line.is_empty()).then(|| line.to_owned())
+}
+
+/// The number of the block device that a path leads to.
+pub fn device_number(path: &Path) -> Option<(u32, u32)> {
+    let metadata = std::fs::metadata(path).ok()?;
+    let number = metadata.rdev();
+    metadata
+        .file_type()
+        .is_block_device()
+        .then(|| (major(number), minor(number)))
+}
+
+/// Whether this is a mount of that device. The number of a btrfs's files is not that of its device, so its source counts too.
+pub fn is_of_device(mount: &Mount, number: (u32, u32)) -> bool {
+    (mount.major, mount.minor) == number
+        || (mount.source.starts_with("/dev/")
+            && device_number(Path::new(&mount.source)) == Some(number))
+}
+
+/// A UUID that nobody has had.
+pub fn new_uuid() -> Result<String, Refusal> {
+    Ok(read(Path::new("/proc/sys/kernel/random/uuid"))?
+        .trim()
+        .to_owned())
+}
+
+/// Changes with each boot.
+pub fn boot_id() -> Result<String, Refusal> {
+    Ok(read(Path::new("/proc/sys/kernel/random/boot_id"))?
+        .trim()
+        .to_owned())
+}
+
+/// What is free for root on the filesystem of a directory.
+pub fn free_bytes(directory: &Path) -> Result<u64, Refusal> {
+    let space = rustix::fs::statvfs(directory).map_err(|e| failed("stat", directory, e))?;
+    Ok(space.f_bavail.saturating_mul(space.f_frsize))
+}

@@ -1,0 +1,58 @@
+//! Which filesystems this kernel has.
+
+use crate::exec;
+use pgfsbench_core::helper::Filesystem;
+use pgfsbench_core::refusal::Refusal;
+use std::path::Path;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Support {
+    /// It is there.
+    Present,
+    /// There is a module, which the kernel loads when it is asked to mount one.
+    Module,
+    Missing,
+}
+
+pub fn release() -> String {
+    super::line(Path::new("/proc/sys/kernel/osrelease")).unwrap_or_default()
+}
+
+pub fn support(filesystem: Filesystem) -> Result<Support, Refusal> {
+    let known = super::read(Path::new("/proc/filesystems"))?;
+    if is_listed(&known, filesystem.name()) {
+        return Ok(Support::Present);
+    }
+    let Some(modprobe) = exec::find("modprobe") else {
+        return Ok(Support::Missing);
+    };
+    // What the kernel itself would run, without doing it.
+    let argv = [
+        modprobe.display().to_string(),
+        "-n".into(),
+        "-q".into(),
+        format!("fs-{}", filesystem.name()),
+    ];
+    Ok(match exec::run(&argv, exec::SHORT)?.succeeded() {
+        true => Support::Module,
+        false => Support::Missing,
+    })
+}
+
+fn is_listed(filesystems: &str, name: &str) -> bool {
+    filesystems
+        .lines()
+        .any(|line| line.split_whitespace().last() == Some(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_name_itself_counts() {
+        let text = "nodev\tsysfs\n\text3\n\text4\nnodev\tbpf\n\txfs\n";
+        assert!(is_listed(text, "ext4") && is_listed(text, "xfs"));
+        assert!(!is_listed(text, "ext") && !is_listed(text, "nodev") && !is_listed(text, "jfs"));
+    }
+}

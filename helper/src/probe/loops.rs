@@ -1,0 +1,29 @@
+//! Loop devices: which of them have our image.
+
+use std::path::{Path, PathBuf};
+
+/// The loop devices whose file this is, in use or about to go.
+pub fn of_image(image: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = std::fs::read_dir("/sys/block") else {
+        return Vec::new();
+    };
+    let mut found: Vec<PathBuf> = entries
+        .flatten()
+        .filter(|entry| {
+            let file = super::line(&entry.path().join("loop/backing_file"));
+            file.is_some_and(|file| Path::new(&file) == image)
+        })
+        .map(|entry| Path::new("/dev").join(entry.file_name()))
+        .collect();
+    found.sort();
+    found
+}
+
+/// Whether it goes around the page cache of the filesystem below.
+pub fn has_direct_io(device: &Path) -> bool {
+    let Some(name) = device.file_name() else {
+        return false;
+    };
+    let path = Path::new("/sys/block").join(name).join("loop/dio");
+    super::line(&path).as_deref() == Some("1")
+}

@@ -1,0 +1,155 @@
+//! Files and directories that only root can have changed. What the helper reads, and where it makes something, is opened
+//! component by component without following symbolic links; every directory on the way belongs to root and cannot be
+//! written by others. Then a path stays what it was when it was checked.
+
+use pgfsbench_core::refusal::{Kind, Refusal, quoted};
+use rustix::fs::{
+    AtFlags, CWD, FileType, Mode, OFlags, Stat, fchmod, fstat, mkdirat, openat, statat,
+};
+use rustix::io::Errno;
+use std::fs::File;
+use std::io::Read;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::{Component, Path};
+
+const STICKY: u32 = 0o1000;
+const WRITABLE_BY_OTHERS: u32 = 0o022;
+
+/// Opens a directory that nobody but root can change or replace.
+pub fn open_directory(path: &Path) -> Result<OwnedFd, Refusal> {
+    walk(path, None)
+}
+
+/// The same; what is missing of it is made, with these rights.
+pub fn make_directory(path: &Path, mode: u32) -> Result<OwnedFd, Refusal> {
+    walk(path, Some(mode))
+}
+
+fn walk(path: &Path, make: Option<u32>) -> Result<OwnedFd, Refusal> {
+    let names = plain_components(path)?;
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let mut directory =
+        openat(CWD, "/", flags, Mode::empty()).map_err(|e| failed("open", Path::new("/"), e))?;
+    let mut so_far = std::path::PathBuf::from("/");
+    for (i, name) in names.iter().enumerate() {
+        so_far.push(name);
+        let opened = match (openat(&directory, *name, flags, Mode::empty()), make) {
+            (Err(Errno::NOENT), Some(mode)) => {
+                mkdirat(&directory, *name, Mode::from_raw_mode(mode))
+                    .and_then(|()| openat(&directory, *name, flags, Mode::empty()))
+                    .and_then(|made| fchmod(&made, Mode::from_raw_mode(mode)).map(|()| made))
+            }
+            (opened, _) => opened,
+        };
+        directory = opened.map_err(|e| match e {
+            Errno::LOOP | Errno::NOTDIR => Refusal::new(
+                Kind::NotAllowed,
+                format!("{} is not a directory", shown(&so_far)),
+            )
+            .detail("Symbolic links are not followed.")
+            .hint("Give the real path."),
+            e => failed("open directory", &so_far, e),
+        })?;
+        let stat = fstat(&directory).map_err(|e| failed("stat", &so_far, e))?;
+        // In a sticky directory, such as /tmp, nobody else can rename or remove what is root's.
+        let may_be_shared = i + 1 < names.len() && stat.st_mode & STICKY != 0;
+        check_owner(&so_far, &stat, may_be_shared)?;
+    }
+    Ok(directory)
+}
+
+fn plain_components(path: &Path) -> Result<Vec<&std::ffi::OsStr>, Refusal> {
+    let mut components = path.components();
+    let names: Option<Vec<_>> = match components.next() {
+        Some(Component::RootDir) => components
+            .map(|component| match component {
+                Component::Normal(name) => Some(name),
+                _ => None,
+            })
+            .collect(),
+        _ => None,
+    };
+    names.filter(|names| !names.is_empty()).ok_or_else(|| {
+        Refusal::new(
+            Kind::InvalidArgument,
+            format!("invalid path {}", shown(path)),
+        )
+        .detail("It must be absolute, without \"..\".")
+        .hint("Give the full path.")
+    })
+}
+
+fn check_owner(path: &Path, stat: &Stat, may_be_shared: bool) -> Result<(), Refusal> {
+    if stat.st_uid != 0 {
+        return Err(
+            unsafe_place(path, &format!("It belongs to user {}.", stat.st_uid))
+                .hint(format!("Run: chown root {}.", path.display())),
+        );
+    }
+    if stat.st_mode & WRITABLE_BY_OTHERS != 0 && !may_be_shared {
+        return Err(
+            unsafe_place(path, &format!("Its mode is {:o}.", stat.st_mode & 0o7777))
+                .hint(format!("Run: chmod go-w {}.", path.display())),
+        );
+    }
+    Ok(())
+}
+
+fn unsafe_place(path: &Path, detail: &str) -> Refusal {
+    let message = format!("{} can be changed by others than root", shown(path));
+    Refusal::new(Kind::NotAllowed, message).detail(detail)
+}
+
+/// Reads a file of this directory that only root can have written; None if there is none.
+pub fn read_file(
+    directory: impl AsFd,
+    name: &str,
+    shown_as: &Path,
+    longest: u64,
+) -> Result<Option<String>, Refusal> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let fd = match openat(directory, name, flags, Mode::empty()) {
+        Ok(fd) => fd,
+        Err(Errno::NOENT) => return Ok(None),
+        Err(e) => return Err(failed("open", shown_as, e)),
+    };
+    let stat = fstat(&fd).map_err(|e| failed("stat", shown_as, e))?;
+    if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile || stat.st_nlink > 1 {
+        return Err(unsafe_place(shown_as, "It is not a plain file.").hint("Remove it."));
+    }
+    check_owner(shown_as, &stat, false)?;
+    let mut text = String::new();
+    File::from(fd)
+        .take(longest + 1)
+        .read_to_string(&mut text)
+        .map_err(|e| {
+            Refusal::new(Kind::System, format!("could not read {}", shown(shown_as)))
+                .detail(format!("{e}."))
+        })?;
+    if text.len() as u64 > longest {
+        let message = format!("{} is too long", shown(shown_as));
+        return Err(Refusal::new(Kind::NotAllowed, message));
+    }
+    Ok(Some(text))
+}
+
+/// What this name stands for in the directory, not following a symbolic link; None if there is nothing.
+pub fn look(directory: impl AsFd, name: &str) -> Result<Option<Stat>, Errno> {
+    match statat(directory, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(stat) => Ok(Some(stat)),
+        Err(Errno::NOENT) => Ok(None),
+        Err(e) => Err(e),
+    }
+}
+
+/// The operating system's refusal.
+pub fn failed(what: &str, path: &Path, error: Errno) -> Refusal {
+    let error = std::io::Error::from(error);
+    Refusal::new(Kind::System, format!("could not {what} {}", shown(path)))
+        .detail(format!("{error}."))
+}
+
+/// A path in quotes.
+pub fn shown(path: &Path) -> String {
+    quoted(&path.display().to_string())
+}

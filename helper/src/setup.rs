@@ -1,0 +1,211 @@
+//! Writes the configuration and the systemd unit.
+
+use crate::config::{self, Config, Database, Device, Images};
+use crate::exec;
+use crate::secure::{self, failed};
+use pgfsbench_core::helper::Name;
+use pgfsbench_core::helper::request::check_device_path;
+use pgfsbench_core::refusal::{Kind, Refusal};
+use pgfsbench_core::units::parse_size;
+use rustix::fs::{Mode, OFlags, openat, renameat};
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// Database that has the extension; may be repeated
+    #[arg(long = "database", value_name = "NAME", required = true)]
+    databases: Vec<String>,
+    /// Directory of the server's socket
+    #[arg(long, default_value = "/run/postgresql")]
+    socket: PathBuf,
+    /// Role to connect as
+    #[arg(long, default_value = "postgres")]
+    role: String,
+    /// User that servers run as
+    #[arg(long, default_value = "postgres")]
+    server_user: String,
+    /// Directory in which images may be made; made itself if it is missing
+    #[arg(long, value_name = "DIRECTORY")]
+    allow_images: Vec<PathBuf>,
+    /// What all images in such a directory may take together
+    #[arg(long, value_name = "SIZE", default_value = "16GB")]
+    max: String,
+    /// Device that may be erased if it is empty or was written by pgfsbench, by its path in /dev/disk/by-id
+    #[arg(long, value_name = "PATH")]
+    allow_device: Vec<String>,
+    /// Replace a configuration that is there
+    #[arg(long)]
+    force: bool,
+    /// Do not write the systemd unit
+    #[arg(long)]
+    no_unit: bool,
+    /// Write below this directory instead of /
+    #[arg(long, default_value = "/", value_name = "DIRECTORY")]
+    prefix: PathBuf,
+}
+
+const HEAD: &str = "\
+# What pgfsbench-helper, which is root, does for whoever asks it in these databases. Nobody but root may be able to
+# write this file. A device with wipe = true is erased whatever it holds. Restart pgfsbench-helper after a change.
+
+";
+
+pub fn run(arguments: &Arguments) -> Result<(), Refusal> {
+    let config = configuration(arguments)?;
+    let below = |path: &str| arguments.prefix.join(path.trim_start_matches('/'));
+    let text = toml::to_string(&config).map_err(|e| {
+        Refusal::new(Kind::Internal, "could not write the configuration").detail(e.to_string())
+    })?;
+    // What cannot be read back is not written.
+    Config::parse(&text)?;
+    let path = below(config::PATH);
+    if path.exists() && !arguments.force {
+        return Err(Refusal::new(
+            Kind::NotInThisState,
+            format!("{} exists", secure::shown(&path)),
+        )
+        .hint("Edit it, or replace it with --force."));
+    }
+    for images in &config.images {
+        secure::make_directory(&images.directory, 0o700)?;
+    }
+    put(&path, &format!("{HEAD}{text}"), 0o600)?;
+    println!("wrote {}", path.display());
+    if arguments.no_unit {
+        return Ok(());
+    }
+    let unit = below("/etc/systemd/system/pgfsbench-helper.service");
+    let program = std::env::current_exe().map_err(|e| {
+        Refusal::new(Kind::System, "where is this program?").detail(format!("{e}."))
+    })?;
+    let text = unit_text(&program);
+    print!("{text}");
+    put(&unit, &text, 0o644)?;
+    println!("wrote {}", unit.display());
+    if arguments.prefix == Path::new("/") && Path::new("/run/systemd/system").exists() {
+        enable()?;
+    } else {
+        println!("enable it with: systemctl enable --now pgfsbench-helper");
+    }
+    Ok(())
+}
+
+fn configuration(arguments: &Arguments) -> Result<Config, Refusal> {
+    let max_bytes = parse_size(&arguments.max, 0)?;
+    let plain = |text: &str| {
+        !text.is_empty()
+            && !text
+                .chars()
+                .any(|c| c.is_whitespace() || "'\\=".contains(c))
+    };
+    let socket = arguments.socket.display().to_string();
+    if !plain(&socket) || !plain(&arguments.role) {
+        return Err(Refusal::argument(
+            "a socket directory or role with blanks, quotes or \"=\" is not supported here",
+        )
+        .hint("Write the configuration by hand."));
+    }
+    for path in &arguments.allow_device {
+        check_device_path(path)?;
+    }
+    let database = |name: &String| {
+        Ok(Database {
+            name: Name::new(name.as_str())?,
+            connection: format!("host={socket} dbname={name} user={}", arguments.role),
+        })
+    };
+    Ok(Config {
+        server_user: arguments.server_user.clone(),
+        mount_root: config::default_mount_root(),
+        state: config::default_state(),
+        filesystems: config::all_filesystems(),
+        database: arguments
+            .databases
+            .iter()
+            .map(database)
+            .collect::<Result<_, Refusal>>()?,
+        images: arguments
+            .allow_images
+            .iter()
+            .map(|directory| Images {
+                directory: directory.clone(),
+                max_bytes,
+                max_images: config::default_max_images(),
+            })
+            .collect(),
+        device: arguments
+            .allow_device
+            .iter()
+            .map(|path| Device {
+                path: path.clone(),
+                wipe: false,
+            })
+            .collect(),
+    })
+}
+
+/// Only the helper itself is ended with the unit: servers on targets outlive it, and since nothing is private to the unit they
+/// see the same mounts.
+fn unit_text(program: &Path) -> String {
+    format!(
+        "[Unit]\n\
+         Description=pgfsbench helper: makes, mounts and removes filesystems for benchmark targets\n\
+         After=postgresql.service local-fs.target\n\
+         \n\
+         [Service]\n\
+         ExecStart={} serve\n\
+         Restart=on-failure\n\
+         RestartSec=5\n\
+         KillMode=process\n\
+         TimeoutStopSec=infinity\n\
+         \n\
+         [Install]\n\
+         WantedBy=multi-user.target\n",
+        program.display()
+    )
+}
+
+fn enable() -> Result<(), Refusal> {
+    let systemctl = exec::require("systemctl", "systemd")?.display().to_string();
+    for words in [
+        &["daemon-reload"][..],
+        &["enable", "--now", "pgfsbench-helper"],
+    ] {
+        let mut argv = vec![systemctl.clone()];
+        argv.extend(words.iter().map(|&w| w.to_owned()));
+        let outcome = exec::run(&argv, exec::SHORT)?;
+        if !outcome.succeeded() {
+            return Err(outcome.refusal());
+        }
+        println!("{}", argv.join(" "));
+    }
+    Ok(())
+}
+
+/// Writes a file as a whole, in a directory that is root's.
+fn put(path: &Path, text: &str, mode: u32) -> Result<(), Refusal> {
+    let parent = path.parent().unwrap_or(Path::new("/"));
+    let name = path
+        .file_name()
+        .and_then(|n| n.to_str())
+        .unwrap_or_default();
+    let directory = secure::make_directory(parent, 0o755)?;
+    let temporary = format!(".{name}.new");
+    let flags =
+        OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let file = openat(&directory, &temporary, flags, Mode::from_raw_mode(mode))
+        .map_err(|e| failed("create", path, e))?;
+    let mut file = File::from(file);
+    file.write_all(text.as_bytes())
+        .and_then(|()| file.sync_all())
+        .map_err(|e| {
+            Refusal::new(
+                Kind::System,
+                format!("could not write {}", secure::shown(path)),
+            )
+            .detail(format!("{e}."))
+        })?;
+    renameat(&directory, &temporary, &directory, name).map_err(|e| failed("rename", path, e))
+}
