@@ -106,6 +106,7 @@ impl Engine {
             self.undo(place, entry, &lock, tell)?;
         }
         let plan = self.plan(place, request)?;
+        secure::make_directory(&self.config.mount_root, 0o755)?;
         check_is_free(&plan)?;
         let kept = match &plan.on {
             On::Image { path, bytes } => Kept::Image {
@@ -220,6 +221,7 @@ impl Engine {
     /// Says for each place how it went.
     pub fn cleanup(&self, all: bool, tell: Tell) -> Result<Vec<Cleared>, Refusal> {
         let lock = self.journal.lock()?;
+        self.journal.sweep()?;
         let (places, strange) = self.journal.places()?;
         let mut outcomes: Vec<_> = strange
             .into_iter()

@@ -211,4 +211,31 @@ mod tests {
         assert!(outcome.succeeded());
         assert_eq!(outcome.output.chars().count(), LONGEST_OUTPUT);
     }
+
+    #[test]
+    fn the_lock_is_held_until_the_last_program_has_ended() {
+        use rustix::fs::{FlockOperation, flock};
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let mut gate = tempfile::NamedTempFile::new().unwrap();
+        let open = || File::open(file.path()).unwrap();
+        let lock = open();
+        flock(&lock, FlockOperation::NonBlockingLockExclusive).unwrap();
+        // What it leaves in the background lives until the gate is opened.
+        let script = format!(
+            "exec 3<&0; (until [ -s {} ]; do sleep 0.01; done) >/dev/null 2>&1 &",
+            gate.path().display()
+        );
+        let argv = ["/bin/sh", "-c", &script].map(String::from);
+        assert!(run_locked(&argv, SHORT, &lock).unwrap().succeeded());
+        // As if this process had been killed.
+        drop(lock);
+        let try_lock = || flock(open(), FlockOperation::NonBlockingLockExclusive);
+        assert_eq!(try_lock(), Err(rustix::io::Errno::WOULDBLOCK));
+        std::io::Write::write_all(&mut gate, b"open").unwrap();
+        let began = Instant::now();
+        while try_lock().is_err() {
+            assert!(began.elapsed() < SHORT);
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
 }

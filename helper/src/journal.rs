@@ -178,6 +178,23 @@ impl Journal {
         Ok((places, strange))
     }
 
+    /// Removes what was being written when a helper was killed. Only for who has the lock.
+    pub fn sweep(&self) -> Result<(), Refusal> {
+        for (directory, name) in [(&self.entries, "journal"), (&self.made, "made")] {
+            let path = self.path.join(name);
+            let entries = Dir::read_from(directory).map_err(|e| failed("read", &path, e))?;
+            for entry in entries {
+                let entry = entry.map_err(|e| failed("read", &path, e))?;
+                let name = entry.file_name().to_bytes();
+                if name.starts_with(b".") && name.ends_with(b".new") {
+                    unlinkat(directory, entry.file_name(), AtFlags::empty())
+                        .map_err(|e| failed("remove", &path, e))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
     pub fn read(&self, place: &Place, config: &Config) -> Result<Option<Entry>, Refusal> {
         let name = format!("{}.json", place.key());
         let path = self.path.join("journal").join(&name);
@@ -226,14 +243,46 @@ impl Journal {
         self.put(&self.made, &self.path.join("made"), &name, &made)
     }
 
+    /// Forget what this place had on the device before: it has been erased.
+    pub fn forget_older(
+        &self,
+        uuid: &str,
+        place: &str,
+        identity: &Identity,
+    ) -> Result<(), Refusal> {
+        let path = self.path.join("made");
+        let keep = made_name(uuid);
+        let directory = Dir::read_from(&self.made).map_err(|e| failed("read", &path, e))?;
+        for entry in directory {
+            let entry = entry.map_err(|e| failed("read", &path, e))?;
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if name.starts_with('.') || keep.as_ref() == Some(&name) {
+                continue;
+            }
+            let Some(made) = self.made(&name)? else {
+                continue;
+            };
+            if made.place == place && made.identity.is_medium(identity) {
+                unlinkat(&self.made, &name, AtFlags::empty())
+                    .map_err(|e| failed("remove", &path, e))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What is known of a filesystem on a device.
+    fn made(&self, name: &str) -> Result<Option<Made>, Refusal> {
+        let path = self.path.join("made").join(name);
+        let text = secure::read_file(&self.made, name, &path, LONGEST)?;
+        Ok(text.and_then(|text| serde_json::from_str(&text).ok()))
+    }
+
     /// Whether it is.
     pub fn is_claimed(&self, uuid: &str, identity: &Identity) -> Result<bool, Refusal> {
         let Some(name) = made_name(uuid) else {
             return Ok(false);
         };
-        let path = self.path.join("made").join(&name);
-        let text = secure::read_file(&self.made, &name, &path, LONGEST)?;
-        let made: Option<Made> = text.and_then(|text| serde_json::from_str(&text).ok());
+        let made = self.made(&name)?;
         Ok(made.is_some_and(|made| made.identity.is_medium(identity)))
     }
 

@@ -9,6 +9,8 @@ use crate::probe::{self, device, kernel};
 use crate::secure;
 use pgfsbench_core::helper::{Prepare, Storage};
 use pgfsbench_core::refusal::Refusal;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 
 pub fn gather(config: &Config, journal: &Journal, request: &Prepare) -> Result<Facts, Refusal> {
     let fs = request.filesystem;
@@ -66,11 +68,19 @@ fn images(config: &Config, journal: &Journal) -> Result<Vec<ImagesFacts>, Refusa
                 kept.iter()
                     .filter(|(path, _)| path.parent() == Some(images.directory.as_path()))
             };
+            // What sparse images may still take is not free.
+            let promised: u64 = here()
+                .map(|(path, bytes)| bytes.saturating_sub(allocated_bytes(path)))
+                .sum();
             Ok(ImagesFacts {
                 used_bytes: here().map(|(_, bytes)| bytes).sum(),
                 images: here().count() as u32,
-                free_bytes: probe::free_bytes(&images.directory)?,
+                free_bytes: probe::free_bytes(&images.directory)?.saturating_sub(promised),
             })
         })
         .collect()
+}
+
+fn allocated_bytes(image: &Path) -> u64 {
+    std::fs::symlink_metadata(image).map_or(0, |metadata| metadata.blocks() * 512)
 }

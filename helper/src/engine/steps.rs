@@ -83,9 +83,13 @@ impl<'a> Work<'a> {
     fn run(&self, step: &Step, tell: Tell) -> Result<(), Refusal> {
         let argv = step.argv(&self.device).expect("a step with a program");
         let outcome = self.run_argv(step, &argv, tell)?;
+        let hint = match step {
+            Step::Mkfs { .. } => "Change the target's mkfs_options or its size.",
+            _ => "Change the target's mount_options; the kernel's log (dmesg) may say more.",
+        };
         match outcome.succeeded() {
             true => Ok(()),
-            false => Err(outcome.refusal()),
+            false => Err(outcome.refusal().hint(hint)),
         }
     }
 
@@ -112,7 +116,8 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// The device is claimed before it is written to, so that what a killed mkfs leaves is known as ours.
+    /// The device is claimed before it is written to, so that what is on it after a kill is known as ours; once more where
+    /// mkfs has chosen the UUID.
     fn mkfs(&mut self, step: &Step, tell: Tell) -> Result<(), Refusal> {
         let On::Device { facts, .. } = &self.plan.on else {
             return self.run(step, tell);
@@ -126,12 +131,13 @@ impl<'a> Work<'a> {
         let journal = &self.engine.journal;
         journal.claim(&self.plan.uuid, key, &facts.identity)?;
         self.run(step, tell)?;
-        if !self.plan.filesystem.takes_uuid()
-            && let Some(uuid) = contents::blkid(&self.device)?.1.get("UUID")
-        {
-            journal.claim(uuid, key, &facts.identity)?;
-        }
-        Ok(())
+        let chosen = match self.plan.filesystem.takes_uuid() {
+            true => None,
+            false => contents::blkid(&self.device)?.1.remove("UUID"),
+        };
+        let uuid = chosen.as_deref().unwrap_or(&self.plan.uuid);
+        journal.claim(uuid, key, &facts.identity)?;
+        journal.forget_older(uuid, key, &facts.identity)
     }
 
     /// The path may lead to another device by now, and somebody may have begun to use it.

@@ -33,11 +33,13 @@ impl Engine {
             tell,
         };
         undoing.unmount(&entry)?;
-        undoing.remove_mount_point(&entry.mount_point)?;
+        // A mount point that cannot be removed does not keep the rest.
+        let removed = undoing.remove_mount_point(&entry.mount_point);
         if let Kept::Image { path, .. } = &entry.on {
             undoing.detach(path)?;
             undoing.remove_image(path)?;
         }
+        removed?;
         self.hook.before("forget");
         self.journal.remove(place)
     }
