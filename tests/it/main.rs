@@ -5,6 +5,7 @@ mod common;
 mod cron;
 mod dump;
 mod findings;
+mod helper;
 mod kept;
 mod luck;
 mod preload;

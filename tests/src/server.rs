@@ -382,7 +382,7 @@ fn owned_directory(name: &str, within: &Path) -> TempDir {
 }
 
 /// Where a program of the system is, also in the directories that only root's PATH has.
-pub(crate) fn program(name: &str) -> Option<PathBuf> {
+pub fn program(name: &str) -> Option<PathBuf> {
     ["/usr/sbin", "/sbin", "/usr/bin", "/bin"]
         .iter()
         .map(|directory| Path::new(directory).join(name))

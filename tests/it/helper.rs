@@ -1,0 +1,10 @@
+//! pgfsbench-helper, as root and with loop devices: what it makes is there and what it removes is gone, whatever happens in
+//! between; and what it must not do it does not do.
+
+mod devices;
+mod images;
+mod jobs;
+mod kills;
+mod lab;
+mod refusals;
+mod setup;

@@ -1,0 +1,307 @@
+//! Images: made, mounted, released, and nothing is left.
+
+use super::lab::{Lab, system};
+use pgfsbench_tests::{LONG, server_owner, skip, wait_until};
+use serde_json::Value;
+use std::os::unix::fs::MetadataExt;
+use std::process::Command;
+
+fn prepare_and_release(test: &str, filesystem: &str, further: &[&str], shown: &[&str]) {
+    let Some(lab) = Lab::new(test) else {
+        return;
+    };
+    if let Err(reason) = lab.can(filesystem) {
+        return skip(test, &reason);
+    }
+    let arguments = [
+        &[
+            "prepare",
+            "--target",
+            "t-1.5+x",
+            "--filesystem",
+            filesystem,
+            "--image",
+            "320MB",
+        ],
+        further,
+    ]
+    .concat();
+    let result: Value = serde_json::from_str(&lab.ok(&arguments)).expect("JSON");
+    let mount_point = lab.path("mnt/bench@t-1.5+x").display().to_string();
+    assert_eq!(result["mount_point"], mount_point.as_str());
+    assert_eq!(result["filesystem"], filesystem);
+    assert_eq!(result["image_bytes"], 320 << 20);
+
+    let mounts = lab.mounts();
+    assert_eq!(mounts.len(), 1, "{mounts:?}");
+    assert!(
+        mounts[0].starts_with(&format!("{mount_point} {filesystem} rw,nosuid,nodev")),
+        "{mounts:?}"
+    );
+    for option in shown {
+        assert!(mounts[0].contains(option), "{mounts:?}");
+    }
+    assert_eq!(lab.loops(), [result["device"].as_str().expect("a device")]);
+    let directory = result["directory"].as_str().expect("a directory");
+    let metadata = std::fs::metadata(directory).expect("the directory");
+    assert_eq!(Some(metadata.uid()), server_owner());
+    assert_eq!(metadata.mode() & 0o7777, 0o700);
+    assert_eq!(
+        std::fs::read_dir(directory).expect("a directory").count(),
+        0
+    );
+
+    lab.refused(
+        &arguments,
+        &[
+            "target \"t-1.5+x\" is prepared already",
+            "Release it first.",
+        ],
+    );
+    assert!(
+        lab.ok(&["release", "--target", "t-1.5+x"])
+            .contains("\"released\": true")
+    );
+    lab.assert_nothing_left();
+    assert!(
+        lab.ok(&["release", "--target", "t-1.5+x"])
+            .contains("\"released\": false")
+    );
+}
+
+#[test]
+fn ext4_is_made_mounted_and_removed() {
+    let options = [
+        "--mkfs-options",
+        "-b4096 -O ^has_journal",
+        "--mount-options",
+        "noatime",
+        "--allocated",
+    ];
+    prepare_and_release(
+        "ext4_is_made_mounted_and_removed",
+        "ext4",
+        &options,
+        &["noatime"],
+    );
+}
+
+#[test]
+fn xfs_is_made_mounted_and_removed() {
+    let options = [
+        "--mkfs-options",
+        "-l size=64m -m crc=1",
+        "--mount-options",
+        "noatime,logbsize=256k",
+    ];
+    prepare_and_release(
+        "xfs_is_made_mounted_and_removed",
+        "xfs",
+        &options,
+        &["noatime", "logbsize=256k"],
+    );
+}
+
+#[test]
+fn btrfs_is_made_mounted_and_removed() {
+    let options = [
+        "--mkfs-options",
+        "--csum=xxhash -m single",
+        "--mount-options",
+        "compress=zstd:3",
+    ];
+    prepare_and_release(
+        "btrfs_is_made_mounted_and_removed",
+        "btrfs",
+        &options,
+        &["compress=zstd:3"],
+    );
+}
+
+#[test]
+fn the_plan_is_what_is_executed() {
+    let Some(lab) = Lab::new("the_plan_is_what_is_executed") else {
+        return;
+    };
+    let of = |verb: &str| {
+        let wanted = [
+            "--target",
+            "t",
+            "--filesystem",
+            "ext4",
+            "--image",
+            "64MB",
+            "--mount-options",
+            "commit=30",
+        ];
+        let output = lab.run(&[&[verb], &wanted[..]].concat());
+        assert!(output.status.success());
+        String::from_utf8_lossy(if verb == "plan" {
+            &output.stdout
+        } else {
+            &output.stderr
+        })
+        .into_owned()
+    };
+    let plan = of("plan");
+    lab.assert_nothing_left();
+    let done = of("prepare");
+    lab.ok(&["release", "--target", "t"]);
+    // The loop device and the UUID are new each time.
+    let [device] = &lab_devices(&done)[..] else {
+        panic!("{done}");
+    };
+    let without_uuid = |text: &str| {
+        let words = text
+            .split(' ')
+            .map(|word| if word.len() == 36 { "UUID" } else { word });
+        words.collect::<Vec<_>>().join(" ")
+    };
+    let done = without_uuid(&done.replace(device, "/dev/loopN"));
+    for line in plan.lines() {
+        let line = without_uuid(line.trim_start_matches('(').trim_end_matches(')'));
+        assert!(done.contains(&line), "`{line}` was not done:\n{done}");
+    }
+    lab.assert_nothing_left();
+}
+
+fn lab_devices(done: &str) -> Vec<String> {
+    let mut devices: Vec<String> = done
+        .split_whitespace()
+        .filter(|word| word.starts_with("/dev/loop"))
+        .map(str::to_owned)
+        .collect();
+    devices.sort();
+    devices.dedup();
+    devices
+}
+
+#[test]
+fn what_is_in_use_is_not_taken_away() {
+    let Some(lab) = Lab::new("what_is_in_use_is_not_taken_away") else {
+        return;
+    };
+    lab.ok(&[
+        "prepare",
+        "--target",
+        "t",
+        "--filesystem",
+        "ext4",
+        "--image",
+        "64MB",
+    ]);
+    let mut user = Command::new("sleep")
+        .arg("600")
+        .current_dir(lab.path("mnt/bench@t"))
+        .spawn()
+        .expect("sleep");
+    let named = format!("sleep (process {})", user.id());
+    for arguments in [&["release", "--target", "t"][..], &["cleanup"]] {
+        lab.refused(arguments, &["is in use", &named]);
+        assert_eq!(lab.mounts().len(), 1);
+        assert_eq!(lab.list("images"), ["bench@t.img"]);
+    }
+    user.kill().expect("kill");
+    user.wait().expect("wait");
+    lab.ok(&["release", "--target", "t"]);
+    lab.assert_nothing_left();
+}
+
+#[test]
+fn a_device_that_somebody_has_mounted_elsewhere_too_stays() {
+    let Some(lab) = Lab::new("a_device_that_somebody_has_mounted_elsewhere_too_stays") else {
+        return;
+    };
+    lab.ok(&[
+        "prepare",
+        "--target",
+        "t",
+        "--filesystem",
+        "ext4",
+        "--image",
+        "64MB",
+    ]);
+    let elsewhere = lab.path("elsewhere");
+    std::fs::create_dir(&elsewhere).expect("a directory");
+    let elsewhere = elsewhere.display().to_string();
+    system("mount", &[&lab.loops()[0], &elsewhere]);
+    lab.refused(
+        &["release", "--target", "t"],
+        &["is mounted on", &elsewhere],
+    );
+    assert_eq!(lab.list("images"), ["bench@t.img"]);
+    system("umount", &[&elsewhere]);
+    lab.ok(&["cleanup"]);
+    wait_until("the loop device has gone", LONG, || {
+        lab.loops().is_empty().then_some(())
+    });
+    lab.assert_nothing_left();
+}
+
+#[test]
+fn what_was_unmounted_by_hand_or_by_a_reboot_is_cleared_up() {
+    let Some(lab) = Lab::new("what_was_unmounted_by_hand_or_by_a_reboot_is_cleared_up") else {
+        return;
+    };
+    let prepare = [
+        "prepare",
+        "--target",
+        "t",
+        "--filesystem",
+        "ext4",
+        "--image",
+        "64MB",
+    ];
+    for again in [&["cleanup"][..], &prepare] {
+        lab.ok(&prepare);
+        system("umount", &[&lab.path("mnt/bench@t").display().to_string()]);
+        system("losetup", &["-d", &lab.loops()[0]]);
+        lab.ok(again);
+        if again == &prepare[..] {
+            assert_eq!(lab.mounts().len(), 1);
+            lab.ok(&["release", "--target", "t"]);
+        }
+        lab.assert_nothing_left();
+    }
+}
+
+#[test]
+fn what_mkfs_or_mount_says_is_passed_on_and_nothing_is_left() {
+    let Some(lab) = Lab::new("what_mkfs_or_mount_says_is_passed_on_and_nothing_is_left") else {
+        return;
+    };
+    for (filesystem, option, text, words) in [
+        (
+            "xfs",
+            "--mkfs-options",
+            "-l size=1m",
+            ["mkfs.xfs failed (exit code 1)", "too small", "mkfs_options"],
+        ),
+        (
+            "ext4",
+            "--mount-options",
+            "stripe=1,commit=999999999999",
+            [
+                "mount failed (exit code 32)",
+                "wrong fs type",
+                "mount_options",
+            ],
+        ),
+    ] {
+        if lab.can(filesystem).is_err() {
+            continue;
+        }
+        let given = format!("{option}={text}");
+        let prepare = [
+            "prepare",
+            "--target",
+            "t",
+            "--filesystem",
+            filesystem,
+            "--image",
+            "320MB",
+        ];
+        lab.refused(&[&prepare[..], &[&given]].concat(), &words);
+        lab.assert_nothing_left();
+    }
+}

@@ -1,0 +1,373 @@
+//! Jobs: taken from a database, done by root, and recorded in their rows.
+
+use super::lab::Lab;
+use crate::common::{execute, row, rows};
+use pgfsbench_tests::{LONG, Server, Signal, server_owner, wait_until};
+use postgres::Client;
+use postgres::config::Host;
+use rustix::process::{Pid, kill_process};
+use std::fs;
+use std::process::Child;
+
+const IMAGE: &str = r#"{"storage": {"image": {"bytes": 67108864}}, "filesystem": "ext4", "mount_options": "noatime"}"#;
+
+/// A server with the tables of the targets, and a helper that is to serve it.
+struct Bench {
+    lab: Lab,
+    server: Server,
+}
+
+impl Bench {
+    fn new(test: &str) -> Option<Self> {
+        let lab = Lab::new(test)?;
+        let server = Server::start(&[]);
+        let config = server.config("postgres", "postgres");
+        let [Host::Unix(sockets)] = config.get_hosts() else {
+            panic!("{config:?}");
+        };
+        let connection = format!(
+            "host={} port={} dbname=postgres user=postgres",
+            sockets.display(),
+            config.get_ports()[0]
+        );
+        lab.configure(
+            &lab.usual()
+                .replace("host=/nowhere user=postgres", &connection),
+        );
+        // The tables alone: the helper needs nothing else of the extension.
+        let schema = concat!(env!("CARGO_MANIFEST_DIR"), "/../sql/schema/2_targets.sql");
+        let schema = fs::read_to_string(schema).expect("the schema");
+        let statements: Vec<&str> = schema
+            .lines()
+            .filter(|line| !line.contains("pg_extension_config_dump"))
+            .collect();
+        let mut client = server.connect("postgres");
+        execute(
+            &mut client,
+            &format!("CREATE SCHEMA fsbench; {}", statements.join("\n")),
+        );
+        Some(Self { lab, server })
+    }
+
+    fn client(&self) -> Client {
+        self.server.connect("postgres")
+    }
+
+    fn serve(&self) -> Serving {
+        let log = fs::File::create(self.lab.path("log")).expect("a log");
+        let child = self
+            .lab
+            .command(&["serve"])
+            .stderr(log)
+            .spawn()
+            .expect("the helper runs");
+        Serving { child }
+    }
+
+    fn log(&self) -> String {
+        fs::read_to_string(self.lab.path("log")).unwrap_or_default()
+    }
+}
+
+struct Serving {
+    child: Child,
+}
+
+impl Serving {
+    fn end(&mut self, signal: Signal) -> Option<i32> {
+        let pid = Pid::from_raw(self.child.id() as i32).expect("a pid");
+        kill_process(pid, signal).expect("kill");
+        self.child.wait().expect("it ends").code()
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn ask(client: &mut Client, target: &str, action: &str, request: &str) -> String {
+    let row = client
+        .query_one(
+            "INSERT INTO fsbench.helper_job (target, action, request) VALUES ($1, $2, $3::text::jsonb) \
+             RETURNING job_id::text",
+            &[&target, &action, &request],
+        )
+        .expect("a job");
+    row.get(0)
+}
+
+fn wait_for_job(client: &mut Client, job: &str, status: &str) {
+    wait_until(&format!("job {job} is {status}"), LONG, || {
+        let now = row(
+            client,
+            &format!("SELECT status FROM fsbench.helper_job WHERE job_id = {job}"),
+        );
+        (now == status).then_some(())
+    });
+}
+
+#[test]
+fn run_once_does_the_jobs_that_wait_and_records_them() {
+    let Some(bench) = Bench::new("run_once_does_the_jobs_that_wait_and_records_them") else {
+        return;
+    };
+    let mut client = bench.client();
+    ask(&mut client, "t", "prepare", IMAGE);
+    ask(&mut client, "t", "prepare", IMAGE);
+    bench.lab.ok(&["run-once"]);
+    assert_eq!(bench.lab.mounts().len(), 1);
+    ask(&mut client, "t", "release", "{}");
+    ask(&mut client, "t", "release", "{}");
+    bench.lab.ok(&["run-once"]);
+    bench.lab.assert_nothing_left();
+    assert_eq!(
+        rows(
+            &mut client,
+            "SELECT job_id, status, started_at >= requested_at AND ended_at >= started_at, helper_version, \
+               (SELECT string_agg(s ->> 'step', ' ') FROM jsonb_array_elements(steps) s), \
+               result ->> 'released', result ->> 'refused', error \
+             FROM fsbench.helper_job ORDER BY job_id"
+        ),
+        [
+            "1|done|t|0.1.0|create_image attach mkfs make_mount_point mount verify make_directory|||",
+            "2|failed|t|0.1.0|||not_in_this_state|target \"t\" is prepared already",
+            "3|done|t|0.1.0|unmount remove_mount_point detach remove_image|true||",
+            "4|done|t|0.1.0||false||",
+        ]
+    );
+    assert_eq!(
+        row(
+            &mut client,
+            "SELECT result ->> 'filesystem', result ->> 'mount_options' LIKE 'rw,nosuid,nodev,noatime%', \
+               result ->> 'directory' LIKE '%/bench@t/pgfsbench', \
+               (SELECT bool_and(s ->> 'exit_code' = '0') FROM jsonb_array_elements(steps) s WHERE s ->> 'step' IN ('attach', 'mkfs', 'mount')), \
+               (SELECT s -> 'argv' ->> 0 LIKE '/%/mkfs.ext4' FROM jsonb_array_elements(steps) s WHERE s ->> 'step' = 'mkfs') \
+             FROM fsbench.helper_job WHERE job_id = 1"
+        ),
+        "ext4|t|t|t|t"
+    );
+}
+
+#[test]
+fn hostile_jobs_fail_and_touch_nothing() {
+    let Some(bench) = Bench::new("hostile_jobs_fail_and_touch_nothing") else {
+        return;
+    };
+    let mut client = bench.client();
+    let with = |what: &str, instead: &str| IMAGE.replace(what, instead);
+    let jobs = [
+        ("../t", IMAGE.to_owned(), "invalid target name \"../t\""),
+        ("t'; DROP TABLE x", IMAGE.to_owned(), "invalid target name"),
+        ("t\nx", IMAGE.to_owned(), "invalid target name"),
+        ("t", "{}".to_owned(), "request is not understood"),
+        ("t", "[]".to_owned(), "request is not understood"),
+        ("t", "null".to_owned(), "request is not understood"),
+        ("t", with("67108864", "-1"), "request is not understood"),
+        (
+            "t",
+            with("67108864", "9223372036854775807"),
+            "image is too large",
+        ),
+        ("t", with("67108864", "1e30"), "request is not understood"),
+        (
+            "t",
+            with("67108864", "1099511627776"),
+            "an image of 1024 GB is not allowed",
+        ),
+        (
+            "t",
+            with("\"ext4\"", "\"../ext4\""),
+            "request is not understood",
+        ),
+        (
+            "t",
+            with("noatime", "suid"),
+            "mount option \"suid\" is not accepted",
+        ),
+        (
+            "t",
+            with("noatime", "noatime\\nsuid"),
+            "invalid mount options",
+        ),
+        (
+            "t",
+            with("\"filesystem\"", "\"extra\": 1, \"filesystem\""),
+            "request is not understood",
+        ),
+        (
+            "t",
+            with(
+                "{\"image\": {\"bytes\": 67108864}}",
+                "{\"device\": {\"path\": \"/dev/../etc/passwd\"}}",
+            ),
+            "invalid device path",
+        ),
+        (
+            "t",
+            with(
+                "{\"image\": {\"bytes\": 67108864}}",
+                "{\"device\": {\"path\": \"/dev/loop0\"}}",
+            ),
+            "is not allowed by the helper's configuration",
+        ),
+        (
+            "t",
+            with("noatime", &"x".repeat(20_000)),
+            "request is too long",
+        ),
+    ];
+    for (target, request, _) in &jobs {
+        ask(&mut client, target, "prepare", request);
+    }
+    // Of another start of the server: from a dump, or from before a crash.
+    execute(
+        &mut client,
+        "INSERT INTO fsbench.helper_job (target, action, request, server_started) VALUES ('t', 'prepare', '{}', '2020-01-01')",
+    );
+    execute(
+        &mut client,
+        "INSERT INTO fsbench.helper_job (target, action, request, status) VALUES ('t', 'prepare', '{}', 'running')",
+    );
+    bench.lab.ok(&["run-once"]);
+    bench.lab.assert_nothing_left();
+    let outcomes = rows(
+        &mut client,
+        "SELECT status, error || CASE WHEN error_detail IS NULL OR error_hint IS NULL THEN ' (alone)' ELSE '' END \
+         FROM fsbench.helper_job ORDER BY job_id",
+    );
+    let wanted = jobs.iter().map(|(.., words)| *words);
+    let stale = [
+        "the server was restarted before the job was begun",
+        "pgfsbench-helper has ended during the job",
+    ];
+    assert_eq!(outcomes.len(), jobs.len() + stale.len());
+    for (outcome, words) in outcomes.iter().zip(wanted.chain(stale)) {
+        assert!(
+            outcome.starts_with("failed|") && outcome.contains(words),
+            "`{words}`: {outcome}"
+        );
+    }
+    assert!(
+        outcomes[..jobs.len()]
+            .iter()
+            .all(|o| !o.contains("(alone)")),
+        "{outcomes:?}"
+    );
+}
+
+#[test]
+fn a_serving_helper_takes_jobs_at_once_survives_the_server_and_ends_cleanly() {
+    let Some(bench) =
+        Bench::new("a_serving_helper_takes_jobs_at_once_survives_the_server_and_ends_cleanly")
+    else {
+        return;
+    };
+    let mut serving = bench.serve();
+    let mut client = bench.client();
+    let job = ask(&mut client, "t", "prepare", IMAGE);
+    wait_for_job(&mut client, &job, "done");
+    let present = "SELECT count(*) FROM pg_stat_activity a JOIN pg_locks l USING (pid) \
+                   WHERE application_name = 'pgfsbench-helper' AND l.locktype = 'advisory' AND l.granted \
+                     AND l.objid = hashtext('pgfsbench-helper')::oid";
+    assert_eq!(row(&mut client, present), "1");
+    bench.lab.refused(
+        &["run-once"],
+        &[
+            "not every database could be served",
+            "another pgfsbench-helper serves",
+        ],
+    );
+    assert_database_process_is_unprivileged(&serving);
+
+    drop(client);
+    bench.server.restart();
+    let mut client = bench.client();
+    let job = ask(&mut client, "u", "prepare", IMAGE);
+    wait_for_job(&mut client, &job, "done");
+    assert_eq!(bench.lab.mounts().len(), 2);
+    let job = ask(&mut client, "u", "release", "{}");
+    wait_for_job(&mut client, &job, "done");
+
+    // A target that is ready outlives the helper, and the next one knows it.
+    assert_eq!(serving.end(Signal::TERM), Some(0), "{}", bench.log());
+    wait_until("the database process has gone", LONG, || {
+        (row(&mut client, present) == "0").then_some(())
+    });
+    assert_eq!(bench.lab.mounts().len(), 1);
+    let _serving = bench.serve();
+    let job = ask(&mut client, "t", "release", "{}");
+    wait_for_job(&mut client, &job, "done");
+    bench.lab.assert_nothing_left();
+}
+
+/// The process that speaks with the database runs as somebody else, without groups, and can gain no rights.
+fn assert_database_process_is_unprivileged(serving: &Serving) {
+    let parent = format!("PPid:\t{}\n", serving.child.id());
+    let statuses: Vec<String> = fs::read_dir("/proc")
+        .expect("/proc")
+        .flatten()
+        .filter_map(|entry| fs::read_to_string(entry.path().join("status")).ok())
+        .filter(|status| status.contains(&parent))
+        .collect();
+    let [status] = &statuses[..] else {
+        panic!("{statuses:?}");
+    };
+    let owner = server_owner().expect("root");
+    let field = |name: &str| {
+        let line = status.lines().find_map(|line| line.strip_prefix(name));
+        line.unwrap_or_else(|| panic!("no {name} in {status}"))
+            .trim()
+            .to_owned()
+    };
+    assert_eq!(field("Uid:"), vec![owner.to_string(); 4].join("\t"));
+    assert_eq!(field("Groups:"), "");
+    assert_eq!(field("CapEff:"), "0000000000000000");
+    assert_eq!(field("NoNewPrivs:"), "1");
+}
+
+#[test]
+fn a_helper_that_was_killed_during_a_job_clears_up_when_it_starts_again() {
+    let Some(bench) =
+        Bench::new("a_helper_that_was_killed_during_a_job_clears_up_when_it_starts_again")
+    else {
+        return;
+    };
+    let prepare = [
+        "prepare",
+        "--target",
+        "left",
+        "--filesystem",
+        "ext4",
+        "--image",
+        "32MB",
+    ];
+    let killed = bench
+        .lab
+        .run(&[&prepare[..], &["--stop-after", "mount"]].concat());
+    assert!(!killed.status.success());
+    assert_eq!(bench.lab.mounts().len(), 1);
+    let mut serving = bench.serve();
+    let mut client = bench.client();
+    let job = ask(&mut client, "t", "prepare", IMAGE);
+    wait_for_job(&mut client, &job, "done");
+    assert_eq!(bench.lab.list("mnt"), ["bench@t"]);
+    assert!(
+        bench.log().contains("cleared up bench@left"),
+        "{}",
+        bench.log()
+    );
+    // Killed, the database process notices; and what was ready is cleared up by cleanup.
+    serving.end(Signal::KILL);
+    wait_until("the database process has gone", LONG, || {
+        (row(
+            &mut client,
+            "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'pgfsbench-helper'",
+        ) == "0")
+            .then_some(())
+    });
+    bench.lab.ok(&["cleanup"]);
+    bench.lab.assert_nothing_left();
+}

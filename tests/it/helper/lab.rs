@@ -1,0 +1,203 @@
+//! A helper with a configuration, a journal, images and mount points of its own, in a directory that only root can enter.
+
+use pgfsbench_tests::{program, server_owner, skip};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use tempfile::TempDir;
+
+pub struct Lab {
+    place: TempDir,
+}
+
+impl Lab {
+    /// With images of 2 GB in all; None, and the test is skipped, where there is no root or no loop device.
+    pub fn new(test: &str) -> Option<Self> {
+        if server_owner().is_none() {
+            skip(test, "needs root");
+            return None;
+        }
+        if !Path::new("/dev/loop-control").exists() {
+            skip(test, "needs loop devices");
+            return None;
+        }
+        let place = TempDir::with_prefix_in("pgfsbench-helper.", "/tmp").expect("a directory");
+        let lab = Self { place };
+        fs::create_dir(lab.path("images")).expect("a directory");
+        lab.configure(&lab.usual());
+        Some(lab)
+    }
+
+    /// Whether this machine can make and mount a filesystem; why not.
+    pub fn can(&self, filesystem: &str) -> Result<(), String> {
+        let output = self.run(&[
+            "plan",
+            "--target",
+            "t",
+            "--filesystem",
+            filesystem,
+            "--image",
+            "320MB",
+        ]);
+        let said = String::from_utf8_lossy(&output.stderr);
+        match output.status.success() {
+            true => Ok(()),
+            false => Err(said
+                .lines()
+                .next()
+                .unwrap_or("it cannot be planned")
+                .to_owned()),
+        }
+    }
+
+    /// Those of ext4, xfs and btrfs that this machine can make and mount.
+    pub fn filesystems(&self) -> Vec<&'static str> {
+        let mut filesystems = vec!["ext4", "xfs", "btrfs"];
+        filesystems.retain(|filesystem| self.can(filesystem).is_ok());
+        assert!(filesystems.contains(&"ext4"));
+        filesystems
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.place.path().join(name)
+    }
+
+    pub fn usual(&self) -> String {
+        format!(
+            "mount_root = {:?}\nstate = {:?}\n\
+             [[database]]\nname = \"bench\"\nconnection = \"host=/nowhere user=postgres\"\n\
+             [[images]]\ndirectory = {:?}\nmax_bytes = \"2GB\"\nmax_images = 3\n",
+            self.path("mnt"),
+            self.path("state"),
+            self.path("images")
+        )
+    }
+
+    pub fn configure(&self, text: &str) {
+        let path = self.path("helper.toml");
+        fs::write(&path, text).expect("the configuration");
+        fs::set_permissions(path, fs::Permissions::from_mode(0o600)).expect("chmod");
+    }
+
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(helper());
+        command
+            .arg("--config")
+            .arg(self.path("helper.toml"))
+            .args(arguments)
+            .stdin(Stdio::null());
+        command
+    }
+
+    pub fn run(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().expect("the helper runs")
+    }
+
+    /// What it prints when it succeeds.
+    pub fn ok(&self, arguments: &[&str]) -> String {
+        let output = self.run(arguments);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{arguments:?}: {said}");
+        String::from_utf8(output.stdout).expect("UTF-8")
+    }
+
+    /// What it says when it refuses, which holds these words.
+    pub fn refused(&self, arguments: &[&str], words: &[&str]) -> String {
+        let output = self.run(arguments);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {said}");
+        for word in words {
+            assert!(said.contains(word), "no `{word}` in: {said}");
+        }
+        said
+    }
+
+    /// Asserts that no mount, loop device, image, mount point or journal entry of this helper is there.
+    pub fn assert_nothing_left(&self) {
+        assert_eq!(self.mounts(), [""; 0]);
+        assert_eq!(self.loops(), [""; 0]);
+        for directory in ["images", "mnt", "state/journal"] {
+            assert_eq!(self.list(directory), [""; 0], "{directory}");
+        }
+    }
+
+    /// What is mounted below this directory: mount point, type and options.
+    pub fn mounts(&self) -> Vec<String> {
+        let mounts = fs::read_to_string("/proc/self/mounts").expect("mounts");
+        mounts
+            .lines()
+            .filter_map(|line| {
+                let fields: Vec<&str> = line.split(' ').collect();
+                Path::new(fields[1])
+                    .starts_with(self.place.path())
+                    .then(|| fields[1..4].join(" "))
+            })
+            .collect()
+    }
+
+    /// Loop devices of files below this directory.
+    pub fn loops(&self) -> Vec<String> {
+        let devices = fs::read_dir("/sys/block").expect("/sys/block");
+        devices
+            .flatten()
+            .filter_map(|device| {
+                let file = fs::read_to_string(device.path().join("loop/backing_file")).ok()?;
+                file.starts_with(self.place.path().to_str()?)
+                    .then(|| format!("/dev/{}", device.file_name().to_string_lossy()))
+            })
+            .collect()
+    }
+
+    pub fn list(&self, directory: &str) -> Vec<String> {
+        let entries = fs::read_dir(self.path(directory))
+            .into_iter()
+            .flatten()
+            .flatten();
+        entries
+            .map(|entry| entry.file_name().to_string_lossy().into_owned())
+            .collect()
+    }
+}
+
+/// Runs a program of the system that has to succeed, and gives what it printed.
+pub fn system(name: &str, arguments: &[&str]) -> String {
+    let path = program(name).unwrap_or_else(|| panic!("there is no {name}"));
+    let output = Command::new(path).args(arguments).output().expect(name);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{name} {arguments:?}: {said}");
+    String::from_utf8_lossy(&output.stdout).trim().to_owned()
+}
+
+/// The helper's program: beside that of the tests, where cargo puts it.
+fn helper() -> PathBuf {
+    if let Some(path) = std::env::var_os("PGFSBENCH_HELPER") {
+        return path.into();
+    }
+    let tests = std::env::current_exe().expect("a program");
+    let path = tests
+        .ancestors()
+        .nth(2)
+        .expect("target/debug")
+        .join("pgfsbench-helper");
+    assert!(
+        path.exists(),
+        "no {}: run cargo build -p pgfsbench-helper",
+        path.display()
+    );
+    path
+}
+
+impl Drop for Lab {
+    fn drop(&mut self) {
+        let try_to = |name: &str, arguments: &[&str]| {
+            let _ = program(name).map(|path| Command::new(path).args(arguments).output());
+        };
+        for mount in self.mounts().iter().rev() {
+            try_to("umount", &["-l", mount.split(' ').next().unwrap_or("")]);
+        }
+        for device in self.loops() {
+            try_to("losetup", &["-d", &device]);
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! `setup`: what it writes is what the other commands accept.
+
+use super::lab::Lab;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+#[test]
+fn setup_writes_a_configuration_that_only_root_can_read_and_does_not_replace_one() {
+    let Some(lab) =
+        Lab::new("setup_writes_a_configuration_that_only_root_can_read_and_does_not_replace_one")
+    else {
+        return;
+    };
+    let prefix = lab.path("prefix").display().to_string();
+    let images = lab.path("more/images").display().to_string();
+    let setup = [
+        "setup",
+        "--prefix",
+        &prefix,
+        "--database",
+        "bench",
+        "--database",
+        "other",
+        "--allow-images",
+        &images,
+        "--max",
+        "4GB",
+        "--allow-device",
+        "/dev/disk/by-id/wwn-1",
+    ];
+    let said = lab.ok(&setup);
+    let path = lab.path("prefix/etc/pgfsbench/helper.toml");
+    assert!(
+        said.contains(&format!("wrote {}", path.display())),
+        "{said}"
+    );
+    let written = fs::read_to_string(&path).expect("a configuration");
+    for words in [
+        "name = \"bench\"",
+        "connection = \"host=/run/postgresql dbname=other user=postgres\"",
+        "max_bytes = 4294967296",
+        "path = \"/dev/disk/by-id/wwn-1\"",
+        "wipe = false",
+    ] {
+        assert!(written.contains(words), "no `{words}` in {written}");
+    }
+    for (path, mode) in [(&path, 0o600), (&lab.path("more/images"), 0o700)] {
+        let metadata = fs::metadata(path).expect("it is there");
+        assert_eq!(metadata.permissions().mode() & 0o777, mode);
+    }
+    let unit = fs::read_to_string(lab.path("prefix/etc/systemd/system/pgfsbench-helper.service"));
+    let unit = unit.expect("a unit");
+    assert!(
+        unit.contains("/pgfsbench-helper serve\n") && unit.contains("KillMode=process\n"),
+        "{unit}"
+    );
+
+    // The commands take it; below a directory of this test's.
+    let below = |name: &str| format!("{name} = {:?}\n", lab.path(name));
+    let own = written
+        .lines()
+        .filter(|line| !line.starts_with("mount_root") && !line.starts_with("state"))
+        .collect::<Vec<_>>()
+        .join("\n");
+    lab.configure(&format!("{}{}{own}", below("mount_root"), below("state")));
+    assert!(
+        lab.ok(&[
+            "plan",
+            "--target",
+            "t",
+            "--filesystem",
+            "ext4",
+            "--image",
+            "1GB"
+        ])
+        .contains(&images)
+    );
+
+    lab.refused(&setup, &["exists", "--force"]);
+    assert_eq!(fs::read_to_string(&path).expect("it is there"), written);
+    lab.ok(&[&setup[..], &["--force", "--no-unit"]].concat());
+
+    for (given, words) in [
+        (["--database", "../x"], "invalid target name"),
+        (["--allow-device", "/etc/passwd"], "invalid device path"),
+        (["--max", "lots"], "invalid size"),
+        (["--role", "x password=y"], "not supported"),
+    ] {
+        let mut arguments = vec!["setup", "--prefix", &prefix, "--force", "--no-unit"];
+        if given[0] != "--database" {
+            arguments.extend(["--database", "bench"]);
+        }
+        arguments.extend(given);
+        lab.refused(&arguments, &[words]);
+    }
+}
+
+#[test]
+fn doctor_names_every_filesystem_with_its_package() {
+    let Some(lab) = Lab::new("doctor_names_every_filesystem_with_its_package") else {
+        return;
+    };
+    let said = lab.ok(&["doctor"]);
+    for (filesystem, package) in [
+        ("ext4", "e2fsprogs"),
+        ("xfs", "xfsprogs"),
+        ("btrfs", "btrfs-progs"),
+        ("f2fs", "f2fs-tools"),
+        ("jfs", "jfsutils"),
+        ("reiserfs", "reiserfsprogs"),
+    ] {
+        let line = said.lines().find(|line| line.starts_with(filesystem));
+        assert!(line.is_some_and(|line| line.contains(package)), "{said}");
+    }
+    assert!(said.contains("mke2fs 1."), "{said}");
+}
