@@ -14,6 +14,7 @@ use crate::secure;
 use pgfsbench_core::helper::protocol::Report;
 use pgfsbench_core::helper::{Prepare, Request};
 use pgfsbench_core::refusal::{Kind, Refusal};
+use rustix::process::{Signal, getpid, kill_process};
 use serde_json::{Value, json};
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -24,25 +25,31 @@ pub use steps::ids;
 /// Where steps are told while they are taken.
 pub type Tell<'a> = &'a mut dyn FnMut(Report);
 
-/// For tests: be killed right before or after a step.
-#[derive(Clone, Debug, Default)]
+/// For tests: to be killed right before or after a step, or to stop before it until somebody says SIGCONT.
+#[derive(Clone, Debug, Default, clap::Args)]
 pub struct Hook {
-    pub before: Option<String>,
-    pub after: Option<String>,
+    #[arg(long, hide = true)]
+    stop_before: Option<String>,
+    #[arg(long, hide = true)]
+    stop_after: Option<String>,
+    #[arg(long, hide = true)]
+    pause_before: Option<String>,
 }
 
 impl Hook {
-    fn pass(step: &str, at: &Option<String>) {
-        if at.as_deref() == Some(step) {
-            let own = rustix::process::getpid();
-            let _ = rustix::process::kill_process(own, rustix::process::Signal::KILL);
-        }
-    }
     fn before(&self, step: &str) {
-        Self::pass(step, &self.before);
+        send(step, &self.pause_before, Signal::STOP);
+        send(step, &self.stop_before, Signal::KILL);
     }
+
     fn after(&self, step: &str) {
-        Self::pass(step, &self.after);
+        send(step, &self.stop_after, Signal::KILL);
+    }
+}
+
+fn send(step: &str, at: &Option<String>, signal: Signal) {
+    if at.as_deref() == Some(step) {
+        let _ = kill_process(getpid(), signal);
     }
 }
 

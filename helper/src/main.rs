@@ -59,19 +59,19 @@ enum Action {
         #[command(flatten)]
         wanted: Wanted,
         #[command(flatten)]
-        stop: Stop,
+        hook: Hook,
     },
     /// Unmount a target and remove what was made for it
     Release {
         #[command(flatten)]
         which: Which,
         #[command(flatten)]
-        stop: Stop,
+        hook: Hook,
     },
     /// Undo everything that the journal names and that is not in use
     Cleanup {
         #[command(flatten)]
-        stop: Stop,
+        hook: Hook,
     },
     /// Say which filesystems this machine can make and mount
     Doctor,
@@ -117,15 +117,6 @@ struct Wanted {
     mount_options: Option<String>,
 }
 
-/// For tests: be killed right before or right after a step.
-#[derive(Args)]
-struct Stop {
-    #[arg(long, hide = true)]
-    stop_before: Option<String>,
-    #[arg(long, hide = true)]
-    stop_after: Option<String>,
-}
-
 fn main() -> ExitCode {
     let command = Command::parse();
     // What is made is for root, or for whom it is given to.
@@ -140,13 +131,7 @@ fn main() -> ExitCode {
 }
 
 fn act(config: &Path, action: Action) -> Result<(), Refusal> {
-    let engine = |stop: Stop| {
-        let hook = Hook {
-            before: stop.stop_before,
-            after: stop.stop_after,
-        };
-        Engine::new(Config::load(config)?, hook)
-    };
+    let engine = |hook: Hook| Engine::new(Config::load(config)?, hook);
     match action {
         Action::Database => database::main(),
         Action::Doctor => {
@@ -154,10 +139,10 @@ fn act(config: &Path, action: Action) -> Result<(), Refusal> {
             Ok(())
         }
         Action::Setup(arguments) => setup::run(&arguments),
-        Action::Serve => serve::serve(engine(Stop::none())?, false),
-        Action::RunOnce => serve::serve(engine(Stop::none())?, true),
+        Action::Serve => serve::serve(engine(Hook::default())?, false),
+        Action::RunOnce => serve::serve(engine(Hook::default())?, true),
         Action::Plan(wanted) => {
-            let engine = engine(Stop::none())?;
+            let engine = engine(Hook::default())?;
             let plan = engine.plan(&wanted.which.place(&engine)?, &wanted.request()?)?;
             let device = match &plan.on {
                 plan::On::Image { .. } => Path::new("/dev/loopN"),
@@ -171,20 +156,20 @@ fn act(config: &Path, action: Action) -> Result<(), Refusal> {
             }
             Ok(())
         }
-        Action::Prepare { wanted, stop } => {
-            let engine = engine(stop)?;
+        Action::Prepare { wanted, hook } => {
+            let engine = engine(hook)?;
             let place = wanted.which.place(&engine)?;
             let result = engine.prepare(&place, &wanted.request()?, &mut show)?;
             println!("{result:#}");
             Ok(())
         }
-        Action::Release { which, stop } => {
-            let engine = engine(stop)?;
+        Action::Release { which, hook } => {
+            let engine = engine(hook)?;
             let result = engine.release(&which.place(&engine)?, &mut show)?;
             println!("{result:#}");
             Ok(())
         }
-        Action::Cleanup { stop } => cleanup(&engine(stop)?),
+        Action::Cleanup { hook } => cleanup(&engine(hook)?),
     }
 }
 
@@ -206,15 +191,6 @@ fn cleanup(engine: &Engine) -> Result<(), Refusal> {
             Kind::NotInThisState,
             "not everything could be cleared up",
         )),
-    }
-}
-
-impl Stop {
-    fn none() -> Self {
-        Self {
-            stop_before: None,
-            stop_after: None,
-        }
     }
 }
 

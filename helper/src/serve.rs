@@ -13,7 +13,7 @@ use std::net::Shutdown;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -155,9 +155,22 @@ fn serve_one(
     let talked = converse(database, shared, &ours);
     // Without this an offender would wait for an answer.
     let _ = ours.shutdown(Shutdown::Both);
-    let status = child.wait()?;
+    let status = end(&mut child)?;
     talked?;
     Ok(status.success())
+}
+
+/// Waits for a process whose stream is closed; one that does not end by itself is ended.
+fn end(child: &mut Child) -> io::Result<ExitStatus> {
+    let closed = Instant::now();
+    while closed.elapsed() < PATIENCE {
+        if let Some(status) = child.try_wait()? {
+            return Ok(status);
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
+    child.kill()?;
+    child.wait()
 }
 
 trait ClearClosed {
