@@ -34,7 +34,8 @@ pub fn main() -> Result<(), Refusal> {
         );
     }
     let failed = |e: Failure| {
-        Refusal::new(Kind::System, "the process for a database has failed").detail(format!("{e}."))
+        Refusal::new(Kind::System, "the process for a database has failed")
+            .detail(format!("{}.", describe(&e)))
     };
     // What it has to do needs no program that gains rights.
     let _ = rustix::thread::set_no_new_privs(true);
@@ -129,7 +130,7 @@ impl Servant {
 
     /// Has one job done and records it. Whether root has gone meanwhile.
     fn carry_out(&mut self, client: &mut Client, job: Job) -> Result<bool, Failure> {
-        let (outcome, is_gone) = match job.request() {
+        let (outcome, is_gone) = match job.request {
             Err(refusal) => (Outcome::refused(Vec::new(), refusal), false),
             Ok(request) => match self.ask_root(client, job.id, request) {
                 Ok(outcome) => (outcome, false),

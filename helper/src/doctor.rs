@@ -2,8 +2,41 @@
 
 use crate::exec;
 use crate::probe::kernel::{self, Support};
+use crate::probe::loops;
 use pgfsbench_core::helper::Filesystem;
-use std::path::Path;
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+
+/// What it takes for a filesystem, and what of it is here.
+#[derive(Serialize)]
+pub struct Readiness {
+    filesystem: Filesystem,
+    /// Whether the configuration allows it.
+    allowed: bool,
+    /// yes, module or no.
+    kernel: &'static str,
+    program: Option<PathBuf>,
+    version: Option<String>,
+    /// The Debian package of the program.
+    package: &'static str,
+}
+
+/// Each filesystem, where these are allowed.
+pub fn filesystems(allowed: &[Filesystem]) -> Vec<Readiness> {
+    let readiness = |filesystem: Filesystem| Readiness {
+        filesystem,
+        allowed: allowed.contains(&filesystem),
+        kernel: match kernel::support(filesystem) {
+            Ok(Support::Present) => "yes",
+            Ok(Support::Module) => "module",
+            Ok(Support::Missing) | Err(_) => "no",
+        },
+        program: exec::find(filesystem.mkfs_program()),
+        version: version(filesystem),
+        package: filesystem.package(),
+    };
+    Filesystem::ALL.into_iter().map(readiness).collect()
+}
 
 /// The version of the program that makes a filesystem, in its own words.
 pub fn version(filesystem: Filesystem) -> Option<String> {
@@ -23,22 +56,15 @@ pub fn print() {
         "{:<10} {:<8} {:<26} {:<15} version",
         "filesystem", "kernel", "program", "package"
     );
-    for fs in Filesystem::ALL {
-        let support = match kernel::support(fs) {
-            Ok(Support::Present) => "yes",
-            Ok(Support::Module) => "module",
-            Ok(Support::Missing) => "no",
-            Err(_) => "?",
-        };
-        let program = match exec::find(fs.mkfs_program()) {
-            Some(path) => path.display().to_string(),
-            None => "missing".into(),
-        };
-        let version = version(fs).unwrap_or_else(|| "-".into());
+    for ready in filesystems(&Filesystem::ALL) {
+        let name = ready.filesystem.name();
+        let program = ready
+            .program
+            .map_or("missing".into(), |path| path.display().to_string());
+        let version = ready.version.unwrap_or_else(|| "-".into());
         println!(
-            "{:<10} {support:<8} {program:<26} {:<15} {version}",
-            fs.name(),
-            fs.package()
+            "{name:<10} {:<8} {program:<26} {:<15} {version}",
+            ready.kernel, ready.package
         );
     }
     for (name, package) in [
@@ -52,7 +78,7 @@ pub fn print() {
             None => println!("{name}: missing; install the package {package}"),
         }
     }
-    let loops = match Path::new("/dev/loop-control").exists() {
+    let loops = match Path::new(loops::CONTROL).exists() {
         true => "yes",
         false => "no: images cannot be attached here",
     };

@@ -1,6 +1,7 @@
 //! Does what is asked: gathers the facts, has them planned, and takes the steps one by one, each in the journal before it is
 //! taken. What fails is undone.
 
+mod describe;
 mod facts;
 mod steps;
 mod undo;
@@ -12,7 +13,7 @@ use crate::plan::{On, Plan};
 use crate::probe;
 use crate::secure;
 use pgfsbench_core::helper::protocol::Report;
-use pgfsbench_core::helper::{Prepare, Request};
+use pgfsbench_core::helper::{Name, Prepare, Request};
 use pgfsbench_core::refusal::{Kind, Refusal};
 use rustix::process::{Signal, getpid, kill_process};
 use serde_json::{Value, json};
@@ -83,11 +84,16 @@ impl Engine {
     }
 
     /// Does what a job asks for, on behalf of this database.
-    pub fn handle(&self, place: &Place, request: &Request, tell: Tell) -> Result<Value, Refusal> {
+    pub fn handle(&self, database: &Name, request: &Request, tell: Tell) -> Result<Value, Refusal> {
         request.check()?;
+        let place = |target: &Name| Place {
+            database: database.clone(),
+            target: target.clone(),
+        };
         match request {
-            Request::Prepare { prepare, .. } => self.prepare(place, prepare, tell),
-            Request::Release { .. } => self.release(place, tell),
+            Request::Prepare { target, prepare } => self.prepare(&place(target), prepare, tell),
+            Request::Release { target } => self.release(&place(target), tell),
+            Request::Describe => self.describe(),
         }
     }
 

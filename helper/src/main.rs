@@ -73,6 +73,8 @@ enum Action {
         #[command(flatten)]
         hook: Hook,
     },
+    /// Say as JSON what the configuration allows and what is there: devices, images, filesystems
+    Describe,
     /// Say which filesystems this machine can make and mount
     Doctor,
     /// Write the configuration and the systemd unit
@@ -134,6 +136,10 @@ fn act(config: &Path, action: Action) -> Result<(), Refusal> {
     let engine = |hook: Hook| Engine::new(Config::load(config)?, hook);
     match action {
         Action::Database => database::main(),
+        Action::Describe => {
+            println!("{:#}", engine(Hook::default())?.describe()?);
+            Ok(())
+        }
         Action::Doctor => {
             doctor::print();
             Ok(())

@@ -3,7 +3,6 @@
 
 use crate::config::Database;
 use crate::engine::{Cleared, Engine};
-use crate::place::Place;
 use pgfsbench_core::helper::protocol::{Answer, Hello, Order, Reply, read, write};
 use pgfsbench_core::refusal::{Kind, Refusal};
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -211,10 +210,6 @@ fn converse(database: &Database, shared: &Shared, stream: &UnixStream) -> io::Re
     )?;
     let mut from = BufReader::new(stream);
     while let Some(Order { job, request }) = read::<Order>(&mut from)? {
-        let place = Place {
-            database: database.name.clone(),
-            target: request.target().clone(),
-        };
         let engine = lock(&shared.engine);
         if shared.stopping.load(Ordering::SeqCst) {
             break;
@@ -229,10 +224,11 @@ fn converse(database: &Database, shared: &Shared, stream: &UnixStream) -> io::Re
                 },
             );
         };
-        let reply = match engine.handle(&place, &request, &mut tell) {
+        let reply = match engine.handle(&database.name, &request, &mut tell) {
             Ok(result) => Reply::Finished(result),
             Err(refusal) => {
-                eprintln!("pgfsbench-helper: {}: {refusal}", place.key());
+                let target = request.target().map_or("", |name| name.as_str());
+                eprintln!("pgfsbench-helper: {}@{target}: {refusal}", database.name);
                 Reply::Refused(refusal)
             }
         };

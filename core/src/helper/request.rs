@@ -167,6 +167,8 @@ pub enum Request {
         /// The target.
         target: Name,
     },
+    /// Say what may be used here: devices, directories of images, filesystems. Nothing is changed.
+    Describe,
 }
 
 impl Request {
@@ -180,17 +182,19 @@ impl Request {
                 ))
                 .hint("Give fewer options."));
         }
-        let target = Name::new(target)?;
         let request = match action {
             "prepare" => Self::Prepare {
-                target,
+                target: Name::new(target)?,
                 prepare: parse(request)?,
             },
-            "release" => Self::Release { target },
+            "release" => Self::Release {
+                target: Name::new(target)?,
+            },
+            "describe" => Self::Describe,
             other => {
                 return Err(
                     Refusal::argument(format!("unknown action {}", quoted(other)))
-                        .detail("The helper prepares and releases targets.")
+                        .detail("The helper prepares and releases targets, and describes what there is.")
                         .hint("Use the functions of the extension."),
                 );
             }
@@ -203,14 +207,15 @@ impl Request {
     pub fn check(&self) -> Result<(), Refusal> {
         match self {
             Self::Prepare { prepare, .. } => prepare.check(),
-            Self::Release { .. } => Ok(()),
+            Self::Release { .. } | Self::Describe => Ok(()),
         }
     }
 
-    /// The target's name.
-    pub fn target(&self) -> &Name {
+    /// The target's name, if it is about one.
+    pub fn target(&self) -> Option<&Name> {
         match self {
-            Self::Prepare { target, .. } | Self::Release { target } => target,
+            Self::Prepare { target, .. } | Self::Release { target } => Some(target),
+            Self::Describe => None,
         }
     }
 }
@@ -252,6 +257,7 @@ mod tests {
         let json = r#"{"storage": {"device": {"path": "/dev/disk/by-id/wwn-0x5000-part1"}}, "filesystem": "ext4"}"#;
         assert!(Request::of_job("prepare", "a", json).is_ok());
         assert!(Request::of_job("release", "a", "{}").is_ok());
+        assert_eq!(Request::of_job("describe", "", "{}"), Ok(Request::Describe));
     }
 
     #[test]

@@ -3,16 +3,16 @@
 use super::Failure;
 use pgfsbench_core::helper::Request;
 use pgfsbench_core::helper::protocol::Report;
+use pgfsbench_core::helper::request::LONGEST_REQUEST;
 use pgfsbench_core::refusal::{Kind, Refusal};
-use postgres::{Client, Row};
+use postgres::Client;
 use serde_json::Value;
 
 /// A job that is ours to do.
 pub struct Job {
     pub id: i64,
-    action: String,
-    target: String,
-    request: String,
+    /// What is asked for: a copy, which no later change of the row reaches.
+    pub request: Result<Request, Refusal>,
 }
 
 /// What came of it.
@@ -38,26 +38,6 @@ impl Outcome {
             result: Some(serde_json::json!({"refused": refusal.kind})),
             refusal: Some(refusal),
         }
-    }
-}
-
-impl Job {
-    fn of_row(row: &Row) -> Result<Self, postgres::Error> {
-        // Texts that are not valid in UTF-8 (in a database of SQL_ASCII) are refused as such.
-        let text = |i: usize| {
-            row.try_get::<_, String>(i)
-                .unwrap_or_else(|_| "\u{fffd}".into())
-        };
-        Ok(Self {
-            id: row.try_get(0)?,
-            action: text(1),
-            target: text(2),
-            request: text(3),
-        })
-    }
-
-    pub fn request(&self) -> Result<Request, Refusal> {
-        Request::of_job(&self.action, &self.target, &self.request)
     }
 }
 
@@ -106,18 +86,43 @@ pub fn fail_stale(client: &mut Client) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Takes the oldest job of this start of the server. What it asks for is what it asks for now: later changes of the row
-/// change nothing.
+/// Takes the oldest job of this start of the server. It is read only when it is taken, so that one that cannot be read is in
+/// nobody's way.
 pub fn claim(client: &mut Client) -> Result<Option<Job>, Failure> {
     let row = client.query_opt(
         "UPDATE fsbench.helper_job SET status = 'running', started_at = clock_timestamp(), helper_version = $1 \
          WHERE job_id = (SELECT job_id FROM fsbench.helper_job \
                          WHERE status = 'queued' AND server_started = pg_postmaster_start_time() \
                          ORDER BY job_id LIMIT 1 FOR UPDATE SKIP LOCKED) \
-         RETURNING job_id, action, target, request::text",
+         RETURNING job_id",
         &[&env!("CARGO_PKG_VERSION")],
     )?;
-    Ok(row.as_ref().map(Job::of_row).transpose()?)
+    let Some(row) = row else {
+        return Ok(None);
+    };
+    let id = row.get(0);
+    let request = match read(client, id) {
+        Ok(request) => request,
+        Err(e) if e.as_db_error().is_none() || client.is_closed() => return Err(e.into()),
+        // In a database of SQL_ASCII, bytes that are no text.
+        Err(e) => Err(Refusal::argument("job cannot be read")
+            .detail(format!(
+                "The server says: {}.",
+                e.as_db_error().map_or("", |e| e.message())
+            ))
+            .hint("Use ASCII.")),
+    };
+    Ok(Some(Job { id, request }))
+}
+
+/// However long they are, no more of the texts is read than tells that they are too long.
+fn read(client: &mut Client, id: i64) -> Result<Result<Request, Refusal>, postgres::Error> {
+    let row = client.query_one(
+        "SELECT left(action, 100), left(target, 100), left(request::text, $2) FROM fsbench.helper_job WHERE job_id = $1",
+        &[&id, &(LONGEST_REQUEST as i32 + 1)],
+    )?;
+    let text = |i: usize| row.try_get::<_, &str>(i);
+    Ok(Request::of_job(text(0)?, text(1)?, text(2)?))
 }
 
 /// What was done so far.

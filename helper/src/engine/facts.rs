@@ -49,7 +49,8 @@ pub fn is_ours(journal: &Journal, device: &device::DeviceFacts) -> Result<bool, 
     }
 }
 
-fn images(config: &Config, journal: &Journal) -> Result<Vec<ImagesFacts>, Refusal> {
+/// What there is in each directory of images.
+pub fn images(config: &Config, journal: &Journal) -> Result<Vec<ImagesFacts>, Refusal> {
     let (places, _) = journal.places()?;
     let mut kept = Vec::new();
     for place in places {

@@ -2,6 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+/// Where loop devices come from.
+pub const CONTROL: &str = "/dev/loop-control";
+
 /// The loop devices whose file this is, in use or about to go.
 pub fn of_image(image: &Path) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir("/sys/block") else {

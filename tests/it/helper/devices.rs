@@ -3,6 +3,7 @@
 use super::lab::{Lab, system};
 use pgfsbench_tests::{LONG, Signal, wait_until};
 use rustix::process::{Pid, kill_process};
+use serde_json::Value;
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Write};
 use std::os::unix::fs::FileExt;
@@ -379,4 +380,65 @@ fn a_device_that_somebody_uses_or_writes_between_check_and_use_is_refused() {
         "{said}"
     );
     system("umount", &[&elsewhere]);
+}
+
+#[test]
+fn what_there_is_is_described() {
+    let Some(disk) = Disk::new("what_there_is_is_described") else {
+        return;
+    };
+    let missing = "[[device]]\npath = \"/dev/disk/by-id/none\"\n";
+    let device = format!("[[device]]\npath = {:?}\n", disk.device);
+    disk.lab
+        .configure(&format!("{}{device}{missing}", disk.lab.usual()));
+    let described =
+        || -> Value { serde_json::from_str(&disk.lab.ok(&["describe"])).expect("JSON") };
+    let device = |of: &Value| {
+        let device = &of["devices"][0];
+        format!(
+            "{} {} {}",
+            device["usable"], device["written_by_pgfsbench"], device["contents"]
+        )
+    };
+    let empty = described();
+    assert_eq!(device(&empty), "true false \"nothing\"");
+    assert_eq!(empty["devices"][0]["path"], disk.device.as_str());
+    assert_eq!(empty["devices"][0]["bytes"], MEGABYTES << 20);
+    assert_eq!(empty["devices"][1]["usable"], false);
+    assert_eq!(
+        empty["devices"][1]["why_not"]
+            .as_str()
+            .map(|w| w.contains("there is no device")),
+        Some(true)
+    );
+    assert_eq!(empty["images"][0]["max_bytes"], 2u64 << 30);
+    assert_eq!(empty["images"][0]["used_bytes"], 0);
+    assert_eq!(empty["filesystems"].as_array().map(Vec::len), Some(8));
+
+    disk.lab.ok(&disk.prepare());
+    let used = described();
+    assert!(
+        device(&used).starts_with("false true \"ext4, UUID "),
+        "{used}"
+    );
+    assert!(
+        used["devices"][0]["in_use"]
+            .as_str()
+            .is_some_and(|u| u.contains("bench@d")),
+        "{used}"
+    );
+    disk.lab.ok(&["release", "--target", "d"]);
+    assert!(device(&described()).starts_with("true true \"ext4, UUID "));
+    disk.blank();
+    disk.write(1 << 10, b"precious");
+    let foreign = described();
+    assert_eq!(
+        device(&foreign),
+        "false false \"data without a known signature\""
+    );
+    assert!(
+        foreign["devices"][0]["why_not"]
+            .as_str()
+            .is_some_and(|w| w.contains("pgfsbench did not write that"))
+    );
 }

@@ -19,34 +19,45 @@ struct Bench {
 
 impl Bench {
     fn new(test: &str) -> Option<Self> {
-        let lab = Lab::new(test)?;
-        let server = Server::start(&[]);
-        let config = server.config("postgres", "postgres");
+        let bench = Self {
+            lab: Lab::new(test)?,
+            server: Server::start(&[]),
+        };
+        bench.serve_database("postgres");
+        Some(bench)
+    }
+
+    /// Have this database served, and give it the tables.
+    fn serve_database(&self, name: &str) {
+        let usual = self.lab.usual();
+        let connection = self.connection(name);
+        self.lab
+            .configure(&usual.replace("host=/nowhere user=postgres", &connection));
+        self.make_tables(name);
+    }
+
+    fn connection(&self, name: &str) -> String {
+        let config = self.server.config("postgres", name);
         let [Host::Unix(sockets)] = config.get_hosts() else {
             panic!("{config:?}");
         };
-        let connection = format!(
-            "host={} port={} dbname=postgres user=postgres",
-            sockets.display(),
-            config.get_ports()[0]
-        );
-        lab.configure(
-            &lab.usual()
-                .replace("host=/nowhere user=postgres", &connection),
-        );
-        // The tables alone: the helper needs nothing else of the extension.
+        let (sockets, port) = (sockets.display(), config.get_ports()[0]);
+        format!("host={sockets} port={port} dbname={name} user=postgres")
+    }
+
+    /// The tables alone: the helper needs nothing else of the extension.
+    fn make_tables(&self, name: &str) {
         let schema = concat!(env!("CARGO_MANIFEST_DIR"), "/../sql/schema/2_targets.sql");
         let schema = fs::read_to_string(schema).expect("the schema");
         let statements: Vec<&str> = schema
             .lines()
             .filter(|line| !line.contains("pg_extension_config_dump"))
             .collect();
-        let mut client = server.connect("postgres");
+        let mut client = self.server.connect(name);
         execute(
             &mut client,
             &format!("CREATE SCHEMA fsbench; {}", statements.join("\n")),
         );
-        Some(Self { lab, server })
     }
 
     fn client(&self) -> Client {
@@ -368,6 +379,77 @@ fn a_helper_that_was_killed_during_a_job_clears_up_when_it_starts_again() {
         ) == "0")
             .then_some(())
     });
+    bench.lab.ok(&["cleanup"]);
+    bench.lab.assert_nothing_left();
+}
+
+#[test]
+fn bytes_that_are_no_text_are_refused() {
+    let Some(bench) = Bench::new("bytes_that_are_no_text_are_refused") else {
+        return;
+    };
+    execute(
+        &mut bench.client(),
+        "CREATE DATABASE bytes TEMPLATE template0 ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE 'C'",
+    );
+    bench.serve_database("bytes");
+    let mut client = bench.server.connect("bytes");
+    execute(
+        &mut client,
+        "INSERT INTO fsbench.helper_job (target, action, request) VALUES (E'\\xff', 'prepare', '{}'), \
+(E't', 'prepare', (E'{\"a\": \"\\xff\"}')::jsonb), ('t', 'release', '{}')",
+    );
+    bench.lab.ok(&["run-once"]);
+    bench.lab.assert_nothing_left();
+    assert_eq!(
+        rows(
+            &mut client,
+            "SELECT status, error FROM fsbench.helper_job ORDER BY job_id"
+        ),
+        [
+            "failed|job cannot be read",
+            "failed|job cannot be read",
+            "done|"
+        ]
+    );
+}
+
+#[test]
+fn targets_of_two_databases_with_the_same_name_do_not_meet() {
+    let Some(bench) = Bench::new("targets_of_two_databases_with_the_same_name_do_not_meet") else {
+        return;
+    };
+    execute(
+        &mut bench.client(),
+        "CREATE DATABASE other TEMPLATE template0",
+    );
+    bench.make_tables("other");
+    let mut config = bench
+        .lab
+        .usual()
+        .replace("host=/nowhere user=postgres", &bench.connection("postgres"));
+    config += &format!(
+        "[[database]]\nname = \"other\"\nconnection = \"{}\"\n",
+        bench.connection("other")
+    );
+    // One that cannot be reached keeps nobody else from being served.
+    config += "[[database]]\nname = \"gone\"\nconnection = \"host=/nowhere user=postgres\"\n";
+    bench.lab.configure(&config);
+    let (mut one, mut other) = (bench.client(), bench.server.connect("other"));
+    ask(&mut one, "t", "prepare", IMAGE);
+    ask(&mut other, "t", "prepare", IMAGE);
+    bench.lab.refused(
+        &["run-once"],
+        &["the process for database \"gone\" has failed"],
+    );
+    let mut mounted = bench.lab.list("mnt");
+    mounted.sort();
+    assert_eq!(mounted, ["bench@t", "other@t"]);
+    assert_eq!(bench.lab.mounts().len(), 2);
+    // Each releases its own.
+    ask(&mut other, "t", "release", "{}");
+    bench.lab.run(&["run-once"]);
+    assert_eq!(bench.lab.list("mnt"), ["bench@t"]);
     bench.lab.ok(&["cleanup"]);
     bench.lab.assert_nothing_left();
 }

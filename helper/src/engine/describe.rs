@@ -1,0 +1,81 @@
+//! Says what may be used here, for the extension's views: which devices and what they hold, which directories of images and
+//! what is left there, which filesystems. Looks only at what the configuration names.
+
+use super::{Engine, facts};
+use crate::config::Device;
+use crate::doctor;
+use crate::plan::check_device;
+use crate::probe::{self, device, kernel};
+use pgfsbench_core::refusal::Refusal;
+use serde_json::{Value, json};
+use std::path::Path;
+
+impl Engine {
+    /// The whole description.
+    pub fn describe(&self) -> Result<Value, Refusal> {
+        let devices: Vec<Value> = self.config.device.iter().map(|d| self.device(d)).collect();
+        let images = match facts::images(&self.config, &self.journal) {
+            Ok(images) => self
+                .config
+                .images
+                .iter()
+                .zip(images)
+                .map(|(allowed, there)| {
+                    json!({
+                        "directory": allowed.directory,
+                        "max_bytes": allowed.max_bytes,
+                        "used_bytes": there.used_bytes,
+                        "max_images": allowed.max_images,
+                        "images": there.images,
+                        "free_bytes": there.free_bytes,
+                    })
+                })
+                .collect(),
+            Err(refusal) => vec![json!({"why_not": why_not(&refusal)})],
+        };
+        Ok(json!({
+            "helper_version": env!("CARGO_PKG_VERSION"),
+            "kernel": kernel::release(),
+            "loop_devices": Path::new(probe::loops::CONTROL).exists(),
+            "devices": devices,
+            "images": images,
+            "filesystems": doctor::filesystems(&self.config.filesystems),
+        }))
+    }
+
+    fn device(&self, allowed: &Device) -> Value {
+        let looked = device::look(&allowed.path).and_then(|facts| {
+            let is_ours = facts::is_ours(&self.journal, &facts)?;
+            Ok((facts, is_ours))
+        });
+        let (facts, is_ours) = match looked {
+            Ok(looked) => looked,
+            Err(refusal) => {
+                return json!({"path": allowed.path, "wipe": allowed.wipe, "usable": false, "why_not": why_not(&refusal)});
+            }
+        };
+        let check = check_device(&allowed.path, allowed.wipe, is_ours, &facts);
+        json!({
+            "path": allowed.path,
+            "wipe": allowed.wipe,
+            "node": facts.node,
+            "model": facts.model,
+            "serial": facts.identity.serial,
+            "wwn": facts.identity.wwn,
+            "partition_uuid": facts.identity.partition_uuid,
+            "bytes": facts.identity.bytes,
+            "contents": facts.contents.to_string(),
+            "written_by_pgfsbench": is_ours,
+            "in_use": facts.in_use,
+            "usable": check.is_ok(),
+            "why_not": check.err().map(|refusal| why_not(&refusal)),
+        })
+    }
+}
+
+fn why_not(refusal: &Refusal) -> String {
+    match &refusal.detail {
+        Some(detail) => format!("{refusal}: {detail}"),
+        None => refusal.to_string(),
+    }
+}
