@@ -21,7 +21,7 @@ use std::time::Duration;
 
 /// How often it looks whether root is still there, and for jobs whose notification was missed.
 const TICK: Duration = Duration::from_millis(500);
-const PAUSE: Duration = Duration::from_secs(2);
+const PAUSE: Duration = Duration::from_secs(1);
 
 type Failure = Box<dyn Error + Send + Sync>;
 

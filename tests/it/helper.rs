@@ -1,7 +1,10 @@
 //! pgfsbench-helper, as root and with loop devices: what it makes is there and what it removes is gone, whatever happens in
 //! between; and what it must not do it does not do.
 
+mod bench;
 mod devices;
+mod disk;
+mod exchange;
 mod images;
 mod jobs;
 mod kills;

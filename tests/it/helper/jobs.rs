@@ -1,124 +1,11 @@
 //! Jobs: taken from a database, done by root, and recorded in their rows.
 
-use super::lab::Lab;
+use super::bench::{Bench, Serving, ask, wait_for_job};
 use crate::common::{execute, row, rows};
-use pgfsbench_tests::{LONG, Server, Signal, server_owner, wait_until};
-use postgres::Client;
-use postgres::config::Host;
-use rustix::process::{Pid, kill_process};
+use pgfsbench_tests::{LONG, Signal, server_owner, wait_until};
 use std::fs;
-use std::process::Child;
 
 const IMAGE: &str = r#"{"storage": {"image": {"bytes": 67108864}}, "filesystem": "ext4", "mount_options": "noatime"}"#;
-
-/// A server with the tables of the targets, and a helper that is to serve it.
-struct Bench {
-    lab: Lab,
-    server: Server,
-}
-
-impl Bench {
-    fn new(test: &str) -> Option<Self> {
-        let bench = Self {
-            lab: Lab::new(test)?,
-            server: Server::start(&[]),
-        };
-        bench.serve_database("postgres");
-        Some(bench)
-    }
-
-    /// Have this database served, and give it the tables.
-    fn serve_database(&self, name: &str) {
-        let usual = self.lab.usual();
-        let connection = self.connection(name);
-        self.lab
-            .configure(&usual.replace("host=/nowhere user=postgres", &connection));
-        self.make_tables(name);
-    }
-
-    fn connection(&self, name: &str) -> String {
-        let config = self.server.config("postgres", name);
-        let [Host::Unix(sockets)] = config.get_hosts() else {
-            panic!("{config:?}");
-        };
-        let (sockets, port) = (sockets.display(), config.get_ports()[0]);
-        format!("host={sockets} port={port} dbname={name} user=postgres")
-    }
-
-    /// The tables alone: the helper needs nothing else of the extension.
-    fn make_tables(&self, name: &str) {
-        let schema = concat!(env!("CARGO_MANIFEST_DIR"), "/../sql/schema/2_targets.sql");
-        let schema = fs::read_to_string(schema).expect("the schema");
-        let statements: Vec<&str> = schema
-            .lines()
-            .filter(|line| !line.contains("pg_extension_config_dump"))
-            .collect();
-        let mut client = self.server.connect(name);
-        execute(
-            &mut client,
-            &format!("CREATE SCHEMA fsbench; {}", statements.join("\n")),
-        );
-    }
-
-    fn client(&self) -> Client {
-        self.server.connect("postgres")
-    }
-
-    fn serve(&self) -> Serving {
-        let log = fs::File::create(self.lab.path("log")).expect("a log");
-        let child = self
-            .lab
-            .command(&["serve"])
-            .stderr(log)
-            .spawn()
-            .expect("the helper runs");
-        Serving { child }
-    }
-
-    fn log(&self) -> String {
-        fs::read_to_string(self.lab.path("log")).unwrap_or_default()
-    }
-}
-
-struct Serving {
-    child: Child,
-}
-
-impl Serving {
-    fn end(&mut self, signal: Signal) -> Option<i32> {
-        let pid = Pid::from_raw(self.child.id() as i32).expect("a pid");
-        kill_process(pid, signal).expect("kill");
-        self.child.wait().expect("it ends").code()
-    }
-}
-
-impl Drop for Serving {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-fn ask(client: &mut Client, target: &str, action: &str, request: &str) -> String {
-    let row = client
-        .query_one(
-            "INSERT INTO fsbench.helper_job (target, action, request) VALUES ($1, $2, $3::text::jsonb) \
-             RETURNING job_id::text",
-            &[&target, &action, &request],
-        )
-        .expect("a job");
-    row.get(0)
-}
-
-fn wait_for_job(client: &mut Client, job: &str, status: &str) {
-    wait_until(&format!("job {job} is {status}"), LONG, || {
-        let now = row(
-            client,
-            &format!("SELECT status FROM fsbench.helper_job WHERE job_id = {job}"),
-        );
-        (now == status).then_some(())
-    });
-}
 
 #[test]
 fn run_once_does_the_jobs_that_wait_and_records_them() {
@@ -452,4 +339,39 @@ fn targets_of_two_databases_with_the_same_name_do_not_meet() {
     assert_eq!(bench.lab.list("mnt"), ["bench@t"]);
     bench.lab.ok(&["cleanup"]);
     bench.lab.assert_nothing_left();
+}
+
+#[test]
+fn after_a_serving_helper_was_killed_at_random_moments_the_next_job_works() {
+    let Some(bench) =
+        Bench::new("after_a_serving_helper_was_killed_at_random_moments_the_next_job_works")
+    else {
+        return;
+    };
+    let mut client = bench.client();
+    for moment in [0, 5, 15, 30, 60] {
+        let mut serving = bench.serve();
+        let warm = ask(&mut client, "none", "release", "{}");
+        wait_for_job(&mut client, &warm, "done");
+        let job = ask(&mut client, "t", "prepare", IMAGE);
+        std::thread::sleep(std::time::Duration::from_millis(moment));
+        serving.end(Signal::KILL);
+
+        let mut serving = bench.serve();
+        let release = ask(&mut client, "t", "release", "{}");
+        wait_for_job(&mut client, &release, "done");
+        bench.lab.assert_nothing_left();
+        let outcome = row(
+            &mut client,
+            &format!(
+                "SELECT status || coalesce(' ' || error, '') FROM fsbench.helper_job WHERE job_id = {job}"
+            ),
+        );
+        assert!(
+            ["done", "failed pgfsbench-helper has ended during the job"]
+                .contains(&outcome.as_str()),
+            "{outcome}"
+        );
+        assert_eq!(serving.end(Signal::TERM), Some(0), "{}", bench.log());
+    }
 }

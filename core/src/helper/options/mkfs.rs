@@ -34,7 +34,6 @@ const EXT: Table = &[
             ("packed_meta_blocks", Maybe(&SWITCH)),
             ("num_backup_sb", OneOf(&["0", "1", "2"])),
             ("desc_size", Number),
-            ("hash_seed_none", Flag),
             ("nodiscard", Flag),
             ("discard", Flag),
         ]),

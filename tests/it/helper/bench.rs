@@ -1,0 +1,119 @@
+//! A server with the tables of the targets, and a helper that is to serve it.
+
+use super::lab::Lab;
+use crate::common::{execute, row};
+use pgfsbench_tests::{LONG, Server, Signal, wait_until};
+use postgres::Client;
+use postgres::config::Host;
+use rustix::process::{Pid, kill_process};
+use std::fs;
+use std::process::Child;
+
+/// A server with the tables of the targets, and a helper that is to serve it.
+pub struct Bench {
+    pub lab: Lab,
+    pub server: Server,
+}
+
+impl Bench {
+    pub fn new(test: &str) -> Option<Self> {
+        let bench = Self {
+            lab: Lab::new(test)?,
+            server: Server::start(&[]),
+        };
+        bench.serve_database("postgres");
+        Some(bench)
+    }
+
+    /// Have this database served, and give it the tables.
+    pub fn serve_database(&self, name: &str) {
+        let usual = self.lab.usual();
+        let connection = self.connection(name);
+        self.lab
+            .configure(&usual.replace("host=/nowhere user=postgres", &connection));
+        self.make_tables(name);
+    }
+
+    pub fn connection(&self, name: &str) -> String {
+        let config = self.server.config("postgres", name);
+        let [Host::Unix(sockets)] = config.get_hosts() else {
+            panic!("{config:?}");
+        };
+        let (sockets, port) = (sockets.display(), config.get_ports()[0]);
+        format!("host={sockets} port={port} dbname={name} user=postgres")
+    }
+
+    /// The tables alone: the helper needs nothing else of the extension.
+    pub fn make_tables(&self, name: &str) {
+        let schema = concat!(env!("CARGO_MANIFEST_DIR"), "/../sql/schema/2_targets.sql");
+        let schema = fs::read_to_string(schema).expect("the schema");
+        let statements: Vec<&str> = schema
+            .lines()
+            .filter(|line| !line.contains("pg_extension_config_dump"))
+            .collect();
+        let mut client = self.server.connect(name);
+        execute(
+            &mut client,
+            &format!("CREATE SCHEMA fsbench; {}", statements.join("\n")),
+        );
+    }
+
+    pub fn client(&self) -> Client {
+        self.server.connect("postgres")
+    }
+
+    pub fn serve(&self) -> Serving {
+        let log = fs::File::create(self.lab.path("log")).expect("a log");
+        let child = self
+            .lab
+            .command(&["serve"])
+            .stderr(log)
+            .spawn()
+            .expect("the helper runs");
+        Serving { child }
+    }
+
+    pub fn log(&self) -> String {
+        fs::read_to_string(self.lab.path("log")).unwrap_or_default()
+    }
+}
+
+pub struct Serving {
+    pub child: Child,
+}
+
+impl Serving {
+    pub fn end(&mut self, signal: Signal) -> Option<i32> {
+        let pid = Pid::from_raw(self.child.id() as i32).expect("a pid");
+        kill_process(pid, signal).expect("kill");
+        self.child.wait().expect("it ends").code()
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+pub fn ask(client: &mut Client, target: &str, action: &str, request: &str) -> String {
+    let row = client
+        .query_one(
+            "INSERT INTO fsbench.helper_job (target, action, request) VALUES ($1, $2, $3::text::jsonb) \
+             RETURNING job_id::text",
+            &[&target, &action, &request],
+        )
+        .expect("a job");
+    row.get(0)
+}
+
+pub fn wait_for_job(client: &mut Client, job: &str, status: &str) {
+    wait_until(&format!("job {job} is {status}"), LONG, || {
+        let now = row(
+            client,
+            &format!("SELECT status FROM fsbench.helper_job WHERE job_id = {job}"),
+        );
+        (now == status).then_some(())
+    });
+}

@@ -1,0 +1,91 @@
+//! A disk to be erased, and what may be on it.
+
+use super::lab::{Lab, system};
+use std::fs::{File, OpenOptions};
+use std::os::unix::fs::FileExt;
+
+pub const MEGABYTES: u64 = 320;
+
+/// A loop device that plays a disk, and the configuration that allows it.
+pub struct Disk {
+    pub lab: Lab,
+    pub device: String,
+}
+
+impl Disk {
+    pub fn new(test: &str) -> Option<Self> {
+        let lab = Lab::new(test)?;
+        let file = lab.path("disk");
+        File::create(&file)
+            .and_then(|f| f.set_len(MEGABYTES << 20))
+            .expect("a file");
+        let device = system(
+            "losetup",
+            &["--find", "--show", &file.display().to_string()],
+        );
+        let disk = Self { lab, device };
+        disk.allow(false);
+        Some(disk)
+    }
+
+    pub fn allow(&self, wipe: bool) {
+        let device = format!("[[device]]\npath = {:?}\nwipe = {wipe}\n", self.device);
+        self.lab.configure(&format!("{}{device}", self.lab.usual()));
+    }
+
+    pub fn prepare(&self) -> Vec<&str> {
+        vec![
+            "prepare",
+            "--target",
+            "d",
+            "--filesystem",
+            "ext4",
+            "--device",
+            &self.device,
+        ]
+    }
+
+    pub fn refused(&self, words: &[&str]) {
+        let before = self.first_bytes();
+        self.lab.refused(&self.prepare(), words);
+        assert_eq!(self.lab.mounts(), [""; 0]);
+        assert!(before == self.first_bytes(), "the device was written to");
+    }
+
+    pub fn succeeds(&self) {
+        self.lab.ok(&self.prepare());
+        assert_eq!(self.lab.mounts().len(), 1);
+        self.lab.ok(&["release", "--target", "d"]);
+        self.assert_released();
+    }
+
+    /// The device is the administrator's: it stays attached.
+    pub fn assert_released(&self) {
+        assert_eq!(self.lab.mounts(), [""; 0]);
+        assert_eq!(self.lab.list("state/journal"), [""; 0]);
+        assert_eq!(self.lab.loops(), [self.device.as_str()]);
+    }
+
+    pub fn first_bytes(&self) -> Vec<u8> {
+        let mut bytes = vec![0; 1 << 20];
+        let device = File::open(&self.device).expect("the device");
+        device.read_exact_at(&mut bytes, 0).expect("readable");
+        bytes
+    }
+
+    pub fn write(&self, at: u64, bytes: &[u8]) {
+        let device = OpenOptions::new()
+            .write(true)
+            .open(&self.device)
+            .expect("the device");
+        device.write_all_at(bytes, at).expect("writable");
+        device.sync_all().expect("sync");
+    }
+
+    /// Zeros wherever somebody looks.
+    pub fn blank(&self) {
+        let zeros = vec![0; 2 << 20];
+        self.write(0, &zeros);
+        self.write((MEGABYTES - 2) << 20, &zeros);
+    }
+}
