@@ -1,8 +1,9 @@
 //! A server of its own on a target: made, started, stopped and removed. It lives in a directory whose name is random and in
 //! the journal before it is there, and nothing outside that directory is touched.
 
+pub mod settings;
+
 use std::{
-    collections::BTreeMap,
     fs::{self, DirBuilder, File, OpenOptions},
     io::{self, Read, Seek},
     os::unix::fs::{DirBuilderExt, OpenOptionsExt},
@@ -21,9 +22,10 @@ use crate::{
     errors::{Fault, sqlstate},
     pg::{
         libpq::{Connection, Look},
-        process, session, sql,
+        process, session,
     },
 };
+use settings::Settings;
 
 /// How long a server may take to answer after its start.
 const START: Duration = Duration::from_secs(60);
@@ -35,58 +37,6 @@ const LONGEST_SOCKET: usize = 107;
 const PORT: &str = "5432";
 /// Bytes of a program's output that go into an error message.
 const OUTPUT: usize = 400;
-
-/// Settings of the asking server that its target servers get too: memory, WAL, checkpoints, commit, planner and I/O. Never
-/// those that name files, programs or other servers.
-const COPIED: [&str; 47] = [
-    "autovacuum_max_workers",
-    "autovacuum_naptime",
-    "autovacuum_vacuum_cost_delay",
-    "autovacuum_vacuum_cost_limit",
-    "backend_flush_after",
-    "bgwriter_delay",
-    "bgwriter_flush_after",
-    "bgwriter_lru_maxpages",
-    "bgwriter_lru_multiplier",
-    "checkpoint_completion_target",
-    "checkpoint_flush_after",
-    "checkpoint_timeout",
-    "commit_delay",
-    "commit_siblings",
-    "cpu_index_tuple_cost",
-    "cpu_operator_cost",
-    "cpu_tuple_cost",
-    "effective_cache_size",
-    "effective_io_concurrency",
-    "fsync",
-    "full_page_writes",
-    "huge_pages",
-    "io_combine_limit",
-    "io_method",
-    "io_workers",
-    "jit",
-    "log_checkpoints",
-    "maintenance_io_concurrency",
-    "maintenance_work_mem",
-    "max_parallel_maintenance_workers",
-    "max_parallel_workers",
-    "max_parallel_workers_per_gather",
-    "max_wal_size",
-    "min_wal_size",
-    "pgfsbench.max_clients",
-    "pgfsbench.reserved_space",
-    "random_page_cost",
-    "seq_page_cost",
-    "shared_buffers",
-    "synchronous_commit",
-    "track_io_timing",
-    "track_wal_io_timing",
-    "wal_buffers",
-    "wal_compression",
-    "wal_sync_method",
-    "wal_writer_delay",
-    "work_mem",
-];
 
 /// A target server: what the journal knows of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -202,35 +152,11 @@ impl TargetServer {
             .collect())
     }
 
-    /// Writes its settings: what the asking server has, what the target says, and what a benchmark needs, which wins.
-    pub fn configure(
-        &self,
-        copied: &BTreeMap<String, String>,
-        overrides: &BTreeMap<String, String>,
-        needed: &[(&str, String)],
-    ) -> Result<(), Fault> {
-        let mut settings = copied.clone();
-        settings.extend(overrides.clone());
-        let socket = format!("\"{}\"", self.socket_directory().display());
-        let always = [
-            ("listen_addresses", String::new()),
-            ("port", PORT.to_owned()),
-            ("unix_socket_directories", socket),
-            ("unix_socket_permissions", "0700".to_owned()),
-            ("logging_collector", "off".to_owned()),
-            ("log_destination", "stderr".to_owned()),
-        ];
-        for (name, value) in needed.iter().chain(&always) {
-            settings.insert((*name).to_owned(), value.clone());
-        }
-        // Backslashes are escapes in the file, too.
-        let escaped = |value: &str| value.replace('\\', "\\\\").replace('\'', "''");
-        let lines: String = settings
-            .iter()
-            .map(|(name, value)| format!("{name} = '{}'\n", escaped(value)))
-            .collect();
+    /// Writes its settings.
+    pub fn configure(&self, settings: &Settings) -> Result<(), Fault> {
         let path = self.data().join("postgresql.auto.conf");
-        fs::write(&path, lines).map_err(|e| system("write", &path, &e))
+        let text = settings.to_file(&self.socket_directory(), PORT);
+        fs::write(&path, text).map_err(|e| system("write", &path, &e))
     }
 
     /// Starts it, and waits until it takes a connection. It ends with this process.
@@ -443,18 +369,6 @@ impl TargetServer {
             )),
         )
     }
-}
-
-/// The settings of this server that a target server gets too. In a transaction, with the owner's rights.
-pub fn copied_settings() -> Result<BTreeMap<String, String>, Fault> {
-    let text = sql::read(
-        "SELECT jsonb_object_agg(name, current_setting(name)) FROM pg_settings \
-         WHERE name = ANY (string_to_array($1, ',')) AND source IN ('configuration file', 'command line', 'environment variable')",
-        &[Some(&COPIED.join(","))],
-    )?;
-    Ok(text
-        .and_then(|text| serde_json::from_str(&text).ok())
-        .unwrap_or_default())
 }
 
 /// Removes a directory with what is in it, for good.

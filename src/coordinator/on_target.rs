@@ -20,7 +20,10 @@ use crate::{
     outcome::Outcome,
     pg::{libpq::Connection, process, session, sql, xact},
     preflight, store, target,
-    target_server::{self, TargetServer},
+    target_server::{
+        TargetServer,
+        settings::{self, Settings},
+    },
 };
 
 /// How often the target server is asked how far it is.
@@ -103,10 +106,10 @@ impl Run {
         self.entry = Some(entry);
 
         let (mut copied, own_bindir) =
-            xact::transaction(|| Ok((target_server::copied_settings()?, own_bindir()?)))?;
+            xact::transaction(|| Ok((settings::copied()?, own_bindir()?)))?;
         let bindir = target.bindir.as_deref().unwrap_or(&own_bindir);
         let workers = self.spec.workers() + FURTHER_WORKERS;
-        let needed = [
+        let needed = vec![
             ("shared_preload_libraries", "pgfsbench".to_owned()),
             ("max_worker_processes", workers.to_string()),
             ("cluster_name", cluster_name(self.run_id)),
@@ -118,7 +121,11 @@ impl Run {
             let known = server.known_settings(bindir, &mut look)?;
             copied.retain(|name, _| name.starts_with("pgfsbench.") || known.contains(name));
         }
-        server.configure(&copied, &target.settings, &needed)?;
+        server.configure(&Settings {
+            copied,
+            of_target: target.settings,
+            needed,
+        })?;
         let connection = server.start(bindir, &user, &mut look)?;
         Ok((server, connection))
     }
