@@ -112,8 +112,13 @@ pub fn wait_for_job(client: &mut Client, job: &str, status: &str) {
     wait_until(&format!("job {job} is {status}"), LONG, || {
         let now = row(
             client,
-            &format!("SELECT status FROM fsbench.helper_job WHERE job_id = {job}"),
+            &format!(
+                "SELECT status || coalesce(' ' || error, '') || coalesce(' ' || error_detail, '') \
+                 FROM fsbench.helper_job WHERE job_id = {job}"
+            ),
         );
-        (now == status).then_some(())
+        let over = ["done", "failed"].iter().any(|end| now.starts_with(end));
+        assert!(!over || now.starts_with(status), "job {job}: {now}");
+        now.starts_with(status).then_some(())
     });
 }

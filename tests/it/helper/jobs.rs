@@ -356,6 +356,12 @@ fn after_a_serving_helper_was_killed_at_random_moments_the_next_job_works() {
         let job = ask(&mut client, "t", "prepare", IMAGE);
         std::thread::sleep(std::time::Duration::from_millis(moment));
         serving.end(Signal::KILL);
+        // What is left of it may take one more job, and then fails that: the other process has gone.
+        wait_until("the killed helper's session is gone", LONG, || {
+            let sessions =
+                "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'pgfsbench-helper'";
+            (row(&mut client, sessions) == "0").then_some(())
+        });
 
         let mut serving = bench.serve();
         let release = ask(&mut client, "t", "release", "{}");
