@@ -37,6 +37,8 @@ pub fn main() -> Result<(), Refusal> {
         Refusal::new(Kind::System, "the process for a database has failed")
             .detail(format!("{}.", describe(&e)))
     };
+    // No terminal of root's: who can trace this process could type there.
+    let _ = rustix::process::setsid();
     // What it has to do needs no program that gains rights.
     let _ = rustix::thread::set_no_new_privs(true);
     let root = rustix::stdio::stdin()
@@ -107,16 +109,20 @@ impl Servant {
         }
         job::fail_stale(&mut client)?;
         loop {
-            while let Some(next) = job::claim(&mut client)? {
+            loop {
+                // Nothing is taken that nobody could do.
+                if self.root_is_gone(Duration::ZERO)? {
+                    return Ok(Ended::Root);
+                }
+                let Some(next) = job::claim(&mut client)? else {
+                    break;
+                };
                 if self.carry_out(&mut client, next)? {
                     return Ok(Ended::Root);
                 }
             }
             if hello.once {
                 return Ok(Ended::Queue);
-            }
-            if self.root_is_gone(Duration::ZERO)? {
-                return Ok(Ended::Root);
             }
             let notification = client.notifications().timeout_iter(TICK).next()?;
             // Those that came with it are for the same look.

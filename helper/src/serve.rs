@@ -3,6 +3,7 @@
 
 use crate::config::Database;
 use crate::engine::{Cleared, Engine};
+use pgfsbench_core::helper::Name;
 use pgfsbench_core::helper::protocol::{Answer, Hello, Order, Reply, read, write};
 use pgfsbench_core::refusal::{Kind, Refusal};
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -74,7 +75,7 @@ pub fn serve(engine: Engine, once: bool) -> Result<(), Refusal> {
         shared.stopping.store(true, Ordering::SeqCst);
         // Whatever is being done comes to its end, and its answer is sent; then the database processes see the end.
         let _engine = lock(&shared.engine);
-        for stream in lock(&open).iter() {
+        for (_, stream) in lock(&open).iter() {
             let stream: &UnixStream = stream;
             let _ = stream.shutdown(Shutdown::Both);
         }
@@ -110,8 +111,11 @@ fn wait_for_signal() -> Result<(), Refusal> {
     Ok(())
 }
 
+/// The streams to the processes that serve, one a database: shut down, they end.
+type Open = Vec<(Name, UnixStream)>;
+
 /// Keeps a process for this database; once: says whether it came to its end without trouble.
-fn supervise(database: &Database, shared: &Shared, open: &Mutex<Vec<UnixStream>>) -> bool {
+fn supervise(database: &Database, shared: &Shared, open: &Mutex<Open>) -> bool {
     loop {
         let served = serve_one(database, shared, open);
         match &served {
@@ -138,18 +142,14 @@ fn supervise(database: &Database, shared: &Shared, open: &Mutex<Vec<UnixStream>>
     }
 }
 
-fn serve_one(
-    database: &Database,
-    shared: &Shared,
-    open: &Mutex<Vec<UnixStream>>,
-) -> io::Result<bool> {
+fn serve_one(database: &Database, shared: &Shared, open: &Mutex<Open>) -> io::Result<bool> {
     let (ours, theirs) = UnixStream::pair()?;
     ours.set_write_timeout(Some(PATIENCE))?;
     let mut child = start(theirs, shared.ids)?;
     {
         let mut open = lock(open);
-        open.clear_closed();
-        open.push(ours.try_clone()?);
+        open.retain(|(name, _)| *name != database.name);
+        open.push((database.name.clone(), ours.try_clone()?));
     }
     let talked = converse(database, shared, &ours);
     // Without this an offender would wait for an answer.
@@ -170,17 +170,6 @@ fn end(child: &mut Child) -> io::Result<ExitStatus> {
     }
     child.kill()?;
     child.wait()
-}
-
-trait ClearClosed {
-    fn clear_closed(&mut self);
-}
-
-impl ClearClosed for Vec<UnixStream> {
-    /// Forget those whose other end is gone.
-    fn clear_closed(&mut self) {
-        self.retain(|stream| stream.peer_addr().is_ok());
-    }
 }
 
 /// The process that speaks with a database: this program again, as the servers' user, without further groups and without

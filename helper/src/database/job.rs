@@ -50,7 +50,10 @@ pub fn settle_in(client: &mut Client) -> Result<(), Failure> {
     )?;
     let row = client.query_one(
         "SELECT pg_is_in_recovery(), to_regclass('fsbench.helper_job') IS NULL, \
-                (SELECT relkind = 'r' FROM pg_class WHERE oid = to_regclass('fsbench.helper_job'))",
+                (SELECT relkind = 'r' FROM pg_class WHERE oid = to_regclass('fsbench.helper_job')), \
+                (SELECT t.rolsuper AND s.rolsuper FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
+                   JOIN pg_roles t ON t.oid = c.relowner JOIN pg_roles s ON s.oid = n.nspowner \
+                 WHERE c.oid = to_regclass('fsbench.helper_job'))",
         &[],
     )?;
     if row.get(0) {
@@ -58,6 +61,12 @@ pub fn settle_in(client: &mut Client) -> Result<(), Failure> {
     }
     if row.get(1) || !row.get::<_, Option<bool>>(2).unwrap_or(false) {
         return Err("there is no table fsbench.helper_job; run CREATE EXTENSION pgfsbench".into());
+    }
+    // Who owns it can have code of his own run by whoever writes there.
+    if !row.get::<_, Option<bool>>(3).unwrap_or(false) {
+        return Err(
+            "table fsbench.helper_job or its schema belongs to a role that is no superuser".into(),
+        );
     }
     let is_alone: bool = client
         .query_one(

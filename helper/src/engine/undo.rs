@@ -26,7 +26,10 @@ impl Engine {
         tell: Tell,
     ) -> Result<(), Refusal> {
         entry.state = State::Releasing;
-        self.journal.write(&entry)?;
+        // The entry that is there names all of it too; a full disk must not keep what would free it.
+        if let Err(refusal) = self.journal.write(&entry) {
+            eprintln!("pgfsbench-helper: {refusal}");
+        }
         let mut undoing = Undoing {
             engine: self,
             lock,
@@ -150,15 +153,24 @@ impl Undoing<'_> {
                     .detail("The helper did not mount it there.")
                     .hint(format!("Run: umount {}.", mount.mount_point)));
             }
-            self.run(
+            // While it is open here its number becomes nobody else's.
+            let held = File::open(&device);
+            if held.is_err() || !loops::of_image(image).contains(&device) {
+                continue;
+            }
+            let detached = self.run(
                 "detach",
                 &[losetup, "-d".into(), device.display().to_string()],
-            )?;
+            );
+            drop(held);
+            if loops::of_image(image).contains(&device) {
+                detached?;
+            }
         }
         // A loop device that somebody has open goes only when it is closed; blkid of udev's opens it for a moment.
         let began = Instant::now();
         while let Some(device) = loops::of_image(image).first() {
-            if began.elapsed() > Duration::from_secs(10) {
+            if began.elapsed() > Duration::from_secs(60) {
                 let message = format!("{} is in use", device.display());
                 return Err(Refusal::new(Kind::NotInThisState, message)
                     .detail("Somebody has it open.")

@@ -271,6 +271,27 @@ fn a_helper_that_was_killed_during_a_job_clears_up_when_it_starts_again() {
 }
 
 #[test]
+fn a_table_of_somebody_who_is_no_superuser_is_not_served() {
+    let Some(bench) = Bench::new("a_table_of_somebody_who_is_no_superuser_is_not_served") else {
+        return;
+    };
+    let mut client = bench.client();
+    let job = ask(&mut client, "t", "prepare", IMAGE);
+    // His triggers would run with the helper's rights.
+    execute(
+        &mut client,
+        "CREATE ROLE somebody; ALTER TABLE fsbench.helper_job OWNER TO somebody",
+    );
+    let refused = bench.lab.run(&["run-once"]);
+    assert!(!refused.status.success());
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(said.contains("a role that is no superuser"), "{said}");
+    let status = format!("SELECT status FROM fsbench.helper_job WHERE job_id = {job}");
+    assert_eq!(row(&mut client, &status), "queued");
+    bench.lab.assert_nothing_left();
+}
+
+#[test]
 fn bytes_that_are_no_text_are_refused() {
     let Some(bench) = Bench::new("bytes_that_are_no_text_are_refused") else {
         return;
