@@ -108,6 +108,7 @@ impl Servant {
             return Err(e);
         }
         job::fail_stale(&mut client)?;
+        let mut is_published = false;
         loop {
             loop {
                 // Nothing is taken that nobody could do.
@@ -117,9 +118,17 @@ impl Servant {
                 let Some(next) = job::claim(&mut client)? else {
                     break;
                 };
+                is_published = false;
                 if self.carry_out(&mut client, next)? {
                     return Ok(Ended::Root);
                 }
+            }
+            // Jobs first: nobody waits for this.
+            if !is_published {
+                if self.publish(&mut client)? {
+                    return Ok(Ended::Root);
+                }
+                is_published = true;
             }
             if hello.once {
                 return Ok(Ended::Queue);
@@ -154,6 +163,14 @@ impl Servant {
             return Err(e);
         }
         Ok(is_gone)
+    }
+
+    /// Stores what is to be seen on this machine now. Whether root has gone meanwhile.
+    fn publish(&mut self, client: &mut Client) -> Result<bool, Failure> {
+        match self.ask_root(client, 0, Request::Describe) {
+            Ok(outcome) => job::publish(client, &outcome).map(|()| false),
+            Err(_) => Ok(true),
+        }
     }
 
     fn ask_root(&mut self, client: &mut Client, job: i64, request: Request) -> io::Result<Outcome> {

@@ -3,6 +3,7 @@
 
 mod describe;
 mod facts;
+mod outline;
 mod steps;
 mod undo;
 
@@ -93,7 +94,8 @@ impl Engine {
         match request {
             Request::Prepare { target, prepare } => self.prepare(&place(target), prepare, tell),
             Request::Release { target } => self.release(&place(target), tell),
-            Request::Describe => self.describe(),
+            Request::Plan { target, prepare } => self.outline(&place(target), prepare),
+            Request::Describe => self.describe(database),
         }
     }
 

@@ -137,7 +137,9 @@ fn act(config: &Path, action: Action) -> Result<(), Refusal> {
     match action {
         Action::Database => database::main(),
         Action::Describe => {
-            println!("{:#}", engine(Hook::default())?.describe()?);
+            let engine = engine(Hook::default())?;
+            let database = engine.config().database(None)?.name.clone();
+            println!("{:#}", engine.describe(&database)?);
             Ok(())
         }
         Action::Doctor => {

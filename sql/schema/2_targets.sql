@@ -61,7 +61,7 @@ CREATE TABLE fsbench.helper_job (
     job_id         bigint PRIMARY KEY DEFAULT nextval('fsbench.helper_job_id_seq'),
     run_id         bigint,
     target         text NOT NULL,
-    action         text NOT NULL CHECK (action IN ('prepare', 'release', 'describe')),
+    action         text NOT NULL CHECK (action IN ('prepare', 'release', 'plan', 'describe')),
     request        jsonb NOT NULL,
     status         text NOT NULL DEFAULT 'queued' CHECK (status IN ('queued', 'running', 'done', 'failed')),
     requested_at   timestamptz NOT NULL DEFAULT clock_timestamp(),
@@ -79,7 +79,7 @@ COMMENT ON TABLE fsbench.helper_job IS 'What pgfsbench-helper was asked to do, a
 COMMENT ON COLUMN fsbench.helper_job.job_id IS 'Number of the job in this database';
 COMMENT ON COLUMN fsbench.helper_job.run_id IS 'Run that the job is for; NULL when it was asked for by itself';
 COMMENT ON COLUMN fsbench.helper_job.target IS 'Target that it is for';
-COMMENT ON COLUMN fsbench.helper_job.action IS 'prepare: make the filesystem and mount it; release: unmount it and remove what was made; describe: list devices, image directories and filesystems';
+COMMENT ON COLUMN fsbench.helper_job.action IS 'prepare: make the filesystem and mount it; release: unmount it and remove what was made; plan: say how that would be done; describe: list devices, image directories and filesystems';
 COMMENT ON COLUMN fsbench.helper_job.request IS 'What is asked for; the helper decides by its own configuration whether it does so';
 COMMENT ON COLUMN fsbench.helper_job.status IS 'queued, running, done or failed';
 COMMENT ON COLUMN fsbench.helper_job.requested_at IS 'When it was asked for';
@@ -102,6 +102,22 @@ CREATE TRIGGER check_writer BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON fsb
     FOR EACH STATEMENT EXECUTE FUNCTION fsbench._check_writer();
 COMMENT ON TRIGGER check_writer ON fsbench.helper_job IS 'Only the owner of the extension asks the helper';
 COMMENT ON TRIGGER notify ON fsbench.helper_job IS 'Wakes the helper, which listens on the channel fsbench_helper';
+
+-- What the helper sees of this machine belongs to it, and is in no dump.
+CREATE TABLE fsbench.helper_description (
+    singleton      boolean PRIMARY KEY DEFAULT true CHECK (singleton),
+    seen_at        timestamptz NOT NULL,
+    helper_version text NOT NULL,
+    description    jsonb NOT NULL
+);
+COMMENT ON TABLE fsbench.helper_description IS 'What pgfsbench-helper has last seen of this machine: one row, written by the helper when it starts and after each of its jobs; read it through fsbench.device and fsbench.doctor()';
+COMMENT ON COLUMN fsbench.helper_description.singleton IS 'True: there is one row';
+COMMENT ON COLUMN fsbench.helper_description.seen_at IS 'When the helper looked';
+COMMENT ON COLUMN fsbench.helper_description.helper_version IS 'Version of the helper';
+COMMENT ON COLUMN fsbench.helper_description.description IS 'Devices and directories of images of its configuration, filesystems with their programs, targets that are prepared';
+CREATE TRIGGER check_writer BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON fsbench.helper_description
+    FOR EACH STATEMENT EXECUTE FUNCTION fsbench._check_writer();
+COMMENT ON TRIGGER check_writer ON fsbench.helper_description IS 'Only the helper writes there, as the owner of the extension';
 
 SELECT pg_catalog.pg_extension_config_dump('fsbench.target', $$WHERE kind <> 'default'$$);
 SELECT pg_catalog.pg_extension_config_dump('fsbench.helper_job_id_seq', '');

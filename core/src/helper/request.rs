@@ -167,6 +167,13 @@ pub enum Request {
         /// The target.
         target: Name,
     },
+    /// Say which steps `Prepare` would take now, and which undo them. Nothing is changed.
+    Plan {
+        /// For this target.
+        target: Name,
+        /// What exactly.
+        prepare: Prepare,
+    },
     /// Say what may be used here: devices, directories of images, filesystems. Nothing is changed.
     Describe,
 }
@@ -190,11 +197,15 @@ impl Request {
             "release" => Self::Release {
                 target: Name::new(target)?,
             },
+            "plan" => Self::Plan {
+                target: Name::new(target)?,
+                prepare: parse(request)?,
+            },
             "describe" => Self::Describe,
             other => {
                 return Err(
                     Refusal::argument(format!("unknown action {}", quoted(other)))
-                        .detail("The helper prepares and releases targets, and describes what there is.")
+                        .detail("The helper prepares and releases targets, plans that, and describes what there is.")
                         .hint("Use the functions of the extension."),
                 );
             }
@@ -206,7 +217,7 @@ impl Request {
     /// Refuses what no configuration would allow. The root part asks again, whoever has asked before.
     pub fn check(&self) -> Result<(), Refusal> {
         match self {
-            Self::Prepare { prepare, .. } => prepare.check(),
+            Self::Prepare { prepare, .. } | Self::Plan { prepare, .. } => prepare.check(),
             Self::Release { .. } | Self::Describe => Ok(()),
         }
     }
@@ -214,7 +225,9 @@ impl Request {
     /// The target's name, if it is about one.
     pub fn target(&self) -> Option<&Name> {
         match self {
-            Self::Prepare { target, .. } | Self::Release { target } => Some(target),
+            Self::Prepare { target, .. } | Self::Plan { target, .. } | Self::Release { target } => {
+                Some(target)
+            }
             Self::Describe => None,
         }
     }
@@ -256,6 +269,9 @@ mod tests {
         );
         let json = r#"{"storage": {"device": {"path": "/dev/disk/by-id/wwn-0x5000-part1"}}, "filesystem": "ext4"}"#;
         assert!(Request::of_job("prepare", "a", json).is_ok());
+        let plan = Request::of_job("plan", "a", json).unwrap();
+        assert!(matches!(plan, Request::Plan { .. }));
+        assert_eq!(plan.target().map(Name::as_str), Some("a"));
         assert!(Request::of_job("release", "a", "{}").is_ok());
         assert_eq!(Request::of_job("describe", "", "{}"), Ok(Request::Describe));
     }
@@ -282,6 +298,9 @@ mod tests {
             ("prepare", "a", device("/dev/sdä")),
             ("prepare", "a", " ".repeat(LONGEST_REQUEST + 1)),
             ("prepare", "../a", image(1 << 30)),
+            ("plan", "a", "{}".into()),
+            ("plan", "../a", image(1 << 30)),
+            ("plan", "a", image(1 << 20)),
             ("release", "", "{}".into()),
             ("release", "-o", "{}".into()),
             ("release", "a b", "{}".into()),
@@ -315,7 +334,7 @@ mod tests {
         }
 
         #[test]
-        fn never_panics(action in "prepare|release|.*", target in any::<String>(), request in any::<String>()) {
+        fn never_panics(action in "prepare|plan|release|.*", target in any::<String>(), request in any::<String>()) {
             let _ = Request::of_job(&action, &target, &request);
         }
     }

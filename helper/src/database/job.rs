@@ -48,25 +48,11 @@ pub fn settle_in(client: &mut Client) -> Result<(), Failure> {
          SET lock_timeout = '10s'; SET default_transaction_isolation = 'read committed'; \
          SET statement_timeout = 0; SET idle_session_timeout = 0",
     )?;
-    let row = client.query_one(
-        "SELECT pg_is_in_recovery(), to_regclass('fsbench.helper_job') IS NULL, \
-                (SELECT relkind = 'r' FROM pg_class WHERE oid = to_regclass('fsbench.helper_job')), \
-                (SELECT t.rolsuper AND s.rolsuper FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
-                   JOIN pg_roles t ON t.oid = c.relowner JOIN pg_roles s ON s.oid = n.nspowner \
-                 WHERE c.oid = to_regclass('fsbench.helper_job'))",
-        &[],
-    )?;
-    if row.get(0) {
+    if client.query_one("SELECT pg_is_in_recovery()", &[])?.get(0) {
         return Err("the server is a standby".into());
     }
-    if row.get(1) || !row.get::<_, Option<bool>>(2).unwrap_or(false) {
-        return Err("there is no table fsbench.helper_job; run CREATE EXTENSION pgfsbench".into());
-    }
-    // Who owns it can have code of his own run by whoever writes there.
-    if !row.get::<_, Option<bool>>(3).unwrap_or(false) {
-        return Err(
-            "table fsbench.helper_job or its schema belongs to a role that is no superuser".into(),
-        );
+    for table in ["fsbench.helper_job", "fsbench.helper_description"] {
+        check_table(client, table)?;
     }
     let is_alone: bool = client
         .query_one(
@@ -78,6 +64,27 @@ pub fn settle_in(client: &mut Client) -> Result<(), Failure> {
         return Err("another pgfsbench-helper serves the database".into());
     }
     client.batch_execute("LISTEN fsbench_helper")?;
+    Ok(())
+}
+
+/// A table that the helper writes to has to be there, and a superuser's.
+fn check_table(client: &mut Client, table: &str) -> Result<(), Failure> {
+    let row = client.query_opt(
+        "SELECT c.relkind = 'r', t.rolsuper AND s.rolsuper \
+         FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
+           JOIN pg_roles t ON t.oid = c.relowner JOIN pg_roles s ON s.oid = n.nspowner \
+         WHERE c.oid = to_regclass($1)",
+        &[&table],
+    )?;
+    let Some(row) = row.filter(|row| row.get(0)) else {
+        return Err(format!("there is no table {table}; run CREATE EXTENSION pgfsbench").into());
+    };
+    // Who owns it can have code of his own run by whoever writes there.
+    if !row.get::<_, bool>(1) {
+        return Err(
+            format!("table {table} or its schema belongs to a role that is no superuser").into(),
+        );
+    }
     Ok(())
 }
 
@@ -165,6 +172,24 @@ pub fn record(client: &mut Client, id: i64, outcome: &Outcome) -> Result<(), Fai
             &detail.as_deref().map(storable),
             &hint.as_deref().map(storable),
         ],
+    )?;
+    Ok(())
+}
+
+/// What the helper sees, instead of what it saw before.
+pub fn publish(client: &mut Client, outcome: &Outcome) -> Result<(), Failure> {
+    let (Some(description), None) = (&outcome.result, &outcome.refusal) else {
+        // It stays as it was seen last.
+        return Ok(());
+    };
+    // With a 0 that is no character of PostgreSQL's the whole would be refused.
+    let text = description.to_string().replace("\\u0000", "\\ufffd");
+    client.execute(
+        "INSERT INTO fsbench.helper_description (seen_at, helper_version, description) \
+         VALUES (clock_timestamp(), $1, $2::text::jsonb) \
+         ON CONFLICT (singleton) DO UPDATE SET seen_at = excluded.seen_at, \
+           helper_version = excluded.helper_version, description = excluded.description",
+        &[&env!("CARGO_PKG_VERSION"), &text],
     )?;
     Ok(())
 }

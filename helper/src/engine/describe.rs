@@ -4,15 +4,17 @@
 use super::{Engine, facts};
 use crate::config::Device;
 use crate::doctor;
+use crate::journal::State;
 use crate::plan::check_device;
 use crate::probe::{self, device, kernel};
+use pgfsbench_core::helper::Name;
 use pgfsbench_core::refusal::Refusal;
 use serde_json::{Value, json};
 use std::path::Path;
 
 impl Engine {
     /// The whole description.
-    pub fn describe(&self) -> Result<Value, Refusal> {
+    pub fn describe(&self, database: &Name) -> Result<Value, Refusal> {
         let devices: Vec<Value> = self.config.device.iter().map(|d| self.device(d)).collect();
         let images = match facts::images(&self.config, &self.journal) {
             Ok(images) => self
@@ -40,7 +42,23 @@ impl Engine {
             "devices": devices,
             "images": images,
             "filesystems": doctor::filesystems(&self.config.filesystems),
+            "prepared": self.prepared(database)?,
         }))
+    }
+
+    /// Targets of this database that are mounted.
+    fn prepared(&self, database: &Name) -> Result<Vec<Value>, Refusal> {
+        let mut prepared = Vec::new();
+        let (places, _) = self.journal.places()?;
+        for place in places.iter().filter(|place| place.database == *database) {
+            if let Some(entry) = self.journal.read(place, &self.config)?
+                && entry.state == State::Ready
+                && !self.is_stale(&entry)?
+            {
+                prepared.push(json!({"target": place.target, "mount_point": entry.mount_point}));
+            }
+        }
+        Ok(prepared)
     }
 
     fn device(&self, allowed: &Device) -> Value {

@@ -3,6 +3,7 @@
 use super::bench::{Bench, Serving, ask, wait_for_job};
 use crate::common::{execute, row, rows};
 use pgfsbench_tests::{LONG, Signal, server_owner, wait_until};
+use postgres::Client;
 use std::fs;
 
 const IMAGE: &str = r#"{"storage": {"image": {"bytes": 67108864}}, "filesystem": "ext4", "mount_options": "noatime"}"#;
@@ -47,6 +48,71 @@ fn run_once_does_the_jobs_that_wait_and_records_them() {
         ),
         "ext4|t|t|t|t"
     );
+}
+
+#[test]
+fn a_plan_says_what_a_job_then_does_and_changes_nothing() {
+    let Some(bench) = Bench::new("a_plan_says_what_a_job_then_does_and_changes_nothing") else {
+        return;
+    };
+    let mut client = bench.client();
+    ask(&mut client, "t", "plan", IMAGE);
+    bench.lab.ok(&["run-once"]);
+    bench.lab.assert_nothing_left();
+    ask(&mut client, "t", "prepare", IMAGE);
+    bench.lab.ok(&["run-once"]);
+    ask(&mut client, "t", "release", "{}");
+    bench.lab.ok(&["run-once"]);
+    bench.lab.assert_nothing_left();
+    // The number of the loop device and the UUID of the filesystem are known only when they are made.
+    let plain = r"regexp_replace(regexp_replace(command, '/dev/loop\w+', 'LOOP'), '[0-9a-f]{8}-[0-9a-f-]{27}', 'UUID')";
+    let planned = |client: &mut Client, part: &str| {
+        rows(
+            client,
+            &format!(
+                "SELECT step, {plain} FROM fsbench.helper_job, \
+                   jsonb_to_recordset(result -> '{part}') s (step text, command text) WHERE job_id = 1"
+            ),
+        )
+    };
+    let done = |client: &mut Client, job: i32| {
+        rows(
+            client,
+            &format!(
+                "SELECT step, {plain} FROM fsbench.helper_job, jsonb_array_elements(steps) s (x), \
+                   LATERAL (SELECT x ->> 'step' AS step, \
+                     (SELECT string_agg(a, ' ') FROM jsonb_array_elements_text(x -> 'argv') a) AS command) c \
+                 WHERE job_id = {job}"
+            ),
+        )
+    };
+    let (prepared, released) = (done(&mut client, 2), done(&mut client, 3));
+    assert!(prepared.len() >= 5 && released.len() == 4, "{released:?}");
+    assert_eq!(planned(&mut client, "prepare"), prepared);
+    assert_eq!(planned(&mut client, "release"), released);
+}
+
+#[test]
+fn what_the_helper_sees_is_in_the_database_and_is_renewed_after_each_job() {
+    let Some(bench) =
+        Bench::new("what_the_helper_sees_is_in_the_database_and_is_renewed_after_each_job")
+    else {
+        return;
+    };
+    let mut client = bench.client();
+    let seen = "SELECT helper_version, description -> 'images' -> 0 ->> 'max_bytes', \
+                  (SELECT string_agg(p ->> 'target', ' ') FROM jsonb_array_elements(description -> 'prepared') p), \
+                  (SELECT count(*) FROM jsonb_array_elements(description -> 'filesystems')) >= 8, \
+                  seen_at <= clock_timestamp() \
+                FROM fsbench.helper_description";
+    bench.lab.ok(&["run-once"]);
+    assert_eq!(row(&mut client, seen), "0.1.0|2147483648||t|t");
+    ask(&mut client, "t", "prepare", IMAGE);
+    bench.lab.ok(&["run-once"]);
+    assert_eq!(row(&mut client, seen), "0.1.0|2147483648|t|t|t");
+    ask(&mut client, "t", "release", "{}");
+    bench.lab.ok(&["run-once"]);
+    assert_eq!(row(&mut client, seen), "0.1.0|2147483648||t|t");
 }
 
 #[test]

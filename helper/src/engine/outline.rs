@@ -1,0 +1,53 @@
+//! Says beforehand what would be executed for a target, step by step, and what would undo it.
+
+use super::Engine;
+use crate::exec;
+use crate::place::Place;
+use crate::plan::On;
+use pgfsbench_core::helper::Prepare;
+use pgfsbench_core::refusal::Refusal;
+use serde_json::{Value, json};
+use std::path::Path;
+
+impl Engine {
+    /// The steps of `prepare` and those of `release`: what each is called, and its command line or, without a program, words.
+    pub(super) fn outline(&self, place: &Place, request: &Prepare) -> Result<Value, Refusal> {
+        let plan = self.plan(place, request)?;
+        // Which loop device is free is known only when it is taken.
+        let device = match &plan.on {
+            On::Image { .. } => Path::new("/dev/loopN"),
+            On::Device { facts, .. } => &facts.node,
+        };
+        let prepare: Vec<Value> = plan
+            .steps
+            .iter()
+            .map(|step| {
+                let command = step
+                    .argv(device)
+                    .map_or_else(|| step.words(), |argv| argv.join(" "));
+                line(step.name(), command)
+            })
+            .collect();
+        let program = |name: &str| -> Result<String, Refusal> {
+            Ok(exec::require(name, "mount")?.display().to_string())
+        };
+        let mount_point = plan.mount_point.display();
+        let mut release = vec![
+            line(
+                "unmount",
+                format!("{} -i {mount_point}", program("umount")?),
+            ),
+            line("remove_mount_point", format!("remove {mount_point}")),
+        ];
+        if let On::Image { path, .. } = &plan.on {
+            let detach = format!("{} -d {}", program("losetup")?, device.display());
+            release.push(line("detach", detach));
+            release.push(line("remove_image", format!("remove {}", path.display())));
+        }
+        Ok(json!({"prepare": prepare, "release": release}))
+    }
+}
+
+fn line(step: &str, command: String) -> Value {
+    json!({"step": step, "command": command})
+}
