@@ -96,7 +96,7 @@ FROM fsbench.run_log WHERE run_id = :run_id;
 -- The environment.
 SELECT pgfsbench_version = fsbench.version() AS own_version, server_version = version() AS server_version,
        server_version_num = current_setting('server_version_num')::int AS version_num, kernel <> '' AS kernel,
-       hostname <> '' AS hostname, machine <> '' AS machine, processors > 0 AS processors, memory_bytes > 0 AS memory,
+       hostname <> '' AS hostname, machine <> '' AS machine, virtualization <> '' AS virtualization, processors > 0 AS processors, memory_bytes > 0 AS memory,
        shared_buffers_bytes = pg_size_bytes(current_setting('shared_buffers')) AS shared_buffers,
        scope IN ('data and WAL', 'data only') AS scope, durability <> '' AS durability, data_directory = current_setting('data_directory') AS data_directory, filesystem <> '' AS filesystem,
        device <> '' AS device, mount_point <> '' AS mount_point, mount_options <> '' AS mount_options,

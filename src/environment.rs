@@ -24,6 +24,7 @@ pub struct Environment {
     pub kernel: Option<String>,
     pub hostname: Option<String>,
     pub machine: Option<String>,
+    pub virtualization: Option<String>,
     pub processors: Option<u32>,
     pub processor_model: Option<String>,
     pub memory_bytes: Option<u64>,
@@ -123,6 +124,18 @@ pub fn machine() -> (Option<proc::Cpu>, Option<u64>) {
     (cpu, memory)
 }
 
+/// Whether the machine is a virtual one, and which kind; None where that cannot be known.
+fn virtualization() -> Option<&'static str> {
+    let read = |path: &str| fs::read_to_string(path).ok();
+    proc::virtualization(&proc::Clues {
+        cpuinfo: read(proc::CPUINFO),
+        dmi: proc::DMI.iter().filter_map(|path| read(path)).collect(),
+        hypervisor: read(proc::HYPERVISOR),
+        device_tree: read(proc::DEVICE_TREE),
+        clocks: read(proc::CLOCKS),
+    })
+}
+
 /// What the server says of itself.
 #[derive(Deserialize)]
 struct Server {
@@ -180,6 +193,7 @@ pub fn collect() -> Result<Environment, Fault> {
         )),
         hostname: lossy(uname.nodename()),
         machine: lossy(uname.machine()),
+        virtualization: virtualization().map(str::to_owned),
         processors: cpu.as_ref().map(|cpu| cpu.processors),
         processor_model: cpu.and_then(|cpu| cpu.model),
         memory_bytes: memory,

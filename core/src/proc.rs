@@ -6,6 +6,7 @@
 
 mod cpu;
 mod mount;
+mod virtualization;
 
 use std::fmt;
 
@@ -15,6 +16,7 @@ use crate::refusal::{Kind, Refusal};
 
 pub use cpu::{Cpu, parse_cpuinfo};
 pub use mount::{Mount, mount_of, parse_mountinfo};
+pub use virtualization::{CLOCKS, Clues, DEVICE_TREE, DMI, HYPERVISOR, virtualization};
 
 /// Where each text comes from.
 pub const MOUNTINFO: &str = "/proc/self/mountinfo";

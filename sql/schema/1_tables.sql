@@ -200,6 +200,7 @@ CREATE TABLE fsbench.environment (
     kernel               text,
     hostname             text,
     machine              text,
+    virtualization       text,
     processors           integer,
     processor_model      text,
     memory_bytes         bigint,
@@ -229,6 +230,7 @@ COMMENT ON COLUMN fsbench.environment.server_version_num IS 'Version of the serv
 COMMENT ON COLUMN fsbench.environment.kernel IS 'Kernel, release and version';
 COMMENT ON COLUMN fsbench.environment.hostname IS 'Name of the host';
 COMMENT ON COLUMN fsbench.environment.machine IS 'Architecture';
+COMMENT ON COLUMN fsbench.environment.virtualization IS 'Kind of virtual machine, in the words of systemd-detect-virt: uml (a User-Mode Linux guest), kvm, qemu, xen, vmware, vm-other, ...; none: a real one; NULL: not known';
 COMMENT ON COLUMN fsbench.environment.processors IS 'Processors of the machine';
 COMMENT ON COLUMN fsbench.environment.processor_model IS 'Model of the processor';
 COMMENT ON COLUMN fsbench.environment.memory_bytes IS 'RAM';

@@ -30,9 +30,9 @@ CREATE VIEW fsbench.result AS
            r.duration, r.transactions, r.warmup, r.rate, r.latency_limit_ms, r.seed, r.label, r.forced, r.used, r.asked,
            r.requested_by, r.requested_at, r.measured_from, r.ended_at, r.phases, r.work_database, r.kept,
            r.error_code, r.error, r.error_detail, r.error_hint, r.balances,
-           e.pgfsbench_version, e.server_version, e.server_version_num, e.kernel, e.hostname, e.machine, e.processors,
-           e.processor_model, e.memory_bytes, e.shared_buffers_bytes, e.data_directory, e.device, e.mount_point,
-           e.mount_options, e.st_dev, e.data_size_bytes, e.data_free_bytes, e.wal_directory, e.wal_filesystem, e.wal_device,
+           e.pgfsbench_version, e.server_version, e.server_version_num, e.kernel, e.hostname, e.machine,
+           e.virtualization, e.processors, e.processor_model, e.memory_bytes, e.shared_buffers_bytes, e.data_directory,
+           e.device, e.mount_point, e.mount_options, e.st_dev, e.data_size_bytes, e.data_free_bytes, e.wal_directory, e.wal_filesystem, e.wal_device,
            e.wal_mount_options, e.wal_st_dev, e.settings
     FROM fsbench.run_log r
     LEFT JOIN fsbench.environment e USING (run_id)
