@@ -4,12 +4,15 @@
 //! - [`request`]: what is asked for, typed, with its limits.
 //! - [`filesystem`]: the filesystems that are known, their programs and packages.
 //! - [`options`]: which mkfs and mount options each of them accepts.
+//! - [`settings`]: settings of the block device and of the kernel.
 //! - [`protocol`]: the lines between the helper's two processes.
 
 pub mod filesystem;
 pub mod options;
 pub mod protocol;
 pub mod request;
+pub mod settings;
 
 pub use filesystem::Filesystem;
-pub use request::{Name, Prepare, Request, Storage};
+pub use request::{Log, Name, Prepare, Request, Storage};
+pub use settings::{BlockSettings, KernelSettings, SsdState};

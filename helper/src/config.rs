@@ -28,6 +28,12 @@ pub struct Config {
     /// Which filesystems may be made.
     #[serde(default = "all_filesystems")]
     pub filesystems: Vec<Filesystem>,
+    /// Whether a target may change settings of the whole machine's write-back while it is prepared.
+    #[serde(default)]
+    pub kernel_settings: bool,
+    /// Whether the caches of the whole machine may be dropped before a run.
+    #[serde(default)]
+    pub drop_caches: bool,
     /// The databases whose jobs are done.
     #[serde(default)]
     pub database: Vec<Database>,
@@ -206,8 +212,8 @@ mod tests {
         let config = Config::parse(EXAMPLE).unwrap();
         assert_eq!(config.server_user, "postgres");
         assert_eq!(config.images[0].max_bytes, 16 << 30);
-        assert!(!config.device[0].wipe);
-        assert_eq!(config.filesystems.len(), 8);
+        assert!(!config.device[0].wipe && !config.kernel_settings && !config.drop_caches);
+        assert_eq!(config.filesystems.len(), 9);
         let written = toml::to_string(&config).unwrap();
         assert_eq!(Config::parse(&written).unwrap(), config);
     }

@@ -41,7 +41,11 @@ pub fn filesystems(allowed: &[Filesystem]) -> Vec<Readiness> {
 /// The version of the program that makes a filesystem, in its own words.
 pub fn version(filesystem: Filesystem) -> Option<String> {
     let program = exec::find(filesystem.mkfs_program())?.display().to_string();
-    let outcome = exec::run(&[program, "-V".into()], exec::SHORT).ok()?;
+    let argument = match filesystem {
+        Filesystem::Zfs => "version",
+        _ => "-V",
+    };
+    let outcome = exec::run(&[program, argument.into()], exec::SHORT).ok()?;
     let line = outcome
         .output
         .lines()

@@ -1,6 +1,7 @@
 //! Does what is asked: gathers the facts, has them planned, and takes the steps one by one, each in the journal before it is
 //! taken. What fails is undone.
 
+mod caches;
 mod describe;
 mod facts;
 mod outline;
@@ -96,6 +97,7 @@ impl Engine {
             Request::Release { target } => self.release(&place(target), tell),
             Request::Plan { target, prepare } => self.outline(&place(target), prepare),
             Request::Describe => self.describe(database),
+            Request::DropCaches => self.drop_caches(tell),
         }
     }
 

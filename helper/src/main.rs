@@ -75,6 +75,8 @@ enum Action {
     },
     /// Say as JSON what the configuration allows and what is there: devices, images, filesystems
     Describe,
+    /// Write back and forget what is cached of all filesystems
+    DropCaches,
     /// Say which filesystems this machine can make and mount
     Doctor,
     /// Write the configuration and the systemd unit
@@ -140,6 +142,10 @@ fn act(config: &Path, action: Action) -> Result<(), Refusal> {
             let engine = engine(Hook::default())?;
             let database = engine.config().database(None)?.name.clone();
             println!("{:#}", engine.describe(&database)?);
+            Ok(())
+        }
+        Action::DropCaches => {
+            println!("{:#}", engine(Hook::default())?.drop_caches(&mut show)?);
             Ok(())
         }
         Action::Doctor => {
@@ -228,10 +234,9 @@ impl Wanted {
             }
         };
         Ok(Prepare {
-            storage,
-            filesystem: Filesystem::of_name(&self.filesystem)?,
             mkfs_options: self.mkfs_options.clone(),
             mount_options: self.mount_options.clone(),
+            ..Prepare::new(storage, Filesystem::of_name(&self.filesystem)?)
         })
     }
 }

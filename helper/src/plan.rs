@@ -81,6 +81,18 @@ pub fn prepare(
         .detail("Its line \"filesystems\" does not name it.")
         .hint("Let the administrator add it, and restart pgfsbench-helper."));
     }
+    if fs == Filesystem::Zfs
+        || request.log.is_some()
+        || request.ssd_state.is_some()
+        || request.block_settings.is_some()
+        || request.kernel_settings.is_some()
+    {
+        return Err(
+            Refusal::new(Kind::NotInThisState, "this helper cannot do that yet")
+                .detail("It knows zfs, logs elsewhere, ssd_state and settings only by name.")
+                .hint("Leave them out."),
+        );
+    }
     let mut mkfs_options = fs.own_arguments(&facts.uuid);
     mkfs_options.extend(mkfs_arguments(
         fs,

@@ -35,6 +35,12 @@ pub struct Arguments {
     /// Device that may be erased if it is empty or was written by pgfsbench, by its path in /dev/disk/by-id
     #[arg(long, value_name = "PATH")]
     allow_device: Vec<String>,
+    /// Let targets change the kernel's vm.dirty_* settings, which are the whole machine's, while they are prepared
+    #[arg(long)]
+    allow_kernel_settings: bool,
+    /// Let runs drop the caches of the whole machine, so that they begin cold
+    #[arg(long)]
+    allow_drop_caches: bool,
     /// Replace a configuration that is there
     #[arg(long)]
     force: bool,
@@ -121,6 +127,8 @@ fn configuration(arguments: &Arguments) -> Result<Config, Refusal> {
         mount_root: config::default_mount_root(),
         state: config::default_state(),
         filesystems: config::all_filesystems(),
+        kernel_settings: arguments.allow_kernel_settings,
+        drop_caches: arguments.allow_drop_caches,
         database: arguments
             .databases
             .iter()

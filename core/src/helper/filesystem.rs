@@ -17,11 +17,12 @@ pub enum Filesystem {
     F2fs,
     Jfs,
     Reiserfs,
+    Zfs,
 }
 
 impl Filesystem {
     /// All of them.
-    pub const ALL: [Filesystem; 8] = [
+    pub const ALL: [Filesystem; 9] = [
         Self::Ext2,
         Self::Ext3,
         Self::Ext4,
@@ -30,6 +31,7 @@ impl Filesystem {
         Self::F2fs,
         Self::Jfs,
         Self::Reiserfs,
+        Self::Zfs,
     ];
 
     /// The name, as the kernel and `mount -t` have it.
@@ -43,6 +45,7 @@ impl Filesystem {
             Self::F2fs => "f2fs",
             Self::Jfs => "jfs",
             Self::Reiserfs => "reiserfs",
+            Self::Zfs => "zfs",
         }
     }
 
@@ -68,6 +71,7 @@ impl Filesystem {
             Self::F2fs => "mkfs.f2fs",
             Self::Jfs => "mkfs.jfs",
             Self::Reiserfs => "mkfs.reiserfs",
+            Self::Zfs => "zpool",
         }
     }
 
@@ -80,11 +84,12 @@ impl Filesystem {
             Self::F2fs => "f2fs-tools",
             Self::Jfs => "jfsutils",
             Self::Reiserfs => "reiserfsprogs",
+            Self::Zfs => "zfsutils-linux",
         }
     }
 
     /// Arguments that come before the user's: ask nothing, say little, and give it this UUID, by which the helper knows
-    /// later what it has made. mkfs.jfs and mkfs.f2fs choose their own.
+    /// later what it has made. mkfs.jfs, mkfs.f2fs and zpool choose their own.
     pub fn own_arguments(self, uuid: &str) -> Vec<String> {
         let uuid_of_xfs = format!("uuid={uuid}");
         let arguments: &[&str] = match self {
@@ -94,13 +99,20 @@ impl Filesystem {
             Self::F2fs => &["-q", "-f"],
             Self::Jfs => &["-q"],
             Self::Reiserfs => &["-q", "-f", "-f", "-u", uuid],
+            // A pool is made in other words.
+            Self::Zfs => &[],
         };
         arguments.iter().map(|&a| a.to_owned()).collect()
     }
 
     /// Whether mkfs takes the UUID that it is given.
     pub fn takes_uuid(self) -> bool {
-        !matches!(self, Self::F2fs | Self::Jfs)
+        !matches!(self, Self::F2fs | Self::Jfs | Self::Zfs)
+    }
+
+    /// Whether its journal or log can be on a device of its own.
+    pub fn takes_log(self) -> bool {
+        matches!(self, Self::Ext3 | Self::Ext4 | Self::Xfs)
     }
 
     /// Below this size its mkfs refuses, or nothing of use fits.
@@ -111,6 +123,7 @@ impl Filesystem {
             Self::Btrfs => 128,
             Self::F2fs => 100,
             Self::Reiserfs => 64,
+            Self::Zfs => 256,
         };
         megabytes << 20
     }
@@ -135,9 +148,9 @@ mod tests {
                 serde_json::to_string(&fs).unwrap(),
                 format!("\"{}\"", fs.name())
             );
-            assert!(fs.mkfs_program().starts_with("mkfs."));
+            assert!(fs.mkfs_program().starts_with("mkfs.") || fs == Filesystem::Zfs);
         }
-        for name in ["", "EXT4", "ntfs", "zfs", "xfs "] {
+        for name in ["", "EXT4", "ntfs", "zfs ", "xfs "] {
             check::style(&Filesystem::of_name(name).unwrap_err());
         }
     }

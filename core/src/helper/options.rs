@@ -3,6 +3,9 @@
 
 mod mkfs;
 mod mount;
+mod zfs;
+
+pub use zfs::{dataset_properties, pool_properties};
 
 use super::Filesystem;
 use crate::refusal::{Refusal, quoted};

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Filesystem;
-use super::options::{mkfs_arguments, mount_options};
+use super::options::{dataset_properties, mkfs_arguments, mount_options, pool_properties};
+use super::{BlockSettings, Filesystem, KernelSettings, SsdState};
 use crate::refusal::{Kind, Refusal, quoted};
 use crate::units::format_bytes;
 
@@ -80,6 +80,22 @@ fn yes() -> bool {
     true
 }
 
+/// Where the filesystem's log or journal is, if not in the filesystem.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Log {
+    /// A file that serves as a disk, as for the filesystem.
+    Image {
+        /// Its size.
+        bytes: u64,
+    },
+    /// A block device that the helper's configuration names with the same path.
+    Device {
+        /// The path.
+        path: String,
+    },
+}
+
 /// To make a filesystem and mount it: the `request` of a job whose action is `prepare`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -94,27 +110,140 @@ pub struct Prepare {
     /// Mount options, with commas.
     #[serde(default)]
     pub mount_options: Option<String>,
+    /// Its log elsewhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log: Option<Log>,
+    /// Whether to discard the device; without it, as mkfs does by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ssd_state: Option<SsdState>,
+    /// Of the disk's queue, as long as the target is prepared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub block_settings: Option<BlockSettings>,
+    /// Of the whole machine, as long as the target is prepared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernel_settings: Option<KernelSettings>,
+    /// Of a zfs pool, in place of mkfs_options.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pool_properties: Option<String>,
+    /// Of the dataset in the pool, in place of mount_options.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dataset_properties: Option<String>,
 }
 
 impl Prepare {
+    /// With everything else left as it is.
+    pub fn new(storage: Storage, filesystem: Filesystem) -> Self {
+        Self {
+            storage,
+            filesystem,
+            mkfs_options: None,
+            mount_options: None,
+            log: None,
+            ssd_state: None,
+            block_settings: None,
+            kernel_settings: None,
+            pool_properties: None,
+            dataset_properties: None,
+        }
+    }
+
     /// Refuses what no configuration would allow.
     pub fn check(&self) -> Result<(), Refusal> {
-        mkfs_arguments(self.filesystem, self.mkfs_options.as_deref().unwrap_or(""))?;
-        mount_options(self.filesystem, self.mount_options.as_deref().unwrap_or(""))?;
+        self.check_options()?;
+        self.check_log()?;
+        self.check_ssd_state()?;
+        if let Some(settings) = &self.block_settings {
+            settings.check()?;
+        }
+        if let Some(settings) = &self.kernel_settings {
+            settings.check()?;
+        }
         match &self.storage {
-            Storage::Image { bytes, .. } => check_image_size(self.filesystem, *bytes),
+            Storage::Image { bytes, .. } => check_image_size(
+                *bytes,
+                self.filesystem.smallest_bytes(),
+                self.filesystem.name(),
+            ),
             Storage::Device { path } => check_device_path(path),
+        }
+    }
+
+    /// Options for what mkfs and mount make, properties for zfs; never both.
+    fn check_options(&self) -> Result<(), Refusal> {
+        let fs = self.filesystem;
+        let given = |option: &Option<String>| option.as_ref().is_some_and(|o| !o.trim().is_empty());
+        let (misplaced, instead) = match fs {
+            Filesystem::Zfs => (
+                [
+                    ("mkfs_options", &self.mkfs_options),
+                    ("mount_options", &self.mount_options),
+                ],
+                "Give pool_properties and dataset_properties.",
+            ),
+            _ => (
+                [
+                    ("pool_properties", &self.pool_properties),
+                    ("dataset_properties", &self.dataset_properties),
+                ],
+                "Give mkfs_options and mount_options.",
+            ),
+        };
+        if let Some((name, _)) = misplaced.iter().find(|(_, option)| given(option)) {
+            return Err(Refusal::argument(format!("{fs} takes no {name}"))
+                .detail("A zfs pool has properties, every other filesystem has options of mkfs and mount.")
+                .hint(instead));
+        }
+        let text = |option: &Option<String>| option.clone().unwrap_or_default();
+        mkfs_arguments(fs, &text(&self.mkfs_options))?;
+        mount_options(fs, &text(&self.mount_options))?;
+        pool_properties(&text(&self.pool_properties))?;
+        dataset_properties(&text(&self.dataset_properties))?;
+        Ok(())
+    }
+
+    fn check_log(&self) -> Result<(), Refusal> {
+        let Some(log) = &self.log else {
+            return Ok(());
+        };
+        let fs = self.filesystem;
+        if !fs.takes_log() {
+            return Err(Refusal::argument(format!("{fs} takes no log elsewhere"))
+                .detail("Its log or journal is in the filesystem, or it has none.")
+                .hint("Leave the log out, or choose xfs, ext4 or ext3."));
+        }
+        match (log, &self.storage) {
+            (Log::Image { bytes }, _) => check_image_size(*bytes, SMALLEST_LOG, "a log"),
+            (Log::Device { path }, Storage::Device { path: main }) if path == main => Err(
+                Refusal::argument("the log is on the device of the filesystem")
+                    .detail(format!("Both are {}.", quoted(path)))
+                    .hint("Name another device, or leave the log out."),
+            ),
+            (Log::Device { path }, _) => check_device_path(path),
+        }
+    }
+
+    /// Discarding gives the blocks of an image back to its filesystem.
+    fn check_ssd_state(&self) -> Result<(), Refusal> {
+        match (self.ssd_state, &self.storage) {
+            (Some(SsdState::Trimmed), Storage::Image { sparse: false, .. }) => {
+                Err(Refusal::argument("an allocated image cannot be trimmed")
+                    .detail("To discard it would give its blocks back.")
+                    .hint("Ask for a sparse image, or for ssd_state as_is."))
+            }
+            _ => Ok(()),
         }
     }
 }
 
-fn check_image_size(filesystem: Filesystem, bytes: u64) -> Result<(), Refusal> {
-    let smallest = filesystem.smallest_bytes();
+/// The smallest image for a log: xfs wants no less.
+const SMALLEST_LOG: u64 = 64 << 20;
+
+fn check_image_size(bytes: u64, smallest: u64, of_what: &str) -> Result<(), Refusal> {
     if bytes < smallest {
         let message = format!("image of {} is too small", format_bytes(bytes));
         return Err(Refusal::argument(message)
             .detail(format!(
-                "The smallest size for {filesystem} is {}.",
+                "The smallest size for {of_what} is {}.",
                 format_bytes(smallest)
             ))
             .hint("Give a larger image_size."));
@@ -160,7 +289,7 @@ pub enum Request {
         /// For this target.
         target: Name,
         /// What exactly.
-        prepare: Prepare,
+        prepare: Box<Prepare>,
     },
     /// Unmount it and remove what was made for it.
     Release {
@@ -172,10 +301,12 @@ pub enum Request {
         /// For this target.
         target: Name,
         /// What exactly.
-        prepare: Prepare,
+        prepare: Box<Prepare>,
     },
     /// Say what may be used here: devices, directories of images, filesystems. Nothing is changed.
     Describe,
+    /// Write back and forget what is cached of all filesystems, so that a run begins cold.
+    DropCaches,
 }
 
 impl Request {
@@ -192,20 +323,21 @@ impl Request {
         let request = match action {
             "prepare" => Self::Prepare {
                 target: Name::new(target)?,
-                prepare: parse(request)?,
+                prepare: Box::new(parse(request)?),
             },
             "release" => Self::Release {
                 target: Name::new(target)?,
             },
             "plan" => Self::Plan {
                 target: Name::new(target)?,
-                prepare: parse(request)?,
+                prepare: Box::new(parse(request)?),
             },
             "describe" => Self::Describe,
+            "drop_caches" => Self::DropCaches,
             other => {
                 return Err(
                     Refusal::argument(format!("unknown action {}", quoted(other)))
-                        .detail("The helper prepares and releases targets, plans that, and describes what there is.")
+                        .detail("The helper prepares and releases targets, plans that, describes what there is, and drops caches.")
                         .hint("Use the functions of the extension."),
                 );
             }
@@ -218,7 +350,7 @@ impl Request {
     pub fn check(&self) -> Result<(), Refusal> {
         match self {
             Self::Prepare { prepare, .. } | Self::Plan { prepare, .. } => prepare.check(),
-            Self::Release { .. } | Self::Describe => Ok(()),
+            Self::Release { .. } | Self::Describe | Self::DropCaches => Ok(()),
         }
     }
 
@@ -228,7 +360,7 @@ impl Request {
             Self::Prepare { target, .. } | Self::Plan { target, .. } | Self::Release { target } => {
                 Some(target)
             }
-            Self::Describe => None,
+            Self::Describe | Self::DropCaches => None,
         }
     }
 }
@@ -252,19 +384,18 @@ mod tests {
         let json = r#"{"storage": {"image": {"bytes": 1073741824}}, "filesystem": "xfs",
                        "mkfs_options": "-l size=128m", "mount_options": null}"#;
         let request = Request::of_job("prepare", "xfs-tuned", json).unwrap();
+        let storage = Storage::Image {
+            bytes: 1 << 30,
+            sparse: true,
+        };
         assert_eq!(
             request,
             Request::Prepare {
                 target: Name::new("xfs-tuned").unwrap(),
-                prepare: Prepare {
-                    storage: Storage::Image {
-                        bytes: 1 << 30,
-                        sparse: true
-                    },
-                    filesystem: Filesystem::Xfs,
+                prepare: Box::new(Prepare {
                     mkfs_options: Some("-l size=128m".into()),
-                    mount_options: None,
-                }
+                    ..Prepare::new(storage, Filesystem::Xfs)
+                })
             }
         );
         let json = r#"{"storage": {"device": {"path": "/dev/disk/by-id/wwn-0x5000-part1"}}, "filesystem": "ext4"}"#;
@@ -274,6 +405,102 @@ mod tests {
         assert_eq!(plan.target().map(Name::as_str), Some("a"));
         assert!(Request::of_job("release", "a", "{}").is_ok());
         assert_eq!(Request::of_job("describe", "", "{}"), Ok(Request::Describe));
+        assert_eq!(
+            Request::of_job("drop_caches", "", "{}"),
+            Ok(Request::DropCaches)
+        );
+    }
+
+    #[test]
+    fn everything_that_a_target_may_ask_for() {
+        for json in [
+            r#"{"storage": {"device": {"path": "/dev/disk/by-id/a"}}, "filesystem": "xfs",
+                "log": {"device": {"path": "/dev/disk/by-id/b"}}, "ssd_state": "trimmed",
+                "block_settings": {"scheduler": "none", "read_ahead_kb": 128, "nr_requests": 64},
+                "kernel_settings": {"dirty_bytes": 268435456, "dirty_background_ratio": 5,
+                                    "dirty_expire_centisecs": 100, "dirty_writeback_centisecs": 50}}"#,
+            r#"{"storage": {"image": {"bytes": 1073741824, "sparse": false}}, "filesystem": "ext4",
+                "log": {"image": {"bytes": 134217728}}, "ssd_state": "as_is"}"#,
+            r#"{"storage": {"image": {"bytes": 1073741824}}, "filesystem": "zfs", "mkfs_options": null,
+                "pool_properties": "ashift=12", "dataset_properties": "recordsize=8K,compression=lz4"}"#,
+        ] {
+            let request = Request::of_job("prepare", "a", json).unwrap();
+            let again = serde_json::to_string(&request).unwrap();
+            assert_eq!(serde_json::from_str::<Request>(&again).unwrap(), request);
+        }
+    }
+
+    #[test]
+    fn what_does_not_go_together_is_refused() {
+        let image = r#""storage": {"image": {"bytes": 1073741824, "sparse": false}}"#;
+        let device = r#""storage": {"device": {"path": "/dev/sdb"}}"#;
+        for (storage, rest, words) in [
+            (
+                image,
+                r#""filesystem": "btrfs", "log": {"image": {"bytes": 134217728}}"#,
+                "btrfs takes no log",
+            ),
+            (
+                image,
+                r#""filesystem": "ext2", "log": {"image": {"bytes": 134217728}}"#,
+                "ext2 takes no log",
+            ),
+            (
+                image,
+                r#""filesystem": "xfs", "log": {"image": {"bytes": 1048576}}"#,
+                "too small",
+            ),
+            (
+                device,
+                r#""filesystem": "xfs", "log": {"device": {"path": "/dev/sdb"}}"#,
+                "the log is on the device",
+            ),
+            (
+                device,
+                r#""filesystem": "xfs", "log": {"device": {"path": "/etc/passwd"}}"#,
+                "invalid device path",
+            ),
+            (
+                image,
+                r#""filesystem": "ext4", "ssd_state": "trimmed""#,
+                "cannot be trimmed",
+            ),
+            (
+                image,
+                r#""filesystem": "zfs", "mkfs_options": "-b 4096""#,
+                "zfs takes no mkfs_options",
+            ),
+            (
+                image,
+                r#""filesystem": "zfs", "mount_options": "noatime""#,
+                "zfs takes no mount_options",
+            ),
+            (
+                image,
+                r#""filesystem": "xfs", "pool_properties": "ashift=12""#,
+                "xfs takes no pool_properties",
+            ),
+            (
+                image,
+                r#""filesystem": "zfs", "dataset_properties": "mountpoint=/etc""#,
+                "\"mountpoint\"",
+            ),
+            (
+                image,
+                r#""filesystem": "xfs", "kernel_settings": {"dirty_ratio": 0}"#,
+                "dirty_ratio = 0",
+            ),
+            (
+                image,
+                r#""filesystem": "xfs", "block_settings": {"nr_requests": 1}"#,
+                "nr_requests = 1",
+            ),
+        ] {
+            let json = format!("{{{storage}, {rest}}}");
+            let refusal = Request::of_job("prepare", "a", &json).expect_err(rest);
+            assert!(refusal.message.contains(words), "{refusal}");
+            check::style(&refusal);
+        }
     }
 
     #[test]

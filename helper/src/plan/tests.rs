@@ -68,10 +68,9 @@ fn a_device(contents: Contents) -> DeviceFacts {
 
 fn request(filesystem: Filesystem, storage: Storage) -> Prepare {
     Prepare {
-        storage,
-        filesystem,
         mkfs_options: Some("-b4096".into()),
         mount_options: Some("noatime".into()),
+        ..Prepare::new(storage, filesystem)
     }
 }
 

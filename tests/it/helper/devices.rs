@@ -232,7 +232,7 @@ fn what_there_is_is_described() {
     );
     assert_eq!(empty["images"][0]["max_bytes"], 2u64 << 30);
     assert_eq!(empty["images"][0]["used_bytes"], 0);
-    assert_eq!(empty["filesystems"].as_array().map(Vec::len), Some(8));
+    assert_eq!(empty["filesystems"].as_array().map(Vec::len), Some(9));
 
     disk.lab.ok(&disk.prepare());
     let used = described();

@@ -108,6 +108,7 @@ fn doctor_names_every_filesystem_with_its_package() {
         ("f2fs", "f2fs-tools"),
         ("jfs", "jfsutils"),
         ("reiserfs", "reiserfsprogs"),
+        ("zfs", "zfsutils-linux"),
     ] {
         let line = said.lines().find(|line| line.starts_with(filesystem));
         assert!(line.is_some_and(|line| line.contains(package)), "{said}");

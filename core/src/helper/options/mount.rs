@@ -17,6 +17,8 @@ pub(super) fn table(filesystem: Filesystem) -> Table {
         Filesystem::F2fs => F2FS,
         Filesystem::Jfs => JFS,
         Filesystem::Reiserfs => REISERFS,
+        // Properties instead.
+        Filesystem::Zfs => &[],
     }
 }
 
