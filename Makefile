@@ -3,25 +3,32 @@
 PG_CONFIG ?= /usr/lib/postgresql/15/bin/pg_config
 PG_MAJOR := $(shell $(PG_CONFIG) --version 2>/dev/null | sed -n 's/^PostgreSQL \([0-9]*\).*/\1/p')
 STAGE := target/stage/pg$(or $(PG_MAJOR),15)/.complete
+HELPER := target/stage/helper/pgfsbench-helper
 VERSION := $(shell sed -n '/^\[workspace.package\]/,/^$$/s/^version = "\(.*\)"/\1/p' Cargo.toml)
 SOURCES := Cargo.toml Cargo.lock pgfsbench.control $(shell find src core/src core/Cargo.toml sql/schema -type f) $(wildcard sql/pgfsbench--*.sql)
+HELPER_SOURCES := Cargo.toml Cargo.lock $(shell find helper core/src core/Cargo.toml -type f)
 REGRESS := $(patsubst sql/%.sql,%,$(filter-out sql/pgfsbench--%,$(wildcard sql/*.sql)))
-export PG_CONFIG
+sbindir ?= /usr/sbin
+unitdir ?= /usr/lib/systemd/system
+export PG_CONFIG sbindir unitdir
 
 .PHONY: all stage setup install uninstall installcheck check check-fmt check-unit check-regress check-integration \
 	lint bench demo deb dist clean help
 
-all: $(STAGE)                   ## build the extension and stage its files in target/stage (default)
+all: $(STAGE) $(HELPER)         ## build the extension and the helper, and stage their files in target/stage (default)
 
 stage: $(STAGE)
 
 $(STAGE): $(SOURCES)
 	tools/stage
 
+$(HELPER): $(HELPER_SOURCES)
+	tools/stage --helper
+
 setup:                          ## install what is missing on this machine (Debian packages, Rust, cargo-pgrx)
 	tools/setup
 
-install: $(STAGE)               ## install into the PostgreSQL of PG_CONFIG=..., below DESTDIR=... if given
+install: $(STAGE) $(HELPER)     ## install into the PostgreSQL of PG_CONFIG=... and sbindir=/usr/sbin, below DESTDIR=... if given
 	tools/install
 
 uninstall:                      ## remove what install put there
@@ -49,7 +56,7 @@ bench:                          ## measure pgfsbench against pgbench in alternat
 demo:                           ## from nothing to a run's results, on the filesystem of this directory
 	tools/demo
 
-deb: $(STAGE)                   ## a Debian package that installs without Rust
+deb: $(STAGE) $(HELPER)         ## Debian packages of extension and helper that install without Rust
 	tools/deb
 
 dist:                           ## a source archive for PGXN, from the last commit

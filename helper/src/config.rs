@@ -50,7 +50,7 @@ pub struct Config {
 pub struct Database {
     /// A name of its own; it is part of the names of images and mount points.
     pub name: Name,
-    /// How to reach it: key=value as for psql, without a password.
+    /// How to reach it: key=value as for psql, without a password; see [`crate::connection`].
     pub connection: String,
 }
 
@@ -160,14 +160,7 @@ impl Config {
                 let message = format!("two databases are called \"{}\"", database.name);
                 return Err(Refusal::argument(message).hint("Give each a name of its own."));
             }
-            let parsed: postgres::Config = database
-                .connection
-                .parse()
-                .map_err(|e| Refusal::argument(format!("invalid connection: {e}")))?;
-            if parsed.get_password().is_some() {
-                return Err(Refusal::argument("a connection must not hold a password")
-                    .hint("Let server_user in by peer authentication over the local socket."));
-            }
+            crate::connection::check(&database.connection)?;
         }
         Ok(())
     }

@@ -95,7 +95,7 @@ impl Servant {
 
     /// One connection, to its end.
     fn session(&mut self, hello: &Hello) -> Result<Ended, Failure> {
-        let mut config: postgres::Config = hello.connection.parse()?;
+        let mut config = crate::connection::resolve(&hello.connection)?;
         config
             .application_name("pgfsbench-helper")
             .connect_timeout(Duration::from_secs(10));
@@ -205,8 +205,14 @@ impl Servant {
     }
 }
 
-/// The server's words, which Display of postgres::Error leaves out.
+/// The server's words, which Display of postgres::Error leaves out, and the details of a refusal.
 fn describe(error: &Failure) -> String {
+    if let Some(refusal) = error.downcast_ref::<Refusal>() {
+        return match &refusal.detail {
+            Some(detail) => format!("{refusal}: {}", detail.trim_end_matches('.')),
+            None => refusal.to_string(),
+        };
+    }
     match error.downcast_ref::<postgres::Error>() {
         Some(error) => match error.as_db_error() {
             Some(server) => server.to_string(),

@@ -9,6 +9,7 @@
 
 mod busy;
 mod config;
+mod connection;
 mod database;
 mod doctor;
 mod engine;

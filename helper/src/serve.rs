@@ -2,12 +2,14 @@
 //! and sends typed orders over a socket pair. Here they are carried out, one at a time.
 
 use crate::config::Database;
+use crate::connection;
 use crate::engine::{Cleared, Engine};
 use pgfsbench_core::helper::Name;
 use pgfsbench_core::helper::protocol::{Answer, Hello, Order, Reply, read, write};
 use pgfsbench_core::refusal::{Kind, Refusal};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
+use std::env;
 use std::io::{self, BufReader};
 use std::net::Shutdown;
 use std::os::fd::OwnedFd;
@@ -173,12 +175,17 @@ fn end(child: &mut Child) -> io::Result<ExitStatus> {
 }
 
 /// The process that speaks with a database: this program again, as the servers' user, without further groups and without
-/// this process's environment.
+/// this process's environment but for where services and passwords are.
 fn start(theirs: UnixStream, (uid, gid): (u32, u32)) -> io::Result<Child> {
     Command::new("/proc/self/exe")
         .arg("_database")
         .env_clear()
         .env("LC_ALL", "C")
+        .envs(
+            connection::ENVIRONMENT
+                .iter()
+                .filter_map(|&name| Some((name, env::var_os(name)?))),
+        )
         .current_dir("/")
         .uid(uid)
         .gid(gid)

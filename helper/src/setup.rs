@@ -82,14 +82,25 @@ pub fn run(arguments: &Arguments) -> Result<(), Refusal> {
     if arguments.no_unit {
         return Ok(());
     }
-    let unit = below("/etc/systemd/system/pgfsbench-helper.service");
     let program = std::env::current_exe().map_err(|e| {
         Refusal::new(Kind::System, "where is this program?").detail(format!("{e}."))
     })?;
     let text = unit_text(&program);
-    print!("{text}");
-    put(&unit, &text, 0o644)?;
-    println!("wrote {}", unit.display());
+    let installed = UNIT_DIRECTORIES
+        .map(|directory| below(directory).join(UNIT_NAME))
+        .into_iter()
+        .find(|path| {
+            std::fs::read_to_string(path).is_ok_and(|unit| start_of(&unit) == start_of(&text))
+        });
+    match installed {
+        Some(unit) => println!("found {}", unit.display()),
+        None => {
+            let unit = below("/etc/systemd/system").join(UNIT_NAME);
+            print!("{text}");
+            put(&unit, &text, 0o644)?;
+            println!("wrote {}", unit.display());
+        }
+    }
     if arguments.prefix == Path::new("/") && Path::new("/run/systemd/system").exists() {
         enable()?;
     } else {
@@ -154,25 +165,20 @@ fn configuration(arguments: &Arguments) -> Result<Config, Refusal> {
     })
 }
 
-/// Only the helper itself is ended with the unit: servers on targets outlive it, and since nothing is private to the unit they
-/// see the same mounts.
+/// The unit as packages install it.
+const UNIT: &str = include_str!("../pgfsbench-helper.service");
+const UNIT_NAME: &str = "pgfsbench-helper.service";
+/// Where packages and `make install` put units.
+const UNIT_DIRECTORIES: [&str; 2] = ["/usr/lib/systemd/system", "/lib/systemd/system"];
+
+/// The unit for the program where it is.
 fn unit_text(program: &Path) -> String {
-    format!(
-        "[Unit]\n\
-         Description=pgfsbench helper: makes, mounts and removes filesystems for benchmark targets\n\
-         After=postgresql.service local-fs.target\n\
-         \n\
-         [Service]\n\
-         ExecStart={} serve\n\
-         Restart=on-failure\n\
-         RestartSec=5\n\
-         KillMode=process\n\
-         TimeoutStopSec=infinity\n\
-         \n\
-         [Install]\n\
-         WantedBy=multi-user.target\n",
-        program.display()
-    )
+    UNIT.replace("/usr/sbin/pgfsbench-helper", &program.display().to_string())
+}
+
+/// The line of a unit that starts the program.
+fn start_of(unit: &str) -> Option<&str> {
+    unit.lines().find(|line| line.starts_with("ExecStart="))
 }
 
 fn enable() -> Result<(), Refusal> {

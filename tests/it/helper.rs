@@ -2,6 +2,7 @@
 //! between; and what it must not do it does not do.
 
 mod bench;
+mod connection;
 mod devices;
 mod disk;
 mod exchange;

@@ -54,6 +54,29 @@ fn setup_writes_a_configuration_that_only_root_can_read_and_does_not_replace_one
         unit.contains("/pgfsbench-helper serve\n") && unit.contains("KillMode=process\n"),
         "{unit}"
     );
+    // Servers have to see what it mounts.
+    for word in [
+        "PrivateMounts",
+        "PrivateTmp",
+        "PrivateDevices",
+        "ProtectSystem",
+        "MountFlags",
+    ] {
+        assert!(!unit.lines().any(|line| line.starts_with(word)), "{unit}");
+    }
+
+    // What an installation has put there is used as it is.
+    let said = lab.ok(&[&setup[..], &["--force"]].concat());
+    assert!(said.contains("wrote") && !said.contains("found"), "{said}");
+    let (own, installed) = (
+        lab.path("prefix/etc/systemd/system/pgfsbench-helper.service"),
+        lab.path("prefix/usr/lib/systemd/system/pgfsbench-helper.service"),
+    );
+    fs::create_dir_all(installed.parent().expect("a parent")).expect("a directory");
+    fs::rename(&own, &installed).expect("rename");
+    let said = lab.ok(&[&setup[..], &["--force"]].concat());
+    let found = format!("found {}", installed.display());
+    assert!(said.contains(&found) && !own.exists(), "{said}");
 
     // The commands take it; below a directory of this test's.
     let below = |name: &str| format!("{name} = {:?}\n", lab.path(name));

@@ -1,0 +1,366 @@
+//! Connection parameters that the postgres crate does not know: `service`, with the file that explains it, and `passfile`. They
+//! keep passwords out of the configuration. Syntax and order of precedence are libpq's.
+
+use pgfsbench_core::refusal::{Kind, Refusal};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// Where Debian's libpq looks for services of the whole system.
+const SYSTEM_SERVICES: &str = "/etc/postgresql-common/pg_service.conf";
+/// What root's process hands on to that which connects.
+pub const ENVIRONMENT: [&str; 2] = ["PGSERVICEFILE", "PGPASSFILE"];
+
+type Pairs = Vec<(String, String)>;
+
+fn wrong(what: impl Into<String>) -> Refusal {
+    Refusal::argument("invalid connection")
+        .detail(what.into())
+        .hint(
+            "Give key=value as for psql, such as: host=/run/postgresql dbname=bench user=postgres.",
+        )
+}
+
+/// Refuses what could never connect, and passwords: they belong into a file of the servers' user.
+pub fn check(text: &str) -> Result<(), Refusal> {
+    let has_password = if is_url(text) {
+        parsed(text)?.get_password().is_some()
+    } else {
+        let (pairs, own) = split(text)?;
+        for path in [&own.servicefile, &own.passfile].into_iter().flatten() {
+            if !path.is_absolute() {
+                return Err(wrong(format!(
+                    "\"{}\" is no absolute path.",
+                    path.display()
+                )));
+            }
+        }
+        parsed(&join(&pairs))?.get_password().is_some()
+    };
+    match has_password {
+        false => Ok(()),
+        true => Err(Refusal::argument("a connection must not hold a password")
+            .hint("Let server_user in by peer authentication over the local socket, or give passfile=FILE or service=NAME.")),
+    }
+}
+
+/// Everything that it takes to connect, as the user that this process runs as.
+pub fn resolve(text: &str) -> Result<postgres::Config, Refusal> {
+    let file = |variable: &str| std::env::var_os(variable).map(PathBuf::from);
+    let home = home();
+    let in_home = |name: &str| home.as_ref().map(|home| home.join(name));
+    let (mut pairs, own) = if is_url(text) {
+        (Vec::new(), Own::default())
+    } else {
+        split(text)?
+    };
+    let mut passfile = own.passfile;
+    if let Some(service) = &own.service {
+        let files = match own.servicefile.or_else(|| file(ENVIRONMENT[0])) {
+            Some(file) => vec![file],
+            None => in_home(".pg_service.conf")
+                .into_iter()
+                .chain([SYSTEM_SERVICES.into()])
+                .collect(),
+        };
+        for (key, value) in service_of(service, &files)? {
+            match key.as_str() {
+                "passfile" => passfile = passfile.or(Some(value.into())),
+                _ if pairs.iter().any(|(given, _)| *given == key) => {}
+                _ => pairs.push((key, value)),
+            }
+        }
+    }
+    let mut config = match is_url(text) {
+        true => parsed(text)?,
+        false => parsed(&join(&pairs))?,
+    };
+    let passfile = passfile
+        .or_else(|| file(ENVIRONMENT[1]))
+        .or_else(|| in_home(".pgpass"));
+    if config.get_password().is_none()
+        && let Some(passfile) = passfile
+        && let Some(password) = password_in(&passfile, &config)?
+    {
+        config.password(password);
+    }
+    Ok(config)
+}
+
+fn is_url(text: &str) -> bool {
+    text.starts_with("postgres://") || text.starts_with("postgresql://")
+}
+
+fn parsed(text: &str) -> Result<postgres::Config, Refusal> {
+    text.parse::<postgres::Config>().map_err(|e| {
+        let source = std::error::Error::source(&e).map(|source| format!(": {source}"));
+        wrong(format!("{e}{}.", source.unwrap_or_default()))
+    })
+}
+
+/// The parameters that are explained here.
+#[derive(Default)]
+struct Own {
+    service: Option<String>,
+    servicefile: Option<PathBuf>,
+    passfile: Option<PathBuf>,
+}
+
+fn split(text: &str) -> Result<(Pairs, Own), Refusal> {
+    let mut own = Own::default();
+    let mut others = Vec::new();
+    for (key, value) in pairs(text)? {
+        match key.as_str() {
+            "service" => own.service = Some(value),
+            "servicefile" => own.servicefile = Some(value.into()),
+            "passfile" => own.passfile = Some(value.into()),
+            _ => others.push((key, value)),
+        }
+    }
+    Ok((others, own))
+}
+
+/// `key = value` and `key = 'va\'lue'`, with blanks between.
+fn pairs(text: &str) -> Result<Pairs, Refusal> {
+    let mut pairs = Vec::new();
+    let mut rest = text.trim_start();
+    while !rest.is_empty() {
+        let (key, after) = rest
+            .split_once('=')
+            .ok_or_else(|| wrong(format!("There is no \"=\" after \"{rest}\".")))?;
+        let key = key.trim();
+        if key.is_empty() || key.contains(char::is_whitespace) {
+            return Err(wrong(format!("There is no \"=\" after \"{key}\".")));
+        }
+        let after = after.trim_start();
+        let (quoted, body) = match after.strip_prefix('\'') {
+            Some(body) => (true, body),
+            None => (false, after),
+        };
+        let mut value = String::new();
+        let mut end = None;
+        let mut characters = body.char_indices();
+        while let Some((at, c)) = characters.next() {
+            match c {
+                '\\' => value.extend(characters.next().map(|(_, c)| c)),
+                '\'' if quoted => {
+                    end = Some(at + 1);
+                    break;
+                }
+                c if !quoted && c.is_whitespace() => {
+                    end = Some(at);
+                    break;
+                }
+                c => value.push(c),
+            }
+        }
+        if quoted && end.is_none() {
+            return Err(wrong(format!(
+                "The value of \"{key}\" has no closing quote."
+            )));
+        }
+        pairs.push((key.to_owned(), value));
+        rest = body[end.unwrap_or(body.len())..].trim_start();
+    }
+    Ok(pairs)
+}
+
+fn join(pairs: &Pairs) -> String {
+    let quoted = |text: &str| text.replace('\\', "\\\\").replace('\'', "\\'");
+    let pairs: Vec<String> = pairs
+        .iter()
+        .map(|(key, value)| format!("{key}='{}'", quoted(value)))
+        .collect();
+    pairs.join(" ")
+}
+
+/// The parameters of a service, from the first of these files that has it.
+fn service_of(name: &str, files: &[PathBuf]) -> Result<Pairs, Refusal> {
+    for file in files {
+        let text = match std::fs::read_to_string(file) {
+            Ok(text) => text,
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => continue,
+            Err(e) => return Err(unreadable("service file", file, &e)),
+        };
+        if let Some(pairs) = section(&text, name) {
+            return Ok(pairs);
+        }
+    }
+    let files: Vec<String> = files.iter().map(|f| f.display().to_string()).collect();
+    Err(Refusal::new(Kind::NotInThisState, format!("there is no service \"{name}\""))
+        .detail(format!("It is not in {}.", files.join(", ")))
+        .hint("Write it there, or name the file with servicefile=FILE; server_user has to be able to read it."))
+}
+
+fn section(text: &str, name: &str) -> Option<Pairs> {
+    let mut lines = text
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty() && !line.starts_with('#'));
+    lines.find(|line| line.strip_prefix('[').and_then(|l| l.strip_suffix(']')) == Some(name))?;
+    Some(
+        lines
+            .take_while(|line| !line.starts_with('['))
+            .filter_map(|line| line.split_once('='))
+            .map(|(key, value)| (key.trim().to_owned(), value.trim().to_owned()))
+            .collect(),
+    )
+}
+
+/// The password of the first line that fits: host:port:database:user:password.
+fn password_in(file: &Path, config: &postgres::Config) -> Result<Option<String>, Refusal> {
+    let metadata = match std::fs::metadata(file) {
+        Ok(metadata) => metadata,
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(e) => return Err(unreadable("password file", file, &e)),
+    };
+    if !metadata.is_file() || metadata.mode() & 0o077 != 0 {
+        let message = format!("password file \"{}\" is open to others", file.display());
+        return Err(Refusal::new(Kind::NotAllowed, message)
+            .detail("It is not read.")
+            .hint(format!("Run: chmod 0600 {}.", file.display())));
+    }
+    let text = std::fs::read_to_string(file).map_err(|e| unreadable("password file", file, &e))?;
+    let host = match config.get_hosts().first() {
+        Some(postgres::config::Host::Tcp(name)) => name.clone(),
+        Some(postgres::config::Host::Unix(path)) if is_usual(path) => "localhost".into(),
+        Some(postgres::config::Host::Unix(path)) => path.display().to_string(),
+        None => "localhost".into(),
+    };
+    let port = config.get_ports().first().unwrap_or(&5432).to_string();
+    let user = config.get_user().unwrap_or_default().to_owned();
+    let database = config.get_dbname().unwrap_or(&user).to_owned();
+    Ok(matching(&text, &[&host, &port, &database, &user]))
+}
+
+/// libpq calls the server behind the usual socket localhost.
+fn is_usual(directory: &Path) -> bool {
+    [
+        Path::new("/run/postgresql"),
+        Path::new("/var/run/postgresql"),
+    ]
+    .contains(&directory)
+}
+
+fn matching(text: &str, wanted: &[&str; 4]) -> Option<String> {
+    let fields = |line: &str| {
+        let mut fields = vec![String::new()];
+        let mut characters = line.chars();
+        while let Some(c) = characters.next() {
+            // The password is the rest, and may hold colons.
+            match c {
+                ':' if fields.len() <= wanted.len() => fields.push(String::new()),
+                '\\' => fields.last_mut()?.extend(characters.next()),
+                c => fields.last_mut()?.push(c),
+            }
+        }
+        Some(fields)
+    };
+    text.lines()
+        .filter(|line| !line.starts_with('#'))
+        .filter_map(fields)
+        .find(|fields| {
+            fields.len() == wanted.len() + 1
+                && wanted.iter().zip(fields).all(|(w, f)| f == "*" || f == w)
+        })
+        .and_then(|mut fields| fields.pop())
+}
+
+fn unreadable(what: &str, file: &Path, error: &std::io::Error) -> Refusal {
+    let message = format!("could not read the {what} \"{}\"", file.display());
+    Refusal::new(Kind::System, message)
+        .detail(format!("{error}."))
+        .hint("server_user of the helper's configuration has to be able to read it.")
+}
+
+/// The home directory of this process's user.
+fn home() -> Option<PathBuf> {
+    let uid = rustix::process::geteuid().as_raw();
+    let passwd = std::fs::read_to_string("/etc/passwd").ok()?;
+    passwd.lines().find_map(|line| {
+        let fields: Vec<&str> = line.split(':').collect();
+        (fields.get(2)?.parse() == Ok(uid)).then(|| fields.get(5).map(PathBuf::from))?
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn parameters_are_split_as_libpq_does() {
+        let split = |text: &str| pairs(text).ok();
+        let made = |pairs: &[(&str, &str)]| {
+            let own = |&(k, v): &(&str, &str)| (k.to_owned(), v.to_owned());
+            Some(pairs.iter().map(own).collect::<Pairs>())
+        };
+        assert_eq!(split("a=b  c = d"), made(&[("a", "b"), ("c", "d")]));
+        assert_eq!(
+            split(r"a='b \'c\\' d="),
+            made(&[("a", r"b 'c\"), ("d", "")])
+        );
+        assert_eq!(split(r"a=b\ c"), made(&[("a", "b c")]));
+        assert_eq!(split(""), made(&[]));
+        for bad in ["a", "a b=c", "=b", "a='b"] {
+            assert!(pairs(bad).is_err(), "{bad}");
+        }
+        let again = made(&[("a", r"b 'c\"), ("d", "")]).unwrap();
+        assert_eq!(pairs(&join(&again)).ok(), Some(again));
+    }
+
+    #[test]
+    fn what_a_configuration_may_hold() {
+        assert!(check("service=bench passfile=/etc/pgfsbench/pass dbname=x").is_ok());
+        assert!(check("postgresql://postgres@localhost/bench").is_ok());
+        for bad in [
+            "password=x",
+            "postgresql://postgres:x@localhost/bench",
+            "passfile=pass",
+            "servicefile=../x service=y",
+            "nonsense=1",
+        ] {
+            assert!(check(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn the_first_line_of_a_password_file_that_fits() {
+        let text = "# h:1:d:u:no\nh:2:d:u:two\nh:1:*:u\\:v:co\\:lo:n\\\\\n*:*:*:*:rest\n";
+        let find = |wanted: [&str; 4]| matching(text, &wanted);
+        assert_eq!(find(["h", "2", "d", "u"]).as_deref(), Some("two"));
+        assert_eq!(find(["h", "1", "d", "u:v"]).as_deref(), Some("co:lo:n\\"));
+        assert_eq!(find(["x", "1", "d", "u"]).as_deref(), Some("rest"));
+        assert_eq!(matching("h:1:d:u\n", &["h", "1", "d", "u"]), None);
+    }
+
+    #[test]
+    fn a_service_and_a_password_file_make_a_connection() {
+        let place = tempfile::tempdir().unwrap();
+        let (services, passwords) = (place.path().join("s"), place.path().join("p"));
+        std::fs::write(
+            &services,
+            format!(
+                "[other]\nhost=no\n\n# x\n[bench]\nhost = /tmp/here\nport=5433\ndbname=bench\nuser=u\npassfile={}\n[more]\nport=1\n",
+                passwords.display()
+            ),
+        )
+        .unwrap();
+        std::fs::write(&passwords, "/tmp/here:5433:other:u:secret\n").unwrap();
+        std::fs::set_permissions(&passwords, std::fs::Permissions::from_mode(0o600)).unwrap();
+        let text = format!(
+            "service=bench dbname=other servicefile={}",
+            services.display()
+        );
+        let config = resolve(&text).unwrap();
+        assert_eq!(config.get_password(), Some(&b"secret"[..]));
+        assert_eq!(config.get_dbname(), Some("other"));
+        assert_eq!(config.get_ports(), [5433]);
+
+        std::fs::set_permissions(&passwords, std::fs::Permissions::from_mode(0o640)).unwrap();
+        let refusal = resolve(&text).unwrap_err();
+        assert!(refusal.hint.is_some());
+        assert!(refusal.message.contains("open to others"), "{refusal}");
+        let refusal = resolve(&text.replace("service=bench", "service=none")).unwrap_err();
+        assert!(refusal.detail.is_some() && refusal.hint.is_some());
+    }
+}
