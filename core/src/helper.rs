@@ -2,17 +2,20 @@
 //! believes nothing that comes from a database: these types are all that reaches it, and each checks itself when it is made.
 //!
 //! - [`request`]: what is asked for, typed, with its limits.
+//! - [`marks`]: what tells a device from another.
 //! - [`filesystem`]: the filesystems that are known, their programs and packages.
 //! - [`options`]: which mkfs and mount options each of them accepts.
 //! - [`settings`]: settings of the block device and of the kernel.
 //! - [`protocol`]: the lines between the helper's two processes.
 
 pub mod filesystem;
+pub mod marks;
 pub mod options;
 pub mod protocol;
 pub mod request;
 pub mod settings;
 
 pub use filesystem::Filesystem;
-pub use request::{Log, Name, Prepare, Request, Storage};
+pub use marks::Marks;
+pub use request::{DeviceRequest, Log, Name, Prepare, Request, Storage};
 pub use settings::{BlockSettings, KernelSettings, SsdState};

@@ -1,8 +1,8 @@
 //! The configuration: what the administrator, and nobody else, allows. Read once, at the start.
 
 use crate::secure;
-use pgfsbench_core::helper::{Filesystem, Name};
-use pgfsbench_core::refusal::{Kind, Refusal};
+use pgfsbench_core::helper::{Filesystem, Marks, Name};
+use pgfsbench_core::refusal::{Kind, Refusal, quoted};
 use pgfsbench_core::units::parse_size;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::HashSet;
@@ -73,6 +73,24 @@ pub struct Device {
     /// Whether it may be erased whatever it holds.
     #[serde(default)]
     pub wipe: bool,
+    /// Which device it has to be, whatever the path leads to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub serial: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wwn: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub partition_uuid: Option<String>,
+}
+
+impl Device {
+    pub fn marks(&self) -> Marks {
+        Marks {
+            serial: self.serial.clone(),
+            wwn: self.wwn.clone(),
+            partition_uuid: self.partition_uuid.clone(),
+            bytes: None,
+        }
+    }
 }
 
 fn default_user() -> String {
@@ -154,6 +172,14 @@ impl Config {
                     .detail("It must be absolute, without \"..\", commas or control characters."));
             }
         }
+        let mut paths = HashSet::new();
+        for device in &self.device {
+            if !paths.insert(&device.path) {
+                let message = format!("two lines name device {}", quoted(&device.path));
+                return Err(Refusal::argument(message).hint("Remove one of them."));
+            }
+            device.marks().check()?;
+        }
         let mut names = HashSet::new();
         for database in &self.database {
             if !names.insert(&database.name) {
@@ -163,6 +189,11 @@ impl Config {
             crate::connection::check(&database.connection)?;
         }
         Ok(())
+    }
+
+    /// What is said of the device with this path.
+    pub fn device(&self, path: &str) -> Option<&Device> {
+        self.device.iter().find(|device| device.path == path)
     }
 
     /// The database of this name; without one, the first.
@@ -222,6 +253,11 @@ mod tests {
             ("\"/srv/images\"", "\"/srv/../etc\""),
             ("\"/srv/images\"", "\"/\""),
             ("[[device]]", "server_user = \"root\"\n[[device]]"),
+            ("[[device]]", "[[device]]\nserial = \"\""),
+            (
+                "[[device]]",
+                "[[device]]\npath = \"/dev/disk/by-id/x\"\n[[device]]",
+            ),
             (
                 "[[images]]",
                 "[[database]]\nname = \"bench\"\nconnection = \"dbname=x\"\n[[images]]",

@@ -3,6 +3,7 @@
 
 mod caches;
 mod describe;
+mod erase;
 mod facts;
 mod outline;
 mod steps;
@@ -13,6 +14,7 @@ use crate::journal::{Entry, Journal, Kept, State};
 use crate::place::{DIRECTORY, Place};
 use crate::plan::{On, Plan};
 use crate::probe;
+use crate::probe::device::Access;
 use crate::secure;
 use pgfsbench_core::helper::protocol::Report;
 use pgfsbench_core::helper::{Name, Prepare, Request};
@@ -103,8 +105,18 @@ impl Engine {
 
     /// The steps that `prepare` would take now.
     pub fn plan(&self, place: &Place, request: &Prepare) -> Result<Plan, Refusal> {
+        // While somebody is at work, nothing is in his way.
+        let lock = self.journal.try_lock()?;
+        let access = match lock {
+            Some(_) => Access::Claim,
+            None => Access::Glance,
+        };
+        self.planned(place, request, access)
+    }
+
+    fn planned(&self, place: &Place, request: &Prepare, access: Access) -> Result<Plan, Refusal> {
         request.check()?;
-        let facts = facts::gather(&self.config, &self.journal, request)?;
+        let facts = facts::gather(&self.config, &self.journal, request, access)?;
         crate::plan::prepare(&self.config, place, request, &facts)
     }
 
@@ -122,7 +134,7 @@ impl Engine {
             }
             self.undo(place, entry, &lock, tell)?;
         }
-        let plan = self.plan(place, request)?;
+        let plan = self.planned(place, request, Access::Claim)?;
         secure::make_directory(&self.config.mount_root, 0o755)?;
         check_is_free(&plan)?;
         let kept = match &plan.on {
@@ -130,7 +142,7 @@ impl Engine {
                 path: path.clone(),
                 bytes: *bytes,
             },
-            On::Device { path, facts } => Kept::Device {
+            On::Device { path, facts, .. } => Kept::Device {
                 path: path.clone(),
                 identity: facts.identity.clone(),
             },

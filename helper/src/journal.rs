@@ -18,6 +18,10 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+mod made;
+
+pub use made::Erasing;
+
 const VERSION: u32 = 1;
 const LONGEST: u64 = 64 << 10;
 /// How long another helper may hold the lock.
@@ -50,16 +54,10 @@ pub enum Kept {
 #[serde(rename_all = "snake_case")]
 pub enum State {
     Preparing,
+    /// It is made and mounted, and who asked for it does not know yet: it is nobody's to use.
+    Untold,
     Ready,
     Releasing,
-}
-
-/// What was written on a device, so that it is known as ours when it is found there later.
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Made {
-    place: String,
-    identity: Identity,
 }
 
 impl Entry {
@@ -114,6 +112,7 @@ pub struct Journal {
     state: OwnedFd,
     entries: OwnedFd,
     made: OwnedFd,
+    erasing: OwnedFd,
 }
 
 impl Journal {
@@ -123,6 +122,7 @@ impl Journal {
             state: secure::make_directory(&path, 0o700)?,
             entries: secure::make_directory(&path.join("journal"), 0o700)?,
             made: secure::make_directory(&path.join("made"), 0o700)?,
+            erasing: secure::make_directory(&path.join("erasing"), 0o700)?,
             path,
         })
     }
@@ -130,17 +130,14 @@ impl Journal {
     /// The right to change something, until it is dropped and every program that was given it has ended.
     pub fn lock(&self) -> Result<File, Refusal> {
         let path = self.path.join("lock");
-        let flags = OFlags::RDONLY | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let lock = openat(&self.state, "lock", flags, Mode::from_raw_mode(0o600))
-            .map_err(|e| failed("open", &path, e))?;
         let began = Instant::now();
         loop {
-            match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
-                Ok(()) => return Ok(lock.into()),
-                Err(Errno::WOULDBLOCK | Errno::INTR) if began.elapsed() < PATIENCE => {
+            match self.try_lock()? {
+                Some(lock) => return Ok(lock),
+                None if began.elapsed() < PATIENCE => {
                     std::thread::sleep(Duration::from_millis(20));
                 }
-                Err(Errno::WOULDBLOCK | Errno::INTR) => {
+                None => {
                     return Err(Refusal::new(
                         Kind::NotInThisState,
                         "another pgfsbench-helper is at work",
@@ -152,8 +149,20 @@ impl Journal {
                     ))
                     .hint("Wait for it to end, and try again."));
                 }
-                Err(e) => return Err(failed("lock", &path, e)),
             }
+        }
+    }
+
+    /// The same right if nobody has it now.
+    pub fn try_lock(&self) -> Result<Option<File>, Refusal> {
+        let path = self.path.join("lock");
+        let flags = OFlags::RDONLY | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let lock = openat(&self.state, "lock", flags, Mode::from_raw_mode(0o600))
+            .map_err(|e| failed("open", &path, e))?;
+        match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => Ok(Some(lock.into())),
+            Err(Errno::WOULDBLOCK | Errno::INTR) => Ok(None),
+            Err(e) => Err(failed("lock", &path, e)),
         }
     }
 
@@ -180,7 +189,11 @@ impl Journal {
 
     /// Removes what was being written when a helper was killed. Only for who has the lock.
     pub fn sweep(&self) -> Result<(), Refusal> {
-        for (directory, name) in [(&self.entries, "journal"), (&self.made, "made")] {
+        for (directory, name) in [
+            (&self.entries, "journal"),
+            (&self.made, "made"),
+            (&self.erasing, "erasing"),
+        ] {
             let path = self.path.join(name);
             let entries = Dir::read_from(directory).map_err(|e| failed("read", &path, e))?;
             for entry in entries {
@@ -231,61 +244,6 @@ impl Journal {
         fsync(&self.entries).map_err(|e| failed("sync", &path, e))
     }
 
-    /// Remember that a filesystem of this UUID on this device is ours.
-    pub fn claim(&self, uuid: &str, place: &str, identity: &Identity) -> Result<(), Refusal> {
-        let Some(name) = made_name(uuid) else {
-            return Ok(());
-        };
-        let made = Made {
-            place: place.to_owned(),
-            identity: identity.clone(),
-        };
-        self.put(&self.made, &self.path.join("made"), &name, &made)
-    }
-
-    /// Forget what this place had on the device before: it has been erased.
-    pub fn forget_older(
-        &self,
-        uuid: &str,
-        place: &str,
-        identity: &Identity,
-    ) -> Result<(), Refusal> {
-        let path = self.path.join("made");
-        let keep = made_name(uuid);
-        let directory = Dir::read_from(&self.made).map_err(|e| failed("read", &path, e))?;
-        for entry in directory {
-            let entry = entry.map_err(|e| failed("read", &path, e))?;
-            let name = entry.file_name().to_string_lossy().into_owned();
-            if name.starts_with('.') || keep.as_ref() == Some(&name) {
-                continue;
-            }
-            let Some(made) = self.made(&name)? else {
-                continue;
-            };
-            if made.place == place && made.identity.is_medium(identity) {
-                unlinkat(&self.made, &name, AtFlags::empty())
-                    .map_err(|e| failed("remove", &path, e))?;
-            }
-        }
-        Ok(())
-    }
-
-    /// What is known of a filesystem on a device.
-    fn made(&self, name: &str) -> Result<Option<Made>, Refusal> {
-        let path = self.path.join("made").join(name);
-        let text = secure::read_file(&self.made, name, &path, LONGEST)?;
-        Ok(text.and_then(|text| serde_json::from_str(&text).ok()))
-    }
-
-    /// Whether it is.
-    pub fn is_claimed(&self, uuid: &str, identity: &Identity) -> Result<bool, Refusal> {
-        let Some(name) = made_name(uuid) else {
-            return Ok(false);
-        };
-        let made = self.made(&name)?;
-        Ok(made.is_some_and(|made| made.identity.is_medium(identity)))
-    }
-
     fn put(
         &self,
         directory: &OwnedFd,
@@ -316,14 +274,6 @@ impl Journal {
             .map_err(|e| failed("rename", &shown, e))?;
         fsync(directory).map_err(|e| failed("sync", &shown, e))
     }
-}
-
-/// A UUID as the name of a file, if it is one: it comes from a device, that is, from anybody.
-fn made_name(uuid: &str) -> Option<String> {
-    let fits = (1..=64).contains(&uuid.len())
-        && uuid.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-')
-        && !uuid.starts_with('-');
-    fits.then(|| format!("{}.json", uuid.to_lowercase()))
 }
 
 #[cfg(test)]
@@ -367,14 +317,6 @@ mod tests {
             other(|e| e.place = "bench@u".into()),
         ] {
             assert!(bad.check(&place, &config).is_err(), "{bad:?}");
-        }
-    }
-
-    #[test]
-    fn only_a_uuid_becomes_a_file_name() {
-        assert_eq!(made_name("AB-1"), Some("ab-1.json".into()));
-        for uuid in ["", "../x", "a/b", "-", "x", &"a".repeat(65)] {
-            assert_eq!(made_name(uuid), None, "{uuid}");
         }
     }
 }

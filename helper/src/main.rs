@@ -26,7 +26,7 @@ use clap::{Args, Parser, Subcommand};
 use config::Config;
 use engine::{Cleared, Engine, Hook};
 use pgfsbench_core::helper::protocol::Report;
-use pgfsbench_core::helper::{Filesystem, Name, Prepare, Storage};
+use pgfsbench_core::helper::{DeviceRequest, Filesystem, Name, Prepare, Storage};
 use pgfsbench_core::refusal::{Kind, Refusal};
 use pgfsbench_core::units::parse_size;
 use place::Place;
@@ -229,7 +229,7 @@ impl Wanted {
                 bytes: parse_size(size, 0)?,
                 sparse: !self.allocated,
             },
-            (None, Some(path)) => Storage::Device { path: path.clone() },
+            (None, Some(path)) => Storage::Device(DeviceRequest::of_path(path.as_str())),
             (None, None) => {
                 return Err(Refusal::argument("neither an image nor a device is given"));
             }

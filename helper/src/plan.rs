@@ -1,8 +1,10 @@
 //! From what is asked for, what is allowed and what is there, to the steps that will be taken, or a refusal. Nothing here
 //! looks at the machine or changes it.
 
+mod identity;
 mod steps;
 
+pub use identity::check_identity;
 pub use steps::Step;
 
 use crate::config::{Config, Images};
@@ -11,7 +13,7 @@ use crate::probe::contents::Contents;
 use crate::probe::device::DeviceFacts;
 use crate::probe::kernel::Support;
 use pgfsbench_core::helper::options::{mkfs_arguments, mount_options};
-use pgfsbench_core::helper::{Filesystem, Prepare, Storage};
+use pgfsbench_core::helper::{DeviceRequest, Filesystem, Marks, Prepare, Storage};
 use pgfsbench_core::refusal::{Kind, Refusal};
 use pgfsbench_core::units::format_bytes;
 use std::path::PathBuf;
@@ -23,6 +25,7 @@ pub struct Facts {
     pub mkfs: Result<PathBuf, Refusal>,
     pub losetup: Result<PathBuf, Refusal>,
     pub mount: Result<PathBuf, Refusal>,
+    pub wipefs: Result<PathBuf, Refusal>,
     /// For the new filesystem.
     pub uuid: String,
     /// Of each of the configuration's directories, in its order.
@@ -60,6 +63,8 @@ pub enum On {
     },
     Device {
         path: String,
+        /// What it was known by when the target was created.
+        asked: Marks,
         facts: Box<DeviceFacts>,
     },
 }
@@ -106,7 +111,7 @@ pub fn prepare(
     let mount_point = place.mount_point(config);
     let (on, mut steps) = match &request.storage {
         Storage::Image { bytes, sparse } => image(config, place, *bytes, *sparse, facts)?,
-        Storage::Device { path } => device(config, path, facts)?,
+        Storage::Device(asked) => device(config, asked, facts)?,
     };
     steps.extend([
         Step::Mkfs {
@@ -232,19 +237,32 @@ fn fits(images: &Images, there: &ImagesFacts, bytes: u64) -> Result<(), Refusal>
     Ok(())
 }
 
-fn device(config: &Config, path: &str, facts: &Facts) -> Result<(On, Vec<Step>), Refusal> {
-    let allowed = config.device.iter().find(|device| device.path == path);
-    let (Some(allowed), Some(device)) = (allowed, &facts.device) else {
+fn device(
+    config: &Config,
+    asked: &DeviceRequest,
+    facts: &Facts,
+) -> Result<(On, Vec<Step>), Refusal> {
+    let path = asked.path.as_str();
+    let (Some(allowed), Some(device)) = (config.device(path), &facts.device) else {
         return Err(Refusal::new(Kind::NotAllowed, format!("device {path} is not allowed by the helper's configuration"))
             .detail("Only devices that it names, with the same path, are erased.")
             .hint(format!("Add to it: [[device]] and, on the next line, path = \"{path}\"; then restart pgfsbench-helper.")));
     };
+    let asked = asked.marks();
+    check_identity(allowed, &asked, &device.identity.marks())?;
     check_device(path, allowed.wipe, facts.device_is_ours, device)?;
-    let steps = vec![Step::CheckDevice {
-        path: path.to_owned(),
-    }];
+    let steps = vec![
+        Step::CheckDevice {
+            path: path.to_owned(),
+        },
+        // Not all of what is there is under what mkfs writes; and what a killed one has left must not outlive the next.
+        Step::Wipe {
+            program: facts.wipefs.clone()?,
+        },
+    ];
     let on = On::Device {
         path: path.to_owned(),
+        asked,
         facts: Box::new(device.clone()),
     };
     Ok((on, steps))

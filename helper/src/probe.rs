@@ -1,7 +1,9 @@
 //! Facts about this machine, read and not changed.
 
+pub mod blank;
 pub mod contents;
 pub mod device;
+pub mod identity;
 pub mod kernel;
 pub mod loops;
 

@@ -133,6 +133,22 @@ pub fn read_file(
     Ok(Some(text))
 }
 
+/// Refuses a file that others than root can change, or exchange by changing a directory on the way to it.
+pub fn check_file(path: &Path) -> Result<(), Refusal> {
+    let (parent, name) = path
+        .parent()
+        .zip(path.file_name().and_then(|name| name.to_str()))
+        .ok_or_else(|| Refusal::argument(format!("invalid path {}", shown(path))))?;
+    let directory = open_directory(parent)?;
+    let stat = look(&directory, name)
+        .and_then(|stat| stat.ok_or(Errno::NOENT))
+        .map_err(|e| failed("stat", path, e))?;
+    if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+        return Err(unsafe_place(path, "It is not a plain file.").hint("Give the real path."));
+    }
+    check_owner(path, &stat, false)
+}
+
 /// What this name stands for in the directory, not following a symbolic link; None if there is nothing.
 pub fn look(directory: impl AsFd, name: &str) -> Result<Option<Stat>, Errno> {
     match statat(directory, name, AtFlags::SYMLINK_NOFOLLOW) {

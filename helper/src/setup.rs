@@ -2,9 +2,10 @@
 
 use crate::config::{self, Config, Database, Device, Images};
 use crate::exec;
+use crate::probe::device::{self, Access};
 use crate::secure::{self, failed};
-use pgfsbench_core::helper::Name;
 use pgfsbench_core::helper::request::check_device_path;
+use pgfsbench_core::helper::{Marks, Name};
 use pgfsbench_core::refusal::{Kind, Refusal};
 use pgfsbench_core::units::parse_size;
 use rustix::fs::{Mode, OFlags, openat, renameat};
@@ -74,17 +75,18 @@ pub fn run(arguments: &Arguments) -> Result<(), Refusal> {
         )
         .hint("Edit it, or replace it with --force."));
     }
+    let program = match arguments.no_unit {
+        true => None,
+        false => Some(own_program()?),
+    };
     for images in &config.images {
         secure::make_directory(&images.directory, 0o700)?;
     }
     put(&path, &format!("{HEAD}{text}"), 0o600)?;
     println!("wrote {}", path.display());
-    if arguments.no_unit {
+    let Some(program) = program else {
         return Ok(());
-    }
-    let program = std::env::current_exe().map_err(|e| {
-        Refusal::new(Kind::System, "where is this program?").detail(format!("{e}."))
-    })?;
+    };
     let text = unit_text(&program);
     let installed = UNIT_DIRECTORIES
         .map(|directory| below(directory).join(UNIT_NAME))
@@ -157,11 +159,38 @@ fn configuration(arguments: &Arguments) -> Result<Config, Refusal> {
         device: arguments
             .allow_device
             .iter()
-            .map(|path| Device {
-                path: path.clone(),
-                wipe: false,
-            })
-            .collect(),
+            .map(|path| allowed_device(path))
+            .collect::<Result<_, Refusal>>()?,
+    })
+}
+
+/// This program, which root is going to run at each start of the machine: so nobody else may be able to change it.
+fn own_program() -> Result<PathBuf, Refusal> {
+    let program = std::env::current_exe().map_err(|e| {
+        Refusal::new(Kind::System, "where is this program?").detail(format!("{e}."))
+    })?;
+    secure::check_file(&program)?;
+    Ok(program)
+}
+
+/// The device that is there now, and no other that the path may lead to some day.
+fn allowed_device(path: &str) -> Result<Device, Refusal> {
+    let found = device::open(path, Access::Glance)?.identity()?;
+    let marks = Marks {
+        bytes: None,
+        ..found.marks()
+    };
+    if marks.is_anonymous() {
+        println!(
+            "device {path}: it has no serial number, WWN or partition UUID, and is known by its path alone"
+        );
+    }
+    Ok(Device {
+        path: path.to_owned(),
+        wipe: false,
+        serial: marks.serial,
+        wwn: marks.wwn,
+        partition_uuid: marks.partition_uuid,
     })
 }
 

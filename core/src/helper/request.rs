@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::options::{dataset_properties, mkfs_arguments, mount_options, pool_properties};
-use super::{BlockSettings, Filesystem, KernelSettings, SsdState};
+use super::{BlockSettings, Filesystem, KernelSettings, Marks, SsdState};
 use crate::refusal::{Kind, Refusal, quoted};
 use crate::units::format_bytes;
 
@@ -70,10 +70,55 @@ pub enum Storage {
         sparse: bool,
     },
     /// A block device that the helper's configuration names with the same path.
-    Device {
-        /// The path.
-        path: String,
-    },
+    Device(DeviceRequest),
+}
+
+/// A device, and what it was known by when the target was created.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DeviceRequest {
+    /// The path.
+    pub path: String,
+    /// Serial number of the disk.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub serial: Option<String>,
+    /// World Wide Name of the disk.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wwn: Option<String>,
+    /// UUID of the partition in its table.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub partition_uuid: Option<String>,
+    /// Size.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<u64>,
+}
+
+impl DeviceRequest {
+    /// One that is known by its path alone.
+    pub fn of_path(path: impl Into<String>) -> Self {
+        Self {
+            path: path.into(),
+            serial: None,
+            wwn: None,
+            partition_uuid: None,
+            bytes: None,
+        }
+    }
+
+    /// What the device has to have, whatever the path leads to.
+    pub fn marks(&self) -> Marks {
+        Marks {
+            serial: self.serial.clone(),
+            wwn: self.wwn.clone(),
+            partition_uuid: self.partition_uuid.clone(),
+            bytes: self.bytes,
+        }
+    }
+
+    fn check(&self) -> Result<(), Refusal> {
+        check_device_path(&self.path)?;
+        self.marks().check()
+    }
 }
 
 fn yes() -> bool {
@@ -90,10 +135,7 @@ pub enum Log {
         bytes: u64,
     },
     /// A block device that the helper's configuration names with the same path.
-    Device {
-        /// The path.
-        path: String,
-    },
+    Device(DeviceRequest),
 }
 
 /// To make a filesystem and mount it: the `request` of a job whose action is `prepare`.
@@ -164,7 +206,7 @@ impl Prepare {
                 self.filesystem.smallest_bytes(),
                 self.filesystem.name(),
             ),
-            Storage::Device { path } => check_device_path(path),
+            Storage::Device(device) => device.check(),
         }
     }
 
@@ -213,12 +255,12 @@ impl Prepare {
         }
         match (log, &self.storage) {
             (Log::Image { bytes }, _) => check_image_size(*bytes, SMALLEST_LOG, "a log"),
-            (Log::Device { path }, Storage::Device { path: main }) if path == main => Err(
+            (Log::Device(log), Storage::Device(main)) if log.path == main.path => Err(
                 Refusal::argument("the log is on the device of the filesystem")
-                    .detail(format!("Both are {}.", quoted(path)))
+                    .detail(format!("Both are {}.", quoted(&log.path)))
                     .hint("Name another device, or leave the log out."),
             ),
-            (Log::Device { path }, _) => check_device_path(path),
+            (Log::Device(log), _) => log.check(),
         }
     }
 
@@ -400,6 +442,17 @@ mod tests {
         );
         let json = r#"{"storage": {"device": {"path": "/dev/disk/by-id/wwn-0x5000-part1"}}, "filesystem": "ext4"}"#;
         assert!(Request::of_job("prepare", "a", json).is_ok());
+        let known = json.replacen("\"}", "\", \"serial\": \"S1\", \"bytes\": 4096}", 1);
+        let Ok(Request::Prepare { prepare, .. }) = Request::of_job("prepare", "a", &known) else {
+            panic!("{known}");
+        };
+        let Storage::Device(device) = &prepare.storage else {
+            panic!("{prepare:?}");
+        };
+        assert_eq!(device.marks().serial.as_deref(), Some("S1"));
+        assert_eq!(device.marks().bytes, Some(4096));
+        let again = serde_json::to_string(&prepare).unwrap();
+        assert_eq!(serde_json::from_str::<Prepare>(&again).unwrap(), *prepare);
         let plan = Request::of_job("plan", "a", json).unwrap();
         assert!(matches!(plan, Request::Plan { .. }));
         assert_eq!(plan.target().map(Name::as_str), Some("a"));
@@ -523,6 +576,9 @@ mod tests {
             ("prepare", "a", device("/dev//sda")),
             ("prepare", "a", device("/dev/sd a")),
             ("prepare", "a", device("/dev/sdä")),
+            ("prepare", "a", device("/dev/sda\", \"serial\": \"\\n")),
+            ("prepare", "a", device("/dev/sda\", \"serial\": \"")),
+            ("prepare", "a", device("/dev/sda\", \"model\": \"x")),
             ("prepare", "a", " ".repeat(LONGEST_REQUEST + 1)),
             ("prepare", "../a", image(1 << 30)),
             ("plan", "a", "{}".into()),

@@ -5,9 +5,10 @@ use super::{Engine, facts};
 use crate::config::Device;
 use crate::doctor;
 use crate::journal::State;
-use crate::plan::check_device;
-use crate::probe::{self, device, kernel};
-use pgfsbench_core::helper::Name;
+use crate::plan::{check_device, check_identity};
+use crate::probe::device::{self, Access};
+use crate::probe::{self, kernel};
+use pgfsbench_core::helper::{Marks, Name};
 use pgfsbench_core::refusal::Refusal;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -15,7 +16,19 @@ use std::path::Path;
 impl Engine {
     /// The whole description.
     pub fn describe(&self, database: &Name) -> Result<Value, Refusal> {
-        let devices: Vec<Value> = self.config.device.iter().map(|d| self.device(d)).collect();
+        // While somebody is at work, nothing is in his way.
+        let lock = self.journal.try_lock()?;
+        let access = match lock {
+            Some(_) => Access::Claim,
+            None => Access::Glance,
+        };
+        let devices: Vec<Value> = self
+            .config
+            .device
+            .iter()
+            .map(|d| self.device(d, access))
+            .collect();
+        drop(lock);
         let images = match facts::images(&self.config, &self.journal) {
             Ok(images) => self
                 .config
@@ -61,9 +74,9 @@ impl Engine {
         Ok(prepared)
     }
 
-    fn device(&self, allowed: &Device) -> Value {
-        let looked = device::look(&allowed.path).and_then(|facts| {
-            let is_ours = facts::is_ours(&self.journal, &facts)?;
+    fn device(&self, allowed: &Device, access: Access) -> Value {
+        let looked = device::look(&allowed.path, access).and_then(|facts| {
+            let is_ours = self.journal.is_ours(&facts.contents, &facts.identity)?;
             Ok((facts, is_ours))
         });
         let (facts, is_ours) = match looked {
@@ -72,7 +85,11 @@ impl Engine {
                 return json!({"path": allowed.path, "wipe": allowed.wipe, "usable": false, "why_not": why_not(&refusal)});
             }
         };
-        let check = check_device(&allowed.path, allowed.wipe, is_ours, &facts);
+        let marks = facts.identity.marks();
+        let number = (facts.identity.major, facts.identity.minor);
+        let check = facts::check_alone(&self.config, &allowed.path, number)
+            .and_then(|()| check_identity(allowed, &Marks::default(), &marks))
+            .and_then(|()| check_device(&allowed.path, allowed.wipe, is_ours, &facts));
         json!({
             "path": allowed.path,
             "wipe": allowed.wipe,
@@ -85,6 +102,7 @@ impl Engine {
             "contents": facts.contents.to_string(),
             "written_by_pgfsbench": is_ours,
             "in_use": facts.in_use,
+            "known_by_path_alone": marks.is_anonymous(),
             "usable": check.is_ok(),
             "why_not": check.err().map(|refusal| why_not(&refusal)),
         })

@@ -1,29 +1,37 @@
 //! Gathers what a plan needs to know.
 
-use crate::config::Config;
+use crate::config::{Config, Device};
 use crate::exec;
 use crate::journal::{Journal, Kept};
 use crate::plan::{Facts, ImagesFacts};
-use crate::probe::contents::Contents;
+use crate::probe::device::Access;
 use crate::probe::{self, device, kernel};
 use crate::secure;
 use pgfsbench_core::helper::{Prepare, Storage};
-use pgfsbench_core::refusal::Refusal;
+use pgfsbench_core::refusal::{Kind, Refusal};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-pub fn gather(config: &Config, journal: &Journal, request: &Prepare) -> Result<Facts, Refusal> {
+pub fn gather(
+    config: &Config,
+    journal: &Journal,
+    request: &Prepare,
+    access: Access,
+) -> Result<Facts, Refusal> {
     let fs = request.filesystem;
     let (images, device) = match &request.storage {
         Storage::Image { .. } => (images(config, journal)?, None),
         // A device that is not allowed is not even looked at.
-        Storage::Device { path } if config.device.iter().any(|d| d.path == *path) => {
-            (Vec::new(), Some(device::look(path)?))
+        Storage::Device(asked) if config.device(&asked.path).is_some() => {
+            let device = device::look(&asked.path, access)?;
+            let number = (device.identity.major, device.identity.minor);
+            check_alone(config, &asked.path, number)?;
+            (Vec::new(), Some(device))
         }
-        Storage::Device { .. } => (Vec::new(), None),
+        Storage::Device(_) => (Vec::new(), None),
     };
     let device_is_ours = match &device {
-        Some(device) => is_ours(journal, device)?,
+        Some(device) => journal.is_ours(&device.contents, &device.identity)?,
         None => false,
     };
     Ok(Facts {
@@ -32,6 +40,7 @@ pub fn gather(config: &Config, journal: &Journal, request: &Prepare) -> Result<F
         mkfs: exec::require(fs.mkfs_program(), fs.package()),
         losetup: exec::require("losetup", "mount"),
         mount: exec::require("mount", "mount"),
+        wipefs: exec::require("wipefs", "util-linux"),
         uuid: probe::new_uuid()?,
         images,
         device,
@@ -39,13 +48,19 @@ pub fn gather(config: &Config, journal: &Journal, request: &Prepare) -> Result<F
     })
 }
 
-/// Whether the helper has written what the device holds.
-pub fn is_ours(journal: &Journal, device: &device::DeviceFacts) -> Result<bool, Refusal> {
-    match &device.contents {
-        Contents::Signature {
-            uuid: Some(uuid), ..
-        } => journal.is_claimed(uuid, &device.identity),
-        _ => Ok(false),
+/// Two lines of the configuration that are the same device contradict each other, or will.
+pub fn check_alone(config: &Config, path: &str, number: (u32, u32)) -> Result<(), Refusal> {
+    let is_other = |other: &&Device| {
+        other.path != path && probe::device_number(Path::new(&other.path)) == Some(number)
+    };
+    match config.device.iter().find(is_other) {
+        None => Ok(()),
+        Some(other) => Err(Refusal::new(
+            Kind::NotAllowed,
+            format!("the helper's configuration names device {path} twice"),
+        )
+        .detail(format!("{path} and {} are the same device.", other.path))
+        .hint("Let the administrator remove one of the two, and restart pgfsbench-helper.")),
     }
 }
 

@@ -1,9 +1,10 @@
 //! How each step is taken.
 
-use super::{Engine, Tell, facts};
+use super::{Engine, Tell};
 use crate::exec::{self, Outcome};
-use crate::plan::{On, Plan, Step, check_device};
-use crate::probe::{self, contents, device, loops};
+use crate::plan::{On, Plan, Step};
+use crate::probe::device::{self, Access, Opened};
+use crate::probe::{self, loops};
 use crate::secure::{self, failed};
 use pgfsbench_core::helper::protocol::Report;
 use pgfsbench_core::refusal::{Kind, Refusal};
@@ -17,9 +18,11 @@ use std::time::Instant;
 
 /// A plan being carried out.
 pub struct Work<'a> {
-    engine: &'a Engine,
-    plan: &'a Plan,
+    pub(super) engine: &'a Engine,
+    pub(super) plan: &'a Plan,
     lock: &'a File,
+    /// Held open from its check until it is mounted: so its number becomes no other device's.
+    pub(super) held: Option<Opened>,
     /// Known from the start, or when the image is attached.
     pub device: PathBuf,
     /// The mount options that are in force, once it is mounted.
@@ -36,6 +39,7 @@ impl<'a> Work<'a> {
             engine,
             plan,
             lock,
+            held: None,
             device,
             options: String::new(),
         }
@@ -44,6 +48,7 @@ impl<'a> Work<'a> {
     pub fn take(&mut self, step: &Step, tell: Tell) -> Result<(), Refusal> {
         match step {
             Step::Attach { image, .. } => self.attach(step, image, tell),
+            Step::Wipe { .. } => self.wipe(step, tell),
             Step::Mkfs { .. } => self.mkfs(step, tell),
             Step::Mount { .. } => self.run(step, tell),
             _ => {
@@ -72,18 +77,21 @@ impl<'a> Work<'a> {
                 bytes,
                 sparse,
             } => create_image(path, *bytes, *sparse),
-            Step::CheckDevice { path } => self.check_device(path),
+            Step::CheckDevice { .. } => self.check_device(),
             Step::MakeMountPoint { path } => secure::make_directory(path, 0o755).map(|_| ()),
             Step::Verify { mount_point } => self.verify(mount_point),
             Step::MakeDirectory { path, owner } => make_directory(path, owner),
-            Step::Attach { .. } | Step::Mkfs { .. } | Step::Mount { .. } => unreachable!(),
+            Step::Attach { .. } | Step::Wipe { .. } | Step::Mkfs { .. } | Step::Mount { .. } => {
+                unreachable!()
+            }
         }
     }
 
-    fn run(&self, step: &Step, tell: Tell) -> Result<(), Refusal> {
+    pub(super) fn run(&self, step: &Step, tell: Tell) -> Result<(), Refusal> {
         let argv = step.argv(&self.device).expect("a step with a program");
         let outcome = self.run_argv(step, &argv, tell)?;
         let hint = match step {
+            Step::Wipe { .. } => "Look at the kernel's log (dmesg).",
             Step::Mkfs { .. } => "Change the target's mkfs_options or its size.",
             _ => "Change the target's mount_options; the kernel's log (dmesg) may say more.",
         };
@@ -109,61 +117,17 @@ impl<'a> Work<'a> {
         }
         match loops::of_image(image).as_slice() {
             [device] => {
+                // Held open like a disk; and looked at once more, since it may have been another's a moment ago.
+                let opened = device::open(&device.display().to_string(), Access::Glance)?;
+                if loops::of_image(image) != [device.clone()] {
+                    return Err(outcome.refusal());
+                }
+                self.held = Some(opened);
                 self.device = device.clone();
                 Ok(())
             }
             _ => Err(outcome.refusal()),
         }
-    }
-
-    /// The device is claimed before it is written to, so that what is on it after a kill is known as ours; once more where
-    /// mkfs has chosen the UUID.
-    fn mkfs(&mut self, step: &Step, tell: Tell) -> Result<(), Refusal> {
-        let On::Device { facts, .. } = &self.plan.on else {
-            return self.run(step, tell);
-        };
-        let key = &self
-            .plan
-            .mount_point
-            .file_name()
-            .unwrap_or_default()
-            .to_string_lossy();
-        let journal = &self.engine.journal;
-        journal.claim(&self.plan.uuid, key, &facts.identity)?;
-        self.run(step, tell)?;
-        let chosen = match self.plan.filesystem.takes_uuid() {
-            true => None,
-            false => contents::blkid(&self.device)?.1.remove("UUID"),
-        };
-        let uuid = chosen.as_deref().unwrap_or(&self.plan.uuid);
-        journal.claim(uuid, key, &facts.identity)?;
-        journal.forget_older(uuid, key, &facts.identity)
-    }
-
-    /// The path may lead to another device by now, and somebody may have begun to use it.
-    fn check_device(&self, path: &str) -> Result<(), Refusal> {
-        let On::Device { facts: planned, .. } = &self.plan.on else {
-            return Ok(());
-        };
-        let now = device::look(path)?;
-        if (&now.node, &now.identity) != (&planned.node, &planned.identity) {
-            return Err(Refusal::new(
-                Kind::NotInThisState,
-                format!("device {path} is not the one that was looked at before"),
-            )
-            .detail(format!(
-                "It was {} ({:?}), and is {} ({:?}).",
-                planned.node.display(),
-                planned.identity,
-                now.node.display(),
-                now.identity
-            ))
-            .hint("Try again when nobody changes devices."));
-        }
-        let config = self.engine.config();
-        let wipe = config.device.iter().any(|d| d.path == path && d.wipe);
-        let is_ours = facts::is_ours(&self.engine.journal, &now)?;
-        check_device(path, wipe, is_ours, &now)
     }
 
     /// A mount that has failed without a word would have the filesystem below measured.

@@ -18,6 +18,9 @@ pub enum Step {
     CheckDevice {
         path: String,
     },
+    Wipe {
+        program: PathBuf,
+    },
     Mkfs {
         program: PathBuf,
         options: Vec<String>,
@@ -46,6 +49,7 @@ impl Step {
             Step::CreateImage { .. } => "create_image",
             Step::Attach { .. } => "attach",
             Step::CheckDevice { .. } => "check_device",
+            Step::Wipe { .. } => "wipe",
             Step::Mkfs { .. } => "mkfs",
             Step::MakeMountPoint { .. } => "make_mount_point",
             Step::Mount { .. } => "mount",
@@ -67,6 +71,7 @@ impl Step {
             ]
             .map(text)
             .to_vec(),
+            Step::Wipe { program } => vec![text(program), "--all".into(), text(device)],
             Step::Mkfs { program, options } => {
                 let mut argv = vec![text(program)];
                 argv.extend(options.iter().cloned());
@@ -120,7 +125,9 @@ impl Step {
                 "make directory {}, owner {owner}, mode 0700",
                 path.display()
             ),
-            Step::Attach { .. } | Step::Mkfs { .. } | Step::Mount { .. } => String::new(),
+            Step::Attach { .. } | Step::Wipe { .. } | Step::Mkfs { .. } | Step::Mount { .. } => {
+                String::new()
+            }
         }
     }
 }

@@ -1,5 +1,7 @@
 use super::*;
+use crate::probe::contents::Signature;
 use crate::probe::device::Identity;
+use pgfsbench_core::helper::DeviceRequest;
 use std::path::Path;
 
 const CONFIG: &str = r#"
@@ -16,9 +18,11 @@ const CONFIG: &str = r#"
     max_bytes = "10GB"
     [[device]]
     path = "/dev/disk/by-id/a"
+    serial = "S1"
     [[device]]
     path = "/dev/disk/by-id/wiped"
     wipe = true
+    serial = "S1"
 "#;
 
 fn place() -> Place {
@@ -41,6 +45,7 @@ fn facts() -> Facts {
         mkfs: program("mkfs.x"),
         losetup: program("losetup"),
         mount: program("mount"),
+        wipefs: program("wipefs"),
         uuid: "00000000-0000-4000-8000-000000000000".into(),
         images: vec![images(0, 0, 100), images(0, 0, 100)],
         device: None,
@@ -83,7 +88,10 @@ fn image_of(gigabytes: u64) -> Prepare {
 }
 
 fn on_device(path: &str) -> Prepare {
-    request(Filesystem::Ext4, Storage::Device { path: path.into() })
+    request(
+        Filesystem::Ext4,
+        Storage::Device(DeviceRequest::of_path(path)),
+    )
 }
 
 fn planned(request: &Prepare, facts: &Facts) -> Result<Plan, Refusal> {
@@ -124,7 +132,8 @@ fn a_device_step_by_step() {
     let plan = planned(&on_device("/dev/disk/by-id/a"), &facts).unwrap();
     let script = script(&plan, "/dev/sdb");
     assert!(script[0].starts_with("check again that /dev/disk/by-id/a is the same device"));
-    assert!(script[1].ends_with("-b 4096 /dev/sdb"));
+    assert_eq!(script[1], "/usr/sbin/wipefs --all /dev/sdb");
+    assert!(script[2].ends_with("-b 4096 /dev/sdb"));
 }
 
 #[test]
@@ -192,10 +201,12 @@ fn devices_that_are_refused() {
         device_is_ours: is_ours,
         ..facts()
     };
-    let foreign = || Contents::Signature {
-        kind: "xfs".into(),
-        label: None,
-        uuid: Some("1".into()),
+    let foreign = || {
+        Contents::Signature(Signature {
+            kind: "xfs".into(),
+            label: None,
+            uuid: Some("1".into()),
+        })
     };
     let (listed, wiped) = ("/dev/disk/by-id/a", "/dev/disk/by-id/wiped");
     let says =
@@ -225,4 +236,62 @@ fn devices_that_are_refused() {
     assert!(planned(&on_device(listed), &with(a_device(foreign()), true)).is_ok());
     assert!(planned(&on_device(wiped), &with(a_device(foreign()), false)).is_ok());
     assert!(planned(&on_device(wiped), &with(a_device(unknown()), false)).is_ok());
+}
+
+#[test]
+fn a_device_must_be_the_one_that_configuration_and_target_mean() {
+    let with = |serial: Option<&str>, partition: Option<&str>| {
+        let mut device = a_device(Contents::Empty);
+        device.identity.serial = serial.map(str::to_owned);
+        device.identity.partition_uuid = partition.map(str::to_owned);
+        Facts {
+            device: Some(device),
+            ..facts()
+        }
+    };
+    let path = "/dev/disk/by-id/a";
+    let asked = |change: fn(&mut DeviceRequest)| {
+        let mut device = DeviceRequest::of_path(path);
+        change(&mut device);
+        request(Filesystem::Ext4, Storage::Device(device))
+    };
+    let says = |request: &Prepare, facts: Facts| {
+        let refusal = planned(request, &facts).unwrap_err();
+        assert_eq!(refusal.kind, Kind::NotAllowed);
+        (refusal.detail.unwrap(), refusal.hint.unwrap())
+    };
+    assert!(planned(&on_device(path), &with(Some("S1"), None)).is_ok());
+    // Another disk has come in its place, or one without a number.
+    let (detail, hint) = says(&on_device(path), with(Some("S2"), None));
+    assert!(
+        detail.contains("\"S1\"") && detail.contains("\"S2\""),
+        "{detail}"
+    );
+    assert!(hint.contains("administrator"), "{hint}");
+    assert!(
+        says(&on_device(path), with(None, None))
+            .0
+            .contains("no serial")
+    );
+    // The target was created for another; or for one of another size.
+    let other = asked(|d| d.serial = Some("S3".into()));
+    let (detail, _) = says(&other, with(Some("S1"), None));
+    assert!(
+        detail.contains("\"S3\"") && detail.contains("\"S1\""),
+        "{detail}"
+    );
+    let larger = asked(|d| d.bytes = Some(1 << 41));
+    let (detail, hint) = says(&larger, with(Some("S1"), None));
+    assert!(detail.contains("the target") && hint.contains("create it again"));
+    assert!(detail.contains(&(1u64 << 41).to_string()), "{detail}");
+    let same = asked(|d| {
+        (d.serial, d.bytes) = (Some("S1".into()), Some(1 << 40));
+    });
+    assert!(planned(&same, &with(Some("S1"), None)).is_ok());
+    // A partition's own mark has to be there.
+    let (_, hint) = says(&on_device(path), with(Some("S1"), Some("P1")));
+    assert!(
+        hint.contains("put partition_uuid = \"P1\" below path"),
+        "{hint}"
+    );
 }

@@ -1,12 +1,22 @@
-//! What a device holds, as far as can be known.
+//! What a device holds, as far as can be known: from blkid, which knows most signatures and their places, from wipefs, which
+//! names all of them at once, and from its own reading, since both of them take what cannot be read for nothing.
 
+use super::blank;
 use crate::exec::{self, Outcome};
-use pgfsbench_core::refusal::{Kind, Refusal};
+use pgfsbench_core::refusal::{Kind, Refusal, quoted};
+use rustix::fd::AsFd;
 use std::collections::HashMap;
-use std::fs::OpenOptions;
-use std::io::{Read, Seek, SeekFrom};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+
+/// What is written somewhere on a device by which something is known.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Signature {
+    /// ext4, linux_raid_member, ...
+    pub kind: String,
+    pub label: Option<String>,
+    pub uuid: Option<String>,
+}
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Contents {
@@ -15,13 +25,24 @@ pub enum Contents {
     /// A partition table.
     Table(String),
     /// A filesystem, swap space, member of a RAID or volume group, ...
-    Signature {
-        kind: String,
-        label: Option<String>,
-        uuid: Option<String>,
-    },
-    /// Something without a signature that is known, or with several.
+    Signature(Signature),
+    /// More than one of these.
+    Several(Vec<Signature>),
+    /// Something without a signature that is known.
     Unknown(String),
+}
+
+impl std::fmt::Display for Signature {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.kind)?;
+        if let Some(label) = &self.label {
+            write!(f, ", label {}", quoted(label))?;
+        }
+        match &self.uuid {
+            Some(uuid) => write!(f, ", UUID {uuid}"),
+            None => Ok(()),
+        }
+    }
 }
 
 impl std::fmt::Display for Contents {
@@ -29,17 +50,23 @@ impl std::fmt::Display for Contents {
         match self {
             Contents::Empty => f.write_str("nothing"),
             Contents::Table(kind) => write!(f, "a partition table ({kind})"),
-            Contents::Signature { kind, label, uuid } => {
-                write!(f, "{kind}")?;
-                if let Some(label) = label {
-                    write!(f, ", label {}", pgfsbench_core::refusal::quoted(label))?;
-                }
-                match uuid {
-                    Some(uuid) => write!(f, ", UUID {uuid}"),
-                    None => Ok(()),
-                }
+            Contents::Signature(signature) => write!(f, "{signature}"),
+            Contents::Several(signatures) => {
+                let all: Vec<String> = signatures.iter().map(Signature::to_string).collect();
+                write!(f, "several signatures at once ({})", all.join("; "))
             }
             Contents::Unknown(what) => f.write_str(what),
+        }
+    }
+}
+
+impl Contents {
+    /// Every signature that is there.
+    pub fn signatures(&self) -> &[Signature] {
+        match self {
+            Contents::Signature(signature) => std::slice::from_ref(signature),
+            Contents::Several(signatures) => signatures,
+            _ => &[],
         }
     }
 }
@@ -64,105 +91,164 @@ pub fn blkid(device: &Path) -> Result<(Outcome, HashMap<String, String>), Refusa
     Ok((outcome, facts))
 }
 
-/// What is on it. That nothing could be read is never taken for nothing being there.
-pub fn look(device: &Path) -> Result<Contents, Refusal> {
-    let (outcome, facts) = blkid(device)?;
-    let is_blank = is_blank(device).map_err(|e| {
-        Refusal::new(Kind::System, format!("could not read {}", device.display()))
+/// All signatures that wipefs finds: type, usage and UUID.
+fn wipefs(device: &Path) -> Result<Vec<[String; 3]>, Refusal> {
+    let wipefs = exec::require("wipefs", "util-linux")?;
+    let argv = [
+        wipefs.display().to_string(),
+        "--no-act".into(),
+        "--parsable".into(),
+        "--output=OFFSET,TYPE,USAGE,UUID".into(),
+        device.display().to_string(),
+    ];
+    let outcome = exec::run(&argv, exec::SHORT)?;
+    match outcome.succeeded() {
+        true => Ok(parse_wipefs(&outcome.output)),
+        false => Err(outcome.refusal()),
+    }
+}
+
+fn parse_wipefs(output: &str) -> Vec<[String; 3]> {
+    let lines = output.lines().filter(|line| line.starts_with("0x"));
+    lines
+        .map(|line| {
+            let mut fields = line.split(',').skip(1).map(str::to_owned);
+            std::array::from_fn(|_| fields.next().unwrap_or_default())
+        })
+        .collect()
+}
+
+/// What is on it. That nothing could be read is never taken for nothing being there. `path` leads to what `file` is open on,
+/// and `node` is what it is called.
+pub fn look(path: &Path, file: impl AsFd, node: &Path) -> Result<Contents, Refusal> {
+    let (outcome, facts) = blkid(path)?;
+    let found = wipefs(path)?;
+    let is_blank = blank::is_blank(file).map_err(|e| {
+        Refusal::new(Kind::System, format!("could not read {}", node.display()))
             .detail(format!("{e}."))
+            .hint("What cannot be read is not erased: look at the kernel's log (dmesg).")
     })?;
-    judge(outcome.exit_code, &facts, is_blank).ok_or_else(|| outcome.refusal())
+    judge(outcome.exit_code, &facts, &found, is_blank).ok_or_else(|| outcome.refusal())
 }
 
 /// blkid: 0 something found, 2 nothing found (or not readable), 8 several things that exclude each other.
 fn judge(
     exit_code: Option<i32>,
     facts: &HashMap<String, String>,
+    found: &[[String; 3]],
     is_blank: bool,
 ) -> Option<Contents> {
-    let get = |key: &str| facts.get(key).cloned();
     if !matches!(exit_code, Some(0 | 2 | 8)) {
         return None;
     }
-    if exit_code == Some(8) {
-        return Some(Contents::Unknown("several signatures at once".into()));
+    let get = |key: &str| facts.get(key).cloned();
+    let table = found
+        .iter()
+        .find(|[_, usage, _]| usage == "partition-table");
+    if let Some(kind) = get("PTTYPE").or(table.map(|[kind, ..]| kind.clone())) {
+        return Some(Contents::Table(kind));
     }
-    if let Some(table) = get("PTTYPE") {
-        return Some(Contents::Table(table));
-    }
+    let mut signatures: Vec<Signature> = Vec::new();
     if let Some(kind) = get("TYPE") {
-        return Some(Contents::Signature {
+        signatures.push(Signature {
             kind,
             label: get("LABEL"),
             uuid: get("UUID"),
         });
     }
-    Some(match is_blank {
-        true => Contents::Empty,
-        false => Contents::Unknown("data without a known signature".into()),
-    })
-}
-
-fn is_blank(device: &Path) -> std::io::Result<bool> {
-    const EDGE: u64 = 1 << 20;
-    let mut file = OpenOptions::new()
-        .read(true)
-        .custom_flags(rustix::fs::OFlags::NOFOLLOW.bits() as i32)
-        .open(device)?;
-    let end = file.seek(SeekFrom::End(0))?;
-    let mut buffer = Vec::new();
-    for start in [0, end.saturating_sub(EDGE)] {
-        file.seek(SeekFrom::Start(start))?;
-        buffer.clear();
-        (&mut file).take(EDGE).read_to_end(&mut buffer)?;
-        if buffer.iter().any(|&byte| byte != 0) {
-            return Ok(false);
+    for [kind, _, uuid] in found {
+        let uuid = (!uuid.is_empty()).then(|| uuid.clone());
+        let is_known = |s: &Signature| s.kind == *kind && (uuid.is_none() || s.uuid == uuid);
+        if !signatures.iter().any(is_known) {
+            signatures.push(Signature {
+                kind: kind.clone(),
+                label: None,
+                uuid,
+            });
         }
     }
-    Ok(true)
+    Some(match (signatures.len(), is_blank) {
+        (0 | 1, _) if exit_code == Some(8) => {
+            Contents::Unknown("several signatures at once".into())
+        }
+        (0, true) => Contents::Empty,
+        (0, false) => Contents::Unknown("data without a known signature".into()),
+        (1, _) => Contents::Signature(signatures.remove(0)),
+        _ => Contents::Several(signatures),
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn judged(exit_code: Option<i32>, facts: &[(&str, &str)], blank: bool) -> Option<String> {
+    fn judged(
+        exit_code: Option<i32>,
+        facts: &[(&str, &str)],
+        wipefs: &str,
+        blank: bool,
+    ) -> Option<String> {
         let facts = facts
             .iter()
             .map(|(k, v)| (k.to_string(), v.to_string()))
             .collect();
-        judge(exit_code, &facts, blank).map(|contents| contents.to_string())
+        judge(exit_code, &facts, &parse_wipefs(wipefs), blank).map(|contents| contents.to_string())
     }
 
     #[test]
-    fn what_blkid_says_and_does_not_say() {
+    fn what_blkid_and_wipefs_say_and_do_not_say() {
         let said = |text: &str| Some(text.to_owned());
-        assert_eq!(judged(Some(2), &[], true), said("nothing"));
+        assert_eq!(judged(Some(2), &[], "", true), said("nothing"));
         assert_eq!(
-            judged(Some(2), &[], false),
+            judged(Some(2), &[], "", false),
             said("data without a known signature")
         );
         assert_eq!(
-            judged(Some(8), &[], true),
+            judged(Some(8), &[], "", true),
             said("several signatures at once")
         );
-        assert_eq!(judged(Some(4), &[], true), None);
-        assert_eq!(judged(None, &[], true), None);
+        assert_eq!(judged(Some(4), &[], "", true), None);
+        assert_eq!(judged(None, &[], "", true), None);
         assert_eq!(
-            judged(Some(0), &[("PTTYPE", "gpt")], false),
+            judged(Some(0), &[("PTTYPE", "gpt")], "", false),
             said("a partition table (gpt)")
         );
         assert_eq!(
-            judged(Some(0), &[("PART_ENTRY_UUID", "x")], true),
+            judged(Some(0), &[("PART_ENTRY_UUID", "x")], "", true),
             said("nothing")
         );
+        let xfs = [("TYPE", "xfs"), ("UUID", "1-2"), ("LABEL", "a\nb")];
+        assert_eq!(
+            judged(Some(0), &xfs, "0x0,xfs,filesystem,1-2\n", false),
+            said("xfs, label \"a\\nb\", UUID 1-2")
+        );
+    }
+
+    #[test]
+    fn a_table_counts_before_anything_else_and_one_signature_hides_no_other() {
+        let said = |text: &str| Some(text.to_owned());
+        let both =
+            "# offset,type,usage,uuid\n0x1fe,dos,partition-table,\n0x438,ext4,filesystem,1\n";
+        for exit_code in [0, 2, 8] {
+            assert_eq!(
+                judged(Some(exit_code), &[], both, false),
+                said("a partition table (dos)")
+            );
+        }
+        let raid = "0x438,ext4,filesystem,1\n0x13ff0000,linux_raid_member,raid,2\n";
         assert_eq!(
             judged(
                 Some(0),
-                &[("TYPE", "xfs"), ("UUID", "1-2"), ("LABEL", "a\nb")],
+                &[("TYPE", "linux_raid_member"), ("UUID", "2")],
+                raid,
                 false
             ),
-            said("xfs, label \"a\\nb\", UUID 1-2")
+            said("several signatures at once (linux_raid_member, UUID 2; ext4, UUID 1)")
+        );
+        // What wipefs alone has seen is there too.
+        assert_eq!(
+            judged(Some(2), &[], "0x1000,LVM2_member,raid,x\n", true),
+            said("LVM2_member, UUID x")
         );
     }
 }

@@ -1,16 +1,18 @@
 //! `setup`: what it writes is what the other commands accept.
 
+use super::disk::Disk;
 use super::lab::Lab;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 #[test]
 fn setup_writes_a_configuration_that_only_root_can_read_and_does_not_replace_one() {
-    let Some(lab) =
-        Lab::new("setup_writes_a_configuration_that_only_root_can_read_and_does_not_replace_one")
+    let Some(disk) =
+        Disk::new("setup_writes_a_configuration_that_only_root_can_read_and_does_not_replace_one")
     else {
         return;
     };
+    let lab = &disk.lab;
     let prefix = lab.path("prefix").display().to_string();
     let images = lab.path("more/images").display().to_string();
     let setup = [
@@ -26,7 +28,7 @@ fn setup_writes_a_configuration_that_only_root_can_read_and_does_not_replace_one
         "--max",
         "4GB",
         "--allow-device",
-        "/dev/disk/by-id/wwn-1",
+        &disk.device,
     ];
     let said = lab.ok(&setup);
     let path = lab.path("prefix/etc/pgfsbench/helper.toml");
@@ -39,7 +41,7 @@ fn setup_writes_a_configuration_that_only_root_can_read_and_does_not_replace_one
         "name = \"bench\"",
         "connection = \"host=/run/postgresql dbname=other user=postgres\"",
         "max_bytes = 4294967296",
-        "path = \"/dev/disk/by-id/wwn-1\"",
+        &format!("path = \"{}\"", disk.device),
         "wipe = false",
     ] {
         assert!(written.contains(words), "no `{words}` in {written}");
@@ -106,6 +108,10 @@ fn setup_writes_a_configuration_that_only_root_can_read_and_does_not_replace_one
     for (given, words) in [
         (["--database", "../x"], "invalid target name"),
         (["--allow-device", "/etc/passwd"], "invalid device path"),
+        (
+            ["--allow-device", "/dev/disk/by-id/none"],
+            "there is no device",
+        ),
         (["--max", "lots"], "invalid size"),
         (["--role", "x password=y"], "not supported"),
     ] {

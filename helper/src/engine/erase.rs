@@ -1,0 +1,141 @@
+//! The steps that erase a device. It is looked at again right before each of them, while it is claimed, by the descriptor that
+//! claims it; then it is held open without a claim, since wipefs, mkfs and mount claim it themselves, and by that descriptor
+//! it is compared once more.
+
+use super::steps::Work;
+use super::{Tell, facts};
+use crate::journal::Erasing;
+use crate::plan::{On, Step, check_device, check_identity};
+use crate::probe;
+use crate::probe::contents::{self, Contents};
+use crate::probe::device::{self, Access, DeviceFacts};
+use pgfsbench_core::helper::Marks;
+use pgfsbench_core::refusal::{Kind, Refusal};
+
+/// A device as it was planned with.
+struct Planned<'a> {
+    path: &'a str,
+    asked: &'a Marks,
+    facts: &'a DeviceFacts,
+}
+
+impl Work<'_> {
+    fn planned(&self) -> Option<Planned<'_>> {
+        match &self.plan.on {
+            On::Device { path, asked, facts } => Some(Planned { path, asked, facts }),
+            _ => None,
+        }
+    }
+
+    /// The path may lead to another device by now, somebody may have begun to use it, or have written to it.
+    pub(super) fn check_device(&mut self) -> Result<(), Refusal> {
+        self.look_again(|work, planned, now| {
+            let config = work.engine.config();
+            let allowed = config.device(planned.path).ok_or_else(|| {
+                Refusal::new(Kind::Internal, "the device is not in the configuration")
+            })?;
+            check_identity(allowed, planned.asked, &now.identity.marks())?;
+            let is_ours = work.engine.journal.is_ours(&now.contents, &now.identity)?;
+            check_device(planned.path, allowed.wipe, is_ours, now)
+        })
+        .map(|_| ())
+    }
+
+    /// Looks at the device while it is claimed, and holds it from then on. None if it is made on no device.
+    fn look_again(
+        &mut self,
+        judge: impl FnOnce(&Self, &Planned, &DeviceFacts) -> Result<(), Refusal>,
+    ) -> Result<Option<DeviceFacts>, Refusal> {
+        let Some(planned) = self.planned() else {
+            return Ok(None);
+        };
+        let claimed = device::open(planned.path, Access::Claim)?;
+        let now = claimed.facts()?;
+        let was = planned.facts;
+        let exchanged = |number: (u32, u32)| {
+            Refusal::new(
+                Kind::NotInThisState,
+                format!(
+                    "device {} is not the one that was looked at before",
+                    planned.path
+                ),
+            )
+            .detail(format!(
+                "It was {} ({:?}), and is {} ({}:{}, {:?}).",
+                was.node.display(),
+                was.identity,
+                now.node.display(),
+                number.0,
+                number.1,
+                now.identity
+            ))
+            .hint("Try again when nobody changes devices.")
+        };
+        if (&now.node, &now.identity) != (&was.node, &was.identity) {
+            return Err(exchanged(claimed.number));
+        }
+        facts::check_alone(self.engine.config(), planned.path, claimed.number)?;
+        judge(self, &planned, &now)?;
+        let held = claimed.without_claim()?;
+        if !held.is_still(&was.identity)? {
+            return Err(exchanged(held.number));
+        }
+        self.held = Some(held);
+        Ok(Some(now))
+    }
+
+    /// Removes every signature. From before that until the new filesystem is known, the journal says that this device is
+    /// being erased: so what a kill leaves on it is known as ours.
+    pub(super) fn wipe(&mut self, step: &Step, tell: Tell) -> Result<(), Refusal> {
+        self.check_device()?;
+        let Some(planned) = self.planned() else {
+            return Ok(());
+        };
+        let erasing = Erasing {
+            identity: planned.facts.identity.clone(),
+            boot: probe::boot_id()?,
+            filesystem: self.plan.filesystem,
+            uuid: self.plan.uuid.clone(),
+            held: planned.facts.contents.signatures().to_vec(),
+        };
+        self.engine.journal.begin_erasing(&self.key(), &erasing)?;
+        self.engine.hook.before("erase");
+        self.run(step, tell)
+    }
+
+    fn key(&self) -> String {
+        let name = self.plan.mount_point.file_name().unwrap_or_default();
+        name.to_string_lossy().into_owned()
+    }
+
+    /// What has no signature any more, and is still the same, is written to. Then it is claimed by its UUID, which some mkfs
+    /// choose themselves.
+    pub(super) fn mkfs(&mut self, step: &Step, tell: Tell) -> Result<(), Refusal> {
+        let now = self.look_again(|_, planned, now| {
+            check_device(planned.path, false, true, now)?;
+            match &now.contents {
+                Contents::Empty | Contents::Unknown(_) => Ok(()),
+                contents => Err(Refusal::new(
+                    Kind::NotInThisState,
+                    format!("somebody writes to device {}", planned.path),
+                )
+                .detail(format!("After it was wiped it holds {contents}."))
+                .hint("Find out who does, and try again.")),
+            }
+        })?;
+        let Some(now) = now else {
+            return self.run(step, tell);
+        };
+        let (key, identity) = (self.key(), now.identity);
+        let journal = &self.engine.journal;
+        self.run(step, tell)?;
+        let chosen = match self.plan.filesystem.takes_uuid() {
+            true => None,
+            false => contents::blkid(&self.device)?.1.remove("UUID"),
+        };
+        let uuid = chosen.as_deref().unwrap_or(&self.plan.uuid);
+        journal.claim(uuid, &key, &identity)?;
+        journal.forget_older(uuid, &identity)?;
+        journal.end_erasing(&identity)
+    }
+}

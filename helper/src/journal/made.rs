@@ -1,0 +1,272 @@
+//! What of a device's contents is the helper's: the filesystems that it has made, known by their UUIDs, and what it was about
+//! to erase when it was killed.
+
+use super::{Journal, LONGEST};
+use crate::place::Place;
+use crate::probe::contents::{Contents, Signature};
+use crate::probe::identity::Identity;
+use crate::secure::{self, failed};
+use pgfsbench_core::helper::Filesystem;
+use pgfsbench_core::refusal::Refusal;
+use rustix::fs::{AtFlags, Dir, fsync, unlinkat};
+use rustix::io::Errno;
+use serde::{Deserialize, Serialize};
+use std::os::fd::OwnedFd;
+
+/// What was written on a device, so that it is known as ours when it is found there later.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Made {
+    place: String,
+    identity: Identity,
+}
+
+/// That a device is being erased: on disk before the first byte is, and until the new filesystem is known as ours.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Erasing {
+    pub identity: Identity,
+    pub boot: String,
+    /// What may be there of the new filesystem.
+    pub filesystem: Filesystem,
+    pub uuid: String,
+    /// What was there, and was allowed to be erased.
+    pub held: Vec<Signature>,
+}
+
+impl Erasing {
+    /// Whether the helper, killed while it erased, has left this: nothing by which anybody else knows it, what was to be
+    /// erased, or the new filesystem. A filesystem that somebody has made since is not.
+    fn explains(&self, contents: &Contents, now: &Identity, boot: &str) -> bool {
+        // Without a mark of its own it is the same only until it is taken away.
+        let is_same = match now.marks().is_anonymous() {
+            true => self.identity == *now && self.boot == boot,
+            false => self.identity.is_medium(now),
+        };
+        let is_known = |signature: &Signature| {
+            let is_new = signature.kind == self.filesystem.name()
+                && (!self.filesystem.takes_uuid() || signature.uuid.as_ref() == Some(&self.uuid));
+            let was_there = |held: &Signature| {
+                held.kind == signature.kind && held.uuid.is_some() && held.uuid == signature.uuid
+            };
+            is_new || self.held.iter().any(was_there)
+        };
+        is_same
+            && match contents {
+                Contents::Table(_) => false,
+                Contents::Empty | Contents::Unknown(_) => true,
+                Contents::Signature(_) | Contents::Several(_) => {
+                    contents.signatures().iter().all(is_known)
+                }
+            }
+    }
+}
+
+impl Journal {
+    /// Whether the helper has written what the device holds.
+    pub fn is_ours(&self, contents: &Contents, identity: &Identity) -> Result<bool, Refusal> {
+        if let Contents::Signature(Signature {
+            uuid: Some(uuid), ..
+        }) = contents
+            && self.is_claimed(uuid, identity)?
+        {
+            return Ok(true);
+        }
+        let boot = crate::probe::boot_id()?;
+        for name in self.names(&self.erasing, "erasing")? {
+            if let Some(erasing) = self.parsed::<Erasing>(&self.erasing, "erasing", &name)
+                && erasing.explains(contents, identity, &boot)
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Say that this is going to be erased for this place.
+    pub fn begin_erasing(&self, place: &str, erasing: &Erasing) -> Result<(), Refusal> {
+        let name = format!("{place}.json");
+        self.put(&self.erasing, &self.path.join("erasing"), &name, erasing)
+    }
+
+    /// The new filesystem is claimed: what was said before has no meaning any more, whichever place it was for.
+    pub fn end_erasing(&self, identity: &Identity) -> Result<(), Refusal> {
+        let path = self.path.join("erasing");
+        for name in self.names(&self.erasing, "erasing")? {
+            let erasing = self.parsed::<Erasing>(&self.erasing, "erasing", &name);
+            let is_done = erasing.is_some_and(|e| e.identity.is_medium(identity));
+            if is_done && Place::of_key(name.trim_end_matches(".json")).is_some() {
+                unlinkat(&self.erasing, &name, AtFlags::empty())
+                    .map_err(|e| failed("remove", &path, e))?;
+            }
+        }
+        fsync(&self.erasing).map_err(|e| failed("sync", &path, e))
+    }
+
+    /// Remember that a filesystem of this UUID on this device is ours.
+    pub fn claim(&self, uuid: &str, place: &str, identity: &Identity) -> Result<(), Refusal> {
+        let Some(name) = made_name(uuid) else {
+            return Ok(());
+        };
+        let made = Made {
+            place: place.to_owned(),
+            identity: identity.clone(),
+        };
+        self.put(&self.made, &self.path.join("made"), &name, &made)
+    }
+
+    /// Forget what was on the device before: it has been erased.
+    pub fn forget_older(&self, uuid: &str, identity: &Identity) -> Result<(), Refusal> {
+        let path = self.path.join("made");
+        let keep = made_name(uuid);
+        for name in self.names(&self.made, "made")? {
+            if keep.as_ref() == Some(&name) {
+                continue;
+            }
+            let made = self.parsed::<Made>(&self.made, "made", &name);
+            if made.is_some_and(|made| made.identity.is_medium(identity)) {
+                match unlinkat(&self.made, &name, AtFlags::empty()) {
+                    Ok(()) | Err(Errno::NOENT) => {}
+                    Err(e) => return Err(failed("remove", &path, e)),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a filesystem of this UUID on this device is ours.
+    fn is_claimed(&self, uuid: &str, identity: &Identity) -> Result<bool, Refusal> {
+        let Some(name) = made_name(uuid) else {
+            return Ok(false);
+        };
+        let made = self.parsed::<Made>(&self.made, "made", &name);
+        Ok(made.is_some_and(|made| made.identity.is_medium(identity)))
+    }
+
+    fn names(&self, directory: &OwnedFd, called: &str) -> Result<Vec<String>, Refusal> {
+        let path = self.path.join(called);
+        let entries = Dir::read_from(directory).map_err(|e| failed("read", &path, e))?;
+        let mut names = Vec::new();
+        for entry in entries {
+            let entry = entry.map_err(|e| failed("read", &path, e))?;
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if !name.starts_with('.') {
+                names.push(name);
+            }
+        }
+        Ok(names)
+    }
+
+    /// What cannot be believed says nothing: then it is not ours.
+    fn parsed<T: serde::de::DeserializeOwned>(
+        &self,
+        directory: &OwnedFd,
+        called: &str,
+        name: &str,
+    ) -> Option<T> {
+        let path = self.path.join(called).join(name);
+        let text = secure::read_file(directory, name, &path, LONGEST).ok()??;
+        serde_json::from_str(&text).ok()
+    }
+}
+
+/// A UUID as the name of a file, if it is one: it comes from a device, that is, from anybody.
+fn made_name(uuid: &str) -> Option<String> {
+    let fits = (1..=64).contains(&uuid.len())
+        && uuid.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-')
+        && !uuid.starts_with('-');
+    fits.then(|| format!("{}.json", uuid.to_lowercase()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_uuid_becomes_a_file_name() {
+        assert_eq!(made_name("AB-1"), Some("ab-1.json".into()));
+        for uuid in ["", "../x", "a/b", "-", "x", &"a".repeat(65)] {
+            assert_eq!(made_name(uuid), None, "{uuid}");
+        }
+    }
+
+    fn identity(serial: Option<&str>) -> Identity {
+        Identity {
+            major: 8,
+            minor: 1,
+            bytes: 4096,
+            sequence: Some("7".into()),
+            serial: serial.map(str::to_owned),
+            wwn: None,
+            partition_uuid: None,
+        }
+    }
+
+    fn signature(kind: &str, uuid: &str) -> Signature {
+        Signature {
+            kind: kind.into(),
+            label: None,
+            uuid: (!uuid.is_empty()).then(|| uuid.to_owned()),
+        }
+    }
+
+    fn erasing(serial: Option<&str>) -> Erasing {
+        Erasing {
+            identity: identity(serial),
+            boot: "b1".into(),
+            filesystem: Filesystem::Ext4,
+            uuid: "new".into(),
+            held: vec![signature("xfs", "old"), signature("swap", "")],
+        }
+    }
+
+    #[test]
+    fn what_a_killed_mkfs_has_left_is_ours_and_what_came_since_is_not() {
+        let erasing = erasing(Some("S1"));
+        let one = |kind: &str, uuid: &str| Contents::Signature(signature(kind, uuid));
+        for (contents, is_ours) in [
+            (Contents::Empty, true),
+            (Contents::Unknown("data".into()), true),
+            (one("ext4", "new"), true),
+            (one("xfs", "old"), true),
+            (one("ext4", "other"), false),
+            (one("xfs", "other"), false),
+            (one("swap", ""), false),
+            (one("btrfs", "new"), false),
+            (Contents::Table("gpt".into()), false),
+            (
+                Contents::Several(vec![signature("ext4", "new"), signature("xfs", "old")]),
+                true,
+            ),
+            (
+                Contents::Several(vec![signature("ext4", "new"), signature("zfs_member", "1")]),
+                false,
+            ),
+        ] {
+            let says = erasing.explains(&contents, &identity(Some("S1")), "b2");
+            assert_eq!(says, is_ours, "{contents}");
+        }
+    }
+
+    #[test]
+    fn only_the_same_device_is_ours() {
+        let data = Contents::Unknown("data".into());
+        let marked = erasing(Some("S1"));
+        assert!(!marked.explains(&data, &identity(Some("S2")), "b1"));
+        let moved = Identity {
+            minor: 9,
+            sequence: Some("8".into()),
+            ..identity(Some("S1"))
+        };
+        assert!(marked.explains(&data, &moved, "b2"));
+        // Without a mark: the same number and sequence, and no reboot since.
+        let anonymous = erasing(None);
+        assert!(anonymous.explains(&data, &identity(None), "b1"));
+        assert!(!anonymous.explains(&data, &identity(None), "b2"));
+        let other = Identity {
+            sequence: Some("8".into()),
+            ..identity(None)
+        };
+        assert!(!anonymous.explains(&data, &other, "b1"));
+    }
+}

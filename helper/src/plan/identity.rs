@@ -1,0 +1,34 @@
+//! Whether a device is the one that the configuration and the target mean: its path may lead to another by now.
+
+use crate::config::Device;
+use pgfsbench_core::helper::Marks;
+use pgfsbench_core::refusal::{Kind, Refusal};
+
+/// Compares what the configuration says of a device, what the target was created for, and what is there.
+pub fn check_identity(allowed: &Device, asked: &Marks, found: &Marks) -> Result<(), Refusal> {
+    let (path, known) = (allowed.path.as_str(), allowed.marks());
+    known.agree(asked, path)?;
+    known.require(
+        found,
+        path,
+        "the helper's configuration",
+        "If this is the device that may be erased, let the administrator put that line right, and restart pgfsbench-helper.",
+    )?;
+    asked.require(
+        found,
+        path,
+        "the target",
+        "If this is the device that is meant, drop the target and create it again.",
+    )?;
+    match found.missing_in(&known) {
+        None => Ok(()),
+        Some(line) => Err(Refusal::new(
+            Kind::NotAllowed,
+            format!("the helper's configuration does not say which device {path} has to be"),
+        )
+        .detail("A path may lead to another device after a reboot.")
+        .hint(format!(
+            "If it is the one that is there now, put {line} below path = \"{path}\" in the helper's configuration, and restart pgfsbench-helper."
+        ))),
+    }
+}
