@@ -32,6 +32,34 @@ SELECT fsbench.create_target('x', directory => '/proc/self/task');
 SELECT fsbench.create_target('x', directory => '/tmp', bindir => '/tmp');
 SELECT fsbench.create_target('x', directory => '/tmp', bindir => 'bin');
 
+-- Filesystems that the helper makes.
+SELECT fsbench.create_target('x', filesystem => 'xfs');
+SELECT fsbench.create_target('x', image_size => '1GB');
+SELECT fsbench.create_target('x', filesystem => 'ntfs', image_size => '1GB');
+SELECT fsbench.create_target('x', filesystem => 'xfs', image_size => '1 parsec');
+SELECT fsbench.create_target('x', filesystem => 'xfs', image_size => '1MB');
+SELECT fsbench.create_target('x', filesystem => 'xfs', image_size => '1GB', directory => '/tmp');
+SELECT fsbench.create_target('x', filesystem => 'xfs', directory => '/tmp');
+SELECT fsbench.create_target('x', directory => '/tmp', mount_options => 'noatime');
+SELECT fsbench.create_target('x', filesystem => 'xfs', device => '/etc/passwd');
+SELECT fsbench.create_target('x', filesystem => 'xfs', device => '/dev/../etc/passwd');
+SELECT fsbench.create_target('x', filesystem => 'xfs', device => '/dev/sdz', image_sparse => true);
+SELECT fsbench.create_target('x', filesystem => 'xfs', image_size => '1GB', mkfs_options => '-c options=/etc/passwd');
+SELECT fsbench.create_target('x', filesystem => 'xfs', image_size => '1GB', mkfs_options => '-l size=128m; reboot');
+SELECT fsbench.create_target('x', filesystem => 'xfs', image_size => '1GB', mount_options => 'suid');
+SELECT fsbench.create_target('x', filesystem => 'xfs', image_size => '1GB', log_device => '/dev/sdy', log_size => '64MB');
+SELECT fsbench.create_target('x', filesystem => 'xfs', image_size => '1GB', ssd_state => 'new');
+SELECT fsbench.create_target('made', filesystem => 'xfs', image_size => '8GB', mkfs_options => '-l size=128m', mount_options => 'noatime,logbsize=256k');
+SELECT fsbench.alter_target('made', filesystem => 'ext4', reset => '{mkfs_options,mount_options}');
+SELECT target, kind, filesystem, image_size_bytes, mkfs_options, mount_options FROM fsbench.target WHERE target = 'made';
+SELECT fsbench.alter_target('made', reset => '{image_size}');
+SELECT fsbench.alter_target('made', reset => '{kind}');
+SELECT fsbench.alter_target('made', device => '/dev/sdz', reset => '{image_size}');
+SELECT kind, device, image_size_bytes FROM fsbench.target WHERE target = 'made';
+SELECT * FROM fsbench.run(target => 'made', scale => 1, clients => 1, transactions => 1, seed => 1);
+SELECT action, status, error FROM fsbench.helper_job;
+SELECT fsbench.drop_target('made');
+
 -- Settings.
 SELECT fsbench.create_target('x', directory => '/tmp', settings => '[]');
 SELECT fsbench.create_target('x', directory => '/tmp', settings => '{"no_such": 1}');

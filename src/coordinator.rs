@@ -170,6 +170,8 @@ pub struct Run {
     started_ns: u64,
     phases: Vec<PhaseTime>,
     entry: Option<Entry>,
+    /// What the helper was asked for and has made, for a run on a filesystem of its own.
+    storage: Option<Value>,
     looked_at_room: Instant,
     /// When something is to be done without anybody waking this process; 0 for nothing.
     alarm_ns: u64,
@@ -202,6 +204,7 @@ impl Run {
             started_ns: clock::now_ns(),
             phases: Vec::new(),
             entry: None,
+            storage: None,
             looked_at_room: Instant::now(),
             alarm_ns: 0,
             checkpoints: collect::CheckpointCounter::default(),
@@ -312,6 +315,7 @@ impl Run {
                 .join(oid.to_string())
                 .exists(),
             server: None,
+            prepared: None,
         };
         journal::write(&entry)?;
         self.entry = Some(entry);

@@ -36,6 +36,25 @@ pub struct Entry {
     /// database in this server then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<TargetServer>,
+    /// The target whose filesystem the helper has made for the run, or was just asked to make.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prepared: Option<String>,
+}
+
+impl Entry {
+    /// The entry of a run on a target, for which nothing is made yet.
+    pub fn on_target(home: u32, run_id: i64) -> Self {
+        Self {
+            home,
+            run_id,
+            work_database: String::new(),
+            work_database_oid: 0,
+            mark: String::new(),
+            directory_existed: true,
+            server: None,
+            prepared: None,
+        }
+    }
 }
 
 fn directory() -> PathBuf {

@@ -17,6 +17,7 @@ mod coordinator;
 mod crew;
 mod environment;
 mod errors;
+mod helper_job;
 mod janitor;
 mod journal;
 mod outcome;

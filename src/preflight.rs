@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use pgfsbench_core::{
+    helper::Storage,
     spec::{Bound, Spec},
     units::{format_bytes, format_count},
 };
@@ -13,7 +14,7 @@ use crate::{
     errors::{Fault, sqlstate},
     pg::{sql, xact},
     settings,
-    target::{self, Target},
+    target::{self, On, Target},
 };
 
 /// Transactions per second that are assumed where neither rate nor number is given, for the estimate of transaction ids.
@@ -172,7 +173,15 @@ fn check_room(spec: &Spec, state: &ServerState) -> Result<(), Fault> {
 /// transaction, with the owner's rights.
 pub fn check_target(spec: &Spec) -> Result<(), Fault> {
     let target = target::find(&spec.target)?;
-    check_target_room(spec, &target.directory)?;
+    match &target.on {
+        On::Directory(directory) => check_target_room(spec, directory)?,
+        // How much room is on it is known when it is made.
+        On::Made { prepare, .. } => {
+            if let Storage::Image { bytes, .. } = prepare.storage {
+                check_image_size(spec, bytes)?;
+            }
+        }
+    }
     check_target_memory(&target)
 }
 
@@ -207,16 +216,38 @@ fn check_target_memory(target: &Target) -> Result<(), Fault> {
 }
 
 /// Tables and keys, what is added while it runs, WAL, and an empty cluster.
-fn check_target_room(spec: &Spec, directory: &Path) -> Result<(), Fault> {
+fn bytes_on_target(spec: &Spec) -> u64 {
+    let data = spec.data_bytes() + spec.data_bytes() / 4;
+    let wal = spec.data_bytes().min(USUAL_WAL_BYTES);
+    data + wal + CLUSTER_BYTES
+}
+
+fn check_image_size(spec: &Spec, bytes: u64) -> Result<(), Fault> {
+    let needed = bytes_on_target(spec) + settings::reserved_space_bytes();
+    if needed <= bytes {
+        return Ok(());
+    }
+    Err(
+        Fault::new(sqlstate::DISK_FULL, "not enough room for the run")
+            .detail(format!(
+                "data and WAL need about {} and a reserve of {} (pgfsbench.reserved_space); the image has {}.",
+                format_bytes(bytes_on_target(spec)),
+                format_bytes(settings::reserved_space_bytes()),
+                format_bytes(bytes)
+            ))
+            .hint("Use a smaller scale, or raise image_size with fsbench.alter_target()."),
+    )
+}
+
+/// Refuses a run that does not fit on the filesystem of a directory.
+pub fn check_target_room(spec: &Spec, directory: &Path) -> Result<(), Fault> {
     let place = Location::of(directory).ok_or_else(|| {
         Fault::new(
             sqlstate::SYSTEM,
             format!("could not look at directory \"{}\"", directory.display()),
         )
     })?;
-    let data = spec.data_bytes() + spec.data_bytes() / 4;
-    let wal = spec.data_bytes().min(USUAL_WAL_BYTES);
-    room_on(Some(&place), data + wal + CLUSTER_BYTES, "data and WAL")
+    room_on(Some(&place), bytes_on_target(spec), "data and WAL")
 }
 
 fn room_on(place: Option<&Location>, needed: u64, what: &str) -> Result<(), Fault> {

@@ -13,6 +13,7 @@ use serde::Deserialize;
 use crate::{
     board::{Board, Request},
     errors::{Fault, sqlstate},
+    helper_job,
     journal::{self, Entry},
     outcome::Outcome,
     pg::{
@@ -81,12 +82,37 @@ enum Found {
     Gone,
 }
 
-/// Removes what a journal entry speaks of, if it is there: a work database, or a server on a target.
+/// Removes what a journal entry speaks of, if it is there: a work database, or a server on a target and its filesystem.
 pub fn remove_what_was_made(entry: &Entry) -> Result<(), Fault> {
     if let Some(server) = &entry.server {
-        return server.remove();
+        // With the filesystem that was made go all files on it.
+        server.remove(entry.prepared.is_none())?;
+    }
+    if let Some(target) = &entry.prepared {
+        release(entry, target);
+    }
+    if entry.server.is_some() || entry.prepared.is_some() {
+        return Ok(());
     }
     drop_work(&Work::of(entry))
+}
+
+/// Has the filesystem of a target unmounted and removed. Where that is not possible now, the helper does it when it finds
+/// that the run is over.
+fn release(entry: &Entry, target: &str) {
+    let released = if entry.home == session::database() {
+        xact::transaction(extension).and_then(|extension| match extension {
+            Some(_) => helper_job::release(entry.run_id, target),
+            None => Ok(()),
+        })
+    } else {
+        Ok(())
+    };
+    if let Err(fault) = released {
+        crate::janitor::log_warning(
+            &fault.context(&format!("target \"{target}\" is not released")),
+        );
+    }
 }
 
 /// Opens the work database that a journal entry speaks of for connections: it is kept.

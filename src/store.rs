@@ -258,6 +258,15 @@ pub fn import(
     Ok(())
 }
 
+/// Stores what the helper was asked for and has made, with the environment of a run.
+pub fn set_storage(run_id: i64, storage: &Value) -> Result<(), Fault> {
+    sql::write(
+        "UPDATE fsbench.environment SET storage = $2::jsonb WHERE run_id = $1::bigint",
+        &[Some(&run_id.to_string()), Some(&storage.to_string())],
+    )?;
+    Ok(())
+}
+
 fn import_rows(table: &str, run_id: &str, rows: &str, json: &str) -> Result<(), Fault> {
     sql::write(
         &format!(

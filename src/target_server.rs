@@ -112,7 +112,13 @@ impl TargetServer {
     }
 
     /// Makes the cluster, and has it on disk.
-    pub fn make(&self, bindir: &Path, user: &str, look: Look) -> Result<(), Fault> {
+    pub fn make(
+        &self,
+        bindir: &Path,
+        user: &str,
+        data_checksums: bool,
+        look: Look,
+    ) -> Result<(), Fault> {
         for directory in [&self.directory, &self.socket_directory()] {
             DirBuilder::new()
                 .mode(0o700)
@@ -121,13 +127,8 @@ impl TargetServer {
         }
         let mut command = self.command(&bindir.join("initdb"), "initdb")?;
         command
-            .args([
-                "--auth=peer",
-                "--encoding=UTF8",
-                "--locale=C",
-                "--no-sync",
-                "--data-checksums",
-            ])
+            .args(["--auth=peer", "--encoding=UTF8", "--locale=C", "--no-sync"])
+            .args(data_checksums.then_some("--data-checksums"))
             .arg(format!("--username={user}"))
             .arg("-D")
             .arg(self.data());
@@ -239,13 +240,15 @@ impl TargetServer {
         .detail(format!("Its log ends with: {}", last_of(&log)))
     }
 
-    /// Ends whatever runs in the directory, and removes it. Nothing is wrong when there is nothing.
-    pub fn remove(&self) -> Result<(), Fault> {
+    /// Ends whatever runs in the directory, and removes it if asked to. Nothing is wrong when there is nothing.
+    pub fn remove(&self, with_files: bool) -> Result<(), Fault> {
         let own = session::data_directory();
         let owner = Owner::of(&own).map_err(|e| system("look at", &own, &e))?;
         if owner == self.owner {
             self.stop()?;
-            remove_tree(&self.directory)?;
+            if with_files {
+                remove_tree(&self.directory)?;
+            }
         } else if self.directory.exists() {
             crate::janitor::log_warning(
                 &Fault::new(

@@ -88,6 +88,8 @@ pub struct Options {
     pub unlogged: bool,
     /// Whether a sampler runs.
     pub sample: bool,
+    /// How long a run on a target waits for pgfsbench-helper to be there, in milliseconds.
+    pub wait_for_helper_ms: u64,
 }
 
 impl Default for Options {
@@ -96,6 +98,7 @@ impl Default for Options {
             fillfactor: 100,
             unlogged: false,
             sample: true,
+            wait_for_helper_ms: 0,
         }
     }
 }

@@ -97,7 +97,7 @@ impl Servant {
     fn session(&mut self, hello: &Hello) -> Result<Ended, Failure> {
         let mut config = crate::connection::resolve(&hello.connection)?;
         config
-            .application_name("pgfsbench-helper")
+            .application_name(concat!("pgfsbench-helper ", env!("CARGO_PKG_VERSION")))
             .connect_timeout(Duration::from_secs(10));
         let mut client = config.connect(NoTls)?;
         job::settle_in(&mut client)?;

@@ -220,10 +220,12 @@ CREATE TABLE fsbench.environment (
     wal_device           text,
     wal_mount_options    text,
     wal_st_dev           text,
-    settings             jsonb
+    settings             jsonb,
+    storage              jsonb
 );
 COMMENT ON TABLE fsbench.environment IS 'Where and how a run was made: what one needs to doubt it; what could not be found out is NULL';
 COMMENT ON COLUMN fsbench.environment.run_id IS 'Run';
+COMMENT ON COLUMN fsbench.environment.storage IS 'For a run on a filesystem that was made for it: what pgfsbench-helper was asked for (request), and what it has made (result)';
 COMMENT ON COLUMN fsbench.environment.pgfsbench_version IS 'Version of the pgfsbench library';
 COMMENT ON COLUMN fsbench.environment.server_version IS 'Version of the server, in full';
 COMMENT ON COLUMN fsbench.environment.server_version_num IS 'Version of the server as a number';

@@ -2,32 +2,56 @@
 
 CREATE TABLE fsbench.target (
     target               text PRIMARY KEY CHECK (target ~ '^[A-Za-z0-9][A-Za-z0-9_.+-]{0,62}$'),
-    kind                 text NOT NULL CHECK (kind IN ('default', 'device', 'image', 'directory')),
+    kind                 text NOT NULL CHECK (kind IN ('default', 'device', 'image', 'directory', 'connection')),
     filesystem           text,
     device               text,
+    device_identity      jsonb,
     image_size_bytes     bigint CHECK (image_size_bytes > 0),
+    image_sparse         boolean,
+    log_device           text,
+    log_size_bytes       bigint CHECK (log_size_bytes > 0),
     directory            text,
     mount_point          text,
+    connection           text,
     mkfs_options         text,
     mount_options        text,
+    pool_properties      text,
+    dataset_properties   text,
+    ssd_state            text CHECK (ssd_state IN ('trimmed', 'as_is')),
+    block_settings       jsonb,
+    kernel_settings      jsonb,
+    drop_caches          boolean,
     settings             jsonb,
     bindir               text,
+    data_checksums       boolean,
     power_loss_protected boolean,
     created_by           name NOT NULL DEFAULT session_user,
     created_at           timestamptz NOT NULL DEFAULT clock_timestamp()
 );
 COMMENT ON TABLE fsbench.target IS 'Targets: places to benchmark. Made and changed by fsbench.create_target, alter_target and drop_target';
 COMMENT ON COLUMN fsbench.target.target IS 'Name';
-COMMENT ON COLUMN fsbench.target.kind IS 'What defines it: default (the data directory of this server), device or image (made by the helper), directory (of a filesystem that is mounted already)';
+COMMENT ON COLUMN fsbench.target.kind IS 'What defines it: default (the data directory of this server), device or image (made by the helper), directory (of a filesystem that is mounted already), connection (another server)';
 COMMENT ON COLUMN fsbench.target.filesystem IS 'Filesystem that is made on the device or image';
 COMMENT ON COLUMN fsbench.target.device IS 'Block device, which each run erases';
+COMMENT ON COLUMN fsbench.target.device_identity IS 'By what the device is recognized when it is used: serial, wwn or partition_uuid, and bytes, as they were when the target was created';
 COMMENT ON COLUMN fsbench.target.image_size_bytes IS 'Size of the file that serves as a disk';
+COMMENT ON COLUMN fsbench.target.image_sparse IS 'Whether the blocks of that file are allocated only when they are written; NULL: they are';
+COMMENT ON COLUMN fsbench.target.log_device IS 'Block device for an external log (xfs, ext3, ext4)';
+COMMENT ON COLUMN fsbench.target.log_size_bytes IS 'Size of a second file that serves as a disk for an external log';
 COMMENT ON COLUMN fsbench.target.directory IS 'Directory in which a server of its own is made for each run';
 COMMENT ON COLUMN fsbench.target.mount_point IS 'Where the filesystem of that directory is mounted: a run is refused when it is not';
+COMMENT ON COLUMN fsbench.target.connection IS 'How to reach another server: keywords and values of libpq, without a password';
 COMMENT ON COLUMN fsbench.target.mkfs_options IS 'Options of mkfs, as on its command line';
 COMMENT ON COLUMN fsbench.target.mount_options IS 'Mount options, with commas';
+COMMENT ON COLUMN fsbench.target.pool_properties IS 'zfs: properties of the pool, as in zpool create -o';
+COMMENT ON COLUMN fsbench.target.dataset_properties IS 'zfs: properties of the dataset, as in zfs create -o';
+COMMENT ON COLUMN fsbench.target.ssd_state IS 'trimmed: the whole device is discarded before mkfs; as_is: nothing is; NULL: what mkfs does by itself';
+COMMENT ON COLUMN fsbench.target.block_settings IS 'Queue settings of the block device during a run: scheduler, read_ahead_kb, nr_requests';
+COMMENT ON COLUMN fsbench.target.kernel_settings IS 'vm.* settings during a run: dirty_bytes, dirty_background_bytes, dirty_ratio, dirty_background_ratio, dirty_expire_centisecs, dirty_writeback_centisecs';
+COMMENT ON COLUMN fsbench.target.drop_caches IS 'Whether the page cache of the machine is emptied before the target server starts';
 COMMENT ON COLUMN fsbench.target.settings IS 'Server settings of the target server, also those that need a restart';
 COMMENT ON COLUMN fsbench.target.bindir IS 'Directory with the PostgreSQL programs of the target server; NULL: those of this server';
+COMMENT ON COLUMN fsbench.target.data_checksums IS 'Whether the target server has data checksums; NULL: it has';
 COMMENT ON COLUMN fsbench.target.power_loss_protected IS 'Whether somebody has declared that the device keeps its cache when power is lost; NULL: nobody has said';
 COMMENT ON COLUMN fsbench.target.created_by IS 'Role that created it';
 COMMENT ON COLUMN fsbench.target.created_at IS 'When it was created';
@@ -61,7 +85,7 @@ CREATE TABLE fsbench.helper_job (
     job_id         bigint PRIMARY KEY DEFAULT nextval('fsbench.helper_job_id_seq'),
     run_id         bigint,
     target         text NOT NULL,
-    action         text NOT NULL CHECK (action IN ('prepare', 'release', 'plan', 'describe')),
+    action         text NOT NULL CHECK (action IN ('prepare', 'release', 'describe', 'plan', 'drop_caches')),
     request        jsonb NOT NULL,
     status         text NOT NULL DEFAULT 'queued' CHECK (status IN ('queued', 'running', 'done', 'failed')),
     requested_at   timestamptz NOT NULL DEFAULT clock_timestamp(),
@@ -79,7 +103,7 @@ COMMENT ON TABLE fsbench.helper_job IS 'What pgfsbench-helper was asked to do, a
 COMMENT ON COLUMN fsbench.helper_job.job_id IS 'Number of the job in this database';
 COMMENT ON COLUMN fsbench.helper_job.run_id IS 'Run that the job is for; NULL when it was asked for by itself';
 COMMENT ON COLUMN fsbench.helper_job.target IS 'Target that it is for';
-COMMENT ON COLUMN fsbench.helper_job.action IS 'prepare: make the filesystem and mount it; release: unmount it and remove what was made; plan: say how that would be done; describe: list devices, image directories and filesystems';
+COMMENT ON COLUMN fsbench.helper_job.action IS 'prepare: make the filesystem and mount it; release: unmount it and remove what was made; describe: list devices, image directories and filesystems; plan: tell what prepare would do; drop_caches: empty the page cache';
 COMMENT ON COLUMN fsbench.helper_job.request IS 'What is asked for; the helper decides by its own configuration whether it does so';
 COMMENT ON COLUMN fsbench.helper_job.status IS 'queued, running, done or failed';
 COMMENT ON COLUMN fsbench.helper_job.requested_at IS 'When it was asked for';

@@ -144,17 +144,25 @@ CREATE FUNCTION fsbench.percentile(fraction float8, run_id bigint, transaction t
     AS $$ SELECT fsbench.percentile(fraction, ARRAY[run_id], transaction) $$;
 COMMENT ON FUNCTION fsbench.percentile(float8, bigint, text) IS 'Any percentile (fraction 0 to 1) of the latency of one run in ms; see the function with several runs';
 
-CREATE FUNCTION fsbench.create_target(target text, directory text DEFAULT NULL, settings jsonb DEFAULT NULL, bindir text DEFAULT NULL,
+CREATE FUNCTION fsbench.create_target(target text, filesystem text DEFAULT NULL, device text DEFAULT NULL, image_size text DEFAULT NULL,
+    directory text DEFAULT NULL, connection text DEFAULT NULL, mkfs_options text DEFAULT NULL, mount_options text DEFAULT NULL,
+    log_device text DEFAULT NULL, log_size text DEFAULT NULL, pool_properties text DEFAULT NULL, dataset_properties text DEFAULT NULL,
+    image_sparse boolean DEFAULT NULL, ssd_state text DEFAULT NULL, block_settings jsonb DEFAULT NULL, kernel_settings jsonb DEFAULT NULL,
+    drop_caches boolean DEFAULT NULL, settings jsonb DEFAULT NULL, bindir text DEFAULT NULL, data_checksums boolean DEFAULT NULL,
     power_loss_protected boolean DEFAULT NULL) RETURNS text
     LANGUAGE c VOLATILE PARALLEL UNSAFE
     AS 'MODULE_PATHNAME', 'fsbench_create_target_wrapper';
-COMMENT ON FUNCTION fsbench.create_target IS 'Records a target to benchmark and returns its name; nothing is written there yet. directory: where each run puts a server of its own, with data and WAL; settings: of that server, also those that need a restart; bindir: its programs';
+COMMENT ON FUNCTION fsbench.create_target IS 'Records a target to benchmark and returns its name; nothing is written there yet. Its kind follows from what defines it: filesystem with device or image_size (made by pgfsbench-helper for each run), directory (where each run puts a server of its own), or connection (another server). settings: of the target server, also those that need a restart; bindir: its programs. The other arguments are described at the columns of fsbench.target';
 
-CREATE FUNCTION fsbench.alter_target(target text, directory text DEFAULT NULL, settings jsonb DEFAULT NULL, bindir text DEFAULT NULL,
-    power_loss_protected boolean DEFAULT NULL) RETURNS text
+CREATE FUNCTION fsbench.alter_target(target text, filesystem text DEFAULT NULL, device text DEFAULT NULL, image_size text DEFAULT NULL,
+    directory text DEFAULT NULL, connection text DEFAULT NULL, mkfs_options text DEFAULT NULL, mount_options text DEFAULT NULL,
+    log_device text DEFAULT NULL, log_size text DEFAULT NULL, pool_properties text DEFAULT NULL, dataset_properties text DEFAULT NULL,
+    image_sparse boolean DEFAULT NULL, ssd_state text DEFAULT NULL, block_settings jsonb DEFAULT NULL, kernel_settings jsonb DEFAULT NULL,
+    drop_caches boolean DEFAULT NULL, settings jsonb DEFAULT NULL, bindir text DEFAULT NULL, data_checksums boolean DEFAULT NULL,
+    power_loss_protected boolean DEFAULT NULL, reset text[] DEFAULT NULL) RETURNS text
     LANGUAGE c VOLATILE PARALLEL UNSAFE
     AS 'MODULE_PATHNAME', 'fsbench_alter_target_wrapper';
-COMMENT ON FUNCTION fsbench.alter_target IS 'Changes what is given of a target, and leaves the rest; refused while a run is on it';
+COMMENT ON FUNCTION fsbench.alter_target IS 'Changes what is given of a target, takes back what reset names (arguments of create_target), and leaves the rest; refused while a run is on it';
 
 CREATE FUNCTION fsbench.drop_target(target text) RETURNS text
     LANGUAGE c VOLATILE PARALLEL UNSAFE

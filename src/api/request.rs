@@ -88,7 +88,7 @@ pub fn specify(ready: &Ready, asked: &Asked) -> Result<Spec, Fault> {
     let facts = session::with_rights_of(ready.owner, || facts(asked.target.as_deref()))?;
     let spec = spec::resolve(asked, &facts)?;
     check_keep(&spec, ready.owner)?;
-    session_settings::check(&spec.settings, ready.owner)?;
+    session_settings::check(&spec.settings, ready.owner, spec.is_here())?;
     let state = session::with_rights_of(ready.owner, preflight::server_state)?;
     preflight::check(&spec, &state)?;
     if !spec.is_here() {

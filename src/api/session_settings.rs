@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::{
     errors::{Fault, sqlstate},
     pg::{config, session, sql},
+    target,
 };
 
 /// Settings that a session may set, but that would break the workload or have no effect in its clients.
@@ -30,8 +31,9 @@ fn is_refused(name: &str) -> bool {
     REFUSED.contains(&name) || name.starts_with("pgfsbench.")
 }
 
-/// Checks names and values; PostgreSQL's own errors for wrong values and missing rights.
-pub fn check(settings: &BTreeMap<String, String>, owner: u32) -> Result<(), Fault> {
+/// Checks names and values; PostgreSQL's own errors for wrong values and missing rights. A run on a target has a server of
+/// its own, which can have settings too that need a restart.
+pub fn check(settings: &BTreeMap<String, String>, owner: u32, here: bool) -> Result<(), Fault> {
     for (name, value) in settings {
         let context = session::with_rights_of(owner, || {
             sql::read(
@@ -51,6 +53,11 @@ pub fn check(settings: &BTreeMap<String, String>, owner: u32) -> Result<(), Faul
                 .hint("See the view pg_settings, context user or superuser."));
             }
             Some("user" | "superuser") if !is_refused(name) => {}
+            Some("postmaster" | "sighup") if !here => {
+                let given = serde_json::json!({ name: value });
+                session::with_rights_of(owner, || target::check_settings(&given, true))?;
+                continue;
+            }
             Some(context) => {
                 return Err(
                     refusal(format!("setting \"{name}\" cannot be set for a run"))
@@ -59,10 +66,10 @@ pub fn check(settings: &BTreeMap<String, String>, owner: u32) -> Result<(), Faul
                         } else {
                             format!("Its context is \"{context}\", and not that of a session.")
                         })
-                        .hint(if is_refused(name) {
+                        .hint(if is_refused(name) || context == "internal" {
                             "Leave it out."
                         } else {
-                            "Set it in the server's configuration, and start the run then."
+                            "Set it in the server's configuration, and start the run then; or run on a target, which has a server of its own."
                         }),
                 );
             }

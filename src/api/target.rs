@@ -2,34 +2,123 @@
 
 use std::path::Path;
 
-use pgfsbench_core::refusal::quoted;
+use pgfsbench_core::{refusal::quoted, units::format_bytes};
 use pgrx::{JsonB, pg_extern, pg_sys::panic::ErrorReport};
+use serde_json::{Map, Value};
 
 use super::guard;
 use crate::{
     board::RequestState,
     errors::{Fault, sqlstate},
     pg::{session, sql},
-    target::{check_bindir, check_directory, check_settings, mount_point},
+    target::{self, Kind, Row, mount_point},
 };
 
 fn invalid(message: impl Into<String>) -> Fault {
     Fault::new(sqlstate::INVALID_PARAMETER, message)
 }
 
+/// The arguments of `create_target` and `alter_target`.
+struct Given {
+    row: Row,
+    image_size: Option<String>,
+    log_size: Option<String>,
+}
+
+impl Given {
+    /// As columns; what was not given is not there.
+    fn columns(self) -> Result<Map<String, Value>, Fault> {
+        let row = Row {
+            image_size_bytes: target::size("image_size", self.image_size)?,
+            log_size_bytes: target::size("log_size", self.log_size)?,
+            ..self.row
+        };
+        let mut columns = object(&row)?;
+        columns.retain(|_, value| !value.is_null());
+        Ok(columns)
+    }
+}
+
+fn object(row: &Row) -> Result<Map<String, Value>, Fault> {
+    match serde_json::to_value(row) {
+        Ok(Value::Object(columns)) => Ok(columns),
+        _ => Err(Fault::new(sqlstate::INTERNAL, "a target is no object")),
+    }
+}
+
+/// Checks a row, finds out what is stored beside what was given, and gives it as JSON.
+fn complete(columns: Map<String, Value>) -> Result<(Row, Kind, String), Fault> {
+    let row: Row = serde_json::from_value(Value::Object(columns))
+        .map_err(|e| Fault::new(sqlstate::INTERNAL, format!("unreadable target: {e}")))?;
+    let kind = row.kind()?;
+    let mut row = row.checked()?;
+    row.mount_point = row
+        .directory
+        .as_deref()
+        .and_then(|directory| mount_point(Path::new(directory)));
+    let mut columns = object(&row)?;
+    columns.insert("kind".into(), kind.as_str().into());
+    Ok((row, kind, Value::Object(columns).to_string()))
+}
+
+/// All columns that a caller decides.
+const COLUMNS: &str = "kind, filesystem, device, device_identity, image_size_bytes, image_sparse, log_device, \
+    log_size_bytes, directory, mount_point, connection, mkfs_options, mount_options, pool_properties, dataset_properties, \
+    ssd_state, block_settings, kernel_settings, drop_caches, settings, bindir, data_checksums, power_loss_protected";
+
+#[allow(clippy::too_many_arguments)]
 #[pg_extern(sql = false)]
 fn fsbench_create_target(
     target: Option<String>,
+    filesystem: Option<String>,
+    device: Option<String>,
+    image_size: Option<String>,
     directory: Option<String>,
+    connection: Option<String>,
+    mkfs_options: Option<String>,
+    mount_options: Option<String>,
+    log_device: Option<String>,
+    log_size: Option<String>,
+    pool_properties: Option<String>,
+    dataset_properties: Option<String>,
+    image_sparse: Option<bool>,
+    ssd_state: Option<String>,
+    block_settings: Option<JsonB>,
+    kernel_settings: Option<JsonB>,
+    drop_caches: Option<bool>,
     settings: Option<JsonB>,
     bindir: Option<String>,
+    data_checksums: Option<bool>,
     power_loss_protected: Option<bool>,
 ) -> Result<String, ErrorReport> {
     guard::ready()?;
     let name = check_name(target)?;
-    let directory = check_directory(directory)?;
-    let settings = settings_text(settings, bindir.is_none())?;
-    let bindir = bindir.map(check_bindir).transpose()?;
+    let given = Given {
+        row: Row {
+            target: name.clone(),
+            filesystem,
+            device,
+            directory,
+            connection,
+            mkfs_options,
+            mount_options,
+            log_device,
+            pool_properties,
+            dataset_properties,
+            image_sparse,
+            ssd_state,
+            block_settings: block_settings.map(|json| json.0),
+            kernel_settings: kernel_settings.map(|json| json.0),
+            drop_caches,
+            settings: settings.map(|json| json.0),
+            bindir,
+            data_checksums,
+            power_loss_protected,
+            ..Row::default()
+        },
+        image_size,
+        log_size,
+    };
     if exists(&name)? {
         return Err(
             Fault::new("42710", format!("target {} already exists", quoted(&name)))
@@ -38,60 +127,142 @@ fn fsbench_create_target(
                 .into(),
         );
     }
+    let (row, kind, json) = complete(given.columns()?)?;
     sql::write(
-        "INSERT INTO fsbench.target (target, kind, directory, settings, bindir, power_loss_protected, mount_point) \
-         VALUES ($1, 'directory', $2, $3::jsonb, $4, $5::boolean, $6)",
-        &[
-            Some(&name),
-            Some(&directory),
-            settings.as_deref(),
-            bindir.as_deref(),
-            power_loss_protected.map(|b| b.to_string()).as_deref(),
-            mount_point(Path::new(&directory)).as_deref(),
-        ],
-    )?;
-    super::install::notice(
-        format!("target \"{name}\" is recorded: directory \"{directory}\""),
-        Some(
-            "Nothing is written yet. Each run puts a server of its own there, and removes it again."
-                .into(),
+        &format!(
+            "INSERT INTO fsbench.target (target, {COLUMNS}) \
+             SELECT target, {COLUMNS} FROM jsonb_populate_record(NULL::fsbench.target, $1::jsonb)"
         ),
-    );
+        &[Some(&json)],
+    )?;
+    tell(&row, kind);
     Ok(name)
 }
 
+/// Says what was recorded, and what a run will do there.
+fn tell(row: &Row, kind: Kind) {
+    let filesystem = row.filesystem.as_deref().unwrap_or("");
+    let (what, hint) = match kind {
+        Kind::Directory => (
+            format!("directory \"{}\"", row.directory.as_deref().unwrap_or("")),
+            "Nothing is written yet. Each run puts a server of its own there, and removes it again.",
+        ),
+        Kind::Image => (
+            format!(
+                "{filesystem} on an image of {}",
+                format_bytes(row.image_size_bytes.unwrap_or(0))
+            ),
+            "Nothing is made yet. Each run has pgfsbench-helper make it, and remove it again.",
+        ),
+        Kind::Device => (
+            format!(
+                "{filesystem} on device \"{}\"",
+                row.device.as_deref().unwrap_or("")
+            ),
+            "Nothing is written yet. The first run erases the device.",
+        ),
+    };
+    super::install::notice(
+        format!("target \"{}\" is recorded: {what}", row.target),
+        Some(hint.into()),
+    );
+}
+
+#[allow(clippy::too_many_arguments)]
 #[pg_extern(sql = false)]
 fn fsbench_alter_target(
     target: Option<String>,
+    filesystem: Option<String>,
+    device: Option<String>,
+    image_size: Option<String>,
     directory: Option<String>,
+    connection: Option<String>,
+    mkfs_options: Option<String>,
+    mount_options: Option<String>,
+    log_device: Option<String>,
+    log_size: Option<String>,
+    pool_properties: Option<String>,
+    dataset_properties: Option<String>,
+    image_sparse: Option<bool>,
+    ssd_state: Option<String>,
+    block_settings: Option<JsonB>,
+    kernel_settings: Option<JsonB>,
+    drop_caches: Option<bool>,
     settings: Option<JsonB>,
     bindir: Option<String>,
+    data_checksums: Option<bool>,
     power_loss_protected: Option<bool>,
+    reset: Option<Vec<String>>,
 ) -> Result<String, ErrorReport> {
     let ready = guard::ready()?;
     let name = check_changeable(target)?;
     check_unused(ready.board, &name)?;
-    let directory = directory.map(Some).map(check_directory).transpose()?;
-    let settings = settings_text(settings, bindir.is_none())?;
-    let bindir = bindir.map(check_bindir).transpose()?;
+    let given = Given {
+        row: Row {
+            target: name.clone(),
+            filesystem,
+            device,
+            directory,
+            connection,
+            mkfs_options,
+            mount_options,
+            log_device,
+            pool_properties,
+            dataset_properties,
+            image_sparse,
+            ssd_state,
+            block_settings: block_settings.map(|json| json.0),
+            kernel_settings: kernel_settings.map(|json| json.0),
+            drop_caches,
+            settings: settings.map(|json| json.0),
+            bindir,
+            data_checksums,
+            power_loss_protected,
+            ..Row::default()
+        },
+        image_size,
+        log_size,
+    };
+    let before =
+        Row::read(&name)?.ok_or_else(|| Fault::new(sqlstate::INTERNAL, "no such target"))?;
+    let mut columns = object(&before)?;
+    for argument in reset.into_iter().flatten() {
+        take_back(&mut columns, &argument)?;
+    }
+    columns.extend(given.columns()?);
+    let (_, _, json) = complete(columns)?;
     sql::write(
-        "UPDATE fsbench.target SET directory = coalesce($2, directory), settings = coalesce($3::jsonb, settings), \
-           bindir = coalesce($4, bindir), power_loss_protected = coalesce($5::boolean, power_loss_protected), \
-           mount_point = CASE WHEN $2 IS NULL THEN mount_point ELSE $6 END \
-         WHERE target = $1",
-        &[
-            Some(&name),
-            directory.as_deref(),
-            settings.as_deref(),
-            bindir.as_deref(),
-            power_loss_protected.map(|b| b.to_string()).as_deref(),
-            directory
-                .as_deref()
-                .and_then(|directory| mount_point(Path::new(directory)))
-                .as_deref(),
-        ],
+        &format!(
+            "UPDATE fsbench.target t SET ({COLUMNS}) = (SELECT {COLUMNS} \
+               FROM jsonb_populate_record(NULL::fsbench.target, $2::jsonb)) WHERE target = $1"
+        ),
+        &[Some(&name), Some(&json)],
     )?;
     Ok(name)
+}
+
+/// Makes the column of an argument NULL again.
+fn take_back(columns: &mut Map<String, Value>, argument: &str) -> Result<(), Fault> {
+    let column = match argument {
+        "image_size" => "image_size_bytes",
+        "log_size" => "log_size_bytes",
+        other => other,
+    };
+    let is_one = columns.contains_key(column)
+        && !["target", "mount_point", "device_identity"].contains(&column);
+    if !is_one {
+        return Err(invalid(format!(
+            "{} is no argument that can be reset",
+            quoted(argument)
+        ))
+        .detail("The argument reset takes names of arguments of fsbench.create_target().")
+        .hint("See the columns of fsbench.target."));
+    }
+    columns.insert(column.into(), Value::Null);
+    if column == "device" {
+        columns.insert("device_identity".into(), Value::Null);
+    }
+    Ok(())
 }
 
 #[pg_extern(sql = false)]
@@ -164,14 +335,4 @@ fn check_unused(board: &crate::board::Board, name: &str) -> Result<(), Fault> {
             ))
             .hint("Wait for the run with fsbench.wait(), or cancel it with fsbench.cancel().")),
     }
-}
-
-fn settings_text(settings: Option<JsonB>, known_here: bool) -> Result<Option<String>, Fault> {
-    settings
-        .map(|JsonB(settings)| {
-            let checked = check_settings(&settings, known_here)?;
-            serde_json::to_string(&checked)
-                .map_err(|e| Fault::new(sqlstate::INTERNAL, e.to_string()))
-        })
-        .transpose()
 }

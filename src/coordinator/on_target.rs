@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use pgfsbench_core::spec::Bound;
+use pgfsbench_core::spec::{Bound, Options};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -16,10 +16,12 @@ use crate::{
     board::Phase,
     clock, collect,
     errors::{Fault, sqlstate},
+    helper_job,
     journal::{self, Entry},
     outcome::Outcome,
     pg::{libpq::Connection, process, session, sql, xact},
-    preflight, store, target,
+    preflight, store,
+    target::{self, On, Target},
     target_server::{
         TargetServer,
         settings::{self, Settings},
@@ -92,21 +94,16 @@ impl Run {
             preflight::check_target(&self.spec)?;
             target::find(&self.spec.target)
         })?;
-        let server = TargetServer::at(&target.directory, &collect::random_mark())?;
-        let entry = Entry {
-            home: session::database(),
-            run_id: self.run_id,
-            work_database: String::new(),
-            work_database_oid: 0,
-            mark: String::new(),
-            directory_existed: true,
-            server: Some(server.clone()),
-        };
-        journal::write(&entry)?;
-        self.entry = Some(entry);
+        let directory = self.filesystem_of(&target)?;
+        let server = TargetServer::at(&directory, &collect::random_mark())?;
+        self.record(|entry| entry.server = Some(server.clone()))?;
 
-        let (mut copied, own_bindir) =
-            xact::transaction(|| Ok((settings::copied()?, own_bindir()?)))?;
+        let (mut copied, own_bindir, of_run) = xact::transaction(|| {
+            let of_run = settings::of_server(&self.spec.settings)?;
+            Ok((settings::copied()?, own_bindir()?, of_run))
+        })?;
+        let mut of_target = target.settings;
+        of_target.extend(of_run);
         let bindir = target.bindir.as_deref().unwrap_or(&own_bindir);
         let workers = self.spec.workers() + FURTHER_WORKERS;
         let needed = vec![
@@ -116,18 +113,78 @@ impl Run {
         ];
         let user = operating_system_user()?;
         let mut look = || self.look_around();
-        server.make(bindir, &user, &mut look)?;
+        server.make(bindir, &user, target.data_checksums, &mut look)?;
         if bindir != own_bindir {
             let known = server.known_settings(bindir, &mut look)?;
             copied.retain(|name, _| name.starts_with("pgfsbench.") || known.contains(name));
         }
         server.configure(&Settings {
             copied,
-            of_target: target.settings,
+            of_target,
             needed,
         })?;
+        if target.drop_caches {
+            self.ask_helper(&target.name, "drop_caches", &json!({}))?;
+        }
+        let mut look = || self.look_around();
         let connection = server.start(bindir, &user, &mut look)?;
         Ok((server, connection))
+    }
+
+    /// Changes the entry of the journal, and has it on disk.
+    fn record(&mut self, change: impl FnOnce(&mut Entry)) -> Result<(), Fault> {
+        let mut entry = self
+            .entry
+            .take()
+            .unwrap_or_else(|| Entry::on_target(session::database(), self.run_id));
+        change(&mut entry);
+        let written = journal::write(&entry);
+        self.entry = Some(entry);
+        written
+    }
+
+    /// The directory for the server: of a filesystem that is there, or of one that the helper makes now.
+    fn filesystem_of(&mut self, target: &Target) -> Result<PathBuf, Fault> {
+        let request = match &target.on {
+            On::Directory(directory) => return Ok(directory.clone()),
+            On::Made { request, .. } => request,
+        };
+        self.release_earlier(&target.name)?;
+        self.record(|entry| entry.prepared = Some(target.name.clone()))?;
+        let made = self.ask_helper(&target.name, "prepare", request)?;
+        let directory = PathBuf::from(made["directory"].as_str().unwrap_or_default());
+        target::is_trustworthy(&directory).map_err(|detail| {
+            Fault::new(
+                sqlstate::SYSTEM,
+                "the directory that the helper has made cannot be used",
+            )
+            .detail(detail)
+            .hint("Look whether this server sees the mounts of the machine: a service with PrivateMounts does not.")
+        })?;
+        xact::transaction(|| preflight::check_target_room(&self.spec, &directory))?;
+        self.storage = Some(json!({"request": request, "result": made}));
+        Ok(directory)
+    }
+
+    /// What an earlier run could not have released goes first; what somebody has prepared to look at it stays.
+    fn release_earlier(&mut self, target: &str) -> Result<(), Fault> {
+        match xact::transaction(|| helper_job::prepared_by(target))? {
+            None => Ok(()),
+            Some(Some(_)) => self.ask_helper(target, "release", &json!({})).map(|_| ()),
+            Some(None) => Err(Fault::new(
+                "55006",
+                format!("target \"{target}\" is prepared already"),
+            )
+            .detail("Somebody has called fsbench.prepare_target() to look at it.")
+            .hint("Call fsbench.release_target() first.")),
+        }
+    }
+
+    fn ask_helper(&mut self, target: &str, action: &str, request: &Value) -> Result<Value, Fault> {
+        let run_id = Some(self.run_id);
+        let patience = Duration::from_millis(self.spec.options.wait_for_helper_ms);
+        let mut look = || self.look_around();
+        helper_job::ask(run_id, target, action, request, patience, &mut look)
     }
 
     fn have_it_run(&mut self, connection: &mut Connection) -> Result<Outcome, Fault> {
@@ -143,6 +200,9 @@ impl Run {
         let phases = self.phases_with_those_of(&document, before_ns);
         let row = xact::transaction(|| {
             store::import(self.run_id, &document, &samples, &phases)?;
+            if let Some(storage) = &self.storage {
+                store::set_storage(self.run_id, storage)?;
+            }
             store::outcome_of(self.run_id)
         })?;
         row.ok_or_else(|| Fault::new(sqlstate::INTERNAL, "the run has no row"))
@@ -200,6 +260,11 @@ impl Run {
             Bound::DurationMs(ms) => (Some(format!("{ms} ms")).filter(|_| !quick), None),
             Bound::Transactions(n) => (None, Some(n.to_string())),
         };
+        let for_clients = xact::transaction(|| settings::of_session(&spec.settings))?;
+        let options = Options {
+            wait_for_helper_ms: 0,
+            ..spec.options.clone()
+        };
         let arguments = [
             Some(spec.workload.as_str().to_owned()),
             Some(spec.scale.to_string()).filter(|_| !quick),
@@ -210,8 +275,8 @@ impl Run {
             spec.rate.map(|rate| rate.to_string()),
             spec.latency_limit_ms.map(|ms| ms.to_string()),
             Some(spec.seed.to_string()),
-            Some(json!(spec.settings).to_string()),
-            Some(json!(spec.options).to_string()),
+            Some(json!(for_clients).to_string()),
+            Some(json!(options).to_string()),
             // It is a server of our own, without neighbours.
             Some("true".to_owned()),
         ];

@@ -101,6 +101,26 @@ impl Settings {
     }
 }
 
+/// Those of a run's settings that only a session can have.
+pub fn of_session(settings: &BTreeMap<String, String>) -> Result<BTreeMap<String, String>, Fault> {
+    let of_server = of_server(settings)?;
+    let mut of_session = settings.clone();
+    of_session.retain(|name, _| !of_server.contains_key(name));
+    Ok(of_session)
+}
+
+/// Those of a run's settings that only a whole server can have. In a transaction.
+pub fn of_server(settings: &BTreeMap<String, String>) -> Result<BTreeMap<String, String>, Fault> {
+    let text = sql::read(
+        "SELECT coalesce(jsonb_object_agg(key, value), '{}') FROM jsonb_each_text($1::jsonb) \
+         WHERE EXISTS (SELECT FROM pg_settings WHERE lower(name) = key AND context IN ('postmaster', 'sighup'))",
+        &[Some(&serde_json::json!(settings).to_string())],
+    )?;
+    Ok(text
+        .and_then(|text| serde_json::from_str(&text).ok())
+        .unwrap_or_default())
+}
+
 /// The settings of this server that a target server gets too. In a transaction, with the owner's rights.
 pub fn copied() -> Result<BTreeMap<String, String>, Fault> {
     let text = sql::read(

@@ -31,6 +31,18 @@ pub fn target(name: Option<&str>, targets: &[String]) -> Result<String, Refusal>
     )
 }
 
+/// Only targets have a helper to wait for.
+pub fn wait_for_helper(wait_ms: u64, target: &str) -> Result<(), Refusal> {
+    if wait_ms > 0 && target == DEFAULT_TARGET {
+        return Err(
+            Refusal::argument("option \"wait_for_helper_ms\" needs a target")
+                .detail("The target \"default\" needs nothing of pgfsbench-helper.")
+                .hint("Leave out the option, or give the argument \"target\"."),
+        );
+    }
+    Ok(())
+}
+
 /// On a target the whole server goes with the run.
 pub fn keep(keep: bool, target: &str) -> Result<(), Refusal> {
     if keep && target != DEFAULT_TARGET {

@@ -7,6 +7,9 @@ use serde_json::Value;
 use super::Options;
 use crate::refusal::{Refusal, quoted};
 
+/// A week.
+const LONGEST_WAIT_MS: u64 = 7 * 24 * 3_600_000;
+
 /// Names and values of session settings: names in lower case, values as text, true and false as on and off. Whether a
 /// setting exists and may be set is for the server to say.
 pub fn settings(value: Option<&Value>) -> Result<BTreeMap<String, String>, Refusal> {
@@ -38,11 +41,14 @@ pub fn options(value: Option<&Value>) -> Result<Options, Refusal> {
             "fillfactor" => options.fillfactor = whole_number(name, value, 10, 100)? as u8,
             "unlogged" => options.unlogged = boolean(name, value)?,
             "sample" => options.sample = boolean(name, value)?,
+            "wait_for_helper_ms" => {
+                options.wait_for_helper_ms = whole_number(name, value, 0, LONGEST_WAIT_MS)?;
+            }
             _ => {
                 return Err(
                     Refusal::argument(format!("option {} does not exist", quoted(name)))
                         .detail("Names of options are in lower case.")
-                        .hint("Known options are \"fillfactor\", \"sample\" and \"unlogged\"."),
+                        .hint("Known options are \"fillfactor\", \"sample\", \"unlogged\" and \"wait_for_helper_ms\"."),
                 );
             }
         }

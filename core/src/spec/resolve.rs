@@ -37,6 +37,7 @@ pub fn resolve(asked: &Asked, facts: &Facts) -> Result<Spec, Refusal> {
     let latency_limit_ms = check::latency_limit(asked.latency_limit_ms)?;
     let settings = json::settings(asked.settings.as_ref())?;
     let options = json::options(asked.options.as_ref())?;
+    check::wait_for_helper(options.wait_for_helper_ms, &target)?;
     let label = check::label(asked.label.as_deref())?;
     let clients = match check::clients(asked.clients, facts)? {
         Some(clients) => clients,

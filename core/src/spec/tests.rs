@@ -100,7 +100,8 @@ fn everything_asked_is_taken() {
         Options {
             fillfactor: 90,
             unlogged: true,
-            sample: false
+            sample: false,
+            wait_for_helper_ms: 0,
         }
     );
     assert_eq!(spec.data_bytes(), units::bytes_for_scale_at(20_000, 90));

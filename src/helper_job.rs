@@ -1,0 +1,223 @@
+//! What pgfsbench-helper is asked to do: a row of `fsbench.helper_job`, committed, so that the helper sees it, and watched
+//! until the helper has written there how it went.
+
+use std::time::{Duration, Instant};
+
+use pgfsbench_core::refusal::{Kind, Refusal};
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::{
+    errors::{Fault, sqlstate},
+    pg::{libpq::Look, process, sql, xact},
+};
+
+/// How long a helper may be away before it counts as not running: it may just be starting again.
+const AWAY: Duration = Duration::from_secs(3);
+/// How long the release of a target is waited for at the end of a run.
+const RELEASE: Duration = Duration::from_secs(120);
+/// How often the row is looked at.
+const POLL: Duration = Duration::from_millis(50);
+
+/// A job as the helper has left it.
+#[derive(Deserialize)]
+struct Row {
+    status: String,
+    result: Option<Value>,
+    error: Option<String>,
+    detail: Option<String>,
+    hint: Option<String>,
+}
+
+/// Asks the helper for something and waits until it is done; gives the result. `patience` is how long it may take until a
+/// helper is there. An error of `look` ends the wait: a job that was not begun is withdrawn then.
+pub fn ask(
+    run_id: Option<i64>,
+    target: &str,
+    action: &str,
+    request: &Value,
+    patience: Duration,
+    look: Look,
+) -> Result<Value, Fault> {
+    wait_for_helper(patience, look)?;
+    let id = queue(run_id, target, action, request)?;
+    wait(id, look)
+}
+
+/// Queues a job for when there is a helper. In no transaction.
+pub fn queue(
+    run_id: Option<i64>,
+    target: &str,
+    action: &str,
+    request: &Value,
+) -> Result<i64, Fault> {
+    let run_id = run_id.map(|id| id.to_string());
+    let id = xact::transaction(|| {
+        sql::write(
+            "INSERT INTO fsbench.helper_job (run_id, target, action, request) \
+             VALUES ($1::bigint, $2, $3, $4::jsonb) RETURNING job_id",
+            &[
+                run_id.as_deref(),
+                Some(target),
+                Some(action),
+                Some(&request.to_string()),
+            ],
+        )
+    })?;
+    id.and_then(|id| id.parse().ok())
+        .ok_or_else(|| Fault::new(sqlstate::INTERNAL, "a job has no number"))
+}
+
+/// The version of the helper that serves this database; None when there is none. In a transaction.
+pub fn helper_version() -> Result<Option<String>, Fault> {
+    sql::read(
+        "SELECT substr(a.application_name, length('pgfsbench-helper ') + 1) \
+         FROM pg_locks l JOIN pg_stat_activity a USING (pid) \
+         WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1 \
+           AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database()) \
+           AND l.objid = (hashtext('pgfsbench-helper')::bigint & 4294967295)::oid \
+           AND a.application_name LIKE 'pgfsbench-helper %' LIMIT 1",
+        &[],
+    )
+}
+
+/// Waits until a helper of this version serves this database.
+fn wait_for_helper(patience: Duration, look: Look) -> Result<(), Fault> {
+    let began = Instant::now();
+    loop {
+        match xact::transaction(helper_version)? {
+            Some(version) if version == env!("CARGO_PKG_VERSION") => return Ok(()),
+            Some(version) => return Err(other_version(&version)),
+            None if began.elapsed() > patience.max(AWAY) => return Err(not_running()),
+            None => {}
+        }
+        look()?;
+        process::wait(POLL);
+    }
+}
+
+/// The error when nobody does what the helper should do.
+pub fn not_running() -> Fault {
+    Fault::new(sqlstate::NOT_IN_THIS_STATE, "pgfsbench-helper is not running")
+        .detail("It makes and mounts the filesystems of targets, and serves no session of this database now.")
+        .hint("Run pgfsbench-helper setup once as root, then systemctl start pgfsbench-helper (or pgfsbench-helper serve). A run waits for it with the option wait_for_helper_ms.")
+}
+
+fn other_version(version: &str) -> Fault {
+    Fault::new(
+        sqlstate::NOT_IN_THIS_STATE,
+        "pgfsbench-helper has another version than the extension",
+    )
+    .detail(format!(
+        "The helper has version {version}, and the extension {}.",
+        env!("CARGO_PKG_VERSION")
+    ))
+    .hint("Install the same version of both, and restart pgfsbench-helper.")
+}
+
+/// Waits until a job is over.
+pub fn wait(id: i64, look: Look) -> Result<Value, Fault> {
+    let mut seen = Instant::now();
+    loop {
+        let (row, there) = xact::transaction(|| Ok((read(id)?, helper_version()?.is_some())))?;
+        match row.status.as_str() {
+            "done" => return Ok(row.result.unwrap_or_default()),
+            "failed" => return Err(why(row)),
+            _ => {}
+        }
+        if there {
+            seen = Instant::now();
+        } else if seen.elapsed() > AWAY && withdraw(id, &row.status, "pgfsbench-helper has ended")?
+        {
+            return Err(match row.status.as_str() {
+                "queued" => not_running(),
+                _ => Fault::new(
+                    sqlstate::SYSTEM,
+                    "pgfsbench-helper has ended during the job",
+                )
+                .detail(format!("It was job {id} of fsbench.helper_job."))
+                .hint("See its log, and start it again: it clears up what it has begun."),
+            });
+        }
+        if let Err(fault) = look() {
+            withdraw(id, "queued", "the run was cancelled")?;
+            return Err(fault);
+        }
+        process::wait(POLL);
+    }
+}
+
+/// Has a target released that a run had prepared. Without a helper the job stays in the queue for the next one.
+pub fn release(run_id: i64, target: &str) -> Result<(), Fault> {
+    let id = queue(Some(run_id), target, "release", &serde_json::json!({}))?;
+    let began = Instant::now();
+    let mut seen = Instant::now();
+    loop {
+        let (row, there) = xact::transaction(|| Ok((read(id)?, helper_version()?.is_some())))?;
+        match row.status.as_str() {
+            "done" => return Ok(()),
+            "failed" => return Err(why(row)),
+            _ if there => seen = Instant::now(),
+            _ => {}
+        }
+        if seen.elapsed() > AWAY || began.elapsed() > RELEASE {
+            return Err(not_running().hint("It is released when pgfsbench-helper runs again."));
+        }
+        process::wait(POLL);
+    }
+}
+
+/// Ends a job that is still in this state.
+fn withdraw(id: i64, status: &str, why: &str) -> Result<bool, Fault> {
+    let withdrawn = xact::transaction(|| {
+        sql::write(
+            "UPDATE fsbench.helper_job SET status = 'failed', ended_at = clock_timestamp(), error = $3 \
+             WHERE job_id = $1::bigint AND status = $2 RETURNING job_id",
+            &[Some(&id.to_string()), Some(status), Some(why)],
+        )
+    })?;
+    Ok(withdrawn.is_some())
+}
+
+fn read(id: i64) -> Result<Row, Fault> {
+    let text = sql::read(
+        "SELECT jsonb_build_object('status', status, 'result', result, 'error', error, 'detail', error_detail, \
+           'hint', error_hint) FROM fsbench.helper_job WHERE job_id = $1::bigint",
+        &[Some(&id.to_string())],
+    )?;
+    let gone = || {
+        Fault::new(
+            sqlstate::NOT_IN_THIS_STATE,
+            format!("job {id} of fsbench.helper_job is gone"),
+        )
+        .detail("Somebody has deleted its row.")
+    };
+    serde_json::from_str(&text.ok_or_else(gone)?)
+        .map_err(|e| Fault::new(sqlstate::INTERNAL, format!("unreadable job: {e}")))
+}
+
+/// The error of a job that has failed.
+fn why(row: Row) -> Fault {
+    let kind = row
+        .result
+        .and_then(|mut result| serde_json::from_value(result["refused"].take()).ok());
+    Fault::from(Refusal {
+        kind: kind.unwrap_or(Kind::System),
+        message: row.error.unwrap_or_else(|| "the job failed".into()),
+        detail: row.detail,
+        hint: row.hint,
+    })
+}
+
+/// Which run had a target prepared that is still so: Some(None) when it was prepared by itself, by nobody's run. In a
+/// transaction.
+pub fn prepared_by(target: &str) -> Result<Option<Option<i64>>, Fault> {
+    let text = sql::read(
+        "SELECT coalesce(run_id::text, '') FROM ( \
+           SELECT run_id, action FROM fsbench.helper_job \
+           WHERE target = $1 AND action IN ('prepare', 'release') AND status = 'done' \
+           ORDER BY job_id DESC LIMIT 1) j WHERE action = 'prepare'",
+        &[Some(target)],
+    )?;
+    Ok(text.map(|run_id| run_id.parse().ok()))
+}

@@ -1,0 +1,215 @@
+//! A row of `fsbench.target`: which columns go together, and what the helper is asked for a target.
+
+use pgfsbench_core::units::parse_size;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::{invalid, place, prepare, settings};
+use crate::{
+    environment,
+    errors::{Fault, sqlstate},
+    pg::sql,
+};
+
+/// What defines a target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A block device, on which the helper makes a filesystem.
+    Device,
+    /// A file that serves as one.
+    Image,
+    /// A directory of a filesystem that is mounted already.
+    Directory,
+}
+
+impl Kind {
+    /// As in the column `kind`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Device => "device",
+            Self::Image => "image",
+            Self::Directory => "directory",
+        }
+    }
+
+    /// Whether the helper makes its filesystem.
+    pub fn is_made(self) -> bool {
+        self != Self::Directory
+    }
+}
+
+/// A row of `fsbench.target`; names as there.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+#[allow(missing_docs)]
+pub struct Row {
+    pub target: String,
+    pub filesystem: Option<String>,
+    pub device: Option<String>,
+    pub device_identity: Option<Value>,
+    pub image_size_bytes: Option<u64>,
+    pub image_sparse: Option<bool>,
+    pub log_device: Option<String>,
+    pub log_size_bytes: Option<u64>,
+    pub directory: Option<String>,
+    pub mount_point: Option<String>,
+    pub connection: Option<String>,
+    pub mkfs_options: Option<String>,
+    pub mount_options: Option<String>,
+    pub pool_properties: Option<String>,
+    pub dataset_properties: Option<String>,
+    pub ssd_state: Option<String>,
+    pub block_settings: Option<Value>,
+    pub kernel_settings: Option<Value>,
+    pub drop_caches: Option<bool>,
+    pub settings: Option<Value>,
+    pub bindir: Option<String>,
+    pub data_checksums: Option<bool>,
+    pub power_loss_protected: Option<bool>,
+}
+
+impl Row {
+    /// The row of a target; None when there is none. In a transaction, with the owner's rights.
+    pub fn read(name: &str) -> Result<Option<Self>, Fault> {
+        let text = sql::read(
+            "SELECT to_jsonb(t) FROM fsbench.target t WHERE target = $1 AND kind <> 'default'",
+            &[Some(name)],
+        )?;
+        text.map(|text| {
+            serde_json::from_str(&text)
+                .map_err(|e| Fault::new(sqlstate::INTERNAL, format!("unreadable target: {e}")))
+        })
+        .transpose()
+    }
+
+    /// What defines it; refused when that is nothing, or more than one thing.
+    pub fn kind(&self) -> Result<Kind, Fault> {
+        let defining = [
+            ("device", self.device.is_some(), Kind::Device),
+            ("image_size", self.image_size_bytes.is_some(), Kind::Image),
+            ("directory", self.directory.is_some(), Kind::Directory),
+        ];
+        let given: Vec<_> = defining.iter().filter(|(_, given, _)| *given).collect();
+        match given[..] {
+            [(_, _, kind)] => Ok(*kind),
+            [] => Err(
+                invalid("a target needs a device, an image_size or a directory")
+                    .detail("What defines it is what its runs are put on.")
+                    .hint("Give filesystem with device or with image_size, or directory alone."),
+            ),
+            [(first, ..), (second, ..), ..] => {
+                Err(invalid(format!("{first} and {second} exclude each other"))
+                    .detail("A target is defined by one of device, image_size and directory.")
+                    .hint("Make two targets of it."))
+            }
+        }
+    }
+
+    /// The row with all its columns checked and brought into their form.
+    pub fn checked(self) -> Result<Self, Fault> {
+        let kind = self.kind()?;
+        self.check_columns(kind)?;
+        let mut row = self;
+        row.settings = match &row.settings {
+            None => None,
+            Some(given) => Some(json!(settings::check(given, row.bindir.is_none())?)),
+        };
+        row.bindir = row.bindir.map(place::check_bindir).transpose()?;
+        if let Some(directory) = &row.directory {
+            row.directory = Some(place::check_directory(directory)?);
+        }
+        if kind.is_made() {
+            prepare(&row.target, &row.request())?;
+        }
+        Ok(row)
+    }
+
+    /// Refuses columns that mean nothing for this kind.
+    fn check_columns(&self, kind: Kind) -> Result<(), Fault> {
+        let of_made = [
+            ("filesystem", self.filesystem.is_some()),
+            ("mkfs_options", self.mkfs_options.is_some()),
+            ("mount_options", self.mount_options.is_some()),
+            ("log_device", self.log_device.is_some()),
+            ("log_size", self.log_size_bytes.is_some()),
+            ("pool_properties", self.pool_properties.is_some()),
+            ("dataset_properties", self.dataset_properties.is_some()),
+            ("ssd_state", self.ssd_state.is_some()),
+            ("block_settings", self.block_settings.is_some()),
+            ("kernel_settings", self.kernel_settings.is_some()),
+            ("drop_caches", self.drop_caches.is_some()),
+            ("image_sparse", self.image_sparse.is_some()),
+        ];
+        if kind == Kind::Directory {
+            return match of_made.iter().find(|(_, given)| *given) {
+                None => Ok(()),
+                Some((name, _)) => Err(invalid(format!("{name} cannot be given with a directory"))
+                    .detail("The filesystem of a directory is there already; nothing is made, mounted or set.")
+                    .hint("Give device or image_size instead of directory to have a filesystem made.")),
+            };
+        }
+        if self.filesystem.is_none() {
+            return Err(invalid("a filesystem is needed")
+                .detail("It is made anew for each run.")
+                .hint("Give the argument \"filesystem\", such as 'xfs' or 'ext4'."));
+        }
+        if kind == Kind::Device && self.image_sparse.is_some() {
+            return Err(invalid("image_sparse cannot be given with a device")
+                .detail("It says how a file that serves as a disk is made.")
+                .hint("Leave it out."));
+        }
+        if self.log_device.is_some() && self.log_size_bytes.is_some() {
+            return Err(invalid("log_device and log_size exclude each other")
+                .detail("The external log is on a device, or on a file that serves as one.")
+                .hint("Give one of them."));
+        }
+        Ok(())
+    }
+
+    /// What the helper is asked for, as in `fsbench.helper_job`; only what was given.
+    pub fn request(&self) -> Value {
+        let device = |path: &str, identity: Option<&Value>| {
+            let mut device = json!({ "path": path });
+            if let (Some(all), Some(Value::Object(identity))) = (device.as_object_mut(), identity) {
+                all.extend(identity.clone());
+            }
+            json!({ "device": device })
+        };
+        let storage = match (&self.device, self.image_size_bytes) {
+            (Some(path), _) => device(path, self.device_identity.as_ref()),
+            (None, bytes) => {
+                json!({"image": {"bytes": bytes, "sparse": self.image_sparse.unwrap_or(true)}})
+            }
+        };
+        let log = match (&self.log_device, self.log_size_bytes) {
+            (Some(path), _) => Some(device(path, None)),
+            (None, Some(bytes)) => Some(json!({"image": {"bytes": bytes}})),
+            (None, None) => None,
+        };
+        let mut request = json!({
+            "storage": storage,
+            "filesystem": self.filesystem,
+            "mkfs_options": self.mkfs_options,
+            "mount_options": self.mount_options,
+            "log": log,
+            "ssd_state": self.ssd_state,
+            "block_settings": self.block_settings,
+            "kernel_settings": self.kernel_settings,
+            "pool_properties": self.pool_properties,
+            "dataset_properties": self.dataset_properties,
+        });
+        if let Some(all) = request.as_object_mut() {
+            all.retain(|_, value| !value.is_null());
+        }
+        request
+    }
+}
+
+/// A size as a text of the caller's, in bytes.
+pub fn size(argument: &str, text: Option<String>) -> Result<Option<u64>, Fault> {
+    text.map(|text| {
+        let memory = environment::machine().1.unwrap_or(0);
+        parse_size(&text, memory).map_err(|refusal| Fault::from(refusal).context(argument))
+    })
+    .transpose()
+}
