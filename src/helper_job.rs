@@ -82,7 +82,7 @@ pub fn helper_version() -> Result<Option<String>, Fault> {
 }
 
 /// Waits until a helper of this version serves this database.
-fn wait_for_helper(patience: Duration, look: Look) -> Result<(), Fault> {
+pub fn wait_for_helper(patience: Duration, look: Look) -> Result<(), Fault> {
     let began = Instant::now();
     loop {
         match xact::transaction(helper_version)? {

@@ -64,7 +64,7 @@ pub fn find(name: &str) -> Result<Target, Fault> {
         Kind::Image | Kind::Device => {
             let request = row.request();
             On::Made {
-                prepare: Box::new(prepare(name, &request)?),
+                prepare: prepare(name, &request)?,
                 request,
             }
         }
@@ -108,7 +108,7 @@ fn still_mounted(row: &Row) -> Result<PathBuf, Fault> {
 }
 
 /// The request of a job of `prepare`, by the same check that the helper makes.
-fn prepare(name: &str, request: &Value) -> Result<Prepare, Fault> {
+fn prepare(name: &str, request: &Value) -> Result<Box<Prepare>, Fault> {
     match Request::of_job("prepare", name, &request.to_string())? {
         Request::Prepare { prepare, .. } => Ok(prepare),
         _ => Err(Fault::new(sqlstate::INTERNAL, "not a request to prepare")),

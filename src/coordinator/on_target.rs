@@ -149,6 +149,8 @@ impl Run {
             On::Directory(directory) => return Ok(directory.clone()),
             On::Made { request, .. } => request,
         };
+        let patience = self.patience();
+        helper_job::wait_for_helper(patience, &mut || self.look_around())?;
         self.release_earlier(&target.name)?;
         self.record(|entry| entry.prepared = Some(target.name.clone()))?;
         let made = self.ask_helper(&target.name, "prepare", request)?;
@@ -180,9 +182,14 @@ impl Run {
         }
     }
 
+    /// How long the helper may take to be there.
+    fn patience(&self) -> Duration {
+        Duration::from_millis(self.spec.options.wait_for_helper_ms)
+    }
+
     fn ask_helper(&mut self, target: &str, action: &str, request: &Value) -> Result<Value, Fault> {
         let run_id = Some(self.run_id);
-        let patience = Duration::from_millis(self.spec.options.wait_for_helper_ms);
+        let patience = self.patience();
         let mut look = || self.look_around();
         helper_job::ask(run_id, target, action, request, patience, &mut look)
     }

@@ -1,6 +1,6 @@
 //! A row of `fsbench.target`: which columns go together, and what the helper is asked for a target.
 
-use pgfsbench_core::units::parse_size;
+use pgfsbench_core::{helper::Filesystem, refusal::quoted, units::parse_size};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -148,10 +148,20 @@ impl Row {
                     .hint("Give device or image_size instead of directory to have a filesystem made.")),
             };
         }
-        if self.filesystem.is_none() {
-            return Err(invalid("a filesystem is needed")
-                .detail("It is made anew for each run.")
-                .hint("Give the argument \"filesystem\", such as 'xfs' or 'ext4'."));
+        match &self.filesystem {
+            Some(name) => Filesystem::of_name(name)?,
+            None => {
+                return Err(invalid("a filesystem is needed")
+                    .detail("It is made anew for each run.")
+                    .hint("Give the argument \"filesystem\", such as 'xfs' or 'ext4'."));
+            }
+        };
+        if let Some(state) = &self.ssd_state
+            && !["trimmed", "as_is"].contains(&state.as_str())
+        {
+            return Err(invalid(format!("invalid ssd_state {}", quoted(state)))
+                .detail("trimmed: the whole device is discarded before mkfs; as_is: nothing is discarded.")
+                .hint("Give 'trimmed' or 'as_is', or leave it out for what mkfs does by itself."));
         }
         if kind == Kind::Device && self.image_sparse.is_some() {
             return Err(invalid("image_sparse cannot be given with a device")
