@@ -1,0 +1,270 @@
+//! What is said to the server that carries a run out: start it, ask how far it is, fetch the result.
+
+use std::{
+    sync::atomic::Ordering::{Relaxed, Release},
+    time::{Duration, Instant},
+};
+
+use pgfsbench_core::spec::{Bound, Options};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{super::Run, cluster_name};
+use crate::{
+    board::Phase,
+    clock,
+    errors::{Fault, sqlstate},
+    outcome::Outcome,
+    pg::{libpq::Connection, process, xact},
+    store,
+    target_server::settings,
+};
+
+/// How often the target server is asked how far it is.
+const POLL: Duration = Duration::from_millis(500);
+/// How long the target server may take for an answer: its janitor may have to start first.
+const ANSWER: Duration = Duration::from_secs(120);
+/// What the target server says of the run.
+#[derive(Deserialize)]
+struct State {
+    status: String,
+    phase: Option<String>,
+    done: Option<u64>,
+    total: Option<u64>,
+    phase_seconds: Option<f64>,
+    tps: Option<f64>,
+    tps_last_second: Option<f64>,
+    latency_p99_ms: Option<f64>,
+}
+
+const STATE: &str = "SELECT jsonb_build_object('status', r.status, 'phase', p.phase, 'done', p.done, 'total', p.total, \
+      'phase_seconds', p.phase_seconds, 'tps', p.tps, 'tps_last_second', p.tps_last_second, \
+      'latency_p99_ms', p.latency_p99_ms) \
+    FROM fsbench.run_log r LEFT JOIN fsbench._progress() p USING (run_id) WHERE run_id = $1::bigint";
+
+const FAULT: &str = "SELECT jsonb_build_object('sqlstate', error_code, 'message', error, 'detail', error_detail, \
+      'hint', error_hint) FROM fsbench.run_log WHERE run_id = $1::bigint";
+
+const DOCUMENT: &str = "SELECT jsonb_build_object('run', to_jsonb(r), \
+      'environment', (SELECT jsonb_agg(t) FROM fsbench.environment t WHERE t.run_id = r.run_id), \
+      'histogram', (SELECT jsonb_agg(t) FROM fsbench.histogram t WHERE t.run_id = r.run_id), \
+      'finding', (SELECT jsonb_agg(t) FROM fsbench.finding t WHERE t.run_id = r.run_id)) \
+    FROM fsbench.run_log r WHERE r.run_id = $1::bigint";
+
+/// A value of jsonb has a limit, and a run of days has many seconds.
+const SLICE: i64 = 10_000;
+
+const SAMPLES: &str = "SELECT jsonb_agg(t ORDER BY second) FROM fsbench.sample t \
+    WHERE run_id = $1::bigint AND second >= $2::bigint AND second < $3::bigint";
+
+const LAST_SECOND: &str =
+    "SELECT coalesce(max(second), -1) FROM fsbench.sample WHERE run_id = $1::bigint";
+
+const START: &str = "SELECT fsbench.start(workload => $1, scale => $2::integer, clients => $3::integer, \
+      duration => $4::interval, transactions => $5::bigint, warmup => $6::interval, rate => $7::float8, \
+      latency_limit_ms => $8::float8, seed => $9::bigint, settings => $10::jsonb, options => $11::jsonb, \
+      force => $12::boolean)";
+
+impl Run {
+    pub(super) fn have_it_run(&mut self, connection: &mut Connection) -> Result<Outcome, Fault> {
+        let before_ns = clock::now_ns();
+        let remote_id = self.start_there(connection)?;
+        self.board.run.remote.store(1, Release);
+        self.follow(connection, &remote_id)?;
+        let id = Some(remote_id.as_str());
+        let document = self.ask(connection, DOCUMENT, &[id])?;
+        let samples = self.samples(connection, &remote_id)?;
+        self.board.run.remote.store(0, Release);
+        self.enter(Phase::Collect, 0);
+        let phases = self.phases_with_those_of(&document, before_ns);
+        let row = xact::transaction(|| {
+            store::import(self.run_id, &document, &samples, &phases)?;
+            if let Some(storage) = &self.storage {
+                store::set_storage(self.run_id, storage)?;
+            }
+            store::outcome_of(self.run_id)
+        })?;
+        row.ok_or_else(|| Fault::new(sqlstate::INTERNAL, "the run has no row"))
+    }
+
+    fn samples(
+        &mut self,
+        connection: &mut Connection,
+        remote_id: &str,
+    ) -> Result<Vec<String>, Fault> {
+        let last: i64 = read(&self.ask(connection, LAST_SECOND, &[Some(remote_id)])?)?;
+        let mut slices = Vec::new();
+        let mut from = 0;
+        while from <= last {
+            let (first, next) = (from.to_string(), (from + SLICE).to_string());
+            let slice = self.ask(
+                connection,
+                SAMPLES,
+                &[Some(remote_id), Some(&first), Some(&next)],
+            )?;
+            slices.extend(Some(slice).filter(|slice| !slice.is_empty()));
+            from += SLICE;
+        }
+        Ok(slices)
+    }
+
+    /// Makes sure that it is the right server, and starts the run there.
+    fn start_there(&mut self, connection: &mut Connection) -> Result<String, Fault> {
+        let name = self.ask(connection, "SELECT current_setting('cluster_name')", &[])?;
+        if name != cluster_name(self.run_id) {
+            return Err(Fault::new(
+                sqlstate::SYSTEM,
+                "another server than that of the run has answered",
+            )
+            .detail(format!("Its cluster_name is \"{name}\"."))
+            .hint("Take variables like PGHOSTADDR out of this server's environment."));
+        }
+        self.ask(connection, "CREATE EXTENSION pgfsbench", &[])?;
+        let version = self.ask(connection, "SELECT fsbench.version()", &[])?;
+        if version != env!("CARGO_PKG_VERSION") {
+            return Err(Fault::new(
+                sqlstate::NOT_IN_THIS_STATE,
+                "the programs of the target have another version of pgfsbench",
+            )
+            .detail(format!(
+                "It is {version} there, and {} here.",
+                env!("CARGO_PKG_VERSION")
+            ))
+            .hint("Install the same version for both."));
+        }
+        let spec = &self.spec;
+        // The quick look is one there too, with its own choice of the same length.
+        let quick = spec.is_quick();
+        let (duration, transactions) = match spec.bound {
+            Bound::DurationMs(ms) => (Some(format!("{ms} ms")).filter(|_| !quick), None),
+            Bound::Transactions(n) => (None, Some(n.to_string())),
+        };
+        let for_clients = xact::transaction(|| settings::of_session(&spec.settings))?;
+        let options = Options {
+            wait_for_helper_ms: 0,
+            ..spec.options.clone()
+        };
+        let arguments = [
+            Some(spec.workload.as_str().to_owned()),
+            Some(spec.scale.to_string()).filter(|_| !quick),
+            Some(spec.clients.to_string()),
+            duration,
+            transactions,
+            Some(format!("{} ms", spec.warmup_ms)).filter(|_| !quick),
+            spec.rate.map(|rate| rate.to_string()),
+            spec.latency_limit_ms.map(|ms| ms.to_string()),
+            Some(spec.seed.to_string()),
+            Some(json!(for_clients).to_string()),
+            Some(json!(options).to_string()),
+            // It is a server of our own, without neighbours.
+            Some("true".to_owned()),
+        ];
+        let arguments: Vec<Option<&str>> = arguments.iter().map(Option::as_deref).collect();
+        self.ask(connection, START, &arguments)
+    }
+
+    /// Asks the target server how far it is until the run there is over.
+    fn follow(&mut self, connection: &mut Connection, remote_id: &str) -> Result<(), Fault> {
+        let mut next = Instant::now();
+        loop {
+            let state: State = read(&self.ask(connection, STATE, &[Some(remote_id)])?)?;
+            self.mirror(&state);
+            match state.status.as_str() {
+                "done" => return Ok(()),
+                "queued" | "running" => {}
+                _ => return Err(read(&self.ask(connection, FAULT, &[Some(remote_id)])?)?),
+            }
+            next += POLL;
+            while let Some(left) = next.checked_duration_since(Instant::now()) {
+                self.look_around()?;
+                process::wait(left.max(Duration::from_millis(1)));
+            }
+        }
+    }
+
+    /// Shows in this server what the target server shows.
+    fn mirror(&mut self, state: &State) {
+        let run = &self.board.run;
+        let phase = state.phase.as_deref().and_then(Phase::parse);
+        let Some(phase) = phase.filter(|&phase| phase != Phase::Queued) else {
+            return;
+        };
+        if run.phase() != phase {
+            let ns = (state.phase_seconds.unwrap_or(0.0) * 1e9) as u64;
+            run.enter(
+                phase,
+                clock::now_ns().saturating_sub(ns),
+                state.total.unwrap_or(0),
+            );
+        }
+        run.done.store(state.done.unwrap_or(0), Relaxed);
+        run.phase_tps_bits
+            .store(state.tps.unwrap_or(0.0).to_bits(), Relaxed);
+        run.tps_bits
+            .store(state.tps_last_second.unwrap_or(0.0).to_bits(), Relaxed);
+        run.latency_p99_ns
+            .store((state.latency_p99_ms.unwrap_or(0.0) * 1e6) as u64, Relaxed);
+    }
+
+    /// The phases here up to the start of the run there, and then its own.
+    fn phases_with_those_of(&self, document: &str, before_ns: u64) -> Value {
+        let offset = clock::ms(self.started_ns, before_ns);
+        let mut phases = vec![json!({
+            "phase": "server", "started_ms": 0.0, "ms": offset,
+        })];
+        let there = serde_json::from_str::<Value>(document).ok();
+        for phase in there
+            .as_ref()
+            .and_then(|document| document["run"]["phases"].as_array())
+            .into_iter()
+            .flatten()
+        {
+            let mut phase = phase.clone();
+            phase["started_ms"] = json!(phase["started_ms"].as_f64().unwrap_or(0.0) + offset);
+            phases.push(phase);
+        }
+        phases.into()
+    }
+
+    fn ask(
+        &mut self,
+        connection: &mut Connection,
+        sql: &str,
+        arguments: &[Option<&str>],
+    ) -> Result<String, Fault> {
+        let deadline = Instant::now() + ANSWER;
+        let mut in_time = || {
+            self.look_around()?;
+            if Instant::now() > deadline {
+                return Err(Fault::new(
+                    sqlstate::CONNECTION_LOST,
+                    "the target server does not answer",
+                ));
+            }
+            Ok(())
+        };
+        let answer = connection.query(sql, arguments, &mut in_time);
+        Ok(answer.map_err(of_the_connection)?.unwrap_or_default())
+    }
+}
+
+/// An error of a statement on the target server, as one of this run. That the server ends is no cancellation of it.
+fn of_the_connection(mut fault: Fault) -> Fault {
+    let ended = ["57P01", "57P02", "57P03"].contains(&fault.sqlstate.as_str());
+    if ended || fault.sqlstate.starts_with("08") {
+        fault.sqlstate = sqlstate::CONNECTION_LOST.into();
+    } else if fault.sqlstate == "57014" && fault.message.starts_with("canceling statement") {
+        fault.sqlstate = sqlstate::SYSTEM.into();
+        fault = fault.context("on the target server");
+    }
+    fault
+}
+
+fn read<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, Fault> {
+    serde_json::from_str(text).map_err(|e| {
+        Fault::new(
+            sqlstate::INTERNAL,
+            format!("unreadable answer of the target server: {e}"),
+        )
+    })
+}
