@@ -6,6 +6,7 @@ mod describe;
 mod erase;
 mod facts;
 mod outline;
+mod settings;
 mod steps;
 mod undo;
 
@@ -15,6 +16,7 @@ use crate::place::{DIRECTORY, Place};
 use crate::plan::{On, Plan};
 use crate::probe;
 use crate::probe::device::Access;
+use crate::probe::queue::Queue;
 use crate::secure;
 use pgfsbench_core::helper::protocol::Report;
 use pgfsbench_core::helper::{Name, Prepare, Request};
@@ -116,7 +118,7 @@ impl Engine {
 
     fn planned(&self, place: &Place, request: &Prepare, access: Access) -> Result<Plan, Refusal> {
         request.check()?;
-        let facts = facts::gather(&self.config, &self.journal, request, access)?;
+        let facts = facts::gather(&self.config, &self.journal, place, request, access)?;
         crate::plan::prepare(&self.config, place, request, &facts)
     }
 
@@ -183,7 +185,7 @@ impl Engine {
             entry.steps.push(step.name().to_owned());
             self.journal.write(entry)?;
             self.hook.before(step.name());
-            work.take(step, tell)?;
+            work.take(step, entry, tell)?;
             self.hook.after(step.name());
         }
         entry.state = State::Ready;
@@ -212,6 +214,10 @@ impl Engine {
             "mkfs_options": request.mkfs_options,
             "mkfs_version": crate::doctor::version(plan.filesystem),
             "kernel": probe::kernel::release(),
+            "block_settings": request.block_settings,
+            "kernel_settings": request.kernel_settings,
+            "settings_before": work.settings_before,
+            "queue": Queue::of_device(&work.device).and_then(|queue| queue.limits()),
         });
         let further = match &plan.on {
             On::Image { path, bytes } => json!({

@@ -5,6 +5,7 @@ use crate::config::Config;
 use crate::place::Place;
 use crate::probe::device::Identity;
 use crate::secure::{self, failed};
+use crate::settings::Changed;
 use pgfsbench_core::helper::Filesystem;
 use pgfsbench_core::refusal::{Kind, Refusal, quoted};
 use rustix::fs::{
@@ -41,6 +42,9 @@ pub struct Entry {
     pub state: State,
     /// The steps of which at least the beginning may have been done.
     pub steps: Vec<String>,
+    /// The settings that it has changed, or was about to.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub settings: Vec<Changed>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -78,6 +82,7 @@ impl Entry {
             mount_point,
             state: State::Preparing,
             steps: Vec::new(),
+            settings: Vec::new(),
         })
     }
 
@@ -91,6 +96,9 @@ impl Entry {
         }
         if self.mount_point != place.mount_point(config) {
             return Err("its mount point is not that of the configuration");
+        }
+        for changed in &self.settings {
+            changed.check()?;
         }
         let name = place.image_name();
         let is_allowed = match &self.on {

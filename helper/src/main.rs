@@ -20,18 +20,18 @@ mod plan;
 mod probe;
 mod secure;
 mod serve;
+mod settings;
 mod setup;
+mod wanted;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Parser, Subcommand};
 use config::Config;
 use engine::{Cleared, Engine, Hook};
 use pgfsbench_core::helper::protocol::Report;
-use pgfsbench_core::helper::{DeviceRequest, Filesystem, Name, Prepare, Storage};
 use pgfsbench_core::refusal::{Kind, Refusal};
-use pgfsbench_core::units::parse_size;
-use place::Place;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use wanted::{Wanted, Which};
 
 #[derive(Parser)]
 #[command(
@@ -84,42 +84,6 @@ enum Action {
     Setup(setup::Arguments),
     #[command(name = "_database", hide = true)]
     Database,
-}
-
-#[derive(Args)]
-struct Which {
-    /// Name of the target
-    #[arg(long)]
-    target: String,
-    /// Database that it belongs to, by its name in the configuration; else the first there
-    #[arg(long)]
-    database: Option<String>,
-}
-
-#[derive(Args)]
-struct Wanted {
-    #[command(flatten)]
-    which: Which,
-    #[arg(long)]
-    filesystem: String,
-    /// Size of an image, such as 8GB
-    #[arg(
-        long,
-        value_name = "SIZE",
-        conflicts_with = "device",
-        required_unless_present = "device"
-    )]
-    image: Option<String>,
-    /// Allocate the image's blocks beforehand
-    #[arg(long, requires = "image")]
-    allocated: bool,
-    /// Device, as the configuration names it
-    #[arg(long, value_name = "PATH")]
-    device: Option<String>,
-    #[arg(long, allow_hyphen_values = true, value_name = "OPTIONS")]
-    mkfs_options: Option<String>,
-    #[arg(long, allow_hyphen_values = true, value_name = "OPTIONS")]
-    mount_options: Option<String>,
 }
 
 fn main() -> ExitCode {
@@ -206,39 +170,6 @@ fn cleanup(engine: &Engine) -> Result<(), Refusal> {
             Kind::NotInThisState,
             "not everything could be cleared up",
         )),
-    }
-}
-
-impl Which {
-    fn place(&self, engine: &Engine) -> Result<Place, Refusal> {
-        Ok(Place {
-            database: engine
-                .config()
-                .database(self.database.as_deref())?
-                .name
-                .clone(),
-            target: Name::new(self.target.as_str())?,
-        })
-    }
-}
-
-impl Wanted {
-    fn request(&self) -> Result<Prepare, Refusal> {
-        let storage = match (&self.image, &self.device) {
-            (Some(size), _) => Storage::Image {
-                bytes: parse_size(size, 0)?,
-                sparse: !self.allocated,
-            },
-            (None, Some(path)) => Storage::Device(DeviceRequest::of_path(path.as_str())),
-            (None, None) => {
-                return Err(Refusal::argument("neither an image nor a device is given"));
-            }
-        };
-        Ok(Prepare {
-            mkfs_options: self.mkfs_options.clone(),
-            mount_options: self.mount_options.clone(),
-            ..Prepare::new(storage, Filesystem::of_name(&self.filesystem)?)
-        })
     }
 }
 

@@ -2,9 +2,11 @@
 //! looks at the machine or changes it.
 
 mod identity;
+mod settings;
 mod steps;
 
 pub use identity::check_identity;
+pub use settings::changed_by;
 pub use steps::Step;
 
 use crate::config::{Config, Images};
@@ -12,6 +14,7 @@ use crate::place::Place;
 use crate::probe::contents::Contents;
 use crate::probe::device::DeviceFacts;
 use crate::probe::kernel::Support;
+use crate::probe::queue::Limits;
 use pgfsbench_core::helper::options::{mkfs_arguments, mount_options};
 use pgfsbench_core::helper::{DeviceRequest, Filesystem, Marks, Prepare, Storage};
 use pgfsbench_core::refusal::{Kind, Refusal};
@@ -34,6 +37,12 @@ pub struct Facts {
     pub device: Option<DeviceFacts>,
     /// Whether what is on the device was made by the helper.
     pub device_is_ours: bool,
+    /// Of the disk's queue; for an image, of some loop device's.
+    pub limits: Option<Limits>,
+    /// Which other target has changed this queue's settings.
+    pub queue_user: Option<Place>,
+    /// The same for the kernel's.
+    pub kernel_user: Option<Place>,
 }
 
 pub struct ImagesFacts {
@@ -86,15 +95,10 @@ pub fn prepare(
         .detail("Its line \"filesystems\" does not name it.")
         .hint("Let the administrator add it, and restart pgfsbench-helper."));
     }
-    if fs == Filesystem::Zfs
-        || request.log.is_some()
-        || request.ssd_state.is_some()
-        || request.block_settings.is_some()
-        || request.kernel_settings.is_some()
-    {
+    if fs == Filesystem::Zfs || request.log.is_some() || request.ssd_state.is_some() {
         return Err(
             Refusal::new(Kind::NotInThisState, "this helper cannot do that yet")
-                .detail("It knows zfs, logs elsewhere, ssd_state and settings only by name.")
+                .detail("It knows zfs, logs elsewhere and ssd_state only by name.")
                 .hint("Leave them out."),
         );
     }
@@ -113,6 +117,10 @@ pub fn prepare(
         Storage::Image { bytes, sparse } => image(config, place, *bytes, *sparse, facts)?,
         Storage::Device(asked) => device(config, asked, facts)?,
     };
+    // What can fail comes before the first byte is erased.
+    let is_wipe = |step: &Step| matches!(step, Step::Wipe { .. });
+    let at = steps.iter().position(is_wipe).unwrap_or(steps.len());
+    steps.splice(at..at, settings::steps(config, request, facts)?);
     steps.extend([
         Step::Mkfs {
             program: mkfs,

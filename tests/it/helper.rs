@@ -10,5 +10,7 @@ mod images;
 mod jobs;
 mod kills;
 mod lab;
+mod machine;
 mod refusals;
+mod settings;
 mod setup;

@@ -3,10 +3,13 @@
 use crate::config::{Config, Device};
 use crate::exec;
 use crate::journal::{Journal, Kept};
+use crate::place::Place;
 use crate::plan::{Facts, ImagesFacts};
 use crate::probe::device::Access;
+use crate::probe::queue::{self, Queue};
 use crate::probe::{self, device, kernel};
 use crate::secure;
+use crate::settings::Of;
 use pgfsbench_core::helper::{Prepare, Storage};
 use pgfsbench_core::refusal::{Kind, Refusal};
 use std::os::unix::fs::MetadataExt;
@@ -15,6 +18,7 @@ use std::path::Path;
 pub fn gather(
     config: &Config,
     journal: &Journal,
+    place: &Place,
     request: &Prepare,
     access: Access,
 ) -> Result<Facts, Refusal> {
@@ -34,6 +38,20 @@ pub fn gather(
         Some(device) => journal.is_ours(&device.contents, &device.identity)?,
         None => false,
     };
+    let queue = device.as_ref().and_then(|d| Queue::of_device(&d.node));
+    let limits = match &queue {
+        Some(queue) => queue.limits(),
+        None => queue::limits_of_loops(),
+    };
+    let user = |of: Of| super::settings::user(config, journal, place, &of);
+    let queue_user = match (&request.block_settings, queue) {
+        (Some(_), Some(queue)) => user(Of::Queue(queue))?,
+        _ => None,
+    };
+    let kernel_user = match &request.kernel_settings {
+        Some(_) => user(Of::Kernel)?,
+        None => None,
+    };
     Ok(Facts {
         support: kernel::support(fs)?,
         kernel: kernel::release(),
@@ -45,6 +63,9 @@ pub fn gather(
         images,
         device,
         device_is_ours,
+        limits,
+        queue_user,
+        kernel_user,
     })
 }
 

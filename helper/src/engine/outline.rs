@@ -3,7 +3,8 @@
 use super::Engine;
 use crate::exec;
 use crate::place::Place;
-use crate::plan::On;
+use crate::plan::{On, Step};
+use crate::settings;
 use pgfsbench_core::helper::Prepare;
 use pgfsbench_core::refusal::Refusal;
 use serde_json::{Value, json};
@@ -39,6 +40,18 @@ impl Engine {
             ),
             line("remove_mount_point", format!("remove {mount_point}")),
         ];
+        for step in &plan.steps {
+            let back = |values: &[settings::Value]| {
+                let files: Vec<&str> = values.iter().map(|v| v.file.as_str()).collect();
+                format!("write back what was in {}", files.join(", "))
+            };
+            match step {
+                Step::SetQueue { values } | Step::SetKernel { values } => {
+                    release.push(line("put_back", back(values)));
+                }
+                _ => {}
+            }
+        }
         if let On::Image { path, .. } = &plan.on {
             let detach = format!("{} -d {}", program("losetup")?, device.display());
             release.push(line("detach", detach));

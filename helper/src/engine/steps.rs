@@ -2,10 +2,12 @@
 
 use super::{Engine, Tell};
 use crate::exec::{self, Outcome};
+use crate::journal::Entry;
 use crate::plan::{On, Plan, Step};
 use crate::probe::device::{self, Access, Opened};
 use crate::probe::{self, loops};
 use crate::secure::{self, failed};
+use crate::settings::{Of, Value};
 use pgfsbench_core::helper::protocol::Report;
 use pgfsbench_core::refusal::{Kind, Refusal};
 use rustix::fs::{
@@ -27,6 +29,8 @@ pub struct Work<'a> {
     pub device: PathBuf,
     /// The mount options that are in force, once it is mounted.
     pub options: String,
+    /// What was there before settings were changed.
+    pub settings_before: Vec<Value>,
 }
 
 impl<'a> Work<'a> {
@@ -42,10 +46,11 @@ impl<'a> Work<'a> {
             held: None,
             device,
             options: String::new(),
+            settings_before: Vec::new(),
         }
     }
 
-    pub fn take(&mut self, step: &Step, tell: Tell) -> Result<(), Refusal> {
+    pub fn take(&mut self, step: &Step, entry: &mut Entry, tell: Tell) -> Result<(), Refusal> {
         match step {
             Step::Attach { image, .. } => self.attach(step, image, tell),
             Step::Wipe { .. } => self.wipe(step, tell),
@@ -53,7 +58,7 @@ impl<'a> Work<'a> {
             Step::Mount { .. } => self.run(step, tell),
             _ => {
                 let began = Instant::now();
-                let outcome = self.without_program(step);
+                let outcome = self.without_program(step, entry);
                 tell(Report {
                     step: step.name().into(),
                     argv: vec![step.words()],
@@ -70,7 +75,7 @@ impl<'a> Work<'a> {
         }
     }
 
-    fn without_program(&mut self, step: &Step) -> Result<(), Refusal> {
+    fn without_program(&mut self, step: &Step, entry: &mut Entry) -> Result<(), Refusal> {
         match step {
             Step::CreateImage {
                 path,
@@ -78,6 +83,8 @@ impl<'a> Work<'a> {
                 sparse,
             } => create_image(path, *bytes, *sparse),
             Step::CheckDevice { .. } => self.check_device(),
+            Step::SetQueue { values } => self.set_queue(values, entry),
+            Step::SetKernel { values } => self.set(Of::Kernel, values, entry),
             Step::MakeMountPoint { path } => secure::make_directory(path, 0o755).map(|_| ()),
             Step::Verify { mount_point } => self.verify(mount_point),
             Step::MakeDirectory { path, owner } => make_directory(path, owner),

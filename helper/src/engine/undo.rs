@@ -38,20 +38,22 @@ impl Engine {
         undoing.unmount(&entry)?;
         // A mount point that cannot be removed does not keep the rest.
         let removed = undoing.remove_mount_point(&entry.mount_point);
+        let put_back = undoing.put_back(&mut entry);
         if let Kept::Image { path, .. } = &entry.on {
             undoing.detach(path)?;
             undoing.remove_image(path)?;
         }
         removed?;
+        put_back?;
         self.hook.before("forget");
         self.journal.remove(place)
     }
 }
 
-struct Undoing<'a> {
-    engine: &'a Engine,
+pub(super) struct Undoing<'a> {
+    pub(super) engine: &'a Engine,
     lock: &'a File,
-    tell: Tell<'a>,
+    pub(super) tell: Tell<'a>,
 }
 
 impl Undoing<'_> {

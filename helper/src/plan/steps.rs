@@ -1,5 +1,6 @@
 //! The steps by which a filesystem comes to be mounted.
 
+use crate::settings::{self, Value};
 use pgfsbench_core::helper::Filesystem;
 use std::path::{Path, PathBuf};
 
@@ -20,6 +21,14 @@ pub enum Step {
     },
     Wipe {
         program: PathBuf,
+    },
+    /// Settings of the disk's queue.
+    SetQueue {
+        values: Vec<Value>,
+    },
+    /// Settings of the whole machine.
+    SetKernel {
+        values: Vec<Value>,
     },
     Mkfs {
         program: PathBuf,
@@ -50,6 +59,8 @@ impl Step {
             Step::Attach { .. } => "attach",
             Step::CheckDevice { .. } => "check_device",
             Step::Wipe { .. } => "wipe",
+            Step::SetQueue { .. } => "set_queue",
+            Step::SetKernel { .. } => "set_kernel",
             Step::Mkfs { .. } => "mkfs",
             Step::MakeMountPoint { .. } => "make_mount_point",
             Step::Mount { .. } => "mount",
@@ -115,6 +126,19 @@ impl Step {
             }
             Step::CheckDevice { path } => {
                 format!("check again that {path} is the same device, not in use, and may be erased")
+            }
+            Step::SetQueue { values } => {
+                format!(
+                    "write {} of the queue of the disk; what is there now is kept, and put back at release",
+                    settings::words(values)
+                )
+            }
+            Step::SetKernel { values } => {
+                format!(
+                    "write {} of {}; what is there now is kept, and put back at release",
+                    settings::words(values),
+                    settings::VM
+                )
             }
             Step::MakeMountPoint { path } => format!("make directory {}", path.display()),
             Step::Verify { mount_point } => format!(

@@ -4,6 +4,8 @@ use crate::probe::device::Identity;
 use pgfsbench_core::helper::DeviceRequest;
 use std::path::Path;
 
+mod settings;
+
 const CONFIG: &str = r#"
     filesystems = ["ext4", "xfs", "jfs"]
     [[database]]
@@ -50,6 +52,9 @@ fn facts() -> Facts {
         images: vec![images(0, 0, 100), images(0, 0, 100)],
         device: None,
         device_is_ours: false,
+        limits: None,
+        queue_user: None,
+        kernel_user: None,
     }
 }
 

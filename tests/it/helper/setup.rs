@@ -29,6 +29,8 @@ fn setup_writes_a_configuration_that_only_root_can_read_and_does_not_replace_one
         "4GB",
         "--allow-device",
         &disk.device,
+        "--allow-kernel-settings",
+        "--allow-drop-caches",
     ];
     let said = lab.ok(&setup);
     let path = lab.path("prefix/etc/pgfsbench/helper.toml");
@@ -43,6 +45,8 @@ fn setup_writes_a_configuration_that_only_root_can_read_and_does_not_replace_one
         "max_bytes = 4294967296",
         &format!("path = \"{}\"", disk.device),
         "wipe = false",
+        "kernel_settings = true",
+        "drop_caches = true",
     ] {
         assert!(written.contains(words), "no `{words}` in {written}");
     }

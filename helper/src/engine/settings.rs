@@ -1,0 +1,153 @@
+//! Changes settings and puts them back.
+
+use super::steps::Work;
+use super::undo::Undoing;
+use crate::config::Config;
+use crate::journal::{Entry, Journal};
+use crate::place::Place;
+use crate::plan::changed_by;
+use crate::probe;
+use crate::probe::queue::Queue;
+use crate::settings::{self, Changed, Of, Value};
+use pgfsbench_core::helper::protocol::Report;
+use pgfsbench_core::refusal::{Kind, Refusal};
+use std::time::Instant;
+
+/// Which other place has changed settings of the same queue or of the kernel. What was changed before the last boot has gone
+/// with it.
+pub fn user(
+    config: &Config,
+    journal: &Journal,
+    place: &Place,
+    of: &Of,
+) -> Result<Option<Place>, Refusal> {
+    let boot = probe::boot_id()?;
+    for other in journal.places()?.0 {
+        if other != *place
+            && let Some(entry) = journal.read(&other, config)?
+            && entry.boot == boot
+            && entry.settings.iter().any(|changed| changed.of == *of)
+        {
+            return Ok(Some(other));
+        }
+    }
+    Ok(None)
+}
+
+impl Work<'_> {
+    pub(super) fn set_queue(&mut self, values: &[Value], entry: &mut Entry) -> Result<(), Refusal> {
+        let queue = Queue::of_device(&self.device).ok_or_else(|| {
+            let message = format!("{} has no queue", self.device.display());
+            Refusal::new(Kind::System, message).hint("Leave block_settings out.")
+        })?;
+        let of = Of::Queue(queue);
+        let place = Place::of_key(&entry.place)
+            .ok_or_else(|| Refusal::new(Kind::Internal, "the entry has no place"))?;
+        // Which loop device it is was not known before.
+        if let Some(user) = user(self.engine.config(), &self.engine.journal, &place, &of)? {
+            return Err(changed_by(&user, "settings of the same disk's queue"));
+        }
+        self.set(of, values, entry)
+    }
+
+    /// What is there goes into the journal first. What the kernel makes of the values has to be what was asked for.
+    pub(super) fn set(
+        &mut self,
+        of: Of,
+        values: &[Value],
+        entry: &mut Entry,
+    ) -> Result<(), Refusal> {
+        let before = settings::before(&of, values);
+        let first = entry.settings.len();
+        entry.settings.extend(before.iter().cloned());
+        self.engine.journal.write(entry)?;
+        self.settings_before
+            .extend(before.iter().map(|changed| changed.before.clone()));
+        for value in values {
+            self.engine.hook.before(&value.file);
+            settings::write(&of, value)?;
+            self.engine.hook.after(&value.file);
+        }
+        for changed in &mut entry.settings[first..] {
+            changed.after = changed.now();
+        }
+        let after = &entry.settings[first..];
+        for value in values {
+            if !after.iter().any(|c| c.after.as_ref() == Some(value)) {
+                let message = format!("the kernel did not take {} = {}", value.file, value.value);
+                let is: Vec<Value> = after.iter().filter_map(|c| c.after.clone()).collect();
+                return Err(Refusal::new(Kind::System, message)
+                    .detail(format!("There is now {}.", settings::words(&is)))
+                    .hint("Give another value, or leave it out."));
+            }
+        }
+        self.engine.journal.write(entry)
+    }
+}
+
+impl Undoing<'_> {
+    /// Puts back what was changed, as far as it is still as it was left. What is due is in the journal before the first is
+    /// written, since with the first the others may change.
+    pub(super) fn put_back(&mut self, entry: &mut Entry) -> Result<(), Refusal> {
+        if entry.settings.is_empty() || entry.boot != probe::boot_id()? {
+            return Ok(());
+        }
+        let due = settings::to_put_back(&entry.settings, Changed::now);
+        let left: Vec<Value> = entry
+            .settings
+            .iter()
+            .filter(|changed| !due.iter().any(|d| d.before == changed.before))
+            .map(|changed| changed.before.clone())
+            .collect();
+        entry.settings = due
+            .into_iter()
+            .map(|changed| Changed {
+                after: None,
+                ..changed
+            })
+            .collect();
+        if let Err(refusal) = self.engine.journal.write(entry) {
+            eprintln!("pgfsbench-helper: {refusal}");
+        }
+        let began = Instant::now();
+        self.engine.hook.before("put_back");
+        let (mut written, mut failed) = (Vec::new(), None);
+        for changed in &entry.settings {
+            let now = changed.now();
+            // What is not there any more, or never was, needs nothing.
+            if now.is_none() || now.as_ref() == Some(&changed.before) {
+                continue;
+            }
+            match settings::write(&changed.of, &changed.before) {
+                Ok(()) => written.push(changed.before.clone()),
+                Err(refusal) => failed = failed.or(Some(refusal)),
+            }
+            self.engine
+                .hook
+                .after(&format!("put_back_{}", changed.before.file));
+        }
+        let mut output = String::new();
+        if !left.is_empty() {
+            let files: Vec<&str> = left.iter().map(|value| value.file.as_str()).collect();
+            output = format!(
+                "left as somebody else has set it meanwhile: {}",
+                files.join(", ")
+            );
+        }
+        if let Some(refusal) = &failed {
+            output += &refusal.to_string();
+        }
+        (self.tell)(Report {
+            step: "put_back".into(),
+            argv: vec![match written.is_empty() {
+                true => "nothing to write".into(),
+                false => format!("write {}", settings::words(&written)),
+            }],
+            ms: began.elapsed().as_secs_f64() * 1000.0,
+            exit_code: None,
+            output,
+        });
+        self.engine.hook.after("put_back");
+        failed.map_or(Ok(()), Err)
+    }
+}

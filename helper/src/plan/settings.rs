@@ -1,0 +1,70 @@
+//! The steps that change settings, if the configuration, the kernel and other targets let them.
+
+use super::{Facts, Step};
+use crate::config::Config;
+use crate::place::Place;
+use crate::probe::queue::Limits;
+use crate::settings;
+use pgfsbench_core::helper::{BlockSettings, Prepare};
+use pgfsbench_core::refusal::{Kind, Refusal, quoted};
+
+pub fn steps(config: &Config, request: &Prepare, facts: &Facts) -> Result<Vec<Step>, Refusal> {
+    let mut steps = Vec::new();
+    if let Some(asked) = request.block_settings.as_ref().filter(|s| !s.is_empty()) {
+        if let Some(user) = &facts.queue_user {
+            return Err(changed_by(user, "settings of the same disk's queue"));
+        }
+        if let Some(limits) = &facts.limits {
+            check_offered(asked, limits)?;
+        }
+        steps.push(Step::SetQueue {
+            values: settings::of_block(asked),
+        });
+    }
+    if let Some(asked) = request.kernel_settings.as_ref().filter(|s| !s.is_empty()) {
+        if !config.kernel_settings {
+            return Err(Refusal::new(
+                Kind::NotAllowed,
+                "kernel settings are not allowed by the helper's configuration",
+            )
+            .detail("Those of vm are the whole machine's, not the target's alone.")
+            .hint("Add to it the line: kernel_settings = true, above its first line in brackets; then restart pgfsbench-helper."));
+        }
+        if let Some(user) = &facts.kernel_user {
+            return Err(changed_by(user, "kernel settings"));
+        }
+        steps.push(Step::SetKernel {
+            values: settings::of_kernel(asked),
+        });
+    }
+    Ok(steps)
+}
+
+/// Whether the queue has this scheduler.
+pub fn check_offered(asked: &BlockSettings, limits: &Limits) -> Result<(), Refusal> {
+    match &asked.scheduler {
+        Some(name) if !limits.schedulers.contains(name) => Err(Refusal::new(
+            Kind::NotInThisState,
+            format!("there is no I/O scheduler {}", quoted(name)),
+        )
+        .detail(match limits.schedulers.is_empty() {
+            true => "The device has none.".into(),
+            false => format!("The kernel offers {} for it.", limits.schedulers.join(", ")),
+        })
+        .hint("Choose one of those, or load the module of the other.")),
+        _ => Ok(()),
+    }
+}
+
+/// What two targets have changed could not be put back in any order.
+pub fn changed_by(user: &Place, what: &str) -> Refusal {
+    Refusal::new(
+        Kind::NotInThisState,
+        format!("target \"{}\" has changed {what}", user.target),
+    )
+    .detail(format!(
+        "It is a target of database \"{}\", and prepared; only one at a time may change them.",
+        user.database
+    ))
+    .hint("Release it first; if it is not in use any more, run pgfsbench-helper cleanup.")
+}

@@ -1,0 +1,113 @@
+//! The queue of a block device: that of the whole disk, for a partition too.
+
+use super::identity::{disk_of, sysfs};
+use super::{device_number, line};
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+/// Which queue. A disk that comes in the place of another has another sequence number; a loop device keeps its queue, whatever
+/// is attached to it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Queue {
+    pub major: u32,
+    pub minor: u32,
+    pub sequence: Option<String>,
+}
+
+const LOOP_MAJOR: u32 = 7;
+
+/// What it offers and what it is like.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Limits {
+    #[serde(skip)]
+    pub schedulers: Vec<String>,
+    pub logical_block_size: u64,
+    pub physical_block_size: u64,
+    pub minimum_io_size: u64,
+    pub optimal_io_size: u64,
+    pub discard_max_bytes: u64,
+    pub rotational: bool,
+}
+
+impl Queue {
+    /// That of the device, or of the disk that the partition is on.
+    pub fn of_device(device: &Path) -> Option<Self> {
+        let disk = disk_of(&sysfs(device_number(device)?).canonicalize().ok()?);
+        let number = line(&disk.join("dev"))?;
+        let (major, minor) = number.split_once(':')?;
+        let major = major.parse().ok()?;
+        Some(Self {
+            major,
+            minor: minor.parse().ok()?,
+            sequence: line(&disk.join("diskseq")).filter(|_| major != LOOP_MAJOR),
+        })
+    }
+
+    /// Where its settings are; None if it is not there any more.
+    pub fn directory(&self) -> Option<PathBuf> {
+        let disk = sysfs((self.major, self.minor));
+        let is_same = self.major == LOOP_MAJOR || line(&disk.join("diskseq")) == self.sequence;
+        let directory = disk.join("queue");
+        (is_same && directory.exists()).then_some(directory)
+    }
+
+    pub fn limits(&self) -> Option<Limits> {
+        Some(limits(&self.directory()?))
+    }
+}
+
+/// Those of some loop device, which are like those of the one that an image will have.
+pub fn limits_of_loops() -> Option<Limits> {
+    let mut disks = std::fs::read_dir("/sys/block").ok()?.flatten();
+    let disk = disks.find(|disk| disk.file_name().to_string_lossy().starts_with("loop"))?;
+    Some(limits(&disk.path().join("queue")))
+}
+
+fn limits(directory: &Path) -> Limits {
+    let number = |name: &str| {
+        let text = line(&directory.join(name));
+        text.and_then(|text| text.parse().ok()).unwrap_or(0)
+    };
+    Limits {
+        schedulers: schedulers(&line(&directory.join("scheduler")).unwrap_or_default()),
+        logical_block_size: number("logical_block_size"),
+        physical_block_size: number("physical_block_size"),
+        minimum_io_size: number("minimum_io_size"),
+        optimal_io_size: number("optimal_io_size"),
+        discard_max_bytes: number("discard_max_bytes"),
+        rotational: number("rotational") == 1,
+    }
+}
+
+/// Those that the kernel offers: "[none] mq-deadline kyber".
+fn schedulers(text: &str) -> Vec<String> {
+    text.split_whitespace()
+        .map(|word| word.trim_matches(['[', ']']).to_owned())
+        .collect()
+}
+
+/// The value of one of the files: of several words the one in brackets.
+pub fn value(text: &str) -> String {
+    let chosen = text
+        .split_whitespace()
+        .find_map(|word| word.strip_prefix('[')?.strip_suffix(']'));
+    chosen.unwrap_or(text.trim()).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_offered_and_what_is_chosen() {
+        assert_eq!(
+            schedulers("none [mq-deadline] bfq"),
+            ["none", "mq-deadline", "bfq"]
+        );
+        assert_eq!(schedulers("none\n"), ["none"]);
+        assert_eq!(value("none [mq-deadline] bfq\n"), "mq-deadline");
+        assert_eq!(value("none\n"), "none");
+        assert_eq!(value("128\n"), "128");
+    }
+}

@@ -1,0 +1,224 @@
+//! Settings of queues and of the whole machine that a target has changed: what was there is in the journal before it is
+//! changed, and is written back when the target is released. What somebody else has changed since is left to him.
+
+use crate::probe::queue::{self, Queue};
+use pgfsbench_core::helper::{BlockSettings, KernelSettings};
+use pgfsbench_core::refusal::{Kind, Refusal};
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+pub const VM: &str = "/proc/sys/vm";
+
+/// Whose setting it is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Of {
+    Queue(Queue),
+    Kernel,
+}
+
+/// What is, or is to be, in a file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Value {
+    pub file: String,
+    pub value: String,
+}
+
+/// A setting that has been changed, or was about to be.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Changed {
+    pub of: Of,
+    pub before: Value,
+    /// What was there when everything had been set. Without it the change has perhaps not come to its end, and is undone
+    /// whatever is there.
+    pub after: Option<Value>,
+}
+
+impl Of {
+    pub fn directory(&self) -> Option<PathBuf> {
+        match self {
+            Of::Queue(queue) => queue.directory(),
+            Of::Kernel => Some(VM.into()),
+        }
+    }
+
+    /// The settings of which this may be said: no entry of the journal makes another file written.
+    fn has(&self, file: &str) -> bool {
+        match self {
+            Of::Kernel => KERNEL.contains(&file),
+            Of::Queue(_) => match file.strip_prefix(TUNABLES) {
+                Some(name) => {
+                    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+                    !name.is_empty() && name.chars().all(plain)
+                }
+                None => QUEUE.contains(&file),
+            },
+        }
+    }
+}
+
+/// In the order in which they are written: a new scheduler brings settings of its own.
+const QUEUE: [&str; 4] = ["scheduler", "nr_requests", "read_ahead_kb", "wbt_lat_usec"];
+/// Those of the scheduler itself.
+const TUNABLES: &str = "iosched/";
+const KERNEL: [&str; 6] = [
+    "dirty_background_bytes",
+    "dirty_background_ratio",
+    "dirty_bytes",
+    "dirty_ratio",
+    "dirty_expire_centisecs",
+    "dirty_writeback_centisecs",
+];
+/// Of each pair one is in force, and the other reads as 0; what is written last is.
+const PAIRS: [[&str; 2]; 2] = [
+    ["dirty_bytes", "dirty_ratio"],
+    ["dirty_background_bytes", "dirty_background_ratio"],
+];
+
+impl Changed {
+    /// Why an entry that names this is not believed.
+    pub fn check(&self) -> Result<(), &'static str> {
+        let values = [Some(&self.before), self.after.as_ref()];
+        let plain = |text: &str| text.len() <= 64 && text.chars().all(|c| c.is_ascii_graphic());
+        let fits = values
+            .into_iter()
+            .flatten()
+            .all(|v| self.of.has(&v.file) && plain(&v.value));
+        match fits {
+            true => Ok(()),
+            false => Err("it names a setting that is never changed"),
+        }
+    }
+
+    /// What is there now, if it can be read.
+    pub fn now(&self) -> Option<Value> {
+        read(&self.of.directory()?, &self.before.file)
+    }
+}
+
+/// What is in force where this file is: of a pair perhaps the other.
+fn read(directory: &Path, file: &str) -> Option<Value> {
+    let read = |file: &str| -> Option<Value> {
+        let text = std::fs::read_to_string(directory.join(file)).ok()?;
+        Some(Value {
+            file: file.to_owned(),
+            value: queue::value(&text),
+        })
+    };
+    match PAIRS.iter().find(|pair| pair.contains(&file)) {
+        Some([bytes, ratio]) => read(bytes)
+            .filter(|v| v.value != "0")
+            .or_else(|| read(ratio)),
+        None => read(file),
+    }
+}
+
+pub fn write(of: &Of, value: &Value) -> Result<(), Refusal> {
+    let Some(directory) = of.directory() else {
+        return Ok(());
+    };
+    let path = directory.join(&value.file);
+    std::fs::write(&path, &value.value).map_err(|e| {
+        let message = format!("could not write {} to {}", value.value, path.display());
+        Refusal::new(Kind::System, message)
+            .detail(format!("{e}."))
+            .hint("The kernel's log (dmesg) may say more; give another value, or leave the setting out.")
+    })
+}
+
+/// What will be written to the queue for this, in order.
+pub fn of_block(asked: &BlockSettings) -> Vec<Value> {
+    let number = |n: Option<u64>| n.map(|n| n.to_string());
+    [
+        ("scheduler", asked.scheduler.clone()),
+        ("nr_requests", number(asked.nr_requests)),
+        ("read_ahead_kb", number(asked.read_ahead_kb)),
+    ]
+    .into_iter()
+    .filter_map(|(file, value)| {
+        Some(Value {
+            file: file.into(),
+            value: value?,
+        })
+    })
+    .collect()
+}
+
+/// The same for the kernel.
+pub fn of_kernel(asked: &KernelSettings) -> Vec<Value> {
+    let value = |(file, value): (&str, u64)| Value {
+        file: file.into(),
+        value: value.to_string(),
+    };
+    asked.asked().into_iter().map(value).collect()
+}
+
+/// What is there of everything that writing this would change: with the scheduler go its own settings and some of the queue's.
+pub fn before(of: &Of, asked: &[Value]) -> Vec<Changed> {
+    let Some(directory) = of.directory() else {
+        return Vec::new();
+    };
+    let mut files: Vec<String> = asked.iter().map(|value| value.file.clone()).collect();
+    let changes_scheduler = asked
+        .iter()
+        .any(|v| v.file == "scheduler" && read(&directory, "scheduler").as_ref() != Some(v));
+    if changes_scheduler {
+        for file in ["nr_requests", "wbt_lat_usec"] {
+            if !files.iter().any(|f| f == file) {
+                files.push(file.into());
+            }
+        }
+        let tunables = std::fs::read_dir(directory.join(TUNABLES));
+        let mut tunables: Vec<String> = tunables
+            .into_iter()
+            .flatten()
+            .flatten()
+            .map(|entry| format!("{TUNABLES}{}", entry.file_name().to_string_lossy()))
+            .filter(|file| of.has(file))
+            .collect();
+        tunables.sort();
+        // Right after the scheduler whose they are.
+        files.splice(1..1, tunables);
+    }
+    files
+        .iter()
+        .filter_map(|file| {
+            Some(Changed {
+                of: of.clone(),
+                before: read(&directory, file)?,
+                after: None,
+            })
+        })
+        .filter(|changed| changed.check().is_ok())
+        .collect()
+}
+
+/// Of what was changed, what is to be written back: whatever may be half done, and what is still as it was left. What somebody
+/// else has changed since is not; the settings of a scheduler that is not written back have gone with it.
+pub fn to_put_back(changed: &[Changed], now: impl Fn(&Changed) -> Option<Value>) -> Vec<Changed> {
+    let is_as_left = |c: &Changed| c.after.is_none() || now(c) == c.after;
+    let scheduler_is_another = |of: &Of| {
+        changed
+            .iter()
+            .any(|c| c.of == *of && c.before.file == "scheduler" && !is_as_left(c))
+    };
+    let is_due = |c: &&Changed| match c.before.file.starts_with(TUNABLES) {
+        true => !scheduler_is_another(&c.of),
+        false => is_as_left(c),
+    };
+    changed.iter().filter(is_due).cloned().collect()
+}
+
+/// In words, for a report.
+pub fn words(values: &[Value]) -> String {
+    let words: Vec<String> = values
+        .iter()
+        .map(|v| format!("{} to {}", v.value, v.file))
+        .collect();
+    words.join(", ")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,181 @@
+//! Settings of this machine that tests change: put back whatever becomes of the test.
+
+use super::lab::system;
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+const VM: &str = "/proc/sys/vm";
+const FILES: [&str; 6] = [
+    "dirty_background_bytes",
+    "dirty_background_ratio",
+    "dirty_bytes",
+    "dirty_ratio",
+    "dirty_expire_centisecs",
+    "dirty_writeback_centisecs",
+];
+
+/// The right to change the kernel's settings, which are there once: and what they were.
+pub struct Machine {
+    before: BTreeMap<&'static str, String>,
+    watcher: Child,
+    _lock: File,
+}
+
+impl Machine {
+    pub fn new() -> Self {
+        let lock = File::create("/tmp/pgfsbench-tests-vm.lock").expect("a lock");
+        lock.lock().expect("the lock");
+        let before = kernel();
+        // It reads until this process has ended, even when that is killed.
+        let mut script = String::from("cat >/dev/null; cd /proc/sys/vm;");
+        for (file, value) in &before {
+            if value != "0" || file.ends_with("_centisecs") {
+                script += &format!(" echo {value} >{file};");
+            }
+        }
+        let watcher = Command::new("/bin/sh")
+            .args(["-c", &script])
+            .stdin(Stdio::piped())
+            .spawn()
+            .expect("sh");
+        Self {
+            before,
+            watcher,
+            _lock: lock,
+        }
+    }
+
+    pub fn assert_as_before(&self, when: &str) {
+        assert_eq!(kernel(), self.before, "{when}");
+    }
+
+    pub fn set(&self, file: &str, value: &str) {
+        fs::write(Path::new(VM).join(file), value).expect("written");
+    }
+}
+
+impl Drop for Machine {
+    fn drop(&mut self) {
+        drop(self.watcher.stdin.take());
+        let _ = self.watcher.wait();
+    }
+}
+
+/// What is in force of the kernel's settings.
+pub fn kernel() -> BTreeMap<&'static str, String> {
+    let read = |file| fs::read_to_string(Path::new(VM).join(file)).expect("a setting");
+    FILES
+        .iter()
+        .map(|file| (*file, read(file).trim().to_owned()))
+        .collect()
+}
+
+/// The queue of a loop device of the test's.
+pub struct Queue {
+    directory: PathBuf,
+    original: BTreeMap<String, String>,
+    before: BTreeMap<String, String>,
+}
+
+impl Queue {
+    pub fn of(device: &str) -> Self {
+        let name = device.trim_start_matches("/dev/");
+        let directory = Path::new("/sys/block").join(name).join("queue");
+        let mut queue = Self {
+            directory,
+            original: BTreeMap::new(),
+            before: BTreeMap::new(),
+        };
+        queue.original = queue.all();
+        queue.remember();
+        queue
+    }
+
+    pub fn get(&self, file: &str) -> String {
+        let text = fs::read_to_string(self.directory.join(file)).unwrap_or_default();
+        let chosen = text
+            .split_whitespace()
+            .find_map(|word| word.strip_prefix('[')?.strip_suffix(']'));
+        chosen.unwrap_or(text.trim()).to_owned()
+    }
+
+    pub fn set(&self, file: &str, value: &str) {
+        fs::write(self.directory.join(file), value).expect("written");
+    }
+
+    /// Everything that may change with what is asked for.
+    pub fn all(&self) -> BTreeMap<String, String> {
+        let mut files: Vec<String> = ["scheduler", "nr_requests", "read_ahead_kb", "wbt_lat_usec"]
+            .map(String::from)
+            .to_vec();
+        for entry in fs::read_dir(self.directory.join("iosched"))
+            .into_iter()
+            .flatten()
+            .flatten()
+        {
+            files.push(format!("iosched/{}", entry.file_name().to_string_lossy()));
+        }
+        files
+            .into_iter()
+            .map(|f| (self.get(&f), f))
+            .map(|(v, f)| (f, v))
+            .collect()
+    }
+
+    /// From now on this is how it was.
+    pub fn remember(&mut self) {
+        self.before = self.all();
+    }
+
+    pub fn assert_as_before(&self, when: &str) {
+        assert_eq!(self.all(), self.before, "{when}");
+    }
+
+    pub fn offers(&self, scheduler: &str) -> bool {
+        let text = fs::read_to_string(self.directory.join("scheduler")).unwrap_or_default();
+        text.split_whitespace()
+            .any(|word| word.trim_matches(['[', ']']) == scheduler)
+    }
+}
+
+/// Of a loop device of the test's, which keeps it.
+impl Drop for Queue {
+    fn drop(&mut self) {
+        for file in ["scheduler", "nr_requests", "read_ahead_kb"] {
+            let _ = fs::write(self.directory.join(file), &self.original[file]);
+        }
+    }
+}
+
+/// Two partitions of a loop device, as a disk has them; they outlive it unless they are removed.
+pub struct Partitions {
+    device: String,
+    pub names: [String; 2],
+}
+
+impl Partitions {
+    pub fn new(device: &str, megabytes: u64) -> Self {
+        let half = (megabytes << 20) / 512 / 2;
+        let device = device.to_owned();
+        let names = [format!("{device}p1"), format!("{device}p2")];
+        let partitions = Self { device, names };
+        for (number, start) in [("1", 2048), ("2", half)] {
+            let length = (half - 2048).to_string();
+            let start = start.to_string();
+            system("addpart", &[&partitions.device, number, &start, &length]);
+        }
+        partitions
+    }
+}
+
+impl Drop for Partitions {
+    fn drop(&mut self) {
+        for number in ["1", "2"] {
+            let _ = Command::new("delpart")
+                .args([&self.device, number])
+                .output();
+        }
+    }
+}

@@ -1,0 +1,339 @@
+//! Settings of the disk's queue and of the kernel: set while a target is prepared, and put back after it, whatever happens.
+
+use super::disk::{Disk, MEGABYTES};
+use super::lab::Lab;
+use super::machine::{Machine, Partitions, Queue, kernel};
+use pgfsbench_tests::skip;
+use serde_json::Value;
+use std::os::unix::process::ExitStatusExt;
+
+const KERNEL: [&str; 6] = [
+    "--kernel-setting",
+    "dirty_bytes=1073741824",
+    "--kernel-setting",
+    "dirty_background_bytes=536870912",
+    "--kernel-setting",
+    "dirty_expire_centisecs=2900",
+];
+
+/// A disk whose queue somebody has set up as he likes it, and what is asked for instead.
+fn tuned(test: &str) -> Option<(Disk, Queue, Vec<&'static str>)> {
+    let disk = Disk::new(test)?;
+    allow(&disk, &[&disk.device]);
+    let mut queue = Queue::of(&disk.device);
+    if !queue.offers("mq-deadline") || !queue.offers("none") {
+        skip(test, "needs the I/O scheduler mq-deadline");
+        return None;
+    }
+    queue.set("scheduler", "mq-deadline");
+    queue.set("iosched/read_expire", "320");
+    queue.set("nr_requests", "99");
+    queue.set("read_ahead_kb", "512");
+    queue.remember();
+    let asked = vec![
+        "--block-setting",
+        "scheduler=none",
+        "--block-setting",
+        "read_ahead_kb=128",
+        "--block-setting",
+        "nr_requests=64",
+    ];
+    Some((disk, queue, asked))
+}
+
+fn allow(disk: &Disk, devices: &[&str]) {
+    let devices: String = devices
+        .iter()
+        .map(|device| format!("[[device]]\npath = {device:?}\n"))
+        .collect();
+    let allowed = "kernel_settings = true\ndrop_caches = true\n";
+    disk.lab
+        .configure(&format!("{allowed}{}{devices}", disk.lab.usual()));
+}
+
+fn prepare<'a>(target: &'a str, device: &'a str, further: &[&'a str]) -> Vec<&'a str> {
+    let wanted = [
+        "prepare",
+        "--target",
+        target,
+        "--filesystem",
+        "ext4",
+        "--device",
+        device,
+    ];
+    [&wanted[..], further].concat()
+}
+
+#[test]
+fn settings_are_in_force_while_a_target_is_prepared_and_put_back_after_it() {
+    let test = "settings_are_in_force_while_a_target_is_prepared_and_put_back_after_it";
+    let Some((disk, queue, asked)) = tuned(test) else {
+        return;
+    };
+    let machine = Machine::new();
+    let asked = [&asked[..], &KERNEL].concat();
+    let result: Value =
+        serde_json::from_str(&disk.lab.ok(&prepare("d", &disk.device, &asked))).expect("JSON");
+    assert_eq!(queue.get("scheduler"), "none");
+    assert_eq!(queue.get("nr_requests"), "64");
+    assert_eq!(queue.get("read_ahead_kb"), "128");
+    assert_eq!(kernel()["dirty_bytes"], "1073741824");
+    assert_eq!(kernel()["dirty_ratio"], "0");
+    assert_eq!(kernel()["dirty_background_bytes"], "536870912");
+    assert_eq!(kernel()["dirty_expire_centisecs"], "2900");
+    assert_eq!(result["block_settings"]["scheduler"], "none");
+    assert_eq!(result["kernel_settings"]["dirty_bytes"], 1 << 30);
+    assert!(result["queue"]["physical_block_size"].as_u64() >= Some(512));
+    let before = result["settings_before"].as_array().expect("an array");
+    let was = |file: &str| {
+        before
+            .iter()
+            .find(|v| v["file"] == file)
+            .map(|v| v["value"].clone())
+    };
+    assert_eq!(was("scheduler"), Some("mq-deadline".into()));
+    assert_eq!(was("nr_requests"), Some("99".into()));
+    disk.lab.ok(&["release", "--target", "d"]);
+    queue.assert_as_before("released");
+    machine.assert_as_before("released");
+    disk.assert_released();
+
+    // Nothing is touched by one that asks for nothing.
+    disk.succeeds();
+    queue.assert_as_before("nothing asked");
+}
+
+#[test]
+fn killed_at_any_moment_every_setting_is_put_back() {
+    let Some((disk, queue, asked)) = tuned("killed_at_any_moment_every_setting_is_put_back") else {
+        return;
+    };
+    let machine = Machine::new();
+    let asked = [&asked[..], &KERNEL].concat();
+    let prepare = prepare("d", &disk.device, &asked);
+    let killed = |arguments: &[&str], when: &str, step: &str| {
+        let output = disk.lab.run(&[arguments, &[when, step]].concat());
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.signal(), Some(9), "{when} {step}: {said}");
+    };
+    for step in [
+        "set_queue",
+        "scheduler",
+        "nr_requests",
+        "read_ahead_kb",
+        "set_kernel",
+        "dirty_bytes",
+        "dirty_background_bytes",
+        "dirty_expire_centisecs",
+        "mkfs",
+        "mount",
+    ] {
+        for when in ["--stop-before", "--stop-after"] {
+            killed(&prepare, when, step);
+            disk.lab.ok(&["cleanup"]);
+            queue.assert_as_before(step);
+            machine.assert_as_before(step);
+            disk.assert_released();
+        }
+    }
+    for (when, step) in [
+        ("--stop-before", "put_back"),
+        ("--stop-after", "put_back_scheduler"),
+        ("--stop-after", "put_back_nr_requests"),
+        ("--stop-after", "put_back_dirty_ratio"),
+        ("--stop-after", "put_back"),
+    ] {
+        disk.lab.ok(&prepare);
+        killed(&["release", "--target", "d"], when, step);
+        // The next one undoes the rest by itself.
+        disk.lab.ok(&prepare);
+        assert_eq!(queue.get("scheduler"), "none");
+        disk.lab.ok(&["cleanup"]);
+        queue.assert_as_before(step);
+        machine.assert_as_before(step);
+        disk.assert_released();
+    }
+}
+
+#[test]
+fn two_targets_on_one_disk_do_not_lose_what_was_there() {
+    let Some((disk, queue, asked)) = tuned("two_targets_on_one_disk_do_not_lose_what_was_there")
+    else {
+        return;
+    };
+    let machine = Machine::new();
+    let partitions = Partitions::new(&disk.device, MEGABYTES);
+    let [first, second] = &partitions.names;
+    allow(&disk, &[first, second]);
+    disk.lab
+        .ok(&prepare("first", first, &[&asked[..], &KERNEL].concat()));
+    let words = ["target \"first\" has changed", "Release it first"];
+    disk.lab.refused(&prepare("second", second, &asked), &words);
+    disk.lab
+        .refused(&prepare("second", second, &KERNEL), &words);
+    // One that changes nothing is in nobody's way; and does not put back what is not its own.
+    disk.lab.ok(&prepare("second", second, &[]));
+    disk.lab.ok(&["release", "--target", "second"]);
+    assert_eq!(queue.get("nr_requests"), "64");
+    disk.lab.ok(&["release", "--target", "first"]);
+    queue.assert_as_before("the first released");
+    machine.assert_as_before("the first released");
+    disk.lab.ok(&prepare("second", second, &asked));
+    disk.lab.ok(&["release", "--target", "second"]);
+    queue.assert_as_before("the second released");
+}
+
+#[test]
+fn what_somebody_else_has_set_meanwhile_stays() {
+    let Some((disk, queue, asked)) = tuned("what_somebody_else_has_set_meanwhile_stays") else {
+        return;
+    };
+    let machine = Machine::new();
+    disk.lab
+        .ok(&prepare("d", &disk.device, &[&asked[..], &KERNEL].concat()));
+    queue.set("read_ahead_kb", "256");
+    machine.set("dirty_ratio", "27");
+    let output = disk.lab.run(&["release", "--target", "d"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    assert!(
+        said.contains("somebody else has set it meanwhile"),
+        "{said}"
+    );
+    assert_eq!(queue.get("read_ahead_kb"), "256");
+    assert_eq!(queue.get("scheduler"), "mq-deadline");
+    assert_eq!(queue.get("iosched/read_expire"), "320");
+    assert_eq!(queue.get("nr_requests"), "99");
+    assert_eq!(kernel()["dirty_ratio"], "27");
+    machine.set("dirty_ratio", "20");
+    disk.assert_released();
+}
+
+#[test]
+fn what_the_kernel_does_not_take_is_refused_and_nothing_is_changed() {
+    let test = "what_the_kernel_does_not_take_is_refused_and_nothing_is_changed";
+    let Some((disk, queue, _)) = tuned(test) else {
+        return;
+    };
+    let machine = Machine::new();
+    for (settings, words) in [
+        (
+            vec!["--block-setting", "scheduler=cfq"],
+            ["there is no I/O scheduler \"cfq\"", "mq-deadline"],
+        ),
+        (
+            vec!["--block-setting", "scheduler=../../x"],
+            ["invalid I/O scheduler", "lower case"],
+        ),
+        (
+            vec!["--block-setting", "write_cache=x"],
+            ["invalid block settings", "write_cache"],
+        ),
+        // More than the queue without a scheduler has; the scheduler has been changed by then.
+        (
+            vec![
+                "--block-setting",
+                "scheduler=none",
+                "--block-setting",
+                "nr_requests=60000",
+            ],
+            ["could not write 60000", "Invalid argument"],
+        ),
+        (
+            vec![
+                "--kernel-setting",
+                "dirty_bytes=100000000",
+                "--kernel-setting",
+                "dirty_ratio=5",
+            ],
+            ["exclude each other", "Give one of them."],
+        ),
+        (
+            vec!["--kernel-setting", "swappiness=5"],
+            ["invalid kernel settings", "swappiness"],
+        ),
+    ] {
+        disk.lab
+            .refused(&prepare("d", &disk.device, &settings), &words);
+        queue.assert_as_before(words[0]);
+        machine.assert_as_before(words[0]);
+        disk.assert_released();
+    }
+}
+
+#[test]
+fn what_is_the_whole_machines_has_to_be_allowed() {
+    let Some(lab) = Lab::new("what_is_the_whole_machines_has_to_be_allowed") else {
+        return;
+    };
+    let machine = Machine::new();
+    let wanted = [
+        "prepare",
+        "--target",
+        "t",
+        "--filesystem",
+        "ext4",
+        "--image",
+        "64MB",
+    ];
+    lab.refused(
+        &[&wanted[..], &KERNEL].concat(),
+        &["kernel settings are not allowed", "kernel_settings = true"],
+    );
+    lab.refused(
+        &["drop-caches"],
+        &["dropping caches is not allowed", "drop_caches = true"],
+    );
+    machine.assert_as_before("refused");
+    lab.assert_nothing_left();
+    lab.configure(&format!("drop_caches = true\n{}", lab.usual()));
+    assert!(lab.ok(&["drop-caches"]).contains("\"dropped\": true"));
+}
+
+#[test]
+fn an_images_settings_are_put_back_before_others_get_its_loop_device() {
+    let Some(lab) = Lab::new("an_images_settings_are_put_back_before_others_get_its_loop_device")
+    else {
+        return;
+    };
+    let wanted = [
+        "prepare",
+        "--target",
+        "t",
+        "--filesystem",
+        "ext4",
+        "--image",
+        "64MB",
+    ];
+    let result: Value = serde_json::from_str(&lab.ok(&wanted)).expect("JSON");
+    let device = result["device"].as_str().expect("a device").to_owned();
+    let queue = Queue::of(&device);
+    lab.ok(&["release", "--target", "t"]);
+    let other = match queue.get("read_ahead_kb").as_str() {
+        "64" => "128",
+        _ => "64",
+    };
+    let setting = format!("read_ahead_kb={other}");
+    let asked = [&wanted[..], &["--block-setting", &setting]].concat();
+    // Released, killed, and unmounted and detached by somebody's hand.
+    for how in ["release", "kill", "hand"] {
+        if how == "kill" {
+            let output = lab.run(&[&asked[..], &["--stop-after", "mount"]].concat());
+            assert_eq!(output.status.signal(), Some(9));
+        } else {
+            lab.ok(&asked);
+        }
+        let [now] = &lab.loops()[..] else {
+            panic!("{:?}", lab.loops());
+        };
+        let used = Queue::of(now);
+        assert_eq!(used.get("read_ahead_kb"), other);
+        if how == "hand" {
+            super::lab::system("umount", &[&lab.path("mnt/bench@t").display().to_string()]);
+            super::lab::system("losetup", &["-d", now]);
+        }
+        lab.ok(&["cleanup"]);
+        assert_ne!(used.get("read_ahead_kb"), other, "{how}");
+        lab.assert_nothing_left();
+    }
+}
