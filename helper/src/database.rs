@@ -5,10 +5,11 @@
 //! pg_stat_activity: so the extension sees whether somebody is there, and two helpers do not serve the same database.
 
 mod job;
+mod watch;
 
 use job::{Job, Outcome};
 use pgfsbench_core::helper::Request;
-use pgfsbench_core::helper::protocol::{Answer, Hello, Order, Reply, read, write};
+use pgfsbench_core::helper::protocol::{Answer, Hello, Message, Order, Reply, read, write};
 use pgfsbench_core::refusal::{Kind, Refusal};
 use postgres::fallible_iterator::FallibleIterator;
 use postgres::{Client, NoTls};
@@ -17,11 +18,14 @@ use std::error::Error;
 use std::io::{self, BufReader};
 use std::os::unix::net::UnixStream;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
+use watch::limited;
 
 /// How often it looks whether root is still there, and for jobs whose notification was missed.
 const TICK: Duration = Duration::from_millis(500);
 const PAUSE: Duration = Duration::from_secs(1);
+/// How long it tries to write down how a job has ended while the server cannot be reached. What was prepared is released then.
+const UNTIL_RECORDED: Duration = Duration::from_secs(60);
 
 type Failure = Box<dyn Error + Send + Sync>;
 
@@ -60,8 +64,14 @@ pub fn main() -> Result<(), Refusal> {
 struct Servant {
     root: UnixStream,
     from: BufReader<UnixStream>,
-    /// What came of a job while the database could not be told.
-    unrecorded: Option<(i64, Outcome)>,
+    /// What came of a job while the database could not be reached.
+    unrecorded: Option<Unrecorded>,
+}
+
+struct Unrecorded {
+    job: i64,
+    outcome: Outcome,
+    since: Instant,
 }
 
 enum Ended {
@@ -77,7 +87,6 @@ impl Servant {
         loop {
             match self.session(hello) {
                 Ok(Ended::Root | Ended::Queue) => return Ok(()),
-                Err(e) if hello.once && self.unrecorded.is_none() => return Err(e),
                 Err(e) => {
                     // One line for each trouble, however long it lasts.
                     let said = describe(&e);
@@ -85,6 +94,14 @@ impl Servant {
                         eprintln!("pgfsbench-helper: {said}");
                         last = said;
                     }
+                    let is_over = |u: &Unrecorded| u.since.elapsed() > UNTIL_RECORDED;
+                    if let Some(Unrecorded { job, .. }) = self.unrecorded.take_if(|u| is_over(u)) {
+                        self.tell_root(job, false)?;
+                    }
+                    if hello.once && self.unrecorded.is_none() {
+                        return Err(e);
+                    }
+                    // Then root releases what nobody could be told of.
                     if self.root_is_gone(PAUSE)? {
                         return Ok(());
                     }
@@ -99,23 +116,27 @@ impl Servant {
         config
             .application_name(concat!("pgfsbench-helper ", env!("CARGO_PKG_VERSION")))
             .connect_timeout(Duration::from_secs(10));
-        let mut client = config.connect(NoTls)?;
-        job::settle_in(&mut client)?;
-        if let Some((id, outcome)) = self.unrecorded.take()
-            && let Err(e) = job::record(&mut client, id, &outcome)
+        let mut client = limited(|| config.connect(NoTls))?;
+        limited(|| job::settle_in(&mut client))?;
+        if let Some(Unrecorded {
+            job,
+            outcome,
+            since,
+        }) = self.unrecorded.take()
         {
-            self.unrecorded = Some((id, outcome));
-            return Err(e);
+            self.record(&mut client, job, outcome, since)?;
         }
-        job::fail_stale(&mut client)?;
+        limited(|| job::fail_stale(&mut client))?;
         let mut is_published = false;
+        // Jobs that cannot even be taken are in nobody's way.
+        let mut refractory = Vec::new();
         loop {
             loop {
                 // Nothing is taken that nobody could do.
                 if self.root_is_gone(Duration::ZERO)? {
                     return Ok(Ended::Root);
                 }
-                let Some(next) = job::claim(&mut client)? else {
+                let Some(next) = limited(|| job::claim(&mut client, &mut refractory))? else {
                     break;
                 };
                 is_published = false;
@@ -138,43 +159,77 @@ impl Servant {
             if notification.is_some() {
                 while client.notifications().iter().next()?.is_some() {}
             } else {
-                client.batch_execute("")?;
+                limited(|| client.batch_execute(""))?;
             }
         }
     }
 
     /// Has one job done and records it. Whether root has gone meanwhile.
     fn carry_out(&mut self, client: &mut Client, job: Job) -> Result<bool, Failure> {
-        let (outcome, is_gone) = match job.request {
-            Err(refusal) => (Outcome::refused(Vec::new(), refusal), false),
-            Ok(request) => match self.ask_root(client, job.id, request) {
-                Ok(outcome) => (outcome, false),
-                Err(e) => {
-                    let refusal =
-                        Refusal::new(Kind::System, "pgfsbench-helper has ended during the job")
-                            .detail(format!("{e}."))
-                            .hint("It clears up when it is started again; look at its log.");
-                    (Outcome::refused(Vec::new(), refusal), true)
-                }
-            },
+        let request = match job.request {
+            Ok(request) => request,
+            Err(refusal) => {
+                let outcome = Outcome::refused(Vec::new(), refusal);
+                limited(|| job::record(client, job.id, &outcome))?;
+                return Ok(false);
+            }
         };
-        if let Err(e) = job::record(client, job.id, &outcome) {
-            self.unrecorded = Some((job.id, outcome));
-            return Err(e);
+        match self.ask_root(client, job.id, request) {
+            Ok(outcome) => {
+                self.record(client, job.id, outcome, Instant::now())?;
+                Ok(false)
+            }
+            Err(e) => {
+                let refusal =
+                    Refusal::new(Kind::System, "pgfsbench-helper has ended during the job")
+                        .detail(format!("{e}."))
+                        .hint("It clears up when it is started again; look at its log.");
+                let outcome = Outcome::refused(Vec::new(), refusal);
+                limited(|| job::record(client, job.id, &outcome))?;
+                Ok(true)
+            }
         }
-        Ok(is_gone)
+    }
+
+    /// Writes what has become of a job that root has done, and tells root whether that is written. While the server cannot be
+    /// reached it is kept, for a while.
+    fn record(
+        &mut self,
+        client: &mut Client,
+        job: i64,
+        outcome: Outcome,
+        since: Instant,
+    ) -> Result<(), Failure> {
+        match limited(|| job::record(client, job, &outcome)) {
+            Ok(is_recorded) => self.tell_root(job, is_recorded),
+            Err(e) => {
+                self.unrecorded = Some(Unrecorded {
+                    job,
+                    outcome,
+                    since,
+                });
+                Err(e)
+            }
+        }
+    }
+
+    /// That it has gone is found out later.
+    fn tell_root(&mut self, job: i64, recorded: bool) -> Result<(), Failure> {
+        let _ = write(&mut self.root, &Message::Told { job, recorded });
+        Ok(())
     }
 
     /// Stores what is to be seen on this machine now. Whether root has gone meanwhile.
     fn publish(&mut self, client: &mut Client) -> Result<bool, Failure> {
-        match self.ask_root(client, 0, Request::Describe) {
-            Ok(outcome) => job::publish(client, &outcome).map(|()| false),
-            Err(_) => Ok(true),
-        }
+        let Ok(outcome) = self.ask_root(client, 0, Request::Describe) else {
+            return Ok(true);
+        };
+        self.tell_root(0, true)?;
+        limited(|| job::publish(client, &outcome)).map(|()| false)
     }
 
     fn ask_root(&mut self, client: &mut Client, job: i64, request: Request) -> io::Result<Outcome> {
-        write(&mut self.root, &Order { job, request })?;
+        write(&mut self.root, &Message::Order(Order { job, request }))?;
         let mut steps = Vec::new();
         loop {
             let answer: Answer = read(&mut self.from)?.ok_or(io::ErrorKind::UnexpectedEof)?;
@@ -182,7 +237,7 @@ impl Servant {
                 Reply::Step(report) => {
                     steps.push(report);
                     // For those who look meanwhile; the whole comes with the end.
-                    let _ = job::record_steps(client, job, &steps);
+                    let _ = limited(|| job::record_steps(client, job, &steps));
                 }
                 Reply::Finished(result) => return Ok(Outcome::done(steps, result)),
                 Reply::Refused(refusal) => return Ok(Outcome::refused(steps, refusal)),

@@ -92,10 +92,7 @@ impl Engine {
     /// Does what a job asks for, on behalf of this database.
     pub fn handle(&self, database: &Name, request: &Request, tell: Tell) -> Result<Value, Refusal> {
         request.check()?;
-        let place = |target: &Name| Place {
-            database: database.clone(),
-            target: target.clone(),
-        };
+        let place = |target: &Name| place_of(database, target);
         match request {
             Request::Prepare { target, prepare } => self.prepare(&place(target), prepare, tell),
             Request::Release { target } => self.release(&place(target), tell),
@@ -188,10 +185,42 @@ impl Engine {
             work.take(step, entry, tell)?;
             self.hook.after(step.name());
         }
-        entry.state = State::Ready;
+        entry.state = State::Untold;
         self.journal.write(entry)?;
         self.hook.after("ready");
         Ok(work)
+    }
+
+    /// Who asked for a target knows that it is prepared: from now on it stays until it is released.
+    pub fn keep(&self, database: &Name, target: &Name) -> Result<(), Refusal> {
+        self.while_untold(database, target, |mut entry, _| {
+            entry.state = State::Ready;
+            self.journal.write(&entry)
+        })
+    }
+
+    /// Nobody will ever know of it.
+    pub fn discard(&self, database: &Name, target: &Name) -> Result<(), Refusal> {
+        self.while_untold(database, target, |entry, lock| {
+            let place = place_of(database, target);
+            self.undo(&place, entry, lock, &mut |_| {})
+        })
+    }
+
+    fn while_untold(
+        &self,
+        database: &Name,
+        target: &Name,
+        act: impl FnOnce(Entry, &File) -> Result<(), Refusal>,
+    ) -> Result<(), Refusal> {
+        let lock = self.journal.lock()?;
+        let entry = self
+            .journal
+            .read(&place_of(database, target), &self.config)?;
+        match entry {
+            Some(entry) if entry.state == State::Untold => act(entry, &lock),
+            _ => Ok(()),
+        }
     }
 
     /// What the extension needs to know about the filesystem.
@@ -294,6 +323,13 @@ impl Engine {
         Ok(!probe::mounts()?
             .iter()
             .any(|mount| Path::new(&mount.mount_point) == entry.mount_point))
+    }
+}
+
+fn place_of(database: &Name, target: &Name) -> Place {
+    Place {
+        database: database.clone(),
+        target: target.clone(),
     }
 }
 

@@ -9,6 +9,7 @@ use std::io::{PipeReader, Read};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
@@ -81,21 +82,53 @@ impl Outcome {
     }
 }
 
+/// After SIGKILL a program ends at once, unless it is in the kernel and waits for a device.
+const GRACE: Duration = Duration::from_secs(if cfg!(test) { 1 } else { 10 });
+
+/// Whether the helper is to end now: what makes something is not waited for any more.
+static STOPPING: AtomicBool = AtomicBool::new(false);
+
+/// From now on programs that make something are killed; those that undo it are not.
+pub fn stop() {
+    STOPPING.store(true, Ordering::SeqCst);
+}
+
+/// Whether it may be killed before its deadline.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum When {
+    AtDeadline,
+    /// Also when the helper is to end.
+    OrStopping,
+}
+
 /// Runs a program that only tells something to its end. Only that it could not be started is an error.
 pub fn run(argv: &[String], deadline: Duration) -> Result<Outcome, Refusal> {
-    run_with(argv, deadline, Stdio::null())
+    run_with(argv, deadline, Stdio::null(), When::AtDeadline)
 }
 
 /// Runs a program that changes something. It has the lock of the state directory as its input, an empty file: so nobody else
 /// gets the lock before the program has ended, even when this process is killed.
 pub fn run_locked(argv: &[String], deadline: Duration, lock: &File) -> Result<Outcome, Refusal> {
-    let lock = lock.try_clone().map_err(|e| {
-        Refusal::new(Kind::System, format!("could not run {}", argv[0])).detail(format!("{e}."))
-    })?;
-    run_with(argv, deadline, lock.into())
+    run_with(argv, deadline, shared(argv, lock)?, When::AtDeadline)
 }
 
-fn run_with(argv: &[String], deadline: Duration, input: Stdio) -> Result<Outcome, Refusal> {
+/// The same for a program that makes something, which is killed when the helper is to end.
+pub fn run_making(argv: &[String], deadline: Duration, lock: &File) -> Result<Outcome, Refusal> {
+    run_with(argv, deadline, shared(argv, lock)?, When::OrStopping)
+}
+
+fn shared(argv: &[String], lock: &File) -> Result<Stdio, Refusal> {
+    lock.try_clone().map(Stdio::from).map_err(|e| {
+        Refusal::new(Kind::System, format!("could not run {}", argv[0])).detail(format!("{e}."))
+    })
+}
+
+fn run_with(
+    argv: &[String],
+    deadline: Duration,
+    input: Stdio,
+    when: When,
+) -> Result<Outcome, Refusal> {
     assert!(argv[0].starts_with('/'), "programs have absolute paths");
     let began = Instant::now();
     let could_not = |e: std::io::Error| {
@@ -118,31 +151,46 @@ fn run_with(argv: &[String], deadline: Duration, input: Stdio) -> Result<Outcome
     drop(command);
     let output = keep(reader);
 
+    let is_stopping = || when == When::OrStopping && STOPPING.load(Ordering::SeqCst);
+    let mut killed = None;
     let mut pause = Duration::from_millis(1);
-    let (status, late) = loop {
+    let status = loop {
         if let Some(status) = child.try_wait().map_err(could_not)? {
-            break (status, false);
+            break Some(status);
         }
-        if began.elapsed() > deadline {
-            if let Some(group) = Pid::from_raw(child.id() as i32) {
-                let _ = kill_process_group(group, Signal::KILL);
+        match killed {
+            None if began.elapsed() > deadline || is_stopping() => {
+                if let Some(group) = Pid::from_raw(child.id() as i32) {
+                    let _ = kill_process_group(group, Signal::KILL);
+                }
+                killed = Some(Instant::now());
             }
-            break (child.wait().map_err(could_not)?, true);
+            Some(at) if at.elapsed() > GRACE => break None,
+            _ => {}
         }
         std::thread::sleep(pause);
         pause = (pause * 2).min(Duration::from_millis(20));
     };
     // Something that it left in the background may hold the pipe open.
-    let mut output = output
-        .recv_timeout(Duration::from_secs(2))
-        .unwrap_or_default();
-    if late {
-        output += &format!("\nkilled after {} s", deadline.as_secs());
+    let patience = Duration::from_secs(if status.is_some() { 2 } else { 0 });
+    let mut output = output.recv_timeout(patience).unwrap_or_default();
+    if killed.is_some() {
+        output += &match is_stopping() {
+            true => "\nkilled: pgfsbench-helper is being stopped".to_owned(),
+            false => format!("\nkilled after {} s", deadline.as_secs()),
+        };
+    }
+    if status.is_none() {
+        // It keeps the lock until it ends: so nobody touches what it works on.
+        output += &format!(
+            "\nprocess {} has not ended since: it waits in the kernel, for a device that does not answer",
+            child.id()
+        );
     }
     Ok(Outcome {
         argv: argv.to_vec(),
         ms: began.elapsed().as_secs_f64() * 1000.0,
-        exit_code: status.code(),
+        exit_code: status.and_then(|status| status.code()),
         output,
     })
 }
@@ -203,6 +251,58 @@ mod tests {
             outcome.output
         );
         assert!(outcome.ms < 30_000.0);
+    }
+
+    /// A frozen filesystem keeps whoever writes to it in the kernel, where no signal reaches him.
+    #[test]
+    fn what_cannot_be_killed_is_not_waited_for_and_keeps_the_lock() {
+        use rustix::fs::{FlockOperation, flock};
+        if !rustix::process::geteuid().is_root() || !Path::new("/dev/loop-control").exists() {
+            return;
+        }
+        let place = tempfile::tempdir().unwrap();
+        let (image, below) = (place.path().join("image"), place.path().join("below"));
+        std::fs::create_dir(&below).unwrap();
+        let (image, below) = (image.display(), below.display());
+        let prepared = sh(
+            &format!(
+                "truncate -s 32M {image} && mkfs.ext4 -q {image} && mount -o loop {image} {below} && fsfreeze -f {below}"
+            ),
+            SHORT,
+        );
+        assert!(prepared.succeeded(), "{}", prepared.output);
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let lock = File::open(file.path()).unwrap();
+        flock(&lock, FlockOperation::NonBlockingLockExclusive).unwrap();
+        let argv = ["/bin/sh", "-c", &format!("exec touch {below}/x")].map(String::from);
+        let outcome = run_locked(&argv, Duration::from_millis(100), &lock).unwrap();
+        drop(lock);
+        let try_lock = || {
+            flock(
+                File::open(file.path()).unwrap(),
+                FlockOperation::NonBlockingLockExclusive,
+            )
+        };
+        let kept = try_lock();
+        let thawed = sh(&format!("fsfreeze -u {below}"), SHORT);
+        let began = Instant::now();
+        while try_lock().is_err() && began.elapsed() < SHORT {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let undone = sh(&format!("umount {below}"), SHORT);
+        assert!(
+            thawed.succeeded() && undone.succeeded(),
+            "{}",
+            undone.output
+        );
+        assert_eq!(kept, Err(rustix::io::Errno::WOULDBLOCK));
+        assert_eq!(outcome.exit_code, None);
+        assert!(
+            outcome.output.contains("has not ended"),
+            "{}",
+            outcome.output
+        );
+        assert_eq!(try_lock(), Ok(()));
     }
 
     #[test]

@@ -50,9 +50,9 @@ struct Command {
 #[derive(Subcommand)]
 enum Action {
     /// Do the jobs of all databases as they come, until SIGTERM
-    Serve,
+    Serve(serve::Options),
     /// Do the jobs that wait now, and end
-    RunOnce,
+    RunOnce(serve::Options),
     /// Print what preparing a target would execute, and do nothing
     Plan(Wanted),
     /// Make a filesystem and mount it
@@ -118,8 +118,8 @@ fn act(config: &Path, action: Action) -> Result<(), Refusal> {
             Ok(())
         }
         Action::Setup(arguments) => setup::run(&arguments),
-        Action::Serve => serve::serve(engine(Hook::default())?, false),
-        Action::RunOnce => serve::serve(engine(Hook::default())?, true),
+        Action::Serve(options) => serve::serve(engine(options.hook.clone())?, false, &options),
+        Action::RunOnce(options) => serve::serve(engine(options.hook.clone())?, true, &options),
         Action::Plan(wanted) => {
             let engine = engine(Hook::default())?;
             let plan = engine.plan(&wanted.which.place(&engine)?, &wanted.request()?)?;
@@ -139,6 +139,7 @@ fn act(config: &Path, action: Action) -> Result<(), Refusal> {
             let engine = engine(hook)?;
             let place = wanted.which.place(&engine)?;
             let result = engine.prepare(&place, &wanted.request()?, &mut show)?;
+            engine.keep(&place.database, &place.target)?;
             println!("{result:#}");
             Ok(())
         }

@@ -1,22 +1,26 @@
 //! The root part of serving databases: for each of them a process that has become the servers' user, speaks with the database,
 //! and sends typed orders over a socket pair. Here they are carried out, one at a time.
 
+mod conversation;
+mod voice;
+
 use crate::config::Database;
-use crate::connection;
-use crate::engine::{Cleared, Engine};
+use crate::engine::{Cleared, Engine, Hook};
+use crate::{connection, exec};
+use conversation::converse;
 use pgfsbench_core::helper::Name;
-use pgfsbench_core::helper::protocol::{Answer, Hello, Order, Reply, read, write};
 use pgfsbench_core::refusal::{Kind, Refusal};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use std::env;
-use std::io::{self, BufReader};
+use std::io;
 use std::net::Shutdown;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -26,17 +30,56 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// How long after its end it is started again.
 const PAUSE: Duration = Duration::from_secs(5);
 
+/// How long, once all else is done, programs that are killed and processes whose streams are closed may take to end.
+const GRACE: Duration = Duration::from_secs(15);
+
+#[derive(Clone, Debug, clap::Args)]
+pub struct Options {
+    /// How many seconds a job may go on when the helper is to end, before what it runs is killed and what it made is undone
+    #[arg(long, value_name = "SECONDS", default_value_t = 30)]
+    patience: u64,
+    #[command(flatten)]
+    pub hook: Hook,
+    /// For tests: what speaks with the databases.
+    #[arg(long, hide = true, default_value = "/proc/self/exe")]
+    database_program: PathBuf,
+}
+
 /// What the threads share.
 struct Shared {
-    engine: Mutex<Engine>,
+    engine: Engine,
+    /// One thing is changed at a time.
+    work: Mutex<()>,
+    /// How many jobs are being done, or their ends being told.
+    busy: AtomicUsize,
     stopping: AtomicBool,
     /// The user and group that database processes become.
     ids: (u32, u32),
+    program: PathBuf,
     once: bool,
 }
 
+impl Shared {
+    fn busy(&self) -> Busy<'_> {
+        self.busy.fetch_add(1, Ordering::SeqCst);
+        Busy(self)
+    }
+
+    fn is_idle(&self) -> bool {
+        self.busy.load(Ordering::SeqCst) == 0
+    }
+}
+
+struct Busy<'a>(&'a Shared);
+
+impl Drop for Busy<'_> {
+    fn drop(&mut self) {
+        self.0.busy.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
 /// Serves all databases until SIGTERM; or, once, until no job is left.
-pub fn serve(engine: Engine, once: bool) -> Result<(), Refusal> {
+pub fn serve(engine: Engine, once: bool, options: &Options) -> Result<(), Refusal> {
     let databases = engine.config().database.clone();
     if databases.is_empty() {
         return Err(
@@ -59,9 +102,12 @@ pub fn serve(engine: Engine, once: bool) -> Result<(), Refusal> {
         }
     }
     let shared = Arc::new(Shared {
-        engine: Mutex::new(engine),
+        engine,
+        work: Mutex::new(()),
+        busy: AtomicUsize::new(0),
         stopping: AtomicBool::new(false),
         ids,
+        program: options.database_program.clone(),
         once,
     });
     let open = Arc::new(Mutex::new(Vec::new()));
@@ -72,32 +118,49 @@ pub fn serve(engine: Engine, once: bool) -> Result<(), Refusal> {
             thread::spawn(move || supervise(&database, &shared, &open))
         })
         .collect();
-    if !once {
-        wait_for_signal()?;
-        shared.stopping.store(true, Ordering::SeqCst);
-        // Whatever is being done comes to its end, and its answer is sent; then the database processes see the end.
-        let _engine = lock(&shared.engine);
-        for (_, stream) in lock(&open).iter() {
-            let stream: &UnixStream = stream;
-            let _ = stream.shutdown(Shutdown::Both);
-        }
+    if once {
+        let ends = threads.into_iter().map(|t| t.join().unwrap_or(false));
+        return match ends.fold(true, |all, ended| all && ended) {
+            true => Ok(()),
+            false => Err(Refusal::new(
+                Kind::System,
+                "not every database could be served",
+            )),
+        };
     }
+    wait_for_signal()?;
+    shared.stopping.store(true, Ordering::SeqCst);
+    let all_ended = || threads.iter().all(thread::JoinHandle::is_finished);
+    // Whatever is being done comes to its end, if that is soon, and the database is told.
+    if !wait(Duration::from_secs(options.patience), || shared.is_idle()) {
+        exec::stop();
+        wait(GRACE, || shared.is_idle());
+    }
+    // The database processes see that no answer will come, say what they have to say, and end.
+    shutdown(&open, Shutdown::Write);
+    if !wait(GRACE, all_ended) {
+        shutdown(&open, Shutdown::Both);
+        wait(GRACE, all_ended);
+    }
+    // Whoever has not ended by now waits in the kernel for a device; the next start undoes what is left.
+    Ok(())
+}
+
+/// Whether this has become true in time.
+fn wait(patience: Duration, is_true: impl Fn() -> bool) -> bool {
     let began = Instant::now();
-    let mut complete = true;
-    for thread in threads {
-        while !once && !thread.is_finished() && began.elapsed() < PATIENCE {
-            thread::sleep(Duration::from_millis(20));
+    while !is_true() {
+        if began.elapsed() > patience {
+            return false;
         }
-        if once || thread.is_finished() {
-            complete &= thread.join().unwrap_or(false);
-        }
+        thread::sleep(Duration::from_millis(20));
     }
-    match complete || !once {
-        true => Ok(()),
-        false => Err(Refusal::new(
-            Kind::System,
-            "not every database could be served",
-        )),
+    true
+}
+
+fn shutdown(open: &Mutex<Open>, how: Shutdown) {
+    for (_, stream) in lock(open).iter() {
+        let _ = stream.shutdown(how);
     }
 }
 
@@ -147,7 +210,7 @@ fn supervise(database: &Database, shared: &Shared, open: &Mutex<Open>) -> bool {
 fn serve_one(database: &Database, shared: &Shared, open: &Mutex<Open>) -> io::Result<bool> {
     let (ours, theirs) = UnixStream::pair()?;
     ours.set_write_timeout(Some(PATIENCE))?;
-    let mut child = start(theirs, shared.ids)?;
+    let mut child = start(&shared.program, theirs, shared.ids)?;
     {
         let mut open = lock(open);
         open.retain(|(name, _)| *name != database.name);
@@ -163,21 +226,25 @@ fn serve_one(database: &Database, shared: &Shared, open: &Mutex<Open>) -> io::Re
 
 /// Waits for a process whose stream is closed; one that does not end by itself is ended.
 fn end(child: &mut Child) -> io::Result<ExitStatus> {
-    let closed = Instant::now();
-    while closed.elapsed() < PATIENCE {
-        if let Some(status) = child.try_wait()? {
-            return Ok(status);
+    for may_be_killed in [true, false] {
+        let began = Instant::now();
+        while began.elapsed() < GRACE {
+            if let Some(status) = child.try_wait()? {
+                return Ok(status);
+            }
+            thread::sleep(Duration::from_millis(10));
         }
-        thread::sleep(Duration::from_millis(10));
+        if may_be_killed {
+            child.kill()?;
+        }
     }
-    child.kill()?;
-    child.wait()
+    Err(io::ErrorKind::TimedOut.into())
 }
 
 /// The process that speaks with a database: this program again, as the servers' user, without further groups and without
 /// this process's environment but for where services and passwords are.
-fn start(theirs: UnixStream, (uid, gid): (u32, u32)) -> io::Result<Child> {
-    Command::new("/proc/self/exe")
+fn start(program: &Path, theirs: UnixStream, (uid, gid): (u32, u32)) -> io::Result<Child> {
+    Command::new(program)
         .arg("_database")
         .env_clear()
         .env("LC_ALL", "C")
@@ -192,43 +259,4 @@ fn start(theirs: UnixStream, (uid, gid): (u32, u32)) -> io::Result<Child> {
         .stdin(Stdio::from(OwnedFd::from(theirs)))
         .stdout(Stdio::null())
         .spawn()
-}
-
-/// Takes orders until the other side has gone. What is no order ends the conversation.
-fn converse(database: &Database, shared: &Shared, stream: &UnixStream) -> io::Result<()> {
-    let mut to = stream;
-    write(
-        &mut to,
-        &Hello {
-            connection: database.connection.clone(),
-            once: shared.once,
-        },
-    )?;
-    let mut from = BufReader::new(stream);
-    while let Some(Order { job, request }) = read::<Order>(&mut from)? {
-        let engine = lock(&shared.engine);
-        if shared.stopping.load(Ordering::SeqCst) {
-            break;
-        }
-        // Whether somebody still listens does not matter to the work.
-        let mut tell = |report| {
-            let _ = write(
-                &mut to,
-                &Answer {
-                    job,
-                    reply: Reply::Step(report),
-                },
-            );
-        };
-        let reply = match engine.handle(&database.name, &request, &mut tell) {
-            Ok(result) => Reply::Finished(result),
-            Err(refusal) => {
-                let target = request.target().map_or("", |name| name.as_str());
-                eprintln!("pgfsbench-helper: {}@{target}: {refusal}", database.name);
-                Reply::Refused(refusal)
-            }
-        };
-        write(&mut to, &Answer { job, reply })?;
-    }
-    Ok(())
 }

@@ -32,6 +32,22 @@ pub struct Order {
     pub request: Request,
 }
 
+/// All that root is told by the process that speaks with a database: an order; then, when it is answered, what has become of
+/// the answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Message {
+    /// A job to be done.
+    Order(Order),
+    /// Whether the database knows how this job ended. What nobody knows of is not kept.
+    Told {
+        /// The job.
+        job: i64,
+        /// Whether its row says so.
+        recorded: bool,
+    },
+}
+
 /// From root: what has become of it. Any number of steps, then one of the others.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -127,6 +143,26 @@ mod tests {
     }
 
     #[test]
+    fn what_root_is_told() {
+        let told = Message::Told {
+            job: 3,
+            recorded: false,
+        };
+        let mut wire = Vec::new();
+        write(&mut wire, &told).unwrap();
+        assert_eq!(read(&mut wire.as_slice()).unwrap(), Some(told));
+        for line in [
+            r#"{"told":{"job":1}}"#,
+            r#"{"told":{"job":1,"recorded":true,"x":1}}"#,
+            r#"{"finished":{}}"#,
+            r#"{"order":{"job":1,"request":{"describe":null}},"told":{"job":1,"recorded":true}}"#,
+        ] {
+            let line = format!("{line}\n");
+            assert!(read::<Message>(&mut line.as_bytes()).is_err(), "{line}");
+        }
+    }
+
+    #[test]
     fn long_incomplete_and_wrong_lines() {
         let long = [vec![b' '; LONGEST_LINE], b"\n".to_vec()].concat();
         let traversal = br#"{"job":1,"request":{"release":{"target":"../x"}}}"#;
@@ -148,18 +184,20 @@ mod tests {
         #[test]
         fn never_panics(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
             let mut from = bytes.as_slice();
-            while let Ok(Some(order)) = read::<Order>(&mut from) {
-                let _ = order.request.check();
+            while let Ok(Some(message)) = read::<Message>(&mut from) {
+                if let Message::Order(order) = message {
+                    let _ = order.request.check();
+                }
             }
         }
 
         #[test]
         fn a_damaged_order_is_refused_or_still_typed(at in 0usize..60, byte: u8) {
             let mut line = Vec::new();
-            write(&mut line, &order(7, "target")).unwrap();
+            write(&mut line, &Message::Order(order(7, "target"))).unwrap();
             let at = at % line.len();
             line[at] = byte;
-            if let Ok(Some(order)) = read::<Order>(&mut line.as_slice()) {
+            if let Ok(Some(Message::Order(order))) = read(&mut line.as_slice()) {
                 prop_assert!(order.request.target().is_none_or(|name| Name::new(name.as_str()).is_ok()));
             }
         }

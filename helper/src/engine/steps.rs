@@ -109,7 +109,7 @@ impl<'a> Work<'a> {
     }
 
     fn run_argv(&self, step: &Step, argv: &[String], tell: Tell) -> Result<Outcome, Refusal> {
-        let outcome = exec::run_locked(argv, exec::LONG, self.lock)?;
+        let outcome = exec::run_making(argv, exec::LONG, self.lock)?;
         tell(outcome.report(step.name()));
         Ok(outcome)
     }

@@ -1,6 +1,6 @@
 //! A server with the tables of the targets, and a helper that is to serve it.
 
-use super::lab::Lab;
+use super::lab::{Lab, go_on, wait_until_held};
 use crate::common::{execute, row};
 use pgfsbench_tests::{LONG, Server, Signal, wait_until};
 use postgres::Client;
@@ -63,10 +63,14 @@ impl Bench {
     }
 
     pub fn serve(&self) -> Serving {
+        self.serve_with(&[])
+    }
+
+    pub fn serve_with(&self, options: &[&str]) -> Serving {
         let log = fs::File::create(self.lab.path("log")).expect("a log");
         let child = self
             .lab
-            .command(&["serve"])
+            .command(&[&["serve"], options].concat())
             .stderr(log)
             .spawn()
             .expect("the helper runs");
@@ -83,6 +87,15 @@ pub struct Serving {
 }
 
 impl Serving {
+    /// Waits until it has stopped itself before a step, as it was told to.
+    pub fn wait_until_held(&self) {
+        wait_until_held(&self.child);
+    }
+
+    pub fn go_on(&self) {
+        go_on(&self.child);
+    }
+
     pub fn end(&mut self, signal: Signal) -> Option<i32> {
         let pid = Pid::from_raw(self.child.id() as i32).expect("a pid");
         kill_process(pid, signal).expect("kill");

@@ -12,6 +12,12 @@ pub struct Disk {
     pub device: String,
 }
 
+/// To prepare target d with ext4 on a device.
+pub fn on_device(path: &str) -> Vec<&str> {
+    let words = ["prepare", "--target", "d", "--filesystem", "ext4"];
+    [&words[..], &["--device", path]].concat()
+}
+
 impl Disk {
     pub fn new(test: &str) -> Option<Self> {
         let lab = Lab::new(test)?;
@@ -29,20 +35,17 @@ impl Disk {
     }
 
     pub fn allow(&self, wipe: bool) {
-        let device = format!("[[device]]\npath = {:?}\nwipe = {wipe}\n", self.device);
+        self.allow_with(&self.device, &format!("wipe = {wipe}"));
+    }
+
+    /// With a device that is known by this path, and these further lines about it.
+    pub fn allow_with(&self, path: &str, lines: &str) {
+        let device = format!("[[device]]\npath = {path:?}\n{lines}\n");
         self.lab.configure(&format!("{}{device}", self.lab.usual()));
     }
 
     pub fn prepare(&self) -> Vec<&str> {
-        vec![
-            "prepare",
-            "--target",
-            "d",
-            "--filesystem",
-            "ext4",
-            "--device",
-            &self.device,
-        ]
+        on_device(&self.device)
     }
 
     pub fn refused(&self, words: &[&str]) {
@@ -80,6 +83,11 @@ impl Disk {
             .expect("the device");
         device.write_all_at(bytes, at).expect("writable");
         device.sync_all().expect("sync");
+    }
+
+    /// Zeros everywhere: the file below has a hole in place of each block.
+    pub fn blank_all(&self) {
+        system("blkdiscard", &["-f", "-z", &self.device]);
     }
 
     /// Zeros wherever somebody looks.

@@ -1,41 +1,15 @@
 //! What happens to a device between the first look and mkfs.
 
-use super::disk::Disk;
+use super::disk::{Disk, on_device};
 use super::lab::system;
-use pgfsbench_tests::{LONG, Signal, wait_until};
-use rustix::process::{Pid, kill_process};
 use std::fs;
-use std::io::Read;
-use std::process::Stdio;
+use std::os::unix::fs::symlink;
+use std::process::Command;
 
-/// Something happens to a device between the first look and mkfs, while the helper is held before its second look.
-fn between_check_and_use(disk: &Disk, path: &str, happens: impl FnOnce()) -> String {
-    let arguments = [
-        "prepare",
-        "--target",
-        "d",
-        "--filesystem",
-        "ext4",
-        "--device",
-        path,
-    ];
-    let mut held = disk
-        .lab
-        .command(&[&arguments[..], &["--pause-before", "check_device"]].concat())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the helper runs");
-    wait_until("the helper is held", LONG, || {
-        let stat = fs::read_to_string(format!("/proc/{}/stat", held.id())).ok()?;
-        stat.contains(") T ").then_some(())
-    });
-    happens();
-    let pid = Pid::from_raw(held.id() as i32).expect("a pid");
-    kill_process(pid, Signal::CONT).expect("SIGCONT");
-    let mut said = String::new();
-    let mut stderr = held.stderr.take().expect("a pipe");
-    stderr.read_to_string(&mut said).expect("UTF-8");
-    assert_eq!(held.wait().expect("it ends").code(), Some(1), "{said}");
+/// Something happens to a device between the first look and mkfs, while the helper is held before this step.
+fn between_check_and_use(disk: &Disk, path: &str, step: &str, happens: impl FnOnce()) -> String {
+    let (code, said) = disk.lab.held_before(step, &on_device(path), happens);
+    assert_eq!(code, Some(1), "{said}");
     assert_eq!(disk.lab.list("state/journal"), [""; 0]);
     said
 }
@@ -55,22 +29,55 @@ fn a_device_that_is_exchanged_between_check_and_use_is_not_written_to() {
         &["--find", "--show", &file.display().to_string()],
     );
     let link = format!("/dev/pgfsbench-exchange-{}", std::process::id());
-    std::os::unix::fs::symlink(&disk.device, &link).expect("symlink");
-    let device = format!("[[device]]\npath = {link:?}\nwipe = true\n");
-    disk.lab.configure(&format!("{}{device}", disk.lab.usual()));
-
-    let said = between_check_and_use(&disk, &link, || {
+    disk.allow_with(&link, "wipe = true");
+    for step in ["check_device", "wipe", "mkfs"] {
+        symlink(&disk.device, &link).expect("symlink");
+        let said = between_check_and_use(&disk, &link, step, || {
+            fs::remove_file(&link).expect("remove");
+            symlink(&second, &link).expect("symlink");
+        });
         fs::remove_file(&link).expect("remove");
-        std::os::unix::fs::symlink(&second, &link).expect("symlink");
+        assert!(
+            said.contains("is not the one that was looked at before"),
+            "{said}"
+        );
+    }
+    let untouched = fs::read(&file).expect("the second disk");
+    assert!(untouched.iter().all(|&byte| byte == 0));
+    assert!(disk.first_bytes().iter().all(|&byte| byte == 0));
+}
+
+#[test]
+fn a_device_whose_medium_is_exchanged_between_check_and_use_is_not_written_to() {
+    let Some(disk) =
+        Disk::new("a_device_whose_medium_is_exchanged_between_check_and_use_is_not_written_to")
+    else {
+        return;
+    };
+    let file = disk.lab.path("second");
+    fs::copy(disk.lab.path("disk"), &file).expect("a copy");
+    // Before the first look that holds it, the same number can become another medium's.
+    let said = between_check_and_use(&disk, &disk.device, "check_device", || {
+        system("losetup", &["-d", &disk.device]);
+        system("losetup", &[&disk.device, &file.display().to_string()]);
     });
-    fs::remove_file(&link).expect("remove");
     assert!(
         said.contains("is not the one that was looked at before"),
         "{said}"
     );
-    let untouched = fs::read(&file).expect("the second disk");
+    // From then on it cannot: whoever takes it away only marks it.
+    let (_, said) = disk.lab.held_before("mkfs", &disk.prepare(), || {
+        system("losetup", &["-d", &disk.device]);
+        let first = disk.lab.path("disk").display().to_string();
+        let taken = Command::new("losetup")
+            .args([&disk.device, &first])
+            .output()
+            .expect("losetup");
+        assert!(!taken.status.success());
+    });
+    assert!(!said.contains("is not the one"), "{said}");
+    let untouched = fs::read(disk.lab.path("disk")).expect("the first disk");
     assert!(untouched.iter().all(|&byte| byte == 0));
-    assert!(disk.first_bytes().iter().all(|&byte| byte == 0));
 }
 
 #[test]
@@ -80,22 +87,35 @@ fn a_device_that_somebody_uses_or_writes_between_check_and_use_is_refused() {
     else {
         return;
     };
-    let said = between_check_and_use(&disk, &disk.device, || disk.write(0, b"precious"));
-    assert!(
-        said.contains("holds data without a known signature"),
-        "{said}"
-    );
-    disk.blank();
-
+    for step in ["check_device", "wipe"] {
+        let said = between_check_and_use(&disk, &disk.device, step, || disk.write(0, b"precious"));
+        assert!(
+            said.contains("holds data without a known signature"),
+            "{said}"
+        );
+        disk.blank();
+    }
     let elsewhere = disk.lab.path("elsewhere").display().to_string();
     fs::create_dir(&elsewhere).expect("a directory");
-    let said = between_check_and_use(&disk, &disk.device, || {
-        system("mkfs.ext4", &["-q", "-F", &disk.device]);
-        system("mount", &[&disk.device, &elsewhere]);
+    for step in ["check_device", "wipe", "mkfs"] {
+        let said = between_check_and_use(&disk, &disk.device, step, || {
+            system("mkfs.ext4", &["-q", "-F", &disk.device]);
+            system("mount", &[&disk.device, &elsewhere]);
+        });
+        assert!(
+            said.contains("is in use") && said.contains(&elsewhere),
+            "{said}"
+        );
+        system("umount", &[&elsewhere]);
+        disk.blank_all();
+    }
+    // Without a mount, after it was wiped.
+    let said = between_check_and_use(&disk, &disk.device, "mkfs", || {
+        system("mkfs.ext4", &["-q", "-F", "-L", "precious", &disk.device]);
     });
     assert!(
-        said.contains("is in use") && said.contains(&elsewhere),
+        said.contains("somebody writes to device") && said.contains("precious"),
         "{said}"
     );
-    system("umount", &[&elsewhere]);
+    assert!(system("blkid", &["-p", &disk.device]).contains("precious"));
 }

@@ -1,10 +1,12 @@
 //! A helper with a configuration, a journal, images and mount points of its own, in a directory that only root can enter.
 
-use pgfsbench_tests::{program, server_owner, skip};
+use pgfsbench_tests::{LONG, Signal, program, server_owner, skip, wait_until};
+use rustix::process::{Pid, kill_process};
 use std::fs;
+use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use tempfile::TempDir;
 
 pub struct Lab {
@@ -94,6 +96,29 @@ impl Lab {
         self.command(arguments).output().expect("the helper runs")
     }
 
+    /// Runs it until it has stopped itself before this step, lets something happen, and lets it go on: its exit code and what
+    /// it says on standard error.
+    pub fn held_before(
+        &self,
+        step: &str,
+        arguments: &[&str],
+        happens: impl FnOnce(),
+    ) -> (Option<i32>, String) {
+        let mut held = self
+            .command(&[arguments, &["--pause-before", step]].concat())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the helper runs");
+        wait_until_held(&held);
+        happens();
+        go_on(&held);
+        let mut said = String::new();
+        let mut stderr = held.stderr.take().expect("a pipe");
+        stderr.read_to_string(&mut said).expect("UTF-8");
+        (held.wait().expect("it ends").code(), said)
+    }
+
     /// What it prints when it succeeds.
     pub fn ok(&self, arguments: &[&str]) -> String {
         let output = self.run(arguments);
@@ -158,6 +183,20 @@ impl Lab {
             .map(|entry| entry.file_name().to_string_lossy().into_owned())
             .collect()
     }
+}
+
+/// Waits until a helper has stopped itself before a step, as `--pause-before` says.
+pub fn wait_until_held(helper: &Child) {
+    wait_until("the helper is held", LONG, || {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", helper.id())).ok()?;
+        stat.contains(") T ").then_some(())
+    });
+}
+
+/// Lets it go on.
+pub fn go_on(helper: &Child) {
+    let pid = Pid::from_raw(helper.id() as i32).expect("a pid");
+    kill_process(pid, Signal::CONT).expect("SIGCONT");
 }
 
 /// Runs a program of the system that has to succeed, and gives what it printed.

@@ -1,0 +1,102 @@
+//! The conversation with the process that speaks with one database. That process is not trusted: what it says is typed, decided
+//! on by the configuration, and never waited for by anybody else.
+
+use super::voice::Voice;
+use super::{PATIENCE, Shared, lock};
+use crate::config::Database;
+use crate::engine::Engine;
+use pgfsbench_core::helper::protocol::{Answer, Hello, Message, Order, Reply, read, write};
+use pgfsbench_core::helper::{Name, Request};
+use std::io::{self, BufReader};
+use std::os::unix::net::UnixStream;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+/// How long it may take until the database has been told how a job has ended, with all attempts.
+const UNTIL_TOLD: Duration = Duration::from_secs(180);
+
+/// Takes orders until the other side has gone. What is no order ends the conversation.
+pub fn converse(database: &Database, shared: &Shared, stream: &UnixStream) -> io::Result<()> {
+    let mut to = stream;
+    write(
+        &mut to,
+        &Hello {
+            connection: database.connection.clone(),
+            once: shared.once,
+        },
+    )?;
+    stream.set_write_timeout(Some(PATIENCE))?;
+    let voice = Voice::new(stream.try_clone()?);
+    let mut from = BufReader::new(stream);
+    while let Some(message) = read::<Message>(&mut from)? {
+        let Message::Order(order) = message else {
+            return Err(offence("it speaks of a job that it has not ordered"));
+        };
+        if shared.stopping.load(Ordering::SeqCst) {
+            break;
+        }
+        let _busy = shared.busy();
+        let reply = carry_out(&database.name, shared, &order, &voice);
+        let is_made = matches!(reply, Reply::Finished(_));
+        let job = order.job;
+        let said = voice.say(Answer { job, reply });
+        // Also who has gone is asked: what he has not heard of is released.
+        stream.set_read_timeout(Some(UNTIL_TOLD))?;
+        let heard = said.and_then(|()| read::<Message>(&mut from));
+        stream.set_read_timeout(None)?;
+        let is_recorded =
+            matches!(heard, Ok(Some(Message::Told { job: of, recorded: true })) if of == job);
+        if let (Request::Prepare { target, .. }, true) = (&order.request, is_made) {
+            settle(&shared.engine, shared, &database.name, target, is_recorded);
+        }
+        match heard? {
+            Some(Message::Told { job: of, .. }) if of == job => {}
+            Some(_) => return Err(offence("it does not say what has become of a job")),
+            None => break,
+        }
+    }
+    Ok(())
+}
+
+fn offence(what: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, what.to_owned())
+}
+
+fn carry_out(database: &Name, shared: &Shared, order: &Order, voice: &Voice) -> Reply {
+    let Order { job, request } = order;
+    // What changes nothing waits for nobody.
+    let _work = match request {
+        Request::Describe | Request::Plan { .. } => None,
+        _ => Some(lock(&shared.work)),
+    };
+    // Whether somebody still listens does not matter to the work.
+    let mut tell = |report| {
+        let reply = Reply::Step(report);
+        let _ = voice.say(Answer { job: *job, reply });
+    };
+    match shared.engine.handle(database, request, &mut tell) {
+        Ok(result) => Reply::Finished(result),
+        Err(refusal) => {
+            let target = request.target().map_or("", |name| name.as_str());
+            eprintln!("pgfsbench-helper: {database}@{target}: {refusal}");
+            Reply::Refused(refusal)
+        }
+    }
+}
+
+/// A target that is prepared is kept only if who asked for it can know: nobody else would ever release it.
+fn settle(engine: &Engine, shared: &Shared, database: &Name, target: &Name, is_recorded: bool) {
+    let _work = lock(&shared.work);
+    let outcome = match is_recorded {
+        true => engine.keep(database, target),
+        false => {
+            eprintln!(
+                "pgfsbench-helper: releasing {database}@{target}: the database could not be told that it is prepared"
+            );
+            engine.discard(database, target)
+        }
+    };
+    if let Err(refusal) = outcome {
+        eprintln!("pgfsbench-helper: {database}@{target}: {refusal}");
+    }
+}
