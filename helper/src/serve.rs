@@ -33,6 +33,9 @@ const PAUSE: Duration = Duration::from_secs(5);
 /// How long, once all else is done, programs that are killed and processes whose streams are closed may take to end.
 const GRACE: Duration = Duration::from_secs(15);
 
+/// How long the database may take to be told, when the helper is to end.
+const UNTIL_TOLD: Duration = Duration::from_secs(5);
+
 #[derive(Clone, Debug, clap::Args)]
 pub struct Options {
     /// How many seconds a job may go on when the helper is to end, before what it runs is killed and what it made is undone
@@ -50,8 +53,10 @@ struct Shared {
     engine: Engine,
     /// One thing is changed at a time.
     work: Mutex<()>,
-    /// How many jobs are being done, or their ends being told.
-    busy: AtomicUsize,
+    /// How many jobs are being done.
+    doing: AtomicUsize,
+    /// How many have been done, and their ends are being told.
+    telling: AtomicUsize,
     stopping: AtomicBool,
     /// The user and group that database processes become.
     ids: (u32, u32),
@@ -59,22 +64,19 @@ struct Shared {
     once: bool,
 }
 
-impl Shared {
-    fn busy(&self) -> Busy<'_> {
-        self.busy.fetch_add(1, Ordering::SeqCst);
-        Busy(self)
-    }
+/// Counts as long as it lives.
+struct Counted<'a>(&'a AtomicUsize);
 
-    fn is_idle(&self) -> bool {
-        self.busy.load(Ordering::SeqCst) == 0
+impl<'a> Counted<'a> {
+    fn new(counter: &'a AtomicUsize) -> Self {
+        counter.fetch_add(1, Ordering::SeqCst);
+        Self(counter)
     }
 }
 
-struct Busy<'a>(&'a Shared);
-
-impl Drop for Busy<'_> {
+impl Drop for Counted<'_> {
     fn drop(&mut self) {
-        self.0.busy.fetch_sub(1, Ordering::SeqCst);
+        self.0.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
@@ -104,7 +106,8 @@ pub fn serve(engine: Engine, once: bool, options: &Options) -> Result<(), Refusa
     let shared = Arc::new(Shared {
         engine,
         work: Mutex::new(()),
-        busy: AtomicUsize::new(0),
+        doing: AtomicUsize::new(0),
+        telling: AtomicUsize::new(0),
         stopping: AtomicBool::new(false),
         ids,
         program: options.database_program.clone(),
@@ -119,8 +122,10 @@ pub fn serve(engine: Engine, once: bool, options: &Options) -> Result<(), Refusa
         })
         .collect();
     if once {
+        // All of them come to their ends, whatever one of them says.
         let ends = threads.into_iter().map(|t| t.join().unwrap_or(false));
-        return match ends.fold(true, |all, ended| all && ended) {
+        let ends: Vec<bool> = ends.collect();
+        return match ends.into_iter().all(|has_ended_well| has_ended_well) {
             true => Ok(()),
             false => Err(Refusal::new(
                 Kind::System,
@@ -132,10 +137,13 @@ pub fn serve(engine: Engine, once: bool, options: &Options) -> Result<(), Refusa
     shared.stopping.store(true, Ordering::SeqCst);
     let all_ended = || threads.iter().all(thread::JoinHandle::is_finished);
     // Whatever is being done comes to its end, if that is soon, and the database is told.
-    if !wait(Duration::from_secs(options.patience), || shared.is_idle()) {
+    let patience = Duration::from_secs(options.patience);
+    let is_zero = |counter: &AtomicUsize| counter.load(Ordering::SeqCst) == 0;
+    if !wait(patience, || is_zero(&shared.doing)) {
         exec::stop();
-        wait(GRACE, || shared.is_idle());
+        wait(GRACE, || is_zero(&shared.doing));
     }
+    wait(patience.min(UNTIL_TOLD), || is_zero(&shared.telling));
     // The database processes see that no answer will come, say what they have to say, and end.
     shutdown(&open, Shutdown::Write);
     if !wait(GRACE, all_ended) {

@@ -14,3 +14,4 @@ mod machine;
 mod refusals;
 mod settings;
 mod setup;
+mod untold;

@@ -80,7 +80,7 @@ fn who_is_there(client: &mut Client) -> Result<String, Failure> {
         &[],
     )?;
     Ok(match row {
-        Some(row) if row.get::<_, &str>(1) != "pgfsbench-helper" => format!(
+        Some(row) if !row.get::<_, &str>(1).starts_with("pgfsbench-helper") => format!(
             "process {0} of user \"{2}\" (\"{1}\"), which is no pgfsbench-helper, holds the advisory lock \
              hashtext('pgfsbench-helper'); end it with: SELECT pg_terminate_backend({0})",
             row.get::<_, i32>(0),

@@ -2,7 +2,7 @@
 //! on by the configuration, and never waited for by anybody else.
 
 use super::voice::Voice;
-use super::{PATIENCE, Shared, lock};
+use super::{Counted, PATIENCE, Shared, lock};
 use crate::config::Database;
 use crate::engine::Engine;
 use pgfsbench_core::helper::protocol::{Answer, Hello, Message, Order, Reply, read, write};
@@ -35,8 +35,10 @@ pub fn converse(database: &Database, shared: &Shared, stream: &UnixStream) -> io
         if shared.stopping.load(Ordering::SeqCst) {
             break;
         }
-        let _busy = shared.busy();
+        let doing = Counted::new(&shared.doing);
         let reply = carry_out(&database.name, shared, &order, &voice);
+        let _telling = Counted::new(&shared.telling);
+        drop(doing);
         let is_made = matches!(reply, Reply::Finished(_));
         let job = order.job;
         let said = voice.say(Answer { job, reply });
