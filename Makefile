@@ -13,7 +13,7 @@ unitdir ?= /usr/lib/systemd/system
 export PG_CONFIG sbindir unitdir
 
 .PHONY: all stage setup install uninstall installcheck check check-fmt check-unit check-regress check-integration \
-	lint bench demo deb dist clean help
+	lint bench demo lab deb dist clean help
 
 all: $(STAGE) $(HELPER)         ## build the extension and the helper, and stage their files in target/stage (default)
 
@@ -55,6 +55,9 @@ bench:                          ## measure pgfsbench against pgbench in alternat
 
 demo:                           ## from nothing to a run's results, on the filesystem of this directory
 	tools/demo
+
+lab:                            ## benchmark a filesystem that this kernel may lack, in a guest: make lab FS=jfs [RAID=0|1|5|6|10] [LVM=1] [PSQL=1]
+	tools/lab
 
 deb: $(STAGE) $(HELPER)         ## Debian packages of extension and helper that install without Rust
 	tools/deb

@@ -11,6 +11,9 @@ pgrx_version=$(sed -n 's/^pgrx = .*"=\([0-9.]*\)".*/\1/p' "$root/Cargo.toml")
 rust_pinned=$(sed -n 's/^channel = "\(.*\)"/\1/p' "$root/rust-toolchain.toml")
 rust_needed=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' "$root/Cargo.toml")
 
+# What the guests of tools/lab take: a kernel, and programs for filesystems and disks that the machine itself may never have.
+lab_packages="user-mode-linux kmod jfsutils reiserfsprogs f2fs-tools mdadm lvm2"
+
 say() { printf '==> %s\n' "$*"; }
 die() {
     printf 'error: %s\n' "$1" >&2

@@ -7,6 +7,7 @@ mod dump;
 mod findings;
 mod helper;
 mod kept;
+mod lab;
 mod luck;
 mod preload;
 mod refusals;

@@ -86,7 +86,8 @@ fn clean(bytes: &[u8]) -> Option<String> {
         .map(|c| if c.is_ascii_graphic() { c } else { ' ' })
         .collect();
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    (!text.is_empty()).then(|| text.chars().take(200).collect())
+    // What a driver prints that knows of none.
+    (!text.is_empty() && text != "(null)").then(|| text.chars().take(200).collect())
 }
 
 pub fn sysfs((major, minor): (u32, u32)) -> PathBuf {
@@ -145,6 +146,7 @@ mod tests {
         assert_eq!(marks(&volume, "d"), (None, some("LVM-abc"), 0));
         let nothing: [(&str, &[u8]); 2] = [("l/size", b"16\n"), ("l/serial", b"\n")];
         assert_eq!(marks(&nothing, "l"), (None, None, 8192));
+        assert_eq!(marks(&[("u/serial", b"(null)\n")], "u").0, None);
         for page in [&b""[..], b"\0\x80", b"\0\x80\0\xff", b"\0\x80\0\0"] {
             assert_eq!(marks(&[("s/device/vpd_pg80", page)], "s").0, None);
         }

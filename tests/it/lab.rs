@@ -1,0 +1,158 @@
+//! Filesystems and disks that this machine's kernel may lack: helper and target server in a User-Mode Linux guest, which
+//! tools/lab.d/boot boots. What happens in it is in tests/lab/*.sql.
+
+use pgfsbench_tests::skip;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use tempfile::TempDir;
+
+/// A guest's disk: one, or an md RAID, or a logical volume.
+#[derive(Clone, Copy)]
+enum Disk {
+    Plain,
+    Raid(&'static str),
+    Lvm,
+}
+
+/// Exit code of `boot` where something is missing.
+const MISSING: i32 = 77;
+
+/// Where the guest's files are while it lives.
+fn place() -> TempDir {
+    let place = TempDir::with_prefix_in("pgfsbench-test.", "/tmp").expect("a directory");
+    fs::set_permissions(place.path(), fs::Permissions::from_mode(0o755)).expect("chmod");
+    place
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// Boots a guest, has it do the script, and asserts that nothing of it is left. None, and the test is skipped, where
+/// something is missing.
+fn boot(test: &str, filesystem: &str, disk: Disk, limit: u32, script: &Path) -> Option<Output> {
+    let place = place();
+    let mut command = Command::new(root().join("tools/lab.d/boot"));
+    command
+        .arg("-d")
+        .arg(place.path())
+        .args(["-t", &limit.to_string()])
+        .arg(script)
+        .env("FS", filesystem)
+        .env_remove("RAID")
+        .env_remove("LVM")
+        .stdin(Stdio::null());
+    match disk {
+        Disk::Plain => {}
+        Disk::Raid(level) => drop(command.env("RAID", level)),
+        Disk::Lvm => drop(command.env("LVM", "1")),
+    }
+    let output = command.output().expect("boot runs");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    if output.status.code() == Some(MISSING) {
+        let reason = errors.lines().last().unwrap_or("something is missing");
+        skip(test, reason);
+        return None;
+    }
+    assert_eq!(fs::read_dir(place.path()).expect("it").count(), 0);
+    assert_eq!(processes(place.path()), [""; 0]);
+    Some(output)
+}
+
+/// Command lines that name this directory.
+fn processes(directory: &Path) -> Vec<String> {
+    let name = directory.to_str().expect("UTF-8");
+    let processes = fs::read_dir("/proc").expect("/proc").flatten();
+    processes
+        .filter_map(|process| fs::read(process.path().join("cmdline")).ok())
+        .map(|line| String::from_utf8_lossy(&line).replace('\0', " "))
+        .filter(|line| line.contains(name))
+        .collect()
+}
+
+/// What both outputs say, for a test that fails.
+fn all(output: &Output) -> String {
+    let text = [&output.stdout[..], &output.stderr[..]].concat();
+    String::from_utf8_lossy(&text).into_owned()
+}
+
+fn smoke(test: &str, filesystem: &str, disk: Disk) {
+    let script = root().join("tests/lab/smoke.sql");
+    let Some(output) = boot(test, filesystem, disk, 240, &script) else {
+        return;
+    };
+    let said = all(&output);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    let facts: Vec<&str> = said
+        .lines()
+        .filter_map(|line| line.strip_prefix("fact: "))
+        .collect();
+    let (array, device) = match disk {
+        Disk::Plain => (None, "/dev/ubdb"),
+        Disk::Raid("0" | "1") => (Some(2), "/dev/md0"),
+        Disk::Raid("5") => (Some(3), "/dev/md0"),
+        Disk::Raid(_) => (Some(4), "/dev/md0"),
+        Disk::Lvm => (None, "/dev/mapper/lab-data"),
+    };
+    let array = array.zip(match disk {
+        Disk::Raid(level) => Some(level),
+        _ => None,
+    });
+    let array = array.map(|(disks, level)| format!("raid{level} of {disks} disks"));
+    let expected = [
+        format!("run on {filesystem}"),
+        "done, 100 transactions".to_owned(),
+        format!("{filesystem} on {device}, data and WAL, in a guest: uml"),
+        "prepare done for run 1, release done for run 1".to_owned(),
+    ];
+    let expected: Vec<String> = array.into_iter().chain(expected).collect();
+    assert_eq!(facts, expected, "{said}");
+}
+
+macro_rules! smoke_tests {
+    ($($name:ident: $filesystem:literal, $disk:expr;)*) => {
+        $(#[test]
+        fn $name() {
+            smoke(stringify!($name), $filesystem, $disk);
+        })*
+    };
+}
+
+smoke_tests! {
+    a_run_on_reiserfs_in_a_guest: "reiserfs", Disk::Plain;
+    a_run_on_jfs_in_a_guest: "jfs", Disk::Plain;
+    a_run_on_f2fs_in_a_guest: "f2fs", Disk::Plain;
+    a_run_on_raid_0_in_a_guest: "xfs", Disk::Raid("0");
+    a_run_on_raid_1_in_a_guest: "ext4", Disk::Raid("1");
+    a_run_on_raid_5_in_a_guest: "xfs", Disk::Raid("5");
+    a_run_on_raid_6_in_a_guest: "ext4", Disk::Raid("6");
+    a_run_on_raid_10_in_a_guest: "xfs", Disk::Raid("10");
+    a_run_on_a_logical_volume_in_a_guest: "ext4", Disk::Lvm;
+}
+
+#[test]
+fn what_fails_in_a_guest_fails_outside() {
+    let test = "what_fails_in_a_guest_fails_outside";
+    let place = place();
+    let script = place.path().join("script.sql");
+    fs::write(&script, "SELECT 1 / 0;\n\\echo fact: went on\n").expect("a script");
+    let Some(output) = boot(test, "jfs", Disk::Plain, 240, &script) else {
+        return;
+    };
+    let said = all(&output);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(said.contains("ERROR:  division by zero"), "{said}");
+    assert!(!said.contains("went on"), "{said}");
+}
+
+#[test]
+fn a_guest_that_takes_too_long_is_ended() {
+    let test = "a_guest_that_takes_too_long_is_ended";
+    let script = root().join("tests/lab/smoke.sql");
+    let Some(output) = boot(test, "jfs", Disk::Plain, 1, &script) else {
+        return;
+    };
+    assert_eq!(output.status.code(), Some(124), "{}", all(&output));
+}

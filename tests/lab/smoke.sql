@@ -1,0 +1,14 @@
+-- In a guest: a target on its disk, a run there, and what is to be known of it, in lines that begin with "fact:".
+\set QUIET on
+\pset tuples_only on
+\pset format unaligned
+SELECT :'raid' <> '' AS has_raid \gset
+\if :has_raid
+\! echo "fact: $(cat /sys/block/md0/md/level) of $(cat /sys/block/md0/md/raid_disks) disks"
+\endif
+SELECT fsbench.create_target('lab', filesystem => :'fs', device => :'device');
+SELECT 'fact: run on ' || filesystem FROM fsbench.run(target => 'lab', scale => 1, clients => 2, transactions => 50, seed => 1);
+SELECT format('fact: %s, %s transactions', status, transactions_total) FROM fsbench.run_log;
+SELECT format('fact: %s on %s, %s, in a guest: %s', filesystem, device, scope, virtualization) FROM fsbench.environment;
+SELECT 'fact: ' || string_agg(format('%s %s for run %s', action, status, run_id), ', ' ORDER BY job_id)
+FROM fsbench.helper_job WHERE action IN ('prepare', 'release');
