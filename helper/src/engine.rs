@@ -243,6 +243,7 @@ impl Engine {
             "mkfs_options": request.mkfs_options,
             "mkfs_version": crate::doctor::version(plan.filesystem),
             "kernel": probe::kernel::release(),
+            "ssd_state": request.ssd_state,
             "block_settings": request.block_settings,
             "kernel_settings": request.kernel_settings,
             "settings_before": work.settings_before,

@@ -1,10 +1,12 @@
 //! From what is asked for, what is allowed and what is there, to the steps that will be taken, or a refusal. Nothing here
 //! looks at the machine or changes it.
 
+mod discard;
 mod identity;
 mod settings;
 mod steps;
 
+pub use discard::check_discards;
 pub use identity::check_identity;
 pub use settings::changed_by;
 pub use steps::Step;
@@ -29,6 +31,7 @@ pub struct Facts {
     pub losetup: Result<PathBuf, Refusal>,
     pub mount: Result<PathBuf, Refusal>,
     pub wipefs: Result<PathBuf, Refusal>,
+    pub blkdiscard: Result<PathBuf, Refusal>,
     /// For the new filesystem.
     pub uuid: String,
     /// Of each of the configuration's directories, in its order.
@@ -95,10 +98,10 @@ pub fn prepare(
         .detail("Its line \"filesystems\" does not name it.")
         .hint("Let the administrator add it, and restart pgfsbench-helper."));
     }
-    if fs == Filesystem::Zfs || request.log.is_some() || request.ssd_state.is_some() {
+    if fs == Filesystem::Zfs || request.log.is_some() {
         return Err(
             Refusal::new(Kind::NotInThisState, "this helper cannot do that yet")
-                .detail("It knows zfs, logs elsewhere and ssd_state only by name.")
+                .detail("It knows zfs and logs elsewhere only by name.")
                 .hint("Leave them out."),
         );
     }
@@ -107,6 +110,7 @@ pub fn prepare(
         fs,
         request.mkfs_options.as_deref().unwrap_or(""),
     )?);
+    discard::spare(request, &mut mkfs_options)?;
     let mount_options = mount_options(fs, request.mount_options.as_deref().unwrap_or(""))?;
     check_kernel(fs, facts)?;
     let mkfs = facts.mkfs.clone()?;
@@ -121,6 +125,7 @@ pub fn prepare(
     let is_wipe = |step: &Step| matches!(step, Step::Wipe { .. });
     let at = steps.iter().position(is_wipe).unwrap_or(steps.len());
     steps.splice(at..at, settings::steps(config, request, facts)?);
+    steps.extend(discard::step(request, facts)?);
     steps.extend([
         Step::Mkfs {
             program: mkfs,

@@ -59,6 +59,7 @@ pub fn gather(
         losetup: exec::require("losetup", "mount"),
         mount: exec::require("mount", "mount"),
         wipefs: exec::require("wipefs", "util-linux"),
+        blkdiscard: exec::require("blkdiscard", "util-linux"),
         uuid: probe::new_uuid()?,
         images,
         device,

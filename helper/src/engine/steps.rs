@@ -3,8 +3,9 @@
 use super::{Engine, Tell};
 use crate::exec::{self, Outcome};
 use crate::journal::Entry;
-use crate::plan::{On, Plan, Step};
+use crate::plan::{On, Plan, Step, check_discards};
 use crate::probe::device::{self, Access, Opened};
+use crate::probe::queue::Queue;
 use crate::probe::{self, loops};
 use crate::secure::{self, failed};
 use crate::settings::{Of, Value};
@@ -54,6 +55,7 @@ impl<'a> Work<'a> {
         match step {
             Step::Attach { image, .. } => self.attach(step, image, tell),
             Step::Wipe { .. } => self.wipe(step, tell),
+            Step::Discard { .. } => self.discard(step, tell),
             Step::Mkfs { .. } => self.mkfs(step, tell),
             Step::Mount { .. } => self.run(step, tell),
             _ => {
@@ -88,7 +90,11 @@ impl<'a> Work<'a> {
             Step::MakeMountPoint { path } => secure::make_directory(path, 0o755).map(|_| ()),
             Step::Verify { mount_point } => self.verify(mount_point),
             Step::MakeDirectory { path, owner } => make_directory(path, owner),
-            Step::Attach { .. } | Step::Wipe { .. } | Step::Mkfs { .. } | Step::Mount { .. } => {
+            Step::Discard { .. }
+            | Step::Attach { .. }
+            | Step::Wipe { .. }
+            | Step::Mkfs { .. }
+            | Step::Mount { .. } => {
                 unreachable!()
             }
         }
@@ -99,6 +105,7 @@ impl<'a> Work<'a> {
         let outcome = self.run_argv(step, &argv, tell)?;
         let hint = match step {
             Step::Wipe { .. } => "Look at the kernel's log (dmesg).",
+            Step::Discard { .. } => "Ask for ssd_state as_is, or leave it out.",
             Step::Mkfs { .. } => "Change the target's mkfs_options or its size.",
             _ => "Change the target's mount_options; the kernel's log (dmesg) may say more.",
         };
@@ -106,6 +113,13 @@ impl<'a> Work<'a> {
             true => Ok(()),
             false => Err(outcome.refusal().hint(hint)),
         }
+    }
+
+    fn discard(&self, step: &Step, tell: Tell) -> Result<(), Refusal> {
+        if let Some(limits) = Queue::of_device(&self.device).and_then(|queue| queue.limits()) {
+            check_discards(&limits, &self.device.display().to_string())?;
+        }
+        self.run(step, tell)
     }
 
     fn run_argv(&self, step: &Step, argv: &[String], tell: Tell) -> Result<Outcome, Refusal> {

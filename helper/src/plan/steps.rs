@@ -30,6 +30,10 @@ pub enum Step {
     SetKernel {
         values: Vec<Value>,
     },
+    /// The whole device.
+    Discard {
+        program: PathBuf,
+    },
     Mkfs {
         program: PathBuf,
         options: Vec<String>,
@@ -61,6 +65,7 @@ impl Step {
             Step::Wipe { .. } => "wipe",
             Step::SetQueue { .. } => "set_queue",
             Step::SetKernel { .. } => "set_kernel",
+            Step::Discard { .. } => "discard",
             Step::Mkfs { .. } => "mkfs",
             Step::MakeMountPoint { .. } => "make_mount_point",
             Step::Mount { .. } => "mount",
@@ -83,6 +88,7 @@ impl Step {
             .map(text)
             .to_vec(),
             Step::Wipe { program } => vec![text(program), "--all".into(), text(device)],
+            Step::Discard { program } => vec![text(program), text(device)],
             Step::Mkfs { program, options } => {
                 let mut argv = vec![text(program)];
                 argv.extend(options.iter().cloned());
@@ -149,9 +155,11 @@ impl Step {
                 "make directory {}, owner {owner}, mode 0700",
                 path.display()
             ),
-            Step::Attach { .. } | Step::Wipe { .. } | Step::Mkfs { .. } | Step::Mount { .. } => {
-                String::new()
-            }
+            Step::Discard { .. }
+            | Step::Attach { .. }
+            | Step::Wipe { .. }
+            | Step::Mkfs { .. }
+            | Step::Mount { .. } => String::new(),
         }
     }
 }

@@ -4,6 +4,7 @@ use crate::probe::device::Identity;
 use pgfsbench_core::helper::DeviceRequest;
 use std::path::Path;
 
+mod discard;
 mod settings;
 
 const CONFIG: &str = r#"
@@ -48,6 +49,7 @@ fn facts() -> Facts {
         losetup: program("losetup"),
         mount: program("mount"),
         wipefs: program("wipefs"),
+        blkdiscard: program("blkdiscard"),
         uuid: "00000000-0000-4000-8000-000000000000".into(),
         images: vec![images(0, 0, 100), images(0, 0, 100)],
         device: None,

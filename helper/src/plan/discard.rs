@@ -1,0 +1,91 @@
+//! What is discarded before or by mkfs.
+
+use super::{Facts, Step};
+use crate::probe::queue::Limits;
+use pgfsbench_core::helper::{Filesystem, Prepare, SsdState, Storage};
+use pgfsbench_core::refusal::{Kind, Refusal};
+
+/// The step that discards the whole device, if that is asked for.
+pub fn step(request: &Prepare, facts: &Facts) -> Result<Option<Step>, Refusal> {
+    if request.ssd_state != Some(SsdState::Trimmed) {
+        return Ok(None);
+    }
+    // What the loop device of an image can do is known when it is attached.
+    if let (Storage::Device(device), Some(limits)) = (&request.storage, &facts.limits) {
+        check_discards(limits, &device.path)?;
+    }
+    Ok(Some(Step::Discard {
+        program: facts.blkdiscard.clone()?,
+    }))
+}
+
+/// Whether the device can forget blocks.
+pub fn check_discards(limits: &Limits, path: &str) -> Result<(), Refusal> {
+    match limits.discard_max_bytes {
+        0 => Err(Refusal::new(
+            Kind::NotInThisState,
+            format!("device {path} does not support discard"),
+        )
+        .detail("Its queue's discard_max_bytes is 0, so it cannot be trimmed.")
+        .hint("Ask for ssd_state as_is, or leave it out.")),
+        _ => Ok(()),
+    }
+}
+
+/// Has mkfs discard nothing, where that was asked for, or would give back what was just allocated for the image.
+pub fn spare(request: &Prepare, options: &mut Vec<String>) -> Result<(), Refusal> {
+    let is_allocated = matches!(request.storage, Storage::Image { sparse: false, .. });
+    match request.ssd_state {
+        Some(SsdState::AsIs) => {}
+        None if is_allocated => {}
+        _ => return Ok(()),
+    }
+    let asks_for_it = match request.filesystem {
+        Filesystem::Ext2 | Filesystem::Ext3 | Filesystem::Ext4 => spare_of_ext(options),
+        Filesystem::Xfs => add(options, &["-K"], &["-K"]),
+        Filesystem::Btrfs => add(options, &["-K", "--nodiscard"], &["-K"]),
+        Filesystem::F2fs => {
+            let given = options.iter().position(|o| o == "-t");
+            match given.and_then(|at| options.get(at + 1)) {
+                Some(value) => value == "1",
+                None => add(options, &[], &["-t", "0"]),
+            }
+        }
+        // Their mkfs never does.
+        Filesystem::Jfs | Filesystem::Reiserfs | Filesystem::Zfs => false,
+    };
+    if asks_for_it && request.ssd_state.is_some() {
+        return Err(
+            Refusal::argument("mkfs_options ask for discard, and ssd_state is as_is")
+                .detail("As it is means that nothing is discarded.")
+                .hint("Leave one of the two out."),
+        );
+    }
+    Ok(())
+}
+
+fn add(options: &mut Vec<String>, known: &[&str], new: &[&str]) -> bool {
+    if !options.iter().any(|o| known.contains(&o.as_str())) {
+        options.extend(new.iter().map(|&o| o.to_owned()));
+    }
+    false
+}
+
+/// mke2fs believes only the last -E.
+fn spare_of_ext(options: &mut Vec<String>) -> bool {
+    let Some(value) = options
+        .iter()
+        .rposition(|o| o == "-E")
+        .and_then(|at| options.get_mut(at + 1))
+    else {
+        return add(options, &[], &["-E", "nodiscard"]);
+    };
+    let has = |word: &str| value.split(',').any(|w| w == word);
+    if has("discard") {
+        return true;
+    }
+    if !has("nodiscard") {
+        value.push_str(",nodiscard");
+    }
+    false
+}

@@ -1,0 +1,75 @@
+//! Plans that discard, and those that must not.
+
+use super::settings::limits;
+use super::*;
+use pgfsbench_core::helper::SsdState;
+
+fn mkfs_line(fs: Filesystem, options: &str, ssd_state: Option<SsdState>, sparse: bool) -> String {
+    let storage = Storage::Image {
+        bytes: 1 << 30,
+        sparse,
+    };
+    let request = Prepare {
+        mkfs_options: Some(options.into()),
+        ssd_state,
+        ..Prepare::new(storage, fs)
+    };
+    let config = Config::parse(&CONFIG.replace("\"jfs\"", "\"jfs\", \"btrfs\", \"f2fs\"")).unwrap();
+    match prepare(&config, &place(), &request, &facts()) {
+        Ok(plan) => script(&plan, "/dev/loop3").join("; "),
+        Err(refusal) => refusal.message,
+    }
+}
+
+#[test]
+fn as_it_is_nothing_is_discarded() {
+    use Filesystem::*;
+    for (fs, options, expected) in [
+        (Ext4, "", "-E nodiscard /dev"),
+        (
+            Ext4,
+            "-E stride=4 -b 4096",
+            "-E stride=4,nodiscard -b 4096 /dev",
+        ),
+        (Ext4, "-E nodiscard", "-E nodiscard /dev"),
+        (Ext4, "-E discard", "mkfs_options ask for discard"),
+        (Xfs, "", "-K /dev"),
+        (Btrfs, "", "-K /dev"),
+        (Btrfs, "--nodiscard", "--nodiscard /dev"),
+        (F2fs, "", "-t 0 /dev"),
+        (F2fs, "-t 0", "-t 0 /dev"),
+        (F2fs, "-t 1", "mkfs_options ask for discard"),
+        (Jfs, "", "mkfs.x -q /dev"),
+    ] {
+        let line = mkfs_line(fs, options, Some(SsdState::AsIs), true);
+        assert!(line.contains(expected), "{fs} {options}: {line}");
+    }
+    // What is allocated stays so, unless that is asked for.
+    assert!(mkfs_line(Ext4, "", None, false).contains("-E nodiscard /dev"));
+    assert!(mkfs_line(Ext4, "-E discard", None, false).contains("-E discard /dev"));
+    assert!(!mkfs_line(Ext4, "", None, true).contains("discard"));
+}
+
+#[test]
+fn trimmed_it_is_discarded_before() {
+    let on_device = Prepare {
+        ssd_state: Some(SsdState::Trimmed),
+        ..on_device("/dev/disk/by-id/a")
+    };
+    let mut facts = Facts {
+        device: Some(a_device(Contents::Empty)),
+        limits: Some(limits()),
+        ..facts()
+    };
+    let plan = planned(&on_device, &facts).unwrap();
+    let lines = script(&plan, "/dev/sdb");
+    assert_eq!(lines[1], "/usr/sbin/wipefs --all /dev/sdb");
+    assert_eq!(lines[2], "/usr/sbin/blkdiscard /dev/sdb");
+    assert!(lines[3].starts_with("/usr/sbin/mkfs.x"));
+    facts.limits.as_mut().unwrap().discard_max_bytes = 0;
+    let refusal = planned(&on_device, &facts).unwrap_err();
+    assert_eq!(
+        refusal.message,
+        "device /dev/disk/by-id/a does not support discard"
+    );
+}
