@@ -136,7 +136,7 @@ impl Engine {
         let plan = self.planned(place, request, Access::Claim)?;
         secure::make_directory(&self.config.mount_root, 0o755)?;
         check_is_free(&plan)?;
-        let kept = match &plan.on {
+        let kept = |on: &On| match on {
             On::Image { path, bytes } => Kept::Image {
                 path: path.clone(),
                 bytes: *bytes,
@@ -150,9 +150,10 @@ impl Engine {
             place,
             plan.filesystem,
             &plan.uuid,
-            kept,
+            kept(&plan.on),
             plan.mount_point.clone(),
         )?;
+        entry.log = plan.log.as_ref().map(kept);
         match self.take_steps(&plan, &mut entry, &lock, tell) {
             Ok(work) => Ok(self.result(request, &plan, &work)),
             Err(refusal) => Err(match self.undo(place, entry, &lock, tell) {
@@ -234,7 +235,7 @@ impl Engine {
         let mut result = json!({
             "directory": plan.mount_point.join(DIRECTORY),
             "mount_point": plan.mount_point,
-            "device": work.device,
+            "device": work.devices.filesystem,
             "filesystem": plan.filesystem,
             "uuid": plan.uuid,
             "mount_options": work.options,
@@ -247,13 +248,13 @@ impl Engine {
             "block_settings": request.block_settings,
             "kernel_settings": request.kernel_settings,
             "settings_before": work.settings_before,
-            "queue": Queue::of_device(&work.device).and_then(|queue| queue.limits()),
+            "queue": Queue::of_device(&work.devices.filesystem).and_then(|queue| queue.limits()),
         });
         let further = match &plan.on {
             On::Image { path, bytes } => json!({
                 "image": path,
                 "image_bytes": bytes,
-                "direct_io": probe::loops::has_direct_io(&work.device),
+                "direct_io": probe::loops::has_direct_io(&work.devices.filesystem),
             }),
             On::Device { facts, .. } => json!({
                 "model": facts.model,
@@ -266,6 +267,9 @@ impl Engine {
         };
         if let (Value::Object(all), Value::Object(further)) = (&mut result, further) {
             all.extend(further);
+            if let Some(log) = &plan.log {
+                all.insert("log".into(), describe_log(log, &work.devices.log));
+            }
         }
         result
     }
@@ -334,6 +338,24 @@ fn place_of(database: &Name, target: &Name) -> Place {
     }
 }
 
+fn describe_log(on: &On, device: &Path) -> Value {
+    match on {
+        On::Image { path, bytes } => json!({
+            "device": device,
+            "image": path,
+            "image_bytes": bytes,
+            "direct_io": probe::loops::has_direct_io(device),
+        }),
+        On::Device { facts, .. } => json!({
+            "device": device,
+            "model": facts.model,
+            "serial": facts.identity.serial,
+            "device_bytes": facts.identity.bytes,
+            "held_before": facts.contents.to_string(),
+        }),
+    }
+}
+
 /// Nothing may be where something will be made: what is there is not ours, since the journal does not name it.
 fn check_is_free(plan: &Plan) -> Result<(), Refusal> {
     let taken = |path: &Path| {
@@ -342,10 +364,12 @@ fn check_is_free(plan: &Plan) -> Result<(), Refusal> {
             .detail("The helper's journal does not name it, so it is somebody else's.")
             .hint("Look at it, and remove it by hand.")
     };
-    if let On::Image { path, .. } = &plan.on
-        && std::fs::symlink_metadata(path).is_ok()
-    {
-        return Err(taken(path));
+    for on in [Some(&plan.on), plan.log.as_ref()].into_iter().flatten() {
+        if let On::Image { path, .. } = on
+            && std::fs::symlink_metadata(path).is_ok()
+        {
+            return Err(taken(path));
+        }
     }
     let mount_point: &PathBuf = &plan.mount_point;
     if let Ok(metadata) = std::fs::symlink_metadata(mount_point) {

@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 
 mod made;
 
-pub use made::Erasing;
+pub use made::{Erasing, JOURNAL_OF_EXT, LOG_OF_XFS, claim_name};
 
 const VERSION: u32 = 1;
 const LONGEST: u64 = 64 << 10;
@@ -38,6 +38,9 @@ pub struct Entry {
     pub filesystem: Filesystem,
     pub uuid: String,
     pub on: Kept,
+    /// Where its log is, if that is elsewhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log: Option<Kept>,
     pub mount_point: PathBuf,
     pub state: State,
     /// The steps of which at least the beginning may have been done.
@@ -65,6 +68,18 @@ pub enum State {
 }
 
 impl Entry {
+    /// The images that were made for it.
+    pub fn images(&self) -> impl Iterator<Item = (&Path, u64)> {
+        let image = |kept| match kept {
+            &Kept::Image { ref path, bytes } => Some((path.as_path(), bytes)),
+            Kept::Device { .. } => None,
+        };
+        [Some(&self.on), self.log.as_ref()]
+            .into_iter()
+            .flatten()
+            .filter_map(image)
+    }
+
     pub fn new(
         place: &Place,
         filesystem: Filesystem,
@@ -79,6 +94,7 @@ impl Entry {
             filesystem,
             uuid: uuid.to_owned(),
             on,
+            log: None,
             mount_point,
             state: State::Preparing,
             steps: Vec::new(),
@@ -100,14 +116,16 @@ impl Entry {
         for changed in &self.settings {
             changed.check()?;
         }
-        let name = place.image_name();
-        let is_allowed = match &self.on {
+        let is_allowed = |kept: &Kept, name: &str| match kept {
             Kept::Image { path, .. } => config
                 .images
                 .iter()
-                .any(|i| i.directory.join(&name) == *path),
+                .any(|i| i.directory.join(name) == *path),
             Kept::Device { path, .. } => config.device.iter().any(|d| d.path == *path),
         };
+        let log = self.log.as_ref();
+        let is_allowed = is_allowed(&self.on, &place.image_name())
+            && log.is_none_or(|log| is_allowed(log, &place.log_image_name()));
         match is_allowed {
             true => Ok(()),
             false => Err("its image or device is not in the configuration"),

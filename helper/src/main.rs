@@ -123,12 +123,9 @@ fn act(config: &Path, action: Action) -> Result<(), Refusal> {
         Action::Plan(wanted) => {
             let engine = engine(Hook::default())?;
             let plan = engine.plan(&wanted.which.place(&engine)?, &wanted.request()?)?;
-            let device = match &plan.on {
-                plan::On::Image { .. } => Path::new("/dev/loopN"),
-                plan::On::Device { facts, .. } => &facts.node,
-            };
+            let devices = plan.devices();
             for step in &plan.steps {
-                match step.argv(device) {
+                match step.argv(&devices) {
                     Some(argv) => println!("{}", argv.join(" ")),
                     None => println!("({})", step.words()),
                 }

@@ -29,6 +29,11 @@ impl Place {
         format!("{}.img", self.key())
     }
 
+    /// "@" is in no name, so this is no other target's.
+    pub fn log_image_name(&self) -> String {
+        format!("{}@log.img", self.key())
+    }
+
     pub fn mount_point(&self, config: &Config) -> PathBuf {
         config.mount_root.join(self.key())
     }

@@ -3,15 +3,17 @@
 
 mod discard;
 mod identity;
+mod images;
+mod log;
 mod settings;
 mod steps;
 
 pub use discard::check_discards;
 pub use identity::check_identity;
 pub use settings::changed_by;
-pub use steps::Step;
+pub use steps::{Devices, Part, Step};
 
-use crate::config::{Config, Images};
+use crate::config::Config;
 use crate::place::Place;
 use crate::probe::contents::Contents;
 use crate::probe::device::DeviceFacts;
@@ -20,7 +22,6 @@ use crate::probe::queue::Limits;
 use pgfsbench_core::helper::options::{mkfs_arguments, mount_options};
 use pgfsbench_core::helper::{DeviceRequest, Filesystem, Marks, Prepare, Storage};
 use pgfsbench_core::refusal::{Kind, Refusal};
-use pgfsbench_core::units::format_bytes;
 use std::path::PathBuf;
 
 /// What has to be known.
@@ -34,18 +35,26 @@ pub struct Facts {
     pub blkdiscard: Result<PathBuf, Refusal>,
     /// For the new filesystem.
     pub uuid: String,
+    /// For its journal, if that has one of its own.
+    pub log_uuid: String,
     /// Of each of the configuration's directories, in its order.
     pub images: Vec<ImagesFacts>,
     /// The device, if one is asked for and allowed.
-    pub device: Option<DeviceFacts>,
-    /// Whether what is on the device was made by the helper.
-    pub device_is_ours: bool,
+    pub device: Option<Found>,
+    /// The same for the log.
+    pub log_device: Option<Found>,
     /// Of the disk's queue; for an image, of some loop device's.
     pub limits: Option<Limits>,
     /// Which other target has changed this queue's settings.
     pub queue_user: Option<Place>,
     /// The same for the kernel's.
     pub kernel_user: Option<Place>,
+}
+
+/// A device, and whether the helper has made what is on it.
+pub struct Found {
+    pub facts: DeviceFacts,
+    pub is_ours: bool,
 }
 
 pub struct ImagesFacts {
@@ -61,9 +70,30 @@ pub struct Plan {
     pub filesystem: Filesystem,
     pub uuid: String,
     pub on: On,
+    /// Where its log is, if that is elsewhere.
+    pub log: Option<On>,
+    /// By what the log is known: its own UUID, or that of the filesystem.
+    pub log_uuid: String,
     pub mount_point: PathBuf,
     pub mount_options: Vec<String>,
     pub steps: Vec<Step>,
+}
+
+impl Plan {
+    /// As far as they are known: which loop device is free is known only when it is taken.
+    pub fn devices(&self) -> Devices {
+        let node = |on: &On, free: &str| match on {
+            On::Image { .. } => free.into(),
+            On::Device { facts, .. } => facts.node.clone(),
+        };
+        Devices {
+            filesystem: node(&self.on, "/dev/loopN"),
+            log: self
+                .log
+                .as_ref()
+                .map_or(PathBuf::new(), |log| node(log, "/dev/loopM")),
+        }
+    }
 }
 
 /// What it is made on.
@@ -98,10 +128,10 @@ pub fn prepare(
         .detail("Its line \"filesystems\" does not name it.")
         .hint("Let the administrator add it, and restart pgfsbench-helper."));
     }
-    if fs == Filesystem::Zfs || request.log.is_some() {
+    if fs == Filesystem::Zfs {
         return Err(
             Refusal::new(Kind::NotInThisState, "this helper cannot do that yet")
-                .detail("It knows zfs and logs elsewhere only by name.")
+                .detail("It knows zfs only by name.")
                 .hint("Leave them out."),
         );
     }
@@ -118,14 +148,36 @@ pub fn prepare(
 
     let mount_point = place.mount_point(config);
     let (on, mut steps) = match &request.storage {
-        Storage::Image { bytes, sparse } => image(config, place, *bytes, *sparse, facts)?,
-        Storage::Device(asked) => device(config, asked, facts)?,
+        Storage::Image { bytes, sparse } => {
+            let wanted = images::Wanted {
+                part: Part::Filesystem,
+                name: place.image_name(),
+                bytes: *bytes,
+                sparse: *sparse,
+            };
+            images::image(config, &wanted, facts, None)?
+        }
+        Storage::Device(asked) => device(config, asked, facts, Part::Filesystem)?,
     };
-    // What can fail comes before the first byte is erased.
-    let is_wipe = |step: &Step| matches!(step, Step::Wipe { .. });
-    let at = steps.iter().position(is_wipe).unwrap_or(steps.len());
-    steps.splice(at..at, settings::steps(config, request, facts)?);
-    steps.extend(discard::step(request, facts)?);
+    let log = log::log(config, place, request, facts, &on)?;
+    let (log, log_uuid) = match log {
+        None => (None, String::new()),
+        Some(log) => {
+            steps.extend(log.steps);
+            mkfs_options.extend(log.mkfs_options);
+            (Some(log.on), log.uuid)
+        }
+    };
+    // Looked at and set first, then erased: what can fail comes before the first byte is gone.
+    let erases = |step: &Step| matches!(step, Step::Wipe { .. } | Step::MakeJournal { .. });
+    let (erasing, mut steps): (Vec<Step>, Vec<Step>) = steps.into_iter().partition(erases);
+    steps.extend(settings::steps(config, request, facts)?);
+    let (wiping, making): (Vec<Step>, Vec<Step>) = erasing
+        .into_iter()
+        .partition(|step| matches!(step, Step::Wipe { .. }));
+    steps.extend(wiping);
+    steps.extend(discard::steps(request, facts)?);
+    steps.extend(making);
     steps.extend([
         Step::Mkfs {
             program: mkfs,
@@ -137,7 +189,7 @@ pub fn prepare(
         Step::Mount {
             program: mount,
             filesystem: fs,
-            options: mount_options.clone(),
+            options: [&mount_options[..], &log::mount_options(fs, log.is_some())].concat(),
             mount_point: mount_point.clone(),
         },
         Step::Verify {
@@ -152,6 +204,8 @@ pub fn prepare(
         filesystem: fs,
         uuid: facts.uuid.clone(),
         on,
+        log,
+        log_uuid,
         mount_point,
         mount_options,
         steps,
@@ -170,107 +224,35 @@ fn check_kernel(fs: Filesystem, facts: &Facts) -> Result<(), Refusal> {
         .hint("On Debian the module is in the package linux-image-amd64; those for clouds and small virtual machines often lack it."))
 }
 
-fn image(
-    config: &Config,
-    place: &Place,
-    bytes: u64,
-    sparse: bool,
-    facts: &Facts,
-) -> Result<(On, Vec<Step>), Refusal> {
-    if config.images.is_empty() {
-        return Err(Refusal::new(Kind::NotAllowed, "images are not allowed by the helper's configuration")
-            .detail("It names no directory for them.")
-            .hint("Add to it: [[images]] directory = \"/DIRECTORY\" max_bytes = \"16GB\", on three lines; then restart pgfsbench-helper."));
-    }
-    let losetup = facts.losetup.clone()?;
-    // Whole pages, whatever was asked for.
-    let bytes = bytes.next_multiple_of(4096);
-    let mut why_not = None;
-    for (images, there) in config.images.iter().zip(&facts.images) {
-        match fits(images, there, bytes) {
-            Ok(()) => {
-                let path = images.directory.join(place.image_name());
-                let steps = vec![
-                    Step::CreateImage {
-                        path: path.clone(),
-                        bytes,
-                        sparse,
-                    },
-                    Step::Attach {
-                        program: losetup,
-                        image: path.clone(),
-                    },
-                ];
-                return Ok((On::Image { path, bytes }, steps));
-            }
-            Err(refusal) => why_not = why_not.or(Some(refusal)),
-        }
-    }
-    Err(why_not.unwrap_or_else(|| Refusal::new(Kind::Internal, "no facts about the images")))
-}
-
-/// Sparse or not: an image that outgrows its filesystem takes down whoever else is on it.
-fn fits(images: &Images, there: &ImagesFacts, bytes: u64) -> Result<(), Refusal> {
-    let directory = images.directory.display();
-    if there.images >= images.max_images {
-        return Err(Refusal::new(
-            Kind::NotAllowed,
-            format!("there are too many images in {directory}"),
-        )
-        .detail(format!(
-            "There are {}, and the helper's configuration allows {}.",
-            there.images, images.max_images
-        ))
-        .hint("Release a target, or let the administrator raise max_images."));
-    }
-    let allowed = images.max_bytes.saturating_sub(there.used_bytes);
-    if bytes > allowed {
-        return Err(Refusal::new(Kind::NotAllowed, format!("an image of {} is not allowed in {directory}", format_bytes(bytes)))
-            .detail(format!(
-                "The helper's configuration allows {} for all images there, and {} are in use.",
-                format_bytes(images.max_bytes),
-                format_bytes(there.used_bytes)
-            ))
-            .hint("Give a smaller image_size, release a target, or let the administrator raise max_bytes."));
-    }
-    if bytes > there.free_bytes {
-        return Err(Refusal::new(
-            Kind::DiskFull,
-            format!(
-                "no room for an image of {} in {directory}",
-                format_bytes(bytes)
-            ),
-        )
-        .detail(format!(
-            "Its filesystem has {} free.",
-            format_bytes(there.free_bytes)
-        ))
-        .hint("Give a smaller image_size, or make room."));
-    }
-    Ok(())
-}
-
 fn device(
     config: &Config,
     asked: &DeviceRequest,
     facts: &Facts,
+    part: Part,
 ) -> Result<(On, Vec<Step>), Refusal> {
     let path = asked.path.as_str();
-    let (Some(allowed), Some(device)) = (config.device(path), &facts.device) else {
+    let found = match part {
+        Part::Filesystem => &facts.device,
+        Part::Log => &facts.log_device,
+    };
+    let (Some(allowed), Some(found)) = (config.device(path), found) else {
         return Err(Refusal::new(Kind::NotAllowed, format!("device {path} is not allowed by the helper's configuration"))
             .detail("Only devices that it names, with the same path, are erased.")
             .hint(format!("Add to it: [[device]] and, on the next line, path = \"{path}\"; then restart pgfsbench-helper.")));
     };
     let asked = asked.marks();
+    let device = &found.facts;
     check_identity(allowed, &asked, &device.identity.marks())?;
-    check_device(path, allowed.wipe, facts.device_is_ours, device)?;
+    check_device(path, allowed.wipe, found.is_ours, device)?;
     let steps = vec![
         Step::CheckDevice {
             path: path.to_owned(),
+            part,
         },
         // Not all of what is there is under what mkfs writes; and what a killed one has left must not outlive the next.
         Step::Wipe {
             program: facts.wipefs.clone()?,
+            part,
         },
     ];
     let on = On::Device {

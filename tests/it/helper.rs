@@ -4,12 +4,14 @@
 mod bench;
 mod connection;
 mod devices;
+mod discard;
 mod disk;
 mod exchange;
 mod images;
 mod jobs;
 mod kills;
 mod lab;
+mod logs;
 mod machine;
 mod refusals;
 mod settings;

@@ -4,12 +4,12 @@
 
 use super::steps::Work;
 use super::{Tell, facts};
-use crate::journal::Erasing;
-use crate::plan::{On, Step, check_device, check_identity};
+use crate::journal::{Erasing, JOURNAL_OF_EXT, LOG_OF_XFS, claim_name};
+use crate::plan::{On, Part, Step, check_device, check_identity};
 use crate::probe;
 use crate::probe::contents::{self, Contents};
 use crate::probe::device::{self, Access, DeviceFacts};
-use pgfsbench_core::helper::Marks;
+use pgfsbench_core::helper::{Filesystem, Marks};
 use pgfsbench_core::refusal::{Kind, Refusal};
 
 /// A device as it was planned with.
@@ -20,16 +20,20 @@ struct Planned<'a> {
 }
 
 impl Work<'_> {
-    fn planned(&self) -> Option<Planned<'_>> {
-        match &self.plan.on {
+    fn planned(&self, part: Part) -> Option<Planned<'_>> {
+        let on = match part {
+            Part::Filesystem => Some(&self.plan.on),
+            Part::Log => self.plan.log.as_ref(),
+        };
+        match on? {
             On::Device { path, asked, facts } => Some(Planned { path, asked, facts }),
-            _ => None,
+            On::Image { .. } => None,
         }
     }
 
     /// The path may lead to another device by now, somebody may have begun to use it, or have written to it.
-    pub(super) fn check_device(&mut self) -> Result<(), Refusal> {
-        self.look_again(|work, planned, now| {
+    pub(super) fn check_device(&mut self, part: Part) -> Result<(), Refusal> {
+        self.look_again(part, |work, planned, now| {
             let config = work.engine.config();
             let allowed = config.device(planned.path).ok_or_else(|| {
                 Refusal::new(Kind::Internal, "the device is not in the configuration")
@@ -44,9 +48,10 @@ impl Work<'_> {
     /// Looks at the device while it is claimed, and holds it from then on. None if it is made on no device.
     fn look_again(
         &mut self,
+        part: Part,
         judge: impl FnOnce(&Self, &Planned, &DeviceFacts) -> Result<(), Refusal>,
     ) -> Result<Option<DeviceFacts>, Refusal> {
-        let Some(planned) = self.planned() else {
+        let Some(planned) = self.planned(part) else {
             return Ok(None);
         };
         let claimed = device::open(planned.path, Access::Claim)?;
@@ -80,22 +85,27 @@ impl Work<'_> {
         if !held.is_still(&was.identity)? {
             return Err(exchanged(held.number));
         }
-        self.held = Some(held);
+        self.held.retain(|(other, _)| *other != part);
+        self.held.push((part, held));
         Ok(Some(now))
     }
 
     /// Removes every signature. From before that until the new filesystem is known, the journal says that this device is
     /// being erased: so what a kill leaves on it is known as ours.
-    pub(super) fn wipe(&mut self, step: &Step, tell: Tell) -> Result<(), Refusal> {
-        self.check_device()?;
-        let Some(planned) = self.planned() else {
+    pub(super) fn wipe(&mut self, step: &Step, part: Part, tell: Tell) -> Result<(), Refusal> {
+        self.check_device(part)?;
+        let Some(planned) = self.planned(part) else {
             return Ok(());
         };
         let erasing = Erasing {
             identity: planned.facts.identity.clone(),
             boot: probe::boot_id()?,
             filesystem: self.plan.filesystem,
-            uuid: self.plan.uuid.clone(),
+            log: (part == Part::Log).then(|| self.kind_of_log().to_owned()),
+            uuid: match part {
+                Part::Filesystem => self.plan.uuid.clone(),
+                Part::Log => self.plan.log_uuid.clone(),
+            },
             held: planned.facts.contents.signatures().to_vec(),
         };
         self.engine.journal.begin_erasing(&self.key(), &erasing)?;
@@ -108,10 +118,22 @@ impl Work<'_> {
         name.to_string_lossy().into_owned()
     }
 
-    /// What has no signature any more, and is still the same, is written to. Then it is claimed by its UUID, which some mkfs
-    /// choose themselves.
-    pub(super) fn mkfs(&mut self, step: &Step, tell: Tell) -> Result<(), Refusal> {
-        let now = self.look_again(|_, planned, now| {
+    /// As what the log is found on its device.
+    fn kind_of_log(&self) -> &'static str {
+        match self.plan.filesystem {
+            Filesystem::Xfs => LOG_OF_XFS,
+            _ => JOURNAL_OF_EXT,
+        }
+    }
+
+    /// By what the log is remembered.
+    fn claim_of_log(&self) -> String {
+        claim_name(self.kind_of_log(), &self.plan.log_uuid)
+    }
+
+    /// What has no signature any more, and is still the same, may be written to.
+    fn look_at_wiped(&mut self, part: Part) -> Result<Option<DeviceFacts>, Refusal> {
+        self.look_again(part, |_, planned, now| {
             check_device(planned.path, false, true, now)?;
             match &now.contents {
                 Contents::Empty | Contents::Unknown(_) => Ok(()),
@@ -122,20 +144,46 @@ impl Work<'_> {
                 .detail(format!("After it was wiped it holds {contents}."))
                 .hint("Find out who does, and try again.")),
             }
-        })?;
-        let Some(now) = now else {
-            return self.run(step, tell);
-        };
-        let (key, identity) = (self.key(), now.identity);
-        let journal = &self.engine.journal;
+        })
+    }
+
+    /// A journal of ext3 or ext4 is a device of its own, with a UUID of its own.
+    pub(super) fn make_journal(&mut self, step: &Step, tell: Tell) -> Result<(), Refusal> {
+        let now = self.look_at_wiped(Part::Log)?;
         self.run(step, tell)?;
-        let chosen = match self.plan.filesystem.takes_uuid() {
-            true => None,
-            false => contents::blkid(&self.device)?.1.remove("UUID"),
+        self.claim_log(now)
+    }
+
+    fn claim_log(&self, device: Option<DeviceFacts>) -> Result<(), Refusal> {
+        let Some(DeviceFacts { identity, .. }) = device else {
+            return Ok(());
         };
-        let uuid = chosen.as_deref().unwrap_or(&self.plan.uuid);
-        journal.claim(uuid, &key, &identity)?;
-        journal.forget_older(uuid, &identity)?;
+        let (claim, journal) = (self.claim_of_log(), &self.engine.journal);
+        journal.claim(&claim, &self.key(), &identity)?;
+        journal.forget_older(&[&self.plan.uuid, &claim], &identity)?;
         journal.end_erasing(&identity)
+    }
+
+    /// What was made is claimed by its UUID, which some mkfs choose themselves.
+    pub(super) fn mkfs(&mut self, step: &Step, tell: Tell) -> Result<(), Refusal> {
+        let now = self.look_at_wiped(Part::Filesystem)?;
+        // That of xfs is made with it.
+        let log = match self.plan.filesystem {
+            Filesystem::Xfs => self.look_at_wiped(Part::Log)?,
+            _ => None,
+        };
+        self.run(step, tell)?;
+        if let Some(DeviceFacts { identity, .. }) = now {
+            let chosen = match self.plan.filesystem.takes_uuid() {
+                true => None,
+                false => contents::blkid(&self.devices.filesystem)?.1.remove("UUID"),
+            };
+            let uuid = chosen.as_deref().unwrap_or(&self.plan.uuid);
+            let journal = &self.engine.journal;
+            journal.claim(uuid, &self.key(), &identity)?;
+            journal.forget_older(&[uuid, &self.claim_of_log()], &identity)?;
+            journal.end_erasing(&identity)?;
+        }
+        self.claim_log(log)
     }
 }

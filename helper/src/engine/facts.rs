@@ -2,15 +2,15 @@
 
 use crate::config::{Config, Device};
 use crate::exec;
-use crate::journal::{Journal, Kept};
+use crate::journal::Journal;
 use crate::place::Place;
-use crate::plan::{Facts, ImagesFacts};
+use crate::plan::{Facts, Found, ImagesFacts};
 use crate::probe::device::Access;
 use crate::probe::queue::{self, Queue};
 use crate::probe::{self, device, kernel};
 use crate::secure;
 use crate::settings::Of;
-use pgfsbench_core::helper::{Prepare, Storage};
+use pgfsbench_core::helper::{DeviceRequest, Log, Prepare, Storage};
 use pgfsbench_core::refusal::{Kind, Refusal};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -23,22 +23,36 @@ pub fn gather(
     access: Access,
 ) -> Result<Facts, Refusal> {
     let fs = request.filesystem;
-    let (images, device) = match &request.storage {
-        Storage::Image { .. } => (images(config, journal)?, None),
-        // A device that is not allowed is not even looked at.
-        Storage::Device(asked) if config.device(&asked.path).is_some() => {
-            let device = device::look(&asked.path, access)?;
-            let number = (device.identity.major, device.identity.minor);
-            check_alone(config, &asked.path, number)?;
-            (Vec::new(), Some(device))
+    let needs_images = matches!(request.storage, Storage::Image { .. })
+        || matches!(request.log, Some(Log::Image { .. }));
+    let images = match needs_images {
+        true => images(config, journal)?,
+        false => Vec::new(),
+    };
+    // A device that is not allowed is not even looked at.
+    let look = |asked: &DeviceRequest| -> Result<Option<Found>, Refusal> {
+        match config.device(&asked.path) {
+            None => Ok(None),
+            Some(_) => {
+                let facts = device::look(&asked.path, access)?;
+                let number = (facts.identity.major, facts.identity.minor);
+                check_alone(config, &asked.path, number)?;
+                let is_ours = journal.is_ours(&facts.contents, &facts.identity)?;
+                Ok(Some(Found { facts, is_ours }))
+            }
         }
-        Storage::Device(_) => (Vec::new(), None),
     };
-    let device_is_ours = match &device {
-        Some(device) => journal.is_ours(&device.contents, &device.identity)?,
-        None => false,
+    let device = match &request.storage {
+        Storage::Device(asked) => look(asked)?,
+        Storage::Image { .. } => None,
     };
-    let queue = device.as_ref().and_then(|d| Queue::of_device(&d.node));
+    let log_device = match &request.log {
+        Some(Log::Device(asked)) => look(asked)?,
+        _ => None,
+    };
+    let queue = device
+        .as_ref()
+        .and_then(|d| Queue::of_device(&d.facts.node));
     let limits = match &queue {
         Some(queue) => queue.limits(),
         None => queue::limits_of_loops(),
@@ -61,9 +75,10 @@ pub fn gather(
         wipefs: exec::require("wipefs", "util-linux"),
         blkdiscard: exec::require("blkdiscard", "util-linux"),
         uuid: probe::new_uuid()?,
+        log_uuid: probe::new_uuid()?,
         images,
         device,
-        device_is_ours,
+        log_device,
         limits,
         queue_user,
         kernel_user,
@@ -91,10 +106,8 @@ pub fn images(config: &Config, journal: &Journal) -> Result<Vec<ImagesFacts>, Re
     let (places, _) = journal.places()?;
     let mut kept = Vec::new();
     for place in places {
-        if let Some(entry) = journal.read(&place, config)?
-            && let Kept::Image { path, bytes } = entry.on
-        {
-            kept.push((path, bytes));
+        if let Some(entry) = journal.read(&place, config)? {
+            kept.extend(entry.images().map(|(path, bytes)| (path.to_owned(), bytes)));
         }
     }
     config

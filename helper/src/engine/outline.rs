@@ -8,23 +8,19 @@ use crate::settings;
 use pgfsbench_core::helper::Prepare;
 use pgfsbench_core::refusal::Refusal;
 use serde_json::{Value, json};
-use std::path::Path;
 
 impl Engine {
     /// The steps of `prepare` and those of `release`: what each is called, and its command line or, without a program, words.
     pub(super) fn outline(&self, place: &Place, request: &Prepare) -> Result<Value, Refusal> {
         let plan = self.plan(place, request)?;
         // Which loop device is free is known only when it is taken.
-        let device = match &plan.on {
-            On::Image { .. } => Path::new("/dev/loopN"),
-            On::Device { facts, .. } => &facts.node,
-        };
+        let devices = plan.devices();
         let prepare: Vec<Value> = plan
             .steps
             .iter()
             .map(|step| {
                 let command = step
-                    .argv(device)
+                    .argv(&devices)
                     .map_or_else(|| step.words(), |argv| argv.join(" "));
                 line(step.name(), command)
             })
@@ -52,7 +48,14 @@ impl Engine {
                 _ => {}
             }
         }
-        if let On::Image { path, .. } = &plan.on {
+        let images = [
+            (Some(&plan.on), &devices.filesystem),
+            (plan.log.as_ref(), &devices.log),
+        ];
+        for (on, device) in images {
+            let Some(On::Image { path, .. }) = on else {
+                continue;
+            };
             let detach = format!("{} -d {}", program("losetup")?, device.display());
             release.push(line("detach", detach));
             release.push(line("remove_image", format!("remove {}", path.display())));

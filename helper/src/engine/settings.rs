@@ -36,8 +36,8 @@ pub fn user(
 
 impl Work<'_> {
     pub(super) fn set_queue(&mut self, values: &[Value], entry: &mut Entry) -> Result<(), Refusal> {
-        let queue = Queue::of_device(&self.device).ok_or_else(|| {
-            let message = format!("{} has no queue", self.device.display());
+        let queue = Queue::of_device(&self.devices.filesystem).ok_or_else(|| {
+            let message = format!("{} has no queue", self.devices.filesystem.display());
             Refusal::new(Kind::System, message).hint("Leave block_settings out.")
         })?;
         let of = Of::Queue(queue);

@@ -3,7 +3,7 @@
 use super::{Engine, Tell};
 use crate::exec::{self, Outcome};
 use crate::journal::Entry;
-use crate::plan::{On, Plan, Step, check_discards};
+use crate::plan::{Devices, On, Part, Plan, Step, check_discards};
 use crate::probe::device::{self, Access, Opened};
 use crate::probe::queue::Queue;
 use crate::probe::{self, loops};
@@ -25,9 +25,9 @@ pub struct Work<'a> {
     pub(super) plan: &'a Plan,
     lock: &'a File,
     /// Held open from its check until it is mounted: so its number becomes no other device's.
-    pub(super) held: Option<Opened>,
-    /// Known from the start, or when the image is attached.
-    pub device: PathBuf,
+    pub(super) held: Vec<(Part, Opened)>,
+    /// Known from the start, or when the images are attached.
+    pub devices: Devices,
     /// The mount options that are in force, once it is mounted.
     pub options: String,
     /// What was there before settings were changed.
@@ -36,16 +36,20 @@ pub struct Work<'a> {
 
 impl<'a> Work<'a> {
     pub fn new(engine: &'a Engine, plan: &'a Plan, lock: &'a File) -> Self {
-        let device = match &plan.on {
+        let node = |on: &On| match on {
             On::Image { .. } => PathBuf::new(),
             On::Device { facts, .. } => facts.node.clone(),
+        };
+        let devices = Devices {
+            filesystem: node(&plan.on),
+            log: plan.log.as_ref().map(node).unwrap_or_default(),
         };
         Self {
             engine,
             plan,
             lock,
-            held: None,
-            device,
+            held: Vec::new(),
+            devices,
             options: String::new(),
             settings_before: Vec::new(),
         }
@@ -53,9 +57,10 @@ impl<'a> Work<'a> {
 
     pub fn take(&mut self, step: &Step, entry: &mut Entry, tell: Tell) -> Result<(), Refusal> {
         match step {
-            Step::Attach { image, .. } => self.attach(step, image, tell),
-            Step::Wipe { .. } => self.wipe(step, tell),
-            Step::Discard { .. } => self.discard(step, tell),
+            Step::Attach { image, part, .. } => self.attach(step, image, *part, tell),
+            Step::Wipe { part, .. } => self.wipe(step, *part, tell),
+            Step::Discard { part, .. } => self.discard(step, *part, tell),
+            Step::MakeJournal { .. } => self.make_journal(step, tell),
             Step::Mkfs { .. } => self.mkfs(step, tell),
             Step::Mount { .. } => self.run(step, tell),
             _ => {
@@ -84,13 +89,14 @@ impl<'a> Work<'a> {
                 bytes,
                 sparse,
             } => create_image(path, *bytes, *sparse),
-            Step::CheckDevice { .. } => self.check_device(),
+            Step::CheckDevice { part, .. } => self.check_device(*part),
             Step::SetQueue { values } => self.set_queue(values, entry),
             Step::SetKernel { values } => self.set(Of::Kernel, values, entry),
             Step::MakeMountPoint { path } => secure::make_directory(path, 0o755).map(|_| ()),
             Step::Verify { mount_point } => self.verify(mount_point),
             Step::MakeDirectory { path, owner } => make_directory(path, owner),
             Step::Discard { .. }
+            | Step::MakeJournal { .. }
             | Step::Attach { .. }
             | Step::Wipe { .. }
             | Step::Mkfs { .. }
@@ -101,7 +107,7 @@ impl<'a> Work<'a> {
     }
 
     pub(super) fn run(&self, step: &Step, tell: Tell) -> Result<(), Refusal> {
-        let argv = step.argv(&self.device).expect("a step with a program");
+        let argv = step.argv(&self.devices).expect("a step with a program");
         let outcome = self.run_argv(step, &argv, tell)?;
         let hint = match step {
             Step::Wipe { .. } => "Look at the kernel's log (dmesg).",
@@ -115,9 +121,10 @@ impl<'a> Work<'a> {
         }
     }
 
-    fn discard(&self, step: &Step, tell: Tell) -> Result<(), Refusal> {
-        if let Some(limits) = Queue::of_device(&self.device).and_then(|queue| queue.limits()) {
-            check_discards(&limits, &self.device.display().to_string())?;
+    fn discard(&self, step: &Step, part: Part, tell: Tell) -> Result<(), Refusal> {
+        let device = self.devices.of(part);
+        if let Some(limits) = Queue::of_device(device).and_then(|queue| queue.limits()) {
+            check_discards(&limits, &device.display().to_string())?;
         }
         self.run(step, tell)
     }
@@ -129,8 +136,8 @@ impl<'a> Work<'a> {
     }
 
     /// Where the filesystem below cannot do direct I/O, losetup says so; then it is done through the page cache.
-    fn attach(&mut self, step: &Step, image: &Path, tell: Tell) -> Result<(), Refusal> {
-        let mut argv = step.argv(&self.device).expect("a step with a program");
+    fn attach(&mut self, step: &Step, image: &Path, part: Part, tell: Tell) -> Result<(), Refusal> {
+        let mut argv = step.argv(&self.devices).expect("a step with a program");
         let mut outcome = self.run_argv(step, &argv, tell)?;
         if !outcome.succeeded() && loops::of_image(image).is_empty() {
             argv.retain(|argument| argument != "--direct-io=on");
@@ -143,8 +150,8 @@ impl<'a> Work<'a> {
                 if loops::of_image(image) != [device.clone()] {
                     return Err(outcome.refusal());
                 }
-                self.held = Some(opened);
-                self.device = device.clone();
+                self.held.push((part, opened));
+                self.devices.set(part, device.clone());
                 Ok(())
             }
             _ => Err(outcome.refusal()),
@@ -157,7 +164,7 @@ impl<'a> Work<'a> {
         let mount = mounts
             .iter()
             .rfind(|mount| Path::new(&mount.mount_point) == mount_point);
-        let number = probe::device_number(&self.device);
+        let number = probe::device_number(&self.devices.filesystem);
         match (mount, number) {
             (Some(mount), Some(number))
                 if mount.fs_type == self.plan.filesystem.name()

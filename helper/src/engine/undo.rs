@@ -39,7 +39,7 @@ impl Engine {
         // A mount point that cannot be removed does not keep the rest.
         let removed = undoing.remove_mount_point(&entry.mount_point);
         let put_back = undoing.put_back(&mut entry);
-        if let Kept::Image { path, .. } = &entry.on {
+        for (path, _) in entry.images() {
             undoing.detach(path)?;
             undoing.remove_image(path)?;
         }

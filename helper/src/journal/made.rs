@@ -29,6 +29,9 @@ pub struct Erasing {
     pub boot: String,
     /// What may be there of the new filesystem.
     pub filesystem: Filesystem,
+    /// As what it would be found, if it is not the filesystem itself but its log.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log: Option<String>,
     pub uuid: String,
     /// What was there, and was allowed to be erased.
     pub held: Vec<Signature>,
@@ -44,7 +47,8 @@ impl Erasing {
             false => self.identity.is_medium(now),
         };
         let is_known = |signature: &Signature| {
-            let is_new = signature.kind == self.filesystem.name()
+            let kind = self.log.as_deref().unwrap_or(self.filesystem.name());
+            let is_new = signature.kind == kind
                 && (!self.filesystem.takes_uuid() || signature.uuid.as_ref() == Some(&self.uuid));
             let was_there = |held: &Signature| {
                 held.kind == signature.kind && held.uuid.is_some() && held.uuid == signature.uuid
@@ -62,13 +66,31 @@ impl Erasing {
     }
 }
 
+/// The name of a log's file goes on with this.
+const OF_LOG: &str = "@log";
+
+/// What a log of xfs is called, which has the UUID of its filesystem.
+pub const LOG_OF_XFS: &str = "xfs_external_log";
+/// And a journal of ext3 and ext4.
+pub const JOURNAL_OF_EXT: &str = "jbd";
+
+/// By what something with this signature is remembered.
+pub fn claim_name(kind: &str, uuid: &str) -> String {
+    match kind {
+        LOG_OF_XFS => format!("{uuid}-1"),
+        _ => uuid.to_owned(),
+    }
+}
+
 impl Journal {
     /// Whether the helper has written what the device holds.
     pub fn is_ours(&self, contents: &Contents, identity: &Identity) -> Result<bool, Refusal> {
         if let Contents::Signature(Signature {
-            uuid: Some(uuid), ..
+            uuid: Some(uuid),
+            kind,
+            ..
         }) = contents
-            && self.is_claimed(uuid, identity)?
+            && self.is_claimed(&claim_name(kind, uuid), identity)?
         {
             return Ok(true);
         }
@@ -85,7 +107,8 @@ impl Journal {
 
     /// Say that this is going to be erased for this place.
     pub fn begin_erasing(&self, place: &str, erasing: &Erasing) -> Result<(), Refusal> {
-        let name = format!("{place}.json");
+        let of = erasing.log.as_ref().map_or("", |_| OF_LOG);
+        let name = format!("{place}{of}.json");
         self.put(&self.erasing, &self.path.join("erasing"), &name, erasing)
     }
 
@@ -95,7 +118,8 @@ impl Journal {
         for name in self.names(&self.erasing, "erasing")? {
             let erasing = self.parsed::<Erasing>(&self.erasing, "erasing", &name);
             let is_done = erasing.is_some_and(|e| e.identity.is_medium(identity));
-            if is_done && Place::of_key(name.trim_end_matches(".json")).is_some() {
+            let place = name.trim_end_matches(".json").trim_end_matches(OF_LOG);
+            if is_done && Place::of_key(place).is_some() {
                 unlinkat(&self.erasing, &name, AtFlags::empty())
                     .map_err(|e| failed("remove", &path, e))?;
             }
@@ -116,11 +140,11 @@ impl Journal {
     }
 
     /// Forget what was on the device before: it has been erased.
-    pub fn forget_older(&self, uuid: &str, identity: &Identity) -> Result<(), Refusal> {
+    pub fn forget_older(&self, uuids: &[&str], identity: &Identity) -> Result<(), Refusal> {
         let path = self.path.join("made");
-        let keep = made_name(uuid);
+        let keep: Vec<_> = uuids.iter().map(|uuid| made_name(uuid)).collect();
         for name in self.names(&self.made, "made")? {
-            if keep.as_ref() == Some(&name) {
+            if keep.contains(&Some(name.clone())) {
                 continue;
             }
             let made = self.parsed::<Made>(&self.made, "made", &name);
@@ -215,6 +239,7 @@ mod tests {
             identity: identity(serial),
             boot: "b1".into(),
             filesystem: Filesystem::Ext4,
+            log: None,
             uuid: "new".into(),
             held: vec![signature("xfs", "old"), signature("swap", "")],
         }

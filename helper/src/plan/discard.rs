@@ -1,22 +1,26 @@
 //! What is discarded before or by mkfs.
 
-use super::{Facts, Step};
+use super::{Facts, Part, Step};
 use crate::probe::queue::Limits;
 use pgfsbench_core::helper::{Filesystem, Prepare, SsdState, Storage};
 use pgfsbench_core::refusal::{Kind, Refusal};
 
-/// The step that discards the whole device, if that is asked for.
-pub fn step(request: &Prepare, facts: &Facts) -> Result<Option<Step>, Refusal> {
+/// The steps that discard the whole device, and that of the log, if that is asked for.
+pub fn steps(request: &Prepare, facts: &Facts) -> Result<Vec<Step>, Refusal> {
     if request.ssd_state != Some(SsdState::Trimmed) {
-        return Ok(None);
+        return Ok(Vec::new());
     }
     // What the loop device of an image can do is known when it is attached.
     if let (Storage::Device(device), Some(limits)) = (&request.storage, &facts.limits) {
         check_discards(limits, &device.path)?;
     }
-    Ok(Some(Step::Discard {
-        program: facts.blkdiscard.clone()?,
-    }))
+    let mut parts = vec![Part::Filesystem];
+    parts.extend(request.log.as_ref().map(|_| Part::Log));
+    let step = |part| {
+        let program = facts.blkdiscard.clone()?;
+        Ok(Step::Discard { program, part })
+    };
+    parts.into_iter().map(step).collect()
 }
 
 /// Whether the device can forget blocks.

@@ -4,6 +4,39 @@ use crate::settings::{self, Value};
 use pgfsbench_core::helper::Filesystem;
 use std::path::{Path, PathBuf};
 
+/// Which of the two devices a filesystem may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    Filesystem,
+    Log,
+}
+
+/// In options: the device of the log. No option that is asked for has braces.
+pub const LOG: &str = "{log}";
+
+/// What they are called.
+#[derive(Clone, Debug, Default)]
+pub struct Devices {
+    pub filesystem: PathBuf,
+    pub log: PathBuf,
+}
+
+impl Devices {
+    pub fn of(&self, part: Part) -> &Path {
+        match part {
+            Part::Filesystem => &self.filesystem,
+            Part::Log => &self.log,
+        }
+    }
+
+    pub fn set(&mut self, part: Part, device: PathBuf) {
+        match part {
+            Part::Filesystem => self.filesystem = device,
+            Part::Log => self.log = device,
+        }
+    }
+}
+
 /// One step. Those with a program are executed exactly as [`Step::argv`] says.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
@@ -15,12 +48,15 @@ pub enum Step {
     Attach {
         program: PathBuf,
         image: PathBuf,
+        part: Part,
     },
     CheckDevice {
         path: String,
+        part: Part,
     },
     Wipe {
         program: PathBuf,
+        part: Part,
     },
     /// Settings of the disk's queue.
     SetQueue {
@@ -33,6 +69,12 @@ pub enum Step {
     /// The whole device.
     Discard {
         program: PathBuf,
+        part: Part,
+    },
+    /// On the log's device.
+    MakeJournal {
+        program: PathBuf,
+        options: Vec<String>,
     },
     Mkfs {
         program: PathBuf,
@@ -66,6 +108,7 @@ impl Step {
             Step::SetQueue { .. } => "set_queue",
             Step::SetKernel { .. } => "set_kernel",
             Step::Discard { .. } => "discard",
+            Step::MakeJournal { .. } => "make_journal",
             Step::Mkfs { .. } => "mkfs",
             Step::MakeMountPoint { .. } => "make_mount_point",
             Step::Mount { .. } => "mount",
@@ -74,11 +117,13 @@ impl Step {
         }
     }
 
-    /// What is executed, with this device; None for what the helper does by itself.
-    pub fn argv(&self, device: &Path) -> Option<Vec<String>> {
+    /// What is executed, with these devices; None for what the helper does by itself.
+    pub fn argv(&self, devices: &Devices) -> Option<Vec<String>> {
         let text = |path: &Path| path.display().to_string();
+        let device = &devices.filesystem;
+        let with_log = |option: &String| option.replace(LOG, &text(&devices.log));
         let argv = match self {
-            Step::Attach { program, image } => [
+            Step::Attach { program, image, .. } => [
                 program.as_path(),
                 Path::new("--find"),
                 Path::new("--show"),
@@ -87,11 +132,19 @@ impl Step {
             ]
             .map(text)
             .to_vec(),
-            Step::Wipe { program } => vec![text(program), "--all".into(), text(device)],
-            Step::Discard { program } => vec![text(program), text(device)],
-            Step::Mkfs { program, options } => {
+            Step::Wipe { program, part } => {
+                vec![text(program), "--all".into(), text(devices.of(*part))]
+            }
+            Step::Discard { program, part } => vec![text(program), text(devices.of(*part))],
+            Step::MakeJournal { program, options } => {
                 let mut argv = vec![text(program)];
                 argv.extend(options.iter().cloned());
+                argv.push(text(&devices.log));
+                argv
+            }
+            Step::Mkfs { program, options } => {
+                let mut argv = vec![text(program)];
+                argv.extend(options.iter().map(with_log));
                 argv.push(text(device));
                 argv
             }
@@ -107,7 +160,7 @@ impl Step {
                 "-t".into(),
                 filesystem.name().into(),
                 "-o".into(),
-                options.join(","),
+                with_log(&options.join(",")),
                 text(device),
                 text(mount_point),
             ],
@@ -130,7 +183,7 @@ impl Step {
                     path.display()
                 )
             }
-            Step::CheckDevice { path } => {
+            Step::CheckDevice { path, .. } => {
                 format!("check again that {path} is the same device, not in use, and may be erased")
             }
             Step::SetQueue { values } => {
@@ -156,6 +209,7 @@ impl Step {
                 path.display()
             ),
             Step::Discard { .. }
+            | Step::MakeJournal { .. }
             | Step::Attach { .. }
             | Step::Wipe { .. }
             | Step::Mkfs { .. }

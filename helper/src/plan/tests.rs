@@ -5,6 +5,7 @@ use pgfsbench_core::helper::DeviceRequest;
 use std::path::Path;
 
 mod discard;
+mod log;
 mod settings;
 
 const CONFIG: &str = r#"
@@ -50,10 +51,11 @@ fn facts() -> Facts {
         mount: program("mount"),
         wipefs: program("wipefs"),
         blkdiscard: program("blkdiscard"),
+        log_uuid: "00000000-0000-4000-8000-000000000001".into(),
         uuid: "00000000-0000-4000-8000-000000000000".into(),
         images: vec![images(0, 0, 100), images(0, 0, 100)],
         device: None,
-        device_is_ours: false,
+        log_device: None,
         limits: None,
         queue_user: None,
         kernel_user: None,
@@ -76,6 +78,10 @@ fn a_device(contents: Contents) -> DeviceFacts {
         in_use: None,
         contents,
     }
+}
+
+fn found(facts: DeviceFacts, is_ours: bool) -> Option<Found> {
+    Some(Found { facts, is_ours })
 }
 
 fn request(filesystem: Filesystem, storage: Storage) -> Prepare {
@@ -106,8 +112,12 @@ fn planned(request: &Prepare, facts: &Facts) -> Result<Plan, Refusal> {
 }
 
 fn script(plan: &Plan, device: &str) -> Vec<String> {
+    let devices = Devices {
+        filesystem: device.into(),
+        log: "/dev/log".into(),
+    };
     let line = |step: &Step| {
-        step.argv(Path::new(device))
+        step.argv(&devices)
             .map_or(step.words(), |argv| argv.join(" "))
     };
     plan.steps.iter().map(line).collect()
@@ -133,7 +143,7 @@ fn an_image_step_by_step() {
 #[test]
 fn a_device_step_by_step() {
     let facts = Facts {
-        device: Some(a_device(Contents::Empty)),
+        device: found(a_device(Contents::Empty), false),
         ..facts()
     };
     let plan = planned(&on_device("/dev/disk/by-id/a"), &facts).unwrap();
@@ -204,8 +214,7 @@ fn what_the_machine_or_the_configuration_lacks() {
 #[test]
 fn devices_that_are_refused() {
     let with = |device: DeviceFacts, is_ours: bool| Facts {
-        device: Some(device),
-        device_is_ours: is_ours,
+        device: found(device, is_ours),
         ..facts()
     };
     let foreign = || {
@@ -252,7 +261,7 @@ fn a_device_must_be_the_one_that_configuration_and_target_mean() {
         device.identity.serial = serial.map(str::to_owned);
         device.identity.partition_uuid = partition.map(str::to_owned);
         Facts {
-            device: Some(device),
+            device: found(device, false),
             ..facts()
         }
     };

@@ -153,7 +153,8 @@ fn judge(
         signatures.push(Signature {
             kind,
             label: get("LABEL"),
-            uuid: get("UUID"),
+            // That of a log is its filesystem's.
+            uuid: get("UUID").or(get("LOGUUID")),
         });
     }
     for [kind, _, uuid] in found {

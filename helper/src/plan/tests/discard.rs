@@ -57,7 +57,7 @@ fn trimmed_it_is_discarded_before() {
         ..on_device("/dev/disk/by-id/a")
     };
     let mut facts = Facts {
-        device: Some(a_device(Contents::Empty)),
+        device: found(a_device(Contents::Empty), false),
         limits: Some(limits()),
         ..facts()
     };

@@ -1,0 +1,110 @@
+//! Images: in which directory there is room for one.
+
+use super::{Facts, ImagesFacts, On, Part, Step};
+use crate::config::{Config, Images};
+use pgfsbench_core::refusal::{Kind, Refusal};
+use pgfsbench_core::units::format_bytes;
+use std::path::Path;
+
+/// An image that is to be made.
+pub struct Wanted {
+    pub part: Part,
+    pub name: String,
+    pub bytes: u64,
+    pub sparse: bool,
+}
+
+/// In the first directory that has room for it. What has been planned already counts as being there.
+pub fn image(
+    config: &Config,
+    wanted: &Wanted,
+    facts: &Facts,
+    planned: Option<&On>,
+) -> Result<(On, Vec<Step>), Refusal> {
+    if config.images.is_empty() {
+        return Err(Refusal::new(Kind::NotAllowed, "images are not allowed by the helper's configuration")
+            .detail("It names no directory for them.")
+            .hint("Add to it: [[images]] directory = \"/DIRECTORY\" max_bytes = \"16GB\", on three lines; then restart pgfsbench-helper."));
+    }
+    let losetup = facts.losetup.clone()?;
+    // Whole pages, whatever was asked for.
+    let bytes = wanted.bytes.next_multiple_of(4096);
+    let mut why_not = None;
+    for (images, there) in config.images.iter().zip(&facts.images) {
+        match fits(images, &there.with(planned, &images.directory), bytes) {
+            Ok(()) => {
+                let path = images.directory.join(&wanted.name);
+                let steps = vec![
+                    Step::CreateImage {
+                        path: path.clone(),
+                        bytes,
+                        sparse: wanted.sparse,
+                    },
+                    Step::Attach {
+                        program: losetup,
+                        image: path.clone(),
+                        part: wanted.part,
+                    },
+                ];
+                return Ok((On::Image { path, bytes }, steps));
+            }
+            Err(refusal) => why_not = why_not.or(Some(refusal)),
+        }
+    }
+    Err(why_not.unwrap_or_else(|| Refusal::new(Kind::Internal, "no facts about the images")))
+}
+
+impl ImagesFacts {
+    fn with(&self, planned: Option<&On>, directory: &Path) -> Self {
+        let more = match planned {
+            Some(On::Image { path, bytes }) if path.parent() == Some(directory) => *bytes,
+            _ => 0,
+        };
+        Self {
+            used_bytes: self.used_bytes + more,
+            images: self.images + u32::from(more > 0),
+            free_bytes: self.free_bytes.saturating_sub(more),
+        }
+    }
+}
+
+/// Sparse or not: an image that outgrows its filesystem takes down whoever else is on it.
+fn fits(images: &Images, there: &ImagesFacts, bytes: u64) -> Result<(), Refusal> {
+    let directory = images.directory.display();
+    if there.images >= images.max_images {
+        return Err(Refusal::new(
+            Kind::NotAllowed,
+            format!("there are too many images in {directory}"),
+        )
+        .detail(format!(
+            "There are {}, and the helper's configuration allows {}.",
+            there.images, images.max_images
+        ))
+        .hint("Release a target, or let the administrator raise max_images."));
+    }
+    let allowed = images.max_bytes.saturating_sub(there.used_bytes);
+    if bytes > allowed {
+        return Err(Refusal::new(Kind::NotAllowed, format!("an image of {} is not allowed in {directory}", format_bytes(bytes)))
+            .detail(format!(
+                "The helper's configuration allows {} for all images there, and {} are in use.",
+                format_bytes(images.max_bytes),
+                format_bytes(there.used_bytes)
+            ))
+            .hint("Give a smaller image_size, release a target, or let the administrator raise max_bytes."));
+    }
+    if bytes > there.free_bytes {
+        return Err(Refusal::new(
+            Kind::DiskFull,
+            format!(
+                "no room for an image of {} in {directory}",
+                format_bytes(bytes)
+            ),
+        )
+        .detail(format!(
+            "Its filesystem has {} free.",
+            format_bytes(there.free_bytes)
+        ))
+        .hint("Give a smaller image_size, or make room."));
+    }
+    Ok(())
+}

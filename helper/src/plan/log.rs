@@ -1,0 +1,110 @@
+//! A log of xfs, or journal of ext3 and ext4, that is not in the filesystem: an image or a device of its own.
+
+use super::{Facts, On, Part, Step, device, discard, images};
+use crate::config::Config;
+use crate::place::Place;
+use crate::plan::steps::LOG;
+use pgfsbench_core::helper::{Filesystem, Log, Prepare, Storage};
+use pgfsbench_core::refusal::{Kind, Refusal};
+
+/// What it takes.
+pub struct PlannedLog {
+    pub on: On,
+    pub steps: Vec<Step>,
+    /// That mkfs of the filesystem needs.
+    pub mkfs_options: Vec<String>,
+    /// By what it is known.
+    pub uuid: String,
+}
+
+pub fn log(
+    config: &Config,
+    place: &Place,
+    request: &Prepare,
+    facts: &Facts,
+    main: &On,
+) -> Result<Option<PlannedLog>, Refusal> {
+    let Some(log) = &request.log else {
+        return Ok(None);
+    };
+    let (on, mut steps) = match log {
+        Log::Image { bytes } => {
+            let wanted = images::Wanted {
+                part: Part::Log,
+                name: place.log_image_name(),
+                bytes: *bytes,
+                sparse: !matches!(request.storage, Storage::Image { sparse: false, .. }),
+            };
+            images::image(config, &wanted, facts, Some(main))?
+        }
+        Log::Device(asked) => device(config, asked, facts, Part::Log)?,
+    };
+    if let (
+        On::Device { facts: main, .. },
+        On::Device {
+            facts: log, path, ..
+        },
+    ) = (main, &on)
+        && (main.identity.major, main.identity.minor) == (log.identity.major, log.identity.minor)
+    {
+        return Err(Refusal::new(
+            Kind::NotAllowed,
+            "the log is on the device of the filesystem",
+        )
+        .detail(format!("{path} leads to {} too.", main.node.display()))
+        .hint("Name another device, or leave the log out."));
+    }
+    let (mkfs_options, uuid) = match request.filesystem {
+        Filesystem::Xfs => (["-l".into(), format!("logdev={LOG}")], facts.uuid.clone()),
+        _ => {
+            steps.push(Step::MakeJournal {
+                program: facts.mkfs.clone()?,
+                options: journal_options(request, facts)?,
+            });
+            (
+                ["-J".into(), format!("device={LOG}")],
+                facts.log_uuid.clone(),
+            )
+        }
+    };
+    Ok(Some(PlannedLog {
+        on,
+        steps,
+        mkfs_options: mkfs_options.to_vec(),
+        uuid,
+    }))
+}
+
+/// Its blocks have to be as large as those of the filesystem, whose mkfs takes them from it.
+fn journal_options(request: &Prepare, facts: &Facts) -> Result<Vec<String>, Refusal> {
+    let text = request.mkfs_options.as_deref().unwrap_or("");
+    let given = pgfsbench_core::helper::options::mkfs_arguments(request.filesystem, text)?;
+    let block = given
+        .iter()
+        .position(|o| o == "-b")
+        .and_then(|at| given.get(at + 1));
+    let block = block.map_or("4096", String::as_str);
+    let mut options: Vec<String> = [
+        "-q",
+        "-F",
+        "-O",
+        "journal_dev",
+        "-b",
+        block,
+        "-U",
+        &facts.log_uuid,
+    ]
+    .map(String::from)
+    .to_vec();
+    discard::spare(request, &mut options)?;
+    Ok(options)
+}
+
+/// What mount needs: ext4 would otherwise look for it where it was when the filesystem was made.
+pub fn mount_options(filesystem: Filesystem, has_log: bool) -> Vec<String> {
+    match (has_log, filesystem) {
+        (false, _) => Vec::new(),
+        (true, Filesystem::Xfs) => vec![format!("logdev={LOG}")],
+        (true, _) => vec![format!("journal_path={LOG}")],
+    }
+}

@@ -1,0 +1,79 @@
+//! Plans with a log elsewhere.
+
+use super::*;
+use pgfsbench_core::helper::Log;
+
+const LOG: &str = "/dev/disk/by-id/wiped";
+
+fn with_image(fs: Filesystem, mkfs_options: &str) -> Prepare {
+    let storage = Storage::Image {
+        bytes: 1 << 30,
+        sparse: true,
+    };
+    Prepare {
+        log: Some(Log::Image { bytes: 1 << 27 }),
+        mkfs_options: Some(mkfs_options.into()),
+        ..Prepare::new(storage, fs)
+    }
+}
+
+#[test]
+fn an_image_for_the_journal_of_ext4_step_by_step() {
+    let plan = planned(&with_image(Filesystem::Ext4, "-b 2048"), &facts()).unwrap();
+    let script = script(&plan, "/dev/loop3");
+    assert_eq!(
+        script[..7],
+        [
+            "create file /srv/small/bench@t.img of 1073741824 bytes, sparse, mode 0600",
+            "/usr/sbin/losetup --find --show --direct-io=on /srv/small/bench@t.img",
+            // The first directory has no room for it.
+            "create file /srv/big/bench@t@log.img of 134217728 bytes, sparse, mode 0600",
+            "/usr/sbin/losetup --find --show --direct-io=on /srv/big/bench@t@log.img",
+            "/usr/sbin/mkfs.x -q -F -O journal_dev -b 2048 -U 00000000-0000-4000-8000-000000000001 /dev/log",
+            "/usr/sbin/mkfs.x -q -F -U 00000000-0000-4000-8000-000000000000 -b 2048 -J device=/dev/log /dev/loop3",
+            "make directory /run/pgfsbench/mnt/bench@t",
+        ]
+    );
+    assert!(script[7].contains("-o nosuid,nodev,journal_path=/dev/log /dev/loop3"));
+    assert_eq!(plan.mount_options, ["nosuid", "nodev"]);
+}
+
+#[test]
+fn a_device_for_the_log_of_xfs_is_checked_before_anything_is_erased() {
+    let request = Prepare {
+        storage: Storage::Device(DeviceRequest::of_path("/dev/disk/by-id/a")),
+        log: Some(Log::Device(DeviceRequest::of_path(LOG))),
+        ..Prepare::new(
+            Storage::Device(DeviceRequest::of_path("/dev/disk/by-id/a")),
+            Filesystem::Xfs,
+        )
+    };
+    let mut log = a_device(Contents::Empty);
+    let mut facts = Facts {
+        device: found(a_device(Contents::Empty), false),
+        ..facts()
+    };
+    // Not looked at, since it is not in the configuration.
+    let refusal = planned(&request, &facts).unwrap_err();
+    assert!(refusal.message.contains(LOG), "{refusal}");
+    facts.log_device = found(log.clone(), false);
+    let refusal = planned(&request, &facts).unwrap_err();
+    assert_eq!(
+        refusal.message,
+        "the log is on the device of the filesystem"
+    );
+    log.identity.minor = 32;
+    log.in_use = Some("It is mounted on /.".into());
+    facts.log_device = found(log.clone(), true);
+    let refusal = planned(&request, &facts).unwrap_err();
+    assert_eq!(refusal.message, format!("device {LOG} is in use"));
+    log.in_use = None;
+    facts.log_device = found(log, false);
+    let script = script(&planned(&request, &facts).unwrap(), "/dev/sdb");
+    assert!(script[0].starts_with("check again that /dev/disk/by-id/a is"));
+    assert!(script[1].starts_with("check again that /dev/disk/by-id/wiped is"));
+    assert_eq!(script[2], "/usr/sbin/wipefs --all /dev/sdb");
+    assert_eq!(script[3], "/usr/sbin/wipefs --all /dev/log");
+    assert!(script[4].ends_with("-l logdev=/dev/log /dev/sdb"));
+    assert!(script[6].contains(",logdev=/dev/log /dev/sdb"));
+}
