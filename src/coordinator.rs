@@ -1,7 +1,7 @@
 //! The coordinator: owns a run from its row to its end. It makes the work database, launches the other processes and
 //! watches them, stores what they measured, and removes what was made.
 
-mod on_target;
+pub mod on_target;
 
 use std::{
     sync::atomic::Ordering::{Acquire, Relaxed, Release},

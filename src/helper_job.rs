@@ -140,7 +140,7 @@ pub fn wait(id: i64, look: Look) -> Result<Value, Fault> {
             });
         }
         if let Err(fault) = look() {
-            withdraw(id, "queued", "the run was cancelled")?;
+            withdraw(id, "queued", &fault.message)?;
             return Err(fault);
         }
         process::wait(POLL);
@@ -196,17 +196,46 @@ fn read(id: i64) -> Result<Row, Fault> {
         .map_err(|e| Fault::new(sqlstate::INTERNAL, format!("unreadable job: {e}")))
 }
 
-/// The error of a job that has failed.
+/// The error of a job that has failed: its SQLSTATE is that of what the helper has refused, or what the extension has written.
 fn why(row: Row) -> Fault {
-    let kind = row
-        .result
-        .and_then(|mut result| serde_json::from_value(result["refused"].take()).ok());
-    Fault::from(Refusal {
+    let mut result = row.result.unwrap_or_default();
+    let own = result["sqlstate"].as_str().map(str::to_owned);
+    let kind = serde_json::from_value(result["refused"].take()).ok();
+    let mut fault = Fault::from(Refusal {
         kind: kind.unwrap_or(Kind::System),
         message: row.error.unwrap_or_else(|| "the job failed".into()),
         detail: row.detail,
         hint: row.hint,
-    })
+    });
+    if let Some(sqlstate) = own {
+        fault.sqlstate = sqlstate;
+    }
+    fault
+}
+
+/// The status of a job; None when there is no such row. In a transaction.
+pub fn status(id: i64) -> Result<Option<String>, Fault> {
+    sql::read(
+        "SELECT status FROM fsbench.helper_job WHERE job_id = $1::bigint",
+        &[Some(&id.to_string())],
+    )
+}
+
+/// What came of a job, as it is committed now; None while it is not over, or not there. In a transaction.
+pub fn outcome(id: i64) -> Result<Option<Result<Value, Fault>>, Fault> {
+    let text = sql::read_latest(
+        "SELECT jsonb_build_object('status', status, 'result', result, 'error', error, 'detail', error_detail, \
+           'hint', error_hint) FROM fsbench.helper_job WHERE job_id = $1::bigint AND status IN ('done', 'failed')",
+        &[Some(&id.to_string())],
+    )?;
+    let row: Option<Row> = text
+        .map(|text| serde_json::from_str(&text))
+        .transpose()
+        .map_err(|e| Fault::new(sqlstate::INTERNAL, format!("unreadable job: {e}")))?;
+    Ok(row.map(|row| match row.status.as_str() {
+        "done" => Ok(row.result.unwrap_or_default()),
+        _ => Err(why(row)),
+    }))
 }
 
 /// Which run had a target prepared that is still so: Some(None) when it was prepared by itself, by nobody's run. In a

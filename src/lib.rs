@@ -8,6 +8,7 @@
 use pgrx::extension_sql_file;
 
 mod api;
+mod asker;
 mod board;
 mod cancellation;
 mod client;
@@ -22,6 +23,7 @@ mod janitor;
 mod journal;
 mod outcome;
 mod pg;
+mod plan;
 mod preflight;
 mod recovery;
 mod sampler;

@@ -111,6 +111,36 @@ impl TargetServer {
         self.directory.join("server.err")
     }
 
+    /// What is executed to make the cluster. Paths with what is not UTF-8 are no targets.
+    pub fn initdb(&self, bindir: &Path, user: &str, data_checksums: bool) -> Vec<String> {
+        let mut argv = vec![bindir.join("initdb").display().to_string()];
+        argv.extend(["--auth=peer", "--encoding=UTF8", "--locale=C", "--no-sync"].map(Into::into));
+        argv.extend(data_checksums.then(|| "--data-checksums".into()));
+        argv.push(format!("--username={user}"));
+        argv.extend(["-D".into(), self.data().display().to_string()]);
+        argv
+    }
+
+    /// What is executed to run it.
+    pub fn postgres(&self, bindir: &Path) -> Vec<String> {
+        let text = |path: PathBuf| path.display().to_string();
+        vec![
+            text(bindir.join("postgres")),
+            "-D".into(),
+            text(self.data()),
+        ]
+    }
+
+    /// The file of its settings, which win over those of postgresql.conf.
+    pub fn settings_file(&self) -> PathBuf {
+        self.data().join("postgresql.auto.conf")
+    }
+
+    /// What that file holds.
+    pub fn settings_text(&self, settings: &Settings) -> String {
+        settings.to_file(&self.socket_directory(), PORT)
+    }
+
     /// Makes the cluster, and has it on disk.
     pub fn make(
         &self,
@@ -125,13 +155,9 @@ impl TargetServer {
                 .create(directory)
                 .map_err(|e| system("create directory", directory, &e))?;
         }
-        let mut command = self.command(&bindir.join("initdb"), "initdb")?;
-        command
-            .args(["--auth=peer", "--encoding=UTF8", "--locale=C", "--no-sync"])
-            .args(data_checksums.then_some("--data-checksums"))
-            .arg(format!("--username={user}"))
-            .arg("-D")
-            .arg(self.data());
+        let argv = self.initdb(bindir, user, data_checksums);
+        let mut command = self.command(Path::new(&argv[0]), "initdb")?;
+        command.args(&argv[1..]);
         self.run(command, "initdb", look)?;
         // All at once is faster than file by file; nothing of it is to be written back in the measured window.
         let directory =
@@ -155,16 +181,16 @@ impl TargetServer {
 
     /// Writes its settings.
     pub fn configure(&self, settings: &Settings) -> Result<(), Fault> {
-        let path = self.data().join("postgresql.auto.conf");
-        let text = settings.to_file(&self.socket_directory(), PORT);
-        fs::write(&path, text).map_err(|e| system("write", &path, &e))
+        let path = self.settings_file();
+        fs::write(&path, self.settings_text(settings)).map_err(|e| system("write", &path, &e))
     }
 
     /// Starts it, and waits until it takes a connection. It ends with this process.
     pub fn start(&self, bindir: &Path, user: &str, look: Look) -> Result<Connection, Fault> {
-        let program = bindir.join("postgres");
+        let argv = self.postgres(bindir);
+        let program = PathBuf::from(&argv[0]);
         let mut command = self.command(&program, "server")?;
-        command.arg("-D").arg(self.data());
+        command.args(&argv[1..]);
         let mut child = process::spawn_bound(&mut command, Signal::QUIT)
             .map_err(|e| system("run", &program, &e))?;
         let deadline = Instant::now() + START;

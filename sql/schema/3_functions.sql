@@ -168,3 +168,19 @@ CREATE FUNCTION fsbench.drop_target(target text) RETURNS text
     LANGUAGE c VOLATILE PARALLEL UNSAFE
     AS 'MODULE_PATHNAME', 'fsbench_drop_target_wrapper';
 COMMENT ON FUNCTION fsbench.drop_target IS 'Removes a target; refused while a run is on it. Results of its runs stay';
+
+CREATE FUNCTION fsbench.prepare_target(target text) RETURNS TABLE (target text, directory text, mount_point text, device text,
+        filesystem text, mount_options text, mount_options_not_shown text[], mkfs_options text, mkfs_version text)
+    LANGUAGE c VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 1
+    AS 'MODULE_PATHNAME', 'fsbench_prepare_target_wrapper';
+COMMENT ON FUNCTION fsbench.prepare_target IS 'Has the helper make and mount the filesystem of a target, to look at it between runs, and says where it is. It stays until fsbench.release_target(), and no run is made on it meanwhile. A ROLLBACK does not undo it';
+
+CREATE FUNCTION fsbench.release_target(target text) RETURNS boolean
+    LANGUAGE c VOLATILE PARALLEL UNSAFE COST 1000000
+    AS 'MODULE_PATHNAME', 'fsbench_release_target_wrapper';
+COMMENT ON FUNCTION fsbench.release_target IS 'Has the helper unmount what fsbench.prepare_target() has mounted, and remove it; false when there was nothing';
+
+CREATE FUNCTION fsbench.plan(target text) RETURNS TABLE (step integer, who text, action text, command text)
+    LANGUAGE c VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 20
+    AS 'MODULE_PATHNAME', 'fsbench_plan_wrapper';
+COMMENT ON FUNCTION fsbench.plan IS 'Every step of a run on a target beforehand, with the command lines as they would be executed now: the helper''s (root), those of the coordinator in this server, and those in the server that is measured. Changes nothing';

@@ -6,6 +6,7 @@
 
 mod cancel;
 mod guard;
+mod helper;
 mod install;
 mod progress;
 mod request;

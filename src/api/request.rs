@@ -92,6 +92,7 @@ pub fn specify(ready: &Ready, asked: &Asked) -> Result<Spec, Fault> {
     let state = session::with_rights_of(ready.owner, preflight::server_state)?;
     preflight::check(&spec, &state)?;
     if !spec.is_here() {
+        super::helper::check_not_prepared(ready.owner, &spec.target)?;
         session::with_rights_of(ready.owner, || {
             xact::without_keeping_locks(|| preflight::check_target(&spec))
         })?;

@@ -197,6 +197,7 @@ fn fsbench_alter_target(
     let ready = guard::ready()?;
     let name = check_changeable(target)?;
     check_unused(ready.board, &name)?;
+    super::helper::check_not_prepared(ready.owner, &name)?;
     let given = Given {
         row: Row {
             target: name.clone(),
@@ -270,6 +271,7 @@ fn fsbench_drop_target(target: Option<String>) -> Result<String, ErrorReport> {
     let ready = guard::ready()?;
     let name = check_changeable(target)?;
     check_unused(ready.board, &name)?;
+    super::helper::check_not_prepared(ready.owner, &name)?;
     sql::write(
         "DELETE FROM fsbench.target WHERE target = $1",
         &[Some(&name)],
@@ -316,7 +318,7 @@ fn check_changeable(name: Option<String>) -> Result<String, Fault> {
 }
 
 /// Refuses to change a target that a run of this database is on or waits for.
-fn check_unused(board: &crate::board::Board, name: &str) -> Result<(), Fault> {
+pub fn check_unused(board: &crate::board::Board, name: &str) -> Result<(), Fault> {
     use std::sync::atomic::Ordering::Acquire;
     let user = board.requests.iter().find(|request| {
         !matches!(

@@ -155,13 +155,13 @@ fn cluster_name(run_id: i64) -> String {
 }
 
 /// Where this server's programs are.
-fn own_bindir() -> Result<PathBuf, Fault> {
+pub fn own_bindir() -> Result<PathBuf, Fault> {
     let text = sql::read("SELECT setting FROM pg_config() WHERE name = 'BINDIR'", &[])?;
     Ok(Path::new(&text.unwrap_or_default()).to_path_buf())
 }
 
 /// The superuser of target servers: who may connect there is decided by the operating system.
-fn operating_system_user() -> Result<String, Fault> {
+pub fn operating_system_user() -> Result<String, Fault> {
     let uid = rustix::process::geteuid().as_raw();
     let passwd = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
     passwd

@@ -34,3 +34,4 @@ worker_main!(fsbench_coordinator_main, crate::coordinator::main);
 worker_main!(fsbench_sampler_main, crate::sampler::main);
 worker_main!(fsbench_client_main, crate::client::main);
 worker_main!(fsbench_worker_main, crate::worker::main);
+worker_main!(fsbench_asker_main, crate::asker::main);

@@ -29,6 +29,8 @@ pub enum Role {
     Client,
     /// Loads, vacuums, verifies.
     Worker,
+    /// Asks the helper for something outside of a run.
+    Asker,
 }
 
 impl Role {
@@ -40,6 +42,7 @@ impl Role {
             Self::Sampler => "fsbench sampler",
             Self::Client => "fsbench client",
             Self::Worker => "fsbench worker",
+            Self::Asker => "fsbench asker",
         }
     }
 
@@ -50,6 +53,7 @@ impl Role {
             Self::Sampler => c"fsbench_sampler_main",
             Self::Client => c"fsbench_client_main",
             Self::Worker => c"fsbench_worker_main",
+            Self::Asker => c"fsbench_asker_main",
         }
     }
 }
@@ -116,7 +120,28 @@ pub enum Status {
 /// argument, and the serial number by which it sees whether it comes too late.
 pub fn launch(role: Role, label: &str, argument: i32, serial: u32) -> Option<Handle> {
     let name = format!("{}{label}", role.name());
-    let mut worker = describe(role, &name, argument, serial);
+    register(describe(role, &name, argument, serial))
+}
+
+/// Launches a worker that gets a text, of at most 127 bytes.
+pub fn launch_with(role: Role, message: &str) -> Option<Handle> {
+    let mut worker = describe(role, role.name(), 0, 0);
+    let last = worker.bgw_extra.len() - 1;
+    for (to, from) in worker.bgw_extra[..last].iter_mut().zip(message.bytes()) {
+        *to = from as c_char;
+    }
+    register(worker)
+}
+
+/// The text that this worker was launched with.
+pub fn message() -> String {
+    // SAFETY: set before the main of a background worker is called, and zeroed behind the text.
+    unsafe { CStr::from_ptr((*pg_sys::MyBgworkerEntry).bgw_extra.as_ptr()) }
+        .to_string_lossy()
+        .into_owned()
+}
+
+fn register(mut worker: pg_sys::BackgroundWorker) -> Option<Handle> {
     // SAFETY: the description is complete and copied by the call; the handle is made in a memory context that lives as
     // long as this process.
     unsafe {

@@ -2,7 +2,7 @@
 
 use super::Engine;
 use crate::exec;
-use crate::place::Place;
+use crate::place::{DIRECTORY, Place};
 use crate::plan::{On, Step};
 use crate::settings;
 use pgfsbench_core::helper::Prepare;
@@ -60,7 +60,11 @@ impl Engine {
             release.push(line("detach", detach));
             release.push(line("remove_image", format!("remove {}", path.display())));
         }
-        Ok(json!({"prepare": prepare, "release": release}))
+        Ok(json!({
+            "directory": plan.mount_point.join(DIRECTORY),
+            "prepare": prepare,
+            "release": release,
+        }))
     }
 }
 

@@ -1,0 +1,178 @@
+//! What the helper is asked outside of runs: `prepare_target`, `release_target`, `plan`, and the description of this machine.
+
+use pgfsbench_core::refusal::quoted;
+use pgrx::{iter::TableIterator, name, pg_extern, pg_sys::panic::ErrorReport};
+use serde_json::Value;
+
+use super::{guard, target::check_unused};
+use crate::{
+    asker,
+    errors::{Fault, sqlstate},
+    helper_job,
+    pg::{session, sql, xact},
+    plan,
+    target::Row,
+};
+
+/// Checks that this session may ask the helper; gives the owner of the extension.
+fn may_ask(function: &str) -> Result<guard::Ready, Fault> {
+    let ready = guard::ready()?;
+    let owner = ready.owner.to_string();
+    let may = sql::read(
+        "SELECT 1 WHERE pg_has_role($1::oid, 'USAGE')",
+        &[Some(&owner)],
+    )?;
+    if may.is_none() {
+        return Err(
+            Fault::new(sqlstate::NOT_ALLOWED, format!("permission denied for {function}"))
+                .detail("It has the helper, which is root, do something; only roles with the rights of the extension's owner may.")
+                .hint("Have a superuser call it."),
+        );
+    }
+    if xact::has_xid() {
+        return Err(Fault::new(
+            sqlstate::NOT_IN_THIS_STATE,
+            format!("{function} cannot be used in a transaction that has written"),
+        )
+        .detail("The helper sees only what is committed.")
+        .hint("Commit first."));
+    }
+    Ok(ready)
+}
+
+/// The row of a target on which the helper makes the filesystem.
+fn made(owner: u32, name: Option<&str>) -> Result<Row, Fault> {
+    let name = name.unwrap_or_default();
+    let invalid = |message: String| Fault::new(sqlstate::INVALID_PARAMETER, message);
+    if let Some(row) = session::with_rights_of(owner, || Row::read(name))? {
+        return match row.kind()?.is_made() {
+            true => Ok(row),
+            false => Err(invalid(format!(
+                "the filesystem of target \"{name}\" is not made by the helper"
+            ))
+            .detail("Only targets with a device or an image_size are prepared and released.")
+            .hint("See fsbench.target.")),
+        };
+    }
+    Err(match name {
+        pgfsbench_core::spec::DEFAULT_TARGET => {
+            invalid("the filesystem of target \"default\" is not made by the helper".into())
+                .detail("It is that of this server's own data directory.")
+                .hint("Only targets with a device or an image_size are prepared and released.")
+        }
+        _ => invalid(format!("target {} does not exist", quoted(name)))
+            .detail("There is no such row in fsbench.target.")
+            .hint("See fsbench.target."),
+    })
+}
+
+#[allow(clippy::type_complexity)]
+#[pg_extern(sql = false)]
+fn fsbench_prepare_target(
+    target: Option<String>,
+) -> Result<
+    TableIterator<
+        'static,
+        (
+            name!(target, String),
+            name!(directory, Option<String>),
+            name!(mount_point, Option<String>),
+            name!(device, Option<String>),
+            name!(filesystem, Option<String>),
+            name!(mount_options, Option<String>),
+            name!(mount_options_not_shown, Option<Vec<String>>),
+            name!(mkfs_options, Option<String>),
+            name!(mkfs_version, Option<String>),
+        ),
+    >,
+    ErrorReport,
+> {
+    let ready = may_ask("fsbench.prepare_target()")?;
+    let row = made(ready.owner, target.as_deref())?;
+    check_unused(ready.board, &row.target)?;
+    let result = asker::ask(ready.owner, "prepare", &row.target)?;
+    let text = |name: &str| result[name].as_str().map(str::to_owned);
+    let not_shown = result["mount_options_not_shown"].as_array().map(|options| {
+        let texts = options.iter().filter_map(Value::as_str);
+        texts.map(str::to_owned).collect()
+    });
+    Ok(TableIterator::once((
+        row.target,
+        text("directory"),
+        text("mount_point"),
+        text("device"),
+        text("filesystem"),
+        text("mount_options"),
+        not_shown,
+        text("mkfs_options"),
+        text("mkfs_version"),
+    )))
+}
+
+#[pg_extern(sql = false)]
+fn fsbench_release_target(target: Option<String>) -> Result<bool, ErrorReport> {
+    let ready = may_ask("fsbench.release_target()")?;
+    let row = made(ready.owner, target.as_deref())?;
+    check_unused(ready.board, &row.target)?;
+    let result = asker::ask(ready.owner, "release", &row.target)?;
+    Ok(result["released"].as_bool().unwrap_or(false))
+}
+
+#[pg_extern(sql = false)]
+fn fsbench_describe() -> Result<(), ErrorReport> {
+    let ready = may_ask("fsbench.describe_devices()")?;
+    asker::ask(ready.owner, "describe", "")?;
+    Ok(())
+}
+
+#[allow(clippy::type_complexity)]
+#[pg_extern(sql = false)]
+fn fsbench_plan(
+    target: Option<String>,
+) -> Result<
+    TableIterator<
+        'static,
+        (
+            name!(step, i32),
+            name!(who, String),
+            name!(action, String),
+            name!(command, Option<String>),
+        ),
+    >,
+    ErrorReport,
+> {
+    let ready = may_ask("fsbench.plan()")?;
+    let name = target.unwrap_or_default();
+    let row = session::with_rights_of(ready.owner, || Row::read(&name))?;
+    let by_helper = match &row {
+        Some(row) if row.kind()?.is_made() => Some(asker::ask(ready.owner, "plan", &name)?),
+        Some(_) => None,
+        None if name == pgfsbench_core::spec::DEFAULT_TARGET => None,
+        None => {
+            return Err(made(ready.owner, Some(&name))
+                .map(|_| ())
+                .unwrap_err()
+                .into());
+        }
+    };
+    let steps = session::with_rights_of(ready.owner, || plan::steps(&name, by_helper.as_ref()))?;
+    let numbered = (1..).zip(steps);
+    Ok(TableIterator::new(numbered.map(|(number, step)| {
+        (number, step.who.to_owned(), step.action, step.command)
+    })))
+}
+
+/// Refuses what cannot be while somebody looks at a target that he had prepared.
+pub fn check_not_prepared(owner: u32, name: &str) -> Result<(), Fault> {
+    let prepared = session::with_rights_of(owner, || {
+        xact::without_keeping_locks(|| helper_job::prepared_by(name))
+    })?;
+    match prepared {
+        Some(None) => Err(
+            Fault::new("55006", format!("target \"{name}\" is prepared already"))
+                .detail("Somebody has called fsbench.prepare_target() to look at it.")
+                .hint("Call fsbench.release_target() first."),
+        ),
+        _ => Ok(()),
+    }
+}
