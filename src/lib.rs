@@ -16,6 +16,7 @@ mod clock;
 mod collect;
 mod coordinator;
 mod crew;
+mod devices;
 mod environment;
 mod errors;
 mod helper_job;

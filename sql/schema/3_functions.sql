@@ -184,3 +184,18 @@ CREATE FUNCTION fsbench.plan(target text) RETURNS TABLE (step integer, who text,
     LANGUAGE c VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 20
     AS 'MODULE_PATHNAME', 'fsbench_plan_wrapper';
 COMMENT ON FUNCTION fsbench.plan IS 'Every step of a run on a target beforehand, with the command lines as they would be executed now: the helper''s (root), those of the coordinator in this server, and those in the server that is measured. Changes nothing';
+
+CREATE FUNCTION fsbench._block_devices() RETURNS TABLE (path text, node text, model text, serial text, wwn text, size_bytes bigint, in_use text)
+    LANGUAGE c VOLATILE PARALLEL SAFE ROWS 10
+    AS 'MODULE_PATHNAME', 'fsbench_block_devices_wrapper';
+COMMENT ON FUNCTION fsbench._block_devices IS 'Disks and partitions of this machine as the server''s operating system user sees them. Private; read fsbench.device';
+
+CREATE FUNCTION fsbench._describe() RETURNS void
+    LANGUAGE c VOLATILE PARALLEL UNSAFE COST 1000000
+    AS 'MODULE_PATHNAME', 'fsbench_describe_wrapper';
+COMMENT ON FUNCTION fsbench._describe IS 'Has the helper look at its devices again. Private; called by fsbench.describe_devices()';
+
+CREATE FUNCTION fsbench.doctor() RETURNS TABLE (subject text, item text, state text, detail text, hint text)
+    LANGUAGE c VOLATILE PARALLEL UNSAFE ROWS 40
+    AS 'MODULE_PATHNAME', 'fsbench_doctor_wrapper';
+COMMENT ON FUNCTION fsbench.doctor IS 'What benchmarks need and what of it is here: the server, the helper, each filesystem. state is ok, info, warning (it works, and can mislead or be refused) or missing (it does not work); hint says what to do. Works without the helper too';

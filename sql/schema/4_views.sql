@@ -61,3 +61,43 @@ $$;
 COMMENT ON COLUMN fsbench.result.findings IS 'Number of findings about the run; they are in fsbench.finding';
 COMMENT ON COLUMN fsbench.result.missed IS 'Transactions that missed the latency limit: late and skipped ones';
 COMMENT ON COLUMN fsbench.result.worst_finding IS 'Worst severity among them: invalid, warning or info; NULL when there is none';
+
+CREATE VIEW fsbench.device AS
+    SELECT d.path, d.model, d.serial, d.bytes AS size_bytes, d.contents, d.usable, d.why_not, d.wwn, d.partition_uuid, d.node,
+           d.hint, h.seen_at
+    FROM fsbench.helper_description h,
+         pg_catalog.jsonb_to_recordset(h.description -> 'devices') AS d (path text, model text, serial text, bytes bigint, contents text,
+             usable boolean, why_not text, wwn text, partition_uuid text, node text, hint text)
+    UNION ALL
+    SELECT b.path, b.model, b.serial, b.size_bytes, NULL, false,
+           pg_catalog.concat_ws(', and ', 'the helper''s configuration does not name it', b.in_use), b.wwn, NULL, b.node,
+           CASE WHEN b.in_use IS NULL THEN pg_catalog.format(E'[[device]]\npath = "%s"\n# Two lines for /etc/pgfsbench/helper.toml; '
+               'then: systemctl restart pgfsbench-helper', b.path) END,
+           pg_catalog.clock_timestamp()
+    FROM fsbench._block_devices() b
+    WHERE NOT EXISTS (SELECT FROM fsbench.helper_description h, pg_catalog.jsonb_array_elements(h.description -> 'devices') d
+                      WHERE d ->> 'node' = b.node OR d ->> 'path' IN (b.path, b.node))
+    ORDER BY 6 DESC, 1;
+COMMENT ON VIEW fsbench.device IS 'Block devices of this machine: those that the helper''s configuration names, as it last saw them, and the others, which it does not touch. fsbench.describe_devices() has it look again';
+COMMENT ON COLUMN fsbench.device.path IS 'Path, as fsbench.create_target() takes it; one that stays over reboots, where there is one';
+COMMENT ON COLUMN fsbench.device.model IS 'Model of the disk';
+COMMENT ON COLUMN fsbench.device.serial IS 'Serial number of the disk';
+COMMENT ON COLUMN fsbench.device.size_bytes IS 'Its size';
+COMMENT ON COLUMN fsbench.device.contents IS 'What it holds; NULL where only root could see it';
+COMMENT ON COLUMN fsbench.device.usable IS 'Whether the helper would erase it for a target now';
+COMMENT ON COLUMN fsbench.device.why_not IS 'Why not';
+COMMENT ON COLUMN fsbench.device.wwn IS 'World-wide name of the disk, or what its kind has instead';
+COMMENT ON COLUMN fsbench.device.partition_uuid IS 'UUID of the partition, where it is one and the helper has seen it';
+COMMENT ON COLUMN fsbench.device.node IS 'The kernel''s name, which can change at each boot';
+COMMENT ON COLUMN fsbench.device.hint IS 'What makes it usable: lines for the helper''s configuration, or what to change there';
+COMMENT ON COLUMN fsbench.device.seen_at IS 'When it was seen: by the helper at its last look, or just now';
+
+CREATE FUNCTION fsbench.describe_devices() RETURNS SETOF fsbench.device
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+    AS $$
+BEGIN
+    PERFORM fsbench._describe();
+    RETURN QUERY SELECT * FROM fsbench.device;
+END
+$$;
+COMMENT ON FUNCTION fsbench.describe_devices IS 'Has the helper look at the devices of its configuration again, and shows fsbench.device';

@@ -4,9 +4,9 @@ use pgfsbench_core::refusal::quoted;
 use pgrx::{iter::TableIterator, name, pg_extern, pg_sys::panic::ErrorReport};
 use serde_json::Value;
 
-use super::{guard, target::check_unused};
+use super::{doctor, guard, target::check_unused};
 use crate::{
-    asker,
+    asker, devices,
     errors::{Fault, sqlstate},
     helper_job,
     pg::{session, sql, xact},
@@ -175,4 +175,52 @@ pub fn check_not_prepared(owner: u32, name: &str) -> Result<(), Fault> {
         ),
         _ => Ok(()),
     }
+}
+
+#[allow(clippy::type_complexity)]
+#[pg_extern(sql = false)]
+fn fsbench_block_devices() -> TableIterator<
+    'static,
+    (
+        name!(path, String),
+        name!(node, String),
+        name!(model, Option<String>),
+        name!(serial, Option<String>),
+        name!(wwn, Option<String>),
+        name!(size_bytes, i64),
+        name!(in_use, Option<String>),
+    ),
+> {
+    let blocks = devices::blocks().into_iter();
+    TableIterator::new(blocks.map(|b| {
+        let bytes = i64::try_from(b.bytes).unwrap_or(i64::MAX);
+        (b.path, b.node, b.model, b.serial, b.wwn, bytes, b.in_use)
+    }))
+}
+
+#[allow(clippy::type_complexity)]
+#[pg_extern(sql = false)]
+fn fsbench_doctor() -> Result<
+    TableIterator<
+        'static,
+        (
+            name!(subject, String),
+            name!(item, String),
+            name!(state, String),
+            name!(detail, Option<String>),
+            name!(hint, Option<String>),
+        ),
+    >,
+    ErrorReport,
+> {
+    let rows = doctor::look()?.into_iter();
+    Ok(TableIterator::new(rows.map(|r| {
+        (
+            r.subject.to_owned(),
+            r.item,
+            r.state.to_owned(),
+            r.detail,
+            r.hint,
+        )
+    })))
 }

@@ -10,9 +10,9 @@ use crate::{
 };
 
 /// Under this many worker slots a run with a few clients does not fit.
-const FEW_SLOTS: i64 = 16;
+pub const FEW_SLOTS: i64 = 16;
 /// What is suggested then.
-const ENOUGH_SLOTS: i64 = 64;
+pub const ENOUGH_SLOTS: i64 = 64;
 
 #[pg_extern(sql = false)]
 fn fsbench_version() -> &'static str {

@@ -5,6 +5,7 @@
 #![allow(clippy::result_large_err)]
 
 mod cancel;
+mod doctor;
 mod guard;
 mod helper;
 mod install;

@@ -82,7 +82,7 @@ impl Engine {
         let (facts, is_ours) = match looked {
             Ok(looked) => looked,
             Err(refusal) => {
-                return json!({"path": allowed.path, "wipe": allowed.wipe, "usable": false, "why_not": why_not(&refusal)});
+                return json!({"path": allowed.path, "wipe": allowed.wipe, "usable": false, "why_not": why_not(&refusal), "hint": refusal.hint});
             }
         };
         let marks = facts.identity.marks();
@@ -104,7 +104,8 @@ impl Engine {
             "in_use": facts.in_use,
             "known_by_path_alone": marks.is_anonymous(),
             "usable": check.is_ok(),
-            "why_not": check.err().map(|refusal| why_not(&refusal)),
+            "why_not": check.as_ref().err().map(why_not),
+            "hint": check.err().and_then(|refusal| refusal.hint),
         })
     }
 }

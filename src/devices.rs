@@ -1,0 +1,199 @@
+//! Block devices of this machine: as the helper has seen those that its configuration names, and as far as anybody can see
+//! the others.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use pgfsbench_core::proc;
+use rustix::fs::{major, minor, stat};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    errors::{Fault, sqlstate},
+    pg::sql,
+};
+
+/// Names of devices that are no disks, or nothing without what is put into them.
+const NO_DISKS: [&str; 6] = ["loop", "ram", "zram", "sr", "fd", "nbd"];
+
+/// What is known of a device; names as in `fsbench.device`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[allow(missing_docs)]
+pub struct Device {
+    pub path: String,
+    pub model: Option<String>,
+    pub serial: Option<String>,
+    pub size_bytes: Option<u64>,
+    pub contents: Option<String>,
+    pub usable: bool,
+    pub why_not: Option<String>,
+    pub wwn: Option<String>,
+    pub partition_uuid: Option<String>,
+    pub node: Option<String>,
+    pub hint: Option<String>,
+    pub seen_at: String,
+}
+
+/// What is known of the device that a path leads to; None when there is no such device. In a transaction, with the owner's
+/// rights.
+pub fn describe(path: &str) -> Result<Option<Device>, Fault> {
+    let node = fs::canonicalize(path).ok();
+    let node = node.as_ref().and_then(|node| node.to_str());
+    let text = sql::read(
+        "SELECT to_jsonb(d) FROM fsbench.device d WHERE path = $1 OR node = $2 ORDER BY path <> $1 LIMIT 1",
+        &[Some(path), node],
+    )?;
+    text.map(|text| serde_json::from_str(&text))
+        .transpose()
+        .map_err(|e| Fault::new(sqlstate::INTERNAL, format!("unreadable device: {e}")))
+}
+
+/// A device as the system shows it to anybody.
+pub struct Block {
+    /// A path that stays over reboots, where there is one.
+    pub path: String,
+    /// The kernel's name below /dev.
+    pub node: String,
+    /// Of the disk.
+    pub model: Option<String>,
+    /// Of the disk.
+    pub serial: Option<String>,
+    /// Of the disk.
+    pub wwn: Option<String>,
+    /// Its size.
+    pub bytes: u64,
+    /// Who uses it, as far as anybody can see.
+    pub in_use: Option<String>,
+}
+
+/// All disks and partitions.
+pub fn blocks() -> Vec<Block> {
+    let names = entries(Path::new("/sys/class/block"));
+    let links = links();
+    let users = Users::look();
+    let mut blocks: Vec<Block> = names
+        .iter()
+        .filter(|name| !is_no_disk(name))
+        .filter_map(|name| block(name, &links, &users))
+        .collect();
+    blocks.sort_by(|a, b| a.node.cmp(&b.node));
+    blocks
+}
+
+fn is_no_disk(name: &str) -> bool {
+    NO_DISKS.iter().any(|kind| {
+        name.strip_prefix(kind)
+            .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+    })
+}
+
+fn block(name: &str, links: &[(PathBuf, String)], users: &Users) -> Option<Block> {
+    let device = fs::canonicalize(Path::new("/sys/class/block").join(name)).ok()?;
+    let sectors: u64 = line(&device.join("size"))?.parse().ok()?;
+    // The kernel's name has "!" where that of the file has "/".
+    let node = PathBuf::from("/dev").join(name.replace('!', "/"));
+    if sectors == 0 {
+        return None;
+    }
+    let disk = match device.join("partition").exists() {
+        true => device.parent()?.to_owned(),
+        false => device.clone(),
+    };
+    let first = |names: &[&str]| names.iter().find_map(|name| line(&disk.join(name)));
+    let path = links
+        .iter()
+        .find(|(to, _)| *to == node)
+        .map_or_else(|| node.display().to_string(), |(_, path)| path.clone());
+    Some(Block {
+        path,
+        model: first(&["device/model"]),
+        serial: first(&["serial", "device/serial"]),
+        wwn: first(&["wwid", "device/wwid", "device/wwn"]),
+        bytes: sectors * 512,
+        in_use: users.of(name, &node, &device),
+        node: node.display().to_string(),
+    })
+}
+
+/// Names of devices that stay over reboots, the best first.
+fn links() -> Vec<(PathBuf, String)> {
+    let mut links = Vec::new();
+    for kind in ["by-id", "by-partuuid", "by-path"] {
+        let directory = Path::new("/dev/disk").join(kind);
+        for name in entries(&directory) {
+            let path = directory.join(&name);
+            if let Ok(to) = fs::canonicalize(&path) {
+                links.push((to, path.display().to_string()));
+            }
+        }
+    }
+    links
+}
+
+fn entries(directory: &Path) -> Vec<String> {
+    let mut names: Vec<String> = fs::read_dir(directory)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .collect();
+    names.sort();
+    names
+}
+
+fn line(path: &Path) -> Option<String> {
+    let bytes = fs::read(path).ok()?;
+    let text = String::from_utf8_lossy(&bytes);
+    let line = text.lines().next()?.trim();
+    (!line.is_empty()).then(|| line.to_owned())
+}
+
+/// Who uses which device.
+struct Users {
+    mounts: Vec<proc::Mount>,
+    swaps: String,
+}
+
+impl Users {
+    fn look() -> Self {
+        let text = fs::read_to_string(proc::MOUNTINFO).unwrap_or_default();
+        Self {
+            mounts: proc::parse_mountinfo(&text).unwrap_or_default(),
+            swaps: fs::read_to_string("/proc/swaps").unwrap_or_default(),
+        }
+    }
+
+    fn of(&self, name: &str, node: &Path, device: &Path) -> Option<String> {
+        let number = line(&device.join("dev"));
+        let is_of = |mount: &&proc::Mount| {
+            number.as_deref() == Some(&format!("{}:{}", mount.major, mount.minor))
+                // Files of a btrfs have another number than its device.
+                || (mount.source.starts_with("/dev/")
+                    && stat(mount.source.as_str()).is_ok_and(|stat| {
+                        number.as_deref()
+                            == Some(&format!("{}:{}", major(stat.st_rdev), minor(stat.st_rdev)))
+                    }))
+        };
+        if let Some(mount) = self.mounts.iter().find(is_of) {
+            return Some(format!("it is mounted on {}", mount.mount_point));
+        }
+        let node = node.to_string_lossy();
+        let mut swaps = self
+            .swaps
+            .lines()
+            .filter_map(|l| l.split_whitespace().next());
+        if swaps.any(|swap| swap == node) {
+            return Some("it is swap space".into());
+        }
+        if let Some(holder) = entries(&device.join("holders")).first() {
+            return Some(format!("{holder} holds it"));
+        }
+        let is_partition = |entry: &String| device.join(entry).join("partition").exists();
+        entries(device)
+            .iter()
+            .any(|entry| entry.starts_with(name) && is_partition(entry))
+            .then(|| "it has partitions".into())
+    }
+}
