@@ -48,7 +48,7 @@ SELECT c.relname FROM pg_class c
 WHERE relnamespace = 'fsbench'::regnamespace AND relkind IN ('r', 'v')
   AND has_table_privilege('pg_monitor', c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE');
 
--- Tables and sequences that pg_dump does not save: none.
+-- Tables and sequences that pg_dump does not save: only what the helper sees of this machine.
 SELECT c.oid::regclass FROM pg_class c
 WHERE relnamespace = 'fsbench'::regnamespace AND relkind IN ('r', 'S')
   AND c.oid <> ALL (SELECT unnest(extconfig) FROM pg_extension WHERE extname = 'pgfsbench');

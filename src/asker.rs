@@ -97,13 +97,13 @@ pub fn ask(owner: u32, action: &str, target: &str) -> Result<Value, Fault> {
         }
     }
     Err(Fault::new(
-        sqlstate::TERMINATED,
-        "the background worker that asks pgfsbench-helper was terminated",
+        sqlstate::NOT_IN_THIS_STATE,
+        "pgfsbench-helper could not be asked",
     )
     .detail(format!(
-        "It was to see job {job} of fsbench.helper_job to its end."
+        "The background worker that was to see job {job} of fsbench.helper_job to its end has ended {ATTEMPTS} times."
     ))
-    .hint("See the server's log."))
+    .hint("See the server's log. Nobody may hold locks on the tables of fsbench, nor this transaction."))
 }
 
 fn no_slot() -> Fault {
@@ -128,7 +128,7 @@ pub fn main(_argument: i32, _serial: u32) {
 fn see_to(errand: &Errand) -> Result<(), Fault> {
     process::become_undisturbed_owner(errand.owner)?;
     // The session that waits may hold a lock, and would wait for ever.
-    config::apply("lock_timeout", "10s")?;
+    config::apply("lock_timeout", "2s")?;
     let mut look = || match xact::transaction(|| is_awaited(errand.job))? {
         true => Ok(()),
         false => Err(Fault::new(sqlstate::CANCELED, "the request was canceled")

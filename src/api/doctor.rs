@@ -385,7 +385,7 @@ fn helper(description: Option<&(Description, String)>) -> Result<Vec<Line>, Faul
     let mut report = Report::new("helper");
     let version = helper_job::helper_version()?;
     match &version {
-        Some(version) => report.add("running", OK, "it serves this database"),
+        Some(_) => report.add("running", OK, "it serves this database"),
         None => report.say(
             "running",
             MISSING,

@@ -1,7 +1,7 @@
 //! A server with the tables of the targets, and a helper that is to serve it.
 
 use super::lab::{Lab, go_on, wait_until_held};
-use crate::common::{execute, row};
+use crate::common::{execute, row, server};
 use pgfsbench_tests::{LONG, Server, Signal, wait_until};
 use postgres::Client;
 use postgres::config::Host;
@@ -25,12 +25,27 @@ impl Bench {
         Some(bench)
     }
 
-    /// Have this database served, and give it the tables.
-    pub fn serve_database(&self, name: &str) {
-        let usual = self.lab.usual();
+    /// With the whole extension, which functions are called of.
+    pub fn with_extension(test: &str, settings: &[(&str, &str)]) -> Option<Self> {
+        let bench = Self {
+            lab: Lab::new(test)?,
+            server: server(settings),
+        };
+        bench.lab.configure(&bench.usual("postgres"));
+        Some(bench)
+    }
+
+    /// The configuration with this database.
+    pub fn usual(&self, name: &str) -> String {
         let connection = self.connection(name);
         self.lab
-            .configure(&usual.replace("host=/nowhere user=postgres", &connection));
+            .usual()
+            .replace("host=/nowhere user=postgres", &connection)
+    }
+
+    /// Have this database served, and give it the tables.
+    pub fn serve_database(&self, name: &str) {
+        self.lab.configure(&self.usual(name));
         self.make_tables(name);
     }
 
@@ -77,6 +92,17 @@ impl Bench {
         Serving { child }
     }
 
+    /// Have it served, and wait until the helper is there.
+    pub fn serve_now(&self) -> Serving {
+        let serving = self.serve();
+        self.server.wait_for(
+            "postgres",
+            "SELECT EXISTS (SELECT FROM fsbench.helper_description)",
+            LONG,
+        );
+        serving
+    }
+
     pub fn log(&self) -> String {
         fs::read_to_string(self.lab.path("log")).unwrap_or_default()
     }
@@ -94,6 +120,23 @@ impl Serving {
 
     pub fn go_on(&self) {
         go_on(&self.child);
+    }
+
+    /// The process that speaks with the database.
+    pub fn database_process(&self) -> Pid {
+        let parent = format!("PPid:\t{}\n", self.child.id());
+        let pids = fs::read_dir("/proc").expect("/proc").flatten();
+        let mut pids = pids.filter_map(|entry| {
+            let status = fs::read_to_string(entry.path().join("status")).ok()?;
+            let is_it = status.starts_with("Name:\texe\n") && status.contains(&parent);
+            is_it.then(|| entry.file_name().to_str()?.parse().ok())?
+        });
+        Pid::from_raw(pids.next().expect("a process")).expect("a pid")
+    }
+
+    /// The process that is root.
+    pub fn root_process(&self) -> Pid {
+        Pid::from_raw(self.child.id() as i32).expect("a pid")
     }
 
     pub fn end(&mut self, signal: Signal) -> Option<i32> {

@@ -1,0 +1,400 @@
+//! The helper is asked by functions of SQL, outside of runs: targets are prepared and released, planned, and described;
+//! whatever happens to those who ask.
+
+use super::bench::{Bench, Serving};
+use crate::common::{assert_refused, execute, row, rows};
+use pgfsbench_tests::{LONG, Signal, refusal, wait_until};
+use postgres::Client;
+use rustix::process::{Pid, kill_process};
+use std::time::Instant;
+
+const CREATE: &str = "SELECT fsbench.create_target('t', filesystem => 'ext4', image_size => '64MB', mount_options => 'noatime')";
+const PREPARE: &str = "SELECT * FROM fsbench.prepare_target('t')";
+const JOBS: &str =
+    "SELECT action, status, coalesce(error, '') FROM fsbench.helper_job ORDER BY job_id";
+
+fn served(test: &str) -> Option<(Bench, Serving, Client)> {
+    let bench = Bench::with_extension(test, &[])?;
+    let mut client = bench.client();
+    execute(&mut client, CREATE);
+    let serving = bench.serve_now();
+    Some((bench, serving, client))
+}
+
+/// Asserts that no process that asks is left.
+fn assert_nobody_asks(client: &mut Client) {
+    wait_until("the askers have ended", LONG, || {
+        let askers = "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'fsbench asker'";
+        (row(client, askers) == "0").then_some(())
+    });
+}
+
+fn signal(pid: Pid, signal: Signal) {
+    kill_process(pid, signal).expect("kill");
+}
+
+#[test]
+fn a_target_is_prepared_looked_at_and_released() {
+    let Some((bench, _serving, mut client)) = served("a_target_is_prepared_looked_at_and_released")
+    else {
+        return;
+    };
+    let mount_point = bench.lab.path("mnt/bench@t").display().to_string();
+    assert_eq!(
+        row(
+            &mut client,
+            "SELECT target, directory, mount_point, device LIKE '/dev/loop%', filesystem, \
+               mount_options LIKE '%noatime%', mount_options_not_shown, mkfs_version LIKE 'mke2fs%' \
+             FROM fsbench.prepare_target('t')"
+        ),
+        format!("t|{mount_point}/pgfsbench|{mount_point}|t|ext4|t|{{}}|t")
+    );
+    assert_eq!(bench.lab.mounts().len(), 1);
+    // It belongs to the one who looks at it.
+    let hint = "Call fsbench.release_target() first.";
+    for statement in [
+        "SELECT * FROM fsbench.run(target => 't', scale => 1, clients => 1, transactions => 1)",
+        "SELECT fsbench.start(target => 't', scale => 1, clients => 1, transactions => 1)",
+        "SELECT fsbench.alter_target('t', mount_options => 'relatime')",
+        "SELECT fsbench.drop_target('t')",
+    ] {
+        let words = ["target \"t\" is prepared already", hint];
+        assert_refused(&mut client, statement, "55006", &words);
+    }
+    assert_refused(
+        &mut client,
+        PREPARE,
+        "55000",
+        &["target \"t\" is prepared already", "Release it first."],
+    );
+    assert_eq!(
+        row(
+            &mut client,
+            "SELECT detail LIKE 'it is mounted on /%' FROM fsbench.doctor() WHERE item = 'target t'"
+        ),
+        "t"
+    );
+    let release = "SELECT fsbench.release_target('t')";
+    assert_eq!(row(&mut client, release), "t");
+    bench.lab.assert_nothing_left();
+    assert_eq!(row(&mut client, release), "f");
+    // What was done is not undone by the one who asked.
+    execute(&mut client, "BEGIN");
+    execute(&mut client, PREPARE);
+    execute(&mut client, "ROLLBACK");
+    assert_eq!(bench.lab.mounts().len(), 1);
+    assert_eq!(row(&mut client, release), "t");
+    bench.lab.assert_nothing_left();
+    assert_eq!(
+        rows(&mut client, JOBS),
+        [
+            "prepare|done|",
+            "prepare|failed|target \"t\" is prepared already",
+            "release|done|",
+            "release|done|",
+            "prepare|done|",
+            "release|done|"
+        ]
+    );
+    assert_nobody_asks(&mut client);
+    execute(&mut client, "SELECT fsbench.drop_target('t')");
+}
+
+#[test]
+fn a_plan_shows_every_step_of_a_run_and_changes_nothing() {
+    let Some((bench, _serving, mut client)) =
+        served("a_plan_shows_every_step_of_a_run_and_changes_nothing")
+    else {
+        return;
+    };
+    assert_eq!(
+        rows(
+            &mut client,
+            "SELECT step, who, action FROM fsbench.plan('t')"
+        ),
+        [
+            "1|helper|create image",
+            "2|helper|attach",
+            "3|helper|mkfs",
+            "4|helper|make mount point",
+            "5|helper|mount",
+            "6|helper|verify",
+            "7|helper|make directory",
+            "8|coordinator|make directory",
+            "9|coordinator|initdb",
+            "10|coordinator|write settings",
+            "11|coordinator|start the server",
+            "12|server|create extension",
+            "13|server|make the work database",
+            "14|server|load",
+            "15|server|checkpoint",
+            "16|server|warm up and measure",
+            "17|server|verify",
+            "18|server|drop the work database",
+            "19|coordinator|collect",
+            "20|coordinator|stop the server",
+            "21|coordinator|remove the server",
+            "22|helper|unmount",
+            "23|helper|remove mount point",
+            "24|helper|detach",
+            "25|helper|remove image",
+        ]
+    );
+    bench.lab.assert_nothing_left();
+    let mount_point = bench.lab.path("mnt/bench@t").display().to_string();
+    for (step, words) in [
+        (3, "/mkfs.ext4 "),
+        (5, " -o nosuid,nodev,"),
+        (5, ",noatime /dev/loopN "),
+        (9, "/initdb --auth=peer "),
+        (
+            9,
+            &format!(" -D {mount_point}/pgfsbench/pgfsbench-<random>/data"),
+        ),
+        (10, "shared_preload_libraries = 'pgfsbench'"),
+        (11, "/postgres -D "),
+        (22, &format!("/umount -i {mount_point}")),
+    ] {
+        let command = row(
+            &mut client,
+            &format!("SELECT command FROM fsbench.plan('t') WHERE step = {step}"),
+        );
+        assert!(command.contains(words), "no `{words}` in: {command}");
+    }
+    assert_nobody_asks(&mut client);
+}
+
+#[test]
+fn without_a_helper_those_who_ask_are_told_within_five_seconds() {
+    let Some(bench) = Bench::with_extension(
+        "without_a_helper_those_who_ask_are_told_within_five_seconds",
+        &[],
+    ) else {
+        return;
+    };
+    let mut client = bench.client();
+    execute(&mut client, CREATE);
+    for statement in [
+        PREPARE,
+        "SELECT fsbench.release_target('t')",
+        "SELECT * FROM fsbench.plan('t')",
+        "SELECT * FROM fsbench.describe_devices()",
+    ] {
+        let began = Instant::now();
+        assert_refused(
+            &mut client,
+            statement,
+            "55000",
+            &[
+                "pgfsbench-helper is not running",
+                "systemctl start pgfsbench-helper",
+            ],
+        );
+        assert!(began.elapsed().as_secs() < 5, "{statement}");
+    }
+    // Nothing waits for a helper to come.
+    assert_eq!(
+        rows(
+            &mut client,
+            "SELECT DISTINCT status, error FROM fsbench.helper_job"
+        ),
+        ["failed|pgfsbench-helper is not running"]
+    );
+    assert_nobody_asks(&mut client);
+    // What needs none of it works.
+    assert_eq!(
+        row(
+            &mut client,
+            "SELECT count(*) > 0 FROM fsbench.plan('default')"
+        ),
+        "t"
+    );
+}
+
+#[test]
+fn a_job_that_was_not_begun_is_withdrawn_with_its_caller() {
+    let Some((bench, serving, mut client)) =
+        served("a_job_that_was_not_begun_is_withdrawn_with_its_caller")
+    else {
+        return;
+    };
+    let database = serving.database_process();
+    signal(database, Signal::STOP);
+    let queued = "SELECT count(*) = 1 FROM fsbench.helper_job WHERE status = 'queued'";
+    let withdrawn = "SELECT count(*) = 0 FROM fsbench.helper_job WHERE status <> 'failed' OR error <> 'the request was canceled'";
+    // Canceled, and terminated.
+    let asking = bench.server.background("postgres", PREPARE);
+    bench.server.wait_for("postgres", queued, LONG);
+    asking.cancel();
+    let error = asking.join().expect_err("canceled");
+    assert_eq!(error.code().map(|c| c.code()), Some("57014"));
+    bench.server.wait_for("postgres", withdrawn, LONG);
+    let asking = bench.server.background("postgres", PREPARE);
+    bench.server.wait_for("postgres", queued, LONG);
+    bench.server.terminate(asking.pid);
+    assert!(asking.join().is_err());
+    bench.server.wait_for("postgres", withdrawn, LONG);
+    signal(database, Signal::CONT);
+    // The helper goes on with what comes next.
+    assert_eq!(row(&mut client, "SELECT fsbench.release_target('t')"), "f");
+    assert_nobody_asks(&mut client);
+    bench.lab.assert_nothing_left();
+    assert_eq!(
+        rows(&mut client, JOBS),
+        [
+            "prepare|failed|the request was canceled",
+            "prepare|failed|the request was canceled",
+            "release|done|"
+        ]
+    );
+}
+
+#[test]
+fn what_was_begun_for_a_caller_who_has_gone_is_released() {
+    let Some((bench, serving, mut client)) =
+        served("what_was_begun_for_a_caller_who_has_gone_is_released")
+    else {
+        return;
+    };
+    let running = "SELECT count(*) = 1 FROM fsbench.helper_job WHERE status = 'running'";
+    let over = "SELECT bool_and(status = 'done') AND max(action) = 'release' AND count(*) % 2 = 0 FROM fsbench.helper_job";
+    type End<'a> = &'a dyn Fn(&pgfsbench_tests::Background);
+    let ends: [End; 2] = [&|asking| asking.cancel(), &|asking| {
+        bench.server.terminate(asking.pid);
+    }];
+    for end in ends {
+        // It looks at the machine after each job, and is to take one now.
+        bench.server.wait_for(
+            "postgres",
+            "SELECT seen_at > coalesce((SELECT max(ended_at) FROM fsbench.helper_job), '-infinity') FROM fsbench.helper_description",
+            LONG,
+        );
+        signal(serving.root_process(), Signal::STOP);
+        let asking = bench.server.background("postgres", PREPARE);
+        bench.server.wait_for("postgres", running, LONG);
+        end(&asking);
+        assert!(asking.join().is_err());
+        signal(serving.root_process(), Signal::CONT);
+        bench.server.wait_for("postgres", over, LONG);
+        bench.lab.assert_nothing_left();
+    }
+    assert_nobody_asks(&mut client);
+}
+
+#[test]
+fn a_process_that_asks_and_is_terminated_is_replaced() {
+    let Some((bench, serving, mut client)) =
+        served("a_process_that_asks_and_is_terminated_is_replaced")
+    else {
+        return;
+    };
+    signal(serving.root_process(), Signal::STOP);
+    let asking = bench.server.background("postgres", PREPARE);
+    let asker = "SELECT coalesce((SELECT max(pid) FROM pg_stat_activity WHERE backend_type = 'fsbench asker' \
+       AND EXISTS (SELECT FROM fsbench.helper_job WHERE status = 'running')), 0)";
+    let find = |client: &mut Client, not: &str| {
+        wait_until("a process asks", LONG, || {
+            let pid = row(client, asker);
+            (pid != "0" && pid != not).then_some(pid)
+        })
+    };
+    let first = find(&mut client, "");
+    execute(
+        &mut client,
+        &format!("SELECT pg_terminate_backend({first})"),
+    );
+    let second = find(&mut client, &first);
+    assert!(!asking.is_finished());
+    signal(serving.root_process(), Signal::CONT);
+    asking.join().expect("it is prepared");
+    assert_eq!(rows(&mut client, JOBS), ["prepare|done|"], "{second}");
+    assert_eq!(row(&mut client, "SELECT fsbench.release_target('t')"), "t");
+    bench.lab.assert_nothing_left();
+    assert_nobody_asks(&mut client);
+}
+
+#[test]
+fn without_a_worker_slot_nobody_is_asked() {
+    let Some(bench) = Bench::with_extension(
+        "without_a_worker_slot_nobody_is_asked",
+        &[("max_worker_processes", "2")],
+    ) else {
+        return;
+    };
+    let mut client = bench.client();
+    execute(&mut client, CREATE);
+    assert_refused(
+        &mut client,
+        PREPARE,
+        "53000",
+        &[
+            "could not register background process",
+            "\"max_worker_processes\"",
+        ],
+    );
+    assert_eq!(rows(&mut client, JOBS), [""; 0]);
+}
+
+#[test]
+fn only_the_owner_has_something_made_and_nobody_waits_for_what_he_has_not_committed() {
+    let Some((bench, _serving, mut client)) =
+        served("only_the_owner_has_something_made_and_nobody_waits_for_what_he_has_not_committed")
+    else {
+        return;
+    };
+    execute(
+        &mut client,
+        "CREATE ROLE operator LOGIN; SELECT fsbench.grant_operator('operator')",
+    );
+    let mut operator = bench.server.connect_as("operator", "postgres");
+    for readable in ["fsbench.device", "fsbench.doctor()"] {
+        execute(&mut operator, &format!("SELECT * FROM {readable}"));
+    }
+    let statements = [
+        PREPARE,
+        "SELECT fsbench.release_target('t')",
+        "SELECT * FROM fsbench.plan('t')",
+        "SELECT * FROM fsbench.describe_devices()",
+    ];
+    for statement in statements {
+        let error = refusal(&mut operator, statement);
+        assert_eq!(error.code().code(), "42501", "{statement}");
+    }
+    // Nor by a right that somebody has given away.
+    execute(
+        &mut client,
+        "GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA fsbench TO operator",
+    );
+    for statement in statements {
+        assert_refused(
+            &mut operator,
+            statement,
+            "42501",
+            &["permission denied for fsbench.", "superuser"],
+        );
+    }
+    assert_eq!(rows(&mut client, JOBS), [""; 0]);
+
+    execute(&mut client, "BEGIN; CREATE TABLE x (); ");
+    assert_refused(
+        &mut client,
+        PREPARE,
+        "55000",
+        &["in a transaction that has written", "Commit first."],
+    );
+    execute(&mut client, "ROLLBACK");
+    // A lock that the caller holds himself does not keep him waiting for ever.
+    execute(
+        &mut client,
+        "BEGIN; LOCK TABLE fsbench.helper_job IN SHARE MODE",
+    );
+    assert_refused(
+        &mut client,
+        PREPARE,
+        "55000",
+        &["could not be asked", "nor this transaction"],
+    );
+    execute(&mut client, "ROLLBACK");
+    assert_nobody_asks(&mut client);
+    bench.lab.assert_nothing_left();
+}
