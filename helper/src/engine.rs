@@ -18,6 +18,7 @@ use crate::probe;
 use crate::probe::device::Access;
 use crate::probe::queue::Queue;
 use crate::secure;
+use pgfsbench_core::helper::effective::not_in_force;
 use pgfsbench_core::helper::protocol::Report;
 use pgfsbench_core::helper::{Name, Prepare, Request};
 use pgfsbench_core::refusal::{Kind, Refusal};
@@ -226,12 +227,7 @@ impl Engine {
 
     /// What the extension needs to know about the filesystem.
     fn result(&self, request: &Prepare, plan: &Plan, work: &Work) -> Value {
-        let effective: Vec<&str> = work.options.split(',').collect();
-        let not_shown: Vec<&String> = plan
-            .mount_options
-            .iter()
-            .filter(|asked| !effective.contains(&asked.as_str()) && *asked != "defaults")
-            .collect();
+        let not_shown = not_in_force(plan.filesystem, &plan.mount_options, &work.options);
         let mut result = json!({
             "directory": plan.mount_point.join(DIRECTORY),
             "mount_point": plan.mount_point,
@@ -244,6 +240,7 @@ impl Engine {
             "mkfs_options": request.mkfs_options,
             "mkfs_version": crate::doctor::version(plan.filesystem),
             "kernel": probe::kernel::release(),
+            "geometry": work.geometry,
             "ssd_state": request.ssd_state,
             "block_settings": request.block_settings,
             "kernel_settings": request.kernel_settings,

@@ -33,6 +33,7 @@ pub struct Facts {
     pub mount: Result<PathBuf, Refusal>,
     pub wipefs: Result<PathBuf, Refusal>,
     pub blkdiscard: Result<PathBuf, Refusal>,
+    pub dumpe2fs: Option<PathBuf>,
     /// For the new filesystem.
     pub uuid: String,
     /// For its journal, if that has one of its own.
@@ -178,11 +179,19 @@ pub fn prepare(
     steps.extend(wiping);
     steps.extend(discard::steps(request, facts)?);
     steps.extend(making);
+    steps.extend([Step::Mkfs {
+        program: mkfs,
+        options: mkfs_options,
+    }]);
+    if let (Filesystem::Ext2 | Filesystem::Ext3 | Filesystem::Ext4, Some(program)) =
+        (fs, &facts.dumpe2fs)
+    {
+        // mkfs.xfs and mkfs.btrfs say it themselves.
+        steps.push(Step::Geometry {
+            program: program.clone(),
+        });
+    }
     steps.extend([
-        Step::Mkfs {
-            program: mkfs,
-            options: mkfs_options,
-        },
         Step::MakeMountPoint {
             path: mount_point.clone(),
         },

@@ -88,14 +88,14 @@ impl Filesystem {
         }
     }
 
-    /// Arguments that come before the user's: ask nothing, say little, and give it this UUID, by which the helper knows
+    /// Arguments that come before the user's: ask nothing, say what is made of it but not how far it is, and give it this UUID, by which the helper knows
     /// later what it has made. mkfs.jfs, mkfs.f2fs and zpool choose their own.
     pub fn own_arguments(self, uuid: &str) -> Vec<String> {
         let uuid_of_xfs = format!("uuid={uuid}");
         let arguments: &[&str] = match self {
             Self::Ext2 | Self::Ext3 | Self::Ext4 => &["-q", "-F", "-U", uuid],
-            Self::Xfs => &["-q", "-f", "-m", &uuid_of_xfs],
-            Self::Btrfs => &["-q", "-f", "-U", uuid],
+            Self::Xfs => &["-f", "-m", &uuid_of_xfs],
+            Self::Btrfs => &["-f", "-U", uuid],
             Self::F2fs => &["-q", "-f"],
             Self::Jfs => &["-q"],
             Self::Reiserfs => &["-q", "-f", "-f", "-u", uuid],

@@ -9,6 +9,7 @@ use crate::plan::{On, Part, Step, check_device, check_identity};
 use crate::probe;
 use crate::probe::contents::{self, Contents};
 use crate::probe::device::{self, Access, DeviceFacts};
+use pgfsbench_core::helper::geometry::geometry;
 use pgfsbench_core::helper::{Filesystem, Marks};
 use pgfsbench_core::refusal::{Kind, Refusal};
 
@@ -110,7 +111,7 @@ impl Work<'_> {
         };
         self.engine.journal.begin_erasing(&self.key(), &erasing)?;
         self.engine.hook.before("erase");
-        self.run(step, tell)
+        self.run(step, tell).map(|_| ())
     }
 
     fn key(&self) -> String {
@@ -172,7 +173,8 @@ impl Work<'_> {
             Filesystem::Xfs => self.look_at_wiped(Part::Log)?,
             _ => None,
         };
-        self.run(step, tell)?;
+        let said = self.run(step, tell)?;
+        self.geometry = geometry(self.plan.filesystem, &said);
         if let Some(DeviceFacts { identity, .. }) = now {
             let chosen = match self.plan.filesystem.takes_uuid() {
                 true => None,

@@ -73,6 +73,7 @@ pub fn gather(
         losetup: exec::require("losetup", "mount"),
         mount: exec::require("mount", "mount"),
         wipefs: exec::require("wipefs", "util-linux"),
+        dumpe2fs: exec::find("dumpe2fs"),
         blkdiscard: exec::require("blkdiscard", "util-linux"),
         uuid: probe::new_uuid()?,
         log_uuid: probe::new_uuid()?,

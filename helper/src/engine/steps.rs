@@ -9,6 +9,7 @@ use crate::probe::queue::Queue;
 use crate::probe::{self, loops};
 use crate::secure::{self, failed};
 use crate::settings::{Of, Value};
+use pgfsbench_core::helper::geometry::{Geometry, geometry};
 use pgfsbench_core::helper::protocol::Report;
 use pgfsbench_core::refusal::{Kind, Refusal};
 use rustix::fs::{
@@ -30,6 +31,8 @@ pub struct Work<'a> {
     pub devices: Devices,
     /// The mount options that are in force, once it is mounted.
     pub options: String,
+    /// As mkfs has told it.
+    pub geometry: Option<Geometry>,
     /// What was there before settings were changed.
     pub settings_before: Vec<Value>,
 }
@@ -51,6 +54,7 @@ impl<'a> Work<'a> {
             held: Vec::new(),
             devices,
             options: String::new(),
+            geometry: None,
             settings_before: Vec::new(),
         }
     }
@@ -62,7 +66,8 @@ impl<'a> Work<'a> {
             Step::Discard { part, .. } => self.discard(step, *part, tell),
             Step::MakeJournal { .. } => self.make_journal(step, tell),
             Step::Mkfs { .. } => self.mkfs(step, tell),
-            Step::Mount { .. } => self.run(step, tell),
+            Step::Geometry { .. } => self.look_at_geometry(step, tell),
+            Step::Mount { .. } => self.run(step, tell).map(|_| ()),
             _ => {
                 let began = Instant::now();
                 let outcome = self.without_program(step, entry);
@@ -97,6 +102,7 @@ impl<'a> Work<'a> {
             Step::MakeDirectory { path, owner } => make_directory(path, owner),
             Step::Discard { .. }
             | Step::MakeJournal { .. }
+            | Step::Geometry { .. }
             | Step::Attach { .. }
             | Step::Wipe { .. }
             | Step::Mkfs { .. }
@@ -106,7 +112,8 @@ impl<'a> Work<'a> {
         }
     }
 
-    pub(super) fn run(&self, step: &Step, tell: Tell) -> Result<(), Refusal> {
+    /// What it printed.
+    pub(super) fn run(&self, step: &Step, tell: Tell) -> Result<String, Refusal> {
         let argv = step.argv(&self.devices).expect("a step with a program");
         let outcome = self.run_argv(step, &argv, tell)?;
         let hint = match step {
@@ -116,7 +123,7 @@ impl<'a> Work<'a> {
             _ => "Change the target's mount_options; the kernel's log (dmesg) may say more.",
         };
         match outcome.succeeded() {
-            true => Ok(()),
+            true => Ok(outcome.output),
             false => Err(outcome.refusal().hint(hint)),
         }
     }
@@ -126,7 +133,15 @@ impl<'a> Work<'a> {
         if let Some(limits) = Queue::of_device(device).and_then(|queue| queue.limits()) {
             check_discards(&limits, &device.display().to_string())?;
         }
-        self.run(step, tell)
+        self.run(step, tell).map(|_| ())
+    }
+
+    /// That it cannot be told is no reason to stop.
+    fn look_at_geometry(&mut self, step: &Step, tell: Tell) -> Result<(), Refusal> {
+        let argv = step.argv(&self.devices).expect("a step with a program");
+        let outcome = self.run_argv(step, &argv, tell)?;
+        self.geometry = geometry(self.plan.filesystem, &outcome.output);
+        Ok(())
     }
 
     fn run_argv(&self, step: &Step, argv: &[String], tell: Tell) -> Result<Outcome, Refusal> {

@@ -80,6 +80,10 @@ pub enum Step {
         program: PathBuf,
         options: Vec<String>,
     },
+    /// Only looks.
+    Geometry {
+        program: PathBuf,
+    },
     MakeMountPoint {
         path: PathBuf,
     },
@@ -110,6 +114,7 @@ impl Step {
             Step::Discard { .. } => "discard",
             Step::MakeJournal { .. } => "make_journal",
             Step::Mkfs { .. } => "mkfs",
+            Step::Geometry { .. } => "geometry",
             Step::MakeMountPoint { .. } => "make_mount_point",
             Step::Mount { .. } => "mount",
             Step::Verify { .. } => "verify",
@@ -148,6 +153,7 @@ impl Step {
                 argv.push(text(device));
                 argv
             }
+            Step::Geometry { program } => vec![text(program), "-h".into(), text(device)],
             Step::Mount {
                 program,
                 filesystem,
@@ -210,6 +216,7 @@ impl Step {
             ),
             Step::Discard { .. }
             | Step::MakeJournal { .. }
+            | Step::Geometry { .. }
             | Step::Attach { .. }
             | Step::Wipe { .. }
             | Step::Mkfs { .. }

@@ -51,6 +51,7 @@ fn facts() -> Facts {
         mount: program("mount"),
         wipefs: program("wipefs"),
         blkdiscard: program("blkdiscard"),
+        dumpe2fs: None,
         log_uuid: "00000000-0000-4000-8000-000000000001".into(),
         uuid: "00000000-0000-4000-8000-000000000000".into(),
         images: vec![images(0, 0, 100), images(0, 0, 100)],

@@ -31,6 +31,8 @@ fn prepare_and_release(test: &str, filesystem: &str, further: &[&str], shown: &[
     assert_eq!(result["mount_point"], mount_point.as_str());
     assert_eq!(result["filesystem"], filesystem);
     assert_eq!(result["image_bytes"], 320 << 20);
+    assert_eq!(result["geometry"]["block_bytes"], 4096);
+    assert_eq!(result["mount_options_not_shown"], Value::Array(vec![]));
 
     let mounts = lab.mounts();
     assert_eq!(mounts.len(), 1, "{mounts:?}");
@@ -304,4 +306,82 @@ fn what_mkfs_or_mount_says_is_passed_on_and_nothing_is_left() {
         lab.refused(&[&prepare[..], &[&given]].concat(), &words);
         lab.assert_nothing_left();
     }
+}
+
+#[test]
+fn the_geometry_that_was_asked_for_is_told() {
+    let Some(lab) = Lab::new("the_geometry_that_was_asked_for_is_told") else {
+        return;
+    };
+    for (filesystem, options, key, expected) in [
+        (
+            "ext4",
+            "-b 4096 -E stride=16,stripe_width=64",
+            "stripe_width_bytes",
+            256 << 10,
+        ),
+        ("ext4", "-b 4096 -J size=8", "log_bytes", 8 << 20),
+        ("ext4", "-O ^has_journal", "log_bytes", 0),
+        ("ext2", "-I 256", "inode_bytes", 256),
+        (
+            "xfs",
+            "-d su=16k,sw=4 -l size=64m",
+            "stripe_unit_bytes",
+            16 << 10,
+        ),
+        ("xfs", "-l size=64m -i size=1024", "inode_bytes", 1024),
+        ("btrfs", "-n 32k", "node_bytes", 32 << 10),
+    ] {
+        if lab.can(filesystem).is_err() {
+            continue;
+        }
+        let given = format!("--mkfs-options={options}");
+        let wanted = [
+            "prepare",
+            "--target",
+            "t",
+            "--image",
+            "640MB",
+            "--filesystem",
+            filesystem,
+            &given,
+        ];
+        let result: Value = serde_json::from_str(&lab.ok(&wanted)).expect("JSON");
+        assert_eq!(result["geometry"][key], expected, "{filesystem} {options}");
+        lab.ok(&["release", "--target", "t"]);
+    }
+    lab.assert_nothing_left();
+}
+
+#[test]
+fn an_image_on_tmpfs_is_as_good_and_says_whether_it_has_direct_io() {
+    let Some(lab) = Lab::new("an_image_on_tmpfs_is_as_good_and_says_whether_it_has_direct_io")
+    else {
+        return;
+    };
+    let memory = lab.path("images").display().to_string();
+    system(
+        "mount",
+        &["-t", "tmpfs", "-o", "size=400M,mode=700", "tmpfs", &memory],
+    );
+    for allocated in [&[][..], &["--allocated"]] {
+        let wanted = [
+            "prepare",
+            "--target",
+            "t",
+            "--filesystem",
+            "ext4",
+            "--image",
+            "64MB",
+        ];
+        let result = lab.ok(&[&wanted[..], allocated].concat());
+        let result: Value = serde_json::from_str(&result).expect("JSON");
+        let device = result["device"].as_str().expect("a device");
+        let direct = system("losetup", &["-n", "-O", "DIO", device]);
+        assert_eq!(result["direct_io"], direct == "1");
+        std::fs::write(lab.path("mnt/bench@t/file"), "x").expect("written");
+        lab.ok(&["release", "--target", "t"]);
+    }
+    system("umount", &[&memory]);
+    lab.assert_nothing_left();
 }

@@ -1,0 +1,335 @@
+//! Whether the mount options that were asked for are in force: kernels show some under other names, others only when they are
+//! not the default, and drop some without a word.
+
+use super::Filesystem;
+
+/// Those of the options asked for that are not in force, as far as what the kernel shows can tell.
+pub fn not_in_force(filesystem: Filesystem, asked: &[String], shown: &str) -> Vec<String> {
+    let shown = Shown {
+        filesystem,
+        options: shown.split(',').collect(),
+    };
+    asked
+        .iter()
+        .filter(|option| !shown.has_in_force(option))
+        .cloned()
+        .collect()
+}
+
+struct Shown<'a> {
+    filesystem: Filesystem,
+    options: Vec<&'a str>,
+}
+
+impl Shown<'_> {
+    fn has(&self, option: &str) -> bool {
+        self.options.contains(&option)
+    }
+
+    /// The value of the option of this name.
+    fn value(&self, name: &str) -> Option<&str> {
+        let value = |option: &&str| option.strip_prefix(name)?.strip_prefix('=').map(str::len);
+        self.options
+            .iter()
+            .find_map(|option| value(option).map(|length| &option[option.len() - length..]))
+    }
+
+    fn has_in_force(&self, option: &str) -> bool {
+        if self.has(option) {
+            return true;
+        }
+        let (name, value) = match option.split_once('=') {
+            Some((name, value)) => (name, Some(value)),
+            None => (option, None),
+        };
+        match (name, value) {
+            ("defaults", _) => true,
+            ("async", _) => !self.has("sync"),
+            ("diratime", _) => !self.has("nodiratime"),
+            ("norelatime", _) => !self.has("relatime"),
+            ("strictatime", _) => !self.has("relatime") && !self.has("noatime"),
+            ("nostrictatime", _) => self.has("relatime") || self.has("noatime"),
+            // Given with 0 or 1 by some, with "no" by others.
+            ("barrier" | "auto_da_alloc", Some("0")) => self.switch(name, false),
+            ("barrier" | "auto_da_alloc", Some("1")) => self.switch(name, true),
+            ("compress" | "compress-force", value) => self.compression(name, value),
+            ("discard", Some("sync")) => self.has("discard"),
+            ("nodiscard", _) => !self.has("discard") && self.value("discard").is_none(),
+            (_, Some(value)) => self.number_or_default(name, value),
+            (_, None) => match name.strip_prefix("no") {
+                Some(positive) if !STARTS_WITH_NO.contains(&name) => self.switch(positive, false),
+                _ => self.switch(name, true),
+            },
+        }
+    }
+
+    /// Something that is either on or off, and perhaps only shown if it is not as usual.
+    fn switch(&self, name: &str, on: bool) -> bool {
+        let is_on = self.has(name) || self.value(name).is_some_and(|value| value != "0");
+        let is_off = self.has(&format!("no{name}")) || self.value(name) == Some("0");
+        match (is_on, is_off) {
+            (true, _) => on,
+            (_, true) => !on,
+            _ => {
+                ON_BY_DEFAULT.iter().any(|(filesystems, names)| {
+                    filesystems.contains(&self.filesystem) && names.contains(&name)
+                }) == on
+            }
+        }
+    }
+
+    /// "zstd" is shown as "zstd:3".
+    fn compression(&self, name: &str, value: Option<&str>) -> bool {
+        match (value, self.value(name)) {
+            (Some("no" | "none"), shown) => shown.is_none(),
+            (None, shown) => shown.is_some(),
+            (Some(_), None) => false,
+            (Some(value), Some(shown)) => shown.split(':').next() == Some(value) || shown == value,
+        }
+    }
+
+    /// 64m is shown as 65536k; what is as usual is not shown.
+    fn number_or_default(&self, name: &str, value: &str) -> bool {
+        match self.value(name) {
+            Some(shown) => {
+                let (asked, shown) = (number(value), number(shown));
+                asked.is_some() && asked == shown
+            }
+            None => DEFAULTS.iter().any(|(filesystems, defaults)| {
+                filesystems.contains(&self.filesystem) && defaults.contains(&(name, value))
+            }),
+        }
+    }
+}
+
+/// Bytes, with a unit or without.
+fn number(text: &str) -> Option<u64> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let shift = match text[digits.len()..].to_ascii_lowercase().as_str() {
+        "" => 0,
+        "k" => 10,
+        "m" => 20,
+        "g" => 30,
+        _ => return None,
+    };
+    digits.parse::<u64>().ok()?.checked_shl(shift)
+}
+
+use Filesystem::{Btrfs, Ext2, Ext3, Ext4, F2fs, Jfs, Reiserfs, Xfs};
+
+/// Names in which "no" negates nothing that is shown without it.
+const STARTS_WITH_NO: [&str; 11] = [
+    "noatime",
+    "nodiratime",
+    "nosuid",
+    "nodev",
+    "noexec",
+    "nombcache",
+    "notail",
+    "noborder",
+    "noalign",
+    "noquota",
+    "norecovery",
+];
+
+/// What is on when nothing is said about it.
+const ON_BY_DEFAULT: [(&[Filesystem], &[&str]); 6] = [
+    (&[Ext2], &["acl", "user_xattr", "reservation"]),
+    (
+        &[Ext3, Ext4],
+        &[
+            "acl",
+            "user_xattr",
+            "auto_da_alloc",
+            "barrier",
+            "block_validity",
+            "delalloc",
+            "dioread_nolock",
+            "init_itable",
+        ],
+    ),
+    (&[Xfs], &["attr2", "barrier", "inode64"]),
+    (
+        &[Btrfs],
+        &["acl", "barrier", "datacow", "datasum", "treelog"],
+    ),
+    (&[F2fs], &["barrier", "acl", "extent_cache"]),
+    (&[Jfs], &["integrity"]),
+];
+
+/// Values that are not shown because they are the usual ones.
+const DEFAULTS: [(&[Filesystem], &[(&str, &str)]); 4] = [
+    (&[Ext2, Ext3, Ext4], &[("errors", "continue")]),
+    (
+        &[Ext3, Ext4],
+        &[
+            ("commit", "5"),
+            ("commit", "0"),
+            ("data", "ordered"),
+            ("data_err", "ignore"),
+            ("init_itable", "10"),
+            ("inode_readahead_blks", "32"),
+            ("journal_ioprio", "3"),
+            ("max_batch_time", "15000"),
+            ("min_batch_time", "0"),
+            ("stripe", "0"),
+        ],
+    ),
+    (
+        &[Btrfs],
+        &[
+            ("commit", "30"),
+            ("max_inline", "2048"),
+            ("metadata_ratio", "0"),
+        ],
+    ),
+    (&[Reiserfs], &[("barrier", "none"), ("data", "ordered")]),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::helper::options::mount_options;
+    use crate::proc::parse_mountinfo;
+    use proptest::prelude::*;
+
+    fn missing(filesystem: Filesystem, asked: &str, shown: &str) -> String {
+        let asked = mount_options(filesystem, asked).unwrap();
+        let line = format!(
+            "42 27 7:0 / /mnt {}",
+            shown.replacen(" - ", &format!(" - {filesystem} /dev/loop0 "), 1)
+        );
+        let mounts = parse_mountinfo(&format!("{line}\n")).unwrap();
+        not_in_force(filesystem, &asked, &mounts[0].options).join(",")
+    }
+
+    /// What kernel 6.18 showed for what was asked.
+    #[test]
+    fn recorded_lines_are_judged() {
+        for (fs, asked, shown, expected) in [
+            (Ext4, "defaults", "rw,nosuid,nodev,relatime - rw", ""),
+            (
+                Ext4,
+                "noatime,barrier=0,commit=30,data=writeback,discard",
+                "rw,nosuid,nodev,noatime - rw,discard,nobarrier,commit=30,data=writeback",
+                "",
+            ),
+            (
+                Ext4,
+                "barrier=1,commit=5,delalloc,acl,relatime,auto_da_alloc,data=ordered,nodiscard,stripe=16,init_itable=10",
+                "rw,nosuid,nodev,relatime - rw,stripe=16,data=ordered",
+                "",
+            ),
+            (
+                Xfs,
+                "noatime,logbsize=256k,logbufs=8,allocsize=64m,discard,largeio,swalloc,inode32,ikeep,noquota",
+                "rw,nosuid,nodev,noatime - rw,swalloc,discard,largeio,inode32,allocsize=65536k,logbufs=8,logbsize=256k,noquota",
+                "ikeep",
+            ),
+            (
+                Xfs,
+                "attr2,inode64,noikeep,nodiscard,nolargeio,logbsize=32768,nolazytime,strictatime",
+                "rw,nosuid,nodev - rw,inode64,logbufs=8,logbsize=32k,noquota",
+                "",
+            ),
+            (
+                Xfs,
+                "wsync,filestreams,dirsync,nodiratime,noalign,logbufs=2",
+                "rw,nosuid,nodev,nodiratime,relatime - rw,dirsync,wsync,noalign,filestreams,inode64,logbufs=2,logbsize=32k,noquota",
+                "",
+            ),
+            (
+                Btrfs,
+                "compress=zstd,nodatacow,discard=async,space_cache=v2,commit=30",
+                "rw,nosuid,nodev,relatime - rw,nodatasum,nodatacow,discard=async,space_cache=v2,subvolid=5,subvol=/",
+                "compress=zstd",
+            ),
+            (
+                Btrfs,
+                "compress-force=zlib:9,autodefrag,nobarrier,noacl,flushoncommit,max_inline=0,metadata_ratio=3,notreelog,ssd,nodatasum,discard",
+                "rw,nosuid,nodev,relatime - rw,nodatasum,nobarrier,max_inline=0,compress-force=zlib:9,ssd,notreelog,flushoncommit,discard,noacl,space_cache=v2,autodefrag,metadata_ratio=3,subvolid=5,subvol=/",
+                "",
+            ),
+            (
+                Btrfs,
+                "discard=sync,compress",
+                "rw,nosuid,nodev,relatime - rw,compress=zlib:3,discard,space_cache=v2,subvolid=5,subvol=/",
+                "",
+            ),
+            (
+                Btrfs,
+                "commit=17,noflushoncommit,noautodefrag,max_inline=2048,compress=none,nodiscard",
+                "rw,nosuid,nodev,relatime - rw,discard=async,space_cache=v2,commit=17,subvolid=5,subvol=/",
+                "nodiscard",
+            ),
+        ] {
+            assert_eq!(missing(fs, asked, shown), expected, "{fs} {asked}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_in_force_is_named() {
+        for (fs, asked, shown, expected) in [
+            (Ext4, "noatime", "rw,nosuid,nodev,relatime - rw", "noatime"),
+            (Ext4, "barrier=0", "rw,nosuid,nodev - rw", "barrier=0"),
+            (
+                Ext4,
+                "barrier=1",
+                "rw,nosuid,nodev - rw,nobarrier",
+                "barrier=1",
+            ),
+            (Ext4, "nodelalloc", "rw,nosuid,nodev - rw", "nodelalloc"),
+            (Ext4, "commit=30", "rw,nosuid,nodev - rw", "commit=30"),
+            (
+                Ext4,
+                "commit=5",
+                "rw,nosuid,nodev - rw,commit=30",
+                "commit=5",
+            ),
+            (
+                Xfs,
+                "logbsize=256k",
+                "rw,nosuid,nodev - rw,logbsize=32k",
+                "logbsize=256k",
+            ),
+            (Xfs, "noatime", "rw,nosuid - rw,noatime", "nodev"),
+            (
+                Reiserfs,
+                "barrier=flush",
+                "rw,nosuid,nodev - rw",
+                "barrier=flush",
+            ),
+            (
+                F2fs,
+                "nobarrier",
+                "rw,nosuid,nodev - rw,barrier",
+                "nobarrier",
+            ),
+            (
+                Btrfs,
+                "compress=lzo",
+                "rw,nosuid,nodev - rw,compress=zstd:3",
+                "compress=lzo",
+            ),
+            (Jfs, "nointegrity", "rw,nosuid,nodev - rw", "nointegrity"),
+        ] {
+            assert_eq!(missing(fs, asked, shown), expected, "{fs} {asked}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_shown_as_asked_is_in_force(
+            fs in prop::sample::select(Filesystem::ALL.to_vec()), text in "[a-z_]{1,12}(=[a-z0-9:]{1,6})?",
+        ) {
+            let asked = vec![text.clone()];
+            let shown = format!("rw,{text},x");
+            prop_assert!(not_in_force(fs, &asked, &shown).is_empty());
+        }
+
+        #[test]
+        fn never_panics(fs in prop::sample::select(Filesystem::ALL.to_vec()), asked in any::<String>(), shown in any::<String>()) {
+            let _ = not_in_force(fs, &[asked], &shown);
+        }
+    }
+}
