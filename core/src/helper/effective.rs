@@ -132,8 +132,11 @@ const STARTS_WITH_NO: [&str; 11] = [
     "norecovery",
 ];
 
+/// What is said of some filesystems.
+type Of<T> = (&'static [Filesystem], &'static [T]);
+
 /// What is on when nothing is said about it.
-const ON_BY_DEFAULT: [(&[Filesystem], &[&str]); 6] = [
+const ON_BY_DEFAULT: [Of<&'static str>; 6] = [
     (&[Ext2], &["acl", "user_xattr", "reservation"]),
     (
         &[Ext3, Ext4],
@@ -158,7 +161,7 @@ const ON_BY_DEFAULT: [(&[Filesystem], &[&str]); 6] = [
 ];
 
 /// Values that are not shown because they are the usual ones.
-const DEFAULTS: [(&[Filesystem], &[(&str, &str)]); 4] = [
+const DEFAULTS: [Of<(&'static str, &'static str)>; 4] = [
     (&[Ext2, Ext3, Ext4], &[("errors", "continue")]),
     (
         &[Ext3, Ext4],

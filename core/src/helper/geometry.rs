@@ -62,7 +62,7 @@ fn of_xfs(text: &str) -> Geometry {
             })
     };
     let block = word("data", "bsize");
-    let in_blocks = |section, key| Some(word(section, key)?.checked_mul(block?)?);
+    let in_blocks = |section, key| word(section, key)?.checked_mul(block?);
     let log = of.iter().find(|(section, _)| *section == "log");
     Geometry {
         block_bytes: block,
