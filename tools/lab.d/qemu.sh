@@ -1,0 +1,72 @@
+# A guest of QEMU with a kernel that this machine has in /boot: zfs too, but slowly where there is no KVM. Sourced by boot.
+
+# shellcheck disable=SC2034 # used by boot
+disk_names=(vdb vdc vdd vde)
+
+# What its kernel needs before it has its root.
+boot_modules=(virtio_pci virtio_blk 9pnet_virtio 9p overlay)
+
+# The newest kernel that has all of it. zfs is built for one kernel, and kernels for clouds lack 9p.
+find_kernel() {
+    local image version module
+    for image in $(printf '%s\n' /boot/vmlinuz-* | sort -rV); do
+        version=${image#/boot/vmlinuz-}
+        for module in "${boot_modules[@]}" "$fs"; do
+            modprobe -S "$version" -n -q "$module" 2> /dev/null || continue 2
+        done
+        [ -r "$image" ] || continue
+        kernel=$image kernel_version=$version
+        return 0
+    done
+    return 1
+}
+
+machine_needs() {
+    local packages="linux-image-amd64, not the one for clouds"
+    PATH=$PATH:/usr/sbin:/sbin
+    need qemu-system-x86_64 qemu-system-x86
+    need cpio cpio
+    need busybox busybox-static
+    need modprobe kmod
+    if [ "$fs" = zfs ]; then
+        need zpool "zfsutils-linux, of the component contrib"
+        packages+=", with linux-headers-amd64, and zfs-dkms of the component contrib"
+    fi
+    find_kernel || missing+=("a kernel in /boot with the modules ${boot_modules[*]} $fs (Debian packages $packages)")
+}
+
+# The first root: busybox and these modules, in the order in which they need each other.
+make_initramfs() { # make_initramfs DIRECTORY
+    local module line path tree=$1/initramfs
+    mkdir -p "$tree/bin" "$tree/modules"
+    cp "$(command -v busybox)" "$tree/bin/busybox"
+    cp "$root/tools/lab.d/initramfs" "$tree/init"
+    for module in "${boot_modules[@]}"; do
+        # shellcheck disable=SC2015
+        while read -r line path; do
+            path=${path%% *}
+            [ "$line" = insmod ] && [ ! -e "$tree/modules/$(basename "$path")" ] || continue
+            cp "$path" "$tree/modules/"
+            basename "$path" >> "$tree/modules/order"
+        done < <(modprobe -S "$kernel_version" --show-depends "$module")
+    done
+    (cd "$tree" && find . | cpio --quiet -o -H newc) > "$1/initramfs.img"
+    rm -rf "$tree"
+}
+
+# Sets machine, the command, and prints what the guest has to know of it.
+machine_command() { # machine_command SHARE HOME DISK...
+    local share=$1 home=$2 disks=() disk
+    shift 2
+    make_initramfs "$home" >&2
+    cp "$kernel" "$home/kernel"
+    # The guest counts from vda.
+    truncate -s 1M "$home/none"
+    for disk in "$home/none" "$@"; do disks+=(-drive "file=$disk,if=virtio,format=raw,discard=unmap"); done
+    machine=(env -i PATH=/usr/sbin:/usr/bin:/bin HOME="$home" TMPDIR=/tmp qemu-system-x86_64 -accel kvm -accel "tcg,thread=multi" -cpu max -smp 2 -m 2G
+        -nodefaults -no-reboot -display none -chardev "stdio,id=console,signal=off" -serial chardev:console -kernel "$home/kernel" -initrd "$home/initramfs.img"
+        -append "console=ttyS0 quiet loglevel=1 panic=-1 share=$share"
+        -virtfs "local,path=/,mount_tag=machine,security_model=none,readonly=on,multidevs=remap"
+        -virtfs "local,path=$share,mount_tag=share,security_model=none" "${disks[@]}")
+    printf 'mount_share=(mount -t 9p -o trans=virtio,version=9p2000.L,msize=524288,cache=mmap share)\nterminal=/dev/ttyS0\n'
+}
