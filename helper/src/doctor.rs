@@ -19,6 +19,8 @@ pub struct Readiness {
     version: Option<String>,
     /// The Debian package of the program.
     package: &'static str,
+    /// And of the kernel's part.
+    kernel_package: &'static str,
 }
 
 /// Each filesystem, where these are allowed.
@@ -34,6 +36,7 @@ pub fn filesystems(allowed: &[Filesystem]) -> Vec<Readiness> {
         program: exec::find(filesystem.mkfs_program()),
         version: version(filesystem),
         package: filesystem.package(),
+        kernel_package: filesystem.kernel_package(),
     };
     Filesystem::ALL.into_iter().map(readiness).collect()
 }
@@ -70,6 +73,12 @@ pub fn print() {
             "{name:<10} {:<8} {program:<26} {:<15} {version}",
             ready.kernel, ready.package
         );
+        if ready.kernel == "no" {
+            println!(
+                "{:<10} its kernel module: package {}",
+                "", ready.kernel_package
+            );
+        }
     }
     for (name, package) in [
         ("losetup", "mount"),

@@ -9,6 +9,7 @@ mod outline;
 mod settings;
 mod steps;
 mod undo;
+mod zfs;
 
 use crate::config::Config;
 use crate::journal::{Entry, Journal, Kept, State};
@@ -18,12 +19,13 @@ use crate::probe;
 use crate::probe::device::Access;
 use crate::probe::queue::Queue;
 use crate::secure;
-use pgfsbench_core::helper::effective::not_in_force;
+use pgfsbench_core::helper::effective::{is_same_value, not_in_force};
 use pgfsbench_core::helper::protocol::Report;
 use pgfsbench_core::helper::{Name, Prepare, Request};
 use pgfsbench_core::refusal::{Kind, Refusal};
 use rustix::process::{Signal, getpid, kill_process};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use steps::Work;
@@ -233,13 +235,17 @@ impl Engine {
             "mount_point": plan.mount_point,
             "device": work.devices.filesystem,
             "filesystem": plan.filesystem,
-            "uuid": plan.uuid,
+            "uuid": work.uuid,
             "mount_options": work.options,
             "mount_options_asked": plan.mount_options.join(","),
             "mount_options_not_shown": not_shown,
             "mkfs_options": request.mkfs_options,
             "mkfs_version": crate::doctor::version(plan.filesystem),
             "kernel": probe::kernel::release(),
+            "pool_properties": request.pool_properties,
+            "dataset_properties": request.dataset_properties,
+            "properties": work.properties,
+            "properties_not_in_force": properties_not_in_force(request, &work.properties),
             "geometry": work.geometry,
             "ssd_state": request.ssd_state,
             "block_settings": request.block_settings,
@@ -333,6 +339,20 @@ fn place_of(database: &Name, target: &Name) -> Place {
         database: database.clone(),
         target: target.clone(),
     }
+}
+
+/// Of the properties of a zfs pool that were asked for.
+fn properties_not_in_force(request: &Prepare, now: &BTreeMap<String, String>) -> Vec<String> {
+    let asked = [&request.pool_properties, &request.dataset_properties];
+    let texts = asked.into_iter().flatten();
+    let asked = texts
+        .flat_map(|text| text.split([',', ' ']))
+        .filter(|p| !p.is_empty());
+    let is_missing = |property: &&str| {
+        let (name, value) = property.split_once('=').unwrap_or((property, ""));
+        !now.get(name).is_some_and(|now| is_same_value(value, now))
+    };
+    asked.filter(is_missing).map(str::to_owned).collect()
 }
 
 fn describe_log(on: &On, device: &Path) -> Value {

@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 
 mod made;
 
-pub use made::{Erasing, JOURNAL_OF_EXT, LOG_OF_XFS, claim_name};
+pub use made::{Erasing, JOURNAL_OF_EXT, LOG_OF_XFS, PART_OF_ZFS, claim_name};
 
 const VERSION: u32 = 1;
 const LONGEST: u64 = 64 << 10;
@@ -45,6 +45,9 @@ pub struct Entry {
     pub state: State,
     /// The steps of which at least the beginning may have been done.
     pub steps: Vec<String>,
+    /// The zfs pool that is on it, or was about to be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pool: Option<KeptPool>,
     /// The settings that it has changed, or was about to.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub settings: Vec<Changed>,
@@ -55,6 +58,14 @@ pub struct Entry {
 pub enum Kept {
     Image { path: PathBuf, bytes: u64 },
     Device { path: String, identity: Identity },
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KeptPool {
+    pub name: String,
+    /// Known once it has been made.
+    pub guid: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -98,6 +109,7 @@ impl Entry {
             mount_point,
             state: State::Preparing,
             steps: Vec::new(),
+            pool: None,
             settings: Vec::new(),
         })
     }
@@ -112,6 +124,13 @@ impl Entry {
         }
         if self.mount_point != place.mount_point(config) {
             return Err("its mount point is not that of the configuration");
+        }
+        if self
+            .pool
+            .as_ref()
+            .is_some_and(|pool| pool.name != place.pool())
+        {
+            return Err("its pool is not that of its place");
         }
         for changed in &self.settings {
             changed.check()?;

@@ -34,6 +34,17 @@ impl Place {
         format!("{}@log.img", self.key())
     }
 
+    /// Of zfs. "@" and "+" may not be in it, and ":" is in no name: one of them stands for "@", two for "+".
+    pub fn pool(&self) -> String {
+        let key = self.key().replace('+', "::").replace('@', ":");
+        format!("pgfsbench-{key}")
+    }
+
+    /// The one dataset in the pool.
+    pub fn dataset(&self) -> String {
+        format!("{}/data", self.pool())
+    }
+
     pub fn mount_point(&self, config: &Config) -> PathBuf {
         config.mount_root.join(self.key())
     }
@@ -45,6 +56,21 @@ pub const DIRECTORY: &str = "pgfsbench";
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_two_places_have_one_pool() {
+        let keys = [
+            "a@b", "a+@b", "a@b+", "a+b@c", "a@b+c", "a++@b", "a-b@c", "a@b-c",
+        ];
+        let mut pools: Vec<String> = keys
+            .iter()
+            .filter_map(|key| Some(Place::of_key(key)?.pool()))
+            .collect();
+        assert!(pools.iter().all(|pool| !pool.contains(['@', '+', '/'])));
+        pools.sort();
+        pools.dedup();
+        assert_eq!(pools.len(), keys.len());
+    }
 
     #[test]
     fn keys_lead_there_and_back() {

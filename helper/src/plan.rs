@@ -7,11 +7,13 @@ mod images;
 mod log;
 mod settings;
 mod steps;
+mod zfs;
 
 pub use discard::check_discards;
 pub use identity::check_identity;
 pub use settings::changed_by;
 pub use steps::{Devices, Part, Step};
+pub use zfs::ZfsFacts;
 
 use crate::config::Config;
 use crate::place::Place;
@@ -34,6 +36,9 @@ pub struct Facts {
     pub wipefs: Result<PathBuf, Refusal>,
     pub blkdiscard: Result<PathBuf, Refusal>,
     pub dumpe2fs: Option<PathBuf>,
+    pub zfs: Result<PathBuf, Refusal>,
+    pub addpart: Result<PathBuf, Refusal>,
+    pub zfs_facts: ZfsFacts,
     /// For the new filesystem.
     pub uuid: String,
     /// For its journal, if that has one of its own.
@@ -75,6 +80,8 @@ pub struct Plan {
     pub log: Option<On>,
     /// By what the log is known: its own UUID, or that of the filesystem.
     pub log_uuid: String,
+    /// Of zfs, which is mounted by it.
+    pub dataset: Option<String>,
     pub mount_point: PathBuf,
     pub mount_options: Vec<String>,
     pub steps: Vec<Step>,
@@ -129,13 +136,6 @@ pub fn prepare(
         .detail("Its line \"filesystems\" does not name it.")
         .hint("Let the administrator add it, and restart pgfsbench-helper."));
     }
-    if fs == Filesystem::Zfs {
-        return Err(
-            Refusal::new(Kind::NotInThisState, "this helper cannot do that yet")
-                .detail("It knows zfs only by name.")
-                .hint("Leave them out."),
-        );
-    }
     let mut mkfs_options = fs.own_arguments(&facts.uuid);
     mkfs_options.extend(mkfs_arguments(
         fs,
@@ -155,11 +155,15 @@ pub fn prepare(
                 name: place.image_name(),
                 bytes: *bytes,
                 sparse: *sparse,
+                partitions: fs == Filesystem::Zfs,
             };
             images::image(config, &wanted, facts, None)?
         }
         Storage::Device(asked) => device(config, asked, facts, Part::Filesystem)?,
     };
+    if fs == Filesystem::Zfs {
+        steps.extend(zfs::partition(request, &on, facts)?);
+    }
     let log = log::log(config, place, request, facts, &on)?;
     let (log, log_uuid) = match log {
         None => (None, String::new()),
@@ -179,10 +183,13 @@ pub fn prepare(
     steps.extend(wiping);
     steps.extend(discard::steps(request, facts)?);
     steps.extend(making);
-    steps.extend([Step::Mkfs {
-        program: mkfs,
-        options: mkfs_options,
-    }]);
+    match fs {
+        Filesystem::Zfs => steps.extend(zfs::steps(place, request, facts)?),
+        _ => steps.push(Step::Mkfs {
+            program: mkfs,
+            options: mkfs_options,
+        }),
+    }
     if let (Filesystem::Ext2 | Filesystem::Ext3 | Filesystem::Ext4, Some(program)) =
         (fs, &facts.dumpe2fs)
     {
@@ -200,6 +207,7 @@ pub fn prepare(
             filesystem: fs,
             options: [&mount_options[..], &log::mount_options(fs, log.is_some())].concat(),
             mount_point: mount_point.clone(),
+            dataset: (fs == Filesystem::Zfs).then(|| place.dataset()),
         },
         Step::Verify {
             mount_point: mount_point.clone(),
@@ -215,6 +223,7 @@ pub fn prepare(
         on,
         log,
         log_uuid,
+        dataset: (fs == Filesystem::Zfs).then(|| place.dataset()),
         mount_point,
         mount_options,
         steps,
@@ -230,7 +239,10 @@ fn check_kernel(fs: Filesystem, facts: &Facts) -> Result<(), Refusal> {
             "/proc/filesystems of kernel {} does not list it, and modprobe finds no module for it.",
             facts.kernel
         ))
-        .hint("On Debian the module is in the package linux-image-amd64; those for clouds and small virtual machines often lack it."))
+        .hint(format!(
+            "On Debian the module is in the package {}.",
+            fs.kernel_package()
+        )))
 }
 
 fn device(

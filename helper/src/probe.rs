@@ -6,6 +6,7 @@ pub mod device;
 pub mod identity;
 pub mod kernel;
 pub mod loops;
+pub mod pools;
 pub mod queue;
 
 use crate::secure::failed;

@@ -91,15 +91,17 @@ impl Shown<'_> {
     /// 64m is shown as 65536k; what is as usual is not shown.
     fn number_or_default(&self, name: &str, value: &str) -> bool {
         match self.value(name) {
-            Some(shown) => {
-                let (asked, shown) = (number(value), number(shown));
-                asked.is_some() && asked == shown
-            }
+            Some(shown) => is_same_value(value, shown),
             None => DEFAULTS.iter().any(|(filesystems, defaults)| {
                 filesystems.contains(&self.filesystem) && defaults.contains(&(name, value))
             }),
         }
     }
+}
+
+/// Whether both are the same, or the same number: 8K and 8192.
+pub fn is_same_value(asked: &str, shown: &str) -> bool {
+    asked == shown || number(asked).is_some_and(|asked| number(shown) == Some(asked))
 }
 
 /// Bytes, with a unit or without.

@@ -88,6 +88,16 @@ impl Filesystem {
         }
     }
 
+    /// The Debian package of the kernel's part of it, with what is to be known about it.
+    pub fn kernel_package(self) -> &'static str {
+        match self {
+            Self::Zfs => {
+                "zfs-dkms of contrib, which builds it for the running kernel and needs its headers"
+            }
+            _ => "linux-image-amd64; those for clouds and small virtual machines often lack it",
+        }
+    }
+
     /// Arguments that come before the user's: ask nothing, say what is made of it but not how far it is, and give it this UUID, by which the helper knows
     /// later what it has made. mkfs.jfs, mkfs.f2fs and zpool choose their own.
     pub fn own_arguments(self, uuid: &str) -> Vec<String> {

@@ -4,11 +4,11 @@
 
 use super::steps::Work;
 use super::{Tell, facts};
-use crate::journal::{Erasing, JOURNAL_OF_EXT, LOG_OF_XFS, claim_name};
+use crate::journal::{Erasing, JOURNAL_OF_EXT, LOG_OF_XFS, PART_OF_ZFS, claim_name};
 use crate::plan::{On, Part, Step, check_device, check_identity};
 use crate::probe;
 use crate::probe::contents::{self, Contents};
-use crate::probe::device::{self, Access, DeviceFacts};
+use crate::probe::device::{self, Access, DeviceFacts, Identity};
 use pgfsbench_core::helper::geometry::geometry;
 use pgfsbench_core::helper::{Filesystem, Marks};
 use pgfsbench_core::refusal::{Kind, Refusal};
@@ -102,7 +102,11 @@ impl Work<'_> {
             identity: planned.facts.identity.clone(),
             boot: probe::boot_id()?,
             filesystem: self.plan.filesystem,
-            log: (part == Part::Log).then(|| self.kind_of_log().to_owned()),
+            kind: match (part, self.plan.filesystem) {
+                (Part::Log, _) => Some(self.kind_of_log().to_owned()),
+                (_, Filesystem::Zfs) => Some(PART_OF_ZFS.to_owned()),
+                _ => None,
+            },
             uuid: match part {
                 Part::Filesystem => self.plan.uuid.clone(),
                 Part::Log => self.plan.log_uuid.clone(),
@@ -133,7 +137,7 @@ impl Work<'_> {
     }
 
     /// What has no signature any more, and is still the same, may be written to.
-    fn look_at_wiped(&mut self, part: Part) -> Result<Option<DeviceFacts>, Refusal> {
+    pub(super) fn look_at_wiped(&mut self, part: Part) -> Result<Option<DeviceFacts>, Refusal> {
         self.look_again(part, |_, planned, now| {
             check_device(planned.path, false, true, now)?;
             match &now.contents {
@@ -153,6 +157,13 @@ impl Work<'_> {
         let now = self.look_at_wiped(Part::Log)?;
         self.run(step, tell)?;
         self.claim_log(now)
+    }
+
+    pub(super) fn claim_filesystem(&self, uuid: &str, identity: &Identity) -> Result<(), Refusal> {
+        let journal = &self.engine.journal;
+        journal.claim(uuid, &self.key(), identity)?;
+        journal.forget_older(&[uuid, &self.claim_of_log()], identity)?;
+        journal.end_erasing(identity)
     }
 
     fn claim_log(&self, device: Option<DeviceFacts>) -> Result<(), Refusal> {
@@ -181,10 +192,7 @@ impl Work<'_> {
                 false => contents::blkid(&self.devices.filesystem)?.1.remove("UUID"),
             };
             let uuid = chosen.as_deref().unwrap_or(&self.plan.uuid);
-            let journal = &self.engine.journal;
-            journal.claim(uuid, &self.key(), &identity)?;
-            journal.forget_older(&[uuid, &self.claim_of_log()], &identity)?;
-            journal.end_erasing(&identity)?;
+            self.claim_filesystem(uuid, &identity)?;
         }
         self.claim_log(log)
     }

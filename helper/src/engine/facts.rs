@@ -4,13 +4,14 @@ use crate::config::{Config, Device};
 use crate::exec;
 use crate::journal::Journal;
 use crate::place::Place;
-use crate::plan::{Facts, Found, ImagesFacts};
+use crate::plan::{Facts, Found, ImagesFacts, ZfsFacts};
 use crate::probe::device::Access;
+use crate::probe::kernel::Support;
 use crate::probe::queue::{self, Queue};
-use crate::probe::{self, device, kernel};
+use crate::probe::{self, device, kernel, pools};
 use crate::secure;
 use crate::settings::Of;
-use pgfsbench_core::helper::{DeviceRequest, Log, Prepare, Storage};
+use pgfsbench_core::helper::{DeviceRequest, Filesystem, Log, Prepare, Storage};
 use pgfsbench_core::refusal::{Kind, Refusal};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -50,6 +51,16 @@ pub fn gather(
         Some(Log::Device(asked)) => look(asked)?,
         _ => None,
     };
+    let support = kernel::support(fs)?;
+    let zfs_facts = match (fs, support) {
+        (Filesystem::Zfs, Support::Present | Support::Module) => ZfsFacts {
+            pool_is_there: exec::find("zpool").is_some() && pools::look(&place.pool())?.is_some(),
+            is_partition: device
+                .as_ref()
+                .is_some_and(|d| queue::is_partition(&d.facts.node)),
+        },
+        _ => ZfsFacts::default(),
+    };
     let queue = device
         .as_ref()
         .and_then(|d| Queue::of_device(&d.facts.node));
@@ -67,12 +78,15 @@ pub fn gather(
         None => None,
     };
     Ok(Facts {
-        support: kernel::support(fs)?,
+        support,
         kernel: kernel::release(),
         mkfs: exec::require(fs.mkfs_program(), fs.package()),
         losetup: exec::require("losetup", "mount"),
         mount: exec::require("mount", "mount"),
         wipefs: exec::require("wipefs", "util-linux"),
+        zfs: exec::require("zfs", "zfsutils-linux"),
+        addpart: exec::require("addpart", "util-linux"),
+        zfs_facts,
         dumpe2fs: exec::find("dumpe2fs"),
         blkdiscard: exec::require("blkdiscard", "util-linux"),
         uuid: probe::new_uuid()?,

@@ -42,6 +42,10 @@ impl Engine {
                 format!("write back what was in {}", files.join(", "))
             };
             match step {
+                Step::CreatePool { program, pool, .. } => {
+                    let destroy = format!("{} destroy {pool}", program.display());
+                    release.insert(2, line("destroy_pool", destroy));
+                }
                 Step::SetQueue { values } | Step::SetKernel { values } => {
                     release.push(line("put_back", back(values)));
                 }

@@ -16,6 +16,7 @@ use rustix::fs::{
     FallocateFlags, Gid, Mode, OFlags, Uid, fallocate, fchmod, fchown, ftruncate, mkdirat, openat,
 };
 use rustix::io::Errno;
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -33,6 +34,10 @@ pub struct Work<'a> {
     pub options: String,
     /// As mkfs has told it.
     pub geometry: Option<Geometry>,
+    /// Of a zfs pool and its dataset, in force.
+    pub properties: BTreeMap<String, String>,
+    /// By what the filesystem is known.
+    pub uuid: String,
     /// What was there before settings were changed.
     pub settings_before: Vec<Value>,
 }
@@ -55,6 +60,8 @@ impl<'a> Work<'a> {
             devices,
             options: String::new(),
             geometry: None,
+            properties: BTreeMap::new(),
+            uuid: plan.uuid.clone(),
             settings_before: Vec::new(),
         }
     }
@@ -67,6 +74,10 @@ impl<'a> Work<'a> {
             Step::MakeJournal { .. } => self.make_journal(step, tell),
             Step::Mkfs { .. } => self.mkfs(step, tell),
             Step::Geometry { .. } => self.look_at_geometry(step, tell),
+            Step::AddPartition { .. } => self.add_partition(step, tell),
+            Step::CreatePool { pool, .. } => self.create_pool(step, pool, entry, tell),
+            Step::CreateDataset { .. } => self.run(step, tell).map(|_| ()),
+            Step::Properties { .. } => self.look_at_properties(step, tell),
             Step::Mount { .. } => self.run(step, tell).map(|_| ()),
             _ => {
                 let began = Instant::now();
@@ -103,6 +114,10 @@ impl<'a> Work<'a> {
             Step::Discard { .. }
             | Step::MakeJournal { .. }
             | Step::Geometry { .. }
+            | Step::AddPartition { .. }
+            | Step::CreatePool { .. }
+            | Step::CreateDataset { .. }
+            | Step::Properties { .. }
             | Step::Attach { .. }
             | Step::Wipe { .. }
             | Step::Mkfs { .. }
@@ -119,6 +134,9 @@ impl<'a> Work<'a> {
         let hint = match step {
             Step::Wipe { .. } => "Look at the kernel's log (dmesg).",
             Step::Discard { .. } => "Ask for ssd_state as_is, or leave it out.",
+            Step::CreatePool { .. } | Step::CreateDataset { .. } => {
+                "Change the target's pool_properties or dataset_properties, or its size."
+            }
             Step::Mkfs { .. } => "Change the target's mkfs_options or its size.",
             _ => "Change the target's mount_options; the kernel's log (dmesg) may say more.",
         };
@@ -144,7 +162,12 @@ impl<'a> Work<'a> {
         Ok(())
     }
 
-    fn run_argv(&self, step: &Step, argv: &[String], tell: Tell) -> Result<Outcome, Refusal> {
+    pub(super) fn run_argv(
+        &self,
+        step: &Step,
+        argv: &[String],
+        tell: Tell,
+    ) -> Result<Outcome, Refusal> {
         let outcome = exec::run_making(argv, exec::LONG, self.lock)?;
         tell(outcome.report(step.name()));
         Ok(outcome)
@@ -183,7 +206,10 @@ impl<'a> Work<'a> {
         match (mount, number) {
             (Some(mount), Some(number))
                 if mount.fs_type == self.plan.filesystem.name()
-                    && probe::is_of_device(mount, number) =>
+                    && match &self.plan.dataset {
+                        Some(dataset) => mount.source == *dataset,
+                        None => probe::is_of_device(mount, number),
+                    } =>
             {
                 self.options = mount.options.clone();
                 Ok(())

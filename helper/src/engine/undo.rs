@@ -38,6 +38,7 @@ impl Engine {
         undoing.unmount(&entry)?;
         // A mount point that cannot be removed does not keep the rest.
         let removed = undoing.remove_mount_point(&entry.mount_point);
+        undoing.destroy_pool(&entry)?;
         let put_back = undoing.put_back(&mut entry);
         for (path, _) in entry.images() {
             undoing.detach(path)?;
@@ -85,7 +86,7 @@ impl Undoing<'_> {
         Err(Refusal::new(Kind::System, message))
     }
 
-    fn run(&mut self, step: &str, argv: &[String]) -> Result<(), Refusal> {
+    pub(super) fn run(&mut self, step: &str, argv: &[String]) -> Result<(), Refusal> {
         self.engine.hook.before(step);
         let outcome = exec::run_locked(argv, exec::LONG, self.lock)?;
         (self.tell)(outcome.report(step));
@@ -204,6 +205,9 @@ impl Undoing<'_> {
 }
 
 fn is_ours(mount: &Mount, entry: &Entry) -> bool {
+    if let Some(pool) = &entry.pool {
+        return mount.fs_type == "zfs" && mount.source == format!("{}/data", pool.name);
+    }
     match &entry.on {
         Kept::Image { path, .. } => loops::of_image(path)
             .iter()

@@ -29,9 +29,9 @@ pub struct Erasing {
     pub boot: String,
     /// What may be there of the new filesystem.
     pub filesystem: Filesystem,
-    /// As what it would be found, if it is not the filesystem itself but its log.
+    /// As what it would be found, if not under the name of the filesystem.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub log: Option<String>,
+    pub kind: Option<String>,
     pub uuid: String,
     /// What was there, and was allowed to be erased.
     pub held: Vec<Signature>,
@@ -47,7 +47,7 @@ impl Erasing {
             false => self.identity.is_medium(now),
         };
         let is_known = |signature: &Signature| {
-            let kind = self.log.as_deref().unwrap_or(self.filesystem.name());
+            let kind = self.kind.as_deref().unwrap_or(self.filesystem.name());
             let is_new = signature.kind == kind
                 && (!self.filesystem.takes_uuid() || signature.uuid.as_ref() == Some(&self.uuid));
             let was_there = |held: &Signature| {
@@ -73,6 +73,9 @@ const OF_LOG: &str = "@log";
 pub const LOG_OF_XFS: &str = "xfs_external_log";
 /// And a journal of ext3 and ext4.
 pub const JOURNAL_OF_EXT: &str = "jbd";
+
+/// What a part of a zfs pool is called.
+pub const PART_OF_ZFS: &str = "zfs_member";
 
 /// By what something with this signature is remembered.
 pub fn claim_name(kind: &str, uuid: &str) -> String {
@@ -107,7 +110,10 @@ impl Journal {
 
     /// Say that this is going to be erased for this place.
     pub fn begin_erasing(&self, place: &str, erasing: &Erasing) -> Result<(), Refusal> {
-        let of = erasing.log.as_ref().map_or("", |_| OF_LOG);
+        let of = match erasing.kind.as_deref() {
+            Some(LOG_OF_XFS | JOURNAL_OF_EXT) => OF_LOG,
+            _ => "",
+        };
         let name = format!("{place}{of}.json");
         self.put(&self.erasing, &self.path.join("erasing"), &name, erasing)
     }
@@ -239,7 +245,7 @@ mod tests {
             identity: identity(serial),
             boot: "b1".into(),
             filesystem: Filesystem::Ext4,
-            log: None,
+            kind: None,
             uuid: "new".into(),
             held: vec![signature("xfs", "old"), signature("swap", "")],
         }

@@ -12,6 +12,7 @@ pub struct Wanted {
     pub name: String,
     pub bytes: u64,
     pub sparse: bool,
+    pub partitions: bool,
 }
 
 /// In the first directory that has room for it. What has been planned already counts as being there.
@@ -44,6 +45,7 @@ pub fn image(
                         program: losetup,
                         image: path.clone(),
                         part: wanted.part,
+                        partitions: wanted.partitions,
                     },
                 ];
                 return Ok((On::Image { path, bytes }, steps));

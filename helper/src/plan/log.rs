@@ -33,6 +33,7 @@ pub fn log(
                 part: Part::Log,
                 name: place.log_image_name(),
                 bytes: *bytes,
+                partitions: false,
                 sparse: !matches!(request.storage, Storage::Image { sparse: false, .. }),
             };
             images::image(config, &wanted, facts, Some(main))?

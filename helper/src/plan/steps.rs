@@ -49,6 +49,14 @@ pub enum Step {
         program: PathBuf,
         image: PathBuf,
         part: Part,
+        /// Whether it is to have partitions, which then go with it.
+        partitions: bool,
+    },
+    /// To a loop device; on disk there is nothing of it.
+    AddPartition {
+        program: PathBuf,
+        first: u64,
+        sectors: u64,
     },
     CheckDevice {
         path: String,
@@ -80,6 +88,22 @@ pub enum Step {
         program: PathBuf,
         options: Vec<String>,
     },
+    CreatePool {
+        program: PathBuf,
+        pool: String,
+        properties: Vec<String>,
+    },
+    CreateDataset {
+        program: PathBuf,
+        dataset: String,
+        properties: Vec<String>,
+    },
+    /// Only looks.
+    Properties {
+        program: PathBuf,
+        names: Vec<String>,
+        of: String,
+    },
     /// Only looks.
     Geometry {
         program: PathBuf,
@@ -92,6 +116,8 @@ pub enum Step {
         filesystem: Filesystem,
         options: Vec<String>,
         mount_point: PathBuf,
+        /// Of zfs.
+        dataset: Option<String>,
     },
     Verify {
         mount_point: PathBuf,
@@ -107,6 +133,10 @@ impl Step {
         match self {
             Step::CreateImage { .. } => "create_image",
             Step::Attach { .. } => "attach",
+            Step::AddPartition { .. } => "add_partition",
+            Step::CreatePool { .. } => "create_pool",
+            Step::CreateDataset { .. } => "create_dataset",
+            Step::Properties { .. } => "properties",
             Step::CheckDevice { .. } => "check_device",
             Step::Wipe { .. } => "wipe",
             Step::SetQueue { .. } => "set_queue",
@@ -128,15 +158,18 @@ impl Step {
         let device = &devices.filesystem;
         let with_log = |option: &String| option.replace(LOG, &text(&devices.log));
         let argv = match self {
-            Step::Attach { program, image, .. } => [
-                program.as_path(),
-                Path::new("--find"),
-                Path::new("--show"),
-                Path::new("--direct-io=on"),
+            Step::Attach {
+                program,
                 image,
-            ]
-            .map(text)
-            .to_vec(),
+                partitions,
+                ..
+            } => {
+                let mut argv = vec![text(program)];
+                argv.extend(["--find", "--show", "--direct-io=on"].map(String::from));
+                argv.extend(partitions.then(|| "--partscan".to_owned()));
+                argv.push(text(image));
+                argv
+            }
             Step::Wipe { program, part } => {
                 vec![text(program), "--all".into(), text(devices.of(*part))]
             }
@@ -154,11 +187,76 @@ impl Step {
                 argv
             }
             Step::Geometry { program } => vec![text(program), "-h".into(), text(device)],
+            Step::AddPartition {
+                program,
+                first,
+                sectors,
+            } => vec![
+                text(program),
+                text(device),
+                "1".into(),
+                first.to_string(),
+                sectors.to_string(),
+            ],
+            Step::CreatePool {
+                program,
+                pool,
+                properties,
+            } => {
+                let ours = ["cachefile=none"].map(String::from);
+                let of_root = [
+                    "canmount=off",
+                    "mountpoint=none",
+                    "setuid=off",
+                    "devices=off",
+                ];
+                let mut argv = vec![text(program), "create".into(), "-f".into()];
+                argv.extend(with_option("-o", &ours));
+                argv.extend(with_option("-O", &of_root.map(String::from)));
+                argv.extend(with_option("-o", properties));
+                argv.extend([pool.clone(), text(device)]);
+                argv
+            }
+            Step::CreateDataset {
+                program,
+                dataset,
+                properties,
+            } => {
+                let ours = ["mountpoint=legacy", "setuid=off", "devices=off"].map(String::from);
+                let mut argv = vec![text(program), "create".into()];
+                argv.extend(with_option("-o", &ours));
+                argv.extend(with_option("-o", properties));
+                argv.push(dataset.clone());
+                argv
+            }
+            Step::Properties { program, names, of } => {
+                let mut argv = vec![text(program)];
+                argv.extend(["get", "-H", "-p", "-o", "property,value"].map(String::from));
+                argv.extend([names.join(","), of.clone()]);
+                argv
+            }
+            // By its own helper program, which knows how zfs wants to be asked.
             Step::Mount {
                 program,
                 filesystem,
                 options,
                 mount_point,
+                dataset: Some(dataset),
+            } => vec![
+                text(program),
+                "-t".into(),
+                filesystem.name().into(),
+                "-o".into(),
+                options.join(","),
+                dataset.clone(),
+                text(mount_point),
+            ],
+            Step::Mount {
+                program,
+                filesystem,
+                options,
+                mount_point,
+                dataset: None,
             } => vec![
                 text(program),
                 // No helper programs: /sbin/mount.FILESYSTEM is not run.
@@ -217,10 +315,22 @@ impl Step {
             Step::Discard { .. }
             | Step::MakeJournal { .. }
             | Step::Geometry { .. }
+            | Step::AddPartition { .. }
+            | Step::CreatePool { .. }
+            | Step::CreateDataset { .. }
+            | Step::Properties { .. }
             | Step::Attach { .. }
             | Step::Wipe { .. }
             | Step::Mkfs { .. }
             | Step::Mount { .. } => String::new(),
         }
     }
+}
+
+/// Each of them with this option before it.
+fn with_option(option: &str, properties: &[String]) -> Vec<String> {
+    properties
+        .iter()
+        .flat_map(|property| [option.to_owned(), property.clone()])
+        .collect()
 }

@@ -7,6 +7,7 @@ use std::path::Path;
 mod discard;
 mod log;
 mod settings;
+mod zfs;
 
 const CONFIG: &str = r#"
     filesystems = ["ext4", "xfs", "jfs"]
@@ -52,6 +53,9 @@ fn facts() -> Facts {
         wipefs: program("wipefs"),
         blkdiscard: program("blkdiscard"),
         dumpe2fs: None,
+        zfs: program("zfs"),
+        addpart: program("addpart"),
+        zfs_facts: ZfsFacts::default(),
         log_uuid: "00000000-0000-4000-8000-000000000001".into(),
         uuid: "00000000-0000-4000-8000-000000000000".into(),
         images: vec![images(0, 0, 100), images(0, 0, 100)],

@@ -26,12 +26,16 @@ pub fn support(filesystem: Filesystem) -> Result<Support, Refusal> {
     let Some(modprobe) = exec::find("modprobe") else {
         return Ok(Support::Missing);
     };
-    // What the kernel itself would run, without doing it.
+    // What the kernel itself would run, without doing it; and zfs, which its own programs load.
+    let module = match filesystem {
+        Filesystem::Zfs => "zfs".to_owned(),
+        _ => format!("fs-{}", filesystem.name()),
+    };
     let argv = [
         modprobe.display().to_string(),
         "-n".into(),
         "-q".into(),
-        format!("fs-{}", filesystem.name()),
+        module,
     ];
     Ok(match exec::run(&argv, exec::SHORT)?.succeeded() {
         true => Support::Module,

@@ -1,5 +1,6 @@
 //! Loop devices: which of them have our image.
 
+use super::identity::{disk_of, sysfs};
 use std::path::{Path, PathBuf};
 
 /// Where loop devices come from.
@@ -24,9 +25,9 @@ pub fn of_image(image: &Path) -> Vec<PathBuf> {
 
 /// Whether it goes around the page cache of the filesystem below.
 pub fn has_direct_io(device: &Path) -> bool {
-    let Some(name) = device.file_name() else {
+    let Some(number) = super::device_number(device) else {
         return false;
     };
-    let path = Path::new("/sys/block").join(name).join("loop/dio");
-    super::line(&path).as_deref() == Some("1")
+    let disk = disk_of(&sysfs(number).canonicalize().unwrap_or_default());
+    super::line(&disk.join("loop/dio")).as_deref() == Some("1")
 }

@@ -57,6 +57,11 @@ impl Queue {
     }
 }
 
+/// Whether this is a part of a disk.
+pub fn is_partition(device: &Path) -> bool {
+    device_number(device).is_some_and(|number| sysfs(number).join("partition").exists())
+}
+
 /// Those of some loop device, which are like those of the one that an image will have.
 pub fn limits_of_loops() -> Option<Limits> {
     let mut disks = std::fs::read_dir("/sys/block").ok()?.flatten();

@@ -147,4 +147,17 @@ fn doctor_names_every_filesystem_with_its_package() {
         assert!(line.is_some_and(|line| line.contains(package)), "{said}");
     }
     assert!(said.contains("mke2fs 1."), "{said}");
+    // Where the kernel has no zfs, it says what would bring it; and so does who is asked for it.
+    if lab.can("zfs").is_err() {
+        let wanted = [
+            "plan",
+            "--target",
+            "t",
+            "--filesystem",
+            "zfs",
+            "--image",
+            "1GB",
+        ];
+        lab.refused(&wanted, &["zfs", "Debian", "package"]);
+    }
 }

@@ -1,0 +1,80 @@
+//! Plans of zfs pools.
+
+use super::*;
+
+const POOL: &str = "/usr/sbin/mkfs.x create -f -o cachefile=none -O canmount=off -O mountpoint=none -O setuid=off -O devices=off";
+
+fn request(storage: Storage) -> Prepare {
+    Prepare {
+        pool_properties: Some("ashift=12 autotrim=on".into()),
+        dataset_properties: Some("recordsize=8K,compression=lz4".into()),
+        ..Prepare::new(storage, Filesystem::Zfs)
+    }
+}
+
+fn planned_with(storage: Storage, facts: &Facts) -> Result<Plan, Refusal> {
+    let config = CONFIG.replace("\"jfs\"", "\"jfs\", \"zfs\"");
+    prepare(
+        &Config::parse(&config).unwrap(),
+        &place(),
+        &request(storage),
+        facts,
+    )
+}
+
+#[test]
+fn an_image_step_by_step() {
+    let image = Storage::Image {
+        bytes: 1 << 30,
+        sparse: true,
+    };
+    let plan = planned_with(image, &facts()).unwrap();
+    assert_eq!(
+        script(&plan, "/dev/loop3"),
+        [
+            "create file /srv/small/bench@t.img of 1073741824 bytes, sparse, mode 0600",
+            "/usr/sbin/losetup --find --show --direct-io=on --partscan /srv/small/bench@t.img",
+            "/usr/sbin/addpart /dev/loop3 1 2048 2093056",
+            &format!("{POOL} -o ashift=12 -o autotrim=on pgfsbench-bench:t /dev/loop3"),
+            "/usr/sbin/zfs create -o mountpoint=legacy -o setuid=off -o devices=off -o recordsize=8K -o compression=lz4 pgfsbench-bench:t/data",
+            "/usr/sbin/mkfs.x get -H -p -o property,value ashift,autotrim pgfsbench-bench:t",
+            "/usr/sbin/zfs get -H -p -o property,value recordsize,compression pgfsbench-bench:t/data",
+            "make directory /run/pgfsbench/mnt/bench@t",
+            "/usr/sbin/mount -t zfs -o nosuid,nodev pgfsbench-bench:t/data /run/pgfsbench/mnt/bench@t",
+            "read /proc/self/mountinfo: is it mounted on /run/pgfsbench/mnt/bench@t, and with which options?",
+            "make directory /run/pgfsbench/mnt/bench@t/pgfsbench, owner postgres, mode 0700",
+        ]
+    );
+}
+
+#[test]
+fn a_partition_is_needed_and_no_pool_of_that_name() {
+    let device = || Storage::Device(DeviceRequest::of_path("/dev/disk/by-id/a"));
+    let with = |zfs_facts: ZfsFacts| Facts {
+        device: found(a_device(Contents::Empty), false),
+        zfs_facts,
+        ..facts()
+    };
+    let refusal = planned_with(device(), &with(ZfsFacts::default())).unwrap_err();
+    assert_eq!(
+        refusal.message,
+        "device /dev/disk/by-id/a is not a partition"
+    );
+    let partition = |pool_is_there: bool| ZfsFacts {
+        is_partition: true,
+        pool_is_there,
+    };
+    let plan = planned_with(device(), &with(partition(false))).unwrap();
+    let lines = script(&plan, "/dev/sdb1");
+    assert!(lines[0].starts_with("check again that"));
+    assert_eq!(lines[1], "/usr/sbin/wipefs --all /dev/sdb1");
+    assert!(lines[2].starts_with(POOL) && lines[2].ends_with("pgfsbench-bench:t /dev/sdb1"));
+    let refusal = planned_with(device(), &with(partition(true))).unwrap_err();
+    assert_eq!(refusal.message, "there is a pool pgfsbench-bench:t already");
+    let lacking = Facts {
+        support: Support::Missing,
+        ..with(partition(false))
+    };
+    let refusal = planned_with(device(), &lacking).unwrap_err();
+    assert!(refusal.hint.unwrap().contains("zfs-dkms of contrib"));
+}
