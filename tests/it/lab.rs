@@ -156,3 +156,22 @@ fn a_guest_that_takes_too_long_is_ended() {
     };
     assert_eq!(output.status.code(), Some(124), "{}", all(&output));
 }
+
+#[test]
+fn what_a_guest_with_zfs_lacks_is_said_with_the_packages_that_have_it() {
+    let mut command = Command::new(root().join("tools/lab.d/boot"));
+    let output = command.arg("-n").env("FS", "zfs").output().expect("boot");
+    let said = all(&output);
+    match output.status.code() {
+        // All of it is here.
+        Some(0) => assert_eq!(said, ""),
+        Some(MISSING) => {
+            let lacking = said.strip_prefix("missing for zfs in a guest: ");
+            let lacking = lacking.unwrap_or_else(|| panic!("{said}")).trim();
+            for item in lacking.split("; ") {
+                assert!(item.contains("(Debian package"), "{said}");
+            }
+        }
+        code => panic!("{code:?}: {said}"),
+    }
+}

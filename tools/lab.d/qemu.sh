@@ -40,7 +40,7 @@ make_initramfs() { # make_initramfs DIRECTORY
     local module line path tree=$1/initramfs
     mkdir -p "$tree/bin" "$tree/modules"
     cp "$(command -v busybox)" "$tree/bin/busybox"
-    cp "$root/tools/lab.d/initramfs" "$tree/init"
+    install -m 755 "$root/tools/lab.d/initramfs" "$tree/init"
     for module in "${boot_modules[@]}"; do
         # shellcheck disable=SC2015
         while read -r line path; do
@@ -56,17 +56,18 @@ make_initramfs() { # make_initramfs DIRECTORY
 
 # Sets machine, the command, and prints what the guest has to know of it.
 machine_command() { # machine_command SHARE HOME DISK...
-    local share=$1 home=$2 disks=() disk
+    local share=$1 home=$2 accelerator=tcg,thread=multi disks=() disk
     shift 2
+    ! "${step_down[@]}" test -w /dev/kvm || accelerator=kvm
     make_initramfs "$home" >&2
     cp "$kernel" "$home/kernel"
     # The guest counts from vda.
     truncate -s 1M "$home/none"
     for disk in "$home/none" "$@"; do disks+=(-drive "file=$disk,if=virtio,format=raw,discard=unmap"); done
-    machine=(env -i PATH=/usr/sbin:/usr/bin:/bin HOME="$home" TMPDIR=/tmp qemu-system-x86_64 -accel kvm -accel "tcg,thread=multi" -cpu max -smp 2 -m 2G
+    machine=(env -i PATH=/usr/sbin:/usr/bin:/bin HOME="$home" TMPDIR=/tmp qemu-system-x86_64 -accel "$accelerator" -cpu max -smp 2 -m 2G
         -nodefaults -no-reboot -display none -chardev "stdio,id=console,signal=off" -serial chardev:console -kernel "$home/kernel" -initrd "$home/initramfs.img"
         -append "console=ttyS0 quiet loglevel=1 panic=-1 share=$share"
         -virtfs "local,path=/,mount_tag=machine,security_model=none,readonly=on,multidevs=remap"
-        -virtfs "local,path=$share,mount_tag=share,security_model=none" "${disks[@]}")
+        -virtfs "local,path=$share,mount_tag=share,security_model=none,multidevs=remap" "${disks[@]}")
     printf 'mount_share=(mount -t 9p -o trans=virtio,version=9p2000.L,msize=524288,cache=mmap share)\nterminal=/dev/ttyS0\n'
 }
