@@ -36,9 +36,6 @@ const INFO: &str = "info";
 const WARNING: &str = "warning";
 const MISSING: &str = "missing";
 
-/// What to do when there is no helper.
-const START: &str = "Run as root, once: pgfsbench-helper setup --database NAME --allow-images DIRECTORY; then: systemctl start pgfsbench-helper.";
-
 /// The lines of one subject.
 struct Report {
     subject: &'static str,
@@ -255,7 +252,7 @@ fn promises(report: &mut Report, server: &Server) {
                 value.clone()
             },
             Some(format!(
-                "Run ALTER SYSTEM RESET {name}; SELECT pg_reload_conf();, unless that is wanted."
+                "Run ALTER SYSTEM RESET {name}; SELECT pg_reload_conf(); unless that is wanted."
             )),
         );
     }
@@ -272,7 +269,7 @@ fn promises(report: &mut Report, server: &Server) {
                 "off: times of reads and writes are not known"
             },
             Some(format!(
-                "Run ALTER SYSTEM SET {name} = on; SELECT pg_reload_conf();."
+                "Run ALTER SYSTEM SET {name} = on; SELECT pg_reload_conf();"
             )),
         );
     }
@@ -390,7 +387,10 @@ fn helper(description: Option<&(Description, String)>) -> Result<Vec<Line>, Faul
             "running",
             MISSING,
             "pgfsbench-helper does not serve this database; targets in directories and default work without it",
-            Some(START.into()),
+            Some(format!(
+                "Run as root, once: pgfsbench-helper setup --database {} --allow-images DIRECTORY; later: systemctl start pgfsbench-helper.",
+                sql::read("SELECT quote_ident(current_database())", &[])?.unwrap_or_default()
+            )),
         ),
     }
     if let Some(version) = &version {
@@ -508,6 +508,10 @@ fn filesystems(seen: Option<Vec<Ready>>) -> Vec<Line> {
             ),
         };
         let (state, hint) = match (kernel, &program, allowed) {
+            ("no", ..) if filesystem == Filesystem::Zfs => (
+                MISSING,
+                Some("Run apt-get install zfs-dkms zfsutils-linux, with the component contrib of Debian.".to_owned()),
+            ),
             ("no", ..) => (
                 MISSING,
                 Some("Use a kernel that has it: on Debian those for clouds and small virtual machines often lack it, and linux-image-amd64 has it.".to_owned()),

@@ -10,6 +10,8 @@ const EVERYTHING: &str = "
     UNION ALL SELECT 'histogram ' || to_jsonb(t)::text FROM fsbench.histogram t
     UNION ALL SELECT 'finding ' || to_jsonb(t)::text FROM fsbench.finding t
     UNION ALL SELECT 'environment ' || to_jsonb(t)::text FROM fsbench.environment t
+    UNION ALL SELECT 'target ' || to_jsonb(t)::text FROM fsbench.target t WHERE kind <> 'default'
+    UNION ALL SELECT 'job ' || to_jsonb(t)::text FROM fsbench.helper_job t
     UNION ALL SELECT 'percentile ' || fsbench.percentile(0.99, run_id) FROM fsbench.run_log
     ORDER BY 1";
 
@@ -34,8 +36,16 @@ fn dumped_restored_and_run_again() {
         &mut client,
         &format!("SELECT fsbench.cancel({failed}); CALL fsbench.wait({failed})"),
     );
+    // What the helper sees of this machine stays here.
+    execute(
+        &mut client,
+        "SELECT fsbench.create_target('made', filesystem => 'xfs', image_size => '1GB', mount_options => 'noatime'); \
+         SELECT fsbench.create_target('there', directory => '/tmp', settings => '{\"wal_compression\": \"on\"}'); \
+         INSERT INTO fsbench.helper_job (target, action, request) VALUES ('made', 'release', '{}'); \
+         INSERT INTO fsbench.helper_description (seen_at, helper_version, description) VALUES (now(), '0', '{}')",
+    );
     let stored = rows(&mut client, EVERYTHING);
-    assert!(stored.len() > 12, "{stored:?}");
+    assert!(stored.len() > 15, "{stored:?}");
 
     let dump = old.data().with_file_name("dump.sql");
     let dump = dump.to_str().expect("a path");
@@ -55,6 +65,8 @@ fn dumped_restored_and_run_again() {
         );
         let mut client = server.connect("restored");
         assert_eq!(rows(&mut client, EVERYTHING), stored);
+        let of_the_machine = "SELECT count(*) FROM fsbench.helper_description";
+        assert_eq!(row(&mut client, of_the_machine), "0");
         // Ids go on, and an operator is one still.
         execute(&mut client, "SET ROLE operator");
         assert_eq!(run(&mut client, QUICK), "4");

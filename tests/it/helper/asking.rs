@@ -2,7 +2,9 @@
 //! whatever happens to those who ask.
 
 use super::bench::{Bench, Serving};
-use crate::common::{assert_refused, execute, row, rows};
+use super::disk::Disk;
+use super::lab::system;
+use crate::common::{assert_refused, execute, row, rows, server};
 use pgfsbench_tests::{LONG, Signal, refusal, wait_until};
 use postgres::Client;
 use rustix::process::{Pid, kill_process};
@@ -397,4 +399,68 @@ fn only_the_owner_has_something_made_and_nobody_waits_for_what_he_has_not_commit
     execute(&mut client, "ROLLBACK");
     assert_nobody_asks(&mut client);
     bench.lab.assert_nothing_left();
+}
+
+#[test]
+fn devices_are_shown_as_the_helper_sees_them() {
+    let Some(disk) = Disk::new("devices_are_shown_as_the_helper_sees_them") else {
+        return;
+    };
+    let bench = Bench {
+        lab: disk.lab,
+        server: server(&[]),
+    };
+    let device = disk.device;
+    bench.lab.configure(&format!(
+        "{}[[device]]\npath = {device:?}\n[[device]]\npath = \"/dev/disk/by-id/none\"\n",
+        bench.usual("postgres")
+    ));
+    let mut client = bench.client();
+    let seen = format!(
+        "SELECT path = '{device}', usable, size_bytes, regexp_replace(contents, 'UUID .*', 'UUID'), why_not, hint \
+         FROM fsbench.device WHERE path IN ('{device}', '/dev/disk/by-id/none')"
+    );
+    // Before it has looked, nobody says that anything may be erased.
+    assert_eq!(
+        row(
+            &mut client,
+            "SELECT count(*) FROM fsbench.device WHERE usable OR contents IS NOT NULL"
+        ),
+        "0"
+    );
+    let _serving = bench.serve_now();
+    let [usable, missing] = &rows(&mut client, &seen)[..] else {
+        panic!("two devices");
+    };
+    assert_eq!(usable, "t|t|335544320|nothing||");
+    assert!(missing.starts_with("f|f|||there is no device"), "{missing}");
+    execute(
+        &mut client,
+        &format!("SELECT fsbench.create_target('t', filesystem => 'ext4', device => '{device}')"),
+    );
+    execute(&mut client, PREPARE);
+    let looked = seen.replace("FROM fsbench.device", "FROM fsbench.describe_devices()");
+    let first = |client: &mut Client, sql: &str| {
+        rows(client, &format!("{sql} ORDER BY path DESC")).remove(0)
+    };
+    let used = first(&mut client, &looked);
+    assert!(
+        used.starts_with("t|f|335544320|ext4, UUID|device /dev/loop") && used.contains("is in use"),
+        "{used}"
+    );
+    let line = format!(
+        "SELECT state, detail LIKE '%is in use%' FROM fsbench.doctor() WHERE item = 'device {device}'"
+    );
+    assert_eq!(row(&mut client, &line), "warning|t");
+    assert_eq!(row(&mut client, "SELECT fsbench.release_target('t')"), "t");
+    assert_eq!(first(&mut client, &looked), "t|t|335544320|ext4, UUID||");
+    // What somebody else has put there is told with the line that would let it be erased.
+    system("blkdiscard", &["-f", "-z", &device]);
+    system("mkswap", &[&device]);
+    let foreign = first(&mut client, &looked);
+    assert!(
+        foreign.contains("t|f|335544320|swap") && foreign.contains("wipe = true"),
+        "{foreign}"
+    );
+    assert_nobody_asks(&mut client);
 }

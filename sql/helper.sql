@@ -1,0 +1,47 @@
+-- What asks pgfsbench-helper or tells of it, where there is none; with one: tests/it/helper.
+\set SHOW_CONTEXT never
+\pset format unaligned
+\pset tuples_only on
+SELECT fsbench.create_target('made', filesystem => 'ext4', image_size => '64MB') \gset
+SELECT fsbench.create_target('there', directory => '/tmp', settings => '{"wal_compression": "on"}') \gset
+
+-- Plans of what needs no helper.
+SELECT step, who, action FROM fsbench.plan('default');
+SELECT step, who, action FROM fsbench.plan('there');
+SELECT command LIKE '%/initdb --auth=peer --encoding=UTF8 --locale=C --no-sync --data-checksums --username=% -D /tmp/pgfsbench-<random>/data'
+FROM fsbench.plan('there') WHERE action = 'initdb';
+SELECT unnest(regexp_matches(command, '^(?:wal_compression|listen_addresses|shared_preload_libraries) = .*$', 'gn'))
+FROM fsbench.plan('there') WHERE action = 'write settings';
+
+-- What is none of the helper's.
+SELECT * FROM fsbench.plan('nowhere');
+SELECT * FROM fsbench.plan(NULL);
+SELECT * FROM fsbench.prepare_target('there');
+SELECT * FROM fsbench.prepare_target('default');
+SELECT * FROM fsbench.prepare_target('nowhere');
+SELECT * FROM fsbench.prepare_target(NULL);
+SELECT fsbench.release_target('there');
+
+-- What is committed later cannot be asked for, nor is it done twice.
+BEGIN;
+SELECT fsbench.create_target('new', filesystem => 'ext4', image_size => '64MB') \gset
+SELECT * FROM fsbench.prepare_target('new');
+ROLLBACK;
+
+-- Without a helper.
+SELECT * FROM fsbench.prepare_target('made');
+SELECT job_id, target, action, request, status, error, ended_at >= requested_at, started_at FROM fsbench.helper_job;
+SELECT count(*) FROM fsbench.helper_description;
+INSERT INTO fsbench.helper_description VALUES (false, 'infinity', '', '{}');
+
+-- The doctor works all the same.
+SELECT item, state FROM fsbench.doctor() WHERE subject = 'helper';
+SELECT item FROM fsbench.doctor() WHERE subject = 'filesystem';
+SELECT item, state FROM fsbench.doctor() WHERE item IN ('preload', 'extension', 'archiving', 'fsync', 'worker slots');
+SELECT count(*) FROM fsbench.doctor()
+WHERE state NOT IN ('ok', 'info', 'warning', 'missing') OR (state = 'ok') <> (hint IS NULL) OR detail IS NULL;
+
+-- Devices that nobody has named are not used.
+SELECT count(*) FROM fsbench.device WHERE usable OR why_not NOT LIKE 'the helper''s configuration does not name it%'
+  OR (hint IS NULL) <> (why_not LIKE '%, and %') OR path NOT LIKE '/dev/%' OR node NOT LIKE '/dev/%' OR size_bytes <= 0;
+SELECT fsbench.drop_target('made'), fsbench.drop_target('there');
