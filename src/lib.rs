@@ -1,6 +1,6 @@
 //! pgfsbench: benchmarks of filesystems, run inside the PostgreSQL server.
 //!
-//! Imports only point down: api → processes (janitor, coordinator, sampler, client, worker) → workload → store, errors,
+//! Imports only point down: api → processes (janitor, coordinator, sampler, client, worker, asker) → workload → store, errors,
 //! settings → pg → core. `unsafe` is allowed in `pg` only.
 #![deny(unsafe_code)]
 #![warn(missing_docs)]
