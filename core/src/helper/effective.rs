@@ -53,6 +53,7 @@ impl Shown<'_> {
             ("barrier" | "auto_da_alloc", Some("0")) => self.switch(name, false),
             ("barrier" | "auto_da_alloc", Some("1")) => self.switch(name, true),
             ("compress" | "compress-force", value) => self.compression(name, value),
+            ("dioread_lock", _) => self.has("nodioread_nolock"),
             ("discard", Some("sync")) => self.has("discard"),
             ("nodiscard", _) => !self.has("discard") && self.value("discard").is_none(),
             (_, Some(value)) => self.number_or_default(name, value),
@@ -138,7 +139,7 @@ const STARTS_WITH_NO: [&str; 11] = [
 type Of<T> = (&'static [Filesystem], &'static [T]);
 
 /// What is on when nothing is said about it.
-const ON_BY_DEFAULT: [Of<&'static str>; 6] = [
+const ON_BY_DEFAULT: [Of<&'static str>; 7] = [
     (&[Ext2], &["acl", "user_xattr", "reservation"]),
     (
         &[Ext3, Ext4],
@@ -153,6 +154,8 @@ const ON_BY_DEFAULT: [Of<&'static str>; 6] = [
             "init_itable",
         ],
     ),
+    // With its metadata's checksums, which mkfs turns on.
+    (&[Ext4], &["journal_checksum"]),
     (&[Xfs], &["attr2", "barrier", "inode64"]),
     (
         &[Btrfs],
@@ -163,7 +166,7 @@ const ON_BY_DEFAULT: [Of<&'static str>; 6] = [
 ];
 
 /// Values that are not shown because they are the usual ones.
-const DEFAULTS: [Of<(&'static str, &'static str)>; 4] = [
+const DEFAULTS: [Of<(&'static str, &'static str)>; 5] = [
     (&[Ext2, Ext3, Ext4], &[("errors", "continue")]),
     (
         &[Ext3, Ext4],
@@ -188,7 +191,11 @@ const DEFAULTS: [Of<(&'static str, &'static str)>; 4] = [
             ("metadata_ratio", "0"),
         ],
     ),
-    (&[Reiserfs], &[("barrier", "none"), ("data", "ordered")]),
+    (
+        &[Reiserfs],
+        &[("barrier", "flush"), ("commit", "30"), ("data", "ordered")],
+    ),
+    (&[Jfs], &[("errors", "remount-ro")]),
 ];
 
 #[cfg(test)]
@@ -267,6 +274,79 @@ mod tests {
                 "rw,nosuid,nodev,relatime - rw,discard=async,space_cache=v2,commit=17,subvolid=5,subvol=/",
                 "nodiscard",
             ),
+            // And kernel 6.1.
+            (
+                Jfs,
+                "errors=remount-ro,integrity,nodiscard",
+                "rw,nosuid,nodev,relatime - rw",
+                "",
+            ),
+            (
+                Jfs,
+                "nointegrity,errors=continue",
+                "rw,nosuid,nodev,relatime - rw,nointegrity,errors=continue",
+                "",
+            ),
+            (
+                Jfs,
+                "discard",
+                "rw,nosuid,nodev,relatime - rw,discard=64",
+                "",
+            ),
+            (
+                Reiserfs,
+                "notail,barrier=flush,data=writeback,commit=30,noatime",
+                "rw,nosuid,nodev,noatime - rw,notail,data=writeback",
+                "",
+            ),
+            (
+                Ext2,
+                "acl,user_xattr,reservation",
+                "rw,nosuid,nodev,relatime - rw,errors=continue,user_xattr,acl",
+                "",
+            ),
+            (
+                Ext2,
+                "noacl,errors=continue,nouser_xattr,noreservation",
+                "rw,nosuid,nodev,relatime - rw,errors=continue,nouser_xattr,noacl,noreservation",
+                "",
+            ),
+            (
+                Ext3,
+                "barrier=1,commit=9,data=journal,dioread_lock",
+                "rw,nosuid,nodev,relatime - rw,nodioread_nolock,commit=9,data=journal",
+                "",
+            ),
+            (
+                Ext4,
+                "strictatime,nodelalloc,noauto_da_alloc,lazytime,noblock_validity",
+                "rw,nosuid,nodev - rw,lazytime,noblock_validity,nodelalloc,noauto_da_alloc",
+                "",
+            ),
+            (
+                Ext4,
+                "noinit_itable,auto_da_alloc=0,commit=0,nobarrier,journal_checksum",
+                "rw,nosuid,nodev,relatime - rw,nobarrier,noauto_da_alloc,noinit_itable",
+                "",
+            ),
+            (
+                Ext4,
+                "dioread_nolock,block_validity,nombcache,sync,norelatime,diratime",
+                "rw,nosuid,nodev,relatime - rw,sync,nombcache",
+                "norelatime",
+            ),
+            (
+                F2fs,
+                "nobarrier,noacl,fsync_mode=strict,background_gc=off,nodiscard,noextent_cache,noinline_data",
+                "rw,nosuid,nodev,relatime - rw,lazytime,background_gc=off,nodiscard,no_heap,user_xattr,inline_xattr,noacl,noinline_data,inline_dentry,flush_merge,nobarrier,noextent_cache,mode=adaptive,active_logs=6,alloc_mode=reuse,checkpoint_merge,fsync_mode=strict,discard_unit=block,memory=normal",
+                "",
+            ),
+            (
+                F2fs,
+                "barrier,extent_cache,heap,atgc,discard,nogc_merge,nolazytime",
+                "rw,nosuid,nodev,relatime - rw,lazytime,background_gc=on,discard,no_heap,user_xattr,inline_xattr,acl,inline_data,inline_dentry,flush_merge,extent_cache,mode=adaptive,atgc,memory=normal",
+                "heap,nolazytime",
+            ),
         ] {
             assert_eq!(missing(fs, asked, shown), expected, "{fs} {asked}");
         }
@@ -300,9 +380,9 @@ mod tests {
             (Xfs, "noatime", "rw,nosuid - rw,noatime", "nodev"),
             (
                 Reiserfs,
-                "barrier=flush",
+                "barrier=none",
                 "rw,nosuid,nodev - rw",
-                "barrier=flush",
+                "barrier=none",
             ),
             (
                 F2fs,

@@ -7,6 +7,7 @@ use crate::doctor;
 use crate::journal::State;
 use crate::plan::{check_device, check_identity};
 use crate::probe::device::{self, Access};
+use crate::probe::queue::Queue;
 use crate::probe::{self, kernel};
 use pgfsbench_core::helper::{Marks, Name};
 use pgfsbench_core::refusal::Refusal;
@@ -51,6 +52,8 @@ impl Engine {
         Ok(json!({
             "helper_version": env!("CARGO_PKG_VERSION"),
             "kernel": kernel::release(),
+            "kernel_settings": self.config.kernel_settings,
+            "drop_caches": self.config.drop_caches,
             "loop_devices": Path::new(probe::loops::CONTROL).exists(),
             "devices": devices,
             "images": images,
@@ -87,6 +90,7 @@ impl Engine {
         };
         let marks = facts.identity.marks();
         let number = (facts.identity.major, facts.identity.minor);
+        let limits = Queue::of_device(&facts.node).and_then(|queue| queue.limits());
         let check = facts::check_alone(&self.config, &allowed.path, number)
             .and_then(|()| check_identity(allowed, &Marks::default(), &marks))
             .and_then(|()| check_device(&allowed.path, allowed.wipe, is_ours, &facts));
@@ -99,6 +103,8 @@ impl Engine {
             "wwn": facts.identity.wwn,
             "partition_uuid": facts.identity.partition_uuid,
             "bytes": facts.identity.bytes,
+            "queue": limits,
+            "schedulers": limits.as_ref().map(|limits| &limits.schedulers),
             "contents": facts.contents.to_string(),
             "written_by_pgfsbench": is_ours,
             "in_use": facts.in_use,

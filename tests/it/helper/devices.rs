@@ -232,6 +232,10 @@ fn what_there_is_is_described() {
     );
     assert_eq!(empty["images"][0]["max_bytes"], 2u64 << 30);
     assert_eq!(empty["images"][0]["used_bytes"], 0);
+    assert_eq!(empty["kernel_settings"], false);
+    assert_eq!(empty["drop_caches"], false);
+    assert!(empty["devices"][0]["queue"]["logical_block_size"].as_u64() >= Some(512));
+    assert!(empty["devices"][0]["schedulers"].as_array().is_some());
     assert_eq!(empty["filesystems"].as_array().map(Vec::len), Some(9));
 
     disk.lab.ok(&disk.prepare());

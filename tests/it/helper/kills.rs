@@ -1,6 +1,7 @@
 //! kill -9 right before and right after each step: then cleanup, and nothing is left.
 
 use super::lab::Lab;
+use super::machine::Machine;
 use std::os::unix::process::ExitStatusExt;
 use std::process::Stdio;
 use std::time::Duration;
@@ -102,6 +103,8 @@ fn killed_at_random_moments_nothing_is_left() {
     let Some(lab) = Lab::new("killed_at_random_moments_nothing_is_left") else {
         return;
     };
+    let machine = Machine::new();
+    lab.configure(&format!("kernel_settings = true\n{}", lab.usual()));
     let filesystems = lab.filesystems();
     // A fixed sequence (Knuth's multiplier), so that a failure can be told from another.
     let mut state = 20_261_121u64;
@@ -111,7 +114,7 @@ fn killed_at_random_moments_nothing_is_left() {
             .wrapping_add(1);
         let after = Duration::from_micros((state >> 33) % 90_000);
         let filesystem = filesystems[round % filesystems.len()];
-        let prepare = [
+        let mut prepare = vec![
             "prepare",
             "--target",
             "t",
@@ -119,7 +122,16 @@ fn killed_at_random_moments_nothing_is_left() {
             filesystem,
             "--image",
             "320MB",
+            "--block-setting",
+            "read_ahead_kb=64",
+            "--kernel-setting",
+            "dirty_expire_centisecs=2900",
+            "--kernel-setting",
+            "dirty_bytes=1073741824",
         ];
+        if filesystem != "btrfs" {
+            prepare.extend(["--log-image", "80MB"]);
+        }
         let mut command = lab.command(if round % 4 == 3 {
             &["cleanup"]
         } else {
@@ -137,6 +149,7 @@ fn killed_at_random_moments_nothing_is_left() {
         if round % 4 != 2 {
             lab.ok(&["cleanup"]);
             lab.assert_nothing_left();
+            machine.assert_as_before("killed at random");
         }
     }
 }

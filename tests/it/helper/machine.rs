@@ -75,6 +75,7 @@ pub fn kernel() -> BTreeMap<&'static str, String> {
 /// The queue of a loop device of the test's.
 pub struct Queue {
     directory: PathBuf,
+    is_ours: bool,
     original: BTreeMap<String, String>,
     before: BTreeMap<String, String>,
 }
@@ -85,11 +86,19 @@ impl Queue {
         let directory = Path::new("/sys/block").join(name).join("queue");
         let mut queue = Self {
             directory,
+            is_ours: true,
             original: BTreeMap::new(),
             before: BTreeMap::new(),
         };
         queue.original = queue.all();
         queue.remember();
+        queue
+    }
+
+    /// One that is only looked at, since it may be another's at any time.
+    pub fn watched(device: &str) -> Self {
+        let mut queue = Self::of(device);
+        queue.is_ours = false;
         queue
     }
 
@@ -144,6 +153,9 @@ impl Queue {
 impl Drop for Queue {
     fn drop(&mut self) {
         for file in ["scheduler", "nr_requests", "read_ahead_kb"] {
+            if !self.is_ours {
+                break;
+            }
             let _ = fs::write(self.directory.join(file), &self.original[file]);
         }
     }

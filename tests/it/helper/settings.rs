@@ -307,7 +307,7 @@ fn an_images_settings_are_put_back_before_others_get_its_loop_device() {
     ];
     let result: Value = serde_json::from_str(&lab.ok(&wanted)).expect("JSON");
     let device = result["device"].as_str().expect("a device").to_owned();
-    let queue = Queue::of(&device);
+    let queue = Queue::watched(&device);
     lab.ok(&["release", "--target", "t"]);
     let other = match queue.get("read_ahead_kb").as_str() {
         "64" => "128",
@@ -326,7 +326,7 @@ fn an_images_settings_are_put_back_before_others_get_its_loop_device() {
         let [now] = &lab.loops()[..] else {
             panic!("{:?}", lab.loops());
         };
-        let used = Queue::of(now);
+        let used = Queue::watched(now);
         assert_eq!(used.get("read_ahead_kb"), other);
         if how == "hand" {
             super::lab::system("umount", &[&lab.path("mnt/bench@t").display().to_string()]);
