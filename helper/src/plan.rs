@@ -38,6 +38,7 @@ pub struct Facts {
     pub dumpe2fs: Option<PathBuf>,
     pub zfs: Result<PathBuf, Refusal>,
     pub addpart: Result<PathBuf, Refusal>,
+    pub modprobe: Result<PathBuf, Refusal>,
     pub zfs_facts: ZfsFacts,
     /// For the new filesystem.
     pub uuid: String,
@@ -180,6 +181,7 @@ pub fn prepare(
     let (wiping, making): (Vec<Step>, Vec<Step>) = erasing
         .into_iter()
         .partition(|step| matches!(step, Step::Wipe { .. }));
+    steps.extend(zfs::module(fs, facts)?);
     steps.extend(wiping);
     steps.extend(discard::steps(request, facts)?);
     steps.extend(making);

@@ -29,6 +29,7 @@ machine_needs() {
     need busybox busybox-static
     need modprobe kmod
     if [ "$fs" = zfs ]; then
+        need sfdisk fdisk
         need zpool "zfsutils-linux, of the component contrib"
         packages+=", with linux-headers-amd64, and zfs-dkms of the component contrib"
     fi

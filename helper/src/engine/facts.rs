@@ -86,6 +86,7 @@ pub fn gather(
         wipefs: exec::require("wipefs", "util-linux"),
         zfs: exec::require("zfs", "zfsutils-linux"),
         addpart: exec::require("addpart", "util-linux"),
+        modprobe: exec::require("modprobe", "kmod"),
         zfs_facts,
         dumpe2fs: exec::find("dumpe2fs"),
         blkdiscard: exec::require("blkdiscard", "util-linux"),

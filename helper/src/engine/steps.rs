@@ -76,7 +76,9 @@ impl<'a> Work<'a> {
             Step::Geometry { .. } => self.look_at_geometry(step, tell),
             Step::AddPartition { .. } => self.add_partition(step, tell),
             Step::CreatePool { pool, .. } => self.create_pool(step, pool, entry, tell),
-            Step::CreateDataset { .. } => self.run(step, tell).map(|_| ()),
+            Step::LoadModule { .. } | Step::CreateDataset { .. } => {
+                self.run(step, tell).map(|_| ())
+            }
             Step::Properties { .. } => self.look_at_properties(step, tell),
             Step::Mount { .. } => self.run(step, tell).map(|_| ()),
             _ => {
@@ -114,6 +116,7 @@ impl<'a> Work<'a> {
             Step::Discard { .. }
             | Step::MakeJournal { .. }
             | Step::Geometry { .. }
+            | Step::LoadModule { .. }
             | Step::AddPartition { .. }
             | Step::CreatePool { .. }
             | Step::CreateDataset { .. }
@@ -132,7 +135,7 @@ impl<'a> Work<'a> {
         let argv = step.argv(&self.devices).expect("a step with a program");
         let outcome = self.run_argv(step, &argv, tell)?;
         let hint = match step {
-            Step::Wipe { .. } => "Look at the kernel's log (dmesg).",
+            Step::Wipe { .. } | Step::LoadModule { .. } => "Look at the kernel's log (dmesg).",
             Step::Discard { .. } => "Ask for ssd_state as_is, or leave it out.",
             Step::CreatePool { .. } | Step::CreateDataset { .. } => {
                 "Change the target's pool_properties or dataset_properties, or its size."

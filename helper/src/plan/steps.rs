@@ -52,6 +52,11 @@ pub enum Step {
         /// Whether it is to have partitions, which then go with it.
         partitions: bool,
     },
+    /// It stays loaded.
+    LoadModule {
+        program: PathBuf,
+        module: &'static str,
+    },
     /// To a loop device; on disk there is nothing of it.
     AddPartition {
         program: PathBuf,
@@ -133,6 +138,7 @@ impl Step {
         match self {
             Step::CreateImage { .. } => "create_image",
             Step::Attach { .. } => "attach",
+            Step::LoadModule { .. } => "load_module",
             Step::AddPartition { .. } => "add_partition",
             Step::CreatePool { .. } => "create_pool",
             Step::CreateDataset { .. } => "create_dataset",
@@ -187,6 +193,7 @@ impl Step {
                 argv
             }
             Step::Geometry { program } => vec![text(program), "-h".into(), text(device)],
+            Step::LoadModule { program, module } => vec![text(program), (*module).into()],
             Step::AddPartition {
                 program,
                 first,
@@ -315,6 +322,7 @@ impl Step {
             Step::Discard { .. }
             | Step::MakeJournal { .. }
             | Step::Geometry { .. }
+            | Step::LoadModule { .. }
             | Step::AddPartition { .. }
             | Step::CreatePool { .. }
             | Step::CreateDataset { .. }

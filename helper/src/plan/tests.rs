@@ -55,6 +55,7 @@ fn facts() -> Facts {
         dumpe2fs: None,
         zfs: program("zfs"),
         addpart: program("addpart"),
+        modprobe: program("modprobe"),
         zfs_facts: ZfsFacts::default(),
         log_uuid: "00000000-0000-4000-8000-000000000001".into(),
         uuid: "00000000-0000-4000-8000-000000000000".into(),

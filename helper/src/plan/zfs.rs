@@ -2,8 +2,9 @@
 
 use super::{Facts, On, Step};
 use crate::place::Place;
+use crate::probe::kernel::Support;
 use pgfsbench_core::helper::options::{dataset_properties, pool_properties};
-use pgfsbench_core::helper::{Prepare, Storage};
+use pgfsbench_core::helper::{Filesystem, Prepare, Storage};
 use pgfsbench_core::refusal::{Kind, Refusal};
 
 /// What has to be known for it.
@@ -29,6 +30,17 @@ pub fn partition(request: &Prepare, on: &On, facts: &Facts) -> Result<Option<Ste
         )
         .detail("Of a whole disk zpool would make partitions of its own.")
         .hint("Make one, and name it in the helper's configuration.")),
+        _ => Ok(None),
+    }
+}
+
+/// Every other filesystem's module comes when it is mounted; zpool and zfs only say that theirs is not there.
+pub fn module(fs: Filesystem, facts: &Facts) -> Result<Option<Step>, Refusal> {
+    match (fs, facts.support) {
+        (Filesystem::Zfs, Support::Module) => Ok(Some(Step::LoadModule {
+            program: facts.modprobe.clone()?,
+            module: fs.name(),
+        })),
         _ => Ok(None),
     }
 }

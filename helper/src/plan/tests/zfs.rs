@@ -69,6 +69,16 @@ fn a_partition_is_needed_and_no_pool_of_that_name() {
     assert!(lines[0].starts_with("check again that"));
     assert_eq!(lines[1], "/usr/sbin/wipefs --all /dev/sdb1");
     assert!(lines[2].starts_with(POOL) && lines[2].ends_with("pgfsbench-bench:t /dev/sdb1"));
+    let loadable = Facts {
+        support: Support::Module,
+        ..with(partition(false))
+    };
+    let plan = planned_with(device(), &loadable).unwrap();
+    // Before the first byte is gone.
+    assert_eq!(
+        script(&plan, "/dev/sdb1")[1..3],
+        ["/usr/sbin/modprobe zfs", "/usr/sbin/wipefs --all /dev/sdb1"]
+    );
     let refusal = planned_with(device(), &with(partition(true))).unwrap_err();
     assert_eq!(refusal.message, "there is a pool pgfsbench-bench:t already");
     let lacking = Facts {
