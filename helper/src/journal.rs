@@ -324,6 +324,7 @@ impl Journal {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::settings::{Of, Value};
 
     const CONFIG: &str =
         "[[images]]\ndirectory = \"/srv/i\"\nmax_bytes = 1\n[[device]]\npath = \"/dev/x\"\n";
@@ -360,6 +361,34 @@ mod tests {
             other(|e| e.mount_point = "/".into()),
             other(|e| e.version = 2),
             other(|e| e.place = "bench@u".into()),
+            other(|e| {
+                e.log = Some(Kept::Image {
+                    path: "/srv/i/bench@t.img".into(),
+                    bytes: 1,
+                })
+            }),
+            other(|e| {
+                e.log = Some(Kept::Image {
+                    path: "/etc/passwd".into(),
+                    bytes: 1,
+                })
+            }),
+            other(|e| {
+                e.pool = Some(KeptPool {
+                    name: "rpool".into(),
+                    guid: None,
+                })
+            }),
+            other(|e| {
+                e.settings.push(Changed {
+                    of: Of::Kernel,
+                    before: Value {
+                        file: "../kernel/core_pattern".into(),
+                        value: "x".into(),
+                    },
+                    after: None,
+                })
+            }),
         ] {
             assert!(bad.check(&place, &config).is_err(), "{bad:?}");
         }

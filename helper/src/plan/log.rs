@@ -4,6 +4,7 @@ use super::{Facts, On, Part, Step, device, discard, images};
 use crate::config::Config;
 use crate::place::Place;
 use crate::plan::steps::LOG;
+use pgfsbench_core::helper::options::mkfs_arguments;
 use pgfsbench_core::helper::{Filesystem, Log, Prepare, Storage};
 use pgfsbench_core::refusal::{Kind, Refusal};
 
@@ -56,7 +57,16 @@ pub fn log(
         .hint("Name another device, or leave the log out."));
     }
     let (mkfs_options, uuid) = match request.filesystem {
-        Filesystem::Xfs => (["-l".into(), format!("logdev={LOG}")], facts.uuid.clone()),
+        Filesystem::Xfs => {
+            let size = match is_too_large_for_xfs(request, &on)? {
+                true => format!(",size={LARGEST_OF_XFS}"),
+                false => String::new(),
+            };
+            (
+                ["-l".into(), format!("logdev={LOG}{size}")],
+                facts.uuid.clone(),
+            )
+        }
         _ => {
             steps.push(Step::MakeJournal {
                 program: facts.mkfs.clone()?,
@@ -76,10 +86,27 @@ pub fn log(
     }))
 }
 
+/// What mkfs.xfs accepts, in bytes; by itself it takes all there is, and then complains.
+const LARGEST_OF_XFS: u64 = 2_136_997_888;
+
+fn is_too_large_for_xfs(request: &Prepare, on: &On) -> Result<bool, Refusal> {
+    let bytes = match on {
+        On::Image { bytes, .. } => *bytes,
+        On::Device { facts, .. } => facts.identity.bytes,
+    };
+    let given = mkfs_arguments(
+        request.filesystem,
+        request.mkfs_options.as_deref().unwrap_or(""),
+    )?;
+    let mut of_log = given.iter().skip_while(|o| *o != "-l").skip(1).take(1);
+    let has_size = of_log.any(|value| value.split(',').any(|pair| pair.starts_with("size=")));
+    Ok(bytes > LARGEST_OF_XFS && !has_size)
+}
+
 /// Its blocks have to be as large as those of the filesystem, whose mkfs takes them from it.
 fn journal_options(request: &Prepare, facts: &Facts) -> Result<Vec<String>, Refusal> {
     let text = request.mkfs_options.as_deref().unwrap_or("");
-    let given = pgfsbench_core::helper::options::mkfs_arguments(request.filesystem, text)?;
+    let given = mkfs_arguments(request.filesystem, text)?;
     let block = given
         .iter()
         .position(|o| o == "-b")

@@ -5,6 +5,7 @@ use super::lab::Lab;
 use super::machine::{Machine, Partitions, Queue, kernel};
 use pgfsbench_tests::skip;
 use serde_json::Value;
+use std::fs;
 use std::os::unix::process::ExitStatusExt;
 
 const KERNEL: [&str; 6] = [
@@ -336,4 +337,23 @@ fn an_images_settings_are_put_back_before_others_get_its_loop_device() {
         assert_ne!(used.get("read_ahead_kb"), other, "{how}");
         lab.assert_nothing_left();
     }
+}
+
+#[test]
+fn what_a_reboot_has_undone_is_not_written_once_more() {
+    let Some((disk, queue, asked)) = tuned("what_a_reboot_has_undone_is_not_written_once_more")
+    else {
+        return;
+    };
+    disk.lab.ok(&prepare("d", &disk.device, &asked));
+    // As if another boot had made it: by now somebody has set up his queue again, by chance the same.
+    let entry = disk.lab.path("state/journal/bench@d.json");
+    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").expect("a boot");
+    let text = fs::read_to_string(&entry).expect("an entry");
+    assert!(text.contains(boot.trim()));
+    fs::write(&entry, text.replace(boot.trim(), "another")).expect("written");
+    disk.lab.ok(&["cleanup"]);
+    assert_eq!(queue.get("scheduler"), "none");
+    assert_eq!(queue.get("nr_requests"), "64");
+    disk.assert_released();
 }

@@ -63,6 +63,7 @@ fn a_device_for_the_log_of_xfs_is_checked_before_anything_is_erased() {
         "the log is on the device of the filesystem"
     );
     log.identity.minor = 32;
+    log.identity.bytes = 1 << 27;
     log.in_use = Some("It is mounted on /.".into());
     facts.log_device = found(log.clone(), true);
     let refusal = planned(&request, &facts).unwrap_err();
@@ -76,4 +77,18 @@ fn a_device_for_the_log_of_xfs_is_checked_before_anything_is_erased() {
     assert_eq!(script[3], "/usr/sbin/wipefs --all /dev/log");
     assert!(script[4].ends_with("-l logdev=/dev/log /dev/sdb"));
     assert!(script[6].contains(",logdev=/dev/log /dev/sdb"));
+}
+
+#[test]
+fn a_large_device_for_the_log_of_xfs_is_not_used_up() {
+    let line = |options: &str, bytes: u64| {
+        let request = Prepare {
+            log: Some(Log::Image { bytes }),
+            ..with_image(Filesystem::Xfs, options)
+        };
+        script(&planned(&request, &facts()).unwrap(), "/dev/loop3")[4].clone()
+    };
+    assert!(line("", 3 << 30).ends_with("-l logdev=/dev/log,size=2136997888 /dev/loop3"));
+    assert!(line("-l size=1g", 3 << 30).ends_with("-l size=1g -l logdev=/dev/log /dev/loop3"));
+    assert!(line("", 1 << 30).ends_with("-l logdev=/dev/log /dev/loop3"));
 }
