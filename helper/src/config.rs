@@ -63,6 +63,9 @@ pub struct Images {
     pub max_bytes: u64,
     #[serde(default = "default_max_images")]
     pub max_images: u32,
+    /// Where the filesystem that it is on has to be mounted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mount_point: Option<PathBuf>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -153,7 +156,7 @@ impl Config {
         Ok(config)
     }
 
-    fn check(&self) -> Result<(), Refusal> {
+    pub fn check(&self) -> Result<(), Refusal> {
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-');
         if self.server_user.is_empty()
             || self.server_user.starts_with('-')
@@ -165,6 +168,7 @@ impl Config {
         for path in [&self.mount_root, &self.state]
             .into_iter()
             .chain(self.images.iter().map(|images| &images.directory))
+            .chain(self.images.iter().filter_map(|i| i.mount_point.as_ref()))
         {
             if !is_plain(path) {
                 let message = format!("invalid directory {}", secure::shown(path));

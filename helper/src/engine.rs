@@ -327,7 +327,7 @@ impl Engine {
     }
 
     /// Whether a place that was ready is not mounted any more: after a reboot, or when somebody has unmounted it.
-    fn is_stale(&self, entry: &Entry) -> Result<bool, Refusal> {
+    pub(super) fn is_stale(&self, entry: &Entry) -> Result<bool, Refusal> {
         Ok(!probe::mounts()?
             .iter()
             .any(|mount| Path::new(&mount.mount_point) == entry.mount_point))
@@ -373,14 +373,15 @@ fn describe_log(on: &On, device: &Path) -> Value {
     }
 }
 
+fn taken(path: &Path) -> Refusal {
+    let message = format!("{} is there already", secure::shown(path));
+    Refusal::new(Kind::NotInThisState, message)
+        .detail("The helper's journal does not name it, so it is somebody else's.")
+        .hint("Look at it, and remove it by hand.")
+}
+
 /// Nothing may be where something will be made: what is there is not ours, since the journal does not name it.
 fn check_is_free(plan: &Plan) -> Result<(), Refusal> {
-    let taken = |path: &Path| {
-        let message = format!("{} is there already", secure::shown(path));
-        Refusal::new(Kind::NotInThisState, message)
-            .detail("The helper's journal does not name it, so it is somebody else's.")
-            .hint("Look at it, and remove it by hand.")
-    };
     for on in [Some(&plan.on), plan.log.as_ref()].into_iter().flatten() {
         if let On::Image { path, .. } = on
             && std::fs::symlink_metadata(path).is_ok()

@@ -51,6 +51,9 @@ pub struct Entry {
     /// The settings that it has changed, or was about to.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub settings: Vec<Changed>,
+    /// Images that somebody else has made before this could: they are not undone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_ours: Vec<PathBuf>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -89,6 +92,7 @@ impl Entry {
             .into_iter()
             .flatten()
             .filter_map(image)
+            .filter(|(path, _)| !self.not_ours.iter().any(|other| other == path))
     }
 
     pub fn new(
@@ -111,6 +115,7 @@ impl Entry {
             steps: Vec::new(),
             pool: None,
             settings: Vec::new(),
+            not_ours: Vec::new(),
         })
     }
 
@@ -151,6 +156,9 @@ impl Entry {
         }
     }
 }
+
+type Believed = (Place, Entry);
+type Unbelieved = (Place, Refusal);
 
 pub struct Journal {
     path: PathBuf,
@@ -251,6 +259,19 @@ impl Journal {
             }
         }
         Ok(())
+    }
+
+    /// All entries that are believed, and why the others are not.
+    pub fn entries(&self, config: &Config) -> Result<(Vec<Believed>, Vec<Unbelieved>), Refusal> {
+        let (mut believed, mut unbelieved) = (Vec::new(), Vec::new());
+        for place in self.places()?.0 {
+            match self.read(&place, config) {
+                Ok(Some(entry)) => believed.push((place, entry)),
+                Ok(None) => {}
+                Err(refusal) => unbelieved.push((place, refusal)),
+            }
+        }
+        Ok((believed, unbelieved))
     }
 
     pub fn read(&self, place: &Place, config: &Config) -> Result<Option<Entry>, Refusal> {

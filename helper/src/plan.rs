@@ -45,7 +45,7 @@ pub struct Facts {
     /// For its journal, if that has one of its own.
     pub log_uuid: String,
     /// Of each of the configuration's directories, in its order.
-    pub images: Vec<ImagesFacts>,
+    pub images: Vec<Result<ImagesFacts, Refusal>>,
     /// The device, if one is asked for and allowed.
     pub device: Option<Found>,
     /// The same for the log.

@@ -10,6 +10,7 @@ use crate::{connection, exec};
 use conversation::converse;
 use pgfsbench_core::helper::Name;
 use pgfsbench_core::refusal::{Kind, Refusal};
+use rustix::process::{Pid, Signal, kill_process};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use std::env;
@@ -138,17 +139,27 @@ pub fn serve(engine: Engine, once: bool, options: &Options) -> Result<(), Refusa
     let all_ended = || threads.iter().all(thread::JoinHandle::is_finished);
     // Whatever is being done comes to its end, if that is soon, and the database is told.
     let patience = Duration::from_secs(options.patience);
+    let grace = GRACE.min(patience);
     let is_zero = |counter: &AtomicUsize| counter.load(Ordering::SeqCst) == 0;
-    if !wait(patience, || is_zero(&shared.doing)) {
+    let is_idle = || is_zero(&shared.doing);
+    let mut has_come_to_its_end = wait(patience, is_idle);
+    if !has_come_to_its_end {
         exec::stop();
-        wait(GRACE, || is_zero(&shared.doing));
+        has_come_to_its_end = wait(grace, is_idle);
     }
-    wait(patience.min(UNTIL_TOLD), || is_zero(&shared.telling));
     // The database processes see that no answer will come, say what they have to say, and end.
-    shutdown(&open, Shutdown::Write);
-    if !wait(GRACE, all_ended) {
+    if has_come_to_its_end {
+        wait(grace.min(UNTIL_TOLD), || is_zero(&shared.telling));
+        shutdown(&open, Shutdown::Write);
+        has_come_to_its_end = wait(grace, all_ended);
+    }
+    if !has_come_to_its_end {
         shutdown(&open, Shutdown::Both);
-        wait(GRACE, all_ended);
+        if !wait(grace, all_ended) {
+            for served in lock(&open).iter() {
+                let _ = kill_process(served.pid, Signal::KILL);
+            }
+        }
     }
     // Whoever has not ended by now waits in the kernel for a device; the next start undoes what is left.
     Ok(())
@@ -167,8 +178,8 @@ fn wait(patience: Duration, is_true: impl Fn() -> bool) -> bool {
 }
 
 fn shutdown(open: &Mutex<Open>, how: Shutdown) {
-    for (_, stream) in lock(open).iter() {
-        let _ = stream.shutdown(how);
+    for served in lock(open).iter() {
+        let _ = served.stream.shutdown(how);
     }
 }
 
@@ -184,8 +195,15 @@ fn wait_for_signal() -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The streams to the processes that serve, one a database: shut down, they end.
-type Open = Vec<(Name, UnixStream)>;
+/// A process that serves a database. When its stream is shut down, it ends; or is killed.
+struct Served {
+    database: Name,
+    stream: UnixStream,
+    pid: Pid,
+}
+
+/// One a database. A process that has been waited for is not here any more: its number may be another's.
+type Open = Vec<Served>;
 
 /// Keeps a process for this database; once: says whether it came to its end without trouble.
 fn supervise(database: &Database, shared: &Shared, open: &Mutex<Open>) -> bool {
@@ -219,15 +237,17 @@ fn serve_one(database: &Database, shared: &Shared, open: &Mutex<Open>) -> io::Re
     let (ours, theirs) = UnixStream::pair()?;
     ours.set_write_timeout(Some(PATIENCE))?;
     let mut child = start(&shared.program, theirs, shared.ids)?;
-    {
-        let mut open = lock(open);
-        open.retain(|(name, _)| *name != database.name);
-        open.push((database.name.clone(), ours.try_clone()?));
-    }
+    lock(open).push(Served {
+        database: database.name.clone(),
+        stream: ours.try_clone()?,
+        pid: Pid::from_child(&child),
+    });
     let talked = converse(database, shared, &ours);
     // Without this an offender would wait for an answer.
     let _ = ours.shutdown(Shutdown::Both);
-    let status = end(&mut child)?;
+    let status = end(&mut child);
+    lock(open).retain(|served| served.database != database.name);
+    let status = status?;
     talked?;
     Ok(status.success())
 }

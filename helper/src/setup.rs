@@ -2,10 +2,12 @@
 
 use crate::config::{self, Config, Database, Device, Images};
 use crate::exec;
+use crate::probe;
 use crate::probe::device::{self, Access};
 use crate::secure::{self, failed};
 use pgfsbench_core::helper::request::check_device_path;
 use pgfsbench_core::helper::{Marks, Name};
+use pgfsbench_core::proc::mount_of;
 use pgfsbench_core::refusal::{Kind, Refusal};
 use pgfsbench_core::units::parse_size;
 use rustix::fs::{Mode, OFlags, openat, renameat};
@@ -60,13 +62,9 @@ const HEAD: &str = "\
 ";
 
 pub fn run(arguments: &Arguments) -> Result<(), Refusal> {
-    let config = configuration(arguments)?;
+    let mut config = configuration(arguments)?;
     let below = |path: &str| arguments.prefix.join(path.trim_start_matches('/'));
-    let text = toml::to_string(&config).map_err(|e| {
-        Refusal::new(Kind::Internal, "could not write the configuration").detail(e.to_string())
-    })?;
-    // What cannot be read back is not written.
-    Config::parse(&text)?;
+    config.check()?;
     let path = below(config::PATH);
     if path.exists() && !arguments.force {
         return Err(Refusal::new(
@@ -79,9 +77,15 @@ pub fn run(arguments: &Arguments) -> Result<(), Refusal> {
         true => None,
         false => Some(own_program()?),
     };
-    for images in &config.images {
+    for images in &mut config.images {
         secure::make_directory(&images.directory, 0o700)?;
+        images.mount_point = mount_point_of(&images.directory)?;
     }
+    let text = toml::to_string(&config).map_err(|e| {
+        Refusal::new(Kind::Internal, "could not write the configuration").detail(e.to_string())
+    })?;
+    // What cannot be read back is not written.
+    Config::parse(&text)?;
     put(&path, &format!("{HEAD}{text}"), 0o600)?;
     println!("wrote {}", path.display());
     let Some(program) = program else {
@@ -154,6 +158,7 @@ fn configuration(arguments: &Arguments) -> Result<Config, Refusal> {
                 directory: directory.clone(),
                 max_bytes,
                 max_images: config::default_max_images(),
+                mount_point: None,
             })
             .collect(),
         device: arguments
@@ -162,6 +167,14 @@ fn configuration(arguments: &Arguments) -> Result<Config, Refusal> {
             .map(|path| allowed_device(path))
             .collect::<Result<_, Refusal>>()?,
     })
+}
+
+/// Where the filesystem of this directory is mounted, if that is not the root: it may be missing some day.
+fn mount_point_of(directory: &Path) -> Result<Option<PathBuf>, Refusal> {
+    let mounts = probe::mounts()?;
+    let mount = mount_of(&mounts, &directory.display().to_string(), None);
+    let mount_point = mount.map(|mount| PathBuf::from(&mount.mount_point));
+    Ok(mount_point.filter(|path| path != Path::new("/")))
 }
 
 /// This program, which root is going to run at each start of the machine: so nobody else may be able to change it.

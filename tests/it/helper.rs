@@ -4,10 +4,12 @@
 mod asking;
 mod bench;
 mod connection;
+mod contents;
 mod devices;
 mod discard;
 mod disk;
 mod exchange;
+mod hostile;
 mod images;
 mod jobs;
 mod kills;

@@ -4,7 +4,8 @@
 use super::{Engine, facts};
 use crate::config::Device;
 use crate::doctor;
-use crate::journal::State;
+use crate::journal::{Entry, State};
+use crate::place::Place;
 use crate::plan::{check_device, check_identity};
 use crate::probe::device::{self, Access};
 use crate::probe::queue::Queue;
@@ -30,25 +31,30 @@ impl Engine {
             .map(|d| self.device(d, access))
             .collect();
         drop(lock);
-        let images = match facts::images(&self.config, &self.journal) {
-            Ok(images) => self
-                .config
-                .images
-                .iter()
-                .zip(images)
-                .map(|(allowed, there)| {
-                    json!({
-                        "directory": allowed.directory,
-                        "max_bytes": allowed.max_bytes,
-                        "used_bytes": there.used_bytes,
-                        "max_images": allowed.max_images,
-                        "images": there.images,
-                        "free_bytes": there.free_bytes,
-                    })
-                })
-                .collect(),
-            Err(refusal) => vec![json!({"why_not": why_not(&refusal)})],
-        };
+        let images: Vec<Value> = self
+            .config
+            .images
+            .iter()
+            .zip(facts::images(&self.config, &self.journal)?)
+            .map(|(allowed, there)| match there {
+                Ok(there) => json!({
+                    "directory": allowed.directory,
+                    "max_bytes": allowed.max_bytes,
+                    "used_bytes": there.used_bytes,
+                    "max_images": allowed.max_images,
+                    "images": there.images,
+                    "free_bytes": there.free_bytes,
+                }),
+                Err(refusal) => {
+                    json!({"directory": allowed.directory, "why_not": why_not(&refusal)})
+                }
+            })
+            .collect();
+        let (entries, unbelieved) = self.journal.entries(&self.config)?;
+        let unbelieved: Vec<Value> = unbelieved
+            .iter()
+            .map(|(place, refusal)| json!({"place": place.key(), "why_not": why_not(refusal)}))
+            .collect();
         Ok(json!({
             "helper_version": env!("CARGO_PKG_VERSION"),
             "kernel": kernel::release(),
@@ -58,18 +64,18 @@ impl Engine {
             "devices": devices,
             "images": images,
             "filesystems": doctor::filesystems(&self.config.filesystems),
-            "prepared": self.prepared(database)?,
+            "prepared": self.prepared(database, &entries)?,
+            "not_believed": unbelieved,
         }))
     }
 
     /// Targets of this database that are mounted.
-    fn prepared(&self, database: &Name) -> Result<Vec<Value>, Refusal> {
+    fn prepared(&self, database: &Name, entries: &[(Place, Entry)]) -> Result<Vec<Value>, Refusal> {
         let mut prepared = Vec::new();
-        let (places, _) = self.journal.places()?;
-        for place in places.iter().filter(|place| place.database == *database) {
-            if let Some(entry) = self.journal.read(place, &self.config)?
+        for (place, entry) in entries {
+            if place.database == *database
                 && entry.state == State::Ready
-                && !self.is_stale(&entry)?
+                && !self.is_stale(entry)?
             {
                 prepared.push(json!({"target": place.target, "mount_point": entry.mount_point}));
             }

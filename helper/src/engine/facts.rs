@@ -1,6 +1,7 @@
 //! Gathers what a plan needs to know.
 
-use crate::config::{Config, Device};
+use super::Engine;
+use crate::config::{Config, Device, Images};
 use crate::exec;
 use crate::journal::Journal;
 use crate::place::Place;
@@ -12,9 +13,10 @@ use crate::probe::{self, device, kernel, pools};
 use crate::secure;
 use crate::settings::Of;
 use pgfsbench_core::helper::{DeviceRequest, Filesystem, Log, Prepare, Storage};
+use pgfsbench_core::proc::mount_of;
 use pgfsbench_core::refusal::{Kind, Refusal};
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub fn gather(
     config: &Config,
@@ -117,35 +119,88 @@ pub fn check_alone(config: &Config, path: &str, number: (u32, u32)) -> Result<()
     }
 }
 
-/// What there is in each directory of images.
-pub fn images(config: &Config, journal: &Journal) -> Result<Vec<ImagesFacts>, Refusal> {
-    let (places, _) = journal.places()?;
-    let mut kept = Vec::new();
-    for place in places {
-        if let Some(entry) = journal.read(&place, config)? {
-            kept.extend(entry.images().map(|(path, bytes)| (path.to_owned(), bytes)));
+/// What there is in each directory of images; why it cannot be used. One of them keeps no other from being used.
+pub fn images(
+    config: &Config,
+    journal: &Journal,
+) -> Result<Vec<Result<ImagesFacts, Refusal>>, Refusal> {
+    let (entries, unbelieved) = journal.entries(config)?;
+    let mut kept: Vec<(PathBuf, u64)> = Vec::new();
+    for (_, entry) in entries {
+        kept.extend(entry.images().map(|(path, bytes)| (path.to_owned(), bytes)));
+    }
+    // Whatever an entry that is not believed says: what is there under its name takes room.
+    for (place, _) in unbelieved {
+        for images in &config.images {
+            for name in [place.image_name(), place.log_image_name()] {
+                let path = images.directory.join(name);
+                if let Ok(metadata) = std::fs::symlink_metadata(&path) {
+                    kept.push((path, metadata.len()));
+                }
+            }
         }
     }
-    config
-        .images
-        .iter()
-        .map(|images| {
-            secure::open_directory(&images.directory)?;
-            let here = || {
-                kept.iter()
-                    .filter(|(path, _)| path.parent() == Some(images.directory.as_path()))
-            };
-            // What sparse images may still take is not free.
-            let promised: u64 = here()
-                .map(|(path, bytes)| bytes.saturating_sub(allocated_bytes(path)))
-                .sum();
-            Ok(ImagesFacts {
-                used_bytes: here().map(|(_, bytes)| bytes).sum(),
-                images: here().count() as u32,
-                free_bytes: probe::free_bytes(&images.directory)?.saturating_sub(promised),
-            })
-        })
-        .collect()
+    let all = config.images.iter();
+    Ok(all.map(|images| images_in(images, &kept)).collect())
+}
+
+fn images_in(images: &Images, kept: &[(PathBuf, u64)]) -> Result<ImagesFacts, Refusal> {
+    check_images(images)?;
+    let here = || {
+        kept.iter()
+            .filter(|(path, _)| path.parent() == Some(images.directory.as_path()))
+    };
+    // What sparse images may still take is not free.
+    let promised: u64 = here()
+        .map(|(path, bytes)| bytes.saturating_sub(allocated_bytes(path)))
+        .sum();
+    Ok(ImagesFacts {
+        used_bytes: here().map(|(_, bytes)| bytes).sum(),
+        images: here().count() as u32,
+        free_bytes: probe::free_bytes(&images.directory)?.saturating_sub(promised),
+    })
+}
+
+impl Engine {
+    /// The same for the directory of this image.
+    pub(super) fn check_images(&self, image: &Path) -> Result<(), Refusal> {
+        let mut all = self.config.images.iter();
+        match all.find(|images| image.parent() == Some(images.directory.as_path())) {
+            Some(images) => check_images(images),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A directory of images is only root's, and on the filesystem that the configuration means: when that is not mounted, what is
+/// below it is another's.
+pub fn check_images(images: &Images) -> Result<(), Refusal> {
+    secure::open_directory(&images.directory)?;
+    let Some(wanted) = &images.mount_point else {
+        return Ok(());
+    };
+    let mounts = probe::mounts()?;
+    let directory = images.directory.display().to_string();
+    let found = mount_of(&mounts, &directory, None).map(|mount| mount.mount_point.as_str());
+    if found.is_some_and(|found| Path::new(found) == wanted) {
+        return Ok(());
+    }
+    Err(Refusal::new(
+        Kind::NotInThisState,
+        format!(
+            "the filesystem of {} is not mounted",
+            secure::shown(&images.directory)
+        ),
+    )
+    .detail(format!(
+        "By the helper's configuration it is mounted on {}; the directory is on that of {}.",
+        wanted.display(),
+        found.unwrap_or("?")
+    ))
+    .hint(format!(
+        "Run: mount {}; or put mount_point right in the helper's configuration, and restart pgfsbench-helper.",
+        wanted.display()
+    )))
 }
 
 fn allocated_bytes(image: &Path) -> u64 {

@@ -22,9 +22,8 @@ pub fn user(
     of: &Of,
 ) -> Result<Option<Place>, Refusal> {
     let boot = probe::boot_id()?;
-    for other in journal.places()?.0 {
+    for (other, entry) in journal.entries(config)?.0 {
         if other != *place
-            && let Some(entry) = journal.read(&other, config)?
             && entry.boot == boot
             && entry.settings.iter().any(|changed| changed.of == *of)
         {

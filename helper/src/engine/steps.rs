@@ -1,6 +1,6 @@
 //! How each step is taken.
 
-use super::{Engine, Tell};
+use super::{Engine, Tell, taken};
 use crate::exec::{self, Outcome};
 use crate::journal::Entry;
 use crate::plan::{Devices, On, Part, Plan, Step, check_discards};
@@ -106,7 +106,7 @@ impl<'a> Work<'a> {
                 path,
                 bytes,
                 sparse,
-            } => create_image(path, *bytes, *sparse),
+            } => self.create_image(path, *bytes, *sparse, entry),
             Step::CheckDevice { part, .. } => self.check_device(*part),
             Step::SetQueue { values } => self.set_queue(values, entry),
             Step::SetKernel { values } => self.set(Of::Kernel, values, entry),
@@ -176,19 +176,55 @@ impl<'a> Work<'a> {
         Ok(outcome)
     }
 
+    fn create_image(
+        &mut self,
+        path: &Path,
+        bytes: u64,
+        sparse: bool,
+        entry: &mut Entry,
+    ) -> Result<(), Refusal> {
+        self.engine.check_images(path)?;
+        let (directory, name) = split(path)?;
+        let directory = secure::open_directory(directory)?;
+        let flags =
+            OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let file = match openat(&directory, name, flags, Mode::from_raw_mode(0o600)) {
+            Ok(file) => file,
+            Err(Errno::EXIST) => {
+                // Somebody was quicker: what is there is not undone.
+                entry.not_ours.push(path.to_owned());
+                self.engine.journal.write(entry)?;
+                return Err(taken(path));
+            }
+            Err(e) => return Err(failed("create", path, e)),
+        };
+        let sized = match sparse {
+            true => ftruncate(&file, bytes),
+            false => fallocate(&file, FallocateFlags::empty(), 0, bytes),
+        };
+        sized.map_err(|e| Refusal {
+            kind: if e == Errno::NOSPC {
+                Kind::DiskFull
+            } else {
+                Kind::System
+            },
+            ..failed("allocate", path, e)
+        })
+    }
+
     /// Where the filesystem below cannot do direct I/O, losetup says so; then it is done through the page cache.
     fn attach(&mut self, step: &Step, image: &Path, part: Part, tell: Tell) -> Result<(), Refusal> {
         let mut argv = step.argv(&self.devices).expect("a step with a program");
         let mut outcome = self.run_argv(step, &argv, tell)?;
-        if !outcome.succeeded() && loops::of_image(image).is_empty() {
+        if !outcome.succeeded() && loops::of_file(image).is_empty() {
             argv.retain(|argument| argument != "--direct-io=on");
             outcome = self.run_argv(step, &argv, tell)?;
         }
-        match loops::of_image(image).as_slice() {
+        match loops::of_file(image).as_slice() {
             [device] => {
                 // Held open like a disk; and looked at once more, since it may have been another's a moment ago.
                 let opened = device::open(&device.display().to_string(), Access::Glance)?;
-                if loops::of_image(image) != [device.clone()] {
+                if loops::of_file(image) != [device.clone()] {
                     return Err(outcome.refusal());
                 }
                 self.held.push((part, opened));
@@ -215,7 +251,7 @@ impl<'a> Work<'a> {
                     } =>
             {
                 self.options = mount.options.clone();
-                Ok(())
+                check_confined(&mount.options, mount_point)
             }
             (found, _) => Err(Refusal::new(
                 Kind::System,
@@ -233,24 +269,18 @@ impl<'a> Work<'a> {
     }
 }
 
-fn create_image(path: &Path, bytes: u64, sparse: bool) -> Result<(), Refusal> {
-    let (directory, name) = split(path)?;
-    let directory = secure::open_directory(directory)?;
-    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let file = openat(&directory, name, flags, Mode::from_raw_mode(0o600))
-        .map_err(|e| failed("create", path, e))?;
-    let sized = match sparse {
-        true => ftruncate(&file, bytes),
-        false => fallocate(&file, FallocateFlags::empty(), 0, bytes),
-    };
-    sized.map_err(|e| Refusal {
-        kind: if e == Errno::NOSPC {
-            Kind::DiskFull
-        } else {
-            Kind::System
-        },
-        ..failed("allocate", path, e)
-    })
+/// The user whose server writes there must not come to more rights by a file or device that it finds there.
+fn check_confined(options: &str, mount_point: &Path) -> Result<(), Refusal> {
+    let is_in_force = |option: &str| options.split(',').any(|o| o == option);
+    match ["nosuid", "nodev"].into_iter().find(|o| !is_in_force(o)) {
+        None => Ok(()),
+        Some(lacking) => Err(Refusal::new(
+            Kind::System,
+            format!("{} is mounted without {lacking}", mount_point.display()),
+        )
+        .detail(format!("Its mount options are {options}."))
+        .hint("Find out who changes mounts; the kernel's log (dmesg) may say more.")),
+    }
 }
 
 /// The server's directory in the new filesystem.

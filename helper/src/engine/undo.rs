@@ -25,6 +25,7 @@ impl Engine {
         lock: &File,
         tell: Tell,
     ) -> Result<(), Refusal> {
+        let was = entry.state;
         entry.state = State::Releasing;
         // The entry that is there names all of it too; a full disk must not keep what would free it.
         if let Err(refusal) = self.journal.write(&entry) {
@@ -35,13 +36,21 @@ impl Engine {
             lock,
             tell,
         };
-        undoing.unmount(&entry)?;
+        if let Err(refusal) = undoing.unmount(&entry) {
+            // As long as it is mounted nothing is undone: it is what it was, and no start of the helper takes it away.
+            if was == State::Ready && !self.is_stale(&entry)? {
+                entry.state = was;
+                self.journal.write(&entry)?;
+            }
+            return Err(refusal);
+        }
         // A mount point that cannot be removed does not keep the rest.
         let removed = undoing.remove_mount_point(&entry.mount_point);
         undoing.destroy_pool(&entry)?;
         let put_back = undoing.put_back(&mut entry);
         for (path, _) in entry.images() {
             undoing.detach(path)?;
+            self.check_images(path)?;
             undoing.remove_image(path)?;
         }
         removed?;
@@ -88,7 +97,13 @@ impl Undoing<'_> {
 
     pub(super) fn run(&mut self, step: &str, argv: &[String]) -> Result<(), Refusal> {
         self.engine.hook.before(step);
-        let outcome = exec::run_locked(argv, exec::LONG, self.lock)?;
+        // Unmounting writes what is in memory; nothing else here takes long.
+        let deadline = if step == "unmount" {
+            exec::LONG
+        } else {
+            exec::SHORT
+        };
+        let outcome = exec::run_locked(argv, deadline, self.lock)?;
         (self.tell)(outcome.report(step));
         self.engine.hook.after(step);
         match outcome.succeeded() {
@@ -213,8 +228,10 @@ fn is_ours(mount: &Mount, entry: &Entry) -> bool {
             .iter()
             .filter_map(|device| probe::device_number(device))
             .any(|number| probe::is_of_device(mount, number)),
+        // A number is the same device's only until the next boot.
         Kept::Device { identity, .. } => {
-            probe::is_of_device(mount, (identity.major, identity.minor))
+            probe::boot_id().is_ok_and(|boot| boot == entry.boot)
+                && probe::is_of_device(mount, (identity.major, identity.minor))
         }
     }
 }

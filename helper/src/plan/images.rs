@@ -32,7 +32,11 @@ pub fn image(
     let bytes = wanted.bytes.next_multiple_of(4096);
     let mut why_not = None;
     for (images, there) in config.images.iter().zip(&facts.images) {
-        match fits(images, &there.with(planned, &images.directory), bytes) {
+        let fits = there
+            .as_ref()
+            .map_err(Clone::clone)
+            .and_then(|there| fits(images, &there.with(planned, &images.directory), bytes));
+        match fits {
             Ok(()) => {
                 let path = images.directory.join(&wanted.name);
                 let steps = vec![

@@ -59,7 +59,7 @@ fn facts() -> Facts {
         zfs_facts: ZfsFacts::default(),
         log_uuid: "00000000-0000-4000-8000-000000000001".into(),
         uuid: "00000000-0000-4000-8000-000000000000".into(),
-        images: vec![images(0, 0, 100), images(0, 0, 100)],
+        images: vec![Ok(images(0, 0, 100)), Ok(images(0, 0, 100))],
         device: None,
         log_device: None,
         limits: None,
@@ -163,7 +163,7 @@ fn a_device_step_by_step() {
 fn limits_of_images() {
     let refused = |facts: Facts, gigabytes: u64| planned(&image_of(gigabytes), &facts).unwrap_err();
     let with = |first: ImagesFacts, second: ImagesFacts| Facts {
-        images: vec![first, second],
+        images: vec![Ok(first), Ok(second)],
         ..facts()
     };
     let refusal = refused(facts(), 11);
@@ -181,7 +181,19 @@ fn limits_of_images() {
     );
     let refusal = refused(with(images(0, 0, 0), images(0, 0, 0)), 1);
     assert_eq!(refusal.kind, Kind::DiskFull);
-    // The second directory takes what the first does not.
+    // The second directory takes what the first does not, whatever is wrong with that.
+    let unusable = || Err(Refusal::new(Kind::NotInThisState, "not mounted"));
+    let with_one = Facts {
+        images: vec![unusable(), Ok(images(0, 0, 100))],
+        ..facts()
+    };
+    assert!(planned(&image_of(1), &with_one).is_ok());
+    let without = Facts {
+        images: vec![unusable(), unusable()],
+        ..facts()
+    };
+    let refusal = planned(&image_of(1), &without).unwrap_err();
+    assert_eq!(refusal.message, "not mounted");
     assert!(planned(&image_of(1), &with(images(0, 0, 0), images(9, 0, 1))).is_ok());
 }
 

@@ -6,8 +6,20 @@ use std::path::{Path, PathBuf};
 /// Where loop devices come from.
 pub const CONTROL: &str = "/dev/loop-control";
 
-/// The loop devices whose file this is, in use or about to go.
+/// What the kernel adds to the name of a file that was removed.
+const DELETED: &str = " (deleted)";
+
+/// The loop devices whose file this is or was, in use or about to go.
 pub fn of_image(image: &Path) -> Vec<PathBuf> {
+    let mut removed = image.as_os_str().to_owned();
+    removed.push(DELETED);
+    let mut found = of_file(image);
+    found.extend(of_file(Path::new(&removed)));
+    found
+}
+
+/// The loop devices whose file this is.
+pub fn of_file(image: &Path) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir("/sys/block") else {
         return Vec::new();
     };

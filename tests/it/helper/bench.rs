@@ -49,6 +49,12 @@ impl Bench {
         self.make_tables(name);
     }
 
+    /// With these further lines.
+    pub fn configure(&self, further: &str) {
+        let usual = self.usual("postgres");
+        self.lab.configure(&format!("{usual}{further}"));
+    }
+
     pub fn connection(&self, name: &str) -> String {
         let config = self.server.config("postgres", name);
         let [Host::Unix(sockets)] = config.get_hosts() else {

@@ -152,13 +152,7 @@ fn a_disk_with_a_partition_table_is_never_erased() {
     let Some(disk) = Disk::new("a_disk_with_a_partition_table_is_never_erased") else {
         return;
     };
-    let mut table = [0u8; 512];
-    // One Linux partition of a megabyte, after the first.
-    table[450] = 0x83;
-    table[454..458].copy_from_slice(&2048u32.to_le_bytes());
-    table[458..462].copy_from_slice(&2048u32.to_le_bytes());
-    table[510..].copy_from_slice(&[0x55, 0xaa]);
-    disk.write(0, &table);
+    disk.write_table();
     for wipe in [false, true] {
         disk.allow(wipe);
         disk.refused(&["holds a partition table", "never erased"]);

@@ -55,6 +55,11 @@ impl Disk {
         assert!(before == self.first_bytes(), "the device was written to");
     }
 
+    /// To prepare it, up to a kill.
+    pub fn killed(&self, when: &str, step: &str) {
+        self.lab.killed(&self.prepare(), when, step);
+    }
+
     pub fn succeeds(&self) {
         self.lab.ok(&self.prepare());
         assert_eq!(self.lab.mounts().len(), 1);
@@ -83,6 +88,16 @@ impl Disk {
             .expect("the device");
         device.write_all_at(bytes, at).expect("writable");
         device.sync_all().expect("sync");
+    }
+
+    pub fn write_table(&self) {
+        let mut table = [0u8; 512];
+        // One Linux partition of a megabyte, after the first.
+        table[450] = 0x83;
+        table[454..458].copy_from_slice(&2048u32.to_le_bytes());
+        table[458..462].copy_from_slice(&2048u32.to_le_bytes());
+        table[510..].copy_from_slice(&[0x55, 0xaa]);
+        self.write(0, &table);
     }
 
     /// Zeros everywhere: the file below has a hole in place of each block.

@@ -1,8 +1,9 @@
 //! Images: made, mounted, released, and nothing is left.
 
-use super::lab::{Lab, system};
+use super::lab::{Lab, on_image, system};
 use pgfsbench_tests::{LONG, server_owner, skip, wait_until};
 use serde_json::Value;
+use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::process::Command;
 
@@ -125,57 +126,69 @@ fn the_plan_is_what_is_executed() {
     let Some(lab) = Lab::new("the_plan_is_what_is_executed") else {
         return;
     };
-    let of = |verb: &str| {
-        let wanted = [
-            "--target",
-            "t",
-            "--filesystem",
-            "ext4",
-            "--image",
-            "64MB",
-            "--mount-options",
-            "commit=30",
-        ];
-        let output = lab.run(&[&[verb], &wanted[..]].concat());
-        assert!(output.status.success());
-        String::from_utf8_lossy(if verb == "plan" {
-            &output.stdout
-        } else {
-            &output.stderr
-        })
-        .into_owned()
-    };
-    let plan = of("plan");
-    lab.assert_nothing_left();
-    let done = of("prepare");
-    lab.ok(&["release", "--target", "t"]);
-    // The loop device and the UUID are new each time.
-    let [device] = &lab_devices(&done)[..] else {
-        panic!("{done}");
-    };
-    let without_uuid = |text: &str| {
-        let words = text
-            .split(' ')
-            .map(|word| if word.len() == 36 { "UUID" } else { word });
-        words.collect::<Vec<_>>().join(" ")
-    };
-    let done = without_uuid(&done.replace(device, "/dev/loopN"));
-    for line in plan.lines() {
-        let line = without_uuid(line.trim_start_matches('(').trim_end_matches(')'));
-        assert!(done.contains(&line), "`{line}` was not done:\n{done}");
+    for filesystem in lab.filesystems() {
+        let mut wanted = on_image("t", filesystem, "320MB");
+        wanted.extend(["--mount-options", "noatime"]);
+        wanted[0] = "plan";
+        let plan = lab.ok(&wanted);
+        lab.assert_nothing_left();
+        wanted[0] = "prepare";
+        let done = lab.run(&wanted).stderr;
+        lab.ok(&["release", "--target", "t"]);
+        lab.assert_nothing_left();
+        // Of what was done: the line of each step, without its name and how it went.
+        let done = String::from_utf8(done).expect("UTF-8");
+        let done: Vec<String> = done
+            .lines()
+            .filter(|line| !line.starts_with("  "))
+            .map(|line| {
+                let (_, line) = line.split_once(": ").expect("a step");
+                let (line, _) = line.rsplit_once(" (").expect("a duration");
+                without_what_is_new(line)
+            })
+            .collect();
+        let plan: Vec<String> = plan
+            .lines()
+            .map(|line| without_what_is_new(line.trim_start_matches('(').trim_end_matches(')')))
+            .collect();
+        assert!(plan.len() >= 7, "{plan:?}");
+        assert_eq!(plan, done);
     }
-    lab.assert_nothing_left();
 }
 
-fn lab_devices(done: &str) -> Vec<String> {
-    let mut devices: Vec<String> = done
-        .split_whitespace()
-        .filter(|word| word.starts_with("/dev/loop"))
-        .map(str::to_owned)
-        .collect();
-    devices.sort();
-    devices.dedup();
-    devices
+/// The loop device and the UUID are new each time.
+fn without_what_is_new(line: &str) -> String {
+    let plain = |word: &str| match word.trim_start_matches("uuid=") {
+        word if word.starts_with("/dev/loop") => "/dev/loopN".to_owned(),
+        word if word.len() == 36 && word.matches('-').count() == 4 => "UUID".to_owned(),
+        word => word.to_owned(),
+    };
+    line.split(' ').map(plain).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn no_more_than_defaults_can_be_asked_for() {
+    let Some(lab) = Lab::new("no_more_than_defaults_can_be_asked_for") else {
+        return;
+    };
+    let prepare = on_image("t", "ext4", "32MB");
+    for (options, shown) in [
+        ("defaults", "rw,nosuid,nodev,"),
+        ("defaults,noatime", "noatime"),
+    ] {
+        let options = ["--mount-options", options];
+        let result = lab.ok(&[&prepare[..], &options].concat());
+        let result: Value = serde_json::from_str(&result).expect("JSON");
+        let in_force = result["mount_options"].as_str().expect("options");
+        assert!(
+            in_force.contains(shown) && !in_force.contains("defaults"),
+            "{in_force}"
+        );
+        assert_eq!(result["mount_options_not_shown"], serde_json::json!([]));
+        assert!(lab.mounts()[0].contains(" ext4 rw,nosuid,nodev"));
+        lab.ok(&["release", "--target", "t"]);
+    }
+    lab.assert_nothing_left();
 }
 
 #[test]
@@ -202,9 +215,13 @@ fn what_is_in_use_is_not_taken_away() {
         lab.refused(arguments, &["is in use", &named]);
         assert_eq!(lab.mounts().len(), 1);
         assert_eq!(lab.list("images"), ["bench@t.img"]);
+        assert!(lab.begun("t").is_some_and(|b| b.contains("ready")));
     }
     user.kill().expect("kill");
     user.wait().expect("wait");
+    // What was refused is not made up for by the next start of the helper.
+    lab.start();
+    assert_eq!(lab.mounts().len(), 1);
     lab.ok(&["release", "--target", "t"]);
     lab.assert_nothing_left();
 }
@@ -272,38 +289,52 @@ fn what_mkfs_or_mount_says_is_passed_on_and_nothing_is_left() {
     let Some(lab) = Lab::new("what_mkfs_or_mount_says_is_passed_on_and_nothing_is_left") else {
         return;
     };
-    for (filesystem, option, text, words) in [
+    // The same program with the same option says the same to us.
+    let file = lab.path("file");
+    fs::File::create(&file)
+        .and_then(|f| f.set_len(320 << 20))
+        .expect("a file");
+    let file = file.display().to_string();
+    let elsewhere = lab.path("elsewhere").display().to_string();
+    fs::create_dir(&elsewhere).expect("a directory");
+    system("mkfs.ext4", &["-q", "-F", &file]);
+    for (filesystem, option, text, name, by_hand, message) in [
         (
             "xfs",
             "--mkfs-options",
             "-l size=1m",
-            ["mkfs.xfs failed (exit code 1)", "too small", "mkfs_options"],
+            "mkfs.xfs",
+            vec!["-f", "-l", "size=1m", &file],
+            "mkfs.xfs failed (exit code 1)",
         ),
         (
             "ext4",
             "--mount-options",
             "stripe=1,commit=999999999999",
-            [
-                "mount failed (exit code 32)",
-                "wrong fs type",
-                "mount_options",
-            ],
+            "mount",
+            vec!["-i", "-o", "loop,commit=999999999999", &file, &elsewhere],
+            "mount failed (exit code 32)",
         ),
     ] {
         if lab.can(filesystem).is_err() {
             continue;
         }
+        let by_hand = Command::new(name).args(by_hand).env("LC_ALL", "C").output();
+        let by_hand = by_hand.expect("it runs");
+        assert!(!by_hand.status.success());
+        let said = String::from_utf8(by_hand.stderr).expect("UTF-8");
+        let words = said.split_whitespace().filter(|word| !word.contains("/"));
         let given = format!("{option}={text}");
-        let prepare = [
-            "prepare",
-            "--target",
-            "t",
-            "--filesystem",
-            filesystem,
-            "--image",
-            "320MB",
-        ];
-        lab.refused(&[&prepare[..], &[&given]].concat(), &words);
+        let prepare = on_image("t", filesystem, "320MB");
+        let refused = lab.refused(
+            &[&prepare[..], &[&given]].concat(),
+            &[message, "DETAIL", &option[2..].replace('-', "_")],
+        );
+        let missing: Vec<&str> = words.filter(|word| !refused.contains(word)).collect();
+        assert!(
+            said.len() > 10 && missing.is_empty(),
+            "{missing:?} of {said} in {refused}"
+        );
         lab.assert_nothing_left();
     }
 }

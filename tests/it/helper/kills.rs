@@ -1,10 +1,10 @@
 //! kill -9 right before and right after each step: then cleanup, and nothing is left.
 
-use super::lab::Lab;
+use super::lab::{Lab, on_image};
 use super::machine::Machine;
-use std::os::unix::process::ExitStatusExt;
+use std::collections::BTreeSet;
 use std::process::Stdio;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const STEPS: [&str; 7] = [
     "create_image",
@@ -35,9 +35,7 @@ const PREPARE: [&str; 7] = [
 ];
 
 fn killed(lab: &Lab, arguments: &[&str], when: &str, step: &str) {
-    let output = lab.run(&[arguments, &[when, step]].concat());
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.signal(), Some(9), "{when} {step}: {said}");
+    lab.killed(arguments, when, step);
     // Whatever it has made, the journal knows of it.
     assert_eq!(lab.list("state/journal"), ["bench@t.json"], "{when} {step}");
 }
@@ -98,6 +96,15 @@ fn after_a_kill_the_same_target_can_be_prepared_at_once() {
     }
 }
 
+const SETTINGS: [&str; 6] = [
+    "--block-setting",
+    "read_ahead_kb=64",
+    "--kernel-setting",
+    "dirty_expire_centisecs=2900",
+    "--kernel-setting",
+    "dirty_bytes=1073741824",
+];
+
 #[test]
 fn killed_at_random_moments_nothing_is_left() {
     let Some(lab) = Lab::new("killed_at_random_moments_nothing_is_left") else {
@@ -106,38 +113,34 @@ fn killed_at_random_moments_nothing_is_left() {
     let machine = Machine::new();
     lab.configure(&format!("kernel_settings = true\n{}", lab.usual()));
     let filesystems = lab.filesystems();
+    // How long all of it takes here and now: kills are spread over that.
+    let began = Instant::now();
+    let mut prepare = on_image("t", "ext4", "320MB");
+    prepare.extend(SETTINGS);
+    lab.ok(&prepare);
+    let whole = began.elapsed().as_micros() as u64;
+    lab.ok(&["cleanup"]);
     // A fixed sequence (Knuth's multiplier), so that a failure can be told from another.
     let mut state = 20_261_121u64;
+    let mut struck = BTreeSet::new();
     for round in 0..40 {
         state = state
             .wrapping_mul(6_364_136_223_846_793_005)
             .wrapping_add(1);
-        let after = Duration::from_micros((state >> 33) % 90_000);
+        let after = Duration::from_micros((state >> 33) % (whole * 6 / 5));
         let filesystem = filesystems[round % filesystems.len()];
-        let mut prepare = vec![
-            "prepare",
-            "--target",
-            "t",
-            "--filesystem",
-            filesystem,
-            "--image",
-            "320MB",
-            "--block-setting",
-            "read_ahead_kb=64",
-            "--kernel-setting",
-            "dirty_expire_centisecs=2900",
-            "--kernel-setting",
-            "dirty_bytes=1073741824",
-        ];
+        let mut prepare = on_image("t", filesystem, "320MB");
+        prepare.extend(SETTINGS);
         if filesystem != "btrfs" {
             prepare.extend(["--log-image", "80MB"]);
         }
-        let mut command = lab.command(if round % 4 == 3 {
-            &["cleanup"]
+        let arguments = if round % 4 == 3 {
+            vec!["cleanup"]
         } else {
-            &prepare
-        });
-        let mut child = command
+            prepare
+        };
+        let mut child = lab
+            .command(&arguments)
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
@@ -145,6 +148,7 @@ fn killed_at_random_moments_nothing_is_left() {
         std::thread::sleep(after);
         let _ = child.kill();
         let _ = child.wait();
+        struck.insert(lab.begun("t"));
         // Sometimes what was left is cleared up by the next cleanup, which is killed as well.
         if round % 4 != 2 {
             lab.ok(&["cleanup"]);
@@ -152,4 +156,10 @@ fn killed_at_random_moments_nothing_is_left() {
             machine.assert_as_before("killed at random");
         }
     }
+    // Not always before it has begun, or when all is over.
+    let in_between = struck
+        .iter()
+        .filter(|begun| begun.is_some())
+        .collect::<Vec<_>>();
+    assert!(in_between.len() >= 3, "{struck:?}");
 }

@@ -2,15 +2,23 @@
 
 use pgfsbench_tests::{LONG, Signal, program, server_owner, skip, wait_until};
 use rustix::process::{Pid, kill_process};
+use serde_json::Value;
 use std::fs;
 use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use tempfile::TempDir;
 
 pub struct Lab {
     place: TempDir,
+}
+
+/// To prepare this target on an image.
+pub fn on_image<'a>(target: &'a str, filesystem: &'a str, size: &'a str) -> Vec<&'a str> {
+    let words = ["prepare", "--target", target, "--filesystem", filesystem];
+    [&words[..], &["--image", size]].concat()
 }
 
 impl Lab {
@@ -119,6 +127,21 @@ impl Lab {
         (held.wait().expect("it ends").code(), said)
     }
 
+    /// Runs it until it kills itself right before or after this step, as `when` says.
+    pub fn killed(&self, arguments: &[&str], when: &str, step: &str) {
+        let output = self.run(&[arguments, &[when, step]].concat());
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.signal(), Some(9), "{when} {step}: {said}");
+    }
+
+    /// What a start of the service does before it takes jobs; no database is asked.
+    pub fn start(&self) {
+        let output = self.run(&["run-once", "--database-program", "/bin/true"]);
+        // The program in place of the database's says nothing, and may have gone before it is spoken to.
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(!said.contains("could not clear up"), "{said}");
+    }
+
     /// What it prints when it succeeds.
     pub fn ok(&self, arguments: &[&str]) -> String {
         let output = self.run(arguments);
@@ -136,6 +159,23 @@ impl Lab {
             assert!(said.contains(word), "no `{word}` in: {said}");
         }
         said
+    }
+
+    /// What the journal says of a target: its state, and the step that was begun last.
+    pub fn begun(&self, target: &str) -> Option<String> {
+        self.begun_in("bench", target)
+    }
+
+    /// The same for a target of this database.
+    pub fn begun_in(&self, database: &str, target: &str) -> Option<String> {
+        let path = self.path(&format!("state/journal/{database}@{target}.json"));
+        let entry: Value = serde_json::from_str(&fs::read_to_string(path).ok()?).expect("JSON");
+        let step = entry["steps"].as_array().and_then(|steps| steps.last());
+        Some(format!(
+            "{} {}",
+            entry["state"],
+            step.unwrap_or(&Value::Null)
+        ))
     }
 
     /// Asserts that no mount, loop device, image, mount point or journal entry of this helper is there.

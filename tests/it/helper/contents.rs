@@ -1,0 +1,225 @@
+//! What is on a device: seen wherever it is, never taken for nothing when it cannot be read, and known as ours after a kill.
+
+use super::bench::{Bench, ask, wait_for_job};
+use super::disk::{Disk, MEGABYTES};
+use super::lab::system;
+use crate::common::row;
+use std::fs::OpenOptions;
+use std::os::unix::fs::symlink;
+
+#[test]
+fn what_is_left_of_a_filesystem_is_seen_wherever_it_is() {
+    let Some(disk) = Disk::new("what_is_left_of_a_filesystem_is_seen_wherever_it_is") else {
+        return;
+    };
+    let end = MEGABYTES << 20;
+    let unsigned = "holds data without a known signature";
+    // The places of copies, which blkid alone does not look at, and of what has no signature.
+    for at in [
+        (64 << 20) + 64,
+        (128 << 20) + 56,
+        8193 << 10,
+        4 << 20,
+        end - (512 << 10) + (128 << 10),
+        end - (64 << 10),
+        end - 3087 * 512,
+        end - 1,
+    ] {
+        disk.write(at, b"x");
+        disk.refused(&[unsigned, "pgfsbench did not write that."]);
+        disk.blank_all();
+    }
+    // Swap space, and a btrfs whose first superblock somebody has zeroed.
+    system("mkswap", &["-L", "precious", &disk.device]);
+    disk.refused(&["holds swap, label \"precious\""]);
+    disk.blank_all();
+    if disk.lab.can("btrfs").is_ok() {
+        system("mkfs.btrfs", &["-q", "-f", &disk.device]);
+        disk.write(64 << 10, &[0; 4096]);
+        disk.refused(&[unsigned]);
+        disk.blank_all();
+    }
+    disk.succeeds();
+}
+
+#[test]
+fn a_partition_table_counts_whatever_else_is_there() {
+    let Some(disk) = Disk::new("a_partition_table_counts_whatever_else_is_there") else {
+        return;
+    };
+    // In the first block of an ext4, which leaves it alone.
+    system("mkfs.ext4", &["-q", "-F", &disk.device]);
+    disk.write_table();
+    for wipe in [false, true] {
+        disk.allow(wipe);
+        disk.refused(&["holds a partition table", "never erased"]);
+    }
+    // Two filesystems at once are none that anybody may erase for the other's sake.
+    disk.blank_all();
+    disk.allow(false);
+    disk.succeeds();
+    disk.write(0, b"-rom1fs-");
+    disk.refused(&[
+        "several signatures at once",
+        "romfs",
+        "ext4",
+        "pgfsbench did not write that.",
+    ]);
+    disk.allow(true);
+    disk.succeeds();
+}
+
+#[test]
+fn a_device_that_cannot_be_read_is_not_empty() {
+    let Some(disk) = Disk::new("a_device_that_cannot_be_read_is_not_empty") else {
+        return;
+    };
+    // Behind the end of its file a loop device cannot be read.
+    let file = OpenOptions::new()
+        .write(true)
+        .open(disk.lab.path("disk"))
+        .expect("the file");
+    for left in [MEGABYTES / 2, 0] {
+        file.set_len(left << 20).expect("truncate");
+        let words = ["could not read", "Input/output error"];
+        disk.lab.refused(&disk.prepare(), &words);
+    }
+    file.set_len(MEGABYTES << 20).expect("truncate");
+}
+
+#[test]
+fn what_a_killed_helper_has_half_erased_is_ours_and_what_came_since_is_not() {
+    let Some(disk) =
+        Disk::new("what_a_killed_helper_has_half_erased_is_ours_and_what_came_since_is_not")
+    else {
+        return;
+    };
+    let erasing = || disk.lab.list("state/erasing");
+    let foreign = || {
+        disk.blank_all();
+        system("mkfs.ext4", &["-q", "-F", "-L", "mine", &disk.device]);
+        disk.write(200 << 20, b"data");
+        disk.allow(true);
+    };
+    for (when, step) in [
+        ("--stop-before", "erase"),
+        ("--stop-after", "wipe"),
+        ("--stop-after", "mkfs"),
+        ("--stop-after", "mount"),
+    ] {
+        foreign();
+        disk.killed(when, step);
+        disk.lab.ok(&["cleanup"]);
+        disk.assert_released();
+        // Nobody has to allow again what was allowed and begun.
+        disk.allow(false);
+        disk.succeeds();
+        assert_eq!(erasing(), [""; 0]);
+    }
+    // Before it was begun nothing is ours.
+    foreign();
+    disk.killed("--stop-before", "wipe");
+    disk.lab.ok(&["cleanup"]);
+    disk.allow(false);
+    disk.refused(&["holds ext4, label \"mine\""]);
+    // And what somebody makes on it afterwards is his.
+    disk.allow(true);
+    disk.killed("--stop-after", "wipe");
+    disk.lab.ok(&["cleanup"]);
+    assert_eq!(erasing(), ["bench@d.json"]);
+    system("mkfs.ext4", &["-q", "-F", "-L", "later", &disk.device]);
+    disk.allow(false);
+    disk.refused(&["holds ext4, label \"later\""]);
+    // A record that is not believed makes nothing ours.
+    disk.blank_all();
+    disk.write(200 << 20, b"data");
+    std::fs::write(disk.lab.path("state/erasing/bench@d.json"), "{}").expect("write");
+    disk.refused(&["holds data without a known signature"]);
+}
+
+#[test]
+fn a_device_that_is_not_the_one_of_the_configuration_is_refused() {
+    let Some(disk) = Disk::new("a_device_that_is_not_the_one_of_the_configuration_is_refused")
+    else {
+        return;
+    };
+    for mark in ["serial", "wwn", "partition_uuid"] {
+        disk.allow_with(&disk.device, &format!("wipe = true\n{mark} = \"S-1\""));
+        disk.refused(&[
+            "is not the one that was meant",
+            &format!("it should have {mark} \"S-1\"; it has no {mark}"),
+            "restart pgfsbench-helper",
+        ]);
+    }
+    // The same device under two names, of which one may be wiped.
+    let link = format!("/dev/pgfsbench-twice-{}", std::process::id());
+    symlink(&disk.device, &link).expect("symlink");
+    disk.allow_with(
+        &disk.device,
+        &format!("[[device]]\npath = {link:?}\nwipe = true"),
+    );
+    let before = disk.first_bytes();
+    disk.lab
+        .refused(&disk.prepare(), &["names device", "twice", &link]);
+    let described = disk.lab.ok(&["describe"]);
+    std::fs::remove_file(&link).expect("remove");
+    assert_eq!(described.matches("are the same device").count(), 2);
+    assert!(before == disk.first_bytes());
+    disk.succeeds();
+}
+
+#[test]
+fn a_device_that_is_not_the_one_of_the_target_is_refused() {
+    let Some(bench) = Bench::new("a_device_that_is_not_the_one_of_the_target_is_refused") else {
+        return;
+    };
+    let file = bench.lab.path("disk");
+    std::fs::File::create(&file)
+        .and_then(|f| f.set_len(64 << 20))
+        .expect("a file");
+    let device = system(
+        "losetup",
+        &["--find", "--show", &file.display().to_string()],
+    );
+    bench.configure(&format!("[[device]]\npath = {device:?}\n"));
+    let mut client = bench.client();
+    let request = |further: &str| {
+        format!(
+            r#"{{"storage": {{"device": {{"path": "{device}"{further}}}}}, "filesystem": "ext4"}}"#
+        )
+    };
+    let bytes = format!(", \"bytes\": {}", 64 << 20);
+    let jobs = [
+        ask(&mut client, "t", "prepare", &request(", \"bytes\": 4096")),
+        ask(
+            &mut client,
+            "t",
+            "prepare",
+            &request(", \"serial\": \"S-1\""),
+        ),
+        ask(&mut client, "t", "prepare", &request(&bytes)),
+    ];
+    bench.lab.ok(&["run-once"]);
+    let said = |client: &mut _, job: &str| {
+        row(
+            client,
+            &format!(
+                "SELECT status, error, error_detail, error_hint FROM fsbench.helper_job WHERE job_id = {job}"
+            ),
+        )
+    };
+    let other_size = said(&mut client, &jobs[0]);
+    assert!(
+        other_size.contains("is not the one that was meant")
+            && other_size.contains("\"4096\"; it has bytes \"67108864\"")
+            && other_size.contains("create it again"),
+        "{other_size}"
+    );
+    let other_disk = said(&mut client, &jobs[1]);
+    assert!(
+        other_disk.contains("By the target it should have serial \"S-1\"; it has no serial"),
+        "{other_disk}"
+    );
+    wait_for_job(&mut client, &jobs[2], "done");
+    bench.lab.ok(&["cleanup"]);
+}
