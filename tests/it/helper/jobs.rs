@@ -31,7 +31,7 @@ fn run_once_does_the_jobs_that_wait_and_records_them() {
              FROM fsbench.helper_job ORDER BY job_id"
         ),
         [
-            "1|done|t|0.1.0|create_image attach mkfs make_mount_point mount verify make_directory|||",
+            "1|done|t|0.1.0|create_image attach mkfs geometry make_mount_point mount verify make_directory|||",
             "2|failed|t|0.1.0|||not_in_this_state|target \"t\" is prepared already",
             "3|done|t|0.1.0|unmount remove_mount_point detach remove_image|true||",
             "4|done|t|0.1.0||false||",
