@@ -20,3 +20,4 @@ mod refusals;
 mod settings;
 mod setup;
 mod untold;
+mod zfs;

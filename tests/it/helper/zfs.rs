@@ -1,0 +1,170 @@
+//! zfs, which no kernel here has: with programs in its place that write down what they are asked for, and say what the real ones
+//! say. Up to the mount, which fails; what was made has to go again.
+
+use super::lab::Lab;
+use pgfsbench_tests::skip;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::{Command, Output};
+
+/// The pool is a file with its name and its device.
+const ZPOOL: &str = r#"#!/bin/sh
+echo "zpool $*" >> LAB/asked
+read -r name device 2> /dev/null < LAB/pool
+for last; do :; done
+case $1 in
+    version) echo zfs-2.1.11-1 ;;
+    create)
+        [ -b "$last" ] || { echo "cannot open '$last'"; exit 1; }
+        while [ $# -gt 2 ]; do shift; done
+        echo "$1 $last" > LAB/pool ;;
+    destroy) [ "$last" = "$name" ] && rm LAB/pool ;;
+    *)
+        [ "$last" = "$name" ] || { echo "cannot open '$last': no such pool"; exit 1; }
+        case "$*" in
+            list*) printf '%s\t1G\t100K\n\t%s\t1G\t-\n' "$name" "$device" ;;
+            *guid*) echo 12345678901234567890 ;;
+            *) printf 'ashift\t12\n' ;;
+        esac ;;
+esac
+"#;
+const ZFS: &str = r#"#!/bin/sh
+echo "zfs $*" >> LAB/asked
+[ "$1" = create ] || printf 'recordsize\t8192\ncompression\ton\n'
+"#;
+const MOUNT: &str =
+    "#!/bin/sh\necho \"mount.zfs $*\" >> LAB/asked\necho 'filesystem cannot be mounted'\nexit 1\n";
+const MODPROBE: &str = "#!/bin/sh\nexit 0\n";
+
+const PREPARE: [&str; 11] = [
+    "prepare",
+    "--target",
+    "t",
+    "--filesystem",
+    "zfs",
+    "--image",
+    "320MB",
+    "--pool-properties",
+    "ashift=12",
+    "--dataset-properties",
+    "recordsize=8K,compression=lz4",
+];
+
+/// Runs the helper where these programs are in /usr/sbin, which nobody else sees.
+fn run(lab: &Lab, arguments: &[&str]) -> Output {
+    let plain = lab.command(arguments);
+    let script = "mount -t overlay overlay -o \"lowerdir=/usr/sbin,upperdir=$0/sbin,workdir=$0/work\" /usr/sbin && exec \"$@\"";
+    Command::new("unshare")
+        .args(["--mount", "--propagation", "private", "sh", "-c", script])
+        .arg(lab.path(""))
+        .arg(plain.get_program())
+        .args(plain.get_args())
+        .output()
+        .expect("unshare")
+}
+
+fn zfs(test: &str) -> Option<Lab> {
+    let lab = Lab::new(test)?;
+    let is_linked = fs::read_link("/sbin").is_ok_and(|to| to == Path::new("usr/sbin"));
+    let known = fs::read_to_string("/proc/filesystems").unwrap_or_default();
+    if !is_linked || !known.contains("\toverlay\n") || known.contains("\tzfs\n") {
+        skip(test, "needs overlay filesystems, and no zfs");
+        return None;
+    }
+    for directory in ["sbin", "work"] {
+        fs::create_dir(lab.path(directory)).expect("a directory");
+    }
+    let place = lab.path("");
+    let place = place.to_str().expect("UTF-8").trim_end_matches('/');
+    for (name, text) in [
+        ("zpool", ZPOOL),
+        ("zfs", ZFS),
+        ("mount.zfs", MOUNT),
+        ("modprobe", MODPROBE),
+    ] {
+        let path = lab.path("sbin").join(name);
+        fs::write(&path, text.replace("LAB", place)).expect("a program");
+        fs::set_permissions(path, Permissions::from_mode(0o755)).expect("chmod");
+    }
+    Some(lab)
+}
+
+fn assert_nothing_left(lab: &Lab, when: &str) {
+    assert!(!lab.path("pool").exists(), "{when}: the pool is there");
+    lab.assert_nothing_left();
+}
+
+#[test]
+fn a_pool_that_cannot_be_mounted_is_destroyed() {
+    let Some(lab) = zfs("a_pool_that_cannot_be_mounted_is_destroyed") else {
+        return;
+    };
+    let output = run(&lab, &PREPARE);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("filesystem cannot be mounted"), "{said}");
+    assert_nothing_left(&lab, "refused");
+    let asked = fs::read_to_string(lab.path("asked")).expect("what was asked for");
+    for words in [
+        "zpool create -f -o cachefile=none -O canmount=off -O mountpoint=none -O setuid=off -O devices=off -o ashift=12 pgfsbench-bench:t /dev/loop",
+        "zfs create -o mountpoint=legacy -o setuid=off -o devices=off -o recordsize=8K -o compression=lz4 pgfsbench-bench:t/data",
+        "mount.zfs pgfsbench-bench:t/data",
+        "zpool destroy pgfsbench-bench:t",
+    ] {
+        assert!(asked.contains(words), "no `{words}` in {asked}");
+    }
+    assert!(
+        asked
+            .lines()
+            .any(|l| l.starts_with("zpool create") && l.ends_with("p1"))
+    );
+}
+
+#[test]
+fn killed_at_any_step_the_pool_goes_and_nobody_elses_does() {
+    let Some(lab) = zfs("killed_at_any_step_the_pool_goes_and_nobody_elses_does") else {
+        return;
+    };
+    for step in [
+        "attach",
+        "add_partition",
+        "create_pool",
+        "create_dataset",
+        "properties",
+    ] {
+        for when in ["--stop-before", "--stop-after"] {
+            let killed = run(&lab, &[&PREPARE[..], &[when, step]].concat());
+            let said = String::from_utf8_lossy(&killed.stderr);
+            assert_eq!(killed.status.signal(), Some(9), "{when} {step}: {said}");
+            let cleanup = run(&lab, &["cleanup"]);
+            let said = String::from_utf8_lossy(&cleanup.stderr);
+            assert!(cleanup.status.success(), "{when} {step}: {said}");
+            assert_nothing_left(&lab, step);
+        }
+    }
+    // Somebody has made another pool of that name meanwhile.
+    run(
+        &lab,
+        &[&PREPARE[..], &["--stop-after", "create_dataset"]].concat(),
+    );
+    let ours = fs::read_to_string(lab.path("pool")).expect("a pool");
+    fs::write(lab.path("pool"), "pgfsbench-bench:t /dev/null\n").expect("written");
+    let refused = run(&lab, &["cleanup"]);
+    let said = String::from_utf8_lossy(&refused.stderr);
+    assert!(said.contains("is not the one that was made"), "{said}");
+    assert!(lab.path("pool").exists());
+    fs::write(lab.path("pool"), ours).expect("written");
+    assert!(run(&lab, &["cleanup"]).status.success());
+    assert_nothing_left(&lab, "put right");
+    // One that the journal does not name is in the way.
+    fs::write(lab.path("pool"), "pgfsbench-bench:t /dev/null\n").expect("written");
+    let refused = run(&lab, &PREPARE);
+    let said = String::from_utf8_lossy(&refused.stderr);
+    assert!(
+        said.contains("there is a pool pgfsbench-bench:t already"),
+        "{said}"
+    );
+    assert!(lab.path("pool").exists());
+    lab.assert_nothing_left();
+}
