@@ -16,6 +16,7 @@ mod kills;
 mod lab;
 mod logs;
 mod machine;
+mod misfortune;
 mod refusals;
 mod settings;
 mod setup;
