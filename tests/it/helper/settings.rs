@@ -352,6 +352,8 @@ fn what_a_reboot_has_undone_is_not_written_once_more() {
     let text = fs::read_to_string(&entry).expect("an entry");
     assert!(text.contains(boot.trim()));
     fs::write(&entry, text.replace(boot.trim(), "another")).expect("written");
+    let mount_point = disk.lab.path("mnt/bench@d").display().to_string();
+    super::lab::system("umount", &[&mount_point]);
     disk.lab.ok(&["cleanup"]);
     assert_eq!(queue.get("scheduler"), "none");
     assert_eq!(queue.get("nr_requests"), "64");

@@ -1,0 +1,204 @@
+use super::*;
+use crate::refusal::check;
+use proptest::prelude::*;
+
+#[test]
+fn requests_of_jobs() {
+    let json = r#"{"storage": {"image": {"bytes": 1073741824}}, "filesystem": "xfs",
+                   "mkfs_options": "-l size=128m", "mount_options": null}"#;
+    let request = Request::of_job("prepare", "xfs-tuned", json).unwrap();
+    let storage = Storage::Image {
+        bytes: 1 << 30,
+        sparse: true,
+    };
+    assert_eq!(
+        request,
+        Request::Prepare {
+            target: Name::new("xfs-tuned").unwrap(),
+            prepare: Box::new(Prepare {
+                mkfs_options: Some("-l size=128m".into()),
+                ..Prepare::new(storage, Filesystem::Xfs)
+            })
+        }
+    );
+    let json = r#"{"storage": {"device": {"path": "/dev/disk/by-id/wwn-0x5000-part1"}}, "filesystem": "ext4"}"#;
+    assert!(Request::of_job("prepare", "a", json).is_ok());
+    let known = json.replacen("\"}", "\", \"serial\": \"S1\", \"bytes\": 4096}", 1);
+    let Ok(Request::Prepare { prepare, .. }) = Request::of_job("prepare", "a", &known) else {
+        panic!("{known}");
+    };
+    let Storage::Device(device) = &prepare.storage else {
+        panic!("{prepare:?}");
+    };
+    assert_eq!(device.marks().serial.as_deref(), Some("S1"));
+    assert_eq!(device.marks().bytes, Some(4096));
+    let again = serde_json::to_string(&prepare).unwrap();
+    assert_eq!(serde_json::from_str::<Prepare>(&again).unwrap(), *prepare);
+    let plan = Request::of_job("plan", "a", json).unwrap();
+    assert!(matches!(plan, Request::Plan { .. }));
+    assert_eq!(plan.target().map(Name::as_str), Some("a"));
+    assert!(Request::of_job("release", "a", "{}").is_ok());
+    assert_eq!(Request::of_job("describe", "", "{}"), Ok(Request::Describe));
+    assert_eq!(
+        Request::of_job("drop_caches", "", "{}"),
+        Ok(Request::DropCaches)
+    );
+}
+
+#[test]
+fn everything_that_a_target_may_ask_for() {
+    for json in [
+        r#"{"storage": {"device": {"path": "/dev/disk/by-id/a"}}, "filesystem": "xfs",
+            "log": {"device": {"path": "/dev/disk/by-id/b"}}, "ssd_state": "trimmed",
+            "block_settings": {"scheduler": "none", "read_ahead_kb": 128, "nr_requests": 64},
+            "kernel_settings": {"dirty_bytes": 268435456, "dirty_background_ratio": 5,
+                                "dirty_expire_centisecs": 100, "dirty_writeback_centisecs": 50}}"#,
+        r#"{"storage": {"image": {"bytes": 1073741824, "sparse": false}}, "filesystem": "ext4",
+            "log": {"image": {"bytes": 134217728}}, "ssd_state": "as_is"}"#,
+        r#"{"storage": {"image": {"bytes": 1073741824}}, "filesystem": "zfs", "mkfs_options": null,
+            "pool_properties": "ashift=12", "dataset_properties": "recordsize=8K,compression=lz4"}"#,
+    ] {
+        let request = Request::of_job("prepare", "a", json).unwrap();
+        let again = serde_json::to_string(&request).unwrap();
+        assert_eq!(serde_json::from_str::<Request>(&again).unwrap(), request);
+    }
+}
+
+#[test]
+fn what_does_not_go_together_is_refused() {
+    let image = r#""storage": {"image": {"bytes": 1073741824, "sparse": false}}"#;
+    let device = r#""storage": {"device": {"path": "/dev/sdb"}}"#;
+    for (storage, rest, words) in [
+        (
+            image,
+            r#""filesystem": "btrfs", "log": {"image": {"bytes": 134217728}}"#,
+            "btrfs takes no log",
+        ),
+        (
+            image,
+            r#""filesystem": "ext2", "log": {"image": {"bytes": 134217728}}"#,
+            "ext2 takes no log",
+        ),
+        (
+            image,
+            r#""filesystem": "xfs", "log": {"image": {"bytes": 1048576}}"#,
+            "too small",
+        ),
+        (
+            device,
+            r#""filesystem": "xfs", "log": {"device": {"path": "/dev/sdb"}}"#,
+            "the log is on the device",
+        ),
+        (
+            device,
+            r#""filesystem": "xfs", "log": {"device": {"path": "/etc/passwd"}}"#,
+            "invalid device path",
+        ),
+        (
+            image,
+            r#""filesystem": "ext4", "ssd_state": "trimmed""#,
+            "cannot be trimmed",
+        ),
+        (
+            image,
+            r#""filesystem": "zfs", "mkfs_options": "-b 4096""#,
+            "zfs takes no mkfs_options",
+        ),
+        (
+            image,
+            r#""filesystem": "zfs", "mount_options": "noatime""#,
+            "zfs takes no mount_options",
+        ),
+        (
+            image,
+            r#""filesystem": "xfs", "pool_properties": "ashift=12""#,
+            "xfs takes no pool_properties",
+        ),
+        (
+            image,
+            r#""filesystem": "zfs", "dataset_properties": "mountpoint=/etc""#,
+            "\"mountpoint\"",
+        ),
+        (
+            image,
+            r#""filesystem": "xfs", "kernel_settings": {"dirty_ratio": 0}"#,
+            "dirty_ratio = 0",
+        ),
+        (
+            image,
+            r#""filesystem": "xfs", "block_settings": {"nr_requests": 1}"#,
+            "nr_requests = 1",
+        ),
+    ] {
+        let json = format!("{{{storage}, {rest}}}");
+        let refusal = Request::of_job("prepare", "a", &json).expect_err(rest);
+        assert!(refusal.message.contains(words), "{refusal}");
+        check::style(&refusal);
+    }
+}
+
+#[test]
+fn what_is_refused() {
+    let image = |bytes: u64| {
+        format!(r#"{{"storage": {{"image": {{"bytes": {bytes}}}}}, "filesystem": "ext4"}}"#)
+    };
+    let device = |path: &str| {
+        format!(r#"{{"storage": {{"device": {{"path": "{path}"}}}}, "filesystem": "ext4"}}"#)
+    };
+    for (action, target, request) in [
+        ("prepare", "a", "{}".to_owned()),
+        ("prepare", "a", "null".into()),
+        ("prepare", "a", image(1 << 30).replace("ext4", "ntfs")),
+        ("prepare", "a", image(1 << 30).replace("}}", "}, \"x\": 1}")),
+        ("prepare", "a", image(1 << 20)),
+        ("prepare", "a", image(u64::MAX)),
+        ("prepare", "a", device("/dev/../etc/passwd")),
+        ("prepare", "a", device("/etc/passwd")),
+        ("prepare", "a", device("/dev//sda")),
+        ("prepare", "a", device("/dev/sd a")),
+        ("prepare", "a", device("/dev/sdä")),
+        ("prepare", "a", device("/dev/sda\", \"serial\": \"\\n")),
+        ("prepare", "a", device("/dev/sda\", \"serial\": \"")),
+        ("prepare", "a", device("/dev/sda\", \"model\": \"x")),
+        ("prepare", "a", " ".repeat(LONGEST_REQUEST + 1)),
+        ("prepare", "../a", image(1 << 30)),
+        ("plan", "a", "{}".into()),
+        ("plan", "../a", image(1 << 30)),
+        ("plan", "a", image(1 << 20)),
+        ("release", "", "{}".into()),
+        ("release", "-o", "{}".into()),
+        ("release", "a b", "{}".into()),
+        ("release", "a\n", "{}".into()),
+        ("release", "ä", "{}".into()),
+        ("release", "a'b", "{}".into()),
+        ("release", &"x".repeat(64), "{}".into()),
+        ("format", "a", "{}".into()),
+    ] {
+        let refusal = Request::of_job(action, target, &request).expect_err(&request);
+        assert_eq!(refusal.kind, Kind::InvalidArgument);
+        check::style(&refusal);
+    }
+}
+
+proptest! {
+    #[test]
+    fn an_accepted_name_is_a_plain_file_name(text in any::<String>()) {
+        if let Ok(name) = Name::new(text) {
+            prop_assert!(!name.as_str().contains(['/', '@', ' ', '\0', '\n', '\'', '"']));
+            prop_assert!(!name.as_str().starts_with(['.', '-']));
+        }
+    }
+
+    #[test]
+    fn an_accepted_path_stays_below_dev(text in "/dev/[a-z./ \\-]{0,12}") {
+        if check_device_path(&text).is_ok() {
+            prop_assert!(!text.contains("..") || text.split('/').all(|part| part != ".."));
+            prop_assert!(text.starts_with("/dev/") && !text.contains(' '));
+        }
+    }
+
+    #[test]
+    fn never_panics(action in "prepare|plan|release|.*", target in any::<String>(), request in any::<String>()) {
+        let _ = Request::of_job(&action, &target, &request);
+    }
+}
