@@ -3,7 +3,10 @@
 
 use std::time::{Duration, Instant};
 
-use pgfsbench_core::refusal::{Kind, Refusal};
+use pgfsbench_core::{
+    proc,
+    refusal::{Kind, Refusal},
+};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -238,15 +241,34 @@ pub fn outcome(id: i64) -> Result<Option<Result<Value, Fault>>, Fault> {
     }))
 }
 
-/// Which run had a target prepared that is still so: Some(None) when it was prepared by itself, by nobody's run. In a
-/// transaction.
+/// Which run had a target prepared that is still so: Some(None) when it was prepared by itself, by nobody's run. What is not
+/// mounted any more does not count: after a reboot, or when the row comes from another machine. In a transaction.
 pub fn prepared_by(target: &str) -> Result<Option<Option<i64>>, Fault> {
+    #[derive(Deserialize)]
+    struct Prepared {
+        run_id: Option<i64>,
+        mount_point: Option<String>,
+    }
     let text = sql::read(
-        "SELECT coalesce(run_id::text, '') FROM ( \
-           SELECT run_id, action FROM fsbench.helper_job \
+        "SELECT to_jsonb(j) FROM ( \
+           SELECT run_id, action, result ->> 'mount_point' AS mount_point FROM fsbench.helper_job \
            WHERE target = $1 AND action IN ('prepare', 'release') AND status = 'done' \
            ORDER BY job_id DESC LIMIT 1) j WHERE action = 'prepare'",
         &[Some(target)],
     )?;
-    Ok(text.map(|run_id| run_id.parse().ok()))
+    let prepared: Option<Prepared> = text
+        .map(|text| serde_json::from_str(&text))
+        .transpose()
+        .map_err(|e| Fault::new(sqlstate::INTERNAL, format!("unreadable job: {e}")))?;
+    Ok(prepared
+        .filter(|prepared| prepared.mount_point.as_deref().is_none_or(is_mounted))
+        .map(|prepared| prepared.run_id))
+}
+
+fn is_mounted(mount_point: &str) -> bool {
+    let text = std::fs::read_to_string(proc::MOUNTINFO).unwrap_or_default();
+    // When that is not understood, nothing is known.
+    proc::parse_mountinfo(&text).map_or(true, |mounts| {
+        mounts.iter().any(|m| m.mount_point == mount_point)
+    })
 }
