@@ -139,7 +139,7 @@ impl Servant {
                 let Some(next) = limited(|| job::claim(&mut client, &mut refractory))? else {
                     break;
                 };
-                is_published = false;
+                is_published = next.request == Ok(Request::Describe);
                 if self.carry_out(&mut client, next)? {
                     return Ok(Ended::Root);
                 }
@@ -174,8 +174,13 @@ impl Servant {
                 return Ok(false);
             }
         };
+        let is_for_all = request == Request::Describe;
         match self.ask_root(client, job.id, request) {
             Ok(outcome) => {
+                if is_for_all {
+                    // Whoever sees that the job is done sees what was seen. That it cannot be stored does not fail it.
+                    let _ = limited(|| job::publish(client, &outcome));
+                }
                 self.record(client, job.id, outcome, Instant::now())?;
                 Ok(false)
             }
@@ -225,7 +230,11 @@ impl Servant {
             return Ok(true);
         };
         self.tell_root(0, true)?;
-        limited(|| job::publish(client, &outcome)).map(|()| false)
+        match limited(|| job::publish(client, &outcome)) {
+            Err(e) if client.is_closed() => Err(e),
+            // A table that takes nothing is no reason to serve nobody.
+            Ok(()) | Err(_) => Ok(false),
+        }
     }
 
     fn ask_root(&mut self, client: &mut Client, job: i64, request: Request) -> io::Result<Outcome> {
