@@ -60,6 +60,25 @@ SELECT * FROM fsbench.run(target => 'made', scale => 1, clients => 1, transactio
 SELECT action, status, error FROM fsbench.helper_job;
 SELECT fsbench.drop_target('made');
 
+-- Other servers.
+SELECT fsbench.create_target('x', connection => '');
+SELECT fsbench.create_target('x', connection => 'somewhere');
+SELECT fsbench.create_target('x', connection => 'hots=db2');
+SELECT fsbench.create_target('x', connection => 'host=db2 password=secret');
+SELECT fsbench.create_target('x', connection => 'postgresql://bench:secret@db2/bench');
+SELECT fsbench.create_target('x', connection => 'host=db2 sslpassword=secret');
+SELECT fsbench.create_target('x', connection => 'host=db2 replication=true');
+SELECT fsbench.create_target('x', connection => 'service=bench', directory => '/tmp');
+SELECT fsbench.create_target('x', connection => 'service=bench', filesystem => 'xfs');
+SELECT fsbench.create_target('x', connection => 'service=bench', settings => '{"work_mem": "1MB"}');
+SELECT fsbench.create_target('x', connection => 'service=bench', bindir => '/usr/bin');
+SELECT fsbench.create_target('far', connection => 'host=db2 dbname=bench user=bench passfile=/etc/bench.pass', power_loss_protected => true);
+SELECT kind, connection, power_loss_protected FROM fsbench.target WHERE target = 'far';
+SELECT fsbench.alter_target('far', connection => 'host=/does/not/exist');
+-- Only where a server is made, settings can be made that need a restart.
+SELECT * FROM fsbench.run(target => 'far', settings => '{"shared_buffers": "1GB"}');
+SELECT fsbench.drop_target('far');
+
 -- Settings.
 SELECT fsbench.create_target('x', directory => '/tmp', settings => '[]');
 SELECT fsbench.create_target('x', directory => '/tmp', settings => '{"no_such": 1}');

@@ -13,7 +13,7 @@ use std::sync::atomic::{
 use pgfsbench_core::board::{SampleRing, TextCell};
 
 /// Number of this layout. The library that made the memory and the one that reads it must agree.
-pub const LAYOUT: u32 = 2;
+pub const LAYOUT: u32 = 3;
 
 /// Runs that can be asked for at the same time, the active one included.
 pub const REQUESTS: usize = 16;
@@ -111,12 +111,14 @@ pub enum Cancel {
     CallerGone = 3,
     /// The waiting session's client went away.
     ConnectionLost = 4,
+    /// Whoever started it has not renewed its lease.
+    LeaseOver = 5,
 }
 
 impl Cancel {
     fn from_u32(value: u32) -> Self {
         use Cancel::*;
-        [No, Asked, Statement, CallerGone, ConnectionLost]
+        [No, Asked, Statement, CallerGone, ConnectionLost, LeaseOver]
             .get(value as usize)
             .copied()
             .unwrap_or(No)
@@ -130,6 +132,7 @@ impl Cancel {
             Self::Statement => "the waiting statement was canceled or timed out",
             Self::CallerGone => "the waiting session ended",
             Self::ConnectionLost => "the connection of the waiting session was lost",
+            Self::LeaseOver => "its lease has run out",
         }
     }
 }
@@ -151,6 +154,10 @@ pub struct Request {
     pub extension: AtomicU32,
     /// Pid of the backend that waits for the outcome; 0 when nobody does. Written by the caller.
     pub waiter: AtomicI32,
+    /// How long the run goes on without anybody renewing its lease, in milliseconds; 0 without a lease. Written by the caller.
+    pub lease_ms: AtomicU64,
+    /// Monotonic clock of the end of the lease. Written by the caller, and by whoever renews it.
+    pub lease_until_ns: AtomicU64,
     /// [`Cancel`]. Written by whoever cancels; the first one counts.
     cancel: AtomicU32,
     /// [`Errand`] of the coordinator to come. Written by the janitor.
@@ -222,6 +229,15 @@ impl Request {
         first
     }
 
+    /// Lets the lease, if there is one, last for its full length from now on.
+    pub fn renew_lease(&self) {
+        let ms = self.lease_ms.load(Acquire);
+        if ms != 0 {
+            self.lease_until_ns
+                .store(crate::clock::now_ns() + ms * 1_000_000, Release);
+        }
+    }
+
     /// Clears everything but state, ticket and launch. By the caller that has just claimed it.
     pub fn reset(&self) {
         for word in [
@@ -235,6 +251,8 @@ impl Request {
             word.store(0, Relaxed);
         }
         self.waiter.store(0, Relaxed);
+        self.lease_ms.store(0, Relaxed);
+        self.lease_until_ns.store(0, Relaxed);
         self.coordinator.store(0, Relaxed);
         self.run_id.store(0, Relaxed);
         self.cancelled_by.clear();

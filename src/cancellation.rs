@@ -4,21 +4,38 @@ use std::sync::atomic::Ordering::Acquire;
 
 use crate::{
     board::{Cancel, Request},
+    clock,
     errors::{Fault, sqlstate},
     pg::process,
 };
 
-/// Whether the request is to be cancelled. A session that waits for it and has ended cancels it by that.
+/// Whether the request is to be cancelled. A session that waits for it and has ended cancels it by that, and a lease by
+/// running out.
 pub fn is_cancelled(request: &Request) -> bool {
     let waiter = request.waiter.load(Acquire);
     if waiter != 0 && !process::is_alive(waiter) {
         request.set_cancel(Cancel::CallerGone, "");
+    }
+    // Somebody who waits is there.
+    if waiter == 0
+        && request.lease_ms.load(Acquire) != 0
+        && clock::now_ns() > request.lease_until_ns.load(Acquire)
+    {
+        request.set_cancel(Cancel::LeaseOver, "");
     }
     request.cancel() != Cancel::No
 }
 
 /// Why the run was cancelled.
 pub fn fault(request: &Request) -> Fault {
+    if request.cancel() == Cancel::LeaseOver {
+        return Fault::new(sqlstate::LEASE_OVER, "the lease of the run has run out")
+            .detail(format!(
+                "Whoever started it has not renewed the lease for {} ms: the connection is lost, or the server that asked does not run any more.",
+                request.lease_ms.load(Acquire)
+            ))
+            .hint("Look at the server that has asked for the run, and start it there again.");
+    }
     let fault = Fault::new(sqlstate::CANCELED, "the run was canceled");
     let by = request.cancelled_by.get();
     let reason = request.cancel().reason();

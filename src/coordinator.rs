@@ -172,6 +172,10 @@ pub struct Run {
     entry: Option<Entry>,
     /// What the helper was asked for and has made, for a run on a filesystem of its own.
     storage: Option<Value>,
+    /// The phases of a run that has failed on another server, as that server has stored them.
+    phases_there: Option<Value>,
+    /// Whether another server has said how the run ended, which nothing here knows better.
+    ended_there: bool,
     looked_at_room: Instant,
     /// When something is to be done without anybody waking this process; 0 for nothing.
     alarm_ns: u64,
@@ -185,8 +189,10 @@ pub struct Run {
 impl Run {
     fn new(board: &'static Board, request: &'static Request, index: u32) -> Result<Self, Fault> {
         let spec = spec_of(request)?;
+        // On a target, the clients are those of another server.
+        let clients = if spec.is_here() { spec.clients } else { 0 };
         let slots = shmem::clients()
-            .get(..spec.clients as usize)
+            .get(..clients as usize)
             .ok_or_else(|| Fault::new(sqlstate::INTERNAL, "more clients than slots"))?;
         let serial = board.run.next_serial();
         board.run.reset();
@@ -205,6 +211,8 @@ impl Run {
             phases: Vec::new(),
             entry: None,
             storage: None,
+            phases_there: None,
+            ended_there: false,
             looked_at_room: Instant::now(),
             alarm_ns: 0,
             checkpoints: collect::CheckpointCounter::default(),
@@ -223,7 +231,10 @@ impl Run {
             Err(fault) => {
                 xact::abort();
                 let fault = self.explain(fault);
-                let phases = self.phase_times();
+                let phases = self
+                    .phases_there
+                    .take()
+                    .unwrap_or_else(|| self.phase_times());
                 let save = || {
                     janitor::or_log("could not store the end of the run", || {
                         xact::transaction(|| store::set_failed(self.run_id, &fault, Some(&phases)))
@@ -316,6 +327,7 @@ impl Run {
                 .exists(),
             server: None,
             prepared: None,
+            far: None,
         };
         journal::write(&entry)?;
         self.entry = Some(entry);
@@ -495,6 +507,9 @@ impl Run {
         if cancellation::is_cancelled(self.request) {
             return cancellation::fault(self.request);
         }
+        if self.ended_there {
+            return fault;
+        }
         if fault.is_cancel() {
             return Fault::new(sqlstate::CANCELED, "the run was canceled")
                 .detail("Somebody called pg_cancel_backend() for one of its processes.");
@@ -552,9 +567,12 @@ impl Run {
     fn phase_times(&self) -> Value {
         self.phases
             .iter()
-            .map(|p| {
+            .enumerate()
+            .map(|(index, p)| {
+                // Those of the server that carries the run out follow it.
+                let is_its_server = index == 0 && !self.spec.is_here();
                 json!({
-                    "phase": p.phase.as_str(),
+                    "phase": if is_its_server { "server" } else { p.phase.as_str() },
                     "started_ms": clock::ms(self.started_ns, p.started_ns),
                     "ms": p.ended_ns.map(|end| clock::ms(p.started_ns, end)),
                 })

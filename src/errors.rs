@@ -37,6 +37,10 @@ pub mod sqlstate {
     pub const NOT_ALLOWED: &str = "42501";
     /// query_canceled
     pub const CANCELED: &str = "57014";
+    /// idle_session_timeout
+    pub const LEASE_OVER: &str = "57P05";
+    /// sqlclient_unable_to_establish_sqlconnection
+    pub const CANNOT_CONNECT: &str = "08001";
     /// connection_failure
     pub const CONNECTION_LOST: &str = "08006";
     /// crash_shutdown
@@ -82,7 +86,7 @@ impl Fault {
 
     /// Whether the run counts as cancelled and not as failed.
     pub fn is_cancel(&self) -> bool {
-        self.sqlstate == sqlstate::CANCELED
+        self.sqlstate == sqlstate::CANCELED || self.sqlstate == sqlstate::LEASE_OVER
     }
 
     /// As JSON, for shared memory; long texts are cut, so that it fits there whole.

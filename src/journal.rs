@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     errors::{Fault, sqlstate},
+    far::Far,
     pg::session,
     target_server::TargetServer,
 };
@@ -39,6 +40,9 @@ pub struct Entry {
     /// The target whose filesystem the helper has made for the run, or was just asked to make.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prepared: Option<String>,
+    /// The run on a server that is reached by a connection, from before it is started there until it is over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub far: Option<Far>,
 }
 
 impl Entry {
@@ -53,6 +57,7 @@ impl Entry {
             directory_existed: true,
             server: None,
             prepared: None,
+            far: None,
         }
     }
 }

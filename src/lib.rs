@@ -19,6 +19,7 @@ mod crew;
 mod devices;
 mod environment;
 mod errors;
+mod far;
 mod helper_job;
 mod janitor;
 mod journal;

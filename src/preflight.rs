@@ -175,6 +175,8 @@ pub fn check_target(spec: &Spec) -> Result<(), Fault> {
     let target = target::find(&spec.target)?;
     match &target.on {
         On::Directory(directory) => check_target_room(spec, directory)?,
+        // That server looks at what it has.
+        On::Connection(_) => return Ok(()),
         // How much room is on it is known when it is made.
         On::Made { prepare, .. } => {
             if let Storage::Image { bytes, .. } = prepare.storage {

@@ -13,6 +13,7 @@ use serde::Deserialize;
 use crate::{
     board::{Board, Request},
     errors::{Fault, sqlstate},
+    far::Far,
     helper_job,
     journal::{self, Entry},
     outcome::Outcome,
@@ -82,7 +83,8 @@ enum Found {
     Gone,
 }
 
-/// Removes what a journal entry speaks of, if it is there: a work database, or a server on a target and its filesystem.
+/// Removes what a journal entry speaks of, if it is there: a work database, a server on a target and its filesystem, or
+/// a run on another server.
 pub fn remove_what_was_made(entry: &Entry) -> Result<(), Fault> {
     if let Some(server) = &entry.server {
         // With the filesystem that was made go all files on it.
@@ -91,7 +93,10 @@ pub fn remove_what_was_made(entry: &Entry) -> Result<(), Fault> {
     if let Some(target) = &entry.prepared {
         release(entry, target);
     }
-    if entry.server.is_some() || entry.prepared.is_some() {
+    if let Some(far) = &entry.far {
+        end_there(far);
+    }
+    if entry.server.is_some() || entry.prepared.is_some() || entry.far.is_some() {
         return Ok(());
     }
     drop_work(&Work::of(entry))
@@ -111,6 +116,17 @@ fn release(entry: &Entry, target: &str) {
     if let Err(fault) = released {
         crate::janitor::log_warning(
             &fault.context(&format!("target \"{target}\" is not released")),
+        );
+    }
+}
+
+/// Cancels a run on another server. Where that is not possible now, the lease of the run there ends it.
+fn end_there(far: &Far) {
+    if let Err(fault) = far.end() {
+        crate::janitor::log_warning(
+            &fault
+                .context("a run on another server may go on there")
+                .hint("It ends by itself when its lease runs out."),
         );
     }
 }

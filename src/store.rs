@@ -26,8 +26,9 @@ pub fn insert_run(
         Bound::Transactions(n) => (None, Some(n)),
     };
     let row = json!({
-        "status": status, "target": spec.target, "workload": spec.workload.as_str(), "scale": spec.scale,
-        "clients": spec.clients, "transactions": transactions, "rate": spec.rate,
+        "status": status, "target": spec.target, "workload": spec.workload.as_str(),
+        "scale": (!spec.is_chosen_there("scale")).then_some(spec.scale),
+        "clients": (!spec.is_chosen_there("clients")).then_some(spec.clients), "transactions": transactions, "rate": spec.rate,
         "latency_limit_ms": spec.latency_limit_ms, "seed": spec.seed, "label": spec.label, "forced": spec.force,
         "used": spec, "requested_by": requested_by,
         "duration": duration_ms.map(|ms| format!("{ms} ms")), "warmup": format!("{} ms", spec.warmup_ms),
@@ -188,8 +189,9 @@ pub fn insert_findings(run_id: i64, findings: &[Finding]) -> Result<(), Fault> {
 }
 
 /// Columns of `run_log` that come from the server that has carried a run out.
-const MEASURED: [&str; 31] = [
+const MEASURED: [&str; 33] = [
     "balances",
+    "clients",
     "commit_avg_ms",
     "commit_max_ms",
     "commit_p50_ms",
@@ -209,6 +211,7 @@ const MEASURED: [&str; 31] = [
     "load_ms",
     "measured_from",
     "measured_ms",
+    "scale",
     "skipped",
     "stall_seconds",
     "status",
@@ -233,11 +236,12 @@ pub fn import(
     let id = run_id.to_string();
     let columns = MEASURED.join(", ");
     let values = MEASURED.map(|column| format!("n.{column}")).join(", ");
-    // What was used is what was asked for here, but for a window that was cut there.
+    // What was used is what was asked for here, but for a window that was cut there, and what was chosen there.
     sql::write(
         &format!(
             "UPDATE fsbench.run_log r SET (used, {columns}) = (SELECT \
-                 r.used || jsonb_build_object('bound', n.used->'bound', 'warmup_ms', n.used->'warmup_ms'), {values} \
+                 r.used || jsonb_build_object('bound', n.used->'bound', 'warmup_ms', n.used->'warmup_ms', \
+                   'scale', n.scale, 'clients', n.clients), {values} \
                FROM jsonb_populate_record(NULL::fsbench.run_log, $2::jsonb->'run' || jsonb_build_object( \
                  'ended_at', clock_timestamp(), 'phases', $3::jsonb)) n) \
              WHERE r.run_id = $1::bigint"

@@ -1,6 +1,7 @@
 //! What a run needs to know of a target, and the checks of it: when it is created, and again whenever it is used, since the
 //! world may have changed, and a row may have come from a dump.
 
+mod connection;
 mod place;
 mod row;
 mod settings;
@@ -12,6 +13,7 @@ use serde_json::Value;
 
 use crate::errors::{Fault, sqlstate};
 
+pub use connection::check as check_connection;
 pub use place::{is_trustworthy, mount_point};
 pub use row::{Kind, Row, size};
 pub use settings::check as check_settings;
@@ -36,6 +38,8 @@ pub struct Target {
 pub enum On {
     /// In this directory of a filesystem that is mounted; links resolved.
     Directory(PathBuf),
+    /// There is a server, reached by these keywords and values of libpq.
+    Connection(String),
     /// On a filesystem that the helper makes.
     Made {
         /// What it is asked for: the request of a job of `prepare`.
@@ -47,6 +51,11 @@ pub enum On {
 
 fn invalid(message: impl Into<String>) -> Fault {
     Fault::new(sqlstate::INVALID_PARAMETER, message)
+}
+
+/// What defines a target; None when there is none of that name. In a transaction, with the owner's rights.
+pub fn kind_of(name: &str) -> Result<Option<Kind>, Fault> {
+    Row::read(name)?.map(|row| row.kind()).transpose()
 }
 
 /// Looks a target up and checks all of it. In a transaction, with the owner's rights.
@@ -61,6 +70,7 @@ pub fn find(name: &str) -> Result<Target, Fault> {
     let row = row.checked()?;
     let on = match kind {
         Kind::Directory => On::Directory(still_mounted(&row)?),
+        Kind::Connection => On::Connection(row.connection.clone().unwrap_or_default()),
         Kind::Image | Kind::Device => {
             let request = row.request();
             On::Made {

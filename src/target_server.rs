@@ -20,6 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     errors::{Fault, sqlstate},
+    far,
     pg::{
         libpq::{Connection, Look},
         process, session,
@@ -221,11 +222,6 @@ impl TargetServer {
     }
 
     fn connect(&self, user: &str, look: Look) -> Result<Connection, Fault> {
-        // Whatever its own settings are: the connection that asks how far it is must neither time out nor write.
-        let options = "-c statement_timeout=0 -c lock_timeout=0 -c idle_in_transaction_session_timeout=0 \
-             -c idle_session_timeout=0 -c default_transaction_read_only=off -c extra_float_digits=1 \
-             -c default_transaction_isolation=read\\ committed -c search_path=pg_catalog,pg_temp \
-             -c client_min_messages=error";
         let socket = self.socket_directory().to_string_lossy().into_owned();
         Connection::open(
             &[
@@ -236,7 +232,7 @@ impl TargetServer {
                 ("requirepeer", user),
                 ("application_name", "pgfsbench"),
                 ("client_encoding", "UTF8"),
-                ("options", options),
+                ("options", far::SESSION),
             ],
             look,
         )

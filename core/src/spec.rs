@@ -89,7 +89,16 @@ pub struct Options {
     /// Whether a sampler runs.
     pub sample: bool,
     /// How long a run on a target waits for pgfsbench-helper to be there, in milliseconds.
+    #[serde(skip_serializing_if = "is_zero")]
     pub wait_for_helper_ms: u64,
+    /// The run is cancelled when whoever started it has not renewed its lease for so many milliseconds; 0 for no lease. A
+    /// run on a target hands it on to the server there.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub lease_ms: u64,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 impl Default for Options {
@@ -99,6 +108,7 @@ impl Default for Options {
             unlogged: false,
             sample: true,
             wait_for_helper_ms: 0,
+            lease_ms: 0,
         }
     }
 }
@@ -139,6 +149,10 @@ pub struct Spec {
     /// The whole run should end within this many milliseconds: the quick look, when nothing was given that may make it
     /// longer (no bound, warm-up, scale or size).
     pub within_ms: Option<u64>,
+    /// Names of the parameters that the server of a target of kind `connection` chooses by itself, since it is another
+    /// machine: what stands here for them is not what is run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub chosen_there: Vec<String>,
 }
 
 impl Spec {
@@ -178,6 +192,11 @@ impl Spec {
         self.target == DEFAULT_TARGET
     }
 
+    /// Whether the server of the target chooses this parameter.
+    pub fn is_chosen_there(&self, parameter: &str) -> bool {
+        self.chosen_there.iter().any(|name| name == parameter)
+    }
+
     /// Whether this is the quick look, in which a window without checkpoints is expected.
     pub fn is_quick(&self) -> bool {
         self.within_ms.is_some()
@@ -185,11 +204,13 @@ impl Spec {
 
     /// The run in one line, and what of it pgfsbench chose, for a NOTICE.
     pub fn plan_text(&self) -> String {
-        let mut parts = vec![
-            self.workload.as_str().to_owned(),
-            format!("scale {}", self.scale),
-        ];
-        parts.push(units::format_count(self.clients.into(), "client"));
+        let mut parts = vec![self.workload.as_str().to_owned()];
+        if !self.is_chosen_there("scale") {
+            parts.push(format!("scale {}", self.scale));
+        }
+        if !self.is_chosen_there("clients") {
+            parts.push(units::format_count(self.clients.into(), "client"));
+        }
         parts.push(match self.warmup_ms {
             0 => "no warm-up".into(),
             ms => format!("{} warm-up", seconds(ms)),
@@ -209,11 +230,25 @@ impl Spec {
                 .map(|ms| format!("latency limit {ms} ms")),
         );
         parts.push(format!("seed {}", self.seed));
-        let chosen = match self.chosen.as_slice() {
-            [] => String::new(),
-            names => format!(" (chosen: {})", names.join(", ")),
-        };
-        parts.join(", ") + &chosen
+        let chosen_here = |name: &&String| !self.is_chosen_there(name);
+        let chosen: Vec<&str> = self
+            .chosen
+            .iter()
+            .filter(chosen_here)
+            .map(String::as_str)
+            .collect();
+        let mut remarks = Vec::new();
+        if !chosen.is_empty() {
+            remarks.push(format!("chosen: {}", chosen.join(", ")));
+        }
+        if !self.chosen_there.is_empty() {
+            remarks.push(format!("chosen there: {}", self.chosen_there.join(", ")));
+        }
+        let mut text = parts.join(", ");
+        if !remarks.is_empty() {
+            text += &format!(" ({})", remarks.join("; "));
+        }
+        text
     }
 }
 

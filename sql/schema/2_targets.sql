@@ -40,7 +40,7 @@ COMMENT ON COLUMN fsbench.target.log_device IS 'Block device for an external log
 COMMENT ON COLUMN fsbench.target.log_size_bytes IS 'Size of a second file that serves as a disk for an external log';
 COMMENT ON COLUMN fsbench.target.directory IS 'Directory in which a server of its own is made for each run';
 COMMENT ON COLUMN fsbench.target.mount_point IS 'Where the filesystem of that directory is mounted: a run is refused when it is not';
-COMMENT ON COLUMN fsbench.target.connection IS 'How to reach another server: keywords and values of libpq, without a password';
+COMMENT ON COLUMN fsbench.target.connection IS 'How to reach another server: keywords and values of libpq, without a password, which may be in the service or password file of this server''s operating system user';
 COMMENT ON COLUMN fsbench.target.mkfs_options IS 'Options of mkfs, as on its command line';
 COMMENT ON COLUMN fsbench.target.mount_options IS 'Mount options, with commas';
 COMMENT ON COLUMN fsbench.target.pool_properties IS 'zfs: properties of the pool, as in zpool create -o';

@@ -72,6 +72,11 @@ CREATE FUNCTION fsbench._progress(OUT run_id bigint, OUT status text, OUT phase 
     AS 'MODULE_PATHNAME', 'fsbench_progress_wrapper';
 COMMENT ON FUNCTION fsbench._progress IS 'Runs of this database that are queued or active, from shared memory. Private; read fsbench.progress';
 
+CREATE FUNCTION fsbench._renew_lease(run_id bigint) RETURNS boolean
+    LANGUAGE c STRICT VOLATILE PARALLEL UNSAFE
+    AS 'MODULE_PATHNAME', 'fsbench_renew_lease_wrapper';
+COMMENT ON FUNCTION fsbench._renew_lease IS 'Lets the lease of a run (option lease_ms) last for its full length from now on; false when there is no such run any more, or it has no lease. Private: other servers call it for runs that they have started here';
+
 CREATE FUNCTION fsbench._check_preloaded() RETURNS void
     LANGUAGE c VOLATILE PARALLEL UNSAFE
     AS 'MODULE_PATHNAME', 'fsbench_check_preloaded_wrapper';
@@ -152,7 +157,7 @@ CREATE FUNCTION fsbench.create_target(target text, filesystem text DEFAULT NULL,
     power_loss_protected boolean DEFAULT NULL) RETURNS text
     LANGUAGE c VOLATILE PARALLEL UNSAFE
     AS 'MODULE_PATHNAME', 'fsbench_create_target_wrapper';
-COMMENT ON FUNCTION fsbench.create_target IS 'Records a target to benchmark and returns its name; nothing is written there yet. Its kind follows from what defines it: filesystem with device or image_size (made by pgfsbench-helper for each run), directory (where each run puts a server of its own), or connection (another server). settings: of the target server, also those that need a restart; bindir: its programs. The other arguments are described at the columns of fsbench.target';
+COMMENT ON FUNCTION fsbench.create_target IS 'Records a target to benchmark and returns its name; nothing is written there yet. Its kind follows from what defines it: filesystem with device or image_size (made by pgfsbench-helper for each run), directory (where each run puts a server of its own), or connection (another server that has pgfsbench, which carries the runs out in its own data directory: keywords and values of libpq, without a password). settings: of the target server, also those that need a restart; bindir: its programs. The other arguments are described at the columns of fsbench.target';
 
 CREATE FUNCTION fsbench.alter_target(target text, filesystem text DEFAULT NULL, device text DEFAULT NULL, image_size text DEFAULT NULL,
     directory text DEFAULT NULL, connection text DEFAULT NULL, mkfs_options text DEFAULT NULL, mount_options text DEFAULT NULL,

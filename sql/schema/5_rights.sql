@@ -30,7 +30,7 @@ BEGIN
         'USAGE ON SCHEMA fsbench',
         'SELECT ON ALL TABLES IN SCHEMA fsbench',
         'EXECUTE ON FUNCTION fsbench.run, fsbench.start, fsbench.cancel, fsbench.wait(bigint), fsbench._ended, '
-        'fsbench._progress, fsbench._block_devices, fsbench.doctor, fsbench.version, fsbench.bucket_low_ms, fsbench.bucket_high_ms, '
+        'fsbench._progress, fsbench._renew_lease, fsbench._block_devices, fsbench.doctor, fsbench.version, fsbench.bucket_low_ms, fsbench.bucket_high_ms, '
         'fsbench.percentile(float8, bigint[], text), fsbench.percentile(float8, bigint, text)',
         'EXECUTE ON PROCEDURE fsbench.wait(bigint[])']
     LOOP

@@ -9,6 +9,7 @@ mod doctor;
 mod guard;
 mod helper;
 mod install;
+mod lease;
 mod progress;
 mod request;
 mod run;

@@ -14,7 +14,7 @@ use crate::{
     errors::{Fault, sqlstate},
     janitor,
     pg::{process, session, shmem, sql, xact},
-    preflight, settings, store,
+    preflight, settings, store, target,
 };
 
 /// More worker slots than any run takes.
@@ -46,6 +46,11 @@ pub fn max_worker_processes() -> Result<i64, Fault> {
 fn facts(target: Option<&str>) -> Result<Facts, Fault> {
     let (cpu, memory) = environment::machine();
     let here = target.is_none_or(|target| target == DEFAULT_TARGET);
+    let kind = match target {
+        Some(name) if !here => xact::without_keeping_locks(|| target::kind_of(name))?,
+        _ => None,
+    };
+    let far = kind == Some(target::Kind::Connection);
     let slots = max_worker_processes()?;
     // Background workers are what is none of the server's own processes.
     let used = sql::read(
@@ -71,7 +76,7 @@ fn facts(target: Option<&str>) -> Result<Facts, Fault> {
             ENOUGH
         },
         max_worker_processes: if here { slots as u32 } else { ENOUGH },
-        max_clients: settings::max_clients(),
+        max_clients: if far { ENOUGH } else { settings::max_clients() },
         data_free_bytes: free.map_or(0, |(free, _)| free),
         targets: if here {
             Vec::new()
@@ -79,6 +84,7 @@ fn facts(target: Option<&str>) -> Result<Facts, Fault> {
             xact::without_keeping_locks(store::target_names)?
         },
         random_seed: collect::random_seed(),
+        far,
     })
 }
 
@@ -88,7 +94,9 @@ pub fn specify(ready: &Ready, asked: &Asked) -> Result<Spec, Fault> {
     let facts = session::with_rights_of(ready.owner, || facts(asked.target.as_deref()))?;
     let spec = spec::resolve(asked, &facts)?;
     check_keep(&spec, ready.owner)?;
-    session_settings::check(&spec.settings, ready.owner, spec.is_here())?;
+    // What only a whole server can have is set where the server is made.
+    let of_session = spec.is_here() || facts.far;
+    session_settings::check(&spec.settings, ready.owner, of_session)?;
     let state = session::with_rights_of(ready.owner, preflight::server_state)?;
     preflight::check(&spec, &state)?;
     if !spec.is_here() {
@@ -210,6 +218,10 @@ pub fn submit(ready: &Ready, asked: &Asked, spec: &Spec, queue: bool) -> Result<
                 request.owner.store(ready.owner, Relaxed);
                 request.extension.store(ready.extension, Relaxed);
                 request.waiter.store(process::my_pid(), Relaxed);
+                if spec.is_here() {
+                    request.lease_ms.store(spec.options.lease_ms, Relaxed);
+                    request.renew_lease();
+                }
                 request.spec.set(&spec_json);
                 request.asked.set(&asked_json);
                 request.set_state(RequestState::Submitted);

@@ -207,6 +207,7 @@ fn start(asked: &Asked) -> Result<i64, Fault> {
     let run_id = await_id(&ticket)?;
     std::mem::forget(guard);
     // From here on nobody waits for it.
+    ticket.request.renew_lease();
     ticket.request.waiter.store(0, Release);
     install::notice(
         format!(

@@ -69,7 +69,7 @@ pub fn check(settings: &BTreeMap<String, String>, owner: u32, here: bool) -> Res
                         .hint(if is_refused(name) || context == "internal" {
                             "Leave it out."
                         } else {
-                            "Set it in the server's configuration, and start the run then; or run on a target, which has a server of its own."
+                            "Set it in the server's configuration, and start the run then; or run on a target that has a server of its own."
                         }),
                 );
             }

@@ -147,6 +147,10 @@ fn tell(row: &Row, kind: Kind) {
             format!("directory \"{}\"", row.directory.as_deref().unwrap_or("")),
             "Nothing is written yet. Each run puts a server of its own there, and removes it again.",
         ),
+        Kind::Connection => (
+            "another server".to_owned(),
+            "It is not asked yet. Runs are carried out by that server, in its own data directory; it needs pgfsbench of the same version.",
+        ),
         Kind::Image => (
             format!(
                 "{filesystem} on an image of {}",

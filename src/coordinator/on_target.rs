@@ -1,6 +1,7 @@
 //! A run on another target than this server's own data directory: a server of its own is put there, carries the run out as
 //! any server does on itself, and gives the whole result in one document. The same engine runs everywhere.
 
+mod far;
 mod remote;
 
 use std::{
@@ -18,7 +19,7 @@ use crate::{
     helper_job,
     journal::{self, Entry},
     outcome::Outcome,
-    pg::{libpq::Connection, session, sql, xact},
+    pg::{libpq::Connection, passwd, session, sql, xact},
     preflight,
     target::{self, On, Target},
     target_server::{
@@ -36,18 +37,23 @@ impl Run {
     pub(super) fn carry_out_on_target(&mut self) -> Result<Outcome, Fault> {
         self.begin()?;
         self.enter(Phase::Provision, 0);
-        let (server, mut connection) = self.put_server()?;
-        let result = self.have_it_run(&mut connection);
+        let target = xact::transaction(|| {
+            preflight::check_target(&self.spec)?;
+            target::find(&self.spec.target)
+        })?;
+        if let On::Connection(connection) = &target.on {
+            return self.carry_out_far(connection);
+        }
+        let (server, mut connection) = self.put_server(target)?;
+        let result = self
+            .make_sure_it_is_ours(&mut connection)
+            .and_then(|()| self.have_it_run(&mut connection, None));
         drop(connection);
         result.map_err(|fault| server.explain(fault))
     }
 
     /// Makes and starts the server on the target.
-    fn put_server(&mut self) -> Result<(TargetServer, Connection), Fault> {
-        let target = xact::transaction(|| {
-            preflight::check_target(&self.spec)?;
-            target::find(&self.spec.target)
-        })?;
+    fn put_server(&mut self, target: Target) -> Result<(TargetServer, Connection), Fault> {
         let directory = self.filesystem_of(&target)?;
         let server = TargetServer::at(&directory, &collect::random_mark())?;
         self.record(|entry| entry.server = Some(server.clone()))?;
@@ -101,6 +107,12 @@ impl Run {
     fn filesystem_of(&mut self, target: &Target) -> Result<PathBuf, Fault> {
         let request = match &target.on {
             On::Directory(directory) => return Ok(directory.clone()),
+            On::Connection(_) => {
+                return Err(Fault::new(
+                    sqlstate::INTERNAL,
+                    "a connection has no directory",
+                ));
+            }
             On::Made { request, .. } => request,
         };
         let patience = self.patience();
@@ -163,18 +175,19 @@ pub fn own_bindir() -> Result<PathBuf, Fault> {
 /// The superuser of target servers: who may connect there is decided by the operating system.
 pub fn operating_system_user() -> Result<String, Fault> {
     let uid = rustix::process::geteuid().as_raw();
-    let passwd = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
-    passwd
-        .lines()
-        .find_map(|line| {
-            let mut fields = line.split(':');
-            let name = fields.next()?;
-            (fields.nth(1)?.parse() == Ok(uid)).then(|| name.to_owned())
-        })
+    passwd::name_of(uid)
+        .map_err(|e| {
+            Fault::new(
+                sqlstate::SYSTEM,
+                format!("could not look up the server's operating system user {uid}: {e}"),
+            )
+        })?
         .ok_or_else(|| {
             Fault::new(
                 sqlstate::SYSTEM,
-                format!("the server's operating system user {uid} has no name in /etc/passwd"),
+                format!("the server's operating system user {uid} has no name"),
             )
+            .detail("Neither /etc/passwd nor another source of users (nsswitch.conf) knows it.")
+            .hint("Give the user a name: the server on a target lets in whom the operating system knows by that name.")
         })
 }

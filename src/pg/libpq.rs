@@ -41,7 +41,16 @@ unsafe extern "C" {
     fn PQgetvalue(result: *const c_void, row: c_int, column: c_int) -> *const c_char;
     fn PQclear(result: *mut c_void);
     fn PQfinish(conn: *mut c_void);
+    fn PQsetNoticeProcessor(
+        conn: *mut c_void,
+        processor: unsafe extern "C" fn(*mut c_void, *const c_char),
+        argument: *mut c_void,
+    ) -> *const c_void;
 }
+
+/// What the other server has to tell is for whoever is connected to it. Without this, libpq writes it to standard error, which
+/// is this server's log.
+unsafe extern "C" fn ignore_notice(_argument: *mut c_void, _message: *const c_char) {}
 
 /// CONNECTION_OK and CONNECTION_BAD of libpq-fe.h.
 const CONNECTION_OK: c_int = 0;
@@ -64,7 +73,9 @@ pub type Look<'a> = &'a mut dyn FnMut() -> Result<(), Fault>;
 pub struct Connection(*mut c_void);
 
 impl Connection {
-    /// Connects; `parameters` are libpq's keywords and values.
+    /// Connects; `parameters` are libpq's keywords and values. How long it may take is for `look` to say: libpq minds its
+    /// connect_timeout only in its blocking calls. The one thing that `look` cannot interrupt is a name that is looked up,
+    /// since libpq calls getaddrinfo: that ends by the resolver's own timeouts (resolv.conf), or an address is given.
     pub fn open(parameters: &[(&str, &str)], look: Look) -> Result<Self, Fault> {
         let text = |text: &str| {
             CString::new(text).map_err(|_| {
@@ -95,6 +106,8 @@ impl Connection {
             return Err(Fault::new(sqlstate::NO_RESOURCES, "out of memory"));
         }
         let connection = Self(conn);
+        // SAFETY: a connection, and a function that does nothing.
+        unsafe { PQsetNoticeProcessor(conn, ignore_notice, std::ptr::null_mut()) };
         let mut wanted = POLLING_WRITING;
         loop {
             // SAFETY: the connection is there until it is dropped.

@@ -3,9 +3,11 @@
 
 pub mod catalog;
 pub mod config;
+pub mod conninfo;
 pub mod entry;
 pub mod libpq;
 pub mod load;
+pub mod passwd;
 pub mod plan;
 pub mod process;
 pub mod session;

@@ -4,7 +4,7 @@ use pgfsbench_core::{helper::Filesystem, refusal::quoted, units::parse_size};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{invalid, place, prepare, settings};
+use super::{connection, invalid, place, prepare, settings};
 use crate::{
     environment,
     errors::{Fault, sqlstate},
@@ -20,6 +20,8 @@ pub enum Kind {
     Image,
     /// A directory of a filesystem that is mounted already.
     Directory,
+    /// Another server, which is reached by a connection.
+    Connection,
 }
 
 impl Kind {
@@ -29,12 +31,13 @@ impl Kind {
             Self::Device => "device",
             Self::Image => "image",
             Self::Directory => "directory",
+            Self::Connection => "connection",
         }
     }
 
     /// Whether the helper makes its filesystem.
     pub fn is_made(self) -> bool {
-        self != Self::Directory
+        matches!(self, Self::Device | Self::Image)
     }
 }
 
@@ -88,20 +91,23 @@ impl Row {
             ("device", self.device.is_some(), Kind::Device),
             ("image_size", self.image_size_bytes.is_some(), Kind::Image),
             ("directory", self.directory.is_some(), Kind::Directory),
+            ("connection", self.connection.is_some(), Kind::Connection),
         ];
         let given: Vec<_> = defining.iter().filter(|(_, given, _)| *given).collect();
         match given[..] {
             [(_, _, kind)] => Ok(*kind),
-            [] => Err(
-                invalid("a target needs a device, an image_size or a directory")
-                    .detail("What defines it is what its runs are put on.")
-                    .hint("Give filesystem with device or with image_size, or directory alone."),
-            ),
-            [(first, ..), (second, ..), ..] => {
-                Err(invalid(format!("{first} and {second} exclude each other"))
-                    .detail("A target is defined by one of device, image_size and directory.")
-                    .hint("Make two targets of it."))
-            }
+            [] => Err(invalid(
+                "a target needs a device, an image_size, a directory or a connection",
+            )
+            .detail("What defines it is what its runs are put on.")
+            .hint(
+                "Give filesystem with device or with image_size, or directory or connection alone.",
+            )),
+            [(first, ..), (second, ..), ..] => Err(invalid(format!(
+                "{first} and {second} exclude each other"
+            ))
+            .detail("A target is defined by one of device, image_size, directory and connection.")
+            .hint("Make two targets of it.")),
         }
     }
 
@@ -117,6 +123,9 @@ impl Row {
         row.bindir = row.bindir.map(place::check_bindir).transpose()?;
         if let Some(directory) = &row.directory {
             row.directory = Some(place::check_directory(directory)?);
+        }
+        if let Some(text) = &row.connection {
+            connection::check(text)?;
         }
         if kind.is_made() {
             prepare(&row.target, &row.request())?;
@@ -140,6 +149,9 @@ impl Row {
             ("drop_caches", self.drop_caches.is_some()),
             ("image_sparse", self.image_sparse.is_some()),
         ];
+        if kind == Kind::Connection {
+            return self.check_columns_of_connection(&of_made);
+        }
         if kind == Kind::Directory {
             return match of_made.iter().find(|(_, given)| *given) {
                 None => Ok(()),
@@ -174,6 +186,21 @@ impl Row {
                 .hint("Give one of them."));
         }
         Ok(())
+    }
+
+    /// Of a server that is there already nothing is decided here.
+    fn check_columns_of_connection(&self, of_made: &[(&str, bool)]) -> Result<(), Fault> {
+        let of_server = [
+            ("settings", self.settings.is_some()),
+            ("bindir", self.bindir.is_some()),
+            ("data_checksums", self.data_checksums.is_some()),
+        ];
+        match of_made.iter().chain(&of_server).find(|(_, given)| *given) {
+            None => Ok(()),
+            Some((name, _)) => Err(invalid(format!("{name} cannot be given with a connection"))
+                .detail("The server is there already, with its filesystem and its settings; nothing is made or set.")
+                .hint("Leave it out. Settings of the clients' sessions are an argument of fsbench.run().")),
+        }
     }
 
     /// What the helper is asked for, as in `fsbench.helper_job`; only what was given.

@@ -120,8 +120,15 @@ impl Server {
 
     /// As `start_again`; if the server does not start, what it said.
     pub fn try_start(&self) -> Result<(), String> {
+        self.try_start_with(&[])
+    }
+
+    /// The same with variables in its environment.
+    pub fn try_start_with(&self, environment: &[(&str, &str)]) -> Result<(), String> {
         let before = self.log().len();
-        run(self.pg_ctl("start").arg("-l").arg(self.log_path()))
+        let mut start = self.pg_ctl("start");
+        start.envs(environment.iter().copied());
+        run(start.arg("-l").arg(self.log_path()))
             .map_err(|error| format!("{error}\n{}", &self.log()[before..]))
     }
 
@@ -223,6 +230,22 @@ impl Server {
             .dbname(database)
             .connect_timeout(SHORT);
         config
+    }
+
+    /// How another server connects to this one as a user, in libpq's words.
+    pub fn connection(&self, user: &str) -> String {
+        format!(
+            "host={} port={PORT} dbname=postgres user={user}",
+            self.sockets.path().display()
+        )
+    }
+
+    /// Put a line before all others of pg_hba.conf.
+    pub fn put_first_in_hba(&self, line: &str) {
+        let path = self.data().join("pg_hba.conf");
+        let others = fs::read_to_string(&path).expect("pg_hba.conf can be read");
+        fs::write(&path, format!("{line}\n{others}")).expect("pg_hba.conf can be written");
+        self.reload();
     }
 
     /// A statement in a session of its own, while the test goes on.

@@ -61,4 +61,6 @@ pub struct Facts {
     pub targets: Vec<String>,
     /// The seed of a run that was given none.
     pub random_seed: i64,
+    /// Whether the target is a server that is reached by a connection: another machine, with facts of its own.
+    pub far: bool,
 }

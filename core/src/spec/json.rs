@@ -9,6 +9,8 @@ use crate::refusal::{Refusal, quoted};
 
 /// A week.
 const LONGEST_WAIT_MS: u64 = 7 * 24 * 3_600_000;
+/// It is renewed twice a second.
+const SHORTEST_LEASE_MS: u64 = 2_000;
 
 /// Names and values of session settings: names in lower case, values as text, true and false as on and off. Whether a
 /// setting exists and may be set is for the server to say.
@@ -44,11 +46,14 @@ pub fn options(value: Option<&Value>) -> Result<Options, Refusal> {
             "wait_for_helper_ms" => {
                 options.wait_for_helper_ms = whole_number(name, value, 0, LONGEST_WAIT_MS)?;
             }
+            "lease_ms" => {
+                options.lease_ms = whole_number(name, value, SHORTEST_LEASE_MS, LONGEST_WAIT_MS)?;
+            }
             _ => {
                 return Err(
                     Refusal::argument(format!("option {} does not exist", quoted(name)))
                         .detail("Names of options are in lower case.")
-                        .hint("Known options are \"fillfactor\", \"sample\", \"unlogged\" and \"wait_for_helper_ms\"."),
+                        .hint("Known options are \"fillfactor\", \"lease_ms\", \"sample\", \"unlogged\" and \"wait_for_helper_ms\"."),
                 );
             }
         }

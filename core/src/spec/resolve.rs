@@ -63,6 +63,7 @@ pub fn resolve(asked: &Asked, facts: &Facts) -> Result<Spec, Refusal> {
         force: asked.force,
         chosen: chosen_names(asked),
         within_ms: open.then_some(QUICK_WITHIN_MS),
+        chosen_there: chosen_there(asked, facts),
     })
 }
 
@@ -100,6 +101,19 @@ fn chosen_warmup_ms(bound: Option<Bound>) -> u64 {
         Some(Bound::DurationMs(ms)) => (ms / 10).clamp(1_000, 10_000),
         Some(Bound::Transactions(_)) => 0,
     }
+}
+
+/// What depends on the machine, when that is not this one.
+fn chosen_there(asked: &Asked, facts: &Facts) -> Vec<String> {
+    let open = [
+        // A size can be one in terms of its RAM.
+        ("scale", asked.scale.is_none()),
+        ("clients", asked.clients.is_none()),
+    ];
+    open.into_iter()
+        .filter(|(_, open)| facts.far && *open)
+        .map(|(name, _)| name.to_owned())
+        .collect()
 }
 
 fn chosen_names(asked: &Asked) -> Vec<String> {

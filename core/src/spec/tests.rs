@@ -15,6 +15,7 @@ pub fn facts() -> Facts {
         data_free_bytes: 100 << 30,
         targets: vec!["nfs".into()],
         random_seed: 42,
+        far: false,
     }
 }
 
@@ -277,4 +278,37 @@ fn nothing_is_skipped_without_a_rate() {
         (spec.latency_limit_ns(), spec.skip_limit_ns()),
         (Some(5_000_000), None)
     );
+}
+
+#[test]
+fn what_depends_on_the_machine_is_left_to_the_machine_that_is_measured() {
+    let far = Facts {
+        far: true,
+        ..facts()
+    };
+    let of = |asked: Asked| {
+        let asked = Asked {
+            target: Some("nfs".into()),
+            ..asked
+        };
+        resolve(&asked, &far).unwrap()
+    };
+    let open = of(Asked::default());
+    assert_eq!(open.chosen_there, ["scale", "clients"]);
+    assert_eq!(
+        open.plan_text(),
+        "tpcb, 5 s warm-up, 20 s measured, seed 42 (chosen: duration, warmup, seed; chosen there: scale, clients)"
+    );
+    let by_size = of(Asked {
+        size: Some("2x ram".into()),
+        clients: Some(3),
+        ..Asked::default()
+    });
+    assert_eq!(by_size.chosen_there, ["scale"]);
+    let given = of(Asked {
+        scale: Some(7),
+        clients: Some(3),
+        ..Asked::default()
+    });
+    assert!(given.chosen_there.is_empty());
 }

@@ -5,11 +5,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-use pgfsbench_core::spec::{Bound, Options};
+use pgfsbench_core::spec::{Asked, Bound, Options};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{super::Run, cluster_name};
+use super::{
+    super::{PhaseTime, Run},
+    cluster_name,
+};
 use crate::{
     board::Phase,
     clock,
@@ -24,10 +27,12 @@ use crate::{
 const POLL: Duration = Duration::from_millis(500);
 /// How long the target server may take for an answer: its janitor may have to start first.
 const ANSWER: Duration = Duration::from_secs(120);
-/// What the target server says of the run.
+/// How long the run there goes on without being asked how far it is, in milliseconds: when the link is lost, or this server.
+const LEASE_MS: u64 = 60_000;
+
+/// How far the run is, as the target server says.
 #[derive(Deserialize)]
 struct State {
-    status: String,
     phase: Option<String>,
     done: Option<u64>,
     total: Option<u64>,
@@ -37,13 +42,25 @@ struct State {
     latency_p99_ms: Option<f64>,
 }
 
-const STATE: &str = "SELECT jsonb_build_object('status', r.status, 'phase', p.phase, 'done', p.done, 'total', p.total, \
-      'phase_seconds', p.phase_seconds, 'tps', p.tps, 'tps_last_second', p.tps_last_second, \
-      'latency_p99_ms', p.latency_p99_ms) \
-    FROM fsbench.run_log r LEFT JOIN fsbench._progress() p USING (run_id) WHERE run_id = $1::bigint";
+/// Renews the lease, and asks how far the run is; from shared memory alone, so that this does not wait for the storage that is
+/// measured.
+const STATE: &str = "SELECT jsonb_build_object('renewed', fsbench._renew_lease(w.run_id), 'phase', p.phase, \
+      'done', p.done, 'total', p.total, 'phase_seconds', p.phase_seconds, 'tps', p.tps, \
+      'tps_last_second', p.tps_last_second, 'latency_p99_ms', p.latency_p99_ms) \
+    FROM (SELECT $1::bigint AS run_id) w LEFT JOIN fsbench._progress() p USING (run_id)";
 
-const FAULT: &str = "SELECT jsonb_build_object('sqlstate', error_code, 'message', error, 'detail', error_detail, \
-      'hint', error_hint) FROM fsbench.run_log WHERE run_id = $1::bigint";
+/// How it has ended.
+#[derive(Deserialize)]
+struct End {
+    status: String,
+    fault: Fault,
+}
+
+const END: &str = "SELECT jsonb_build_object('status', status, 'fault', jsonb_build_object( \
+      'sqlstate', coalesce(error_code, ''), 'message', coalesce(error, ''), 'detail', error_detail, 'hint', error_hint)) \
+    FROM fsbench.run_log WHERE run_id = $1::bigint";
+
+const PHASES: &str = "SELECT jsonb_build_object('run', jsonb_build_object('phases', phases)) FROM fsbench.run_log WHERE run_id = $1::bigint";
 
 const DOCUMENT: &str = "SELECT jsonb_build_object('run', to_jsonb(r), \
       'environment', (SELECT jsonb_agg(t) FROM fsbench.environment t WHERE t.run_id = r.run_id), \
@@ -63,14 +80,30 @@ const LAST_SECOND: &str =
 const START: &str = "SELECT fsbench.start(workload => $1, scale => $2::integer, clients => $3::integer, \
       duration => $4::interval, transactions => $5::bigint, warmup => $6::interval, rate => $7::float8, \
       latency_limit_ms => $8::float8, seed => $9::bigint, settings => $10::jsonb, options => $11::jsonb, \
-      force => $12::boolean)";
+      force => $12::boolean, size => $13, label => $14)";
 
 impl Run {
-    pub(super) fn have_it_run(&mut self, connection: &mut Connection) -> Result<Outcome, Fault> {
+    /// Starts the run there, follows it, and stores its result. `label` is that of a run on somebody else's server; without
+    /// one it is a server of our own.
+    pub(super) fn have_it_run(
+        &mut self,
+        connection: &mut Connection,
+        label: Option<&str>,
+    ) -> Result<Outcome, Fault> {
         let before_ns = clock::now_ns();
-        let remote_id = self.start_there(connection)?;
+        let remote_id = self.start_there(connection, label)?;
+        if let Some(storage) = &mut self.storage
+            && label.is_some()
+        {
+            storage["remote_run_id"] = read::<i64>(&remote_id)?.into();
+        }
         self.board.run.remote.store(1, Release);
-        self.follow(connection, &remote_id)?;
+        let followed = self.follow(connection, &remote_id, label.is_some());
+        if followed.is_err() && self.ended_there {
+            let phases = self.ask(connection, PHASES, &[Some(&remote_id)]).ok();
+            self.phases_there = phases.map(|phases| self.phases_with_those_of(&phases, before_ns));
+        }
+        followed?;
         let id = Some(remote_id.as_str());
         let document = self.ask(connection, DOCUMENT, &[id])?;
         let samples = self.samples(connection, &remote_id)?;
@@ -108,8 +141,11 @@ impl Run {
         Ok(slices)
     }
 
-    /// Makes sure that it is the right server, and starts the run there.
-    fn start_there(&mut self, connection: &mut Connection) -> Result<String, Fault> {
+    /// Makes sure that it is the server that was put there for this run, and creates the extension in it.
+    pub(super) fn make_sure_it_is_ours(
+        &mut self,
+        connection: &mut Connection,
+    ) -> Result<(), Fault> {
         let name = self.ask(connection, "SELECT current_setting('cluster_name')", &[])?;
         if name != cluster_name(self.run_id) {
             return Err(Fault::new(
@@ -120,6 +156,11 @@ impl Run {
             .hint("Take variables like PGHOSTADDR out of this server's environment."));
         }
         self.ask(connection, "CREATE EXTENSION pgfsbench", &[])?;
+        self.check_version(connection)
+    }
+
+    /// Refuses a server whose library has another version.
+    pub(super) fn check_version(&mut self, connection: &mut Connection) -> Result<(), Fault> {
         let version = self.ask(connection, "SELECT fsbench.version()", &[])?;
         if version != env!("CARGO_PKG_VERSION") {
             return Err(Fault::new(
@@ -132,7 +173,17 @@ impl Run {
             ))
             .hint("Install the same version for both."));
         }
+        Ok(())
+    }
+
+    /// Starts the run there; gives its number.
+    fn start_there(
+        &mut self,
+        connection: &mut Connection,
+        label: Option<&str>,
+    ) -> Result<String, Fault> {
         let spec = &self.spec;
+        let asked: Asked = serde_json::from_str(&self.request.asked.get()).unwrap_or_default();
         // The quick look is one there too, with its own choice of the same length.
         let quick = spec.is_quick();
         let (duration, transactions) = match spec.bound {
@@ -142,12 +193,16 @@ impl Run {
         let for_clients = xact::transaction(|| settings::of_session(&spec.settings))?;
         let options = Options {
             wait_for_helper_ms: 0,
+            lease_ms: match spec.options.lease_ms {
+                0 => LEASE_MS,
+                given => given,
+            },
             ..spec.options.clone()
         };
         let arguments = [
             Some(spec.workload.as_str().to_owned()),
-            Some(spec.scale.to_string()).filter(|_| !quick),
-            Some(spec.clients.to_string()),
+            Some(spec.scale.to_string()).filter(|_| !quick && !spec.is_chosen_there("scale")),
+            Some(spec.clients.to_string()).filter(|_| !spec.is_chosen_there("clients")),
             duration,
             transactions,
             Some(format!("{} ms", spec.warmup_ms)).filter(|_| !quick),
@@ -156,23 +211,51 @@ impl Run {
             Some(spec.seed.to_string()),
             Some(json!(for_clients).to_string()),
             Some(json!(options).to_string()),
-            // It is a server of our own, without neighbours.
-            Some("true".to_owned()),
+            // A server of our own has no neighbours.
+            Some((spec.force || label.is_none()).to_string()),
+            asked.size.filter(|_| spec.is_chosen_there("scale")),
+            label.map(str::to_owned),
         ];
         let arguments: Vec<Option<&str>> = arguments.iter().map(Option::as_deref).collect();
         self.ask(connection, START, &arguments)
+            .map_err(|fault| match label {
+                Some(_) => fault.context("on the target"),
+                None => fault,
+            })
     }
 
-    /// Asks the target server how far it is until the run there is over.
-    fn follow(&mut self, connection: &mut Connection, remote_id: &str) -> Result<(), Fault> {
+    /// Asks the target server how far it is until the run there is over; with `to_the_end`, until everything is cleared up there,
+    /// too.
+    fn follow(
+        &mut self,
+        connection: &mut Connection,
+        remote_id: &str,
+        to_the_end: bool,
+    ) -> Result<(), Fault> {
         let mut next = Instant::now();
         loop {
             let state: State = read(&self.ask(connection, STATE, &[Some(remote_id)])?)?;
             self.mirror(&state);
-            match state.status.as_str() {
-                "done" => return Ok(()),
-                "queued" | "running" => {}
-                _ => return Err(read(&self.ask(connection, FAULT, &[Some(remote_id)])?)?),
+            let phase = state.phase.as_deref().and_then(Phase::parse);
+            // A run that is cleared up has its end in its row.
+            if phase.is_none() || (phase == Some(Phase::Cleanup) && !to_the_end) {
+                let end = self.ask(connection, END, &[Some(remote_id)])?;
+                if end.is_empty() {
+                    return Err(Fault::new(
+                        sqlstate::SYSTEM,
+                        "the run has no row any more on the server of the target",
+                    )
+                    .detail("Somebody has deleted it there, or dropped the extension."));
+                }
+                let end: End = read(&end)?;
+                match end.status.as_str() {
+                    "done" => return Ok(()),
+                    "queued" | "running" => {}
+                    _ => {
+                        self.ended_there = true;
+                        return Err(end.fault);
+                    }
+                }
             }
             next += POLL;
             while let Some(left) = next.checked_duration_since(Instant::now()) {
@@ -182,20 +265,25 @@ impl Run {
         }
     }
 
-    /// Shows in this server what the target server shows.
+    /// Shows in this server what the target server shows, and keeps it, should nothing more be heard of the run.
     fn mirror(&mut self, state: &State) {
         let run = &self.board.run;
         let phase = state.phase.as_deref().and_then(Phase::parse);
         let Some(phase) = phase.filter(|&phase| phase != Phase::Queued) else {
             return;
         };
-        if run.phase() != phase {
+        if run.phase() != phase || !self.phases.iter().skip(1).any(|p| p.phase == phase) {
             let ns = (state.phase_seconds.unwrap_or(0.0) * 1e9) as u64;
-            run.enter(
+            let started_ns = clock::now_ns().saturating_sub(ns);
+            run.enter(phase, started_ns, state.total.unwrap_or(0));
+            if let Some(last) = self.phases.last_mut() {
+                last.ended_ns.get_or_insert(started_ns.max(last.started_ns));
+            }
+            self.phases.push(PhaseTime {
                 phase,
-                clock::now_ns().saturating_sub(ns),
-                state.total.unwrap_or(0),
-            );
+                started_ns,
+                ended_ns: None,
+            });
         }
         run.done.store(state.done.unwrap_or(0), Relaxed);
         run.phase_tps_bits
@@ -226,7 +314,7 @@ impl Run {
         phases.into()
     }
 
-    fn ask(
+    pub(super) fn ask(
         &mut self,
         connection: &mut Connection,
         sql: &str,
@@ -260,7 +348,7 @@ fn of_the_connection(mut fault: Fault) -> Fault {
     fault
 }
 
-fn read<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, Fault> {
+pub(super) fn read<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, Fault> {
     serde_json::from_str(text).map_err(|e| {
         Fault::new(
             sqlstate::INTERNAL,

@@ -4,6 +4,7 @@
 mod bench;
 mod caller;
 mod clone;
+mod connection;
 mod databases;
 mod hold;
 mod phases;

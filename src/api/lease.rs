@@ -1,0 +1,34 @@
+//! `_renew_lease`.
+
+use std::sync::atomic::Ordering::Acquire;
+
+use pgrx::{pg_extern, pg_sys::panic::ErrorReport};
+
+use super::guard;
+use crate::{
+    board::RequestState,
+    pg::{session, shmem},
+};
+
+/// Only looks at shared memory: a server that is stalled by what it measures must not lose the run for that.
+#[pg_extern(sql = false)]
+fn fsbench_renew_lease(run_id: i64) -> Result<bool, ErrorReport> {
+    let Some(board) = shmem::board() else {
+        // Says why there is none.
+        guard::ready()?;
+        return Ok(false);
+    };
+    let home = session::database();
+    let request = board.requests.iter().find(|request| {
+        !matches!(
+            request.state(),
+            RequestState::Free | RequestState::Filling | RequestState::Ended
+        ) && request.run_id.load(Acquire) == run_id
+            && request.home.load(Acquire) == home
+            && request.lease_ms.load(Acquire) != 0
+    });
+    if let Some(request) = request {
+        request.renew_lease();
+    }
+    Ok(request.is_some())
+}

@@ -1,0 +1,54 @@
+//! How another server is reached: keywords and values of libpq, checked by libpq itself, without a secret among them.
+
+use pgfsbench_core::refusal::quoted;
+
+use super::invalid;
+use crate::{
+    errors::Fault,
+    pg::conninfo::{self, Parameter},
+};
+
+/// What a run sets by itself, or what would make it another kind of connection.
+const REFUSED: [&str; 3] = ["application_name", "client_encoding", "replication"];
+
+/// The parameters of a connection; refused with a secret among them, since the tables and every dump of them have readers.
+pub fn check(text: &str) -> Result<Vec<Parameter>, Fault> {
+    let refused = |message: String, detail: String| {
+        invalid(message).detail(detail).hint(
+            "Give keywords and values of libpq, such as 'service=bench' or 'host=db2 dbname=bench user=bench'.",
+        )
+    };
+    let parameters = conninfo::parse(text).map_err(|said| {
+        refused(
+            "invalid connection of a target".into(),
+            format!("libpq says: {said}."),
+        )
+    })?;
+    if let Some(secret) = parameters.iter().find(|p| p.is_secret) {
+        return Err(invalid(format!(
+            "a connection of a target cannot contain {}",
+            quoted(&secret.keyword)
+        ))
+        .detail("Whoever reads the table of targets, or a dump of it, would read it too.")
+        .hint("Put it into the service file or the password file of this server's operating system user, and give service or passfile."));
+    }
+    if let Some(other) = parameters
+        .iter()
+        .find(|p| REFUSED.contains(&p.keyword.as_str()))
+    {
+        return Err(refused(
+            format!(
+                "a connection of a target cannot contain {}",
+                quoted(&other.keyword)
+            ),
+            "A run sets it by itself.".into(),
+        ));
+    }
+    if parameters.is_empty() {
+        return Err(refused(
+            "a connection of a target cannot be empty".into(),
+            "It would lead to wherever this server's environment points.".into(),
+        ));
+    }
+    Ok(parameters)
+}
