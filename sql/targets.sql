@@ -56,7 +56,9 @@ SELECT fsbench.alter_target('made', reset => '{image_size}');
 SELECT fsbench.alter_target('made', reset => '{kind}');
 SELECT fsbench.alter_target('made', device => '/dev/sdz', reset => '{image_size}');
 SELECT kind, device, image_size_bytes FROM fsbench.target WHERE target = 'made';
+SET client_min_messages = warning;  -- the number of the run depends on the tests before
 SELECT * FROM fsbench.run(target => 'made', scale => 1, clients => 1, transactions => 1, seed => 1);
+RESET client_min_messages;
 SELECT action, status, error FROM fsbench.helper_job;
 SELECT fsbench.drop_target('made');
 
@@ -73,6 +75,8 @@ SELECT fsbench.create_target('x', connection => 'service=bench', filesystem => '
 SELECT fsbench.create_target('x', connection => 'service=bench', settings => '{"work_mem": "1MB"}');
 SELECT fsbench.create_target('x', connection => 'service=bench', bindir => '/usr/bin');
 SELECT fsbench.create_target('far', connection => 'host=db2 dbname=bench user=bench passfile=/etc/bench.pass', power_loss_protected => true);
+SELECT who, action, command FROM fsbench.plan('far') WHERE who = 'coordinator';
+SELECT fsbench.prepare_target('far');
 SELECT kind, connection, power_loss_protected FROM fsbench.target WHERE target = 'far';
 SELECT fsbench.alter_target('far', connection => 'host=/does/not/exist');
 -- Only where a server is made, settings can be made that need a restart.

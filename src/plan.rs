@@ -42,9 +42,12 @@ pub fn steps(name: &str, by_helper: Option<&Value>) -> Result<Vec<Step>, Fault> 
     let mut after = Vec::new();
     if !here {
         let target = target::find(name)?;
+        if let On::Connection(connection) = &target.on {
+            return Ok(on_another(connection));
+        }
         let directory = match (&target.on, by_helper) {
             (On::Directory(directory), _) => directory.clone(),
-            (On::Made { .. }, by_helper) => {
+            (On::Made { .. } | On::Connection(_), by_helper) => {
                 let by_helper = by_helper.cloned().unwrap_or_default();
                 steps.extend(of_helper(&by_helper["prepare"]));
                 after.extend(of_helper(&by_helper["release"]));
@@ -81,6 +84,35 @@ pub fn steps(name: &str, by_helper: Option<&Value>) -> Result<Vec<Step>, Fault> 
     }
     steps.extend(after);
     Ok(steps)
+}
+
+/// On a server that is there already, and somebody else's.
+fn on_another(connection: &str) -> Vec<Step> {
+    let mut steps = vec![
+        step(
+            "coordinator",
+            "connect",
+            format!("libpq: {connection}"),
+        ),
+        step(
+            "coordinator",
+            "look",
+            "whether pgfsbench of this version is there, and may be used".to_owned(),
+        ),
+        step(
+            "coordinator",
+            "start",
+            "SELECT fsbench.start(...): what follows is done by that server, in its own data directory"
+                .to_owned(),
+        ),
+    ];
+    steps.extend(of_run());
+    steps.push(step(
+        "coordinator",
+        "collect",
+        "copy the whole result into the tables of this server".to_owned(),
+    ));
+    steps
 }
 
 fn of_helper(steps: &Value) -> Vec<Step> {
