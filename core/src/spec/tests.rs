@@ -103,6 +103,7 @@ fn everything_asked_is_taken() {
             unlogged: true,
             sample: false,
             wait_for_helper_ms: 0,
+            lease_ms: 0,
         }
     );
     assert_eq!(spec.data_bytes(), units::bytes_for_scale_at(20_000, 90));
