@@ -1,6 +1,6 @@
 //! Devices: only those that the configuration names, only while nobody uses them, and only over what may be erased.
 
-use super::disk::{Disk, MEGABYTES};
+use super::disk::{Disk, MEGABYTES, on_device};
 use super::lab::system;
 use serde_json::Value;
 use std::fs::{self, File};
@@ -63,29 +63,13 @@ fn a_device_that_is_not_listed_is_refused() {
         "/dev/loop0 /dev/loop1",
         "loop0",
     ] {
-        let arguments = [
-            "prepare",
-            "--target",
-            "d",
-            "--filesystem",
-            "ext4",
-            "--device",
-            path,
-        ];
+        let arguments = on_device(path);
         disk.lab.refused(&arguments, &["invalid device path"]);
     }
     // Another name of the same device is not what the configuration says.
     disk.allow(false);
     let other = format!("/dev/./{}", disk.device.trim_start_matches("/dev/"));
-    let arguments = [
-        "prepare",
-        "--target",
-        "d",
-        "--filesystem",
-        "ext4",
-        "--device",
-        &other,
-    ];
+    let arguments = on_device(&other);
     disk.lab.refused(&arguments, &["invalid device path"]);
 }
 
@@ -177,15 +161,7 @@ fn a_path_to_something_else_is_refused() {
     ] {
         let device = format!("[[device]]\npath = {path:?}\nwipe = true\n");
         disk.lab.configure(&format!("{}{device}", disk.lab.usual()));
-        let arguments = [
-            "prepare",
-            "--target",
-            "d",
-            "--filesystem",
-            "ext4",
-            "--device",
-            path,
-        ];
+        let arguments = on_device(path);
         let output = disk.lab.run(&arguments);
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(!output.status.success() && said.contains(words), "{said}");

@@ -1,7 +1,7 @@
 //! What is discarded, and what is not: of images and of devices.
 
 use super::disk::{Disk, MEGABYTES};
-use super::lab::Lab;
+use super::lab::{Lab, on_image};
 use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -19,15 +19,7 @@ fn an_allocated_image_stays_allocated_and_a_sparse_one_does_not_grow() {
     };
     let image = lab.path("images/bench@t.img");
     for filesystem in lab.filesystems() {
-        let wanted = [
-            "prepare",
-            "--target",
-            "t",
-            "--filesystem",
-            filesystem,
-            "--image",
-            "320MB",
-        ];
+        let wanted = on_image("t", filesystem, "320MB");
         lab.ok(&[&wanted[..], &["--allocated"]].concat());
         assert!(allocated(&image) >= 320 << 20, "{filesystem}");
         lab.ok(&["release", "--target", "t"]);

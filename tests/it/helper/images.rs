@@ -14,19 +14,7 @@ fn prepare_and_release(test: &str, filesystem: &str, further: &[&str], shown: &[
     if let Err(reason) = lab.can(filesystem) {
         return skip(test, &reason);
     }
-    let arguments = [
-        &[
-            "prepare",
-            "--target",
-            "t-1.5+x",
-            "--filesystem",
-            filesystem,
-            "--image",
-            "320MB",
-        ],
-        further,
-    ]
-    .concat();
+    let arguments = [&on_image("t-1.5+x", filesystem, "320MB"), further].concat();
     let result: Value = serde_json::from_str(&lab.ok(&arguments)).expect("JSON");
     let mount_point = lab.path("mnt/bench@t-1.5+x").display().to_string();
     assert_eq!(result["mount_point"], mount_point.as_str());
@@ -127,7 +115,7 @@ fn the_plan_is_what_is_executed() {
         return;
     };
     for filesystem in lab.filesystems() {
-        let mut wanted = on_image("t", filesystem, "320MB");
+        let mut wanted = on_image("t", filesystem, "320MB").to_vec();
         wanted.extend(["--mount-options", "noatime"]);
         wanted[0] = "plan";
         let plan = lab.ok(&wanted);
@@ -196,15 +184,7 @@ fn what_is_in_use_is_not_taken_away() {
     let Some(lab) = Lab::new("what_is_in_use_is_not_taken_away") else {
         return;
     };
-    lab.ok(&[
-        "prepare",
-        "--target",
-        "t",
-        "--filesystem",
-        "ext4",
-        "--image",
-        "64MB",
-    ]);
+    lab.ok(&on_image("t", "ext4", "64MB"));
     let mut user = Command::new("sleep")
         .arg("600")
         .current_dir(lab.path("mnt/bench@t"))
@@ -231,15 +211,7 @@ fn a_device_that_somebody_has_mounted_elsewhere_too_stays() {
     let Some(lab) = Lab::new("a_device_that_somebody_has_mounted_elsewhere_too_stays") else {
         return;
     };
-    lab.ok(&[
-        "prepare",
-        "--target",
-        "t",
-        "--filesystem",
-        "ext4",
-        "--image",
-        "64MB",
-    ]);
+    lab.ok(&on_image("t", "ext4", "64MB"));
     let elsewhere = lab.path("elsewhere");
     std::fs::create_dir(&elsewhere).expect("a directory");
     let elsewhere = elsewhere.display().to_string();
@@ -262,15 +234,7 @@ fn what_was_unmounted_by_hand_or_by_a_reboot_is_cleared_up() {
     let Some(lab) = Lab::new("what_was_unmounted_by_hand_or_by_a_reboot_is_cleared_up") else {
         return;
     };
-    let prepare = [
-        "prepare",
-        "--target",
-        "t",
-        "--filesystem",
-        "ext4",
-        "--image",
-        "64MB",
-    ];
+    let prepare = on_image("t", "ext4", "64MB");
     for again in [&["cleanup"][..], &prepare] {
         lab.ok(&prepare);
         system("umount", &[&lab.path("mnt/bench@t").display().to_string()]);
@@ -396,15 +360,7 @@ fn an_image_on_tmpfs_is_as_good_and_says_whether_it_has_direct_io() {
         &["-t", "tmpfs", "-o", "size=400M,mode=700", "tmpfs", &memory],
     );
     for allocated in [&[][..], &["--allocated"]] {
-        let wanted = [
-            "prepare",
-            "--target",
-            "t",
-            "--filesystem",
-            "ext4",
-            "--image",
-            "64MB",
-        ];
+        let wanted = on_image("t", "ext4", "64MB");
         let result = lab.ok(&[&wanted[..], allocated].concat());
         let result: Value = serde_json::from_str(&result).expect("JSON");
         let device = result["device"].as_str().expect("a device");

@@ -1,6 +1,7 @@
 //! Jobs: taken from a database, done by root, and recorded in their rows.
 
 use super::bench::{Bench, Serving, ask, wait_for_job};
+use super::lab::on_image;
 use crate::common::{execute, row, rows};
 use pgfsbench_tests::{LONG, Signal, server_owner, wait_until};
 use postgres::Client;
@@ -305,15 +306,7 @@ fn a_helper_that_was_killed_during_a_job_clears_up_when_it_starts_again() {
     else {
         return;
     };
-    let prepare = [
-        "prepare",
-        "--target",
-        "left",
-        "--filesystem",
-        "ext4",
-        "--image",
-        "32MB",
-    ];
+    let prepare = on_image("left", "ext4", "32MB");
     let killed = bench
         .lab
         .run(&[&prepare[..], &["--stop-after", "mount"]].concat());

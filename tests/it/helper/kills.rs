@@ -24,15 +24,7 @@ const UNDOING: [&str; 5] = [
     "forget",
 ];
 
-const PREPARE: [&str; 7] = [
-    "prepare",
-    "--target",
-    "t",
-    "--filesystem",
-    "ext4",
-    "--image",
-    "32MB",
-];
+const PREPARE: [&str; 7] = on_image("t", "ext4", "32MB");
 
 fn killed(lab: &Lab, arguments: &[&str], when: &str, step: &str) {
     lab.killed(arguments, when, step);
@@ -115,7 +107,7 @@ fn killed_at_random_moments_nothing_is_left() {
     let filesystems = lab.filesystems();
     // How long all of it takes here and now: kills are spread over that.
     let began = Instant::now();
-    let mut prepare = on_image("t", "ext4", "320MB");
+    let mut prepare = on_image("t", "ext4", "320MB").to_vec();
     prepare.extend(SETTINGS);
     lab.ok(&prepare);
     let whole = began.elapsed().as_micros() as u64;
@@ -129,7 +121,7 @@ fn killed_at_random_moments_nothing_is_left() {
             .wrapping_add(1);
         let after = Duration::from_micros((state >> 33) % (whole * 6 / 5));
         let filesystem = filesystems[round % filesystems.len()];
-        let mut prepare = on_image("t", filesystem, "320MB");
+        let mut prepare = on_image("t", filesystem, "320MB").to_vec();
         prepare.extend(SETTINGS);
         if filesystem != "btrfs" {
             prepare.extend(["--log-image", "80MB"]);

@@ -16,9 +16,16 @@ pub struct Lab {
 }
 
 /// To prepare this target on an image.
-pub fn on_image<'a>(target: &'a str, filesystem: &'a str, size: &'a str) -> Vec<&'a str> {
-    let words = ["prepare", "--target", target, "--filesystem", filesystem];
-    [&words[..], &["--image", size]].concat()
+pub const fn on_image<'a>(target: &'a str, filesystem: &'a str, size: &'a str) -> [&'a str; 7] {
+    [
+        "prepare",
+        "--target",
+        target,
+        "--filesystem",
+        filesystem,
+        "--image",
+        size,
+    ]
 }
 
 impl Lab {

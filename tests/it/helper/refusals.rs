@@ -1,21 +1,9 @@
 //! What the helper does not do, whoever asks: and nothing is left of the attempt.
 
-use super::lab::{Lab, system};
+use super::lab::{Lab, on_image, system};
 use pgfsbench_tests::server_owner;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, chown, symlink};
-
-fn prepare<'a>(target: &'a str, filesystem: &'a str, size: &'a str) -> Vec<&'a str> {
-    vec![
-        "prepare",
-        "--target",
-        target,
-        "--filesystem",
-        filesystem,
-        "--image",
-        size,
-    ]
-}
 
 #[test]
 fn a_configuration_that_others_can_change_is_refused() {
@@ -95,23 +83,23 @@ fn hostile_names_options_and_sizes_are_refused() {
     ] {
         let given = format!("{option}={text}");
         lab.refused(
-            &[&prepare("t", "ext4", "32MB")[..], &[&given]].concat(),
+            &[&on_image("t", "ext4", "32MB")[..], &[&given]].concat(),
             &[word],
         );
     }
     lab.refused(
-        &prepare("t", "ntfs", "32MB"),
+        &on_image("t", "ntfs", "32MB"),
         &["unknown filesystem \"ntfs\""],
     );
-    lab.refused(&prepare("t", "ext4", "1MB"), &["too small"]);
+    lab.refused(&on_image("t", "ext4", "1MB"), &["too small"]);
     lab.refused(
-        &prepare("t", "ext4", "3GB"),
+        &on_image("t", "ext4", "3GB"),
         &["is not allowed in", "allows 2048 MB"],
     );
-    lab.refused(&prepare("t", "ext4", "8388607TB"), &["is not allowed in"]);
+    lab.refused(&on_image("t", "ext4", "8388607TB"), &["is not allowed in"]);
     lab.configure(&lab.usual().replace("2GB", "8000000TB"));
     lab.refused(
-        &prepare("t", "ext4", "7000000TB"),
+        &on_image("t", "ext4", "7000000TB"),
         &["no room for an image"],
     );
     lab.assert_nothing_left();
@@ -122,14 +110,14 @@ fn limits_count_all_images() {
     let Some(lab) = Lab::new("limits_count_all_images") else {
         return;
     };
-    lab.ok(&prepare("a", "ext4", "1GB"));
+    lab.ok(&on_image("a", "ext4", "1GB"));
     lab.refused(
-        &prepare("b", "ext4", "1025MB"),
+        &on_image("b", "ext4", "1025MB"),
         &["is not allowed in", "1024 MB are in use"],
     );
-    lab.ok(&prepare("b", "ext4", "32MB"));
-    lab.ok(&prepare("c", "ext4", "32MB"));
-    lab.refused(&prepare("d", "ext4", "32MB"), &["too many images"]);
+    lab.ok(&on_image("b", "ext4", "32MB"));
+    lab.ok(&on_image("c", "ext4", "32MB"));
+    lab.refused(&on_image("d", "ext4", "32MB"), &["too many images"]);
     lab.ok(&["cleanup"]);
     lab.assert_nothing_left();
 }
@@ -143,14 +131,14 @@ fn a_filesystem_that_is_not_there_or_not_allowed_is_said_before_anything_is_touc
     };
     let kernel = fs::read_to_string("/proc/filesystems").expect("filesystems");
     if !kernel.lines().any(|line| line.ends_with("\tjfs")) {
-        let said = lab.refused(&prepare("t", "jfs", "64MB"), &["HINT: "]);
+        let said = lab.refused(&on_image("t", "jfs", "64MB"), &["HINT: "]);
         assert!(
             said.contains("this kernel has no jfs") || said.contains("jfsutils"),
             "{said}"
         );
     }
     lab.configure(&format!("filesystems = [\"xfs\"]\n{}", lab.usual()));
-    lab.refused(&prepare("t", "ext4", "64MB"), &["ext4 is not allowed"]);
+    lab.refused(&on_image("t", "ext4", "64MB"), &["ext4 is not allowed"]);
     lab.assert_nothing_left();
 }
 
@@ -162,13 +150,13 @@ fn directories_that_are_links_or_not_roots_are_refused() {
     let images = lab.path("images");
     chown(&images, server_owner(), None).expect("chown");
     lab.refused(
-        &prepare("t", "ext4", "32MB"),
+        &on_image("t", "ext4", "32MB"),
         &["can be changed by others than root"],
     );
     chown(&images, Some(0), None).expect("chown");
     fs::set_permissions(&images, Permissions::from_mode(0o1777)).expect("chmod");
     lab.refused(
-        &prepare("t", "ext4", "32MB"),
+        &on_image("t", "ext4", "32MB"),
         &["can be changed by others than root"],
     );
     fs::set_permissions(&images, Permissions::from_mode(0o700)).expect("chmod");
@@ -176,7 +164,7 @@ fn directories_that_are_links_or_not_roots_are_refused() {
     fs::rename(&images, lab.path("elsewhere")).expect("rename");
     symlink(lab.path("elsewhere"), &images).expect("symlink");
     lab.refused(
-        &prepare("t", "ext4", "32MB"),
+        &on_image("t", "ext4", "32MB"),
         &["is not a directory", "Symbolic links are not followed."],
     );
     assert_eq!(lab.list("elsewhere"), [""; 0]);
@@ -184,7 +172,7 @@ fn directories_that_are_links_or_not_roots_are_refused() {
     fs::rename(lab.path("elsewhere"), &images).expect("rename");
 
     symlink("/tmp", lab.path("mnt")).expect("symlink");
-    lab.refused(&prepare("t", "ext4", "32MB"), &["is not a directory"]);
+    lab.refused(&on_image("t", "ext4", "32MB"), &["is not a directory"]);
     fs::remove_file(lab.path("mnt")).expect("remove");
     lab.assert_nothing_left();
 }
@@ -203,7 +191,7 @@ fn what_is_there_already_is_left_alone() {
     ] {
         make();
         lab.refused(
-            &prepare("t", "ext4", "32MB"),
+            &on_image("t", "ext4", "32MB"),
             &["is there already", "somebody else's"],
         );
         lab.ok(&["cleanup"]);
@@ -213,7 +201,7 @@ fn what_is_there_already_is_left_alone() {
     }
     let mount_point = lab.path("mnt/bench@t");
     fs::create_dir_all(mount_point.join("precious")).expect("directories");
-    lab.refused(&prepare("t", "ext4", "32MB"), &["is there already"]);
+    lab.refused(&on_image("t", "ext4", "32MB"), &["is there already"]);
     lab.ok(&["cleanup"]);
     assert!(mount_point.join("precious").exists());
 }
@@ -223,7 +211,7 @@ fn a_forged_journal_is_not_believed() {
     let Some(lab) = Lab::new("a_forged_journal_is_not_believed") else {
         return;
     };
-    let prepare = prepare("t", "ext4", "32MB");
+    let prepare = on_image("t", "ext4", "32MB");
     let killed = lab.run(&[&prepare[..], &["--stop-after", "create_image"]].concat());
     assert!(!killed.status.success());
     let entry = lab.path("state/journal/bench@t.json");
@@ -283,7 +271,7 @@ fn somebody_elses_mount_on_the_mount_point_stays() {
     let Some(lab) = Lab::new("somebody_elses_mount_on_the_mount_point_stays") else {
         return;
     };
-    lab.ok(&prepare("t", "ext4", "32MB"));
+    lab.ok(&on_image("t", "ext4", "32MB"));
     let mount_point = lab.path("mnt/bench@t").display().to_string();
     system(
         "mount",

@@ -1,7 +1,7 @@
 //! Settings of the disk's queue and of the kernel: set while a target is prepared, and put back after it, whatever happens.
 
 use super::disk::{Disk, MEGABYTES};
-use super::lab::Lab;
+use super::lab::{Lab, on_image};
 use super::machine::{Machine, Partitions, Queue, kernel};
 use pgfsbench_tests::skip;
 use serde_json::Value;
@@ -268,15 +268,7 @@ fn what_is_the_whole_machines_has_to_be_allowed() {
         return;
     };
     let machine = Machine::new();
-    let wanted = [
-        "prepare",
-        "--target",
-        "t",
-        "--filesystem",
-        "ext4",
-        "--image",
-        "64MB",
-    ];
+    let wanted = on_image("t", "ext4", "64MB");
     lab.refused(
         &[&wanted[..], &KERNEL].concat(),
         &["kernel settings are not allowed", "kernel_settings = true"],
@@ -297,15 +289,7 @@ fn an_images_settings_are_put_back_before_others_get_its_loop_device() {
     else {
         return;
     };
-    let wanted = [
-        "prepare",
-        "--target",
-        "t",
-        "--filesystem",
-        "ext4",
-        "--image",
-        "64MB",
-    ];
+    let wanted = on_image("t", "ext4", "64MB");
     let result: Value = serde_json::from_str(&lab.ok(&wanted)).expect("JSON");
     let device = result["device"].as_str().expect("a device").to_owned();
     let queue = Queue::watched(&device);
