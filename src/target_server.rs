@@ -2,6 +2,7 @@
 //! the journal before it is there, and nothing outside that directory is touched.
 
 pub mod settings;
+mod shared_memory;
 
 use std::{
     fs::{self, DirBuilder, File, OpenOptions},
@@ -268,6 +269,10 @@ impl TargetServer {
         let owner = Owner::of(&own).map_err(|e| system("look at", &own, &e))?;
         if owner == self.owner {
             self.stop()?;
+            if let Err(error) = shared_memory::remove_left(&self.data()) {
+                let path = self.data();
+                crate::janitor::log_warning(&system("remove shared memory of", &path, &error));
+            }
             if with_files {
                 remove_tree(&self.directory)?;
             }

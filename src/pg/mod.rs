@@ -13,6 +13,7 @@ pub mod process;
 pub mod session;
 pub mod shmem;
 pub mod sql;
+pub mod sysv;
 pub mod utility;
 mod version;
 pub mod xact;

@@ -185,6 +185,54 @@ fn a_target_server_that_dies_fails_the_run_and_leaves_nothing() {
     );
 }
 
+/// What a server has in shared memory that would outlive it: the number of its System V segment, and files.
+fn shared_memory_of(data: &Path, postmaster: i32) -> (String, Vec<String>) {
+    let file = fs::read_to_string(data.join("postmaster.pid")).expect("postmaster.pid");
+    let line = file.lines().nth(6).expect("its seventh line");
+    let segment = line.split_whitespace().nth(1).expect("key and number");
+    let maps = fs::read_to_string(format!("/proc/{postmaster}/maps")).expect("its memory");
+    let files = maps
+        .lines()
+        .filter_map(|line| line.split_whitespace().last())
+        .filter(|file| file.starts_with("/dev/shm/PostgreSQL."))
+        .map(str::to_owned)
+        .collect();
+    (segment.to_owned(), files)
+}
+
+#[test]
+fn shared_memory_of_a_target_server_that_was_killed_goes_with_it() {
+    let place = Place::new("");
+    let run = place.bench.run_started(LONG_RUN);
+    place.wait_for_phase("measure");
+    let postmaster = place.postmaster();
+    let data = fs::read_link(format!("/proc/{postmaster}/cwd")).expect("its directory");
+    let (segment, files) = shared_memory_of(&data, postmaster);
+    let segments = || {
+        let table = fs::read_to_string("/proc/sysvipc/shm").expect("the kernel's table");
+        let numbers = table
+            .lines()
+            .filter_map(|line| line.split_whitespace().nth(1));
+        numbers.map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert!(segments().contains(&segment) && !files.is_empty());
+    place.bench.server.signal(postmaster, Signal::KILL);
+    place.nothing_is_left("the target server was killed");
+    let ending = place.ending(&run);
+    assert!(ending.starts_with("failed 57P02"), "{ending}");
+    assert!(!segments().contains(&segment), "segment {segment} is left");
+    let left: Vec<_> = files
+        .iter()
+        .filter(|file| Path::new(file).exists())
+        .collect();
+    assert!(left.is_empty(), "{left:?}");
+    // Of this server itself, nothing was touched.
+    let own = place.bench.server.postmaster();
+    let (segment, files) = shared_memory_of(&place.bench.server.data(), own);
+    assert!(segments().contains(&segment));
+    assert!(files.iter().all(|file| Path::new(file).exists()));
+}
+
 #[test]
 fn a_target_server_goes_with_the_server_that_asked() {
     let place = Place::new("");
