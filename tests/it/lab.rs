@@ -106,6 +106,9 @@ fn smoke(test: &str, filesystem: &str, disk: Disk) {
         "done, 100 transactions".to_owned(),
         format!("{filesystem} on {device}, data and WAL, in a guest: uml"),
         "prepare done for run 1, release done for run 1".to_owned(),
+        format!("again {filesystem}"),
+        format!("mounted {filesystem}"),
+        "released true".to_owned(),
     ];
     let expected: Vec<String> = array.into_iter().chain(expected).collect();
     assert_eq!(facts, expected, "{said}");

@@ -12,3 +12,7 @@ SELECT format('fact: %s, %s transactions', status, transactions_total) FROM fsbe
 SELECT format('fact: %s on %s, %s, in a guest: %s', filesystem, device, scope, virtualization) FROM fsbench.environment;
 SELECT 'fact: ' || string_agg(format('%s %s for run %s', action, status, run_id), ', ' ORDER BY job_id)
 FROM fsbench.helper_job WHERE action IN ('prepare', 'release');
+-- Once more, over what it has written itself; what it takes for its own is known by the UUID, which some programs choose.
+SELECT 'fact: again ' || filesystem FROM fsbench.prepare_target('lab');
+\! echo "fact: mounted $(findmnt -n -o FSTYPE /run/pgfsbench/mnt/postgres@lab)"
+SELECT 'fact: released ' || fsbench.release_target('lab');
