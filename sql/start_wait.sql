@@ -35,7 +35,8 @@ SELECT status, label FROM fsbench.result WHERE run_id = :d;
 DO $$
 BEGIN
     FOR i IN 1..6000 LOOP
-        IF EXISTS (SELECT FROM fsbench.progress WHERE phase = 'measure' AND done > 0) THEN
+        IF EXISTS (SELECT FROM fsbench.progress WHERE phase = 'measure' AND done > 0)
+           AND EXISTS (SELECT FROM pg_stat_activity WHERE backend_type = 'fsbench sampler') THEN
             RETURN;
         END IF;
         PERFORM pg_sleep(0.01);

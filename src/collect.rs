@@ -135,7 +135,7 @@ impl Seen {
     }
 
     /// What the worker has reported of the settings that decide about durability; see [`durability`].
-    pub fn after_load(&mut self, report: &str) {
+    pub fn of_work_database(&mut self, report: &str) {
         self.durability = serde_json::from_str(report).ok();
     }
 

@@ -11,7 +11,7 @@ use std::{
 use pgfsbench_core::{
     balance::{self, Balances},
     board::{ClientSlot, ClientState, Sample},
-    spec::{Bound, Spec},
+    spec::{Bound, Spec, Stage},
 };
 use serde_json::{Value, json};
 
@@ -22,7 +22,7 @@ use crate::{
     errors::{Fault, sqlstate},
     janitor::{self, log_warning},
     journal::{self, Entry},
-    outcome::Outcome,
+    outcome::{Outcome, Row},
     pg::{
         catalog,
         process::{self, Database},
@@ -176,6 +176,8 @@ pub struct Run {
     phases_there: Option<Value>,
     /// Whether another server has said how the run ended, which nothing here knows better.
     ended_there: bool,
+    /// What was done before a run on a target could begin, as phases.
+    steps: Vec<Value>,
     looked_at_room: Instant,
     /// When something is to be done without anybody waking this process; 0 for nothing.
     alarm_ns: u64,
@@ -213,6 +215,7 @@ impl Run {
             storage: None,
             phases_there: None,
             ended_there: false,
+            steps: Vec::new(),
             looked_at_room: Instant::now(),
             alarm_ns: 0,
             checkpoints: collect::CheckpointCounter::default(),
@@ -275,16 +278,24 @@ impl Run {
             return self.carry_out_on_target();
         }
         self.begin()?;
-        self.provision()?;
-        self.load()?;
-        self.vacuum()?;
+        match self.spec.stage.clone() {
+            Stage::OnLoaded { database, .. } => self.adopt(&database)?,
+            Stage::Whole | Stage::LoadOnly => {
+                self.provision()?;
+                self.load()?;
+                self.vacuum()?;
+            }
+        }
         // Before the clients, whose worker slots it would need beside theirs.
         self.checkpoint()?;
+        if self.spec.stage == Stage::LoadOnly {
+            return self.leave_loaded();
+        }
         self.prepare_clients()?;
         self.measure()?;
         let balances = self.verify()?;
         self.enter(Phase::Collect, 0);
-        self.seen.load_ms = Some(self.ms_of(Phase::Load) + self.ms_of(Phase::Vacuum));
+        self.seen.load_ms = self.load_ms();
         let phases = self.phase_times();
         let slots = &shmem::clients()[..self.spec.clients as usize];
         let row = collect::store(self, slots, &balances, phases)?;
@@ -345,6 +356,52 @@ impl Run {
         Ok(())
     }
 
+    /// Takes a work database over that an earlier run has left, loaded.
+    fn adopt(&mut self, database: &str) -> Result<(), Fault> {
+        self.enter(Phase::Provision, 0);
+        self.seen.before_provision()?;
+        let (oid, mark) =
+            xact::transaction(|| store::left_database(database))?.ok_or_else(|| {
+                Fault::new(
+                    sqlstate::NOT_IN_THIS_STATE,
+                    format!("there are no loaded data in database \"{database}\""),
+                )
+            })?;
+        let (run_id, home) = (self.run_id, session::database());
+        xact::transaction(|| store::set_work_database(run_id, database, oid, &mark))?;
+        let entry = Entry {
+            work_database: database.to_owned(),
+            work_database_oid: oid,
+            mark,
+            ..Entry::on_target(home, run_id)
+        };
+        journal::write(&entry)?;
+        self.entry = Some(entry);
+        let name = utility::identifier(database);
+        utility::run(&[&format!("ALTER DATABASE {name} ALLOW_CONNECTIONS false")])?;
+        self.board.run.work_database.store(oid, Release);
+        Ok(())
+    }
+
+    /// The end of a run that only loads: the work database stays.
+    fn leave_loaded(&mut self) -> Result<Outcome, Fault> {
+        self.end_phase();
+        let (load_ms, phases) = (self.load_ms(), self.phase_times());
+        xact::transaction(|| store::set_loaded(self.run_id, load_ms, &phases))?;
+        Ok(Outcome::Done(Row {
+            run_id: self.run_id,
+            target: self.spec.target.clone(),
+            workload: self.spec.workload.as_str().into(),
+            ..Row::default()
+        }))
+    }
+
+    /// Loading, vacuuming and keys; None when the data were loaded before.
+    fn load_ms(&self) -> Option<f64> {
+        let loads = self.phases.iter().any(|p| p.phase == Phase::Load);
+        loads.then(|| self.ms_of(Phase::Load) + self.ms_of(Phase::Vacuum))
+    }
+
     /// `fsbench_work_<run id>`, or with a number behind it when another database of the server has kept that name.
     fn free_name(&self) -> Result<String, Fault> {
         let name = format!("fsbench_work_{}", self.run_id);
@@ -359,9 +416,7 @@ impl Run {
     fn load(&mut self) -> Result<(), Fault> {
         let rows = u64::from(self.spec.scale) * pgbench::ACCOUNTS;
         self.enter(Phase::Load, rows);
-        self.have_done(Task::Load)?;
-        self.seen.after_load(&self.board.run.worker.report.get());
-        Ok(())
+        self.have_done(Task::Load)
     }
 
     fn vacuum(&mut self) -> Result<(), Fault> {
@@ -383,7 +438,10 @@ impl Run {
 
     fn checkpoint(&mut self) -> Result<(), Fault> {
         self.enter(Phase::Checkpoint, 0);
-        self.have_done(Task::Checkpoint)
+        self.have_done(Task::Checkpoint)?;
+        self.seen
+            .of_work_database(&self.board.run.worker.report.get());
+        Ok(())
     }
 
     fn measure(&mut self) -> Result<(), Fault> {

@@ -27,6 +27,7 @@ mod outcome;
 mod pg;
 mod plan;
 mod preflight;
+mod prepared_data;
 mod recovery;
 mod sampler;
 mod settings;

@@ -1,11 +1,21 @@
 //! The settings `pgfsbench.*` of the server.
 
+use std::ffi::CString;
+
+use pgfsbench_core::spec::Stage;
 use pgrx::guc::{GucContext, GucFlags, GucRegistry, GucSetting};
 
-use crate::pg::config;
+use crate::{
+    errors::{Fault, sqlstate},
+    pg::config,
+};
 
 static MAX_CLIENTS: GucSetting<i32> = GucSetting::<i32>::new(128);
 static RESERVED_SPACE_MB: GucSetting<i32> = GucSetting::<i32>::new(512);
+static PREPARED_DATA_LIMIT_MB: GucSetting<i32> = GucSetting::<i32>::new(16 * 1024);
+static PREPARED_DATA_DIRECTORY: GucSetting<Option<CString>> =
+    GucSetting::<Option<CString>>::new(None);
+static STAGE: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(None);
 static PROGRESS: GucSetting<bool> = GucSetting::<bool>::new(true);
 
 /// Defines them. From `_PG_init`.
@@ -33,6 +43,32 @@ pub fn define(preloading: bool) {
         GucContext::Suset,
         GucFlags::UNIT_MB,
     );
+    GucRegistry::define_int_guc(
+        c"pgfsbench.prepared_data_limit",
+        c"Sets how much data that were loaded once are kept, to be copied to targets.",
+        c"Zero means that each run loads its data on its target. What was not used for the longest time goes first.",
+        &PREPARED_DATA_LIMIT_MB,
+        0,
+        i32::MAX,
+        GucContext::Sighup,
+        GucFlags::UNIT_MB,
+    );
+    GucRegistry::define_string_guc(
+        c"pgfsbench.prepared_data_directory",
+        c"Sets the directory in which data are kept that are copied to targets.",
+        c"If empty, it is in the data directory, and left out of base backups.",
+        &PREPARED_DATA_DIRECTORY,
+        GucContext::Sighup,
+        GucFlags::SUPERUSER_ONLY,
+    );
+    GucRegistry::define_string_guc(
+        c"pgfsbench.stage",
+        c"Sets which part of a run this server does; pgfsbench sets it in servers of its own.",
+        c"JSON.",
+        &STAGE,
+        GucContext::Suset,
+        GucFlags::NO_SHOW_ALL | GucFlags::DISALLOW_IN_FILE,
+    );
     GucRegistry::define_bool_guc(
         c"pgfsbench.progress",
         c"Sends a NOTICE with the progress of a run to the session that waits for it.",
@@ -54,6 +90,35 @@ pub fn max_clients() -> u32 {
 /// `pgfsbench.reserved_space`, in bytes.
 pub fn reserved_space_bytes() -> u64 {
     RESERVED_SPACE_MB.get() as u64 * 1024 * 1024
+}
+
+/// `pgfsbench.prepared_data_limit`, in bytes.
+pub fn prepared_data_limit_bytes() -> u64 {
+    PREPARED_DATA_LIMIT_MB.get() as u64 * 1024 * 1024
+}
+
+/// `pgfsbench.prepared_data_directory`; None when it is empty.
+pub fn prepared_data_directory() -> Option<String> {
+    text_of(&PREPARED_DATA_DIRECTORY)
+}
+
+/// `pgfsbench.stage`.
+pub fn stage() -> Result<Stage, Fault> {
+    match text_of(&STAGE) {
+        None => Ok(Stage::Whole),
+        Some(text) => serde_json::from_str(&text).map_err(|e| {
+            Fault::new(
+                sqlstate::INVALID_PARAMETER,
+                format!("invalid value of pgfsbench.stage: {e}"),
+            )
+            .hint("Run RESET pgfsbench.stage.")
+        }),
+    }
+}
+
+fn text_of(setting: &GucSetting<Option<CString>>) -> Option<String> {
+    let text = setting.get()?.to_string_lossy().into_owned();
+    Some(text).filter(|text| !text.is_empty())
 }
 
 /// `pgfsbench.progress`.

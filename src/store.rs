@@ -72,6 +72,31 @@ pub fn set_work_database(run_id: i64, name: &str, oid: u32, mark: &str) -> Resul
     Ok(())
 }
 
+/// The database of this name that a run has left, if it is one: its OID and its mark.
+pub fn left_database(name: &str) -> Result<Option<(u32, String)>, Fault> {
+    let text = sql::read(
+        "SELECT jsonb_build_array(oid::bigint, substring(shobj_description(oid, 'pg_database') \
+             FROM '^pgfsbench: work database of run .*; mark ([0-9a-f]+)$')) \
+         FROM pg_catalog.pg_database WHERE datname = $1",
+        &[Some(name)],
+    )?;
+    Ok(text.and_then(|text| serde_json::from_str(&text).ok()))
+}
+
+/// Ends a run that only loads.
+pub fn set_loaded(run_id: i64, load_ms: Option<f64>, phases: &Value) -> Result<(), Fault> {
+    sql::write(
+        "UPDATE fsbench.run_log SET status = 'done', kept = true, load_ms = $2::float8, phases = $3::jsonb, \
+           ended_at = clock_timestamp() WHERE run_id = $1::bigint",
+        &[
+            Some(&run_id.to_string()),
+            load_ms.map(|ms| ms.to_string()).as_deref(),
+            Some(&phases.to_string()),
+        ],
+    )?;
+    Ok(())
+}
+
 /// Stores columns of `run_log` by name.
 pub fn update_run(run_id: i64, columns: &Value) -> Result<(), Fault> {
     let Value::Object(columns) = columns else {

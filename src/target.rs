@@ -14,7 +14,7 @@ use serde_json::Value;
 use crate::errors::{Fault, sqlstate};
 
 pub use connection::check as check_connection;
-pub use place::{is_trustworthy, mount_point};
+pub use place::{check_directory, is_trustworthy, mount_point};
 pub use row::{Kind, Row, size};
 pub use settings::check as check_settings;
 

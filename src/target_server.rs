@@ -14,7 +14,7 @@ use std::{
 };
 
 use rustix::{
-    fs::{AtFlags, CWD, StatxFlags, statx},
+    fs::{Advice, AtFlags, CWD, StatxFlags, fadvise, statx},
     process::{Pid, Signal, kill_process},
 };
 use serde::{Deserialize, Serialize};
@@ -33,6 +33,8 @@ use settings::Settings;
 const START: Duration = Duration::from_secs(60);
 /// How long its processes may take to end before they are killed.
 const STOP: Duration = Duration::from_secs(60);
+/// How long a shutdown may take that writes a checkpoint.
+const SHUT_DOWN: Duration = Duration::from_secs(600);
 /// Unix sockets have paths of at most 107 bytes.
 const LONGEST_SOCKET: usize = 107;
 /// The number in the name of its socket: there is no other server in that directory.
@@ -105,7 +107,8 @@ impl TargetServer {
             .join(&self.socket_name)
     }
 
-    fn data(&self) -> PathBuf {
+    /// Its data directory.
+    pub fn data(&self) -> PathBuf {
         self.directory.join("data")
     }
 
@@ -143,24 +146,50 @@ impl TargetServer {
         settings.to_file(&self.socket_directory(), PORT)
     }
 
-    /// Makes the cluster, and has it on disk.
-    pub fn make(
-        &self,
-        bindir: &Path,
-        user: &str,
-        data_checksums: bool,
-        look: Look,
-    ) -> Result<(), Fault> {
+    /// Makes the directories of the server and of its socket.
+    pub fn make_directories(&self) -> Result<(), Fault> {
         for directory in [&self.directory, &self.socket_directory()] {
             DirBuilder::new()
                 .mode(0o700)
                 .create(directory)
                 .map_err(|e| system("create directory", directory, &e))?;
         }
+        Ok(())
+    }
+
+    /// Makes an empty cluster, and has it on disk.
+    pub fn make_cluster(
+        &self,
+        bindir: &Path,
+        user: &str,
+        data_checksums: bool,
+        look: Look,
+    ) -> Result<(), Fault> {
         let argv = self.initdb(bindir, user, data_checksums);
         let mut command = self.command(Path::new(&argv[0]), "initdb")?;
         command.args(&argv[1..]);
         self.run(command, "initdb", look)?;
+        self.sync()
+    }
+
+    /// Copies the data directory of a server that was shut down, and has the copy on disk. No blocks are shared with it:
+    /// a filesystem would have to part them in the measured window.
+    pub fn copy_cluster(&self, from: &Path, look: Look) -> Result<(), Fault> {
+        let mut command = self.command(Path::new("/bin/cp"), "copy")?;
+        command
+            .args(["-a", "--reflink=never", "-T", "--"])
+            .arg(from)
+            .arg(self.data());
+        self.run(command, "cp", look)?;
+        self.sync()
+    }
+
+    /// Has the kernel forget the files of the cluster, which are on disk: the server begins with a cold page cache.
+    pub fn forget_pages(&self) -> Result<(), Fault> {
+        forget_pages_below(&self.data()).map_err(|e| system("read", &self.data(), &e))
+    }
+
+    fn sync(&self) -> Result<(), Fault> {
         // All at once is faster than file by file; nothing of it is to be written back in the measured window.
         let directory =
             File::open(&self.directory).map_err(|e| system("open", &self.directory, &e))?;
@@ -220,6 +249,47 @@ impl TargetServer {
             process::wait(Duration::from_millis(50));
             look()?;
         }
+    }
+
+    /// Shuts it down, so that its data directory can be copied.
+    pub fn shut_down(&self, bindir: &Path, look: Look) -> Result<(), Fault> {
+        let began = Instant::now();
+        let file = self.data().join("postmaster.pid");
+        let text = fs::read_to_string(&file).map_err(|e| system("read", &file, &e))?;
+        let postmaster = text.lines().next().and_then(|line| line.parse().ok());
+        if let Some(postmaster) = postmaster.and_then(Pid::from_raw) {
+            // Fast shutdown; that it has ended is seen below.
+            let _ = kill_process(postmaster, Signal::INT);
+        }
+        while !self.processes()?.is_empty() {
+            look()?;
+            if began.elapsed() > SHUT_DOWN {
+                return Err(Fault::new(
+                    sqlstate::SYSTEM,
+                    "the target server does not shut down",
+                ));
+            }
+            process::wait(Duration::from_millis(20));
+        }
+        let mut command = self.command(&bindir.join("pg_controldata"), "controldata")?;
+        command.arg("-D").arg(self.data());
+        self.run(command, "pg_controldata", look)?;
+        let said = end_of(&self.directory.join("controldata.out"));
+        let is_down = said.lines().any(|line| {
+            line.strip_prefix("Database cluster state:")
+                .is_some_and(|state| state.trim() == "shut down")
+        });
+        if is_down {
+            return Ok(());
+        }
+        Err(Fault::new(
+            sqlstate::CRASHED,
+            "the target server was stopped or crashed",
+        )
+        .detail(format!(
+            "Its log ends with: {}",
+            last_of(&end_of(&self.log()))
+        )))
     }
 
     fn connect(&self, user: &str, look: Look) -> Result<Connection, Fault> {
@@ -399,6 +469,21 @@ impl TargetServer {
             )),
         )
     }
+}
+
+/// Of files that are on disk.
+fn forget_pages_below(directory: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(directory)? {
+        let entry = entry?;
+        let kind = entry.file_type()?;
+        if kind.is_dir() {
+            forget_pages_below(&entry.path())?;
+        } else if kind.is_file() {
+            let file = File::open(entry.path())?;
+            fadvise(&file, 0, None, Advice::DontNeed)?;
+        }
+    }
+    Ok(())
 }
 
 /// Removes a directory with what is in it, for good.

@@ -97,7 +97,7 @@ fn work(task: i32, board: &Board, request: &Request) -> Result<(), Fault> {
     } else if task == Task::Vacuum as i32 {
         vacuum(board)
     } else if task == Task::Checkpoint as i32 {
-        checkpoint()
+        checkpoint(board)
     } else {
         verify(board)
     }
@@ -117,8 +117,6 @@ fn load(board: &Board, spec: &Spec) -> Result<(), Fault> {
             stop_if_told(board)
         })
     })?;
-    let durability = xact::transaction(collect::durability)?;
-    board.run.worker.report.set(&durability);
     Ok(())
 }
 
@@ -132,7 +130,7 @@ fn vacuum(board: &Board) -> Result<(), Fault> {
     Ok(())
 }
 
-fn checkpoint() -> Result<(), Fault> {
+fn checkpoint(board: &Board) -> Result<(), Fault> {
     utility::run(&["CHECKPOINT"])?;
     for directory in ["", "pg_wal"] {
         let path = session::data_directory().join(directory);
@@ -147,6 +145,9 @@ fn checkpoint() -> Result<(), Fault> {
             )
         })?;
     }
+    // Here is the database whose settings hold for the clients.
+    let durability = xact::transaction(collect::durability)?;
+    board.run.worker.report.set(&durability);
     Ok(())
 }
 

@@ -78,6 +78,46 @@ pub enum Bound {
     Transactions(u64),
 }
 
+/// Where the data of a run on a target comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Data {
+    /// A copy of data that were loaded once.
+    #[default]
+    Copied,
+    /// Loaded on the target.
+    Loaded,
+}
+
+/// What the page cache holds when the server of a target starts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cache {
+    /// The data, as far as they fit.
+    #[default]
+    Warm,
+    /// Nothing of the data.
+    Cold,
+}
+
+/// Which part of a run this server does: how a target's server gets its data.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stage {
+    /// All of it.
+    #[default]
+    Whole,
+    /// Loads the data, and leaves them.
+    LoadOnly,
+    /// All but loading: the data are in this database, which an earlier run has left.
+    OnLoaded {
+        /// Its name.
+        database: String,
+        /// The scale that it was loaded with.
+        scale: u32,
+    },
+}
+
 /// How the tables are made and what is measured beside: the argument `options`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -89,16 +129,36 @@ pub struct Options {
     /// Whether a sampler runs.
     pub sample: bool,
     /// How long a run on a target waits for pgfsbench-helper to be there, in milliseconds.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "is_default")]
     pub wait_for_helper_ms: u64,
+    /// Where the data of a run on a target comes from.
+    #[serde(skip_serializing_if = "is_default")]
+    pub data: Data,
+    /// What the page cache holds when the server of a target starts.
+    #[serde(skip_serializing_if = "is_default")]
+    pub cache: Cache,
     /// The run is cancelled when whoever started it has not renewed its lease for so many milliseconds; 0 for no lease. A
     /// run on a target hands it on to the server there.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "is_default")]
     pub lease_ms: u64,
 }
 
-fn is_zero(number: &u64) -> bool {
-    *number == 0
+/// What only concerns targets is not stored with other runs.
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+impl Options {
+    /// The same without what only matters to the server that has a target.
+    pub fn for_target_server(&self) -> Self {
+        let own = Self::default();
+        Self {
+            wait_for_helper_ms: own.wait_for_helper_ms,
+            data: own.data,
+            cache: own.cache,
+            ..self.clone()
+        }
+    }
 }
 
 impl Default for Options {
@@ -109,6 +169,8 @@ impl Default for Options {
             sample: true,
             wait_for_helper_ms: 0,
             lease_ms: 0,
+            data: Data::Copied,
+            cache: Cache::Warm,
         }
     }
 }
@@ -138,6 +200,9 @@ pub struct Spec {
     pub settings: BTreeMap<String, String>,
     /// The argument `options`.
     pub options: Options,
+    /// Which part of it this server does.
+    #[serde(default)]
+    pub stage: Stage,
     /// A text of the caller's.
     pub label: Option<String>,
     /// Whether the work database is kept.

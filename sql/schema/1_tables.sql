@@ -101,7 +101,7 @@ COMMENT ON COLUMN fsbench.run_log.requested_at IS 'When it was asked for';
 COMMENT ON COLUMN fsbench.run_log.started_at IS 'When its coordinator began';
 COMMENT ON COLUMN fsbench.run_log.measured_from IS 'Start of the measured window';
 COMMENT ON COLUMN fsbench.run_log.ended_at IS 'When it was done, failed or cancelled';
-COMMENT ON COLUMN fsbench.run_log.phases IS 'Phases in their order: each with started_ms (since started_at) and ms; cleanup has no ms while it goes on. On a target the first one is server: making and starting it, or connecting to it';
+COMMENT ON COLUMN fsbench.run_log.phases IS 'Phases in their order: each with started_ms (since started_at) and ms; cleanup has no ms while it goes on. On a target the first ones are load_once (loading the data that are copied, if they were not there), filesystem (making and mounting it), copy, and server (starting it, or connecting to it)';
 COMMENT ON COLUMN fsbench.run_log.error_code IS 'SQLSTATE of the error that ended the run';
 COMMENT ON COLUMN fsbench.run_log.error IS 'Message of the error that ended the run';
 COMMENT ON COLUMN fsbench.run_log.error_detail IS 'DETAIL of that error';
@@ -225,7 +225,7 @@ CREATE TABLE fsbench.environment (
 );
 COMMENT ON TABLE fsbench.environment IS 'Where and how a run was made: what one needs to doubt it; what could not be found out is NULL';
 COMMENT ON COLUMN fsbench.environment.run_id IS 'Run';
-COMMENT ON COLUMN fsbench.environment.storage IS 'For a run on a filesystem that was made for it: what pgfsbench-helper was asked for (request), and what it has made (result); for a run on a server that was reached by a connection: the connection, and the number of the run there (remote_run_id)';
+COMMENT ON COLUMN fsbench.environment.storage IS 'For a run on a target: what pgfsbench-helper was asked for (request) and has made (result), and what was copied (data); for a run on a server that was reached by a connection: the connection, and the number of the run there (remote_run_id)';
 COMMENT ON COLUMN fsbench.environment.pgfsbench_version IS 'Version of the pgfsbench library';
 COMMENT ON COLUMN fsbench.environment.server_version IS 'Version of the server, in full';
 COMMENT ON COLUMN fsbench.environment.server_version_num IS 'Version of the server as a number';

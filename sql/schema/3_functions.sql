@@ -169,6 +169,17 @@ CREATE FUNCTION fsbench.alter_target(target text, filesystem text DEFAULT NULL, 
     AS 'MODULE_PATHNAME', 'fsbench_alter_target_wrapper';
 COMMENT ON FUNCTION fsbench.alter_target IS 'Changes what is given of a target, takes back what reset names (arguments of create_target), and leaves the rest; refused while a run is on it';
 
+CREATE FUNCTION fsbench._prepared_data(OUT scale integer, OUT fillfactor integer, OUT unlogged boolean, OUT data_checksums boolean,
+    OUT postgres text, OUT bytes bigint, OUT created_epoch bigint, OUT used_epoch bigint, OUT directory text) RETURNS SETOF record
+    LANGUAGE c VOLATILE PARALLEL UNSAFE
+    AS 'MODULE_PATHNAME', 'fsbench_prepared_data_wrapper';
+COMMENT ON FUNCTION fsbench._prepared_data IS 'What the view fsbench.prepared_data shows. Private';
+
+CREATE FUNCTION fsbench.drop_prepared_data() RETURNS bigint
+    LANGUAGE c VOLATILE PARALLEL UNSAFE
+    AS 'MODULE_PATHNAME', 'fsbench_drop_prepared_data_wrapper';
+COMMENT ON FUNCTION fsbench.drop_prepared_data IS 'Removes all data that were loaded once to be copied to targets, and returns their bytes; refused while a run uses them';
+
 CREATE FUNCTION fsbench.drop_target(target text) RETURNS text
     LANGUAGE c VOLATILE PARALLEL UNSAFE
     AS 'MODULE_PATHNAME', 'fsbench_drop_target_wrapper';

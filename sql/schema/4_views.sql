@@ -101,3 +101,18 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION fsbench.describe_devices IS 'Has the helper look at the devices of its configuration again, and shows fsbench.device';
+
+CREATE VIEW fsbench.prepared_data AS
+    SELECT scale, fillfactor, unlogged, data_checksums, postgres, bytes, to_timestamp(created_epoch) AS created_at,
+        to_timestamp(used_epoch) AS used_at, directory
+    FROM fsbench._prepared_data();
+COMMENT ON VIEW fsbench.prepared_data IS 'Data that were loaded once and are copied to targets. How much is kept is set by pgfsbench.prepared_data_limit; fsbench.drop_prepared_data() removes all';
+COMMENT ON COLUMN fsbench.prepared_data.scale IS 'Scale as in pgbench';
+COMMENT ON COLUMN fsbench.prepared_data.fillfactor IS 'Fillfactor of the tables';
+COMMENT ON COLUMN fsbench.prepared_data.unlogged IS 'Whether the tables are unlogged';
+COMMENT ON COLUMN fsbench.prepared_data.data_checksums IS 'Whether the cluster has data checksums';
+COMMENT ON COLUMN fsbench.prepared_data.postgres IS 'Program that made them';
+COMMENT ON COLUMN fsbench.prepared_data.bytes IS 'Bytes of the whole data directory';
+COMMENT ON COLUMN fsbench.prepared_data.created_at IS 'When they were loaded';
+COMMENT ON COLUMN fsbench.prepared_data.used_at IS 'When they were last copied; what was not used for the longest time is removed first';
+COMMENT ON COLUMN fsbench.prepared_data.directory IS 'Where they are';

@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use pgfsbench_core::spec::Asked;
+use pgfsbench_core::spec::{Asked, Stage};
 use pgrx::{
     JsonB, datum::Interval, iter::TableIterator, name, pg_extern, pg_sys::panic::ErrorReport,
 };
@@ -20,6 +20,7 @@ use crate::{
     errors::Fault,
     outcome::Outcome,
     pg::shmem,
+    settings,
 };
 
 #[allow(clippy::too_many_arguments)]
@@ -45,6 +46,7 @@ fn asked(
     let micros =
         |interval: Interval| interval.as_micros().clamp(i64::MIN.into(), i64::MAX.into()) as i64;
     Asked {
+        stage: Stage::Whole,
         target,
         workload,
         scale,
@@ -200,6 +202,10 @@ fn run(asked: &Asked) -> Result<crate::outcome::Row, Fault> {
 
 fn start(asked: &Asked) -> Result<i64, Fault> {
     let ready = guard::ready()?;
+    let asked = &Asked {
+        stage: settings::stage()?,
+        ..asked.clone()
+    };
     let spec = request::specify(&ready, asked)?;
     guard::janitor_is_there(ready.board)?;
     let ticket = request::submit(&ready, asked, &spec, true)?;

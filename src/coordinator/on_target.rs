@@ -1,20 +1,24 @@
 //! A run on another target than this server's own data directory: a server of its own is put there, carries the run out as
 //! any server does on itself, and gives the whole result in one document. The same engine runs everywhere.
 
+mod data;
 mod far;
 mod remote;
 
+use remote::Whose;
 use std::{
+    collections::BTreeMap,
     path::{Path, PathBuf},
     time::Duration,
 };
 
+use pgfsbench_core::spec::Stage;
 use serde_json::{Value, json};
 
 use super::Run;
 use crate::{
     board::Phase,
-    collect,
+    clock, collect,
     errors::{Fault, sqlstate},
     helper_job,
     journal::{self, Entry},
@@ -32,63 +36,135 @@ use crate::{
 /// parallel workers.
 const FURTHER_WORKERS: u32 = 16;
 
+/// The programs of a target server, and who it belongs to.
+struct Programs {
+    bindir: PathBuf,
+    /// Whether they are those of this server too.
+    own: bool,
+    user: String,
+}
+
 impl Run {
     /// From the row to the result, on the target.
     pub(super) fn carry_out_on_target(&mut self) -> Result<Outcome, Fault> {
         self.begin()?;
         self.enter(Phase::Provision, 0);
-        let target = xact::transaction(|| {
+        let (target, own_bindir) = xact::transaction(|| {
             preflight::check_target(&self.spec)?;
-            target::find(&self.spec.target)
+            Ok((target::find(&self.spec.target)?, own_bindir()?))
         })?;
         if let On::Connection(connection) = &target.on {
             return self.carry_out_far(connection);
         }
-        let (server, mut connection) = self.put_server(target)?;
+        let (server, mut connection, stage) = self.put_server(target, own_bindir)?;
         let result = self
             .make_sure_it_is_ours(&mut connection)
-            .and_then(|()| self.have_it_run(&mut connection, None));
+            .and_then(|()| self.have_it_run(&mut connection, Whose::Own(&stage)));
         drop(connection);
         result.map_err(|fault| server.explain(fault))
     }
 
-    /// Makes and starts the server on the target.
-    fn put_server(&mut self, target: Target) -> Result<(TargetServer, Connection), Fault> {
+    /// Makes and starts the server on the target, with or without data.
+    fn put_server(
+        &mut self,
+        target: Target,
+        own_bindir: PathBuf,
+    ) -> Result<(TargetServer, Connection, Stage), Fault> {
+        let bindir = target.bindir.clone().unwrap_or_else(|| own_bindir.clone());
+        let programs = Programs {
+            own: bindir == own_bindir,
+            bindir,
+            user: operating_system_user()?,
+        };
+        if matches!(target.on, On::Made { .. }) {
+            // Before data are loaded for nothing.
+            let patience = self.patience();
+            helper_job::wait_for_helper(patience, &mut || self.look_around())?;
+        }
+        let prepared = self.prepared_data(&target, &programs)?;
+        let began = self.begin_step();
         let directory = self.filesystem_of(&target)?;
+        self.end_step("filesystem", began);
         let server = TargetServer::at(&directory, &collect::random_mark())?;
         self.record(|entry| entry.server = Some(server.clone()))?;
-
-        let (mut copied, own_bindir, of_run) = xact::transaction(|| {
-            let of_run = settings::of_server(&self.spec.settings)?;
-            Ok((settings::copied()?, own_bindir()?, of_run))
-        })?;
+        server.make_directories()?;
+        let stage = match prepared {
+            Some(prepared) => {
+                self.copy(&prepared, &server)?;
+                prepared.stage
+            }
+            None => {
+                server.make_cluster(
+                    &programs.bindir,
+                    &programs.user,
+                    target.data_checksums,
+                    &mut || self.look_around(),
+                )?;
+                Stage::Whole
+            }
+        };
+        if target.drop_caches {
+            self.ask_helper(&target.name, "drop_caches", &json!({}))?;
+        }
+        let began = self.begin_step();
         let mut of_target = target.settings;
-        of_target.extend(of_run);
-        let bindir = target.bindir.as_deref().unwrap_or(&own_bindir);
+        of_target.extend(xact::transaction(|| {
+            settings::of_server(&self.spec.settings)
+        })?);
+        let connection = self.start_server(&server, &programs, of_target, &[])?;
+        self.end_step("server", began);
+        Ok((server, connection, stage))
+    }
+
+    /// Starts a server whose data directory is there, with this server's settings, those of the target, and further ones,
+    /// each winning over those before.
+    fn start_server(
+        &mut self,
+        server: &TargetServer,
+        programs: &Programs,
+        of_target: BTreeMap<String, String>,
+        further: &[(&'static str, String)],
+    ) -> Result<Connection, Fault> {
+        let mut copied = xact::transaction(settings::copied)?;
+        if !programs.own {
+            let mut look = || self.look_around();
+            let known = server.known_settings(&programs.bindir, &mut look)?;
+            copied.retain(|name, _| name.starts_with("pgfsbench.") || known.contains(name));
+        }
         let workers = self.spec.workers() + FURTHER_WORKERS;
-        let needed = vec![
+        let mut needed = vec![
             ("shared_preload_libraries", "pgfsbench".to_owned()),
             ("max_worker_processes", workers.to_string()),
             ("cluster_name", cluster_name(self.run_id)),
         ];
-        let user = operating_system_user()?;
-        let mut look = || self.look_around();
-        server.make(bindir, &user, target.data_checksums, &mut look)?;
-        if bindir != own_bindir {
-            let known = server.known_settings(bindir, &mut look)?;
-            copied.retain(|name, _| name.starts_with("pgfsbench.") || known.contains(name));
-        }
+        needed.extend(further.iter().cloned());
         server.configure(&Settings {
             copied,
             of_target,
             needed,
         })?;
-        if target.drop_caches {
-            self.ask_helper(&target.name, "drop_caches", &json!({}))?;
-        }
         let mut look = || self.look_around();
-        let connection = server.start(bindir, &user, &mut look)?;
-        Ok((server, connection))
+        server.start(&programs.bindir, &programs.user, &mut look)
+    }
+
+    /// A step of what comes before the run on the target; gives when it began.
+    fn begin_step(&self) -> u64 {
+        clock::now_ns()
+    }
+
+    /// Remembers a step, for the phases of the run; gives how long it took in milliseconds.
+    fn end_step(&mut self, name: &str, began_ns: u64) -> f64 {
+        let ms = clock::ms(began_ns, clock::now_ns());
+        let started_ms = clock::ms(self.started_ns, began_ns);
+        self.steps
+            .push(json!({"phase": name, "started_ms": started_ms, "ms": ms}));
+        ms
+    }
+
+    /// Adds to what is stored about the storage of the run.
+    fn note(&mut self, name: &str, what: Value) {
+        let storage = self.storage.get_or_insert_with(|| json!({}));
+        storage[name] = what;
     }
 
     /// Changes the entry of the journal, and has it on disk.
@@ -115,8 +191,6 @@ impl Run {
             }
             On::Made { request, .. } => request,
         };
-        let patience = self.patience();
-        helper_job::wait_for_helper(patience, &mut || self.look_around())?;
         self.release_earlier(&target.name)?;
         self.record(|entry| entry.prepared = Some(target.name.clone()))?;
         let made = self.ask_helper(&target.name, "prepare", request)?;
@@ -130,7 +204,8 @@ impl Run {
             .hint("Look whether this server sees the mounts of the machine: a service with PrivateMounts does not.")
         })?;
         xact::transaction(|| preflight::check_target_room(&self.spec, &directory))?;
-        self.storage = Some(json!({"request": request, "result": made}));
+        self.note("request", request.clone());
+        self.note("result", made);
         Ok(directory)
     }
 

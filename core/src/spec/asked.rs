@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Stage;
+
 /// The arguments of `run` and `start` as the caller gave them; None is NULL or not given.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -32,12 +34,19 @@ pub struct Asked {
     pub settings: Option<serde_json::Value>,
     /// Options of the workload: a JSON object; see [`super::Options`].
     pub options: Option<serde_json::Value>,
+    /// Which part of the run this server does; only pgfsbench itself asks for less than the whole.
+    #[serde(skip_serializing_if = "is_whole")]
+    pub stage: Stage,
     /// A text of the caller's.
     pub label: Option<String>,
     /// Whether the work database is kept.
     pub keep: bool,
     /// Whether the run is done although it may harm others on this server.
     pub force: bool,
+}
+
+fn is_whole(stage: &Stage) -> bool {
+    *stage == Stage::Whole
 }
 
 /// What is known of the server when a run is specified.

@@ -1,6 +1,6 @@
 //! Each argument by itself: what it may be, and the error when it is not.
 
-use super::{Bound, DEFAULT_TARGET, Facts, OVERHEAD_WORKERS, Workload};
+use super::{Bound, DEFAULT_TARGET, Facts, OVERHEAD_WORKERS, Options, Workload};
 use crate::refusal::{Kind, Refusal, quoted};
 use crate::units;
 
@@ -31,16 +31,24 @@ pub fn target(name: Option<&str>, targets: &[String]) -> Result<String, Refusal>
     )
 }
 
-/// Only targets have a helper to wait for.
-pub fn wait_for_helper(wait_ms: u64, target: &str) -> Result<(), Refusal> {
-    if wait_ms > 0 && target == DEFAULT_TARGET {
-        return Err(
-            Refusal::argument("option \"wait_for_helper_ms\" needs a target")
-                .detail("The target \"default\" needs nothing of pgfsbench-helper.")
-                .hint("Leave out the option, or give the argument \"target\"."),
-        );
+/// Options that mean nothing where no server is made.
+pub fn options(options: &Options, target: &str) -> Result<(), Refusal> {
+    let here = options.for_target_server();
+    let name = if options.wait_for_helper_ms != here.wait_for_helper_ms {
+        "wait_for_helper_ms"
+    } else if options.data != here.data {
+        "data"
+    } else if options.cache != here.cache {
+        "cache"
+    } else {
+        return Ok(());
+    };
+    if target != DEFAULT_TARGET {
+        return Ok(());
     }
-    Ok(())
+    Err(Refusal::argument(format!("option \"{name}\" needs a target"))
+        .detail("The target \"default\" is this server itself: nothing is made, mounted or copied for it.")
+        .hint("Leave out the option, or give the argument \"target\"."))
 }
 
 /// On a target the whole server goes with the run.

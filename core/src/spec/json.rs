@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::Options;
@@ -43,6 +44,8 @@ pub fn options(value: Option<&Value>) -> Result<Options, Refusal> {
             "fillfactor" => options.fillfactor = whole_number(name, value, 10, 100)? as u8,
             "unlogged" => options.unlogged = boolean(name, value)?,
             "sample" => options.sample = boolean(name, value)?,
+            "data" => options.data = word(name, value, &["copied", "loaded"])?,
+            "cache" => options.cache = word(name, value, &["warm", "cold"])?,
             "wait_for_helper_ms" => {
                 options.wait_for_helper_ms = whole_number(name, value, 0, LONGEST_WAIT_MS)?;
             }
@@ -53,7 +56,7 @@ pub fn options(value: Option<&Value>) -> Result<Options, Refusal> {
                 return Err(
                     Refusal::argument(format!("option {} does not exist", quoted(name)))
                         .detail("Names of options are in lower case.")
-                        .hint("Known options are \"fillfactor\", \"lease_ms\", \"sample\", \"unlogged\" and \"wait_for_helper_ms\"."),
+                        .hint("Known options are \"cache\", \"data\", \"fillfactor\", \"lease_ms\", \"sample\", \"unlogged\" and \"wait_for_helper_ms\"."),
                 );
             }
         }
@@ -123,6 +126,22 @@ fn boolean(name: &str, value: &Value) -> Result<bool, Refusal> {
         Refusal::argument(format!("invalid value of option \"{name}\""))
             .detail(format!("It is {}.", kind(value)))
             .hint("Give true or false, without quotes.")
+    })
+}
+
+/// One of some words.
+fn word<T: DeserializeOwned>(name: &str, value: &Value, words: &[&str]) -> Result<T, Refusal> {
+    let known = value.as_str().is_some_and(|text| words.contains(&text));
+    let parsed = known.then(|| serde_json::from_value(value.clone()).ok());
+    parsed.flatten().ok_or_else(|| {
+        let text = match value {
+            Value::String(text) => format!("It is {}.", quoted(text)),
+            other => format!("It is {}.", kind(other)),
+        };
+        let words: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
+        Refusal::argument(format!("invalid value of option \"{name}\""))
+            .detail(text)
+            .hint(format!("Give one of {}.", words.join(", ")))
     })
 }
 

@@ -9,7 +9,7 @@
 //!   transactions, so that the same seed gives the same final balances;
 //! - seed: a random one.
 
-use super::{Asked, Bound, Facts, OVERHEAD_WORKERS, Spec, Workload, check, json};
+use super::{Asked, Bound, Facts, OVERHEAD_WORKERS, Spec, Stage, Workload, check, json};
 use crate::refusal::Refusal;
 use crate::units;
 
@@ -37,7 +37,7 @@ pub fn resolve(asked: &Asked, facts: &Facts) -> Result<Spec, Refusal> {
     let latency_limit_ms = check::latency_limit(asked.latency_limit_ms)?;
     let settings = json::settings(asked.settings.as_ref())?;
     let options = json::options(asked.options.as_ref())?;
-    check::wait_for_helper(options.wait_for_helper_ms, &target)?;
+    check::options(&options, &target)?;
     let label = check::label(asked.label.as_deref())?;
     let clients = match check::clients(asked.clients, facts)? {
         Some(clients) => clients,
@@ -45,11 +45,15 @@ pub fn resolve(asked: &Asked, facts: &Facts) -> Result<Spec, Refusal> {
     };
     check::worker_slots(clients, facts)?;
 
+    let loaded_scale = match &asked.stage {
+        Stage::OnLoaded { scale, .. } => Some(*scale),
+        Stage::Whole | Stage::LoadOnly => None,
+    };
     let open = bound.is_none() && warmup_ms.is_none() && scale.is_none();
     Ok(Spec {
         target,
         workload,
-        scale: scale.unwrap_or(clients.max(CHOSEN_SCALE)),
+        scale: loaded_scale.or(scale).unwrap_or(clients.max(CHOSEN_SCALE)),
         clients,
         bound: bound.unwrap_or(Bound::DurationMs(QUICK_MS)),
         warmup_ms: warmup_ms.unwrap_or(chosen_warmup_ms(bound)),
@@ -58,6 +62,7 @@ pub fn resolve(asked: &Asked, facts: &Facts) -> Result<Spec, Refusal> {
         seed: asked.seed.unwrap_or(facts.random_seed),
         settings,
         options,
+        stage: asked.stage.clone(),
         label,
         keep: asked.keep,
         force: asked.force,

@@ -102,8 +102,7 @@ fn everything_asked_is_taken() {
             fillfactor: 90,
             unlogged: true,
             sample: false,
-            wait_for_helper_ms: 0,
-            lease_ms: 0,
+            ..Options::default()
         }
     );
     assert_eq!(spec.data_bytes(), units::bytes_for_scale_at(20_000, 90));

@@ -3,7 +3,10 @@
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{super::Run, remote::read};
+use super::{
+    super::Run,
+    remote::{Whose, read},
+};
 use crate::{
     collect,
     errors::{Fault, sqlstate},
@@ -44,9 +47,10 @@ impl Run {
         self.storage = Some(json!({ "connection": connection }));
         let mut link = far.connect(&far.label, &mut || self.look_around())?;
         self.check_there(&mut link)?;
+        self.end_step("server", self.started_ns);
         let label = far.label.clone();
         self.record(|entry| entry.far = Some(far))?;
-        let result = self.have_it_run(&mut link, Some(&label));
+        let result = self.have_it_run(&mut link, Whose::Far(&label));
         if (result.is_ok() || self.ended_there)
             && let Some(entry) = &mut self.entry
         {

@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use pgfsbench_core::spec::{Asked, Bound, Options};
+use pgfsbench_core::spec::{Asked, Bound, Options, Stage};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -80,25 +80,36 @@ const LAST_SECOND: &str =
 const START: &str = "SELECT fsbench.start(workload => $1, scale => $2::integer, clients => $3::integer, \
       duration => $4::interval, transactions => $5::bigint, warmup => $6::interval, rate => $7::float8, \
       latency_limit_ms => $8::float8, seed => $9::bigint, settings => $10::jsonb, options => $11::jsonb, \
-      force => $12::boolean, size => $13, label => $14)";
+      force => $12::boolean, size => $13, label => $14, keep => $15::boolean)";
+
+/// Whose server carries a run out.
+#[derive(Clone, Copy)]
+pub(super) enum Whose<'a> {
+    /// One of our own, and which part of the run it does.
+    Own(&'a Stage),
+    /// Somebody else's, and the label of the run there.
+    Far(&'a str),
+}
+
+impl Whose<'_> {
+    fn is_far(self) -> bool {
+        matches!(self, Self::Far(_))
+    }
+}
 
 impl Run {
-    /// Starts the run there, follows it, and stores its result. `label` is that of a run on somebody else's server; without
-    /// one it is a server of our own.
+    /// Starts the run there, follows it, and stores its result.
     pub(super) fn have_it_run(
         &mut self,
         connection: &mut Connection,
-        label: Option<&str>,
+        whose: Whose,
     ) -> Result<Outcome, Fault> {
         let before_ns = clock::now_ns();
-        let remote_id = self.start_there(connection, label)?;
-        if let Some(storage) = &mut self.storage
-            && label.is_some()
-        {
-            storage["remote_run_id"] = read::<i64>(&remote_id)?.into();
+        let remote_id = self.start_there(connection, whose)?;
+        if whose.is_far() {
+            self.note("remote_run_id", read::<i64>(&remote_id)?.into());
         }
-        self.board.run.remote.store(1, Release);
-        let followed = self.follow(connection, &remote_id, label.is_some());
+        let followed = self.follow(connection, &remote_id, whose.is_far());
         if followed.is_err() && self.ended_there {
             let phases = self.ask(connection, PHASES, &[Some(&remote_id)]).ok();
             self.phases_there = phases.map(|phases| self.phases_with_those_of(&phases, before_ns));
@@ -107,7 +118,6 @@ impl Run {
         let id = Some(remote_id.as_str());
         let document = self.ask(connection, DOCUMENT, &[id])?;
         let samples = self.samples(connection, &remote_id)?;
-        self.board.run.remote.store(0, Release);
         self.enter(Phase::Collect, 0);
         let phases = self.phases_with_those_of(&document, before_ns);
         let row = xact::transaction(|| {
@@ -177,11 +187,23 @@ impl Run {
     }
 
     /// Starts the run there; gives its number.
-    fn start_there(
+    pub(super) fn start_there(
         &mut self,
         connection: &mut Connection,
-        label: Option<&str>,
+        whose: Whose,
     ) -> Result<String, Fault> {
+        let loads_only = matches!(whose, Whose::Own(Stage::LoadOnly));
+        let label = match whose {
+            Whose::Own(stage) => {
+                self.ask(
+                    connection,
+                    "SELECT set_config('pgfsbench.stage', $1, false)",
+                    &[Some(&json!(stage).to_string())],
+                )?;
+                None
+            }
+            Whose::Far(label) => Some(label),
+        };
         let spec = &self.spec;
         let asked: Asked = serde_json::from_str(&self.request.asked.get()).unwrap_or_default();
         // The quick look is one there too, with its own choice of the same length.
@@ -192,16 +214,17 @@ impl Run {
         };
         let for_clients = xact::transaction(|| settings::of_session(&spec.settings))?;
         let options = Options {
-            wait_for_helper_ms: 0,
             lease_ms: match spec.options.lease_ms {
                 0 => LEASE_MS,
                 given => given,
             },
-            ..spec.options.clone()
+            ..spec.options.for_target_server()
         };
         let arguments = [
             Some(spec.workload.as_str().to_owned()),
-            Some(spec.scale.to_string()).filter(|_| !quick && !spec.is_chosen_there("scale")),
+            // A quick look chooses it there, but for one that loads only; one on loaded data knows it.
+            Some(spec.scale.to_string())
+                .filter(|_| loads_only || !quick && !spec.is_chosen_there("scale")),
             Some(spec.clients.to_string()).filter(|_| !spec.is_chosen_there("clients")),
             duration,
             transactions,
@@ -215,6 +238,7 @@ impl Run {
             Some((spec.force || label.is_none()).to_string()),
             asked.size.filter(|_| spec.is_chosen_there("scale")),
             label.map(str::to_owned),
+            Some(loads_only.to_string()),
         ];
         let arguments: Vec<Option<&str>> = arguments.iter().map(Option::as_deref).collect();
         self.ask(connection, START, &arguments)
@@ -226,7 +250,19 @@ impl Run {
 
     /// Asks the target server how far it is until the run there is over; with `to_the_end`, until everything is cleared up there,
     /// too.
-    fn follow(
+    pub(super) fn follow(
+        &mut self,
+        connection: &mut Connection,
+        remote_id: &str,
+        to_the_end: bool,
+    ) -> Result<(), Fault> {
+        self.board.run.remote.store(1, Release);
+        let followed = self.follow_until_over(connection, remote_id, to_the_end);
+        self.board.run.remote.store(0, Release);
+        followed
+    }
+
+    fn follow_until_over(
         &mut self,
         connection: &mut Connection,
         remote_id: &str,
@@ -297,9 +333,7 @@ impl Run {
     /// The phases here up to the start of the run there, and then its own.
     fn phases_with_those_of(&self, document: &str, before_ns: u64) -> Value {
         let offset = clock::ms(self.started_ns, before_ns);
-        let mut phases = vec![json!({
-            "phase": "server", "started_ms": 0.0, "ms": offset,
-        })];
+        let mut phases = self.steps.clone();
         let there = serde_json::from_str::<Value>(document).ok();
         for phase in there
             .as_ref()

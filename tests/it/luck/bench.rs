@@ -31,6 +31,9 @@ pub fn value(client: &mut Client, sql: &str) -> String {
     first.unwrap_or_default()
 }
 
+/// Where data are kept that are copied to targets.
+const PREPARED_DATA: &str = "pgsql_tmp_prepared_data";
+
 impl Bench {
     pub fn start() -> Self {
         Self::start_with(&[])
@@ -119,7 +122,15 @@ impl Bench {
             }
         }
         for name in names_in(&self.server, "pgfsbench") {
-            left.push(format!("journal entry {name}"));
+            // Data to be copied stay, once they are complete.
+            if name != PREPARED_DATA {
+                left.push(format!("journal entry {name}"));
+            }
+        }
+        for name in names_in(&self.server, &format!("pgfsbench/{PREPARED_DATA}")) {
+            if name != "lock" && !name.ends_with(".loaded") {
+                left.push(format!("prepared data {name}"));
+            }
         }
         let progress = value(
             client,

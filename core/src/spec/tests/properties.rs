@@ -46,6 +46,7 @@ fn anything() -> impl Strategy<Value = Asked> {
         any::<Option<i64>>(),
     );
     (who, much, time, pace).prop_map(|(who, much, time, pace)| Asked {
+        stage: Stage::Whole,
         target: None,
         workload: who.0,
         scale: much.0,

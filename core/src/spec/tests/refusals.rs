@@ -38,6 +38,9 @@ fn names_that_do_not_exist() {
         r#"the work database on target "nfs" cannot be kept"#
     );
     says!(options: serde_json::json!({"wait_for_helper_ms": 1000}) => r#"option "wait_for_helper_ms" needs a target"#);
+    says!(options: serde_json::json!({"cache": "cold"}) => r#"option "cache" needs a target"#);
+    says!(options: serde_json::json!({"data": "loaded"}) => r#"option "data" needs a target"#);
+    says!(options: serde_json::json!({"cache": "hot"}) => r#"invalid value of option "cache""#);
     says!(options: serde_json::json!({"wait_for_helper_ms": -1}) => r#"invalid value of option "wait_for_helper_ms""#);
     says!(workload: "tpcc".into() => r#"workload "tpcc" does not exist"#);
     let hint = refused(Asked {

@@ -1,0 +1,59 @@
+//! `prepared_data` and `drop_prepared_data`.
+
+use pgrx::{iter::TableIterator, name, pg_extern, pg_sys::panic::ErrorReport};
+
+use super::guard;
+use crate::{
+    errors::Fault,
+    prepared_data::{self, Place},
+};
+
+#[allow(clippy::type_complexity)]
+#[pg_extern(sql = false)]
+fn fsbench_prepared_data() -> Result<
+    TableIterator<
+        'static,
+        (
+            name!(scale, i32),
+            name!(fillfactor, i32),
+            name!(unlogged, bool),
+            name!(data_checksums, bool),
+            name!(postgres, String),
+            name!(bytes, i64),
+            name!(created_epoch, i64),
+            name!(used_epoch, i64),
+            name!(directory, String),
+        ),
+    >,
+    ErrorReport,
+> {
+    guard::ready()?;
+    let rows: Vec<_> = prepared_data::list()?
+        .into_iter()
+        .map(|(path, note)| {
+            (
+                note.wanted.scale as i32,
+                i32::from(note.wanted.fillfactor),
+                note.wanted.unlogged,
+                note.wanted.data_checksums,
+                note.wanted.postgres.display().to_string(),
+                note.bytes as i64,
+                note.created_at as i64,
+                note.used_at as i64,
+                path.display().to_string(),
+            )
+        })
+        .collect();
+    Ok(TableIterator::new(rows))
+}
+
+#[pg_extern(sql = false)]
+fn fsbench_drop_prepared_data() -> Result<i64, ErrorReport> {
+    guard::ready()?;
+    let mut busy = || {
+        Err(Fault::new("55006", "prepared data are in use")
+            .detail("A run is loading or copying them.")
+            .hint("Wait for the run with fsbench.wait(), or cancel it with fsbench.cancel()."))
+    };
+    Ok(Place::open(&mut busy)?.drop_all()? as i64)
+}
