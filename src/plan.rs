@@ -7,6 +7,7 @@ use serde_json::Value;
 use crate::{
     coordinator::on_target::{operating_system_user, own_bindir},
     errors::Fault,
+    prepared_data,
     target::{self, On, Target},
     target_server::{
         TargetServer,
@@ -144,11 +145,23 @@ fn of_server(target: &Target, server: &TargetServer) -> Result<Vec<Step>, Fault>
             ("cluster_name", "pgfsbench run N".to_owned()),
         ],
     };
+    let kept = prepared_data::directory()?
+        .join(format!("{RANDOM}.loaded"))
+        .join("data");
     let mut steps = vec![
         step(
             "coordinator",
             "make directory",
             format!("make directory {}, mode 0700", server.directory.display()),
+        ),
+        step(
+            "coordinator",
+            "copy the data",
+            format!(
+                "{}\n(when there are none of this scale yet, they are loaded there first; when they cannot be copied, by the option \
+                 data, by pgfsbench.prepared_data_limit or for want of room, the server gets initdb and load instead)",
+                server.copy(&kept).join(" ")
+            ),
         ),
         step(
             "coordinator",
@@ -196,7 +209,7 @@ fn of_run() -> Vec<Step> {
         ),
         (
             "load",
-            "create, fill, vacuum and index the tables of the workload, as pgbench -i does",
+            "create, fill, vacuum and index the tables of the workload, as pgbench -i does, unless they were copied",
         ),
         (
             "checkpoint",

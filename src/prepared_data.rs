@@ -94,7 +94,8 @@ fn now() -> u64 {
         .map_or(0, |since| since.as_secs())
 }
 
-fn directory() -> Result<PathBuf, Fault> {
+/// Where they are, or would be; nothing is made.
+pub fn directory() -> Result<PathBuf, Fault> {
     let Some(given) = settings::prepared_data_directory() else {
         return Ok(session::data_directory().join(IN_DATA_DIRECTORY));
     };

@@ -126,6 +126,15 @@ impl TargetServer {
         argv
     }
 
+    /// What is executed to copy a data directory in its place.
+    pub fn copy(&self, from: &Path) -> Vec<String> {
+        let mut argv: Vec<String> = ["/bin/cp", "-a", "--reflink=never", "-T", "--"]
+            .map(Into::into)
+            .into();
+        argv.extend([from, &self.data()].map(|path| path.display().to_string()));
+        argv
+    }
+
     /// What is executed to run it.
     pub fn postgres(&self, bindir: &Path) -> Vec<String> {
         let text = |path: PathBuf| path.display().to_string();
@@ -175,11 +184,9 @@ impl TargetServer {
     /// Copies the data directory of a server that was shut down, and has the copy on disk. No blocks are shared with it:
     /// a filesystem would have to part them in the measured window.
     pub fn copy_cluster(&self, from: &Path, look: Look) -> Result<(), Fault> {
-        let mut command = self.command(Path::new("/bin/cp"), "copy")?;
-        command
-            .args(["-a", "--reflink=never", "-T", "--"])
-            .arg(from)
-            .arg(self.data());
+        let argv = self.copy(from);
+        let mut command = self.command(Path::new(&argv[0]), "copy")?;
+        command.args(&argv[1..]);
         self.run(command, "cp", look)?;
         self.sync()
     }
