@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use crate::{
     clock,
     coordinator::Run,
+    durability,
     environment::{self, Environment},
     errors::{Fault, sqlstate},
     journal::Entry,
@@ -384,6 +385,14 @@ fn finished_environment(run: &Run) -> Environment {
         if run.spec.options.unlogged {
             off.push("unlogged tables");
         }
+        let mut below: Vec<String> = [environment::data_location(), environment::wal_location()]
+            .iter()
+            .flatten()
+            .flat_map(durability::reasons)
+            .collect();
+        below.sort();
+        below.dedup();
+        off.extend(below.iter().map(String::as_str));
         if off.is_empty() {
             "durable by the server's settings".into()
         } else {

@@ -18,8 +18,6 @@ use crate::{
 /// Names of devices that are no disks, or nothing without what is put into them.
 const NO_DISKS: [&str; 6] = ["loop", "ram", "zram", "sr", "fd", "nbd"];
 
-// TODO(create_target): its NOTICE and device_identity come from here.
-#[allow(dead_code)]
 /// What is known of a device; names as in `fsbench.device`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs)]
@@ -38,7 +36,6 @@ pub struct Device {
     pub seen_at: String,
 }
 
-#[allow(dead_code)]
 /// What is known of the device that a path leads to; None when there is no such device. In a transaction, with the owner's
 /// rights.
 pub fn describe(path: &str) -> Result<Option<Device>, Fault> {

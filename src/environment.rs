@@ -10,6 +10,7 @@ use rustix::fs::{Dev, major, minor, stat, statvfs};
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    durability,
     errors::{Fault, sqlstate},
     pg::{session, sql},
 };
@@ -39,6 +40,7 @@ pub struct Environment {
     pub st_dev: Option<String>,
     pub data_size_bytes: Option<u64>,
     pub data_free_bytes: Option<u64>,
+    pub write_cache: Option<String>,
     pub wal_directory: Option<String>,
     pub wal_filesystem: Option<String>,
     pub wal_device: Option<String>,
@@ -77,6 +79,11 @@ impl Location {
     /// Device number, major:minor.
     pub fn st_dev(&self) -> String {
         format!("{}:{}", major(self.device), minor(self.device))
+    }
+
+    /// What is mounted there; None when that is not known.
+    pub fn mount(&self) -> Option<&Mount> {
+        self.mount.as_ref()
     }
 
     /// For the findings; None when the mount is not known.
@@ -208,6 +215,7 @@ pub fn collect() -> Result<Environment, Fault> {
         st_dev: data.as_ref().map(Location::st_dev),
         data_size_bytes: space.map(|(_, size)| size),
         data_free_bytes: space.map(|(free, _)| free),
+        write_cache: data.as_ref().and_then(durability::write_cache_of),
         wal_directory: wal.as_ref().map(|l| l.directory.clone()),
         wal_filesystem: wal_mount.as_ref().map(|m| m.fs_type.clone()),
         wal_device: wal_mount.as_ref().map(|m| m.source.clone()),

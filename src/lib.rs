@@ -17,6 +17,7 @@ mod collect;
 mod coordinator;
 mod crew;
 mod devices;
+mod durability;
 mod environment;
 mod errors;
 mod far;

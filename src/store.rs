@@ -296,6 +296,18 @@ pub fn set_storage(run_id: i64, storage: &Value) -> Result<(), Fault> {
     Ok(())
 }
 
+/// What somebody has declared of the device of a run: that it keeps its cache when power is lost, so that it needs no flushes.
+pub fn declare_protection(run_id: i64) -> Result<(), Fault> {
+    sql::write(
+        "UPDATE fsbench.environment SET durability = 'durable by the declared power-loss protection: ' \
+             || substr(durability, length('not durable: ') + 1) \
+         WHERE run_id = $1::bigint AND durability IN ('not durable: barriers off', \
+           'not durable: jfs does not flush the device''s cache')",
+        &[Some(&run_id.to_string())],
+    )?;
+    Ok(())
+}
+
 fn import_rows(table: &str, run_id: &str, rows: &str, json: &str) -> Result<(), Fault> {
     sql::write(
         &format!(

@@ -30,6 +30,8 @@ pub struct Target {
     pub bindir: Option<PathBuf>,
     /// Whether its servers have data checksums.
     pub data_checksums: bool,
+    /// Whether somebody has declared that the device keeps its cache when power is lost.
+    pub power_loss_protected: bool,
     /// Whether the page cache is emptied before its servers start.
     pub drop_caches: bool,
 }
@@ -90,6 +92,7 @@ pub fn find(name: &str) -> Result<Target, Fault> {
             .unwrap_or_default(),
         bindir: row.bindir.map(PathBuf::from),
         data_checksums: row.data_checksums.unwrap_or(true),
+        power_loss_protected: row.power_loss_protected.unwrap_or(false),
         drop_caches: row.drop_caches.unwrap_or(false),
     })
 }

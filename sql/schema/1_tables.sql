@@ -221,6 +221,7 @@ CREATE TABLE fsbench.environment (
     wal_mount_options    text,
     wal_st_dev           text,
     settings             jsonb,
+    write_cache          text,
     storage              jsonb
 );
 COMMENT ON TABLE fsbench.environment IS 'Where and how a run was made: what one needs to doubt it; what could not be found out is NULL';
@@ -238,7 +239,8 @@ COMMENT ON COLUMN fsbench.environment.processor_model IS 'Model of the processor
 COMMENT ON COLUMN fsbench.environment.memory_bytes IS 'RAM';
 COMMENT ON COLUMN fsbench.environment.shared_buffers_bytes IS 'shared_buffers in bytes';
 COMMENT ON COLUMN fsbench.environment.scope IS 'What lies on the measured filesystem, by st_dev: data and WAL, or data only';
-COMMENT ON COLUMN fsbench.environment.durability IS 'What a COMMIT promised by the settings of the server and of the run: durable, or which setting was off';
+COMMENT ON COLUMN fsbench.environment.durability IS 'What a COMMIT promised: durable, or why not (a setting of the server or of the run that was off, a filesystem in memory or one that does not flush); with a power-loss protection that was declared for the target, barriers may be off';
+COMMENT ON COLUMN fsbench.environment.write_cache IS 'Write cache of the device below the data, as the kernel sees it: write back, which is flushed, or write through';
 COMMENT ON COLUMN fsbench.environment.data_directory IS 'Data directory of the server';
 COMMENT ON COLUMN fsbench.environment.filesystem IS 'Type of the filesystem of the data directory';
 COMMENT ON COLUMN fsbench.environment.device IS 'Its device';

@@ -4,11 +4,12 @@ use std::path::Path;
 
 use pgfsbench_core::{refusal::quoted, units::format_bytes};
 use pgrx::{JsonB, pg_extern, pg_sys::panic::ErrorReport};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::guard;
 use crate::{
     board::RequestState,
+    devices::{self, Device},
     errors::{Fault, sqlstate},
     pg::{session, sql},
     target::{self, Kind, Row, mount_point},
@@ -26,6 +27,14 @@ struct Given {
 }
 
 impl Given {
+    /// What is known of the device that is given now.
+    fn device(&self) -> Result<Option<Device>, Fault> {
+        match &self.row.device {
+            Some(path) => devices::describe(path),
+            None => Ok(None),
+        }
+    }
+
     /// As columns; what was not given is not there.
     fn columns(self) -> Result<Map<String, Value>, Fault> {
         let row = Row {
@@ -46,8 +55,29 @@ fn object(row: &Row) -> Result<Map<String, Value>, Fault> {
     }
 }
 
-/// Checks a row, finds out what is stored beside what was given, and gives it as JSON.
-fn complete(columns: Map<String, Value>) -> Result<(Row, Kind, String), Fault> {
+/// By what a device is recognized when it is used: what of it does not change.
+fn identity_of(device: &Device) -> Value {
+    let mut identity = json!({
+        "serial": device.serial, "wwn": device.wwn, "partition_uuid": device.partition_uuid, "bytes": device.size_bytes,
+    });
+    if let Some(marks) = identity.as_object_mut() {
+        marks.retain(|_, mark| !mark.is_null());
+    }
+    identity
+}
+
+/// Checks a row, finds out what is stored beside what was given, and gives it as JSON. A device that is given now is the
+/// one that is meant for ever.
+fn complete(
+    mut columns: Map<String, Value>,
+    device: Option<&Device>,
+) -> Result<(Row, Kind, String), Fault> {
+    if let Some(device) = device {
+        // What the helper has not looked at has no marks that it would read in the same way.
+        let seen = device.contents.is_some();
+        let identity = if seen { identity_of(device) } else { Value::Null };
+        columns.insert("device_identity".into(), identity);
+    }
     let row: Row = serde_json::from_value(Value::Object(columns))
         .map_err(|e| Fault::new(sqlstate::INTERNAL, format!("unreadable target: {e}")))?;
     let kind = row.kind()?;
@@ -127,7 +157,8 @@ fn fsbench_create_target(
                 .into(),
         );
     }
-    let (row, kind, json) = complete(given.columns()?)?;
+    let device = given.device()?;
+    let (row, kind, json) = complete(given.columns()?, device.as_ref())?;
     sql::write(
         &format!(
             "INSERT INTO fsbench.target (target, {COLUMNS}) \
@@ -135,12 +166,36 @@ fn fsbench_create_target(
         ),
         &[Some(&json)],
     )?;
-    tell(&row, kind);
+    tell(&row, kind, device.as_ref());
     Ok(name)
 }
 
+/// Model, serial number, size and contents of a device.
+fn in_words(device: Option<&Device>) -> String {
+    let Some(device) = device else {
+        return "there is no such device on this machine now".into();
+    };
+    let mut parts = Vec::new();
+    parts.extend(device.model.clone());
+    parts.extend(
+        device
+            .serial
+            .as_ref()
+            .map(|serial| format!("serial number {serial}")),
+    );
+    parts.extend(device.size_bytes.map(format_bytes));
+    parts.push(match &device.contents {
+        Some(contents) => format!("holds {contents}"),
+        None => "what it holds is known when pgfsbench-helper has looked at it".into(),
+    });
+    if let Some(why_not) = &device.why_not {
+        parts.push(format!("not usable now: {why_not}"));
+    }
+    parts.join(", ")
+}
+
 /// Says what was recorded, and what a run will do there.
-fn tell(row: &Row, kind: Kind) {
+fn tell(row: &Row, kind: Kind, device: Option<&Device>) {
     let filesystem = row.filesystem.as_deref().unwrap_or("");
     let (what, hint) = match kind {
         Kind::Directory => (
@@ -160,8 +215,9 @@ fn tell(row: &Row, kind: Kind) {
         ),
         Kind::Device => (
             format!(
-                "{filesystem} on device \"{}\"",
-                row.device.as_deref().unwrap_or("")
+                "{filesystem} on device \"{}\" ({})",
+                row.device.as_deref().unwrap_or(""),
+                in_words(device)
             ),
             "Nothing is written yet. The first run erases the device.",
         ),
@@ -234,8 +290,9 @@ fn fsbench_alter_target(
     for argument in reset.into_iter().flatten() {
         take_back(&mut columns, &argument)?;
     }
+    let device = given.device()?;
     columns.extend(given.columns()?);
-    let (_, _, json) = complete(columns)?;
+    let (_, _, json) = complete(columns, device.as_ref())?;
     sql::write(
         &format!(
             "UPDATE fsbench.target t SET ({COLUMNS}) = (SELECT {COLUMNS} \

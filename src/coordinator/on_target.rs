@@ -24,7 +24,7 @@ use crate::{
     journal::{self, Entry},
     outcome::Outcome,
     pg::{libpq::Connection, passwd, session, sql, xact},
-    preflight,
+    preflight, store,
     target::{self, On, Target},
     target_server::{
         TargetServer,
@@ -53,9 +53,19 @@ impl Run {
             preflight::check_target(&self.spec)?;
             Ok((target::find(&self.spec.target)?, own_bindir()?))
         })?;
-        if let On::Connection(connection) = &target.on {
-            return self.carry_out_far(connection);
+        let is_protected = target.power_loss_protected;
+        let outcome = match &target.on {
+            On::Connection(connection) => self.carry_out_far(connection),
+            On::Directory(_) | On::Made { .. } => self.carry_out_near(target, own_bindir),
+        }?;
+        if is_protected {
+            xact::transaction(|| store::declare_protection(self.run_id))?;
         }
+        Ok(outcome)
+    }
+
+    /// On a server of our own on this machine.
+    fn carry_out_near(&mut self, target: Target, own_bindir: PathBuf) -> Result<Outcome, Fault> {
         let (server, mut connection, stage) = self.put_server(target, own_bindir)?;
         let result = self
             .make_sure_it_is_ours(&mut connection)

@@ -5,7 +5,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use pgfsbench_core::spec::{Asked, Bound, Options, Stage};
+use pgfsbench_core::{
+    finding,
+    spec::{Asked, Bound, Options, Stage},
+};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -124,6 +127,7 @@ impl Run {
             store::import(self.run_id, &document, &samples, &phases)?;
             if let Some(storage) = &self.storage {
                 store::set_storage(self.run_id, storage)?;
+                store::insert_findings(self.run_id, &finding::of_storage(&storage["result"]))?;
             }
             store::outcome_of(self.run_id)
         })?;
