@@ -75,7 +75,11 @@ fn complete(
     if let Some(device) = device {
         // What the helper has not looked at has no marks that it would read in the same way.
         let seen = device.contents.is_some();
-        let identity = if seen { identity_of(device) } else { Value::Null };
+        let identity = if seen {
+            identity_of(device)
+        } else {
+            Value::Null
+        };
         columns.insert("device_identity".into(), identity);
     }
     let row: Row = serde_json::from_value(Value::Object(columns))
