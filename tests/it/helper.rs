@@ -17,6 +17,7 @@ mod lab;
 mod logs;
 mod machine;
 mod misfortune;
+mod promise;
 mod refusals;
 mod settings;
 mod setup;

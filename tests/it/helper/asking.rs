@@ -448,6 +448,14 @@ fn devices_are_shown_as_the_helper_sees_them() {
         &mut client,
         &format!("SELECT fsbench.create_target('t', filesystem => 'ext4', device => '{device}')"),
     );
+    // What is known of it by now is what it has to be when it is used.
+    assert_eq!(
+        row(
+            &mut client,
+            "SELECT device_identity FROM fsbench.target WHERE target = 't'"
+        ),
+        "{\"bytes\": 335544320}"
+    );
     execute(&mut client, PREPARE);
     let looked = seen.replace("FROM fsbench.device", "FROM fsbench.describe_devices()");
     let first = |client: &mut Client, sql: &str| {

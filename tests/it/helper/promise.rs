@@ -1,0 +1,52 @@
+//! What a commit promised on a target, as it is stored with the run: by settings, by the filesystem, and by what it lies on.
+
+use super::bench::Bench;
+use crate::common::{execute, row};
+
+const RUN: &str = "SELECT run_id FROM fsbench.run(target => 't', scale => 1, clients => 1, transactions => 20, seed => 1)";
+const PROMISE: &str = "SELECT scope, durability FROM fsbench.result WHERE run_id = (SELECT max(run_id) FROM fsbench.run_log)";
+
+#[test]
+fn without_barriers_a_commit_is_durable_only_where_somebody_has_declared_protection() {
+    let test = "without_barriers_a_commit_is_durable_only_where_somebody_has_declared_protection";
+    let Some(bench) = Bench::with_extension(test, &[("pgfsbench.reserved_space", "16MB")]) else {
+        return;
+    };
+    let mut client = bench.client();
+    let _serving = bench.serve_now();
+    execute(
+        &mut client,
+        "SELECT fsbench.create_target('t', filesystem => 'ext4', image_size => '640MB')",
+    );
+    row(&mut client, RUN);
+    assert_eq!(
+        row(&mut client, PROMISE),
+        "data and WAL|durable by the server's settings"
+    );
+    execute(
+        &mut client,
+        "SELECT fsbench.alter_target('t', mount_options => 'barrier=0')",
+    );
+    row(&mut client, RUN);
+    assert_eq!(
+        row(&mut client, PROMISE),
+        "data and WAL|not durable: barriers off"
+    );
+    execute(
+        &mut client,
+        "SELECT fsbench.alter_target('t', power_loss_protected => true)",
+    );
+    row(&mut client, RUN);
+    assert_eq!(
+        row(&mut client, PROMISE),
+        "data and WAL|durable by the declared power-loss protection: barriers off"
+    );
+    // Settings are not the device's.
+    let unlogged = RUN.replace("seed => 1", "seed => 1, options => '{\"unlogged\": true}'");
+    row(&mut client, &unlogged);
+    assert_eq!(
+        row(&mut client, PROMISE),
+        "data and WAL|not durable: unlogged tables, barriers off"
+    );
+    bench.lab.assert_nothing_left();
+}
