@@ -117,7 +117,7 @@ fn act(config: &Path, action: Action) -> Result<(), Refusal> {
             doctor::print();
             Ok(())
         }
-        Action::Setup(arguments) => setup::run(&arguments),
+        Action::Setup(arguments) => setup::run(&arguments, config),
         Action::Serve(options) => serve::serve(engine(options.hook.clone())?, false, &options),
         Action::RunOnce(options) => serve::serve(engine(options.hook.clone())?, true, &options),
         Action::Plan(wanted) => {

@@ -23,7 +23,10 @@ pub struct Arguments {
     /// Directory of the server's socket
     #[arg(long, default_value = "/run/postgresql")]
     socket: PathBuf,
-    /// Role to connect as
+    /// Port of the server, which is part of the socket's name
+    #[arg(long, default_value_t = 5432)]
+    port: u16,
+    /// Role to connect as: a superuser, or one with the rights of the extension's owner
     #[arg(long, default_value = "postgres")]
     role: String,
     /// User that servers run as
@@ -61,11 +64,16 @@ const HEAD: &str = "\
 
 ";
 
-pub fn run(arguments: &Arguments) -> Result<(), Refusal> {
+/// Writes the configuration to that path, and the unit.
+pub fn run(arguments: &Arguments, path: &Path) -> Result<(), Refusal> {
     let mut config = configuration(arguments)?;
     let below = |path: &str| arguments.prefix.join(path.trim_start_matches('/'));
     config.check()?;
-    let path = below(config::PATH);
+    // What is written below a directory is found there by nobody but a packager, who has it in its usual place.
+    let path = match arguments.prefix == Path::new("/") {
+        true => path.to_owned(),
+        false => below(config::PATH),
+    };
     if path.exists() && !arguments.force {
         return Err(Refusal::new(
             Kind::NotInThisState,
@@ -91,7 +99,10 @@ pub fn run(arguments: &Arguments) -> Result<(), Refusal> {
     let Some(program) = program else {
         return Ok(());
     };
-    let text = unit_text(&program);
+    let text = match arguments.prefix == Path::new("/") {
+        true => unit_text(&program, &path),
+        false => unit_text(&program, Path::new(config::PATH)),
+    };
     let installed = UNIT_DIRECTORIES
         .map(|directory| below(directory).join(UNIT_NAME))
         .into_iter()
@@ -136,7 +147,13 @@ fn configuration(arguments: &Arguments) -> Result<Config, Refusal> {
     let database = |name: &String| {
         Ok(Database {
             name: Name::new(name.as_str())?,
-            connection: format!("host={socket} dbname={name} user={}", arguments.role),
+            connection: match arguments.port {
+                5432 => format!("host={socket} dbname={name} user={}", arguments.role),
+                port => format!(
+                    "host={socket} port={port} dbname={name} user={}",
+                    arguments.role
+                ),
+            },
         })
     };
     Ok(Config {
@@ -214,8 +231,13 @@ const UNIT_NAME: &str = "pgfsbench-helper.service";
 const UNIT_DIRECTORIES: [&str; 2] = ["/usr/lib/systemd/system", "/lib/systemd/system"];
 
 /// The unit for the program where it is.
-fn unit_text(program: &Path) -> String {
-    UNIT.replace("/usr/sbin/pgfsbench-helper", &program.display().to_string())
+fn unit_text(program: &Path, configuration: &Path) -> String {
+    let mut command = program.display().to_string();
+    if configuration != Path::new(config::PATH) {
+        command += &format!(" --config {}", configuration.display());
+    }
+    UNIT.replace(config::PATH, &configuration.display().to_string())
+        .replace("/usr/sbin/pgfsbench-helper", &command)
 }
 
 /// The line of a unit that starts the program.
