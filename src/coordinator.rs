@@ -585,8 +585,8 @@ impl Run {
         };
         if done && self.spec.keep {
             recovery::open_work_database(entry)?;
-        } else {
-            recovery::remove_what_was_made(entry)?;
+        } else if !recovery::remove_what_was_made(entry)? {
+            return Ok(());
         }
         journal::remove(entry.home, entry.run_id)
     }

@@ -79,7 +79,9 @@ pub fn helper_version() -> Result<Option<String>, Fault> {
          WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1 \
            AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database()) \
            AND l.objid = (hashtext('pgfsbench-helper')::bigint & 4294967295)::oid \
-           AND a.application_name LIKE 'pgfsbench-helper %' LIMIT 1",
+           AND a.application_name LIKE 'pgfsbench-helper %' \
+           AND EXISTS (SELECT FROM pg_class c WHERE c.oid = 'fsbench.helper_job'::regclass \
+             AND pg_has_role(a.usesysid, c.relowner, 'USAGE')) LIMIT 1",
         &[],
     )
 }
@@ -150,8 +152,12 @@ pub fn wait(id: i64, look: Look) -> Result<Value, Fault> {
     }
 }
 
-/// Has a target released that a run had prepared. Without a helper the job stays in the queue for the next one.
+/// Has a target released that a run had prepared; nothing is done when it had not, or when it is released already: what is
+/// prepared there now is somebody else's. Without a helper the job stays in the queue for the next one.
 pub fn release(run_id: i64, target: &str) -> Result<(), Fault> {
+    if !may_be_prepared_by(run_id, target)? {
+        return Ok(());
+    }
     let id = queue(Some(run_id), target, "release", &serde_json::json!({}))?;
     let began = Instant::now();
     let mut seen = Instant::now();
@@ -168,6 +174,37 @@ pub fn release(run_id: i64, target: &str) -> Result<(), Fault> {
         }
         process::wait(POLL);
     }
+}
+
+/// Whether the helper has made a filesystem for this run, or may still do so. A job that was not begun is withdrawn.
+fn may_be_prepared_by(run_id: i64, target: &str) -> Result<bool, Fault> {
+    #[derive(Deserialize)]
+    struct Latest {
+        job_id: i64,
+        action: String,
+        status: String,
+    }
+    let latest = || {
+        let text = sql::read(
+            "SELECT to_jsonb(j) FROM ( \
+               SELECT job_id, action, status FROM fsbench.helper_job \
+               WHERE run_id = $1::bigint AND target = $2 AND (action = 'prepare' OR action = 'release' AND status = 'done') \
+               ORDER BY job_id DESC LIMIT 1) j",
+            &[Some(&run_id.to_string()), Some(target)],
+        )?;
+        text.map(|text| serde_json::from_str::<Latest>(&text))
+            .transpose()
+            .map_err(|e| Fault::new(sqlstate::INTERNAL, format!("unreadable job: {e}")))
+    };
+    let Some(job) = xact::transaction(latest)? else {
+        return Ok(false);
+    };
+    // What has failed was undone by the helper.
+    if job.action == "release" || job.status == "failed" {
+        return Ok(false);
+    }
+    let withdrawn = job.status == "queued" && withdraw(job.job_id, "queued", "the run is over")?;
+    Ok(!withdrawn)
 }
 
 /// Ends a job that is still in this state.
@@ -252,7 +289,8 @@ pub fn prepared_by(target: &str) -> Result<Option<Option<i64>>, Fault> {
     let text = sql::read(
         "SELECT to_jsonb(j) FROM ( \
            SELECT run_id, action, result ->> 'mount_point' AS mount_point FROM fsbench.helper_job \
-           WHERE target = $1 AND action IN ('prepare', 'release') AND status = 'done' \
+           WHERE target = $1 AND action IN ('prepare', 'release') \
+             AND (status = 'done' OR run_id IS NULL AND status IN ('queued', 'running')) \
            ORDER BY job_id DESC LIMIT 1) j WHERE action = 'prepare'",
         &[Some(target)],
     )?;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use pgfsbench_core::{
     helper::Storage,
-    spec::{Bound, Spec},
+    spec::{Bound, Spec, Stage},
     units::{format_bytes, format_count},
 };
 use serde::Deserialize;
@@ -147,13 +147,16 @@ fn check_transaction_ids(spec: &Spec, state: &ServerState) -> Result<(), Fault> 
 
 /// What a run needs on a filesystem, beyond the reserve.
 fn check_room(spec: &Spec, state: &ServerState) -> Result<(), Fault> {
+    // The tables and keys may be there already.
+    let is_loaded = matches!(spec.stage, Stage::OnLoaded { .. });
+    let loaded = if is_loaded { 0 } else { spec.data_bytes() };
     let data = if spec.workload.writes() {
-        // Tables, keys, and what dead rows and history add while it runs.
-        spec.data_bytes() + spec.data_bytes() / 4
+        // What dead rows and history add while it runs.
+        loaded + spec.data_bytes() / 4
     } else {
-        spec.data_bytes()
+        loaded
     };
-    let minimal = state.wal_level == "minimal" || spec.options.unlogged;
+    let minimal = state.wal_level == "minimal" || spec.options.unlogged || is_loaded;
     let load_wal = if minimal { 0 } else { spec.data_bytes() };
     let wal = load_wal.min(state.max_wal_bytes);
     let (data_place, wal_place) = (environment::data_location(), environment::wal_location());
@@ -184,11 +187,15 @@ pub fn check_target(spec: &Spec) -> Result<(), Fault> {
             }
         }
     }
-    check_target_memory(&target)
+    check_target_memory(spec, &target)
 }
 
-fn check_target_memory(target: &Target) -> Result<(), Fault> {
-    let given = target.settings.get("shared_buffers");
+fn check_target_memory(spec: &Spec, target: &Target) -> Result<(), Fault> {
+    // How much it really takes is asked of its programs before it is started.
+    let given = spec
+        .settings
+        .get("shared_buffers")
+        .or_else(|| target.settings.get("shared_buffers"));
     // A number without a unit is one of pages.
     let text = sql::read(
         "SELECT jsonb_build_array(pg_size_bytes(own), \
@@ -199,16 +206,30 @@ fn check_target_memory(target: &Target) -> Result<(), Fault> {
     )?;
     let (own, theirs): (u64, u64) = serde_json::from_str(&text.unwrap_or_default())
         .map_err(|e| Fault::new(sqlstate::INTERNAL, format!("unreadable sizes: {e}")))?;
+    check_both("shared_buffers", own, theirs)
+}
+
+/// Refuses a target server whose shared memory does not fit into RAM beside this one's. In a transaction.
+pub fn check_shared_memory(theirs: u64) -> Result<(), Fault> {
+    let text = sql::read(
+        "SELECT pg_size_bytes(current_setting('shared_memory_size', true))",
+        &[],
+    )?;
+    let own = text.and_then(|text| text.parse().ok()).unwrap_or(0);
+    check_both("shared memory", own, theirs)
+}
+
+fn check_both(what: &str, own: u64, theirs: u64) -> Result<(), Fault> {
     let Some(memory) = environment::machine().1 else {
         return Ok(());
     };
-    if own + theirs <= memory {
+    if own.saturating_add(theirs) <= memory {
         return Ok(());
     }
     Err(
         Fault::new(sqlstate::NO_RESOURCES, "not enough memory for both servers")
             .detail(format!(
-                "shared_buffers is {} here and {} on the target; the machine has {}.",
+                "{what} is {} here and {} on the target; the machine has {}.",
                 format_bytes(own),
                 format_bytes(theirs),
                 format_bytes(memory)

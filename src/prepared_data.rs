@@ -1,7 +1,7 @@
 //! Data that were loaded once and are copied to each target: whole data directories of servers that were shut down, each with a
 //! note of what is in it. Repeated runs, on whatever targets, do not generate them again, and begin with the same bytes.
 //!
-//! `DIRECTORY/<mark>.loaded/{data, note.json}`. What is being made is called `pgfsbench-<mark>` and belongs to the journal.
+//! `DIRECTORY/pgfsbench-<mark>.loaded/{data, note.json}`. What is being made has no `.loaded`, and belongs to the journal.
 
 use std::{
     fs::{self, DirBuilder, File},
@@ -11,10 +11,12 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
+use pgfsbench_core::units::format_bytes;
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    environment,
     errors::{Fault, sqlstate},
     pg::{libpq::Look, process, session},
     settings, target,
@@ -22,6 +24,8 @@ use crate::{
 
 /// End of the names of directories with data.
 const LOADED: &str = "loaded";
+/// The same, of those that are being removed.
+const REMOVED: &str = "removed";
 /// The note in each of them.
 const NOTE: &str = "note.json";
 /// The directory, unless the setting names another. Backups leave out what begins with pgsql_tmp.
@@ -135,17 +139,14 @@ impl Place {
         &self.directory
     }
 
-    /// All data that are there. What has no note was not brought to its end, or was just being removed: that goes.
+    /// All data that are there. What was just being removed goes for good; what cannot be read is left alone.
     pub fn all(&self) -> Result<Vec<(PathBuf, Note)>, Fault> {
-        let (mut all, mut strange) = (Vec::new(), Vec::new());
-        for path in loaded(&self.directory)? {
-            match read_note(&path) {
-                Some(note) => all.push((path, note)),
-                None => strange.push(path),
-            }
+        for path in named(&self.directory, REMOVED)? {
+            remove(&path)?;
         }
-        strange.iter().try_for_each(|path| remove(path))?;
-        Ok(all)
+        let loaded = named(&self.directory, LOADED)?;
+        let noted = |path: PathBuf| read_note(&path).map(|note| (path, note));
+        Ok(loaded.into_iter().filter_map(noted).collect())
     }
 
     /// The data that are wanted: their data directory and the note; None when they are not there. They count as used now.
@@ -162,27 +163,43 @@ impl Place {
         Ok(Some((path.join("data"), note)))
     }
 
-    /// Removes what was not used for the longest time, until so many bytes more are within the limit; false when they never
-    /// are.
-    pub fn make_room(&self, bytes: u64) -> Result<bool, Fault> {
+    /// Removes what was not used for the longest time, until so many bytes more are within the limit and have room on the
+    /// filesystem, beyond the reserve; else says why they have not.
+    pub fn make_room(&self, bytes: u64, look: Look) -> Result<Result<(), String>, Fault> {
         let limit = settings::prepared_data_limit_bytes();
         if bytes > limit {
-            return Ok(false);
+            return Ok(Err(format!(
+                "The data need {}, and pgfsbench.prepared_data_limit is {}.",
+                format_bytes(bytes),
+                format_bytes(limit)
+            )));
         }
+        let needed = bytes + settings::reserved_space_bytes();
+        let free = || environment::space(&self.directory).map_or(u64::MAX, |(free, _)| free);
         let mut all = self.all()?;
-        all.sort_by_key(|(_, note)| note.used_at);
         let mut sum: u64 = all.iter().map(|(_, note)| note.bytes).sum();
+        // What would not be enough is not removed.
+        if needed > free().saturating_add(sum) {
+            return Ok(Err(format!(
+                "The data need {} with the reserve, and the filesystem of \"{}\" has {} free.",
+                format_bytes(needed),
+                self.directory.display(),
+                format_bytes(free())
+            )));
+        }
+        all.sort_by_key(|(_, note)| note.used_at);
         for (path, note) in all {
-            if sum + bytes <= limit {
+            if sum + bytes <= limit && needed <= free() {
                 break;
             }
+            look()?;
             remove(&path)?;
             sum -= note.bytes;
         }
-        Ok(true)
+        Ok(Ok(()))
     }
 
-    /// Keeps the data directory `data` of a server that was shut down; the directory above it goes with it.
+    /// Keeps the data directory `data` of a server that was shut down and synced; the directory above it goes with it.
     pub fn keep(&self, data: &Path, wanted: Wanted, database: String) -> Result<(), Fault> {
         let Some(from) = data.parent() else {
             return Err(Fault::new(
@@ -197,8 +214,6 @@ impl Place {
             created_at: now(),
             used_at: now(),
         };
-        let synced = File::open(from).and_then(|file| Ok(rustix::fs::syncfs(file)?));
-        synced.map_err(|e| failed("sync", from, &e))?;
         write_note(from, &note)?;
         let to = from.with_extension(LOADED);
         fs::rename(from, &to).map_err(|e| failed("rename", from, &e))?;
@@ -218,26 +233,38 @@ impl Place {
 
 /// What is there, for people to see; nothing is waited for or removed.
 pub fn list() -> Result<Vec<(PathBuf, Note)>, Fault> {
-    let paths = loaded(&directory()?)?;
+    let loaded = named(&directory()?, LOADED)?;
     let noted = |path: PathBuf| read_note(&path).map(|note| (path, note));
-    Ok(paths.into_iter().filter_map(noted).collect())
+    Ok(loaded.into_iter().filter_map(noted).collect())
 }
 
-/// Directories that hold data; none where there is no place for them yet.
-fn loaded(directory: &Path) -> Result<Vec<PathBuf>, Fault> {
+/// Directories of ours with such names: `pgfsbench-<mark>.<end>`, nothing else, wherever somebody may have put the place. None
+/// where there is no place yet.
+fn named(directory: &Path, end: &str) -> Result<Vec<PathBuf>, Fault> {
     let unreadable = |e: io::Error| failed("read directory", directory, &e);
     let entries = match fs::read_dir(directory) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         other => other.map_err(unreadable)?,
     };
-    let mut loaded = Vec::new();
+    let mut found = Vec::new();
     for entry in entries {
         let path = entry.map_err(unreadable)?.path();
-        if path.extension().is_some_and(|end| end == LOADED) {
-            loaded.push(path);
+        if is_ours(&path, end) {
+            found.push(path);
         }
     }
-    Ok(loaded)
+    Ok(found)
+}
+
+fn is_ours(path: &Path, end: &str) -> bool {
+    let stem = path
+        .file_stem()
+        .and_then(|stem| stem.to_str())
+        .unwrap_or("");
+    let mark = stem.strip_prefix("pgfsbench-").unwrap_or("");
+    path.extension().is_some_and(|given| given == end)
+        && mark.len() == 32
+        && mark.bytes().all(|b| b.is_ascii_hexdigit())
 }
 
 fn read_note(path: &Path) -> Option<Note> {
@@ -260,14 +287,13 @@ fn bytes_of(directory: &Path) -> io::Result<u64> {
     Ok(bytes)
 }
 
-/// Without its note first: should this be interrupted, what is left is nobody's.
+/// Under another name first: should this be interrupted, what is left is gone on with.
 fn remove(path: &Path) -> Result<(), Fault> {
-    let note = path.join(NOTE);
-    match fs::remove_file(&note) {
-        Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(failed("remove", &note, &e)),
-        _ => {}
+    let removed = path.with_extension(REMOVED);
+    if path != removed {
+        fs::rename(path, &removed).map_err(|e| failed("rename", path, &e))?;
     }
-    fs::remove_dir_all(path).map_err(|e| failed("remove directory", path, &e))
+    fs::remove_dir_all(&removed).map_err(|e| failed("remove directory", &removed, &e))
 }
 
 fn write_note(directory: &Path, note: &Note) -> Result<(), Fault> {

@@ -84,39 +84,47 @@ enum Found {
 }
 
 /// Removes what a journal entry speaks of, if it is there: a work database, a server on a target and its filesystem, or
-/// a run on another server.
-pub fn remove_what_was_made(entry: &Entry) -> Result<(), Fault> {
+/// a run on another server. Says whether the entry can be forgotten: what cannot be removed now is tried again at the next
+/// start of the server.
+pub fn remove_what_was_made(entry: &Entry) -> Result<bool, Fault> {
+    let mut is_gone = true;
     if let Some(server) = &entry.server {
         // With the filesystem that was made go all files on it.
-        server.remove(entry.prepared.is_none())?;
+        is_gone &= server.remove(entry.prepared.is_none())?;
     }
     if let Some(target) = &entry.prepared {
-        release(entry, target);
+        is_gone &= release(entry, target);
     }
     if let Some(far) = &entry.far {
         end_there(far);
     }
     if entry.server.is_some() || entry.prepared.is_some() || entry.far.is_some() {
-        return Ok(());
+        return Ok(is_gone);
     }
-    drop_work(&Work::of(entry))
+    drop_work(&Work::of(entry))?;
+    Ok(true)
 }
 
-/// Has the filesystem of a target unmounted and removed. Where that is not possible now, the helper does it when it finds
-/// that the run is over.
-fn release(entry: &Entry, target: &str) {
+/// Has the filesystem of a target unmounted and removed; false when it may still be there. Where the database or the
+/// extension is gone nobody can be asked here: the helper finds by itself that the run is over.
+fn release(entry: &Entry, target: &str) -> bool {
+    let can_ask = || Ok::<_, Fault>(xact::transaction(extension)?.is_some());
     let released = if entry.home == session::database() {
-        xact::transaction(extension).and_then(|extension| match extension {
-            Some(_) => helper_job::release(entry.run_id, target),
-            None => Ok(()),
+        can_ask().and_then(|can| match can {
+            true => helper_job::release(entry.run_id, target),
+            false => Ok(()),
         })
     } else {
         Ok(())
     };
-    if let Err(fault) = released {
-        crate::janitor::log_warning(
-            &fault.context(&format!("target \"{target}\" is not released")),
-        );
+    match released {
+        Ok(()) => true,
+        Err(fault) => {
+            crate::janitor::log_warning(
+                &fault.context(&format!("target \"{target}\" is not released")),
+            );
+            false
+        }
     }
 }
 
@@ -308,8 +316,8 @@ fn mark_and_remove(
         // One that came to its end and was just to be opened is as good as kept.
         if has_extension && xact::transaction(|| store::is_kept(entry.run_id))? {
             open_work_database(&entry)?;
-        } else {
-            remove_what_was_made(&entry)?;
+        } else if !remove_what_was_made(&entry)? {
+            continue;
         }
         journal::remove(entry.home, entry.run_id)?;
     }
@@ -345,8 +353,9 @@ fn sweep_orphans() -> Result<(), Fault> {
     let databases = catalog::databases()?;
     for entry in journal::entries()? {
         if !databases.iter().any(|database| database.oid == entry.home) {
-            remove_what_was_made(&entry)?;
-            journal::remove(entry.home, entry.run_id)?;
+            if remove_what_was_made(&entry)? {
+                journal::remove(entry.home, entry.run_id)?;
+            }
         }
     }
     Ok(())

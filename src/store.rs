@@ -287,10 +287,15 @@ pub fn import(
     Ok(())
 }
 
-/// Stores what the helper was asked for and has made, with the environment of a run.
+/// Stores what the helper was asked for and has made, with the environment of a run; and what the server there could not
+/// see of it: a zfs that does not sync promises nothing.
 pub fn set_storage(run_id: i64, storage: &Value) -> Result<(), Fault> {
     sql::write(
-        "UPDATE fsbench.environment SET storage = $2::jsonb WHERE run_id = $1::bigint",
+        "UPDATE fsbench.environment SET storage = $2::jsonb, durability = \
+             CASE WHEN $2::jsonb #>> '{result,properties,sync}' = 'disabled' THEN CASE \
+               WHEN durability LIKE 'not durable: %' THEN durability || ', sync=disabled' \
+               ELSE 'not durable: sync=disabled' END ELSE durability END \
+         WHERE run_id = $1::bigint",
         &[Some(&run_id.to_string()), Some(&storage.to_string())],
     )?;
     Ok(())

@@ -13,6 +13,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use pgrx::pg_sys;
 use rustix::{
     fs::{Advice, AtFlags, CWD, StatxFlags, fadvise, statx},
     process::{Pid, Signal, kill_process},
@@ -26,6 +27,7 @@ use crate::{
         libpq::{Connection, Look},
         process, session,
     },
+    target,
 };
 use settings::Settings;
 
@@ -50,6 +52,9 @@ pub struct TargetServer {
     /// Name of the directory of its socket, beside the asking server's journal.
     socket_name: String,
     owner: Owner,
+    /// Where the filesystem of the directory is mounted: when something else is there, nothing can be said of the directory.
+    #[serde(default)]
+    mount_point: Option<String>,
 }
 
 /// The asking server's data directory: which one of which machine. A copy of that server has a copy of the journal, and must
@@ -85,6 +90,7 @@ impl TargetServer {
             directory: place.join(format!("pgfsbench-{mark}")),
             socket_name: format!("s{}", &mark[..8]),
             owner: Owner::of(&own).map_err(|e| system("look at", &own, &e))?,
+            mount_point: target::mount_point(place),
         };
         let longest = server.socket_directory().join(format!(".s.PGSQL.{PORT}"));
         let text = longest.to_string_lossy();
@@ -120,7 +126,12 @@ impl TargetServer {
     pub fn initdb(&self, bindir: &Path, user: &str, data_checksums: bool) -> Vec<String> {
         let mut argv = vec![bindir.join("initdb").display().to_string()];
         argv.extend(["--auth=peer", "--encoding=UTF8", "--locale=C", "--no-sync"].map(Into::into));
-        argv.extend(data_checksums.then(|| "--data-checksums".into()));
+        match data_checksums {
+            true => argv.push("--data-checksums".into()),
+            // From 18 on they are the default.
+            false if pg_sys::PG_VERSION_NUM >= 180_000 => argv.push("--no-data-checksums".into()),
+            false => {}
+        }
         argv.push(format!("--username={user}"));
         argv.extend(["-D".into(), self.data().display().to_string()]);
         argv
@@ -128,9 +139,9 @@ impl TargetServer {
 
     /// What is executed to copy a data directory in its place.
     pub fn copy(&self, from: &Path) -> Vec<String> {
-        let mut argv: Vec<String> = ["/bin/cp", "-a", "--reflink=never", "-T", "--"]
-            .map(Into::into)
-            .into();
+        let options = ["-a", "--reflink=never", "--sparse=never", "-T", "--"];
+        let mut argv: Vec<String> = vec!["/bin/cp".into()];
+        argv.extend(options.map(Into::into));
         argv.extend([from, &self.data()].map(|path| path.display().to_string()));
         argv
     }
@@ -166,7 +177,7 @@ impl TargetServer {
         Ok(())
     }
 
-    /// Makes an empty cluster, and has it on disk.
+    /// Makes an empty cluster; see [`Self::sync`].
     pub fn make_cluster(
         &self,
         bindir: &Path,
@@ -177,18 +188,16 @@ impl TargetServer {
         let argv = self.initdb(bindir, user, data_checksums);
         let mut command = self.command(Path::new(&argv[0]), "initdb")?;
         command.args(&argv[1..]);
-        self.run(command, "initdb", look)?;
-        self.sync()
+        self.run(command, "initdb", look)
     }
 
-    /// Copies the data directory of a server that was shut down, and has the copy on disk. No blocks are shared with it:
-    /// a filesystem would have to part them in the measured window.
+    /// Copies the data directory of a server that was shut down; see [`Self::sync`]. No blocks are shared with it, and none left
+    /// out: a filesystem would have to part or to allocate them in the measured window.
     pub fn copy_cluster(&self, from: &Path, look: Look) -> Result<(), Fault> {
         let argv = self.copy(from);
         let mut command = self.command(Path::new(&argv[0]), "copy")?;
         command.args(&argv[1..]);
-        self.run(command, "cp", look)?;
-        self.sync()
+        self.run(command, "cp", look)
     }
 
     /// Has the kernel forget the files of the cluster, which are on disk: the server begins with a cold page cache.
@@ -196,11 +205,12 @@ impl TargetServer {
         forget_pages_below(&self.data()).map_err(|e| system("read", &self.data(), &e))
     }
 
-    fn sync(&self) -> Result<(), Fault> {
-        // All at once is faster than file by file; nothing of it is to be written back in the measured window.
-        let directory =
-            File::open(&self.directory).map_err(|e| system("open", &self.directory, &e))?;
-        rustix::fs::syncfs(directory).map_err(|e| system("sync", &self.directory, &e.into()))
+    /// Has everything on its filesystem on disk: all at once is faster than file by file, and nothing of it is to be written
+    /// back in the measured window. By a program, which can be ended while it waits for the disk. Once in a server's life.
+    pub fn sync(&self, look: Look) -> Result<(), Fault> {
+        let mut command = self.command(Path::new("/bin/sync"), "sync")?;
+        command.arg("-f").arg(&self.directory);
+        self.run(command, "sync", look)
     }
 
     /// Which settings these programs know.
@@ -215,6 +225,22 @@ impl TargetServer {
             .filter_map(|line| line.split('\t').next())
             .map(str::to_ascii_lowercase)
             .collect())
+    }
+
+    /// Shared memory that it will take with its settings; None where its programs do not tell.
+    pub fn shared_memory_bytes(&self, bindir: &Path, look: Look) -> Result<Option<u64>, Fault> {
+        let mut command = self.command(&bindir.join("postgres"), "memory")?;
+        command
+            .args(["-C", "shared_memory_size", "-D"])
+            .arg(self.data());
+        // With wrong settings it fails, and the start will say why.
+        let told = self.run(command, "postgres -C", look);
+        look()?;
+        let text = fs::read_to_string(self.directory.join("memory.out")).unwrap_or_default();
+        Ok(told
+            .ok()
+            .and_then(|()| text.trim().parse::<u64>().ok())
+            .map(|megabytes| megabytes << 20))
     }
 
     /// Writes its settings.
@@ -340,8 +366,9 @@ impl TargetServer {
         .detail(format!("Its log ends with: {}", last_of(&log)))
     }
 
-    /// Ends whatever runs in the directory, and removes it if asked to. Nothing is wrong when there is nothing.
-    pub fn remove(&self, with_files: bool) -> Result<(), Fault> {
+    /// Ends whatever runs in the directory, and removes it if asked to. Nothing is wrong when there is nothing; false when
+    /// its filesystem is not mounted now, so that what is on it is not known.
+    pub fn remove(&self, with_files: bool) -> Result<bool, Fault> {
         let own = session::data_directory();
         let owner = Owner::of(&own).map_err(|e| system("look at", &own, &e))?;
         if owner == self.owner {
@@ -349,6 +376,21 @@ impl TargetServer {
             if let Err(error) = shared_memory::remove_left(&self.data()) {
                 let path = self.data();
                 crate::janitor::log_warning(&system("remove shared memory of", &path, &error));
+            }
+            if with_files && !self.is_reachable() {
+                crate::janitor::log_warning(
+                    &Fault::new(
+                        sqlstate::NOT_IN_THIS_STATE,
+                        format!(
+                            "directory \"{}\" of an earlier benchmark run is not reachable",
+                            self.directory.display()
+                        ),
+                    )
+                    .detail("Its filesystem is not mounted where it was.")
+                    .hint("It is removed at the next start of the server at which it is mounted."),
+                );
+                remove_tree(&self.socket_directory())?;
+                return Ok(false);
             }
             if with_files {
                 remove_tree(&self.directory)?;
@@ -366,7 +408,14 @@ impl TargetServer {
                 .hint("Remove it by hand when no server uses it."),
             );
         }
-        remove_tree(&self.socket_directory())
+        remove_tree(&self.socket_directory())?;
+        Ok(true)
+    }
+
+    /// Whether the directory is there, or is known not to be: its filesystem is mounted.
+    fn is_reachable(&self) -> bool {
+        let now = self.directory.parent().and_then(target::mount_point);
+        self.directory.exists() || self.mount_point.is_none() || now == self.mount_point
     }
 
     /// Ends its processes: the postmaster by an immediate shutdown, since its data are removed, or what else is there.

@@ -12,7 +12,7 @@ use std::{
     time::Duration,
 };
 
-use pgfsbench_core::spec::Stage;
+use pgfsbench_core::spec::{Cache, Stage};
 use serde_json::{Value, json};
 
 use super::Run;
@@ -92,9 +92,14 @@ impl Run {
             helper_job::wait_for_helper(patience, &mut || self.look_around())?;
         }
         let prepared = self.prepared_data(&target, &programs)?;
+        if let On::Directory(directory) = &target.on {
+            // Loading may have taken room on the same filesystem.
+            xact::transaction(|| preflight::check_target_room(&self.spec, directory))?;
+        }
         let began = self.begin_step();
         let directory = self.filesystem_of(&target)?;
         self.end_step("filesystem", began);
+        self.check_cold(&target)?;
         let server = TargetServer::at(&directory, &collect::random_mark())?;
         self.record(|entry| entry.server = Some(server.clone()))?;
         server.make_directories()?;
@@ -110,6 +115,7 @@ impl Run {
                     target.data_checksums,
                     &mut || self.look_around(),
                 )?;
+                server.sync(&mut || self.look_around())?;
                 Stage::Whole
             }
         };
@@ -154,7 +160,27 @@ impl Run {
             needed,
         })?;
         let mut look = || self.look_around();
+        if let Some(bytes) = server.shared_memory_bytes(&programs.bindir, &mut look)? {
+            xact::transaction(|| preflight::check_shared_memory(bytes))?;
+        }
         server.start(&programs.bindir, &programs.user, &mut look)
+    }
+
+    /// A file below the filesystem would keep the data in the page cache.
+    fn check_cold(&self, target: &Target) -> Result<(), Fault> {
+        let made = self.storage.as_ref().map(|storage| &storage["result"]);
+        let is_kept = made.is_some_and(|made| {
+            made["direct_io"] == json!(false) || made["filesystem"] == json!("zfs")
+        });
+        if self.spec.options.cache == Cache::Warm || target.drop_caches || !is_kept {
+            return Ok(());
+        }
+        Err(Fault::new(
+            sqlstate::NOT_IN_THIS_STATE,
+            format!("the page cache of target \"{}\" cannot be cold", target.name),
+        )
+        .detail("Its image is read and written through the page cache of another filesystem, or the filesystem has a cache of its own.")
+        .hint("Have the machine's page cache emptied: fsbench.alter_target() with drop_caches => true, which pgfsbench-helper must allow."))
     }
 
     /// A step of what comes before the run on the target; gives when it began.

@@ -5,10 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use pgfsbench_core::{
-    spec::{Cache, Data, Stage},
-    units::format_bytes,
-};
+use pgfsbench_core::spec::{Cache, Data, Stage};
 use serde_json::json;
 
 use super::{super::Run, Programs, Whose};
@@ -18,7 +15,6 @@ use crate::{
     errors::{Fault, sqlstate},
     pg::libpq::Connection,
     prepared_data::{Place, Wanted},
-    settings,
     target::Target,
     target_server::TargetServer,
 };
@@ -55,28 +51,20 @@ impl Run {
         target: &Target,
         programs: &Programs,
     ) -> Result<Option<Prepared>, Fault> {
-        match self.why_not_copied()? {
-            None => {}
-            Some(_) if self.spec.options.cache == Cache::Warm => return Ok(None),
-            Some(why) => {
-                return Err(Fault::new(
-                    sqlstate::NOT_IN_THIS_STATE,
-                    "a cold cache needs data that are copied",
-                )
-                .detail(why)
-                .hint("Raise pgfsbench.prepared_data_limit or make room, and leave out the option \"data\"."));
-            }
+        if self.spec.options.data == Data::Loaded {
+            return self.not_copied("The option \"data\" is \"loaded\".");
         }
         let wanted = self.wanted(target, programs)?;
         let place = Place::open(&mut || self.look_around())?;
-        let found = match place.find(&wanted)? {
-            Some(found) => Some(found),
-            None if place.make_room(self.bytes_with_cluster())? => {
-                self.load_once(target, programs, &place, wanted.clone())?;
-                place.find(&wanted)?
+        let mut found = place.find(&wanted)?;
+        if found.is_none() {
+            let bytes = self.bytes_with_cluster();
+            if let Err(why) = place.make_room(bytes, &mut || self.look_around())? {
+                return self.not_copied(&why);
             }
-            None => None,
-        };
+            self.load_once(target, programs, &place, wanted.clone())?;
+            found = place.find(&wanted)?;
+        }
         Ok(found.map(|(data, note)| Prepared {
             _place: place,
             data,
@@ -88,39 +76,24 @@ impl Run {
         }))
     }
 
+    /// As much as the server that loads wants to see free.
     fn bytes_with_cluster(&self) -> u64 {
-        self.spec.data_bytes() + self.spec.data_bytes() / 8 + CLUSTER_BYTES
+        self.spec.data_bytes() + self.spec.data_bytes() / 4 + CLUSTER_BYTES
     }
 
-    /// Why the data of this run are loaded on the target; None when they are copied.
-    fn why_not_copied(&mut self) -> Result<Option<String>, Fault> {
-        if self.spec.options.data == Data::Loaded {
-            return Ok(Some("The option \"data\" is \"loaded\".".into()));
+    /// The target loads the data itself, unless the cache is to be cold.
+    fn not_copied(&self, why: &str) -> Result<Option<Prepared>, Fault> {
+        if self.spec.options.cache == Cache::Warm {
+            return Ok(None);
         }
-        let (bytes, limit) = (
-            self.bytes_with_cluster(),
-            settings::prepared_data_limit_bytes(),
-        );
-        if bytes > limit {
-            return Ok(Some(format!(
-                "The data need {}, and pgfsbench.prepared_data_limit is {}.",
-                format_bytes(bytes),
-                format_bytes(limit)
-            )));
-        }
-        let place = Place::open(&mut || self.look_around())?;
-        let held: u64 = place.all()?.iter().map(|(_, note)| note.bytes).sum();
-        let (free, _) = environment::space(place.directory()).unwrap_or_default();
-        let needed = bytes + settings::reserved_space_bytes();
-        if needed > free + held {
-            return Ok(Some(format!(
-                "The data need {}, and the filesystem of \"{}\" has {} free.",
-                format_bytes(needed),
-                place.directory().display(),
-                format_bytes(free)
-            )));
-        }
-        Ok(None)
+        Err(Fault::new(
+            sqlstate::NOT_IN_THIS_STATE,
+            "a cold cache needs data that are copied",
+        )
+        .detail(why)
+        .hint(
+            "Raise pgfsbench.prepared_data_limit or make room, and leave out the option \"data\".",
+        ))
     }
 
     fn wanted(&self, target: &Target, programs: &Programs) -> Result<Wanted, Fault> {
@@ -162,6 +135,7 @@ impl Run {
         let database = loaded.map_err(|fault| server.explain(fault))?;
         self.enter(Phase::Provision, 0);
         server.shut_down(&programs.bindir, &mut || self.look_around())?;
+        server.sync(&mut || self.look_around())?;
         place.keep(&server.data(), wanted, database)?;
         // What is left of it is the directory of its socket.
         server.remove(true)?;
@@ -201,6 +175,7 @@ impl Run {
             self.look_around()
         };
         server.copy_cluster(&prepared.data, &mut look)?;
+        server.sync(&mut look)?;
         if self.spec.options.cache == Cache::Cold {
             server.forget_pages()?;
         }
