@@ -49,6 +49,10 @@ SELECT fsbench.create_target('x', filesystem => 'xfs', image_size => '1GB', mkfs
 SELECT fsbench.create_target('x', filesystem => 'xfs', image_size => '1GB', mount_options => 'suid');
 SELECT fsbench.create_target('x', filesystem => 'xfs', image_size => '1GB', log_device => '/dev/sdy', log_size => '64MB');
 SELECT fsbench.create_target('x', filesystem => 'xfs', image_size => '1GB', ssd_state => 'new');
+SELECT fsbench.create_target('x', filesystem => 'xfs', image_size => '1GB', block_settings => '{"sched": "none"}');
+SELECT fsbench.create_target('x', filesystem => 'xfs', image_size => '1GB', block_settings => '[1]');
+SELECT fsbench.create_target('x', filesystem => 'xfs', image_size => '1GB', kernel_settings => '{"vm.dirty_bytes": 1}');
+SELECT fsbench.create_target('x', filesystem => 'xfs', image_size => '1GB', kernel_settings => '{"dirty_bytes": "1GB"}');
 SELECT fsbench.create_target('made', filesystem => 'xfs', image_size => '8GB', mkfs_options => '-l size=128m', mount_options => 'noatime,logbsize=256k');
 SELECT fsbench.alter_target('made', filesystem => 'ext4', reset => '{mkfs_options,mount_options}');
 SELECT target, kind, filesystem, image_size_bytes, mkfs_options, mount_options FROM fsbench.target WHERE target = 'made';

@@ -11,6 +11,7 @@ use std::{
 use pgfsbench_core::{
     balance::{self, Balances},
     board::{ClientSlot, ClientState, Sample},
+    finding,
     spec::{Bound, Spec, Stage},
 };
 use serde_json::{Value, json};
@@ -586,6 +587,11 @@ impl Run {
         if done && self.spec.keep {
             recovery::open_work_database(entry)?;
         } else if !recovery::remove_what_was_made(entry)? {
+            // Another one tries it again at the next start of the server; the helper by itself.
+            let left = finding::not_released(&self.spec.target);
+            janitor::or_log("could not store a finding", || {
+                xact::transaction(|| store::insert_findings(self.run_id, &[left]))
+            });
             return Ok(());
         }
         journal::remove(entry.home, entry.run_id)

@@ -179,7 +179,7 @@ pub fn check_target(spec: &Spec) -> Result<(), Fault> {
     match &target.on {
         On::Directory(directory) => check_target_room(spec, directory)?,
         // That server looks at what it has.
-        On::Connection(_) => return Ok(()),
+        On::Connection(_) => return check_far_options(spec),
         // How much room is on it is known when it is made.
         On::Made { prepare, .. } => {
             if let Storage::Image { bytes, .. } = prepare.storage {
@@ -188,6 +188,22 @@ pub fn check_target(spec: &Spec) -> Result<(), Fault> {
         }
     }
     check_target_memory(spec, &target)
+}
+
+/// Nothing is made or copied for a server that is there already.
+fn check_far_options(spec: &Spec) -> Result<(), Fault> {
+    if spec.options == spec.options.for_target_server() {
+        return Ok(());
+    }
+    Err(Fault::new(
+        sqlstate::INVALID_PARAMETER,
+        "options \"data\", \"cache\" and \"wait_for_helper_ms\" mean nothing for a connection",
+    )
+    .detail(format!(
+        "Target \"{}\" is a server that is there already.",
+        spec.target
+    ))
+    .hint("Leave them out."))
 }
 
 fn check_target_memory(spec: &Spec, target: &Target) -> Result<(), Fault> {

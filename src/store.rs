@@ -301,6 +301,17 @@ pub fn set_storage(run_id: i64, storage: &Value) -> Result<(), Fault> {
     Ok(())
 }
 
+/// A device that nobody had looked at when its target was created is known from its first run on.
+pub fn set_device_identity(target: &str, made: &Value) -> Result<(), Fault> {
+    sql::write(
+        "UPDATE fsbench.target SET device_identity = jsonb_strip_nulls(jsonb_build_object('serial', $2::jsonb->'serial', \
+           'wwn', $2::jsonb->'wwn', 'partition_uuid', $2::jsonb->'partition_uuid', 'bytes', $2::jsonb->'device_bytes')) \
+         WHERE target = $1 AND device IS NOT NULL AND device_identity IS NULL",
+        &[Some(target), Some(&made.to_string())],
+    )?;
+    Ok(())
+}
+
 /// What somebody has declared of the device of a run: that it keeps its cache when power is lost, so that it needs no flushes.
 pub fn declare_protection(run_id: i64) -> Result<(), Fault> {
     sql::write(

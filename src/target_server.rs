@@ -41,6 +41,8 @@ const SHUT_DOWN: Duration = Duration::from_secs(600);
 const LONGEST_SOCKET: usize = 107;
 /// The number in the name of its socket: there is no other server in that directory.
 const PORT: &str = "5432";
+/// What the system says when a filesystem is full, in the language that the servers speak.
+const NO_SPACE: &str = "No space left on device";
 /// Bytes of a program's output that go into an error message.
 const OUTPUT: usize = 400;
 
@@ -359,11 +361,21 @@ impl TargetServer {
             return fault;
         }
         let log = end_of(&self.log());
+        if let Some(line) = log.lines().rfind(|line| line.contains(NO_SPACE)) {
+            return Fault::new(sqlstate::DISK_FULL, "the filesystem of the target is full")
+                .detail(format!("The target server's log says: {}", last_of(line)))
+                .hint("Use a smaller scale or a shorter run, or raise image_size with fsbench.alter_target().");
+        }
+        let worst = |line: &&str| line.contains("PANIC:") || line.contains("FATAL:");
         Fault::new(
             sqlstate::CRASHED,
             "the target server was stopped or crashed",
         )
-        .detail(format!("Its log ends with: {}", last_of(&log)))
+        .detail(match log.lines().find(worst) {
+            Some(line) => format!("Its log says: {}", last_of(line)),
+            None => format!("Its log ends with: {}", last_of(&log)),
+        })
+        .hint("See the kernel's log, too: storage that fails or memory that runs out ends servers.")
     }
 
     /// Ends whatever runs in the directory, and removes it if asked to. Nothing is wrong when there is nothing; false when
@@ -556,11 +568,11 @@ fn remove_tree(directory: &Path) -> Result<(), Fault> {
         .map_err(|e| system("sync the parent of", directory, &e))
 }
 
-/// The last few kilobytes of a file.
+/// The last of a file: enough for the log of a server that goes down, which says why long before its end.
 fn end_of(path: &Path) -> String {
     let read = || -> io::Result<Vec<u8>> {
         let mut file = File::open(path)?;
-        let from = file.metadata()?.len().saturating_sub(4096);
+        let from = file.metadata()?.len().saturating_sub(64 << 10);
         file.seek(io::SeekFrom::Start(from))?;
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes)?;
@@ -584,6 +596,13 @@ fn system(what: &str, path: &Path, error: &io::Error) -> Fault {
 /// The end of a program's output, in one line.
 fn last_of(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let from = line.len().saturating_sub(OUTPUT);
-    line[line.ceil_char_boundary(from)..].to_owned()
+    let from = line.ceil_char_boundary(line.len().saturating_sub(OUTPUT));
+    // Not from the middle of a word.
+    let from = match from {
+        0 => 0,
+        from => line[from..]
+            .find(' ')
+            .map_or(from, |blank| from + blank + 1),
+    };
+    line[from..].to_owned()
 }

@@ -10,7 +10,7 @@ mod storage;
 use serde::{Deserialize, Serialize};
 
 pub use facts::{Place, RunFacts, XminHolder, XminHolderKind};
-pub use storage::of_storage;
+pub use storage::{not_released, of_storage};
 
 /// How much a finding says against a run; ordered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -38,10 +38,10 @@ pub struct Config {
     #[serde(default)]
     pub database: Vec<Database>,
     /// Directories in which images may be made.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub images: Vec<Images>,
     /// Devices that may be erased.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub device: Vec<Device>,
 }
 

@@ -96,6 +96,22 @@ pub fn run(arguments: &Arguments, path: &Path) -> Result<(), Refusal> {
     Config::parse(&text)?;
     put(&path, &format!("{HEAD}{text}"), 0o600)?;
     println!("wrote {}", path.display());
+    if arguments.prefix == Path::new("/") {
+        for name in &arguments.databases {
+            match grant(arguments, name) {
+                Ok(said) => println!("{said}"),
+                // The server may not be there yet; what is missing then is said by the helper, too.
+                Err(refusal) => println!(
+                    "database {name}: could not see to the rights of role {}: {refusal}{}",
+                    arguments.role,
+                    refusal
+                        .detail
+                        .as_ref()
+                        .map_or(String::new(), |detail| format!("\n  {detail}"))
+                ),
+            }
+        }
+    }
     let Some(program) = program else {
         return Ok(());
     };
@@ -124,6 +140,50 @@ pub fn run(arguments: &Arguments, path: &Path) -> Result<(), Refusal> {
         println!("enable it with: systemctl enable --now pgfsbench-helper");
     }
     Ok(())
+}
+
+/// Gives the role that connects the rights of the extension's owner, if it has not got them, and says what was done. As the
+/// user that servers run as, by psql.
+fn grant(arguments: &Arguments, database: &str) -> Result<String, Refusal> {
+    const GRANT: &str = "\
+        DO $$ DECLARE owner name := (SELECT pg_get_userbyid(extowner) FROM pg_catalog.pg_extension WHERE extname = 'pgfsbench'); \
+          helper name := pg_catalog.current_setting('pgfsbench_setup.role'); \
+        BEGIN \
+          IF owner IS NULL THEN RAISE EXCEPTION 'extension \"pgfsbench\" is not installed; run CREATE EXTENSION pgfsbench'; END IF; \
+          IF pg_catalog.pg_has_role(helper, owner, 'USAGE') THEN \
+            RAISE NOTICE 'role \"%\" has the rights of the extension''s owner \"%\"', helper, owner; \
+          ELSE \
+            EXECUTE pg_catalog.format('GRANT %I TO %I', owner, helper); \
+            RAISE NOTICE 'granted \"%\", the owner of the extension, to role \"%\"', owner, helper; \
+          END IF; \
+        END $$";
+    let text = |program: PathBuf| program.display().to_string();
+    let argv = vec![
+        text(exec::require("runuser", "util-linux")?),
+        "-u".into(),
+        arguments.server_user.clone(),
+        "--".into(),
+        text(exec::require("env", "coreutils")?),
+        format!("PGOPTIONS=-c pgfsbench_setup.role={}", arguments.role),
+        text(exec::require("psql", "postgresql-client-15")?),
+        "-X".into(),
+        "-q".into(),
+        "-w".into(),
+        "-v".into(),
+        "ON_ERROR_STOP=1".into(),
+        format!(
+            "--dbname=host={} port={} dbname={database} connect_timeout=10",
+            arguments.socket.display(),
+            arguments.port
+        ),
+        "-c".into(),
+        GRANT.into(),
+    ];
+    let outcome = exec::run(&argv, exec::SHORT)?;
+    match outcome.succeeded() {
+        true => Ok(format!("database {database}: {}", outcome.output.trim())),
+        false => Err(Refusal::new(Kind::System, "psql failed").detail(outcome.output.trim())),
+    }
 }
 
 fn configuration(arguments: &Arguments) -> Result<Config, Refusal> {

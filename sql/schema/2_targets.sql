@@ -145,4 +145,5 @@ COMMENT ON TRIGGER check_writer ON fsbench.helper_description IS 'Only the helpe
 
 SELECT pg_catalog.pg_extension_config_dump('fsbench.target', $$WHERE kind <> 'default'$$);
 SELECT pg_catalog.pg_extension_config_dump('fsbench.helper_job_id_seq', '');
-SELECT pg_catalog.pg_extension_config_dump('fsbench.helper_job', '');
+-- What somebody has prepared by hand is prepared in this database alone.
+SELECT pg_catalog.pg_extension_config_dump('fsbench.helper_job', 'WHERE run_id IS NOT NULL');

@@ -476,7 +476,7 @@ fn storage(report: &mut Report, description: &Description) {
             format!("target {}", prepared.target),
             INFO,
             format!("it is mounted on {}", prepared.mount_point),
-            Some("A run releases what it has prepared; fsbench.release_target() what was prepared by hand.".into()),
+            Some("A run that is on releases what it has prepared; fsbench.release_target() what was prepared by hand, or is left of a run.".into()),
         );
     }
 }

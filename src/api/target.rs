@@ -177,7 +177,7 @@ fn fsbench_create_target(
 /// Model, serial number, size and contents of a device.
 fn in_words(device: Option<&Device>) -> String {
     let Some(device) = device else {
-        return "there is no such device on this machine now".into();
+        return "not seen yet: what it is and holds is known when pgfsbench-helper, whose configuration has to name it, has looked at it".into();
     };
     let mut parts = Vec::new();
     parts.extend(device.model.clone());
@@ -223,7 +223,14 @@ fn tell(row: &Row, kind: Kind, device: Option<&Device>) {
                 row.device.as_deref().unwrap_or(""),
                 in_words(device)
             ),
-            "Nothing is written yet. The first run erases the device.",
+            match device {
+                Some(device) if device.usable => {
+                    "Nothing is written yet. The first run erases the device."
+                }
+                _ => {
+                    "Nothing is written yet. A run erases the device, if the configuration of pgfsbench-helper allows that; SELECT * FROM fsbench.describe_devices() looks again."
+                }
+            },
         ),
     };
     super::install::notice(

@@ -240,6 +240,7 @@ impl Run {
             .hint("Look whether this server sees the mounts of the machine: a service with PrivateMounts does not.")
         })?;
         xact::transaction(|| preflight::check_target_room(&self.spec, &directory))?;
+        xact::transaction(|| store::set_device_identity(&target.name, &made))?;
         self.note("request", request.clone());
         self.note("result", made);
         Ok(directory)

@@ -180,6 +180,16 @@ impl Row {
                 .detail("It says how a file that serves as a disk is made.")
                 .hint("Leave it out."));
         }
+        check_names(
+            "block_settings",
+            self.block_settings.as_ref(),
+            &BLOCK_SETTINGS,
+        )?;
+        check_names(
+            "kernel_settings",
+            self.kernel_settings.as_ref(),
+            &KERNEL_SETTINGS,
+        )?;
         if self.log_device.is_some() && self.log_size_bytes.is_some() {
             return Err(invalid("log_device and log_size exclude each other")
                 .detail("The external log is on a device, or on a file that serves as one.")
@@ -240,6 +250,54 @@ impl Row {
         }
         request
     }
+}
+
+/// Names in `block_settings`, and in `kernel_settings`, as the helper knows them.
+const BLOCK_SETTINGS: [&str; 3] = ["scheduler", "read_ahead_kb", "nr_requests"];
+const KERNEL_SETTINGS: [&str; 6] = [
+    "dirty_bytes",
+    "dirty_background_bytes",
+    "dirty_ratio",
+    "dirty_background_ratio",
+    "dirty_expire_centisecs",
+    "dirty_writeback_centisecs",
+];
+
+/// Refuses what is no object of these names, with whole numbers and, for the scheduler, a text. Whether the numbers are
+/// sensible is checked with the request.
+fn check_names(argument: &str, given: Option<&Value>, known: &[&str]) -> Result<(), Fault> {
+    let Some(given) = given else { return Ok(()) };
+    let wrong = |message: String, detail: &str| {
+        Err(invalid(message).detail(detail).hint(format!(
+            "Known names are {}; numbers have no quotes.",
+            known.join(", ")
+        )))
+    };
+    let Some(object) = given.as_object() else {
+        return wrong(
+            format!("{argument} is no JSON object"),
+            "It holds names and values.",
+        );
+    };
+    for (name, value) in object {
+        if !known.contains(&name.as_str()) {
+            return wrong(
+                format!("{} is no name in {argument}", quoted(name)),
+                "Only settings that are put back after each run can be set.",
+            );
+        }
+        let fits = match name.as_str() {
+            "scheduler" => value.is_string(),
+            _ => value.is_u64(),
+        };
+        if !fits {
+            return wrong(
+                format!("invalid value of \"{name}\" in {argument}"),
+                "The scheduler is a text, and everything else a whole number above zero.",
+            );
+        }
+    }
+    Ok(())
 }
 
 /// A size as a text of the caller's, in bytes.

@@ -56,10 +56,12 @@ pub fn check(settings: &Value, known_here: bool) -> Result<BTreeMap<String, Stri
             || REFUSED_PARTS.iter().any(|part| lower.contains(part))
             || REFUSED_ENDS.iter().any(|end| lower.ends_with(end));
         if refused {
-            return wrong(
-                format!("setting {} cannot be set for a target", quoted(name)),
-                "It names files, programs or other servers, or is set by pgfsbench.",
-            );
+            return Err(invalid(format!(
+                "setting {} cannot be set for a target",
+                quoted(name)
+            ))
+            .detail("It names files, programs or other servers, or is set by pgfsbench.")
+            .hint("Leave it out."));
         }
         if !lower
             .chars()

@@ -41,7 +41,7 @@ fn dumped_restored_and_run_again() {
         &mut client,
         "SELECT fsbench.create_target('made', filesystem => 'xfs', image_size => '1GB', mount_options => 'noatime'); \
          SELECT fsbench.create_target('there', directory => '/tmp', settings => '{\"wal_compression\": \"on\"}'); \
-         INSERT INTO fsbench.helper_job (target, action, request) VALUES ('made', 'release', '{}'); \
+         INSERT INTO fsbench.helper_job (run_id, target, action, request) VALUES (7, 'made', 'release', '{}'); \
          INSERT INTO fsbench.helper_description (seen_at, helper_version, description) VALUES (now(), '0', '{}')",
     );
     let stored = rows(&mut client, EVERYTHING);

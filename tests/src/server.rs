@@ -232,6 +232,11 @@ impl Server {
         config
     }
 
+    /// The directory of its socket, and its port.
+    pub fn socket(&self) -> (String, String) {
+        (self.sockets.path().display().to_string(), PORT.to_string())
+    }
+
     /// How another server connects to this one as a user, in libpq's words.
     pub fn connection(&self, user: &str) -> String {
         format!(

@@ -38,6 +38,16 @@ pub fn of_storage(result: &Value) -> Vec<Finding> {
     findings
 }
 
+/// The finding of a run whose filesystem could not be cleared away at its end.
+pub fn not_released(target: &str) -> Finding {
+    Finding::new(
+        "not_released",
+        Severity::Warning,
+        format!("the filesystem of target \"{target}\" was not cleared away"),
+        "Nothing is wrong with the figures. It is released when pgfsbench-helper runs again; or run pgfsbench-helper release as root.",
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

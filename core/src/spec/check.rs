@@ -1,6 +1,6 @@
 //! Each argument by itself: what it may be, and the error when it is not.
 
-use super::{Bound, DEFAULT_TARGET, Facts, OVERHEAD_WORKERS, Options, Workload};
+use super::{Bound, Cache, DEFAULT_TARGET, Data, Facts, OVERHEAD_WORKERS, Options, Workload};
 use crate::refusal::{Kind, Refusal, quoted};
 use crate::units;
 
@@ -33,6 +33,13 @@ pub fn target(name: Option<&str>, targets: &[String]) -> Result<String, Refusal>
 
 /// Options that mean nothing where no server is made.
 pub fn options(options: &Options, target: &str) -> Result<(), Refusal> {
+    if options.data == Data::Loaded && options.cache == Cache::Cold {
+        return Err(Refusal::argument(
+            "option \"cache\" cannot be \"cold\" when \"data\" is \"loaded\"",
+        )
+        .detail("What has just been loaded is in memory.")
+        .hint("Leave out the option \"data\": copies can be forgotten by the kernel."));
+    }
     let here = options.for_target_server();
     let name = if options.wait_for_helper_ms != here.wait_for_helper_ms {
         "wait_for_helper_ms"

@@ -1,7 +1,9 @@
 //! `setup`: what it writes is what the other commands accept.
 
+use super::bench::Bench;
 use super::disk::Disk;
 use super::lab::Lab;
+use crate::common::{execute, row};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
@@ -160,4 +162,46 @@ fn doctor_names_every_filesystem_with_its_package() {
         ];
         lab.refused(&wanted, &["zfs", "Debian", "package"]);
     }
+}
+
+#[test]
+fn setup_gives_the_role_that_connects_the_rights_of_the_owner() {
+    let test = "setup_gives_the_role_that_connects_the_rights_of_the_owner";
+    let Some(bench) = Bench::with_extension(test, &[]) else {
+        return;
+    };
+    let mut client = bench.client();
+    execute(&mut client, "CREATE ROLE helper LOGIN");
+    let rights = "SELECT pg_has_role('helper', (SELECT extowner FROM pg_extension WHERE extname = 'pgfsbench'), 'USAGE')";
+    assert_eq!(row(&mut client, rights), "f");
+    let (sockets, port) = bench.server.socket();
+    let setup = |database: &str| {
+        bench.lab.ok(&[
+            "setup",
+            "--force",
+            "--no-unit",
+            "--database",
+            database,
+            "--role",
+            "helper",
+            "--socket",
+            &sockets,
+            "--port",
+            &port,
+        ])
+    };
+    let said = setup("postgres");
+    assert!(
+        said.contains("granted \"postgres\", the owner of the extension, to role \"helper\""),
+        "{said}"
+    );
+    assert_eq!(row(&mut client, rights), "t");
+    let said = setup("postgres");
+    assert!(said.contains("role \"helper\" has the rights"), "{said}");
+    // Where nobody can be asked, that is said, and the configuration is there all the same.
+    let said = setup("nowhere");
+    assert!(
+        said.contains("wrote ") && said.contains("could not see to the rights of role helper"),
+        "{said}"
+    );
 }
