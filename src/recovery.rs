@@ -352,10 +352,9 @@ pub fn sweep(board: &Board) {
 fn sweep_orphans() -> Result<(), Fault> {
     let databases = catalog::databases()?;
     for entry in journal::entries()? {
-        if !databases.iter().any(|database| database.oid == entry.home) {
-            if remove_what_was_made(&entry)? {
-                journal::remove(entry.home, entry.run_id)?;
-            }
+        let is_orphan = !databases.iter().any(|database| database.oid == entry.home);
+        if is_orphan && remove_what_was_made(&entry)? {
+            journal::remove(entry.home, entry.run_id)?;
         }
     }
     Ok(())
