@@ -434,7 +434,10 @@ impl Run {
 
     fn prepare_clients(&mut self) -> Result<(), Fault> {
         self.crew.launch_clients(self.spec.options.sample)?;
-        self.wait_until(|run| run.crew.clients_are(ClientState::Ready))
+        // All of them: one that came later would miss what it is there to see.
+        self.wait_until(|run| {
+            Ok(run.crew.clients_are(ClientState::Ready)? && run.crew.sampler_is_there()?)
+        })
     }
 
     fn checkpoint(&mut self) -> Result<(), Fault> {

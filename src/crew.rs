@@ -138,6 +138,18 @@ impl Crew {
         process::wake(self.board.run.sampler.pid.load(Acquire));
     }
 
+    /// Whether the sampler is there; true when there is none.
+    pub fn sampler_is_there(&self) -> Result<bool, Fault> {
+        match &self.sampler {
+            None => Ok(true),
+            sampler => {
+                let cell = &self.board.run.sampler;
+                let is_done = task_is_done("sampler", cell, sampler.as_ref())?;
+                Ok(is_done || cell.state() == TaskState::Running)
+            }
+        }
+    }
+
     /// Whether the sampler has made its last record; true when there is none.
     pub fn sampler_is_done(&self) -> Result<bool, Fault> {
         match &self.sampler {

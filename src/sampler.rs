@@ -44,10 +44,10 @@ pub fn main(clients: i32, serial: u32) {
         return;
     }
     run.sampler.pid.store(process::my_pid(), Release);
-    run.sampler.set_state(TaskState::Running);
     process::on_exit(leave);
     process::connect(Database::None);
     process::report_activity("pgfsbench sampler");
+    run.sampler.set_state(TaskState::Running);
     let slots = &shmem::clients()[..clients as usize];
     let result = xact::catch(|| sample(run, slots));
     if !run.is_current(serial) {

@@ -85,6 +85,13 @@ fn in_every_phase(death: Death) {
             coordinator = bench.pid_of("fsbench coordinator");
             caller
         });
+        if phase > Phase::Creating {
+            // Another one may have been there when that was read: one that was just clearing up.
+            coordinator = bench
+                .value("SELECT coordinator_pid FROM fsbench.progress WHERE status = 'running'")
+                .parse()
+                .expect("a coordinator");
+        }
         // A server does not stop without its checkpointer, which may be gone afterwards.
         let of_the_server = death.takes_the_server_down() || death == Death::KillCoordinator;
         if phase == Phase::Checkpoint && of_the_server {
