@@ -29,7 +29,9 @@ use crate::{
         process::{self, Database},
         session, shmem, sql, utility, xact,
     },
-    preflight, recovery, store,
+    preflight,
+    recovery::{self, Left},
+    store,
     worker::Task,
     workload::pgbench,
 };
@@ -589,13 +591,17 @@ impl Run {
         };
         if done && self.spec.keep {
             recovery::open_work_database(entry)?;
-        } else if !recovery::remove_what_was_made(entry)? {
-            // Another one tries it again at the next start of the server; the helper by itself.
-            let left = finding::not_released(&self.spec.target);
-            janitor::or_log("could not store a finding", || {
-                xact::transaction(|| store::insert_findings(self.run_id, &[left]))
-            });
-            return Ok(());
+        } else {
+            let what_is_left = recovery::remove_what_was_made(entry)?;
+            if what_is_left != Left::Nothing {
+                let left = finding::not_released(&self.spec.target);
+                janitor::or_log("could not store a finding", || {
+                    xact::transaction(|| store::insert_findings(self.run_id, &[left]))
+                });
+            }
+            if what_is_left == Left::Something {
+                return Ok(());
+            }
         }
         journal::remove(entry.home, entry.run_id)
     }

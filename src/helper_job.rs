@@ -152,13 +152,17 @@ pub fn wait(id: i64, look: Look) -> Result<Value, Fault> {
     }
 }
 
-/// Has a target released that a run had prepared; nothing is done when it had not, or when it is released already: what is
-/// prepared there now is somebody else's. Without a helper the job stays in the queue for the next one.
-pub fn release(run_id: i64, target: &str) -> Result<(), Fault> {
-    if !may_be_prepared_by(run_id, target)? {
-        return Ok(());
+/// Asks for the release of a target that a run had prepared; None when it had not, or when it is released already: what is
+/// prepared there now is somebody else's.
+pub fn ask_release(run_id: i64, target: &str) -> Result<Option<i64>, Fault> {
+    match may_be_prepared_by(run_id, target)? {
+        true => queue(Some(run_id), target, "release", &serde_json::json!({})).map(Some),
+        false => Ok(None),
     }
-    let id = queue(Some(run_id), target, "release", &serde_json::json!({}))?;
+}
+
+/// Waits until a target is released. Without a helper the job stays in the queue for the next one.
+pub fn wait_for_release(id: i64) -> Result<(), Fault> {
     let began = Instant::now();
     let mut seen = Instant::now();
     loop {

@@ -83,49 +83,59 @@ enum Found {
     Gone,
 }
 
+/// What is left of what a journal entry speaks of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Left {
+    /// Nothing.
+    Nothing,
+    /// A filesystem, which the helper removes by itself: it knows which run it has made it for, and sees that this is over.
+    ForHelper,
+    /// What is tried again at the next start of the server; until then the entry stays.
+    Something,
+}
+
 /// Removes what a journal entry speaks of, if it is there: a work database, a server on a target and its filesystem, or
-/// a run on another server. Says whether the entry can be forgotten: what cannot be removed now is tried again at the next
-/// start of the server.
-pub fn remove_what_was_made(entry: &Entry) -> Result<bool, Fault> {
-    let mut is_gone = true;
+/// a run on another server.
+pub fn remove_what_was_made(entry: &Entry) -> Result<Left, Fault> {
+    let mut left = Left::Nothing;
     if let Some(server) = &entry.server {
         // With the filesystem that was made go all files on it.
-        is_gone &= server.remove(entry.prepared.is_none())?;
+        if !server.remove(entry.prepared.is_none())? {
+            left = Left::Something;
+        }
     }
     if let Some(target) = &entry.prepared {
-        is_gone &= release(entry, target);
+        left = left.max(release(entry, target));
     }
     if let Some(far) = &entry.far {
         end_there(far);
     }
     if entry.server.is_some() || entry.prepared.is_some() || entry.far.is_some() {
-        return Ok(is_gone);
+        return Ok(left);
     }
     drop_work(&Work::of(entry))?;
-    Ok(true)
+    Ok(Left::Nothing)
 }
 
-/// Has the filesystem of a target unmounted and removed; false when it may still be there. Where the database or the
-/// extension is gone nobody can be asked here: the helper finds by itself that the run is over.
-fn release(entry: &Entry, target: &str) -> bool {
-    let can_ask = || Ok::<_, Fault>(xact::transaction(extension)?.is_some());
-    let released = if entry.home == session::database() {
-        can_ask().and_then(|can| match can {
-            true => helper_job::release(entry.run_id, target),
-            false => Ok(()),
-        })
-    } else {
-        Ok(())
-    };
-    match released {
-        Ok(()) => true,
-        Err(fault) => {
-            crate::janitor::log_warning(
-                &fault.context(&format!("target \"{target}\" is not released")),
-            );
-            false
-        }
+/// Has the filesystem of a target unmounted and removed. Where the database or the extension is gone nobody can be asked here.
+fn release(entry: &Entry, target: &str) -> Left {
+    if entry.home != session::database() {
+        return Left::ForHelper;
     }
+    let asked = xact::transaction(extension).and_then(|extension| match extension {
+        Some(_) => helper_job::ask_release(entry.run_id, target),
+        None => Ok(None),
+    });
+    let (fault, left) = match asked {
+        Ok(None) => return Left::Nothing,
+        Ok(Some(job)) => match helper_job::wait_for_release(job) {
+            Ok(()) => return Left::Nothing,
+            Err(fault) => (fault, Left::ForHelper),
+        },
+        Err(fault) => (fault, Left::Something),
+    };
+    crate::janitor::log_warning(&fault.context(&format!("target \"{target}\" is not released")));
+    left
 }
 
 /// Cancels a run on another server. Where that is not possible now, the lease of the run there ends it.
@@ -316,7 +326,7 @@ fn mark_and_remove(
         // One that came to its end and was just to be opened is as good as kept.
         if has_extension && xact::transaction(|| store::is_kept(entry.run_id))? {
             open_work_database(&entry)?;
-        } else if !remove_what_was_made(&entry)? {
+        } else if remove_what_was_made(&entry)? == Left::Something {
             continue;
         }
         journal::remove(entry.home, entry.run_id)?;
@@ -353,7 +363,7 @@ fn sweep_orphans() -> Result<(), Fault> {
     let databases = catalog::databases()?;
     for entry in journal::entries()? {
         let is_orphan = !databases.iter().any(|database| database.oid == entry.home);
-        if is_orphan && remove_what_was_made(&entry)? {
+        if is_orphan && remove_what_was_made(&entry)? != Left::Something {
             journal::remove(entry.home, entry.run_id)?;
         }
     }

@@ -128,6 +128,8 @@ impl TargetServer {
     pub fn initdb(&self, bindir: &Path, user: &str, data_checksums: bool) -> Vec<String> {
         let mut argv = vec![bindir.join("initdb").display().to_string()];
         argv.extend(["--auth=peer", "--encoding=UTF8", "--locale=C", "--no-sync"].map(Into::into));
+        // Should the server that it starts be killed, its postmaster.pid tells what that has left in shared memory.
+        argv.push("--no-clean".into());
         match data_checksums {
             true => argv.push("--data-checksums".into()),
             // From 18 on they are the default.

@@ -4,12 +4,14 @@
 //! While it serves it holds the session-level advisory lock hashtext('pgfsbench-helper') and is called pgfsbench-helper in
 //! pg_stat_activity: so the extension sees whether somebody is there, and two helpers do not serve the same database.
 
+mod forgotten;
 mod job;
 mod watch;
 
-use job::{Job, Outcome};
-use pgfsbench_core::helper::Request;
+use forgotten::Forgotten;
+use job::{Job, NoTable, Outcome};
 use pgfsbench_core::helper::protocol::{Answer, Hello, Message, Order, Reply, read, write};
+use pgfsbench_core::helper::{Name, Request};
 use pgfsbench_core::refusal::{Kind, Refusal};
 use postgres::fallible_iterator::FallibleIterator;
 use postgres::{Client, NoTls};
@@ -57,6 +59,7 @@ pub fn main() -> Result<(), Refusal> {
         root,
         from,
         unrecorded: None,
+        forgotten: Forgotten::default(),
     };
     servant.serve(&hello).map_err(failed)
 }
@@ -66,6 +69,7 @@ struct Servant {
     from: BufReader<UnixStream>,
     /// What came of a job while the database could not be reached.
     unrecorded: Option<Unrecorded>,
+    forgotten: Forgotten,
 }
 
 struct Unrecorded {
@@ -100,6 +104,9 @@ impl Servant {
                     }
                     if hello.once && self.unrecorded.is_none() {
                         return Err(e);
+                    }
+                    if has_no_runs(&e) && self.forgotten.is_due() && self.release_all()? {
+                        return Ok(());
                     }
                     // Then root releases what nobody could be told of.
                     if self.root_is_gone(PAUSE)? {
@@ -151,7 +158,10 @@ impl Servant {
                 }
                 is_published = true;
             }
-            if hello.once {
+            if limited(|| self.forgotten.ask(&mut client))? {
+                continue;
+            }
+            if hello.once && !self.forgotten.is_undecided() {
                 return Ok(Ended::Queue);
             }
             let notification = client.notifications().timeout_iter(TICK).next()?;
@@ -175,9 +185,10 @@ impl Servant {
             }
         };
         let is_for_all = request == Request::Describe;
-        match self.ask_root(client, job.id, request) {
+        match self.ask_root(Some(client), job.id, job.run, request) {
             Ok(outcome) => {
                 if is_for_all {
+                    self.forgotten.know(outcome.result());
                     // Whoever sees that the job is done sees what was seen. That it cannot be stored does not fail it.
                     let _ = limited(|| job::publish(client, &outcome));
                 }
@@ -226,10 +237,11 @@ impl Servant {
 
     /// Stores what is to be seen on this machine now. Whether root has gone meanwhile.
     fn publish(&mut self, client: &mut Client) -> Result<bool, Failure> {
-        let Ok(outcome) = self.ask_root(client, 0, Request::Describe) else {
+        let Ok(outcome) = self.ask_root(None, 0, None, Request::Describe) else {
             return Ok(true);
         };
         self.tell_root(0, true)?;
+        self.forgotten.know(outcome.result());
         match limited(|| job::publish(client, &outcome)) {
             Err(e) if client.is_closed() => Err(e),
             // A table that takes nothing is no reason to serve nobody.
@@ -237,16 +249,45 @@ impl Servant {
         }
     }
 
-    fn ask_root(&mut self, client: &mut Client, job: i64, request: Request) -> io::Result<Outcome> {
-        write(&mut self.root, &Message::Order(Order { job, request }))?;
+    /// Has what was made for runs released where there are no runs any more. Whether root has gone meanwhile.
+    fn release_all(&mut self) -> Result<bool, Failure> {
+        let Ok(outcome) = self.ask_root(None, 0, None, Request::Describe) else {
+            return Ok(true);
+        };
+        self.tell_root(0, true)?;
+        self.forgotten.know(outcome.result());
+        for target in self.forgotten.all() {
+            eprintln!("pgfsbench-helper: releasing target {target}: there are no runs any more");
+            let target = Name::new(&target)?;
+            let release = Request::Release { target };
+            if self.ask_root(None, 0, None, release).is_err() {
+                return Ok(true);
+            }
+            self.tell_root(0, true)?;
+        }
+        Ok(false)
+    }
+
+    /// Whoever looks at the job in the database is told the steps meanwhile.
+    fn ask_root(
+        &mut self,
+        mut client: Option<&mut Client>,
+        job: i64,
+        run: Option<i64>,
+        request: Request,
+    ) -> io::Result<Outcome> {
+        let order = Order { job, run, request };
+        write(&mut self.root, &Message::Order(order))?;
         let mut steps = Vec::new();
         loop {
             let answer: Answer = read(&mut self.from)?.ok_or(io::ErrorKind::UnexpectedEof)?;
             match answer.reply {
                 Reply::Step(report) => {
                     steps.push(report);
-                    // For those who look meanwhile; the whole comes with the end.
-                    let _ = limited(|| job::record_steps(client, job, &steps));
+                    // The whole comes with the end.
+                    if let Some(client) = client.as_mut() {
+                        let _ = limited(|| job::record_steps(client, job, &steps));
+                    }
                 }
                 Reply::Finished(result) => return Ok(Outcome::done(steps, result)),
                 Reply::Refused(refusal) => return Ok(Outcome::refused(steps, refusal)),
@@ -267,6 +308,14 @@ impl Servant {
             Err(e) => Err(io::Error::from(e).into()),
         }
     }
+}
+
+/// Whether the database or the extension is not there, and with it no run.
+fn has_no_runs(error: &Failure) -> bool {
+    let no_database = |error: &postgres::Error| {
+        error.code() == Some(&postgres::error::SqlState::INVALID_CATALOG_NAME)
+    };
+    error.is::<NoTable>() || error.downcast_ref().is_some_and(no_database)
 }
 
 /// The server's words, which Display of postgres::Error leaves out, and the details of a refusal.

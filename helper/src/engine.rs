@@ -69,6 +69,13 @@ pub struct Cleared {
     pub outcome: Result<(), Refusal>,
 }
 
+/// On whose behalf something is prepared: the job, and the run that it is for. Nobody's, when it is done by hand.
+#[derive(Clone, Copy, Default)]
+pub struct Behalf {
+    pub job: Option<i64>,
+    pub run: Option<i64>,
+}
+
 pub struct Engine {
     config: Config,
     journal: Journal,
@@ -92,12 +99,20 @@ impl Engine {
         &self.config
     }
 
-    /// Does what a job asks for, on behalf of this database.
-    pub fn handle(&self, database: &Name, request: &Request, tell: Tell) -> Result<Value, Refusal> {
+    /// Does what a job of this database asks for.
+    pub fn handle(
+        &self,
+        database: &Name,
+        behalf: Behalf,
+        request: &Request,
+        tell: Tell,
+    ) -> Result<Value, Refusal> {
         request.check()?;
         let place = |target: &Name| place_of(database, target);
         match request {
-            Request::Prepare { target, prepare } => self.prepare(&place(target), prepare, tell),
+            Request::Prepare { target, prepare } => {
+                self.prepare(&place(target), behalf, prepare, tell)
+            }
             Request::Release { target } => self.release(&place(target), tell),
             Request::Plan { target, prepare } => self.outline(&place(target), prepare),
             Request::Describe => self.describe(database),
@@ -123,7 +138,13 @@ impl Engine {
     }
 
     /// Makes the filesystem and mounts it.
-    pub fn prepare(&self, place: &Place, request: &Prepare, tell: Tell) -> Result<Value, Refusal> {
+    pub fn prepare(
+        &self,
+        place: &Place,
+        behalf: Behalf,
+        request: &Prepare,
+        tell: Tell,
+    ) -> Result<Value, Refusal> {
         let lock = self.journal.lock()?;
         if let Some(entry) = self.journal.read(place, &self.config)? {
             if entry.state == State::Ready && !self.is_stale(&entry)? {
@@ -157,6 +178,7 @@ impl Engine {
             plan.mount_point.clone(),
         )?;
         entry.log = plan.log.as_ref().map(kept);
+        (entry.job, entry.run) = (behalf.job, behalf.run);
         match self.take_steps(&plan, &mut entry, &lock, tell) {
             Ok(work) => Ok(self.result(request, &plan, &work)),
             Err(refusal) => Err(match self.undo(place, entry, &lock, tell) {

@@ -43,6 +43,11 @@ pub struct Entry {
     pub log: Option<Kept>,
     pub mount_point: PathBuf,
     pub state: State,
+    /// The job that asked for it, and the run that is for: with the run it goes too, whoever forgets to release it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub job: Option<i64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<i64>,
     /// The steps of which at least the beginning may have been done.
     pub steps: Vec<String>,
     /// The zfs pool that is on it, or was about to be.
@@ -112,6 +117,8 @@ impl Entry {
             log: None,
             mount_point,
             state: State::Preparing,
+            job: None,
+            run: None,
             steps: Vec::new(),
             pool: None,
             settings: Vec::new(),

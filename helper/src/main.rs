@@ -26,7 +26,7 @@ mod wanted;
 
 use clap::{Parser, Subcommand};
 use config::Config;
-use engine::{Cleared, Engine, Hook};
+use engine::{Behalf, Cleared, Engine, Hook};
 use pgfsbench_core::helper::protocol::Report;
 use pgfsbench_core::refusal::{Kind, Refusal};
 use std::path::{Path, PathBuf};
@@ -135,7 +135,8 @@ fn act(config: &Path, action: Action) -> Result<(), Refusal> {
         Action::Prepare { wanted, hook } => {
             let engine = engine(hook)?;
             let place = wanted.which.place(&engine)?;
-            let result = engine.prepare(&place, &wanted.request()?, &mut show)?;
+            let result =
+                engine.prepare(&place, Behalf::default(), &wanted.request()?, &mut show)?;
             engine.keep(&place.database, &place.target)?;
             println!("{result:#}");
             Ok(())

@@ -52,11 +52,13 @@ fn facts(target: Option<&str>) -> Result<Facts, Fault> {
     };
     let far = kind == Some(target::Kind::Connection);
     let slots = max_worker_processes()?;
-    // Background workers are what is none of the server's own processes.
+    // Background workers are what is none of the server's own processes. Those of another run have ended, or are just about
+    // to, when this one launches its own: there is one run at a time, and a slot that is still taken is waited for.
     let used = sql::read(
         "SELECT count(*) FROM pg_catalog.pg_stat_activity WHERE backend_type NOT IN ('client backend', \
            'autovacuum launcher', 'autovacuum worker', 'background writer', 'checkpointer', 'walwriter', 'archiver', \
-           'startup', 'walreceiver', 'walsender', 'walsummarizer', 'logger', 'slotsync worker', 'io worker')",
+           'startup', 'walreceiver', 'walsender', 'walsummarizer', 'logger', 'slotsync worker', 'io worker', \
+           'fsbench coordinator', 'fsbench sampler', 'fsbench client', 'fsbench worker')",
         &[],
     )?;
     let used: i64 = used.and_then(|text| text.parse().ok()).unwrap_or(0);

@@ -28,6 +28,9 @@ pub struct Hello {
 pub struct Order {
     /// Its number, which comes back in the answers.
     pub job: i64,
+    /// The run that it is for, if it is for one: what is prepared for a run is released when that is over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<i64>,
     /// What is to be done.
     pub request: Request,
 }
@@ -127,6 +130,7 @@ mod tests {
         let target = Name::new(target).unwrap();
         Order {
             job,
+            run: None,
             request: Request::Release { target },
         }
     }

@@ -7,10 +7,14 @@ use pgfsbench_core::helper::request::LONGEST_REQUEST;
 use pgfsbench_core::refusal::{Kind, Refusal};
 use postgres::Client;
 use serde_json::Value;
+use std::error::Error;
+use std::fmt;
 
 /// A job that is ours to do.
 pub struct Job {
     pub id: i64,
+    /// The run that it is for.
+    pub run: Option<i64>,
     /// What is asked for: a copy, which no later change of the row reaches.
     pub request: Result<Request, Refusal>,
 }
@@ -29,6 +33,11 @@ impl Outcome {
             result: Some(result),
             refusal: None,
         }
+    }
+
+    /// What came of it, if it is done.
+    pub fn result(&self) -> Option<&Value> {
+        self.result.as_ref().filter(|_| self.refusal.is_none())
     }
 
     /// The kind of refusal goes into the result, for the extension to make a SQLSTATE of.
@@ -91,8 +100,24 @@ fn who_is_there(client: &mut Client) -> Result<String, Failure> {
     })
 }
 
+/// There is no such table.
+#[derive(Debug)]
+pub struct NoTable(&'static str);
+
+impl fmt::Display for NoTable {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(
+            f,
+            "there is no table {}; run CREATE EXTENSION pgfsbench",
+            self.0
+        )
+    }
+}
+
+impl Error for NoTable {}
+
 /// A table that the helper writes to has to be there, and a superuser's.
-fn check_table(client: &mut Client, table: &str) -> Result<(), Failure> {
+fn check_table(client: &mut Client, table: &'static str) -> Result<(), Failure> {
     let row = client.query_opt(
         "SELECT c.relkind = 'r', t.rolsuper AND s.rolsuper \
          FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
@@ -101,7 +126,7 @@ fn check_table(client: &mut Client, table: &str) -> Result<(), Failure> {
         &[&table],
     )?;
     let Some(row) = row.filter(|row| row.get(0)) else {
-        return Err(format!("there is no table {table}; run CREATE EXTENSION pgfsbench").into());
+        return Err(NoTable(table).into());
     };
     // Who owns it can have code of his own run by whoever writes there.
     if !row.get::<_, bool>(1) {
@@ -142,7 +167,7 @@ pub fn fail_stale(client: &mut Client) -> Result<(), Failure> {
 }
 
 /// Whether it is the connection that has failed, and not a statement.
-fn is_lost(client: &Client, error: &postgres::Error) -> bool {
+pub fn is_lost(client: &Client, error: &postgres::Error) -> bool {
     let is_going = |e: &postgres::error::DbError| {
         // admin_shutdown, crash_shutdown, cannot_connect_now
         e.code().code().starts_with("57P") || e.severity() != "ERROR"
@@ -150,7 +175,7 @@ fn is_lost(client: &Client, error: &postgres::Error) -> bool {
     client.is_closed() || error.as_db_error().is_none_or(is_going)
 }
 
-fn complain(id: i64, what: &str, error: &postgres::Error) {
+pub fn complain(id: i64, what: &str, error: &postgres::Error) {
     let said = error.as_db_error().map_or("", |e| e.message());
     eprintln!("pgfsbench-helper: job {id} {what}: {said}");
 }
@@ -190,28 +215,34 @@ pub fn claim(client: &mut Client, refractory: &mut Vec<i64>) -> Result<Option<Jo
 }
 
 fn taken_job(client: &mut Client, id: i64) -> Result<Job, Failure> {
-    let request = match read(client, id) {
-        Ok(request) => request,
+    let (run, request) = match read(client, id) {
+        Ok((run, request)) => (run, request),
         Err(e) if is_lost(client, &e) => return Err(e.into()),
         // In a database of SQL_ASCII, bytes that are no text.
-        Err(e) => Err(Refusal::argument("job cannot be read")
-            .detail(format!(
-                "The server says: {}.",
-                e.as_db_error().map_or("", |e| e.message())
-            ))
-            .hint("Use ASCII.")),
+        Err(e) => {
+            let refusal = Refusal::argument("job cannot be read")
+                .detail(format!(
+                    "The server says: {}.",
+                    e.as_db_error().map_or("", |e| e.message())
+                ))
+                .hint("Use ASCII.");
+            (None, Err(refusal))
+        }
     };
-    Ok(Job { id, request })
+    Ok(Job { id, run, request })
 }
 
+type Read = (Option<i64>, Result<Request, Refusal>);
+
 /// However long they are, no more of the texts is read than tells that they are too long.
-fn read(client: &mut Client, id: i64) -> Result<Result<Request, Refusal>, postgres::Error> {
+fn read(client: &mut Client, id: i64) -> Result<Read, postgres::Error> {
     let row = client.query_one(
-        "SELECT left(action, 100), left(target, 100), left(request::text, $2) FROM fsbench.helper_job WHERE job_id = $1",
+        "SELECT left(action, 100), left(target, 100), left(request::text, $2), run_id FROM fsbench.helper_job WHERE job_id = $1",
         &[&id, &(LONGEST_REQUEST as i32 + 1)],
     )?;
     let text = |i: usize| row.try_get::<_, &str>(i);
-    Ok(Request::of_job(text(0)?, text(1)?, text(2)?))
+    let request = Request::of_job(text(0)?, text(1)?, text(2)?);
+    Ok((row.try_get(3)?, request))
 }
 
 /// What was done so far. Whoever has locked the row is not waited for.

@@ -65,6 +65,7 @@ impl Engine {
             "images": images,
             "filesystems": doctor::filesystems(&self.config.filesystems),
             "prepared": self.prepared(database, &entries)?,
+            "made_for_runs": made_for_runs(database, &entries),
             "not_believed": unbelieved,
         }))
     }
@@ -77,7 +78,11 @@ impl Engine {
                 && entry.state == State::Ready
                 && !self.is_stale(entry)?
             {
-                prepared.push(json!({"target": place.target, "mount_point": entry.mount_point}));
+                prepared.push(json!({
+                    "target": place.target,
+                    "mount_point": entry.mount_point,
+                    "run_id": entry.run,
+                }));
             }
         }
         Ok(prepared)
@@ -120,6 +125,18 @@ impl Engine {
             "hint": check.err().and_then(|refusal| refusal.hint),
         })
     }
+}
+
+/// Targets of this database that were prepared for a run, also those that could not be released altogether.
+fn made_for_runs(database: &Name, entries: &[(Place, Entry)]) -> Vec<Value> {
+    let of_database = entries
+        .iter()
+        .filter(|(place, _)| place.database == *database);
+    let made = of_database.filter_map(|(place, entry)| {
+        let run_id = entry.run?;
+        Some(json!({"target": place.target, "run_id": run_id, "job_id": entry.job}))
+    });
+    made.collect()
 }
 
 fn why_not(refusal: &Refusal) -> String {

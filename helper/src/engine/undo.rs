@@ -87,9 +87,15 @@ impl Undoing<'_> {
                     .detail(format!("There is {} of {}.", mount.fs_type, mount.source))
                     .hint("Unmount it by hand."));
             }
+            let lying = lying_on(&entry.mount_point)?;
             let argv = [umount.clone(), "-i".into(), mount.mount_point.clone()];
-            self.run("unmount", &argv)
-                .map_err(|refusal| busy_instead(refusal, &entry.mount_point))?;
+            let unmounted = self.run("unmount", &argv);
+            // It may have been killed when it was through.
+            if let Err(refusal) = unmounted
+                && lying_on(&entry.mount_point)? == lying
+            {
+                return Err(busy_instead(refusal, &entry.mount_point));
+            }
         }
         let message = format!("{} cannot be unmounted", entry.mount_point.display());
         Err(Refusal::new(Kind::System, message))
@@ -217,6 +223,13 @@ impl Undoing<'_> {
             unlinkat(&directory, name, AtFlags::empty()).and_then(|()| fsync(&directory))
         })
     }
+}
+
+/// How many mounts lie on a mount point.
+fn lying_on(mount_point: &Path) -> Result<usize, Refusal> {
+    let mounts = probe::mounts()?;
+    let lie_there = |mount: &&Mount| Path::new(&mount.mount_point) == mount_point;
+    Ok(mounts.iter().filter(lie_there).count())
 }
 
 fn is_ours(mount: &Mount, entry: &Entry) -> bool {

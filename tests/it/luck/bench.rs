@@ -96,59 +96,6 @@ impl Bench {
         })
     }
 
-    /// What must not be there when no run is queued or active, in words. `kept` are databases that may be.
-    fn leftovers(&self, client: &mut Client, kept: &[&str]) -> Vec<String> {
-        let mut left = Vec::new();
-        for process in self.server.processes() {
-            let ours = process.title.strip_prefix("postgres: fsbench ");
-            if ours.is_some_and(|role| !role.starts_with("janitor")) {
-                left.push(format!("process {}", process.title));
-            }
-        }
-        let mut known = BTreeSet::new();
-        for row in client
-            .query("SELECT oid::text, datname::text FROM pg_database", &[])
-            .expect("pg_database")
-        {
-            let name: String = row.get(1);
-            if name.starts_with("fsbench_work") && !kept.contains(&name.as_str()) {
-                left.push(format!("database {name}"));
-            }
-            known.insert(row.get::<_, String>(0));
-        }
-        for name in names_in(&self.server, "base") {
-            if name.parse::<u32>().is_ok() && !known.contains(&name) {
-                left.push(format!("directory base/{name}"));
-            }
-        }
-        for name in names_in(&self.server, "pgfsbench") {
-            // Data to be copied stay, once they are complete.
-            if name != PREPARED_DATA {
-                left.push(format!("journal entry {name}"));
-            }
-        }
-        for name in names_in(&self.server, &format!("pgfsbench/{PREPARED_DATA}")) {
-            if name != "lock" && !name.ends_with(".loaded") {
-                left.push(format!("prepared data {name}"));
-            }
-        }
-        let progress = value(
-            client,
-            "SELECT string_agg(run_id || ' ' || phase, ', ') FROM fsbench.progress",
-        );
-        if !progress.is_empty() {
-            left.push(format!("progress {progress}"));
-        }
-        let rows = value(
-            client,
-            "SELECT string_agg(run_id || ' ' || status, ', ') FROM fsbench.run_log WHERE status IN ('queued', 'running')",
-        );
-        if !rows.is_empty() {
-            left.push(format!("rows {rows}"));
-        }
-        left
-    }
-
     /// Everything that runs have made is gone, or goes within a reasonable time.
     pub fn nothing_is_left(&self, after: impl Display) {
         self.nothing_is_left_but(&[], after);
@@ -158,7 +105,7 @@ impl Bench {
         let mut client = self.server.connect("postgres");
         let began = std::time::Instant::now();
         loop {
-            let left = self.leftovers(&mut client, kept);
+            let left = leftovers(&self.server, &mut client, kept);
             if left.is_empty() {
                 return;
             }
@@ -202,6 +149,59 @@ impl Bench {
         assert_eq!(value(&mut client, all), "t");
         self.nothing_is_left("cancelling 16 runs");
     }
+}
+
+/// What must not be there when no run is queued or active, in words. `kept` are databases that may be.
+pub fn leftovers(server: &Server, client: &mut Client, kept: &[&str]) -> Vec<String> {
+    let mut left = Vec::new();
+    for process in server.processes() {
+        let ours = process.title.strip_prefix("postgres: fsbench ");
+        if ours.is_some_and(|role| !role.starts_with("janitor")) {
+            left.push(format!("process {}", process.title));
+        }
+    }
+    let mut known = BTreeSet::new();
+    for row in client
+        .query("SELECT oid::text, datname::text FROM pg_database", &[])
+        .expect("pg_database")
+    {
+        let name: String = row.get(1);
+        if name.starts_with("fsbench_work") && !kept.contains(&name.as_str()) {
+            left.push(format!("database {name}"));
+        }
+        known.insert(row.get::<_, String>(0));
+    }
+    for name in names_in(server, "base") {
+        if name.parse::<u32>().is_ok() && !known.contains(&name) {
+            left.push(format!("directory base/{name}"));
+        }
+    }
+    for name in names_in(server, "pgfsbench") {
+        // Data to be copied stay, once they are complete.
+        if name != PREPARED_DATA {
+            left.push(format!("journal entry {name}"));
+        }
+    }
+    for name in names_in(server, &format!("pgfsbench/{PREPARED_DATA}")) {
+        if name != "lock" && !name.ends_with(".loaded") {
+            left.push(format!("prepared data {name}"));
+        }
+    }
+    let progress = value(
+        client,
+        "SELECT string_agg(run_id || ' ' || phase, ', ') FROM fsbench.progress",
+    );
+    if !progress.is_empty() {
+        left.push(format!("progress {progress}"));
+    }
+    let rows = value(
+        client,
+        "SELECT string_agg(run_id || ' ' || status, ', ') FROM fsbench.run_log WHERE status IN ('queued', 'running')",
+    );
+    if !rows.is_empty() {
+        left.push(format!("rows {rows}"));
+    }
+    left
 }
 
 fn names_in(server: &Server, directory: &str) -> Vec<String> {

@@ -1,7 +1,7 @@
 //! Bad luck: whatever is cancelled, terminated, dropped, stopped or killed, in whichever phase, nothing is left of the run, its
 //! row says why, the server stays usable, and the next run works.
 
-mod bench;
+pub mod bench;
 mod caller;
 mod clone;
 mod connection;
@@ -10,4 +10,4 @@ mod hold;
 mod phases;
 mod processes;
 mod queue;
-mod target;
+pub mod target;

@@ -186,7 +186,7 @@ fn a_target_server_that_dies_fails_the_run_and_leaves_nothing() {
 }
 
 /// What a server has in shared memory that would outlive it: the number of its System V segment, and files.
-fn shared_memory_of(data: &Path, postmaster: i32) -> (String, Vec<String>) {
+pub fn shared_memory_of(data: &Path, postmaster: i32) -> (String, Vec<String>) {
     let file = fs::read_to_string(data.join("postmaster.pid")).expect("postmaster.pid");
     let line = file.lines().nth(6).expect("its seventh line");
     let segment = line.split_whitespace().nth(1).expect("key and number");

@@ -1,0 +1,121 @@
+//! Targets that were prepared for a run which is over, and which nobody has released: the job got lost, with the server or with
+//! whoever was to ask for it. The helper asks itself then, by a job like any other. What somebody has prepared by himself stays.
+
+use super::Failure;
+use super::job::{complain, is_lost};
+use postgres::Client;
+use serde::Deserialize;
+use serde_json::Value;
+use std::time::{Duration, Instant};
+
+/// How often it is looked. A run that is over at one look may just be about to release what it has used.
+const PERIOD: Duration = Duration::from_secs(5);
+
+/// Runs that are over, and that nobody is clearing up after: no coordinator lives, or the one that does has begun with another
+/// run. What could not be released is tried again ever more rarely.
+const OVER: &str = "SELECT t.target, t.run_id FROM unnest($1::text[], $2::bigint[]) AS t (target, run_id), \
+       LATERAL (SELECT count(*) FILTER (WHERE j.status = 'failed') AS failures, max(j.started_at) AS last, \
+           bool_or(j.status = 'queued' AND j.server_started = pg_postmaster_start_time() OR j.status = 'running') AS goes_on \
+         FROM fsbench.helper_job j \
+         WHERE j.target = t.target AND j.run_id = t.run_id AND j.action = 'release') AS released \
+     WHERE NOT EXISTS (SELECT FROM fsbench.run_log r WHERE r.run_id = t.run_id AND r.status IN ('queued', 'running')) \
+       AND (EXISTS (SELECT FROM fsbench.run_log WHERE status = 'running') \
+            OR NOT EXISTS (SELECT FROM pg_stat_activity \
+                           WHERE datname = current_database() AND backend_type = 'fsbench coordinator')) \
+       AND goes_on IS NOT TRUE \
+       AND (last IS NULL OR last < clock_timestamp() - interval '1 second' * 2 ^ least(failures, 10))";
+
+/// A target, and the run that it was prepared for.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Made {
+    pub target: String,
+    run_id: i64,
+}
+
+/// What is known of them.
+#[derive(Default)]
+pub struct Forgotten {
+    made: Vec<Made>,
+    /// Those whose run was over at the last look.
+    over: Vec<Made>,
+    looked: Option<Instant>,
+}
+
+impl Forgotten {
+    /// Takes over what root has described.
+    pub fn know(&mut self, description: Option<&Value>) {
+        let made = description.and_then(|described| described.get("made_for_runs"));
+        if let Some(made) = made.and_then(|made| Vec::deserialize(made).ok()) {
+            self.made = made;
+        }
+    }
+
+    /// Whether there are some of which the next look decides.
+    pub fn is_undecided(&self) -> bool {
+        !self.over.is_empty()
+    }
+
+    /// Whether it is time to look; then it counts as done.
+    pub fn is_due(&mut self) -> bool {
+        let is_due = self.looked.is_none_or(|looked| looked.elapsed() > PERIOD);
+        if is_due {
+            self.looked = Some(Instant::now());
+        }
+        is_due
+    }
+
+    /// Looks, if it is time to, and asks for what is to be released; whether that is anything.
+    pub fn ask(&mut self, client: &mut Client) -> Result<bool, Failure> {
+        if self.made.is_empty() || !self.is_due() {
+            return Ok(false);
+        }
+        let now = match self.look(client) {
+            Ok(now) => now,
+            Err(e) if is_lost(client, &e) => return Err(e.into()),
+            Err(e) => {
+                complain(0, "(whether a run is over) could not be looked up", &e);
+                Vec::new()
+            }
+        };
+        let before = std::mem::take(&mut self.over);
+        let (forgotten, over): (Vec<_>, Vec<_>) =
+            now.into_iter().partition(|made| before.contains(made));
+        self.over = over;
+        for Made { target, run_id } in &forgotten {
+            let inserted = client.execute(
+                "INSERT INTO fsbench.helper_job (run_id, target, action, request) VALUES ($1, $2, 'release', '{}')",
+                &[run_id, target],
+            );
+            match inserted {
+                Ok(_) => eprintln!(
+                    "pgfsbench-helper: releasing target {target}: run {run_id}, for which it was prepared, is over"
+                ),
+                Err(e) if is_lost(client, &e) => return Err(e.into()),
+                Err(e) => complain(0, "(a release) could not be asked for", &e),
+            }
+        }
+        Ok(!forgotten.is_empty())
+    }
+
+    fn look(&self, client: &mut Client) -> Result<Vec<Made>, postgres::Error> {
+        let targets: Vec<&str> = self.made.iter().map(|made| made.target.as_str()).collect();
+        let runs: Vec<i64> = self.made.iter().map(|made| made.run_id).collect();
+        let rows = client.query(OVER, &[&targets, &runs])?;
+        rows.iter()
+            .map(|row| {
+                Ok(Made {
+                    target: row.try_get(0)?,
+                    run_id: row.try_get(1)?,
+                })
+            })
+            .collect()
+    }
+
+    /// Where there are no runs at all, since the database or the extension has gone: the targets of all of them, once that
+    /// has been so for a while.
+    pub fn all(&mut self) -> Vec<String> {
+        let before = std::mem::replace(&mut self.over, self.made.clone());
+        let forgotten = self.made.iter().filter(|made| before.contains(made));
+        forgotten.map(|made| made.target.clone()).collect()
+    }
+}

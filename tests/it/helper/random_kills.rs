@@ -1,0 +1,272 @@
+//! Kills of whoever has a part in a run on a filesystem of its own, at random moments: after each nothing of it is left, and the
+//! next run works. `PGFSBENCH_KILLS` says how many, `PGFSBENCH_KILLS_SEED` which.
+
+use super::machine::Machine;
+use super::processes;
+use super::scene::{READ_AHEAD, Scene, Traces};
+use crate::common::execute;
+use pgfsbench_core::random::{Purpose, Stream};
+use pgfsbench_tests::{LONG, Signal, Stop};
+use rustix::process::{Pid, kill_process};
+use std::collections::BTreeMap;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+const RUN: &str = "scale => 1, clients => 2, transactions => 60, warmup => '0'";
+const NEXT_RUN: &str = "scale => 1, clients => 1, transactions => 10, warmup => '0'";
+const OPTIONS: &str = r#"{"wait_for_helper_ms": 60000}"#;
+const SETTINGS: &str =
+    r#"{"max_wal_size": "64MB", "min_wal_size": "32MB", "shared_buffers": "16MB"}"#;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Victim {
+    /// The part of the helper that is root.
+    Helper,
+    /// Its process that speaks with the database.
+    HelpersDatabaseProcess,
+    CoordinatorTerminated,
+    /// Which makes the asking server start anew.
+    CoordinatorKilled,
+    TargetPostmaster,
+    /// Any other process of the target server's.
+    TargetBackend,
+    /// The asking server is stopped at once, and started again.
+    AskingServer,
+    /// As the power does it.
+    AskingPostmaster,
+    /// A program that the helper or the coordinator has started: mkfs, mount, initdb, cp, ...
+    Program,
+}
+
+use Victim::*;
+
+const VICTIMS: [Victim; 9] = [
+    Helper,
+    HelpersDatabaseProcess,
+    CoordinatorTerminated,
+    CoordinatorKilled,
+    TargetPostmaster,
+    TargetBackend,
+    AskingServer,
+    AskingPostmaster,
+    Program,
+];
+
+/// Who is killed, in a run on which target, and when: in percent of how long a run takes.
+#[derive(Clone, Copy, Debug)]
+struct Strike {
+    victim: Victim,
+    target: &'static str,
+    percent: u64,
+}
+
+struct Killer {
+    scene: Scene,
+    machine: Machine,
+    random: Stream,
+}
+
+impl Killer {
+    fn new(test: &str, seed: u64) -> Option<Self> {
+        let scene = Scene::new(test, &[], "kernel_settings = true\n")?;
+        let mut client = scene.bench.client();
+        for filesystem in scene.bench.lab.filesystems() {
+            execute(
+                &mut client,
+                &format!(
+                    "SELECT fsbench.create_target('{filesystem}', filesystem => '{filesystem}', image_size => '1800MB', \
+                       image_sparse => true, settings => '{SETTINGS}', block_settings => '{{\"read_ahead_kb\": {READ_AHEAD}}}', \
+                       kernel_settings => '{{\"dirty_expire_centisecs\": 2900}}')"
+                ),
+            );
+        }
+        Some(Self {
+            scene,
+            machine: Machine::new(),
+            random: Stream::new(seed, 0, Purpose::Measure),
+        })
+    }
+
+    fn any(&mut self, below: usize) -> usize {
+        self.random.range(0, below as i64 - 1) as usize
+    }
+
+    fn start(&self, target: &str) -> String {
+        let arguments = format!("target => '{target}', {RUN}, options => '{OPTIONS}'");
+        self.scene.start(&arguments)
+    }
+
+    fn helper(&self) -> i32 {
+        let serving = self.scene.serving.as_ref().expect("a helper");
+        serving.child.id() as i32
+    }
+
+    fn pid_of(&mut self, victim: Victim) -> Option<i32> {
+        let root = self.helper();
+        let mut candidates = match victim {
+            Helper => return Some(root),
+            CoordinatorTerminated | CoordinatorKilled => return self.scene.coordinator(),
+            TargetPostmaster => return self.scene.target_postmaster(),
+            AskingServer | AskingPostmaster => return Some(self.scene.bench.server.postmaster()),
+            HelpersDatabaseProcess | Program => {
+                let coordinator = self.scene.coordinator();
+                let ancestors: Vec<i32> = coordinator.into_iter().chain([root]).collect();
+                processes::descendants(&ancestors)
+            }
+            TargetBackend => self.scene.target_processes(),
+        };
+        candidates.retain(|p| match victim {
+            HelpersDatabaseProcess => p.parent == root && p.name == "exe",
+            Program => !p.is_server() && p.name != "exe",
+            _ => p.is_server() && !p.is_postmaster(),
+        });
+        let index = self.any(candidates.len().max(1));
+        candidates.get(index).map(|p| p.pid)
+    }
+
+    fn is_over(&self, run: &str) -> bool {
+        let over = format!("SELECT NOT EXISTS (SELECT FROM fsbench.progress WHERE run_id = {run})");
+        self.scene.value(&over) == "t"
+    }
+
+    /// How long a run takes here and now, until nothing of it is left.
+    fn whole(&self) -> Duration {
+        let began = Instant::now();
+        let run = self.start("ext4");
+        let told = self.scene.ending(&run);
+        assert_eq!(told, "done");
+        self.scene.nothing_is_left("a run without any kill");
+        began.elapsed()
+    }
+
+    fn strike(&mut self, victim: Victim, pid: i32) -> bool {
+        let send = |signal| Pid::from_raw(pid).is_some_and(|pid| kill_process(pid, signal).is_ok());
+        let server = &self.scene.bench.server;
+        match victim {
+            Helper => {
+                self.scene.end_helper(Signal::KILL);
+                self.scene.serve_with(&[]);
+                true
+            }
+            CoordinatorTerminated => send(Signal::TERM),
+            CoordinatorKilled => {
+                let postmaster = server.postmaster();
+                let sent = send(Signal::KILL);
+                server.settle(postmaster);
+                sent
+            }
+            AskingServer => {
+                server.stop(Stop::Immediate);
+                server.start_again();
+                true
+            }
+            AskingPostmaster => {
+                server.kill();
+                server.start_again();
+                true
+            }
+            HelpersDatabaseProcess | TargetPostmaster | TargetBackend | Program => {
+                send(Signal::KILL)
+            }
+        }
+    }
+
+    fn nothing_is_left(&self, traces: &Traces, after: &str) {
+        self.scene.nothing_is_left_of(traces, after);
+        self.machine.assert_as_before(after);
+    }
+
+    /// How the run has ended; None if it was over before the victim was there.
+    fn round(&mut self, strike: Strike, whole: Duration) -> Option<String> {
+        let Strike {
+            victim,
+            target,
+            percent,
+        } = strike;
+        let run = self.start(target);
+        let moment = Instant::now() + whole * percent as u32 / 100;
+        while let Some(left) = moment.checked_duration_since(Instant::now()) {
+            sleep(left);
+        }
+        let began = Instant::now();
+        let pid = loop {
+            if let Some(pid) = self.pid_of(victim) {
+                break Some(pid);
+            }
+            if self.is_over(&run) {
+                break None;
+            }
+            assert!(began.elapsed() < LONG, "run {run} does not end");
+        };
+        let traces = self.scene.traces();
+        let struck = pid.is_some_and(|pid| self.strike(victim, pid));
+        let after = format!("{strike:?}");
+        self.nothing_is_left(&traces, &after);
+        let told = self.scene.told(&run);
+        self.next_run(target, &after);
+        self.nothing_is_left(&Traces::default(), &format!("the run after {after}"));
+        let status = told.split(';').next().unwrap_or_default();
+        struck.then(|| status.to_owned())
+    }
+
+    fn next_run(&self, target: &str, after: &str) {
+        let next = format!("target => '{target}', {NEXT_RUN}, options => '{OPTIONS}'");
+        let run = self.scene.start(&next);
+        let told = self.scene.ending(&run);
+        assert_eq!(told, "done", "after {after}\n{}", self.scene.bench.log());
+    }
+}
+
+fn number(variable: &str) -> Option<u64> {
+    std::env::var(variable).ok()?.parse().ok()
+}
+
+#[test]
+fn whoever_is_killed_at_whatever_moment_nothing_is_left_and_the_next_run_works() {
+    let count = number("PGFSBENCH_KILLS").unwrap_or(20);
+    let seed = number("PGFSBENCH_KILLS_SEED").unwrap_or(20_261_121);
+    let test = "whoever_is_killed_at_whatever_moment_nothing_is_left_and_the_next_run_works";
+    let Some(mut killer) = Killer::new(test, seed) else {
+        return;
+    };
+    let filesystems = killer.scene.bench.lab.filesystems();
+    println!("{count} kills, seed {seed}, on {}", filesystems.join(", "));
+    let (fresh, copied) = (killer.whole(), killer.whole());
+    let mut kills: BTreeMap<Victim, BTreeMap<String, u64>> = BTreeMap::new();
+    let (mut done, mut missed, mut failed) = (0, 0, 0);
+    while done < count {
+        let strike = Strike {
+            victim: VICTIMS[killer.any(VICTIMS.len())],
+            target: filesystems[killer.any(filesystems.len())],
+            percent: killer.any(110) as u64,
+        };
+        // Sometimes the data have to be loaded before.
+        let is_fresh = killer.any(5) == 0;
+        if is_fresh {
+            killer.scene.value("SELECT fsbench.drop_prepared_data()");
+        }
+        match killer.round(strike, if is_fresh { fresh } else { copied }) {
+            Some(status) => {
+                done += 1;
+                failed += u64::from(status.starts_with("failed"));
+                println!("{done}: {strike:?}: {status}");
+                *kills
+                    .entry(strike.victim)
+                    .or_default()
+                    .entry(status)
+                    .or_default() += 1;
+            }
+            None => missed += 1,
+        }
+        assert!(missed <= 10 + 2 * count, "the victims are never there");
+    }
+    for (victim, endings) in &kills {
+        println!(
+            "{victim:?}: {} kills {endings:?}",
+            endings.values().sum::<u64>()
+        );
+    }
+    println!("{missed} more came too late");
+    // Otherwise it is no test of anything.
+    assert!(failed * 4 >= count, "{kills:?}");
+}
