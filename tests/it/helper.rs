@@ -21,6 +21,8 @@ mod processes;
 mod promise;
 mod random_kills;
 mod refusals;
+mod runs;
+mod runs_luck;
 mod scene;
 mod settings;
 mod setup;

@@ -5,7 +5,7 @@ use super::processes::{self, Process};
 use crate::common::{row, rows};
 use crate::luck::bench::leftovers;
 use crate::luck::target::shared_memory_of;
-use pgfsbench_tests::{Signal, wait_until};
+use pgfsbench_tests::Signal;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -199,12 +199,5 @@ impl Scene {
             );
             sleep(Duration::from_millis(20));
         }
-    }
-
-    /// Waits until a target is mounted.
-    pub fn wait_for_mount(&self) {
-        wait_until("a target is mounted", PATIENCE, || {
-            (!self.bench.lab.mounts().is_empty()).then_some(())
-        });
     }
 }

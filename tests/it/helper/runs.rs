@@ -1,0 +1,239 @@
+//! Runs on filesystems that the helper makes for them: what they give, what can be asked for, what is refused.
+
+use super::scene::Scene;
+use crate::common::{assert_refused, execute, rows};
+use pgfsbench_tests::Signal;
+use std::time::Instant;
+
+/// Arguments of the smallest run.
+pub const SHORT: &str = "scale => 1, clients => 2, transactions => 30, warmup => '0', seed => 1";
+
+/// A scene with a target on a sparse image, called as its filesystem.
+pub fn on_image(test: &str, further: &str) -> Option<Scene> {
+    let scene = Scene::new(test, &[], "drop_caches = true\n")?;
+    create(&scene, "ext4", further);
+    Some(scene)
+}
+
+pub fn create(scene: &Scene, filesystem: &str, further: &str) {
+    scene.value(&format!(
+        "SELECT fsbench.create_target('{filesystem}', filesystem => '{filesystem}', image_size => '1800MB', \
+           image_sparse => true{further})"
+    ));
+}
+
+/// The phases of a run that come before it on the target, in their order.
+fn steps(scene: &Scene, run: &str) -> String {
+    scene.value(&format!(
+        "SELECT string_agg(p ->> 'phase', ' ' ORDER BY n) FROM fsbench.run_log, \
+           jsonb_array_elements(phases) WITH ORDINALITY AS t (p, n) \
+         WHERE run_id = {run} AND p ->> 'phase' IN ('load_once', 'filesystem', 'copy', 'server', 'load')"
+    ))
+}
+
+#[test]
+fn a_filesystem_is_made_measured_and_cleared_away_and_data_are_loaded_once() {
+    let test = "a_filesystem_is_made_measured_and_cleared_away_and_data_are_loaded_once";
+    let Some(scene) = Scene::new(test, &[], "") else {
+        return;
+    };
+    let mut wanted = "load_once filesystem copy server";
+    for filesystem in scene.bench.lab.filesystems() {
+        create(&scene, filesystem, ", mount_options => 'noatime'");
+        let run = scene.start(&format!("target => '{filesystem}', {SHORT}"));
+        assert_eq!(scene.ending(&run), "done");
+        scene.nothing_is_left("a run");
+        let told = format!(
+            "SELECT concat_ws(' ', r.target, r.filesystem, r.transactions_total, r.tps > 0, \
+               e.storage -> 'request' ->> 'filesystem', e.storage -> 'result' ->> 'mount_options' LIKE '%noatime%', \
+               (e.storage -> 'data' ->> 'copied_bytes')::bigint > 0) \
+             FROM fsbench.result r JOIN fsbench.environment e USING (run_id) WHERE run_id = {run}"
+        );
+        assert_eq!(
+            scene.value(&told),
+            format!("{filesystem} {filesystem} 60 t {filesystem} t t")
+        );
+        // What was executed as root is to be seen.
+        let jobs = format!(
+            "SELECT action, status, jsonb_path_exists(steps, '$[*] ? (@.step == \"mkfs\" && @.exit_code == 0)'), \
+               jsonb_path_exists(steps, '$[*] ? (@.step == \"unmount\" && @.exit_code == 0)') \
+             FROM fsbench.helper_job WHERE run_id = {run} ORDER BY job_id"
+        );
+        assert_eq!(
+            rows(&mut scene.bench.client(), &jobs),
+            ["prepare|done|t|f", "release|done|f|t"]
+        );
+        assert_eq!(steps(&scene, &run), wanted);
+        wanted = "filesystem copy server";
+        let kept = "SELECT count(*) || ' ' || max(scale) FROM fsbench.prepared_data";
+        assert_eq!(scene.value(kept), "1 1");
+    }
+}
+
+#[test]
+fn data_are_copied_cold_or_loaded_on_the_target_as_asked_and_kept_within_the_limit() {
+    let test = "data_are_copied_cold_or_loaded_on_the_target_as_asked_and_kept_within_the_limit";
+    let Some(scene) = on_image(test, ", drop_caches => true") else {
+        return;
+    };
+    let run = |options: &str| {
+        let run = scene.start(&format!(
+            "target => 'ext4', {SHORT}, options => '{options}'"
+        ));
+        assert_eq!(scene.ending(&run), "done", "{options}");
+        scene.nothing_is_left(options);
+        run
+    };
+    let cold = run(r#"{"cache": "cold"}"#);
+    assert_eq!(steps(&scene, &cold), "load_once filesystem copy server");
+    let told = format!(
+        "SELECT concat_ws(' ', storage -> 'data' ->> 'cache', (SELECT string_agg(action, ',' ORDER BY job_id) \
+           FROM fsbench.helper_job WHERE run_id = {cold})) FROM fsbench.environment WHERE run_id = {cold}"
+    );
+    assert_eq!(scene.value(&told), "cold prepare,drop_caches,release");
+    let loaded = run(r#"{"data": "loaded"}"#);
+    assert_eq!(steps(&scene, &loaded), "filesystem server load");
+    // The same transactions, wherever the data come from.
+    let balances = format!(
+        "SELECT count(DISTINCT balances) FROM fsbench.run_log WHERE run_id IN ({cold}, {loaded})"
+    );
+    assert_eq!(scene.value(&balances), "1");
+    let dropped = "SELECT fsbench.drop_prepared_data() > 0";
+    assert_eq!(scene.value(dropped), "t");
+    assert_eq!(scene.value(dropped), "f");
+
+    scene
+        .bench
+        .server
+        .configure(&[("pgfsbench.prepared_data_limit", "0")]);
+    scene.bench.server.restart();
+    let mut client = scene.bench.client();
+    let options = r#"options => '{"cache": "cold", "wait_for_helper_ms": 60000}'"#;
+    assert_refused(
+        &mut client,
+        &format!("SELECT * FROM fsbench.run(target => 'ext4', {SHORT}, {options})"),
+        "55000",
+        &["a cold cache", "pgfsbench.prepared_data_limit"],
+    );
+    let again = run(r#"{"wait_for_helper_ms": 60000}"#);
+    assert_eq!(steps(&scene, &again), "filesystem server load");
+    let kept = "SELECT count(*) FROM fsbench.prepared_data";
+    assert_eq!(scene.value(kept), "0");
+}
+
+#[test]
+fn a_run_has_settings_that_need_a_restart_for_itself() {
+    let Some(scene) = on_image("a_run_has_settings_that_need_a_restart_for_itself", "") else {
+        return;
+    };
+    let settings = r#"{"shared_buffers": "24MB", "wal_level": "minimal", "max_wal_senders": 0}"#;
+    // For this one run alone.
+    for (settings, is_its) in [(settings, "t"), ("{}", "f")] {
+        let run = scene.start(&format!(
+            "target => 'ext4', {SHORT}, settings => '{settings}'"
+        ));
+        assert_eq!(scene.ending(&run), "done");
+        let told = format!(
+            "SELECT coalesce(settings -> 'shared_buffers' ->> 'setting' = '24MB' \
+               AND settings -> 'wal_level' ->> 'setting' = 'minimal', false) FROM fsbench.result WHERE run_id = {run}"
+        );
+        assert_eq!(scene.value(&told), is_its, "{settings}");
+    }
+    scene.nothing_is_left("runs with settings");
+}
+
+#[test]
+fn what_a_run_uses_is_not_taken_away() {
+    let Some(mut scene) = on_image("what_a_run_uses_is_not_taken_away", "") else {
+        return;
+    };
+    scene.serve_with(&["--pause-before", "mkfs"]);
+    let run = scene.start(&format!(
+        r#"target => 'ext4', {SHORT}, options => '{{"wait_for_helper_ms": 60000}}'"#
+    ));
+    let serving = scene.serving.as_ref().expect("a helper");
+    serving.wait_until_held();
+    let mut client = scene.bench.client();
+    for (sql, words) in [
+        (
+            "SELECT fsbench.drop_prepared_data()",
+            "prepared data are in use",
+        ),
+        ("SELECT fsbench.drop_target('ext4')", "in use"),
+        (
+            "SELECT fsbench.alter_target('ext4', mount_options => 'noatime')",
+            "in use",
+        ),
+    ] {
+        assert_refused(&mut client, sql, "55006", &[words]);
+    }
+    serving.go_on();
+    assert_eq!(scene.ending(&run), "done");
+    scene.nothing_is_left("a run");
+    execute(&mut client, "SELECT fsbench.drop_prepared_data()");
+    execute(&mut client, "SELECT fsbench.drop_target('ext4')");
+}
+
+#[test]
+fn without_a_helper_a_run_says_so_at_once_or_waits_for_it() {
+    let Some(mut scene) = on_image("without_a_helper_a_run_says_so_at_once_or_waits_for_it", "")
+    else {
+        return;
+    };
+    scene.end_helper(Signal::TERM);
+    let began = Instant::now();
+    let run = format!("SELECT * FROM fsbench.run(target => 'ext4', {SHORT})");
+    let words = [
+        "pgfsbench-helper is not running",
+        "systemctl start pgfsbench-helper",
+    ];
+    assert_refused(&mut scene.bench.client(), &run, "55000", &words);
+    assert!(began.elapsed().as_secs() < 5);
+    scene.nothing_is_left("a run without a helper");
+    let run = scene.start(&format!(
+        r#"target => 'ext4', {SHORT}, options => '{{"wait_for_helper_ms": 120000}}'"#
+    ));
+    scene.wait_for_phase("provision");
+    scene.serve_with(&[]);
+    assert_eq!(scene.ending(&run), "done");
+    scene.nothing_is_left("a run that has waited");
+}
+
+#[test]
+fn a_helper_of_another_version_is_refused_before_anything_is_made() {
+    let Some(mut scene) = on_image(
+        "a_helper_of_another_version_is_refused_before_anything_is_made",
+        "",
+    ) else {
+        return;
+    };
+    scene.end_helper(Signal::TERM);
+    let mut other = scene.bench.client();
+    execute(
+        &mut other,
+        "SET application_name = 'pgfsbench-helper 9.9'; SELECT pg_advisory_lock(hashtext('pgfsbench-helper'))",
+    );
+    let run = format!("SELECT * FROM fsbench.run(target => 'ext4', {SHORT})");
+    let words = ["another version", "9.9", "Install the same version"];
+    assert_refused(&mut scene.bench.client(), &run, "55000", &words);
+    assert_eq!(scene.value("SELECT count(*) FROM fsbench.helper_job"), "0");
+    assert_eq!(
+        scene.value("SELECT count(*) FROM fsbench.prepared_data"),
+        "0"
+    );
+    scene.nothing_is_left("a helper of another version");
+}
+
+#[test]
+fn what_mkfs_says_is_the_reason_of_the_run_that_it_fails() {
+    let test = "what_mkfs_says_is_the_reason_of_the_run_that_it_fails";
+    // More inodes than fit.
+    let Some(scene) = on_image(test, ", mkfs_options => '-N 4000000000'") else {
+        return;
+    };
+    let run = scene.start(&format!("target => 'ext4', {SHORT}"));
+    let told = scene.ending(&run);
+    assert!(told.starts_with("failed 58000; mkfs.ext4 failed"), "{told}");
+    assert!(told.contains("mke2fs") || told.contains("inodes"), "{told}");
+    scene.nothing_is_left("mkfs has failed");
+}
