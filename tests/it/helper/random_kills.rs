@@ -3,7 +3,7 @@
 
 use super::machine::Machine;
 use super::processes;
-use super::scene::{READ_AHEAD, Scene, Traces};
+use super::scene::{READ_AHEAD, Scene};
 use crate::common::execute;
 use pgfsbench_core::random::{Purpose, Stream};
 use pgfsbench_tests::{LONG, Signal, Stop};
@@ -62,7 +62,6 @@ struct Strike {
 
 struct Killer {
     scene: Scene,
-    machine: Machine,
     random: Stream,
 }
 
@@ -82,7 +81,6 @@ impl Killer {
         }
         Some(Self {
             scene,
-            machine: Machine::new(),
             random: Stream::new(seed, 0, Purpose::Measure),
         })
     }
@@ -131,6 +129,7 @@ impl Killer {
 
     /// How long a run takes here and now, until nothing of it is left.
     fn whole(&self) -> Duration {
+        let _machine = Machine::new();
         let began = Instant::now();
         let run = self.start("ext4");
         let told = self.scene.ending(&run);
@@ -171,11 +170,6 @@ impl Killer {
         }
     }
 
-    fn nothing_is_left(&self, traces: &Traces, after: &str) {
-        self.scene.nothing_is_left_of(traces, after);
-        self.machine.assert_as_before(after);
-    }
-
     /// How the run has ended; None if it was over before the victim was there.
     fn round(&mut self, strike: Strike, whole: Duration) -> Option<String> {
         let Strike {
@@ -183,6 +177,8 @@ impl Killer {
             target,
             percent,
         } = strike;
+        // The kernel's settings are there once: other tests have their turns between the rounds.
+        let machine = Machine::new();
         let run = self.start(target);
         let moment = Instant::now() + whole * percent as u32 / 100;
         while let Some(left) = moment.checked_duration_since(Instant::now()) {
@@ -201,10 +197,13 @@ impl Killer {
         let traces = self.scene.traces();
         let struck = pid.is_some_and(|pid| self.strike(victim, pid));
         let after = format!("{strike:?}");
-        self.nothing_is_left(&traces, &after);
+        self.scene.nothing_is_left_of(&traces, &after);
+        machine.assert_as_before(&after);
         let told = self.scene.told(&run);
         self.next_run(target, &after);
-        self.nothing_is_left(&Traces::default(), &format!("the run after {after}"));
+        self.scene
+            .nothing_is_left(&format!("the run after {after}"));
+        machine.assert_as_before(&after);
         let status = told.split(';').next().unwrap_or_default();
         struck.then(|| status.to_owned())
     }
