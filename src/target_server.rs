@@ -368,12 +368,19 @@ impl TargetServer {
                 .detail(format!("The target server's log says: {}", last_of(line)))
                 .hint("Use a smaller scale or a shorter run, or raise image_size with fsbench.alter_target().");
         }
-        let worst = |line: &&str| line.contains("PANIC:") || line.contains("FATAL:");
+        let first = |words: &[&str]| {
+            log.lines()
+                .find(|line| words.iter().any(|word| line.contains(word)))
+        };
+        // What comes after the first of these is what follows from it.
+        let worst = first(&["PANIC:"])
+            .or_else(|| first(&["Input/output error", "Read-only file system"]))
+            .or_else(|| first(&["was terminated by signal"]));
         Fault::new(
             sqlstate::CRASHED,
             "the target server was stopped or crashed",
         )
-        .detail(match log.lines().find(worst) {
+        .detail(match worst {
             Some(line) => format!("Its log says: {}", last_of(line)),
             None => format!("Its log ends with: {}", last_of(&log)),
         })
