@@ -130,11 +130,7 @@ impl Scene {
             let Ok(data) = fs::read_link(format!("/proc/{pid}/cwd")) else {
                 continue;
             };
-            if fs::read_to_string(data.join("postmaster.pid"))
-                .is_ok_and(|text| text.lines().nth(6).is_some())
-                && fs::read_to_string(format!("/proc/{pid}/maps")).is_ok()
-            {
-                let (segment, files) = shared_memory_of(&data, pid);
+            if let Some((segment, files)) = shared_memory_of(&data, pid) {
                 traces.segments.insert(segment);
                 traces.files.extend(files);
             }

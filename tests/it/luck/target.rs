@@ -185,19 +185,19 @@ fn a_target_server_that_dies_fails_the_run_and_leaves_nothing() {
     );
 }
 
-/// What a server has in shared memory that would outlive it: the number of its System V segment, and files.
-pub fn shared_memory_of(data: &Path, postmaster: i32) -> (String, Vec<String>) {
-    let file = fs::read_to_string(data.join("postmaster.pid")).expect("postmaster.pid");
-    let line = file.lines().nth(6).expect("its seventh line");
-    let segment = line.split_whitespace().nth(1).expect("key and number");
-    let maps = fs::read_to_string(format!("/proc/{postmaster}/maps")).expect("its memory");
+/// What a server has in shared memory that would outlive it: the number of its System V segment, and files. None when it
+/// has none yet, or has gone.
+pub fn shared_memory_of(data: &Path, postmaster: i32) -> Option<(String, Vec<String>)> {
+    let file = fs::read_to_string(data.join("postmaster.pid")).ok()?;
+    let segment = file.lines().nth(6)?.split_whitespace().nth(1)?;
+    let maps = fs::read_to_string(format!("/proc/{postmaster}/maps")).ok()?;
     let files = maps
         .lines()
         .filter_map(|line| line.split_whitespace().last())
         .filter(|file| file.starts_with("/dev/shm/PostgreSQL."))
         .map(str::to_owned)
         .collect();
-    (segment.to_owned(), files)
+    Some((segment.to_owned(), files))
 }
 
 #[test]
@@ -207,7 +207,7 @@ fn shared_memory_of_a_target_server_that_was_killed_goes_with_it() {
     place.wait_for_phase("measure");
     let postmaster = place.postmaster();
     let data = fs::read_link(format!("/proc/{postmaster}/cwd")).expect("its directory");
-    let (segment, files) = shared_memory_of(&data, postmaster);
+    let (segment, files) = shared_memory_of(&data, postmaster).expect("its memory");
     let segments = || {
         let table = fs::read_to_string("/proc/sysvipc/shm").expect("the kernel's table");
         let numbers = table
@@ -228,7 +228,7 @@ fn shared_memory_of_a_target_server_that_was_killed_goes_with_it() {
     assert!(left.is_empty(), "{left:?}");
     // Of this server itself, nothing was touched.
     let own = place.bench.server.postmaster();
-    let (segment, files) = shared_memory_of(&place.bench.server.data(), own);
+    let (segment, files) = shared_memory_of(&place.bench.server.data(), own).expect("its memory");
     assert!(segments().contains(&segment));
     assert!(files.iter().all(|file| Path::new(file).exists()));
 }
