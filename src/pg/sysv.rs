@@ -21,8 +21,9 @@ struct Header {
 
 /// Removes the segment of this number, if nobody uses it and it says by itself that it belongs to the server of that data
 /// directory; gives the handle of the control segment of its dynamic shared memory then. PostgreSQL tells its own segments in
-/// the same way when a server starts again.
-pub fn remove(id: i32, data: &Path) -> io::Result<Option<u32>> {
+/// the same way when a server starts again. One that was killed before it could write that down is known by its maker, the
+/// `postmaster`.
+pub fn remove(id: i32, data: &Path, postmaster: i32) -> io::Result<Option<u32>> {
     let data = std::fs::metadata(data)?;
     let mut about = MaybeUninit::<libc::shmid_ds>::zeroed();
     // SAFETY: a structure to write to.
@@ -46,7 +47,9 @@ pub fn remove(id: i32, data: &Path) -> io::Result<Option<u32>> {
         libc::shmdt(address);
         header
     };
-    if header.magic != MAGIC || header.device != data.dev() || header.inode != data.ino() {
+    let is_its = header.magic == MAGIC && header.device == data.dev() && header.inode == data.ino();
+    let is_unwritten = header.magic == 0 && header.inode == 0 && about.shm_cpid == postmaster;
+    if !is_its && !is_unwritten {
         return Ok(None);
     }
     // SAFETY: removes the segment; no memory of this process is concerned.

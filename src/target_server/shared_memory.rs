@@ -18,10 +18,10 @@ pub fn remove_left(data: &Path) -> io::Result<()> {
     let Ok(text) = fs::read_to_string(data.join("postmaster.pid")) else {
         return Ok(());
     };
-    let Some(id) = segment_of(&text) else {
+    let (Some(id), Some(postmaster)) = (segment_of(&text), postmaster_of(&text)) else {
         return Ok(());
     };
-    let Some(control) = sysv::remove(id, data)? else {
+    let Some(control) = sysv::remove(id, data, postmaster)? else {
         return Ok(());
     };
     let name = |handle: u32| Path::new(POSIX).join(format!("PostgreSQL.{handle}"));
@@ -45,6 +45,13 @@ fn remove(path: &Path) -> io::Result<()> {
 fn segment_of(postmaster_pid: &str) -> Option<i32> {
     let line = postmaster_pid.lines().nth(6)?;
     line.split_whitespace().nth(1)?.parse().ok()
+}
+
+/// The process that has written the file: the first line.
+fn postmaster_of(postmaster_pid: &str) -> Option<i32> {
+    let pid: i32 = postmaster_pid.lines().next()?.trim().parse().ok()?;
+    // One that runs without a postmaster writes the negative of its number.
+    Some(pid.abs())
 }
 
 /// Handles of the dynamic segments in a control segment: magic, number of items, most items; then items, each of which begins
