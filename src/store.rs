@@ -250,12 +250,35 @@ const MEASURED: [&str; 33] = [
     "phases",
 ];
 
-/// Stores the whole result of a run that another server has carried out: its document, JSON of one array of rows per table,
-/// and arrays of samples.
+/// A table with rows of a run, beside `run_log`.
+#[derive(Clone, Copy)]
+pub struct Table {
+    /// Its name in the schema.
+    pub name: &'static str,
+    /// What tells the rows of a run apart: columns, in the order of the rows.
+    pub key: &'static str,
+}
+
+/// All of them. What a run on another server has put there is brought home.
+pub const TABLES: [Table; 4] = [
+    Table::new("environment", "run_id"),
+    Table::new("histogram", "transaction"),
+    Table::new("finding", "code"),
+    Table::new("sample", "second"),
+];
+
+impl Table {
+    const fn new(name: &'static str, key: &'static str) -> Self {
+        Self { name, key }
+    }
+}
+
+/// Stores the whole result of a run that another server has carried out: its row in a document, and for each of [`TABLES`]
+/// arrays of rows, JSON.
 pub fn import(
     run_id: i64,
     document: &str,
-    samples: &[String],
+    tables: &[Vec<String>],
     phases: &Value,
 ) -> Result<(), Fault> {
     let id = run_id.to_string();
@@ -273,16 +296,10 @@ pub fn import(
         ),
         &[Some(&id), Some(document), Some(&phases.to_string())],
     )?;
-    for table in ["environment", "histogram", "finding"] {
-        import_rows(
-            table,
-            &id,
-            &format!("coalesce(nullif($2::jsonb->'{table}', 'null'), '[]')"),
-            document,
-        )?;
-    }
-    for slice in samples {
-        import_rows("sample", &id, "$2::jsonb", slice)?;
+    for (table, slices) in TABLES.iter().zip(tables) {
+        for slice in slices {
+            import_rows(table.name, &id, slice)?;
+        }
     }
     Ok(())
 }
@@ -324,13 +341,13 @@ pub fn declare_protection(run_id: i64) -> Result<(), Fault> {
     Ok(())
 }
 
-fn import_rows(table: &str, run_id: &str, rows: &str, json: &str) -> Result<(), Fault> {
+fn import_rows(table: &str, run_id: &str, rows: &str) -> Result<(), Fault> {
     sql::write(
         &format!(
-            "INSERT INTO fsbench.{table} SELECT n.* FROM jsonb_array_elements({rows}) e, \
+            "INSERT INTO fsbench.{table} SELECT n.* FROM jsonb_array_elements($2::jsonb) e, \
                jsonb_populate_record(NULL::fsbench.{table}, e || jsonb_build_object('run_id', $1::bigint)) n"
         ),
-        &[Some(run_id), Some(json)],
+        &[Some(run_id), Some(rows)],
     )?;
     Ok(())
 }

@@ -65,20 +65,10 @@ const END: &str = "SELECT jsonb_build_object('status', status, 'fault', jsonb_bu
 
 const PHASES: &str = "SELECT jsonb_build_object('run', jsonb_build_object('phases', phases)) FROM fsbench.run_log WHERE run_id = $1::bigint";
 
-const DOCUMENT: &str = "SELECT jsonb_build_object('run', to_jsonb(r), \
-      'environment', (SELECT jsonb_agg(t) FROM fsbench.environment t WHERE t.run_id = r.run_id), \
-      'histogram', (SELECT jsonb_agg(t) FROM fsbench.histogram t WHERE t.run_id = r.run_id), \
-      'finding', (SELECT jsonb_agg(t) FROM fsbench.finding t WHERE t.run_id = r.run_id)) \
-    FROM fsbench.run_log r WHERE r.run_id = $1::bigint";
+const ROW: &str = "SELECT jsonb_build_object('run', to_jsonb(r)) FROM fsbench.run_log r WHERE r.run_id = $1::bigint";
 
 /// A value of jsonb has a limit, and a run of days has many seconds.
 const SLICE: i64 = 10_000;
-
-const SAMPLES: &str = "SELECT jsonb_agg(t ORDER BY second) FROM fsbench.sample t \
-    WHERE run_id = $1::bigint AND second >= $2::bigint AND second < $3::bigint";
-
-const LAST_SECOND: &str =
-    "SELECT coalesce(max(second), -1) FROM fsbench.sample WHERE run_id = $1::bigint";
 
 const START: &str = "SELECT fsbench.start(workload => $1, scale => $2::integer, clients => $3::integer, \
       duration => $4::interval, transactions => $5::bigint, warmup => $6::interval, rate => $7::float8, \
@@ -119,12 +109,15 @@ impl Run {
         }
         followed?;
         let id = Some(remote_id.as_str());
-        let document = self.ask(connection, DOCUMENT, &[id])?;
-        let samples = self.samples(connection, &remote_id)?;
+        let document = self.ask(connection, ROW, &[id])?;
+        let mut tables = Vec::new();
+        for table in store::TABLES {
+            tables.push(self.rows_there(connection, &remote_id, table)?);
+        }
         self.enter(Phase::Collect, 0);
         let phases = self.phases_with_those_of(&document, before_ns);
         let row = xact::transaction(|| {
-            store::import(self.run_id, &document, &samples, &phases)?;
+            store::import(self.run_id, &document, &tables, &phases)?;
             if let Some(storage) = &self.storage {
                 store::set_storage(self.run_id, storage)?;
                 store::insert_findings(self.run_id, &finding::of_storage(&storage["result"]))?;
@@ -134,23 +127,26 @@ impl Run {
         row.ok_or_else(|| Fault::new(sqlstate::INTERNAL, "the run has no row"))
     }
 
-    fn samples(
+    /// The rows of the run in a table there, as arrays of JSON.
+    fn rows_there(
         &mut self,
         connection: &mut Connection,
         remote_id: &str,
+        table: store::Table,
     ) -> Result<Vec<String>, Fault> {
-        let last: i64 = read(&self.ask(connection, LAST_SECOND, &[Some(remote_id)])?)?;
+        let rows = format!(
+            "SELECT jsonb_agg(t) FROM (SELECT * FROM fsbench.{} WHERE run_id = $1::bigint ORDER BY {} \
+               LIMIT {SLICE} OFFSET $2::bigint) t",
+            table.name, table.key
+        );
         let mut slices = Vec::new();
-        let mut from = 0;
-        while from <= last {
-            let (first, next) = (from.to_string(), (from + SLICE).to_string());
-            let slice = self.ask(
-                connection,
-                SAMPLES,
-                &[Some(remote_id), Some(&first), Some(&next)],
-            )?;
-            slices.extend(Some(slice).filter(|slice| !slice.is_empty()));
-            from += SLICE;
+        for from in (0..).step_by(SLICE as usize) {
+            let offset = from.to_string();
+            let slice = self.ask(connection, &rows, &[Some(remote_id), Some(&offset)])?;
+            if slice.is_empty() {
+                break;
+            }
+            slices.push(slice);
         }
         Ok(slices)
     }
