@@ -298,8 +298,7 @@ pub fn store(
         findings: String::new(),
     };
     let columns = json!({
-        "status": "done", "used": run.spec, "phases": phases, "kept": run.spec.keep,
-        "load_ms": run.seen.load_ms, "data_bytes": run.seen.data_bytes, "measured_ms": measured_ms,
+        "measured_ms": measured_ms,
         "transactions_total": totals.measured, "transactions_outside": totals.outside, "skipped": totals.skipped,
         "late": totals.late, "failed": totals.failed, "tps": tps,
         "latency_avg_ms": ms(totals.latency.mean_ns()), "latency_stddev_ms": ms(totals.latency.stddev_ns()),
@@ -310,24 +309,51 @@ pub fn store(
         "commit_avg_ms": ms(totals.commit.mean_ns()), "commit_p50_ms": commit(0.5), "commit_p99_ms": row.commit_p99_ms,
         "commit_max_ms": max(&totals.commit),
         "stall_seconds": row.stall_seconds, "zero_seconds": stalls.map(|stalls| stalls.zero_seconds),
-        "xids_used": xact::next_xid() - run.seen.xid_at_start,
-        "wal_bytes": run.seen.end_lsn - run.seen.start_lsn,
-        "complete_checkpoints": run.complete_checkpoints(),
         "balances": balances,
     });
     let environment = finished_environment(run);
-    let findings = finding::judge(&facts(run, &environment, &totals, seconds));
-    xact::transaction(|| {
+    let facts = facts(run, &environment, &totals, seconds);
+    finish(run, row, columns, phases, &environment, &facts, || {
         let id = run.run_id;
-        store::update_run(id, &columns)?;
-        store::set_times(id, run.seen.measured_from)?;
-        store::insert_environment(id, &environment)?;
         store::insert_samples(id, &run.samples)?;
         store::insert_histogram(id, run.spec.workload.as_str(), &totals.latency)?;
         store::insert_histogram(id, "commit", &totals.commit)?;
         if run.spec.rate.is_some() {
             store::insert_histogram(id, "service", &totals.service)?;
         }
+        Ok(())
+    })
+}
+
+/// Stores the result of a run of whatever workload, as `done`, in one transaction: the columns that its workload has
+/// found (an object), those that every run has, the rows of `measured`, the environment and the findings. Gives the narrow
+/// row, with the findings in words.
+pub fn finish(
+    run: &Run,
+    row: Row,
+    columns: Value,
+    phases: Value,
+    environment: &Environment,
+    facts: &RunFacts,
+    measured: impl FnOnce() -> Result<(), Fault>,
+) -> Result<Row, Fault> {
+    let mut columns = columns;
+    columns["status"] = json!("done");
+    columns["used"] = json!(run.spec);
+    columns["phases"] = phases;
+    columns["kept"] = json!(run.spec.keep);
+    columns["load_ms"] = json!(run.seen.load_ms);
+    columns["data_bytes"] = json!(run.seen.data_bytes);
+    columns["xids_used"] = json!(xact::next_xid() - run.seen.xid_at_start);
+    columns["wal_bytes"] = json!(run.seen.end_lsn - run.seen.start_lsn);
+    columns["complete_checkpoints"] = json!(run.complete_checkpoints());
+    let findings = finding::judge(facts);
+    xact::transaction(|| {
+        let id = run.run_id;
+        store::update_run(id, &columns)?;
+        store::set_times(id, run.seen.measured_from)?;
+        store::insert_environment(id, environment)?;
+        measured()?;
         store::insert_findings(id, &findings)
     })?;
     Ok(Row {
@@ -369,7 +395,8 @@ fn synchronous_commit(run: &Run, durability: &Durability) -> String {
     }
 }
 
-fn finished_environment(run: &Run) -> Environment {
+/// The environment, with what is known of it at the end.
+pub fn finished_environment(run: &Run) -> Environment {
     let durability = run.seen.durability.as_ref().map(|durability| {
         let commit = synchronous_commit(run, durability);
         let mut off = Vec::new();

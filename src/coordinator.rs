@@ -12,7 +12,7 @@ use pgfsbench_core::{
     balance::{self, Balances},
     board::{ClientSlot, ClientState, Sample},
     finding,
-    spec::{Bound, Spec, Stage},
+    spec::{Bound, Kind, Spec, Stage},
 };
 use serde_json::{Value, json};
 
@@ -281,6 +281,14 @@ impl Run {
             return self.carry_out_on_target();
         }
         self.begin()?;
+        match self.spec.workload.kind() {
+            Kind::Transactions => self.carry_out_transactions(),
+            Kind::Fsync => Err(Fault::new(sqlstate::INTERNAL, "no such workload yet")),
+        }
+    }
+
+    /// From an empty database to the result of a workload of transactions.
+    fn carry_out_transactions(&mut self) -> Result<Outcome, Fault> {
         match self.spec.stage.clone() {
             Stage::OnLoaded { database, .. } => self.adopt(&database)?,
             Stage::Whole | Stage::LoadOnly => {

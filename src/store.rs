@@ -27,11 +27,12 @@ pub fn insert_run(
     };
     let row = json!({
         "status": status, "target": spec.target, "workload": spec.workload.as_str(),
-        "scale": (!spec.is_chosen_there("scale")).then_some(spec.scale),
+        "scale": (spec.has_tables() && !spec.is_chosen_there("scale")).then_some(spec.scale),
         "clients": (!spec.is_chosen_there("clients")).then_some(spec.clients), "transactions": transactions, "rate": spec.rate,
         "latency_limit_ms": spec.latency_limit_ms, "seed": spec.seed, "label": spec.label, "forced": spec.force,
         "used": spec, "requested_by": requested_by,
-        "duration": duration_ms.map(|ms| format!("{ms} ms")), "warmup": format!("{} ms", spec.warmup_ms),
+        "duration": duration_ms.map(|ms| format!("{ms} ms")),
+        "warmup": spec.workload.kind().takes("warmup").then(|| format!("{} ms", spec.warmup_ms)),
     });
     let id = sql::write(
         "INSERT INTO fsbench.run_log (status, target, workload, scale, clients, duration, transactions, warmup, rate, \

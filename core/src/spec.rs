@@ -6,6 +6,7 @@
 mod asked;
 mod check;
 mod json;
+mod kind;
 mod resolve;
 
 use std::collections::BTreeMap;
@@ -15,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::units;
 
 pub use asked::{Asked, Facts};
+pub use kind::Kind;
 pub use resolve::resolve;
 
 /// Worker slots that a run takes beside its clients': the coordinator and the sampler. The loader has ended before the
@@ -27,7 +29,7 @@ pub const DEFAULT_TARGET: &str = "default";
 /// From this scale on, `aid` is a bigint, as in pgbench (its SCALE_32BIT_THRESHOLD).
 pub const BIGINT_SCALE: u32 = 20_000;
 
-/// What transactions are run: pgbench's three built-in scripts.
+/// What is run: one of pgbench's three built-in scripts, or what measures something else than transactions; see [`Kind`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Workload {
@@ -37,6 +39,8 @@ pub enum Workload {
     TpcbSimpleUpdate,
     /// Reads one account.
     SelectOnly,
+    /// Writes and syncs a file as WAL is written and synced.
+    Fsync,
 }
 
 impl Workload {
@@ -49,6 +53,7 @@ impl Workload {
             Self::Tpcb => "tpcb",
             Self::TpcbSimpleUpdate => "tpcb-simple-update",
             Self::SelectOnly => "select-only",
+            Self::Fsync => "fsync",
         }
     }
 
@@ -62,9 +67,9 @@ impl Workload {
         }
     }
 
-    /// Whether its transactions write.
+    /// Whether it runs transactions that write.
     pub fn writes(self) -> bool {
-        self != Self::SelectOnly
+        matches!(self, Self::Tpcb | Self::TpcbSimpleUpdate)
     }
 }
 
@@ -161,6 +166,17 @@ impl Options {
     }
 }
 
+impl Options {
+    /// As an object that can be given as the argument `options` for a workload of that kind.
+    pub fn to_argument(&self, kind: Kind) -> serde_json::Value {
+        let mut value = serde_json::to_value(self).unwrap_or_default();
+        if let Some(members) = value.as_object_mut() {
+            members.retain(|name, _| kind.takes_option(name) || !Kind::is_option(name));
+        }
+        value
+    }
+}
+
 impl Default for Options {
     fn default() -> Self {
         Self {
@@ -182,7 +198,7 @@ pub struct Spec {
     pub target: String,
     /// The workload.
     pub workload: Workload,
-    /// pgbench's scale, 1 to [`units::MAX_SCALE`].
+    /// pgbench's scale, 1 to [`units::MAX_SCALE`]; 0 when the workload has no tables.
     pub scale: u32,
     /// Clients, at least 1.
     pub clients: u32,
@@ -226,9 +242,17 @@ impl Spec {
         self.scale >= BIGINT_SCALE
     }
 
-    /// Bytes of the freshly loaded tables and keys; see [`units::bytes_for_scale_at`].
+    /// Bytes of the freshly loaded tables and keys; see [`units::bytes_for_scale_at`]. 0 when the workload has none.
     pub fn data_bytes(&self) -> u64 {
+        if !self.has_tables() {
+            return 0;
+        }
         units::bytes_for_scale_at(self.scale, self.options.fillfactor)
+    }
+
+    /// Whether it works on tables, which have to be loaded.
+    pub fn has_tables(&self) -> bool {
+        self.workload.kind().takes("scale")
     }
 
     /// Worker slots that the run takes at its peak.
@@ -269,17 +293,20 @@ impl Spec {
 
     /// The run in one line, and what of it pgfsbench chose, for a NOTICE.
     pub fn plan_text(&self) -> String {
+        let kind = self.workload.kind();
         let mut parts = vec![self.workload.as_str().to_owned()];
-        if !self.is_chosen_there("scale") {
+        if kind.takes("scale") && !self.is_chosen_there("scale") {
             parts.push(format!("scale {}", self.scale));
         }
-        if !self.is_chosen_there("clients") {
+        if kind.takes("clients") && !self.is_chosen_there("clients") {
             parts.push(units::format_count(self.clients.into(), "client"));
         }
-        parts.push(match self.warmup_ms {
-            0 => "no warm-up".into(),
-            ms => format!("{} warm-up", seconds(ms)),
-        });
+        if kind.takes("warmup") {
+            parts.push(match self.warmup_ms {
+                0 => "no warm-up".into(),
+                ms => format!("{} warm-up", seconds(ms)),
+            });
+        }
         parts.push(match self.bound {
             Bound::DurationMs(ms) => format!("{} measured", seconds(ms)),
             Bound::Transactions(n) => {

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 
 use pgfsbench_core::{
-    spec::{Bound, Spec},
+    spec::{Bound, Kind, Spec},
     units::format_seconds,
 };
 use pgrx::{iter::TableIterator, name, pg_extern, pg_sys::panic::ErrorReport};
@@ -35,14 +35,19 @@ impl Now {
         let elapsed_ms = clock::ms(run.phase_started_ns.load(Relaxed), clock::now_ns());
         let total = run.total.load(Relaxed);
         let spec: Option<Spec> = serde_json::from_str(&request.spec.get()).ok();
+        // Other kinds of workloads count what they have done by themselves.
+        let transactions_run = spec
+            .as_ref()
+            .is_some_and(|spec| spec.workload.kind() == Kind::Transactions);
         let counts_time = phase == Phase::Warmup
             || (phase == Phase::Measure
+                && transactions_run
                 && spec
                     .as_ref()
                     .is_some_and(|spec| matches!(spec.bound, Bound::DurationMs(_))));
         let done = if counts_time {
             (elapsed_ms as u64).min(total)
-        } else if phase == Phase::Measure && !remote {
+        } else if phase == Phase::Measure && transactions_run && !remote {
             shmem::clients()
                 .iter()
                 .map(|slot| {
@@ -61,7 +66,7 @@ impl Now {
         } else {
             Some(elapsed_ms / 1000.0 * (total.saturating_sub(done)) as f64 / done as f64)
         };
-        let running = matches!(phase, Phase::Warmup | Phase::Measure);
+        let running = transactions_run && matches!(phase, Phase::Warmup | Phase::Measure);
         let sampled = running && spec.is_some_and(|spec| spec.options.sample);
         let p99_ns = run.latency_p99_ns.load(Relaxed);
         Self {

@@ -86,6 +86,16 @@ pub fn workload(name: Option<&str>) -> Result<Workload, Refusal> {
     })
 }
 
+/// For a parameter or an option that another kind of workload takes.
+pub fn not_of_workload(workload: Workload, what: &str, name: &str) -> Refusal {
+    Refusal::argument(format!(
+        "workload \"{}\" has no {what} \"{name}\"",
+        workload.as_str()
+    ))
+    .detail("Other workloads have it.")
+    .hint("Leave it out.")
+}
+
 pub fn scale(scale: i32) -> Result<u32, Refusal> {
     let most = units::MAX_SCALE;
     u32::try_from(scale)

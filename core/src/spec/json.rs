@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::Options;
+use super::{Kind, Options, Workload, check};
 use crate::refusal::{Refusal, quoted};
 
 /// A week.
@@ -37,9 +37,12 @@ pub fn settings(value: Option<&Value>) -> Result<BTreeMap<String, String>, Refus
 }
 
 /// The options, each checked; what is not given has its default.
-pub fn options(value: Option<&Value>) -> Result<Options, Refusal> {
+pub fn options(value: Option<&Value>, workload: Workload) -> Result<Options, Refusal> {
     let mut options = Options::default();
     for (name, value) in object("options", value, r#"'{"fillfactor": 90}'"#)? {
+        if Kind::is_option(name) && !workload.kind().takes_option(name) {
+            return Err(check::not_of_workload(workload, "option", name));
+        }
         match name.as_str() {
             "fillfactor" => options.fillfactor = whole_number(name, value, 10, 100)? as u8,
             "unlogged" => options.unlogged = boolean(name, value)?,

@@ -9,7 +9,10 @@
 //!   transactions, so that the same seed gives the same final balances;
 //! - seed: a random one.
 
-use super::{Asked, Bound, Facts, OVERHEAD_WORKERS, Spec, Stage, Workload, check, json};
+use super::{
+    Asked, Bound, Facts, Kind, OVERHEAD_WORKERS, Spec, Stage, Workload, check, json,
+    kind::check_parameters,
+};
 use crate::refusal::Refusal;
 use crate::units;
 
@@ -19,6 +22,8 @@ const QUICK_MS: u64 = 20_000;
 const QUICK_WARMUP_MS: u64 = 5_000;
 /// Within which such a run should end: a minute, less what cleaning up may take.
 const QUICK_WITHIN_MS: u64 = 55_000;
+/// Parameters that every workload has, of those that can be chosen.
+const OF_ALL: [&str; 2] = ["duration", "seed"];
 /// Clients and scale that are chosen.
 const CHOSEN_CLIENTS: u32 = 16;
 const CHOSEN_CLIENTS_PER_PROCESSOR: u32 = 4;
@@ -30,13 +35,14 @@ pub fn resolve(asked: &Asked, facts: &Facts) -> Result<Spec, Refusal> {
     let target = check::target(asked.target.as_deref(), &facts.targets)?;
     check::keep(asked.keep, &target)?;
     let workload = check::workload(asked.workload.as_deref())?;
+    check_parameters(workload, asked)?;
     let scale = given_scale(asked, facts)?;
     let bound = check::bound(asked.duration_us, asked.transactions)?;
     let warmup_ms = check::warmup(asked.warmup_us)?;
     let rate = check::rate(asked.rate)?;
     let latency_limit_ms = check::latency_limit(asked.latency_limit_ms)?;
     let settings = json::settings(asked.settings.as_ref())?;
-    let options = json::options(asked.options.as_ref())?;
+    let options = json::options(asked.options.as_ref(), workload)?;
     check::options(&options, &target)?;
     let label = check::label(asked.label.as_deref())?;
     let clients = match check::clients(asked.clients, facts)? {
@@ -49,14 +55,21 @@ pub fn resolve(asked: &Asked, facts: &Facts) -> Result<Spec, Refusal> {
         Stage::OnLoaded { scale, .. } => Some(*scale),
         Stage::Whole | Stage::LoadOnly => None,
     };
+    let kind = workload.kind();
     let open = bound.is_none() && warmup_ms.is_none() && scale.is_none();
     Ok(Spec {
         target,
         workload,
-        scale: loaded_scale.or(scale).unwrap_or(clients.max(CHOSEN_SCALE)),
+        scale: match kind {
+            Kind::Transactions => loaded_scale.or(scale).unwrap_or(clients.max(CHOSEN_SCALE)),
+            Kind::Fsync => 0,
+        },
         clients,
         bound: bound.unwrap_or(Bound::DurationMs(QUICK_MS)),
-        warmup_ms: warmup_ms.unwrap_or(chosen_warmup_ms(bound)),
+        warmup_ms: match kind {
+            Kind::Transactions => warmup_ms.unwrap_or(chosen_warmup_ms(bound)),
+            Kind::Fsync => 0,
+        },
         rate,
         latency_limit_ms,
         seed: asked.seed.unwrap_or(facts.random_seed),
@@ -66,9 +79,9 @@ pub fn resolve(asked: &Asked, facts: &Facts) -> Result<Spec, Refusal> {
         label,
         keep: asked.keep,
         force: asked.force,
-        chosen: chosen_names(asked),
+        chosen: chosen_names(workload, asked),
         within_ms: open.then_some(QUICK_WITHIN_MS),
-        chosen_there: chosen_there(asked, facts),
+        chosen_there: chosen_there(kind, asked, facts),
     })
 }
 
@@ -86,7 +99,7 @@ fn given_scale(asked: &Asked, facts: &Facts) -> Result<Option<u32>, Refusal> {
 fn chosen_clients(workload: Workload, scale: Option<u32>, facts: &Facts) -> u32 {
     let branches = match workload {
         Workload::Tpcb => scale.unwrap_or(u32::MAX),
-        Workload::TpcbSimpleUpdate | Workload::SelectOnly => u32::MAX,
+        Workload::TpcbSimpleUpdate | Workload::SelectOnly | Workload::Fsync => u32::MAX,
     };
     CHOSEN_CLIENTS
         .min(
@@ -109,19 +122,19 @@ fn chosen_warmup_ms(bound: Option<Bound>) -> u64 {
 }
 
 /// What depends on the machine, when that is not this one.
-fn chosen_there(asked: &Asked, facts: &Facts) -> Vec<String> {
+fn chosen_there(kind: Kind, asked: &Asked, facts: &Facts) -> Vec<String> {
     let open = [
         // A size can be one in terms of its RAM.
         ("scale", asked.scale.is_none()),
         ("clients", asked.clients.is_none()),
     ];
     open.into_iter()
-        .filter(|(_, open)| facts.far && *open)
+        .filter(|(name, open)| facts.far && *open && kind.takes(name))
         .map(|(name, _)| name.to_owned())
         .collect()
 }
 
-fn chosen_names(asked: &Asked) -> Vec<String> {
+fn chosen_names(workload: Workload, asked: &Asked) -> Vec<String> {
     let given = [
         ("scale", asked.scale.is_some() || asked.size.is_some()),
         ("clients", asked.clients.is_some()),
@@ -134,7 +147,7 @@ fn chosen_names(asked: &Asked) -> Vec<String> {
     ];
     given
         .into_iter()
-        .filter(|(_, given)| !given)
+        .filter(|(name, given)| !given && (OF_ALL.contains(name) || workload.kind().takes(name)))
         .map(|(name, _)| name.to_owned())
         .collect()
 }

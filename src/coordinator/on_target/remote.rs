@@ -205,6 +205,7 @@ impl Run {
             Whose::Far(label) => Some(label),
         };
         let spec = &self.spec;
+        let kind = spec.workload.kind();
         let asked: Asked = serde_json::from_str(&self.request.asked.get()).unwrap_or_default();
         // The quick look is one there too, with its own choice of the same length.
         let quick = spec.is_quick();
@@ -223,17 +224,20 @@ impl Run {
         let arguments = [
             Some(spec.workload.as_str().to_owned()),
             // A quick look chooses it there, but for one that loads only; one on loaded data knows it.
-            Some(spec.scale.to_string())
-                .filter(|_| loads_only || !quick && !spec.is_chosen_there("scale")),
-            Some(spec.clients.to_string()).filter(|_| !spec.is_chosen_there("clients")),
+            Some(spec.scale.to_string()).filter(|_| {
+                spec.has_tables() && (loads_only || !quick && !spec.is_chosen_there("scale"))
+            }),
+            Some(spec.clients.to_string())
+                .filter(|_| kind.takes("clients") && !spec.is_chosen_there("clients")),
             duration,
             transactions,
-            Some(format!("{} ms", spec.warmup_ms)).filter(|_| !quick),
+            Some(format!("{} ms", spec.warmup_ms)).filter(|_| kind.takes("warmup") && !quick),
             spec.rate.map(|rate| rate.to_string()),
             spec.latency_limit_ms.map(|ms| ms.to_string()),
             Some(spec.seed.to_string()),
-            Some(json!(for_clients).to_string()),
-            Some(json!(options).to_string()),
+            kind.takes("settings")
+                .then(|| json!(for_clients).to_string()),
+            Some(options.to_argument(kind).to_string()),
             // A server of our own has no neighbours.
             Some((spec.force || label.is_none()).to_string()),
             asked.size.filter(|_| spec.is_chosen_there("scale")),
