@@ -116,6 +116,19 @@ FROM fsbench.wait(:run_id) w JOIN fsbench.result r USING (run_id);
 SELECT code, severity, message <> '' AND hint <> '' AS said FROM fsbench.finding
 WHERE run_id = :run_id AND code = 'no_complete_checkpoint';
 
+-- What is found can be found again from what is stored, and is only returned.
+SELECT count(*) > 0 AS some, bool_and(f.code IS NOT NULL) AS stored, bool_and(j.code IS NOT NULL) AS found_again
+FROM (SELECT * FROM fsbench.finding WHERE run_id = :run_id) f FULL JOIN fsbench.judge(:run_id) j USING (code, severity, message, hint);
+BEGIN;
+UPDATE fsbench.run_log SET facts = facts || '{"fsync": false}', failed = 1000000 WHERE run_id = :run_id;
+SELECT code, severity FROM fsbench.judge(:run_id) WHERE severity = 'invalid';
+UPDATE fsbench.run_log SET facts = NULL, failed = NULL WHERE run_id = :run_id;
+DELETE FROM fsbench.environment WHERE run_id = :run_id;
+SELECT code, severity FROM fsbench.judge(:run_id) WHERE severity = 'invalid';
+ROLLBACK;
+SELECT * FROM fsbench.judge(NULL);
+SELECT * FROM fsbench.judge(0);
+
 -- Nothing is left.
 SELECT count(*) AS work_databases FROM pg_database WHERE datname LIKE 'fsbench_work%';
 SELECT count(*) AS journal_entries FROM pg_ls_dir('.') AS dir(name), LATERAL pg_ls_dir(name) AS entry(name)

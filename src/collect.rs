@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering::Acquire;
 use pgfsbench_core::{
     balance::Balances,
     board::ClientSlot,
-    finding::{self, Finding, RunFacts, XminHolder, XminHolderKind},
+    finding::{self, Finding, XminHolder, XminHolderKind},
     hist::Histogram,
     stats,
 };
@@ -19,6 +19,7 @@ use crate::{
     environment::{self, Environment},
     errors::{Fault, sqlstate},
     journal::Entry,
+    judgement,
     outcome::Row,
     pg::{sql, xact},
     store,
@@ -311,9 +312,7 @@ pub fn store(
         "stall_seconds": row.stall_seconds, "zero_seconds": stalls.map(|stalls| stalls.zero_seconds),
         "balances": balances,
     });
-    let environment = finished_environment(run);
-    let facts = facts(run, &environment, &totals, seconds);
-    finish(run, row, columns, phases, &environment, &facts, || {
+    finish(run, row, columns, phases, || {
         let id = run.run_id;
         store::insert_samples(id, &run.samples)?;
         store::insert_histogram(id, run.spec.workload.as_str(), &totals.latency)?;
@@ -333,8 +332,6 @@ pub fn finish(
     row: Row,
     columns: Value,
     phases: Value,
-    environment: &Environment,
-    facts: &RunFacts,
     measured: impl FnOnce() -> Result<(), Fault>,
 ) -> Result<Row, Fault> {
     let mut columns = columns;
@@ -347,14 +344,15 @@ pub fn finish(
     columns["xids_used"] = json!(xact::next_xid() - run.seen.xid_at_start);
     columns["wal_bytes"] = json!(run.seen.end_lsn - run.seen.start_lsn);
     columns["complete_checkpoints"] = json!(run.complete_checkpoints());
-    let findings = finding::judge(facts);
-    xact::transaction(|| {
+    columns["facts"] = facts(run);
+    let environment = finished_environment(run);
+    let findings = xact::transaction(|| {
         let id = run.run_id;
         store::update_run(id, &columns)?;
         store::set_times(id, run.seen.measured_from)?;
-        store::insert_environment(id, environment)?;
+        store::insert_environment(id, &environment)?;
         measured()?;
-        store::insert_findings(id, &findings)
+        judgement::store(id)
     })?;
     Ok(Row {
         findings: findings_text(&findings),
@@ -432,25 +430,16 @@ pub fn finished_environment(run: &Run) -> Environment {
     }
 }
 
-fn facts(run: &Run, environment: &Environment, totals: &Totals, seconds: Vec<f64>) -> RunFacts {
-    let data = environment::data_location();
-    let wal = environment::wal_location();
+/// What is seen of a run and has no column of its own; by the names of the facts that the findings are judged by.
+fn facts(run: &Run) -> Value {
     let durability = run.seen.durability.as_ref();
-    RunFacts {
-        data_bytes: run.seen.data_bytes,
-        shared_buffers_bytes: environment.shared_buffers_bytes,
-        memory_bytes: environment.memory_bytes,
-        checkpoints: Some(run.complete_checkpoints()),
-        fsync: durability.map(|d| d.fsync),
-        full_page_writes: durability.map(|d| d.full_page_writes),
-        synchronous_commit: durability.map(|d| synchronous_commit(run, d)),
-        xmin_holders: Some(run.seen.xmin_holders.clone()),
-        data_place: data.and_then(|location| location.place()),
-        wal_place: wal.and_then(|location| location.place()),
-        measured: Some(totals.measured),
-        failed: Some(totals.failed),
-        skipped: Some(totals.skipped),
-        seconds_tps: run.spec.options.sample.then_some(seconds),
-        ..RunFacts::of_spec(&run.spec)
-    }
+    let place = |location: Option<environment::Location>| location.and_then(|l| l.place());
+    json!({
+        "fsync": durability.map(|d| d.fsync),
+        "full_page_writes": durability.map(|d| d.full_page_writes),
+        "synchronous_commit": durability.map(|d| synchronous_commit(run, d)),
+        "xmin_holders": run.seen.xmin_holders,
+        "data_place": place(environment::data_location()),
+        "wal_place": place(environment::wal_location()),
+    })
 }

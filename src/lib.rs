@@ -24,6 +24,7 @@ mod far;
 mod helper_job;
 mod janitor;
 mod journal;
+mod judgement;
 mod outcome;
 mod pg;
 mod plan;

@@ -214,8 +214,28 @@ pub fn insert_findings(run_id: i64, findings: &[Finding]) -> Result<(), Fault> {
     insert("finding", &json_text(&rows)?)
 }
 
+/// The findings that are stored about a run.
+pub fn findings(run_id: i64) -> Result<Vec<Finding>, Fault> {
+    let text = sql::read_latest(
+        "SELECT coalesce(jsonb_agg(jsonb_build_object('code', code, 'severity', severity, 'message', message, \
+           'hint', coalesce(hint, ''))), '[]') FROM fsbench.finding WHERE run_id = $1::bigint",
+        &[Some(&run_id.to_string())],
+    )?;
+    serde_json::from_str(&text.unwrap_or_default())
+        .map_err(|e| Fault::new(sqlstate::INTERNAL, format!("unreadable findings: {e}")))
+}
+
+/// Stores the findings in the place of those that are there.
+pub fn replace_findings(run_id: i64, findings: &[Finding]) -> Result<(), Fault> {
+    sql::write(
+        "DELETE FROM fsbench.finding WHERE run_id = $1::bigint",
+        &[Some(&run_id.to_string())],
+    )?;
+    insert_findings(run_id, findings)
+}
+
 /// Columns of `run_log` that come from the server that has carried a run out.
-const MEASURED: [&str; 33] = [
+const MEASURED: &[&str] = &[
     "balances",
     "clients",
     "commit_avg_ms",
@@ -249,6 +269,7 @@ const MEASURED: [&str; 33] = [
     "zero_seconds",
     "ended_at",
     "phases",
+    "facts",
 ];
 
 /// A table with rows of a run, beside `run_log`.
@@ -284,7 +305,11 @@ pub fn import(
 ) -> Result<(), Fault> {
     let id = run_id.to_string();
     let columns = MEASURED.join(", ");
-    let values = MEASURED.map(|column| format!("n.{column}")).join(", ");
+    let values: Vec<String> = MEASURED
+        .iter()
+        .map(|column| format!("n.{column}"))
+        .collect();
+    let values = values.join(", ");
     // What was used is what was asked for here, but for a window that was cut there, and what was chosen there.
     sql::write(
         &format!(

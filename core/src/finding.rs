@@ -9,8 +9,8 @@ mod storage;
 
 use serde::{Deserialize, Serialize};
 
-pub use facts::{Place, RunFacts, XminHolder, XminHolderKind};
-pub use storage::{not_released, of_storage};
+pub use facts::{Place, RunFacts, StorageFacts, XminHolder, XminHolderKind};
+pub use storage::{NOT_RELEASED, not_released};
 
 /// How much a finding says against a run; ordered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -68,8 +68,18 @@ impl Finding {
 /// All findings about a run, the worst first, then by code.
 pub fn judge(facts: &RunFacts) -> Vec<Finding> {
     let mut findings: Vec<Finding> = rules::ALL.iter().filter_map(|rule| rule(facts)).collect();
-    findings.sort_by(|a, b| (b.severity, &a.code).cmp(&(a.severity, &b.code)));
+    sort(&mut findings);
     findings
+}
+
+/// Sorts findings: the worst first, then by code.
+pub fn sort(findings: &mut [Finding]) {
+    findings.sort_by(|a, b| (b.severity, &a.code).cmp(&(a.severity, &b.code)));
+}
+
+/// Whether a finding tells of something that is stored nowhere else, so that it cannot be judged again and stays as it is.
+pub fn is_of_the_moment(code: &str) -> bool {
+    code == NOT_RELEASED
 }
 
 /// The worst of some findings, of equals the first by code. None when there are none.

@@ -77,7 +77,8 @@ CREATE TABLE fsbench.run_log (
     xids_used            bigint,
     wal_bytes            bigint,
     complete_checkpoints integer,
-    balances             jsonb
+    balances             jsonb,
+    facts                jsonb
 );
 COMMENT ON TABLE fsbench.run_log IS 'One row per run, from the request to the result; read it through the view fsbench.result';
 COMMENT ON COLUMN fsbench.run_log.run_id IS 'Number of the run in this database';
@@ -137,6 +138,7 @@ COMMENT ON COLUMN fsbench.run_log.xids_used IS 'Transaction ids that the server 
 COMMENT ON COLUMN fsbench.run_log.wal_bytes IS 'WAL that the server wrote in the measured window (difference of LSNs)';
 COMMENT ON COLUMN fsbench.run_log.complete_checkpoints IS 'Checkpoints that began and ended in the measured window';
 COMMENT ON COLUMN fsbench.run_log.balances IS 'Balances after the run: sums of accounts, tellers, branches and history, rows of history, fingerprint of the accounts';
+COMMENT ON COLUMN fsbench.run_log.facts IS 'What was seen of the run and has no column of its own; with the other columns and tables, what fsbench.judge() judges by';
 
 CREATE TABLE fsbench.sample (
     run_id           bigint NOT NULL REFERENCES fsbench.run_log ON DELETE CASCADE,

@@ -215,3 +215,8 @@ CREATE FUNCTION fsbench.doctor() RETURNS TABLE (subject text, item text, state t
     LANGUAGE c VOLATILE PARALLEL UNSAFE ROWS 40
     AS 'MODULE_PATHNAME', 'fsbench_doctor_wrapper';
 COMMENT ON FUNCTION fsbench.doctor IS 'What benchmarks need and what of it is here: the server, the helper, each filesystem. state is ok, info, warning (it works, and can mislead or be refused) or missing (it does not work); hint says what to do. Works without the helper too';
+
+CREATE FUNCTION fsbench.judge(run_id bigint) RETURNS TABLE (code text, severity text, message text, hint text)
+    LANGUAGE c STRICT VOLATILE PARALLEL UNSAFE ROWS 10
+    AS 'MODULE_PATHNAME', 'fsbench_judge_wrapper';
+COMMENT ON FUNCTION fsbench.judge IS 'Judges a run that is done again, by everything that is stored of it, with the rules of this version of pgfsbench, and returns its findings, the worst first; writes nothing. What only the moment knew (not_released) is returned as it was stored then';

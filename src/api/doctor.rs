@@ -14,7 +14,7 @@ use crate::{
     errors::{Fault, sqlstate},
     helper_job,
     pg::{session, shmem, sql},
-    recovery, settings,
+    settings,
 };
 
 /// A line of the report.
@@ -73,12 +73,7 @@ impl Report {
 
 /// The whole report. In a transaction; reads with the rights of the extension's owner.
 pub fn look() -> Result<Vec<Line>, Fault> {
-    let extension = recovery::extension()?.ok_or_else(|| {
-        Fault::new(
-            sqlstate::NOT_IN_THIS_STATE,
-            "extension \"pgfsbench\" is not installed in this database",
-        )
-    })?;
+    let extension = guard::extension()?;
     session::with_rights_of(extension.owner, || {
         let description = description()?;
         let mut lines = server(&extension.version)?;

@@ -6,7 +6,7 @@ use crate::{
     board::Board,
     errors::{Fault, sqlstate},
     pg::{shmem, sql, xact},
-    recovery,
+    recovery::{self, Extension},
 };
 
 /// Version of this library.
@@ -22,15 +22,20 @@ pub struct Ready {
     pub extension: u32,
 }
 
-/// Checks that pgfsbench can work here.
-pub fn ready() -> Result<Ready, Fault> {
-    let board = shmem::board().ok_or_else(not_preloaded)?;
-    let extension = recovery::extension()?.ok_or_else(|| {
+/// The extension in this database.
+pub fn extension() -> Result<Extension, Fault> {
+    recovery::extension()?.ok_or_else(|| {
         Fault::new(
             sqlstate::NOT_IN_THIS_STATE,
             "extension \"pgfsbench\" is not installed in this database",
         )
-    })?;
+    })
+}
+
+/// Checks that pgfsbench can work here.
+pub fn ready() -> Result<Ready, Fault> {
+    let board = shmem::board().ok_or_else(not_preloaded)?;
+    let extension = extension()?;
     if extension.version != VERSION {
         return Err(Fault::new(
             sqlstate::NOT_IN_THIS_STATE,

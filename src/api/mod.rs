@@ -9,6 +9,7 @@ mod doctor;
 mod guard;
 mod helper;
 mod install;
+mod judge;
 mod lease;
 mod prepared_data;
 mod progress;

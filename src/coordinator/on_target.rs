@@ -22,6 +22,7 @@ use crate::{
     errors::{Fault, sqlstate},
     helper_job,
     journal::{self, Entry},
+    judgement,
     outcome::Outcome,
     pg::{libpq::Connection, passwd, session, sql, xact},
     preflight, store,
@@ -54,18 +55,23 @@ impl Run {
             Ok((target::find(&self.spec.target)?, own_bindir()?))
         })?;
         let is_protected = target.power_loss_protected;
-        let outcome = match &target.on {
+        match &target.on {
             On::Connection(connection) => self.carry_out_far(connection),
             On::Directory(_) | On::Made { .. } => self.carry_out_near(target, own_bindir),
         }?;
-        if is_protected {
-            xact::transaction(|| store::declare_protection(self.run_id))?;
-        }
-        Ok(outcome)
+        xact::transaction(|| {
+            if is_protected {
+                store::declare_protection(self.run_id)?;
+            }
+            // The server there did not know what it was put on, nor beside whom.
+            judgement::store(self.run_id)?;
+            store::outcome_of(self.run_id)
+        })?
+        .ok_or_else(|| Fault::new(sqlstate::INTERNAL, "the run has no row"))
     }
 
     /// On a server of our own on this machine.
-    fn carry_out_near(&mut self, target: Target, own_bindir: PathBuf) -> Result<Outcome, Fault> {
+    fn carry_out_near(&mut self, target: Target, own_bindir: PathBuf) -> Result<(), Fault> {
         let (server, mut connection, stage) = self.put_server(target, own_bindir)?;
         let result = self
             .make_sure_it_is_ours(&mut connection)

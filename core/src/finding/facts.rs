@@ -1,6 +1,10 @@
 //! What is known of a run when it is judged.
 
+mod storage;
+
 use serde::{Deserialize, Serialize};
+
+pub use storage::StorageFacts;
 
 use crate::spec::{Spec, Workload};
 
@@ -48,6 +52,8 @@ pub struct RunFacts {
     pub skipped: Option<u64>,
     /// Transactions a second of each whole second of the window, in order. A shorter last one is left out.
     pub seconds_tps: Option<Vec<f64>>,
+    /// The storage.
+    pub storage: StorageFacts,
 }
 
 impl RunFacts {

@@ -1,6 +1,6 @@
 //! The rules, one function each. `?` on a fact that is not known ends a rule without a finding.
 
-use super::{Finding, RunFacts, Severity};
+use super::{Finding, RunFacts, Severity, storage};
 use crate::spec::Workload;
 use crate::stats;
 use crate::units::{format_bytes, format_count};
@@ -20,7 +20,7 @@ const MOST_LISTED: usize = 5;
 
 type Rule = fn(&RunFacts) -> Option<Finding>;
 
-pub const ALL: [Rule; 13] = [
+pub const ALL: &[Rule] = &[
     fsync_off,
     failed_transactions,
     synchronous_commit_off,
@@ -34,6 +34,8 @@ pub const ALL: [Rule; 13] = [
     wal_on_other_filesystem,
     data_fits,
     checkpoints,
+    storage::mount_options_not_shown,
+    storage::properties_not_in_force,
 ];
 
 /// What a quick look cannot help is only told.

@@ -1,76 +1,45 @@
 //! Findings about a filesystem that was made for a run: what was asked for, and what came of it.
 
-use serde_json::Value;
+use super::{Finding, RunFacts, Severity};
 
-use super::{Finding, Severity};
+/// The code of [`not_released`].
+pub const NOT_RELEASED: &str = "not_released";
 
-/// Findings from the result of a job of `prepare`; none from anything else.
-pub fn of_storage(result: &Value) -> Vec<Finding> {
-    let texts = |name: &str| -> Vec<&str> {
-        let all = result[name].as_array().into_iter().flatten();
-        all.filter_map(Value::as_str).collect()
-    };
-    let mut findings = Vec::new();
-    let not_shown = texts("mount_options_not_shown");
-    if !not_shown.is_empty() {
-        findings.push(Finding::new(
+/// Mount options that were asked for and that the kernel does not show.
+pub fn mount_options_not_shown(facts: &RunFacts) -> Option<Finding> {
+    let options = facts.storage.mount_options_not_shown.as_ref()?;
+    (!options.is_empty()).then(|| {
+        Finding::new(
             "mount_options_not_shown",
             Severity::Warning,
-            format!(
-                "mount options asked for, but not shown by the kernel: {}",
-                not_shown.join(", ")
-            ),
+            format!("mount options asked for, but not shown by the kernel: {}", options.join(", ")),
             "They may have no effect: compare with a target without them, and see mount_options in fsbench.environment.",
-        ));
-    }
-    let not_in_force = texts("properties_not_in_force");
-    if !not_in_force.is_empty() {
-        findings.push(Finding::new(
+        )
+    })
+}
+
+/// Properties of zfs that were asked for and that it has otherwise.
+pub fn properties_not_in_force(facts: &RunFacts) -> Option<Finding> {
+    let properties = facts.storage.properties_not_in_force.as_ref()?;
+    (!properties.is_empty()).then(|| {
+        Finding::new(
             "properties_not_in_force",
             Severity::Warning,
             format!(
                 "properties asked for, but not in force: {}",
-                not_in_force.join(", ")
+                properties.join(", ")
             ),
             "See the result of the job in fsbench.helper_job for those that are.",
-        ));
-    }
-    findings
+        )
+    })
 }
 
 /// The finding of a run whose filesystem could not be cleared away at its end.
 pub fn not_released(target: &str) -> Finding {
     Finding::new(
-        "not_released",
+        NOT_RELEASED,
         Severity::Warning,
         format!("the filesystem of target \"{target}\" was not cleared away"),
         "Nothing is wrong with the figures. It is released when pgfsbench-helper runs again; or run pgfsbench-helper release as root.",
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    #[test]
-    fn options_that_the_kernel_does_not_show() {
-        let found = of_storage(&json!({"mount_options_not_shown": ["nobarrier", "foo=1"]}));
-        assert_eq!(found.len(), 1);
-        assert_eq!(found[0].code, "mount_options_not_shown");
-        assert!(found[0].message.ends_with("nobarrier, foo=1"));
-        let found = of_storage(&json!({"properties_not_in_force": ["atime=off"]}));
-        assert_eq!(found[0].code, "properties_not_in_force");
-    }
-
-    #[test]
-    fn nothing_is_found_when_all_is_in_force() {
-        for result in [
-            json!({}),
-            json!(null),
-            json!({"mount_options_not_shown": []}),
-        ] {
-            assert_eq!(of_storage(&result), []);
-        }
-    }
 }

@@ -45,6 +45,10 @@ fn clean() -> RunFacts {
         failed: Some(0),
         skipped: Some(0),
         seconds_tps: Some((0..60).map(|i| 1000.0 + f64::from(i % 7) * 10.0).collect()),
+        storage: StorageFacts {
+            mount_options_not_shown: Some(vec![]),
+            properties_not_in_force: Some(vec![]),
+        },
     }
 }
 
@@ -225,6 +229,20 @@ fn drift() {
         "the last third of the window did 20.0 % more than the first (1200 against 1000 tps)");
     finds_nothing!(seconds_tps: seconds(1090.0));
     finds_nothing!(seconds_tps: seconds(750.0), rate: Some(20.0));
+}
+
+#[test]
+fn what_was_asked_of_a_filesystem_and_is_not_in_force() {
+    finds!({storage: StorageFacts { mount_options_not_shown: Some(vec!["nobarrier".into(), "foo=1".into()]), ..clean().storage }}
+        => "mount_options_not_shown", Warning, "mount options asked for, but not shown by the kernel: nobarrier, foo=1");
+    finds!({storage: StorageFacts { properties_not_in_force: Some(vec!["atime=off".into()]), ..clean().storage }}
+        => "properties_not_in_force", Warning, "properties asked for, but not in force: atime=off");
+}
+
+#[test]
+fn only_the_moment_knows_what_was_not_released() {
+    assert!(is_of_the_moment(&not_released("x").code));
+    assert!(!is_of_the_moment("drift"));
 }
 
 #[test]

@@ -11,7 +11,6 @@ use crate::{
     collect,
     errors::{Fault, sqlstate},
     far::Far,
-    outcome::Outcome,
     pg::{libpq::Connection, sql, xact},
 };
 
@@ -39,7 +38,7 @@ const THERE: &str = "SELECT jsonb_build_object( \
         WHERE nspname = 'fsbench' AND proname IN ('start', 'cancel', '_progress', '_renew_lease', 'version')))";
 
 impl Run {
-    pub(super) fn carry_out_far(&mut self, connection: &str) -> Result<Outcome, Fault> {
+    pub(super) fn carry_out_far(&mut self, connection: &str) -> Result<(), Fault> {
         let far = Far {
             connection: connection.to_owned(),
             label: format!("pgfsbench {}", collect::random_mark()),

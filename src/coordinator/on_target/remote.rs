@@ -5,10 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use pgfsbench_core::{
-    finding,
-    spec::{Asked, Bound, Options, Stage},
-};
+use pgfsbench_core::spec::{Asked, Bound, Options, Stage};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -20,7 +17,6 @@ use crate::{
     board::Phase,
     clock,
     errors::{Fault, sqlstate},
-    outcome::Outcome,
     pg::{libpq::Connection, process, xact},
     store,
     target_server::settings,
@@ -96,7 +92,7 @@ impl Run {
         &mut self,
         connection: &mut Connection,
         whose: Whose,
-    ) -> Result<Outcome, Fault> {
+    ) -> Result<(), Fault> {
         let before_ns = clock::now_ns();
         let remote_id = self.start_there(connection, whose)?;
         if whose.is_far() {
@@ -116,15 +112,13 @@ impl Run {
         }
         self.enter(Phase::Collect, 0);
         let phases = self.phases_with_those_of(&document, before_ns);
-        let row = xact::transaction(|| {
+        xact::transaction(|| {
             store::import(self.run_id, &document, &tables, &phases)?;
-            if let Some(storage) = &self.storage {
-                store::set_storage(self.run_id, storage)?;
-                store::insert_findings(self.run_id, &finding::of_storage(&storage["result"]))?;
+            match &self.storage {
+                Some(storage) => store::set_storage(self.run_id, storage),
+                None => Ok(()),
             }
-            store::outcome_of(self.run_id)
-        })?;
-        row.ok_or_else(|| Fault::new(sqlstate::INTERNAL, "the run has no row"))
+        })
     }
 
     /// The rows of the run in a table there, as arrays of JSON.

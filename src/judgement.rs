@@ -1,0 +1,74 @@
+//! What is found about a run, from what is stored of it: the same for a run that has just ended, for one of last year, and
+//! for one that came home from a target or was restored from a dump.
+
+use pgfsbench_core::finding::{self, Finding, RunFacts};
+use serde_json::Value;
+
+use crate::{
+    errors::{Fault, sqlstate},
+    pg::sql,
+    store,
+};
+
+/// The facts that columns of the tables hold, by the names of [`RunFacts`]. They win over those in `run_log.facts`, the
+/// first element, which holds what has no column.
+const FACTS: &str = "SELECT jsonb_build_array(coalesce(r.facts, '{}'), jsonb_build_object( \
+      'quick', jsonb_typeof(r.used->'within_ms') IS NOT DISTINCT FROM 'number', \
+      'workload', r.workload, 'clients', r.clients, 'scale', r.scale, 'rate', r.rate, \
+      'unlogged', (r.used #>> '{options,unlogged}')::boolean, \
+      'data_bytes', r.data_bytes, 'checkpoints', r.complete_checkpoints, \
+      'measured', r.transactions_total, 'failed', r.failed, 'skipped', r.skipped, \
+      'shared_buffers_bytes', e.shared_buffers_bytes, 'memory_bytes', e.memory_bytes, \
+      'seconds_tps', (SELECT jsonb_agg(transactions * 1000 / interval_ms ORDER BY second) FROM fsbench.sample s \
+         WHERE s.run_id = r.run_id AND interval_ms >= 500), \
+      'storage', jsonb_build_object( \
+         'mount_options_not_shown', e.storage #> '{result,mount_options_not_shown}', \
+         'properties_not_in_force', e.storage #> '{result,properties_not_in_force}'))) \
+    FROM fsbench.run_log r LEFT JOIN fsbench.environment e USING (run_id) WHERE r.run_id = $1::bigint AND r.status = 'done'";
+
+/// Lays values over others, names within names; null says nothing.
+fn overlay(base: &mut Value, over: Value) {
+    match (base, over) {
+        (_, Value::Null) => {}
+        (Value::Object(base), Value::Object(over)) => {
+            for (name, value) in over {
+                overlay(base.entry(name).or_insert(Value::Null), value);
+            }
+        }
+        (base, over) => *base = over,
+    }
+}
+
+/// The facts of a run that is done; None when there is no such run. In a transaction.
+fn facts(run_id: i64) -> Result<Option<RunFacts>, Fault> {
+    let Some(text) = sql::read_latest(FACTS, &[Some(&run_id.to_string())])? else {
+        return Ok(None);
+    };
+    let unreadable = |e| Fault::new(sqlstate::INTERNAL, format!("unreadable facts: {e}"));
+    let parts: Vec<Value> = serde_json::from_str(&text).map_err(unreadable)?;
+    let mut facts = Value::Object(Default::default());
+    for part in parts {
+        overlay(&mut facts, part);
+    }
+    serde_json::from_value(facts).map(Some).map_err(unreadable)
+}
+
+/// The findings that follow from what is stored of a run, and those that only the moment could tell and that are stored;
+/// the worst first. None when there is no such run, or it is not done. In a transaction.
+pub fn judge(run_id: i64) -> Result<Option<Vec<Finding>>, Fault> {
+    let Some(facts) = facts(run_id)? else {
+        return Ok(None);
+    };
+    let mut findings = store::findings(run_id)?;
+    findings.retain(|finding| finding::is_of_the_moment(&finding.code));
+    findings.extend(finding::judge(&facts));
+    finding::sort(&mut findings);
+    Ok(Some(findings))
+}
+
+/// Judges a run by what is stored of it by now, and stores what is found in the place of what was found before.
+pub fn store(run_id: i64) -> Result<Vec<Finding>, Fault> {
+    let findings = judge(run_id)?.unwrap_or_default();
+    store::replace_findings(run_id, &findings)?;
+    Ok(findings)
+}
