@@ -10,6 +10,7 @@
 //! - [`helper`]: what the helper is asked for, and which options of mkfs and mount it accepts.
 //! - [`random`]: streams of random numbers that are the same on every machine.
 //! - [`hist`]: latency histograms, in shared memory and to compute with.
+//! - [`knee`]: where a scaling curve stops rising.
 //! - [`stats`]: moments, stalls and drift of a run's seconds.
 //! - [`proc`]: mounts, memory and processors from the texts in /proc.
 //! - [`units`]: sizes and scales, parsed and written.
@@ -22,6 +23,7 @@ pub mod board;
 pub mod finding;
 pub mod helper;
 pub mod hist;
+pub mod knee;
 pub mod pacing;
 pub mod proc;
 pub mod random;

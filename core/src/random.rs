@@ -18,6 +18,10 @@ pub enum Purpose {
     Warmup = 1,
     /// When transactions are scheduled under a rate.
     Pacing = 2,
+    /// The order in which the degrees of a scan are measured.
+    Order = 3,
+    /// Bootstrap resamples.
+    Resample = 4,
 }
 
 /// One stream of random numbers.
