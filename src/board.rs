@@ -10,10 +10,10 @@ use std::sync::atomic::{
     Ordering::{Acquire, Relaxed, Release},
 };
 
-use pgfsbench_core::board::{SampleRing, TextCell};
+use pgfsbench_core::board::{CheckpointRing, SampleRing, TextCell};
 
 /// Number of this layout. The library that made the memory and the one that reads it must agree.
-pub const LAYOUT: u32 = 3;
+pub const LAYOUT: u32 = 4;
 
 /// Runs that can be asked for at the same time, the active one included.
 pub const REQUESTS: usize = 16;
@@ -39,6 +39,8 @@ pub struct Board {
     pub requests: [Request; REQUESTS],
     /// The active run.
     pub run: RunArea,
+    /// The server's checkpoints. Written by the checkpointer, as long as the server lives.
+    pub checkpoints: CheckpointRing<256>,
 }
 
 /// The life of a request. It goes down this list, except that a queued one goes back to `Starting`.

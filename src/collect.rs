@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering::Acquire;
 use pgfsbench_core::{
     balance::Balances,
     board::ClientSlot,
+    checkpoint::Window,
     finding::{self, Finding, XminHolder, XminHolderKind},
     hist::Histogram,
     stats,
@@ -13,6 +14,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{
+    checkpoints::{self, Position},
     clock,
     coordinator::Run,
     durability,
@@ -43,26 +45,6 @@ pub fn random_seed() -> i64 {
     let mut bits = [0; 4];
     let _ = rustix::rand::getrandom(&mut bits, rustix::rand::GetRandomFlags::empty());
     i64::from(u32::from_le_bytes(bits))
-}
-
-/// Counts checkpoints that began after the start of the window and have ended: the control file names the latest one.
-#[derive(Default)]
-pub struct CheckpointCounter {
-    start_lsn: u64,
-    latest: u64,
-    /// Complete checkpoints so far.
-    pub complete: u32,
-}
-
-impl CheckpointCounter {
-    fn look(&mut self, redo_lsn: u64, checkpoint_lsn: u64) {
-        if checkpoint_lsn != self.latest {
-            self.latest = checkpoint_lsn;
-            if redo_lsn >= self.start_lsn {
-                self.complete += 1;
-            }
-        }
-    }
 }
 
 /// Facts that can only be seen while the run is on.
@@ -106,13 +88,6 @@ pub fn durability() -> Result<String, Fault> {
     Ok(text.unwrap_or_default())
 }
 
-#[derive(Deserialize)]
-struct Position {
-    lsn: i64,
-    redo: i64,
-    checkpoint: i64,
-}
-
 fn unreadable(e: serde_json::Error) -> Fault {
     Fault::new(sqlstate::INTERNAL, format!("unreadable answer: {e}"))
 }
@@ -121,7 +96,8 @@ fn position() -> Result<Position, Fault> {
     let text = xact::transaction(|| {
         sql::read(
             "SELECT jsonb_build_object('lsn', pg_current_wal_insert_lsn() - '0/0'::pg_lsn, \
-               'redo', redo_lsn - '0/0'::pg_lsn, 'checkpoint', checkpoint_lsn - '0/0'::pg_lsn) FROM pg_control_checkpoint()",
+               'redo', redo_lsn - '0/0'::pg_lsn, 'checkpoint', checkpoint_lsn - '0/0'::pg_lsn, \
+               'log_checkpoints', current_setting('log_checkpoints')::bool) FROM pg_control_checkpoint()",
             &[],
         )
     })?;
@@ -156,26 +132,25 @@ impl Seen {
     }
 
     /// At the start of the window.
-    pub fn at_start(&mut self, checkpoints: &mut CheckpointCounter) -> Result<(), Fault> {
+    pub fn at_start(&mut self, checkpoints: &mut checkpoints::Watch) -> Result<(), Fault> {
         let position = position()?;
-        self.start_lsn = position.lsn as u64;
-        checkpoints.start_lsn = self.start_lsn;
-        checkpoints.latest = position.checkpoint as u64;
+        self.start_lsn = position.lsn;
+        checkpoints.at_start(position);
         self.look_for_old_xmin()
     }
 
     /// In each second of the window.
-    pub fn each_second(&mut self, checkpoints: &mut CheckpointCounter) -> Result<(), Fault> {
+    pub fn each_second(&mut self, checkpoints: &mut checkpoints::Watch) -> Result<(), Fault> {
         let position = position()?;
-        checkpoints.look(position.redo as u64, position.checkpoint as u64);
+        checkpoints.see(position);
         self.look_for_old_xmin()
     }
 
     /// At the end of the window.
-    pub fn at_end(&mut self, checkpoints: &mut CheckpointCounter) -> Result<(), Fault> {
+    pub fn at_end(&mut self, checkpoints: &mut checkpoints::Watch) -> Result<(), Fault> {
         let position = position()?;
-        self.end_lsn = position.lsn as u64;
-        checkpoints.look(position.redo as u64, position.checkpoint as u64);
+        self.end_lsn = position.lsn;
+        checkpoints.see(position);
         self.look_for_old_xmin()
     }
 
@@ -279,6 +254,10 @@ pub fn store(
     // The window goes on until its last transaction has ended, and is over when it is over, even if nothing was due.
     let end_ns = totals.finished_ns.max(run.seen.measure_end_ns.unwrap_or(0));
     let measured_ms = clock::ms(run.seen.measure_start_ns, end_ns);
+    run.close_checkpoints(Window {
+        start_ns: run.seen.measure_start_ns,
+        end_ns,
+    });
     let tps = (measured_ms > 0.0).then(|| totals.measured as f64 * 1000.0 / measured_ms);
     let seconds: Vec<f64> = full_seconds(run);
     let stalls = (!seconds.is_empty()).then(|| stats::stalls(&seconds));
@@ -343,7 +322,14 @@ pub fn finish(
     columns["data_bytes"] = json!(run.seen.data_bytes);
     columns["xids_used"] = json!(xact::next_xid() - run.seen.xid_at_start);
     columns["wal_bytes"] = json!(run.seen.end_lsn - run.seen.start_lsn);
-    columns["complete_checkpoints"] = json!(run.complete_checkpoints());
+    let checkpoints = run.checkpoints.outcome.as_ref();
+    if let Some(outcome) = checkpoints {
+        let (timed, requested) = outcome.timed_and_requested().unzip();
+        columns["complete_checkpoints"] = json!(outcome.complete);
+        columns["checkpoints_timed"] = json!(timed);
+        columns["checkpoints_requested"] = json!(requested);
+        columns["checkpoints_logged"] = json!(outcome.logged);
+    }
     columns["facts"] = facts(run);
     let environment = finished_environment(run);
     let findings = xact::transaction(|| {
@@ -351,6 +337,9 @@ pub fn finish(
         store::update_run(id, &columns)?;
         store::set_times(id, run.seen.measured_from)?;
         store::insert_environment(id, &environment)?;
+        if let Some(outcome) = checkpoints {
+            store::insert_checkpoints(id, &outcome.of_window.rows)?;
+        }
         measured()?;
         judgement::store(id)
     })?;
@@ -435,6 +424,7 @@ fn facts(run: &Run) -> Value {
     let durability = run.seen.durability.as_ref();
     let place = |location: Option<environment::Location>| location.and_then(|l| l.place());
     json!({
+        "log_checkpoints": run.checkpoints.outcome.as_ref().map(|outcome| outcome.log_checkpoints),
         "fsync": durability.map(|d| d.fsync),
         "full_page_writes": durability.map(|d| d.full_page_writes),
         "synchronous_commit": durability.map(|d| synchronous_commit(run, d)),

@@ -11,6 +11,7 @@ use std::{
 use pgfsbench_core::{
     balance::{self, Balances},
     board::{ClientSlot, ClientState, Sample},
+    checkpoint::Window,
     finding,
     spec::{Bound, Kind, Spec, Stage},
 };
@@ -18,7 +19,7 @@ use serde_json::{Value, json};
 
 use crate::{
     board::{Board, Errand, Phase, Request, RequestState},
-    cancellation, clock, collect,
+    cancellation, checkpoints, clock, collect,
     crew::Crew,
     errors::{Fault, sqlstate},
     janitor::{self, log_warning},
@@ -184,7 +185,8 @@ pub struct Run {
     looked_at_room: Instant,
     /// When something is to be done without anybody waking this process; 0 for nothing.
     alarm_ns: u64,
-    checkpoints: collect::CheckpointCounter,
+    /// The server's checkpoints meanwhile.
+    pub checkpoints: checkpoints::Watch,
     /// What the sampler has sent so far.
     pub samples: Vec<Sample>,
     /// What was found out along the way.
@@ -221,7 +223,7 @@ impl Run {
             steps: Vec::new(),
             looked_at_room: Instant::now(),
             alarm_ns: 0,
-            checkpoints: collect::CheckpointCounter::default(),
+            checkpoints: checkpoints::Watch::default(),
             samples: Vec::new(),
             seen: collect::Seen::default(),
         })
@@ -452,7 +454,9 @@ impl Run {
 
     fn checkpoint(&mut self) -> Result<(), Fault> {
         self.enter(Phase::Checkpoint, 0);
+        self.checkpoints.before_own(&self.board.checkpoints);
         self.have_done(Task::Checkpoint)?;
+        self.checkpoints.after_own(&self.board.checkpoints);
         self.seen
             .of_work_database(&self.board.run.worker.report.get());
         Ok(())
@@ -561,6 +565,7 @@ impl Run {
         while let Some(sample) = self.board.run.samples.pop() {
             self.samples.push(sample);
         }
+        self.checkpoints.look(&self.board.checkpoints);
         if cancellation::is_cancelled(self.request) {
             return Err(cancellation::fault(self.request));
         }
@@ -614,9 +619,9 @@ impl Run {
         journal::remove(entry.home, entry.run_id)
     }
 
-    /// Checkpoints that began and ended in the window.
-    pub fn complete_checkpoints(&self) -> u32 {
-        self.checkpoints.complete
+    /// The window is over: which checkpoints touch it.
+    pub fn close_checkpoints(&mut self, window: Window) {
+        self.checkpoints.close(&self.board.checkpoints, window);
     }
 
     fn enter(&mut self, phase: Phase, total: u64) {

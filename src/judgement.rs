@@ -17,6 +17,7 @@ const FACTS: &str = "SELECT jsonb_build_array(coalesce(r.facts, '{}'), jsonb_bui
       'workload', r.workload, 'clients', r.clients, 'scale', r.scale, 'rate', r.rate, \
       'unlogged', (r.used #>> '{options,unlogged}')::boolean, \
       'data_bytes', r.data_bytes, 'checkpoints', r.complete_checkpoints, \
+      'checkpoints_logged', r.checkpoints_logged, \
       'measured', r.transactions_total, 'failed', r.failed, 'skipped', r.skipped, \
       'shared_buffers_bytes', e.shared_buffers_bytes, 'memory_bytes', e.memory_bytes, \
       'seconds_tps', (SELECT jsonb_agg(transactions * 1000 / interval_ms ORDER BY second) FROM fsbench.sample s \

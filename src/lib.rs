@@ -11,6 +11,7 @@ mod api;
 mod asker;
 mod board;
 mod cancellation;
+mod checkpoints;
 mod client;
 mod clock;
 mod collect;
@@ -43,9 +44,14 @@ pgrx::pg_module_magic!(name, version);
 
 extension_sql_file!("../sql/schema/1_tables.sql", name = "tables", bootstrap);
 extension_sql_file!(
+    "../sql/schema/1_server.sql",
+    name = "server",
+    requires = ["tables"]
+);
+extension_sql_file!(
     "../sql/schema/2_targets.sql",
     name = "targets",
-    requires = ["tables"]
+    requires = ["tables", "server"]
 );
 extension_sql_file!(
     "../sql/schema/3_functions.sql",

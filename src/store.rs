@@ -193,6 +193,18 @@ pub fn insert_histogram(
     insert("histogram", &json_text(&row)?)
 }
 
+/// Stores the checkpoints that touch the measured window.
+pub fn insert_checkpoints(run_id: i64, rows: &[Value]) -> Result<(), Fault> {
+    sql::write(
+        "INSERT INTO fsbench.checkpoint SELECT n.* FROM jsonb_array_elements($2::jsonb) e, \
+           jsonb_populate_record(NULL::fsbench.checkpoint, e || jsonb_build_object('run_id', $1::bigint, \
+             'started_at', timestamptz 'epoch' + (e ->> 'started_us')::bigint * interval '1 us', \
+             'ended_at', timestamptz 'epoch' + (e ->> 'ended_us')::bigint * interval '1 us')) n",
+        &[Some(&run_id.to_string()), Some(&json_text(&rows)?)],
+    )?;
+    Ok(())
+}
+
 /// Stores the environment.
 pub fn insert_environment(run_id: i64, environment: &Environment) -> Result<(), Fault> {
     let mut row = serde_json::to_value(environment)
@@ -237,6 +249,9 @@ pub fn replace_findings(run_id: i64, findings: &[Finding]) -> Result<(), Fault> 
 /// Columns of `run_log` that come from the server that has carried a run out.
 const MEASURED: &[&str] = &[
     "balances",
+    "checkpoints_logged",
+    "checkpoints_requested",
+    "checkpoints_timed",
     "clients",
     "commit_avg_ms",
     "commit_max_ms",
@@ -282,7 +297,8 @@ pub struct Table {
 }
 
 /// All of them. What a run on another server has put there is brought home.
-pub const TABLES: [Table; 4] = [
+pub const TABLES: [Table; 5] = [
+    Table::new("checkpoint", "number"),
     Table::new("environment", "run_id"),
     Table::new("histogram", "transaction"),
     Table::new("finding", "code"),

@@ -1,9 +1,11 @@
-//! What lies in shared memory for a run: one slot per client, and the sampler's ring of per-second records.
+//! What lies in shared memory for a run: one slot per client, the sampler's ring of per-second records, and the
+//! checkpointer's ring of its checkpoints.
 //!
 //! All of it is plain atomics, and all bytes zero is the valid empty state, so that each type can be viewed over zeroed
 //! shared memory. Nothing here is locked: each field says who writes it, and has one writer unless it says otherwise.
 //! A slot belongs to one client for one run; the coordinator resets it before it starts the client and reads it to the end.
 
+mod checkpoints;
 mod ring;
 mod text;
 
@@ -14,6 +16,7 @@ use std::sync::atomic::{
 
 use crate::hist::AtomicHistogram;
 
+pub use checkpoints::{CheckpointRing, Found};
 pub use ring::{Sample, SampleCell, SampleRing};
 pub use text::TextCell;
 

@@ -6,6 +6,7 @@
 //! - [`finding`]: what can mislead about a finished run.
 //! - [`balance`]: what the tables must hold after a run.
 //! - [`board`]: what lies in shared memory while it runs, one writer a field.
+//! - [`checkpoint`]: what the server's messages say of checkpoints, and which of them a run has seen.
 //! - [`pacing`]: when a client's transactions are due under a rate.
 //! - [`helper`]: what the helper is asked for, and which options of mkfs and mount it accepts.
 //! - [`random`]: streams of random numbers that are the same on every machine.
@@ -20,6 +21,7 @@
 
 pub mod balance;
 pub mod board;
+pub mod checkpoint;
 pub mod finding;
 pub mod helper;
 pub mod hist;

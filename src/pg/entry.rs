@@ -2,7 +2,7 @@
 
 use pgrx::{pg_guard, pg_sys};
 
-use super::{process, shmem};
+use super::{checkpoints, process, shmem};
 use crate::settings;
 
 /// Called by the server when it loads the library.
@@ -13,6 +13,7 @@ pub extern "C-unwind" fn _PG_init() {
     settings::define(preloading);
     if preloading {
         shmem::install_hooks();
+        checkpoints::install_hook();
         process::register_janitor();
     }
 }

@@ -2,6 +2,7 @@
 #![allow(unsafe_code)]
 
 pub mod catalog;
+pub mod checkpoints;
 pub mod config;
 pub mod conninfo;
 pub mod entry;

@@ -23,3 +23,11 @@ pub unsafe fn pqsignal(signal: u32, handler: unsafe extern "C-unwind" fn(i32)) {
         pg_sys::pqsignal(signal as i32, Some(handler));
     }
 }
+
+/// SLRU buffers that a checkpoint wrote; told since 18.
+pub fn slru_written(_stats: &pg_sys::CheckpointStatsData) -> Option<i32> {
+    #[cfg(feature = "pg18")]
+    return Some(_stats.ckpt_slru_written);
+    #[cfg(not(feature = "pg18"))]
+    None
+}

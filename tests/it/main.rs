@@ -1,6 +1,7 @@
 //! Integration tests, one module for each matter. See the crate's lib for what they stand on.
 
 mod beside;
+mod checkpoints;
 mod common;
 mod cron;
 mod dump;

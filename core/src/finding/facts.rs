@@ -30,6 +30,10 @@ pub struct RunFacts {
     pub memory_bytes: Option<u64>,
     /// Checkpoints that began and ended within the measured window.
     pub checkpoints: Option<u32>,
+    /// Whether the server logged all of them, so that each has a row.
+    pub checkpoints_logged: Option<bool>,
+    /// The setting `log_checkpoints`.
+    pub log_checkpoints: Option<bool>,
     /// The setting `fsync`.
     pub fsync: Option<bool>,
     /// The setting `full_page_writes`.

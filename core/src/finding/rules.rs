@@ -34,6 +34,7 @@ pub const ALL: &[Rule] = &[
     wal_on_other_filesystem,
     data_fits,
     checkpoints,
+    log_checkpoints_off,
     storage::mount_options_not_shown,
     storage::properties_not_in_force,
 ];
@@ -122,6 +123,23 @@ fn checkpoints(facts: &RunFacts) -> Option<Finding> {
     };
     let hint = "Most of the data is written by checkpoints: use a duration of at least three times checkpoint_timeout.";
     Some(Finding::new(code, unless_quick(facts), message, hint))
+}
+
+/// Without rows of checkpoints nobody sees which seconds they took, or why they came.
+fn log_checkpoints_off(facts: &RunFacts) -> Option<Finding> {
+    (!facts.checkpoints_logged?).then(|| {
+        let (message, hint) = match facts.log_checkpoints {
+            Some(false) => (
+                "log_checkpoints was off: checkpoints are only counted",
+                "Set log_checkpoints to on and reload, to have a row of each checkpoint in fsbench.checkpoint.",
+            ),
+            _ => (
+                "the server did not log its checkpoints: they are only counted",
+                "Set log_min_messages to warning, or lower, and reload, to have a row of each checkpoint in fsbench.checkpoint.",
+            ),
+        };
+        Finding::new("log_checkpoints_off", Severity::Info, message, hint)
+    })
 }
 
 fn old_xmin(facts: &RunFacts) -> Option<Finding> {

@@ -34,6 +34,8 @@ fn clean() -> RunFacts {
         shared_buffers_bytes: Some(GB),
         memory_bytes: Some(4 * GB),
         checkpoints: Some(3),
+        checkpoints_logged: Some(true),
+        log_checkpoints: Some(true),
         fsync: Some(true),
         full_page_writes: Some(true),
         unlogged: Some(false),
@@ -132,6 +134,15 @@ fn too_short() {
     finds!({checkpoints: Some(2)} => "too_short", Warning, message);
     finds!({checkpoints: Some(2), quick: true} => "too_short", Info, message);
     finds_nothing!(checkpoints: Some(4));
+}
+
+#[test]
+fn log_checkpoints_off() {
+    finds!({checkpoints_logged: Some(false), log_checkpoints: Some(false)} => "log_checkpoints_off", Info,
+        "log_checkpoints was off: checkpoints are only counted");
+    finds!({checkpoints_logged: Some(false)} => "log_checkpoints_off", Info,
+        "the server did not log its checkpoints: they are only counted");
+    finds_nothing!(checkpoints_logged: None, log_checkpoints: None);
 }
 
 #[test]

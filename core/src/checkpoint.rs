@@ -1,0 +1,164 @@
+//! Checkpoints: what the server's messages say of them, and which of them belong to a measured window.
+
+mod message;
+
+pub use message::{Event, cause, cause_words, distance_and_estimate, event};
+
+use serde_json::{Value, json};
+
+/// One finished checkpoint or restartpoint, from the checkpointer's own figures. Times of it that the server logs are whole
+/// milliseconds, rounded up, as it logs them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Checkpoint {
+    /// Whether it is a restartpoint.
+    pub is_restartpoint: bool,
+    /// Bits of its cause, see [`cause_words`]; 0 when it is not known.
+    pub cause: u32,
+    /// Start, microseconds since 1970.
+    pub started_us: i64,
+    /// End, microseconds since 1970.
+    pub ended_us: i64,
+    /// Start by the monotonic clock.
+    pub start_ns: u64,
+    /// End by the monotonic clock.
+    pub end_ns: u64,
+    /// Writing buffers out.
+    pub write_ms: u64,
+    /// Having files on disk.
+    pub sync_ms: u64,
+    /// All of it.
+    pub total_ms: u64,
+    /// Buffers that it wrote.
+    pub buffers: u64,
+    /// SLRU buffers that it wrote; None before PostgreSQL 18.
+    pub slru: Option<u32>,
+    /// Files that it synced.
+    pub sync_files: u64,
+    /// The longest sync of a file.
+    pub longest_ms: u64,
+    /// The mean of them.
+    pub average_ms: u64,
+    /// The sum of them, microseconds.
+    pub sync_sum_us: u64,
+    /// Files of WAL made ahead.
+    pub wal_added: u64,
+    /// Files of WAL removed.
+    pub wal_removed: u64,
+    /// Files of WAL renamed for later.
+    pub wal_recycled: u64,
+    /// WAL since the one before, kB; None when the message could not be read.
+    pub distance_kb: Option<u64>,
+    /// The same as the server expects it, kB.
+    pub estimate_kb: Option<u64>,
+}
+
+/// A checkpoint that has begun and not ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Going {
+    /// Whether it is a restartpoint.
+    pub is_restartpoint: bool,
+    /// Bits of its cause.
+    pub cause: u32,
+    /// Start, microseconds since 1970.
+    pub started_us: i64,
+    /// Start by the monotonic clock.
+    pub start_ns: u64,
+}
+
+/// A measured window, by the monotonic clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// Its start.
+    pub start_ns: u64,
+    /// Its end.
+    pub end_ns: u64,
+}
+
+/// Checkpoints of a measured window.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct OfWindow {
+    /// The rows to be stored of those that touch the window, in their order; without the run.
+    pub rows: Vec<Value>,
+    /// How many began and ended in it.
+    pub complete: u32,
+    /// How many began in it.
+    pub began: u32,
+    /// How many of those that began in it were due by time.
+    pub timed: u32,
+}
+
+impl Window {
+    /// Those of some checkpoints that touch the window, in the order in which they began.
+    pub fn of(self, ended: &[Checkpoint], going: Option<Going>) -> OfWindow {
+        let mut of_window = OfWindow::default();
+        let touching = ended
+            .iter()
+            .filter(|c| c.start_ns < self.end_ns && c.end_ns >= self.start_ns);
+        for checkpoint in touching {
+            of_window.add(self, self.row(checkpoint), checkpoint.cause);
+        }
+        if let Some(going) = going.filter(|going| going.start_ns < self.end_ns) {
+            of_window.add(self, self.row_of_going(going), going.cause);
+        }
+        of_window
+    }
+
+    /// Second of the window, negative before it.
+    fn second(self, ns: u64) -> i64 {
+        (ns as i64)
+            .wrapping_sub(self.start_ns as i64)
+            .div_euclid(1_000_000_000)
+    }
+
+    fn row_of_going(self, going: Going) -> Value {
+        json!({
+            "kind": kind(going.is_restartpoint), "cause": words(going.cause),
+            "started_us": going.started_us, "start_second": self.second(going.start_ns),
+            "started_before": going.start_ns < self.start_ns, "ended_after": true,
+        })
+    }
+
+    fn row(self, c: &Checkpoint) -> Value {
+        json!({
+            "kind": kind(c.is_restartpoint), "cause": words(c.cause),
+            "started_us": c.started_us, "ended_us": c.ended_us,
+            "start_second": self.second(c.start_ns), "end_second": self.second(c.end_ns),
+            "started_before": c.start_ns < self.start_ns, "ended_after": c.end_ns > self.end_ns,
+            "write_ms": c.write_ms, "sync_ms": c.sync_ms, "total_ms": c.total_ms,
+            "buffers_written": c.buffers, "slru_written": c.slru, "sync_files": c.sync_files,
+            "longest_sync_ms": c.longest_ms, "average_sync_ms": c.average_ms,
+            "aggregate_sync_ms": c.sync_sum_us as f64 / 1e3,
+            "wal_files_added": c.wal_added, "wal_files_removed": c.wal_removed, "wal_files_recycled": c.wal_recycled,
+            "distance_bytes": c.distance_kb.map(|kb| kb * 1024), "estimate_bytes": c.estimate_kb.map(|kb| kb * 1024),
+        })
+    }
+}
+
+impl OfWindow {
+    fn add(&mut self, _window: Window, mut row: Value, cause: u32) {
+        row["number"] = json!(self.rows.len() + 1);
+        if row["started_before"] == json!(false) {
+            self.began += 1;
+            self.timed += u32::from(cause_words(cause).any(|word| word == "time"));
+            self.complete += u32::from(row["ended_after"] == json!(false));
+        }
+        self.rows.push(row);
+    }
+}
+
+fn kind(is_restartpoint: bool) -> &'static str {
+    if is_restartpoint {
+        "restartpoint"
+    } else {
+        "checkpoint"
+    }
+}
+
+/// The words of a cause, as the server's log has them; None when it is not known.
+fn words(cause: u32) -> Option<String> {
+    let words: Vec<&str> = cause_words(cause).collect();
+    (!words.is_empty()).then(|| words.join(" "))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,273 @@
+//! The rows of checkpoints are what the server's log says of them; and where it says nothing, the run says so.
+
+use crate::common::{ending, execute, row, rows, run, server, wait_for_phase};
+use pgfsbench_tests::{LONG, Server, wait_until};
+use postgres::Client;
+
+const SPEC: &str = r#"scale => 2, clients => 2, seed => 1, options => '{"sample": false}'"#;
+
+fn start(client: &mut Client, arguments: &str) -> String {
+    let id = row(
+        client,
+        &format!("SELECT fsbench.start({SPEC}, {arguments})"),
+    );
+    wait_for_phase(client, "measure");
+    id
+}
+
+/// Waits until that many milliseconds of the window are over.
+fn wait_for_window(client: &mut Client, ms: u32) {
+    wait_until("the next second has come", LONG, || {
+        let condition = format!("SELECT done > {ms} FROM fsbench.progress WHERE phase = 'measure'");
+        (rows(client, &condition) == ["t"]).then_some(())
+    });
+}
+
+/// A line of the log about a finished checkpoint, in the words of a row.
+fn of_line(line: &str) -> String {
+    let numbers: Vec<f64> = line
+        .split_once(" complete: ")
+        .expect("a line of a checkpoint")
+        .1
+        .split(|c: char| !c.is_ascii_digit() && c != '.')
+        .filter_map(|part| part.parse().ok())
+        .collect();
+    let [buffers, _percent, added, removed, recycled, times @ ..] = &numbers[..] else {
+        panic!("{line}");
+    };
+    let [
+        write,
+        sync,
+        total,
+        files,
+        longest,
+        average,
+        distance,
+        estimate,
+    ] = times
+    else {
+        panic!("{line}");
+    };
+    let ms = |seconds: &f64| (seconds * 1000.0).round();
+    let kb = |kb: &f64| kb * 1024.0;
+    [
+        *buffers,
+        *added,
+        *removed,
+        *recycled,
+        ms(write),
+        ms(sync),
+        ms(total),
+        *files,
+        ms(longest),
+        ms(average),
+        kb(distance),
+        kb(estimate),
+    ]
+    .map(|number| number.to_string())
+    .join(" ")
+}
+
+/// The same of the complete checkpoints of a run.
+fn of_rows(client: &mut Client, id: &str) -> Vec<String> {
+    rows(
+        client,
+        &format!(
+            "SELECT concat_ws(' ', cause, buffers_written, wal_files_added, wal_files_removed, wal_files_recycled, write_ms, sync_ms, \
+               total_ms, sync_files, longest_sync_ms, average_sync_ms, distance_bytes, estimate_bytes) \
+             FROM fsbench.checkpoint WHERE run_id = {id} AND NOT started_before AND NOT ended_after ORDER BY number"
+        ),
+    )
+}
+
+/// The lines of the log, from here on, about checkpoints that are complete, each with its cause.
+fn lines(server: &Server, from: usize) -> Vec<String> {
+    let mut cause = String::new();
+    let mut found = Vec::new();
+    for line in server.log()[from..].lines() {
+        if let Some((_, words)) = line.split_once("checkpoint starting: ") {
+            cause = words.to_owned();
+        } else if line.contains("checkpoint complete: ") {
+            found.push(format!("{cause} {}", of_line(line)));
+        }
+    }
+    found
+}
+
+#[test]
+fn rows_of_checkpoints_are_the_lines_of_the_log_to_the_millisecond() {
+    // A small max_wal_size forces some by itself; whoever asks forces others.
+    let server = server(&[
+        ("max_wal_size", "32MB"),
+        ("min_wal_size", "32MB"),
+        ("shared_buffers", "16MB"),
+    ]);
+    let mut client = server.connect("postgres");
+    let id = start(&mut client, "warmup => '0', duration => '8 s'");
+    let from = server.log().len();
+    for n in 1..=2 {
+        wait_for_window(&mut client, n * 2500);
+        execute(&mut client, "CHECKPOINT");
+    }
+    assert_eq!(ending(&mut client, &id), "done||");
+    let found = of_rows(&mut client, &id);
+    let logged = lines(&server, from);
+    assert!(found.len() >= 2, "{found:?}");
+    // The drop of the work database comes last, and is not in the window; nor may be one by volume that began before.
+    let first = logged.iter().position(|line| *line == found[0]);
+    let first = first.unwrap_or_else(|| panic!("{found:?}\n{logged:?}"));
+    assert!(first <= 1, "{found:?}\n{logged:?}");
+    assert_eq!(found, logged[first..first + found.len()]);
+    assert_eq!(
+        row(
+            &mut client,
+            &format!(
+                "SELECT complete_checkpoints, checkpoints_timed, checkpoints_logged, \
+                   checkpoints_requested - (SELECT count(*) FROM fsbench.checkpoint c WHERE c.run_id = r.run_id AND NOT started_before) \
+                 FROM fsbench.result r WHERE run_id = {id}"
+            )
+        ),
+        format!("{}|0|t|0", found.len())
+    );
+    // Times that agree with each other and with the window.
+    assert_eq!(
+        row(
+            &mut client,
+            &format!(
+                "SELECT count(*) FILTER (WHERE cause LIKE 'immediate force wait%'), \
+                   count(*) FILTER (WHERE cause !~ '^(immediate force wait|wal)'), bool_and(kind = 'checkpoint'), \
+                   bool_and(abs(extract(epoch FROM c.ended_at - c.started_at) * 1000 - total_ms) <= 1), \
+                   bool_and(abs(extract(epoch FROM c.started_at - measured_from) - start_second - 0.5) <= 0.6), \
+                   bool_and(started_before OR ended_after OR c.started_at >= measured_from), \
+                   bool_and(slru_written IS NULL), bool_and(aggregate_sync_ms <= sync_files * longest_sync_ms) \
+                 FROM fsbench.checkpoint c JOIN fsbench.run_log USING (run_id) WHERE run_id = {id}"
+            )
+        ),
+        "2|0|t|t|t|t|t|t"
+    );
+}
+
+#[test]
+fn checkpoints_over_the_start_and_the_end_of_the_window_are_marked() {
+    let server = server(&[("checkpoint_timeout", "1h")]);
+    let mut client = server.connect("postgres");
+    let id = row(
+        &mut client,
+        &format!("SELECT fsbench.start({SPEC}, warmup => '3 s', duration => '6 s')"),
+    );
+    wait_for_phase(&mut client, "warmup");
+    wait_until("the warm-up has written", LONG, || {
+        let condition = "SELECT done > 1000 FROM fsbench.progress WHERE phase = 'warmup'";
+        (rows(&mut client, condition) == ["t"]).then_some(())
+    });
+    // It would take most of an hour, until somebody is in a hurry.
+    let slow = "SELECT pg_backup_start('x')";
+    let first = server.background("postgres", slow);
+    wait_for_phase(&mut client, "measure");
+    wait_for_window(&mut client, 1000);
+    assert!(!first.is_finished(), "it was to be spread over an hour");
+    execute(&mut client, "CHECKPOINT");
+    first.join().expect("a backup begins");
+    wait_for_window(&mut client, 3000);
+    let second = server.background("postgres", slow);
+    assert_eq!(ending(&mut client, &id), "done||");
+    // The one that went on when the run was stored is known by its start, and complete only later.
+    assert_eq!(
+        rows(
+            &mut client,
+            &format!(
+                "SELECT number, cause, started_before, ended_after, start_second < 0, end_second IS NULL, total_ms IS NULL, \
+                   ended_at IS NULL, distance_bytes IS NULL \
+                 FROM fsbench.checkpoint WHERE run_id = {id} ORDER BY number"
+            )
+        ),
+        [
+            "1|force wait|t|f|t|f|f|f|f",
+            "2|immediate force wait|f|f|f|f|f|f|f",
+            "3|force wait|f|t|f|t|t|t|t"
+        ]
+    );
+    assert_eq!(
+        row(
+            &mut client,
+            &format!(
+                "SELECT complete_checkpoints, checkpoints_timed, checkpoints_requested FROM fsbench.result WHERE run_id = {id}"
+            )
+        ),
+        "1|0|2"
+    );
+    execute(&mut client, "CHECKPOINT");
+    second.join().expect("a backup begins");
+}
+
+#[test]
+fn checkpoints_that_are_not_logged_are_counted_and_told() {
+    for (setting, value, words) in [
+        ("log_checkpoints", "off", "log_checkpoints was off"),
+        ("log_min_messages", "fatal", "did not log"),
+    ] {
+        let server = server(&[(setting, value)]);
+        let mut client = server.connect("postgres");
+        let id = start(&mut client, "warmup => '0', duration => '4 s'");
+        wait_for_window(&mut client, 1000);
+        execute(&mut client, "CHECKPOINT");
+        assert_eq!(ending(&mut client, &id), "done||");
+        assert_eq!(
+            row(
+                &mut client,
+                &format!(
+                    "SELECT complete_checkpoints, checkpoints_logged, (SELECT count(*) FROM fsbench.checkpoint) \
+                     FROM fsbench.result WHERE run_id = {id}"
+                )
+            ),
+            "1|f|0"
+        );
+        let found = row(
+            &mut client,
+            &format!(
+                "SELECT severity || ' ' || message || ' ' || hint FROM fsbench.finding WHERE run_id = {id} AND code = 'log_checkpoints_off'"
+            ),
+        );
+        assert!(
+            found.starts_with("info ") && found.contains(words) && found.contains(setting),
+            "{found}"
+        );
+    }
+}
+
+#[test]
+fn after_a_crash_in_a_checkpoint_the_next_run_has_its_own_rows_only() {
+    let server = server(&[("checkpoint_timeout", "1h")]);
+    let mut client = server.connect("postgres");
+    let id = start(&mut client, "warmup => '0', duration => '60 s'");
+    wait_for_window(&mut client, 1000);
+    let slow = server.background("postgres", "SELECT pg_backup_start('x')");
+    wait_until("the checkpoint has begun", LONG, || {
+        server
+            .log()
+            .contains("checkpoint starting: force wait")
+            .then_some(())
+    });
+    let checkpointer = row(
+        &mut client,
+        "SELECT pid FROM pg_stat_activity WHERE backend_type = 'checkpointer'",
+    );
+    server.crash(checkpointer.parse().expect("a pid"));
+    slow.join().expect_err("its session ended");
+    let mut client = server.connect("postgres");
+    assert!(ending(&mut client, &id).starts_with("failed|57P02|"));
+    let id = run(
+        &mut client,
+        &format!("{SPEC}, transactions => 50, warmup => '0'"),
+    );
+    assert_eq!(
+        row(
+            &mut client,
+            &format!(
+                "SELECT checkpoints_logged, complete_checkpoints, (SELECT count(*) FROM fsbench.checkpoint) \
+                 FROM fsbench.result WHERE run_id = {id}"
+            )
+        ),
+        "t|0|0"
+    );
+}
