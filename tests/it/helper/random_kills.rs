@@ -6,9 +6,10 @@ use super::processes;
 use super::scene::{READ_AHEAD, Scene};
 use crate::common::execute;
 use pgfsbench_core::random::{Purpose, Stream};
-use pgfsbench_tests::{LONG, Signal, Stop};
+use pgfsbench_tests::{LONG, Signal, Stop, wait_until};
 use rustix::process::{Pid, kill_process};
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -151,6 +152,10 @@ impl Killer {
             CoordinatorKilled => {
                 let postmaster = server.postmaster();
                 let sent = send(Signal::KILL);
+                // Until then the postmaster still takes connections that it will break.
+                wait_until("the postmaster has seen it", LONG, || {
+                    (!Path::new(&format!("/proc/{pid}")).exists()).then_some(())
+                });
                 server.settle(postmaster);
                 sent
             }
