@@ -6,8 +6,11 @@
 //! A slot belongs to one client for one run; the coordinator resets it before it starts the client and reads it to the end.
 
 mod checkpoints;
+mod figures;
 mod ring;
 mod text;
+mod waits;
+mod work;
 
 use std::sync::atomic::{
     AtomicI32, AtomicU32, AtomicU64,
@@ -17,8 +20,11 @@ use std::sync::atomic::{
 use crate::hist::AtomicHistogram;
 
 pub use checkpoints::{CheckpointRing, Found};
+pub use figures::{Figure, Figures, Kind};
 pub use ring::{Sample, SampleCell, SampleRing};
 pub use text::TextCell;
+pub use waits::Waits;
+pub use work::{AtomicWork, Counts, Work};
 
 /// Where a client is in its life. It goes one way: free, starting, ready, running, and then done or failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -87,6 +93,15 @@ pub struct ClientSlot {
     /// Longest latency in nanoseconds since the sampler last looked. TWO writers: the client raises it, the sampler takes
     /// it and leaves 0; see [`ClientSlot::raise_second_max`] and [`ClientSlot::take_second_max`].
     pub second_max_ns: AtomicU64,
+    /// Its place among the server's processes plus 1, 0 before it has one. Written by the client, before the state `Ready`.
+    pub procno: AtomicU32,
+    /// Bits of [`Counts`]: what of `work` it counts. Written by the client, before the state `Ready`.
+    pub counts: AtomicU32,
+    /// Processor time of the process when it had run its last transaction, 0 before. Written by the client, before the state
+    /// `Done`.
+    pub cpu_ns: AtomicU64,
+    /// WAL and blocks of transactions in the measured window. Written by the client.
+    pub work: AtomicWork,
     /// SQLSTATE of the error as PostgreSQL packs it, 0 for none. Written by the client, before the state `Failed`.
     pub sqlstate: AtomicU32,
     /// Text of the error. Written by the client, before the state `Failed`.
@@ -114,6 +129,10 @@ impl ClientSlot {
             finished_ns: AtomicU64::new(0),
             last_end_ns: AtomicU64::new(0),
             second_max_ns: AtomicU64::new(0),
+            procno: AtomicU32::new(0),
+            counts: AtomicU32::new(0),
+            cpu_ns: AtomicU64::new(0),
+            work: AtomicWork::new(),
             sqlstate: AtomicU32::new(0),
             error: TextCell::new(),
             latency: AtomicHistogram::new(),
@@ -127,6 +146,9 @@ impl ClientSlot {
         let Self {
             pid,
             state,
+            procno,
+            counts,
+            work,
             sqlstate,
             error,
             latency,
@@ -135,7 +157,10 @@ impl ClientSlot {
             ..
         } = self;
         pid.store(0, Relaxed);
-        sqlstate.store(0, Relaxed);
+        for word in [procno, counts, sqlstate] {
+            word.store(0, Relaxed);
+        }
+        work.reset();
         for counter in self.counters() {
             counter.store(0, Relaxed);
         }
@@ -176,7 +201,7 @@ impl ClientSlot {
         self.second_max_ns.swap(0, Relaxed)
     }
 
-    fn counters(&self) -> [&AtomicU64; 9] {
+    fn counters(&self) -> [&AtomicU64; 10] {
         let Self {
             committed,
             measured,
@@ -186,6 +211,7 @@ impl ClientSlot {
             started_ns,
             finished_ns,
             last_end_ns,
+            cpu_ns,
             ..
         } = self;
         [
@@ -197,6 +223,7 @@ impl ClientSlot {
             started_ns,
             finished_ns,
             last_end_ns,
+            cpu_ns,
             &self.second_max_ns,
         ]
     }
@@ -245,6 +272,12 @@ mod tests {
         let slot = ClientSlot::new();
         slot.pid.store(7, Relaxed);
         slot.counters().into_iter().for_each(|c| add(c, 3));
+        slot.procno.store(4, Relaxed);
+        slot.counts.store(Counts::ALL.bits(), Relaxed);
+        slot.work.add(&Work {
+            wal_bytes: 5,
+            ..Work::default()
+        });
         for h in [&slot.latency, &slot.service, &slot.commit] {
             h.record(5);
         }
@@ -261,6 +294,14 @@ mod tests {
         assert_eq!(
             (slot.pid.load(Relaxed), slot.sqlstate.load(Relaxed)),
             (0, 0)
+        );
+        assert_eq!(
+            (
+                slot.procno.load(Relaxed),
+                slot.counts.load(Relaxed),
+                slot.work.get()
+            ),
+            (0, 0, Work::default())
         );
         assert!(slot.counters().iter().all(|c| c.load(Relaxed) == 0));
         let mut all = Histogram::new();

@@ -1,11 +1,18 @@
 //! What `/proc` says, parsed from text. Opening and reading the files is the caller's, so that everything here is tested
 //! on recorded texts.
 //!
-//! procfs-core's parser is used for `meminfo`. Its parsers of `mountinfo` (loses the order of options, leaves `\040` in
-//! paths) and `cpuinfo` (asserts on an empty text) do not fit.
+//! procfs-core's parsers are used for the size of memory and for a line of `diskstats`. Its parsers of `mountinfo` (loses the
+//! order of options, leaves `\040` in paths), `cpuinfo` (asserts on an empty text) and of those files of which each second
+//! needs a few fields do not fit: they give up on the whole file when a part is missing.
 
 mod cpu;
+mod diskstats;
+mod memory;
 mod mount;
+mod pressure;
+mod process;
+mod snapshot;
+mod stat;
 mod virtualization;
 
 use std::fmt;
@@ -15,7 +22,13 @@ use procfs_core::{FromRead, Meminfo};
 use crate::refusal::{Kind, Refusal};
 
 pub use cpu::{Cpu, parse_cpuinfo};
+pub use diskstats::{DiskCounters, DiskFigures, parse_diskstats};
+pub use memory::{Memory, Paging, parse_memory, parse_paging};
 pub use mount::{Mount, mount_of, parse_mountinfo};
+pub use pressure::{Pressure, parse_pressure};
+pub use process::parse_cpu_ticks;
+pub use snapshot::{CpuOfProcesses, Snapshot};
+pub use stat::{CpuShares, CpuTimes, parse_cpu_times};
 pub use virtualization::{CLOCKS, Clues, DEVICE_TREE, DMI, HYPERVISOR, virtualization};
 
 /// Where each text comes from.
@@ -24,6 +37,18 @@ pub const MOUNTINFO: &str = "/proc/self/mountinfo";
 pub const MEMINFO: &str = "/proc/meminfo";
 /// Where processors are told.
 pub const CPUINFO: &str = "/proc/cpuinfo";
+/// Where the time of the processors is told.
+pub const STAT: &str = "/proc/stat";
+/// Where block devices are told.
+pub const DISKSTATS: &str = "/proc/diskstats";
+/// Where paging is told.
+pub const VMSTAT: &str = "/proc/vmstat";
+/// Where pressure on processor, memory and devices is told.
+pub const PRESSURE: [&str; 3] = [
+    "/proc/pressure/cpu",
+    "/proc/pressure/memory",
+    "/proc/pressure/io",
+];
 
 /// A text that is not what its file should hold.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,10 +5,13 @@ use std::sync::atomic::{
     Ordering::{Acquire, Relaxed, Release},
 };
 
-use serde::{Deserialize, Serialize};
+use super::{
+    figures::{FIGURES, Figures},
+    waits::{WAIT_WORDS, Waits},
+};
 
 /// What happened in one interval of about a second, over all clients. Latencies are nanoseconds, 0 when there is none.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sample {
     /// Number of the interval in the measured window, from 0.
     pub second: u32,
@@ -36,9 +39,15 @@ pub struct Sample {
     pub mean_ns: u64,
     /// 99th percentile of the duration of COMMIT.
     pub commit_p99_ns: u64,
+    /// What server, clients and machine have done in it.
+    pub figures: Figures,
+    /// What the clients were seen waiting for.
+    pub waits: Waits,
 }
 
-const WORDS: usize = 13;
+/// Words of a sample before its figures.
+const OWN: usize = 13;
+const WORDS: usize = OWN + FIGURES + WAIT_WORDS;
 
 impl Sample {
     /// Transactions a second in this interval; 0 when it has no length.
@@ -51,7 +60,7 @@ impl Sample {
     }
 
     fn to_words(self) -> [u64; WORDS] {
-        [
+        let own: [u64; OWN] = [
             u64::from(self.second),
             self.start_ns,
             self.interval_ns,
@@ -65,10 +74,14 @@ impl Sample {
             self.max_ns,
             self.mean_ns,
             self.commit_p99_ns,
-        ]
+        ];
+        let (figures, waits) = (self.figures.to_words(), self.waits.to_words());
+        let mut words = own.into_iter().chain(figures).chain(waits);
+        std::array::from_fn(|_| words.next().unwrap_or_default())
     }
 
     fn from_words(words: [u64; WORDS]) -> Self {
+        let own: [u64; OWN] = std::array::from_fn(|i| words[i]);
         let [
             second,
             start_ns,
@@ -78,7 +91,7 @@ impl Sample {
             late,
             failed,
             rest @ ..,
-        ] = words;
+        ] = own;
         let [p50_ns, p95_ns, p99_ns, max_ns, mean_ns, commit_p99_ns] = rest;
         let second = second as u32;
         Self {
@@ -95,6 +108,8 @@ impl Sample {
             max_ns,
             mean_ns,
             commit_p99_ns,
+            figures: Figures::from_words(std::array::from_fn(|i| words[OWN + i])),
+            waits: Waits::from_words(std::array::from_fn(|i| words[OWN + FIGURES + i])),
         }
     }
 }

@@ -1,0 +1,228 @@
+//! `/proc/diskstats`: what a block device has done, as iostat shows it. A line is parsed by procfs-core; its parser of the
+//! whole file gives up at the first line that it does not know.
+
+use procfs_core::DiskStat;
+
+/// Bytes of what the kernel calls a sector here, whatever the device's own are.
+const SECTOR: u64 = 512;
+
+/// Counters of one device since it came up. Times are milliseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DiskCounters {
+    reads: u64,
+    read_bytes: u64,
+    read_ms: u64,
+    writes: u64,
+    write_bytes: u64,
+    write_ms: u64,
+    busy_ms: u64,
+    weighted_ms: u64,
+    /// Requests to flush and their time, where the kernel counts them (5.5 and later).
+    flushes: Option<(u64, u64)>,
+}
+
+/// What it did in a time: iostat's `r/s`, `w/s`, `f/s`, `rkB/s` and `wkB/s` as numbers, and the others under its names. A
+/// mean of no requests is None.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[allow(missing_docs)]
+pub struct DiskFigures {
+    pub reads: u64,
+    pub writes: u64,
+    pub flushes: Option<u64>,
+    pub read_bytes: u64,
+    pub write_bytes: u64,
+    pub r_await_ms: Option<f64>,
+    pub w_await_ms: Option<f64>,
+    pub f_await_ms: Option<f64>,
+    pub aqu_sz: Option<f64>,
+    pub util_percent: Option<f64>,
+}
+
+/// The counters of a device; None when it has no line, or one that tells only a part (partitions of kernels before 2.6.25).
+pub fn parse_diskstats(text: &str, (major, minor): (u32, u32)) -> Option<DiskCounters> {
+    let is_of = |line: &&str| {
+        let mut words = line.split_ascii_whitespace();
+        let mut is = |number: u32| words.next().is_some_and(|word| word.parse() == Ok(number));
+        is(major) && is(minor)
+    };
+    let line = text.lines().find(is_of)?;
+    let stat = DiskStat::from_line(line).ok()?;
+    Some(DiskCounters {
+        reads: stat.reads,
+        read_bytes: stat.sectors_read * SECTOR,
+        read_ms: stat.time_reading,
+        writes: stat.writes,
+        write_bytes: stat.sectors_written * SECTOR,
+        write_ms: stat.time_writing,
+        busy_ms: stat.time_in_progress,
+        weighted_ms: stat.weighted_time_in_progress,
+        flushes: stat.flushes.zip(stat.time_flushing),
+    })
+}
+
+impl DiskCounters {
+    /// Whether any flush was counted.
+    pub fn has_flushed(&self) -> bool {
+        self.flushes.is_some_and(|(flushes, _)| flushes > 0)
+    }
+
+    /// The same with the flushes of another device: the kernel counts those of a partition with its disk.
+    pub fn with_flushes_of(self, other: Option<Self>) -> Self {
+        Self {
+            flushes: other.and_then(|other| other.flushes),
+            ..self
+        }
+    }
+
+    /// What the device did since `before`, so many milliseconds ago. None when it was replaced by another one meanwhile:
+    /// its counters went back.
+    pub fn since(&self, before: &Self, interval_ms: f64) -> Option<DiskFigures> {
+        let moved = |field: fn(&Self) -> u64| field(self).checked_sub(field(before));
+        // 32-bit counters of milliseconds turn over after 49 days of work.
+        let ms = |now: u64, before: u64| u64::from((now as u32).wrapping_sub(before as u32));
+        let mean = |ms: u64, n: u64| (n > 0).then(|| ms as f64 / n as f64);
+        let share = |ms: u64| (interval_ms > 0.0).then(|| ms as f64 / interval_ms);
+        let (reads, writes) = (moved(|d| d.reads)?, moved(|d| d.writes)?);
+        let flushed = self.flushes.zip(before.flushes);
+        let flushed = flushed
+            .and_then(|(now, before)| Some((now.0.checked_sub(before.0)?, ms(now.1, before.1))));
+        Some(DiskFigures {
+            reads,
+            writes,
+            flushes: flushed.map(|(flushes, _)| flushes),
+            read_bytes: moved(|d| d.read_bytes)?,
+            write_bytes: moved(|d| d.write_bytes)?,
+            r_await_ms: mean(ms(self.read_ms, before.read_ms), reads),
+            w_await_ms: mean(ms(self.write_ms, before.write_ms), writes),
+            f_await_ms: flushed.and_then(|(flushes, ms)| mean(ms, flushes)),
+            aqu_sz: share(ms(self.weighted_ms, before.weighted_ms)),
+            util_percent: share(ms(self.busy_ms, before.busy_ms)).map(|share| share * 100.0),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Linux 6.18.
+    const RECORDED: &str = "   \
+7       0 loop0 759522 2454 50545382 112520 2273574 4593371 496394432 2866638 0 518464 3193484 7293 0 4481489886 15721 664020 198604
+ 254       0 vda 4346094 495386 340545123 5384642 52417170 4975607 2658827912 14588913 0 2814720 21409090 5672535 81 1963832192 568124 22946999 867409
+ 253       0 zram0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0
+";
+    /// Linux 4.15: neither discards nor flushes. The line of the partition is as long as that of the disk.
+    const OF_4_15: &str = "   \
+8       0 sda 1000 10 80000 500 2000 20 160000 4000 0 3000 4500
+   8       1 sda1 900 10 72000 450 1900 20 152000 3900 0 2900 4350
+";
+
+    fn counters(text: &str, device: (u32, u32)) -> DiskCounters {
+        parse_diskstats(text, device).unwrap()
+    }
+
+    #[test]
+    fn a_second_as_iostat_shows_it() {
+        let before = counters(RECORDED, (254, 0));
+        let now = counters(
+            " 254 0 vda 4346194 495386 340547123 5384842 52417420 4975607 2658831912 14589413 3 2815220 21410090 5672535 81 1963832192 568124 22947039 867489",
+            (254, 0),
+        );
+        let figures = now.since(&before, 1000.0).unwrap();
+        assert_eq!((figures.reads, figures.writes), (100, 250));
+        assert_eq!(
+            (figures.read_bytes, figures.write_bytes),
+            (2000 * 512, 4000 * 512)
+        );
+        assert_eq!(
+            (figures.r_await_ms, figures.w_await_ms),
+            (Some(2.0), Some(2.0))
+        );
+        assert_eq!((figures.flushes, figures.f_await_ms), (Some(40), Some(2.0)));
+        assert_eq!(
+            (figures.aqu_sz, figures.util_percent),
+            (Some(1.0), Some(50.0))
+        );
+    }
+
+    #[test]
+    fn no_requests_have_no_mean() {
+        let disk = counters(RECORDED, (7, 0));
+        let figures = disk.since(&disk, 1000.0).unwrap();
+        assert_eq!(
+            (figures.reads, figures.writes, figures.flushes),
+            (0, 0, Some(0))
+        );
+        assert_eq!(
+            (figures.r_await_ms, figures.w_await_ms, figures.f_await_ms),
+            (None, None, None)
+        );
+        assert_eq!(
+            (figures.aqu_sz, figures.util_percent),
+            (Some(0.0), Some(0.0))
+        );
+        assert_eq!(disk.since(&disk, 0.0).unwrap().util_percent, None);
+    }
+
+    #[test]
+    fn an_old_kernel_counts_no_flushes() {
+        let disk = counters(OF_4_15, (8, 1));
+        assert_eq!(
+            (disk.reads, disk.flushes, disk.has_flushed()),
+            (900, None, false)
+        );
+        assert_eq!(disk.since(&disk, 1000.0).unwrap().flushes, None);
+    }
+
+    #[test]
+    fn flushes_of_a_partition_are_those_of_its_disk() {
+        let disk = counters(RECORDED, (254, 0));
+        let partition = counters(RECORDED, (253, 0));
+        assert!(!partition.has_flushed() && disk.has_flushed());
+        let both = partition.with_flushes_of(Some(disk));
+        assert_eq!((both.flushes, both.writes), (disk.flushes, 0));
+        assert_eq!(partition.with_flushes_of(None).flushes, None);
+    }
+
+    #[test]
+    fn times_turn_over_and_a_new_device_is_seen() {
+        let line = |ms: u64, writes: u64| {
+            counters(
+                &format!("8 0 sda 0 0 0 0 {writes} 0 0 {ms} 0 {ms} {ms} 0 0 0 0 0 0\n"),
+                (8, 0),
+            )
+        };
+        let figures = line(4, 10)
+            .since(&line(u64::from(u32::MAX) - 5, 0), 100.0)
+            .unwrap();
+        assert_eq!(
+            (figures.w_await_ms, figures.util_percent),
+            (Some(1.0), Some(10.0))
+        );
+        assert_eq!(line(10, 3).since(&line(5, 7), 100.0), None);
+    }
+
+    #[test]
+    fn what_is_no_line_of_the_device() {
+        for text in [
+            "",
+            "8 0\n",
+            "8 0 sda\n",
+            "8 0 sda 1 2 3 4\n",
+            "8 0 sda 1 2 3 4 5 6 7 8 9 10 x\n",
+            "8 1 sda1 1 2 3 4 5 6 7 8 9 10 11\n",
+            "\u{0}\n",
+        ] {
+            assert_eq!(parse_diskstats(text, (8, 0)), None, "{text:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn never_panics(text in "[0-9 a-z\n-]*") {
+            parse_diskstats(&text, (8, 0));
+            parse_diskstats(&format!("8 0 {text}"), (8, 0));
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! `/proc/meminfo` and `/proc/vmstat`: memory and paging at a moment. Own code, since procfs-core's parsers give up on the
+//! whole file when one field is missing or new; here each is there or not.
+
+/// What memory holds, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct Memory {
+    pub free: Option<u64>,
+    pub available: Option<u64>,
+    pub cached: Option<u64>,
+    pub dirty: Option<u64>,
+    pub writeback: Option<u64>,
+}
+
+/// Counters of paging since the machine started, under the kernel's names.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct Paging {
+    /// Kilobytes.
+    pub pgpgin: Option<u64>,
+    /// Kilobytes.
+    pub pgpgout: Option<u64>,
+    /// Pages.
+    pub pswpin: Option<u64>,
+    /// Pages.
+    pub pswpout: Option<u64>,
+    pub pgmajfault: Option<u64>,
+}
+
+/// Parses what is needed of `/proc/meminfo`.
+pub fn parse_memory(text: &str) -> Memory {
+    let mut memory = Memory::default();
+    for line in text.lines() {
+        let Some((name, value)) = line.split_once(':') else {
+            continue;
+        };
+        let field = match name {
+            "MemFree" => &mut memory.free,
+            "MemAvailable" => &mut memory.available,
+            "Cached" => &mut memory.cached,
+            "Dirty" => &mut memory.dirty,
+            "Writeback" => &mut memory.writeback,
+            _ => continue,
+        };
+        let kilobytes = value.trim().strip_suffix("kB").unwrap_or_default();
+        *field = kilobytes
+            .trim()
+            .parse()
+            .ok()
+            .and_then(|n: u64| n.checked_mul(1024));
+    }
+    memory
+}
+
+/// Parses what is needed of `/proc/vmstat`.
+pub fn parse_paging(text: &str) -> Paging {
+    let mut paging = Paging::default();
+    for line in text.lines() {
+        let Some((name, value)) = line.split_once(' ') else {
+            continue;
+        };
+        let field = match name {
+            "pgpgin" => &mut paging.pgpgin,
+            "pgpgout" => &mut paging.pgpgout,
+            "pswpin" => &mut paging.pswpin,
+            "pswpout" => &mut paging.pswpout,
+            "pgmajfault" => &mut paging.pgmajfault,
+            _ => continue,
+        };
+        *field = value.trim().parse().ok();
+    }
+    paging
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn memory_of_a_recorded_machine() {
+        let memory = parse_memory(include_str!("meminfo.txt"));
+        assert_eq!(memory.free.map(|b| b % 1024), Some(0));
+        let all = [
+            memory.free,
+            memory.available,
+            memory.cached,
+            memory.dirty,
+            memory.writeback,
+        ];
+        assert!(all.iter().all(Option::is_some), "{memory:?}");
+    }
+
+    #[test]
+    fn names_are_whole() {
+        let memory = parse_memory(
+            "MemTotal: 9 kB\nMemFree:  8 kB\nSwapCached: 7 kB\nCached: 6 kB\nDirty: 0 kB\nWritebackTmp: 5 kB\n",
+        );
+        let kb = |n: u64| Some(n * 1024);
+        assert_eq!(
+            memory,
+            Memory {
+                free: kb(8),
+                available: None,
+                cached: kb(6),
+                dirty: kb(0),
+                writeback: None
+            }
+        );
+    }
+
+    #[test]
+    fn paging_of_a_recorded_machine() {
+        let text = "nr_free_pages 12\npgpgin 170272561\npgpgout 1329413956\npswpin 0\npswpout 3\n\
+                    pgmajfault 80110\npgmajfault_x 1\npgpginx 5\n";
+        assert_eq!(
+            parse_paging(text),
+            Paging {
+                pgpgin: Some(170272561),
+                pgpgout: Some(1329413956),
+                pswpin: Some(0),
+                pswpout: Some(3),
+                pgmajfault: Some(80110),
+            }
+        );
+        // A kernel without swap has no counters of it.
+        assert_eq!(
+            parse_paging("pgpgin 5\n"),
+            Paging {
+                pgpgin: Some(5),
+                ..Paging::default()
+            }
+        );
+    }
+
+    #[test]
+    fn what_is_neither() {
+        for text in [
+            "",
+            "MemFree",
+            "MemFree:",
+            "MemFree: kB",
+            "MemFree: -5 kB",
+            "MemFree: 5 MB",
+            "MemFree: 18446744073709551615 kB",
+        ] {
+            assert_eq!(parse_memory(text), Memory::default(), "{text:?}");
+        }
+        for text in ["", "pgpgin", "pgpgin ", "pgpgin x", "pgpgin 1 2"] {
+            assert_eq!(parse_paging(text), Paging::default(), "{text:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn never_panics(text in "(MemFree|Dirty|pgpgin|x)?[0-9: kB\n-]*") {
+            parse_memory(&text);
+            parse_paging(&text);
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! `/proc/pressure/cpu`, `memory` and `io` (PSI, Linux 4.20 and later). Own code: procfs-core wants a line `full`, which the
+//! file of the processor has only since 5.13.
+
+/// Microseconds since the machine started in which some task, or all that could have run, waited for the resource.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct Pressure {
+    pub some: Option<u64>,
+    pub full: Option<u64>,
+}
+
+/// Parses such a file: what it does not tell is None.
+pub fn parse_pressure(text: &str) -> Pressure {
+    let total = |kind: &str| {
+        let line = text.lines().find_map(|line| line.strip_prefix(kind))?;
+        let mut words = line.split_ascii_whitespace();
+        words
+            .find_map(|word| word.strip_prefix("total="))?
+            .parse()
+            .ok()
+    };
+    Pressure {
+        some: total("some "),
+        full: total("full "),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_several_kernels() {
+        let newer = "some avg10=6.29 avg60=6.17 avg300=13.84 total=10016993089\n\
+                     full avg10=0.00 avg60=0.00 avg300=0.00 total=0\n";
+        assert_eq!(
+            parse_pressure(newer),
+            Pressure {
+                some: Some(10016993089),
+                full: Some(0)
+            }
+        );
+        let cpu_of_5_10 = "some avg10=0.00 avg60=0.00 avg300=0.00 total=42\n";
+        assert_eq!(
+            parse_pressure(cpu_of_5_10),
+            Pressure {
+                some: Some(42),
+                full: None
+            }
+        );
+    }
+
+    #[test]
+    fn what_is_none() {
+        for text in [
+            "",
+            "some",
+            "some total",
+            "some total=x",
+            "something total=5\n",
+            "full avg10=1\n",
+        ] {
+            assert_eq!(parse_pressure(text), Pressure::default(), "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! `/proc/stat`: what the processors do, as mpstat shows it.
+
+/// Ticks of all processors together in each state since the machine started; what an old kernel does not count is 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CpuTimes {
+    user: u64,
+    nice: u64,
+    system: u64,
+    idle: u64,
+    iowait: u64,
+    irq: u64,
+    softirq: u64,
+    steal: u64,
+    guest: u64,
+    guest_nice: u64,
+}
+
+/// Shares of a time in percent, under mpstat's names. What is missing to 100 was run for guests of this machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[allow(missing_docs)]
+pub struct CpuShares {
+    pub usr: f64,
+    pub nice: f64,
+    pub sys: f64,
+    pub iowait: f64,
+    pub irq: f64,
+    pub soft: f64,
+    pub steal: f64,
+    pub idle: f64,
+}
+
+/// Parses the line of all processors; None when it is not there or has fewer than the four states of all kernels.
+pub fn parse_cpu_times(text: &str) -> Option<CpuTimes> {
+    let line = text.lines().find_map(|line| line.strip_prefix("cpu "))?;
+    let mut ticks = [0; 10];
+    let mut known = 0;
+    for (to, from) in ticks.iter_mut().zip(line.split_ascii_whitespace()) {
+        *to = from.parse().ok()?;
+        known += 1;
+    }
+    let [
+        user,
+        nice,
+        system,
+        idle,
+        iowait,
+        irq,
+        softirq,
+        steal,
+        guest,
+        guest_nice,
+    ] = ticks;
+    (known >= 4).then_some(CpuTimes {
+        user,
+        nice,
+        system,
+        idle,
+        iowait,
+        irq,
+        softirq,
+        steal,
+        guest,
+        guest_nice,
+    })
+}
+
+impl CpuTimes {
+    /// Where the time since `before` went; None when no tick has passed. Counters that went back (iowait does) count as
+    /// unchanged, as mpstat has it.
+    pub fn since(&self, before: &Self) -> Option<CpuShares> {
+        let ticks = |field: fn(&Self) -> u64| field(self).saturating_sub(field(before));
+        // The time of guests is also in user and nice.
+        let usr = ticks(|t| t.user.saturating_sub(t.guest));
+        let nice = ticks(|t| t.nice.saturating_sub(t.guest_nice));
+        let (sys, iowait) = (ticks(|t| t.system), ticks(|t| t.iowait));
+        let (irq, soft) = (ticks(|t| t.irq), ticks(|t| t.softirq));
+        let (steal, idle) = (ticks(|t| t.steal), ticks(|t| t.idle));
+        let guests = ticks(|t| t.guest) + ticks(|t| t.guest_nice);
+        let all = usr + nice + sys + iowait + irq + soft + steal + idle + guests;
+        let percent = |ticks: u64| ticks as f64 * 100.0 / all as f64;
+        (all > 0).then(|| CpuShares {
+            usr: percent(usr),
+            nice: percent(nice),
+            sys: percent(sys),
+            iowait: percent(iowait),
+            irq: percent(irq),
+            soft: percent(soft),
+            steal: percent(steal),
+            idle: percent(idle),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RECORDED: &str = "\
+cpu  2458754 102843 1366586 2916561 132977 0 37304 1367 0 0
+cpu0 1136571 50943 641786 1618808 59715 0 1247 682 0 0
+cpu1 1322183 51899 724800 1297752 73261 0 36056 684 0 0
+intr 1 2 3
+ctxt 4
+";
+    const OF_2_6_9: &str = "cpu  100 0 50 800 50 0 0\ncpu0 100 0 50 800 50 0 0\n";
+
+    fn times(text: &str) -> CpuTimes {
+        parse_cpu_times(text).unwrap()
+    }
+
+    #[test]
+    fn shares_of_a_second() {
+        let before = times(RECORDED);
+        // 100 of 200 ticks in user, 20 sys, 40 iowait, 10 soft, 30 steal.
+        let now =
+            times("cpu  2458854 102843 1366606 2916561 133017 0 37314 1397 0 0\ncpu0 1 2 3 4\n");
+        let shares = now.since(&before).unwrap();
+        assert_eq!(
+            shares,
+            CpuShares {
+                usr: 50.0,
+                sys: 10.0,
+                iowait: 20.0,
+                soft: 5.0,
+                steal: 15.0,
+                ..CpuShares::default()
+            }
+        );
+    }
+
+    #[test]
+    fn guests_are_not_counted_twice() {
+        let before = times("cpu 1000 100 0 1000 0 0 0 0 500 50\n");
+        let now = times("cpu 1060 110 0 1030 0 0 0 0 540 60\n");
+        let shares = now.since(&before).unwrap();
+        assert_eq!((shares.usr, shares.nice, shares.idle), (20.0, 0.0, 30.0));
+    }
+
+    #[test]
+    fn an_old_kernel_counts_less() {
+        let before = times(OF_2_6_9);
+        let now = times("cpu  150 0 50 850 50 0 0\n");
+        assert_eq!(
+            now.since(&before),
+            Some(CpuShares {
+                usr: 50.0,
+                idle: 50.0,
+                ..CpuShares::default()
+            })
+        );
+    }
+
+    #[test]
+    fn what_goes_back_has_not_moved_and_no_time_has_no_shares() {
+        let before = times("cpu 100 0 0 100 90 0 0 0 0 0\n");
+        let now = times("cpu 110 0 0 130 80 0 0 0 0 0\n");
+        let shares = now.since(&before).unwrap();
+        assert_eq!((shares.usr, shares.iowait, shares.idle), (25.0, 0.0, 75.0));
+        assert_eq!(now.since(&now), None);
+    }
+
+    #[test]
+    fn what_is_no_stat() {
+        for text in [
+            "",
+            "cpu",
+            "cpu \n",
+            "cpu  1 2 3\n",
+            "cpu  1 x 3 4\n",
+            "cpu0 1 2 3 4\nintr 5\n",
+            "intr 5\n",
+        ] {
+            assert_eq!(parse_cpu_times(text), None, "{text:?}");
+        }
+        assert!(parse_cpu_times("cpu  1 2 3 4").is_some());
+    }
+}
