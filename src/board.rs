@@ -367,6 +367,9 @@ pub struct RunArea {
     pub remote: AtomicU32,
     /// Of such a run: transactions per second of its phase so far, f64 bits. Written by the coordinator.
     pub phase_tps_bits: AtomicU64,
+    /// Processes of the server whose processor time is wanted, 0 where there is none: checkpointer, walwriter, background
+    /// writer. Written by the coordinator before `go`.
+    pub server_pids: [AtomicI32; 3],
     /// The sampler.
     pub sampler: TaskCell,
     /// The worker.
@@ -428,6 +431,9 @@ impl RunArea {
             &self.phase_tps_bits,
         ] {
             word.store(0, Relaxed);
+        }
+        for pid in &self.server_pids {
+            pid.store(0, Relaxed);
         }
         self.sampler.reset();
         self.worker.reset();

@@ -13,7 +13,7 @@ use std::{
 };
 
 use pgfsbench_core::{
-    board::{ClientSlot, ClientState, add},
+    board::{ClientSlot, ClientState, Work, add},
     pacing::{Pacer, is_missed},
     random::{Purpose, Stream},
     spec::{Bound, Spec},
@@ -28,7 +28,7 @@ use crate::{
         config,
         plan::Connection,
         process::{self, Database},
-        shmem, xact,
+        shmem, usage, xact,
     },
     workload::pgbench::Script,
 };
@@ -63,6 +63,10 @@ pub fn main(index: i32, serial: u32) {
     }
     process::report_activity("pgfsbench client");
     let result = prepare(request).and_then(|(spec, script)| {
+        slot.procno.store(usage::procno() + 1, Relaxed);
+        if spec.options.sample {
+            slot.counts.store(usage::counts().bits(), Relaxed);
+        }
         slot.set_state(ClientState::Ready);
         process::wake(request.coordinator.load(Acquire));
         while board.run.go.load(Acquire) == 0 {
@@ -72,7 +76,9 @@ pub fn main(index: i32, serial: u32) {
             process::wait(Duration::from_secs(1));
         }
         slot.set_state(ClientState::Running);
-        Client::new(index as u32, serial, slot, &board.run, &spec, script).run()
+        let result = Client::new(index as u32, serial, slot, &board.run, &spec, script).run();
+        slot.cpu_ns.store(clock::cpu_ns(), Release);
+        result
     });
     xact::report_statistics(true);
     if !board.run.is_current(serial) {
@@ -147,6 +153,8 @@ struct Client<'a> {
     left: Option<u64>,
     measure_start_ns: u64,
     end_ns: u64,
+    /// This process's own counters when its last transaction was over; None when nothing is sampled.
+    counted: Option<Work>,
 }
 
 /// A transaction that is due.
@@ -185,6 +193,7 @@ impl<'a> Client<'a> {
             },
             measure_start_ns: run.measure_start_ns.load(Acquire),
             end_ns: run.end_ns.load(Acquire),
+            counted: spec.options.sample.then(usage::work),
         }
     }
 
@@ -212,7 +221,9 @@ impl<'a> Client<'a> {
                         told = true;
                     }
                     now = clock::now_ns();
-                    if current.is_some_and(|due: Due| due.measured) {
+                    let measured = current.is_some_and(|due: Due| due.measured);
+                    self.count_work(measured);
+                    if measured {
                         add(&self.slot.failed, 1);
                         self.slot.last_end_ns.store(now, Relaxed);
                         self.slot.finished_ns.store(now, Relaxed);
@@ -241,7 +252,11 @@ impl<'a> Client<'a> {
             xact::commit();
             *now = clock::now_ns();
             self.count(due, commit_ns, *now);
+            self.count_work(due.measured);
             xact::report_statistics(false);
+            if let Some(counted) = &mut self.counted {
+                usage::after_report(counted);
+            }
             process::check_interrupts();
         }
         Ok(())
@@ -304,6 +319,18 @@ impl<'a> Client<'a> {
         }
     }
 
+    /// What the transaction that is over has cost, by this process's own counters.
+    #[inline]
+    fn count_work(&mut self, measured: bool) {
+        if let Some(counted) = &mut self.counted {
+            let now = usage::work();
+            if measured {
+                self.slot.work.add(&now.since(counted));
+            }
+            *counted = now;
+        }
+    }
+
     #[inline]
     fn count(&self, due: Due, commit_ns: u64, end_ns: u64) {
         let slot = self.slot;
@@ -333,7 +360,7 @@ fn sleep(ns: u64) {
         process::wait(Duration::from_nanos(ns - 1_000_000).min(Duration::from_secs(1)));
     } else {
         process::check_interrupts();
-        std::thread::sleep(Duration::from_nanos(ns));
+        usage::shown_as_waiting(|| std::thread::sleep(Duration::from_nanos(ns)));
     }
 }
 

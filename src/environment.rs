@@ -76,6 +76,11 @@ impl Location {
         })
     }
 
+    /// Major and minor number of its device.
+    pub fn number(&self) -> (u32, u32) {
+        (major(self.device), minor(self.device))
+    }
+
     /// Device number, major:minor.
     pub fn st_dev(&self) -> String {
         format!("{}:{}", major(self.device), minor(self.device))

@@ -2,6 +2,9 @@
 //!
 //! It connects to no database and writes no table: its records go through a ring to the coordinator.
 
+pub mod device;
+mod machine;
+
 use std::{
     sync::atomic::{
         AtomicU32,
@@ -11,9 +14,12 @@ use std::{
 };
 
 use pgfsbench_core::{
-    board::{ClientSlot, Sample},
+    board::{ClientSlot, ClientState, Counts, Figure, Figures, Sample, Waits, Work},
     hist::Histogram,
+    proc::Snapshot,
 };
+
+use machine::Machine;
 
 use crate::{
     board::{RunArea, TaskState},
@@ -21,11 +27,13 @@ use crate::{
     clock, errors,
     pg::{
         process::{self, Database},
-        shmem, xact,
+        shmem, usage, xact,
     },
 };
 
 const SECOND_NS: u64 = 1_000_000_000;
+/// How often the clients are looked at: what they wait for.
+const LOOK_NS: u64 = 10_000_000;
 
 /// The serial number of the run that this process belongs to. Written once, by it.
 static SERIAL: AtomicU32 = AtomicU32::new(0);
@@ -89,6 +97,8 @@ struct Counted {
     failed: u64,
     latency: Histogram,
     commit: Histogram,
+    work: Work,
+    machine: Snapshot,
 }
 
 impl Counted {
@@ -101,6 +111,7 @@ impl Counted {
             counted.failed += slot.failed.load(Relaxed);
             slot.latency.read_into(&mut counted.latency);
             slot.commit.read_into(&mut counted.commit);
+            counted.work = counted.work.plus(&slot.work.get());
         }
         counted.at_ns = clock::now_ns();
         counted
@@ -115,6 +126,10 @@ fn sample(run: &RunArea, slots: &[ClientSlot]) {
         process::wait(Duration::from_secs(1));
     }
     let start = run.measure_start_ns.load(Acquire);
+    let mut machine = Machine::open(run, slots);
+    let counts = slots.iter().fold(Counts::ALL, |counts, slot| {
+        counts.and(Counts::from_bits(slot.counts.load(Acquire)))
+    });
     // The seconds of the warm-up are shown in `progress`, and not stored.
     let mut before = Counted::now(slots);
     while !stopped(run) && clock::now_ns() < start {
@@ -132,17 +147,30 @@ fn sample(run: &RunArea, slots: &[ClientSlot]) {
     before = Counted {
         at_ns: start,
         committed: before.committed,
+        machine: machine.look(),
         ..Counted::default()
     };
+    let mut next_look = start;
     // Clients record latencies in the window only, so that nothing of the warm-up has to be taken away.
     for second in 0.. {
-        sleep_until(run, start + (u64::from(second) + 1) * SECOND_NS);
+        let mut waits = Waits::new();
+        let until = start + (u64::from(second) + 1) * SECOND_NS;
+        while clock::now_ns() < until && !stopped(run) {
+            look_at(slots, &mut waits);
+            next_look = (next_look + LOOK_NS).max(clock::now_ns());
+            sleep_until(run, next_look.min(until));
+        }
         // Read before counting: what is counted after the stop is complete.
         let last = stopped(run);
-        let now = Counted::now(slots);
-        let record = difference(second, start, &before, &now, slots);
+        let mut now = Counted::now(slots);
+        now.machine = machine.look();
+        let mut record = difference(second, start, &before, &now, slots);
+        own_figures(&now.work.since(&before.work), counts, &mut record.figures);
+        record.waits = waits;
         // The record after the stop is empty when the run ended on a full second.
-        if !last || record.transactions + record.skipped + record.failed > 0 {
+        let is_empty = record.transactions + record.skipped + record.failed == 0
+            && now.work == before.work;
+        if !last || !is_empty {
             run.samples.push(&record);
             show(run, record.transactions, record.interval_ns, record.p99_ns);
         }
@@ -163,10 +191,13 @@ fn difference(
     let latency = now.latency.since(&before.latency);
     let commit = now.commit.since(&before.commit);
     let percentile = |p| latency.percentile(p).unwrap_or(0.0) as u64;
+    let interval_ns = now.at_ns - before.at_ns;
+    let mut figures = Figures::new();
+    now.machine.since(&before.machine, interval_ns, &mut figures);
     Sample {
         second,
         start_ns: before.at_ns - start,
-        interval_ns: now.at_ns - before.at_ns,
+        interval_ns,
         transactions: latency.count(),
         skipped: now.skipped - before.skipped,
         late: now.late - before.late,
@@ -181,6 +212,63 @@ fn difference(
             .unwrap_or(0),
         mean_ns: latency.mean_ns().unwrap_or(0.0) as u64,
         commit_p99_ns: commit.percentile(0.99).unwrap_or(0.0) as u64,
+        figures,
+        waits: Waits::new(),
+    }
+}
+
+/// What the clients' own counters say, as far as all of them count it.
+fn own_figures(work: &Work, counts: Counts, figures: &mut Figures) {
+    let mut set = |figure, what, n| figures.set(figure, Some(n).filter(|_| counts.has(what)));
+    set(Figure::ClientWalRecords, Counts::WORK, work.wal_records);
+    set(Figure::ClientWalFpi, Counts::WORK, work.wal_fpi);
+    set(Figure::ClientWalBytes, Counts::WORK, work.wal_bytes);
+    set(Figure::ClientWalWrites, Counts::WAL_IO, work.wal_writes);
+    set(Figure::ClientWalSyncs, Counts::WAL_IO, work.wal_syncs);
+    set(Figure::ClientBlocksHit, Counts::WORK, work.blocks_hit);
+    set(Figure::ClientBlocksRead, Counts::WORK, work.blocks_read);
+    set(
+        Figure::ClientBlocksDirtied,
+        Counts::WORK,
+        work.blocks_dirtied,
+    );
+    set(
+        Figure::ClientBlocksWritten,
+        Counts::WORK,
+        work.blocks_written,
+    );
+    let mut set = |figure, what, ns: u64| {
+        figures.set_real(figure, Some(ns as f64 / 1e6).filter(|_| counts.has(what)));
+    };
+    set(
+        Figure::ClientWalWriteMs,
+        Counts::WAL_TIMES,
+        work.wal_write_ns,
+    );
+    set(Figure::ClientWalSyncMs, Counts::WAL_TIMES, work.wal_sync_ns);
+    set(
+        Figure::ClientBlockReadMs,
+        Counts::BLOCK_TIMES,
+        work.block_read_ns,
+    );
+    set(
+        Figure::ClientBlockWriteMs,
+        Counts::BLOCK_TIMES,
+        work.block_write_ns,
+    );
+}
+
+/// Counts what each client waits for now, while it runs transactions.
+fn look_at(slots: &[ClientSlot], waits: &mut Waits) {
+    for slot in slots {
+        if slot.state() != ClientState::Running {
+            continue;
+        }
+        let place = slot.procno.load(Relaxed).checked_sub(1);
+        let wait = place.and_then(|place| usage::wait_of(place, slot.pid.load(Relaxed)));
+        if let Some(event) = wait {
+            waits.add(event);
+        }
     }
 }
 

@@ -15,6 +15,7 @@ pub mod session;
 pub mod shmem;
 pub mod sql;
 pub mod sysv;
+pub mod usage;
 pub mod utility;
-mod version;
+pub mod version;
 pub mod xact;

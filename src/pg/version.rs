@@ -31,3 +31,82 @@ pub fn slru_written(_stats: &pg_sys::CheckpointStatsData) -> Option<i32> {
     #[cfg(not(feature = "pg18"))]
     None
 }
+
+/// This process's place among the server's.
+pub fn procno() -> u32 {
+    // SAFETY: set when this process joined the shared memory, and never changed.
+    #[cfg(any(feature = "pg15", feature = "pg16"))]
+    unsafe {
+        (*pg_sys::MyProc).pgprocno as u32
+    }
+    // SAFETY: as above.
+    #[cfg(any(feature = "pg17", feature = "pg18"))]
+    unsafe {
+        pg_sys::MyProcNumber as u32
+    }
+}
+
+/// Writes and flushes of WAL by this process that its statistics have not passed on yet, and their times.
+#[derive(Clone, Copy, Default)]
+#[allow(missing_docs)]
+pub struct WalIo {
+    pub writes: u64,
+    pub syncs: u64,
+    pub write_ns: u64,
+    pub sync_ns: u64,
+}
+
+/// Whether [`wal_io`] counts: 18 keeps these counters where extensions do not reach.
+pub const COUNTS_WAL_IO: bool = cfg!(not(feature = "pg18"));
+
+/// See [`WalIo`]; all 0 in 18.
+#[inline]
+pub fn wal_io() -> WalIo {
+    // SAFETY: counters of this process alone. Times are microseconds in 15, instr_time after it.
+    #[cfg(not(feature = "pg18"))]
+    unsafe {
+        let pending = &raw const pg_sys::PendingWalStats;
+        #[cfg(feature = "pg15")]
+        let ns = |microseconds: i64| microseconds as u64 * 1000;
+        #[cfg(not(feature = "pg15"))]
+        let ns = |time: pg_sys::instr_time| time.ticks as u64;
+        WalIo {
+            writes: (*pending).wal_write as u64,
+            syncs: (*pending).wal_sync as u64,
+            write_ns: ns((*pending).wal_write_time),
+            sync_ns: ns((*pending).wal_sync_time),
+        }
+    }
+    #[cfg(feature = "pg18")]
+    WalIo::default()
+}
+
+/// Nanoseconds that this process has read and written blocks of shared buffers, while track_io_timing was on.
+#[inline]
+pub fn block_times() -> (u64, u64) {
+    #[cfg(feature = "pg15")]
+    let ns = |time: pg_sys::instr_time| time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64;
+    #[cfg(not(feature = "pg15"))]
+    let ns = |time: pg_sys::instr_time| time.ticks as u64;
+    // SAFETY: counters of this process alone.
+    unsafe {
+        let usage = &raw const pg_sys::pgBufferUsage;
+        #[cfg(any(feature = "pg15", feature = "pg16"))]
+        let times = ((*usage).blk_read_time, (*usage).blk_write_time);
+        #[cfg(any(feature = "pg17", feature = "pg18"))]
+        let times = (
+            (*usage).shared_blk_read_time,
+            (*usage).shared_blk_write_time,
+        );
+        (ns(times.0), ns(times.1))
+    }
+}
+
+/// Blocks that checkpointer and background writer have written, and when that was last set to 0, as an array in JSON.
+#[cfg(any(feature = "pg15", feature = "pg16"))]
+pub const BLOCKS_WRITTEN: &str = "(SELECT jsonb_build_array(buffers_checkpoint + buffers_clean, stats_reset) \
+     FROM pg_stat_bgwriter)";
+/// Blocks that checkpointer and background writer have written, and when that was last set to 0, as an array in JSON.
+#[cfg(any(feature = "pg17", feature = "pg18"))]
+pub const BLOCKS_WRITTEN: &str = "(SELECT jsonb_build_array(c.buffers_written + b.buffers_clean, \
+     concat_ws(' ', c.stats_reset, b.stats_reset)) FROM pg_stat_checkpointer c, pg_stat_bgwriter b)";

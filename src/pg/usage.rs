@@ -1,0 +1,126 @@
+//! What this process's own counters say of WAL and blocks, and what the shared memory of the server says of other processes.
+
+use pgfsbench_core::board::{Counts, Work};
+use pgrx::pg_sys;
+
+use crate::pg::version;
+
+/// Counters of this process; those of writing WAL begin anew whenever statistics are reported.
+#[inline]
+pub fn work() -> Work {
+    let wal_io = version::wal_io();
+    let (block_read_ns, block_write_ns) = version::block_times();
+    // SAFETY: counters of this process alone, which only grow.
+    unsafe {
+        let (wal, blocks) = (
+            &raw const pg_sys::pgWalUsage,
+            &raw const pg_sys::pgBufferUsage,
+        );
+        Work {
+            wal_records: (*wal).wal_records as u64,
+            wal_fpi: (*wal).wal_fpi as u64,
+            wal_bytes: (*wal).wal_bytes,
+            wal_writes: wal_io.writes,
+            wal_syncs: wal_io.syncs,
+            wal_write_ns: wal_io.write_ns,
+            wal_sync_ns: wal_io.sync_ns,
+            blocks_hit: (*blocks).shared_blks_hit as u64,
+            blocks_read: (*blocks).shared_blks_read as u64,
+            blocks_dirtied: (*blocks).shared_blks_dirtied as u64,
+            blocks_written: (*blocks).shared_blks_written as u64,
+            block_read_ns,
+            block_write_ns,
+        }
+    }
+}
+
+/// `work` as it stands after statistics were reported.
+#[inline]
+pub fn after_report(work: &mut Work) {
+    let wal_io = version::wal_io();
+    work.wal_writes = wal_io.writes;
+    work.wal_syncs = wal_io.syncs;
+    work.wal_write_ns = wal_io.write_ns;
+    work.wal_sync_ns = wal_io.sync_ns;
+}
+
+/// What of it counts with the settings of this session.
+pub fn counts() -> Counts {
+    // SAFETY: settings of this process.
+    let (wal_times, block_times) =
+        unsafe { (pg_sys::track_wal_io_timing, pg_sys::track_io_timing) };
+    Counts::WORK
+        .with(Counts::WAL_IO, version::COUNTS_WAL_IO)
+        .with(Counts::WAL_TIMES, version::COUNTS_WAL_IO && wal_times)
+        .with(Counts::BLOCK_TIMES, block_times)
+}
+
+/// This process's place among the server's, for [`wait_of`].
+pub fn procno() -> u32 {
+    version::procno()
+}
+
+/// What the process at that place waits for, 0 for nothing; None when it is another one by now.
+#[inline]
+pub fn wait_of(procno: u32, pid: i32) -> Option<u32> {
+    // SAFETY: the array lies in shared memory, is as long as it says, and stays. The words are read whole; who writes them
+    // does not care for readers.
+    unsafe {
+        let global = pg_sys::ProcGlobal;
+        if procno >= (*global).allProcCount {
+            return None;
+        }
+        let process = (*global).allProcs.add(procno as usize);
+        if std::ptr::read_volatile(&raw const (*process).pid) != pid {
+            return None;
+        }
+        Some(std::ptr::read_volatile(
+            &raw const (*process).wait_event_info,
+        ))
+    }
+}
+
+/// Type and name of a wait event, as pg_stat_activity has them; `CPU` is none.
+pub fn wait_name(event: u32) -> (String, String) {
+    if event == 0 {
+        return ("CPU".into(), "CPU".into());
+    }
+    // SAFETY: any number has a name, `unknown wait event` if there is no other; the texts stay.
+    let text = |name: *const std::ffi::c_char| {
+        if name.is_null() {
+            return "unknown".to_owned();
+        }
+        unsafe { std::ffi::CStr::from_ptr(name) }
+            .to_string_lossy()
+            .into_owned()
+    };
+    // SAFETY: as above.
+    unsafe {
+        (
+            text(pg_sys::pgstat_get_wait_event_type(event)),
+            text(pg_sys::pgstat_get_wait_event(event)),
+        )
+    }
+}
+
+/// Where WAL is inserted next, and up to where it is flushed.
+pub fn lsns() -> (u64, u64) {
+    // SAFETY: read from shared memory under the server's own locks; not on a standby, where no run is.
+    unsafe {
+        (
+            pg_sys::GetXLogInsertRecPtr(),
+            pg_sys::GetFlushRecPtr(std::ptr::null_mut()),
+        )
+    }
+}
+
+/// Has `f`, which sleeps, show as a wait for what is to come, and not as work.
+pub fn shown_as_waiting<R>(f: impl FnOnce() -> R) -> R {
+    // SAFETY: this process's own word in shared memory, as pgstat_report_wait_start() sets it.
+    unsafe {
+        std::ptr::write_volatile(pg_sys::my_wait_event_info, pg_sys::PG_WAIT_EXTENSION);
+        let result = f();
+        std::ptr::write_volatile(pg_sys::my_wait_event_info, 0);
+        result
+    }
+}
