@@ -17,6 +17,7 @@ use crate::{
     checkpoints::{self, Position},
     clock,
     coordinator::Run,
+    cost::{self, BlocksWritten},
     durability,
     environment::{self, Environment},
     errors::{Fault, sqlstate},
@@ -56,6 +57,8 @@ pub struct Seen {
     work_database: u32,
     start_lsn: u64,
     end_lsn: u64,
+    blocks_at_start: Option<BlocksWritten>,
+    blocks_at_end: Option<BlocksWritten>,
     xmin_holders: Vec<XminHolder>,
     /// Start of the window, seconds since 1970.
     pub measured_from: f64,
@@ -104,6 +107,21 @@ fn position() -> Result<Position, Fault> {
     serde_json::from_str(&text.unwrap_or_default()).map_err(unreadable)
 }
 
+/// Checkpointer, walwriter and background writer, 0 where there is none.
+pub fn server_pids() -> Result<[i32; 3], Fault> {
+    let text = xact::transaction(|| {
+        sql::read(
+            "SELECT jsonb_agg(coalesce(pid, 0) ORDER BY n) \
+             FROM unnest(ARRAY['checkpointer', 'walwriter', 'background writer']) WITH ORDINALITY AS t (type, n) \
+               LEFT JOIN pg_stat_activity ON backend_type = type",
+            &[],
+        )
+    })?;
+    Ok(text
+        .and_then(|text| serde_json::from_str(&text).ok())
+        .unwrap_or_default())
+}
+
 impl Seen {
     /// Before anything is made: environment and transaction ids.
     pub fn before_provision(&mut self) -> Result<(), Fault> {
@@ -136,6 +154,7 @@ impl Seen {
         let position = position()?;
         self.start_lsn = position.lsn;
         checkpoints.at_start(position);
+        self.blocks_at_start = BlocksWritten::now()?;
         self.look_for_old_xmin()
     }
 
@@ -151,6 +170,7 @@ impl Seen {
         let position = position()?;
         self.end_lsn = position.lsn;
         checkpoints.see(position);
+        self.blocks_at_end = BlocksWritten::now()?;
         self.look_for_old_xmin()
     }
 
@@ -277,7 +297,7 @@ pub fn store(
         stall_seconds: stalls.as_ref().map(|stalls| stalls.stall_seconds as i32),
         findings: String::new(),
     };
-    let columns = json!({
+    let mut columns = json!({
         "measured_ms": measured_ms,
         "transactions_total": totals.measured, "transactions_outside": totals.outside, "skipped": totals.skipped,
         "late": totals.late, "failed": totals.failed, "tps": tps,
@@ -291,9 +311,23 @@ pub fn store(
         "stall_seconds": row.stall_seconds, "zero_seconds": stalls.map(|stalls| stalls.zero_seconds),
         "balances": balances,
     });
+    let window = cost::Window {
+        transactions: totals.measured,
+        wal_bytes: run.seen.end_lsn - run.seen.start_lsn,
+        blocks: (
+            run.seen.blocks_at_start.as_ref(),
+            run.seen.blocks_at_end.as_ref(),
+        ),
+        block_bytes: u64::from(pgrx::pg_sys::BLCKSZ),
+    };
+    let cost = cost::columns(&run.spec, slots, &run.samples, &window);
+    if let (Value::Object(columns), Value::Object(cost)) = (&mut columns, cost) {
+        columns.extend(cost);
+    }
     finish(run, row, columns, phases, || {
         let id = run.run_id;
         store::insert_samples(id, &run.samples)?;
+        store::insert_waits(id, &run.samples)?;
         store::insert_histogram(id, run.spec.workload.as_str(), &totals.latency)?;
         store::insert_histogram(id, "commit", &totals.commit)?;
         if run.spec.rate.is_some() {
@@ -322,6 +356,8 @@ pub fn finish(
     columns["data_bytes"] = json!(run.seen.data_bytes);
     columns["xids_used"] = json!(xact::next_xid() - run.seen.xid_at_start);
     columns["wal_bytes"] = json!(run.seen.end_lsn - run.seen.start_lsn);
+    columns["wal_start_lsn"] = json!(lsn(run.seen.start_lsn));
+    columns["wal_end_lsn"] = json!(lsn(run.seen.end_lsn));
     let checkpoints = run.checkpoints.outcome.as_ref();
     if let Some(outcome) = checkpoints {
         let (timed, requested) = outcome.timed_and_requested().unzip();
@@ -347,6 +383,11 @@ pub fn finish(
         findings: findings_text(&findings),
         ..row
     })
+}
+
+/// As PostgreSQL writes it.
+fn lsn(position: u64) -> String {
+    format!("{:X}/{:X}", position >> 32, position as u32)
 }
 
 /// Number of findings and the worst, in words, as `store::outcome_of` has it.

@@ -466,6 +466,9 @@ impl Run {
         self.fit_quick_look();
         let run = &self.board.run;
         self.seen.before_clients(self.entry.as_ref())?;
+        for (place, pid) in run.server_pids.iter().zip(collect::server_pids()?) {
+            place.store(pid, Release);
+        }
         let warmup_ns = self.spec.warmup_ms * 1_000_000;
         let now = clock::now_ns();
         let start = now + warmup_ns;

@@ -16,6 +16,7 @@ mod client;
 mod clock;
 mod collect;
 mod coordinator;
+mod cost;
 mod crew;
 mod devices;
 mod durability;
@@ -49,9 +50,14 @@ extension_sql_file!(
     requires = ["tables"]
 );
 extension_sql_file!(
+    "../sql/schema/1_waits.sql",
+    name = "waits",
+    requires = ["tables"]
+);
+extension_sql_file!(
     "../sql/schema/2_targets.sql",
     name = "targets",
-    requires = ["tables", "server"]
+    requires = ["tables", "server", "waits"]
 );
 extension_sql_file!(
     "../sql/schema/3_functions.sql",

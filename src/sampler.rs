@@ -168,8 +168,8 @@ fn sample(run: &RunArea, slots: &[ClientSlot]) {
         own_figures(&now.work.since(&before.work), counts, &mut record.figures);
         record.waits = waits;
         // The record after the stop is empty when the run ended on a full second.
-        let is_empty = record.transactions + record.skipped + record.failed == 0
-            && now.work == before.work;
+        let is_empty =
+            record.transactions + record.skipped + record.failed == 0 && now.work == before.work;
         if !last || !is_empty {
             run.samples.push(&record);
             show(run, record.transactions, record.interval_ns, record.p99_ns);
@@ -193,7 +193,8 @@ fn difference(
     let percentile = |p| latency.percentile(p).unwrap_or(0.0) as u64;
     let interval_ns = now.at_ns - before.at_ns;
     let mut figures = Figures::new();
-    now.machine.since(&before.machine, interval_ns, &mut figures);
+    now.machine
+        .since(&before.machine, interval_ns, &mut figures);
     Sample {
         second,
         start_ns: before.at_ns - start,

@@ -1,12 +1,18 @@
 //! Every SQL statement that touches the tables of results. The values go in as one JSON document per table.
 
-use pgfsbench_core::{board::Sample, finding::Finding, hist::Histogram, spec::Spec};
+use pgfsbench_core::{
+    board::{Figure, Sample},
+    finding::Finding,
+    hist::Histogram,
+    spec::Spec,
+};
 use serde_json::{Value, json};
+use std::collections::{BTreeMap, HashMap};
 
 use crate::{
     environment::Environment,
     errors::{Fault, sqlstate},
-    pg::sql,
+    pg::{sql, usage},
 };
 
 fn json_text(value: &impl serde::Serialize) -> Result<String, Fault> {
@@ -157,24 +163,62 @@ pub fn set_failed(run_id: i64, fault: &Fault, phases: Option<&Value>) -> Result<
     Ok(())
 }
 
+/// Rows that are passed on in one document.
+const AT_ONCE: usize = 1000;
+
 /// Stores the records of each second.
 pub fn insert_samples(run_id: i64, samples: &[Sample]) -> Result<(), Fault> {
     let ms = |ns: u64| ns as f64 / 1e6;
     // A second without transactions has no latency.
     let latency = |sample: &Sample, ns: u64| (sample.transactions > 0).then(|| ms(ns));
-    let rows: Vec<Value> = samples
-        .iter()
-        .map(|s| {
-            json!({
-                "run_id": run_id, "second": s.second, "interval_ms": ms(s.interval_ns),
-                "transactions": s.transactions, "skipped": s.skipped, "late": s.late, "failed": s.failed,
-                "latency_avg_ms": latency(s, s.mean_ns), "latency_p50_ms": latency(s, s.p50_ns),
-                "latency_p95_ms": latency(s, s.p95_ns), "latency_p99_ms": latency(s, s.p99_ns),
-                "latency_max_ms": latency(s, s.max_ns), "commit_p99_ms": latency(s, s.commit_p99_ns),
+    let row = |s: &Sample| {
+        let mut row = json!({
+            "run_id": run_id, "second": s.second, "interval_ms": ms(s.interval_ns),
+            "transactions": s.transactions, "skipped": s.skipped, "late": s.late, "failed": s.failed,
+            "latency_avg_ms": latency(s, s.mean_ns), "latency_p50_ms": latency(s, s.p50_ns),
+            "latency_p95_ms": latency(s, s.p95_ns), "latency_p99_ms": latency(s, s.p99_ns),
+            "latency_max_ms": latency(s, s.max_ns), "commit_p99_ms": latency(s, s.commit_p99_ns),
+        });
+        for figure in Figure::ALL {
+            if let Some(value) = s.figures.json(*figure) {
+                row[figure.column()] = value;
+            }
+        }
+        row
+    };
+    for samples in samples.chunks(AT_ONCE) {
+        let rows: Vec<Value> = samples.iter().map(row).collect();
+        insert("sample", &json_text(&rows)?)?;
+    }
+    Ok(())
+}
+
+/// Stores what the clients were seen waiting for in each second.
+pub fn insert_waits(run_id: i64, samples: &[Sample]) -> Result<(), Fault> {
+    let mut names = HashMap::new();
+    for samples in samples.chunks(AT_ONCE) {
+        // Two numbers can have the same name, as those that no version knows.
+        let mut counts = BTreeMap::new();
+        for sample in samples {
+            for (event, n) in sample.waits.iter() {
+                let name = names.entry(event).or_insert_with(|| match event {
+                    Some(event) => usage::wait_name(event),
+                    None => ("other".into(), "other".into()),
+                });
+                *counts.entry((sample.second, name.clone())).or_insert(0) += n;
+            }
+        }
+        let rows: Vec<Value> = counts
+            .into_iter()
+            .map(|((second, (kind, event)), n)| {
+                json!({
+                    "run_id": run_id, "second": second, "wait_event_type": kind, "wait_event": event, "samples": n,
+                })
             })
-        })
-        .collect();
-    insert("sample", &json_text(&rows)?)
+            .collect();
+        insert("wait_event", &json_text(&rows)?)?;
+    }
+    Ok(())
 }
 
 /// Stores a histogram under the name of what was measured.
@@ -285,6 +329,34 @@ const MEASURED: &[&str] = &[
     "ended_at",
     "phases",
     "facts",
+    "client_wal_records",
+    "client_wal_fpi",
+    "client_wal_bytes",
+    "client_wal_writes",
+    "client_wal_syncs",
+    "client_wal_write_ms",
+    "client_wal_sync_ms",
+    "client_blocks_hit",
+    "client_blocks_read",
+    "client_blocks_dirtied",
+    "client_blocks_written",
+    "client_block_read_ms",
+    "client_block_write_ms",
+    "client_cpu_seconds",
+    "cpu_seconds",
+    "cpu_ms_per_transaction",
+    "device_read_bytes",
+    "device_write_bytes",
+    "device_flushes",
+    "device_bytes_per_transaction",
+    "flushes_per_transaction",
+    "changed_bytes",
+    "server_write_bytes",
+    "server_write_amplification",
+    "filesystem_write_amplification",
+    "write_amplification",
+    "wal_start_lsn",
+    "wal_end_lsn",
 ];
 
 /// A table with rows of a run, beside `run_log`.
@@ -297,12 +369,13 @@ pub struct Table {
 }
 
 /// All of them. What a run on another server has put there is brought home.
-pub const TABLES: [Table; 5] = [
+pub const TABLES: &[Table] = &[
     Table::new("checkpoint", "number"),
     Table::new("environment", "run_id"),
     Table::new("histogram", "transaction"),
     Table::new("finding", "code"),
     Table::new("sample", "second"),
+    Table::new("wait_event", "second, wait_event_type, wait_event"),
 ];
 
 impl Table {

@@ -33,3 +33,4 @@ pub mod refusal;
 pub mod spec;
 pub mod stats;
 pub mod units;
+pub mod written;

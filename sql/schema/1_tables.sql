@@ -78,7 +78,35 @@ CREATE TABLE fsbench.run_log (
     wal_bytes            bigint,
     complete_checkpoints integer,
     balances             jsonb,
-    facts                jsonb
+    facts                jsonb,
+    client_wal_records   bigint,
+    client_wal_fpi       bigint,
+    client_wal_bytes     bigint,
+    client_wal_writes    bigint,
+    client_wal_syncs     bigint,
+    client_wal_write_ms  float8,
+    client_wal_sync_ms   float8,
+    client_blocks_hit    bigint,
+    client_blocks_read   bigint,
+    client_blocks_dirtied bigint,
+    client_blocks_written bigint,
+    client_block_read_ms float8,
+    client_block_write_ms float8,
+    client_cpu_seconds   float8,
+    cpu_seconds          float8,
+    cpu_ms_per_transaction float8,
+    device_read_bytes    bigint,
+    device_write_bytes   bigint,
+    device_flushes       bigint,
+    device_bytes_per_transaction float8,
+    flushes_per_transaction float8,
+    changed_bytes        bigint,
+    server_write_bytes   bigint,
+    server_write_amplification float8,
+    filesystem_write_amplification float8,
+    write_amplification  float8,
+    wal_start_lsn        pg_lsn,
+    wal_end_lsn          pg_lsn
 );
 COMMENT ON TABLE fsbench.run_log IS 'One row per run, from the request to the result; read it through the view fsbench.result';
 COMMENT ON COLUMN fsbench.run_log.run_id IS 'Number of the run in this database';
@@ -139,24 +167,111 @@ COMMENT ON COLUMN fsbench.run_log.wal_bytes IS 'WAL that the server wrote in the
 COMMENT ON COLUMN fsbench.run_log.complete_checkpoints IS 'Checkpoints that began and ended in the measured window';
 COMMENT ON COLUMN fsbench.run_log.balances IS 'Balances after the run: sums of accounts, tellers, branches and history, rows of history, fingerprint of the accounts';
 COMMENT ON COLUMN fsbench.run_log.facts IS 'What was seen of the run and has no column of its own; with the other columns and tables, what fsbench.judge() judges by';
+COMMENT ON COLUMN fsbench.run_log.client_wal_records IS 'WAL records that transactions of the clients wrote in the measured window, by the clients'' own counters';
+COMMENT ON COLUMN fsbench.run_log.client_wal_fpi IS 'Full-page images among them';
+COMMENT ON COLUMN fsbench.run_log.client_wal_bytes IS 'Their bytes; wal_bytes has besides what others wrote, and the headers of pages';
+COMMENT ON COLUMN fsbench.run_log.client_wal_writes IS 'How often clients wrote WAL to its file; NULL from PostgreSQL 18 on, which does not show it';
+COMMENT ON COLUMN fsbench.run_log.client_wal_syncs IS 'How often clients flushed WAL (walwriter and others do too); NULL from PostgreSQL 18 on';
+COMMENT ON COLUMN fsbench.run_log.client_wal_write_ms IS 'Time of these writes, added up over the clients (ms); NULL while track_wal_io_timing is off';
+COMMENT ON COLUMN fsbench.run_log.client_wal_sync_ms IS 'Time of these flushes, added up over the clients (ms); NULL while track_wal_io_timing is off';
+COMMENT ON COLUMN fsbench.run_log.client_blocks_hit IS 'Blocks that clients found in shared buffers';
+COMMENT ON COLUMN fsbench.run_log.client_blocks_read IS 'Blocks that clients read from the operating system';
+COMMENT ON COLUMN fsbench.run_log.client_blocks_dirtied IS 'Blocks that clients changed first';
+COMMENT ON COLUMN fsbench.run_log.client_blocks_written IS 'Blocks that clients had to write themselves';
+COMMENT ON COLUMN fsbench.run_log.client_block_read_ms IS 'Time for reading blocks, added up over the clients (ms); NULL while track_io_timing is off';
+COMMENT ON COLUMN fsbench.run_log.client_block_write_ms IS 'Time for writing blocks, added up over the clients (ms); NULL while track_io_timing is off';
+COMMENT ON COLUMN fsbench.run_log.client_cpu_seconds IS 'Processor time of the clients in the measured window (s)';
+COMMENT ON COLUMN fsbench.run_log.cpu_seconds IS 'Processor time of clients, checkpointer, walwriter and background writer in the measured window (s)';
+COMMENT ON COLUMN fsbench.run_log.cpu_ms_per_transaction IS 'cpu_seconds per transaction (ms)';
+COMMENT ON COLUMN fsbench.run_log.device_read_bytes IS 'Bytes read from the block device of the data in the measured window, whoever read them; NULL for a filesystem without a block device of its own (tmpfs, NFS, overlay, zfs) or with several';
+COMMENT ON COLUMN fsbench.run_log.device_write_bytes IS 'Bytes written to the block devices of data and WAL, whoever wrote them; NULL where one of them is not known';
+COMMENT ON COLUMN fsbench.run_log.device_flushes IS 'Flushes of the caches of these devices; for a partition those of the whole disk; NULL where the kernel does not count them (before Linux 5.5, md, device mapper)';
+COMMENT ON COLUMN fsbench.run_log.device_bytes_per_transaction IS 'device_write_bytes per transaction';
+COMMENT ON COLUMN fsbench.run_log.flushes_per_transaction IS 'device_flushes per transaction';
+COMMENT ON COLUMN fsbench.run_log.changed_bytes IS 'Bytes that the transactions changed: the columns that they set, without headers and indexes (tpcb: three balances of 4 bytes and a row of history of 24)';
+COMMENT ON COLUMN fsbench.run_log.server_write_bytes IS 'Bytes that the server wrote for it: wal_bytes, and the blocks that clients, checkpointer and background writer wrote';
+COMMENT ON COLUMN fsbench.run_log.server_write_amplification IS 'server_write_bytes / changed_bytes: what WAL and blocks add';
+COMMENT ON COLUMN fsbench.run_log.filesystem_write_amplification IS 'device_write_bytes / server_write_bytes: what filesystem and padding to whole pages add; below 1 where data stay in the page cache';
+COMMENT ON COLUMN fsbench.run_log.write_amplification IS 'device_write_bytes / changed_bytes: both together';
+COMMENT ON COLUMN fsbench.run_log.wal_start_lsn IS 'Where WAL was inserted at the start of the measured window; wal_bytes counts from here';
+COMMENT ON COLUMN fsbench.run_log.wal_end_lsn IS 'Where WAL was inserted at its end';
 
 CREATE TABLE fsbench.sample (
     run_id           bigint NOT NULL REFERENCES fsbench.run_log ON DELETE CASCADE,
     second           integer NOT NULL,
-    interval_ms      float8 NOT NULL,
+    interval_ms      real NOT NULL,
     transactions     bigint NOT NULL,
-    skipped          bigint NOT NULL,
-    late             bigint NOT NULL,
-    failed           bigint NOT NULL,
-    latency_avg_ms   float8,
-    latency_p50_ms   float8,
-    latency_p95_ms   float8,
-    latency_p99_ms   float8,
+    skipped          integer NOT NULL,
+    late             integer NOT NULL,
+    failed           integer NOT NULL,
+    latency_avg_ms   real,
+    latency_p50_ms   real,
+    latency_p95_ms   real,
     latency_max_ms   float8,
-    commit_p99_ms    float8,
+    latency_p99_ms   real,
+    commit_p99_ms    real,
+    wal_bytes        bigint,
+    wal_flushed_bytes bigint,
+    client_wal_bytes bigint,
+    client_wal_records integer,
+    client_wal_fpi   integer,
+    client_wal_writes integer,
+    client_wal_syncs integer,
+    client_wal_write_ms real,
+    client_wal_sync_ms real,
+    client_blocks_hit integer,
+    client_blocks_read integer,
+    client_blocks_dirtied integer,
+    client_blocks_written integer,
+    client_block_read_ms real,
+    client_block_write_ms real,
+    device_reads     integer,
+    device_writes    integer,
+    device_flushes   integer,
+    device_read_bytes real,
+    device_write_bytes real,
+    device_r_await_ms real,
+    device_w_await_ms real,
+    device_f_await_ms real,
+    device_aqu_sz    real,
+    device_util_percent real,
+    wal_device_writes integer,
+    wal_device_flushes integer,
+    wal_device_write_bytes real,
+    wal_device_w_await_ms real,
+    wal_device_f_await_ms real,
+    wal_device_util_percent real,
+    cpu_usr_percent  real,
+    cpu_nice_percent real,
+    cpu_sys_percent  real,
+    cpu_iowait_percent real,
+    cpu_irq_percent  real,
+    cpu_soft_percent real,
+    cpu_steal_percent real,
+    cpu_idle_percent real,
+    client_cpu_ms    real,
+    checkpointer_cpu_ms real,
+    walwriter_cpu_ms real,
+    bgwriter_cpu_ms  real,
+    memory_free_bytes real,
+    memory_available_bytes real,
+    cached_bytes     real,
+    dirty_bytes      real,
+    writeback_bytes  real,
+    pgpgin_bytes     real,
+    pgpgout_bytes    real,
+    pswpin_pages     integer,
+    pswpout_pages    integer,
+    pgmajfault       integer,
+    pressure_cpu_some_percent real,
+    pressure_cpu_full_percent real,
+    pressure_memory_some_percent real,
+    pressure_memory_full_percent real,
+    pressure_io_some_percent real,
+    pressure_io_full_percent real,
     PRIMARY KEY (run_id, second)
 );
-COMMENT ON TABLE fsbench.sample IS 'One row per second of the measured window; the transactions of a run add up to its transactions_total';
+COMMENT ON TABLE fsbench.sample IS 'One row per second of the measured window; the transactions of a run add up to its transactions_total. What could not be found out is NULL. Columns have the narrowest type that holds them: a row with its share of the index takes less than 400 bytes';
 COMMENT ON COLUMN fsbench.sample.run_id IS 'Run';
 COMMENT ON COLUMN fsbench.sample.second IS 'Second of the measured window, from 0';
 COMMENT ON COLUMN fsbench.sample.interval_ms IS 'True length of the interval (ms); the last one of a run may be shorter';
@@ -170,6 +285,65 @@ COMMENT ON COLUMN fsbench.sample.latency_p95_ms IS '95th percentile of the laten
 COMMENT ON COLUMN fsbench.sample.latency_p99_ms IS '99th percentile of the latency (ms)';
 COMMENT ON COLUMN fsbench.sample.latency_max_ms IS 'Longest latency (ms)';
 COMMENT ON COLUMN fsbench.sample.commit_p99_ms IS '99th percentile of the duration of COMMIT (ms)';
+COMMENT ON COLUMN fsbench.sample.wal_bytes IS 'WAL that the server wrote in it (difference of insert LSNs)';
+COMMENT ON COLUMN fsbench.sample.wal_flushed_bytes IS 'WAL that was flushed in it (difference of flush LSNs)';
+COMMENT ON COLUMN fsbench.sample.client_wal_bytes IS 'Bytes of WAL records of the clients'' transactions, by their own counters; adds up to that of the run';
+COMMENT ON COLUMN fsbench.sample.client_wal_records IS 'WAL records likewise';
+COMMENT ON COLUMN fsbench.sample.client_wal_fpi IS 'Full-page images among them';
+COMMENT ON COLUMN fsbench.sample.client_wal_writes IS 'How often clients wrote WAL to its file; NULL from PostgreSQL 18 on';
+COMMENT ON COLUMN fsbench.sample.client_wal_syncs IS 'How often clients flushed WAL; NULL from PostgreSQL 18 on';
+COMMENT ON COLUMN fsbench.sample.client_wal_write_ms IS 'Time of these writes, added up over the clients (ms); NULL while track_wal_io_timing is off';
+COMMENT ON COLUMN fsbench.sample.client_wal_sync_ms IS 'Time of these flushes, likewise';
+COMMENT ON COLUMN fsbench.sample.client_blocks_hit IS 'Blocks that clients found in shared buffers';
+COMMENT ON COLUMN fsbench.sample.client_blocks_read IS 'Blocks that clients read from the operating system';
+COMMENT ON COLUMN fsbench.sample.client_blocks_dirtied IS 'Blocks that clients changed first';
+COMMENT ON COLUMN fsbench.sample.client_blocks_written IS 'Blocks that clients had to write themselves';
+COMMENT ON COLUMN fsbench.sample.client_block_read_ms IS 'Time for reading blocks, added up over the clients (ms); NULL while track_io_timing is off';
+COMMENT ON COLUMN fsbench.sample.client_block_write_ms IS 'Time for writing blocks, likewise';
+COMMENT ON COLUMN fsbench.sample.device_reads IS 'Reads of the block device of the data (iostat: r/s); NULL where the data have no block device of their own, as all columns of it';
+COMMENT ON COLUMN fsbench.sample.device_writes IS 'Writes (w/s)';
+COMMENT ON COLUMN fsbench.sample.device_flushes IS 'Flushes of its cache (f/s); for a partition those of the whole disk; NULL where the kernel does not count them';
+COMMENT ON COLUMN fsbench.sample.device_read_bytes IS 'Bytes read (rkB/s); exact up to 8 GB, as all columns of bytes that are real: cast to float8 to add them up';
+COMMENT ON COLUMN fsbench.sample.device_write_bytes IS 'Bytes written (wkB/s)';
+COMMENT ON COLUMN fsbench.sample.device_r_await_ms IS 'Mean time of a read, queue included (r_await, ms); NULL when there was none';
+COMMENT ON COLUMN fsbench.sample.device_w_await_ms IS 'Mean time of a write (w_await, ms); NULL when there was none';
+COMMENT ON COLUMN fsbench.sample.device_f_await_ms IS 'Mean time of a flush (f_await, ms); NULL when there was none';
+COMMENT ON COLUMN fsbench.sample.device_aqu_sz IS 'Mean number of requests under way (aqu-sz)';
+COMMENT ON COLUMN fsbench.sample.device_util_percent IS 'Share of the time in which a request was under way (%util)';
+COMMENT ON COLUMN fsbench.sample.wal_device_writes IS 'Writes of the block device of the WAL, where that is another one than that of the data; else NULL, as all columns of it';
+COMMENT ON COLUMN fsbench.sample.wal_device_flushes IS 'Flushes of its cache';
+COMMENT ON COLUMN fsbench.sample.wal_device_write_bytes IS 'Bytes written';
+COMMENT ON COLUMN fsbench.sample.wal_device_w_await_ms IS 'Mean time of a write (ms)';
+COMMENT ON COLUMN fsbench.sample.wal_device_f_await_ms IS 'Mean time of a flush (ms)';
+COMMENT ON COLUMN fsbench.sample.wal_device_util_percent IS 'Share of the time in which a request was under way';
+COMMENT ON COLUMN fsbench.sample.cpu_usr_percent IS 'Processor time of all programs of the machine (mpstat: %usr); the states add up to 100, with what is run for guests';
+COMMENT ON COLUMN fsbench.sample.cpu_nice_percent IS 'The same at a lower priority (%nice)';
+COMMENT ON COLUMN fsbench.sample.cpu_sys_percent IS 'In the kernel (%sys)';
+COMMENT ON COLUMN fsbench.sample.cpu_iowait_percent IS 'Idle while a request was under way (%iowait)';
+COMMENT ON COLUMN fsbench.sample.cpu_irq_percent IS 'Hardware interrupts (%irq)';
+COMMENT ON COLUMN fsbench.sample.cpu_soft_percent IS 'Software interrupts (%soft)';
+COMMENT ON COLUMN fsbench.sample.cpu_steal_percent IS 'Taken by the hypervisor for others (%steal)';
+COMMENT ON COLUMN fsbench.sample.cpu_idle_percent IS 'Idle (%idle)';
+COMMENT ON COLUMN fsbench.sample.client_cpu_ms IS 'Processor time of the clients together (ms)';
+COMMENT ON COLUMN fsbench.sample.checkpointer_cpu_ms IS 'Processor time of the checkpointer (ms)';
+COMMENT ON COLUMN fsbench.sample.walwriter_cpu_ms IS 'Processor time of the walwriter (ms)';
+COMMENT ON COLUMN fsbench.sample.bgwriter_cpu_ms IS 'Processor time of the background writer (ms)';
+COMMENT ON COLUMN fsbench.sample.memory_free_bytes IS 'Memory that nobody uses, at the end of the second (MemFree)';
+COMMENT ON COLUMN fsbench.sample.memory_available_bytes IS 'Memory that programs could have (MemAvailable)';
+COMMENT ON COLUMN fsbench.sample.cached_bytes IS 'Page cache (Cached)';
+COMMENT ON COLUMN fsbench.sample.dirty_bytes IS 'What is to be written back (Dirty)';
+COMMENT ON COLUMN fsbench.sample.writeback_bytes IS 'What is being written back (Writeback)';
+COMMENT ON COLUMN fsbench.sample.pgpgin_bytes IS 'Bytes that the machine read from block devices (vmstat: pgpgin)';
+COMMENT ON COLUMN fsbench.sample.pgpgout_bytes IS 'Bytes that it wrote to them (pgpgout)';
+COMMENT ON COLUMN fsbench.sample.pswpin_pages IS 'Pages that were swapped in (pswpin)';
+COMMENT ON COLUMN fsbench.sample.pswpout_pages IS 'Pages that were swapped out (pswpout)';
+COMMENT ON COLUMN fsbench.sample.pgmajfault IS 'Page faults that had to wait for a device';
+COMMENT ON COLUMN fsbench.sample.pressure_cpu_some_percent IS 'Share of the time in which a task waited for a processor (/proc/pressure); NULL where the kernel has no PSI, as all columns of it';
+COMMENT ON COLUMN fsbench.sample.pressure_cpu_full_percent IS 'Share in which all that could run did; NULL before Linux 5.13';
+COMMENT ON COLUMN fsbench.sample.pressure_memory_some_percent IS 'Share in which a task waited for memory';
+COMMENT ON COLUMN fsbench.sample.pressure_memory_full_percent IS 'Share in which all did';
+COMMENT ON COLUMN fsbench.sample.pressure_io_some_percent IS 'Share in which a task waited for a device';
+COMMENT ON COLUMN fsbench.sample.pressure_io_full_percent IS 'Share in which all did';
 
 CREATE TABLE fsbench.histogram (
     run_id         bigint NOT NULL REFERENCES fsbench.run_log ON DELETE CASCADE,

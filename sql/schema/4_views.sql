@@ -33,7 +33,14 @@ CREATE VIEW fsbench.result AS
            e.pgfsbench_version, e.server_version, e.server_version_num, e.kernel, e.hostname, e.machine,
            e.virtualization, e.processors, e.processor_model, e.memory_bytes, e.shared_buffers_bytes, e.data_directory,
            e.device, e.mount_point, e.mount_options, e.st_dev, e.data_size_bytes, e.data_free_bytes, e.wal_directory, e.wal_filesystem, e.wal_device,
-           e.wal_mount_options, e.wal_st_dev, e.settings
+           e.wal_mount_options, e.wal_st_dev, e.settings,
+           r.client_wal_records, r.client_wal_fpi, r.client_wal_bytes, r.client_wal_writes, r.client_wal_syncs,
+           r.client_wal_write_ms, r.client_wal_sync_ms, r.client_blocks_hit, r.client_blocks_read,
+           r.client_blocks_dirtied, r.client_blocks_written, r.client_block_read_ms, r.client_block_write_ms,
+           r.client_cpu_seconds, r.cpu_seconds, r.cpu_ms_per_transaction, r.device_read_bytes, r.device_write_bytes,
+           r.device_flushes, r.device_bytes_per_transaction, r.flushes_per_transaction, r.changed_bytes,
+           r.server_write_bytes, r.server_write_amplification, r.filesystem_write_amplification,
+           r.write_amplification, r.wal_start_lsn, r.wal_end_lsn
     FROM fsbench.run_log r
     LEFT JOIN fsbench.environment e USING (run_id)
     LEFT JOIN LATERAL (

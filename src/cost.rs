@@ -1,0 +1,165 @@
+//! What the transactions of a run have cost: WAL, blocks, processor time, bytes and flushes of the device, and how often each
+//! byte that they changed was written.
+
+use std::sync::atomic::Ordering::Acquire;
+
+use pgfsbench_core::{
+    board::{ClientSlot, Counts, Figure, Figures, Sample, Work},
+    spec::Spec,
+    written::{Written, ratio},
+};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use crate::{
+    errors::Fault,
+    pg::{sql, version, xact},
+    sampler::device::{Devices, WalDevice},
+};
+
+/// Blocks that the server's own processes have written, and when that was counted from.
+#[derive(Clone, Debug, Deserialize, PartialEq)]
+pub struct BlocksWritten(u64, Option<String>);
+
+impl BlocksWritten {
+    /// Now; None where it cannot be known.
+    pub fn now() -> Result<Option<Self>, Fault> {
+        let query = format!("SELECT {}", version::BLOCKS_WRITTEN);
+        let text = xact::transaction(|| sql::read(&query, &[]))?;
+        Ok(text.and_then(|text| serde_json::from_str(&text).ok()))
+    }
+
+    /// Blocks since `before`; None when the statistics were reset meanwhile.
+    fn since(&self, before: &Self) -> Option<u64> {
+        self.0.checked_sub(before.0).filter(|_| self.1 == before.1)
+    }
+}
+
+/// What the coordinator has seen of a window, beside its samples.
+#[derive(Clone, Copy, Debug)]
+pub struct Window<'a> {
+    /// Transactions that were measured.
+    pub transactions: u64,
+    /// Bytes of WAL in it.
+    pub wal_bytes: u64,
+    /// Blocks that the server's processes had written at its start, and at its end.
+    pub blocks: (Option<&'a BlocksWritten>, Option<&'a BlocksWritten>),
+    /// Bytes of a block.
+    pub block_bytes: u64,
+}
+
+/// The columns of `run_log`.
+pub fn columns(spec: &Spec, slots: &[ClientSlot], samples: &[Sample], window: &Window) -> Value {
+    let counts = slots.iter().fold(Counts::ALL, |counts, slot| {
+        counts.and(Counts::from_bits(slot.counts.load(Acquire)))
+    });
+    let work = slots
+        .iter()
+        .fold(Work::default(), |sum, slot| sum.plus(&slot.work.get()));
+    let mut columns = work_columns(&work, counts);
+    let figures = || samples.iter().map(|sample| &sample.figures);
+    let sum = |figure| Figures::sum(figures(), figure);
+    let transactions = Some(window.transactions as f64).filter(|n| *n > 0.0);
+
+    let client_ms = sum(Figure::ClientCpuMs);
+    let server_ms = [
+        Figure::CheckpointerCpuMs,
+        Figure::WalwriterCpuMs,
+        Figure::BgwriterCpuMs,
+    ]
+    .map(sum)
+    .into_iter()
+    .sum::<Option<f64>>();
+    let cpu_ms = client_ms.zip(server_ms).map(|(a, b)| a + b);
+
+    // What goes to the WAL's own device belongs to it as well.
+    let with_wal = |data: Option<f64>, wal| match Devices::look().wal {
+        WalDevice::Same => data,
+        WalDevice::Other(_) => data.zip(sum(wal)).map(|(data, wal)| data + wal),
+        WalDevice::Unknown => None,
+    };
+    let device_bytes = with_wal(sum(Figure::DeviceWriteBytes), Figure::WalDeviceWriteBytes);
+    let flushes = with_wal(sum(Figure::DeviceFlushes), Figure::WalDeviceFlushes);
+    let blocks = match window.blocks {
+        (Some(before), Some(after)) => after.since(before),
+        _ => None,
+    };
+    let blocks = blocks.filter(|_| counts.has(Counts::WORK));
+    let per_transaction = spec.workload.changed_bytes(spec.aid_is_bigint());
+    let written = Written {
+        changed: per_transaction.map(|bytes| bytes as f64 * window.transactions as f64),
+        server: blocks.map(|blocks| {
+            (window.wal_bytes + (blocks + work.blocks_written) * window.block_bytes) as f64
+        }),
+        device: device_bytes,
+    };
+    let whole = |value: Option<f64>| value.map(|value| value as i64);
+    let others = json!({
+        "client_cpu_seconds": client_ms.map(|ms| ms / 1000.0),
+        "cpu_seconds": cpu_ms.map(|ms| ms / 1000.0),
+        "cpu_ms_per_transaction": ratio(cpu_ms, transactions),
+        "device_read_bytes": whole(sum(Figure::DeviceReadBytes)),
+        "device_write_bytes": whole(device_bytes),
+        "device_flushes": whole(flushes),
+        "device_bytes_per_transaction": ratio(device_bytes, transactions),
+        "flushes_per_transaction": ratio(flushes, transactions),
+        "changed_bytes": whole(written.changed),
+        "server_write_bytes": whole(written.server),
+        "server_write_amplification": written.by_server(),
+        "filesystem_write_amplification": written.by_filesystem(),
+        "write_amplification": written.in_all(),
+    });
+    if let Value::Object(others) = others {
+        columns.extend(others);
+    }
+    Value::Object(columns)
+}
+
+/// What the clients' own counters say, as far as all of them count it.
+fn work_columns(work: &Work, counts: Counts) -> Map<String, Value> {
+    let ms = |ns: u64| json!(ns as f64 / 1e6);
+    let columns = [
+        ("client_wal_records", Counts::WORK, json!(work.wal_records)),
+        ("client_wal_fpi", Counts::WORK, json!(work.wal_fpi)),
+        ("client_wal_bytes", Counts::WORK, json!(work.wal_bytes)),
+        ("client_wal_writes", Counts::WAL_IO, json!(work.wal_writes)),
+        ("client_wal_syncs", Counts::WAL_IO, json!(work.wal_syncs)),
+        (
+            "client_wal_write_ms",
+            Counts::WAL_TIMES,
+            ms(work.wal_write_ns),
+        ),
+        (
+            "client_wal_sync_ms",
+            Counts::WAL_TIMES,
+            ms(work.wal_sync_ns),
+        ),
+        ("client_blocks_hit", Counts::WORK, json!(work.blocks_hit)),
+        ("client_blocks_read", Counts::WORK, json!(work.blocks_read)),
+        (
+            "client_blocks_dirtied",
+            Counts::WORK,
+            json!(work.blocks_dirtied),
+        ),
+        (
+            "client_blocks_written",
+            Counts::WORK,
+            json!(work.blocks_written),
+        ),
+        (
+            "client_block_read_ms",
+            Counts::BLOCK_TIMES,
+            ms(work.block_read_ns),
+        ),
+        (
+            "client_block_write_ms",
+            Counts::BLOCK_TIMES,
+            ms(work.block_write_ns),
+        ),
+    ];
+    let known = |(column, what, value): (&str, Counts, Value)| {
+        let value = if counts.has(what) { value } else { Value::Null };
+        (column.to_owned(), value)
+    };
+    columns.into_iter().map(known).collect()
+}
