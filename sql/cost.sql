@@ -1,0 +1,66 @@
+-- What the storage did, per second and per run: what must hold whatever the machine.
+\pset null '(null)'
+SET client_min_messages = warning;
+
+SELECT run_id FROM fsbench.run(scale => 2, clients => 2, transactions => 2000, warmup => '100 ms', seed => 1,
+                               settings => '{"track_wal_io_timing": true, "track_io_timing": true}') \gset
+
+-- The clients' own counters: the seconds add up to the run.
+SELECT s.wal_records = r.client_wal_records AS wal_records, s.wal_fpi = r.client_wal_fpi AS wal_fpi,
+       s.wal_bytes = r.client_wal_bytes AS wal_bytes,
+       coalesce(s.wal_syncs = r.client_wal_syncs, r.server_version_num >= 180000) AS wal_syncs,
+       coalesce(abs(s.wal_sync_ms - r.client_wal_sync_ms) < 1, r.server_version_num >= 180000) AS wal_sync_ms,
+       s.blocks_hit = r.client_blocks_hit AS blocks_hit, s.blocks_read = r.client_blocks_read AS blocks_read,
+       s.blocks_written = r.client_blocks_written AS blocks_written, abs(s.cpu_ms / 1000 - r.client_cpu_seconds) < 0.01 AS cpu
+FROM fsbench.result r,
+     (SELECT sum(client_wal_records) AS wal_records, sum(client_wal_fpi) AS wal_fpi, sum(client_wal_bytes) AS wal_bytes,
+             sum(client_wal_syncs) AS wal_syncs, sum(client_wal_sync_ms::float8) AS wal_sync_ms,
+             sum(client_blocks_hit) AS blocks_hit, sum(client_blocks_read) AS blocks_read,
+             sum(client_blocks_written) AS blocks_written, sum(client_cpu_ms::float8) AS cpu_ms
+      FROM fsbench.sample WHERE run_id = :run_id) s
+WHERE run_id = :run_id \gx
+
+-- What each transaction costs at least, and what it changes.
+SELECT client_wal_records >= 5 * transactions_total AS records, client_wal_bytes < wal_bytes AS others_write_too,
+       client_blocks_hit > 0 AS hits, wal_end_lsn - wal_start_lsn = wal_bytes AS lsns,
+       changed_bytes = 36 * transactions_total AS changed, server_write_bytes >= wal_bytes AS server,
+       server_write_amplification > 1 AS amplified, cpu_seconds >= client_cpu_seconds AS processors,
+       abs(cpu_ms_per_transaction - cpu_seconds * 1000 / transactions_total) < 1e-9 AS per_transaction
+FROM fsbench.result WHERE run_id = :run_id \gx
+
+-- What every Linux tells.
+SELECT bool_and(abs(cpu_usr_percent + cpu_nice_percent + cpu_sys_percent + cpu_iowait_percent + cpu_irq_percent + cpu_soft_percent
+                    + cpu_steal_percent + cpu_idle_percent - 100) < 0.1) AS shares_of_the_processors,
+       bool_and(memory_free_bytes > 0 AND memory_available_bytes > 0 AND cached_bytes > 0 AND dirty_bytes >= 0) AS memory,
+       bool_and(wal_bytes >= 0 AND wal_flushed_bytes >= 0) AS wal
+FROM fsbench.sample WHERE run_id = :run_id;
+
+-- Waits.
+SELECT count(*) > 0 AS some, abs(sum(percent) - 100) < 0.1 AS whole,
+       sum(samples) = (SELECT sum(samples) FROM fsbench.wait_event WHERE run_id = :run_id) AS add_up,
+       bool_or(wait_event_type = 'CPU' AND wait_event = 'CPU') AS processor,
+       (SELECT count(*) FROM fsbench.wait_profile(:run_id, 100000)) AS later
+FROM fsbench.wait_profile(:run_id);
+SELECT * FROM fsbench.wait_profile(NULL);
+SELECT * FROM fsbench.wait_profile(-1);
+
+-- Without a sampler none of it is known.
+SELECT run_id AS unsampled FROM fsbench.run(workload => 'select-only', scale => 2, clients => 2, transactions => 500, seed => 1,
+                               options => '{"sample": false}') \gset
+SELECT client_wal_records, client_wal_syncs, client_blocks_hit, client_cpu_seconds, cpu_seconds, cpu_ms_per_transaction,
+       device_write_bytes, device_flushes, flushes_per_transaction, changed_bytes, server_write_bytes, write_amplification,
+       wal_bytes IS NOT NULL AS wal_bytes_known
+FROM fsbench.result WHERE run_id = :unsampled \gx
+SELECT (SELECT count(*) FROM fsbench.sample WHERE run_id = :unsampled) AS samples,
+       (SELECT count(*) FROM fsbench.wait_profile(:unsampled)) AS waits;
+
+-- Reading changes nothing; times are unknown where they are not measured.
+SELECT run_id AS reading FROM fsbench.run(workload => 'select-only', scale => 2, clients => 2, transactions => 500, seed => 1,
+                               settings => '{"track_wal_io_timing": false, "track_io_timing": false}') \gset
+SELECT client_wal_sync_ms, client_block_read_ms, changed_bytes, server_write_amplification, write_amplification,
+       client_wal_records IS NOT NULL AS records_known, client_blocks_hit > 0 AS hits
+FROM fsbench.result WHERE run_id = :reading \gx
+
+SELECT count(*) AS columns_without_comment FROM pg_attribute a
+WHERE a.attrelid IN ('fsbench.sample'::regclass, 'fsbench.wait_event'::regclass, 'fsbench.result'::regclass) AND a.attnum > 0
+  AND col_description(a.attrelid, a.attnum) IS NULL;
