@@ -107,7 +107,7 @@ impl Run {
         let id = Some(remote_id.as_str());
         let document = self.ask(connection, ROW, &[id])?;
         let mut tables = Vec::new();
-        for table in store::TABLES {
+        for &table in store::TABLES {
             tables.push(self.rows_there(connection, &remote_id, table)?);
         }
         self.enter(Phase::Collect, 0);
