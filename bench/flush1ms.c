@@ -11,7 +11,9 @@
 #include <sys/prctl.h>
 #include <time.h>
 
+#ifndef FLUSH_NS
 #define FLUSH_NS 1000000L
+#endif
 #define POLL_NS 60000L
 
 static long long now_ns(void)

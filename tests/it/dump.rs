@@ -7,6 +7,7 @@ use pgfsbench_tests::{PRELOADED, Server, refusal};
 const EVERYTHING: &str = "
     SELECT 'run ' || to_jsonb(t)::text FROM fsbench.run_log t
     UNION ALL SELECT 'sample ' || to_jsonb(t)::text FROM fsbench.sample t
+    UNION ALL SELECT 'wait event ' || to_jsonb(t)::text FROM fsbench.wait_event t
     UNION ALL SELECT 'histogram ' || to_jsonb(t)::text FROM fsbench.histogram t
     UNION ALL SELECT 'finding ' || to_jsonb(t)::text FROM fsbench.finding t
     UNION ALL SELECT 'environment ' || to_jsonb(t)::text FROM fsbench.environment t

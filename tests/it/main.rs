@@ -3,6 +3,7 @@
 mod beside;
 mod checkpoints;
 mod common;
+mod cost;
 mod cron;
 mod dump;
 mod findings;

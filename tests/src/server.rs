@@ -132,6 +132,21 @@ impl Server {
             .map_err(|error| format!("{error}\n{}", &self.log()[before..]))
     }
 
+    /// Start the server where each of these files of /proc is another one: this path, empty when it is /dev/null. Takes root.
+    pub fn start_again_with_files(&self, files: &[(&str, &Path)]) {
+        let mut script = String::new();
+        for (file, instead) in files {
+            script += &format!("mount --bind {} {file} && ", instead.display());
+        }
+        let mut start = Command::new("unshare");
+        start.args(["--mount", "sh", "-c"]);
+        start.arg(format!("{script} exec \"$@\"")).arg("sh");
+        let server = self.pg_ctl("start");
+        start.arg(server.get_program()).args(server.get_args());
+        start.env_remove("RUST_BACKTRACE").current_dir("/");
+        must(start.arg("-l").arg(self.log_path()));
+    }
+
     /// Stop the server and wait until every process of it is gone.
     pub fn stop(&self, how: Stop) {
         let mode = match how {

@@ -46,12 +46,13 @@ fn a_filesystem_is_made_measured_and_cleared_away_and_data_are_loaded_once() {
         let told = format!(
             "SELECT concat_ws(' ', r.target, r.filesystem, r.transactions_total, r.tps > 0, \
                e.storage -> 'request' ->> 'filesystem', e.storage -> 'result' ->> 'mount_options' LIKE '%noatime%', \
-               (e.storage -> 'data' ->> 'copied_bytes')::bigint > 0) \
+               (e.storage -> 'data' ->> 'copied_bytes')::bigint > 0, r.device_write_bytes > 0, r.device_flushes > 0, \
+               r.client_wal_records > 0, (SELECT count(*) > 0 FROM fsbench.wait_profile(r.run_id))) \
              FROM fsbench.result r JOIN fsbench.environment e USING (run_id) WHERE run_id = {run}"
         );
         assert_eq!(
             scene.value(&told),
-            format!("{filesystem} {filesystem} 60 t {filesystem} t t")
+            format!("{filesystem} {filesystem} 60 t {filesystem} t t t t t t")
         );
         // What was executed as root is to be seen.
         let jobs = format!(
