@@ -1,8 +1,6 @@
 //! What the transactions of a run have cost: WAL, blocks, processor time, bytes and flushes of the device, and how often each
 //! byte that they changed was written.
 
-use std::sync::atomic::Ordering::Acquire;
-
 use pgfsbench_core::{
     board::{ClientSlot, Counts, Figure, Figures, Sample, Work},
     spec::Spec,
@@ -50,9 +48,7 @@ pub struct Window<'a> {
 
 /// The columns of `run_log`.
 pub fn columns(spec: &Spec, slots: &[ClientSlot], samples: &[Sample], window: &Window) -> Value {
-    let counts = slots.iter().fold(Counts::ALL, |counts, slot| {
-        counts.and(Counts::from_bits(slot.counts.load(Acquire)))
-    });
+    let counts = ClientSlot::all_count(slots);
     let work = slots
         .iter()
         .fold(Work::default(), |sum, slot| sum.plus(&slot.work.get()));

@@ -127,9 +127,7 @@ fn sample(run: &RunArea, slots: &[ClientSlot]) {
     }
     let start = run.measure_start_ns.load(Acquire);
     let mut machine = Machine::open(run, slots);
-    let counts = slots.iter().fold(Counts::ALL, |counts, slot| {
-        counts.and(Counts::from_bits(slot.counts.load(Acquire)))
-    });
+    let counts = ClientSlot::all_count(slots);
     // The seconds of the warm-up are shown in `progress`, and not stored.
     let mut before = Counted::now(slots);
     while !stopped(run) && clock::now_ns() < start {

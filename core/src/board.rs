@@ -201,6 +201,13 @@ impl ClientSlot {
         self.second_max_ns.swap(0, Relaxed)
     }
 
+    /// What of their work all of these clients count; nothing when there are none.
+    pub fn all_count(slots: &[Self]) -> Counts {
+        let of = |slot: &Self| Counts::from_bits(slot.counts.load(Acquire));
+        let all = slots.iter().map(of).reduce(Counts::and);
+        all.unwrap_or_default()
+    }
+
     fn counters(&self) -> [&AtomicU64; 10] {
         let Self {
             committed,
@@ -309,6 +316,16 @@ mod tests {
             h.read_into(&mut all);
         }
         assert_eq!(all, Histogram::new());
+    }
+
+    #[test]
+    fn what_one_client_does_not_count_is_not_known() {
+        let slots = [ClientSlot::new(), ClientSlot::new()];
+        assert_eq!(ClientSlot::all_count(&slots[..0]), Counts::default());
+        slots[0].counts.store(Counts::ALL.bits(), Relaxed);
+        assert_eq!(ClientSlot::all_count(&slots[..1]), Counts::ALL);
+        slots[1].counts.store(Counts::WORK.bits(), Relaxed);
+        assert_eq!(ClientSlot::all_count(&slots), Counts::WORK);
     }
 
     #[test]

@@ -264,7 +264,6 @@ CREATE TABLE fsbench.sample (
     pswpout_pages    integer,
     pgmajfault       integer,
     pressure_cpu_some_percent real,
-    pressure_cpu_full_percent real,
     pressure_memory_some_percent real,
     pressure_memory_full_percent real,
     pressure_io_some_percent real,
@@ -339,7 +338,6 @@ COMMENT ON COLUMN fsbench.sample.pswpin_pages IS 'Pages that were swapped in (ps
 COMMENT ON COLUMN fsbench.sample.pswpout_pages IS 'Pages that were swapped out (pswpout)';
 COMMENT ON COLUMN fsbench.sample.pgmajfault IS 'Page faults that had to wait for a device';
 COMMENT ON COLUMN fsbench.sample.pressure_cpu_some_percent IS 'Share of the time in which a task waited for a processor (/proc/pressure); NULL where the kernel has no PSI, as all columns of it';
-COMMENT ON COLUMN fsbench.sample.pressure_cpu_full_percent IS 'Share in which all that could run did; NULL before Linux 5.13';
 COMMENT ON COLUMN fsbench.sample.pressure_memory_some_percent IS 'Share in which a task waited for memory';
 COMMENT ON COLUMN fsbench.sample.pressure_memory_full_percent IS 'Share in which all did';
 COMMENT ON COLUMN fsbench.sample.pressure_io_some_percent IS 'Share in which a task waited for a device';

@@ -155,12 +155,8 @@ impl<'a> Machine<'a> {
                 alive.or_else(|| Some(slot.cpu_ns.load(Acquire)).filter(|ns| *ns > 0))
             })
         };
-        let clients = self
-            .clients
-            .iter()
-            .zip(self.slots)
-            .map(&mut of_client)
-            .sum();
+        let clients = self.clients.iter().zip(self.slots).map(&mut of_client);
+        let clients = clients.reduce(|sum, one| Some(sum? + one?)).flatten();
         let [checkpointer, walwriter, bgwriter] =
             [0, 1, 2].map(|i| self.servers[i].cpu_ns(&mut self.buffer, tick_ns));
         CpuOfProcesses {

@@ -95,7 +95,6 @@ figures! {
     PswpoutPages Count "pswpout_pages",
     Pgmajfault Count "pgmajfault",
     PressureCpuSomePercent Real "pressure_cpu_some_percent",
-    PressureCpuFullPercent Real "pressure_cpu_full_percent",
     PressureMemorySomePercent Real "pressure_memory_some_percent",
     PressureMemoryFullPercent Real "pressure_memory_full_percent",
     PressureIoSomePercent Real "pressure_io_some_percent",

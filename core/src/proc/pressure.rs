@@ -1,7 +1,8 @@
 //! `/proc/pressure/cpu`, `memory` and `io` (PSI, Linux 4.20 and later). Own code: procfs-core wants a line `full`, which the
 //! file of the processor has only since 5.13.
 
-/// Microseconds since the machine started in which some task, or all that could have run, waited for the resource.
+/// Microseconds since the machine started in which some task, or all that could have run, waited for the resource. Of the
+/// processor only `some` means anything: `full` is always 0 there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub struct Pressure {

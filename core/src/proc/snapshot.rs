@@ -92,23 +92,24 @@ impl Snapshot {
             let us = now?.checked_sub(before?)?;
             Some(us as f64 * 1000.0 * 100.0 / interval_ns as f64)
         };
-        for (i, (some, full)) in [
+        for (i, some, full) in [
+            (0, Figure::PressureCpuSomePercent, None),
             (
-                Figure::PressureCpuSomePercent,
-                Figure::PressureCpuFullPercent,
-            ),
-            (
+                1,
                 Figure::PressureMemorySomePercent,
-                Figure::PressureMemoryFullPercent,
+                Some(Figure::PressureMemoryFullPercent),
             ),
-            (Figure::PressureIoSomePercent, Figure::PressureIoFullPercent),
-        ]
-        .into_iter()
-        .enumerate()
-        {
+            (
+                2,
+                Figure::PressureIoSomePercent,
+                Some(Figure::PressureIoFullPercent),
+            ),
+        ] {
             let (now, before) = (self.pressure[i], before.pressure[i]);
             figures.set_real(some, percent(now.some, before.some));
-            figures.set_real(full, percent(now.full, before.full));
+            if let Some(full) = full {
+                figures.set_real(full, percent(now.full, before.full));
+            }
         }
     }
 
@@ -246,7 +247,7 @@ mod tests {
                 pressure: [Pressure::default(); 3],
                 ..now
             }),
-            6
+            5
         );
         assert_eq!(
             without(Snapshot {
