@@ -251,7 +251,7 @@ fn files_of_proc_that_are_missing_or_unreadable_leave_their_figures_unknown() {
     let place = tempfile::TempDir::with_prefix_in("pgfsbench-proc.", "/tmp").expect("a directory");
     let unreadable = place.path().join("unreadable");
     fs::write(&unreadable, "cpu 1 2 3 4\n").expect("a file");
-    fs::set_permissions(&unreadable, fs::Permissions::from_mode(0)).expect("chmod");
+    fs::set_permissions(&unreadable, fs::Permissions::from_mode(0o0)).expect("chmod");
     let odd = place.path().join("odd");
     fs::write(
         &odd,
