@@ -351,7 +351,8 @@ pub struct RunArea {
     pub total: AtomicU64,
     /// The work database. Written by the coordinator.
     pub work_database: AtomicU32,
-    /// 1 when the clients may start. Written by the coordinator.
+    /// 1 when the clients may start; in a run with several windows, the number of the one that is on. Written by the
+    /// coordinator.
     pub go: AtomicU32,
     /// 1 when clients and sampler must end. Written by the coordinator, or by the janitor when that died.
     pub stop: AtomicU32,
@@ -359,6 +360,8 @@ pub struct RunArea {
     pub measure_start_ns: AtomicU64,
     /// No transaction starts from here on; `u64::MAX` when the number of transactions ends the run. Written by the coordinator before `go`.
     pub end_ns: AtomicU64,
+    /// The mark of the file beside the WAL that the run writes. Written by the coordinator, before it launches clients.
+    pub wal_file: TextCell<64>,
     /// Transactions per second of the last second, f64 bits. Written by the sampler, or by the coordinator of a remote run.
     pub tps_bits: AtomicU64,
     /// 99th percentile of latency of the last second. Written by the sampler, or by the coordinator of a remote run.
@@ -435,6 +438,7 @@ impl RunArea {
         for pid in &self.server_pids {
             pid.store(0, Relaxed);
         }
+        self.wal_file.clear();
         self.sampler.reset();
         self.worker.reset();
         self.samples.reset();

@@ -16,11 +16,11 @@ use pgfsbench_core::{
     board::{ClientSlot, ClientState, Work, add},
     pacing::{Pacer, is_missed},
     random::{Purpose, Stream},
-    spec::{Bound, Spec},
+    spec::{Bound, Kind, Spec},
 };
 
 use crate::{
-    board::{Request, RunArea},
+    board::{Board, Request, RunArea},
     clock,
     errors::{self, Fault, sqlstate},
     janitor,
@@ -31,6 +31,7 @@ use crate::{
         shmem, usage, xact,
     },
     workload::pgbench::Script,
+    writer,
 };
 
 /// One plan for the whole run. A fresh pgbench_branches has one page, so that the planner would scan it sequentially, bloat
@@ -57,30 +58,21 @@ pub fn main(index: i32, serial: u32) {
     let slot = &shmem::clients()[index as usize];
     slot.pid.store(process::my_pid(), Release);
     process::on_exit(leave);
-    process::connect(Database::Work(board.run.work_database.load(Acquire)));
+    let spec = spec_of(request);
+    let kind = spec.as_ref().map(|spec| spec.workload.kind());
+    process::connect(match kind {
+        Ok(Kind::Fsync) => Database::None,
+        _ => Database::Work(board.run.work_database.load(Acquire)),
+    });
     if !board.run.is_current(serial) {
         return;
     }
     process::report_activity("pgfsbench client");
-    let result = prepare(request).and_then(|(spec, script)| {
-        slot.procno.store(usage::procno() + 1, Relaxed);
-        if spec.options.sample {
-            slot.counts.store(usage::counts().bits(), Relaxed);
-        }
-        slot.set_state(ClientState::Ready);
-        process::wake(request.coordinator.load(Acquire));
-        while board.run.go.load(Acquire) == 0 {
-            if board.run.stopped(serial) {
-                return Ok(());
-            }
-            process::wait(Duration::from_secs(1));
-        }
-        slot.set_state(ClientState::Running);
-        let result = Client::new(index as u32, serial, slot, &board.run, &spec, script).run();
-        slot.cpu_ns.store(clock::cpu_ns(), Release);
-        result
+    let index = index as u32;
+    let result = spec.and_then(|spec| match spec.workload.kind() {
+        Kind::Transactions => run_transactions(index, serial, slot, board, request, &spec),
+        Kind::Fsync => writer::write(index, serial, slot, &board.run, request, &spec),
     });
-    xact::report_statistics(true);
     if !board.run.is_current(serial) {
         return;
     }
@@ -95,6 +87,42 @@ pub fn active_request() -> Option<&'static Request> {
     let board = shmem::board()?;
     let index = board.run.request.load(Acquire).checked_sub(1)?;
     board.requests.get(index as usize)
+}
+
+fn spec_of(request: &Request) -> Result<Spec, Fault> {
+    serde_json::from_str(&request.spec.get())
+        .map_err(|e| Fault::new(sqlstate::INTERNAL, format!("unreadable specification: {e}")))
+}
+
+/// Prepares the transactions, waits for the start, and runs them to the end.
+fn run_transactions(
+    index: u32,
+    serial: u32,
+    slot: &ClientSlot,
+    board: &Board,
+    request: &Request,
+    spec: &Spec,
+) -> Result<(), Fault> {
+    let ran = prepare(request, spec).and_then(|script| {
+        slot.procno.store(usage::procno() + 1, Relaxed);
+        if spec.options.sample {
+            slot.counts.store(usage::counts().bits(), Relaxed);
+        }
+        slot.set_state(ClientState::Ready);
+        process::wake(request.coordinator.load(Acquire));
+        while board.run.go.load(Acquire) == 0 {
+            if board.run.stopped(serial) {
+                return Ok(());
+            }
+            process::wait(Duration::from_secs(1));
+        }
+        slot.set_state(ClientState::Running);
+        let result = Client::new(index, serial, slot, &board.run, spec, script).run();
+        slot.cpu_ns.store(clock::cpu_ns(), Release);
+        result
+    });
+    xact::report_statistics(true);
+    ran
 }
 
 fn fail(slot: &ClientSlot, fault: &Fault) {
@@ -121,9 +149,7 @@ fn leave() {
     }
 }
 
-fn prepare(request: &Request) -> Result<(Spec, Script), Fault> {
-    let spec: Spec = serde_json::from_str(&request.spec.get())
-        .map_err(|e| Fault::new(sqlstate::INTERNAL, format!("unreadable specification: {e}")))?;
+fn prepare(request: &Request, spec: &Spec) -> Result<Script, Fault> {
     process::become_owner(request.owner.load(Acquire))?;
     for (name, value) in STABLE_PLANS {
         config::apply(name, value)?;
@@ -131,13 +157,12 @@ fn prepare(request: &Request) -> Result<(Spec, Script), Fault> {
     for (name, value) in &spec.settings {
         config::apply(name, value)?;
     }
-    let script = xact::transaction(|| {
+    xact::transaction(|| {
         let spi = Connection::open();
-        let script = Script::prepare(&spec, &spi)?;
+        let script = Script::prepare(spec, &spi)?;
         spi.close();
         Ok(script)
-    })?;
-    Ok((spec, script))
+    })
 }
 
 struct Client<'a> {

@@ -51,7 +51,8 @@ pub fn random_seed() -> i64 {
 /// Facts that can only be seen while the run is on.
 #[derive(Default)]
 pub struct Seen {
-    environment: Environment,
+    /// Where the run happens, as it was before anything was made.
+    pub environment: Environment,
     xid_at_start: u64,
     data_bytes: Option<u64>,
     work_database: u32,
@@ -133,6 +134,15 @@ impl Seen {
     /// What the worker has reported of the settings that decide about durability; see [`durability`].
     pub fn of_work_database(&mut self, report: &str) {
         self.durability = serde_json::from_str(report).ok();
+    }
+
+    /// Syncs that are measured by themselves are real, whatever the server's settings say.
+    pub fn of_syncs(&mut self) {
+        self.durability = Some(Durability {
+            fsync: true,
+            full_page_writes: true,
+            synchronous_commit: "on".into(),
+        });
     }
 
     /// When everything is loaded: its size.

@@ -1,6 +1,7 @@
 //! The coordinator: owns a run from its row to its end. It makes the work database, launches the other processes and
 //! watches them, stores what they measured, and removes what was made.
 
+mod fsync;
 pub mod on_target;
 
 use std::{
@@ -285,7 +286,7 @@ impl Run {
         self.begin()?;
         match self.spec.workload.kind() {
             Kind::Transactions => self.carry_out_transactions(),
-            Kind::Fsync => Err(Fault::new(sqlstate::INTERNAL, "no such workload yet")),
+            Kind::Fsync => self.carry_out_fsync(),
         }
     }
 
@@ -352,6 +353,7 @@ impl Run {
             server: None,
             prepared: None,
             far: None,
+            wal_file: None,
         };
         journal::write(&entry)?;
         self.entry = Some(entry);

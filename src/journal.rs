@@ -16,6 +16,7 @@ use crate::{
     far::Far,
     pg::session,
     target_server::TargetServer,
+    wal_file::WalFile,
 };
 
 /// What a run makes.
@@ -43,6 +44,9 @@ pub struct Entry {
     /// The run on a server that is reached by a connection, from before it is started there until it is over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub far: Option<Far>,
+    /// The file beside this server's WAL.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wal_file: Option<WalFile>,
 }
 
 impl Entry {
@@ -58,6 +62,7 @@ impl Entry {
             server: None,
             prepared: None,
             far: None,
+            wal_file: None,
         }
     }
 }

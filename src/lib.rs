@@ -38,8 +38,10 @@ mod settings;
 mod store;
 mod target;
 mod target_server;
+mod wal_file;
 mod worker;
 mod workload;
+mod writer;
 
 pgrx::pg_module_magic!(name, version);
 
@@ -55,9 +57,14 @@ extension_sql_file!(
     requires = ["tables"]
 );
 extension_sql_file!(
+    "../sql/schema/1_fsync.sql",
+    name = "fsync",
+    requires = ["tables"]
+);
+extension_sql_file!(
     "../sql/schema/2_targets.sql",
     name = "targets",
-    requires = ["tables", "server", "waits"]
+    requires = ["tables", "server", "waits", "fsync"]
 );
 extension_sql_file!(
     "../sql/schema/3_functions.sql",

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use pgfsbench_core::{
     helper::Storage,
-    spec::{Bound, Spec, Stage},
+    spec::{Bound, Kind, Spec, Stage},
     units::{format_bytes, format_count},
 };
 use serde::Deserialize;
@@ -36,6 +36,7 @@ pub struct ServerState {
     oldest_age: i64,
     freeze_max_age: i64,
     max_wal_bytes: u64,
+    wal_segment_bytes: u64,
     wal_level: String,
 }
 
@@ -50,6 +51,7 @@ pub fn server_state() -> Result<ServerState, Fault> {
            'oldest_database', d.datname, 'oldest_age', age(d.datfrozenxid), \
            'freeze_max_age', current_setting('autovacuum_freeze_max_age')::bigint, \
            'max_wal_bytes', pg_size_bytes(current_setting('max_wal_size')), \
+           'wal_segment_bytes', pg_size_bytes(current_setting('wal_segment_size')), \
            'wal_level', current_setting('wal_level')) \
          FROM pg_database d WHERE datallowconn ORDER BY age(d.datfrozenxid) DESC LIMIT 1",
         &[],
@@ -71,6 +73,11 @@ pub fn check(spec: &Spec, state: &ServerState) -> Result<(), Fault> {
     if !spec.is_here() {
         // What is on its target is looked at there.
         return Ok(());
+    }
+    if spec.workload.kind() == Kind::Fsync {
+        // It makes no WAL and takes no transaction ids, but for its few rows.
+        let place = environment::wal_location();
+        return room_on(place.as_ref(), state.wal_segment_bytes, "tests");
     }
     if !spec.force {
         check_neighbours(state)?;

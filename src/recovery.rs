@@ -94,10 +94,13 @@ pub enum Left {
     Something,
 }
 
-/// Removes what a journal entry speaks of, if it is there: a work database, a server on a target and its filesystem, or
-/// a run on another server.
+/// Removes what a journal entry speaks of, if it is there: a work database, a file beside the WAL, a server on a target and
+/// its filesystem, or a run on another server.
 pub fn remove_what_was_made(entry: &Entry) -> Result<Left, Fault> {
     let mut left = Left::Nothing;
+    if let Some(file) = &entry.wal_file {
+        file.remove()?;
+    }
     if let Some(server) = &entry.server {
         // With the filesystem that was made go all files on it.
         if !server.remove(entry.prepared.is_none())? {

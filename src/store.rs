@@ -34,7 +34,7 @@ pub fn insert_run(
     let row = json!({
         "status": status, "target": spec.target, "workload": spec.workload.as_str(),
         "scale": (spec.has_tables() && !spec.is_chosen_there("scale")).then_some(spec.scale),
-        "clients": (!spec.is_chosen_there("clients")).then_some(spec.clients), "transactions": transactions, "rate": spec.rate,
+        "clients": (!spec.is_chosen_there("clients") && !spec.is_chosen_there("writers")).then_some(spec.clients), "transactions": transactions, "rate": spec.rate,
         "latency_limit_ms": spec.latency_limit_ms, "seed": spec.seed, "label": spec.label, "forced": spec.force,
         "used": spec, "requested_by": requested_by,
         "duration": duration_ms.map(|ms| format!("{ms} ms")),
@@ -376,6 +376,7 @@ pub const TABLES: &[Table] = &[
     Table::new("finding", "code"),
     Table::new("sample", "second"),
     Table::new("wait_event", "second, wait_event_type, wait_event"),
+    Table::new("fsync", "method, writes, writers"),
 ];
 
 impl Table {
@@ -404,7 +405,8 @@ pub fn import(
         &format!(
             "UPDATE fsbench.run_log r SET (used, {columns}) = (SELECT \
                  r.used || jsonb_build_object('bound', n.used->'bound', 'warmup_ms', n.used->'warmup_ms', \
-                   'scale', n.scale, 'clients', n.clients), {values} \
+                   'scale', n.scale, 'clients', n.clients) || CASE WHEN n.used #> '{{options,writers}}' IS NULL THEN '{{}}' \
+                     ELSE jsonb_build_object('options', r.used->'options' || jsonb_build_object('writers', n.used #> '{{options,writers}}')) END, {values} \
                FROM jsonb_populate_record(NULL::fsbench.run_log, $2::jsonb->'run' || jsonb_build_object( \
                  'ended_at', clock_timestamp(), 'phases', $3::jsonb)) n) \
              WHERE r.run_id = $1::bigint"
@@ -465,6 +467,11 @@ fn import_rows(table: &str, run_id: &str, rows: &str) -> Result<(), Fault> {
         &[Some(run_id), Some(rows)],
     )?;
     Ok(())
+}
+
+/// Stores rows of a table of its own workload.
+pub fn insert_rows(table: &str, rows: &[Value]) -> Result<(), Fault> {
+    insert(table, &json_text(&rows)?)
 }
 
 fn insert(table: &str, rows: &str) -> Result<(), Fault> {

@@ -90,6 +90,8 @@ pub struct ClientSlot {
     pub finished_ns: AtomicU64,
     /// End of the latest transaction. Written by the client.
     pub last_end_ns: AtomicU64,
+    /// The last window that the client has taken part in, of a run that has several; see `go` of the run. Written by the client.
+    pub windows: AtomicU64,
     /// Longest latency in nanoseconds since the sampler last looked. TWO writers: the client raises it, the sampler takes
     /// it and leaves 0; see [`ClientSlot::raise_second_max`] and [`ClientSlot::take_second_max`].
     pub second_max_ns: AtomicU64,
@@ -128,6 +130,7 @@ impl ClientSlot {
             started_ns: AtomicU64::new(0),
             finished_ns: AtomicU64::new(0),
             last_end_ns: AtomicU64::new(0),
+            windows: AtomicU64::new(0),
             second_max_ns: AtomicU64::new(0),
             procno: AtomicU32::new(0),
             counts: AtomicU32::new(0),
@@ -208,7 +211,7 @@ impl ClientSlot {
         all.unwrap_or_default()
     }
 
-    fn counters(&self) -> [&AtomicU64; 10] {
+    fn counters(&self) -> [&AtomicU64; 11] {
         let Self {
             committed,
             measured,
@@ -219,6 +222,7 @@ impl ClientSlot {
             finished_ns,
             last_end_ns,
             cpu_ns,
+            windows,
             ..
         } = self;
         [
@@ -231,6 +235,7 @@ impl ClientSlot {
             finished_ns,
             last_end_ns,
             cpu_ns,
+            windows,
             &self.second_max_ns,
         ]
     }

@@ -18,7 +18,7 @@ pub enum Purpose {
     Warmup = 1,
     /// When transactions are scheduled under a rate.
     Pacing = 2,
-    /// The order in which the degrees of a scan are measured.
+    /// The order in which the tests of a run are made, or its degrees measured.
     Order = 3,
     /// Bootstrap resamples.
     Resample = 4,

@@ -13,7 +13,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::units;
+use crate::{
+    fsync::{self, Method},
+    units,
+};
 
 pub use asked::{Asked, Facts};
 pub use kind::Kind;
@@ -45,7 +48,12 @@ pub enum Workload {
 
 impl Workload {
     /// All of them, in the order in which they are listed to people.
-    pub const ALL: [Workload; 3] = [Self::Tpcb, Self::TpcbSimpleUpdate, Self::SelectOnly];
+    pub const ALL: [Workload; 4] = [
+        Self::Tpcb,
+        Self::TpcbSimpleUpdate,
+        Self::SelectOnly,
+        Self::Fsync,
+    ];
 
     /// Its name in SQL.
     pub fn as_str(self) -> &'static str {
@@ -63,6 +71,7 @@ impl Workload {
             "tpcb" | "tpcb-like" => Some(Self::Tpcb),
             "tpcb-simple-update" | "simple-update" => Some(Self::TpcbSimpleUpdate),
             "select-only" => Some(Self::SelectOnly),
+            "fsync" => Some(Self::Fsync),
             _ => None,
         }
     }
@@ -146,6 +155,12 @@ pub struct Options {
     /// run on a target hands it on to the server there.
     #[serde(skip_serializing_if = "is_default")]
     pub lease_ms: u64,
+    /// Workload `fsync`: the methods to be tested. Empty for other workloads.
+    #[serde(skip_serializing_if = "is_default")]
+    pub methods: Vec<Method>,
+    /// Workload `fsync`: how many write at the same time, in ascending order. Empty for other workloads.
+    #[serde(skip_serializing_if = "is_default")]
+    pub writers: Vec<u32>,
 }
 
 /// What only concerns targets is not stored with other runs.
@@ -187,6 +202,8 @@ impl Default for Options {
             lease_ms: 0,
             data: Data::Copied,
             cache: Cache::Warm,
+            methods: Vec::new(),
+            writers: Vec::new(),
         }
     }
 }
@@ -200,7 +217,7 @@ pub struct Spec {
     pub workload: Workload,
     /// pgbench's scale, 1 to [`units::MAX_SCALE`]; 0 when the workload has no tables.
     pub scale: u32,
-    /// Clients, at least 1.
+    /// Clients, at least 1; for the workload `fsync` the most writers.
     pub clients: u32,
     /// What ends the measured window.
     pub bound: Bound,
@@ -276,6 +293,11 @@ impl Spec {
         self.rate.and(self.latency_limit_ns())
     }
 
+    /// The tests of a run of the workload `fsync`, in their order; none for others.
+    pub fn fsync_tests(&self) -> Vec<fsync::Test> {
+        fsync::tests(&self.options.methods, &self.options.writers, self.seed)
+    }
+
     /// Whether it runs in this server, and not in one of its own on another target.
     pub fn is_here(&self) -> bool {
         self.target == DEFAULT_TARGET
@@ -306,6 +328,15 @@ impl Spec {
                 0 => "no warm-up".into(),
                 ms => format!("{} warm-up", seconds(ms)),
             });
+        }
+        if kind == Kind::Fsync {
+            let methods: Vec<&str> = self.options.methods.iter().map(|m| m.as_str()).collect();
+            parts.push(methods.join(" "));
+            if !self.is_chosen_there("writers") {
+                let writers: Vec<String> =
+                    self.options.writers.iter().map(u32::to_string).collect();
+                parts.push(format!("writers {}", writers.join(" ")));
+            }
         }
         parts.push(match self.bound {
             Bound::DurationMs(ms) => format!("{} measured", seconds(ms)),

@@ -112,9 +112,9 @@ COMMENT ON TABLE fsbench.run_log IS 'One row per run, from the request to the re
 COMMENT ON COLUMN fsbench.run_log.run_id IS 'Number of the run in this database';
 COMMENT ON COLUMN fsbench.run_log.status IS 'queued, running, done, failed or cancelled; only the figures of a run that is done are to be trusted';
 COMMENT ON COLUMN fsbench.run_log.target IS 'Target that was measured';
-COMMENT ON COLUMN fsbench.run_log.workload IS 'Workload: tpcb, tpcb-simple-update or select-only';
-COMMENT ON COLUMN fsbench.run_log.scale IS 'Scale as in pgbench: 100,000 accounts, 10 tellers and 1 branch each';
-COMMENT ON COLUMN fsbench.run_log.clients IS 'Number of workers that run transactions at the same time';
+COMMENT ON COLUMN fsbench.run_log.workload IS 'Workload: tpcb, tpcb-simple-update, select-only or fsync';
+COMMENT ON COLUMN fsbench.run_log.scale IS 'Scale as in pgbench: 100,000 accounts, 10 tellers and 1 branch each; NULL for a workload without tables';
+COMMENT ON COLUMN fsbench.run_log.clients IS 'Number of workers that run transactions at the same time; of the workload fsync, the most writers';
 COMMENT ON COLUMN fsbench.run_log.duration IS 'Length of the measured window as asked; NULL when the number of transactions ended the run';
 COMMENT ON COLUMN fsbench.run_log.transactions IS 'Transactions per client as asked; NULL when the duration ended the run';
 COMMENT ON COLUMN fsbench.run_log.warmup IS 'Length of the warm-up, which is not measured';
@@ -147,7 +147,7 @@ COMMENT ON COLUMN fsbench.run_log.transactions_outside IS 'Transactions committe
 COMMENT ON COLUMN fsbench.run_log.skipped IS 'Scheduled transactions that were already later than the latency limit before they could start; they count as misses';
 COMMENT ON COLUMN fsbench.run_log.late IS 'Transactions that took longer than the latency limit';
 COMMENT ON COLUMN fsbench.run_log.failed IS 'Transactions that ended with a serialization failure, a deadlock or a lock timeout';
-COMMENT ON COLUMN fsbench.run_log.tps IS 'Transactions per second in the measured window';
+COMMENT ON COLUMN fsbench.run_log.tps IS 'Transactions per second in the measured window; of the workload fsync, which has no transactions, operations per second of what the server itself does (its wal_sync_method, one write) by as few writers as were tested, and the latencies too';
 COMMENT ON COLUMN fsbench.run_log.latency_avg_ms IS 'Mean latency (ms); under a rate from the time when each transaction was due';
 COMMENT ON COLUMN fsbench.run_log.latency_stddev_ms IS 'Standard deviation of the latency (ms)';
 COMMENT ON COLUMN fsbench.run_log.latency_p50_ms IS 'Median latency (ms), within 3.2 %';

@@ -11,7 +11,7 @@ COMMENT ON COLUMN fsbench.progress.status IS 'queued or running';
 COMMENT ON COLUMN fsbench.progress.target IS 'Target';
 COMMENT ON COLUMN fsbench.progress.workload IS 'Workload';
 COMMENT ON COLUMN fsbench.progress.phase IS 'queued, provision, load, vacuum, checkpoint, warmup, measure, verify, collect or cleanup';
-COMMENT ON COLUMN fsbench.progress.done IS 'Steps of the phase that are done: rows in load, statements in vacuum, milliseconds or transactions in warmup and measure';
+COMMENT ON COLUMN fsbench.progress.done IS 'Steps of the phase that are done: rows in load, statements in vacuum, milliseconds or transactions in warmup and measure; of the workload fsync, bytes of its file in provision and tests in measure';
 COMMENT ON COLUMN fsbench.progress.total IS 'Steps of the phase in all; NULL where unknown';
 COMMENT ON COLUMN fsbench.progress.seconds_left IS 'Seconds left in the phase, from its speed so far; NULL where unknown';
 COMMENT ON COLUMN fsbench.progress.phase_seconds IS 'Seconds in the phase so far';

@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use pgfsbench_core::spec::{Asked, Stage};
+use pgfsbench_core::spec::{Asked, Kind, Stage};
 use pgrx::{
     JsonB, datum::Interval, iter::TableIterator, name, pg_extern, pg_sys::panic::ErrorReport,
 };
@@ -192,7 +192,11 @@ fn run(asked: &Asked) -> Result<crate::outcome::Row, Fault> {
                 format!("run {run_id} is done"),
                 Some(format!(
                     "Everything about it: SELECT * FROM fsbench.result WHERE run_id = {run_id}; \
-                     each second is in fsbench.sample, what can mislead in fsbench.finding."
+                     {}, what can mislead in fsbench.finding.",
+                    match spec.workload.kind() {
+                        Kind::Transactions => "each second is in fsbench.sample",
+                        Kind::Fsync => "each test is in fsbench.fsync",
+                    }
                 )),
             );
             Ok(row)

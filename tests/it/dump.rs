@@ -9,6 +9,7 @@ const EVERYTHING: &str = "
     UNION ALL SELECT 'sample ' || to_jsonb(t)::text FROM fsbench.sample t
     UNION ALL SELECT 'wait event ' || to_jsonb(t)::text FROM fsbench.wait_event t
     UNION ALL SELECT 'histogram ' || to_jsonb(t)::text FROM fsbench.histogram t
+    UNION ALL SELECT 'fsync ' || to_jsonb(t)::text FROM fsbench.fsync t
     UNION ALL SELECT 'finding ' || to_jsonb(t)::text FROM fsbench.finding t
     UNION ALL SELECT 'environment ' || to_jsonb(t)::text FROM fsbench.environment t
     UNION ALL SELECT 'target ' || to_jsonb(t)::text FROM fsbench.target t WHERE kind <> 'default'
@@ -36,6 +37,10 @@ fn dumped_restored_and_run_again() {
     execute(
         &mut client,
         &format!("SELECT fsbench.cancel({failed}); CALL fsbench.wait({failed})"),
+    );
+    run(
+        &mut client,
+        r#"workload => 'fsync', duration => '100 ms', options => '{"writers": [1]}'"#,
     );
     // What the helper sees of this machine stays here.
     execute(
@@ -70,18 +75,18 @@ fn dumped_restored_and_run_again() {
         assert_eq!(row(&mut client, of_the_machine), "0");
         // Ids go on, and an operator is one still.
         execute(&mut client, "SET ROLE operator");
-        assert_eq!(run(&mut client, QUICK), "4");
+        assert_eq!(run(&mut client, QUICK), "5");
         assert_eq!(
             row(
                 &mut client,
                 "SELECT count(*), count(*) FILTER (WHERE status = 'done') FROM fsbench.result"
             ),
-            "4|3"
+            "5|4"
         );
         assert_eq!(
             row(
                 &mut client,
-                "SELECT fsbench.percentile(0.5, ARRAY[1, 2, 4]::bigint[]) > 0"
+                "SELECT fsbench.percentile(0.5, ARRAY[1, 2, 5]::bigint[]) > 0"
             ),
             "t"
         );

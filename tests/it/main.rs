@@ -7,6 +7,7 @@ mod cost;
 mod cron;
 mod dump;
 mod findings;
+mod fsync;
 mod helper;
 mod kept;
 mod lab;

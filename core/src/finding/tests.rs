@@ -125,6 +125,7 @@ fn no_complete_checkpoint() {
     finds!({checkpoints: Some(0)} => "no_complete_checkpoint", Warning, message);
     finds!({checkpoints: Some(0), quick: true} => "no_complete_checkpoint", Info, message);
     finds_nothing!(checkpoints: None);
+    finds_nothing!(checkpoints: Some(0), workload: Some(Workload::Fsync));
     finds_nothing!(checkpoints: Some(0), workload: Some(Workload::SelectOnly));
 }
 

@@ -1,8 +1,14 @@
 //! Each argument by itself: what it may be, and the error when it is not.
 
-use super::{Bound, Cache, DEFAULT_TARGET, Data, Facts, OVERHEAD_WORKERS, Options, Workload};
+use super::{
+    Bound, Cache, DEFAULT_TARGET, Data, Facts, Kind as Measures, OVERHEAD_WORKERS, Options,
+    Workload,
+};
 use crate::refusal::{Kind, Refusal, quoted};
-use crate::units;
+use crate::{
+    fsync::{self, SHORTEST_TEST_MS},
+    units,
+};
 
 const DAY_US: i64 = 86_400_000_000;
 /// Longest duration and warm-up: 30 days.
@@ -92,8 +98,16 @@ pub fn not_of_workload(workload: Workload, what: &str, name: &str) -> Refusal {
         "workload \"{}\" has no {what} \"{name}\"",
         workload.as_str()
     ))
-    .detail("Other workloads have it.")
-    .hint("Leave it out.")
+    .detail(match workload.kind() {
+        Measures::Transactions => "Other workloads have it.",
+        Measures::Fsync => "It writes and syncs a file, and runs no transactions.",
+    })
+    .hint(match (workload.kind(), name) {
+        (Measures::Fsync, "clients") => {
+            r#"Leave it out, and say how many write at the same time by options => '{"writers": [1, 4]}'."#
+        }
+        _ => "Leave it out.",
+    })
 }
 
 pub fn scale(scale: i32) -> Result<u32, Refusal> {
@@ -133,7 +147,40 @@ pub fn clients(clients: Option<i32>, facts: &Facts) -> Result<Option<u32>, Refus
     }
 }
 
-pub fn worker_slots(clients: u32, facts: &Facts) -> Result<(), Refusal> {
+/// The most writers, which have slots as clients have; and whether each test has time enough.
+pub fn writers(options: &Options, bound: Option<Bound>, facts: &Facts) -> Result<u32, Refusal> {
+    let most = options.writers.iter().copied().max().unwrap_or(1);
+    if most > facts.max_clients {
+        return Err(
+            Refusal::argument(format!("number of writers {most} is out of range"))
+                .detail(format!("The setting \"pgfsbench.max_clients\" allows at most {}.", facts.max_clients))
+                .hint(format!("Raise \"pgfsbench.max_clients\" to at least {most} and restart the server, or ask for fewer.")),
+        );
+    }
+    let tests = fsync::count(&options.methods, &options.writers);
+    let needed = tests * SHORTEST_TEST_MS;
+    match bound {
+        Some(Bound::DurationMs(ms)) if ms < needed => Err(Refusal::argument(format!(
+            "duration {} is too short for {}",
+            units::format_seconds(ms as f64 / 1000.0),
+            units::format_count(tests, "test")
+        ))
+        .detail(format!(
+            "They share it, and each takes at least {SHORTEST_TEST_MS} ms."
+        ))
+        .hint(format!(
+            "Give at least {}, or fewer methods and writers in the argument \"options\".",
+            units::format_seconds(needed as f64 / 1000.0)
+        ))),
+        _ => Ok(most),
+    }
+}
+
+pub fn worker_slots(clients: u32, kind: Measures, facts: &Facts) -> Result<(), Refusal> {
+    let who = match kind {
+        Measures::Transactions => "client",
+        Measures::Fsync => "writer",
+    };
     let free = facts.free_worker_slots;
     let needed = clients.saturating_add(OVERHEAD_WORKERS);
     let missing = needed.saturating_sub(free);
@@ -143,12 +190,15 @@ pub fn worker_slots(clients: u32, facts: &Facts) -> Result<(), Refusal> {
     let enough = facts.max_worker_processes.saturating_add(missing);
     let or = match free.saturating_sub(OVERHEAD_WORKERS) {
         0 => String::new(),
-        1 => ", or ask for 1 client".into(),
-        most => format!(", or ask for at most {most} clients"),
+        most => {
+            let at_most = if most == 1 { "" } else { "at most " };
+            let count = units::format_count(most.into(), who);
+            format!(", or ask for {at_most}{count}")
+        }
     };
     Err(Refusal::new(Kind::NoWorkerSlot, "could not register background processes")
         .detail(format!(
-            "The run needs {needed} worker slots (clients: {clients}, its own: {OVERHEAD_WORKERS}); {free} are free, {missing} are missing."
+            "The run needs {needed} worker slots ({who}s: {clients}, its own: {OVERHEAD_WORKERS}); {free} are free, {missing} are missing."
         ))
         .hint(format!("Increase \"max_worker_processes\" to at least {enough} and restart the server{or}.")))
 }

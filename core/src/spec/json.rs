@@ -1,12 +1,15 @@
 //! The two arguments that are JSON objects: `settings` and `options`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::{Kind, Options, Workload, check};
-use crate::refusal::{Refusal, quoted};
+use crate::{
+    fsync::{MOST_WRITERS, Method},
+    refusal::{Refusal, quoted},
+};
 
 /// A week.
 const LONGEST_WAIT_MS: u64 = 7 * 24 * 3_600_000;
@@ -55,11 +58,13 @@ pub fn options(value: Option<&Value>, workload: Workload) -> Result<Options, Ref
             "lease_ms" => {
                 options.lease_ms = whole_number(name, value, SHORTEST_LEASE_MS, LONGEST_WAIT_MS)?;
             }
+            "methods" => options.methods = methods(name, value)?,
+            "writers" => options.writers = writers(name, value)?,
             _ => {
                 return Err(
                     Refusal::argument(format!("option {} does not exist", quoted(name)))
                         .detail("Names of options are in lower case.")
-                        .hint("Known options are \"cache\", \"data\", \"fillfactor\", \"lease_ms\", \"sample\", \"unlogged\" and \"wait_for_helper_ms\"."),
+                        .hint("Known options are \"cache\", \"data\", \"fillfactor\", \"lease_ms\", \"methods\", \"sample\", \"unlogged\", \"wait_for_helper_ms\" and \"writers\"."),
                 );
             }
         }
@@ -122,6 +127,62 @@ fn whole_number(name: &str, value: &Value, least: u64, most: u64) -> Result<u64,
                 .detail(text)
                 .hint(format!("Give a whole number between {least} and {most}."))
         })
+}
+
+/// Ways to sync, each once, in pg_test_fsync's order.
+fn methods(name: &str, value: &Value) -> Result<Vec<Method>, Refusal> {
+    let known = Method::ALL.map(Method::as_str);
+    let given: Vec<Method> = list(value)
+        .and_then(|items| {
+            let parse = |item: &Value| {
+                let method = item.as_str().and_then(Method::parse);
+                method.ok_or_else(|| match item.as_str() {
+                    Some("fsync_writethrough") => "Linux has no fsync_writethrough.".to_owned(),
+                    Some(text) => format!("It holds {}.", quoted(text)),
+                    None => format!("It holds {}.", kind(item)),
+                })
+            };
+            items.iter().map(parse).collect()
+        })
+        .map_err(|detail| {
+            Refusal::argument(format!("invalid value of option \"{name}\""))
+                .detail(detail)
+                .hint(format!("Give an array of names: {}.", known.join(", ")))
+        })?;
+    let wanted = |method: &Method| given.contains(method);
+    Ok(Method::ALL.into_iter().filter(wanted).collect())
+}
+
+/// Numbers of writers, each once, in ascending order.
+fn writers(name: &str, value: &Value) -> Result<Vec<u32>, Refusal> {
+    let parse = |item: &Value| {
+        let number = item.as_u64().and_then(|n| u32::try_from(n).ok());
+        let number = number.filter(|n| (1..=MOST_WRITERS).contains(n));
+        number.ok_or_else(|| match item {
+            Value::Number(n) => format!("It holds {n}."),
+            other => format!("It holds {}.", kind(other)),
+        })
+    };
+    let given: Result<BTreeSet<u32>, String> =
+        list(value).and_then(|items| items.iter().map(parse).collect());
+    given
+        .map(|set| set.into_iter().collect())
+        .map_err(|detail| {
+            Refusal::argument(format!("invalid value of option \"{name}\""))
+            .detail(detail)
+            .hint(format!(
+                "Give an array of whole numbers between 1 and {MOST_WRITERS}, such as [1, 2, 4, 8]."
+            ))
+        })
+}
+
+/// The items of an array that has some; else what is wrong.
+fn list(value: &Value) -> Result<&[Value], String> {
+    match value {
+        Value::Array(items) if items.is_empty() => Err("It is an empty array.".into()),
+        Value::Array(items) => Ok(items),
+        other => Err(format!("It is {}.", kind(other))),
+    }
 }
 
 fn boolean(name: &str, value: &Value) -> Result<bool, Refusal> {

@@ -38,7 +38,7 @@ impl Kind {
     fn options(self) -> &'static [&'static str] {
         match self {
             Self::Transactions => &["fillfactor", "unlogged", "sample", "data", "cache"],
-            Self::Fsync => &[],
+            Self::Fsync => &["methods", "writers"],
         }
     }
 

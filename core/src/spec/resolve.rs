@@ -8,14 +8,23 @@
 //! - warm-up: 5 s before a chosen duration; a tenth of a given one, within 1 s and 10 s; none before a given number of
 //!   transactions, so that the same seed gives the same final balances;
 //! - seed: a random one.
+//!
+//! For the workload `fsync`:
+//! - methods: all; writers: 1, 2, 4 and 8, as far as they fit the free worker slots and `pgfsbench.max_clients`;
+//! - duration: 1 s for each test, but at most 40 s.
 
 use super::{
-    Asked, Bound, Facts, Kind, OVERHEAD_WORKERS, Spec, Stage, Workload, check, json,
+    Asked, Bound, Facts, Kind, OVERHEAD_WORKERS, Options, Spec, Stage, Workload, check, json,
     kind::check_parameters,
 };
+use crate::fsync::{self, Method};
 use crate::refusal::Refusal;
 use crate::units;
 
+/// Of the workload `fsync`: a test when no bound is given, all of them together at most, and the writers that are chosen.
+const QUICK_TEST_MS: u64 = 1_000;
+const QUICK_TESTS_MS: u64 = 40_000;
+const CHOSEN_WRITERS: [u32; 4] = [1, 2, 4, 8];
 /// Measured window when no bound is given.
 const QUICK_MS: u64 = 20_000;
 /// Warm-up before it.
@@ -42,20 +51,26 @@ pub fn resolve(asked: &Asked, facts: &Facts) -> Result<Spec, Refusal> {
     let rate = check::rate(asked.rate)?;
     let latency_limit_ms = check::latency_limit(asked.latency_limit_ms)?;
     let settings = json::settings(asked.settings.as_ref())?;
-    let options = json::options(asked.options.as_ref(), workload)?;
+    let mut options = json::options(asked.options.as_ref(), workload)?;
     check::options(&options, &target)?;
     let label = check::label(asked.label.as_deref())?;
-    let clients = match check::clients(asked.clients, facts)? {
-        Some(clients) => clients,
-        None => chosen_clients(workload, scale, facts),
+    let kind = workload.kind();
+    let mut chosen = chosen_names(workload, asked);
+    let mut chosen_there = chosen_there(kind, asked, facts);
+    let clients = match (kind, check::clients(asked.clients, facts)?) {
+        (Kind::Transactions, Some(clients)) => clients,
+        (Kind::Transactions, None) => chosen_clients(workload, scale, facts),
+        (Kind::Fsync, _) => {
+            choose_tests(&mut options, facts, &mut chosen, &mut chosen_there);
+            check::writers(&options, bound, facts)?
+        }
     };
-    check::worker_slots(clients, facts)?;
+    check::worker_slots(clients, kind, facts)?;
 
     let loaded_scale = match &asked.stage {
         Stage::OnLoaded { scale, .. } => Some(*scale),
         Stage::Whole | Stage::LoadOnly => None,
     };
-    let kind = workload.kind();
     let open = bound.is_none() && warmup_ms.is_none() && scale.is_none();
     Ok(Spec {
         target,
@@ -65,7 +80,10 @@ pub fn resolve(asked: &Asked, facts: &Facts) -> Result<Spec, Refusal> {
             Kind::Fsync => 0,
         },
         clients,
-        bound: bound.unwrap_or(Bound::DurationMs(QUICK_MS)),
+        bound: bound.unwrap_or(Bound::DurationMs(match kind {
+            Kind::Transactions => QUICK_MS,
+            Kind::Fsync => quick_tests_ms(&options),
+        })),
         warmup_ms: match kind {
             Kind::Transactions => warmup_ms.unwrap_or(chosen_warmup_ms(bound)),
             Kind::Fsync => 0,
@@ -79,10 +97,39 @@ pub fn resolve(asked: &Asked, facts: &Facts) -> Result<Spec, Refusal> {
         label,
         keep: asked.keep,
         force: asked.force,
-        chosen: chosen_names(workload, asked),
+        chosen,
         within_ms: open.then_some(QUICK_WITHIN_MS),
-        chosen_there: chosen_there(kind, asked, facts),
+        chosen_there,
     })
+}
+
+/// The tests of the workload `fsync` that were not given.
+fn choose_tests(
+    options: &mut Options,
+    facts: &Facts,
+    chosen: &mut Vec<String>,
+    chosen_there: &mut Vec<String>,
+) {
+    if options.methods.is_empty() {
+        options.methods = Method::ALL.to_vec();
+        chosen.push("methods".into());
+    }
+    if options.writers.is_empty() {
+        let most = facts.free_worker_slots.saturating_sub(OVERHEAD_WORKERS);
+        let most = most.min(facts.max_clients).max(1);
+        let fit = CHOSEN_WRITERS.into_iter().filter(|&n| n <= most);
+        options.writers = fit.collect();
+        chosen.push("writers".into());
+        if facts.far {
+            chosen_there.push("writers".into());
+        }
+    }
+}
+
+/// How long the tests of a quick look take.
+fn quick_tests_ms(options: &Options) -> u64 {
+    let tests = fsync::count(&options.methods, &options.writers);
+    (tests * QUICK_TEST_MS).min(QUICK_TESTS_MS)
 }
 
 fn given_scale(asked: &Asked, facts: &Facts) -> Result<Option<u32>, Refusal> {

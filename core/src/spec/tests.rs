@@ -1,6 +1,7 @@
 use super::*;
 use serde_json::json;
 
+mod fsync;
 mod properties;
 mod refusals;
 
@@ -265,7 +266,7 @@ fn workloads_are_their_names() {
     }
     assert_eq!(Workload::parse("tpcb-like"), Some(Workload::Tpcb));
     assert_eq!((Workload::parse("TPCB"), Workload::parse("")), (None, None));
-    assert!(Workload::Tpcb.writes() && !Workload::SelectOnly.writes());
+    assert!(Workload::Tpcb.writes() && !Workload::SelectOnly.writes() && !Workload::Fsync.writes());
 }
 
 #[test]

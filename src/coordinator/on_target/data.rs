@@ -51,6 +51,9 @@ impl Run {
         target: &Target,
         programs: &Programs,
     ) -> Result<Option<Prepared>, Fault> {
+        if !self.spec.has_tables() {
+            return Ok(None);
+        }
         if self.spec.options.data == Data::Loaded {
             return self.not_copied("The option \"data\" is \"loaded\".");
         }

@@ -215,6 +215,10 @@ impl Run {
             },
             ..spec.options.for_target_server()
         };
+        let mut options_there = options.to_argument(kind);
+        if let Some(members) = options_there.as_object_mut() {
+            members.retain(|name, _| !spec.is_chosen_there(name));
+        }
         let arguments = [
             Some(spec.workload.as_str().to_owned()),
             // A quick look chooses it there, but for one that loads only; one on loaded data knows it.
@@ -231,7 +235,7 @@ impl Run {
             Some(spec.seed.to_string()),
             kind.takes("settings")
                 .then(|| json!(for_clients).to_string()),
-            Some(options.to_argument(kind).to_string()),
+            Some(options_there.to_string()),
             // A server of our own has no neighbours.
             Some((spec.force || label.is_none()).to_string()),
             asked.size.filter(|_| spec.is_chosen_there("scale")),

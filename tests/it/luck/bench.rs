@@ -187,6 +187,11 @@ pub fn leftovers(server: &Server, client: &mut Client, kept: &[&str]) -> Vec<Str
             left.push(format!("prepared data {name}"));
         }
     }
+    for name in names_in(server, "pg_wal") {
+        if name.starts_with("pgfsbench") {
+            left.push(format!("file pg_wal/{name}"));
+        }
+    }
     let progress = value(
         client,
         "SELECT string_agg(run_id || ' ' || phase, ', ') FROM fsbench.progress",
@@ -204,7 +209,7 @@ pub fn leftovers(server: &Server, client: &mut Client, kept: &[&str]) -> Vec<Str
     left
 }
 
-fn names_in(server: &Server, directory: &str) -> Vec<String> {
+pub fn names_in(server: &Server, directory: &str) -> Vec<String> {
     let Ok(entries) = fs::read_dir(server.data().join(directory)) else {
         return Vec::new();
     };

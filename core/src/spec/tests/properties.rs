@@ -14,11 +14,13 @@ fn anything() -> impl Strategy<Value = Asked> {
     let name = prop_oneof![
         Just("tpcb".to_owned()),
         Just("select-only".into()),
+        Just("fsync".into()),
         Just("simple-update".into())
     ];
     let json = prop_oneof![
         Just(json!({})),
         Just(json!({"fillfactor": 50})),
+        Just(json!({"methods": ["fsync"], "writers": [3]})),
         Just(json!({"work_mem": "1MB"})),
         Just(json!([])),
         Just(json!(null)),

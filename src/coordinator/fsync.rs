@@ -1,0 +1,236 @@
+//! A run of the workload `fsync`: a file beside the WAL, and one test after the other on it.
+
+use std::{
+    sync::atomic::Ordering::{Acquire, Relaxed, Release},
+    time::{Duration, Instant},
+};
+
+use pgfsbench_core::{
+    board::{ClientSlot, ClientState},
+    fsync::{BLOCK_BYTES, Method, Test},
+    hist::Histogram,
+    spec::Bound,
+};
+use serde_json::{Value, json};
+
+use super::{Run, epoch};
+use crate::{
+    board::Phase,
+    clock, collect,
+    errors::{Fault, sqlstate},
+    journal::{self, Entry},
+    outcome::{Outcome, Row},
+    pg::{session, shmem, sql, xact},
+    store,
+    wal_file::WalFile,
+    worker::Task,
+};
+
+/// From the order to the start of a test: the writers open the file meanwhile.
+const LEAD_NS: u64 = 5_000_000;
+/// Fewer than this have no 99.9th percentile.
+const P999_SYNCS: u64 = 10_000;
+
+/// What a test has come to.
+struct Measured {
+    test: Test,
+    direct: bool,
+    syncs: Histogram,
+    per_second: Option<f64>,
+}
+
+impl Run {
+    /// From an empty journal to the result of a workload that writes and syncs a file.
+    pub(super) fn carry_out_fsync(&mut self) -> Result<Outcome, Fault> {
+        let file = self.make_wal_file()?;
+        self.settle_storage()?;
+        self.crew.launch_clients(false)?;
+        self.wait_until(|run| run.crew.clients_are(ClientState::Ready))?;
+        let measured = self.measure_syncs(&file)?;
+        self.enter(Phase::Collect, 0);
+        let phases = self.phase_times();
+        let row = self.store_syncs(&measured, phases)?;
+        Ok(Outcome::Done(row))
+    }
+
+    fn make_wal_file(&mut self) -> Result<WalFile, Fault> {
+        self.enter(Phase::Provision, 0);
+        self.seen.before_provision()?;
+        let size = xact::transaction(|| {
+            sql::read(
+                "SELECT pg_size_bytes(current_setting('wal_segment_size'))",
+                &[],
+            )
+        })?;
+        let bytes = size.and_then(|size| size.parse().ok()).unwrap_or(16 << 20);
+        self.board.run.total.store(bytes, Relaxed);
+        let file = WalFile::new();
+        let entry = Entry {
+            wal_file: Some(file.clone()),
+            ..Entry::on_target(session::database(), self.run_id)
+        };
+        journal::write(&entry)?;
+        self.entry = Some(entry);
+        file.make(bytes, |done| {
+            self.board.run.done.store(done, Relaxed);
+            self.look_around()
+        })?;
+        self.board.run.wal_file.set(file.mark());
+        Ok(file)
+    }
+
+    /// Nothing that others have written is to come to disk during the tests.
+    fn settle_storage(&mut self) -> Result<(), Fault> {
+        self.enter(Phase::Checkpoint, 0);
+        // The worker needs some database, and there is none of the run's own.
+        let home = session::database();
+        self.board.run.work_database.store(home, Release);
+        self.have_done(Task::Checkpoint)
+    }
+
+    fn measure_syncs(&mut self, file: &WalFile) -> Result<Vec<Measured>, Fault> {
+        self.fit_quick_look();
+        let tests = self.spec.fsync_tests();
+        let Bound::DurationMs(ms) = self.spec.bound else {
+            return Err(Fault::new(sqlstate::INTERNAL, "syncs are not counted"));
+        };
+        let each_ns = ms * 1_000_000 / tests.len().max(1) as u64;
+        self.seen.measured_from = epoch();
+        self.seen.measure_start_ns = clock::now_ns();
+        self.enter(Phase::Measure, tests.len() as u64);
+        self.seen.at_start(&mut self.checkpoints)?;
+        let mut next_look = Instant::now() + Duration::from_secs(1);
+        let mut measured = Vec::with_capacity(tests.len());
+        for (index, test) in tests.iter().enumerate() {
+            if Instant::now() >= next_look {
+                next_look += Duration::from_secs(1);
+                self.seen.each_second(&mut self.checkpoints)?;
+            }
+            let direct = test.method.syncs_each_write() && file.open(test.method)?.direct;
+            measured.push(self.measure_test(index, *test, direct, each_ns)?);
+            self.board.run.done.store(index as u64 + 1, Relaxed);
+        }
+        self.seen.measure_end_ns = Some(clock::now_ns());
+        self.seen.at_end(&mut self.checkpoints)?;
+        let run = &self.board.run;
+        run.stop.store(1, Release);
+        self.crew.wake();
+        self.wait_until(|run| run.crew.clients_are(ClientState::Done))?;
+        self.board.run.stop.store(0, Release);
+        Ok(measured)
+    }
+
+    fn measure_test(
+        &mut self,
+        index: usize,
+        test: Test,
+        direct: bool,
+        each_ns: u64,
+    ) -> Result<Measured, Fault> {
+        let window = index as u32 + 1;
+        let start = clock::now_ns() + LEAD_NS;
+        let run = &self.board.run;
+        run.measure_start_ns.store(start, Relaxed);
+        run.end_ns.store(start + each_ns, Relaxed);
+        run.go.store(window, Release);
+        self.crew.wake();
+        let slots = &shmem::clients()[..test.writers as usize];
+        self.wait_until(|run| {
+            let over = |slot: &ClientSlot| slot.windows.load(Acquire) == u64::from(window);
+            Ok(run.crew.clients_are(ClientState::Ready)? && slots.iter().all(over))
+        })?;
+        let mut syncs = Histogram::new();
+        slots
+            .iter()
+            .for_each(|slot| slot.latency.read_into(&mut syncs));
+        let from = slots.iter().map(|slot| slot.started_ns.load(Acquire)).min();
+        let to = slots
+            .iter()
+            .map(|slot| slot.finished_ns.load(Acquire))
+            .max();
+        let ns = to.unwrap_or(0).saturating_sub(from.unwrap_or(0));
+        Ok(Measured {
+            test,
+            direct,
+            per_second: (ns > 0).then(|| syncs.count() as f64 * 1e9 / ns as f64),
+            syncs,
+        })
+    }
+
+    fn store_syncs(&mut self, measured: &[Measured], phases: Value) -> Result<Row, Fault> {
+        self.seen.of_syncs();
+        let server_uses =
+            xact::transaction(|| sql::read("SELECT current_setting('wal_sync_method')", &[]))?;
+        // What stands for the run: what the server itself does, by as few as were tested.
+        let server_uses = server_uses.and_then(|name| Method::parse(&name));
+        let main = measured
+            .iter()
+            .filter(|m| Some(m.test.method) == server_uses && m.test.writes == 1)
+            .min_by_key(|m| m.test.writers);
+        let of_main = |f: fn(&Measured) -> Option<f64>| main.and_then(f);
+        let row = Row {
+            run_id: self.run_id,
+            target: self.spec.target.clone(),
+            filesystem: self.seen.environment.filesystem.clone(),
+            workload: self.spec.workload.as_str().into(),
+            tps: of_main(|m| m.per_second),
+            latency_p99_ms: of_main(|m| m.percentile(0.99)),
+            latency_max_ms: of_main(Measured::max),
+            ..Row::default()
+        };
+        let measured_ms = clock::ms(
+            self.seen.measure_start_ns,
+            self.seen.measure_end_ns.unwrap_or(0),
+        );
+        let columns = json!({
+            "measured_ms": measured_ms, "tps": row.tps,
+            "latency_avg_ms": of_main(|m| m.syncs.mean_ns().map(|ns| ns / 1e6)),
+            "latency_stddev_ms": of_main(|m| m.syncs.stddev_ns().map(|ns| ns / 1e6)),
+            "latency_p50_ms": of_main(|m| m.percentile(0.5)), "latency_p90_ms": of_main(|m| m.percentile(0.9)),
+            "latency_p95_ms": of_main(|m| m.percentile(0.95)), "latency_p99_ms": row.latency_p99_ms,
+            "latency_p999_ms": of_main(Measured::p999), "latency_max_ms": row.latency_max_ms,
+        });
+        let id = self.run_id;
+        let rows: Vec<Value> = measured
+            .iter()
+            .enumerate()
+            .map(|(position, m)| m.to_row(id, position))
+            .collect();
+        collect::finish(self, row, columns, phases, || {
+            store::insert_rows("fsync", &rows)?;
+            main.map_or(Ok(()), |m| {
+                store::insert_histogram(id, self.spec.workload.as_str(), &m.syncs)
+            })
+        })
+    }
+}
+
+impl Measured {
+    fn percentile(&self, fraction: f64) -> Option<f64> {
+        self.syncs.percentile(fraction).map(|ns| ns / 1e6)
+    }
+
+    fn p999(&self) -> Option<f64> {
+        self.percentile(0.999)
+            .filter(|_| self.syncs.count() >= P999_SYNCS)
+    }
+
+    fn max(&self) -> Option<f64> {
+        self.syncs.max().map(|ns| ns as f64 / 1e6)
+    }
+
+    fn to_row(&self, run_id: i64, position: usize) -> Value {
+        let (buckets, counts): (Vec<usize>, Vec<u64>) = self.syncs.nonzero().unzip();
+        json!({
+            "run_id": run_id, "method": self.test.method, "writes": self.test.writes,
+            "writers": self.test.writers, "position": position + 1, "bytes": BLOCK_BYTES,
+            "direct": self.direct, "syncs": self.syncs.count(), "ops_per_second": self.per_second,
+            "latency_avg_ms": self.syncs.mean_ns().map(|ns| ns / 1e6),
+            "latency_p50_ms": self.percentile(0.5), "latency_p90_ms": self.percentile(0.9),
+            "latency_p95_ms": self.percentile(0.95), "latency_p99_ms": self.percentile(0.99),
+            "latency_p999_ms": self.p999(),
+            "latency_min_ms": self.syncs.min().map(|ns| ns as f64 / 1e6), "latency_max_ms": self.max(),
+            "buckets": buckets, "counts": counts,
+        })
+    }
+}

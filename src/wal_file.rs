@@ -1,0 +1,231 @@
+//! A file beside the WAL, of the size of a segment, which is written and synced as WAL is. It is in the journal before it is
+//! there, and its name is not that of any segment: the server leaves alone what it does not know in pg_wal, and so do base
+//! backups and archiving.
+
+use std::{
+    fs::{self, File},
+    io,
+    os::{fd::OwnedFd, unix::fs::FileExt},
+    path::{Path, PathBuf},
+};
+
+use pgfsbench_core::fsync::{BLOCK_BYTES, Method};
+use rustix::{
+    fs::{Mode, OFlags},
+    io::{Errno, pwrite, retry_on_intr},
+};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    collect,
+    errors::{Fault, sqlstate},
+    pg::session,
+};
+
+/// How its name begins; a random mark follows.
+const PREFIX: &str = "pgfsbench_fsync_";
+/// How much is written between two looks for a reason to give up.
+const CHUNK: u64 = 1 << 20;
+/// How much is written before it is synced: no sync is to take long.
+const SYNCED: u64 = 16 << 20;
+
+/// Blocks are aligned like this, as pg_test_fsync's and the server's own WAL buffers are.
+const ALIGNMENT: usize = BLOCK_BYTES as usize;
+
+/// The file of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WalFile {
+    mark: String,
+}
+
+/// The file, opened for a method.
+pub struct Open {
+    /// The descriptor.
+    pub file: OwnedFd,
+    /// Whether it is written past the page cache.
+    pub direct: bool,
+}
+
+impl WalFile {
+    /// The file to be; nothing is made.
+    pub fn new() -> Self {
+        Self {
+            mark: collect::random_mark(),
+        }
+    }
+
+    /// The file of this mark.
+    pub fn of_mark(mark: String) -> Self {
+        Self { mark }
+    }
+
+    /// What tells it from others.
+    pub fn mark(&self) -> &str {
+        &self.mark
+    }
+
+    /// Where it is: in this server's pg_wal, wherever that leads.
+    pub fn path(&self) -> PathBuf {
+        let name = format!("{PREFIX}{}", self.mark);
+        session::data_directory().join("pg_wal").join(name)
+    }
+
+    /// Makes it of zeros, and has it on disk, itself and its name. `step` gets the bytes written so far.
+    pub fn make(
+        &self,
+        bytes: u64,
+        mut step: impl FnMut(u64) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        let path = self.path();
+        let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::NOFOLLOW;
+        let opened = open(&path, flags | OFlags::CLOEXEC, Mode::RUSR | Mode::WUSR);
+        let file = File::from(opened.map_err(|e| failed("create", &path, &e))?);
+        let zeros = vec![0; CHUNK as usize];
+        let mut done = 0;
+        while done < bytes {
+            step(done)?;
+            let length = CHUNK.min(bytes - done);
+            // Goes on after an interrupt, and after a part was written.
+            file.write_all_at(&zeros[..length as usize], done)
+                .map_err(|e| failed("write", &path, &e))?;
+            done += length;
+            if done % SYNCED == 0 || done == bytes {
+                sync(&file, &path)?;
+            }
+        }
+        step(done)?;
+        let directory = path.parent().unwrap_or(&path);
+        let synced = File::open(directory).and_then(|directory| directory.sync_all());
+        synced.map_err(|e| failed("sync", directory, &e))
+    }
+
+    /// Opens it for a method: past the page cache where each write is synced, as pg_test_fsync does, if the filesystem can.
+    /// Nothing of it that is not on disk is left in the page cache.
+    pub fn open(&self, method: Method) -> Result<Open, Fault> {
+        let path = self.path();
+        let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC | flags_of(method);
+        let opened = |flags| open(&path, flags, Mode::empty());
+        let direct = method.syncs_each_write();
+        let wanted = if direct {
+            OFlags::DIRECT
+        } else {
+            OFlags::empty()
+        };
+        let (file, direct) = match opened(flags | wanted) {
+            Err(e) if direct && e.raw_os_error() == Some(Errno::INVAL.raw_os_error()) => {
+                (opened(flags), false)
+            }
+            other => (other, direct),
+        };
+        let file = File::from(file.map_err(|e| failed("open", &path, &e))?);
+        sync(&file, &path)?;
+        Ok(Open {
+            file: file.into(),
+            direct,
+        })
+    }
+
+    /// Removes it, if it is there.
+    pub fn remove(&self) -> Result<(), Fault> {
+        // The journal could be damaged; only what can be such a file is removed.
+        let is_mark = !self.mark.is_empty() && self.mark.bytes().all(|b| b.is_ascii_hexdigit());
+        let path = self.path();
+        if !is_mark || !fs::symlink_metadata(&path).is_ok_and(|file| file.is_file()) {
+            return Ok(());
+        }
+        match fs::remove_file(&path) {
+            Err(e) if e.kind() != io::ErrorKind::NotFound => Err(failed("remove", &path, &e)),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn flags_of(method: Method) -> OFlags {
+    match method {
+        Method::OpenDatasync => OFlags::DSYNC,
+        Method::OpenSync => OFlags::SYNC,
+        Method::Fdatasync | Method::Fsync | Method::None => OFlags::empty(),
+    }
+}
+
+fn open(path: &Path, flags: OFlags, mode: Mode) -> io::Result<OwnedFd> {
+    Ok(retry_on_intr(|| rustix::fs::open(path, flags, mode))?)
+}
+
+fn sync(file: &File, path: &Path) -> Result<(), Fault> {
+    retry_on_intr(|| rustix::fs::fsync(file)).map_err(|e| failed("sync", path, &e.into()))
+}
+
+fn failed(what: &str, path: &Path, error: &io::Error) -> Fault {
+    use io::ErrorKind::{QuotaExceeded, ReadOnlyFilesystem, StorageFull};
+    let fault = |sqlstate: &str| {
+        Fault::new(
+            sqlstate,
+            format!("could not {what} file \"{}\": {error}", path.display()),
+        )
+    };
+    match error.kind() {
+        StorageFull | QuotaExceeded => fault(sqlstate::DISK_FULL)
+            .hint("Make room on the filesystem of the WAL: a server whose WAL is full stops."),
+        ReadOnlyFilesystem => fault(sqlstate::SYSTEM)
+            .hint("Look at the kernel's messages: a filesystem with errors becomes read-only."),
+        _ => fault(sqlstate::SYSTEM),
+    }
+}
+
+/// What is written: random bytes, which nothing can compress, where direct I/O can take them.
+pub struct Blocks {
+    memory: Vec<u8>,
+    from: usize,
+}
+
+impl Blocks {
+    /// One block.
+    pub fn new() -> Self {
+        let mut memory = vec![0; 2 * ALIGNMENT];
+        let from = memory.as_ptr().align_offset(ALIGNMENT);
+        for piece in memory.chunks_mut(256) {
+            // Linux gives as many at once, never fewer.
+            let _ = rustix::rand::getrandom(piece, rustix::rand::GetRandomFlags::empty());
+        }
+        Self { memory, from }
+    }
+
+    /// Writes the block so many times, one after the other from `offset` on, and has it on disk as the method says.
+    #[inline]
+    pub fn write(
+        &self,
+        file: &OwnedFd,
+        method: Method,
+        writes: u32,
+        offset: u64,
+    ) -> Result<(), Errno> {
+        for n in 0..u64::from(writes) {
+            self.write_one(file, offset + n * BLOCK_BYTES)?;
+        }
+        match method {
+            Method::Fdatasync => retry_on_intr(|| rustix::fs::fdatasync(file)),
+            Method::Fsync => retry_on_intr(|| rustix::fs::fsync(file)),
+            Method::OpenDatasync | Method::OpenSync | Method::None => Ok(()),
+        }
+    }
+
+    #[inline]
+    fn write_one(&self, file: &OwnedFd, offset: u64) -> Result<(), Errno> {
+        let block = &self.memory[self.from..self.from + ALIGNMENT];
+        let mut done = 0;
+        while done < block.len() {
+            // Zero bytes, or a part of a sector, can only mean that there is no room.
+            match retry_on_intr(|| pwrite(file, &block[done..], offset + done as u64))? {
+                0 => return Err(Errno::NOSPC),
+                n => done += n,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A write or a sync that failed, as an error of the run.
+pub fn write_failed(file: &WalFile, error: Errno) -> Fault {
+    failed("write or sync", &file.path(), &error.into())
+}

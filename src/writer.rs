@@ -1,0 +1,117 @@
+//! A writer of the workload `fsync`: a client that runs no transactions, and needs no database. It waits for each test of the
+//! run, takes part if the test has so many writers, and records how long each sync took in its own slot.
+
+use std::{
+    sync::atomic::Ordering::{Acquire, Relaxed, Release},
+    time::Duration,
+};
+
+use pgfsbench_core::{
+    board::{ClientSlot, ClientState, add},
+    fsync::{BLOCK_BYTES, MOST_WRITES, Test},
+    spec::Spec,
+};
+
+use crate::{
+    board::{Request, RunArea},
+    clock,
+    errors::Fault,
+    pg::{process, xact},
+    wal_file::{Blocks, WalFile, write_failed},
+};
+
+/// What a writer works with.
+struct Writer<'a> {
+    index: u32,
+    serial: u32,
+    slot: &'a ClientSlot,
+    run: &'a RunArea,
+    file: WalFile,
+    blocks: Blocks,
+}
+
+/// Takes part in the tests of a run until it is told to end.
+pub fn write(
+    index: u32,
+    serial: u32,
+    slot: &ClientSlot,
+    run: &RunArea,
+    request: &Request,
+    spec: &Spec,
+) -> Result<(), Fault> {
+    let writer = Writer {
+        index,
+        serial,
+        slot,
+        run,
+        file: WalFile::of_mark(run.wal_file.get()),
+        blocks: Blocks::new(),
+    };
+    let tests = spec.fsync_tests();
+    xact::catch(|| {
+        slot.set_state(ClientState::Ready);
+        process::wake(request.coordinator.load(Acquire));
+        let mut over = 0;
+        loop {
+            if run.stopped(serial) {
+                return Ok(());
+            }
+            let window = run.go.load(Acquire);
+            let test = (window as usize).checked_sub(1).and_then(|n| tests.get(n));
+            let Some(test) = test.filter(|_| window != over) else {
+                process::wait(Duration::from_secs(1));
+                continue;
+            };
+            slot.set_state(ClientState::Running);
+            if index < test.writers {
+                writer.take_part(test)?;
+            }
+            over = window;
+            slot.windows.store(u64::from(window), Release);
+            process::wake(request.coordinator.load(Acquire));
+        }
+    })
+    .and_then(|result| result)
+}
+
+impl Writer<'_> {
+    fn take_part(&self, test: &Test) -> Result<(), Fault> {
+        let slot = self.slot;
+        for counter in [&slot.measured, &slot.started_ns, &slot.finished_ns] {
+            counter.store(0, Relaxed);
+        }
+        slot.latency.reset();
+        let open = self.file.open(test.method)?;
+        // Each has blocks of its own.
+        let offset = u64::from(self.index * MOST_WRITES) * BLOCK_BYTES;
+        let start = self.run.measure_start_ns.load(Acquire);
+        let lasts = self.run.end_ns.load(Acquire).saturating_sub(start);
+        self.wait_until(start);
+        let mut from = clock::now_ns();
+        slot.started_ns.store(from, Relaxed);
+        // One that comes late has its time, too.
+        let end = from + lasts;
+        loop {
+            self.blocks
+                .write(&open.file, test.method, test.writes, offset)
+                .map_err(|e| write_failed(&self.file, e))?;
+            let now = clock::now_ns();
+            slot.latency.record(now - from);
+            add(&slot.measured, 1);
+            slot.finished_ns.store(now, Relaxed);
+            from = now;
+            process::check_interrupts();
+            if now >= end || self.run.stopped(self.serial) {
+                return Ok(());
+            }
+        }
+    }
+
+    /// All begin at the same time. It is some milliseconds ahead.
+    fn wait_until(&self, start_ns: u64) {
+        let now = clock::now_ns();
+        if now < start_ns {
+            std::thread::sleep(Duration::from_nanos(start_ns - now));
+        }
+    }
+}

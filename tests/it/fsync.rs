@@ -1,0 +1,294 @@
+//! The workload `fsync`: its file is beside the WAL and never taken for any, and goes whatever happens; its writers are
+//! watched as clients are; and it works on targets as here.
+
+use crate::common::{assert_refused, program, server_in};
+use crate::luck::bench::{Bench, names_in, value};
+use pgfsbench_tests::{LONG, LoopFs, Server, Signal, Stop, server_owner, skip, wait_until};
+use std::fs::{self, File, Permissions};
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use tempfile::TempDir;
+
+const LONG_RUN: &str =
+    r#"workload => 'fsync', duration => '5 min', options => '{"writers": [1, 2]}'"#;
+const SHORT_RUN: &str =
+    r#"workload => 'fsync', duration => '90 ms', options => '{"writers": [1]}'"#;
+
+/// The file of the run that is on, once it is there.
+fn file_of_run(server: &Server) -> PathBuf {
+    let began = std::time::Instant::now();
+    // Not `wait_until`: it is to be met while it is being made.
+    loop {
+        let name = names_in(server, "pg_wal")
+            .into_iter()
+            .find(|name| name.starts_with("pgfsbench"));
+        if let Some(name) = name {
+            return server.data().join("pg_wal").join(name);
+        }
+        assert!(began.elapsed() < LONG, "no file");
+    }
+}
+
+fn measuring(bench: &Bench) {
+    bench.server.wait_for(
+        "postgres",
+        "SELECT coalesce(bool_and(phase = 'measure' AND done > 0), false) FROM fsbench.progress",
+        LONG,
+    );
+}
+
+fn ending(bench: &Bench, run: &str) -> String {
+    let ending = bench.ending_where(&format!("run_id = {run}"));
+    ending.map_or_else(String::new, |e| format!("{} {}", e.status, e.reason))
+}
+
+fn works(bench: &Bench) {
+    let tests = format!(
+        "SELECT count(*) FROM fsbench.run({SHORT_RUN}) r JOIN fsbench.run_log USING (run_id)"
+    );
+    assert_eq!(
+        bench.value(&tests),
+        "0",
+        "one snapshot does not see its own run"
+    );
+    let all = "SELECT count(*) FROM fsbench.fsync WHERE run_id = (SELECT max(run_id) FROM fsbench.run_log)";
+    assert_eq!(bench.value(all), "9");
+}
+
+#[test]
+fn its_file_is_never_taken_for_wal() {
+    let bench = Bench::start();
+    let run = bench.run_started(LONG_RUN);
+    let file = file_of_run(&bench.server);
+    measuring(&bench);
+    let about = fs::metadata(&file).expect("the file");
+    assert_eq!(about.len(), 16 << 20);
+    assert_eq!(about.permissions().mode() & 0o777, 0o600);
+    // Segments are switched, removed, recycled and backed up around it.
+    let mut client = bench.server.connect("postgres");
+    for _ in 0..3 {
+        value(
+            &mut client,
+            "CREATE TABLE t (); DROP TABLE t; SELECT pg_switch_wal()",
+        );
+        value(&mut client, "CHECKPOINT");
+    }
+    let copy = TempDir::with_prefix_in("pgfsbench-copy.", "/tmp").expect("a directory");
+    let to = copy.path().join("data");
+    program(
+        &bench.server,
+        "pg_basebackup",
+        &["-D", to.to_str().expect("a path"), "--checkpoint=fast"],
+    );
+    let copied = fs::read_dir(to.join("pg_wal")).expect("its WAL").flatten();
+    let ours = copied.filter(|entry| entry.file_name().to_string_lossy().starts_with("pgfsbench"));
+    assert_eq!(ours.count(), 0, "in a base backup");
+    assert_eq!(fs::metadata(&file).expect("the file").len(), 16 << 20);
+    assert_eq!(bench.value(&format!("SELECT fsbench.cancel({run})")), "t");
+    bench.nothing_is_left("cancel");
+    assert_eq!(
+        ending(&bench, &run).split(';').next(),
+        Some("cancelled 57014")
+    );
+    works(&bench);
+}
+
+#[test]
+fn whoever_ends_a_run_takes_its_file_along() {
+    let bench = Bench::start();
+    for making in [true, false] {
+        for (what, wanted) in [
+            ("cancel", "cancelled 57014"),
+            ("terminate the coordinator", "failed 57P01"),
+            ("terminate a writer", "failed 57P01; client % failed"),
+            ("kill -9 the coordinator", "failed 57P02"),
+            ("kill -9 a writer", "failed 57P02"),
+            ("fast stop", "failed 57P0"),
+            ("immediate stop", "failed 57P02"),
+            ("kill -9 the postmaster", "failed 57P02"),
+        ] {
+            if making && what.ends_with("a writer") {
+                continue;
+            }
+            eprintln!(
+                "{what}, while the file is {}",
+                if making { "made" } else { "written" }
+            );
+            let run = bench.run_started(LONG_RUN);
+            let server = &bench.server;
+            let coordinator = bench.pid_of("fsbench coordinator");
+            file_of_run(server);
+            if !making {
+                measuring(&bench);
+            }
+            match what {
+                "cancel" => {
+                    assert_eq!(bench.value(&format!("SELECT fsbench.cancel({run})")), "t");
+                }
+                "terminate the coordinator" => server.terminate(coordinator),
+                "terminate a writer" => server.terminate(bench.pid_of("fsbench client")),
+                "kill -9 the coordinator" => server.crash(coordinator),
+                "kill -9 a writer" => server.crash(bench.pid_of("fsbench client")),
+                "fast stop" => server.stop(Stop::Fast),
+                "immediate stop" => server.stop(Stop::Immediate),
+                _ => server.kill(),
+            }
+            if server.processes().is_empty() {
+                // Nobody has been there to remove it, unless the server was stopped in order.
+                let left = names_in(server, "pg_wal");
+                let is_left = left.iter().any(|name| name.starts_with("pgfsbench"));
+                assert!(is_left || what == "fast stop", "{what}: {left:?}");
+                server.start_again();
+            }
+            bench.nothing_is_left(what);
+            let ended = ending(&bench, &run);
+            let like = bench.value(&format!("SELECT $_${ended}$_$ LIKE '{wanted}%'"));
+            assert_eq!(like, "t", "{what}: {ended}");
+        }
+    }
+    works(&bench);
+    assert!(!bench.server.log().contains("PANIC"), "a PANIC");
+}
+
+#[test]
+fn signals_do_not_disturb_writers() {
+    let bench = Bench::start();
+    let run = bench
+        .run_started(r#"workload => 'fsync', duration => '900 ms', options => '{"writers": [1]}'"#);
+    let writer = bench.pid_of("fsbench client");
+    // Until it has ended.
+    let mut sent = 0;
+    while rustix::process::Pid::from_raw(writer)
+        .is_some_and(|pid| rustix::process::kill_process(pid, Signal::USR1).is_ok())
+    {
+        sent += 1;
+    }
+    assert!(sent > 100, "{sent} signals");
+    bench.value(&format!("CALL fsbench.wait({run})"));
+    assert_eq!(ending(&bench, &run), "done ");
+    let sums = "SELECT count(*) || ' ' || bool_and(syncs = (SELECT sum(n) FROM unnest(counts) n)) FROM fsbench.fsync";
+    assert_eq!(bench.value(sums), "9 true");
+}
+
+#[test]
+fn a_directory_that_takes_no_file_fails_the_run_only() {
+    let bench = Bench::start();
+    let wal = bench.server.data().join("pg_wal");
+    fs::set_permissions(&wal, Permissions::from_mode(0o500)).expect("chmod");
+    let run = bench.run_started(SHORT_RUN);
+    bench.value(&format!("CALL fsbench.wait({run})"));
+    fs::set_permissions(&wal, Permissions::from_mode(0o700)).expect("chmod");
+    let ended = ending(&bench, &run);
+    assert!(
+        ended.starts_with("failed 58000; could not create file"),
+        "{ended}"
+    );
+    bench.nothing_is_left("a file that cannot be made");
+    works(&bench);
+}
+
+fn fill(fs: &LoopFs, leave: u64) -> PathBuf {
+    let free = || {
+        let space = rustix::fs::statvfs(fs.path()).expect("statvfs");
+        space.f_bavail * space.f_frsize
+    };
+    let path = fs.path().join("filler");
+    let mut file = File::create(&path).expect("a file");
+    let block = vec![b'x'; 64 << 10];
+    while free() > leave + block.len() as u64 {
+        file.write_all(&block).expect("room");
+    }
+    file.sync_all().expect("sync");
+    path
+}
+
+#[test]
+fn a_full_filesystem_is_refused_or_fails_the_run_only() {
+    let name = "a_full_filesystem_is_refused_or_fails_the_run_only";
+    let fs = match LoopFs::ext4(160) {
+        Ok(fs) => fs,
+        Err(reason) => return skip(name, &reason),
+    };
+    let settings = [
+        ("pgfsbench.reserved_space", "1MB"),
+        ("max_wal_size", "64MB"),
+    ];
+    let server = server_in(std::path::Path::new("/tmp"), Some(&fs.path()), &settings);
+    let bench = Bench { server };
+    // It fills up while the file is made.
+    let run = bench.run_started(LONG_RUN);
+    let coordinator = bench.pid_of("fsbench coordinator");
+    let path = file_of_run(&bench.server);
+    bench.server.signal(coordinator, Signal::STOP);
+    let was_made = fs::metadata(&path).expect("the file").len() == 16 << 20;
+    let filler = fill(&fs, 0);
+    bench.server.signal(coordinator, Signal::CONT);
+    bench.nothing_is_left("a full disk");
+    let ended = ending(&bench, &run);
+    assert!(
+        ended.starts_with("failed 53100; "),
+        "made {was_made}: {ended}"
+    );
+    // There is no room for it from the start.
+    fs::remove_file(&filler).expect("the filler");
+    let filler = fill(&fs, 10 << 20);
+    assert_refused(
+        &mut bench.server.connect("postgres"),
+        &format!("SELECT fsbench.start({SHORT_RUN})"),
+        "53100",
+        &["not enough room", "16 MB", "make room"],
+    );
+    fs::remove_file(filler).expect("the filler");
+    works(&bench);
+    assert!(!bench.server.log().contains("PANIC"), "a PANIC");
+}
+
+#[test]
+fn targets_have_their_tests_brought_home() {
+    let bench = Bench::start();
+    let directory = TempDir::with_prefix_in("pgfsbench-target.", "/tmp").expect("a directory");
+    if let Some(owner) = server_owner() {
+        std::os::unix::fs::chown(directory.path(), Some(owner), None).expect("chown");
+    }
+    let there = Bench::start_with(&[("max_worker_processes", "8")]);
+    bench.value(&format!(
+        "SELECT fsbench.create_target('here', directory => '{}'), fsbench.create_target('there', connection => '{}')",
+        directory.path().display(),
+        there.server.connection("postgres")
+    ));
+    for (target, options, wanted) in [
+        ("here", r#"{"writers": [1, 2]}"#, "done 18 18 t 2 [1, 2]"),
+        // The writers are those that fit there.
+        ("there", "{}", "done 27 27 t 4 [1, 2, 4]"),
+    ] {
+        let run = bench.value(&format!(
+            "SELECT run_id FROM fsbench.run(target => '{target}', workload => 'fsync', duration => '900 ms', options => '{options}')"
+        ));
+        let facts = bench.value(&format!(
+            "SELECT concat_ws(' ', status, count(*), count(DISTINCT position), bool_and(syncs > 0 AND counts <> '{{}}'), \
+               clients, used #> '{{options,writers}}') \
+             FROM fsbench.run_log JOIN fsbench.fsync USING (run_id) WHERE run_id = {run} GROUP BY run_log.run_id"
+        ));
+        assert_eq!(facts, wanted, "{target}");
+        assert_eq!(
+            bench.value(&format!(
+                "SELECT tps > 0 AND data_directory IS NOT NULL AND load_ms IS NULL FROM fsbench.result WHERE run_id = {run}"
+            )),
+            "t"
+        );
+    }
+    // Cancelled at any of them, nothing is left there or here.
+    for target in ["here", "there"] {
+        let run = bench.run_started(&format!("target => '{target}', {LONG_RUN}"));
+        measuring(&bench);
+        assert_eq!(bench.value(&format!("SELECT fsbench.cancel({run})")), "t");
+        bench.nothing_is_left(target);
+        there.nothing_is_left(target);
+        assert!(ending(&bench, &run).starts_with("cancelled 57014"));
+    }
+    wait_until("the directory is empty", LONG, || {
+        let left = fs::read_dir(directory.path()).expect("the directory");
+        (left.count() == 0).then_some(())
+    });
+}
