@@ -107,11 +107,15 @@ impl Writer<'_> {
         }
     }
 
-    /// All begin at the same time. It is some milliseconds ahead.
+    /// All begin at the same time. It is some milliseconds ahead. Not by one sleep: under many signals the kernel adds to
+    /// what is left of it each time.
     fn wait_until(&self, start_ns: u64) {
-        let now = clock::now_ns();
-        if now < start_ns {
-            std::thread::sleep(Duration::from_nanos(start_ns - now));
+        loop {
+            match start_ns.saturating_sub(clock::now_ns()) {
+                0 => return,
+                left if left > 2_000_000 => process::wait(Duration::from_nanos(left - 1_000_000)),
+                _ => std::thread::yield_now(),
+            }
         }
     }
 }

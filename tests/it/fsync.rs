@@ -33,7 +33,7 @@ fn file_of_run(server: &Server) -> PathBuf {
 fn measuring(bench: &Bench) {
     bench.server.wait_for(
         "postgres",
-        "SELECT coalesce(bool_and(phase = 'measure' AND done > 0), false) FROM fsbench.progress",
+        "SELECT coalesce(bool_and(phase = 'measure'), false) FROM fsbench.progress",
         LONG,
     );
 }
