@@ -69,7 +69,8 @@ pub fn columns(spec: &Spec, slots: &[ClientSlot], samples: &[Sample], window: &W
     let cpu_ms = client_ms.zip(server_ms).map(|(a, b)| a + b);
 
     // What goes to the WAL's own device belongs to it as well.
-    let with_wal = |data: Option<f64>, wal| match Devices::look().wal {
+    let devices = Devices::look();
+    let with_wal = |data: Option<f64>, wal| match devices.wal {
         WalDevice::Same => data,
         WalDevice::Other(_) => data.zip(sum(wal)).map(|(data, wal)| data + wal),
         WalDevice::Unknown => None,

@@ -1,19 +1,17 @@
 //! Every SQL statement that touches the tables of results. The values go in as one JSON document per table.
 
-use pgfsbench_core::{
-    board::{Figure, Sample},
-    finding::Finding,
-    hist::Histogram,
-    spec::Spec,
-};
+mod seconds;
+
+use pgfsbench_core::{finding::Finding, hist::Histogram, spec::Spec};
 use serde_json::{Value, json};
-use std::collections::{BTreeMap, HashMap};
 
 use crate::{
     environment::Environment,
     errors::{Fault, sqlstate},
-    pg::{sql, usage},
+    pg::sql,
 };
+
+pub use seconds::{insert_samples, insert_waits};
 
 fn json_text(value: &impl serde::Serialize) -> Result<String, Fault> {
     serde_json::to_string(value).map_err(|e| Fault::new(sqlstate::INTERNAL, e.to_string()))
@@ -160,64 +158,6 @@ pub fn set_failed(run_id: i64, fault: &Fault, phases: Option<&Value>) -> Result<
             phases.map(ToString::to_string).as_deref(),
         ],
     )?;
-    Ok(())
-}
-
-/// Rows that are passed on in one document.
-const AT_ONCE: usize = 1000;
-
-/// Stores the records of each second.
-pub fn insert_samples(run_id: i64, samples: &[Sample]) -> Result<(), Fault> {
-    let ms = |ns: u64| ns as f64 / 1e6;
-    // A second without transactions has no latency.
-    let latency = |sample: &Sample, ns: u64| (sample.transactions > 0).then(|| ms(ns));
-    let row = |s: &Sample| {
-        let mut row = json!({
-            "run_id": run_id, "second": s.second, "interval_ms": ms(s.interval_ns),
-            "transactions": s.transactions, "skipped": s.skipped, "late": s.late, "failed": s.failed,
-            "latency_avg_ms": latency(s, s.mean_ns), "latency_p50_ms": latency(s, s.p50_ns),
-            "latency_p95_ms": latency(s, s.p95_ns), "latency_p99_ms": latency(s, s.p99_ns),
-            "latency_max_ms": latency(s, s.max_ns), "commit_p99_ms": latency(s, s.commit_p99_ns),
-        });
-        for figure in Figure::ALL {
-            if let Some(value) = s.figures.json(*figure) {
-                row[figure.column()] = value;
-            }
-        }
-        row
-    };
-    for samples in samples.chunks(AT_ONCE) {
-        let rows: Vec<Value> = samples.iter().map(row).collect();
-        insert("sample", &json_text(&rows)?)?;
-    }
-    Ok(())
-}
-
-/// Stores what the clients were seen waiting for in each second.
-pub fn insert_waits(run_id: i64, samples: &[Sample]) -> Result<(), Fault> {
-    let mut names = HashMap::new();
-    for samples in samples.chunks(AT_ONCE) {
-        // Two numbers can have the same name, as those that no version knows.
-        let mut counts = BTreeMap::new();
-        for sample in samples {
-            for (event, n) in sample.waits.iter() {
-                let name = names.entry(event).or_insert_with(|| match event {
-                    Some(event) => usage::wait_name(event),
-                    None => ("other".into(), "other".into()),
-                });
-                *counts.entry((sample.second, name.clone())).or_insert(0) += n;
-            }
-        }
-        let rows: Vec<Value> = counts
-            .into_iter()
-            .map(|((second, (kind, event)), n)| {
-                json!({
-                    "run_id": run_id, "second": second, "wait_event_type": kind, "wait_event": event, "samples": n,
-                })
-            })
-            .collect();
-        insert("wait_event", &json_text(&rows)?)?;
-    }
     Ok(())
 }
 

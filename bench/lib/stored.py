@@ -22,7 +22,7 @@ CHARTS = {
     "every second, all figures": "SELECT * FROM fsbench.sample WHERE run_id = {run} ORDER BY second",
     "one figure over time": "SELECT second, transactions FROM fsbench.sample WHERE run_id = {run} ORDER BY second",
     "waits over time": "SELECT second, wait_event_type, wait_event, samples FROM fsbench.wait_event WHERE run_id = {run} ORDER BY second",
-    "share of each wait over time": "SELECT second, wait_event, samples / sum(samples) OVER (PARTITION BY second)"
+    "share of each wait over time": "SELECT second, wait_event, samples::float8 / sum(samples) OVER (PARTITION BY second)"
                                     " FROM fsbench.wait_event WHERE run_id = {run}",
     "wait profile": "SELECT * FROM fsbench.wait_profile({run})",
     "wait profile of ten minutes": "SELECT * FROM fsbench.wait_profile({run}, 600, 1199)",

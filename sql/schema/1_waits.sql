@@ -5,7 +5,7 @@ CREATE TABLE fsbench.wait_event (
     second           integer NOT NULL,
     wait_event_type  text NOT NULL,
     wait_event       text NOT NULL,
-    samples          bigint NOT NULL,
+    samples          integer NOT NULL,
     PRIMARY KEY (run_id, second, wait_event_type, wait_event)
 );
 COMMENT ON TABLE fsbench.wait_event IS 'What the clients of a run waited for in each second: each client was looked at 100 times a second. fsbench.wait_profile() adds it up';
@@ -28,7 +28,7 @@ BEGIN
                   HINT = 'See fsbench.result.';
     END IF;
     RETURN QUERY
-        SELECT w.wait_event_type, w.wait_event, sum(w.samples)::bigint,
+        SELECT w.wait_event_type, w.wait_event, sum(w.samples),
                round(100 * sum(w.samples) / sum(sum(w.samples)) OVER (), 2)::float8
         FROM fsbench.wait_event w
         WHERE w.run_id = $1 AND w.second BETWEEN coalesce($2, 0) AND coalesce($3, 2147483647)

@@ -288,6 +288,29 @@ fn files_of_proc_that_are_missing_or_unreadable_leave_their_figures_unknown() {
     assert_eq!(row(&mut client, &told), "done|200|t|t|t|t|200");
 }
 
+#[test]
+fn statistics_that_are_reset_in_the_middle_leave_what_hangs_on_them_unknown() {
+    let server = server(QUIET);
+    let mut client = server.connect("postgres");
+    let run = row(
+        &mut client,
+        "SELECT fsbench.start(scale => 1, clients => 1, duration => '3 s', warmup => '0', seed => 1)",
+    );
+    // A whole second of the window is over.
+    server.wait_for(
+        "postgres",
+        "SELECT bool_and(phase = 'measure' AND tps_last_second > 0) FROM fsbench.progress",
+        LONG,
+    );
+    execute(&mut client, "SELECT pg_stat_reset_shared('bgwriter')");
+    execute(&mut client, &format!("CALL fsbench.wait({run})"));
+    let told = format!(
+        "SELECT status, server_write_bytes IS NULL, server_write_amplification IS NULL, client_wal_bytes > 0, changed_bytes > 0 \
+         FROM fsbench.result WHERE run_id = {run}"
+    );
+    assert_eq!(row(&mut client, &told), "done|t|t|t|t");
+}
+
 /// The library that makes each flush of WAL take that long, where the servers' owner can read it.
 fn slow_flush(place: &Path, ns: u64) -> String {
     let library = place.join("flush.so");
