@@ -360,6 +360,18 @@ pub struct RunArea {
     pub measure_start_ns: AtomicU64,
     /// No transaction starts from here on; `u64::MAX` when the number of transactions ends the run. Written by the coordinator before `go`.
     pub end_ns: AtomicU64,
+    /// Of a run of scans: the degree of the scan that is on. Written by the coordinator, before it launches the worker.
+    pub scan_degree: AtomicU32,
+    /// 1 while the worker scans. Written by the worker.
+    pub scanning: AtomicU32,
+    /// What the worker has found in a scan, or the state of the cache, JSON. Written by the worker.
+    pub scan_report: TextCell<65536>,
+    /// How many clients read the table's files in the window that is on. Written by the coordinator, before `go`.
+    pub readers: AtomicU32,
+    /// Bytes of each of their reads. Written by the coordinator, before `go`.
+    pub read_bytes: AtomicU64,
+    /// The part of the files that nobody reads yet. Set by the coordinator, before `go`; each reader adds what it takes.
+    pub next_read: AtomicU64,
     /// The mark of the file beside the WAL that the run writes. Written by the coordinator, before it launches clients.
     pub wal_file: TextCell<64>,
     /// Transactions per second of the last second, f64 bits. Written by the sampler, or by the coordinator of a remote run.
@@ -420,6 +432,9 @@ impl RunArea {
             &self.go,
             &self.stop,
             &self.remote,
+            &self.scan_degree,
+            &self.scanning,
+            &self.readers,
         ] {
             word.store(0, Relaxed);
         }
@@ -432,6 +447,8 @@ impl RunArea {
             &self.tps_bits,
             &self.latency_p99_ns,
             &self.phase_tps_bits,
+            &self.read_bytes,
+            &self.next_read,
         ] {
             word.store(0, Relaxed);
         }
@@ -439,6 +456,7 @@ impl RunArea {
             pid.store(0, Relaxed);
         }
         self.wal_file.clear();
+        self.scan_report.clear();
         self.sampler.reset();
         self.worker.reset();
         self.samples.reset();

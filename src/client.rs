@@ -30,6 +30,7 @@ use crate::{
         process::{self, Database},
         shmem, usage, xact,
     },
+    scanner,
     workload::pgbench::Script,
     writer,
 };
@@ -71,6 +72,7 @@ pub fn main(index: i32, serial: u32) {
     let index = index as u32;
     let result = spec.and_then(|spec| match spec.workload.kind() {
         Kind::Transactions => run_transactions(index, serial, slot, board, request, &spec),
+        Kind::Scan => scanner::take_part(index, serial, slot, board, request, &spec),
         Kind::Fsync => writer::write(index, serial, slot, &board.run, request, &spec),
     });
     if !board.run.is_current(serial) {

@@ -3,6 +3,7 @@
 
 mod fsync;
 pub mod on_target;
+mod scan;
 
 use std::{
     sync::atomic::Ordering::{Acquire, Relaxed, Release},
@@ -287,6 +288,7 @@ impl Run {
         match self.spec.workload.kind() {
             Kind::Transactions => self.carry_out_transactions(),
             Kind::Fsync => self.carry_out_fsync(),
+            Kind::Scan => self.carry_out_scans(),
         }
     }
 

@@ -130,6 +130,16 @@ impl Crew {
         Ok(all)
     }
 
+    /// Whether all clients have ended, and their worker slots are free; they are forgotten then.
+    pub fn clients_have_left(&mut self) -> bool {
+        let left = |handle: &Handle| handle.status() == Status::Stopped;
+        let all = self.clients.iter().all(left);
+        if all {
+            self.clients.clear();
+        }
+        all
+    }
+
     /// Wakes clients and sampler.
     pub fn wake(&self) {
         for slot in self.slots {

@@ -22,6 +22,14 @@ const FACTS: &str = "SELECT jsonb_build_array(coalesce(r.facts, '{}'), jsonb_bui
       'shared_buffers_bytes', e.shared_buffers_bytes, 'memory_bytes', e.memory_bytes, \
       'seconds_tps', (SELECT jsonb_agg(transactions * 1000 / interval_ms ORDER BY second) FROM fsbench.sample s \
          WHERE s.run_id = r.run_id AND interval_ms >= 500), \
+      'scan', jsonb_build_object( \
+         'degrees_not_launched', (SELECT coalesce(jsonb_agg(DISTINCT s.degree), '[]') FROM fsbench.scan s \
+            WHERE s.run_id = r.run_id AND NOT s.used), \
+         'gb_per_second', (SELECT max(m) FROM (SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY s.gb_per_second) AS m \
+            FROM fsbench.scan s WHERE s.run_id = r.run_id AND s.used GROUP BY s.degree) c), \
+         'read_gb_per_second', (SELECT max(gb_per_second) FROM fsbench.scan_read s \
+            WHERE s.run_id = r.run_id AND block_bytes = 8192), \
+         'cold', r.used #>> '{options,cache}' = 'cold'), \
       'storage', jsonb_build_object( \
          'mount_options_not_shown', e.storage #> '{result,mount_options_not_shown}', \
          'properties_not_in_force', e.storage #> '{result,properties_not_in_force}'))) \

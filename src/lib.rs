@@ -34,6 +34,7 @@ mod preflight;
 mod prepared_data;
 mod recovery;
 mod sampler;
+mod scanner;
 mod settings;
 mod store;
 mod target;
@@ -62,9 +63,14 @@ extension_sql_file!(
     requires = ["tables"]
 );
 extension_sql_file!(
+    "../sql/schema/1_scan.sql",
+    name = "scan",
+    requires = ["tables"]
+);
+extension_sql_file!(
     "../sql/schema/2_targets.sql",
     name = "targets",
-    requires = ["tables", "server", "waits", "fsync"]
+    requires = ["tables", "server", "waits", "fsync", "scan"]
 );
 extension_sql_file!(
     "../sql/schema/3_functions.sql",
@@ -72,9 +78,14 @@ extension_sql_file!(
     requires = ["targets"]
 );
 extension_sql_file!(
+    "../sql/schema/3_scan.sql",
+    name = "scan_functions",
+    requires = ["functions"]
+);
+extension_sql_file!(
     "../sql/schema/4_views.sql",
     name = "views",
-    requires = ["functions"]
+    requires = ["functions", "scan_functions"]
 );
 extension_sql_file!(
     "../sql/schema/5_rights.sql",

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use pgfsbench_core::{
     helper::Storage,
-    spec::{Bound, Kind, Spec, Stage},
+    spec::{Bound, Cache, Kind, Spec, Stage},
     units::{format_bytes, format_count},
 };
 use serde::Deserialize;
@@ -79,11 +79,34 @@ pub fn check(spec: &Spec, state: &ServerState) -> Result<(), Fault> {
         let place = environment::wal_location();
         return room_on(place.as_ref(), state.wal_segment_bytes, "tests");
     }
+    if spec.workload.kind() == Kind::Scan && spec.stage != Stage::LoadOnly {
+        check_cold(spec, environment::data_location().as_ref())?;
+    }
     if !spec.force {
         check_neighbours(state)?;
         check_transaction_ids(spec, state)?;
     }
     check_room(spec, state)
+}
+
+/// Filesystems whose pages the kernel cannot be asked to forget: in memory, or with a cache of their own.
+const NEVER_COLD: [&str; 4] = ["tmpfs", "ramfs", "zfs", "bcachefs"];
+
+/// Refuses a cold cache where there is none.
+fn check_cold(spec: &Spec, place: Option<&Location>) -> Result<(), Fault> {
+    let filesystem = place
+        .and_then(Location::mount)
+        .map(|mount| mount.fs_type.as_str());
+    let never = filesystem.filter(|name| NEVER_COLD.contains(name));
+    let Some(name) = never.filter(|_| spec.options.cache == Cache::Cold) else {
+        return Ok(());
+    };
+    Err(Fault::new(
+        sqlstate::NOT_IN_THIS_STATE,
+        format!("the cache of a table on {name} cannot be emptied"),
+    )
+    .detail("The kernel is asked to forget its pages, which does nothing for a filesystem in memory or with a cache of its own.")
+    .hint("Use a target on another filesystem, or the option \"cache\": \"warm\"."))
 }
 
 fn check_neighbours(state: &ServerState) -> Result<(), Fault> {

@@ -11,7 +11,7 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-use pgfsbench_core::units::format_bytes;
+use pgfsbench_core::{spec::Spec, units::format_bytes};
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 
@@ -44,7 +44,10 @@ pub struct Wanted {
     pub server_user: String,
     /// Whether it has data checksums.
     pub data_checksums: bool,
-    /// Scale, as in pgbench.
+    /// What the tables are: pgbench's, or that of a scan with such rows.
+    #[serde(default = "of_pgbench")]
+    pub contents: String,
+    /// Scale, as in pgbench; of a scan, millions of rows.
     pub scale: u32,
     /// Fillfactor of the tables.
     pub fillfactor: u8,
@@ -52,7 +55,20 @@ pub struct Wanted {
     pub unlogged: bool,
 }
 
+/// What all data were before there were others.
+fn of_pgbench() -> String {
+    "pgbench".into()
+}
+
 impl Wanted {
+    /// What the tables of a run are.
+    pub fn contents_of(spec: &Spec) -> String {
+        match spec.options.payload {
+            Some(payload) => format!("scan, {}", payload.name()),
+            None => of_pgbench(),
+        }
+    }
+
     /// What `postgres` is there.
     pub fn identity_of(postgres: &Path) -> Result<(u64, i64), Fault> {
         let file = fs::metadata(postgres).map_err(|e| failed("look at", postgres, &e))?;

@@ -24,15 +24,17 @@ pub fn insert_run(
     requested_by: &str,
     status: &str,
 ) -> Result<i64, Fault> {
-    use pgfsbench_core::spec::Bound;
+    use pgfsbench_core::spec::{Bound, Kind};
     let (duration_ms, transactions) = match spec.bound {
         Bound::DurationMs(ms) => (Some(ms), None),
         Bound::Transactions(n) => (None, Some(n)),
     };
+    let kind = spec.workload.kind();
+    let transactions = transactions.filter(|_| kind.takes("transactions"));
     let row = json!({
         "status": status, "target": spec.target, "workload": spec.workload.as_str(),
         "scale": (spec.has_tables() && !spec.is_chosen_there("scale")).then_some(spec.scale),
-        "clients": (!spec.is_chosen_there("clients") && !spec.is_chosen_there("writers")).then_some(spec.clients), "transactions": transactions, "rate": spec.rate,
+        "clients": (kind != Kind::Scan && !spec.is_chosen_there("clients") && !spec.is_chosen_there("writers")).then_some(spec.clients), "transactions": transactions, "rate": spec.rate,
         "latency_limit_ms": spec.latency_limit_ms, "seed": spec.seed, "label": spec.label, "forced": spec.force,
         "used": spec, "requested_by": requested_by,
         "duration": duration_ms.map(|ms| format!("{ms} ms")),
@@ -316,6 +318,8 @@ pub const TABLES: &[Table] = &[
     Table::new("finding", "code"),
     Table::new("sample", "second"),
     Table::new("wait_event", "second, wait_event_type, wait_event"),
+    Table::new("scan", "scan"),
+    Table::new("scan_read", "readers, block_bytes"),
     Table::new("fsync", "method, writes, writers"),
 ];
 
@@ -345,8 +349,8 @@ pub fn import(
         &format!(
             "UPDATE fsbench.run_log r SET (used, {columns}) = (SELECT \
                  r.used || jsonb_build_object('bound', n.used->'bound', 'warmup_ms', n.used->'warmup_ms', \
-                   'scale', n.scale, 'clients', n.clients) || CASE WHEN n.used #> '{{options,writers}}' IS NULL THEN '{{}}' \
-                     ELSE jsonb_build_object('options', r.used->'options' || jsonb_build_object('writers', n.used #> '{{options,writers}}')) END, {values} \
+                   'scale', n.scale, 'clients', n.clients) || jsonb_build_object('options', coalesce(r.used->'options', '{{}}') || coalesce((SELECT jsonb_object_agg(key, value) \
+                     FROM jsonb_each(n.used->'options') WHERE key IN ('writers', 'degrees', 'loaders', 'readers')), '{{}}')), {values} \
                FROM jsonb_populate_record(NULL::fsbench.run_log, $2::jsonb->'run' || jsonb_build_object( \
                  'ended_at', clock_timestamp(), 'phases', $3::jsonb)) n) \
              WHERE r.run_id = $1::bigint"

@@ -8,7 +8,7 @@ use std::{
     },
 };
 
-use pgfsbench_core::spec::Spec;
+use pgfsbench_core::spec::{Kind, Spec};
 use rustix::fs::syncfs;
 
 use crate::{
@@ -20,7 +20,8 @@ use crate::{
         process::{self, Database},
         session, shmem, utility, xact,
     },
-    workload::pgbench,
+    scanner,
+    workload::{pgbench, scan},
 };
 
 /// What a worker is launched for; its argument.
@@ -35,6 +36,14 @@ pub enum Task {
     Checkpoint = 4,
     /// Read the balances into the task's report.
     Verify = 3,
+    /// Create the table of a run of scans, for others to load.
+    Create = 5,
+    /// Let the table be scanned by as many workers as the run asks for.
+    AllowWorkers = 6,
+    /// Put that table into the cache, or out of it.
+    Prepare = 7,
+    /// The same, and scan it.
+    Scan = 8,
 }
 
 /// The serial number of the run that this process belongs to. Written once, by it.
@@ -95,9 +104,18 @@ fn work(task: i32, board: &Board, request: &Request) -> Result<(), Fault> {
     if task == Task::Load as i32 {
         load(board, &spec)
     } else if task == Task::Vacuum as i32 {
-        vacuum(board)
+        vacuum(board, &spec)
     } else if task == Task::Checkpoint as i32 {
         checkpoint(board)
+    } else if task == Task::Create as i32 {
+        xact::transaction(|| scan::create(&spec))
+    } else if task == Task::AllowWorkers as i32 {
+        let most = spec.options.degrees.last().copied().unwrap_or(1);
+        xact::transaction(|| scan::allow_workers(most))
+    } else if task == Task::Prepare as i32 {
+        scanner::prepare(board, &spec)
+    } else if task == Task::Scan as i32 {
+        scanner::scan(board, &spec)
     } else {
         verify(board)
     }
@@ -111,17 +129,25 @@ fn stop_if_told(board: &Board) -> Result<(), Fault> {
 }
 
 fn load(board: &Board, spec: &Spec) -> Result<(), Fault> {
+    let progress = |rows| {
+        board.run.done.store(rows, Relaxed);
+        stop_if_told(board)
+    };
     xact::transaction(|| {
-        pgbench::load(spec, |rows| {
-            board.run.done.store(rows, Relaxed);
-            stop_if_told(board)
-        })
-    })?;
-    Ok(())
+        if spec.workload.kind() == Kind::Scan {
+            scan::create(spec)?;
+            scan::load(spec, 0, 1, progress)
+        } else {
+            pgbench::load(spec, progress)
+        }
+    })
 }
 
-fn vacuum(board: &Board) -> Result<(), Fault> {
-    let statements = pgbench::VACUUM.iter().chain(&pgbench::PRIMARY_KEYS);
+fn vacuum(board: &Board, spec: &Spec) -> Result<(), Fault> {
+    let statements = match spec.workload.kind() {
+        Kind::Scan => scan::VACUUM.iter().chain(&[]),
+        Kind::Transactions | Kind::Fsync => pgbench::VACUUM.iter().chain(&pgbench::PRIMARY_KEYS),
+    };
     for (done, statement) in statements.enumerate() {
         stop_if_told(board)?;
         board.run.done.store(done as u64, Relaxed);

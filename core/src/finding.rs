@@ -5,11 +5,12 @@
 
 mod facts;
 mod rules;
+mod scan;
 mod storage;
 
 use serde::{Deserialize, Serialize};
 
-pub use facts::{Place, RunFacts, StorageFacts, XminHolder, XminHolderKind};
+pub use facts::{Place, RunFacts, ScanFacts, StorageFacts, XminHolder, XminHolderKind};
 pub use storage::{NOT_RELEASED, not_released};
 
 /// How much a finding says against a run; ordered.

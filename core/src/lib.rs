@@ -13,6 +13,7 @@
 //! - [`random`]: streams of random numbers that are the same on every machine.
 //! - [`hist`]: latency histograms, in shared memory and to compute with.
 //! - [`knee`]: where a scaling curve stops rising.
+//! - [`scan`]: the workload of that name.
 //! - [`stats`]: moments, stalls and drift of a run's seconds.
 //! - [`proc`]: mounts, memory and processors from the texts in /proc.
 //! - [`units`]: sizes and scales, parsed and written.
@@ -32,6 +33,7 @@ pub mod pacing;
 pub mod proc;
 pub mod random;
 pub mod refusal;
+pub mod scan;
 pub mod spec;
 pub mod stats;
 pub mod units;

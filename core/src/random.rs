@@ -22,6 +22,8 @@ pub enum Purpose {
     Order = 3,
     /// Bootstrap resamples.
     Resample = 4,
+    /// The contents of rows.
+    Payload = 5,
 }
 
 /// One stream of random numbers.

@@ -8,6 +8,7 @@ mod check;
 mod json;
 mod kind;
 mod resolve;
+mod scan;
 
 use std::collections::BTreeMap;
 
@@ -15,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     fsync::{self, Method},
+    scan::Payload,
     units,
 };
 
@@ -44,15 +46,18 @@ pub enum Workload {
     SelectOnly,
     /// Writes and syncs a file as WAL is written and synced.
     Fsync,
+    /// Parallel `SELECT count(*)`.
+    Scan,
 }
 
 impl Workload {
     /// All of them, in the order in which they are listed to people.
-    pub const ALL: [Workload; 4] = [
+    pub const ALL: [Workload; 5] = [
         Self::Tpcb,
         Self::TpcbSimpleUpdate,
         Self::SelectOnly,
         Self::Fsync,
+        Self::Scan,
     ];
 
     /// Its name in SQL.
@@ -62,6 +67,7 @@ impl Workload {
             Self::TpcbSimpleUpdate => "tpcb-simple-update",
             Self::SelectOnly => "select-only",
             Self::Fsync => "fsync",
+            Self::Scan => "scan",
         }
     }
 
@@ -72,6 +78,7 @@ impl Workload {
             "tpcb-simple-update" | "simple-update" => Some(Self::TpcbSimpleUpdate),
             "select-only" => Some(Self::SelectOnly),
             "fsync" => Some(Self::Fsync),
+            "scan" => Some(Self::Scan),
             _ => None,
         }
     }
@@ -112,6 +119,8 @@ pub enum Cache {
     Warm,
     /// Nothing of the data.
     Cold,
+    /// The same, and all of the data are in shared buffers; for the workload `scan` only.
+    SharedBuffers,
 }
 
 /// Which part of a run this server does: how a target's server gets its data.
@@ -161,6 +170,24 @@ pub struct Options {
     /// Workload `fsync`: how many write at the same time, in ascending order. Empty for other workloads.
     #[serde(skip_serializing_if = "is_default")]
     pub writers: Vec<u32>,
+    /// Workload `scan`: numbers of parallel workers, in ascending order. Empty for other workloads.
+    #[serde(skip_serializing_if = "is_default")]
+    pub degrees: Vec<u32>,
+    /// Workload `scan`: how often each degree is measured.
+    #[serde(skip_serializing_if = "is_default")]
+    pub repeats: Option<u32>,
+    /// Workload `scan`: whether the leader takes part.
+    #[serde(skip_serializing_if = "is_default")]
+    pub leader: Option<bool>,
+    /// Workload `scan`: what a row is.
+    #[serde(skip_serializing_if = "is_default")]
+    pub payload: Option<Payload>,
+    /// Workload `scan`: how many load at the same time.
+    #[serde(skip_serializing_if = "is_default")]
+    pub loaders: Option<u32>,
+    /// Workload `scan`: how many processes at a time read the table's files without the executor, one number after the other.
+    #[serde(skip_serializing_if = "is_default")]
+    pub readers: Option<Vec<u32>>,
 }
 
 /// What only concerns targets is not stored with other runs.
@@ -175,7 +202,12 @@ impl Options {
         Self {
             wait_for_helper_ms: own.wait_for_helper_ms,
             data: own.data,
-            cache: own.cache,
+            // A scan has its table warm or cold wherever it is made.
+            cache: if self.degrees.is_empty() {
+                own.cache
+            } else {
+                self.cache
+            },
             ..self.clone()
         }
     }
@@ -204,6 +236,12 @@ impl Default for Options {
             cache: Cache::Warm,
             methods: Vec::new(),
             writers: Vec::new(),
+            degrees: Vec::new(),
+            repeats: None,
+            leader: None,
+            payload: None,
+            loaders: None,
+            readers: None,
         }
     }
 }
@@ -264,6 +302,9 @@ impl Spec {
         if !self.has_tables() {
             return 0;
         }
+        if let Some(payload) = self.options.payload {
+            return payload.bytes(self.scale);
+        }
         units::bytes_for_scale_at(self.scale, self.options.fillfactor)
     }
 
@@ -274,7 +315,8 @@ impl Spec {
 
     /// Worker slots that the run takes at its peak.
     pub fn workers(&self) -> u32 {
-        self.clients + OVERHEAD_WORKERS
+        let degree = self.options.degrees.last().copied().unwrap_or(0);
+        self.clients.max(degree) + OVERHEAD_WORKERS
     }
 
     /// Scheduled transactions a second of one client. None without a rate.
@@ -338,12 +380,14 @@ impl Spec {
                 parts.push(format!("writers {}", writers.join(" ")));
             }
         }
-        parts.push(match self.bound {
-            Bound::DurationMs(ms) => format!("{} measured", seconds(ms)),
+        match self.bound {
+            _ if kind == Kind::Scan => parts.extend(self.scan_parts()),
+            Bound::DurationMs(ms) => parts.push(format!("{} measured", seconds(ms))),
             Bound::Transactions(n) => {
-                format!("{} per client", units::format_count(n, "transaction"))
+                let each = units::format_count(n, "transaction");
+                parts.push(format!("{each} per client"));
             }
-        });
+        }
         parts.extend(
             self.rate
                 .map(|rate| format!("{rate} transactions per second scheduled")),
@@ -372,6 +416,30 @@ impl Spec {
             text += &format!(" ({})", remarks.join("; "));
         }
         text
+    }
+}
+
+impl Spec {
+    /// What is to be known of a run of the workload `scan`.
+    fn scan_parts(&self) -> Vec<String> {
+        let options = &self.options;
+        let mut parts = Vec::new();
+        if !self.is_chosen_there("scale") {
+            parts.push(units::format_bytes(self.data_bytes()));
+        }
+        if !self.is_chosen_there("degrees") {
+            let degrees: Vec<String> = options.degrees.iter().map(u32::to_string).collect();
+            parts.push(format!("degrees {}", degrees.join(" ")));
+        }
+        let repeats = u64::from(options.repeats.unwrap_or(1));
+        parts.push(units::format_count(repeats, "repeat"));
+        let cache = match options.cache {
+            Cache::Warm => "warm page cache",
+            Cache::Cold => "cold cache",
+            Cache::SharedBuffers => "warm shared buffers",
+        };
+        parts.push(cache.into());
+        parts
     }
 }
 

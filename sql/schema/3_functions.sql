@@ -169,7 +169,7 @@ CREATE FUNCTION fsbench.alter_target(target text, filesystem text DEFAULT NULL, 
     AS 'MODULE_PATHNAME', 'fsbench_alter_target_wrapper';
 COMMENT ON FUNCTION fsbench.alter_target IS 'Changes what is given of a target, takes back what reset names (arguments of create_target), and leaves the rest; refused while a run is on it';
 
-CREATE FUNCTION fsbench._prepared_data(OUT scale integer, OUT fillfactor integer, OUT unlogged boolean, OUT data_checksums boolean,
+CREATE FUNCTION fsbench._prepared_data(OUT contents text, OUT scale integer, OUT fillfactor integer, OUT unlogged boolean, OUT data_checksums boolean,
     OUT postgres text, OUT bytes bigint, OUT created_epoch bigint, OUT used_epoch bigint, OUT directory text) RETURNS SETOF record
     LANGUAGE c VOLATILE PARALLEL UNSAFE
     AS 'MODULE_PATHNAME', 'fsbench_prepared_data_wrapper';

@@ -110,11 +110,12 @@ $$;
 COMMENT ON FUNCTION fsbench.describe_devices IS 'Has the helper look at the devices of its configuration again, and shows fsbench.device';
 
 CREATE VIEW fsbench.prepared_data AS
-    SELECT scale, fillfactor, unlogged, data_checksums, postgres, bytes, to_timestamp(created_epoch) AS created_at,
+    SELECT contents, scale, fillfactor, unlogged, data_checksums, postgres, bytes, to_timestamp(created_epoch) AS created_at,
         to_timestamp(used_epoch) AS used_at, directory
     FROM fsbench._prepared_data();
 COMMENT ON VIEW fsbench.prepared_data IS 'Data that were loaded once and are copied to targets. How much is kept is set by pgfsbench.prepared_data_limit; fsbench.drop_prepared_data() removes all';
-COMMENT ON COLUMN fsbench.prepared_data.scale IS 'Scale as in pgbench';
+COMMENT ON COLUMN fsbench.prepared_data.contents IS 'What the tables are: pgbench, or scan with the kind of its rows';
+COMMENT ON COLUMN fsbench.prepared_data.scale IS 'Scale as in pgbench; of a scan, millions of rows';
 COMMENT ON COLUMN fsbench.prepared_data.fillfactor IS 'Fillfactor of the tables';
 COMMENT ON COLUMN fsbench.prepared_data.unlogged IS 'Whether the tables are unlogged';
 COMMENT ON COLUMN fsbench.prepared_data.data_checksums IS 'Whether the cluster has data checksums';

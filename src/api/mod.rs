@@ -10,6 +10,7 @@ mod guard;
 mod helper;
 mod install;
 mod judge;
+mod knee;
 mod lease;
 mod prepared_data;
 mod progress;

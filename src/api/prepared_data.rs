@@ -14,6 +14,7 @@ fn fsbench_prepared_data() -> Result<
     TableIterator<
         'static,
         (
+            name!(contents, String),
             name!(scale, i32),
             name!(fillfactor, i32),
             name!(unlogged, bool),
@@ -32,6 +33,7 @@ fn fsbench_prepared_data() -> Result<
         .into_iter()
         .map(|(path, note)| {
             (
+                note.wanted.contents,
                 note.wanted.scale as i32,
                 i32::from(note.wanted.fillfactor),
                 note.wanted.unlogged,

@@ -38,7 +38,12 @@ impl Ticket {
 
 /// The setting max_worker_processes.
 pub fn max_worker_processes() -> Result<i64, Fault> {
-    let text = sql::read("SELECT current_setting('max_worker_processes')", &[])?;
+    number("max_worker_processes")
+}
+
+/// A setting that is a number without a unit.
+fn number(setting: &str) -> Result<i64, Fault> {
+    let text = sql::read("SELECT current_setting($1)", &[Some(setting)])?;
     Ok(text.and_then(|text| text.parse().ok()).unwrap_or(0))
 }
 
@@ -78,6 +83,12 @@ fn facts(target: Option<&str>) -> Result<Facts, Fault> {
             ENOUGH
         },
         max_worker_processes: if here { slots as u32 } else { ENOUGH },
+        max_parallel_workers: if here {
+            number("max_parallel_workers")? as u32
+        } else {
+            ENOUGH
+        },
+        server_is_another: !here,
         max_clients: if far { ENOUGH } else { settings::max_clients() },
         data_free_bytes: free.map_or(0, |(free, _)| free),
         targets: if here {

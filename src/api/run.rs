@@ -194,8 +194,12 @@ fn run(asked: &Asked) -> Result<crate::outcome::Row, Fault> {
                     "Everything about it: SELECT * FROM fsbench.result WHERE run_id = {run_id}; \
                      {}, what can mislead in fsbench.finding.",
                     match spec.workload.kind() {
-                        Kind::Transactions => "each second is in fsbench.sample",
-                        Kind::Fsync => "each test is in fsbench.fsync",
+                        Kind::Transactions => "each second is in fsbench.sample".to_owned(),
+                        Kind::Fsync => "each test is in fsbench.fsync".to_owned(),
+                        Kind::Scan => format!(
+                            "each scan is in fsbench.scan, the curve is fsbench.scan_curve({run_id}), \
+                             and its knee fsbench.scan_knee({run_id})"
+                        ),
                     }
                 )),
             );

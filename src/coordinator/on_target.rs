@@ -159,6 +159,9 @@ impl Run {
             ("max_worker_processes", workers.to_string()),
             ("cluster_name", cluster_name(self.run_id)),
         ];
+        if let Some(degree) = self.spec.options.degrees.last() {
+            needed.push(("max_parallel_workers", degree.to_string()));
+        }
         needed.extend(further.iter().cloned());
         server.configure(&Settings {
             copied,

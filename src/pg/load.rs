@@ -1,8 +1,12 @@
-//! Fast loading of a table that this transaction has created: frozen tuples by heap_multi_insert, as COPY FREEZE makes them,
-//! without the detour over text.
+//! Fast loading of a table that nobody else can see: frozen tuples by heap_multi_insert, as COPY FREEZE makes them, without the
+//! detour over text.
 
 use std::ffi::CString;
 
+use pgfsbench_core::{
+    random::{Purpose, Stream},
+    scan::{Named, Payload},
+};
 use pgrx::pg_sys;
 
 use crate::{
@@ -24,16 +28,112 @@ pub struct Accounts {
     pub wide: bool,
 }
 
+/// Which rows of a table are to be loaded, by number from 0.
+#[derive(Clone, Copy)]
+pub struct Range {
+    /// The first.
+    pub from: u64,
+    /// The one after the last.
+    pub to: u64,
+}
+
 /// Loads pgbench_accounts in the current transaction, which must have created it. `progress` gets the rows done so far.
 pub fn accounts(
     table: &str,
     accounts: Accounts,
+    progress: impl FnMut(u64) -> Result<(), Fault>,
+) -> Result<(), Fault> {
+    let rows = Range {
+        from: 0,
+        to: accounts.rows,
+    };
+    // SAFETY: the columns are int4 or int8, int4, int4, char(84): the fixed-width columns stand first and none is null, so that
+    // their places are known. Nobody else can see the table, which is what makes frozen tuples right.
+    unsafe {
+        fill(
+            table,
+            rows,
+            |descriptor| account(descriptor, accounts.wide),
+            |n, row| {
+                let bid = (n / accounts.per_branch) as i32 + 1;
+                if accounts.wide {
+                    (row as *mut i64).write(n as i64 + 1);
+                    (row.add(8) as *mut i32).write(bid);
+                } else {
+                    (row as *mut i32).write(n as i32 + 1);
+                    (row.add(4) as *mut i32).write(bid);
+                }
+            },
+            progress,
+        )
+    }
+}
+
+/// Loads some rows of the table of the workload `scan`: with others that load other rows in transactions of their own, or alone.
+/// The table must be in a database that nobody reads before all of them have ended, and that is dropped when one of them fails.
+pub fn scanned(
+    table: &str,
+    payload: Payload,
+    rows: Range,
+    seed: i64,
+    progress: impl FnMut(u64) -> Result<(), Fault>,
+) -> Result<(), Fault> {
+    // A stream for each loader, by its first row.
+    let mut random = Stream::new((seed as u64).wrapping_add(rows.from), 0, Purpose::Payload);
+    // SAFETY: the tables have the columns of `Payload::columns`; nothing is null. Nobody reads the table before all of it is
+    // there, or it is dropped, which is what makes frozen tuples right.
+    unsafe {
+        match payload {
+            Payload::Named(Named::Bit200) => fill(
+                table,
+                rows,
+                |descriptor| bits(descriptor),
+                |_, _| {},
+                progress,
+            ),
+            Payload::Named(Named::Accounts) => fill(
+                table,
+                rows,
+                |descriptor| account(descriptor, true),
+                |n, row| {
+                    (row as *mut i64).write(n as i64 + 1);
+                    (row.add(8) as *mut i32).write((n / 100_000) as i32 + 1);
+                },
+                progress,
+            ),
+            Payload::Bytes(length) => {
+                let header = if length <= 126 { 1 } else { 4 };
+                fill(
+                    table,
+                    rows,
+                    |descriptor| bytes(descriptor, length),
+                    |_, row| {
+                        let data = std::slice::from_raw_parts_mut(row.add(header), length as usize);
+                        for part in data.chunks_mut(8) {
+                            part.copy_from_slice(&random.bits().to_le_bytes()[..part.len()]);
+                        }
+                    },
+                    progress,
+                )
+            }
+        }
+    }
+}
+
+/// Fills a table of schema public with copies of one row, each changed by `patch`, which gets its number and its data.
+///
+/// # Safety
+/// In a transaction. `make` must give a tuple of the table, and `patch` must write within its data. Nobody may read the table
+/// before it is complete, or known to be dropped.
+unsafe fn fill(
+    table: &str,
+    wanted: Range,
+    make: impl Fn(pg_sys::TupleDesc) -> pg_sys::HeapTuple,
+    mut patch: impl FnMut(u64, *mut u8),
     mut progress: impl FnMut(u64) -> Result<(), Fault>,
 ) -> Result<(), Fault> {
     let name = CString::new(table).map_err(|e| Fault::new(sqlstate::INTERNAL, e.to_string()))?;
-    // SAFETY: in a transaction that has created the table and that nobody else can see, which is what makes frozen tuples
-    // right. Every tuple is made once by the server's own function from the table's descriptor (int4 or int8, int4, int4,
-    // char(84): the fixed-width columns stand first and none is null, so that their places are known), and owned by its
+    // SAFETY: every tuple is made once by the server's own function from the table's descriptor, and owned by its
     // slot. The batch's memory is reset after each call. On errors the transaction's abort frees all of it.
     unsafe {
         let oid = pg_sys::get_relname_relid(
@@ -45,7 +145,7 @@ pub fn accounts(
         let mut slots: Vec<*mut pg_sys::TupleTableSlot> = Vec::with_capacity(BATCH);
         let mut rows: Vec<*mut u8> = Vec::with_capacity(BATCH);
         for _ in 0..BATCH {
-            let tuple = row(descriptor, accounts.wide);
+            let tuple = make(descriptor);
             let data = (*tuple).t_data as *mut u8;
             rows.push(data.add((*(*tuple).t_data).t_hoff as usize));
             let slot =
@@ -62,19 +162,11 @@ pub fn accounts(
             pg_sys::ALLOCSET_DEFAULT_MAXSIZE as usize,
         );
         let command = pg_sys::GetCurrentCommandId(true);
-        let mut done = 0;
-        while done < accounts.rows {
-            let count = (accounts.rows - done).min(BATCH as u64);
+        let mut next = wanted.from;
+        while next < wanted.to {
+            let count = (wanted.to - next).min(BATCH as u64);
             for (i, row) in rows.iter().take(count as usize).enumerate() {
-                let n = done + i as u64;
-                let bid = (n / accounts.per_branch) as i32 + 1;
-                if accounts.wide {
-                    (*row as *mut i64).write(n as i64 + 1);
-                    (row.add(8) as *mut i32).write(bid);
-                } else {
-                    (*row as *mut i32).write(n as i32 + 1);
-                    (row.add(4) as *mut i32).write(bid);
-                }
+                patch(next + i as u64, *row);
             }
             let before = pg_sys::MemoryContextSwitchTo(memory);
             pg_sys::heap_multi_insert(
@@ -87,9 +179,9 @@ pub fn accounts(
             );
             pg_sys::MemoryContextSwitchTo(before);
             pg_sys::MemoryContextReset(memory);
-            done += count;
+            next += count;
             process::check_interrupts();
-            progress(done)?;
+            progress(next - wanted.from)?;
         }
         pg_sys::FreeBulkInsertState(bulk);
         for slot in slots {
@@ -105,7 +197,7 @@ pub fn accounts(
 ///
 /// # Safety
 /// `descriptor` must be that of pgbench_accounts.
-unsafe fn row(descriptor: pg_sys::TupleDesc, wide: bool) -> pg_sys::HeapTuple {
+unsafe fn account(descriptor: pg_sys::TupleDesc, wide: bool) -> pg_sys::HeapTuple {
     let blanks = super::plan::text_datum(&" ".repeat(84));
     let aid = if wide {
         pg_sys::Datum::from(0_i64)
@@ -117,4 +209,41 @@ unsafe fn row(descriptor: pg_sys::TupleDesc, wide: bool) -> pg_sys::HeapTuple {
     let mut nulls = [false; 4];
     // SAFETY: four values for the four columns; bpchar and text have the same form.
     unsafe { pg_sys::heap_form_tuple(descriptor, values.as_mut_ptr(), nulls.as_mut_ptr()) }
+}
+
+/// A row with 200 bits.
+///
+/// # Safety
+/// `descriptor` must be that of one column bit(200).
+unsafe fn bits(descriptor: pg_sys::TupleDesc) -> pg_sys::HeapTuple {
+    let mut content = 200_i32.to_ne_bytes().to_vec();
+    content.extend([0xaa; 25]);
+    // SAFETY: a bit string is its length in bits and its bits behind the header of all values of varying length.
+    unsafe { one_value(descriptor, &content) }
+}
+
+/// A row with so many bytes.
+///
+/// # Safety
+/// `descriptor` must be that of one column bytea.
+unsafe fn bytes(descriptor: pg_sys::TupleDesc, length: u32) -> pg_sys::HeapTuple {
+    // SAFETY: a bytea is its bytes behind that header.
+    unsafe { one_value(descriptor, &vec![0; length as usize]) }
+}
+
+/// A row with one value of varying length.
+///
+/// # Safety
+/// `descriptor` must be that of one column of such a type, and `content` what its values hold behind the header.
+unsafe fn one_value(descriptor: pg_sys::TupleDesc, content: &[u8]) -> pg_sys::HeapTuple {
+    let length = content.len() + pg_sys::VARHDRSZ;
+    // SAFETY: the memory is as long as header and content; it is freed with the transaction.
+    unsafe {
+        let value = pg_sys::palloc0(length) as *mut u8;
+        pgrx::set_varsize_4b(value as *mut pg_sys::varlena, length as i32);
+        std::ptr::copy_nonoverlapping(content.as_ptr(), value.add(pg_sys::VARHDRSZ), content.len());
+        let mut values = [pg_sys::Datum::from(value)];
+        let mut nulls = [false];
+        pg_sys::heap_form_tuple(descriptor, values.as_mut_ptr(), nulls.as_mut_ptr())
+    }
 }

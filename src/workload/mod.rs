@@ -1,3 +1,4 @@
 //! The workloads: how each creates and loads its tables, what a transaction does, and how a run is verified.
 
 pub mod pgbench;
+pub mod scan;

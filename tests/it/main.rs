@@ -15,6 +15,7 @@ mod luck;
 mod preload;
 mod refusals;
 mod rights;
+mod scan;
 mod smoke;
 mod space;
 mod steady;

@@ -1,9 +1,11 @@
 //! What is known of a run when it is judged.
 
+mod scan;
 mod storage;
 
 use serde::{Deserialize, Serialize};
 
+pub use scan::ScanFacts;
 pub use storage::StorageFacts;
 
 use crate::spec::{Spec, Workload};
@@ -58,6 +60,8 @@ pub struct RunFacts {
     pub seconds_tps: Option<Vec<f64>>,
     /// The storage.
     pub storage: StorageFacts,
+    /// The scans.
+    pub scan: ScanFacts,
 }
 
 impl RunFacts {

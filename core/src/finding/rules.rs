@@ -1,6 +1,6 @@
 //! The rules, one function each. `?` on a fact that is not known ends a rule without a finding.
 
-use super::{Finding, RunFacts, Severity, storage};
+use super::{Finding, RunFacts, Severity, scan, storage};
 use crate::spec::Workload;
 use crate::stats;
 use crate::units::{format_bytes, format_count};
@@ -37,6 +37,8 @@ pub const ALL: &[Rule] = &[
     log_checkpoints_off,
     storage::mount_options_not_shown,
     storage::properties_not_in_force,
+    scan::workers_not_launched,
+    scan::cpu_bound,
 ];
 
 /// What a quick look cannot help is only told.
@@ -48,29 +50,34 @@ fn unless_quick(facts: &RunFacts) -> Severity {
     }
 }
 
+/// Whether it is measured how fast something is written, so that what a commit promises matters.
+fn commits(facts: &RunFacts) -> bool {
+    facts.workload != Some(Workload::Scan)
+}
+
 fn fsync_off(facts: &RunFacts) -> Option<Finding> {
-    (!facts.fsync?).then(|| {
+    (!facts.fsync? && commits(facts)).then(|| {
         let hint = "Set fsync to on and reload: without it nothing waits for storage, and a crash loses the database.";
         Finding::new("fsync_off", Severity::Invalid, "fsync is off", hint)
     })
 }
 
 fn synchronous_commit_off(facts: &RunFacts) -> Option<Finding> {
-    (facts.synchronous_commit.as_deref()? == "off").then(|| {
+    (facts.synchronous_commit.as_deref()? == "off" && commits(facts)).then(|| {
         let hint = "Commits did not wait for WAL to be on disk: compare such a run only with others like it.";
         Finding::new("synchronous_commit_off", Severity::Warning, "synchronous_commit is off", hint)
     })
 }
 
 fn full_page_writes_off(facts: &RunFacts) -> Option<Finding> {
-    (!facts.full_page_writes?).then(|| {
+    (!facts.full_page_writes? && commits(facts)).then(|| {
         let hint = "Keep it off only on a filesystem that never tears a page; else set full_page_writes to on and reload.";
         Finding::new("full_page_writes_off", Severity::Warning, "full_page_writes is off", hint)
     })
 }
 
 fn unlogged(facts: &RunFacts) -> Option<Finding> {
-    facts.unlogged?.then(|| {
+    (facts.unlogged? && commits(facts)).then(|| {
         let hint = "Commits did not wait for storage, and a crash empties the tables: compare such a run only with others like it.";
         Finding::new("unlogged", Severity::Warning, "the tables are unlogged", hint)
     })
@@ -88,6 +95,10 @@ fn clients_exceed_branches(facts: &RunFacts) -> Option<Finding> {
 /// Data that fits in shared_buffers fits in RAM too: only the stronger is told.
 fn data_fits(facts: &RunFacts) -> Option<Finding> {
     let data = facts.data_bytes?;
+    if facts.workload == Some(Workload::Scan) {
+        // What is in memory is what was asked for.
+        return None;
+    }
     let known = |bytes: Option<u64>| bytes.map_or("unknown".into(), format_bytes);
     let (code, place) = if facts.shared_buffers_bytes.is_some_and(|b| data <= b) {
         ("data_fits_shared_buffers", "shared_buffers")

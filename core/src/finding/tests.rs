@@ -47,6 +47,10 @@ fn clean() -> RunFacts {
         failed: Some(0),
         skipped: Some(0),
         seconds_tps: Some((0..60).map(|i| 1000.0 + f64::from(i % 7) * 10.0).collect()),
+        scan: ScanFacts {
+            degrees_not_launched: Some(vec![]),
+            ..ScanFacts::default()
+        },
         storage: StorageFacts {
             mount_options_not_shown: Some(vec![]),
             properties_not_in_force: Some(vec![]),
@@ -249,6 +253,25 @@ fn what_was_asked_of_a_filesystem_and_is_not_in_force() {
         => "mount_options_not_shown", Warning, "mount options asked for, but not shown by the kernel: nobarrier, foo=1");
     finds!({storage: StorageFacts { properties_not_in_force: Some(vec!["atime=off".into()]), ..clean().storage }}
         => "properties_not_in_force", Warning, "properties asked for, but not in force: atime=off");
+}
+
+#[test]
+fn scans() {
+    let scan = |scan, read, cold| ScanFacts {
+        gb_per_second: Some(scan),
+        read_gb_per_second: Some(read),
+        cold: Some(cold),
+        ..clean().scan
+    };
+    finds!({scan: ScanFacts { degrees_not_launched: Some(vec![16, 32]), ..clean().scan }} => "workers_not_launched", Warning,
+        "not all workers were there at degree 16, 32");
+    let message = "scans were bound by the processor: 1.00 GB/s at their fastest, and 3.00 GB/s when the same files were read without the executor";
+    finds!({scan: scan(1.0, 3.0, true)} => "cpu_bound", Warning, message);
+    finds!({scan: scan(1.0, 3.0, false)} => "cpu_bound", Info, message);
+    finds_nothing!(scan: scan(0.9, 1.0, true));
+    // Nothing waits for a commit, and what is in memory is what was asked for.
+    finds_nothing!(workload: Some(Workload::Scan), unlogged: Some(true), fsync: Some(false), checkpoints: Some(0),
+        data_bytes: Some(1), full_page_writes: Some(false), synchronous_commit: Some("off".into()));
 }
 
 #[test]

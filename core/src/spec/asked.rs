@@ -62,6 +62,10 @@ pub struct Facts {
     pub free_worker_slots: u32,
     /// The setting `max_worker_processes`.
     pub max_worker_processes: u32,
+    /// The setting `max_parallel_workers`.
+    pub max_parallel_workers: u32,
+    /// Whether the run is made by another server than the one that is asked.
+    pub server_is_another: bool,
     /// The setting `pgfsbench.max_clients`: the slots in shared memory.
     pub max_clients: u32,
     /// Free bytes on the data directory's filesystem. Whether they suffice is checked elsewhere.

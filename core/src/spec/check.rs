@@ -38,8 +38,10 @@ pub fn target(name: Option<&str>, targets: &[String]) -> Result<String, Refusal>
 }
 
 /// Options that mean nothing where no server is made.
-pub fn options(options: &Options, target: &str) -> Result<(), Refusal> {
-    if options.data == Data::Loaded && options.cache == Cache::Cold {
+pub fn options(options: &Options, kind: Measures, target: &str) -> Result<(), Refusal> {
+    // A scan has its table warm or cold wherever it is made, and however it came there.
+    let is_scan = kind == Measures::Scan;
+    if !is_scan && options.data == Data::Loaded && options.cache == Cache::Cold {
         return Err(Refusal::argument(
             "option \"cache\" cannot be \"cold\" when \"data\" is \"loaded\"",
         )
@@ -51,7 +53,7 @@ pub fn options(options: &Options, target: &str) -> Result<(), Refusal> {
         "wait_for_helper_ms"
     } else if options.data != here.data {
         "data"
-    } else if options.cache != here.cache {
+    } else if !is_scan && options.cache != here.cache {
         "cache"
     } else {
         return Ok(());
@@ -101,10 +103,17 @@ pub fn not_of_workload(workload: Workload, what: &str, name: &str) -> Refusal {
     .detail(match workload.kind() {
         Measures::Transactions => "Other workloads have it.",
         Measures::Fsync => "It writes and syncs a file, and runs no transactions.",
+        Measures::Scan => "It scans a table at several degrees, and runs no transactions.",
     })
     .hint(match (workload.kind(), name) {
         (Measures::Fsync, "clients") => {
             r#"Leave it out, and say how many write at the same time by options => '{"writers": [1, 4]}'."#
+        }
+        (Measures::Scan, "clients") => {
+            r#"Leave it out, and say how many workers scan at the same time by options => '{"degrees": [1, 2, 4]}'."#
+        }
+        (Measures::Scan, "duration" | "transactions") => {
+            r#"Leave it out, and say how often each degree is measured by options => '{"repeats": 5}'."#
         }
         _ => "Leave it out.",
     })
@@ -180,6 +189,7 @@ pub fn worker_slots(clients: u32, kind: Measures, facts: &Facts) -> Result<(), R
     let who = match kind {
         Measures::Transactions => "client",
         Measures::Fsync => "writer",
+        Measures::Scan => "worker",
     };
     let free = facts.free_worker_slots;
     let needed = clients.saturating_add(OVERHEAD_WORKERS);

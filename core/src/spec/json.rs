@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::{Kind, Options, Workload, check};
+use super::{Kind, Options, Workload, check, scan};
 use crate::{
     fsync::{MOST_WRITERS, Method},
     refusal::{Refusal, quoted},
@@ -51,7 +51,16 @@ pub fn options(value: Option<&Value>, workload: Workload) -> Result<Options, Ref
             "unlogged" => options.unlogged = boolean(name, value)?,
             "sample" => options.sample = boolean(name, value)?,
             "data" => options.data = word(name, value, &["copied", "loaded"])?,
+            "cache" if workload == Workload::Scan => {
+                options.cache = word(name, value, &["warm", "shared_buffers", "cold"])?;
+            }
             "cache" => options.cache = word(name, value, &["warm", "cold"])?,
+            "degrees" => options.degrees = scan::degrees(name, value)?,
+            "repeats" => options.repeats = Some(scan::repeats(name, value)?),
+            "leader" => options.leader = Some(boolean(name, value)?),
+            "payload" => options.payload = Some(scan::payload(name, value)?),
+            "loaders" => options.loaders = Some(scan::loaders(name, value)?),
+            "readers" => options.readers = Some(scan::readers(name, value)?),
             "wait_for_helper_ms" => {
                 options.wait_for_helper_ms = whole_number(name, value, 0, LONGEST_WAIT_MS)?;
             }
@@ -64,7 +73,7 @@ pub fn options(value: Option<&Value>, workload: Workload) -> Result<Options, Ref
                 return Err(
                     Refusal::argument(format!("option {} does not exist", quoted(name)))
                         .detail("Names of options are in lower case.")
-                        .hint("Known options are \"cache\", \"data\", \"fillfactor\", \"lease_ms\", \"methods\", \"sample\", \"unlogged\", \"wait_for_helper_ms\" and \"writers\"."),
+                        .hint("Known options are \"cache\", \"data\", \"degrees\", \"fillfactor\", \"leader\", \"lease_ms\", \"loaders\", \"methods\", \"payload\", \"readers\", \"repeats\", \"sample\", \"unlogged\", \"wait_for_helper_ms\" and \"writers\"."),
                 );
             }
         }
@@ -114,7 +123,7 @@ fn setting_value(name: &str, value: &Value) -> Result<String, Refusal> {
     }
 }
 
-fn whole_number(name: &str, value: &Value, least: u64, most: u64) -> Result<u64, Refusal> {
+pub fn whole_number(name: &str, value: &Value, least: u64, most: u64) -> Result<u64, Refusal> {
     value
         .as_u64()
         .filter(|n| (least..=most).contains(n))
@@ -209,7 +218,7 @@ fn word<T: DeserializeOwned>(name: &str, value: &Value, words: &[&str]) -> Resul
     })
 }
 
-fn kind(value: &Value) -> &'static str {
+pub fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "a boolean",

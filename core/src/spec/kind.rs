@@ -10,6 +10,8 @@ pub enum Kind {
     Transactions,
     /// Writes to a file as those of WAL, and what it takes to have them on disk.
     Fsync,
+    /// Parallel scans of one table.
+    Scan,
 }
 
 /// Options of every workload: they concern where it is run.
@@ -23,6 +25,7 @@ impl Kind {
                 "scale",
                 "size",
                 "clients",
+                "duration",
                 "transactions",
                 "warmup",
                 "rate",
@@ -30,7 +33,8 @@ impl Kind {
                 "settings",
                 "keep",
             ],
-            Self::Fsync => &[],
+            Self::Fsync => &["duration"],
+            Self::Scan => &["scale", "size", "settings", "keep"],
         }
     }
 
@@ -39,6 +43,10 @@ impl Kind {
         match self {
             Self::Transactions => &["fillfactor", "unlogged", "sample", "data", "cache"],
             Self::Fsync => &["methods", "writers"],
+            Self::Scan => &[
+                "unlogged", "data", "cache", "degrees", "repeats", "leader", "payload", "loaders",
+                "readers",
+            ],
         }
     }
 
@@ -54,7 +62,7 @@ impl Kind {
 
     /// Whether any kind takes an option.
     pub fn is_option(option: &str) -> bool {
-        let mut kinds = [Self::Transactions, Self::Fsync].into_iter();
+        let mut kinds = [Self::Transactions, Self::Fsync, Self::Scan].into_iter();
         kinds.any(|kind| kind.takes_option(option))
     }
 }
@@ -65,6 +73,7 @@ impl Workload {
         match self {
             Self::Tpcb | Self::TpcbSimpleUpdate | Self::SelectOnly => Kind::Transactions,
             Self::Fsync => Kind::Fsync,
+            Self::Scan => Kind::Scan,
         }
     }
 }
@@ -75,6 +84,7 @@ pub fn check_parameters(workload: Workload, asked: &Asked) -> Result<(), Refusal
         ("scale", asked.scale.is_some()),
         ("size", asked.size.is_some()),
         ("clients", asked.clients.is_some()),
+        ("duration", asked.duration_us.is_some()),
         ("transactions", asked.transactions.is_some()),
         ("warmup", asked.warmup_us.is_some()),
         ("rate", asked.rate.is_some()),

@@ -12,10 +12,17 @@
 //! For the workload `fsync`:
 //! - methods: all; writers: 1, 2, 4 and 8, as far as they fit the free worker slots and `pgfsbench.max_clients`;
 //! - duration: 1 s for each test, but at most 40 s.
+//!
+//! For the workload `scan`:
+//! - scale: 10, that is, ten million rows;
+//! - degrees: 1, 2, 4, … up to twice the processors (at least 4), within `max_parallel_workers` and the free worker slots; each
+//!   5 times;
+//! - loaders: as many as processors, at most 8; readers: 1, as many as processors, and the largest degree, within
+//!   `pgfsbench.max_clients` and the free worker slots.
 
 use super::{
     Asked, Bound, Facts, Kind, OVERHEAD_WORKERS, Options, Spec, Stage, Workload, check, json,
-    kind::check_parameters,
+    kind::check_parameters, scan,
 };
 use crate::fsync::{self, Method};
 use crate::refusal::Refusal;
@@ -32,7 +39,7 @@ const QUICK_WARMUP_MS: u64 = 5_000;
 /// Within which such a run should end: a minute, less what cleaning up may take.
 const QUICK_WITHIN_MS: u64 = 55_000;
 /// Parameters that every workload has, of those that can be chosen.
-const OF_ALL: [&str; 2] = ["duration", "seed"];
+const OF_ALL: [&str; 1] = ["seed"];
 /// Clients and scale that are chosen.
 const CHOSEN_CLIENTS: u32 = 16;
 const CHOSEN_CLIENTS_PER_PROCESSOR: u32 = 4;
@@ -45,18 +52,22 @@ pub fn resolve(asked: &Asked, facts: &Facts) -> Result<Spec, Refusal> {
     check::keep(asked.keep, &target)?;
     let workload = check::workload(asked.workload.as_deref())?;
     check_parameters(workload, asked)?;
-    let scale = given_scale(asked, facts)?;
+    let kind = workload.kind();
+    let mut options = json::options(asked.options.as_ref(), workload)?;
+    let scale = given_scale(kind, &options, asked, facts)?;
     let bound = check::bound(asked.duration_us, asked.transactions)?;
     let warmup_ms = check::warmup(asked.warmup_us)?;
     let rate = check::rate(asked.rate)?;
     let latency_limit_ms = check::latency_limit(asked.latency_limit_ms)?;
     let settings = json::settings(asked.settings.as_ref())?;
-    let mut options = json::options(asked.options.as_ref(), workload)?;
-    check::options(&options, &target)?;
+    check::options(&options, kind, &target)?;
     let label = check::label(asked.label.as_deref())?;
-    let kind = workload.kind();
     let mut chosen = chosen_names(workload, asked);
     let mut chosen_there = chosen_there(kind, asked, facts);
+    let loaded_scale = match &asked.stage {
+        Stage::OnLoaded { scale, .. } => Some(*scale),
+        Stage::Whole | Stage::LoadOnly => None,
+    };
     let clients = match (kind, check::clients(asked.clients, facts)?) {
         (Kind::Transactions, Some(clients)) => clients,
         (Kind::Transactions, None) => chosen_clients(workload, scale, facts),
@@ -64,13 +75,19 @@ pub fn resolve(asked: &Asked, facts: &Facts) -> Result<Spec, Refusal> {
             choose_tests(&mut options, facts, &mut chosen, &mut chosen_there);
             check::writers(&options, bound, facts)?
         }
+        (Kind::Scan, _) => {
+            let most = scan::most_degree(&settings, facts);
+            let clients = scan::choose(&mut options, facts, most, &mut chosen, &mut chosen_there);
+            let scale = loaded_scale.or(scale).unwrap_or(scan::CHOSEN_SCALE);
+            let bytes = options.payload.unwrap_or_default().bytes(scale);
+            scan::check(&options, clients, most, bytes, &asked.stage, facts)?;
+            clients
+        }
     };
-    check::worker_slots(clients, kind, facts)?;
+    if kind != Kind::Scan {
+        check::worker_slots(clients, kind, facts)?;
+    }
 
-    let loaded_scale = match &asked.stage {
-        Stage::OnLoaded { scale, .. } => Some(*scale),
-        Stage::Whole | Stage::LoadOnly => None,
-    };
     let open = bound.is_none() && warmup_ms.is_none() && scale.is_none();
     Ok(Spec {
         target,
@@ -78,15 +95,18 @@ pub fn resolve(asked: &Asked, facts: &Facts) -> Result<Spec, Refusal> {
         scale: match kind {
             Kind::Transactions => loaded_scale.or(scale).unwrap_or(clients.max(CHOSEN_SCALE)),
             Kind::Fsync => 0,
+            Kind::Scan => loaded_scale.or(scale).unwrap_or(scan::CHOSEN_SCALE),
         },
         clients,
-        bound: bound.unwrap_or(Bound::DurationMs(match kind {
-            Kind::Transactions => QUICK_MS,
-            Kind::Fsync => quick_tests_ms(&options),
-        })),
+        bound: bound.unwrap_or(match kind {
+            Kind::Transactions => Bound::DurationMs(QUICK_MS),
+            Kind::Fsync => Bound::DurationMs(quick_tests_ms(&options)),
+            // It ends when all scans are made.
+            Kind::Scan => Bound::Transactions(u64::from(options.repeats.unwrap_or(1))),
+        }),
         warmup_ms: match kind {
             Kind::Transactions => warmup_ms.unwrap_or(chosen_warmup_ms(bound)),
-            Kind::Fsync => 0,
+            Kind::Fsync | Kind::Scan => 0,
         },
         rate,
         latency_limit_ms,
@@ -98,7 +118,7 @@ pub fn resolve(asked: &Asked, facts: &Facts) -> Result<Spec, Refusal> {
         keep: asked.keep,
         force: asked.force,
         chosen,
-        within_ms: open.then_some(QUICK_WITHIN_MS),
+        within_ms: (open && kind != Kind::Scan).then_some(QUICK_WITHIN_MS),
         chosen_there,
     })
 }
@@ -132,9 +152,15 @@ fn quick_tests_ms(options: &Options) -> u64 {
     (tests * QUICK_TEST_MS).min(QUICK_TESTS_MS)
 }
 
-fn given_scale(asked: &Asked, facts: &Facts) -> Result<Option<u32>, Refusal> {
+fn given_scale(
+    kind: Kind,
+    options: &Options,
+    asked: &Asked,
+    facts: &Facts,
+) -> Result<Option<u32>, Refusal> {
     match (asked.scale, asked.size.as_deref()) {
         (Some(scale), Some(size)) => Err(check::scale_and_size(scale, size)),
+        _ if kind == Kind::Scan => scan::scale(asked, options.payload.unwrap_or_default(), facts),
         (Some(scale), None) => check::scale(scale).map(Some),
         (None, Some(size)) => {
             units::scale_for_size(units::parse_size(size, facts.memory_bytes)?).map(Some)
@@ -146,7 +172,9 @@ fn given_scale(asked: &Asked, facts: &Facts) -> Result<Option<u32>, Refusal> {
 fn chosen_clients(workload: Workload, scale: Option<u32>, facts: &Facts) -> u32 {
     let branches = match workload {
         Workload::Tpcb => scale.unwrap_or(u32::MAX),
-        Workload::TpcbSimpleUpdate | Workload::SelectOnly | Workload::Fsync => u32::MAX,
+        Workload::TpcbSimpleUpdate | Workload::SelectOnly | Workload::Fsync | Workload::Scan => {
+            u32::MAX
+        }
     };
     CHOSEN_CLIENTS
         .min(

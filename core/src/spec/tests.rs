@@ -4,6 +4,7 @@ use serde_json::json;
 mod fsync;
 mod properties;
 mod refusals;
+mod scan;
 
 pub fn facts() -> Facts {
     Facts {
@@ -12,6 +13,8 @@ pub fn facts() -> Facts {
         shared_buffers_bytes: 128 << 20,
         free_worker_slots: 40,
         max_worker_processes: 64,
+        max_parallel_workers: 8,
+        server_is_another: false,
         max_clients: 64,
         data_free_bytes: 100 << 30,
         targets: vec!["nfs".into()],

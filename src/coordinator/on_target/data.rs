@@ -107,6 +107,7 @@ impl Run {
             pgfsbench_version: env!("CARGO_PKG_VERSION").into(),
             server_user: programs.user.clone(),
             data_checksums: target.data_checksums,
+            contents: Wanted::contents_of(&self.spec),
             scale: self.spec.scale,
             fillfactor: self.spec.options.fillfactor,
             unlogged: self.spec.options.unlogged,

@@ -205,7 +205,11 @@ impl Run {
         let quick = spec.is_quick();
         let (duration, transactions) = match spec.bound {
             Bound::DurationMs(ms) => (Some(format!("{ms} ms")).filter(|_| !quick), None),
-            Bound::Transactions(n) => (None, Some(n.to_string())),
+            // A scan has its own way to say how much.
+            Bound::Transactions(n) => (
+                None,
+                Some(n.to_string()).filter(|_| kind.takes("transactions")),
+            ),
         };
         let for_clients = xact::transaction(|| settings::of_session(&spec.settings))?;
         let options = Options {

@@ -52,7 +52,7 @@ fn names_that_do_not_exist() {
     .unwrap();
     assert_eq!(
         hint,
-        r#"Use one of "tpcb", "tpcb-simple-update", "select-only", "fsync"."#
+        r#"Use one of "tpcb", "tpcb-simple-update", "select-only", "fsync", "scan"."#
     );
 }
 

@@ -1,0 +1,17 @@
+//! What is known of the scans of a run.
+
+use serde::{Deserialize, Serialize};
+
+/// The workload `scan`. None is: not known.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ScanFacts {
+    /// Degrees of which a scan does not count, since not all of its workers were there.
+    pub degrees_not_launched: Option<Vec<u32>>,
+    /// How fast the table was scanned at the best degree, in 10^9 bytes per second.
+    pub gb_per_second: Option<f64>,
+    /// How fast its files were read without the executor, in pages of the server, at best.
+    pub read_gb_per_second: Option<f64>,
+    /// Whether the table came from the device.
+    pub cold: Option<bool>,
+}

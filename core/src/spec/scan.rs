@@ -1,0 +1,264 @@
+//! What belongs to the workload `scan`: its options one by one, what is chosen of them, and what the server must allow.
+
+use serde_json::Value;
+
+use super::{Asked, Cache, Facts, OVERHEAD_WORKERS, Options, Stage, json};
+use crate::{
+    refusal::{Kind, Refusal, quoted},
+    scan::{LONGEST_PAYLOAD, MOST_DEGREE, MOST_REPEATS, Named, Payload, REPEATS, chosen_degrees},
+    units::{MAX_SCALE, format_bytes, parse_size},
+};
+
+/// Scale when neither that nor a size is given.
+pub const CHOSEN_SCALE: u32 = 10;
+/// Loaders that are chosen at most: more than that wait for each other to make the file longer.
+const CHOSEN_LOADERS: u32 = 8;
+/// Of shared buffers, other tables need some.
+const BUFFERS_SHARE: f64 = 0.9;
+
+/// The degrees, in ascending order.
+pub fn degrees(name: &str, value: &Value) -> Result<Vec<u32>, Refusal> {
+    numbers(name, value, 1)
+}
+
+/// Numbers of readers; there may be none.
+pub fn readers(name: &str, value: &Value) -> Result<Vec<u32>, Refusal> {
+    numbers(name, value, 0)
+}
+
+/// Whole numbers, each once, at least so many of them.
+fn numbers(name: &str, value: &Value, fewest: usize) -> Result<Vec<u32>, Refusal> {
+    let refusal = |detail: String| {
+        Err(
+            Refusal::argument(format!("invalid value of option \"{name}\""))
+                .detail(detail)
+                .hint(format!(
+                    "Give an array of different whole numbers between 1 and {MOST_DEGREE}, such as [1, 2, 4, 8]."
+                )),
+        )
+    };
+    let Value::Array(items) = value else {
+        return refusal(format!("It is {}.", json::kind(value)));
+    };
+    if items.len() < fewest {
+        return refusal("It is an empty array.".into());
+    }
+    let mut numbers = Vec::new();
+    for item in items {
+        let number = item.as_u64().and_then(|n| u32::try_from(n).ok());
+        match number.filter(|n| (1..=MOST_DEGREE).contains(n)) {
+            None => {
+                return refusal(match item {
+                    Value::Number(n) => format!("It holds {n}."),
+                    other => format!("It holds {}.", json::kind(other)),
+                });
+            }
+            Some(n) if numbers.contains(&n) => return refusal(format!("It holds {n} twice.")),
+            Some(n) => numbers.push(n),
+        }
+    }
+    numbers.sort_unstable();
+    Ok(numbers)
+}
+
+/// What a row is.
+pub fn payload(name: &str, value: &Value) -> Result<Payload, Refusal> {
+    let known = match value {
+        Value::String(text) if text == "bit200" => Some(Payload::Named(Named::Bit200)),
+        Value::String(text) if text == "accounts" => Some(Payload::Named(Named::Accounts)),
+        value => value
+            .as_u64()
+            .filter(|n| (1..=u64::from(LONGEST_PAYLOAD)).contains(n))
+            .map(|n| Payload::Bytes(n as u32)),
+    };
+    known.ok_or_else(|| {
+        Refusal::argument(format!("invalid value of option \"{name}\""))
+            .detail(match value {
+                Value::String(text) => format!("It is {}.", quoted(text)),
+                Value::Number(n) => format!("It is {n}."),
+                other => format!("It is {}.", json::kind(other)),
+            })
+            .hint(format!(
+                "Give \"bit200\", \"accounts\", or a number of random bytes between 1 and {LONGEST_PAYLOAD}."
+            ))
+    })
+}
+
+/// How often each degree is measured.
+pub fn repeats(name: &str, value: &Value) -> Result<u32, Refusal> {
+    json::whole_number(name, value, 1, MOST_REPEATS.into()).map(|n| n as u32)
+}
+
+/// How many load at the same time.
+pub fn loaders(name: &str, value: &Value) -> Result<u32, Refusal> {
+    json::whole_number(name, value, 1, MOST_DEGREE.into()).map(|n| n as u32)
+}
+
+/// Millions of rows, given as such or as the size of the table.
+pub fn scale(asked: &Asked, payload: Payload, facts: &Facts) -> Result<Option<u32>, Refusal> {
+    let most = || {
+        let bytes = format_bytes(payload.bytes(MAX_SCALE));
+        format!("The scale must be between 1 and {MAX_SCALE}, which takes {bytes}.")
+    };
+    let hint = format!(
+        "One unit of scale is a million rows, {} of them.",
+        format_bytes(payload.bytes(1))
+    );
+    if let Some(scale) = asked.scale {
+        let given = u32::try_from(scale).ok();
+        return match given.filter(|scale| (1..=MAX_SCALE).contains(scale)) {
+            Some(scale) => Ok(Some(scale)),
+            None => Err(Refusal::argument(format!("scale {scale} is out of range"))
+                .detail(most())
+                .hint(hint)),
+        };
+    }
+    let Some(size) = asked.size.as_deref() else {
+        return Ok(None);
+    };
+    let bytes = parse_size(size, facts.memory_bytes)?;
+    match payload.scale_for(bytes).filter(|scale| *scale <= MAX_SCALE) {
+        Some(scale) => Ok(Some(scale)),
+        None => Err(
+            Refusal::argument(format!("size {} is too large", format_bytes(bytes)))
+                .detail(most())
+                .hint(hint),
+        ),
+    }
+}
+
+/// Chooses what was not given, and gives the slots of clients that the run takes: those of its loaders, and of its readers.
+pub fn choose(
+    options: &mut Options,
+    facts: &Facts,
+    most_degree: u32,
+    chosen: &mut Vec<String>,
+    chosen_there: &mut Vec<String>,
+) -> u32 {
+    let mut choose = |name: &str, depends_on_machine: bool| {
+        chosen.push(name.into());
+        if depends_on_machine && facts.far {
+            chosen_there.push(name.into());
+        }
+    };
+    let free = facts
+        .free_worker_slots
+        .saturating_sub(OVERHEAD_WORKERS)
+        .max(1);
+    if options.degrees.is_empty() {
+        options.degrees = chosen_degrees(facts.processors, most_degree.min(free));
+        choose("degrees", true);
+    }
+    if options.repeats.is_none() {
+        options.repeats = Some(REPEATS);
+        choose("repeats", false);
+    }
+    options.leader.get_or_insert(true);
+    options.payload.get_or_insert_default();
+    let slots = facts.max_clients.min(free).max(1);
+    if options.loaders.is_none() {
+        options.loaders = Some(facts.processors.clamp(1, CHOSEN_LOADERS).min(slots));
+        choose("loaders", true);
+    }
+    if options.readers.is_none() {
+        let largest = options.degrees.last().copied().unwrap_or(1);
+        let mut readers: Vec<u32> = [1, facts.processors, largest]
+            .into_iter()
+            .filter(|n| (1..=slots).contains(n))
+            .collect();
+        readers.sort_unstable();
+        readers.dedup();
+        options.readers = Some(readers);
+        choose("readers", true);
+    }
+    let readers = options.readers.iter().flatten().copied().max();
+    readers.max(options.loaders).unwrap_or(1)
+}
+
+/// What `max_parallel_workers` is in the run's sessions: its own settings win.
+pub fn most_degree(settings: &std::collections::BTreeMap<String, String>, facts: &Facts) -> u32 {
+    let given = settings.get("max_parallel_workers");
+    given
+        .and_then(|text| text.trim().parse().ok())
+        .unwrap_or(facts.max_parallel_workers)
+}
+
+/// Refuses what the server does not allow, or its memory cannot hold.
+pub fn check(
+    options: &Options,
+    clients: u32,
+    most_degree: u32,
+    bytes: u64,
+    stage: &Stage,
+    facts: &Facts,
+) -> Result<(), Refusal> {
+    let largest = options.degrees.last().copied().unwrap_or(1);
+    for (what, n) in [
+        ("loaders", options.loaders),
+        ("readers", options.readers.iter().flatten().copied().max()),
+    ] {
+        let n = n.unwrap_or(0);
+        if n > facts.max_clients {
+            return Err(
+                Refusal::argument(format!("number of {what} {n} is out of range"))
+                    .detail(format!("The setting \"pgfsbench.max_clients\" allows at most {}.", facts.max_clients))
+                    .hint(format!("Raise \"pgfsbench.max_clients\" to at least {n} and restart the server, or ask for fewer.")),
+            );
+        }
+    }
+    if largest > most_degree {
+        return Err(Refusal::new(
+            Kind::NoWorkerSlot,
+            format!("degree {largest} is above max_parallel_workers"),
+        )
+        .detail(format!(
+            "The setting \"max_parallel_workers\" allows at most {most_degree}."
+        ))
+        .hint(format!(
+            "Give settings => '{{\"max_parallel_workers\": {largest}}}', raise it in the server, or use a target: a server of its own gets what it needs."
+        )));
+    }
+    let needed = largest.max(clients).saturating_add(OVERHEAD_WORKERS);
+    let missing = needed.saturating_sub(facts.free_worker_slots);
+    if missing > 0 {
+        let enough = facts.max_worker_processes.saturating_add(missing);
+        return Err(Refusal::new(Kind::NoWorkerSlot, "could not register background processes")
+            .detail(format!(
+                "The run needs {needed} worker slots (degree {largest}, at most {clients} loaders or readers, its own: {OVERHEAD_WORKERS}); {} are free, {missing} are missing.",
+                facts.free_worker_slots
+            ))
+            .hint(format!(
+                "Increase \"max_worker_processes\" to at least {enough} and restart the server, ask for a lower degree, or use a target: a server of its own gets what it needs."
+            )));
+    }
+    if *stage == Stage::LoadOnly || facts.far {
+        return Ok(());
+    }
+    check_memory(options.cache, bytes, facts)
+}
+
+fn check_memory(cache: Cache, bytes: u64, facts: &Facts) -> Result<(), Refusal> {
+    let (place, room) = match cache {
+        Cache::Cold => return Ok(()),
+        Cache::Warm => ("RAM", facts.memory_bytes),
+        // A server on a target may have others; it looks by itself.
+        Cache::SharedBuffers if facts.server_is_another => return Ok(()),
+        Cache::SharedBuffers => (
+            "shared_buffers",
+            (facts.shared_buffers_bytes as f64 * BUFFERS_SHARE) as u64,
+        ),
+    };
+    if bytes <= room || room == 0 {
+        return Ok(());
+    }
+    Err(Refusal::new(
+        Kind::NotInThisState,
+        format!("the table does not fit in {place}"),
+    )
+    .detail(format!(
+        "It takes {}, and {} can be used of {place}.",
+        format_bytes(bytes),
+        format_bytes(room)
+    ))
+    .hint("Use a smaller scale or size, or options => '{\"cache\": \"cold\"}'."))
+}

@@ -1,0 +1,229 @@
+//! The workload `scan`.
+
+use super::*;
+use crate::refusal::{Kind as Refused, Refusal, check};
+use crate::scan::{Named, Payload};
+
+fn asked(options: serde_json::Value) -> Asked {
+    Asked {
+        workload: Some("scan".into()),
+        options: Some(options),
+        ..Asked::default()
+    }
+}
+
+fn refused(asked: &Asked) -> Refusal {
+    let refusal = resolve(asked, &facts()).expect_err("it is refused");
+    check::style(&refusal);
+    refusal
+}
+
+#[test]
+fn what_is_chosen() {
+    let spec = resolved(asked(json!({})));
+    let options = &spec.options;
+    assert_eq!(
+        (spec.scale, options.degrees.as_slice(), options.repeats),
+        (10, &[1, 2, 4][..], Some(5))
+    );
+    assert_eq!(
+        (options.loaders, options.readers.clone(), spec.clients),
+        (Some(2), Some(vec![1, 2, 4]), 4)
+    );
+    assert_eq!(
+        (options.leader, options.payload, options.cache),
+        (Some(true), Some(Payload::Named(Named::Bit200)), Cache::Warm)
+    );
+    assert!(!spec.is_quick() && spec.has_tables() && !spec.workload.writes());
+    assert_eq!(spec.data_bytes(), Payload::default().bytes(10));
+    assert_eq!(
+        spec.plan_text(),
+        "scan, scale 10, 574 MB, degrees 1 2 4, 5 repeats, warm page cache, seed 42 \
+         (chosen: scale, seed, degrees, repeats, loaders, readers)"
+    );
+}
+
+#[test]
+fn study_4_is_one_call() {
+    let spec = resolve(
+        &Asked {
+            target: Some("nfs".into()),
+            size: Some("50% ram".into()),
+            ..asked(json!({"degrees": [1, 2, 4, 8, 16, 17, 21, 32, 64], "cache": "warm"}))
+        },
+        &Facts {
+            max_parallel_workers: 1024,
+            free_worker_slots: 1_000_000,
+            server_is_another: true,
+            ..facts()
+        },
+    )
+    .unwrap();
+    assert_eq!(spec.options.degrees, [1, 2, 4, 8, 16, 17, 21, 32, 64]);
+    assert_eq!((spec.scale, spec.workers()), (36, 66));
+    // What is handed on is what was asked for.
+    let there = spec.options.for_target_server().to_argument(Kind::Scan);
+    let options = json::options(Some(&there), Workload::Scan).unwrap();
+    assert_eq!(options, spec.options);
+}
+
+#[test]
+fn what_is_wrong_with_options() {
+    for (options, detail) in [
+        (json!({"degrees": [0]}), "It holds 0."),
+        (json!({"degrees": [2, 2]}), "It holds 2 twice."),
+        (json!({"degrees": [1.5]}), "It holds 1.5."),
+        (json!({"degrees": [1025]}), "It holds 1025."),
+        (json!({"degrees": [-1]}), "It holds -1."),
+        (json!({"degrees": ["4"]}), "It holds a text."),
+        (json!({"degrees": []}), "It is an empty array."),
+        (json!({"degrees": 4}), "It is a number."),
+        (json!({"readers": [3, 3]}), "It holds 3 twice."),
+        (json!({"repeats": 0}), "It is 0."),
+        (json!({"loaders": 0}), "It is 0."),
+        (json!({"leader": "no"}), "It is a text."),
+        (json!({"payload": "big"}), "It is \"big\"."),
+        (json!({"payload": 8001}), "It is 8001."),
+        (json!({"cache": "hot"}), "It is \"hot\"."),
+    ] {
+        let refusal = refused(&asked(options.clone()));
+        assert_eq!(
+            (refusal.kind, refusal.detail.as_deref()),
+            (Refused::InvalidArgument, Some(detail)),
+            "{options}"
+        );
+    }
+    let refusal = refused(&asked(json!({"fillfactor": 90})));
+    assert_eq!(
+        refusal.message,
+        "workload \"scan\" has no option \"fillfactor\""
+    );
+    let tpcb = Asked {
+        options: Some(json!({"degrees": [1]})),
+        ..Asked::default()
+    };
+    assert_eq!(
+        refused(&tpcb).message,
+        "workload \"tpcb\" has no option \"degrees\""
+    );
+}
+
+#[test]
+fn parameters_of_other_workloads() {
+    for (name, given) in [
+        (
+            "clients",
+            Asked {
+                clients: Some(4),
+                ..asked(json!({}))
+            },
+        ),
+        (
+            "duration",
+            Asked {
+                duration_us: Some(1_000_000),
+                ..asked(json!({}))
+            },
+        ),
+        (
+            "rate",
+            Asked {
+                rate: Some(1.0),
+                ..asked(json!({}))
+            },
+        ),
+    ] {
+        let message = format!("workload \"scan\" has no parameter \"{name}\"");
+        assert_eq!(refused(&given).message, message);
+    }
+    // Readers may be none.
+    let spec = resolved(asked(json!({"readers": []})));
+    assert_eq!(spec.options.readers, Some(vec![]));
+}
+
+#[test]
+fn degrees_that_the_server_does_not_allow() {
+    let many = asked(json!({"degrees": [1, 16]}));
+    let refusal = refused(&many);
+    assert_eq!(
+        (refusal.kind, refusal.message.as_str()),
+        (
+            Refused::NoWorkerSlot,
+            "degree 16 is above max_parallel_workers"
+        )
+    );
+    assert!(refusal.hint.unwrap().contains("max_parallel_workers"));
+    let raised = Asked {
+        settings: Some(json!({"max_parallel_workers": 16})),
+        ..many
+    };
+    assert_eq!(resolved(raised.clone()).options.degrees, [1, 16]);
+    let few = Facts {
+        free_worker_slots: 10,
+        max_worker_processes: 12,
+        ..facts()
+    };
+    let refusal = resolve(&raised, &few).unwrap_err();
+    check::style(&refusal);
+    assert_eq!(refusal.kind, Refused::NoWorkerSlot);
+    assert!(
+        refusal
+            .hint
+            .unwrap()
+            .contains("\"max_worker_processes\" to at least 20")
+    );
+    let refusal = refused(&asked(json!({"loaders": 100})));
+    assert_eq!(refusal.message, "number of loaders 100 is out of range");
+}
+
+#[test]
+fn a_table_that_the_memory_cannot_hold() {
+    let of = |size: &str, cache: &str| Asked {
+        size: Some(size.into()),
+        ..asked(json!({"cache": cache}))
+    };
+    let refusal = refused(&of("2x ram", "warm"));
+    assert_eq!(
+        (refusal.kind, refusal.message.as_str()),
+        (Refused::NotInThisState, "the table does not fit in RAM")
+    );
+    let refusal = refused(&of("1GB", "shared_buffers"));
+    assert_eq!(refusal.message, "the table does not fit in shared_buffers");
+    assert_eq!(resolved(of("2x ram", "cold")).options.cache, Cache::Cold);
+    assert_eq!(resolved(of("100MB", "shared_buffers")).scale, 2);
+    // What only loads needs no cache.
+    let loads = Asked {
+        stage: Stage::LoadOnly,
+        ..of("1GB", "shared_buffers")
+    };
+    assert_eq!(resolved(loads).scale, 18);
+}
+
+#[test]
+fn scales_out_of_range() {
+    for scale in [0, -1, i32::MAX] {
+        let refusal = refused(&Asked {
+            scale: Some(scale),
+            ..asked(json!({}))
+        });
+        assert_eq!(refusal.message, format!("scale {scale} is out of range"));
+    }
+    let refusal = refused(&Asked {
+        size: Some("1000TB".into()),
+        ..asked(json!({}))
+    });
+    assert!(refusal.message.ends_with("is too large"), "{refusal}");
+}
+
+#[test]
+fn another_machine_chooses_for_itself() {
+    let far = Facts {
+        far: true,
+        ..facts()
+    };
+    let spec = resolve(&asked(json!({"repeats": 2})), &far).unwrap();
+    assert_eq!(
+        spec.chosen_there,
+        ["scale", "degrees", "loaders", "readers"]
+    );
+}

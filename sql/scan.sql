@@ -1,0 +1,56 @@
+-- Parallel count(*): the workload scan.
+\set SHOW_CONTEXT never
+SET client_min_messages = warning;
+
+-- Study 4's published points, one run each.
+SELECT verdict, degree, low, high, says FROM fsbench.knee('{17,21,32,64}', '{8905.510,7583.344,21144.919,18310.130}');
+SELECT verdict, degree, low, high, says FROM fsbench.knee('{17,32,64}', '{9313.369,30209.980,32580.853}');
+-- Flat, still rising, too few.
+SELECT verdict, says FROM fsbench.knee('{1,2,4,1,2,4}', '{100,101,99,100,99,101}');
+SELECT verdict, says FROM fsbench.knee('{1,2,4,8}', '{100,50,25,13}');
+SELECT verdict, says FROM fsbench.knee('{1,2}', '{100,50}');
+SELECT verdict, says FROM fsbench.knee('{}', '{}');
+SELECT * FROM fsbench.knee(NULL, '{1}');
+SELECT * FROM fsbench.knee('{1,2}', '{100}');
+SELECT * FROM fsbench.knee('{0}', '{100}');
+SELECT * FROM fsbench.knee('{1}', '{NaN}');
+
+-- A run: each degree, in an order by the seed, all workers there, all rows counted.
+SELECT run_id FROM fsbench.run(workload => 'scan', scale => 1, seed => 1,
+    options => '{"degrees": [1, 2, 4], "repeats": 2, "unlogged": true, "loaders": 3, "readers": [1, 2]}') \gset
+SELECT status, workload, scale, clients, transactions, duration, load_ms > 0 AS loaded,
+       (SELECT array_agg(p ->> 'phase') FROM jsonb_array_elements(phases) p) AS phases
+FROM fsbench.result WHERE run_id = :run_id;
+SELECT scan, degree, repeat, workers_planned, workers_launched, used, why_not, rows, bytes / 8192 AS blocks,
+       buffers_hit + buffers_read >= bytes / 8192 AS all_blocks,
+       leader_buffers + (SELECT sum(b) FROM unnest(worker_buffers) b) = buffers_hit + buffers_read AS shares_add_up,
+       cardinality(worker_buffers) AS workers, skew >= 1 AS skewed, ms > planning_ms AS takes_time, io_ms IS NOT NULL AS io,
+       cached_bytes = bytes AS warm, jsonb_typeof(wait_events) AS waits, plan #>> '{0,Plan,Plans,0,Node Type}' AS below
+FROM fsbench.scan WHERE run_id = :run_id ORDER BY scan;
+SELECT degree, repeats, not_used, median_ms BETWEEN min_ms AND max_ms AS median, round((gb_per_second * median_ms)::numeric, 1) AS mb,
+       round((rows_per_second * median_ms / 1000)::numeric) AS rows, efficiency = speedup / degree AS efficiency
+FROM fsbench.scan_curve(:run_id);
+SELECT count(*) AS knees, bool_and(says <> '') AS said FROM fsbench.scan_knee(:run_id);
+SELECT readers, block_bytes, bytes / 8192 AS blocks, ms > 0 AS takes_time, gb_per_second > 0 AS speed, cached_bytes = bytes AS warm
+FROM fsbench.scan_read WHERE run_id = :run_id ORDER BY 1, 2;
+
+-- Bytes that do not compress, loaded by one; all in shared buffers; without the leader.
+SELECT run_id FROM fsbench.run(workload => 'scan', scale => 1, seed => 1, settings => '{"track_io_timing": false}',
+    options => '{"degrees": [2], "repeats": 1, "payload": 40, "loaders": 1, "readers": [], "cache": "shared_buffers", "leader": false}') \gset
+SELECT degree, workers_launched, rows, bytes / 8192 AS blocks, buffers_read, leader_buffers < 10 AS leader_is_idle, io_ms
+FROM fsbench.scan WHERE run_id = :run_id;
+
+-- What is wrong.
+SELECT fsbench.run(workload => 'scan', options => '{"degrees": [0]}');
+SELECT fsbench.run(workload => 'scan', options => '{"degrees": [2, 2]}');
+SELECT fsbench.run(workload => 'scan', options => '{"degrees": [1.5]}');
+SELECT fsbench.run(workload => 'scan', options => '{"degrees": [1, 9]}');
+SELECT fsbench.run(workload => 'scan', clients => 4);
+SELECT fsbench.run(workload => 'scan', size => '100000TB');
+SELECT fsbench.run(workload => 'tpcb', options => '{"degrees": [1]}');
+SELECT fsbench.scan_curve(0);
+SELECT fsbench.scan_knee(0);
+SELECT * FROM fsbench.scan_curve(NULL);
+
+-- Nothing is left.
+SELECT count(*) AS work_databases FROM pg_database WHERE datname LIKE 'fsbench_work%';

@@ -1,0 +1,82 @@
+-- What the workload scan has measured.
+
+CREATE TABLE fsbench.scan (
+    run_id            bigint NOT NULL REFERENCES fsbench.run_log ON DELETE CASCADE,
+    scan              integer NOT NULL,
+    degree            integer NOT NULL,
+    repeat            integer NOT NULL,
+    started_at        timestamptz NOT NULL,
+    workers_planned   integer NOT NULL,
+    workers_launched  integer NOT NULL,
+    used              boolean NOT NULL,
+    why_not           text,
+    ms                float8 NOT NULL,
+    planning_ms       float8 NOT NULL,
+    rows              bigint NOT NULL,
+    bytes             bigint NOT NULL,
+    gb_per_second     float8,
+    rows_per_second   float8,
+    buffers_hit       bigint NOT NULL,
+    buffers_read      bigint NOT NULL,
+    io_ms             float8,
+    worker_buffers    bigint[] NOT NULL,
+    leader_buffers    bigint NOT NULL,
+    skew              float8,
+    cached_bytes      bigint,
+    device_read_bytes bigint,
+    page_cache_bytes  bigint,
+    wait_events       jsonb,
+    plan              jsonb,
+    PRIMARY KEY (run_id, scan)
+);
+COMMENT ON TABLE fsbench.scan IS 'Scans of runs of the workload scan: one row per SELECT count(*), in the order in which they were made. fsbench.scan_curve() puts them together';
+COMMENT ON COLUMN fsbench.scan.run_id IS 'Run';
+COMMENT ON COLUMN fsbench.scan.scan IS 'Place in the random order of the run, from 1';
+COMMENT ON COLUMN fsbench.scan.degree IS 'Parallel workers that were asked for';
+COMMENT ON COLUMN fsbench.scan.repeat IS 'Which repeat of that degree, from 1';
+COMMENT ON COLUMN fsbench.scan.started_at IS 'When it began';
+COMMENT ON COLUMN fsbench.scan.workers_planned IS 'Parallel workers in the plan';
+COMMENT ON COLUMN fsbench.scan.workers_launched IS 'Parallel workers that there were';
+COMMENT ON COLUMN fsbench.scan.used IS 'Whether it counts: all workers that were asked for were planned and launched';
+COMMENT ON COLUMN fsbench.scan.why_not IS 'Why it does not count';
+COMMENT ON COLUMN fsbench.scan.ms IS 'Time of the statement, planning included (ms)';
+COMMENT ON COLUMN fsbench.scan.planning_ms IS 'Time of parsing and planning (ms)';
+COMMENT ON COLUMN fsbench.scan.rows IS 'Rows counted; a scan that counts other than those that were loaded ends the run';
+COMMENT ON COLUMN fsbench.scan.bytes IS 'Size of the table''s files';
+COMMENT ON COLUMN fsbench.scan.gb_per_second IS 'Bytes of the table per second, in units of 10^9 bytes';
+COMMENT ON COLUMN fsbench.scan.rows_per_second IS 'Rows per second';
+COMMENT ON COLUMN fsbench.scan.buffers_hit IS 'Blocks that were found in shared buffers, all processes';
+COMMENT ON COLUMN fsbench.scan.buffers_read IS 'Blocks that were read, from the page cache or the device, all processes';
+COMMENT ON COLUMN fsbench.scan.io_ms IS 'Time of these reads, all processes added up (ms); NULL when the run''s settings turn track_io_timing off';
+COMMENT ON COLUMN fsbench.scan.worker_buffers IS 'Blocks of each worker: its share of the table';
+COMMENT ON COLUMN fsbench.scan.leader_buffers IS 'Blocks of the leader';
+COMMENT ON COLUMN fsbench.scan.skew IS 'Blocks of the busiest process divided by the mean of all: 1 is an even share';
+COMMENT ON COLUMN fsbench.scan.cached_bytes IS 'Bytes of the table''s files in the kernel''s page cache just before the scan (mincore)';
+COMMENT ON COLUMN fsbench.scan.device_read_bytes IS 'Bytes that the device of the data directory read during the scan, for whomever; NULL where no one device is known';
+COMMENT ON COLUMN fsbench.scan.page_cache_bytes IS 'Of the blocks that were read, what the device had not to read: from the page cache; NULL where that is not known';
+COMMENT ON COLUMN fsbench.scan.wait_events IS 'How often leader and workers were seen to wait for what, looking every 10 ms; none: working';
+COMMENT ON COLUMN fsbench.scan.plan IS 'The plan, as EXPLAIN (FORMAT JSON) shows it';
+
+CREATE TABLE fsbench.scan_read (
+    run_id            bigint NOT NULL REFERENCES fsbench.run_log ON DELETE CASCADE,
+    readers           integer NOT NULL,
+    block_bytes       integer NOT NULL,
+    bytes             bigint NOT NULL,
+    ms                float8 NOT NULL,
+    gb_per_second     float8,
+    cached_bytes      bigint,
+    device_read_bytes bigint,
+    PRIMARY KEY (run_id, readers, block_bytes)
+);
+COMMENT ON TABLE fsbench.scan_read IS 'How fast the files of a scanned table can be read without the executor, from the same cache: the reference that tells a scan that is bound by the processor from one that is bound by storage';
+COMMENT ON COLUMN fsbench.scan_read.run_id IS 'Run';
+COMMENT ON COLUMN fsbench.scan_read.readers IS 'Processes that read at the same time, each its own parts';
+COMMENT ON COLUMN fsbench.scan_read.block_bytes IS 'Bytes of each read';
+COMMENT ON COLUMN fsbench.scan_read.bytes IS 'Bytes that were read';
+COMMENT ON COLUMN fsbench.scan_read.ms IS 'From the first start to the last end (ms)';
+COMMENT ON COLUMN fsbench.scan_read.gb_per_second IS 'Bytes per second, in units of 10^9 bytes';
+COMMENT ON COLUMN fsbench.scan_read.cached_bytes IS 'Bytes of the files in the kernel''s page cache just before';
+COMMENT ON COLUMN fsbench.scan_read.device_read_bytes IS 'Bytes that the device of the data directory read meanwhile, for whomever; NULL where no one device is known';
+
+SELECT pg_catalog.pg_extension_config_dump('fsbench.scan', '');
+SELECT pg_catalog.pg_extension_config_dump('fsbench.scan_read', '');

@@ -1,0 +1,313 @@
+//! A run of the workload `scan`: load the table with many loaders, scan it at all degrees in a random order, read its files
+//! without the executor, and store each scan.
+
+use std::{
+    collections::BTreeMap,
+    sync::atomic::Ordering::{Acquire, Relaxed, Release},
+    time::{Duration, Instant},
+};
+
+use pgfsbench_core::{
+    board::ClientState,
+    scan::{self, READ_BYTES, Scan},
+    spec::Stage,
+};
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use super::{Run, epoch};
+use crate::{
+    board::Phase,
+    clock, collect,
+    errors::{Fault, sqlstate},
+    outcome::{Outcome, Row},
+    pg::{process, scan::waits, shmem},
+    scanner::{self, Report, cache::State},
+    store,
+    worker::Task,
+    workload::scan as workload,
+};
+
+/// How often it is looked what the processes of a scan wait for.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// A scan that was made.
+struct Made {
+    scan: Scan,
+    report: Report,
+    /// How often processes were seen to wait for what; to work, under the name `none`.
+    waits: BTreeMap<String, u64>,
+}
+
+/// A reading of the files without the executor.
+struct Reading {
+    readers: u32,
+    block_bytes: u64,
+    bytes: u64,
+    ms: f64,
+    state: State,
+    device_read_bytes: Option<u64>,
+}
+
+impl Run {
+    /// From an empty database to the result of a run of scans.
+    pub(super) fn carry_out_scans(&mut self) -> Result<Outcome, Fault> {
+        match self.spec.stage.clone() {
+            Stage::OnLoaded { database, .. } => self.adopt(&database)?,
+            Stage::Whole | Stage::LoadOnly => {
+                self.provision()?;
+                self.load_scanned()?;
+                self.enter(Phase::Vacuum, workload::VACUUM.len() as u64);
+                self.have_done(Task::Vacuum)?;
+            }
+        }
+        self.checkpoint()?;
+        if self.spec.stage == Stage::LoadOnly {
+            return self.leave_loaded();
+        }
+        self.have_done(Task::AllowWorkers)?;
+        let (made, readings) = self.measure_scans()?;
+        self.enter(Phase::Collect, 0);
+        self.seen.load_ms = self.load_ms();
+        let phases = self.phase_times();
+        let row = self.store_scans(&made, &readings, phases)?;
+        Ok(Outcome::Done(row))
+    }
+
+    /// One loader creates and fills the table in one transaction, which need not log it where wal_level is minimal. Several
+    /// fill a table that is there, each in a transaction of its own.
+    fn load_scanned(&mut self) -> Result<(), Fault> {
+        self.enter(Phase::Load, workload::rows(&self.spec));
+        let loaders = self.spec.options.loaders.unwrap_or(1);
+        if loaders == 1 {
+            return self.have_done(Task::Load);
+        }
+        self.have_done(Task::Create)?;
+        self.crew.launch_clients(false)?;
+        self.wait_until(|run| run.crew.clients_are(ClientState::Ready))?;
+        self.board.run.go.store(1, Release);
+        self.crew.wake();
+        let slots = &shmem::clients()[..loaders as usize];
+        self.wait_until(|run| {
+            let rows = slots.iter().map(|slot| slot.committed.load(Relaxed)).sum();
+            run.board.run.done.store(rows, Relaxed);
+            run.crew.clients_are(ClientState::Done)
+        })?;
+        self.dismiss_clients()
+    }
+
+    /// The clients end, and their worker slots are free again.
+    fn dismiss_clients(&mut self) -> Result<(), Fault> {
+        let run = &self.board.run;
+        run.stop.store(1, Release);
+        self.crew.wake();
+        self.wait_until(|run| run.crew.clients_are(ClientState::Done))?;
+        self.wait_until(|run| Ok(run.crew.clients_have_left()))?;
+        self.board.run.go.store(0, Release);
+        self.board.run.stop.store(0, Release);
+        Ok(())
+    }
+
+    fn measure_scans(&mut self) -> Result<(Vec<Made>, Vec<Reading>), Fault> {
+        let options = &self.spec.options;
+        let scans = scan::order(
+            &options.degrees,
+            options.repeats.unwrap_or(scan::REPEATS),
+            self.spec.seed,
+        );
+        let readers = options.readers.clone().unwrap_or_default();
+        let steps = scans.len() + readers.len() * READ_BYTES.len();
+        self.seen.before_clients(self.entry.as_ref())?;
+        self.seen.measured_from = epoch();
+        self.seen.measure_start_ns = clock::now_ns();
+        self.enter(Phase::Measure, steps as u64);
+        self.seen.at_start(&mut self.checkpoints)?;
+        let mut made = Vec::with_capacity(scans.len());
+        for scan in scans {
+            made.push(self.scan(scan)?);
+            self.board.run.done.fetch_add(1, Relaxed);
+            self.seen.each_second(&mut self.checkpoints)?;
+        }
+        let readings = if readers.is_empty() {
+            Vec::new()
+        } else {
+            self.read_files(&readers)?
+        };
+        self.seen.measure_end_ns = Some(clock::now_ns());
+        self.seen.at_end(&mut self.checkpoints)?;
+        Ok((made, readings))
+    }
+
+    /// A worker of its own for each scan, as each is a session of its own in study 4.
+    fn scan(&mut self, scan: Scan) -> Result<Made, Fault> {
+        let run = &self.board.run;
+        run.scanning.store(0, Release);
+        run.scan_report.clear();
+        run.scan_degree.store(scan.degree, Release);
+        self.crew.launch_worker(Task::Scan)?;
+        let mut waiting = BTreeMap::new();
+        let mut next = Instant::now();
+        loop {
+            if self.crew.worker_is_done()? {
+                break;
+            }
+            if Instant::now() >= next {
+                next = Instant::now() + super::LOOK;
+                self.look_around()?;
+            }
+            if run.scanning.load(Acquire) == 1 {
+                for wait in waits(run.worker.pid.load(Acquire)) {
+                    let name = wait.unwrap_or_else(|| "none".into());
+                    *waiting.entry(name).or_insert(0) += 1;
+                }
+            }
+            process::wait(LOOK);
+        }
+        Ok(Made {
+            scan,
+            report: self.report()?,
+            waits: waiting,
+        })
+    }
+
+    /// What the worker has reported.
+    fn report<T: DeserializeOwned>(&self) -> Result<T, Fault> {
+        serde_json::from_str(&self.board.run.scan_report.get())
+            .map_err(|e| Fault::new(sqlstate::INTERNAL, format!("unreadable report: {e}")))
+    }
+
+    fn read_files(&mut self, readers: &[u32]) -> Result<Vec<Reading>, Fault> {
+        self.crew.launch_clients(false)?;
+        self.wait_until(|run| run.crew.clients_are(ClientState::Ready))?;
+        let mut readings = Vec::new();
+        for &block_bytes in &READ_BYTES {
+            for &readers in readers {
+                readings.push(self.read_once(readers, block_bytes, readings.len() as u32 + 1)?);
+                self.board.run.done.fetch_add(1, Relaxed);
+                self.seen.each_second(&mut self.checkpoints)?;
+            }
+        }
+        self.dismiss_clients()?;
+        Ok(readings)
+    }
+
+    fn read_once(&mut self, readers: u32, block_bytes: u64, window: u32) -> Result<Reading, Fault> {
+        self.board.run.scan_report.clear();
+        self.have_done(Task::Prepare)?;
+        let state: State = self.report()?;
+        let run = &self.board.run;
+        run.readers.store(readers, Relaxed);
+        run.read_bytes.store(block_bytes, Relaxed);
+        run.next_read.store(0, Relaxed);
+        let before = scanner::device_read_bytes();
+        run.go.store(window, Release);
+        self.crew.wake();
+        let slots = &shmem::clients()[..readers as usize];
+        self.wait_until(|run| {
+            let over = slots
+                .iter()
+                .all(|slot| slot.windows.load(Acquire) == u64::from(window));
+            Ok(run.crew.clients_are(ClientState::Ready)? && over)
+        })?;
+        let device = before.zip(scanner::device_read_bytes());
+        let from = slots.iter().map(|slot| slot.started_ns.load(Acquire)).min();
+        let to = slots
+            .iter()
+            .map(|slot| slot.finished_ns.load(Acquire))
+            .max();
+        Ok(Reading {
+            readers,
+            block_bytes,
+            bytes: slots.iter().map(|slot| slot.measured.load(Acquire)).sum(),
+            ms: clock::ms(from.unwrap_or(0), to.unwrap_or(0)),
+            state,
+            device_read_bytes: device.map(|(before, after)| after.saturating_sub(before)),
+        })
+    }
+
+    fn store_scans(
+        &mut self,
+        made: &[Made],
+        readings: &[Reading],
+        phases: Value,
+    ) -> Result<Row, Fault> {
+        let run_id = self.run_id;
+        let measured_ms = clock::ms(
+            self.seen.measure_start_ns,
+            self.seen.measure_end_ns.unwrap_or(0),
+        );
+        let row = Row {
+            run_id,
+            target: self.spec.target.clone(),
+            filesystem: collect::finished_environment(self).filesystem,
+            workload: self.spec.workload.as_str().into(),
+            ..Row::default()
+        };
+        let leads = self.spec.options.leader != Some(false);
+        let scans: Vec<Value> = made
+            .iter()
+            .enumerate()
+            .map(|(i, made)| made.to_row(run_id, i + 1, leads))
+            .collect();
+        let readings: Vec<Value> = readings.iter().map(|r| r.to_row(run_id)).collect();
+        collect::finish(
+            self,
+            row,
+            json!({"measured_ms": measured_ms}),
+            phases,
+            || {
+                store::insert_rows("scan", &scans)?;
+                store::insert_rows("scan_read", &readings)
+            },
+        )
+    }
+}
+
+impl Made {
+    fn to_row(&self, run_id: i64, scan: usize, leads: bool) -> Value {
+        let r = &self.report;
+        let degree = self.scan.degree;
+        let seconds = r.ms / 1000.0;
+        let why_not = if r.planned != degree {
+            Some(format!("{} workers were planned", r.planned))
+        } else if r.launched != degree {
+            Some(format!("{} workers could be started", r.launched))
+        } else {
+            None
+        };
+        // The leader is one of those who share the table, if it takes part.
+        let mut shares = r.worker_blocks.clone();
+        if leads {
+            shares.push(r.leader_blocks);
+        }
+        let most = shares.iter().max().copied().unwrap_or(0);
+        let mean = shares.iter().sum::<u64>() as f64 / shares.len().max(1) as f64;
+        json!({
+            "run_id": run_id, "scan": scan, "degree": degree, "repeat": self.scan.repeat,
+            "started_at": r.started_at,
+            "workers_planned": r.planned, "workers_launched": r.launched,
+            "used": why_not.is_none(), "why_not": why_not,
+            "ms": r.ms, "planning_ms": r.planning_ms, "rows": r.rows, "bytes": r.bytes,
+            "gb_per_second": r.bytes as f64 / 1e9 / seconds, "rows_per_second": r.rows as f64 / seconds,
+            "buffers_hit": r.hit, "buffers_read": r.read, "io_ms": r.read_ms,
+            "worker_buffers": r.worker_blocks, "leader_buffers": r.leader_blocks,
+            "skew": (mean > 0.0).then(|| most as f64 / mean),
+            "cached_bytes": r.state.cached_bytes,
+            "device_read_bytes": r.device_read_bytes,
+            "page_cache_bytes": r.device_read_bytes.map(|read| (r.read * 8192).saturating_sub(read)),
+            "wait_events": self.waits,
+            "plan": serde_json::from_str::<Value>(&r.plan).ok(),
+        })
+    }
+}
+
+impl Reading {
+    fn to_row(&self, run_id: i64) -> Value {
+        json!({
+            "run_id": run_id, "readers": self.readers, "block_bytes": self.block_bytes, "bytes": self.bytes,
+            "ms": self.ms,
+            "gb_per_second": (self.ms > 0.0).then(|| self.bytes as f64 / 1e6 / self.ms),
+            "cached_bytes": self.state.cached_bytes, "device_read_bytes": self.device_read_bytes,
+        })
+    }
+}

@@ -1,0 +1,332 @@
+//! A `SELECT count(*)` as psql's would be: parsed, planned and executed by the server's own functions, with parallel workers,
+//! and without instrumentation, which would cost time in each row. What is known of it comes from what the executor keeps anyway.
+
+use std::ffi::{CStr, CString};
+
+use pgrx::{pg_guard, pg_sys};
+
+use crate::{
+    clock,
+    errors::{Fault, sqlstate},
+    pg::{process, scan_version},
+};
+
+/// What a scan was like.
+#[derive(Clone, Debug, Default)]
+pub struct Scanned {
+    /// What it counted.
+    pub rows: i64,
+    /// From the text of the statement to its end.
+    pub ns: u64,
+    /// Part of it: parsing and planning.
+    pub planning_ns: u64,
+    /// Workers of the plan.
+    pub planned: u32,
+    /// Workers that there were.
+    pub launched: u32,
+    /// Blocks found in shared buffers, by all processes.
+    pub hit: u64,
+    /// Blocks read into shared buffers, by all processes.
+    pub read: u64,
+    /// Time of these reads, all processes added up; 0 unless track_io_timing is on.
+    pub read_ns: u64,
+    /// Blocks of each worker, whether found or read.
+    pub worker_blocks: Vec<u64>,
+    /// Blocks of the process that leads them.
+    pub leader_blocks: u64,
+    /// The plan, JSON.
+    pub plan: String,
+}
+
+/// The beginning of the server's own structure of this name (execParallel.h), which pgrx does not know; the same from 15 to 18.
+#[repr(C)]
+struct ParallelExecutorInfo {
+    planstate: *mut pg_sys::PlanState,
+    context: *mut pg_sys::ParallelContext,
+    buffer_usage: *mut pg_sys::BufferUsage,
+}
+
+/// Takes the only row. That is when the workers have ended, and what they have counted is still there.
+#[repr(C)]
+struct Receiver {
+    base: pg_sys::DestReceiver,
+    gather: *mut pg_sys::GatherState,
+    scanned: *mut Scanned,
+}
+
+#[pg_guard]
+unsafe extern "C-unwind" fn receive(
+    slot: *mut pg_sys::TupleTableSlot,
+    receiver: *mut pg_sys::DestReceiver,
+) -> bool {
+    // SAFETY: the executor gives back the receiver that `count` has made, and a row of one bigint; the shared memory with the
+    // workers' counters stays until the executor ends.
+    unsafe {
+        let receiver = &mut *(receiver as *mut Receiver);
+        let scanned = &mut *receiver.scanned;
+        if ((*slot).tts_nvalid as i32) < 1 {
+            pg_sys::slot_getsomeattrs_int(slot, 1);
+        }
+        scanned.rows = (*(*slot).tts_values).value() as i64;
+        if !receiver.gather.is_null() {
+            let gather = &*receiver.gather;
+            scanned.launched = gather.nworkers_launched as u32;
+            let info = gather.pei as *const ParallelExecutorInfo;
+            if !info.is_null() && !(*info).buffer_usage.is_null() {
+                scanned.worker_blocks = (0..scanned.launched as usize)
+                    .map(|worker| blocks(&*(*info).buffer_usage.add(worker)))
+                    .collect();
+            }
+        }
+    }
+    true
+}
+
+#[pg_guard]
+unsafe extern "C-unwind" fn start_up(
+    _receiver: *mut pg_sys::DestReceiver,
+    _operation: i32,
+    _row: pg_sys::TupleDesc,
+) {
+}
+
+#[pg_guard]
+unsafe extern "C-unwind" fn shut_down(_receiver: *mut pg_sys::DestReceiver) {}
+
+fn blocks(usage: &pg_sys::BufferUsage) -> u64 {
+    (usage.shared_blks_hit + usage.shared_blks_read) as u64
+}
+
+fn statement(table: &str) -> Result<CString, Fault> {
+    CString::new(format!("SELECT count(*) FROM {table}"))
+        .map_err(|e| Fault::new(sqlstate::INTERNAL, e.to_string()))
+}
+
+/// Parses and plans a query.
+///
+/// # Safety
+/// In a transaction with an active snapshot; what it gives lives as long as the memory context.
+unsafe fn planned_statement(text: &CStr) -> *mut pg_sys::PlannedStmt {
+    // SAFETY: as exec_simple_query does it.
+    unsafe {
+        let trees = pg_sys::pg_parse_query(text.as_ptr());
+        let tree = (*(*trees).elements).ptr_value as *mut pg_sys::RawStmt;
+        let queries = pg_sys::pg_analyze_and_rewrite_fixedparams(
+            tree,
+            text.as_ptr(),
+            std::ptr::null(),
+            0,
+            std::ptr::null_mut(),
+        );
+        let query = (*(*queries).elements).ptr_value as *mut pg_sys::Query;
+        pg_sys::pg_plan_query(
+            query,
+            text.as_ptr(),
+            pg_sys::CURSOR_OPT_PARALLEL_OK as i32,
+            std::ptr::null_mut(),
+        )
+    }
+}
+
+/// Only plans the query of [`count`]. In a transaction with a snapshot.
+pub fn plan(table: &str) -> Result<(), Fault> {
+    let text = statement(table)?;
+    // SAFETY: in a transaction with a snapshot, the caller's duty.
+    unsafe { planned_statement(&text) };
+    Ok(())
+}
+
+/// Runs `SELECT count(*) FROM table`. In a transaction with a snapshot, outside of SPI.
+pub fn count(table: &str) -> Result<Scanned, Fault> {
+    let text = statement(table)?;
+    let mut scanned = Scanned::default();
+    let mut receiver = Receiver {
+        base: pg_sys::DestReceiver {
+            receiveSlot: Some(receive),
+            rStartup: Some(start_up),
+            rShutdown: Some(shut_down),
+            rDestroy: Some(shut_down),
+            mydest: pg_sys::CommandDest::DestNone,
+        },
+        gather: std::ptr::null_mut(),
+        scanned: &raw mut scanned,
+    };
+    // SAFETY: as exec_simple_query does it: in a transaction with an active snapshot, everything allocated in the memory of the
+    // transaction. The receiver lives until the executor has ended; on errors the abort of the transaction ends it,
+    // and its workers.
+    unsafe {
+        let before = pg_sys::pgBufferUsage;
+        let began = clock::now_ns();
+        let plan = planned_statement(&text);
+        let planned = clock::now_ns();
+        let running = pg_sys::CreateQueryDesc(
+            plan,
+            text.as_ptr(),
+            pg_sys::GetActiveSnapshot(),
+            std::ptr::null_mut(),
+            &raw mut receiver.base,
+            std::ptr::null_mut(),
+            std::ptr::null_mut(),
+            0,
+        );
+        pg_sys::ExecutorStart(running, 0);
+        receiver.gather = gather_below((*running).planstate);
+        scan_version::executor_run(running);
+        pg_sys::ExecutorFinish(running);
+        let finished = clock::now_ns();
+        if !receiver.gather.is_null() {
+            let gather = (*receiver.gather).ps.plan as *const pg_sys::Gather;
+            scanned.planned = (*gather).num_workers as u32;
+        }
+        let after = pg_sys::pgBufferUsage;
+        scanned.plan = explain(running);
+        let explained = clock::now_ns();
+        pg_sys::ExecutorEnd(running);
+        pg_sys::FreeQueryDesc(running);
+        let ended = clock::now_ns();
+        scanned.planning_ns = planned - began;
+        scanned.ns = (finished - began) + (ended - explained);
+        scanned.hit = (after.shared_blks_hit - before.shared_blks_hit) as u64;
+        scanned.read = (after.shared_blks_read - before.shared_blks_read) as u64;
+        scanned.read_ns =
+            scan_version::read_ns(&after).saturating_sub(scan_version::read_ns(&before));
+    }
+    let by_workers: u64 = scanned.worker_blocks.iter().sum();
+    scanned.leader_blocks = (scanned.hit + scanned.read).saturating_sub(by_workers);
+    Ok(scanned)
+}
+
+/// The first Gather on the way down; null when the plan is not parallel.
+///
+/// # Safety
+/// A plan that the executor has initialized.
+unsafe fn gather_below(mut state: *mut pg_sys::PlanState) -> *mut pg_sys::GatherState {
+    // SAFETY: nodes of a tree, each of the type that its tag says.
+    unsafe {
+        while !state.is_null() {
+            if (*state).type_ == pg_sys::NodeTag::T_GatherState {
+                return state as *mut pg_sys::GatherState;
+            }
+            state = (*state).lefttree;
+        }
+    }
+    std::ptr::null_mut()
+}
+
+/// The plan, as EXPLAIN (FORMAT JSON) shows it.
+///
+/// # Safety
+/// Of a query that runs, and has not ended.
+unsafe fn explain(running: *mut pg_sys::QueryDesc) -> String {
+    // SAFETY: as ExplainOnePlan does it, without instrumentation.
+    unsafe {
+        let state = pg_sys::NewExplainState();
+        (*state).costs = true;
+        (*state).format = pg_sys::ExplainFormat::EXPLAIN_FORMAT_JSON;
+        pg_sys::ExplainBeginOutput(state);
+        pg_sys::ExplainOpenGroup(c"Query".as_ptr(), std::ptr::null(), true, state);
+        pg_sys::ExplainPrintPlan(state, running);
+        pg_sys::ExplainCloseGroup(c"Query".as_ptr(), std::ptr::null(), true, state);
+        pg_sys::ExplainEndOutput(state);
+        CStr::from_ptr((*(*state).str_).data)
+            .to_string_lossy()
+            .into_owned()
+    }
+}
+
+/// Opens a table of schema public.
+///
+/// # Safety
+/// In a transaction, which has to close it.
+unsafe fn open(table: &str, lock: u32) -> Result<pg_sys::Relation, Fault> {
+    let name = CString::new(table).map_err(|e| Fault::new(sqlstate::INTERNAL, e.to_string()))?;
+    // SAFETY: looks the name up, and raises an error when there is none.
+    unsafe {
+        let namespace = pg_sys::get_namespace_oid(c"public".as_ptr(), false);
+        let oid = pg_sys::get_relname_relid(name.as_ptr(), namespace);
+        Ok(pg_sys::table_open(oid, lock as i32))
+    }
+}
+
+/// Writes out what shared buffers hold of a table of schema public, and has them forget it. In a transaction.
+pub fn empty_buffers(table: &str) -> Result<(), Fault> {
+    // SAFETY: no page is lost: all that were changed are written first, and the lock keeps everybody else from changing
+    // them. It is not the strongest one, which would be logged and take a transaction id; readers, of which the lock does not keep anybody,
+    // are not there in a database of our own, and would only be waited for.
+    unsafe {
+        let relation = open(table, pg_sys::ExclusiveLock)?;
+        pg_sys::FlushRelationBuffers(relation);
+        let storage = pg_sys::RelationGetSmgr(relation);
+        let mut fork = pg_sys::ForkNumber::MAIN_FORKNUM;
+        let mut from: pg_sys::BlockNumber = 0;
+        scan_version::drop_relation_buffers(storage, &raw mut fork, &raw mut from);
+        pg_sys::table_close(relation, pg_sys::ExclusiveLock as i32);
+    }
+    Ok(())
+}
+
+/// Reads all blocks of a table of schema public into shared buffers, as pg_prewarm does; gives how many there are, and how many
+/// of them were there already. In a transaction.
+pub fn fill_buffers(table: &str) -> Result<(u64, u64), Fault> {
+    // SAFETY: each buffer is released as soon as it is read; closed in the end, or by the transaction's abort.
+    unsafe {
+        let hit = pg_sys::pgBufferUsage.shared_blks_hit;
+        let relation = open(table, pg_sys::AccessShareLock)?;
+        let fork = pg_sys::ForkNumber::MAIN_FORKNUM;
+        let blocks = pg_sys::RelationGetNumberOfBlocksInFork(relation, fork);
+        for block in 0..blocks {
+            let buffer = pg_sys::ReadBufferExtended(
+                relation,
+                fork,
+                block,
+                pg_sys::ReadBufferMode::RBM_NORMAL,
+                std::ptr::null_mut(),
+            );
+            pg_sys::ReleaseBuffer(buffer);
+            process::check_interrupts();
+        }
+        pg_sys::table_close(relation, pg_sys::AccessShareLock as i32);
+        let found = pg_sys::pgBufferUsage.shared_blks_hit - hit;
+        Ok((u64::from(blocks), found as u64))
+    }
+}
+
+/// What the processes of a parallel query wait for at this moment: of its leader, and of its workers; one entry each, type and
+/// name, None for those that work.
+pub fn waits(leader: i32) -> Vec<Option<String>> {
+    let mut waits = Vec::new();
+    // SAFETY: entries in shared memory that stays; what is read may be a moment old, and names are looked up in tables of
+    // constants. A leader without workers leads no group.
+    unsafe {
+        let leader = pg_sys::BackendPidGetProc(leader);
+        if leader.is_null() {
+            return waits;
+        }
+        let all = &*pg_sys::ProcGlobal;
+        for index in 0..all.allProcCount as usize {
+            let proc = all.allProcs.add(index);
+            let is_of_it = proc == leader || (*proc).lockGroupLeader == leader;
+            if !is_of_it || (*proc).pid == 0 {
+                continue;
+            }
+            let info = std::ptr::read_volatile(&raw const (*proc).wait_event_info);
+            if info == 0 {
+                waits.push(None);
+                continue;
+            }
+            let text = |name: *const std::ffi::c_char| {
+                if name.is_null() {
+                    String::new()
+                } else {
+                    CStr::from_ptr(name).to_string_lossy().into_owned()
+                }
+            };
+            waits.push(Some(format!(
+                "{}:{}",
+                text(pg_sys::pgstat_get_wait_event_type(info)),
+                text(pg_sys::pgstat_get_wait_event(info))
+            )));
+        }
+    }
+    waits
+}

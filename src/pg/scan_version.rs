@@ -1,0 +1,47 @@
+//! What differs between the versions of PostgreSQL for scans.
+
+use pgrx::pg_sys;
+
+/// Runs a query to its end, once.
+///
+/// # Safety
+/// As ExecutorRun.
+pub unsafe fn executor_run(query: *mut pg_sys::QueryDesc) {
+    let forward = pg_sys::ScanDirection::ForwardScanDirection;
+    // SAFETY: the caller's duty.
+    unsafe {
+        #[cfg(feature = "pg18")]
+        pg_sys::ExecutorRun(query, forward, 0);
+        #[cfg(not(feature = "pg18"))]
+        pg_sys::ExecutorRun(query, forward, 0, true);
+    }
+}
+
+/// Time spent on reading blocks into shared buffers.
+pub fn read_ns(usage: &pg_sys::BufferUsage) -> u64 {
+    #[cfg(feature = "pg15")]
+    let ns = usage.blk_read_time.tv_sec * 1_000_000_000 + usage.blk_read_time.tv_nsec;
+    #[cfg(feature = "pg16")]
+    let ns = usage.blk_read_time.ticks;
+    #[cfg(any(feature = "pg17", feature = "pg18"))]
+    let ns = usage.shared_blk_read_time.ticks;
+    ns.max(0) as u64
+}
+
+/// Has shared buffers forget the blocks of one fork of a relation from a block on, without writing them.
+///
+/// # Safety
+/// Nothing that is not written may be in them, and nobody may be using them.
+pub unsafe fn drop_relation_buffers(
+    storage: pg_sys::SMgrRelation,
+    fork: *mut pg_sys::ForkNumber::Type,
+    from: *mut pg_sys::BlockNumber,
+) {
+    // SAFETY: the caller's duty.
+    unsafe {
+        #[cfg(feature = "pg15")]
+        pg_sys::DropRelFileNodeBuffers(storage, fork, 1, from);
+        #[cfg(not(feature = "pg15"))]
+        pg_sys::DropRelationBuffers(storage, fork, 1, from);
+    }
+}

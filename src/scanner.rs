@@ -1,0 +1,295 @@
+//! What is done in the work database of a run of the workload `scan`: by its worker (put the table into the cache or out of
+//! it, and scan it), and by its clients (load the table, and read its files without the executor).
+
+pub mod cache;
+
+use std::{
+    fs::File,
+    os::unix::fs::FileExt,
+    sync::atomic::Ordering::{Acquire, Relaxed, Release},
+    time::Duration,
+};
+
+use pgfsbench_core::{
+    board::{ClientSlot, ClientState},
+    spec::Spec,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    board::{Board, Phase, Request},
+    clock, durability, environment,
+    errors::{Fault, sqlstate},
+    pg::{
+        config, process,
+        scan::{self, Scanned},
+        xact,
+    },
+    workload::scan as workload,
+};
+
+/// A reader takes so many bytes at a time for itself, as the processes of a parallel scan do.
+const REGION: u64 = 16 << 20;
+
+/// What a worker has found in one scan.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Report {
+    /// When it began.
+    pub started_at: String,
+    /// From the text of the statement to its end.
+    pub ms: f64,
+    /// Part of it: parsing and planning.
+    pub planning_ms: f64,
+    /// What it counted.
+    pub rows: u64,
+    /// Bytes of the table.
+    pub bytes: u64,
+    /// Workers of the plan.
+    pub planned: u32,
+    /// Workers that there were.
+    pub launched: u32,
+    /// Blocks found in shared buffers.
+    pub hit: u64,
+    /// Blocks read.
+    pub read: u64,
+    /// Time of the reads, of all processes; None where it was not measured.
+    pub read_ms: Option<f64>,
+    /// Blocks of each worker.
+    pub worker_blocks: Vec<u64>,
+    /// Blocks of the leader.
+    pub leader_blocks: u64,
+    /// The plan, JSON.
+    pub plan: String,
+    /// What the cache held before.
+    #[serde(flatten)]
+    pub state: cache::State,
+    /// What the device read meanwhile; None where that is not known.
+    pub device_read_bytes: Option<u64>,
+}
+
+/// Bytes that the device below the data has read so far; None where that is not known.
+pub fn device_read_bytes() -> Option<u64> {
+    durability::bytes_read(&environment::data_location()?)
+}
+
+/// Makes the table ready for the next scan or read; by the worker, which reports what the cache holds.
+pub fn prepare(board: &Board, spec: &Spec) -> Result<(), Fault> {
+    let state = cache::prepare(spec)?;
+    report(board, &state)
+}
+
+/// Makes the table ready, and scans it at the degree that the coordinator has set; by the worker.
+pub fn scan(board: &Board, spec: &Spec) -> Result<(), Fault> {
+    let degree = board.run.scan_degree.load(Acquire);
+    apply_settings(spec, degree)?;
+    // Catalogs are looked up once, so that a new session is as one that has been there for a while.
+    xact::transaction(|| scan::plan(workload::QUALIFIED))?;
+    let state = cache::prepare(spec)?;
+    let timed = xact::transaction(|| {
+        let setting = crate::pg::sql::read("SELECT current_setting('track_io_timing')", &[])?;
+        Ok(setting.as_deref() == Some("on"))
+    })?;
+    let started_at = xact::transaction(|| crate::pg::sql::read("SELECT clock_timestamp()", &[]))?;
+    let before = device_read_bytes();
+    board.run.scanning.store(1, Release);
+    let scanned = xact::transaction(|| scan::count(workload::QUALIFIED));
+    board.run.scanning.store(0, Release);
+    let scanned = scanned?;
+    let after = device_read_bytes();
+    let expected = workload::rows(spec);
+    if scanned.rows as u64 != expected {
+        return Err(Fault::new(
+            sqlstate::CORRUPTED,
+            format!(
+                "the scan counted {} rows instead of {expected}",
+                scanned.rows
+            ),
+        )
+        .detail(format!("It was made with {degree} workers.")));
+    }
+    let device = before.zip(after);
+    let ms = |ns: u64| ns as f64 / 1e6;
+    let Scanned {
+        worker_blocks,
+        leader_blocks,
+        plan,
+        ..
+    } = scanned;
+    report(
+        board,
+        &Report {
+            started_at: started_at.unwrap_or_default(),
+            ms: ms(scanned.ns),
+            planning_ms: ms(scanned.planning_ns),
+            rows: scanned.rows as u64,
+            bytes: state.bytes,
+            planned: scanned.planned,
+            launched: scanned.launched,
+            hit: scanned.hit,
+            read: scanned.read,
+            read_ms: timed.then(|| ms(scanned.read_ns)),
+            worker_blocks,
+            leader_blocks,
+            plan,
+            state,
+            device_read_bytes: device.map(|(before, after)| after.saturating_sub(before)),
+        },
+    )
+}
+
+/// What makes the server plan that many workers, and the run's own settings, which win over the rest.
+fn apply_settings(spec: &Spec, degree: u32) -> Result<(), Fault> {
+    let degree = degree.to_string();
+    for (name, value) in [
+        ("track_io_timing", "on"),
+        ("parallel_setup_cost", "0"),
+        ("parallel_tuple_cost", "0"),
+        ("min_parallel_table_scan_size", "0"),
+        ("enable_indexonlyscan", "off"),
+    ] {
+        config::apply(name, value)?;
+    }
+    for (name, value) in &spec.settings {
+        config::apply(name, value)?;
+    }
+    let leader = if spec.options.leader == Some(false) {
+        "off"
+    } else {
+        "on"
+    };
+    config::apply("parallel_leader_participation", leader)?;
+    config::apply("max_parallel_workers_per_gather", &degree)
+}
+
+fn report(board: &Board, what: &impl Serialize) -> Result<(), Fault> {
+    let text =
+        serde_json::to_string(what).map_err(|e| Fault::new(sqlstate::INTERNAL, e.to_string()))?;
+    board.run.scan_report.set(&text);
+    Ok(())
+}
+
+/// A client of such a run: in the load it loads its share of the table; later it reads the files in each window, if the window has
+/// so many readers.
+pub fn take_part(
+    index: u32,
+    serial: u32,
+    slot: &ClientSlot,
+    board: &Board,
+    request: &Request,
+    spec: &Spec,
+) -> Result<(), Fault> {
+    process::become_undisturbed_owner(request.owner.load(Acquire))?;
+    let run = &board.run;
+    let loads = run.phase() == Phase::Load;
+    let files = if loads {
+        Vec::new()
+    } else {
+        xact::transaction(workload::files)?
+            .iter()
+            .map(workload::open)
+            .collect::<Result<Vec<File>, Fault>>()?
+    };
+    slot.set_state(ClientState::Ready);
+    process::wake(request.coordinator.load(Acquire));
+    let stopped = || run.stopped(serial);
+    let result = xact::catch(|| {
+        let mut over = 0;
+        loop {
+            if stopped() {
+                return Ok(());
+            }
+            let window = run.go.load(Acquire);
+            if window == over {
+                process::wait(Duration::from_secs(1));
+                continue;
+            }
+            slot.set_state(ClientState::Running);
+            if loads {
+                return load(index, slot, spec, stopped);
+            }
+            if index < run.readers.load(Acquire) {
+                read(slot, board, &files, stopped)?;
+            }
+            over = window;
+            slot.windows.store(u64::from(window), Release);
+            process::wake(request.coordinator.load(Acquire));
+        }
+    });
+    result.and_then(|result| result)
+}
+
+fn load(
+    index: u32,
+    slot: &ClientSlot,
+    spec: &Spec,
+    stopped: impl Fn() -> bool,
+) -> Result<(), Fault> {
+    let loaders = spec.options.loaders.unwrap_or(1);
+    if index >= loaders {
+        return Ok(());
+    }
+    xact::transaction(|| {
+        workload::load(spec, index, loaders, |rows| {
+            slot.committed.store(rows, Relaxed);
+            if stopped() {
+                return Err(Fault::new(sqlstate::CANCELED, "the run was canceled"));
+            }
+            Ok(())
+        })
+    })
+}
+
+/// Reads the files from their beginning to their end, together with the other readers.
+fn read(
+    slot: &ClientSlot,
+    board: &Board,
+    files: &[File],
+    stopped: impl Fn() -> bool,
+) -> Result<(), Fault> {
+    let run = &board.run;
+    let block = run.read_bytes.load(Acquire);
+    let mut buffer = vec![0; block as usize];
+    let mut lengths = Vec::with_capacity(files.len());
+    for file in files {
+        lengths.push(file.metadata().map_err(|e| unreadable(&e))?.len());
+    }
+    slot.started_ns.store(clock::now_ns(), Relaxed);
+    let mut bytes = 0;
+    loop {
+        // The place in all files one after the other.
+        let mut from = run.next_read.fetch_add(REGION, Relaxed);
+        let Some(file) = lengths.iter().position(|&length| {
+            let is_in_it = from < length;
+            if !is_in_it {
+                from -= length;
+            }
+            is_in_it
+        }) else {
+            break;
+        };
+        // Files but the last are as long as a whole number of regions.
+        let to = (from + REGION).min(lengths[file]);
+        while from < to {
+            let wanted = block.min(to - from) as usize;
+            files[file]
+                .read_exact_at(&mut buffer[..wanted], from)
+                .map_err(|e| unreadable(&e))?;
+            from += wanted as u64;
+            bytes += wanted as u64;
+        }
+        process::check_interrupts();
+        if stopped() {
+            break;
+        }
+    }
+    slot.measured.store(bytes, Relaxed);
+    slot.finished_ns.store(clock::now_ns(), Relaxed);
+    Ok(())
+}
+
+fn unreadable(error: &std::io::Error) -> Fault {
+    Fault::new(
+        sqlstate::SYSTEM,
+        format!("could not read a file of the table: {error}"),
+    )
+}

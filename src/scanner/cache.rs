@@ -1,0 +1,152 @@
+//! Where the table is before it is scanned: nowhere but on the device, in the kernel's page cache, or in shared buffers; and the proof
+//! of it.
+
+use std::{fs::File, os::unix::fs::FileExt, path::PathBuf, time::Duration};
+
+use pgfsbench_core::{
+    spec::{Cache, Spec},
+    units::format_bytes,
+};
+use rustix::fs::{Advice, fadvise};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    errors::{Fault, sqlstate},
+    pg::{page_cache, process, scan, xact},
+    workload::scan::{self as workload, failed},
+};
+
+/// Of what is to be cold, at most this share may be in the page cache; of what is to be warm, at most this share may be missing.
+const TOLERATED: f64 = 0.002;
+/// How often the kernel is asked to forget pages: one that is just being written cannot be.
+const TRIES: u32 = 20;
+
+/// What the caches hold of the table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct State {
+    /// Bytes of its files.
+    #[serde(rename = "file_bytes")]
+    pub bytes: u64,
+    /// Bytes of them in the page cache, as the kernel says.
+    pub cached_bytes: u64,
+}
+
+impl State {
+    fn of(files: &[PathBuf]) -> Result<Self, Fault> {
+        let mut state = Self::default();
+        for path in files {
+            let file = workload::open(path)?;
+            let length = file.metadata().map_err(|e| failed("look at", path, &e))?;
+            state.bytes += length.len();
+            state.cached_bytes +=
+                page_cache::cached_bytes(&file).map_err(|e| failed("look at", path, &e))?;
+        }
+        Ok(state)
+    }
+
+    fn missing(&self) -> u64 {
+        self.bytes.saturating_sub(self.cached_bytes)
+    }
+
+    fn tolerated(&self) -> u64 {
+        (self.bytes as f64 * TOLERATED) as u64
+    }
+}
+
+/// Puts the table where the run wants it, and looks whether it is there.
+pub fn prepare(spec: &Spec) -> Result<State, Fault> {
+    let files = xact::transaction(workload::files)?;
+    if spec.options.cache == Cache::SharedBuffers {
+        fill_buffers()?;
+        return State::of(&files);
+    }
+    // What is left in them from the last scan would be found by the next one.
+    xact::transaction(|| scan::empty_buffers(workload::TABLE))?;
+    match spec.options.cache {
+        Cache::Cold => forget(&files),
+        Cache::Warm | Cache::SharedBuffers => remember(&files),
+    }
+}
+
+/// All in shared buffers: the second time, every block must be found there.
+fn fill_buffers() -> Result<(), Fault> {
+    xact::transaction(|| scan::fill_buffers(workload::TABLE))?;
+    let (blocks, found) = xact::transaction(|| scan::fill_buffers(workload::TABLE))?;
+    if found >= blocks {
+        return Ok(());
+    }
+    Err(Fault::new(
+        sqlstate::NOT_IN_THIS_STATE,
+        "the table does not stay in shared buffers",
+    )
+    .detail(format!(
+        "After it was read twice, {found} of its {blocks} blocks were there."
+    ))
+    .hint("Raise shared_buffers, use a smaller scale, or the option \"cache\": \"warm\"."))
+}
+
+/// On the device, and nowhere else: written, and forgotten by the kernel.
+fn forget(files: &[PathBuf]) -> Result<State, Fault> {
+    let mut state = State::default();
+    for _ in 0..TRIES {
+        for path in files {
+            let file = workload::open(path)?;
+            file.sync_all().map_err(|e| failed("sync", path, &e))?;
+            fadvise(&file, 0, None, Advice::DontNeed)
+                .map_err(|e| failed("forget", path, &e.into()))?;
+        }
+        state = State::of(files)?;
+        if state.cached_bytes <= state.tolerated() {
+            return Ok(state);
+        }
+        process::wait(Duration::from_millis(50));
+    }
+    Err(Fault::new(
+        sqlstate::NOT_IN_THIS_STATE,
+        "the page cache cannot be emptied of the table",
+    )
+    .detail(format!(
+        "{} of {} are still in it after fsync and POSIX_FADV_DONTNEED.",
+        format_bytes(state.cached_bytes),
+        format_bytes(state.bytes)
+    ))
+    .hint("Use a target on a filesystem of its own, or the option \"cache\": \"warm\"."))
+}
+
+/// In the page cache.
+fn remember(files: &[PathBuf]) -> Result<State, Fault> {
+    let state = State::of(files)?;
+    if state.missing() <= state.tolerated() {
+        return Ok(state);
+    }
+    for path in files {
+        let file = workload::open(path)?;
+        read_through(&file).map_err(|e| failed("read", path, &e))?;
+    }
+    let state = State::of(files)?;
+    if state.missing() <= state.tolerated() {
+        return Ok(state);
+    }
+    Err(Fault::new(
+        sqlstate::NOT_IN_THIS_STATE,
+        "the table does not stay in the page cache",
+    )
+    .detail(format!(
+        "After it was read, {} of {} are in it, as the kernel says; of filesystems with a cache of their own it does not know.",
+        format_bytes(state.cached_bytes),
+        format_bytes(state.bytes)
+    ))
+    .hint("Use a smaller scale, or the option \"cache\": \"shared_buffers\" or \"cold\"."))
+}
+
+fn read_through(file: &File) -> std::io::Result<()> {
+    let mut buffer = vec![0; 1 << 20];
+    let mut from = 0;
+    loop {
+        match file.read_at(&mut buffer, from)? {
+            0 => return Ok(()),
+            read => from += read as u64,
+        }
+        process::check_interrupts();
+    }
+}

@@ -1,0 +1,122 @@
+//! The workload `scan`: one table, and `SELECT count(*)` of it.
+
+use std::{fs::File, io, path::PathBuf};
+
+use pgfsbench_core::{
+    scan::{Payload, ROWS},
+    spec::Spec,
+};
+
+use crate::{
+    errors::{Fault, sqlstate},
+    pg::{
+        load::{self, Range},
+        session, sql,
+    },
+};
+
+/// The table, in schema public of the work database.
+pub const TABLE: &str = "fsbench_scan";
+/// The same with its schema.
+pub const QUALIFIED: &str = "public.fsbench_scan";
+
+/// What is run after loading.
+pub const VACUUM: [&str; 1] = ["VACUUM (ANALYZE) public.fsbench_scan"];
+
+/// Up to this length, PostgreSQL itself packs a value behind a header of one byte; a longer one must not be packed or moved away.
+const SHORT: u32 = 126;
+
+/// Rows of the table.
+pub fn rows(spec: &Spec) -> u64 {
+    u64::from(spec.scale) * ROWS
+}
+
+/// Creates the table. In a transaction.
+pub fn create(spec: &Spec) -> Result<(), Fault> {
+    let payload = spec.options.payload.unwrap_or_default();
+    let unlogged = if spec.options.unlogged {
+        "UNLOGGED "
+    } else {
+        ""
+    };
+    sql::write(
+        &format!(
+            "CREATE {unlogged}TABLE {QUALIFIED} ({}) WITH (autovacuum_enabled = off)",
+            payload.columns()
+        ),
+        &[],
+    )?;
+    if let Payload::Bytes(length) = payload {
+        let storage = if length <= SHORT { "EXTERNAL" } else { "PLAIN" };
+        sql::write(
+            &format!("ALTER TABLE {QUALIFIED} ALTER COLUMN payload SET STORAGE {storage}"),
+            &[],
+        )?;
+    }
+    Ok(())
+}
+
+/// Loads the share of one of so many loaders. In a transaction.
+pub fn load(
+    spec: &Spec,
+    loader: u32,
+    loaders: u32,
+    progress: impl FnMut(u64) -> Result<(), Fault>,
+) -> Result<(), Fault> {
+    let share = |n: u32| (u128::from(rows(spec)) * u128::from(n) / u128::from(loaders)) as u64;
+    let range = Range {
+        from: share(loader),
+        to: share(loader + 1),
+    };
+    let payload = spec.options.payload.unwrap_or_default();
+    load::scanned(TABLE, payload, range, spec.seed, progress)
+}
+
+/// Makes the table one that so many workers may scan: what was copied may have been loaded for others. In a transaction.
+pub fn allow_workers(most: u32) -> Result<(), Fault> {
+    sql::write(
+        &format!("ALTER TABLE {QUALIFIED} SET (parallel_workers = {most})"),
+        &[],
+    )?;
+    Ok(())
+}
+
+/// The files of the table, in order. In a transaction.
+pub fn files() -> Result<Vec<PathBuf>, Fault> {
+    let path = sql::read(
+        "SELECT pg_relation_filepath($1::regclass)",
+        &[Some(QUALIFIED)],
+    )?;
+    let first = session::data_directory().join(path.unwrap_or_default());
+    let mut files = Vec::new();
+    for segment in 0.. {
+        let mut path = first.clone().into_os_string();
+        if segment > 0 {
+            path.push(format!(".{segment}"));
+        }
+        let path = PathBuf::from(path);
+        // One more may be there, and be empty.
+        match path.metadata() {
+            Ok(file) if file.len() > 0 => files.push(path),
+            _ => break,
+        }
+    }
+    Ok(files)
+}
+
+/// Opens a file of the table; for writing, since the kernel tells what it has cached of it only to those who may write.
+pub fn open(path: &PathBuf) -> Result<File, Fault> {
+    File::options()
+        .read(true)
+        .write(true)
+        .open(path)
+        .map_err(|e| failed("open", path, &e))
+}
+
+/// What the system says of a file.
+pub fn failed(what: &str, path: &std::path::Path, error: &io::Error) -> Fault {
+    Fault::new(
+        sqlstate::SYSTEM,
+        format!("could not {what} \"{}\": {error}", path.display()),
+    )
+}

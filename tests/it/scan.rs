@@ -1,0 +1,403 @@
+//! Parallel scans: the same plan and workers as psql's, warm and cold, on targets too, and bad luck during them.
+
+use crate::common::{
+    assert_nothing_left, assert_refused, ending, execute, row, rows, run, server, server_in,
+    wait_for_phase,
+};
+use pgfsbench_tests::{LONG, wait_until};
+use std::path::Path;
+
+const SETTINGS: &[(&str, &str)] = &[("max_worker_processes", "24"), ("shared_buffers", "32MB")];
+
+/// A million rows.
+const SMALL: &str = "workload => 'scan', scale => 1, seed => 1";
+
+fn options(options: &str) -> String {
+    format!("{SMALL}, options => '{{{options}}}'")
+}
+
+#[test]
+fn a_scan_has_the_plan_and_the_workers_that_psql_has() {
+    let server = server(SETTINGS);
+    let mut client = server.connect("postgres");
+    let arguments = options(r#""degrees": [1, 3], "repeats": 1, "readers": [], "loaders": 2"#);
+    let id = run(&mut client, &format!("{arguments}, keep => true"));
+    let database = row(
+        &mut client,
+        &format!("SELECT work_database FROM fsbench.result WHERE run_id = {id}"),
+    );
+    let mut psql = server.connect(&database);
+    for degree in [1, 3] {
+        execute(
+            &mut psql,
+            &format!(
+                "SET max_parallel_workers_per_gather = {degree}; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; \
+                 SET min_parallel_table_scan_size = 0"
+            ),
+        );
+        let explained = rows(
+            &mut psql,
+            "EXPLAIN (FORMAT JSON) SELECT count(*) FROM fsbench_scan",
+        )
+        .join("\n");
+        let same = row(
+            &mut client,
+            &format!(
+                "SELECT plan = $plan${explained}$plan$::jsonb, workers_launched FROM fsbench.scan WHERE run_id = {id} AND degree = {degree}"
+            ),
+        );
+        assert_eq!(same, format!("t|{degree}"), "{explained}");
+        let analyzed = rows(
+            &mut psql,
+            "EXPLAIN (ANALYZE, COSTS off, TIMING off) SELECT count(*) FROM fsbench_scan",
+        )
+        .join("\n");
+        assert!(
+            analyzed.contains(&format!("Workers Launched: {degree}")),
+            "{analyzed}"
+        );
+    }
+    // Two loaders leave what one would: every row, visible to all, on as many pages, each with a last one of its own.
+    assert_eq!(
+        row(
+            &mut psql,
+            "SELECT count(*), count(DISTINCT id), min(bit_length(id)), (SELECT relpages FROM pg_class WHERE relname = 'fsbench_scan'), \
+               (SELECT relallvisible = relpages FROM pg_class WHERE relname = 'fsbench_scan'), \
+               (SELECT reloptions @> '{autovacuum_enabled=off,parallel_workers=3}' FROM pg_class WHERE relname = 'fsbench_scan') \
+             FROM fsbench_scan"
+        ),
+        "1000000|1|200|7354|t|t"
+    );
+    drop(psql);
+    execute(&mut client, &format!("DROP DATABASE {database}"));
+    assert_nothing_left(&server, &mut client);
+}
+
+#[test]
+fn every_kind_of_row_is_as_large_as_was_said_and_does_not_compress_where_it_must_not() {
+    let server = server(SETTINGS);
+    let mut client = server.connect("postgres");
+    for (payload, loaders) in [("\"accounts\"", 2), ("100", 3), ("300", 1)] {
+        let arguments = options(&format!(
+            r#""degrees": [2], "repeats": 1, "readers": [], "loaders": {loaders}, "payload": {payload}, "unlogged": true"#
+        ));
+        let id = run(&mut client, &format!("{arguments}, keep => true"));
+        let database = row(
+            &mut client,
+            &format!("SELECT work_database FROM fsbench.result WHERE run_id = {id}"),
+        );
+        let mut psql = server.connect(&database);
+        let wanted = match payload {
+            "\"accounts\"" => "1000000|1000000|1000000|t".to_owned(),
+            length => format!("1000000|{length}|{length}|t"),
+        };
+        let asked = match payload {
+            "\"accounts\"" => "count(DISTINCT aid), max(aid), count(*), min(bid) = 1",
+            // Random: the bytes of a megabyte of it make no smaller value.
+            _ => {
+                "count(*), min(length(payload)), max(length(payload)), count(DISTINCT payload) > 999000"
+            }
+        };
+        assert_eq!(
+            row(&mut psql, &format!("SELECT {asked} FROM fsbench_scan")),
+            wanted
+        );
+        drop(psql);
+        execute(&mut client, &format!("DROP DATABASE {database}"));
+    }
+    assert_nothing_left(&server, &mut client);
+}
+
+#[test]
+fn what_is_cold_comes_from_the_device_and_what_is_warm_does_not() {
+    let server = server(SETTINGS);
+    let mut client = server.connect("postgres");
+    let cold = run(
+        &mut client,
+        &options(r#""degrees": [1, 2], "repeats": 2, "cache": "cold", "readers": [2]"#),
+    );
+    // Mostly: a device is everybody's. What is not known is not 0.
+    let of = |id: &str, condition: &str| {
+        format!(
+            "SELECT bool_and({condition}) FROM (SELECT bytes, cached_bytes, device_read_bytes FROM fsbench.scan WHERE run_id = {id} \
+             UNION ALL SELECT bytes, cached_bytes, device_read_bytes FROM fsbench.scan_read WHERE run_id = {id}) s"
+        )
+    };
+    assert_eq!(
+        row(
+            &mut client,
+            &of(
+                &cold,
+                "cached_bytes <= bytes * 0.01 AND coalesce(device_read_bytes >= bytes * 0.99, true)"
+            )
+        ),
+        "t"
+    );
+    assert_eq!(
+        row(
+            &mut client,
+            &format!(
+                "SELECT bool_and(buffers_read >= bytes / 8192) FROM fsbench.scan WHERE run_id = {cold}"
+            )
+        ),
+        "t"
+    );
+    let warm = run(
+        &mut client,
+        &options(r#""degrees": [1, 2], "repeats": 2, "cache": "warm", "readers": [2]"#),
+    );
+    assert_eq!(
+        row(&mut client, &of(&warm, "cached_bytes >= bytes * 0.99")),
+        "t"
+    );
+    assert_eq!(
+        row(
+            &mut client,
+            &format!(
+                "SELECT bool_and(buffers_read >= bytes / 8192), \
+                   coalesce(min(device_read_bytes) < min(bytes) * 0.01, true) FROM fsbench.scan WHERE run_id = {warm}"
+            )
+        ),
+        "t|t"
+    );
+    // Of a table in memory, the processor is the limit.
+    assert_eq!(
+        row(
+            &mut client,
+            &format!(
+                "SELECT coalesce(string_agg(code || ' ' || severity, ',' ORDER BY code), '') FROM fsbench.finding \
+                      WHERE run_id = {warm} AND code IN ('cpu_bound', 'data_fits_ram', 'no_complete_checkpoint')"
+            )
+        ),
+        "cpu_bound info"
+    );
+    assert_refused(
+        &mut client,
+        &format!("SELECT fsbench.start({SMALL}, options => '{{\"cache\": \"shared_buffers\"}}')"),
+        "55000",
+        &["does not fit in shared_buffers", "HINT: ", "smaller scale"],
+    );
+}
+
+#[test]
+fn a_cold_cache_is_refused_where_there_is_none() {
+    if !Path::new("/dev/shm").is_dir() {
+        return pgfsbench_tests::skip("a_cold_cache_is_refused_where_there_is_none", "no /dev/shm");
+    }
+    let server = server_in(Path::new("/dev/shm"), None, SETTINGS);
+    let mut client = server.connect("postgres");
+    assert_refused(
+        &mut client,
+        &format!("SELECT fsbench.start({SMALL}, options => '{{\"cache\": \"cold\"}}')"),
+        "55000",
+        &["on tmpfs cannot be emptied", "HINT: ", "target"],
+    );
+}
+
+#[test]
+fn a_degree_whose_workers_are_not_all_there_does_not_count() {
+    let server = server(&[("max_worker_processes", "9")]);
+    let mut client = server.connect("postgres");
+    execute(
+        &mut client,
+        "CREATE TABLE held AS SELECT generate_series(1, 8) AS n; \
+         ALTER TABLE held SET (parallel_workers = 4); ANALYZE held",
+    );
+    let id = row(
+        &mut client,
+        &format!(
+            "SELECT fsbench.start({})",
+            options(r#""degrees": [1, 2, 5], "repeats": 1, "loaders": 1, "readers": []"#)
+        ),
+    );
+    // Somebody else's query takes workers while the table is loaded.
+    let holder = server.background(
+        "postgres",
+        "SET max_parallel_workers_per_gather = 4; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; \
+         SET parallel_leader_participation = off; SELECT count(*) FROM held WHERE pg_sleep(120) IS NOT NULL",
+    );
+    assert_eq!(ending(&mut client, &id), "done||");
+    holder.cancel();
+    let _ = holder.join();
+    assert_eq!(
+        row(
+            &mut client,
+            &format!(
+                "SELECT bool_and(used = (workers_launched = degree)), bool_and(used = (why_not IS NULL)), \
+                   bool_or(NOT used AND degree = 5), bool_and(rows = 1000000) FROM fsbench.scan WHERE run_id = {id}"
+            )
+        ),
+        "t|t|t|t"
+    );
+    assert_eq!(
+        rows(
+            &mut client,
+            &format!(
+                "SELECT degree, repeats, not_used, median_ms IS NULL FROM fsbench.scan_curve({id}) WHERE degree = 5"
+            )
+        ),
+        ["5|0|1|t"]
+    );
+    assert_eq!(
+        row(
+            &mut client,
+            &format!(
+                "SELECT severity FROM fsbench.finding WHERE run_id = {id} AND code = 'workers_not_launched'"
+            )
+        ),
+        "warning"
+    );
+    assert_nothing_left(&server, &mut client);
+}
+
+#[test]
+fn cancelled_in_the_load_or_in_a_scan_it_leaves_nothing() {
+    let server = server(SETTINGS);
+    let mut client = server.connect("postgres");
+    for loaders in [1, 3] {
+        let id = row(
+            &mut client,
+            &format!(
+                "SELECT fsbench.start(workload => 'scan', scale => 50, options => '{{\"degrees\": [1], \"loaders\": {loaders}, \"unlogged\": true}}')"
+            ),
+        );
+        wait_until("some rows are loaded", LONG, || {
+            let done = rows(
+                &mut client,
+                "SELECT done > 0 AND done <= total FROM fsbench.progress WHERE phase = 'load'",
+            );
+            (done == ["t"]).then_some(())
+        });
+        execute(&mut client, &format!("SELECT fsbench.cancel({id})"));
+        assert!(ending(&mut client, &id).starts_with("cancelled|57014|"));
+        assert_nothing_left(&server, &mut client);
+    }
+    let many = options(r#""degrees": [1, 2, 3], "repeats": 1000, "readers": []"#);
+    let id = row(&mut client, &format!("SELECT fsbench.start({many})"));
+    wait_for_phase(&mut client, "measure");
+    wait_until("some scans are made", LONG, || {
+        let done = rows(
+            &mut client,
+            "SELECT done > 1 AND total = 3000 FROM fsbench.progress WHERE phase = 'measure'",
+        );
+        (done == ["t"]).then_some(())
+    });
+    execute(&mut client, &format!("SELECT fsbench.cancel({id})"));
+    assert!(ending(&mut client, &id).starts_with("cancelled|57014|"));
+    assert_nothing_left(&server, &mut client);
+}
+
+#[test]
+fn a_worker_that_dies_fails_the_run_and_leaves_nothing() {
+    let server = server(SETTINGS);
+    let mut client = server.connect("postgres");
+    for (phase, backend_type, words) in [
+        ("load", "fsbench client", "client"),
+        ("measure", "parallel worker", "worker failed"),
+        ("measure", "fsbench worker", "worker failed"),
+    ] {
+        let id = row(
+            &mut client,
+            &format!(
+                "SELECT fsbench.start(workload => 'scan', scale => 10, options => '{{\"degrees\": [1, 2], \"repeats\": 1000, \
+                   \"loaders\": 2, \"unlogged\": true, \"readers\": []}}')"
+            ),
+        );
+        wait_for_phase(&mut client, phase);
+        wait_until("one is terminated", LONG, || {
+            let terminated = rows(
+                &mut client,
+                &format!(
+                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_type = '{backend_type}' LIMIT 1"
+                ),
+            );
+            (terminated == ["t"]).then_some(())
+        });
+        let ended = ending(&mut client, &id);
+        assert!(
+            ended.starts_with("failed|57P01|") && ended.contains(words),
+            "{backend_type}: {ended}"
+        );
+        assert_nothing_left(&server, &mut client);
+    }
+}
+
+#[test]
+fn on_a_target_the_server_allows_the_degrees_and_the_table_is_copied() {
+    let server = server(&[
+        ("max_worker_processes", "16"),
+        ("max_parallel_workers", "2"),
+    ]);
+    let mut client = server.connect("postgres");
+    let place =
+        tempfile::TempDir::with_prefix_in("pgfsbench-target.", "/tmp").expect("a directory");
+    if let Some(owner) = pgfsbench_tests::server_owner() {
+        std::os::unix::fs::chown(place.path(), Some(owner), None).expect("chown");
+    }
+    execute(
+        &mut client,
+        &format!(
+            "SELECT fsbench.create_target('here', directory => '{}')",
+            place.path().display()
+        ),
+    );
+    let arguments = |payload: &str| {
+        format!(
+            "target => 'here', {}",
+            options(&format!(
+                r#""degrees": [1, 12], "repeats": 2, "readers": [1], "loaders": 2, "cache": "cold", "payload": {payload}"#
+            ))
+        )
+    };
+    assert_refused(
+        &mut client,
+        &format!("SELECT fsbench.start({})", options(r#""degrees": [1, 12]"#)),
+        "53000",
+        &[
+            "degree 12 is above max_parallel_workers",
+            "HINT: ",
+            "target",
+        ],
+    );
+    let phases = |id: &str| {
+        format!(
+            "SELECT string_agg(p ->> 'phase', ' ') FROM fsbench.result, jsonb_array_elements(phases) p WHERE run_id = {id}"
+        )
+    };
+    let first = run(&mut client, &arguments("\"bit200\""));
+    assert_eq!(
+        row(&mut client, &phases(&first)),
+        "load_once filesystem copy server provision checkpoint measure collect"
+    );
+    let again = run(&mut client, &arguments("\"bit200\""));
+    assert_eq!(
+        row(&mut client, &phases(&again)),
+        "filesystem copy server provision checkpoint measure collect"
+    );
+    // Other rows are other data.
+    let other = run(&mut client, &arguments("10"));
+    assert!(row(&mut client, &phases(&other)).starts_with("load_once "));
+    for id in [&first, &again, &other] {
+        assert_eq!(
+            row(
+                &mut client,
+                &format!(
+                    "SELECT count(*), bool_and(used), bool_and(rows = 1000000), max(workers_launched), \
+                       bool_and(cached_bytes <= bytes * 0.01), (SELECT count(*) FROM fsbench.scan_read WHERE run_id = {id}), \
+                       (SELECT count(*) FROM fsbench.scan_curve({id})), (SELECT count(*) FROM fsbench.scan_knee({id})) \
+                     FROM fsbench.scan WHERE run_id = {id}"
+                )
+            ),
+            "4|t|t|12|t|3|2|1"
+        );
+    }
+    assert_eq!(
+        rows(
+            &mut client,
+            "SELECT contents, scale FROM fsbench.prepared_data ORDER BY 1"
+        ),
+        ["scan, 10 bytes|1", "scan, bit200|1"]
+    );
+    execute(&mut client, "SELECT fsbench.drop_prepared_data()");
+    assert_nothing_left(&server, &mut client);
+}
