@@ -284,10 +284,12 @@ pub enum Phase {
     Measure = 6,
     /// Compares the balances.
     Verify = 7,
+    /// The server of the target is crashed and recovers.
+    Recovery = 8,
     /// Stores the result.
-    Collect = 8,
+    Collect = 9,
     /// Drops what was made.
-    Cleanup = 9,
+    Cleanup = 10,
 }
 
 impl Phase {
@@ -302,12 +304,13 @@ impl Phase {
             "warmup",
             "measure",
             "verify",
+            "recovery",
             "collect",
             "cleanup",
         ][self as usize]
     }
 
-    const ALL: [Self; 10] = [
+    const ALL: [Self; 11] = [
         Self::Queued,
         Self::Provision,
         Self::Load,
@@ -316,6 +319,7 @@ impl Phase {
         Self::Warmup,
         Self::Measure,
         Self::Verify,
+        Self::Recovery,
         Self::Collect,
         Self::Cleanup,
     ];

@@ -277,7 +277,7 @@ impl Totals {
 pub fn store(
     run: &mut Run,
     slots: &[ClientSlot],
-    balances: &Balances,
+    balances: Option<&Balances>,
     phases: Value,
 ) -> Result<Row, Fault> {
     let totals = Totals::of(slots);

@@ -296,7 +296,7 @@ impl Run {
     fn carry_out_transactions(&mut self) -> Result<Outcome, Fault> {
         match self.spec.stage.clone() {
             Stage::OnLoaded { database, .. } => self.adopt(&database)?,
-            Stage::Whole | Stage::LoadOnly => {
+            Stage::Whole | Stage::WholeOfTarget | Stage::LoadOnly => {
                 self.provision()?;
                 self.load()?;
                 self.vacuum()?;
@@ -309,12 +309,16 @@ impl Run {
         }
         self.prepare_clients()?;
         self.measure()?;
-        let balances = self.verify()?;
+        // After a crash that is to come, they are compared then.
+        let balances = match self.spec.options.crash {
+            true => None,
+            false => Some(self.verify()?),
+        };
         self.enter(Phase::Collect, 0);
         self.seen.load_ms = self.load_ms();
         let phases = self.phase_times();
         let slots = &shmem::clients()[..self.spec.clients as usize];
-        let row = collect::store(self, slots, &balances, phases)?;
+        let row = collect::store(self, slots, balances.as_ref(), phases)?;
         Ok(Outcome::Done(row))
     }
 

@@ -30,6 +30,8 @@ const FACTS: &str = "SELECT jsonb_build_array(coalesce(r.facts, '{}'), jsonb_bui
          'read_gb_per_second', (SELECT max(gb_per_second) FROM fsbench.scan_read s \
             WHERE s.run_id = r.run_id AND block_bytes = 8192), \
          'cold', r.used #>> '{options,cache}' = 'cold'), \
+      'crash', coalesce((SELECT jsonb_build_object('committed', transactions_committed, 'found', transactions_found, \
+         'problem', problem, 'durability', e.durability) FROM fsbench.recovery c WHERE c.run_id = r.run_id), '{}'), \
       'storage', jsonb_build_object( \
          'mount_options_not_shown', e.storage #> '{result,mount_options_not_shown}', \
          'properties_not_in_force', e.storage #> '{result,properties_not_in_force}'))) \

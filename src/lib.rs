@@ -68,9 +68,14 @@ extension_sql_file!(
     requires = ["tables"]
 );
 extension_sql_file!(
+    "../sql/schema/1_recovery.sql",
+    name = "recovery",
+    requires = ["tables"]
+);
+extension_sql_file!(
     "../sql/schema/2_targets.sql",
     name = "targets",
-    requires = ["tables", "server", "waits", "fsync", "scan"]
+    requires = ["tables", "server", "waits", "fsync", "scan", "recovery"]
 );
 extension_sql_file!(
     "../sql/schema/3_functions.sql",

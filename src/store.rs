@@ -428,6 +428,18 @@ fn insert(table: &str, rows: &str) -> Result<(), Fault> {
     Ok(())
 }
 
+/// Stores how the server of a target has recovered from its crash, the balances that it had then.
+pub fn insert_recovery(
+    run_id: i64,
+    recovery: &Value,
+    balances: Option<&pgfsbench_core::balance::Balances>,
+) -> Result<(), Fault> {
+    let mut row = recovery.clone();
+    row["run_id"] = json!(run_id);
+    insert("recovery", &json_text(&[row])?)?;
+    update_run(run_id, &json!({"balances": balances}))
+}
+
 /// Names of the targets beside `default`.
 pub fn target_names() -> Result<Vec<String>, Fault> {
     let text = sql::read(

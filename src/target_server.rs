@@ -1,6 +1,7 @@
 //! A server of its own on a target: made, started, stopped and removed. It lives in a directory whose name is random and in
 //! the journal before it is there, and nothing outside that directory is touched.
 
+mod crash;
 pub mod settings;
 mod shared_memory;
 
@@ -29,6 +30,7 @@ use crate::{
     },
     target,
 };
+use crash::RECOVERY;
 use settings::Settings;
 
 /// How long a server may take to answer after its start.
@@ -120,8 +122,14 @@ impl TargetServer {
         self.directory.join("data")
     }
 
+    /// What it has written since its latest start.
     fn log(&self) -> PathBuf {
-        self.directory.join("server.err")
+        let of = |name: &str| self.directory.join(format!("{name}.err"));
+        let latest = of(RECOVERY);
+        match latest.exists() {
+            true => latest,
+            false => of("server"),
+        }
     }
 
     /// What is executed to make the cluster. Paths with what is not UTF-8 are no targets.
@@ -274,7 +282,7 @@ impl TargetServer {
                 }
                 Ok(())
             };
-            match self.connect(user, &mut in_time) {
+            match self.connect(user, "postgres", &mut in_time) {
                 Err(fault) if fault.sqlstate == sqlstate::CONNECTION_LOST => {
                     let ended = child.try_wait().is_ok_and(|ended| ended.is_some());
                     if ended || Instant::now() > deadline {
@@ -290,24 +298,7 @@ impl TargetServer {
 
     /// Shuts it down, so that its data directory can be copied.
     pub fn shut_down(&self, bindir: &Path, look: Look) -> Result<(), Fault> {
-        let began = Instant::now();
-        let file = self.data().join("postmaster.pid");
-        let text = fs::read_to_string(&file).map_err(|e| system("read", &file, &e))?;
-        let postmaster = text.lines().next().and_then(|line| line.parse().ok());
-        if let Some(postmaster) = postmaster.and_then(Pid::from_raw) {
-            // Fast shutdown; that it has ended is seen below.
-            let _ = kill_process(postmaster, Signal::INT);
-        }
-        while !self.processes()?.is_empty() {
-            look()?;
-            if began.elapsed() > SHUT_DOWN {
-                return Err(Fault::new(
-                    sqlstate::SYSTEM,
-                    "the target server does not shut down",
-                ));
-            }
-            process::wait(Duration::from_millis(20));
-        }
+        self.end(Signal::INT, SHUT_DOWN, look)?;
         let mut command = self.command(&bindir.join("pg_controldata"), "controldata")?;
         command.arg("-D").arg(self.data());
         self.run(command, "pg_controldata", look)?;
@@ -329,13 +320,36 @@ impl TargetServer {
         )))
     }
 
-    fn connect(&self, user: &str, look: Look) -> Result<Connection, Fault> {
+    /// Has the postmaster end everything, and waits until all of it has ended.
+    fn end(&self, signal: Signal, patience: Duration, look: Look) -> Result<(), Fault> {
+        let began = Instant::now();
+        let file = self.data().join("postmaster.pid");
+        let text = fs::read_to_string(&file).map_err(|e| system("read", &file, &e))?;
+        let postmaster = text.lines().next().and_then(|line| line.parse().ok());
+        if let Some(postmaster) = postmaster.and_then(Pid::from_raw) {
+            // That it has ended is seen below.
+            let _ = kill_process(postmaster, signal);
+        }
+        while !self.processes()?.is_empty() {
+            look()?;
+            if began.elapsed() > patience {
+                return Err(Fault::new(
+                    sqlstate::SYSTEM,
+                    "the target server does not shut down",
+                ));
+            }
+            process::wait(Duration::from_millis(5));
+        }
+        Ok(())
+    }
+
+    fn connect(&self, user: &str, database: &str, look: Look) -> Result<Connection, Fault> {
         let socket = self.socket_directory().to_string_lossy().into_owned();
         Connection::open(
             &[
                 ("host", &socket),
                 ("port", PORT),
-                ("dbname", "postgres"),
+                ("dbname", database),
                 ("user", user),
                 ("requirepeer", user),
                 ("application_name", "pgfsbench"),

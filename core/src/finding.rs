@@ -3,6 +3,7 @@
 //! [`judge`] is a pure function of [`RunFacts`]. Each rule looks at a few facts; a fact that is not known never makes a
 //! finding, and never an error.
 
+mod crash;
 mod facts;
 mod rules;
 mod scan;
@@ -10,7 +11,7 @@ mod storage;
 
 use serde::{Deserialize, Serialize};
 
-pub use facts::{Place, RunFacts, ScanFacts, StorageFacts, XminHolder, XminHolderKind};
+pub use facts::{CrashFacts, Place, RunFacts, ScanFacts, StorageFacts, XminHolder, XminHolderKind};
 pub use storage::{NOT_RELEASED, not_released};
 
 /// How much a finding says against a run; ordered.

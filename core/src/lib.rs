@@ -24,6 +24,7 @@
 pub mod balance;
 pub mod board;
 pub mod checkpoint;
+pub mod crash;
 pub mod finding;
 pub mod fsync;
 pub mod helper;

@@ -130,6 +130,8 @@ pub enum Stage {
     /// All of it.
     #[default]
     Whole,
+    /// All of it, in a server of a target's own.
+    WholeOfTarget,
     /// Loads the data, and leaves them.
     LoadOnly,
     /// All but loading: the data are in this database, which an earlier run has left.
@@ -160,6 +162,10 @@ pub struct Options {
     /// What the page cache holds when the server of a target starts.
     #[serde(skip_serializing_if = "is_default")]
     pub cache: Cache,
+    /// Whether the server of a target is crashed after the measured window, and its recovery measured. That server hands the
+    /// balances over to be compared after the crash, and compares none itself.
+    #[serde(skip_serializing_if = "is_default")]
+    pub crash: bool,
     /// The run is cancelled when whoever started it has not renewed its lease for so many milliseconds; 0 for no lease. A
     /// run on a target hands it on to the server there.
     #[serde(skip_serializing_if = "is_default")]
@@ -242,6 +248,7 @@ impl Default for Options {
             payload: None,
             loaders: None,
             readers: None,
+            crash: false,
         }
     }
 }

@@ -6,6 +6,7 @@ mod describe;
 mod erase;
 mod facts;
 mod outline;
+mod remount;
 mod settings;
 mod steps;
 mod undo;
@@ -14,7 +15,7 @@ mod zfs;
 use crate::config::Config;
 use crate::journal::{Entry, Journal, Kept, State};
 use crate::place::{DIRECTORY, Place};
-use crate::plan::{On, Plan};
+use crate::plan::{On, Plan, Step};
 use crate::probe;
 use crate::probe::device::Access;
 use crate::probe::queue::Queue;
@@ -114,6 +115,7 @@ impl Engine {
                 self.prepare(&place(target), behalf, prepare, tell)
             }
             Request::Release { target } => self.release(&place(target), tell),
+            Request::Remount { target } => self.remount(&place(target), tell),
             Request::Plan { target, prepare } => self.outline(&place(target), prepare),
             Request::Describe => self.describe(database),
             Request::DropCaches => self.drop_caches(tell),
@@ -178,6 +180,10 @@ impl Engine {
             plan.mount_point.clone(),
         )?;
         entry.log = plan.log.as_ref().map(kept);
+        entry.mount_options = plan.steps.iter().find_map(|step| match step {
+            Step::Mount { options, .. } => Some(options.clone()),
+            _ => None,
+        });
         (entry.job, entry.run) = (behalf.job, behalf.run);
         match self.take_steps(&plan, &mut entry, &lock, tell) {
             Ok(work) => Ok(self.result(request, &plan, &work)),

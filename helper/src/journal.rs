@@ -42,6 +42,9 @@ pub struct Entry {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log: Option<Kept>,
     pub mount_point: PathBuf,
+    /// The options that it is mounted with, by which it can be mounted again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mount_options: Option<Vec<String>>,
     pub state: State,
     /// The job that asked for it, and the run that is for: with the run it goes too, whoever forgets to release it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -83,6 +86,8 @@ pub enum State {
     /// It is made and mounted, and who asked for it does not know yet: it is nobody's to use.
     Untold,
     Ready,
+    /// It is being unmounted and mounted again: whoever used it has ended, and until it is ready it is nobody's to use.
+    Remounting,
     Releasing,
 }
 
@@ -116,6 +121,7 @@ impl Entry {
             on,
             log: None,
             mount_point,
+            mount_options: None,
             state: State::Preparing,
             job: None,
             run: None,

@@ -69,6 +69,13 @@ enum Action {
         #[command(flatten)]
         hook: Hook,
     },
+    /// Unmount a target and mount it again as it was
+    Remount {
+        #[command(flatten)]
+        which: Which,
+        #[command(flatten)]
+        hook: Hook,
+    },
     /// Undo everything that the journal names and that is not in use
     Cleanup {
         #[command(flatten)]
@@ -144,6 +151,12 @@ fn act(config: &Path, action: Action) -> Result<(), Refusal> {
         Action::Release { which, hook } => {
             let engine = engine(hook)?;
             let result = engine.release(&which.place(&engine)?, &mut show)?;
+            println!("{result:#}");
+            Ok(())
+        }
+        Action::Remount { which, hook } => {
+            let engine = engine(hook)?;
+            let result = engine.remount(&which.place(&engine)?, &mut show)?;
             println!("{result:#}");
             Ok(())
         }

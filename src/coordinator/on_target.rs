@@ -1,6 +1,7 @@
 //! A run on another target than this server's own data directory: a server of its own is put there, carries the run out as
 //! any server does on itself, and gives the whole result in one document. The same engine runs everywhere.
 
+mod crash;
 mod data;
 mod far;
 mod remote;
@@ -72,40 +73,49 @@ impl Run {
 
     /// On a server of our own on this machine.
     fn carry_out_near(&mut self, target: Target, own_bindir: PathBuf) -> Result<(), Fault> {
-        let (server, mut connection, stage) = self.put_server(target, own_bindir)?;
-        let result = self
-            .make_sure_it_is_ours(&mut connection)
-            .and_then(|()| self.have_it_run(&mut connection, Whose::Own(&stage)));
-        drop(connection);
-        result.map_err(|fault| server.explain(fault))
-    }
-
-    /// Makes and starts the server on the target, with or without data.
-    fn put_server(
-        &mut self,
-        target: Target,
-        own_bindir: PathBuf,
-    ) -> Result<(TargetServer, Connection, Stage), Fault> {
         let bindir = target.bindir.clone().unwrap_or_else(|| own_bindir.clone());
         let programs = Programs {
             own: bindir == own_bindir,
             bindir,
             user: operating_system_user()?,
         };
+        let (server, mut connection, stage) = self.put_server(&target, &programs)?;
+        let result = self
+            .make_sure_it_is_ours(&mut connection)
+            .and_then(|()| self.have_it_run(&mut connection, Whose::Own(&stage)))
+            .and_then(|measured| {
+                let crashed = match self.spec.options.crash {
+                    true => Some(self.crash(&target, &programs, &server, connection, &measured)?),
+                    false => {
+                        drop(connection);
+                        None
+                    }
+                };
+                self.store_measured(&measured, crashed.as_ref())
+            });
+        result.map_err(|fault| server.explain(fault))
+    }
+
+    /// Makes and starts the server on the target, with or without data.
+    fn put_server(
+        &mut self,
+        target: &Target,
+        programs: &Programs,
+    ) -> Result<(TargetServer, Connection, Stage), Fault> {
         if matches!(target.on, On::Made { .. }) {
             // Before data are loaded for nothing.
             let patience = self.patience();
             helper_job::wait_for_helper(patience, &mut || self.look_around())?;
         }
-        let prepared = self.prepared_data(&target, &programs)?;
+        let prepared = self.prepared_data(target, programs)?;
         if let On::Directory(directory) = &target.on {
             // Loading may have taken room on the same filesystem.
             xact::transaction(|| preflight::check_target_room(&self.spec, directory))?;
         }
         let began = self.begin_step();
-        let directory = self.filesystem_of(&target)?;
+        let directory = self.filesystem_of(target)?;
         self.end_step("filesystem", began);
-        self.check_cold(&target)?;
+        self.check_cold(target)?;
         let server = TargetServer::at(&directory, &collect::random_mark())?;
         self.record(|entry| entry.server = Some(server.clone()))?;
         server.make_directories()?;
@@ -122,18 +132,18 @@ impl Run {
                     &mut || self.look_around(),
                 )?;
                 server.sync(&mut || self.look_around())?;
-                Stage::Whole
+                Stage::WholeOfTarget
             }
         };
         if target.drop_caches {
             self.ask_helper(&target.name, "drop_caches", &json!({}))?;
         }
         let began = self.begin_step();
-        let mut of_target = target.settings;
+        let mut of_target = target.settings.clone();
         of_target.extend(xact::transaction(|| {
             settings::of_server(&self.spec.settings)
         })?);
-        let connection = self.start_server(&server, &programs, of_target, &[])?;
+        let connection = self.start_server(&server, programs, of_target, &[])?;
         self.end_step("server", began);
         Ok((server, connection, stage))
     }
@@ -177,11 +187,7 @@ impl Run {
 
     /// A file below the filesystem would keep the data in the page cache.
     fn check_cold(&self, target: &Target) -> Result<(), Fault> {
-        let made = self.storage.as_ref().map(|storage| &storage["result"]);
-        let is_kept = made.is_some_and(|made| {
-            made["direct_io"] == json!(false) || made["filesystem"] == json!("zfs")
-        });
-        if self.spec.options.cache == Cache::Warm || target.drop_caches || !is_kept {
+        if self.spec.options.cache == Cache::Warm || target.drop_caches || !self.is_cached_below() {
             return Ok(());
         }
         Err(Fault::new(
@@ -190,6 +196,15 @@ impl Run {
         )
         .detail("Its image is read and written through the page cache of another filesystem, or the filesystem has a cache of its own.")
         .hint("Have the machine's page cache emptied: fsbench.alter_target() with drop_caches => true, which pgfsbench-helper must allow."))
+    }
+
+    /// Whether something below the mounted filesystem, or a cache of its own, keeps what is read and written.
+    fn is_cached_below(&self) -> bool {
+        let made = self.storage.as_ref().map(|storage| &storage["result"]);
+        made.is_some_and(|made| {
+            [&made["direct_io"], &made["log"]["direct_io"]].contains(&&json!(false))
+                || made["filesystem"] == json!("zfs")
+        })
     }
 
     /// A step of what comes before the run on the target; gives when it began.

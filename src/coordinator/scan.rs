@@ -54,7 +54,7 @@ impl Run {
     pub(super) fn carry_out_scans(&mut self) -> Result<Outcome, Fault> {
         match self.spec.stage.clone() {
             Stage::OnLoaded { database, .. } => self.adopt(&database)?,
-            Stage::Whole | Stage::LoadOnly => {
+            Stage::Whole | Stage::WholeOfTarget | Stage::LoadOnly => {
                 self.provision()?;
                 self.load_scanned()?;
                 self.enter(Phase::Vacuum, workload::VACUUM.len() as u64);

@@ -161,19 +161,19 @@ impl Script {
     }
 }
 
-/// Reads the balances. In a transaction.
-pub fn balances() -> Result<Balances, Fault> {
-    let text = sql::read(
-        "SELECT jsonb_build_object( \
+/// Reads the balances, as JSON.
+pub const BALANCES: &str = "SELECT jsonb_build_object( \
            'accounts', (SELECT coalesce(sum(abalance), 0) FROM public.pgbench_accounts), \
            'tellers', (SELECT coalesce(sum(tbalance), 0) FROM public.pgbench_tellers), \
            'branches', (SELECT coalesce(sum(bbalance), 0) FROM public.pgbench_branches), \
            'history', (SELECT coalesce(sum(delta), 0) FROM public.pgbench_history), \
            'history_rows', (SELECT count(*) FROM public.pgbench_history), \
            'fingerprint', (SELECT coalesce(sum(hashint8extended(aid, abalance)), 0)::text \
-                           FROM public.pgbench_accounts WHERE abalance <> 0))",
-        &[],
-    )?;
+                           FROM public.pgbench_accounts WHERE abalance <> 0))";
+
+/// Reads the balances. In a transaction.
+pub fn balances() -> Result<Balances, Fault> {
+    let text = sql::read(BALANCES, &[])?;
     serde_json::from_str(&text.unwrap_or_default())
         .map_err(|e| Fault::new(sqlstate::INTERNAL, format!("unreadable balances: {e}")))
 }

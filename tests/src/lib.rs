@@ -16,7 +16,7 @@ pub use background::Background;
 pub use loopfs::LoopFs;
 pub use process::Process;
 pub use rustix::process::Signal;
-pub use server::{PRELOADED, Server, Stop, program, server_owner};
+pub use server::{PRELOADED, Server, Stop, controldata, program, server_owner};
 pub use wait::{LONG, SHORT, wait_until};
 
 use postgres::Client;

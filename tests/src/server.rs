@@ -424,6 +424,13 @@ fn owned_directory(name: &str, within: &Path) -> TempDir {
     directory
 }
 
+/// What pg_controldata says of a cluster.
+pub fn controldata(data: &Path) -> String {
+    let mut command = Command::new(prefix().join("bin/pg_controldata"));
+    let said = command.arg("-D").arg(data).env("LC_ALL", "C").output();
+    String::from_utf8_lossy(&said.expect("pg_controldata runs").stdout).into_owned()
+}
+
 /// Where a program of the system is, also in the directories that only root's PATH has.
 pub fn program(name: &str) -> Option<PathBuf> {
     ["/usr/sbin", "/sbin", "/usr/bin", "/bin"]

@@ -1,10 +1,12 @@
 //! What is known of a run when it is judged.
 
+mod crash;
 mod scan;
 mod storage;
 
 use serde::{Deserialize, Serialize};
 
+pub use crash::CrashFacts;
 pub use scan::ScanFacts;
 pub use storage::StorageFacts;
 
@@ -62,6 +64,8 @@ pub struct RunFacts {
     pub storage: StorageFacts,
     /// The scans.
     pub scan: ScanFacts,
+    /// What was there after the crash of a run that has crashed its server.
+    pub crash: CrashFacts,
 }
 
 impl RunFacts {

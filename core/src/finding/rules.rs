@@ -1,6 +1,6 @@
 //! The rules, one function each. `?` on a fact that is not known ends a rule without a finding.
 
-use super::{Finding, RunFacts, Severity, scan, storage};
+use super::{Finding, RunFacts, Severity, crash, scan, storage};
 use crate::spec::Workload;
 use crate::stats;
 use crate::units::{format_bytes, format_count};
@@ -39,6 +39,7 @@ pub const ALL: &[Rule] = &[
     storage::properties_not_in_force,
     scan::workers_not_launched,
     scan::cpu_bound,
+    crash::lost_transactions,
 ];
 
 /// What a quick look cannot help is only told.

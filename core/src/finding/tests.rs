@@ -55,6 +55,12 @@ fn clean() -> RunFacts {
             mount_options_not_shown: Some(vec![]),
             properties_not_in_force: Some(vec![]),
         },
+        crash: CrashFacts {
+            committed: Some(1_000_000),
+            found: Some(1_000_000),
+            problem: None,
+            durability: Some("durable by the server's settings".into()),
+        },
     }
 }
 

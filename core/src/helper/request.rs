@@ -338,6 +338,11 @@ pub enum Request {
         /// The target.
         target: Name,
     },
+    /// Unmount it, and mount it again as it was, so that nothing of it is cached.
+    Remount {
+        /// The target.
+        target: Name,
+    },
     /// Say which steps `Prepare` would take now, and which undo them. Nothing is changed.
     Plan {
         /// For this target.
@@ -370,6 +375,9 @@ impl Request {
             "release" => Self::Release {
                 target: Name::new(target)?,
             },
+            "remount" => Self::Remount {
+                target: Name::new(target)?,
+            },
             "plan" => Self::Plan {
                 target: Name::new(target)?,
                 prepare: Box::new(parse(request)?),
@@ -379,7 +387,7 @@ impl Request {
             other => {
                 return Err(
                     Refusal::argument(format!("unknown action {}", quoted(other)))
-                        .detail("The helper prepares and releases targets, plans that, describes what there is, and drops caches.")
+                        .detail("The helper prepares, remounts and releases targets, plans that, describes what there is, and drops caches.")
                         .hint("Use the functions of the extension."),
                 );
             }
@@ -392,16 +400,19 @@ impl Request {
     pub fn check(&self) -> Result<(), Refusal> {
         match self {
             Self::Prepare { prepare, .. } | Self::Plan { prepare, .. } => prepare.check(),
-            Self::Release { .. } | Self::Describe | Self::DropCaches => Ok(()),
+            Self::Release { .. } | Self::Remount { .. } | Self::Describe | Self::DropCaches => {
+                Ok(())
+            }
         }
     }
 
     /// The target's name, if it is about one.
     pub fn target(&self) -> Option<&Name> {
         match self {
-            Self::Prepare { target, .. } | Self::Plan { target, .. } | Self::Release { target } => {
-                Some(target)
-            }
+            Self::Prepare { target, .. }
+            | Self::Plan { target, .. }
+            | Self::Release { target }
+            | Self::Remount { target } => Some(target),
             Self::Describe | Self::DropCaches => None,
         }
     }

@@ -1,8 +1,8 @@
 //! Each argument by itself: what it may be, and the error when it is not.
 
 use super::{
-    Bound, Cache, DEFAULT_TARGET, Data, Facts, Kind as Measures, OVERHEAD_WORKERS, Options,
-    Workload,
+    Asked, Bound, Cache, DEFAULT_TARGET, Data, Facts, Kind as Measures, OVERHEAD_WORKERS, Options,
+    Stage, Workload,
 };
 use crate::refusal::{Kind, Refusal, quoted};
 use crate::{
@@ -64,6 +64,41 @@ pub fn options(options: &Options, kind: Measures, target: &str) -> Result<(), Re
     Err(Refusal::argument(format!("option \"{name}\" needs a target"))
         .detail("The target \"default\" is this server itself: nothing is made, mounted or copied for it.")
         .hint("Leave out the option, or give the argument \"target\"."))
+}
+
+/// Only a server of a target's own is crashed; that server itself is told what it has to know for it.
+pub fn crash(options: &Options, target: &str, asked: &Asked, facts: &Facts) -> Result<(), Refusal> {
+    if !options.crash || asked.stage != Stage::Whole {
+        return Ok(());
+    }
+    let hint = "Leave out the option, or give a target on a device, an image or a directory (fsbench.create_target()).";
+    if target == DEFAULT_TARGET {
+        return Err(
+            Refusal::argument("this server is not crashed by a run of its own")
+                .detail("The target \"default\" is this server itself, and others may use it.")
+                .hint(hint),
+        );
+    }
+    if facts.far {
+        return Err(
+            Refusal::argument("a server that is reached by a connection is not crashed")
+                .detail(format!(
+                    "Target {} is somebody's server: pgfsbench neither stops nor starts it.",
+                    quoted(target)
+                ))
+                .hint(hint),
+        );
+    }
+    if options.unlogged {
+        return Err(
+            Refusal::argument("options \"crash\" and \"unlogged\" cannot both be given")
+                .detail(
+                    "Unlogged tables are empty after a crash, so that nothing could be verified.",
+                )
+                .hint("Leave one of them out."),
+        );
+    }
+    Ok(())
 }
 
 /// On a target the whole server goes with the run.

@@ -54,6 +54,7 @@ pub fn options(value: Option<&Value>, workload: Workload) -> Result<Options, Ref
             "cache" if workload == Workload::Scan => {
                 options.cache = word(name, value, &["warm", "shared_buffers", "cold"])?;
             }
+            "crash" => options.crash = boolean(name, value)?,
             "cache" => options.cache = word(name, value, &["warm", "cold"])?,
             "degrees" => options.degrees = scan::degrees(name, value)?,
             "repeats" => options.repeats = Some(scan::repeats(name, value)?),
@@ -73,7 +74,7 @@ pub fn options(value: Option<&Value>, workload: Workload) -> Result<Options, Ref
                 return Err(
                     Refusal::argument(format!("option {} does not exist", quoted(name)))
                         .detail("Names of options are in lower case.")
-                        .hint("Known options are \"cache\", \"data\", \"degrees\", \"fillfactor\", \"leader\", \"lease_ms\", \"loaders\", \"methods\", \"payload\", \"readers\", \"repeats\", \"sample\", \"unlogged\", \"wait_for_helper_ms\" and \"writers\"."),
+                        .hint("Known options are \"cache\", \"crash\", \"data\", \"degrees\", \"fillfactor\", \"leader\", \"lease_ms\", \"loaders\", \"methods\", \"payload\", \"readers\", \"repeats\", \"sample\", \"unlogged\", \"wait_for_helper_ms\" and \"writers\"."),
                 );
             }
         }

@@ -41,7 +41,7 @@ impl Kind {
     /// The members of `options` that this kind takes, beside those of all.
     fn options(self) -> &'static [&'static str] {
         match self {
-            Self::Transactions => &["fillfactor", "unlogged", "sample", "data", "cache"],
+            Self::Transactions => &["fillfactor", "unlogged", "sample", "data", "cache", "crash"],
             Self::Fsync => &["methods", "writers"],
             Self::Scan => &[
                 "unlogged", "data", "cache", "degrees", "repeats", "leader", "payload", "loaders",

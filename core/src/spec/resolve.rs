@@ -61,12 +61,13 @@ pub fn resolve(asked: &Asked, facts: &Facts) -> Result<Spec, Refusal> {
     let latency_limit_ms = check::latency_limit(asked.latency_limit_ms)?;
     let settings = json::settings(asked.settings.as_ref())?;
     check::options(&options, kind, &target)?;
+    check::crash(&options, &target, asked, facts)?;
     let label = check::label(asked.label.as_deref())?;
     let mut chosen = chosen_names(workload, asked);
     let mut chosen_there = chosen_there(kind, asked, facts);
     let loaded_scale = match &asked.stage {
         Stage::OnLoaded { scale, .. } => Some(*scale),
-        Stage::Whole | Stage::LoadOnly => None,
+        Stage::Whole | Stage::WholeOfTarget | Stage::LoadOnly => None,
     };
     let clients = match (kind, check::clients(asked.clients, facts)?) {
         (Kind::Transactions, Some(clients)) => clients,

@@ -270,7 +270,7 @@ impl<'a> Work<'a> {
 }
 
 /// The user whose server writes there must not come to more rights by a file or device that it finds there.
-fn check_confined(options: &str, mount_point: &Path) -> Result<(), Refusal> {
+pub(super) fn check_confined(options: &str, mount_point: &Path) -> Result<(), Refusal> {
     let is_in_force = |option: &str| options.split(',').any(|o| o == option);
     match ["nosuid", "nodev"].into_iter().find(|o| !is_in_force(o)) {
         None => Ok(()),

@@ -62,12 +62,12 @@ impl Engine {
 
 pub(super) struct Undoing<'a> {
     pub(super) engine: &'a Engine,
-    lock: &'a File,
+    pub(super) lock: &'a File,
     pub(super) tell: Tell<'a>,
 }
 
 impl Undoing<'_> {
-    fn unmount(&mut self, entry: &Entry) -> Result<(), Refusal> {
+    pub(super) fn unmount(&mut self, entry: &Entry) -> Result<(), Refusal> {
         let umount = exec::require("umount", "mount")?.display().to_string();
         // One mount may lie on another.
         for _ in 0..16 {
@@ -232,7 +232,7 @@ fn lying_on(mount_point: &Path) -> Result<usize, Refusal> {
     Ok(mounts.iter().filter(lie_there).count())
 }
 
-fn is_ours(mount: &Mount, entry: &Entry) -> bool {
+pub(super) fn is_ours(mount: &Mount, entry: &Entry) -> bool {
     if let Some(pool) = &entry.pool {
         return mount.fs_type == "zfs" && mount.source == format!("{}/data", pool.name);
     }

@@ -49,7 +49,9 @@ impl Run {
         self.end_step("server", self.started_ns);
         let label = far.label.clone();
         self.record(|entry| entry.far = Some(far))?;
-        let result = self.have_it_run(&mut link, Whose::Far(&label));
+        let result = self
+            .have_it_run(&mut link, Whose::Far(&label))
+            .and_then(|measured| self.store_measured(&measured, None));
         if (result.is_ok() || self.ended_there)
             && let Some(entry) = &mut self.entry
         {

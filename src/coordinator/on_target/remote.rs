@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use super::{
     super::{PhaseTime, Run},
     cluster_name,
+    crash::Crashed,
 };
 use crate::{
     board::Phase,
@@ -24,6 +25,8 @@ use crate::{
 
 /// How often the target server is asked how far it is.
 const POLL: Duration = Duration::from_millis(500);
+/// The same when its answer is waited for.
+const POLL_SOON: Duration = Duration::from_millis(20);
 /// How long the target server may take for an answer: its janitor may have to start first.
 const ANSWER: Duration = Duration::from_secs(120);
 /// How long the run there goes on without being asked how far it is, in milliseconds: when the link is lost, or this server.
@@ -86,19 +89,32 @@ impl Whose<'_> {
     }
 }
 
+/// What a run there has measured, read and not stored yet.
+pub(super) struct Measured {
+    /// Its number there.
+    pub remote_id: String,
+    /// Its row, JSON.
+    pub document: String,
+    /// For each of [`store::TABLES`] arrays of rows, JSON.
+    pub tables: Vec<Vec<String>>,
+    /// When it was started.
+    before_ns: u64,
+}
+
 impl Run {
-    /// Starts the run there, follows it, and stores its result.
+    /// Starts the run there, follows it, and reads its result.
     pub(super) fn have_it_run(
         &mut self,
         connection: &mut Connection,
         whose: Whose,
-    ) -> Result<(), Fault> {
+    ) -> Result<Measured, Fault> {
         let before_ns = clock::now_ns();
         let remote_id = self.start_there(connection, whose)?;
         if whose.is_far() {
             self.note("remote_run_id", read::<i64>(&remote_id)?.into());
         }
-        let followed = self.follow(connection, &remote_id, whose.is_far());
+        let to_the_end = whose.is_far() || self.spec.options.crash;
+        let followed = self.follow(connection, &remote_id, to_the_end);
         if followed.is_err() && self.ended_there {
             let phases = self.ask(connection, PHASES, &[Some(&remote_id)]).ok();
             self.phases_there = phases.map(|phases| self.phases_with_those_of(&phases, before_ns));
@@ -110,10 +126,30 @@ impl Run {
         for &table in store::TABLES {
             tables.push(self.rows_there(connection, &remote_id, table)?);
         }
+        Ok(Measured {
+            remote_id,
+            document,
+            tables,
+            before_ns,
+        })
+    }
+
+    /// Stores it, with what came of a crash after it.
+    pub(super) fn store_measured(
+        &mut self,
+        measured: &Measured,
+        crashed: Option<&Crashed>,
+    ) -> Result<(), Fault> {
         self.enter(Phase::Collect, 0);
-        let phases = self.phases_with_those_of(&document, before_ns);
+        let Measured {
+            document, tables, ..
+        } = measured;
+        let phases = self.phases_with_those_of(document, measured.before_ns);
         xact::transaction(|| {
-            store::import(self.run_id, &document, &tables, &phases)?;
+            store::import(self.run_id, document, tables, &phases)?;
+            if let Some(crashed) = crashed {
+                crashed.store(self.run_id)?;
+            }
             match &self.storage {
                 Some(storage) => store::set_storage(self.run_id, storage),
                 None => Ok(()),
@@ -244,7 +280,8 @@ impl Run {
             Some((spec.force || label.is_none()).to_string()),
             asked.size.filter(|_| spec.is_chosen_there("scale")),
             label.map(str::to_owned),
-            Some(loads_only.to_string()),
+            // What is to be found after a crash must not have been dropped before it.
+            Some((loads_only || spec.options.crash).to_string()),
         ];
         let arguments: Vec<Option<&str>> = arguments.iter().map(Option::as_deref).collect();
         self.ask(connection, START, &arguments)
@@ -299,7 +336,12 @@ impl Run {
                     }
                 }
             }
-            next += POLL;
+            // What comes after the measured window is not disturbed by questions, and a crash should come soon.
+            let is_measured = matches!(phase, Some(Phase::Collect | Phase::Cleanup));
+            next += match self.spec.options.crash && is_measured {
+                true => POLL_SOON,
+                false => POLL,
+            };
             while let Some(left) = next.checked_duration_since(Instant::now()) {
                 self.look_around()?;
                 process::wait(left.max(Duration::from_millis(1)));
@@ -351,6 +393,9 @@ impl Run {
             phase["started_ms"] = json!(phase["started_ms"].as_f64().unwrap_or(0.0) + offset);
             phases.push(phase);
         }
+        // What follows the run there comes after it.
+        let began = |phase: &Value| phase["started_ms"].as_f64().unwrap_or(0.0);
+        phases.sort_by(|a, b| began(a).total_cmp(&began(b)));
         phases.into()
     }
 
@@ -360,10 +405,21 @@ impl Run {
         sql: &str,
         arguments: &[Option<&str>],
     ) -> Result<String, Fault> {
-        let deadline = Instant::now() + ANSWER;
+        self.ask_within(connection, sql, arguments, Some(ANSWER))
+    }
+
+    /// Without a limit of its own for what reads all data.
+    pub(super) fn ask_within(
+        &mut self,
+        connection: &mut Connection,
+        sql: &str,
+        arguments: &[Option<&str>],
+        patience: Option<Duration>,
+    ) -> Result<String, Fault> {
+        let deadline = patience.map(|patience| Instant::now() + patience);
         let mut in_time = || {
             self.look_around()?;
-            if Instant::now() > deadline {
+            if deadline.is_some_and(|deadline| Instant::now() > deadline) {
                 return Err(Fault::new(
                     sqlstate::CONNECTION_LOST,
                     "the target server does not answer",

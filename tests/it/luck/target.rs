@@ -399,3 +399,33 @@ fn a_place_that_others_can_exchange_or_that_is_gone_is_refused() {
     );
     place.nothing_is_left("refused places");
 }
+
+#[test]
+fn a_server_in_a_directory_is_crashed_without_its_filesystem() {
+    let place = Place::new("");
+    let mut client = place.bench.server.connect("postgres");
+    let run = value(
+        &mut client,
+        &format!(r#"SELECT run_id FROM fsbench.run({SHORT_RUN}, options => '{{"crash": true}}')"#),
+    );
+    place.nothing_is_left("a run with a crash");
+    let told = format!(
+        "SELECT concat_ws(' ', unmounted, unmount_ms IS NULL, mount_ms IS NULL, cache_cold IS NULL, recovery_ms > 0, \
+           first_transaction_ms > 0, wal_replayed_bytes > wal_bytes, transactions_committed, transactions_found, balances_verified) \
+         FROM fsbench.recovery JOIN fsbench.run_log USING (run_id) WHERE run_id = {run}"
+    );
+    assert_eq!(value(&mut client, &told), "f t t t t t t 100 100 t");
+    // Loaded on the target, and not copied, it is the same.
+    let run = value(
+        &mut client,
+        &format!(
+            r#"SELECT run_id FROM fsbench.run({SHORT_RUN}, options => '{{"crash": true, "data": "loaded"}}')"#
+        ),
+    );
+    place.nothing_is_left("a run that loads and crashes");
+    let told = format!(
+        "SELECT concat_ws(' ', transactions_found, balances_verified, \
+           (SELECT count(DISTINCT balances) FROM fsbench.run_log)) FROM fsbench.recovery WHERE run_id = {run}"
+    );
+    assert_eq!(value(&mut client, &told), "100 t 1");
+}

@@ -38,6 +38,10 @@ fn requests_of_jobs() {
     assert!(matches!(plan, Request::Plan { .. }));
     assert_eq!(plan.target().map(Name::as_str), Some("a"));
     assert!(Request::of_job("release", "a", "{}").is_ok());
+    let remount = Request::of_job("remount", "a", "{}").unwrap();
+    assert!(matches!(remount, Request::Remount { .. }));
+    assert_eq!(remount.target().map(Name::as_str), Some("a"));
+    assert!(Request::of_job("remount", "../a", "{}").is_err());
     assert_eq!(Request::of_job("describe", "", "{}"), Ok(Request::Describe));
     assert_eq!(
         Request::of_job("drop_caches", "", "{}"),

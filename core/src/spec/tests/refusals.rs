@@ -193,3 +193,51 @@ fn labels_that_are_none() {
         Some(400)
     );
 }
+
+#[test]
+fn only_a_server_of_its_own_is_crashed() {
+    use crate::spec::Stage;
+    let crash = |further: serde_json::Value| {
+        let mut options = serde_json::json!({"crash": true});
+        options
+            .as_object_mut()
+            .unwrap()
+            .extend(further.as_object().unwrap().clone());
+        Asked {
+            options: Some(options),
+            ..Asked::default()
+        }
+    };
+    let plain = || crash(serde_json::json!({}));
+    let on = |target: &str| Asked {
+        target: Some(target.into()),
+        ..plain()
+    };
+    assert_eq!(
+        message(plain()),
+        "this server is not crashed by a run of its own"
+    );
+    says!(options: serde_json::json!({"crash": 1}) => r#"invalid value of option "crash""#);
+    assert!(resolve(&on("nfs"), &facts()).unwrap().options.crash);
+    let far = Facts {
+        far: true,
+        ..facts()
+    };
+    let refusal = resolve(&on("nfs"), &far).expect_err("refused");
+    check::style(&refusal);
+    assert!(refusal.message.contains("reached by a connection"));
+    let unlogged = Asked {
+        target: Some("nfs".into()),
+        ..crash(serde_json::json!({"unlogged": true}))
+    };
+    assert_eq!(
+        message(unlogged),
+        r#"options "crash" and "unlogged" cannot both be given"#
+    );
+    // The server itself that is to be crashed.
+    let of_target = Asked {
+        stage: Stage::WholeOfTarget,
+        ..plain()
+    };
+    assert!(resolve(&of_target, &facts()).unwrap().options.crash);
+}

@@ -1,0 +1,195 @@
+//! What a server tells of its crash recovery in its log, and what is different after it.
+
+use crate::balance::{self, Balances};
+use crate::spec::Workload;
+
+/// The log of a server from its start, each line beginning with `%n`: seconds since 1970 with milliseconds. What is not there
+/// is not known.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RecoveryLog {
+    /// From the first word about the interrupted server to the first connection that may come, in milliseconds.
+    pub recovery_ms: Option<f64>,
+    /// Of that: reading and applying WAL. 0 when there was none to be applied.
+    pub redo_ms: Option<f64>,
+    /// Where the WAL begins that was applied.
+    pub redo_start_lsn: Option<u64>,
+    /// Where the last record begins that was applied.
+    pub redo_done_lsn: Option<u64>,
+    /// Whether the server has found that nothing was to be applied.
+    pub redo_not_required: bool,
+    /// The lines, without their times.
+    pub lines: Vec<String>,
+}
+
+/// Of each log no more than this is kept.
+const MOST_LINES: usize = 40;
+
+impl RecoveryLog {
+    /// Reads it.
+    pub fn parse(text: &str) -> Self {
+        let mut log = Self::default();
+        let (mut interrupted, mut redo) = (None, None);
+        for (at, line) in text.lines().filter_map(line) {
+            let said = |words: &str| line.contains(words);
+            if said("database system was interrupted") || said("automatic recovery in progress") {
+                interrupted = interrupted.or(Some(at));
+            } else if said("redo starts at ") {
+                log.redo_start_lsn = lsn_after(line, "redo starts at ");
+                redo = Some(at);
+            } else if said("redo done at ") {
+                log.redo_done_lsn = lsn_after(line, "redo done at ");
+                log.redo_ms = redo.map(|began| ms(began, at));
+            } else if said("redo is not required") {
+                log.redo_not_required = true;
+                log.redo_ms = Some(0.0);
+            } else if said("database system is ready to accept connections") {
+                log.recovery_ms = interrupted.map(|began| ms(began, at));
+            }
+            if log.lines.len() < MOST_LINES {
+                log.lines.push(line.to_owned());
+            }
+        }
+        log
+    }
+
+    /// Bytes of WAL that were applied: from where that begins to `end`, where the server has gone on writing.
+    pub fn replayed_bytes(&self, end: Option<u64>) -> Option<u64> {
+        if self.redo_not_required {
+            return Some(0);
+        }
+        end?.checked_sub(self.redo_start_lsn?)
+    }
+}
+
+fn ms(from: f64, to: f64) -> f64 {
+    ((to - from) * 1000.0).round()
+}
+
+/// The time of a line, and what it says. Lines that go on with others' texts have no time.
+fn line(text: &str) -> Option<(f64, &str)> {
+    let (time, said) = text.split_once(' ')?;
+    Some((time.parse().ok()?, said))
+}
+
+fn lsn_after(line: &str, words: &str) -> Option<u64> {
+    parse_lsn(line.split(words).nth(1)?.split([' ', ';', ',']).next()?)
+}
+
+/// An LSN as PostgreSQL writes it.
+pub fn parse_lsn(text: &str) -> Option<u64> {
+    let (high, low) = text.trim().split_once('/')?;
+    let part = |text: &str| u32::from_str_radix(text, 16).ok().map(u64::from);
+    Some(part(high)? << 32 | part(low)?)
+}
+
+/// An LSN as PostgreSQL writes it.
+pub fn lsn_text(lsn: u64) -> String {
+    format!("{:X}/{:X}", lsn >> 32, lsn as u32)
+}
+
+/// What differs between what was committed before a crash and what is there after it; None when all of it is there.
+pub fn difference(workload: Workload, found: &Balances, committed: u64) -> Option<String> {
+    let refusal = balance::verify(workload, found, committed).err()?;
+    Some(refusal.detail.unwrap_or(refusal.message))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LOG: &str = "\
+1700000000.100 LOG:  starting PostgreSQL 15.20 on x86_64-pc-linux-gnu, compiled by gcc, 64-bit
+1700000000.105 LOG:  listening on Unix socket \"/x/.s.PGSQL.5432\"
+1700000000.150 LOG:  database system was interrupted; last known up at 2026-11-21 13:00:00 UTC
+1700000000.160 LOG:  database system was not properly shut down; automatic recovery in progress
+1700000000.170 LOG:  redo starts at 1/150CB50
+1700000000.995 LOG:  invalid record length at 1/5A4F5E8: wanted 24, got 0
+1700000001.000 LOG:  redo done at 1/5A4F580 system usage: CPU: user: 0.10 s, system: 0.05 s, elapsed: 0.82 s
+1700000001.010 LOG:  checkpoint starting: end-of-recovery immediate wait
+\tsomething that goes on
+1700000001.250 LOG:  database system is ready to accept connections
+";
+
+    #[test]
+    fn times_and_places_of_a_recovery() {
+        let log = RecoveryLog::parse(LOG);
+        assert_eq!(log.recovery_ms, Some(1100.0));
+        assert_eq!(log.redo_ms, Some(830.0));
+        assert_eq!(log.redo_start_lsn, parse_lsn("1/150CB50"));
+        assert_eq!(log.redo_done_lsn, parse_lsn("1/5A4F580"));
+        assert_eq!(log.lines.len(), 9);
+        assert!(log.lines[0].starts_with("LOG:  starting"));
+        let end = parse_lsn("1/5A4F5E8");
+        assert_eq!(log.replayed_bytes(end), Some(0x5A4F5E8 - 0x150CB50));
+    }
+
+    #[test]
+    fn where_nothing_was_to_be_applied() {
+        let log = LOG.replace("redo starts at 1/150CB50", "redo is not required");
+        let log: String = log
+            .lines()
+            .filter(|line| !line.contains("redo done"))
+            .map(|line| format!("{line}\n"))
+            .collect();
+        let log = RecoveryLog::parse(&log);
+        assert_eq!(
+            (log.redo_ms, log.replayed_bytes(None)),
+            (Some(0.0), Some(0))
+        );
+        assert_eq!(log.recovery_ms, Some(1100.0));
+    }
+
+    #[test]
+    fn what_is_not_said_is_not_known() {
+        for text in [
+            "",
+            "\n",
+            "LOG:  redo starts at 0/1\n",
+            "x\u{0} y\n",
+            "1 redo starts at 9\n",
+        ] {
+            let log = RecoveryLog::parse(text);
+            let known = (
+                log.recovery_ms,
+                log.redo_ms,
+                log.redo_start_lsn,
+                log.redo_done_lsn,
+            );
+            assert_eq!(known, (None, None, None, None), "{text:?}");
+            assert_eq!(log.replayed_bytes(Some(7)), None);
+        }
+        // It ended before it was through.
+        let cut = LOG.split("redo done").next().unwrap();
+        let log = RecoveryLog::parse(cut);
+        assert_eq!((log.recovery_ms, log.redo_ms), (None, None));
+        assert_eq!(log.replayed_bytes(Some(0)), None);
+    }
+
+    #[test]
+    fn lsns() {
+        for text in ["0/0", "0/150CB50", "1F/FFFFFFFF"] {
+            assert_eq!(lsn_text(parse_lsn(text).unwrap()), text);
+        }
+        for text in ["", "/", "0", "0/", "g/1", "0/123456789"] {
+            assert_eq!(parse_lsn(text), None, "{text}");
+        }
+    }
+
+    fn balances(rows: i64) -> Balances {
+        Balances {
+            accounts: 3,
+            tellers: 3,
+            branches: 3,
+            history: 3,
+            history_rows: rows,
+            fingerprint: "0".into(),
+        }
+    }
+
+    #[test]
+    fn what_was_lost_is_told() {
+        assert_eq!(difference(Workload::Tpcb, &balances(5), 5), None);
+        let problem = difference(Workload::Tpcb, &balances(5), 7).unwrap();
+        assert!(problem.contains("5 rows, and 7 transactions"), "{problem}");
+    }
+}

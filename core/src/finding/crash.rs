@@ -1,0 +1,93 @@
+//! The finding about a crash that has lost what was committed.
+
+use super::{Finding, RunFacts, Severity};
+
+/// Committed transactions that are not there after a crash, or data that are not what they were. With settings under which a
+/// commit promises nothing that may be; it is the same finding, and says so.
+pub fn lost_transactions(facts: &RunFacts) -> Option<Finding> {
+    let crash = &facts.crash;
+    let problem = crash.problem.as_deref()?.trim_end_matches('.');
+    let message = match (crash.committed, crash.found) {
+        (Some(committed), Some(found)) if found < committed => format!(
+            "{} of {committed} committed transactions were lost in the crash",
+            committed - found
+        ),
+        _ => "the data after the crash are not what was committed".to_owned(),
+    };
+    let reasons = crash.durability.as_deref();
+    let hint = match reasons.and_then(|text| text.strip_prefix("not durable: ")) {
+        Some(reasons) => format!(
+            "A commit promised nothing here: {reasons}. Do not keep data that way that you want to find again. See fsbench.recovery."
+        ),
+        None => "Nothing that is known of the server and its storage allows that: do not trust this storage, or report a bug in pgfsbench. See fsbench.recovery, and the kernel's log.".to_owned(),
+    };
+    Some(Finding::new(
+        "lost_transactions",
+        Severity::Invalid,
+        format!("{message}: {}", lower_first(problem)),
+        hint,
+    ))
+}
+
+fn lower_first(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or(String::new(), |first| {
+        first.to_lowercase().chain(chars).collect()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::CrashFacts;
+    use super::*;
+
+    fn found(found: Option<u64>, problem: Option<&str>, durability: Option<&str>) -> RunFacts {
+        RunFacts {
+            crash: CrashFacts {
+                committed: Some(7),
+                found,
+                problem: problem.map(str::to_owned),
+                durability: durability.map(str::to_owned),
+            },
+            ..RunFacts::default()
+        }
+    }
+
+    #[test]
+    fn what_was_lost_is_told_and_whether_it_might_be() {
+        let facts = found(
+            Some(5),
+            Some("After the run so many."),
+            Some("not durable: fsync off"),
+        );
+        let finding = lost_transactions(&facts).unwrap();
+        assert_eq!(
+            (finding.code.as_str(), finding.severity),
+            ("lost_transactions", Severity::Invalid)
+        );
+        assert_eq!(
+            finding.message,
+            "2 of 7 committed transactions were lost in the crash: after the run so many"
+        );
+        assert!(finding.hint.contains("fsync off"), "{}", finding.hint);
+        for durability in [None, Some("durable by the server's settings")] {
+            let facts = found(Some(7), Some("Account 3 is wrong."), durability);
+            let finding = lost_transactions(&facts).unwrap();
+            assert_eq!(
+                finding.message,
+                "the data after the crash are not what was committed: account 3 is wrong"
+            );
+            assert!(finding.hint.contains("do not trust this storage"));
+        }
+    }
+
+    #[test]
+    fn nothing_is_found_when_all_is_there_or_there_was_no_crash() {
+        for facts in [
+            RunFacts::default(),
+            found(Some(7), None, Some("not durable: fsync off")),
+        ] {
+            assert_eq!(lost_transactions(&facts), None);
+        }
+    }
+}

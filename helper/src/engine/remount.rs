@@ -1,0 +1,221 @@
+//! Unmounts a target's filesystem and mounts it again as it was, with nothing of it left in the page cache. What is mounted, and
+//! how, is in the journal: whoever asks says no more than which target.
+
+use super::undo::{self, Undoing};
+use super::{Engine, Tell, steps};
+use crate::exec;
+use crate::journal::{Entry, Kept, State};
+use crate::place::Place;
+use crate::plan::{Devices, Part, Step};
+use crate::probe::device::{self, Access, Opened};
+use crate::probe::{self, loops};
+use pgfsbench_core::proc::Mount;
+use pgfsbench_core::refusal::{Kind, Refusal};
+use serde_json::{Value, json};
+use std::fs::File;
+use std::path::Path;
+use std::time::Instant;
+
+impl Engine {
+    /// Whoever uses the filesystem must have ended. Should this be killed, or the mount fail, the target is no longer prepared:
+    /// its release, or a cleanup, removes what is left.
+    pub fn remount(&self, place: &Place, tell: Tell) -> Result<Value, Refusal> {
+        let lock = self.journal.lock()?;
+        let not_prepared = || {
+            Refusal::new(
+                Kind::NotInThisState,
+                format!("target \"{}\" is not prepared", place.target),
+            )
+            .detail("Only what is mounted can be mounted again.")
+            .hint("Prepare it first.")
+        };
+        let mut entry = self
+            .journal
+            .read(place, &self.config)?
+            .ok_or_else(not_prepared)?;
+        if !matches!(entry.state, State::Ready) || self.is_stale(&entry)? {
+            return Err(not_prepared());
+        }
+        let Some(options) = entry.mount_options.clone() else {
+            return Err(Refusal::new(
+                Kind::NotInThisState,
+                "the journal does not say how the target was mounted",
+            )
+            .detail("It was prepared by an earlier version of pgfsbench-helper.")
+            .hint("Release the target, and prepare it again."));
+        };
+        let step = Step::Mount {
+            program: exec::require("mount", "mount")?,
+            filesystem: entry.filesystem,
+            options,
+            mount_point: entry.mount_point.clone(),
+            dataset: entry.pool.as_ref().map(|_| place.dataset()),
+        };
+        let before = mounted(&entry)?.ok_or_else(not_prepared)?;
+        // Held from before it is unmounted: so their numbers become no other devices'.
+        let (devices, mut held) = hold(&entry)?;
+        entry.state = State::Remounting;
+        self.journal.write(&entry)?;
+        let began = Instant::now();
+        let mut undoing = Undoing {
+            engine: self,
+            lock: &lock,
+            tell,
+        };
+        if let Err(refusal) = undoing.unmount(&entry) {
+            // It is what it was.
+            if !self.is_stale(&entry)? {
+                entry.state = State::Ready;
+                self.journal.write(&entry)?;
+            }
+            return Err(refusal);
+        }
+        let unmount_ms = ms_since(began);
+        look_again(&entry, &mut held)?;
+        let mount_ms = self.mount_again(&step, &devices, &lock, undoing.tell)?;
+        drop(held);
+        let after = mounted(&entry)?
+            .filter(|mount| undo::is_ours(mount, &entry))
+            .ok_or_else(|| {
+                Refusal::new(
+                    Kind::System,
+                    format!("{} is not mounted again", entry.mount_point.display()),
+                )
+                .detail("Nothing of the target's is mounted there, though mount succeeded.")
+            })?;
+        steps::check_confined(&after.options, &entry.mount_point)?;
+        if after.options != before.options {
+            return Err(Refusal::new(
+                Kind::System,
+                format!(
+                    "{} is not mounted as it was before",
+                    entry.mount_point.display()
+                ),
+            )
+            .detail(format!(
+                "Its mount options were {}, and are {}.",
+                before.options, after.options
+            ))
+            .hint("The kernel's log (dmesg) may say why."));
+        }
+        entry.state = State::Ready;
+        self.journal.write(&entry)?;
+        self.hook.before("mounted_again");
+        Ok(json!({
+            "mount_point": entry.mount_point,
+            "mount_options": after.options,
+            "unmount_ms": unmount_ms,
+            "mount_ms": mount_ms,
+        }))
+    }
+
+    /// How long it took.
+    fn mount_again(
+        &self,
+        step: &Step,
+        devices: &Devices,
+        lock: &File,
+        tell: Tell,
+    ) -> Result<f64, Refusal> {
+        let argv = step.argv(devices).expect("a step with a program");
+        self.hook.before("mount_again");
+        let outcome = exec::run_making(&argv, exec::LONG, lock)?;
+        tell(outcome.report("mount"));
+        self.hook.after("mount_again");
+        match outcome.succeeded() {
+            true => Ok(outcome.ms),
+            false => Err(outcome
+                .refusal()
+                .hint("The kernel's log (dmesg) may say why it cannot be mounted again.")),
+        }
+    }
+}
+
+fn ms_since(began: Instant) -> f64 {
+    began.elapsed().as_secs_f64() * 1000.0
+}
+
+fn mounted(entry: &Entry) -> Result<Option<Mount>, Refusal> {
+    let mut mounts = probe::mounts()?;
+    mounts.retain(|mount| Path::new(&mount.mount_point) == entry.mount_point);
+    Ok(mounts.pop())
+}
+
+/// The devices that it is mounted from. A pool holds its own.
+fn hold(entry: &Entry) -> Result<(Devices, Vec<(Part, Opened)>), Refusal> {
+    let (mut devices, mut held) = (Devices::default(), Vec::new());
+    if entry.pool.is_some() {
+        return Ok((devices, held));
+    }
+    for (part, kept) in parts(entry) {
+        let opened = match kept {
+            Kept::Image { path, .. } => match loops::of_file(path).as_slice() {
+                [device] => device::open(&device.display().to_string(), Access::Glance)?,
+                others => {
+                    return Err(Refusal::new(
+                        Kind::NotInThisState,
+                        format!(
+                            "image {} is attached to no loop device, or to several",
+                            path.display()
+                        ),
+                    )
+                    .detail(format!("There are {} of them.", others.len()))
+                    .hint("Release the target."));
+                }
+            },
+            Kept::Device { path, identity } => {
+                let opened = device::open(path, Access::Glance)?;
+                match opened.identity()? == *identity {
+                    true => opened,
+                    false => return Err(exchanged(path)),
+                }
+            }
+        };
+        devices.set(part, opened.node.clone());
+        held.push((part, opened));
+    }
+    Ok((devices, held))
+}
+
+fn parts(entry: &Entry) -> impl Iterator<Item = (Part, &Kept)> {
+    let log = entry.log.as_ref().map(|log| (Part::Log, log));
+    [(Part::Filesystem, &entry.on)].into_iter().chain(log)
+}
+
+/// A disk that somebody has begun to use as soon as it was free, or exchanged, is left alone.
+fn look_again(entry: &Entry, held: &mut [(Part, Opened)]) -> Result<(), Refusal> {
+    for (part, kept) in parts(entry) {
+        let Kept::Device { path, identity } = kept else {
+            continue;
+        };
+        let Some((_, opened)) = held.iter_mut().find(|(other, _)| *other == part) else {
+            continue;
+        };
+        let claimed = device::open(path, Access::Claim)?;
+        let now = claimed.facts()?;
+        if let Some(user) = now.in_use {
+            return Err(
+                Refusal::new(Kind::NotInThisState, format!("device {path} is in use"))
+                    .detail(user)
+                    .hint("Find out who uses it; it is not mounted again."),
+            );
+        }
+        if now.identity != *identity {
+            return Err(exchanged(path));
+        }
+        *opened = claimed.without_claim()?;
+        if !opened.is_still(identity)? {
+            return Err(exchanged(path));
+        }
+    }
+    Ok(())
+}
+
+fn exchanged(path: &str) -> Refusal {
+    Refusal::new(
+        Kind::NotInThisState,
+        format!("device {path} is not the one that the target was made on"),
+    )
+    .detail("It was exchanged, or its path leads elsewhere by now.")
+    .hint("Look at what is there; release the target.")
+}

@@ -1,0 +1,143 @@
+//! A target server that is crashed and recovers: what is measured of it.
+
+use std::{
+    fs::{self, OpenOptions},
+    io::Write,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use pgfsbench_core::crash::RecoveryLog;
+use rustix::process::Signal;
+
+use super::{STOP, TargetServer, system};
+use crate::{
+    clock,
+    errors::{Fault, sqlstate},
+    pg::{
+        libpq::{Connection, Look},
+        process, utility,
+    },
+};
+
+/// SQLSTATE of a database that is not there.
+const UNKNOWN_DATABASE: &str = "3D000";
+
+/// By what the second start of a server is called in its directory.
+pub const RECOVERY: &str = "recovery";
+
+/// For the second start: a log that can be read, and nobody but who verifies. The library of pgfsbench would look after its runs.
+const FOR_RECOVERY: &str = "shared_preload_libraries = ''\n\
+    log_line_prefix = '%n '\n\
+    log_min_messages = 'warning'\n\
+    lc_messages = 'C'\n";
+
+/// A server that has recovered.
+pub struct Recovered {
+    /// To the database that was asked for; the error when the server lets nobody in there.
+    pub connection: Result<Connection, Fault>,
+    /// When it was started; monotonic clock.
+    pub started_ns: u64,
+}
+
+impl TargetServer {
+    /// Stops it with nothing written that a crash would not have written. It has no connection to anybody then.
+    pub fn crash(&self, look: Look) -> Result<(), Fault> {
+        self.end(Signal::QUIT, STOP, look)
+    }
+
+    /// Has the cluster on disk again and then forgotten by the kernel, as far as that is possible without unmounting it.
+    pub fn sync_and_forget(&self, look: Look) -> Result<(), Fault> {
+        let mut command = self.command(Path::new("/bin/sync"), "sync-again")?;
+        command.arg("-f").arg(&self.directory);
+        self.run(command, "sync", look)?;
+        self.forget_pages()
+    }
+
+    /// Starts it again, and waits until it has recovered, however long that takes.
+    pub fn recover(
+        &self,
+        bindir: &Path,
+        user: &str,
+        database: &str,
+        look: Look,
+    ) -> Result<Recovered, Fault> {
+        let file = self.settings_file();
+        OpenOptions::new()
+            .append(true)
+            .open(&file)
+            .and_then(|mut file| file.write_all(FOR_RECOVERY.as_bytes()))
+            .map_err(|e| system("write", &file, &e))?;
+        let argv = self.postgres(bindir);
+        let program = PathBuf::from(&argv[0]);
+        let mut command = self.command(&program, RECOVERY)?;
+        command.args(&argv[1..]);
+        let started_ns = clock::now_ns();
+        let mut child = process::spawn_bound(&mut command, Signal::QUIT)
+            .map_err(|e| system("run", &program, &e))?;
+        // It says there that it is ready: who asked by connecting would have it log each time that it is not.
+        while !self.is_ready(child.id()) {
+            look()?;
+            if child.try_wait().is_ok_and(|ended| ended.is_some()) {
+                return Err(self.did_not_recover());
+            }
+            process::wait(Duration::from_millis(5));
+        }
+        let connection = match self.connect_after_crash(user, database, look) {
+            Err(fault) if fault.sqlstate == sqlstate::CONNECTION_LOST => {
+                if child.try_wait().is_ok_and(|ended| ended.is_some()) {
+                    return Err(self.did_not_recover());
+                }
+                Err(fault)
+            }
+            other => Ok(other?),
+        };
+        Ok(Recovered {
+            connection,
+            started_ns,
+        })
+    }
+
+    /// That connections are allowed to the database again was committed last, and may be lost with more.
+    fn connect_after_crash(
+        &self,
+        user: &str,
+        database: &str,
+        look: Look,
+    ) -> Result<Connection, Fault> {
+        let refused = match self.connect(user, database, look) {
+            Err(fault) if fault.sqlstate == sqlstate::CONNECTION_LOST => fault,
+            other => return other,
+        };
+        let mut connection = self.connect(user, "postgres", look)?;
+        let name = utility::identifier(database);
+        let allow = format!("ALTER DATABASE {name} WITH ALLOW_CONNECTIONS true");
+        match connection.query(&allow, &[], look) {
+            Ok(_) => self.connect(user, database, look),
+            Err(fault) if fault.sqlstate == UNKNOWN_DATABASE => Err(refused),
+            Err(fault) => Err(fault),
+        }
+    }
+
+    fn did_not_recover(&self) -> Fault {
+        let ended = Fault::new(sqlstate::SYSTEM, "");
+        Fault {
+            message: "the target server did not recover from the crash".into(),
+            ..self.did_not_start(&ended)
+        }
+        .hint("Its settings and its filesystem are those that it crashed with; see the kernel's log, too.")
+    }
+
+    /// Whether the postmaster of that pid takes connections, as pg_ctl sees it: in the last line of its file.
+    fn is_ready(&self, pid: u32) -> bool {
+        let file = fs::read_to_string(self.data().join("postmaster.pid")).unwrap_or_default();
+        let mut lines = file.lines();
+        lines.next() == Some(pid.to_string().as_str())
+            && lines.nth(6).is_some_and(|status| status.trim() == "ready")
+    }
+
+    /// What it has said since it was started again.
+    pub fn recovery_log(&self) -> RecoveryLog {
+        RecoveryLog::parse(&fs::read_to_string(self.log()).unwrap_or_default())
+    }
+}

@@ -1,0 +1,271 @@
+//! Runs that end with a crash of their server: on filesystems that the helper makes, and mounts again.
+
+use super::runs::{SHORT, create, on_image};
+use super::scene::Scene;
+use crate::common::{assert_refused, execute, rows};
+use pgfsbench_tests::{LONG, Signal, wait_until};
+use std::fs;
+
+const CRASH: &str = r#"options => '{"crash": true}'"#;
+const PATIENT: &str = r#"options => '{"crash": true, "wait_for_helper_ms": 60000}'"#;
+
+/// A run that is held by the helper before a step of its remount.
+fn held(test: &str, step: &str) -> Option<(Scene, String)> {
+    let mut scene = on_image(test, "")?;
+    scene.serve_with(&["--pause-before", step]);
+    let run = scene.start(&format!("target => 'ext4', {SHORT}, {PATIENT}"));
+    scene.serving.as_ref().expect("a helper").wait_until_held();
+    scene.wait_for_phase("recovery");
+    Some((scene, run))
+}
+
+fn has_failed(scene: &Scene, run: &str, start: &str, words: &str) {
+    let told = scene.ending(run);
+    assert!(told.starts_with(start), "{told}");
+    assert!(told.contains(words), "{told}");
+    let stored = format!("SELECT count(*) FROM fsbench.recovery WHERE run_id = {run}");
+    assert_eq!(scene.value(&stored), "0");
+}
+
+#[test]
+fn what_was_committed_is_there_after_a_crash_and_what_recovery_takes_is_stored() {
+    let test = "what_was_committed_is_there_after_a_crash_and_what_recovery_takes_is_stored";
+    let Some(scene) = Scene::new(test, &[], "") else {
+        return;
+    };
+    for filesystem in scene.bench.lab.filesystems() {
+        create(&scene, filesystem, ", mount_options => 'noatime'");
+        let run = scene.start(&format!("target => '{filesystem}', {SHORT}, {CRASH}"));
+        assert_eq!(scene.ending(&run), "done");
+        scene.nothing_is_left("a run with a crash");
+        let told = format!(
+            "SELECT concat_ws(' ', unmounted, unmount_ms > 0, mount_ms > 0, recovery_ms > 0, redo_ms <= recovery_ms, \
+               first_transaction_ms >= recovery_ms, stop_ms > 0, stopped_after_ms > 0, \
+               transactions_committed, transactions_found, balances_verified, problem IS NULL) \
+             FROM fsbench.recovery WHERE run_id = {run}"
+        );
+        assert_eq!(scene.value(&told), "t t t t t t t t 60 60 t t");
+        // Exactly what the server said, and no checkpoint since the one before the clients: all WAL of the window was replayed.
+        let lsns = format!(
+            "SELECT concat_ws(' ', wal_replayed_bytes = redo_end_lsn - redo_start_lsn, redo_done_lsn < redo_end_lsn, \
+               wal_replayed_bytes >= wal_bytes, redo_start_lsn <= wal_start_lsn, redo_end_lsn >= wal_end_lsn, \
+               array_to_string(server_log, ' ') LIKE '%redo starts at ' || redo_start_lsn || '%redo done at ' || redo_done_lsn || '%', \
+               (balances ->> 'history_rows')::int) \
+             FROM fsbench.recovery JOIN fsbench.run_log USING (run_id) WHERE run_id = {run}"
+        );
+        assert_eq!(scene.value(&lsns), "t t t t t t 60");
+        let jobs = format!(
+            "SELECT string_agg(action || ' ' || status, ', ' ORDER BY job_id) FROM fsbench.helper_job WHERE run_id = {run}"
+        );
+        assert_eq!(
+            scene.value(&jobs),
+            "prepare done, remount done, release done"
+        );
+        let phases = format!(
+            "SELECT string_agg(p ->> 'phase', ' ' ORDER BY n) FROM fsbench.run_log, \
+               jsonb_array_elements(phases) WITH ORDINALITY AS t (p, n) \
+             WHERE run_id = {run} AND p ->> 'phase' IN ('measure', 'stop', 'remount', 'recovery', 'verify')"
+        );
+        assert_eq!(scene.value(&phases), "measure stop remount recovery verify");
+        let lost = format!(
+            "SELECT count(*) FROM fsbench.finding WHERE run_id = {run} AND code = 'lost_transactions'"
+        );
+        assert_eq!(scene.value(&lost), "0");
+    }
+    // The same transactions as in a run without a crash.
+    let run = scene.start(&format!("target => 'ext4', {SHORT}"));
+    assert_eq!(scene.ending(&run), "done");
+    let balances = "SELECT count(DISTINCT balances) FROM fsbench.run_log";
+    assert_eq!(scene.value(balances), "1");
+    let crashed = format!("SELECT count(*) FROM fsbench.recovery WHERE run_id = {run}");
+    assert_eq!(scene.value(&crashed), "0");
+}
+
+#[test]
+fn committed_transactions_that_a_crash_has_lost_make_the_run_invalid() {
+    let test = "committed_transactions_that_a_crash_has_lost_make_the_run_invalid";
+    // Held when the filesystem is mounted again, and nobody has read it yet.
+    for (fsync, words) in [("on", "do not trust this storage"), ("off", "fsync off")] {
+        let Some(mut scene) = on_image(test, &format!(r#", settings => '{{"fsync": "{fsync}"}}'"#))
+        else {
+            return;
+        };
+        scene.serve_with(&["--pause-before", "mounted_again"]);
+        let run = scene.start(&format!("target => 'ext4', {SHORT}, {PATIENT}"));
+        let serving = scene.serving.as_ref().expect("a helper");
+        serving.wait_until_held();
+        forget_wal(&scene);
+        serving.go_on();
+        assert_eq!(scene.ending(&run), "done");
+        scene.nothing_is_left("a run that has lost transactions");
+        let found = format!(
+            "SELECT concat_ws(' ', severity, message LIKE '% of 60 committed transactions were lost in the crash%', \
+               hint LIKE '%{words}%', balances_verified, transactions_found < 60, problem LIKE '%pgbench_history holds%', \
+               (SELECT worst_finding FROM fsbench.result WHERE run_id = {run})) \
+             FROM fsbench.finding JOIN fsbench.recovery USING (run_id) WHERE run_id = {run} AND code = 'lost_transactions'"
+        );
+        assert_eq!(scene.value(&found), "invalid t t f t t invalid");
+    }
+}
+
+/// Cuts the WAL of the target server off in the middle, as storage does that has not kept what it was told to.
+fn forget_wal(scene: &Scene) {
+    let place = scene.bench.lab.path("mnt/bench@ext4/pgfsbench");
+    let server = fs::read_dir(place).expect("the directory").flatten().next();
+    let data = server.expect("a server").path().join("data");
+    let control = pgfsbench_tests::controldata(&data);
+    let value = |name: &str| {
+        let line = control.lines().find(|line| line.starts_with(name));
+        line.and_then(|line| line.split(':').nth(1))
+            .expect(name)
+            .trim()
+            .to_owned()
+    };
+    let file = data
+        .join("pg_wal")
+        .join(value("Latest checkpoint's REDO WAL file"));
+    let offset = |lsn: &str| {
+        let low = lsn.split('/').nth(1).expect("an LSN");
+        u64::from_str_radix(low, 16).expect("hexadecimal") % (16 << 20)
+    };
+    // The checkpoint's own record is needed, and a page after it there are transactions.
+    let from = offset(&value("Latest checkpoint location")) / 8192 * 8192 + 2 * 8192;
+    let wal = fs::OpenOptions::new()
+        .write(true)
+        .open(file)
+        .expect("the WAL");
+    let size = wal.metadata().expect("its size").len();
+    wal.set_len(from).expect("cut");
+    wal.set_len(size).expect("zeroes");
+}
+
+#[test]
+fn a_run_that_is_cancelled_during_the_crash_leaves_nothing() {
+    let test = "a_run_that_is_cancelled_during_the_crash_leaves_nothing";
+    let Some((mut scene, run)) = held(test, "mount_again") else {
+        return;
+    };
+    assert_eq!(scene.value(&format!("SELECT fsbench.cancel({run})")), "t");
+    scene.serving.as_ref().expect("a helper").go_on();
+    has_failed(&scene, &run, "cancelled 57014", "canceled");
+    scene.nothing_is_left("a run was cancelled");
+    scene.serve_with(&[]);
+    let next = scene.start(&format!("target => 'ext4', {SHORT}, {PATIENT}"));
+    assert_eq!(scene.ending(&next), "done");
+    scene.nothing_is_left("the next run");
+}
+
+#[test]
+fn a_helper_that_is_killed_while_it_mounts_again_fails_the_run_and_clears_up() {
+    let test = "a_helper_that_is_killed_while_it_mounts_again_fails_the_run_and_clears_up";
+    let Some((mut scene, run)) = held(test, "mount_again") else {
+        return;
+    };
+    scene.end_helper(Signal::KILL);
+    has_failed(
+        &scene,
+        &run,
+        "failed 5",
+        "pgfsbench-helper has ended during the job",
+    );
+    scene.serve_with(&[]);
+    scene.nothing_is_left("the helper was killed");
+}
+
+#[test]
+fn without_a_helper_a_crashed_server_is_not_measured() {
+    let test = "without_a_helper_a_crashed_server_is_not_measured";
+    let Some(mut scene) = on_image(test, "") else {
+        return;
+    };
+    let run = scene.start(&format!(
+        "target => 'ext4', scale => 1, clients => 2, duration => '3 s', warmup => '0', {CRASH}"
+    ));
+    scene.wait_for_phase("measure");
+    scene.end_helper(Signal::TERM);
+    has_failed(
+        &scene,
+        &run,
+        "failed 55000",
+        "pgfsbench-helper is not running",
+    );
+    scene.serve_with(&[]);
+    scene.nothing_is_left("the helper is back");
+}
+
+#[test]
+fn a_filesystem_that_does_not_mount_again_fails_the_run_in_the_words_of_mount() {
+    let test = "a_filesystem_that_does_not_mount_again_fails_the_run_in_the_words_of_mount";
+    let Some((scene, run)) = held(test, "mount_again") else {
+        return;
+    };
+    let device = scene.bench.lab.loops().remove(0);
+    super::lab::system("wipefs", &["--all", &device]);
+    scene.serving.as_ref().expect("a helper").go_on();
+    has_failed(&scene, &run, "failed 58000", "wrong fs type");
+    scene.nothing_is_left("it was not mounted again");
+}
+
+#[test]
+fn a_target_server_that_is_killed_while_it_recovers_fails_the_run() {
+    let test = "a_target_server_that_is_killed_while_it_recovers_fails_the_run";
+    let Some((scene, run)) = held(test, "mounted_again") else {
+        return;
+    };
+    let traces = scene.traces();
+    scene.serving.as_ref().expect("a helper").go_on();
+    let server = wait_until("the server is started again", LONG, || {
+        scene.target_postmaster()
+    });
+    scene.bench.server.signal(server, Signal::KILL);
+    let told = scene.ending(&run);
+    assert!(told.starts_with("failed 5"), "{told}");
+    scene.nothing_is_left_of(&traces, &told);
+}
+
+#[test]
+fn an_asking_server_that_crashes_itself_meanwhile_clears_up() {
+    let test = "an_asking_server_that_crashes_itself_meanwhile_clears_up";
+    let Some((mut scene, run)) = held(test, "mount_again") else {
+        return;
+    };
+    scene.bench.server.stop(pgfsbench_tests::Stop::Immediate);
+    scene.bench.server.start_again();
+    // It cannot be told anything while it is held.
+    scene.end_helper(Signal::KILL);
+    scene.serve_with(&[]);
+    let told = scene.told(&run);
+    assert!(
+        told.is_empty() || told.starts_with("failed") || told.starts_with("running"),
+        "{told}"
+    );
+    scene.nothing_is_left("the asking server has crashed");
+    assert!(scene.told(&run).starts_with("failed 57P02"));
+}
+
+#[test]
+fn nobody_else_is_crashed() {
+    let Some(scene) = on_image("nobody_else_is_crashed", "") else {
+        return;
+    };
+    let mut client = scene.bench.client();
+    execute(
+        &mut client,
+        "SELECT fsbench.create_target('far', connection => 'host=/nowhere dbname=bench')",
+    );
+    for (target, words) in [
+        ("default", "this server is not crashed by a run of its own"),
+        (
+            "far",
+            "a server that is reached by a connection is not crashed",
+        ),
+    ] {
+        assert_refused(
+            &mut client,
+            &format!("SELECT * FROM fsbench.run(target => '{target}', {SHORT}, {CRASH})"),
+            "22023",
+            &[words, "fsbench.create_target()"],
+        );
+    }
+    assert_eq!(rows(&mut client, "SELECT FROM fsbench.run_log").len(), 0);
+}
