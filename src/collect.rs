@@ -26,6 +26,7 @@ use crate::{
     outcome::Row,
     pg::{sql, xact},
     store,
+    surroundings::{self, Surroundings},
 };
 
 /// Under this many transactions there is no 99.9th percentile.
@@ -71,6 +72,8 @@ pub struct Seen {
     pub load_ms: Option<f64>,
     /// The settings that decide about durability, as the clients have them before the run's own.
     durability: Option<Durability>,
+    /// What else was going on.
+    pub surroundings: Surroundings,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -82,7 +85,7 @@ struct Durability {
 
 /// The settings that decide about durability, JSON. In the work database, where the clients work: settings of the home
 /// database do not hold there.
-pub fn durability() -> Result<String, Fault> {
+fn durability() -> Result<String, Fault> {
     let text = sql::read(
         "SELECT jsonb_build_object('fsync', current_setting('fsync')::bool, \
            'full_page_writes', current_setting('full_page_writes')::bool, \
@@ -90,6 +93,13 @@ pub fn durability() -> Result<String, Fault> {
         &[],
     )?;
     Ok(text.unwrap_or_default())
+}
+
+/// What the worker reports before the clients, JSON: [`durability`], and the tables of the run.
+pub fn report_before_clients() -> Result<String, Fault> {
+    let durability: Value = serde_json::from_str(&durability()?).map_err(unreadable)?;
+    let tables: Value = serde_json::from_str(&surroundings::tables()?).map_err(unreadable)?;
+    Ok(json!({"durability": durability, "tables": tables}).to_string())
 }
 
 fn unreadable(e: serde_json::Error) -> Fault {
@@ -131,9 +141,11 @@ impl Seen {
         Ok(())
     }
 
-    /// What the worker has reported of the settings that decide about durability; see [`durability`].
+    /// What the worker has reported; see [`report_before_clients`].
     pub fn of_work_database(&mut self, report: &str) {
-        self.durability = serde_json::from_str(report).ok();
+        let report: Value = serde_json::from_str(report).unwrap_or_default();
+        self.durability = Durability::deserialize(&report["durability"]).ok();
+        self.surroundings.of_tables(&report["tables"]);
     }
 
     /// Syncs that are measured by themselves are real, whatever the server's settings say.
@@ -147,6 +159,7 @@ impl Seen {
 
     /// When everything is loaded: its size.
     pub fn before_clients(&mut self, entry: Option<&Entry>) -> Result<(), Fault> {
+        self.surroundings.before_clients();
         let Some(entry) = entry else { return Ok(()) };
         self.work_database = entry.work_database_oid;
         let size = xact::transaction(|| {
@@ -165,6 +178,7 @@ impl Seen {
         self.start_lsn = position.lsn;
         checkpoints.at_start(position);
         self.blocks_at_start = BlocksWritten::now()?;
+        self.surroundings.at_start();
         self.look_for_old_xmin()
     }
 
@@ -172,6 +186,15 @@ impl Seen {
     pub fn each_second(&mut self, checkpoints: &mut checkpoints::Watch) -> Result<(), Fault> {
         let position = position()?;
         checkpoints.see(position);
+        let work_database = self.work_database.to_string();
+        let vacuums = xact::transaction(|| {
+            sql::read(
+                "SELECT count(*) FROM pg_stat_progress_vacuum WHERE datid = $1::oid",
+                &[Some(&work_database)],
+            )
+        })?;
+        self.surroundings
+            .each_second(vacuums.and_then(|n| n.parse().ok()).unwrap_or(0));
         self.look_for_old_xmin()
     }
 
@@ -181,6 +204,7 @@ impl Seen {
         self.end_lsn = position.lsn;
         checkpoints.see(position);
         self.blocks_at_end = BlocksWritten::now()?;
+        self.surroundings.at_end();
         self.look_for_old_xmin()
     }
 
@@ -474,7 +498,7 @@ pub fn finished_environment(run: &Run) -> Environment {
 fn facts(run: &Run) -> Value {
     let durability = run.seen.durability.as_ref();
     let place = |location: Option<environment::Location>| location.and_then(|l| l.place());
-    json!({
+    let mut facts = json!({
         "log_checkpoints": run.checkpoints.outcome.as_ref().map(|outcome| outcome.log_checkpoints),
         "fsync": durability.map(|d| d.fsync),
         "full_page_writes": durability.map(|d| d.full_page_writes),
@@ -482,5 +506,11 @@ fn facts(run: &Run) -> Value {
         "xmin_holders": run.seen.xmin_holders,
         "data_place": place(environment::data_location()),
         "wal_place": place(environment::wal_location()),
-    })
+    });
+    if let (Value::Object(facts), Value::Object(around)) =
+        (&mut facts, run.seen.surroundings.facts())
+    {
+        facts.extend(around);
+    }
+    facts
 }

@@ -521,6 +521,7 @@ impl Run {
         run.stop.store(1, Release);
         self.crew.wake();
         self.wait_until(|run| run.crew.sampler_is_done())?;
+        self.seen.surroundings.after_clients();
         run.stop.store(0, Release);
         Ok(())
     }
@@ -544,6 +545,9 @@ impl Run {
         self.enter(Phase::Verify, 0);
         self.have_done(Task::Verify)?;
         let report = self.board.run.worker.report.get();
+        if let Ok(report) = serde_json::from_str::<Value>(&report) {
+            self.seen.surroundings.of_tables_at_end(&report["tables"]);
+        }
         let balances: Balances = serde_json::from_str(&report)
             .map_err(|e| Fault::new(sqlstate::INTERNAL, format!("unreadable balances: {e}")))?;
         let committed = shmem::clients()[..self.spec.clients as usize]

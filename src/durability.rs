@@ -3,21 +3,13 @@
 
 use std::{fs, path::Path};
 
-use pgfsbench_core::proc::Mount;
+use pgfsbench_core::proc::{Mount, has_barriers_off};
 use rustix::fs::{major, minor, stat};
 
 use crate::environment::Location;
 
 /// Files that serve as disks may lie on such disks.
 const DEEPEST: usize = 4;
-/// Mount options by which filesystems do not flush, as kernels show them.
-const NO_FLUSH: [&str; 5] = [
-    "nobarrier",
-    "barrier=0",
-    "barrier=none",
-    "fsync_mode=nobarrier",
-    "nobarriers",
-];
 
 /// Why commits in a directory are not durable, however the server is set; empty when nothing is known against them.
 pub fn reasons(location: &Location) -> Vec<String> {
@@ -36,7 +28,7 @@ fn look(location: &Location, deepest: usize, reasons: &mut Vec<String>) {
     }
     let device = device_of(location, mount);
     let is_volatile = device.as_deref().and_then(write_cache).as_deref() == Some("write back");
-    if mount.options.split(',').any(|o| NO_FLUSH.contains(&o)) {
+    if has_barriers_off(&mount.options) {
         reasons.push("barriers off".into());
     } else if mount.fs_type == "jfs" && is_volatile {
         // Seen with a replayed write log: it lost everything (LAB.md).

@@ -14,7 +14,7 @@ use crate::{
     board::{Board, Errand, Request, RequestState},
     cancellation,
     errors::{Fault, sqlstate},
-    journal,
+    flush_probe, journal,
     outcome::Outcome,
     pg::{
         catalog,
@@ -73,6 +73,7 @@ pub fn main(_argument: i32, _serial: u32) {
         failures: vec![Failures::default(); board.requests.len()],
     };
     if board.recovered.load(Acquire) == 0 {
+        flush_probe::remove_left();
         janitor.sweep();
         board.recovered.store(1, Release);
         shmem::announce();

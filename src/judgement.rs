@@ -34,8 +34,33 @@ const FACTS: &str = "SELECT jsonb_build_array(coalesce(r.facts, '{}'), jsonb_bui
          'problem', problem, 'durability', e.durability) FROM fsbench.recovery c WHERE c.run_id = r.run_id), '{}'), \
       'storage', jsonb_build_object( \
          'mount_options_not_shown', e.storage #> '{result,mount_options_not_shown}', \
-         'properties_not_in_force', e.storage #> '{result,properties_not_in_force}'))) \
-    FROM fsbench.run_log r LEFT JOIN fsbench.environment e USING (run_id) WHERE r.run_id = $1::bigint AND r.status = 'done'";
+         'properties_not_in_force', e.storage #> '{result,properties_not_in_force}', \
+         'compression', e.storage #> '{result,properties,compression}', \
+         'filesystem', e.filesystem, 'mount_options', e.mount_options, 'mkfs_command', e.mkfs_command, \
+         'stripe_unit_bytes', e.geometry->'stripe_unit_bytes', 'size_bytes', e.data_size_bytes, \
+         'free_bytes', e.data_free_bytes, 'on_device', e.storage #> '{request,storage}' ? 'device', \
+         'ssd_state', e.storage #>> '{result,ssd_state}', 'power_loss_protected', e.storage->'power_loss_protected', \
+         'write_cache', e.write_cache, 'rotational', e.rotational, 'discard_max_bytes', e.discard_max_bytes, \
+         'layers', e.layers), \
+      'machine', jsonb_build_object( \
+         'virtualization', e.virtualization, 'clock_source', e.clock_source, 'governor', e.cpu_governor, \
+         'cpu_idle', s.idle, 'cpu_iowait', s.iowait, 'cpu_steal', s.steal, 'memory_pressure', s.memory_pressure, \
+         'dirty_bytes_max', s.dirty, 'dirty_bytes_limit', e.vm->'dirty_bytes', 'dirty_ratio', e.vm->'dirty_ratio'), \
+      'checkpoints_seen', jsonb_build_object('timed', r.checkpoints_timed, 'requested', r.checkpoints_requested, \
+         'distance_bytes', (SELECT avg(distance_bytes) FROM fsbench.checkpoint c WHERE c.run_id = r.run_id \
+            AND NOT started_before AND NOT ended_after)), \
+      'waits', jsonb_build_object('lock_share', (SELECT sum(samples) FILTER (WHERE wait_event_type = 'Lock')::float8 \
+         / nullif(sum(samples), 0) FROM fsbench.wait_event w WHERE w.run_id = r.run_id)), \
+      'asker_shared_buffers_bytes', e.storage #> '{asker,shared_buffers_bytes}', \
+      'latency_ms', r.latency_avg_ms, \
+      'service_ms', (SELECT sum_ms / nullif(transactions, 0) FROM fsbench.histogram h \
+         WHERE h.run_id = r.run_id AND transaction = 'service'))) \
+    FROM fsbench.run_log r LEFT JOIN fsbench.environment e USING (run_id), \
+      LATERAL (SELECT avg(cpu_idle_percent) / 100 AS idle, avg(cpu_iowait_percent) / 100 AS iowait, \
+         avg(cpu_steal_percent) / 100 AS steal, avg(pressure_memory_some_percent) / 100 AS memory_pressure, \
+         round(max(dirty_bytes + writeback_bytes))::bigint AS dirty \
+         FROM fsbench.sample WHERE run_id = r.run_id) s \
+    WHERE r.run_id = $1::bigint AND r.status = 'done'";
 
 /// Lays values over others, names within names; null says nothing.
 fn overlay(base: &mut Value, over: Value) {
@@ -77,8 +102,10 @@ pub fn judge(run_id: i64) -> Result<Option<Vec<Finding>>, Fault> {
     Ok(Some(findings))
 }
 
-/// Judges a run by what is stored of it by now, and stores what is found in the place of what was found before.
+/// Judges a run by what is stored of it by now, and stores what is found in the place of what was found before; and what
+/// tells its configuration from others.
 pub fn store(run_id: i64) -> Result<Vec<Finding>, Fault> {
+    store::set_configuration_fingerprint(run_id)?;
     let findings = judge(run_id)?.unwrap_or_default();
     store::replace_findings(run_id, &findings)?;
     Ok(findings)

@@ -372,9 +372,38 @@ pub fn set_storage(run_id: i64, storage: &Value) -> Result<(), Fault> {
         "UPDATE fsbench.environment SET storage = $2::jsonb, durability = \
              CASE WHEN $2::jsonb #>> '{result,properties,sync}' = 'disabled' THEN CASE \
                WHEN durability LIKE 'not durable: %' THEN durability || ', sync=disabled' \
-               ELSE 'not durable: sync=disabled' END ELSE durability END \
+               ELSE 'not durable: sync=disabled' END ELSE durability END, \
+           mkfs_version = $2::jsonb #>> '{result,mkfs_version}', \
+           mkfs_command = (SELECT string_agg(word, ' ' ORDER BY place) FROM fsbench.helper_job j, \
+              jsonb_array_elements(j.steps) s, jsonb_array_elements_text(s->'argv') WITH ORDINALITY a(word, place) \
+              WHERE j.run_id = $1::bigint AND j.action = 'prepare' AND j.status = 'done' \
+                AND s->>'step' IN ('mkfs', 'create_pool')), \
+           geometry = nullif($2::jsonb #> '{result,geometry}', 'null'), \
+           block_size_bytes = coalesce(($2::jsonb #>> '{result,geometry,block_bytes}')::bigint, block_size_bytes) \
          WHERE run_id = $1::bigint",
         &[Some(&run_id.to_string()), Some(&storage.to_string())],
+    )?;
+    Ok(())
+}
+
+/// Settings that differ between runs of the same configuration: names and places of servers that are made for one run.
+const OF_ONE_RUN: &str = "{cluster_name,port,unix_socket_directories,data_directory,config_file,hba_file,ident_file,\
+    external_pid_file,log_directory,log_filename,application_name,listen_addresses}";
+
+/// Stores a hash of all that is configured: the same for runs that differ in nothing that somebody has set.
+pub fn set_configuration_fingerprint(run_id: i64) -> Result<(), Fault> {
+    sql::write(
+        "UPDATE fsbench.environment e SET configuration_fingerprint = left(encode(sha256(convert_to(jsonb_build_array( \
+             e.server_version, e.kernel, e.filesystem, e.wal_filesystem, e.mkfs_version, e.vm, e.transparent_hugepage, \
+             e.io_scheduler, e.nr_requests, e.read_ahead_kb, e.block_size_bytes, r.used->'settings', \
+             regexp_replace(e.mount_options, '(^|,)logdev=[^,]*', '', 'g'), \
+             regexp_replace(e.wal_mount_options, '(^|,)logdev=[^,]*', '', 'g'), \
+             e.storage #> '{request,mkfs_options}', e.storage #> '{request,pool_properties}', \
+             e.storage #> '{request,dataset_properties}', e.storage #> '{request,ssd_state}', \
+             (SELECT jsonb_object_agg(key, value->'setting') FROM jsonb_each(e.settings) \
+              WHERE key <> ALL ($2::text[]) AND key NOT LIKE 'pgfsbench.%'))::text, 'UTF8')), 'hex'), 16) \
+         FROM fsbench.run_log r WHERE r.run_id = e.run_id AND e.run_id = $1::bigint",
+        &[Some(&run_id.to_string()), Some(OF_ONE_RUN)],
     )?;
     Ok(())
 }

@@ -20,7 +20,7 @@ use crate::{
         process::{self, Database},
         session, shmem, utility, xact,
     },
-    scanner,
+    scanner, surroundings,
     workload::{pgbench, scan},
 };
 
@@ -172,15 +172,17 @@ fn checkpoint(board: &Board) -> Result<(), Fault> {
         })?;
     }
     // Here is the database whose settings hold for the clients.
-    let durability = xact::transaction(collect::durability)?;
-    board.run.worker.report.set(&durability);
+    let report = xact::transaction(collect::report_before_clients)?;
+    board.run.worker.report.set(&report);
     Ok(())
 }
 
 fn verify(board: &Board) -> Result<(), Fault> {
     let balances = xact::transaction(pgbench::balances)?;
-    let report = serde_json::to_string(&balances)
-        .map_err(|e| Fault::new(sqlstate::INTERNAL, e.to_string()))?;
-    board.run.worker.report.set(&report);
+    let unreadable = |e: serde_json::Error| Fault::new(sqlstate::INTERNAL, e.to_string());
+    let mut report = serde_json::to_value(&balances).map_err(unreadable)?;
+    let tables = xact::transaction(surroundings::tables)?;
+    report["tables"] = serde_json::from_str(&tables).map_err(unreadable)?;
+    board.run.worker.report.set(&report.to_string());
     Ok(())
 }

@@ -11,7 +11,10 @@ mod storage;
 
 use serde::{Deserialize, Serialize};
 
-pub use facts::{CrashFacts, Place, RunFacts, ScanFacts, StorageFacts, XminHolder, XminHolderKind};
+pub use facts::{
+    CheckpointFacts, CrashFacts, FlushFacts, MachineFacts, Place, RunFacts, ScanFacts, ServerFacts,
+    StorageFacts, WaitFacts, XminHolder, XminHolderKind,
+};
 pub use storage::{NOT_RELEASED, not_released};
 
 /// How much a finding says against a run; ordered.

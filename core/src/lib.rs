@@ -16,6 +16,7 @@
 //! - [`scan`]: the workload of that name.
 //! - [`stats`]: moments, stalls and drift of a run's seconds.
 //! - [`proc`]: mounts, memory and processors from the texts in /proc.
+//! - [`sys`]: devices below a filesystem and the machine, from /sys and /proc.
 //! - [`units`]: sizes and scales, parsed and written.
 //! - [`refusal`]: the one error type.
 #![forbid(unsafe_code)]
@@ -37,5 +38,6 @@ pub mod refusal;
 pub mod scan;
 pub mod spec;
 pub mod stats;
+pub mod sys;
 pub mod units;
 pub mod written;

@@ -100,6 +100,27 @@ pub fn drift(transactions_per_second: &[f64]) -> Option<Drift> {
     })
 }
 
+/// Values that are taken together when it is looked for where a window becomes steady.
+const BATCH: usize = 5;
+/// Fewest batches for that.
+const FEWEST_BATCHES: usize = 12;
+
+/// How many values at the start to leave out so that the mean of the rest is told best (MSER-5, White 1997): the cut in the
+/// first half at which the squared standard error of what follows is smallest. None for fewer than 60 values.
+pub fn mser_cut(values: &[f64]) -> Option<usize> {
+    let batches: Vec<f64> = values.chunks_exact(BATCH).filter_map(mean).collect();
+    if batches.len() < FEWEST_BATCHES {
+        return None;
+    }
+    let error = |cut: &usize| {
+        let rest = &batches[*cut..];
+        squared_deviations(rest).unwrap_or(f64::INFINITY) / (rest.len() * rest.len()) as f64
+    };
+    let cuts = 0..=batches.len() / 2;
+    let best = cuts.min_by(|a, b| error(a).total_cmp(&error(b)))?;
+    Some(best * BATCH)
+}
+
 /// Slope of the least-squares line through the values at 0, 1, 2, …: change per step. None below two values.
 pub fn slope(values: &[f64]) -> Option<f64> {
     let mean_y = mean(values)?;

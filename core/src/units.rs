@@ -3,7 +3,7 @@
 mod format;
 mod scale;
 
-pub use format::{format_bytes, format_count, format_seconds};
+pub use format::{format_bytes, format_count, format_seconds, format_share};
 pub use scale::{MAX_SCALE, bytes_for_scale, bytes_for_scale_at, scale_for_size};
 
 use crate::refusal::{Refusal, quoted};

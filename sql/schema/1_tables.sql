@@ -396,7 +396,36 @@ CREATE TABLE fsbench.environment (
     wal_st_dev           text,
     settings             jsonb,
     write_cache          text,
-    storage              jsonb
+    storage              jsonb,
+    wal_mount_point           text,
+    block_size_bytes          bigint,
+    mkfs_version              text,
+    mkfs_command              text,
+    geometry                  jsonb,
+    device_model              text,
+    rotational                boolean,
+    fua                       boolean,
+    discard_granularity_bytes bigint,
+    discard_max_bytes         bigint,
+    logical_sector_bytes      integer,
+    physical_sector_bytes     integer,
+    io_scheduler              text,
+    nr_requests               integer,
+    queue_depth               integer,
+    read_ahead_kb             integer,
+    layers                    jsonb,
+    wal_layers                jsonb,
+    kernel_command_line       text,
+    vm                        jsonb,
+    transparent_hugepage      text,
+    cpu_governor              text,
+    cpu_mhz_min               float8,
+    cpu_mhz_max               float8,
+    numa_nodes                integer,
+    container                 text,
+    clock_source              text,
+    host_fingerprint          text,
+    configuration_fingerprint text
 );
 COMMENT ON TABLE fsbench.environment IS 'Where and how a run was made: what one needs to doubt it; what could not be found out is NULL';
 COMMENT ON COLUMN fsbench.environment.run_id IS 'Run';
@@ -429,6 +458,35 @@ COMMENT ON COLUMN fsbench.environment.wal_device IS 'Its device';
 COMMENT ON COLUMN fsbench.environment.wal_mount_options IS 'Its mount options';
 COMMENT ON COLUMN fsbench.environment.wal_st_dev IS 'Device number of the WAL directory, major:minor';
 COMMENT ON COLUMN fsbench.environment.settings IS 'All settings of the server that are not default, and where each comes from; without the values of those that can hold a secret (primary_conninfo, ssl_passphrase_command, texts of applications and extensions)';
+COMMENT ON COLUMN fsbench.environment.wal_mount_point IS 'Where the filesystem of the WAL is mounted';
+COMMENT ON COLUMN fsbench.environment.block_size_bytes IS 'Block size of the filesystem of the data';
+COMMENT ON COLUMN fsbench.environment.mkfs_version IS 'Version of the program that made the filesystem; NULL where it was not made for the run';
+COMMENT ON COLUMN fsbench.environment.mkfs_command IS 'Command that made it';
+COMMENT ON COLUMN fsbench.environment.geometry IS 'Its geometry, as mkfs or dumpe2fs told: block, inode and log sizes, allocation groups, stripes, features';
+COMMENT ON COLUMN fsbench.environment.device_model IS 'Maker and model of the disks at the bottom';
+COMMENT ON COLUMN fsbench.environment.rotational IS 'Whether one of these disks rotates, as the kernel sees it; of virtual disks it may say anything';
+COMMENT ON COLUMN fsbench.environment.fua IS 'Whether the device can force single writes to the medium';
+COMMENT ON COLUMN fsbench.environment.discard_granularity_bytes IS 'What is discarded at a time, 0 for nothing';
+COMMENT ON COLUMN fsbench.environment.discard_max_bytes IS 'The most that one request discards, 0 when the device cannot';
+COMMENT ON COLUMN fsbench.environment.logical_sector_bytes IS 'Smallest piece that the device addresses';
+COMMENT ON COLUMN fsbench.environment.physical_sector_bytes IS 'Smallest piece that it writes without reading';
+COMMENT ON COLUMN fsbench.environment.io_scheduler IS 'Scheduler of its queue; this and the next three when the run began';
+COMMENT ON COLUMN fsbench.environment.nr_requests IS 'Requests that its queue holds';
+COMMENT ON COLUMN fsbench.environment.queue_depth IS 'Requests that the device takes at once, where it says so';
+COMMENT ON COLUMN fsbench.environment.read_ahead_kb IS 'Read-ahead (kB)';
+COMMENT ON COLUMN fsbench.environment.layers IS 'What the data lie on, from above to the disks: partitions, LVM, encryption, RAID, loop devices and what holds their files, each with its queue; NULL for a filesystem without a device (tmpfs, NFS, overlay, zfs)';
+COMMENT ON COLUMN fsbench.environment.wal_layers IS 'The same for the WAL';
+COMMENT ON COLUMN fsbench.environment.kernel_command_line IS 'Command line of the kernel, without the values of what may be secrets';
+COMMENT ON COLUMN fsbench.environment.vm IS 'Kernel settings vm.* when the run began';
+COMMENT ON COLUMN fsbench.environment.transparent_hugepage IS 'Transparent huge pages: always, madvise or never';
+COMMENT ON COLUMN fsbench.environment.cpu_governor IS 'What governs the clock of the processors';
+COMMENT ON COLUMN fsbench.environment.cpu_mhz_min IS 'Clock of the slowest processor when the run began (MHz)';
+COMMENT ON COLUMN fsbench.environment.cpu_mhz_max IS 'Clock of the fastest one';
+COMMENT ON COLUMN fsbench.environment.numa_nodes IS 'Nodes of memory';
+COMMENT ON COLUMN fsbench.environment.container IS 'Container that the server runs in: docker, podman, lxc, kubernetes, ...; none; NULL: not known';
+COMMENT ON COLUMN fsbench.environment.clock_source IS 'By what the kernel tells the time';
+COMMENT ON COLUMN fsbench.environment.host_fingerprint IS 'The same for runs on the same machine: a hash of its id, name, processors, memory and disks';
+COMMENT ON COLUMN fsbench.environment.configuration_fingerprint IS 'The same for runs that differ in nothing that is configured: a hash of the settings of the server and of the run''s clients, filesystem, mkfs, mount options, queue and kernel settings';
 
 CREATE TABLE fsbench.finding (
     run_id   bigint NOT NULL REFERENCES fsbench.run_log ON DELETE CASCADE,

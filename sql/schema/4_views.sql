@@ -40,7 +40,9 @@ CREATE VIEW fsbench.result AS
            r.client_cpu_seconds, r.cpu_seconds, r.cpu_ms_per_transaction, r.device_read_bytes, r.device_write_bytes,
            r.device_flushes, r.device_bytes_per_transaction, r.flushes_per_transaction, r.changed_bytes,
            r.server_write_bytes, r.server_write_amplification, r.filesystem_write_amplification,
-           r.write_amplification, r.wal_start_lsn, r.wal_end_lsn
+           r.write_amplification, r.wal_start_lsn, r.wal_end_lsn,
+           e.mkfs_version, e.block_size_bytes, e.device_model, e.rotational, e.write_cache, e.io_scheduler, e.read_ahead_kb,
+           e.container, e.clock_source, e.host_fingerprint, e.configuration_fingerprint
     FROM fsbench.run_log r
     LEFT JOIN fsbench.environment e USING (run_id)
     LEFT JOIN LATERAL (

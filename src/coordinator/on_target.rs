@@ -56,6 +56,12 @@ impl Run {
             Ok((target::find(&self.spec.target)?, own_bindir()?))
         })?;
         let is_protected = target.power_loss_protected;
+        if matches!(target.on, On::Directory(_) | On::Made { .. }) {
+            self.note_asker()?;
+        }
+        if is_protected {
+            self.note("power_loss_protected", json!(true));
+        }
         match &target.on {
             On::Connection(connection) => self.carry_out_far(connection),
             On::Directory(_) | On::Made { .. } => self.carry_out_near(target, own_bindir),
@@ -69,6 +75,19 @@ impl Run {
             store::outcome_of(self.run_id)
         })?
         .ok_or_else(|| Fault::new(sqlstate::INTERNAL, "the run has no row"))
+    }
+
+    /// What this server takes of the machine beside the one that is measured.
+    fn note_asker(&mut self) -> Result<(), Fault> {
+        let text = xact::transaction(|| {
+            sql::read(
+                "SELECT pg_size_bytes(current_setting('shared_buffers'))",
+                &[],
+            )
+        })?;
+        let bytes: Option<u64> = text.and_then(|text| text.parse().ok());
+        self.note("asker", json!({"shared_buffers_bytes": bytes}));
+        Ok(())
     }
 
     /// On a server of our own on this machine.

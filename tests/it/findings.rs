@@ -10,12 +10,18 @@ use std::time::{Duration, Instant};
 const STEADY: &str =
     r#"scale => 2, clients => 2, transactions => 50, seed => 1, options => '{"sample": false}'"#;
 
+/// What this machine and its disk are like, and what else runs on it: tests of their own provoke these.
+const OF_THE_MACHINE: &str = "{almost_full,atime,cpu_saturated,dirty_limit,discard_mount_option,flush_step,fsync_too_fast,\
+    governor,in_memory,lazy_init,loop_device,loop_without_direct_io,memory_pressure,noisy_neighbour,raid_resync,slow_clock,\
+    steal,throttled,vacuums,virtual_disk_without_flush}";
+
 /// Codes and severities of a run's findings.
 fn findings(client: &mut Client, run_id: &str) -> Vec<String> {
     rows(
         client,
         &format!(
-            "SELECT code || ' ' || severity FROM fsbench.finding WHERE run_id = {run_id} ORDER BY code"
+            "SELECT code || ' ' || severity FROM fsbench.finding WHERE run_id = {run_id} \
+               AND code <> ALL ('{OF_THE_MACHINE}') ORDER BY code"
         ),
     )
 }
@@ -74,10 +80,10 @@ fn settings_that_make_a_commit_promise_less_are_told() {
     assert_eq!(
         row(
             &mut client,
-            "SELECT findings, worst_finding, (SELECT findings FROM fsbench.wait(r.run_id)) \
+            "SELECT findings >= 5, worst_finding, (SELECT findings FROM fsbench.wait(r.run_id)) = findings || ' (invalid: fsync_off)' \
              FROM fsbench.result r ORDER BY run_id DESC LIMIT 1"
         ),
-        "5|invalid|5 (invalid: fsync_off)"
+        "t|invalid|t"
     );
 
     set(&server, &mut client, "fsync", "on");
@@ -150,12 +156,9 @@ fn complete_checkpoints_are_counted() {
         "3"
     );
     let found = findings(&mut client, &id);
-    assert!(
-        !found
-            .iter()
-            .any(|f| f.contains("checkpoint") || f.contains("too_short")),
-        "{found:?}"
-    );
+    let of_checkpoints = |f: &&String| f.contains("checkpoint") || f.contains("too_short");
+    let told: Vec<&String> = found.iter().filter(of_checkpoints).collect();
+    assert_eq!(told, ["checkpoints_requested warning"]);
 }
 
 #[test]

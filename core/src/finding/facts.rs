@@ -1,14 +1,18 @@
 //! What is known of a run when it is judged.
 
 mod crash;
+mod machine;
 mod scan;
+mod server;
 mod storage;
 
 use serde::{Deserialize, Serialize};
 
 pub use crash::CrashFacts;
+pub use machine::MachineFacts;
 pub use scan::ScanFacts;
-pub use storage::StorageFacts;
+pub use server::{CheckpointFacts, ServerFacts, WaitFacts};
+pub use storage::{FlushFacts, StorageFacts};
 
 use crate::spec::{Spec, Workload};
 
@@ -60,12 +64,28 @@ pub struct RunFacts {
     pub skipped: Option<u64>,
     /// Transactions a second of each whole second of the window, in order. A shorter last one is left out.
     pub seconds_tps: Option<Vec<f64>>,
+    /// Mean latency in milliseconds; under a rate from the time when each transaction was due.
+    pub latency_ms: Option<f64>,
+    /// Mean duration from the real start, under a rate only.
+    pub service_ms: Option<f64>,
+    /// shared_buffers of the server that asked for the run, when that is another one on the same machine.
+    pub asker_shared_buffers_bytes: Option<u64>,
     /// The storage.
     pub storage: StorageFacts,
     /// The scans.
     pub scan: ScanFacts,
     /// What was there after the crash of a run that has crashed its server.
     pub crash: CrashFacts,
+    /// Flushes.
+    pub flush: FlushFacts,
+    /// The machine.
+    pub machine: MachineFacts,
+    /// The server.
+    pub server: ServerFacts,
+    /// Checkpoints by their causes.
+    pub checkpoints_seen: CheckpointFacts,
+    /// What the clients waited for.
+    pub waits: WaitFacts,
 }
 
 impl RunFacts {

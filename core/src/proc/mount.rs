@@ -34,6 +34,20 @@ impl Mount {
     }
 }
 
+/// Mount options by which filesystems do not flush, as kernels show them.
+const NO_FLUSH: [&str; 5] = [
+    "nobarrier",
+    "barrier=0",
+    "barrier=none",
+    "fsync_mode=nobarrier",
+    "nobarriers",
+];
+
+/// Whether a filesystem that is mounted with these options does not flush its device.
+pub fn has_barriers_off(options: &str) -> bool {
+    options.split(',').any(|option| NO_FLUSH.contains(&option))
+}
+
 /// Parses the text of `/proc/self/mountinfo`, in its order, which is the order of mounting. Fails with the line that is
 /// not understood.
 pub fn parse_mountinfo(text: &str) -> Result<Vec<Mount>, ParseError> {

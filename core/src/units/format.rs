@@ -1,5 +1,14 @@
 //! Sizes and durations for people.
 
+/// A share as percent.
+pub fn format_share(share: f64) -> String {
+    match share * 100.0 {
+        p if p > 0.0 && p < 0.01 => "under 0.01 %".into(),
+        p if p < 1.0 => format!("{p:.2} %"),
+        p => format!("{p:.1} %"),
+    }
+}
+
 /// A number of bytes as pg_size_pretty writes it: in the largest unit that gives at least 10, rounded half up.
 pub fn format_bytes(bytes: u64) -> String {
     if bytes < 10 * 1024 {

@@ -43,7 +43,7 @@ impl Run {
             connection: connection.to_owned(),
             label: format!("pgfsbench {}", collect::random_mark()),
         };
-        self.storage = Some(json!({ "connection": connection }));
+        self.note("connection", json!(connection));
         let mut link = far.connect(&far.label, &mut || self.look_around())?;
         self.check_there(&mut link)?;
         self.end_step("server", self.started_ns);

@@ -2,12 +2,58 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The filesystem and what it lies on. None is: not known.
+use crate::sys::Layer;
+
+/// The filesystem of the data and what it lies on. None is: not known.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct StorageFacts {
+    /// Its type.
+    pub filesystem: Option<String>,
+    /// Its mount options, with commas.
+    pub mount_options: Option<String>,
     /// Mount options that were asked for and that the kernel does not show; None where nothing was made.
     pub mount_options_not_shown: Option<Vec<String>>,
     /// Properties of zfs that were asked for and are not in force; None where nothing was made.
     pub properties_not_in_force: Option<Vec<String>>,
+    /// The property compression of zfs.
+    pub compression: Option<String>,
+    /// By what it was made, where it was made for the run.
+    pub mkfs_command: Option<String>,
+    /// What one disk of a stripe takes as the filesystem knows it, 0 for none.
+    pub stripe_unit_bytes: Option<u64>,
+    /// Its size.
+    pub size_bytes: Option<u64>,
+    /// Free before the run.
+    pub free_bytes: Option<u64>,
+    /// Free after it.
+    pub free_bytes_at_end: Option<u64>,
+    /// Whether the kernel was still writing tables of some ext4.
+    pub lazy_init: Option<bool>,
+    /// Whether it was made on a device for the run.
+    pub on_device: Option<bool>,
+    /// What was declared of the device: trimmed, or as_is.
+    pub ssd_state: Option<String>,
+    /// Whether somebody has declared that the device keeps its cache when power is lost.
+    pub power_loss_protected: Option<bool>,
+    /// `write back` or `write through`.
+    pub write_cache: Option<String>,
+    /// Whether a disk below it rotates.
+    pub rotational: Option<bool>,
+    /// The most that one request discards.
+    pub discard_max_bytes: Option<u64>,
+    /// What it lies on.
+    pub layers: Option<Vec<Layer>>,
+    /// Whether an array below was busy with itself at the end of the run.
+    pub resync_at_end: Option<bool>,
+}
+
+/// How long a flush took: medians of the same short probe, in microseconds.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FlushFacts {
+    /// Before the clients.
+    pub before_us: Option<f64>,
+    /// After them.
+    pub after_us: Option<f64>,
 }

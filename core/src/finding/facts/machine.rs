@@ -1,0 +1,37 @@
+//! What is known of the machine while a run was on.
+
+use serde::{Deserialize, Serialize};
+
+/// The machine. Shares are of the time of all processors in the measured window, 0 to 1. None is: not known.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct MachineFacts {
+    /// Kind of virtual machine, or none.
+    pub virtualization: Option<String>,
+    /// By what the kernel tells the time.
+    pub clock_source: Option<String>,
+    /// What governs the clock of the processors.
+    pub governor: Option<String>,
+    /// Clock of the fastest processor before the run.
+    pub mhz: Option<f64>,
+    /// And after it.
+    pub mhz_at_end: Option<f64>,
+    /// How often processors were slowed down because of heat.
+    pub throttled: Option<u64>,
+    /// Idle, without waiting for storage.
+    pub cpu_idle: Option<f64>,
+    /// Idle, and waiting for storage.
+    pub cpu_iowait: Option<f64>,
+    /// Taken away by the host.
+    pub cpu_steal: Option<f64>,
+    /// Used by processes that are none of the server.
+    pub cpu_others: Option<f64>,
+    /// Share of the time in which something waited for memory.
+    pub memory_pressure: Option<f64>,
+    /// The setting vm.dirty_bytes, 0 when the ratio counts.
+    pub dirty_bytes_limit: Option<u64>,
+    /// The setting vm.dirty_ratio.
+    pub dirty_ratio: Option<u64>,
+    /// The most that was dirty or being written.
+    pub dirty_bytes_max: Option<u64>,
+}

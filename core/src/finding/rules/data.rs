@@ -1,0 +1,68 @@
+//! The data: whether they are read from storage, and whether the clients wait for each other.
+
+use super::{
+    super::{Finding, RunFacts, Severity},
+    percent, unless_quick,
+};
+use crate::spec::Workload;
+use crate::units::{format_bytes, format_count};
+
+/// Share of the clients' time from which waiting for locks is told.
+const LOCKS: f64 = 0.10;
+
+pub fn clients_exceed_branches(facts: &RunFacts) -> Option<Finding> {
+    let (clients, scale) = (facts.clients?, facts.scale?);
+    (facts.workload? == Workload::Tpcb && clients > scale).then(|| {
+        let message = format!("{clients} clients share {}", format_count(scale.into(), "branch"));
+        let hint = format!("They wait for each other's row locks, not for storage: use a scale of at least {clients}.");
+        Finding::new("clients_exceed_branches", Severity::Warning, message, hint)
+    })
+}
+
+/// Data that fits in shared_buffers fits in RAM too: only the stronger is told.
+pub fn data_fits(facts: &RunFacts) -> Option<Finding> {
+    let data = facts.data_bytes?;
+    if facts.workload == Some(Workload::Scan) {
+        // What is in memory is what was asked for.
+        return None;
+    }
+    let known = |bytes: Option<u64>| bytes.map_or("unknown".into(), format_bytes);
+    // What the server takes that asked for the run holds none of its data.
+    let asker = facts.asker_shared_buffers_bytes;
+    let memory = facts
+        .memory_bytes
+        .map(|b| b.saturating_sub(asker.unwrap_or(0)));
+    let (code, place) = if facts.shared_buffers_bytes.is_some_and(|b| data <= b) {
+        ("data_fits_shared_buffers", "shared_buffers")
+    } else if memory.is_some_and(|b| data <= b) {
+        ("data_fits_ram", "RAM")
+    } else {
+        return None;
+    };
+    let message = format!(
+        "data of {} fits in {place} (shared_buffers {}, RAM {}{})",
+        format_bytes(data),
+        known(facts.shared_buffers_bytes),
+        known(facts.memory_bytes),
+        asker.map_or(String::new(), |bytes| format!(
+            ", of which the server that asked takes {}",
+            format_bytes(bytes)
+        ))
+    );
+    let hint = "Reads came from memory, not from storage: use a larger size, such as '2x ram', to measure reads.";
+    Some(Finding::new(code, unless_quick(facts), message, hint))
+}
+
+/// Time that clients waited for each other's rows.
+pub fn lock_waits(facts: &RunFacts) -> Option<Finding> {
+    let share = facts.waits.lock_share?;
+    (share > LOCKS).then(|| {
+        let message = format!(
+            "clients waited for locks in {} of their time",
+            percent(share)
+        );
+        let hint =
+            "They wait for each other, not for storage: use a larger scale or fewer clients.";
+        Finding::new("lock_waits", Severity::Warning, message, hint)
+    })
+}

@@ -1,0 +1,311 @@
+//! The filesystem: what it keeps from a commit's promise, and what makes it unlike others.
+
+use super::super::{Finding, RunFacts, Severity, StorageFacts};
+use crate::proc::has_barriers_off;
+use crate::sys::{Layer, LayerKind};
+use crate::units::{format_bytes, format_share};
+
+/// Share of free space below which filesystems search for it.
+const FULL: f64 = 0.10;
+
+/// A warning when the other filesystem is of another type, since the result then belongs to neither; else to be known.
+pub fn wal_on_other_filesystem(facts: &RunFacts) -> Option<Finding> {
+    let (data, wal) = (facts.data_place.as_ref()?, facts.wal_place.as_ref()?);
+    (!data.is_same_filesystem(wal)).then(|| {
+        let severity = if data.fs_type == wal.fs_type { Severity::Info } else { Severity::Warning };
+        let message = format!(
+            "data is on {} at {}, WAL on {} at {}",
+            data.fs_type, data.mount_point, wal.fs_type, wal.mount_point
+        );
+        let hint = "Latency of commits is that of the filesystem of WAL; compare only with runs of the same scope.";
+        Finding::new("wal_on_other_filesystem", severity, message, hint)
+    })
+}
+
+impl StorageFacts {
+    /// Whether the filesystem is of this type.
+    fn is(&self, filesystem: &str) -> bool {
+        self.filesystem.as_deref() == Some(filesystem)
+    }
+
+    /// The mount option of this name, with its value.
+    fn option(&self, name: &str) -> Option<&str> {
+        let options = self.mount_options.as_deref()?.split(',');
+        let mut named = options.filter(|option| option.split('=').next() == Some(name));
+        named.next()
+    }
+
+    /// Layers of a kind.
+    pub(super) fn layers_of(&self, kind: LayerKind) -> impl Iterator<Item = &Layer> {
+        let all = self.layers.iter().flatten();
+        all.filter(move |layer| layer.kind == kind)
+    }
+
+    /// Whether somebody has declared that the device keeps its cache when power is lost.
+    pub(super) fn is_protected(&self) -> bool {
+        self.power_loss_protected == Some(true)
+    }
+}
+
+/// Commits are in a cache that a power cut empties.
+pub fn barriers_off(facts: &RunFacts) -> Option<Finding> {
+    let storage = &facts.storage;
+    has_barriers_off(storage.mount_options.as_deref()?).then(|| {
+        let (severity, hint) = match storage.is_protected() {
+            true => (Severity::Info, "The target's device is declared to keep its cache when power is lost."),
+            false => (
+                Severity::Warning,
+                "A power cut loses commits that were reported: mount it with barriers, or declare power_loss_protected => true if the device has a capacitor.",
+            ),
+        };
+        Finding::new("barriers_off", severity, "the filesystem is mounted with barriers off", hint)
+    })
+}
+
+/// Seen with a replayed write log: jfs lost everything.
+pub fn jfs_does_not_flush(facts: &RunFacts) -> Option<Finding> {
+    let storage = &facts.storage;
+    let is_volatile = storage.write_cache.as_deref()? == "write back";
+    (storage.is("jfs") && is_volatile && !storage.is_protected()).then(|| {
+        let hint = "A power cut loses commits that were reported: compare its latency only with others that do not flush.";
+        Finding::new("jfs_does_not_flush", Severity::Warning, "jfs does not flush the device's write cache", hint)
+    })
+}
+
+/// No disk is measured.
+pub fn in_memory(facts: &RunFacts) -> Option<Finding> {
+    let storage = &facts.storage;
+    let filesystem = storage
+        .filesystem
+        .as_deref()
+        .filter(|fs| ["tmpfs", "ramfs"].contains(fs));
+    let disk = || {
+        storage
+            .layers_of(LayerKind::Memory)
+            .find_map(|layer| layer.name.as_deref())
+    };
+    let below = || {
+        let names = storage
+            .layers_of(LayerKind::Filesystem)
+            .filter_map(|layer| layer.name.as_deref());
+        names
+            .filter_map(|name| name.split(' ').next())
+            .find(|fs| ["tmpfs", "ramfs"].contains(fs))
+    };
+    let what = filesystem.or_else(disk).or_else(below)?;
+    let hint = "Nothing waits for a disk, and a power cut loses everything: it says what the processor and the filesystem's code take.";
+    Some(Finding::new(
+        "in_memory",
+        Severity::Warning,
+        format!("the data are in memory ({what})"),
+        hint,
+    ))
+}
+
+/// A file that serves as a disk.
+pub fn loop_device(facts: &RunFacts) -> Option<Finding> {
+    let layer = facts.storage.layers_of(LayerKind::Loop).next()?;
+    let name = layer.name.as_deref().unwrap_or("a loop device");
+    if layer.direct_io == Some(false) {
+        let hint = "The page cache of the filesystem below holds the data a second time: put the image where direct I/O is possible, not on tmpfs.";
+        let message = format!("{name} has no direct I/O");
+        return Some(Finding::new(
+            "loop_without_direct_io",
+            Severity::Warning,
+            message,
+            hint,
+        ));
+    }
+    let hint = "Its figures are not those of a disk: good for comparing filesystems, not for choosing hardware.";
+    Some(Finding::new(
+        "loop_device",
+        Severity::Info,
+        format!("the data are on a loop device ({name})"),
+        hint,
+    ))
+}
+
+/// The array reads and writes for itself.
+pub fn raid_resync(facts: &RunFacts) -> Option<Finding> {
+    let is_busy = |layer: &&Layer| {
+        let action = layer.sync_action.as_deref();
+        action.is_some_and(|action| !["idle", "frozen"].contains(&action))
+    };
+    let busy = facts.storage.layers_of(LayerKind::Md).find(is_busy);
+    let (name, action) = match (busy, facts.storage.resync_at_end) {
+        (Some(layer), _) => (
+            layer.name.as_deref().unwrap_or("md"),
+            layer.sync_action.as_deref()?,
+        ),
+        (None, Some(true)) => ("an array", "resync"),
+        _ => return None,
+    };
+    let hint = "Wait until /proc/mdstat shows no resync, recovery or check, and run it again.";
+    Some(Finding::new(
+        "raid_resync",
+        Severity::Warning,
+        format!("RAID is busy in the background: {action} of {name}"),
+        hint,
+    ))
+}
+
+/// An array that lacks disks computes what they held.
+pub fn raid_degraded(facts: &RunFacts) -> Option<Finding> {
+    let missing = |layer: &&Layer| layer.degraded.is_some_and(|n| n > 0);
+    let layer = facts.storage.layers_of(LayerKind::Md).find(missing)?;
+    let message = format!(
+        "{} lacks {} of its disks",
+        layer.name.as_deref().unwrap_or("RAID"),
+        layer.degraded?
+    );
+    Some(Finding::new(
+        "raid_degraded",
+        Severity::Warning,
+        message,
+        "Replace the disks, and run it again after the resync.",
+    ))
+}
+
+/// Writes of less than a stripe have the array read first.
+pub fn stripe_unknown(facts: &RunFacts) -> Option<Finding> {
+    let unit = facts.storage.stripe_unit_bytes?;
+    let has_parity = |layer: &&Layer| {
+        let level = layer.level.as_deref();
+        level.is_some_and(|level| ["raid4", "raid5", "raid6"].contains(&level))
+    };
+    let layer = facts.storage.layers_of(LayerKind::Md).find(has_parity)?;
+    (unit == 0).then(|| {
+        let message = format!("the filesystem does not know the stripes of {} ({})",
+            layer.name.as_deref().unwrap_or("RAID"), layer.level.as_deref().unwrap_or("parity"));
+        let hint = "Let mkfs take them from the device, or give su and sw, or stride and stripe_width, for all targets alike.";
+        Finding::new("stripe_unknown", Severity::Warning, message, hint)
+    })
+}
+
+/// The device is told of free blocks while the run is on.
+pub fn discard_mount_option(facts: &RunFacts) -> Option<Finding> {
+    let option = facts
+        .storage
+        .option("discard")
+        .filter(|option| *option != "discard=off")?;
+    let message =
+        format!("the filesystem discards blocks while the run is on (mount option {option})");
+    let hint = "Compare only with targets that do too; fstrim between runs, or ssd_state => 'trimmed', does it beforehand.";
+    Some(Finding::new(
+        "discard_mount_option",
+        Severity::Info,
+        message,
+        hint,
+    ))
+}
+
+/// What was on the device before decides how fast it writes.
+pub fn ssd_state_undeclared(facts: &RunFacts) -> Option<Finding> {
+    let storage = &facts.storage;
+    let is_ssd = storage.on_device? && !storage.rotational? && storage.discard_max_bytes? > 0;
+    (is_ssd && storage.ssd_state.is_none()).then(|| {
+        let hint = "Give the target ssd_state => 'trimmed', or 'as_is', the same for all that are compared.";
+        Finding::new("ssd_state_undeclared", Severity::Info, "the state of the SSD was not declared", hint)
+    })
+}
+
+/// ext4 writes its tables after the mount.
+pub fn lazy_init(facts: &RunFacts) -> Option<Finding> {
+    let storage = &facts.storage;
+    let asked = storage.mkfs_command.as_deref().is_some_and(|command| {
+        command.contains("lazy_itable_init=1") || command.contains("lazy_journal_init=1")
+    });
+    let is_ext = storage.is("ext4") || storage.is("ext3");
+    (is_ext && (asked || storage.lazy_init == Some(true))).then(|| {
+        let hint = "Make it with -E lazy_itable_init=0,lazy_journal_init=0, or wait until the kernel's thread ext4lazyinit has ended.";
+        Finding::new("lazy_init", Severity::Warning, "ext4 initializes its tables in the background", hint)
+    })
+}
+
+/// Reads write.
+pub fn atime(facts: &RunFacts) -> Option<Finding> {
+    let storage = &facts.storage;
+    storage.mount_options.as_ref()?;
+    let filesystem = storage.filesystem.as_deref()?;
+    if storage.option("noatime").is_some()
+        || ["tmpfs", "ramfs", "overlay", "zfs"].contains(&filesystem)
+    {
+        return None;
+    }
+    let (severity, message) = match storage.option("relatime") {
+        Some(_) => (
+            Severity::Info,
+            "reads change access times now and then (mount option relatime)",
+        ),
+        None => (
+            Severity::Warning,
+            "every read changes an access time (no mount option noatime or relatime)",
+        ),
+    };
+    Some(Finding::new(
+        "atime",
+        severity,
+        message,
+        "Mount it with noatime, unless that is what is tested.",
+    ))
+}
+
+/// btrfs without what makes it btrfs.
+pub fn btrfs_nodatacow(facts: &RunFacts) -> Option<Finding> {
+    let storage = &facts.storage;
+    let option = storage
+        .option("nodatacow")
+        .or_else(|| storage.option("nodatasum"))?;
+    storage.is("btrfs").then(|| {
+        let message = format!("btrfs works without checksums of the data (mount option {option})");
+        let hint =
+            "Label it so: it is another filesystem than btrfs with copy on write and checksums.";
+        Finding::new("btrfs_nodatacow", Severity::Warning, message, hint)
+    })
+}
+
+/// pgbench's rows are mostly blanks.
+pub fn compression(facts: &RunFacts) -> Option<Finding> {
+    let storage = &facts.storage;
+    let mounted = ["compress", "compress-force", "compress_algorithm"]
+        .iter()
+        .find_map(|name| storage.option(name))
+        .filter(|option| !option.ends_with("=no") && !option.ends_with("=none"));
+    let property = storage
+        .compression
+        .as_deref()
+        .filter(|value| *value != "off");
+    let what = match (mounted, property) {
+        (Some(option), _) => format!("mount option {option}"),
+        (None, Some(value)) => format!("property compression={value}"),
+        _ => return None,
+    };
+    let hint = "The rows of the workload are mostly blanks and compress better than yours: compare only with others that compress.";
+    Some(Finding::new(
+        "compression",
+        Severity::Warning,
+        format!("the filesystem compresses ({what})"),
+        hint,
+    ))
+}
+
+/// A filesystem that is almost full searches for free blocks.
+pub fn almost_full(facts: &RunFacts) -> Option<Finding> {
+    let (size, before) = (facts.storage.size_bytes?, facts.storage.free_bytes?);
+    let free = facts
+        .storage
+        .free_bytes_at_end
+        .map_or(before, |end| end.min(before));
+    let share = free as f64 / size.max(1) as f64;
+    (size > 0 && share < FULL).then(|| {
+        let message = format!(
+            "{} of {} were free at the end ({})",
+            format_bytes(free),
+            format_bytes(size),
+            format_share(share)
+        );
+        let hint =
+            "Filesystems slow down as they fill: use a larger device, and the same fill for all.";
+        Finding::new("almost_full", Severity::Warning, message, hint)
+    })
+}

@@ -1,0 +1,124 @@
+//! The machine: whether it was the storage that was measured, and whether others were at work.
+
+use super::{
+    super::{Finding, RunFacts, Severity},
+    percent,
+};
+use crate::units::format_bytes;
+
+/// Processors that are idle, or wait for storage, less than this are saturated.
+const SATURATED: f64 = 0.05;
+/// Time that a host has taken away.
+const STEAL: f64 = 0.02;
+/// Time of the processors that others have used.
+const NEIGHBOURS: f64 = 0.10;
+/// Time in which something waited for memory.
+const MEMORY: f64 = 0.05;
+/// By how much the clock of the processors may change.
+const CLOCK: f64 = 0.15;
+/// Share of the limit of dirty memory at which writers are made to wait.
+const DIRTY: f64 = 0.90;
+
+/// What comes of each is in its name.
+const SLOW_CLOCKS: [&str; 5] = ["hpet", "acpi_pm", "pit", "jiffies", "refined-jiffies"];
+
+pub fn cpu_saturated(facts: &RunFacts) -> Option<Finding> {
+    let machine = &facts.machine;
+    let idle = machine.cpu_idle? + machine.cpu_iowait.unwrap_or(0.0);
+    (idle < SATURATED).then(|| {
+        let message = format!("the processors were idle or waiting for storage in {} of the time", percent(idle));
+        let hint = "It is them that were measured, not the storage: use data beyond RAM, fewer clients, or a rate.";
+        Finding::new("cpu_saturated", Severity::Warning, message, hint)
+    })
+}
+
+pub fn steal(facts: &RunFacts) -> Option<Finding> {
+    let steal = facts.machine.cpu_steal?;
+    (steal > STEAL).then(|| {
+        let message = format!("the host took {} of the processors' time away", percent(steal));
+        let hint = "Other virtual machines, or a limit of this one, slow it down: run it again at another time.";
+        Finding::new("steal", Severity::Warning, message, hint)
+    })
+}
+
+pub fn noisy_neighbour(facts: &RunFacts) -> Option<Finding> {
+    let others = facts.machine.cpu_others?;
+    (others > NEIGHBOURS).then(|| {
+        let message = format!(
+            "processes that are none of the server used {} of the processors' time",
+            percent(others)
+        );
+        let hint = "See what else runs on the machine, and run it again without.";
+        Finding::new("noisy_neighbour", Severity::Warning, message, hint)
+    })
+}
+
+pub fn memory_pressure(facts: &RunFacts) -> Option<Finding> {
+    let share = facts.machine.memory_pressure?;
+    (share > MEMORY).then(|| {
+        let message = format!("something waited for memory in {} of the time", percent(share));
+        let hint = "The machine has too little memory for what is on it: see shared_buffers, and what else runs.";
+        Finding::new("memory_pressure", Severity::Warning, message, hint)
+    })
+}
+
+/// By counts, or by the clock itself.
+pub fn throttled(facts: &RunFacts) -> Option<Finding> {
+    let machine = &facts.machine;
+    let hint = "Processors that are hot or out of credit slow down: cool them, set the governor to performance, and run it again.";
+    let found = |message| Some(Finding::new("throttled", Severity::Warning, message, hint));
+    if let Some(times) = machine.throttled.filter(|&times| times > 0) {
+        return found(format!(
+            "processors were slowed down because of heat, {times} times"
+        ));
+    }
+    let (before, after) = (machine.mhz?, machine.mhz_at_end?);
+    match (after / before - 1.0).abs() > CLOCK {
+        true => found(format!(
+            "the clock of the processors went from {before:.0} to {after:.0} MHz"
+        )),
+        false => None,
+    }
+}
+
+pub fn governor(facts: &RunFacts) -> Option<Finding> {
+    let governor = facts
+        .machine
+        .governor
+        .as_deref()
+        .filter(|name| *name != "performance")?;
+    let message = format!("the clock of the processors follows the load (governor {governor})");
+    let hint = "Set the governor to performance while benchmarks run.";
+    Some(Finding::new("governor", Severity::Info, message, hint))
+}
+
+pub fn slow_clock(facts: &RunFacts) -> Option<Finding> {
+    let source = facts
+        .machine
+        .clock_source
+        .as_deref()
+        .filter(|name| SLOW_CLOCKS.contains(name))?;
+    let message = format!("reading the time is slow here (clock source {source})");
+    let hint = "Each transaction reads it several times: use tsc, or the clock of the hypervisor.";
+    Some(Finding::new("slow_clock", Severity::Warning, message, hint))
+}
+
+/// The kernel makes writers wait when too much is dirty.
+pub fn dirty_limit(facts: &RunFacts) -> Option<Finding> {
+    let machine = &facts.machine;
+    let most = machine.dirty_bytes_max?;
+    let limit = match (
+        machine.dirty_bytes_limit.filter(|&bytes| bytes > 0),
+        machine.dirty_ratio,
+    ) {
+        (Some(bytes), _) => bytes,
+        (None, Some(ratio)) => facts.memory_bytes? / 100 * ratio,
+        _ => return None,
+    };
+    (most as f64 > DIRTY * limit as f64).then(|| {
+        let message = format!("up to {} were dirty, of at most {} (vm.dirty_bytes or vm.dirty_ratio)",
+            format_bytes(most), format_bytes(limit));
+        let hint = "The kernel then makes writers wait: it is the setting that was measured; compare only with runs under the same.";
+        Finding::new("dirty_limit", Severity::Warning, message, hint)
+    })
+}

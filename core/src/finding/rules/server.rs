@@ -1,0 +1,143 @@
+//! The server: who holds back vacuum, what runs beside, where else the WAL goes.
+
+use super::super::{Finding, RunFacts, Severity};
+use crate::spec::Workload;
+use crate::units::format_count;
+
+/// Who holds back vacuum is listed by name up to this many.
+const MOST_LISTED: usize = 5;
+
+pub fn old_xmin(facts: &RunFacts) -> Option<Finding> {
+    // Without tables there are no dead rows.
+    if facts.workload == Some(Workload::Fsync) {
+        return None;
+    }
+    let holders = facts
+        .xmin_holders
+        .as_ref()
+        .filter(|holders| !holders.is_empty())?;
+    let named = holders.iter().take(MOST_LISTED).map(|holder| {
+        let age = holder
+            .age
+            .map_or(String::new(), |age| format!(" ({age} transactions old)"));
+        format!("{} {}{age}", holder.kind.as_str(), holder.name)
+    });
+    let mut message = format!(
+        "vacuum is held back by {}",
+        named.collect::<Vec<_>>().join(", ")
+    );
+    if holders.len() > MOST_LISTED {
+        message += &format!(", and {} more", holders.len() - MOST_LISTED);
+    }
+    let hint = "Dead rows pile up and slow the run down: end old transactions, and drop slots that nobody uses.";
+    Some(Finding::new("old_xmin", Severity::Warning, message, hint))
+}
+
+/// Without rows of checkpoints nobody sees which seconds they took, or why they came.
+pub fn log_checkpoints_off(facts: &RunFacts) -> Option<Finding> {
+    (!facts.checkpoints_logged?).then(|| {
+        let (message, hint) = match facts.log_checkpoints {
+            Some(false) => (
+                "log_checkpoints was off: checkpoints are only counted",
+                "Set log_checkpoints to on and reload, to have a row of each checkpoint in fsbench.checkpoint.",
+            ),
+            _ => (
+                "the server did not log its checkpoints: they are only counted",
+                "Set log_min_messages to warning, or lower, and reload, to have a row of each checkpoint in fsbench.checkpoint.",
+            ),
+        };
+        Finding::new("log_checkpoints_off", Severity::Info, message, hint)
+    })
+}
+
+/// Dead rows are not removed while the run is on.
+pub fn autovacuum_off(facts: &RunFacts) -> Option<Finding> {
+    let writes = facts.workload?.writes();
+    (writes && !facts.server.autovacuum?).then(|| {
+        let hint = "Dead rows pile up the longer the run is: set autovacuum to on and reload.";
+        Finding::new(
+            "autovacuum_off",
+            Severity::Warning,
+            "autovacuum is off",
+            hint,
+        )
+    })
+}
+
+/// Vacuum reads and writes beside the clients.
+pub fn vacuums(facts: &RunFacts) -> Option<Finding> {
+    let vacuums = facts.server.vacuums.filter(|&n| n > 0)?;
+    let message = match facts.server.vacuum_seconds {
+        Some(seconds) => format!(
+            "the tables of the run were vacuumed {} while it was measured, in {}",
+            times(vacuums),
+            format_count(seconds, "second")
+        ),
+        None => format!(
+            "the tables of the run were vacuumed {} while it was measured",
+            times(vacuums)
+        ),
+    };
+    let hint = "Runs that are compared should have about as many: use windows of the same length.";
+    Some(Finding::new("vacuums", Severity::Info, message, hint))
+}
+
+fn times(n: u64) -> String {
+    match n {
+        1 => "once".into(),
+        n => format!("{n} times"),
+    }
+}
+
+/// Figures that come from views have lost their beginning.
+pub fn statistics_reset(facts: &RunFacts) -> Option<Finding> {
+    facts.server.statistics_reset?.then(|| {
+        let hint = "Figures that come from the server's statistics are not those of the run: have nobody call pg_stat_reset_shared() meanwhile.";
+        Finding::new("statistics_reset", Severity::Warning, "the server's statistics were reset in the run", hint)
+    })
+}
+
+/// The server was started anew.
+pub fn server_restarted(facts: &RunFacts) -> Option<Finding> {
+    facts.server.restarted?.then(|| {
+        let hint = "See the server's log for the reason, and run it again.";
+        Finding::new(
+            "server_restarted",
+            Severity::Invalid,
+            "the server was restarted in the run",
+            hint,
+        )
+    })
+}
+
+/// Each segment of WAL is copied while the run is on.
+pub fn archiving(facts: &RunFacts) -> Option<Finding> {
+    facts.server.archiving?.then(|| {
+        let hint = "Archiving reads all WAL again: use a server of its own, or a target.";
+        Finding::new(
+            "archiving",
+            Severity::Warning,
+            "WAL was archived while the run was on",
+            hint,
+        )
+    })
+}
+
+/// WAL goes to others, and commits may wait for them.
+pub fn replication(facts: &RunFacts) -> Option<Finding> {
+    let server = &facts.server;
+    let (walsenders, slots) = (server.walsenders.unwrap_or(0), server.slots.unwrap_or(0));
+    let is_synchronous = server.synchronous_standbys.unwrap_or(false);
+    (walsenders > 0 || slots > 0 || is_synchronous).then(|| {
+        let mut message = format!(
+            "there were {} and {}",
+            format_count(walsenders, "WAL sender"),
+            format_count(slots, "replication slot")
+        );
+        if is_synchronous {
+            message += ", and synchronous_standby_names is set";
+        }
+        let hint = "Commits may wait for standbys, and WAL is read and kept for them: use a server of its own, or a target.";
+        Finding::new("replication", Severity::Warning, message, hint)
+    })
+}

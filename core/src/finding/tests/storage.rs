@@ -1,0 +1,207 @@
+//! What is found about filesystems, devices and flushes; each provoked, and absent on a clean run (`finds!` sees to it that
+//! nothing else is found).
+
+use super::*;
+
+macro_rules! on {
+    ({$($field:ident: $value:expr),+ $(,)?} => $code:expr, $severity:ident, $message:expr) => {
+        finds!({storage: StorageFacts { $($field: $value),+, ..super::storage() }} => $code, $severity, $message)
+    };
+}
+
+macro_rules! nothing_on {
+    ($($field:ident: $value:expr),+ $(,)?) => {
+        finds_nothing!(storage: StorageFacts { $($field: $value),+, ..super::storage() })
+    };
+}
+
+fn text(text: &str) -> Option<String> {
+    Some(text.to_owned())
+}
+
+#[test]
+fn what_was_asked_of_a_filesystem_and_is_not_in_force() {
+    on!({mount_options_not_shown: Some(vec!["nobarrier".into(), "foo=1".into()])}
+        => "mount_options_not_shown", Warning, "mount options asked for, but not shown by the kernel: nobarrier, foo=1");
+    on!({properties_not_in_force: Some(vec!["atime=off".into()])}
+        => "properties_not_in_force", Warning, "properties asked for, but not in force: atime=off");
+}
+
+#[test]
+fn commits_that_a_power_cut_takes_back() {
+    let message = "the filesystem is mounted with barriers off";
+    on!({mount_options: text("rw,noatime,nobarrier")} => "barriers_off", Warning, message);
+    on!({mount_options: text("rw,noatime,barrier=0"), power_loss_protected: Some(true)} => "barriers_off", Info, message);
+    nothing_on!(mount_options: text("rw,noatime,barrier=1"));
+    let message = "jfs does not flush the device's write cache";
+    on!({filesystem: text("jfs")} => "jfs_does_not_flush", Warning, message);
+    nothing_on!(filesystem: text("jfs"), write_cache: text("write through"));
+    nothing_on!(filesystem: text("jfs"), power_loss_protected: Some(true));
+}
+
+#[test]
+fn data_in_memory() {
+    on!({filesystem: text("tmpfs"), layers: None, rotational: None, write_cache: None}
+        => "in_memory", Warning, "the data are in memory (tmpfs)");
+    let zram = "/sys/dev/block/253:9/dev\t253:9\n/sys/dev/block/253:9/uevent\tDEVNAME=zram0\n";
+    let layers = sys::layers(&sys::Recorded::of(zram), "253:9");
+    on!({layers: Some(layers)} => "in_memory", Warning, "the data are in memory (zram0)");
+    let image = include_str!("../../sys/trees/loop_on_nvme.txt");
+    let tree = sys::Recorded::of(image)
+        .but("below:/srv/images/bench.ext4.img", Some("tmpfs /srv"))
+        .but("/sys/dev/block/7:3/loop/dio", Some("1"));
+    let found = judge(&RunFacts {
+        storage: StorageFacts {
+            layers: Some(sys::layers(&tree, "7:3")),
+            ..super::storage()
+        },
+        ..clean()
+    });
+    let codes: Vec<&str> = found.iter().map(|finding| finding.code.as_str()).collect();
+    assert_eq!(codes, ["in_memory", "loop_device"]);
+}
+
+#[test]
+fn files_that_serve_as_disks() {
+    let cached = recorded("trees/loop_on_nvme.txt", "7:3");
+    on!({layers: Some(cached.clone())} => "loop_without_direct_io", Warning, "loop3 has no direct I/O");
+    let mut direct = cached;
+    direct[0].direct_io = Some(true);
+    on!({layers: Some(direct)} => "loop_device", Info, "the data are on a loop device (loop3)");
+}
+
+#[test]
+fn arrays_that_are_busy_or_lack_disks() {
+    let busy = recorded("trees/lvm_on_raid.txt", "253:1");
+    let raid = |layers| StorageFacts {
+        layers: Some(layers),
+        stripe_unit_bytes: Some(512 << 10),
+        ..super::storage()
+    };
+    finds!({storage: raid(busy.clone())} => "raid_resync", Warning, "RAID is busy in the background: resync of md0");
+    let mut idle = busy;
+    idle[2].sync_action = Some("idle".into());
+    finds_nothing!(storage: raid(idle.clone()));
+    finds!({storage: StorageFacts { resync_at_end: Some(true), ..raid(idle.clone()) }}
+        => "raid_resync", Warning, "RAID is busy in the background: resync of an array");
+    finds!({storage: StorageFacts { stripe_unit_bytes: Some(0), ..raid(idle.clone()) }}
+        => "stripe_unknown", Warning, "the filesystem does not know the stripes of md0 (raid5)");
+    idle[2].degraded = Some(1);
+    finds!({storage: raid(idle)} => "raid_degraded", Warning, "md0 lacks 1 of its disks");
+}
+
+#[test]
+fn discards_and_the_state_of_an_ssd() {
+    for option in ["discard", "discard=async"] {
+        on!({mount_options: Some(format!("rw,noatime,{option}"))} => "discard_mount_option", Info,
+            format!("the filesystem discards blocks while the run is on (mount option {option})"));
+    }
+    nothing_on!(mount_options: text("rw,noatime,nodiscard"));
+    on!({ssd_state: None} => "ssd_state_undeclared", Info, "the state of the SSD was not declared");
+    nothing_on!(ssd_state: None, on_device: None);
+    nothing_on!(ssd_state: None, discard_max_bytes: Some(0));
+}
+
+#[test]
+fn tables_that_are_written_after_the_mount() {
+    let message = "ext4 initializes its tables in the background";
+    on!({lazy_init: Some(true)} => "lazy_init", Warning, message);
+    on!({mkfs_command: text("/sbin/mkfs.ext4 -E lazy_itable_init=1 /dev/x")} => "lazy_init", Warning, message);
+    nothing_on!(lazy_init: Some(true), filesystem: text("xfs"));
+}
+
+#[test]
+fn access_times() {
+    on!({mount_options: text("rw,relatime")} => "atime", Info,
+        "reads change access times now and then (mount option relatime)");
+    on!({mount_options: text("rw")} => "atime", Warning,
+        "every read changes an access time (no mount option noatime or relatime)");
+    nothing_on!(mount_options: text("rw"), filesystem: text("overlay"));
+}
+
+#[test]
+fn btrfs_without_checksums_and_what_compresses() {
+    let btrfs = |options: &str| StorageFacts {
+        filesystem: text("btrfs"),
+        mount_options: text(options),
+        ..super::storage()
+    };
+    finds!({storage: btrfs("rw,noatime,nodatasum,nodatacow")} => "btrfs_nodatacow", Warning,
+        "btrfs works without checksums of the data (mount option nodatacow)");
+    finds!({storage: btrfs("rw,noatime,compress=zstd:3")} => "compression", Warning,
+        "the filesystem compresses (mount option compress=zstd:3)");
+    finds_nothing!(storage: btrfs("rw,noatime,compress=no,space_cache=v2"));
+    on!({filesystem: text("zfs"), compression: text("lz4")} => "compression", Warning,
+        "the filesystem compresses (property compression=lz4)");
+    nothing_on!(filesystem: text("zfs"), compression: text("off"));
+}
+
+#[test]
+fn a_filesystem_that_is_almost_full() {
+    on!({free_bytes_at_end: Some(5 * GB)} => "almost_full", Warning, "5120 MB of 100 GB were free at the end (5.0 %)");
+    on!({free_bytes: Some(GB), free_bytes_at_end: None} => "almost_full", Warning,
+        "1024 MB of 100 GB were free at the end (1.0 %)");
+    nothing_on!(size_bytes: None, free_bytes_at_end: Some(0));
+}
+
+#[test]
+fn flushes_that_cannot_be_real() {
+    let flush = |us| FlushFacts {
+        before_us: Some(us + 1.0),
+        after_us: Some(us),
+    };
+    finds!({flush: flush(19.0)} => "fsync_too_fast", Warning,
+        "a flush takes 19.0 us (median), too short for a device with a volatile write cache");
+    finds!({flush: flush(400.0), storage: StorageFacts { rotational: Some(true), ..super::storage() }}
+        => "fsync_too_fast", Warning, "a flush takes 400 us (median), too short for a disk that rotates");
+    let protected = StorageFacts {
+        power_loss_protected: Some(true),
+        ..super::storage()
+    };
+    finds_nothing!(flush: flush(19.0), storage: protected);
+    let written_through = StorageFacts {
+        write_cache: text("write through"),
+        ..super::storage()
+    };
+    finds_nothing!(flush: flush(19.0), storage: written_through);
+    // That a virtual disk rotates is only said.
+    let virtual_machine = MachineFacts {
+        virtualization: text("kvm"),
+        ..super::machine()
+    };
+    finds_nothing!(flush: flush(400.0), machine: virtual_machine,
+        storage: StorageFacts { rotational: Some(true), ..super::storage() });
+    finds_nothing!(flush: flush(6000.0), storage: StorageFacts { rotational: Some(true), ..super::storage() });
+    finds_nothing!(flush: FlushFacts::default());
+}
+
+#[test]
+fn flushes_that_changed() {
+    let flush = |before, after| FlushFacts {
+        before_us: Some(before),
+        after_us: Some(after),
+    };
+    finds!({flush: flush(400.0, 12_000.0)} => "flush_step", Warning,
+        "a flush took 400 us before the clients and 12.0 ms after them (medians)");
+    finds!({flush: flush(900.0, 300.0)} => "flush_step", Warning,
+        "a flush took 900 us before the clients and 300 us after them (medians)");
+    finds_nothing!(flush: flush(60.0, 200.0));
+    finds_nothing!(flush: flush(1000.0, 2000.0));
+}
+
+#[test]
+fn virtual_disks_that_say_that_they_have_no_cache() {
+    let virtual_machine = || MachineFacts {
+        virtualization: text("kvm"),
+        ..super::machine()
+    };
+    let written_through = || StorageFacts {
+        write_cache: text("write through"),
+        ..super::storage()
+    };
+    finds!({machine: virtual_machine(), storage: written_through()} => "virtual_disk_without_flush", Info,
+        "the virtual disk (kvm) says that it has no write cache, so that nothing is flushed");
+    finds_nothing!(storage: written_through());
+    finds_nothing!(machine: virtual_machine());
+    finds_nothing!(machine: virtual_machine(), storage: StorageFacts { layers: None, ..written_through() });
+}

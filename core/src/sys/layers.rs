@@ -1,0 +1,201 @@
+//! What a filesystem lies on, from its own device down to the disks: partitions, md, device mapper (LVM, encryption,
+//! multipath), loop devices and the filesystems that hold their files.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Block, Queue, Tree, flag, line, number};
+
+/// Deeper than this nobody stacks; a loop in what is read ends here.
+const DEEPEST: usize = 12;
+
+/// What the filesystem is on that a file or directory is in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Below {
+    /// Its type.
+    pub filesystem: String,
+    /// Where it is mounted.
+    pub mount_point: String,
+    /// The number of its device, major:minor; None when it has none (tmpfs, NFS, overlay).
+    pub device: Option<String>,
+}
+
+/// What kind of thing a layer is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs)]
+pub enum LayerKind {
+    Disk,
+    Partition,
+    /// Software RAID.
+    Md,
+    /// Device mapper that is none of the next three.
+    Dm,
+    Lvm,
+    Crypt,
+    Multipath,
+    Loop,
+    /// A filesystem that holds the file of a loop device.
+    Filesystem,
+    /// A disk in memory: ram, zram.
+    Memory,
+    /// A disk of a User-Mode Linux guest: a file of its host.
+    Uml,
+    /// A disk that is reached over a network: nbd, rbd, drbd.
+    Network,
+}
+
+/// One layer; the uppermost has depth 0, and what it lies on the next.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Layer {
+    /// How deep it lies.
+    pub depth: usize,
+    /// What it is.
+    pub kind: LayerKind,
+    /// Its name: of the device mapper's and md's devices the one that was given to them.
+    pub name: Option<String>,
+    /// Its number, major:minor.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub device: Option<String>,
+    /// Its size.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<u64>,
+    /// Maker and model of a disk.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Of md: raid0, raid1, raid5, ...
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub level: Option<String>,
+    /// Of md: what one disk of a stripe takes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chunk_bytes: Option<u64>,
+    /// Of md: idle, resync, recover, check, reshape, ...
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sync_action: Option<String>,
+    /// Of md: how many disks are missing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub degraded: Option<u64>,
+    /// Of a loop device: whether it passes by the page cache of what holds its file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub direct_io: Option<bool>,
+    /// Of a loop device: its file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub backing_file: Option<String>,
+    /// Its queue; of a partition that of its disk, which has the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queue: Option<Queue>,
+}
+
+impl Layer {
+    fn new(depth: usize, kind: LayerKind) -> Self {
+        Self {
+            depth,
+            kind,
+            name: None,
+            device: None,
+            bytes: None,
+            model: None,
+            level: None,
+            chunk_bytes: None,
+            sync_action: None,
+            degraded: None,
+            direct_io: None,
+            backing_file: None,
+            queue: None,
+        }
+    }
+}
+
+/// The layers below the filesystem whose device has this number (major:minor), from above to below; none when there is no
+/// such device.
+pub fn layers(tree: &dyn Tree, number: &str) -> Vec<Layer> {
+    let mut layers = Vec::new();
+    walk(tree, number, 0, &mut layers);
+    layers
+}
+
+fn walk(tree: &dyn Tree, number: &str, depth: usize, layers: &mut Vec<Layer>) {
+    let Some(block) = Block::of(tree, number).filter(|_| depth < DEEPEST) else {
+        return;
+    };
+    let is_known = |layer: &Layer| layer.device.as_deref() == Some(number);
+    if layers.iter().any(is_known) {
+        return;
+    }
+    let layer = describe(tree, &block, number, depth);
+    let backing_file = layer.backing_file.clone();
+    layers.push(layer);
+    if block.is_partition() {
+        if let Some(disk) = line(tree, &format!("{}/dev", block.disk)) {
+            walk(tree, &disk, depth + 1, layers);
+        }
+        return;
+    }
+    if let Some(below) = backing_file.and_then(|file| tree.below(&file)) {
+        layers.push(Layer {
+            name: Some(format!("{} on {}", below.filesystem, below.mount_point)),
+            ..Layer::new(depth + 1, LayerKind::Filesystem)
+        });
+        if let Some(device) = below.device {
+            walk(tree, &device, depth + 2, layers);
+        }
+        return;
+    }
+    let slaves = format!("{}/slaves", block.directory);
+    let mut names = tree.list(&slaves);
+    names.sort();
+    for name in names {
+        if let Some(number) = line(tree, &format!("{slaves}/{name}/dev")) {
+            walk(tree, &number, depth + 1, layers);
+        }
+    }
+}
+
+fn describe(tree: &dyn Tree, block: &Block, device: &str, depth: usize) -> Layer {
+    let of = |name: &str| line(tree, &format!("{}/{name}", block.directory));
+    let name = block.name(tree);
+    let plain = name.as_deref().unwrap_or("");
+    let uuid = of("dm/uuid");
+    let kind = match &uuid {
+        _ if block.is_partition() => LayerKind::Partition,
+        _ if of("md/level").is_some() => LayerKind::Md,
+        Some(uuid) if uuid.starts_with("LVM-") => LayerKind::Lvm,
+        Some(uuid) if uuid.starts_with("CRYPT-") => LayerKind::Crypt,
+        Some(uuid) if uuid.starts_with("mpath-") => LayerKind::Multipath,
+        _ if of("dm/name").is_some() => LayerKind::Dm,
+        _ => kind_by_name(plain),
+    };
+    let number = |name: &str| number(tree, &format!("{}/{name}", block.directory));
+    let is_md = kind == LayerKind::Md;
+    let is_loop = kind == LayerKind::Loop;
+    Layer {
+        name: of("dm/name").or(name),
+        device: Some(device.to_owned()),
+        bytes: block.bytes(tree),
+        model: block.model(tree).filter(|_| !block.is_partition()),
+        level: of("md/level"),
+        chunk_bytes: number("md/chunk_size").filter(|&bytes| is_md && bytes > 0),
+        sync_action: of("md/sync_action"),
+        degraded: number("md/degraded"),
+        direct_io: flag(tree, &format!("{}/loop/dio", block.directory)).filter(|_| is_loop),
+        backing_file: of("loop/backing_file").filter(|_| is_loop),
+        queue: (!block.is_partition()).then(|| block.queue(tree)),
+        ..Layer::new(depth, kind)
+    }
+}
+
+fn kind_by_name(name: &str) -> LayerKind {
+    let kinds = [
+        ("loop", LayerKind::Loop),
+        ("zram", LayerKind::Memory),
+        ("ram", LayerKind::Memory),
+        ("ubd", LayerKind::Uml),
+        ("nbd", LayerKind::Network),
+        ("rbd", LayerKind::Network),
+        ("drbd", LayerKind::Network),
+    ];
+    let found = kinds.iter().find(|(prefix, _)| {
+        let rest = name.strip_prefix(prefix);
+        rest.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_alphanumeric()))
+    });
+    found.map_or(LayerKind::Disk, |(_, kind)| *kind)
+}

@@ -1,0 +1,62 @@
+//! Trees that were recorded: a path and its text in each line, with \n for the ends of lines within.
+
+use std::collections::BTreeMap;
+
+use super::{Below, Tree};
+
+/// A recorded tree.
+pub struct Recorded(BTreeMap<String, String>);
+
+impl Recorded {
+    /// From such lines.
+    pub fn of(text: &str) -> Self {
+        let lines = text.lines().filter_map(|line| line.split_once('\t'));
+        Self(
+            lines
+                .map(|(path, text)| (path.to_owned(), text.replace("\\n", "\n") + "\n"))
+                .collect(),
+        )
+    }
+
+    /// The same with another text, or without the file.
+    pub fn but(mut self, path: &str, text: Option<&str>) -> Self {
+        match text {
+            Some(text) => self.0.insert(path.to_owned(), text.to_owned()),
+            None => self.0.remove(path),
+        };
+        self
+    }
+}
+
+impl Tree for Recorded {
+    fn read(&self, path: &str) -> Option<String> {
+        self.0.get(path).cloned()
+    }
+
+    fn list(&self, path: &str) -> Vec<String> {
+        let prefix = format!("{path}/");
+        let below = self
+            .0
+            .keys()
+            .filter_map(|known| known.strip_prefix(&prefix));
+        let mut names: Vec<String> = below
+            .map(|rest| rest.split('/').next().unwrap_or(rest).to_owned())
+            .collect();
+        names.dedup();
+        names
+    }
+
+    fn exists(&self, path: &str) -> bool {
+        self.0.contains_key(path) || !self.list(path).is_empty()
+    }
+
+    fn below(&self, path: &str) -> Option<Below> {
+        let text = self.0.get(&format!("below:{path}"))?;
+        let mut words = text.split_whitespace();
+        Some(Below {
+            filesystem: words.next()?.to_owned(),
+            mount_point: words.next()?.to_owned(),
+            device: words.next().map(str::to_owned),
+        })
+    }
+}

@@ -1,0 +1,198 @@
+use super::{recorded::Recorded, *};
+use LayerKind::*;
+use proptest::prelude::*;
+
+const VIRTUAL_MACHINE: &str = include_str!("trees/virtual_machine.txt");
+const LVM_ON_RAID: &str = include_str!("trees/lvm_on_raid.txt");
+const LOOP_ON_NVME: &str = include_str!("trees/loop_on_nvme.txt");
+const USER_MODE_LINUX: &str = include_str!("trees/user_mode_linux.txt");
+
+fn outline(layers: &[Layer]) -> Vec<(usize, LayerKind, &str)> {
+    let name = |layer: &'_ Layer| layer.depth;
+    layers
+        .iter()
+        .map(|layer| (name(layer), layer.kind, layer.name.as_deref().unwrap_or("")))
+        .collect()
+}
+
+#[test]
+fn lvm_on_encryption_on_raid_on_partitions() {
+    let tree = Recorded::of(LVM_ON_RAID);
+    let found = layers(&tree, "253:1");
+    assert_eq!(
+        outline(&found),
+        [
+            (0, Lvm, "vg0-pg"),
+            (1, Crypt, "crypt"),
+            (2, Md, "md0"),
+            (3, Partition, "sda1"),
+            (4, Disk, "sda"),
+            (3, Partition, "sdb1"),
+            (4, Disk, "sdb"),
+            (3, Partition, "sdc1"),
+            (4, Disk, "sdc"),
+        ]
+    );
+    let md = &found[2];
+    assert_eq!(
+        (
+            md.level.as_deref(),
+            md.chunk_bytes,
+            md.sync_action.as_deref(),
+            md.degraded
+        ),
+        (Some("raid5"), Some(512 << 10), Some("resync"), Some(0))
+    );
+    let disk = &found[4];
+    assert_eq!(disk.model.as_deref(), Some("ATA WDC WD40EFRX-68N"));
+    assert_eq!(disk.bytes, Some(7814037168 * 512));
+    let queue = disk.queue.as_ref().unwrap();
+    assert_eq!(
+        (
+            queue.rotational,
+            queue.scheduler.as_deref(),
+            queue.queue_depth,
+            queue.fua
+        ),
+        (Some(true), Some("mq-deadline"), Some(32), Some(false))
+    );
+}
+
+#[test]
+fn a_loop_device_and_what_its_file_is_on() {
+    let found = layers(&Recorded::of(LOOP_ON_NVME), "7:3");
+    assert_eq!(
+        outline(&found),
+        [
+            (0, Loop, "loop3"),
+            (1, Filesystem, "ext4 on /srv"),
+            (2, Partition, "nvme0n1p2"),
+            (3, Disk, "nvme0n1"),
+        ]
+    );
+    assert_eq!(found[0].direct_io, Some(false));
+    assert_eq!(
+        found[3].model.as_deref(),
+        Some("Samsung SSD 970 EVO Plus 1TB")
+    );
+    assert_eq!(found[3].queue.as_ref().unwrap().fua, Some(true));
+    // In memory, the file is on no device.
+    let tree =
+        Recorded::of(LOOP_ON_NVME).but("below:/srv/images/bench.ext4.img", Some("tmpfs /srv"));
+    assert_eq!(
+        outline(&layers(&tree, "7:3")).last(),
+        Some(&(1, Filesystem, "tmpfs on /srv"))
+    );
+}
+
+#[test]
+fn a_guest_of_user_mode_linux() {
+    let tree = Recorded::of(USER_MODE_LINUX);
+    let found = layers(&tree, "98:16");
+    assert_eq!(outline(&found), [(0, Uml, "ubdb")]);
+    assert_eq!(found[0].model, None);
+    let machine = machine(&tree);
+    assert_eq!(machine.clock_source.as_deref(), Some("timer"));
+    assert_eq!(
+        (machine.governor, machine.numa_nodes, machine.mhz_max),
+        (None, None, None)
+    );
+    assert_eq!(container(&tree).as_deref(), Some("none"));
+}
+
+#[test]
+fn a_virtual_machine() {
+    let tree = Recorded::of(VIRTUAL_MACHINE);
+    let found = layers(&tree, "254:0");
+    assert_eq!(outline(&found), [(0, Disk, "vda")]);
+    let queue = found[0].queue.as_ref().unwrap();
+    assert_eq!(queue.write_cache.as_deref(), Some("write back"));
+    assert_eq!(
+        (queue.rotational, queue.scheduler.as_deref()),
+        (Some(true), Some("mq-deadline"))
+    );
+    let machine = machine(&tree);
+    assert!(machine.mhz_max.is_some() && machine.governor.is_none());
+    assert_eq!(machine.transparent_hugepage.as_deref(), Some("madvise"));
+    assert_eq!(machine.vm.unwrap()["overcommit_memory"], 0);
+    assert_eq!(container(&tree).as_deref(), Some("docker"));
+    assert_eq!(physical_disks(&tree).len(), 1);
+}
+
+#[test]
+fn filesystems_without_a_device_have_no_layers() {
+    // tmpfs, overlay, NFS and the subvolumes of btrfs have numbers that no device has.
+    for number in ["0:52", "0:0", ""] {
+        assert_eq!(layers(&Recorded::of(LVM_ON_RAID), number), []);
+    }
+}
+
+#[test]
+fn a_machine_of_several_nodes_and_clocks() {
+    let machine = machine(&Recorded::of(LVM_ON_RAID));
+    assert_eq!(machine.governor.as_deref(), Some("powersave"));
+    assert_eq!(
+        (machine.mhz_min, machine.mhz_max),
+        (Some(800.0), Some(3700.125))
+    );
+    assert_eq!((machine.numa_nodes, machine.throttled), (Some(2), Some(7)));
+    assert_eq!(machine.clock_source.as_deref(), Some("tsc"));
+}
+
+#[test]
+fn the_command_line_without_secrets() {
+    assert_eq!(
+        command_line(&Recorded::of(LVM_ON_RAID)).as_deref(),
+        Some(
+            "BOOT_IMAGE=/boot/vmlinuz-6.1.0-13-amd64 root=UUID=1 ro quiet luks.key=(not stored) rd.password=(not stored)"
+        )
+    );
+}
+
+#[test]
+fn containers_by_what_they_leave() {
+    let real = || Recorded::of(LVM_ON_RAID);
+    assert_eq!(container(&real()).as_deref(), Some("none"));
+    let podman = real().but("/run/.containerenv", Some(""));
+    assert_eq!(container(&podman).as_deref(), Some("podman"));
+    let pod = real().but(
+        "/proc/1/cgroup",
+        Some("12:cpu:/kubepods/besteffort/pod1/abc\n"),
+    );
+    assert_eq!(container(&pod).as_deref(), Some("kubernetes"));
+    let lxc = real().but("/proc/1/environ", Some("TERM=x\0container=lxc\0"));
+    assert_eq!(container(&lxc).as_deref(), Some("lxc"));
+    let unknown = real().but("/proc/1/comm", Some("bash\n"));
+    assert_eq!(container(&unknown), None);
+}
+
+#[test]
+fn nothing_readable_is_nothing_known() {
+    let tree = Recorded::of("");
+    assert_eq!(machine(&tree), Machine::default());
+    assert_eq!((command_line(&tree), container(&tree)), (None, None));
+    assert_eq!(layers(&tree, "8:0"), []);
+    assert_eq!(physical_disks(&tree), Vec::<String>::new());
+    // A device whose directory is there, and nothing in it.
+    let bare = Recorded::of("/sys/dev/block/8:0/dev\t8:0");
+    let found = layers(&bare, "8:0");
+    assert_eq!(outline(&found), [(0, Disk, "")]);
+    assert_eq!(found[0].queue, Some(Queue::default()));
+}
+
+#[test]
+fn what_lies_on_itself_ends() {
+    let tree = Recorded::of(
+        "/sys/dev/block/253:0/dev\t253:0\n/sys/dev/block/253:0/slaves/dm-0/dev\t253:0\n",
+    );
+    assert_eq!(layers(&tree, "253:0").len(), 1);
+}
+
+proptest! {
+    #[test]
+    fn never_panics(path in "/sys/dev/block/(253:1|9:0|8:1)/(md/level|dm/uuid|size|queue/fua|uevent|slaves/x/dev)", text in ".{0,20}") {
+        let tree = Recorded::of(LVM_ON_RAID).but(&path, Some(&text));
+        layers(&tree, "253:1");
+        machine(&tree);
+    }
+}

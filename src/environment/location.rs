@@ -1,0 +1,95 @@
+//! A directory and the filesystem that it is on.
+
+use std::{fs, path::Path};
+
+use pgfsbench_core::{
+    finding::Place,
+    proc::{self, Mount},
+};
+use rustix::fs::{Dev, major, minor, stat, statvfs};
+
+use crate::pg::session;
+
+/// A directory and the filesystem that it is on.
+pub struct Location {
+    /// Links resolved.
+    pub directory: String,
+    /// Its st_dev.
+    pub device: Dev,
+    mount: Option<Mount>,
+}
+
+impl Location {
+    /// Finds out about a directory; None when it cannot be reached.
+    pub fn of(path: &Path) -> Option<Self> {
+        let directory = fs::canonicalize(path).ok()?.to_string_lossy().into_owned();
+        let device = stat(directory.as_str()).ok()?.st_dev;
+        let mounts = fs::read_to_string(proc::MOUNTINFO)
+            .ok()
+            .and_then(|text| proc::parse_mountinfo(&text).ok())
+            .unwrap_or_default();
+        let mount =
+            proc::mount_of(&mounts, &directory, Some((major(device), minor(device)))).cloned();
+        Some(Self {
+            directory,
+            device,
+            mount,
+        })
+    }
+
+    /// Major and minor number of its device.
+    pub fn number(&self) -> (u32, u32) {
+        (major(self.device), minor(self.device))
+    }
+
+    /// Device number, major:minor.
+    pub fn st_dev(&self) -> String {
+        format!("{}:{}", major(self.device), minor(self.device))
+    }
+
+    /// What is mounted there; None when that is not known.
+    pub fn mount(&self) -> Option<&Mount> {
+        self.mount.as_ref()
+    }
+
+    /// For the findings; None when the mount is not known.
+    pub fn place(&self) -> Option<Place> {
+        let mount = self.mount.as_ref()?;
+        Some(Place {
+            major: major(self.device),
+            minor: minor(self.device),
+            source: mount.source.clone(),
+            fs_type: mount.fs_type.clone(),
+            mount_point: mount.mount_point.clone(),
+        })
+    }
+
+    /// Free bytes for the server, and the size of the filesystem.
+    pub fn space(&self) -> Option<(u64, u64)> {
+        space(Path::new(&self.directory))
+    }
+}
+
+/// Free bytes for an ordinary user on the filesystem of a path, and its size.
+pub fn space(path: &Path) -> Option<(u64, u64)> {
+    let fs = statvfs(path).ok()?;
+    Some((fs.f_bavail * fs.f_frsize, fs.f_blocks * fs.f_frsize))
+}
+
+/// The directory of the data.
+pub fn data_location() -> Option<Location> {
+    Location::of(&session::data_directory())
+}
+
+/// The directory of the WAL.
+pub fn wal_location() -> Option<Location> {
+    Location::of(&session::data_directory().join("pg_wal"))
+}
+
+/// Whether both are on the same filesystem.
+pub fn same_filesystem(a: &Location, b: &Location) -> bool {
+    match (a.place(), b.place()) {
+        (Some(a), Some(b)) => a.is_same_filesystem(&b),
+        _ => a.device == b.device,
+    }
+}

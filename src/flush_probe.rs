@@ -1,0 +1,70 @@
+//! A short look at how long a flush takes where the WAL is: the same before the clients and after them, so that a change of the
+//! device (burst credits used up, a neighbour) does not pass for one of the filesystem.
+
+use std::{
+    fs::{self, OpenOptions},
+    io,
+    os::unix::fs::{FileExt, OpenOptionsExt},
+    path::{Path, PathBuf},
+    time::{Duration, Instant},
+};
+
+use pgfsbench_core::stats;
+use rustix::fs::fdatasync;
+
+use crate::pg::session;
+
+/// No name of a segment of WAL, so that the server leaves it alone.
+const NAME: &str = "pgfsbench_flush_probe";
+/// As a page of WAL.
+const PAGE: usize = 8192;
+/// Pages of the file, which are written in turn.
+const PAGES: usize = 8;
+/// How many flushes are timed.
+const FLUSHES: usize = 30;
+/// No more are begun after this time.
+const PATIENCE: Duration = Duration::from_millis(1000);
+
+fn path() -> PathBuf {
+    session::data_directory().join("pg_wal").join(NAME)
+}
+
+/// The file that a process has left which was killed.
+pub fn remove_left() {
+    let _ = fs::remove_file(path());
+}
+
+/// The median duration of a flush in microseconds; None where it cannot be found out, which is no reason to give a run up.
+pub fn median_us() -> Option<f64> {
+    let path = path();
+    let timed = time(&path);
+    let _ = fs::remove_file(&path);
+    stats::median(&timed.ok()?)
+}
+
+fn time(path: &Path) -> io::Result<Vec<f64>> {
+    // Nobody is led elsewhere by a link of that name.
+    let nofollow = rustix::fs::OFlags::NOFOLLOW.bits() as i32;
+    let file = OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o600)
+        .custom_flags(nofollow)
+        .open(path)?;
+    let page = [1; PAGE];
+    for index in 0..PAGES {
+        file.write_all_at(&page, (index * PAGE) as u64)?;
+    }
+    // What is timed changes neither the size nor the place of the blocks, as in a segment that is used again.
+    file.sync_all()?;
+    let began = Instant::now();
+    let mut timed = Vec::with_capacity(FLUSHES);
+    while timed.len() < FLUSHES && began.elapsed() < PATIENCE {
+        file.write_all_at(&page, (timed.len() % PAGES * PAGE) as u64)?;
+        let start = Instant::now();
+        fdatasync(&file)?;
+        timed.push(start.elapsed().as_secs_f64() * 1e6);
+    }
+    Ok(timed)
+}

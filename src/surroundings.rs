@@ -1,0 +1,258 @@
+//! What else was going on while a run was measured: in the server, on the machine, on the disk. What cannot be found out is
+//! left out, and never an error.
+
+use std::fs;
+
+use pgfsbench_core::{
+    finding::{FlushFacts, MachineFacts, ServerFacts, StorageFacts},
+    proc::{Member, parse_busy_ticks, parse_member},
+    sys,
+};
+use rustix::process::getppid;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::{
+    environment::{self, Location, ThisMachine},
+    errors::Fault,
+    flush_probe,
+    pg::{sql, xact},
+};
+
+/// The kernel's own threads are children of this process.
+const KTHREADD: (i32, &str) = (2, "kthreadd");
+/// The kernel's thread that writes the tables of a new ext4.
+const LAZY_INIT: &str = "ext4lazyinit";
+
+/// The server at one moment.
+#[derive(Clone, Deserialize)]
+struct Server {
+    started: f64,
+    statistics_since: Option<f64>,
+    autovacuum: bool,
+    archiving: bool,
+    walsenders: u64,
+    slots: u64,
+    synchronous_standbys: bool,
+}
+
+const SERVER: &str = "SELECT jsonb_build_object('started', extract(epoch FROM pg_postmaster_start_time()), \
+      'statistics_since', (SELECT extract(epoch FROM max(stats_reset)) FROM (SELECT stats_reset FROM pg_stat_wal \
+         UNION ALL SELECT stats_reset FROM pg_stat_bgwriter) s), \
+      'autovacuum', current_setting('autovacuum')::bool, 'archiving', current_setting('archive_mode') <> 'off', \
+      'walsenders', (SELECT count(*) FROM pg_stat_replication), 'slots', (SELECT count(*) FROM pg_replication_slots), \
+      'synchronous_standbys', current_setting('synchronous_standby_names') <> '')";
+
+/// The tables of the run, as the statistics of their database have them.
+#[derive(Clone, Copy, Deserialize)]
+struct Tables {
+    vacuums: u64,
+    dead_rows: u64,
+}
+
+/// What the statistics say of the tables of the run, JSON. In the work database.
+pub fn tables() -> Result<String, Fault> {
+    let text = sql::read(
+        "SELECT jsonb_build_object('vacuums', coalesce(sum(vacuum_count + autovacuum_count), 0), \
+           'dead_rows', coalesce(sum(n_dead_tup), 0)) FROM pg_stat_user_tables",
+        &[],
+    )?;
+    Ok(text.unwrap_or_default())
+}
+
+/// The machine at one moment.
+struct Machine {
+    mhz: Option<f64>,
+    throttled: Option<u64>,
+    busy_ticks: Option<(u64, u64)>,
+    known_ticks: Option<u64>,
+    has_lazy_init: Option<bool>,
+    free_bytes: Option<u64>,
+    is_resyncing: Option<bool>,
+}
+
+impl Machine {
+    fn look() -> Self {
+        let seen = sys::machine(&ThisMachine);
+        let processes = processes();
+        let sees_kernel = processes
+            .iter()
+            .any(|(pid, member)| (*pid, member.name.as_str()) == KTHREADD);
+        let data = environment::data_location();
+        let layers = environment::Device::of(data.as_ref(), None).layers;
+        Self {
+            mhz: seen.mhz_max,
+            throttled: seen.throttled,
+            busy_ticks: fs::read_to_string("/proc/stat")
+                .ok()
+                .and_then(|text| parse_busy_ticks(&text)),
+            // Without the kernel's threads, their work for the run would be somebody else's.
+            known_ticks: sees_kernel.then(|| known_ticks(&processes)),
+            has_lazy_init: sees_kernel
+                .then(|| processes.iter().any(|(_, member)| member.name == LAZY_INIT)),
+            free_bytes: data
+                .as_ref()
+                .and_then(Location::space)
+                .map(|(free, _)| free),
+            is_resyncing: layers.map(|layers| {
+                let mut actions = layers
+                    .iter()
+                    .filter_map(|layer| layer.sync_action.as_deref());
+                actions.any(|action| !["idle", "frozen"].contains(&action))
+            }),
+        }
+    }
+}
+
+fn processes() -> Vec<(i32, Member)> {
+    let names = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let pids = names.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
+    pids.filter_map(|pid| {
+        let text = fs::read(format!("/proc/{pid}/stat")).ok()?;
+        Some((pid, parse_member(&String::from_utf8_lossy(&text))?))
+    })
+    .collect()
+}
+
+/// Ticks of the server's processes, those that have ended included, and of the kernel's threads.
+fn known_ticks(processes: &[(i32, Member)]) -> u64 {
+    let postmaster = getppid().map_or(0, |pid| pid.as_raw_nonzero().get());
+    let ticks = processes.iter().map(|(pid, member)| match *pid {
+        pid if pid == postmaster => member.ticks + member.ticks_of_dead_children,
+        _ if member.parent == postmaster || member.parent == KTHREADD.0 => member.ticks,
+        _ => 0,
+    });
+    ticks.sum()
+}
+
+/// What is seen around a run.
+#[derive(Default)]
+pub struct Surroundings {
+    server: Option<(Server, Option<Server>)>,
+    machine: Option<(Machine, Option<Machine>)>,
+    tables: Option<(Tables, Option<Tables>)>,
+    vacuum_seconds: u64,
+    flush: FlushFacts,
+}
+
+fn server() -> Option<Server> {
+    let text = xact::transaction(|| sql::read(SERVER, &[])).ok()??;
+    serde_json::from_str(&text).ok()
+}
+
+impl Surroundings {
+    /// What the worker says of the tables before the clients; see [`tables`].
+    pub fn of_tables(&mut self, report: &Value) {
+        self.tables = Tables::deserialize(report)
+            .ok()
+            .map(|tables| (tables, None));
+    }
+
+    /// And after them.
+    pub fn of_tables_at_end(&mut self, report: &Value) {
+        if let Some((_, end)) = &mut self.tables {
+            *end = Tables::deserialize(report).ok();
+        }
+    }
+
+    /// Before the clients begin.
+    pub fn before_clients(&mut self) {
+        self.flush.before_us = flush_probe::median_us();
+    }
+
+    /// At the start of the window.
+    pub fn at_start(&mut self) {
+        self.server = server().map(|server| (server, None));
+        self.machine = Some((Machine::look(), None));
+    }
+
+    /// In each second, how many of the tables of the run are being vacuumed.
+    pub fn each_second(&mut self, vacuums: u32) {
+        self.vacuum_seconds += u64::from(vacuums > 0);
+    }
+
+    /// At the end of the window.
+    pub fn at_end(&mut self) {
+        if let Some((_, end)) = &mut self.machine {
+            *end = Some(Machine::look());
+        }
+        if let Some((_, end)) = &mut self.server {
+            *end = server();
+        }
+    }
+
+    /// When the clients and the sampler are done.
+    pub fn after_clients(&mut self) {
+        self.flush.after_us = flush_probe::median_us();
+    }
+
+    /// All that was seen, by the names of the facts that the findings are judged by.
+    pub fn facts(&self) -> Value {
+        json!({
+            "server": self.of_server(), "machine": self.of_machine(), "storage": self.of_storage(), "flush": self.flush,
+        })
+    }
+
+    fn of_server(&self) -> ServerFacts {
+        let server = self.server.as_ref().map(|(start, _)| start);
+        let ends = self
+            .server
+            .as_ref()
+            .and_then(|(start, end)| Some((start, end.as_ref()?)));
+        let tables = self
+            .tables
+            .as_ref()
+            .and_then(|(start, end)| Some((start, end.as_ref()?)));
+        ServerFacts {
+            autovacuum: server.map(|s| s.autovacuum),
+            vacuums: tables.map(|(start, end)| end.vacuums.saturating_sub(start.vacuums)),
+            vacuum_seconds: Some(self.vacuum_seconds),
+            dead_rows_at_start: self.tables.as_ref().map(|(start, _)| start.dead_rows),
+            statistics_reset: ends
+                .map(|(start, end)| start.statistics_since != end.statistics_since),
+            restarted: ends.map(|(start, end)| start.started != end.started),
+            archiving: server.map(|s| s.archiving),
+            walsenders: server.map(|s| s.walsenders),
+            slots: server.map(|s| s.slots),
+            synchronous_standbys: server.map(|s| s.synchronous_standbys),
+        }
+    }
+
+    fn of_machine(&self) -> MachineFacts {
+        let Some((start, Some(end))) = &self.machine else {
+            return MachineFacts::default();
+        };
+        let others = || {
+            let (busy, all) = (start.busy_ticks?, end.busy_ticks?);
+            let known = end.known_ticks?.saturating_sub(start.known_ticks?);
+            let (busy, all) = (all.0.saturating_sub(busy.0), all.1.saturating_sub(busy.1));
+            (all > 0).then(|| busy.saturating_sub(known) as f64 / all as f64)
+        };
+        MachineFacts {
+            mhz: start.mhz,
+            mhz_at_end: end.mhz,
+            throttled: end
+                .throttled
+                .zip(start.throttled)
+                .map(|(end, start)| end.saturating_sub(start)),
+            cpu_others: others(),
+            ..MachineFacts::default()
+        }
+    }
+
+    fn of_storage(&self) -> StorageFacts {
+        let Some((start, end)) = &self.machine else {
+            return StorageFacts::default();
+        };
+        let end = end.as_ref();
+        StorageFacts {
+            lazy_init: match (start.has_lazy_init, end.and_then(|end| end.has_lazy_init)) {
+                (Some(start), Some(end)) => Some(start || end),
+                (start, _) => start,
+            },
+            free_bytes_at_end: end.and_then(|end| end.free_bytes),
+            resync_at_end: end.and_then(|end| end.is_resyncing),
+            ..StorageFacts::default()
+        }
+    }
+}

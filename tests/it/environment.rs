@@ -1,0 +1,75 @@
+//! Where a run was made is stored as the system itself tells it, and the same machine and configuration are known again.
+
+use crate::common::{QUICK, row, run, server};
+use std::fs;
+
+fn file(path: &str) -> Option<String> {
+    let text = fs::read_to_string(path).ok()?;
+    Some(text.trim().to_owned())
+}
+
+#[test]
+fn the_environment_is_what_the_system_tells() {
+    let server = server(&[]);
+    let mut client = server.connect("postgres");
+    let id = run(&mut client, QUICK);
+    let mut stored = |expression: &str| {
+        row(
+            &mut client,
+            &format!("SELECT {expression} FROM fsbench.environment WHERE run_id = {id}"),
+        )
+    };
+    let number = file("/proc/sys/vm/dirty_ratio").unwrap_or_default();
+    assert_eq!(stored("vm->>'dirty_ratio'"), number);
+    let clock = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
+    assert_eq!(stored("clock_source"), file(clock).unwrap_or_default());
+    let first = file("/proc/cmdline").unwrap_or_default();
+    let first = first.split(' ').next().unwrap_or_default();
+    assert!(stored("kernel_command_line").starts_with(first));
+    assert_eq!(
+        stored("block_size_bytes = current_setting('block_size')::int / 2 OR block_size_bytes > 0"),
+        "t"
+    );
+    // The device of the data is the uppermost layer, where there is one of that number.
+    let number = stored("st_dev");
+    if fs::exists(format!("/sys/dev/block/{number}")).unwrap_or(false) {
+        assert_eq!(stored("layers->0->>'device'"), number);
+        assert_eq!(stored("layers->0->>'depth'"), "0");
+        let scheduler = format!("/sys/dev/block/{number}/queue/scheduler");
+        if let Some(scheduler) = file(&scheduler) {
+            assert!(scheduler.contains(&stored("io_scheduler")), "{scheduler}");
+        }
+    }
+    // A machine's id is nobody's business.
+    if let Some(id) = file("/etc/machine-id").filter(|id| id.len() > 8) {
+        assert_eq!(
+            stored(&format!("to_jsonb(environment)::text LIKE '%{id}%'")),
+            "f"
+        );
+    }
+    assert_eq!(stored("host_fingerprint ~ '^[0-9a-f]{16}$'"), "t");
+}
+
+#[test]
+fn the_same_machine_and_configuration_are_known_again() {
+    let server = server(&[]);
+    let mut client = server.connect("postgres");
+    let mut fingerprints = |arguments: &str| {
+        let id = run(&mut client, arguments);
+        row(
+            &mut client,
+            &format!(
+                "SELECT host_fingerprint, configuration_fingerprint FROM fsbench.result WHERE run_id = {id}"
+            ),
+        )
+    };
+    let first = fingerprints(QUICK);
+    // What is run is another matter than where.
+    let larger = "scale => 2, clients => 2, transactions => 50, seed => 2";
+    assert_eq!(fingerprints(larger), first);
+    let other = fingerprints(&format!("{QUICK}, settings => '{{\"work_mem\": \"5MB\"}}'"));
+    let parts = |text: &str| -> Vec<String> { text.split('|').map(str::to_owned).collect() };
+    let (first, other) = (parts(&first), parts(&other));
+    assert_eq!(first[0], other[0]);
+    assert_ne!(first[1], other[1]);
+}

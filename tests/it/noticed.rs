@@ -1,0 +1,224 @@
+//! What goes on around a run is noticed: each thing is done to it, and is not told of a run that was left alone.
+
+use crate::common::{ending, execute, row, rows, run, server, server_in, wait_for_phase};
+use pgfsbench_tests::{LONG, Server, server_owner, skip, wait_until};
+use postgres::Client;
+use std::fs;
+use std::os::unix::fs::chown;
+use std::process::Command;
+
+const STEADY: &str = "scale => 2, clients => 2, transactions => 50, seed => 1";
+/// Long enough to do something meanwhile.
+const WINDOW: &str =
+    r#"scale => 2, clients => 2, duration => '6 s', warmup => '0', options => '{"sample": false}'"#;
+
+/// The finding of this code, if there is one: severity and message.
+fn found(client: &mut Client, run_id: &str, code: &str) -> Option<String> {
+    let rows = rows(
+        client,
+        &format!(
+            "SELECT severity || ': ' || message FROM fsbench.finding WHERE run_id = {run_id} AND code = '{code}'"
+        ),
+    );
+    rows.into_iter().next()
+}
+
+/// A run during whose window this is done.
+fn run_during(client: &mut Client, arguments: &str, act: impl FnOnce(&mut Client)) -> String {
+    let id = row(client, &format!("SELECT fsbench.start({arguments})"));
+    wait_for_phase(client, "measure");
+    act(client);
+    assert_eq!(ending(client, &id), "done||");
+    id
+}
+
+fn files_of_the_probe(server: &Server) -> usize {
+    let names = fs::read_dir(server.data().join("pg_wal")).expect("pg_wal");
+    let names = names
+        .flatten()
+        .filter_map(|entry| entry.file_name().into_string().ok());
+    names.filter(|name| name.starts_with("pgfsbench")).count()
+}
+
+#[test]
+fn statistics_that_are_reset_and_autovacuum_that_is_off() {
+    let server = server(&[("autovacuum", "off")]);
+    let mut client = server.connect("postgres");
+    let id = run_during(&mut client, WINDOW, |client| {
+        execute(client, "SELECT pg_stat_reset_shared('wal')");
+    });
+    assert_eq!(
+        found(&mut client, &id, "statistics_reset").as_deref(),
+        Some("warning: the server's statistics were reset in the run")
+    );
+    assert_eq!(
+        found(&mut client, &id, "autovacuum_off").as_deref(),
+        Some("warning: autovacuum is off")
+    );
+    execute(&mut client, "ALTER SYSTEM SET autovacuum = on");
+    server.reload();
+    wait_until("autovacuum is on", LONG, || {
+        (row(&mut client, "SHOW autovacuum") == "on").then_some(())
+    });
+    let id = run(&mut client, STEADY);
+    for code in [
+        "statistics_reset",
+        "autovacuum_off",
+        "server_restarted",
+        "archiving",
+        "replication",
+    ] {
+        assert_eq!(found(&mut client, &id, code), None);
+    }
+}
+
+#[test]
+fn vacuums_of_the_tables_of_the_run_are_counted() {
+    let server = server(&[
+        ("autovacuum_naptime", "1"),
+        ("autovacuum_vacuum_threshold", "1"),
+        ("autovacuum_vacuum_scale_factor", "0"),
+        ("autovacuum_vacuum_cost_delay", "0"),
+    ]);
+    let mut client = server.connect("postgres");
+    let id = run(
+        &mut client,
+        r#"scale => 2, clients => 2, duration => '12 s', warmup => '0', settings => '{"synchronous_commit": "off"}'"#,
+    );
+    let told = found(&mut client, &id, "vacuums").expect("a finding");
+    assert!(
+        told.starts_with("info: the tables of the run were vacuumed "),
+        "{told}"
+    );
+}
+
+#[test]
+fn archiving_and_slots_are_told_of_a_run_that_was_forced() {
+    let server = server(&[("archive_mode", "on"), ("archive_command", "true")]);
+    let mut client = server.connect("postgres");
+    execute(
+        &mut client,
+        "SELECT pg_create_physical_replication_slot('standby')",
+    );
+    let id = run(&mut client, &format!("{STEADY}, force => true"));
+    assert_eq!(
+        found(&mut client, &id, "archiving").as_deref(),
+        Some("warning: WAL was archived while the run was on")
+    );
+    assert_eq!(
+        found(&mut client, &id, "replication").as_deref(),
+        Some("warning: there were 0 WAL senders and 1 replication slot")
+    );
+}
+
+#[test]
+fn others_that_use_the_processors_are_told() {
+    let server = server(&[]);
+    let mut client = server.connect("postgres");
+    let processors = std::thread::available_parallelism().map_or(2, usize::from);
+    let id = run_during(&mut client, WINDOW, |client| {
+        let mut busy: Vec<_> = (0..processors * 3)
+            .map(|_| {
+                Command::new("sh")
+                    .args(["-c", "while :; do :; done"])
+                    .spawn()
+                    .expect("a shell")
+            })
+            .collect();
+        let is_over = || {
+            rows(
+                client,
+                "SELECT 1 FROM fsbench.progress WHERE phase = 'measure'",
+            )
+            .is_empty()
+        };
+        let mut is_over = is_over;
+        wait_until("the window is over", LONG, || is_over().then_some(()));
+        for process in &mut busy {
+            process.kill().expect("it is ours");
+            process.wait().expect("it ends");
+        }
+    });
+    let told = found(&mut client, &id, "noisy_neighbour");
+    // Where the kernel's threads are not to be seen, their work cannot be told from that of others.
+    if fs::read_to_string("/proc/2/comm").is_ok_and(|name| name.trim() == "kthreadd") {
+        let told = told.expect("a finding");
+        assert!(
+            told.starts_with("warning: processes that are none of the server used "),
+            "{told}"
+        );
+    } else {
+        assert_eq!(told, None);
+    }
+}
+
+#[test]
+fn flushes_are_timed_before_and_after_and_nothing_is_left_of_that() {
+    let server = server(&[]);
+    let mut client = server.connect("postgres");
+    // One that was left when a server was killed.
+    server.stop(pgfsbench_tests::Stop::Fast);
+    let left = server.data().join("pg_wal/pgfsbench_flush_probe");
+    fs::write(&left, "x").expect("a file");
+    if let Some(owner) = server_owner() {
+        chown(&left, Some(owner), None).expect("its owner");
+    }
+    server.start_again();
+    client = {
+        drop(client);
+        server.connect("postgres")
+    };
+    wait_until("the janitor has cleared up", LONG, || {
+        (files_of_the_probe(&server) == 0).then_some(())
+    });
+    let id = run(&mut client, STEADY);
+    assert_eq!(
+        row(
+            &mut client,
+            &format!(
+                "SELECT facts #> '{{flush,before_us}}' > '0' AND facts #> '{{flush,after_us}}' > '0' \
+                 FROM fsbench.run_log WHERE run_id = {id}"
+            )
+        ),
+        "t"
+    );
+    assert_eq!(files_of_the_probe(&server), 0);
+}
+
+#[test]
+fn a_server_in_memory_is_told_and_has_no_device() {
+    let test = "a_server_in_memory_is_told_and_has_no_device";
+    let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
+    if !mounts
+        .lines()
+        .any(|line| line.split(' ').nth(1) == Some("/dev/shm") && line.contains(" tmpfs "))
+    {
+        return skip(test, "needs a tmpfs on /dev/shm");
+    }
+    let place = tempfile::TempDir::with_prefix_in("pgfsbench.", "/dev/shm").expect("a directory");
+    let server = server_in(place.path(), None, &[]);
+    let mut client = server.connect("postgres");
+    let id = run(&mut client, STEADY);
+    assert_eq!(
+        found(&mut client, &id, "in_memory").as_deref(),
+        Some("warning: the data are in memory (tmpfs)")
+    );
+    for code in [
+        "fsync_too_fast",
+        "loop_device",
+        "discard_mount_option",
+        "atime",
+    ] {
+        assert_eq!(found(&mut client, &id, code), None);
+    }
+    assert_eq!(
+        row(
+            &mut client,
+            &format!(
+                "SELECT filesystem, layers IS NULL, rotational IS NULL, fua IS NULL, device_model IS NULL, durability \
+                 FROM fsbench.environment WHERE run_id = {id}"
+            )
+        ),
+        "tmpfs|t|t|t|t|not durable: tmpfs is in memory"
+    );
+}
