@@ -44,6 +44,14 @@ FROM fsbench.wait_profile(:run_id);
 SELECT * FROM fsbench.wait_profile(NULL);
 SELECT * FROM fsbench.wait_profile(-1);
 
+-- Transactions that fail cost too, and are in both.
+SELECT run_id AS failing FROM fsbench.run(scale => 1, clients => 4, transactions => 300, seed => 1,
+                                          settings => '{"default_transaction_isolation": "repeatable read"}') \gset
+SELECT failed > 0 AS some_failed, s.wal_bytes = r.client_wal_bytes AS wal_bytes, s.blocks_hit = r.client_blocks_hit AS blocks_hit
+FROM fsbench.result r,
+     (SELECT sum(client_wal_bytes) AS wal_bytes, sum(client_blocks_hit) AS blocks_hit FROM fsbench.sample WHERE run_id = :failing) s
+WHERE run_id = :failing;
+
 -- Without a sampler none of it is known.
 SELECT run_id AS unsampled FROM fsbench.run(workload => 'select-only', scale => 2, clients => 2, transactions => 500, seed => 1,
                                options => '{"sample": false}') \gset

@@ -9,7 +9,7 @@ CLIENTS = 16
 BOUND = 0.98
 ESTIMATE = 0.99
 PILOT = 12
-MOST = 120
+MOST = 240
 
 
 def sampler(o):

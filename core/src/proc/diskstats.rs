@@ -49,10 +49,10 @@ pub fn parse_diskstats(text: &str, (major, minor): (u32, u32)) -> Option<DiskCou
     let stat = DiskStat::from_line(line).ok()?;
     Some(DiskCounters {
         reads: stat.reads,
-        read_bytes: stat.sectors_read * SECTOR,
+        read_bytes: stat.sectors_read.checked_mul(SECTOR)?,
         read_ms: stat.time_reading,
         writes: stat.writes,
-        write_bytes: stat.sectors_written * SECTOR,
+        write_bytes: stat.sectors_written.checked_mul(SECTOR)?,
         write_ms: stat.time_writing,
         busy_ms: stat.time_in_progress,
         weighted_ms: stat.weighted_time_in_progress,
@@ -223,6 +223,17 @@ mod tests {
         fn never_panics(text in "[0-9 a-z\n-]*") {
             parse_diskstats(&text, (8, 0));
             parse_diskstats(&format!("8 0 {text}"), (8, 0));
+        }
+
+        #[test]
+        fn no_numbers_are_too_much(numbers in prop::collection::vec(any::<u64>(), 17), others in prop::collection::vec(any::<u64>(), 17)) {
+            let line = |numbers: Vec<u64>| {
+                let words: Vec<String> = numbers.iter().map(u64::to_string).collect();
+                parse_diskstats(&format!("8 0 sda {}", words.join(" ")), (8, 0))
+            };
+            if let (Some(before), Some(now)) = (line(numbers), line(others)) {
+                now.since(&before, 1000.0);
+            }
         }
     }
 }

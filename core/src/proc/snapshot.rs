@@ -42,7 +42,7 @@ impl Snapshot {
         let moved = |field: fn(&Self) -> Option<u64>| field(self)?.checked_sub(field(before)?);
         figures.set(Figure::WalBytes, moved(|s| s.insert_lsn));
         figures.set(Figure::WalFlushedBytes, moved(|s| s.flush_lsn));
-        let kilobytes = |field| moved(field).map(|n| n * 1024);
+        let kilobytes = |field| moved(field).and_then(|n| n.checked_mul(1024));
         figures.set(Figure::PgpginBytes, kilobytes(|s| s.paging.pgpgin));
         figures.set(Figure::PgpgoutBytes, kilobytes(|s| s.paging.pgpgout));
         figures.set(Figure::PswpinPages, moved(|s| s.paging.pswpin));

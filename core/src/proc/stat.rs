@@ -75,8 +75,10 @@ impl CpuTimes {
         let (sys, iowait) = (ticks(|t| t.system), ticks(|t| t.iowait));
         let (irq, soft) = (ticks(|t| t.irq), ticks(|t| t.softirq));
         let (steal, idle) = (ticks(|t| t.steal), ticks(|t| t.idle));
-        let guests = ticks(|t| t.guest) + ticks(|t| t.guest_nice);
-        let all = usr + nice + sys + iowait + irq + soft + steal + idle + guests;
+        let guests = ticks(|t| t.guest).saturating_add(ticks(|t| t.guest_nice));
+        let all = [usr, nice, sys, iowait, irq, soft, steal, idle, guests]
+            .into_iter()
+            .fold(0, u64::saturating_add);
         let percent = |ticks: u64| ticks as f64 * 100.0 / all as f64;
         (all > 0).then(|| CpuShares {
             usr: percent(usr),
@@ -94,6 +96,7 @@ impl CpuTimes {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     const RECORDED: &str = "\
 cpu  2458754 102843 1366586 2916561 132977 0 37304 1367 0 0
@@ -157,6 +160,15 @@ ctxt 4
         let shares = now.since(&before).unwrap();
         assert_eq!((shares.usr, shares.iowait, shares.idle), (25.0, 0.0, 75.0));
         assert_eq!(now.since(&now), None);
+    }
+
+    proptest! {
+        #[test]
+        fn never_panics(before in "cpu ([0-9]{1,20} ){3,10}", now in "cpu ([0-9]{1,20} ){3,10}") {
+            if let (Some(before), Some(now)) = (parse_cpu_times(&before), parse_cpu_times(&now)) {
+                now.since(&before);
+            }
+        }
     }
 
     #[test]
