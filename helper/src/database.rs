@@ -8,6 +8,7 @@ mod forgotten;
 mod job;
 mod watch;
 
+use crate::voice::log;
 use forgotten::Forgotten;
 use job::{Job, NoTable, Outcome};
 use pgfsbench_core::helper::protocol::{Answer, Hello, Message, Order, Reply, read, write};
@@ -55,6 +56,7 @@ pub fn main() -> Result<(), Refusal> {
     let Some(hello) = read::<Hello>(&mut from).map_err(|e| failed(e.into()))? else {
         return Ok(());
     };
+    crate::voice::of_database(&hello.database);
     let mut servant = Servant {
         root,
         from,
@@ -95,7 +97,7 @@ impl Servant {
                     // One line for each trouble, however long it lasts.
                     let said = describe(&e);
                     if said != last {
-                        eprintln!("pgfsbench-helper: {said}");
+                        log!(None; "{said}");
                         last = said;
                     }
                     let is_over = |u: &Unrecorded| u.since.elapsed() > UNTIL_RECORDED;
@@ -257,7 +259,7 @@ impl Servant {
         self.tell_root(0, true)?;
         self.forgotten.know(outcome.result());
         for target in self.forgotten.all() {
-            eprintln!("pgfsbench-helper: releasing target {target}: there are no runs any more");
+            log!(None; "releasing target {target}: there are no runs any more");
             let target = Name::new(&target)?;
             let release = Request::Release { target };
             if self.ask_root(None, 0, None, release).is_err() {

@@ -1,9 +1,12 @@
 //! What this machine can make and mount.
 
+use crate::config::Config;
 use crate::exec;
 use crate::probe::kernel::{self, Support};
 use crate::probe::loops;
+use crate::voice::say;
 use pgfsbench_core::helper::Filesystem;
+use pgfsbench_core::refusal::Refusal;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -56,12 +59,15 @@ pub fn version(filesystem: Filesystem) -> Option<String> {
     Some(line.trim().chars().take(80).collect())
 }
 
-/// Prints a table of all filesystems, then what else is needed.
-pub fn print() {
-    println!("kernel {}", kernel::release());
-    println!(
+/// Prints a table of all filesystems, then what else is needed. A configuration that the service would not accept is an error.
+pub fn print(config: &Path) -> Result<(), Refusal> {
+    say!("kernel {}", kernel::release());
+    say!(
         "{:<10} {:<8} {:<26} {:<15} version",
-        "filesystem", "kernel", "program", "package"
+        "filesystem",
+        "kernel",
+        "program",
+        "package"
     );
     for ready in filesystems(&Filesystem::ALL) {
         let name = ready.filesystem.name();
@@ -69,14 +75,16 @@ pub fn print() {
             .program
             .map_or("missing".into(), |path| path.display().to_string());
         let version = ready.version.unwrap_or_else(|| "-".into());
-        println!(
+        say!(
             "{name:<10} {:<8} {program:<26} {:<15} {version}",
-            ready.kernel, ready.package
+            ready.kernel,
+            ready.package
         );
         if ready.kernel == "no" {
-            println!(
+            say!(
                 "{:<10} its kernel module: package {}",
-                "", ready.kernel_package
+                "",
+                ready.kernel_package
             );
         }
     }
@@ -87,13 +95,33 @@ pub fn print() {
         ("blkid", "util-linux"),
     ] {
         match exec::find(name) {
-            Some(path) => println!("{name}: {}", path.display()),
-            None => println!("{name}: missing; install the package {package}"),
+            Some(path) => say!("{name}: {}", path.display()),
+            None => say!("{name}: missing; install the package {package}"),
         }
     }
     let loops = match Path::new(loops::CONTROL).exists() {
         true => "yes",
         false => "no: images cannot be attached here",
     };
-    println!("loop devices: {loops}");
+    say!("loop devices: {loops}");
+    if !config.exists() {
+        say!(
+            "configuration: there is no {}; run pgfsbench-helper setup",
+            config.display()
+        );
+        return Ok(());
+    }
+    let found = Config::load(config)?;
+    crate::engine::ids(&found.server_user)
+        .map_err(|refusal| refusal.hint("Put server_user right in the helper's configuration."))?;
+    let names: Vec<&str> = found.database.iter().map(|d| d.name.as_str()).collect();
+    say!(
+        "configuration: {}, for {}",
+        config.display(),
+        match names.is_empty() {
+            true => "no database; run pgfsbench-helper setup --database NAME".into(),
+            false => format!("database {}", names.join(", ")),
+        }
+    );
+    Ok(())
 }

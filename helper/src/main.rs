@@ -22,6 +22,7 @@ mod secure;
 mod serve;
 mod settings;
 mod setup;
+mod voice;
 mod wanted;
 
 use clap::{Parser, Subcommand};
@@ -31,6 +32,7 @@ use pgfsbench_core::helper::protocol::Report;
 use pgfsbench_core::refusal::{Kind, Refusal};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use voice::say;
 use wanted::{Wanted, Which};
 
 #[derive(Parser)]
@@ -113,17 +115,14 @@ fn act(config: &Path, action: Action) -> Result<(), Refusal> {
         Action::Describe => {
             let engine = engine(Hook::default())?;
             let database = engine.config().database(None)?.name.clone();
-            println!("{:#}", engine.describe(&database)?);
+            say!("{:#}", engine.describe(&database)?);
             Ok(())
         }
         Action::DropCaches => {
-            println!("{:#}", engine(Hook::default())?.drop_caches(&mut show)?);
+            say!("{:#}", engine(Hook::default())?.drop_caches(&mut show)?);
             Ok(())
         }
-        Action::Doctor => {
-            doctor::print();
-            Ok(())
-        }
+        Action::Doctor => doctor::print(config),
         Action::Setup(arguments) => setup::run(&arguments, config),
         Action::Serve(options) => serve::serve(engine(options.hook.clone())?, false, &options),
         Action::RunOnce(options) => serve::serve(engine(options.hook.clone())?, true, &options),
@@ -133,8 +132,8 @@ fn act(config: &Path, action: Action) -> Result<(), Refusal> {
             let devices = plan.devices();
             for step in &plan.steps {
                 match step.argv(&devices) {
-                    Some(argv) => println!("{}", argv.join(" ")),
-                    None => println!("({})", step.words()),
+                    Some(argv) => say!("{}", argv.join(" ")),
+                    None => say!("({})", step.words()),
                 }
             }
             Ok(())
@@ -145,19 +144,19 @@ fn act(config: &Path, action: Action) -> Result<(), Refusal> {
             let result =
                 engine.prepare(&place, Behalf::default(), &wanted.request()?, &mut show)?;
             engine.keep(&place.database, &place.target)?;
-            println!("{result:#}");
+            say!("{result:#}");
             Ok(())
         }
         Action::Release { which, hook } => {
             let engine = engine(hook)?;
             let result = engine.release(&which.place(&engine)?, &mut show)?;
-            println!("{result:#}");
+            say!("{result:#}");
             Ok(())
         }
         Action::Remount { which, hook } => {
             let engine = engine(hook)?;
             let result = engine.remount(&which.place(&engine)?, &mut show)?;
-            println!("{result:#}");
+            say!("{result:#}");
             Ok(())
         }
         Action::Cleanup { hook } => cleanup(&engine(hook)?),
@@ -168,7 +167,7 @@ fn cleanup(engine: &Engine) -> Result<(), Refusal> {
     let mut failures = 0;
     for Cleared { place, outcome } in engine.cleanup(true, &mut show)? {
         match outcome {
-            Ok(()) => println!("{place}: cleared up"),
+            Ok(()) => say!("{place}: cleared up"),
             Err(refusal) => {
                 failures += 1;
                 eprintln!("{place}:");

@@ -6,6 +6,7 @@ mod voice;
 
 use crate::config::Database;
 use crate::engine::{Cleared, Engine, Hook};
+use crate::voice::log;
 use crate::{connection, exec};
 use conversation::converse;
 use pgfsbench_core::helper::Name;
@@ -100,8 +101,8 @@ pub fn serve(engine: Engine, once: bool, options: &Options) -> Result<(), Refusa
     // What did not come to its end is undone; targets that were ready stay, since servers may run on them.
     for Cleared { place, outcome } in engine.cleanup(false, &mut |_| {})? {
         match outcome {
-            Ok(()) => eprintln!("pgfsbench-helper: cleared up {place}"),
-            Err(refusal) => eprintln!("pgfsbench-helper: could not clear up {place}: {refusal}"),
+            Ok(()) => log!(None; "cleared up {place}"),
+            Err(refusal) => log!(None; "could not clear up {place}: {refusal}"),
         }
     }
     let shared = Arc::new(Shared {
@@ -211,14 +212,12 @@ fn supervise(database: &Database, shared: &Shared, open: &Mutex<Open>) -> bool {
         let served = serve_one(database, shared, open);
         match &served {
             Ok(true) => {}
-            Ok(false) => eprintln!(
-                "pgfsbench-helper: the process for database \"{}\" has failed",
-                database.name
-            ),
-            Err(e) => eprintln!(
-                "pgfsbench-helper: the process for database \"{}\": {e}",
-                database.name
-            ),
+            Ok(false) => {
+                log!(Some(&database.name); "the process for database \"{}\" has failed", database.name)
+            }
+            Err(e) => {
+                log!(Some(&database.name); "the process for database \"{}\": {e}", database.name)
+            }
         }
         if shared.once {
             return served.unwrap_or(false);

@@ -5,10 +5,11 @@ use crate::exec;
 use crate::probe;
 use crate::probe::device::{self, Access};
 use crate::secure::{self, failed};
+use crate::voice::say;
 use pgfsbench_core::helper::request::check_device_path;
 use pgfsbench_core::helper::{Marks, Name};
 use pgfsbench_core::proc::mount_of;
-use pgfsbench_core::refusal::{Kind, Refusal};
+use pgfsbench_core::refusal::{Kind, Refusal, quoted};
 use pgfsbench_core::units::parse_size;
 use rustix::fs::{Mode, OFlags, openat, renameat};
 use std::fs::File;
@@ -69,6 +70,14 @@ pub fn run(arguments: &Arguments, path: &Path) -> Result<(), Refusal> {
     let mut config = configuration(arguments)?;
     let below = |path: &str| arguments.prefix.join(path.trim_start_matches('/'));
     config.check()?;
+    // A packager's machine has other users.
+    if arguments.prefix == Path::new("/") {
+        crate::engine::ids(&config.server_user).map_err(|refusal| {
+            Refusal::argument(format!("there is no user {}", quoted(&config.server_user)))
+                .detail(refusal.detail.unwrap_or_default())
+                .hint("Name the user that the servers run as: --server-user.")
+        })?;
+    }
     // What is written below a directory is found there by nobody but a packager, who has it in its usual place.
     let path = match arguments.prefix == Path::new("/") {
         true => path.to_owned(),
@@ -95,13 +104,13 @@ pub fn run(arguments: &Arguments, path: &Path) -> Result<(), Refusal> {
     // What cannot be read back is not written.
     Config::parse(&text)?;
     put(&path, &format!("{HEAD}{text}"), 0o600)?;
-    println!("wrote {}", path.display());
+    say!("wrote {}", path.display());
     if arguments.prefix == Path::new("/") {
         for name in &arguments.databases {
             match grant(arguments, name) {
-                Ok(said) => println!("{said}"),
+                Ok(said) => say!("{said}"),
                 // The server may not be there yet; what is missing then is said by the helper, too.
-                Err(refusal) => println!(
+                Err(refusal) => say!(
                     "database {name}: could not see to the rights of role {}: {refusal}{}",
                     arguments.role,
                     refusal
@@ -126,18 +135,18 @@ pub fn run(arguments: &Arguments, path: &Path) -> Result<(), Refusal> {
             std::fs::read_to_string(path).is_ok_and(|unit| start_of(&unit) == start_of(&text))
         });
     match installed {
-        Some(unit) => println!("found {}", unit.display()),
+        Some(unit) => say!("found {}", unit.display()),
         None => {
             let unit = below("/etc/systemd/system").join(UNIT_NAME);
-            print!("{text}");
+            say!("{}", text.trim_end());
             put(&unit, &text, 0o644)?;
-            println!("wrote {}", unit.display());
+            say!("wrote {}", unit.display());
         }
     }
     if arguments.prefix == Path::new("/") && Path::new("/run/systemd/system").exists() {
         enable()?;
     } else {
-        println!("enable it with: systemctl enable --now pgfsbench-helper");
+        say!("enable it with: systemctl enable --now pgfsbench-helper");
     }
     Ok(())
 }
@@ -271,7 +280,7 @@ fn allowed_device(path: &str) -> Result<Device, Refusal> {
         ..found.marks()
     };
     if marks.is_anonymous() {
-        println!(
+        say!(
             "device {path}: it has no serial number, WWN or partition UUID, and is known by its path alone"
         );
     }
@@ -317,7 +326,7 @@ fn enable() -> Result<(), Refusal> {
         if !outcome.succeeded() {
             return Err(outcome.refusal());
         }
-        println!("{}", argv.join(" "));
+        say!("{}", argv.join(" "));
     }
     Ok(())
 }

@@ -29,4 +29,5 @@ mod scene;
 mod settings;
 mod setup;
 mod untold;
+mod words;
 mod zfs;

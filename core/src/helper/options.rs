@@ -48,7 +48,7 @@ pub fn mkfs_arguments(filesystem: Filesystem, text: &str) -> Result<Vec<String>,
     let mut words = text.split(' ').filter(|word| !word.is_empty());
     while let Some(word) = words.next() {
         let (name, attached) = split_word(word);
-        let value = find(table, name).ok_or_else(|| what.unknown(name, table))?;
+        let value = find(table, name).ok_or_else(|| what.unknown(name, &[table]))?;
         arguments.push(name.to_owned());
         if matches!(value, Value::Flag) {
             if !attached.is_empty() {
@@ -87,10 +87,11 @@ pub fn mount_options(filesystem: Filesystem, text: &str) -> Result<Vec<String>, 
     };
     what.check_text(text)?;
     let mut options: Vec<String> = mount::ALWAYS.iter().map(|&o| o.to_owned()).collect();
+    let mut names: Vec<&str> = Vec::new();
     for option in text.split(',').map(str::trim).filter(|o| !o.is_empty()) {
         let (name, given) = option.split_once('=').unwrap_or((option, ""));
         let found = tables.iter().find_map(|table| find(table, name));
-        let value = found.ok_or_else(|| what.unknown(name, tables[1]))?;
+        let value = found.ok_or_else(|| what.unknown(name, &[tables[1], tables[0]]))?;
         match value {
             Value::Flag if option.contains('=') => return Err(what.wrong(name, given, tables[1])),
             Value::Flag => {}
@@ -98,7 +99,9 @@ pub fn mount_options(filesystem: Filesystem, text: &str) -> Result<Vec<String>, 
             Value::Maybe(value) => what.check_value(name, given, *value)?,
             value => what.check_value(name, given, value)?,
         }
-        if !options.iter().any(|o| o == option) {
+        what.check_alone(name, &names)?;
+        names.push(name);
+        if !mount::ALWAYS.contains(&option) {
             options.push(option.to_owned());
         }
     }
@@ -185,9 +188,28 @@ impl Options {
             .hint("Write them as on the command line, without quotes."))
     }
 
-    fn unknown(&self, name: &str, table: Table) -> Refusal {
+    /// Of options that are given twice, or against each other, the kernel would take the last one without a word.
+    fn check_alone(&self, name: &str, before: &[&str]) -> Result<(), Refusal> {
+        let Some(other) = before.iter().find(|other| mount::exclude(other, name)) else {
+            return Ok(());
+        };
+        let message = match *other == name {
+            true => format!("mount option {} is given twice", quoted(name)),
+            false => format!(
+                "mount options {} and {} exclude each other",
+                quoted(other),
+                quoted(name)
+            ),
+        };
+        Err(Refusal::argument(message)
+            .detail("Only one of them would be in force.")
+            .hint("Give one of them."))
+    }
+
+    fn unknown(&self, name: &str, tables: &[Table]) -> Refusal {
         let Self { kind, filesystem } = self;
-        let names: Vec<&str> = table.iter().map(|(name, _)| *name).collect();
+        let all = tables.iter().flat_map(|table| table.iter());
+        let names: Vec<&str> = all.map(|(name, _)| *name).collect();
         Refusal::argument(format!(
             "{kind} option {} is not accepted for {filesystem}",
             quoted(name)

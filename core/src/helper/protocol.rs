@@ -6,7 +6,7 @@ use std::io::{self, BufRead, Write};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::Request;
+use super::{Name, Request};
 use crate::refusal::Refusal;
 
 /// The longest line, with its newline.
@@ -16,6 +16,8 @@ pub const LONGEST_LINE: usize = 128 << 10;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Hello {
+    /// What it is called in the configuration.
+    pub database: Name,
     /// Connection parameters as libpq's key=value, without a password.
     pub connection: String,
     /// Whether to end when no job is left, or to wait for more.
@@ -123,7 +125,6 @@ pub fn write(to: &mut impl Write, value: &impl Serialize) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::helper::Name;
     use proptest::prelude::*;
 
     fn order(job: i64, target: &str) -> Order {

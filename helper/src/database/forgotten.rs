@@ -3,6 +3,7 @@
 
 use super::Failure;
 use super::job::{complain, is_lost};
+use crate::voice::log;
 use postgres::Client;
 use serde::Deserialize;
 use serde_json::Value;
@@ -87,8 +88,8 @@ impl Forgotten {
                 &[run_id, target],
             );
             match inserted {
-                Ok(_) => eprintln!(
-                    "pgfsbench-helper: releasing target {target}: run {run_id}, for which it was prepared, is over"
+                Ok(_) => log!(None;
+                    "releasing target {target}: run {run_id}, for which it was prepared, is over"
                 ),
                 Err(e) if is_lost(client, &e) => return Err(e.into()),
                 Err(e) => complain(0, "(a release) could not be asked for", &e),

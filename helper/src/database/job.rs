@@ -1,6 +1,7 @@
 //! The statements about fsbench.helper_job. Everything is qualified, and the search path holds nothing of the user's.
 
 use super::Failure;
+use crate::voice::log;
 use pgfsbench_core::helper::Request;
 use pgfsbench_core::helper::protocol::Report;
 use pgfsbench_core::helper::request::LONGEST_REQUEST;
@@ -177,7 +178,7 @@ pub fn is_lost(client: &Client, error: &postgres::Error) -> bool {
 
 pub fn complain(id: i64, what: &str, error: &postgres::Error) {
     let said = error.as_db_error().map_or("", |e| e.message());
-    eprintln!("pgfsbench-helper: job {id} {what}: {said}");
+    log!(None; "job {id} {what}: {said}");
 }
 
 /// Takes the oldest job of this start of the server. It is read only when it is taken, so that one that cannot be read is in
@@ -259,8 +260,8 @@ pub fn record_steps(client: &mut Client, id: i64, steps: &[Report]) -> Result<()
 /// How often it is tried; each time somebody who has locked the row is waited for.
 const ATTEMPTS: u32 = 3;
 
-/// How it ended: whether its row says so now. It does not when the row has gone or was ended by somebody else, or when the
-/// database refuses the change; only that it cannot be reached is an error.
+/// How it ended: whether its row says so now. It does not when the row has gone or was ended by somebody else, when the server
+/// was started anew since it was asked for, so that nobody waits for it, or when the database refuses the change; only that it cannot be reached is an error.
 pub fn record(client: &mut Client, id: i64, outcome: &Outcome) -> Result<bool, Failure> {
     for attempt in 1..=ATTEMPTS {
         match try_record(client, id, outcome, attempt == ATTEMPTS) {
@@ -270,7 +271,7 @@ pub fn record(client: &mut Client, id: i64, outcome: &Outcome) -> Result<bool, F
             Err(e) => complain(id, "could not be ended", &e),
         }
     }
-    eprintln!("pgfsbench-helper: how job {id} has ended is not recorded");
+    log!(None; "how job {id} has ended is not recorded");
     Ok(false)
 }
 
@@ -296,7 +297,7 @@ fn try_record(
         "UPDATE fsbench.helper_job SET status = $2, ended_at = clock_timestamp(), \
            steps = coalesce($3::text::jsonb, steps), \
            result = $4::text::jsonb, error = $5, error_detail = $6, error_hint = $7 \
-         WHERE job_id = $1 AND status = 'running'",
+         WHERE job_id = $1 AND status = 'running' AND server_started = pg_postmaster_start_time()",
         &[
             &id,
             &status,

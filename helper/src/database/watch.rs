@@ -1,6 +1,7 @@
 //! A server that has stopped answering, but keeps the connection open, would keep this process forever: the protocol has no
 //! deadline of its own. So each exchange with it has one, after which the process ends, and is started again.
 
+use crate::voice::log;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -20,7 +21,7 @@ pub fn limited<T>(act: impl FnOnce() -> T) -> T {
             loop {
                 thread::sleep(TICK);
                 if since().is_some_and(|since| since.elapsed() > PATIENCE) {
-                    eprintln!("pgfsbench-helper: the server does not answer any more");
+                    log!(None; "the server does not answer any more");
                     std::process::exit(1);
                 }
             }

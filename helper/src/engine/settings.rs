@@ -9,6 +9,7 @@ use crate::plan::changed_by;
 use crate::probe;
 use crate::probe::queue::Queue;
 use crate::settings::{self, Changed, Of, Value};
+use crate::voice::log;
 use pgfsbench_core::helper::protocol::Report;
 use pgfsbench_core::refusal::{Kind, Refusal};
 use std::time::Instant;
@@ -106,7 +107,7 @@ impl Undoing<'_> {
             })
             .collect();
         if let Err(refusal) = self.engine.journal.write(entry) {
-            eprintln!("pgfsbench-helper: {refusal}");
+            log!(None; "{}: {refusal}", entry.place);
         }
         let began = Instant::now();
         self.engine.hook.before("put_back");

@@ -8,6 +8,7 @@ use crate::journal::{Entry, Kept, State};
 use crate::place::Place;
 use crate::probe::{self, loops};
 use crate::secure::{self, failed};
+use crate::voice::log;
 use pgfsbench_core::helper::protocol::Report;
 use pgfsbench_core::proc::Mount;
 use pgfsbench_core::refusal::{Kind, Refusal};
@@ -29,7 +30,7 @@ impl Engine {
         entry.state = State::Releasing;
         // The entry that is there names all of it too; a full disk must not keep what would free it.
         if let Err(refusal) = self.journal.write(&entry) {
-            eprintln!("pgfsbench-helper: {refusal}");
+            log!(Some(&place.database); "{refusal}");
         }
         let mut undoing = Undoing {
             engine: self,

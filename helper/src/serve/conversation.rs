@@ -5,6 +5,7 @@ use super::voice::Voice;
 use super::{Counted, PATIENCE, Shared, lock};
 use crate::config::Database;
 use crate::engine::{Behalf, Engine};
+use crate::voice::log;
 use pgfsbench_core::helper::protocol::{Answer, Hello, Message, Order, Reply, read, write};
 use pgfsbench_core::helper::{Name, Request};
 use std::io::{self, BufReader};
@@ -21,6 +22,7 @@ pub fn converse(database: &Database, shared: &Shared, stream: &UnixStream) -> io
     write(
         &mut to,
         &Hello {
+            database: database.name.clone(),
             connection: database.connection.clone(),
             once: shared.once,
         },
@@ -84,7 +86,7 @@ fn carry_out(database: &Name, shared: &Shared, order: &Order, voice: &Voice) -> 
         Ok(result) => Reply::Finished(result),
         Err(refusal) => {
             let target = request.target().map_or("", |name| name.as_str());
-            eprintln!("pgfsbench-helper: {database}@{target}: {refusal}");
+            log!(Some(database); "{database}@{target}: {refusal}");
             Reply::Refused(refusal)
         }
     }
@@ -96,13 +98,13 @@ fn settle(engine: &Engine, shared: &Shared, database: &Name, target: &Name, is_r
     let outcome = match is_recorded {
         true => engine.keep(database, target),
         false => {
-            eprintln!(
-                "pgfsbench-helper: releasing {database}@{target}: the database could not be told that it is prepared"
+            log!(Some(database);
+                "releasing {database}@{target}: the database could not be told that it is prepared"
             );
             engine.discard(database, target)
         }
     };
     if let Err(refusal) = outcome {
-        eprintln!("pgfsbench-helper: {database}@{target}: {refusal}");
+        log!(Some(database); "{database}@{target}: {refusal}");
     }
 }

@@ -42,6 +42,27 @@ pub(super) const COMMON: Table = &[
     ("nolazytime", Flag),
 ];
 
+/// Options that are given against each other, and that do not show it by a "no" before the name.
+const EXCLUSIVE: &[&[&str]] = &[
+    &["noatime", "relatime", "strictatime"],
+    &["sync", "async"],
+    &["dioread_lock", "dioread_nolock"],
+    &["inode32", "inode64"],
+];
+
+/// Whether two names are the same option, or its contrary.
+pub(super) fn exclude(one: &str, other: &str) -> bool {
+    let without = |name: &'_ str| -> Option<String> {
+        let rest = name.strip_prefix("no")?;
+        Some(rest.strip_prefix('_').unwrap_or(rest).to_owned())
+    };
+    let is_exclusive = |names: &&[&str]| names.contains(&one) && names.contains(&other);
+    one == other
+        || without(one).as_deref() == Some(other)
+        || without(other).as_deref() == Some(one)
+        || EXCLUSIVE.iter().any(is_exclusive)
+}
+
 const SWITCH: super::Value = OneOf(&["0", "1"]);
 const DAX: super::Value = Maybe(&OneOf(&["always", "inode", "never"]));
 const ERRORS: super::Value = OneOf(&["continue", "remount-ro"]);

@@ -274,3 +274,65 @@ proptest! {
         let _ = mount_options(fs, &text);
     }
 }
+
+#[test]
+fn options_that_are_given_twice_or_against_each_other_are_refused() {
+    use Filesystem::*;
+    for (fs, text, message) in [
+        (
+            Ext4,
+            "noatime,noatime",
+            r#"mount option "noatime" is given twice"#,
+        ),
+        (
+            Ext4,
+            "commit=5,commit=30",
+            r#"mount option "commit" is given twice"#,
+        ),
+        (
+            Ext4,
+            "barrier=0,nobarrier",
+            r#"mount options "barrier" and "nobarrier" exclude each other"#,
+        ),
+        (
+            Xfs,
+            "noatime,relatime",
+            r#"mount options "noatime" and "relatime" exclude each other"#,
+        ),
+        (
+            Btrfs,
+            "nodiscard,discard=async",
+            r#"mount options "nodiscard" and "discard" exclude each other"#,
+        ),
+        (
+            F2fs,
+            "heap,no_heap",
+            r#"mount options "heap" and "no_heap" exclude each other"#,
+        ),
+        (
+            Ext4,
+            "dioread_lock,dioread_nolock",
+            r#"mount options "dioread_lock" and "dioread_nolock" exclude each other"#,
+        ),
+    ] {
+        let refusal = mount_options(fs, text).expect_err(text);
+        check::style(&refusal);
+        assert_eq!(refusal.message, message);
+    }
+    for text in [
+        "nosuid,nodev,noatime",
+        "noatime,nodiratime,lazytime",
+        "nodatacow,nodatasum",
+    ] {
+        assert!(mount_options(Btrfs, text).is_ok(), "{text}");
+    }
+}
+
+#[test]
+fn the_generic_mount_options_are_named_too() {
+    let refusal = mount_options(Filesystem::Xfs, "atime").expect_err("unknown");
+    let hint = refusal.hint.unwrap();
+    for name in ["logbsize", "noatime", "lazytime"] {
+        assert!(hint.contains(name), "no {name} in {hint}");
+    }
+}

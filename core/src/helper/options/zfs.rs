@@ -120,7 +120,7 @@ fn properties(kind: &'static str, table: Table, text: &str) -> Result<Vec<String
     let mut found = Vec::new();
     for property in text.split([',', ' ']).filter(|p| !p.is_empty()) {
         let (name, given) = property.split_once('=').unwrap_or((property, ""));
-        let value = find(table, name).ok_or_else(|| what.unknown(name, table))?;
+        let value = find(table, name).ok_or_else(|| what.unknown(name, &[table]))?;
         what.check_value(name, given, value)?;
         if names.contains(&name) {
             return Err(

@@ -1,0 +1,92 @@
+//! What the helper says to people: lines of its log, on standard error, and what they asked for, on standard output.
+
+use pgfsbench_core::helper::Name;
+use std::fmt::Arguments;
+use std::io::{self, ErrorKind, Write};
+use std::sync::OnceLock;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// The database that this process speaks with, if it is one that does.
+static DATABASE: OnceLock<Name> = OnceLock::new();
+
+/// From now on lines of the log name this database.
+pub fn of_database(name: &Name) {
+    let _ = DATABASE.set(name.clone());
+}
+
+/// A line of the log, with the time, and the database that it is about.
+pub fn write_log(database: Option<&Name>, said: Arguments) {
+    let about = database
+        .or(DATABASE.get())
+        .map_or(String::new(), |name| format!(" [{name}]"));
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    let time = utc(now.unwrap_or_default());
+    // Nobody may be left who reads it.
+    let _ = writeln!(io::stderr(), "{time} pgfsbench-helper{about}: {said}");
+}
+
+/// A line of the log.
+macro_rules! log {
+    ($database:expr; $($said:tt)*) => { $crate::voice::write_log($database, format_args!($($said)*)) };
+}
+pub(crate) use log;
+
+/// A line to standard output. Whoever reads it may have seen enough, as `head` has.
+pub fn print(said: Arguments) {
+    let mut out = io::stdout().lock();
+    match out.write_fmt(said).and_then(|()| out.write_all(b"\n")) {
+        Err(e) if e.kind() == ErrorKind::BrokenPipe => std::process::exit(0),
+        Err(e) => {
+            let _ = writeln!(io::stderr(), "pgfsbench-helper: could not print: {e}");
+            std::process::exit(1)
+        }
+        Ok(()) => {}
+    }
+}
+
+/// As `println!`.
+macro_rules! say {
+    ($($said:tt)*) => { $crate::voice::print(format_args!($($said)*)) };
+}
+pub(crate) use say;
+
+/// A time since 1970 as `2026-11-21 14:35:07.123 UTC`.
+fn utc(since: Duration) -> String {
+    let (days, seconds) = (since.as_secs() / 86_400, since.as_secs() % 86_400);
+    // Years begin in March here, so that the day which not every year has is the last one.
+    let days = days + 719_468;
+    let (era, of_era) = (days / 146_097, days % 146_097);
+    let year = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year + year / 4 - year / 100);
+    let month = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    let year = era * 400 + year + u64::from(month <= 2);
+    let (hour, minute, second) = (seconds / 3_600, seconds / 60 % 60, seconds % 60);
+    let ms = since.subsec_millis();
+    format!("{year}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}.{ms:03} UTC")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_those_of_the_calendar() {
+        for (seconds, text) in [
+            (0, "1970-01-01 00:00:00.000 UTC"),
+            (951_782_399, "2000-02-28 23:59:59.000 UTC"),
+            (951_782_400, "2000-02-29 00:00:00.000 UTC"),
+            (951_868_800, "2000-03-01 00:00:00.000 UTC"),
+            (1_767_225_599, "2025-12-31 23:59:59.000 UTC"),
+            (1_795_271_707, "2026-11-21 14:35:07.000 UTC"),
+            (4_107_542_400, "2100-03-01 00:00:00.000 UTC"),
+        ] {
+            assert_eq!(utc(Duration::from_secs(seconds)), text);
+        }
+        assert_eq!(
+            utc(Duration::from_millis(1_234)),
+            "1970-01-01 00:00:01.234 UTC"
+        );
+    }
+}
