@@ -106,6 +106,7 @@ fn run_transactions(
     spec: &Spec,
 ) -> Result<(), Fault> {
     let ran = prepare(request, spec).and_then(|script| {
+        xact::report_statistics(true);
         slot.procno.store(usage::procno() + 1, Relaxed);
         if spec.options.sample {
             slot.counts.store(usage::counts().bits(), Relaxed);
@@ -178,6 +179,8 @@ struct Client<'a> {
     limit_ns: Option<u64>,
     /// Measured transactions still to do, when their number ends the run.
     left: Option<u64>,
+    /// Whether the statistics have what was done before the window.
+    reported: bool,
     measure_start_ns: u64,
     end_ns: u64,
     /// This process's own counters when its last transaction was over; None when nothing is sampled.
@@ -218,6 +221,7 @@ impl<'a> Client<'a> {
                 Bound::Transactions(n) => Some(n),
                 Bound::DurationMs(_) => None,
             },
+            reported: false,
             measure_start_ns: run.measure_start_ns.load(Acquire),
             end_ns: run.end_ns.load(Acquire),
             counted: spec.options.sample.then(usage::work),
@@ -297,6 +301,7 @@ impl<'a> Client<'a> {
         }
         let Some(pacer) = &mut self.pacer else {
             let measured = now >= self.measure_start_ns;
+            let now = report_before_window(&mut self.reported, self.slot, measured, now);
             if measured {
                 if now >= self.end_ns {
                     return None;
@@ -321,6 +326,7 @@ impl<'a> Client<'a> {
             if measured && let Some(left) = &mut self.left {
                 *left = left.checked_sub(1)?;
             }
+            now = report_before_window(&mut self.reported, self.slot, measured, now);
             if is_missed(from_ns, now, self.limit_ns) {
                 if measured {
                     add(&self.slot.skipped, 1);
@@ -379,6 +385,19 @@ impl<'a> Client<'a> {
         slot.raise_second_max(latency);
         slot.finished_ns.store(end_ns, Relaxed);
     }
+}
+
+/// Before the first measured transaction: the server's statistics get what is not of the window, so that a difference from here
+/// on is. Gives what time it is.
+#[inline]
+fn report_before_window(reported: &mut bool, slot: &ClientSlot, measured: bool, now: u64) -> u64 {
+    if *reported || !measured {
+        return now;
+    }
+    *reported = true;
+    xact::report_statistics(true);
+    slot.reported.store(1, Release);
+    clock::now_ns()
 }
 
 /// Sleeps at most that long; the latch wakes it earlier, for the whole milliseconds of it.

@@ -8,6 +8,8 @@ use pgfsbench_core::{
     checkpoint::Window,
     finding::{self, Finding, XminHolder, XminHolderKind},
     hist::Histogram,
+    spec::Spec,
+    statistics::Timing,
     stats,
 };
 use serde::Deserialize;
@@ -25,7 +27,7 @@ use crate::{
     judgement,
     outcome::Row,
     pg::{sql, xact},
-    store,
+    statistics, store,
     surroundings::{self, Surroundings},
 };
 
@@ -68,6 +70,8 @@ pub struct Seen {
     pub measure_start_ns: u64,
     /// End of the window, monotonic clock; None when the number of transactions ends it.
     pub measure_end_ns: Option<u64>,
+    /// What a reading of the clock costs.
+    clock_read_ns: Option<f64>,
     /// Loading, vacuuming and keys.
     pub load_ms: Option<f64>,
     /// The settings that decide about durability, as the clients have them before the run's own.
@@ -81,15 +85,19 @@ struct Durability {
     fsync: bool,
     full_page_writes: bool,
     synchronous_commit: String,
+    timing: Timing,
 }
 
 /// The settings that decide about durability, JSON. In the work database, where the clients work: settings of the home
 /// database do not hold there.
 fn durability() -> Result<String, Fault> {
     let text = sql::read(
-        "SELECT jsonb_build_object('fsync', current_setting('fsync')::bool, \
-           'full_page_writes', current_setting('full_page_writes')::bool, \
-           'synchronous_commit', current_setting('synchronous_commit'))",
+        &format!(
+            "SELECT jsonb_build_object('fsync', current_setting('fsync')::bool, \
+               'full_page_writes', current_setting('full_page_writes')::bool, \
+               'synchronous_commit', current_setting('synchronous_commit'), 'timing', {})",
+            statistics::TIMING
+        ),
         &[],
     )?;
     Ok(text.unwrap_or_default())
@@ -102,7 +110,8 @@ pub fn report_before_clients() -> Result<String, Fault> {
     Ok(json!({"durability": durability, "tables": tables}).to_string())
 }
 
-fn unreadable(e: serde_json::Error) -> Fault {
+/// An answer of this server that is not what was asked for.
+pub fn unreadable(e: serde_json::Error) -> Fault {
     Fault::new(sqlstate::INTERNAL, format!("unreadable answer: {e}"))
 }
 
@@ -138,6 +147,7 @@ impl Seen {
     pub fn before_provision(&mut self) -> Result<(), Fault> {
         self.xid_at_start = xact::next_xid();
         self.environment = xact::transaction(environment::collect)?;
+        self.clock_read_ns = Some(clock::read_cost_ns());
         Ok(())
     }
 
@@ -154,7 +164,20 @@ impl Seen {
             fsync: true,
             full_page_writes: true,
             synchronous_commit: "on".into(),
+            timing: Timing::default(),
         });
+    }
+
+    /// Whether the clients' settings have times taken.
+    pub fn timing(&self, spec: &Spec) -> Option<Timing> {
+        let is_on = |name: &str, otherwise: bool| match spec.settings.get(name) {
+            None => otherwise,
+            Some(value) => is_true(value),
+        };
+        self.durability.as_ref().map(|of_database| Timing {
+            io: is_on("track_io_timing", of_database.timing.io),
+            wal: is_on("track_wal_io_timing", of_database.timing.wal),
+        })
     }
 
     /// When everything is loaded: its size.
@@ -400,6 +423,19 @@ pub fn finish(
         columns["checkpoints_requested"] = json!(requested);
         columns["checkpoints_logged"] = json!(outcome.logged);
     }
+    let difference = run.statistics.difference.as_ref();
+    let counted =
+        difference.and_then(|difference| pgfsbench_core::statistics::checkpoints(&difference.rows));
+    if let Some((timed, requested)) = counted
+        && columns["checkpoints_timed"].is_null()
+    {
+        columns["checkpoints_timed"] = json!(timed);
+        columns["checkpoints_requested"] = json!(requested);
+    }
+    let timing = run.statistics.clients();
+    columns["track_io_timing"] = json!(timing.map(|timing| timing.io));
+    columns["track_wal_io_timing"] = json!(timing.map(|timing| timing.wal));
+    columns["clock_read_ns"] = json!(run.seen.clock_read_ns);
     columns["facts"] = facts(run);
     let environment = finished_environment(run);
     let findings = xact::transaction(|| {
@@ -410,6 +446,10 @@ pub fn finish(
         if let Some(outcome) = checkpoints {
             store::insert_checkpoints(id, &outcome.of_window.rows)?;
         }
+        if let Some(difference) = difference {
+            store::insert_rows_of(id, "statistic", &difference.rows)?;
+        }
+        store::insert_rows_of(id, "statement", &run.statements.rows)?;
         measured()?;
         judgement::store(id)
     })?;
@@ -444,6 +484,13 @@ fn full_seconds(run: &Run) -> Vec<f64> {
         .filter(|sample| sample.interval_ns >= 500_000_000)
         .map(|sample| sample.tps())
         .collect()
+}
+
+/// A setting that is on or off, as the server reads it.
+fn is_true(value: &str) -> bool {
+    let value = value.to_ascii_lowercase();
+    let is_start_of = |word: &str| !value.is_empty() && word.starts_with(&value);
+    value == "on" || value == "1" || is_start_of("true") || is_start_of("yes")
 }
 
 /// As SHOW would show it in the clients.
@@ -499,6 +546,8 @@ fn facts(run: &Run) -> Value {
     let durability = run.seen.durability.as_ref();
     let place = |location: Option<environment::Location>| location.and_then(|l| l.place());
     let mut facts = json!({
+        "reset_views": run.statistics.difference.as_ref().map(|difference| &difference.reset),
+        "statements": run.statements.recorded,
         "log_checkpoints": run.checkpoints.outcome.as_ref().map(|outcome| outcome.log_checkpoints),
         "fsync": durability.map(|d| d.fsync),
         "full_page_writes": durability.map(|d| d.full_page_writes),

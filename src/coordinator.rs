@@ -34,13 +34,15 @@ use crate::{
     },
     preflight,
     recovery::{self, Left},
-    store,
+    statements, statistics, store,
     worker::Task,
     workload::pgbench,
 };
 
 /// How often the coordinator looks around when nobody wakes it.
 const LOOK: Duration = Duration::from_millis(250);
+/// How long the clients may take to tell the statistics what they did in the warm-up; they tell more after a second.
+const REPORTS_NS: u64 = 900_000_000;
 /// What verify, collect and cleanup of the quick look may take.
 const QUICK_END_MS: u64 = 5_000;
 /// The shortest measured window that a quick look is cut down to.
@@ -189,6 +191,10 @@ pub struct Run {
     alarm_ns: u64,
     /// The server's checkpoints meanwhile.
     pub checkpoints: checkpoints::Watch,
+    /// The server's statistics meanwhile.
+    pub statistics: statistics::Watch,
+    /// The statements of the workload.
+    pub statements: statements::Watch,
     /// What the sampler has sent so far.
     pub samples: Vec<Sample>,
     /// What was found out along the way.
@@ -226,6 +232,8 @@ impl Run {
             looked_at_room: Instant::now(),
             alarm_ns: 0,
             checkpoints: checkpoints::Watch::default(),
+            statistics: statistics::Watch::default(),
+            statements: statements::Watch::default(),
             samples: Vec::new(),
             seen: collect::Seen::default(),
         })
@@ -314,6 +322,7 @@ impl Run {
             true => None,
             false => Some(self.verify()?),
         };
+        self.forget_statements()?;
         self.enter(Phase::Collect, 0);
         self.seen.load_ms = self.load_ms();
         let phases = self.phase_times();
@@ -478,6 +487,11 @@ impl Run {
             place.store(pid, Release);
         }
         let warmup_ns = self.spec.warmup_ms * 1_000_000;
+        if warmup_ns == 0 {
+            // Nobody works yet: what is read now is the start.
+            self.seen.at_start(&mut self.checkpoints)?;
+            self.begin_statistics(false)?;
+        }
         let now = clock::now_ns();
         let start = now + warmup_ns;
         let end = match self.spec.bound {
@@ -505,8 +519,12 @@ impl Run {
             Bound::Transactions(n) => n * u64::from(self.spec.clients),
         };
         self.enter(Phase::Measure, total);
+        if warmup_ns > 0 {
+            self.seen.at_start(&mut self.checkpoints)?;
+            self.wait_for_reports(start)?;
+            self.begin_statistics(self.crew.is_one_over())?;
+        }
         self.alarm_ns = self.seen.measure_end_ns.unwrap_or(0);
-        self.seen.at_start(&mut self.checkpoints)?;
         let mut next_look = Instant::now() + Duration::from_secs(1);
         self.wait_until(|run| {
             if Instant::now() >= next_look {
@@ -518,12 +536,49 @@ impl Run {
             Ok(run.crew.clients_are(ClientState::Done)? && over)
         })?;
         self.seen.at_end(&mut self.checkpoints)?;
+        self.end_statistics()?;
         run.stop.store(1, Release);
         self.crew.wake();
         self.wait_until(|run| run.crew.sampler_is_done())?;
         self.seen.surroundings.after_clients();
         run.stop.store(0, Release);
         Ok(())
+    }
+
+    /// Waits until the clients have sent the statistics what they did in the warm-up. They do so before their first measured
+    /// transaction, and not again for a second, so that what is read meanwhile is the start of the window.
+    fn wait_for_reports(&mut self, start_ns: u64) -> Result<(), Fault> {
+        let deadline = start_ns + REPORTS_NS;
+        self.wait_until(|run| {
+            run.alarm_ns = clock::now_ns() + 5_000_000;
+            run.crew.clients_are(ClientState::Running)?;
+            Ok(run.crew.have_reported() || clock::now_ns() >= deadline)
+        })
+    }
+
+    /// The start of the window for the server's statistics.
+    fn begin_statistics(&mut self, is_late: bool) -> Result<(), Fault> {
+        let work_database = self.board.run.work_database.load(Acquire);
+        self.statistics.begin(work_database, is_late)?;
+        self.statements.begin(work_database)
+    }
+
+    /// The end of the window for the server's statistics; the clients have sent them everything.
+    fn end_statistics(&mut self) -> Result<(), Fault> {
+        let work_database = self.board.run.work_database.load(Acquire);
+        let timing = self.seen.timing(&self.spec);
+        self.statistics.end(work_database, timing)?;
+        self.statements
+            .end(work_database, timing.is_some_and(|timing| timing.io))
+    }
+
+    /// What is known of a work database that goes, in the statistics that others read.
+    fn forget_statements(&mut self) -> Result<(), Fault> {
+        let work_database = self.board.run.work_database.load(Acquire);
+        match self.spec.keep {
+            true => Ok(()),
+            false => self.statements.forget(work_database),
+        }
     }
 
     /// Cuts warm-up and window of a quick look to the time that is left of its minute.

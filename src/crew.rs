@@ -140,6 +140,17 @@ impl Crew {
         all
     }
 
+    /// Whether all clients have sent the server's statistics what they did before the window.
+    pub fn have_reported(&self) -> bool {
+        let has = |slot: &ClientSlot| slot.reported.load(Acquire) != 0 || slot.state().is_over();
+        self.slots.iter().all(has)
+    }
+
+    /// Whether a client is over already, and so has sent them everything.
+    pub fn is_one_over(&self) -> bool {
+        self.slots.iter().any(|slot| slot.state().is_over())
+    }
+
     /// Wakes clients and sampler.
     pub fn wake(&self) {
         for slot in self.slots {

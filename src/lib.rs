@@ -37,6 +37,8 @@ mod recovery;
 mod sampler;
 mod scanner;
 mod settings;
+mod statements;
+mod statistics;
 mod store;
 mod surroundings;
 mod target;

@@ -191,6 +191,14 @@ pub fn insert_checkpoints(run_id: i64, rows: &[Value]) -> Result<(), Fault> {
     Ok(())
 }
 
+/// Stores rows of a run, given without its number.
+pub fn insert_rows_of(run_id: i64, table: &str, rows: &[Value]) -> Result<(), Fault> {
+    if rows.is_empty() {
+        return Ok(());
+    }
+    import_rows(table, &run_id.to_string(), &json_text(&rows)?)
+}
+
 /// Stores the environment.
 pub fn insert_environment(run_id: i64, environment: &Environment) -> Result<(), Fault> {
     let mut row = serde_json::to_value(environment)
@@ -238,6 +246,7 @@ const MEASURED: &[&str] = &[
     "checkpoints_logged",
     "checkpoints_requested",
     "checkpoints_timed",
+    "clock_read_ns",
     "clients",
     "commit_avg_ms",
     "commit_max_ms",
@@ -263,6 +272,8 @@ const MEASURED: &[&str] = &[
     "stall_seconds",
     "status",
     "tps",
+    "track_io_timing",
+    "track_wal_io_timing",
     "transactions_outside",
     "transactions_total",
     "wal_bytes",
@@ -321,6 +332,8 @@ pub const TABLES: &[Table] = &[
     Table::new("scan", "scan"),
     Table::new("scan_read", "readers, block_bytes"),
     Table::new("fsync", "method, writes, writers"),
+    Table::new("statement", "queryid, toplevel"),
+    Table::new("statistic", "view, object, counter"),
 ];
 
 impl Table {

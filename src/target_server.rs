@@ -239,6 +239,22 @@ impl TargetServer {
             .collect())
     }
 
+    /// Whether these programs come with an extension that is also a library to be preloaded. Where they do not tell: no.
+    pub fn offers(&self, bindir: &Path, extension: &str, look: Look) -> Result<bool, Fault> {
+        let mut command = self.command(&bindir.join("pg_config"), "config")?;
+        command.args(["--pkglibdir", "--sharedir"]);
+        let told = self.run(command, "pg_config", look);
+        look()?;
+        let text = fs::read_to_string(self.directory.join("config.out")).unwrap_or_default();
+        let directories: Vec<&Path> = text.lines().map(Path::new).collect();
+        let [libraries, share] = directories[..] else {
+            return Ok(false);
+        };
+        let library = libraries.join(format!("{extension}.so"));
+        let control = share.join("extension").join(format!("{extension}.control"));
+        Ok(told.is_ok() && library.exists() && control.exists())
+    }
+
     /// Shared memory that it will take with its settings; None where its programs do not tell.
     pub fn shared_memory_bytes(&self, bindir: &Path, look: Look) -> Result<Option<u64>, Fault> {
         let mut command = self.command(&bindir.join("postgres"), "memory")?;

@@ -84,6 +84,8 @@ pub struct ClientSlot {
     pub late: AtomicU64,
     /// Transactions that failed, in the measured window. Written by the client.
     pub failed: AtomicU64,
+    /// 1 once the client has sent the server's statistics what it did before the window. Written by the client.
+    pub reported: AtomicU32,
     /// Start of the first measured transaction, 0 before. Written by the client.
     pub started_ns: AtomicU64,
     /// End of the last measured transaction, 0 before the client is done. Written by the client.
@@ -127,6 +129,7 @@ impl ClientSlot {
             skipped: AtomicU64::new(0),
             late: AtomicU64::new(0),
             failed: AtomicU64::new(0),
+            reported: AtomicU32::new(0),
             started_ns: AtomicU64::new(0),
             finished_ns: AtomicU64::new(0),
             last_end_ns: AtomicU64::new(0),
@@ -152,6 +155,7 @@ impl ClientSlot {
             procno,
             counts,
             work,
+            reported,
             sqlstate,
             error,
             latency,
@@ -160,7 +164,7 @@ impl ClientSlot {
             ..
         } = self;
         pid.store(0, Relaxed);
-        for word in [procno, counts, sqlstate] {
+        for word in [procno, counts, reported, sqlstate] {
             word.store(0, Relaxed);
         }
         work.reset();

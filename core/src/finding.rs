@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 pub use facts::{
     CheckpointFacts, CrashFacts, FlushFacts, MachineFacts, Place, RunFacts, ScanFacts, ServerFacts,
-    StorageFacts, WaitFacts, XminHolder, XminHolderKind,
+    Statements, StorageFacts, WaitFacts, XminHolder, XminHolderKind,
 };
 pub use storage::{NOT_RELEASED, not_released};
 

@@ -14,6 +14,7 @@
 //! - [`hist`]: latency histograms, in shared memory and to compute with.
 //! - [`knee`]: where a scaling curve stops rising.
 //! - [`scan`]: the workload of that name.
+//! - [`statement`], [`statistics`]: pg_stat_statements and core's statistics views over a run.
 //! - [`stats`]: moments, stalls and drift of a run's seconds.
 //! - [`proc`]: mounts, memory and processors from the texts in /proc.
 //! - [`sys`]: devices below a filesystem and the machine, from /sys and /proc.
@@ -37,6 +38,8 @@ pub mod random;
 pub mod refusal;
 pub mod scan;
 pub mod spec;
+pub mod statement;
+pub mod statistics;
 pub mod stats;
 pub mod sys;
 pub mod units;

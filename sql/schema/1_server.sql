@@ -3,10 +3,16 @@
 ALTER TABLE fsbench.run_log
     ADD COLUMN checkpoints_timed     integer,
     ADD COLUMN checkpoints_requested integer,
-    ADD COLUMN checkpoints_logged    boolean;
+    ADD COLUMN checkpoints_logged    boolean,
+    ADD COLUMN track_io_timing       boolean,
+    ADD COLUMN track_wal_io_timing   boolean,
+    ADD COLUMN clock_read_ns         float8;
 COMMENT ON COLUMN fsbench.run_log.checkpoints_timed IS 'Checkpoints that began in the measured window because checkpoint_timeout was over';
 COMMENT ON COLUMN fsbench.run_log.checkpoints_requested IS 'Checkpoints that began in the measured window for other reasons: max_wal_size, CHECKPOINT, a backup';
 COMMENT ON COLUMN fsbench.run_log.checkpoints_logged IS 'Whether the server logged its checkpoints, so that fsbench.checkpoint has all of them';
+COMMENT ON COLUMN fsbench.run_log.track_io_timing IS 'Whether the clients took the time of reads and writes of data';
+COMMENT ON COLUMN fsbench.run_log.track_wal_io_timing IS 'Whether the clients took the time of writes and flushes of WAL; costs two readings of the clock (clock_read_ns) for each';
+COMMENT ON COLUMN fsbench.run_log.clock_read_ns IS 'What a reading of the clock cost on that machine (ns), as pg_test_timing tells';
 
 CREATE TABLE fsbench.checkpoint (
     run_id             bigint NOT NULL REFERENCES fsbench.run_log ON DELETE CASCADE,
@@ -61,4 +67,84 @@ COMMENT ON COLUMN fsbench.checkpoint.wal_files_recycled IS 'Files of WAL that it
 COMMENT ON COLUMN fsbench.checkpoint.distance_bytes IS 'WAL since the checkpoint before; NULL where the message could not be read (another language than English)';
 COMMENT ON COLUMN fsbench.checkpoint.estimate_bytes IS 'The same as the server expected it; NULL where the message could not be read';
 
+CREATE TABLE fsbench.statistic (
+    run_id  bigint NOT NULL REFERENCES fsbench.run_log ON DELETE CASCADE,
+    view    text NOT NULL,
+    object  text NOT NULL,
+    counter text NOT NULL,
+    value   float8,
+    PRIMARY KEY (run_id, view, object, counter)
+);
+COMMENT ON TABLE fsbench.statistic IS 'Core''s statistics views over the measured window: pg_stat_wal, pg_stat_bgwriter, pg_stat_checkpointer (17 and later), pg_stat_io (16 and later), and pg_stat_database of the work database. All but the last are of the whole server';
+COMMENT ON COLUMN fsbench.statistic.run_id IS 'Run';
+COMMENT ON COLUMN fsbench.statistic.view IS 'View';
+COMMENT ON COLUMN fsbench.statistic.object IS 'What the counter is about, in pg_stat_io: backend_type/object/context, without those in which nothing happened (the clients are background workers); else empty';
+COMMENT ON COLUMN fsbench.statistic.counter IS 'Column of the view, as that version of the server calls it';
+COMMENT ON COLUMN fsbench.statistic.value IS 'Its change from the start of the window to its end; times are ms. NULL where it is not known: the statistics were reset meanwhile, or the time was not taken (track_io_timing, track_wal_io_timing)';
+
+CREATE TABLE fsbench.statement (
+    run_id              bigint NOT NULL REFERENCES fsbench.run_log ON DELETE CASCADE,
+    queryid             bigint NOT NULL,
+    toplevel            boolean NOT NULL,
+    query               text,
+    calls               bigint,
+    total_exec_ms       float8,
+    mean_exec_ms        float8,
+    min_exec_ms         float8,
+    max_exec_ms         float8,
+    stddev_exec_ms      float8,
+    rows                bigint,
+    shared_blks_hit     bigint,
+    shared_blks_read    bigint,
+    shared_blks_dirtied bigint,
+    shared_blks_written bigint,
+    local_blks_hit      bigint,
+    local_blks_read     bigint,
+    local_blks_dirtied  bigint,
+    local_blks_written  bigint,
+    temp_blks_read      bigint,
+    temp_blks_written   bigint,
+    blk_read_ms         float8,
+    blk_write_ms        float8,
+    temp_blk_read_ms    float8,
+    temp_blk_write_ms   float8,
+    wal_records         bigint,
+    wal_fpi             bigint,
+    wal_bytes           numeric,
+    wal_buffers_full    bigint,
+    PRIMARY KEY (run_id, queryid, toplevel)
+);
+COMMENT ON TABLE fsbench.statement IS 'Statements of the workload in the measured window, from pg_stat_statements; empty where that is not loaded or its extension is not in the database of pgfsbench. COMMIT is not among them: its times are those of the run';
+COMMENT ON COLUMN fsbench.statement.run_id IS 'Run';
+COMMENT ON COLUMN fsbench.statement.queryid IS 'Hash of the statement, as in pg_stat_statements';
+COMMENT ON COLUMN fsbench.statement.toplevel IS 'Whether it was executed by itself, not from within another one';
+COMMENT ON COLUMN fsbench.statement.query IS 'Text of the statement, at most 8 kB of it';
+COMMENT ON COLUMN fsbench.statement.calls IS 'How often it was executed';
+COMMENT ON COLUMN fsbench.statement.total_exec_ms IS 'Time of all executions (ms)';
+COMMENT ON COLUMN fsbench.statement.mean_exec_ms IS 'Mean of them (ms)';
+COMMENT ON COLUMN fsbench.statement.min_exec_ms IS 'Shortest (ms)';
+COMMENT ON COLUMN fsbench.statement.max_exec_ms IS 'Longest (ms)';
+COMMENT ON COLUMN fsbench.statement.stddev_exec_ms IS 'Standard deviation (ms)';
+COMMENT ON COLUMN fsbench.statement.rows IS 'Rows that it returned or changed';
+COMMENT ON COLUMN fsbench.statement.shared_blks_hit IS 'Blocks of tables and indexes found in shared_buffers';
+COMMENT ON COLUMN fsbench.statement.shared_blks_read IS 'Blocks that it read';
+COMMENT ON COLUMN fsbench.statement.shared_blks_dirtied IS 'Blocks that it was the first to change';
+COMMENT ON COLUMN fsbench.statement.shared_blks_written IS 'Blocks that it had to write, to make room';
+COMMENT ON COLUMN fsbench.statement.local_blks_hit IS 'Blocks of temporary tables found in memory';
+COMMENT ON COLUMN fsbench.statement.local_blks_read IS 'Blocks of temporary tables that it read';
+COMMENT ON COLUMN fsbench.statement.local_blks_dirtied IS 'Blocks of temporary tables that it was the first to change';
+COMMENT ON COLUMN fsbench.statement.local_blks_written IS 'Blocks of temporary tables that it wrote';
+COMMENT ON COLUMN fsbench.statement.temp_blks_read IS 'Blocks of temporary files that it read';
+COMMENT ON COLUMN fsbench.statement.temp_blks_written IS 'Blocks of temporary files that it wrote';
+COMMENT ON COLUMN fsbench.statement.blk_read_ms IS 'Time for reading blocks of tables (ms); NULL without track_io_timing';
+COMMENT ON COLUMN fsbench.statement.blk_write_ms IS 'Time for writing blocks of tables (ms); NULL without track_io_timing';
+COMMENT ON COLUMN fsbench.statement.temp_blk_read_ms IS 'Time for reading temporary files (ms); NULL without track_io_timing';
+COMMENT ON COLUMN fsbench.statement.temp_blk_write_ms IS 'Time for writing temporary files (ms); NULL without track_io_timing';
+COMMENT ON COLUMN fsbench.statement.wal_records IS 'Records of WAL';
+COMMENT ON COLUMN fsbench.statement.wal_fpi IS 'Full-page images in WAL';
+COMMENT ON COLUMN fsbench.statement.wal_bytes IS 'Bytes of WAL';
+COMMENT ON COLUMN fsbench.statement.wal_buffers_full IS 'How often wal_buffers were full; NULL before PostgreSQL 18';
+
 SELECT pg_catalog.pg_extension_config_dump('fsbench.checkpoint', '');
+SELECT pg_catalog.pg_extension_config_dump('fsbench.statistic', '');
+SELECT pg_catalog.pg_extension_config_dump('fsbench.statement', '');

@@ -26,6 +26,7 @@ CREATE VIEW fsbench.result AS
            r.latency_p99_ms, r.latency_p999_ms, r.latency_max_ms, r.commit_avg_ms, r.commit_p50_ms, r.commit_p99_ms,
            r.commit_max_ms, r.transactions_total, r.transactions_outside, r.skipped, r.late, r.skipped + r.late AS missed, r.failed, r.stall_seconds,
            r.zero_seconds, r.load_ms, r.measured_ms, r.data_bytes, r.wal_bytes, r.xids_used, r.complete_checkpoints, r.checkpoints_timed, r.checkpoints_requested, r.checkpoints_logged,
+           r.track_io_timing, r.track_wal_io_timing, r.clock_read_ns,
            f.findings, f.worst AS worst_finding,
            r.duration, r.transactions, r.warmup, r.rate, r.latency_limit_ms, r.seed, r.label, r.forced, r.used, r.asked,
            r.requested_by, r.requested_at, r.measured_from, r.ended_at, r.phases, r.work_database, r.kept,

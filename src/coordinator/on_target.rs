@@ -26,7 +26,7 @@ use crate::{
     judgement,
     outcome::Outcome,
     pg::{libpq::Connection, passwd, session, sql, xact},
-    preflight, store,
+    preflight, statements, store,
     target::{self, On, Target},
     target_server::{
         TargetServer,
@@ -183,8 +183,16 @@ impl Run {
             copied.retain(|name, _| name.starts_with("pgfsbench.") || known.contains(name));
         }
         let workers = self.spec.workers() + FURTHER_WORKERS;
+        let mut preloaded = "pgfsbench".to_owned();
+        if xact::transaction(statements::is_loaded)? {
+            // What is seen of statements here is to be seen there; and what that costs, to be paid there.
+            let mut look = || self.look_around();
+            if server.offers(&programs.bindir, statements::EXTENSION, &mut look)? {
+                preloaded = format!("{}, {preloaded}", statements::EXTENSION);
+            }
+        }
         let mut needed = vec![
-            ("shared_preload_libraries", "pgfsbench".to_owned()),
+            ("shared_preload_libraries", preloaded),
             ("max_worker_processes", workers.to_string()),
             ("cluster_name", cluster_name(self.run_id)),
         ];

@@ -9,6 +9,17 @@ pub const TIMEOUTS: &[&str] = &[
     "transaction_timeout",
 ];
 
+/// Core's statistics views of one row about the whole server.
+pub const SHARED_STATISTICS: &[&str] = &[
+    "pg_stat_wal",
+    "pg_stat_bgwriter",
+    #[cfg(any(feature = "pg17", feature = "pg18"))]
+    "pg_stat_checkpointer",
+];
+
+/// Whether there is pg_stat_io.
+pub const HAS_STAT_IO: bool = cfg!(any(feature = "pg16", feature = "pg17", feature = "pg18"));
+
 /// Sets the handler of a signal.
 ///
 /// # Safety

@@ -1,10 +1,21 @@
 //! What can mislead about a run is provoked, and told; and is not told of a run in which it is not.
 
-use crate::common::{ending, execute, row, rows, run, server, wait_for_phase};
+use crate::common::{self, ending, execute, row, rows, run, wait_for_phase};
 use pgfsbench_tests::{LONG, SHORT, Server, wait_until};
 use postgres::{Client, NoTls};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
+
+/// With pg_stat_statements, without which every run has a finding.
+fn server(settings: &[(&str, &str)]) -> Server {
+    let loaded = ("shared_preload_libraries", "pg_stat_statements, pgfsbench");
+    let server = common::server(&[&[loaded], settings].concat());
+    execute(
+        &mut server.connect("postgres"),
+        "CREATE EXTENSION pg_stat_statements",
+    );
+    server
+}
 
 /// Without the sampler, whose findings depend on the machine's mood.
 const STEADY: &str =

@@ -20,4 +20,5 @@ mod rights;
 mod scan;
 mod smoke;
 mod space;
+mod statistics;
 mod steady;

@@ -42,6 +42,10 @@ pub struct RunFacts {
     pub checkpoints_logged: Option<bool>,
     /// The setting `log_checkpoints`.
     pub log_checkpoints: Option<bool>,
+    /// Statistics views that were reset in the measured window.
+    pub reset_views: Option<Vec<String>>,
+    /// Whether the statements of the workload are known.
+    pub statements: Option<Statements>,
     /// The setting `fsync`.
     pub fsync: Option<bool>,
     /// The setting `full_page_writes`.
@@ -102,6 +106,20 @@ impl RunFacts {
             ..Self::default()
         }
     }
+}
+
+/// Whether pg_stat_statements has told of the statements of a run, or why not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Statements {
+    /// It has.
+    Recorded,
+    /// The server has not loaded it.
+    NotLoaded,
+    /// Its extension is not in the database of pgfsbench.
+    NotCreated,
+    /// It has recorded nothing.
+    Nothing,
 }
 
 /// Where files are.

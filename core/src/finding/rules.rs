@@ -34,6 +34,7 @@ pub const ALL: &[Rule] = &[
     server::autovacuum_off,
     server::vacuums,
     server::statistics_reset,
+    server::statements_not_recorded,
     server::server_restarted,
     server::archiving,
     server::replication,

@@ -107,6 +107,8 @@ fn clean() -> RunFacts {
         checkpoints: Some(3),
         checkpoints_logged: Some(true),
         log_checkpoints: Some(true),
+        reset_views: Some(vec![]),
+        statements: Some(Statements::Recorded),
         fsync: Some(true),
         full_page_writes: Some(true),
         unlogged: Some(false),
@@ -247,6 +249,36 @@ fn log_checkpoints_off() {
     finds!({checkpoints_logged: Some(false)} => "log_checkpoints_off", Info,
         "the server did not log its checkpoints: they are only counted");
     finds_nothing!(checkpoints_logged: None, log_checkpoints: None);
+}
+
+#[test]
+fn statistics_reset() {
+    finds!({reset_views: Some(vec!["pg_stat_wal".into(), "pg_stat_io".into()])} => "statistics_reset", Warning,
+        "the server's statistics were reset in the run: pg_stat_wal, pg_stat_io");
+    finds_nothing!(reset_views: None);
+}
+
+#[test]
+fn statements_not_recorded() {
+    for (statements, why) in [
+        (Statements::NotLoaded, "pg_stat_statements is not loaded"),
+        (
+            Statements::NotCreated,
+            "extension \"pg_stat_statements\" is not in the database",
+        ),
+        (
+            Statements::Nothing,
+            "pg_stat_statements has nothing of them",
+        ),
+    ] {
+        finds!({statements: Some(statements)} => "statements_not_recorded", Info,
+            format!("the statements of the workload were not recorded: {why}"));
+    }
+    finds_nothing!(statements: None);
+    assert_eq!(
+        serde_json::to_value(Statements::NotLoaded).unwrap(),
+        "not_loaded"
+    );
 }
 
 #[test]

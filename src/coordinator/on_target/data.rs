@@ -15,6 +15,7 @@ use crate::{
     errors::{Fault, sqlstate},
     pg::libpq::Connection,
     prepared_data::{Place, Wanted},
+    statements,
     target::Target,
     target_server::TargetServer,
 };
@@ -160,7 +161,11 @@ impl Run {
             &[Some(&run_id)],
         )?;
         // It is created anew on each target: the data may be older than this build of the extension.
-        self.ask(connection, "DROP EXTENSION pgfsbench", &[])?;
+        let extensions = format!(
+            "DROP EXTENSION IF EXISTS pgfsbench, {}",
+            statements::EXTENSION
+        );
+        self.ask(connection, &extensions, &[])?;
         Ok(database)
     }
 

@@ -19,7 +19,7 @@ use crate::{
     clock,
     errors::{Fault, sqlstate},
     pg::{libpq::Connection, process, xact},
-    store,
+    statements, store,
     target_server::settings,
 };
 
@@ -196,6 +196,14 @@ impl Run {
             .hint("Take variables like PGHOSTADDR out of this server's environment."));
         }
         self.ask(connection, "CREATE EXTENSION pgfsbench", &[])?;
+        let has_statements = self.ask(connection, statements::LOADED, &[])?;
+        if has_statements == "t" {
+            let create = format!(
+                "CREATE EXTENSION IF NOT EXISTS {} SCHEMA public",
+                statements::EXTENSION
+            );
+            self.ask(connection, &create, &[])?;
+        }
         self.check_version(connection)
     }
 

@@ -1,6 +1,6 @@
 //! The server: who holds back vacuum, what runs beside, where else the WAL goes.
 
-use super::super::{Finding, RunFacts, Severity};
+use super::super::{Finding, RunFacts, Severity, Statements};
 use crate::spec::Workload;
 use crate::units::format_count;
 
@@ -91,10 +91,50 @@ fn times(n: u64) -> String {
 
 /// Figures that come from views have lost their beginning.
 pub fn statistics_reset(facts: &RunFacts) -> Option<Finding> {
-    facts.server.statistics_reset?.then(|| {
-        let hint = "Figures that come from the server's statistics are not those of the run: have nobody call pg_stat_reset_shared() meanwhile.";
-        Finding::new("statistics_reset", Severity::Warning, "the server's statistics were reset in the run", hint)
-    })
+    let views = facts.reset_views.as_ref().filter(|views| !views.is_empty());
+    let message = match views {
+        Some(views) => format!(
+            "the server's statistics were reset in the run: {}",
+            views.join(", ")
+        ),
+        None if facts.server.statistics_reset? => {
+            "the server's statistics were reset in the run".into()
+        }
+        None => return None,
+    };
+    let hint = "Figures that come from them are not known, or not those of the run: have nobody call pg_stat_reset_shared() and its like meanwhile.";
+    Some(Finding::new(
+        "statistics_reset",
+        Severity::Warning,
+        message,
+        hint,
+    ))
+}
+
+/// Nothing is wrong with such a run; it could tell more.
+pub fn statements_not_recorded(facts: &RunFacts) -> Option<Finding> {
+    let (message, hint) = match facts.statements? {
+        Statements::Recorded => return None,
+        Statements::NotLoaded => (
+            "the statements of the workload were not recorded: pg_stat_statements is not loaded",
+            "Add pg_stat_statements to shared_preload_libraries, restart, and run CREATE EXTENSION pg_stat_statements in the \
+             database of pgfsbench; servers on targets get it then, too.",
+        ),
+        Statements::NotCreated => (
+            "the statements of the workload were not recorded: extension \"pg_stat_statements\" is not in the database",
+            "Run CREATE EXTENSION pg_stat_statements in the database of pgfsbench.",
+        ),
+        Statements::Nothing => (
+            "the statements of the workload were not recorded: pg_stat_statements has nothing of them",
+            "Set pg_stat_statements.track to top and compute_query_id to auto.",
+        ),
+    };
+    Some(Finding::new(
+        "statements_not_recorded",
+        Severity::Info,
+        message,
+        hint,
+    ))
 }
 
 /// The server was started anew.

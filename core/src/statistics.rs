@@ -1,0 +1,130 @@
+//! Core's statistics views over a measured window: counters at its end less those at its start, under the names that they
+//! have in that version of the server. Whatever columns a view has: what is a number counts, but for a few.
+
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+/// A row of a view: the view, what the row is about (empty for a view of one row), and its columns.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct Row(pub String, pub String, pub Map<String, Value>);
+
+/// Numbers that do not count anything.
+const NO_COUNTERS: [&str; 2] = ["datid", "numbackends"];
+/// Numbers that stay as they are.
+const CONSTANTS: [&str; 1] = ["op_bytes"];
+/// When counters of a row were last set to 0.
+const RESET: &str = "stats_reset";
+/// How pg_stat_io calls processes like the clients.
+const CLIENTS: &str = "background worker/";
+
+/// Whether the settings that have the server take times were on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+pub struct Timing {
+    /// track_io_timing.
+    pub io: bool,
+    /// track_wal_io_timing.
+    pub wal: bool,
+}
+
+/// What the counters of a window say.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Difference {
+    /// Rows to be stored, without the run: view, object, counter, and the value, which is null when it is not known.
+    pub rows: Vec<Value>,
+    /// Views that were set to 0 meanwhile.
+    pub reset: Vec<String>,
+}
+
+/// Counters at the end of a window less those at its start. What was reset meanwhile, or whose start is not known, is not known;
+/// nor are times that nobody took: those of the clients' work by `clients`, others by `server`.
+pub fn difference(start: &[Row], end: &[Row], clients: Timing, server: Timing) -> Difference {
+    let mut difference = Difference::default();
+    for Row(view, object, columns) in end {
+        let before = start
+            .iter()
+            .find(|Row(of, about, _)| (of, about) == (view, object))
+            .map(|Row(_, _, columns)| columns);
+        let was_reset = before.is_some_and(|before| before.get(RESET) != columns.get(RESET));
+        if was_reset && !difference.reset.contains(view) {
+            difference.reset.push(view.clone());
+        }
+        let timing = match view.as_str() {
+            "pg_stat_io" if !object.starts_with(CLIENTS) => server,
+            _ => clients,
+        };
+        let counters: Vec<(&String, Option<f64>)> = columns
+            .iter()
+            .filter(|(name, _)| !NO_COUNTERS.contains(&name.as_str()))
+            .filter_map(|(name, value)| Some((name, value.as_f64()?)))
+            .map(|(name, value)| {
+                let known = !was_reset && is_taken(view, object, name, timing);
+                let before = before.and_then(|before| before.get(name)?.as_f64());
+                let change = match before {
+                    _ if CONSTANTS.contains(&name.as_str()) => Some(value),
+                    before => before.map(|before| value - before),
+                };
+                (name, change.filter(|change| known && *change >= 0.0))
+            })
+            .collect();
+        // Most of the dozens of rows of that view are about what never happens.
+        let is_idle = |(name, change): &(&String, Option<f64>)| {
+            *change == Some(0.0) || CONSTANTS.contains(&name.as_str())
+        };
+        if view == "pg_stat_io"
+            && counters
+                .iter()
+                .all(|counter| counter.1.is_none() || is_idle(counter))
+            && !was_reset
+            && before.is_some()
+        {
+            continue;
+        }
+        difference.rows.extend(counters.into_iter().map(|(name, value)| {
+            json!({"view": view, "object": object, "counter": name, "value": value})
+        }));
+    }
+    difference
+}
+
+/// Whether the server takes a time, if it is one of those that it only takes when it is told to.
+fn is_taken(view: &str, object: &str, counter: &str, timing: Timing) -> bool {
+    if !counter.ends_with("_time") {
+        return true;
+    }
+    match view {
+        "pg_stat_wal" => timing.wal,
+        "pg_stat_io" if object.contains("/wal/") => timing.wal,
+        "pg_stat_io" => timing.io,
+        "pg_stat_database" if counter.starts_with("blk_") => timing.io,
+        _ => true,
+    }
+}
+
+/// A counter of a window; None when it is not known.
+pub fn value(rows: &[Value], view: &str, counter: &str) -> Option<f64> {
+    rows.iter()
+        .find(|row| row["view"] == view && row["counter"] == counter)
+        .and_then(|row| row["value"].as_f64())
+}
+
+/// Checkpoints that began in a window because it was time, and for other reasons, by the counters of whatever version.
+pub fn checkpoints(rows: &[Value]) -> Option<(u32, u32)> {
+    let count = |names: [(&str, &str); 2]| {
+        names
+            .iter()
+            .find_map(|(view, counter)| value(rows, view, counter))
+            .map(|count| count as u32)
+    };
+    let timed = count([
+        ("pg_stat_checkpointer", "num_timed"),
+        ("pg_stat_bgwriter", "checkpoints_timed"),
+    ]);
+    let requested = count([
+        ("pg_stat_checkpointer", "num_requested"),
+        ("pg_stat_bgwriter", "checkpoints_req"),
+    ]);
+    timed.zip(requested)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,282 @@
+//! Core's statistics and pg_stat_statements over the measured window: they agree with what is known otherwise, and what is not
+//! known is NULL.
+
+use crate::common::{ending, execute, row, rows, run, server, wait_for_phase};
+use pgfsbench_tests::{LONG, wait_until};
+use postgres::Client;
+
+const SPEC: &str = r#"scale => 2, clients => 2, seed => 1, options => '{"sample": false}'"#;
+const STATEMENTS: (&str, &str) = ("shared_preload_libraries", "pg_stat_statements, pgfsbench");
+
+/// A counter of a run, as text; `NULL` when it is stored as not known, nothing when it is not stored.
+fn counter(client: &mut Client, id: &str, view: &str, counter: &str) -> String {
+    rows(
+        client,
+        &format!(
+            "SELECT coalesce(value::text, 'NULL') FROM fsbench.statistic \
+             WHERE run_id = {id} AND view = '{view}' AND object = '' AND counter = '{counter}'"
+        ),
+    )
+    .join(",")
+}
+
+fn finding(client: &mut Client, id: &str, code: &str) -> String {
+    rows(
+        client,
+        &format!(
+            "SELECT severity || ' ' || message || ' ' || hint FROM fsbench.finding WHERE run_id = {id} AND code = '{code}'"
+        ),
+    )
+    .join("\n")
+}
+
+#[test]
+fn wal_of_the_statistics_is_the_distance_in_wal_within_two_percent() {
+    let server = server(&[("track_wal_io_timing", "on"), ("max_wal_size", "4GB")]);
+    let mut client = server.connect("postgres");
+    // With a warm-up, whose work the statistics get before the window; and without one.
+    for warmup in ["2 s", "0"] {
+        let id = run(
+            &mut client,
+            &format!("{SPEC}, warmup => '{warmup}', duration => '6 s'"),
+        );
+        let facts = row(
+            &mut client,
+            &format!(
+                "SELECT abs(s.value / r.wal_bytes - 1) < 0.02, r.wal_bytes > 1000000, \
+                   track_wal_io_timing, track_io_timing, clock_read_ns BETWEEN 1 AND 100000, \
+                   (SELECT value >= r.transactions_total AND value <= r.transactions_total + 100 FROM fsbench.statistic \
+                    WHERE run_id = r.run_id AND view = 'pg_stat_database' AND counter = 'xact_commit'), \
+                   (SELECT value > 0 FROM fsbench.statistic WHERE run_id = r.run_id AND counter = 'wal_sync_time'), \
+                   (SELECT value IS NULL FROM fsbench.statistic WHERE run_id = r.run_id AND counter = 'blk_read_time'), \
+                   s.value / r.wal_bytes \
+                 FROM fsbench.result r JOIN fsbench.statistic s USING (run_id) \
+                 WHERE run_id = {id} AND s.view = 'pg_stat_wal' AND s.counter = 'wal_bytes'"
+            ),
+        );
+        assert!(
+            facts.starts_with("t|t|t|f|t|t|t|t|"),
+            "warm-up {warmup}: {facts}"
+        );
+    }
+}
+
+#[test]
+fn statistics_that_are_reset_meanwhile_are_not_known_and_that_is_told() {
+    let server = server(&[]);
+    let mut client = server.connect("postgres");
+    let id = row(
+        &mut client,
+        &format!("SELECT fsbench.start({SPEC}, warmup => '0', duration => '4 s')"),
+    );
+    wait_for_phase(&mut client, "measure");
+    wait_until("the second second has come", LONG, || {
+        let condition = "SELECT done > 1500 FROM fsbench.progress WHERE phase = 'measure'";
+        (rows(&mut client, condition) == ["t"]).then_some(())
+    });
+    execute(&mut client, "SELECT pg_stat_reset_shared('wal')");
+    assert_eq!(ending(&mut client, &id), "done||");
+    assert_eq!(
+        counter(&mut client, &id, "pg_stat_wal", "wal_bytes"),
+        "NULL"
+    );
+    assert_eq!(
+        counter(
+            &mut client,
+            &id,
+            "pg_stat_bgwriter",
+            "buffers_backend_fsync"
+        ),
+        "0"
+    );
+    let told = finding(&mut client, &id, "statistics_reset");
+    assert!(
+        told.starts_with("warning ") && told.contains(": pg_stat_wal "),
+        "{told}"
+    );
+
+    // Nobody resets: nothing is told. What a server never does is no column, and a time that nobody takes is not known.
+    let id = run(
+        &mut client,
+        &format!("{SPEC}, warmup => '0', transactions => 100"),
+    );
+    assert_eq!(finding(&mut client, &id, "statistics_reset"), "");
+    assert_eq!(
+        counter(&mut client, &id, "pg_stat_wal", "wal_sync_time"),
+        "NULL"
+    );
+    assert_ne!(
+        counter(&mut client, &id, "pg_stat_wal", "wal_bytes"),
+        "NULL"
+    );
+    assert_eq!(
+        counter(&mut client, &id, "pg_stat_checkpointer", "num_timed"),
+        ""
+    );
+}
+
+#[test]
+fn checkpoints_that_are_not_logged_are_counted_by_the_statistics() {
+    let server = server(&[("log_checkpoints", "off")]);
+    let mut client = server.connect("postgres");
+    let id = row(
+        &mut client,
+        &format!("SELECT fsbench.start({SPEC}, warmup => '0', duration => '4 s')"),
+    );
+    wait_for_phase(&mut client, "measure");
+    execute(&mut client, "CHECKPOINT");
+    assert_eq!(ending(&mut client, &id), "done||");
+    assert_eq!(
+        row(
+            &mut client,
+            &format!(
+                "SELECT checkpoints_timed, checkpoints_requested, \
+                   (SELECT value > 0 FROM fsbench.statistic WHERE run_id = r.run_id AND counter = 'buffers_checkpoint') \
+                 FROM fsbench.result r WHERE run_id = {id}"
+            )
+        ),
+        "0|1|t"
+    );
+}
+
+#[test]
+fn statements_of_the_workload_are_those_of_the_window_only() {
+    let server = server(&[STATEMENTS]);
+    let mut client = server.connect("postgres");
+    execute(
+        &mut client,
+        "CREATE SCHEMA s; CREATE EXTENSION pg_stat_statements SCHEMA s; SELECT 'of somebody else'",
+    );
+    let id = run(
+        &mut client,
+        &format!("{SPEC}, transactions => 300, warmup => '0'"),
+    );
+    assert_eq!(
+        rows(
+            &mut client,
+            &format!(
+                "SELECT concat_ws(' ', substring(query, '^\\w+'), substring(query, 'pgbench_\\w+')), calls, rows, toplevel, \
+                   min_exec_ms <= mean_exec_ms AND mean_exec_ms <= max_exec_ms AND abs(total_exec_ms / calls - mean_exec_ms) < 0.001, \
+                   wal_bytes > 0 OR query ~ '^SELECT', shared_blks_hit > 0, blk_read_ms IS NULL \
+                 FROM fsbench.statement WHERE run_id = {id} ORDER BY 1"
+            )
+        ),
+        [
+            "INSERT pgbench_history|600|600|t|t|t|t|t",
+            "SELECT pgbench_accounts|600|600|t|t|t|t|t",
+            "UPDATE pgbench_accounts|600|600|t|t|t|t|t",
+            "UPDATE pgbench_branches|600|600|t|t|t|t|t",
+            "UPDATE pgbench_tellers|600|600|t|t|t|t|t",
+        ]
+    );
+    assert_eq!(finding(&mut client, &id, "statements_not_recorded"), "");
+    // Other people's are as they were, and of the work database nothing is left.
+    assert_eq!(
+        row(
+            &mut client,
+            "SELECT count(*) FILTER (WHERE query = 'SELECT $1' AND calls = 1), \
+               count(*) FILTER (WHERE NOT EXISTS (SELECT FROM pg_database d WHERE d.oid = dbid)) FROM s.pg_stat_statements"
+        ),
+        "1|0"
+    );
+    // With a warm-up, what is done in it does not count.
+    let id = run(
+        &mut client,
+        &format!(
+            "{SPEC}, duration => '3 s', warmup => '2 s', settings => '{{\"track_io_timing\": \"on\"}}'"
+        ),
+    );
+    let facts = row(
+        &mut client,
+        &format!(
+            "SELECT count(*), bool_and(calls <= transactions_total + 100 AND calls >= transactions_total * 0.8), \
+               bool_and(blk_read_ms IS NOT NULL), bool_and(track_io_timing), min(calls), min(transactions_total) \
+             FROM fsbench.statement JOIN fsbench.result USING (run_id) WHERE run_id = {id}"
+        ),
+    );
+    assert!(facts.starts_with("5|t|t|t|"), "{facts}");
+}
+
+#[test]
+fn without_pg_stat_statements_a_run_says_how_to_have_it() {
+    let server = server(&[]);
+    let mut client = server.connect("postgres");
+    let spec = format!("{SPEC}, transactions => 50");
+    let id = run(&mut client, &spec);
+    let told = finding(&mut client, &id, "statements_not_recorded");
+    assert!(
+        told.starts_with("info ")
+            && told.contains("not loaded")
+            && told.contains("shared_preload_libraries"),
+        "{told}"
+    );
+
+    server.configure(&[STATEMENTS]);
+    server.restart();
+    let mut client = server.connect("postgres");
+    let id = run(&mut client, &spec);
+    let told = finding(&mut client, &id, "statements_not_recorded");
+    assert!(
+        told.starts_with("info ") && told.contains("CREATE EXTENSION"),
+        "{told}"
+    );
+
+    execute(&mut client, "CREATE EXTENSION pg_stat_statements");
+    let id = run(&mut client, &spec);
+    assert_eq!(finding(&mut client, &id, "statements_not_recorded"), "");
+
+    // Settings that have it record nothing.
+    server.configure(&[("pg_stat_statements.track", "none")]);
+    server.reload();
+    wait_until("the setting is in force", LONG, || {
+        (row(&mut client, "SHOW pg_stat_statements.track") == "none").then_some(())
+    });
+    let id = run(&mut client, &spec);
+    let told = finding(&mut client, &id, "statements_not_recorded");
+    assert!(
+        told.starts_with("info ") && told.contains("pg_stat_statements.track"),
+        "{told}"
+    );
+}
+
+#[test]
+fn what_a_target_server_tells_of_itself_comes_home() {
+    let server = server(&[STATEMENTS, ("log_checkpoints", "on")]);
+    let mut client = server.connect("postgres");
+    execute(&mut client, "CREATE EXTENSION pg_stat_statements");
+    let place = server.data().with_file_name("target");
+    execute(
+        &mut client,
+        &format!(
+            "COPY (SELECT 1) TO PROGRAM 'mkdir -p -m 700 {}'",
+            place.display()
+        ),
+    );
+    execute(
+        &mut client,
+        &format!(
+            "SELECT fsbench.create_target('there', directory => '{}')",
+            place.display()
+        ),
+    );
+    let id = row(
+        &mut client,
+        &format!(
+            "SELECT fsbench.start(target => 'there', {SPEC}, warmup => '0', duration => '4 s', settings => '{{\"fsync\": \"off\", \"max_wal_size\": \"32MB\", \"min_wal_size\": \"32MB\"}}')"
+        ),
+    );
+    assert_eq!(ending(&mut client, &id), "done||");
+    assert_eq!(
+        row(
+            &mut client,
+            &format!(
+                "SELECT (SELECT count(*) FROM fsbench.statement s WHERE s.run_id = r.run_id), \
+                   (SELECT count(*) FROM fsbench.checkpoint c WHERE c.run_id = r.run_id AND NOT started_before AND NOT ended_after) = complete_checkpoints, \
+                   checkpoints_logged, complete_checkpoints > 0, \
+                   (SELECT value > 0 FROM fsbench.statistic s WHERE s.run_id = r.run_id AND counter = 'wal_bytes'), clock_read_ns > 0 \
+                 FROM fsbench.result r WHERE run_id = {id}"
+            )
+        ),
+        "5|t|t|t|t|t"
+    );
+}
