@@ -284,12 +284,14 @@ pub enum Phase {
     Measure = 6,
     /// Compares the balances.
     Verify = 7,
+    /// Bulk load, index build, VACUUM and CHECKPOINT, timed.
+    Maintenance = 8,
     /// The server of the target is crashed and recovers.
-    Recovery = 8,
+    Recovery = 9,
     /// Stores the result.
-    Collect = 9,
+    Collect = 10,
     /// Drops what was made.
-    Cleanup = 10,
+    Cleanup = 11,
 }
 
 impl Phase {
@@ -304,13 +306,14 @@ impl Phase {
             "warmup",
             "measure",
             "verify",
+            "maintenance",
             "recovery",
             "collect",
             "cleanup",
         ][self as usize]
     }
 
-    const ALL: [Self; 11] = [
+    const ALL: [Self; 12] = [
         Self::Queued,
         Self::Provision,
         Self::Load,
@@ -319,6 +322,7 @@ impl Phase {
         Self::Warmup,
         Self::Measure,
         Self::Verify,
+        Self::Maintenance,
         Self::Recovery,
         Self::Collect,
         Self::Cleanup,

@@ -29,6 +29,7 @@ use crate::{
     pg::{sql, xact},
     statistics, store,
     surroundings::{self, Surroundings},
+    workload::maintenance::Step,
 };
 
 /// Under this many transactions there is no 99.9th percentile.
@@ -74,6 +75,8 @@ pub struct Seen {
     clock_read_ns: Option<f64>,
     /// Loading, vacuuming and keys.
     pub load_ms: Option<f64>,
+    /// What was timed after the window.
+    pub maintenance: Vec<Step>,
     /// The settings that decide about durability, as the clients have them before the run's own.
     durability: Option<Durability>,
     /// What else was going on.
@@ -387,6 +390,8 @@ pub fn store(
         store::insert_waits(id, &run.samples)?;
         store::insert_histogram(id, run.spec.workload.as_str(), &totals.latency)?;
         store::insert_histogram(id, "commit", &totals.commit)?;
+        let steps = run.seen.maintenance.iter().map(|step| step.to_row(id));
+        store::insert_rows("maintenance", &steps.collect::<Vec<_>>())?;
         if run.spec.rate.is_some() {
             store::insert_histogram(id, "service", &totals.service)?;
         }

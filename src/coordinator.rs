@@ -36,7 +36,7 @@ use crate::{
     recovery::{self, Left},
     statements, statistics, store,
     worker::Task,
-    workload::pgbench,
+    workload::{maintenance, pgbench},
 };
 
 /// How often the coordinator looks around when nobody wakes it.
@@ -322,6 +322,9 @@ impl Run {
             true => None,
             false => Some(self.verify()?),
         };
+        if self.spec.options.maintenance {
+            self.maintain()?;
+        }
         self.forget_statements()?;
         self.enter(Phase::Collect, 0);
         self.seen.load_ms = self.load_ms();
@@ -594,6 +597,16 @@ impl Run {
             .saturating_sub(self.spec.warmup_ms)
             .max(QUICK_MEASURE_MS);
         self.spec.bound = Bound::DurationMs(duration.min(window));
+    }
+
+    /// After the balances were compared: the bulk load is not to be among the reasons why they could differ.
+    fn maintain(&mut self) -> Result<(), Fault> {
+        self.enter(Phase::Maintenance, maintenance::STEPS.len() as u64);
+        self.have_done(Task::Maintain)?;
+        let report = self.board.run.worker.report.get();
+        self.seen.maintenance = serde_json::from_str(&report)
+            .map_err(|e| Fault::new(sqlstate::INTERNAL, format!("unreadable steps: {e}")))?;
+        Ok(())
     }
 
     fn verify(&mut self) -> Result<Balances, Fault> {

@@ -77,9 +77,22 @@ extension_sql_file!(
     requires = ["tables"]
 );
 extension_sql_file!(
+    "../sql/schema/1_maintenance.sql",
+    name = "maintenance",
+    requires = ["tables"]
+);
+extension_sql_file!(
     "../sql/schema/2_targets.sql",
     name = "targets",
-    requires = ["tables", "server", "waits", "fsync", "scan", "recovery"]
+    requires = [
+        "tables",
+        "server",
+        "waits",
+        "fsync",
+        "scan",
+        "recovery",
+        "maintenance"
+    ]
 );
 extension_sql_file!(
     "../sql/schema/3_functions.sql",

@@ -186,8 +186,16 @@ fn check_room(spec: &Spec, state: &ServerState) -> Result<(), Fault> {
     } else {
         loaded
     };
-    let minimal = state.wal_level == "minimal" || spec.options.unlogged || is_loaded;
-    let load_wal = if minimal { 0 } else { spec.data_bytes() };
+    // A run that only loads leaves it to the one that measures.
+    let loads_only = spec.stage == Stage::LoadOnly;
+    let maintenance = if loads_only {
+        0
+    } else {
+        spec.maintenance_bytes()
+    };
+    let data = data + maintenance;
+    let minimal = state.wal_level == "minimal" || spec.options.unlogged;
+    let load_wal = if minimal { 0 } else { loaded + maintenance };
     let wal = load_wal.min(state.max_wal_bytes);
     let (data_place, wal_place) = (environment::data_location(), environment::wal_location());
     let same = match (&data_place, &wal_place) {
@@ -286,8 +294,8 @@ fn check_both(what: &str, own: u64, theirs: u64) -> Result<(), Fault> {
 
 /// Tables and keys, what is added while it runs, WAL, and an empty cluster.
 fn bytes_on_target(spec: &Spec) -> u64 {
-    let data = spec.data_bytes() + spec.data_bytes() / 4;
-    let wal = spec.data_bytes().min(USUAL_WAL_BYTES);
+    let data = spec.data_bytes() + spec.data_bytes() / 4 + spec.maintenance_bytes();
+    let wal = (spec.data_bytes() + spec.maintenance_bytes()).min(USUAL_WAL_BYTES);
     data + wal + CLUSTER_BYTES
 }
 

@@ -334,6 +334,7 @@ pub const TABLES: &[Table] = &[
     Table::new("fsync", "method, writes, writers"),
     Table::new("statement", "queryid, toplevel"),
     Table::new("statistic", "view, object, counter"),
+    Table::new("maintenance", "position"),
 ];
 
 impl Table {
@@ -455,7 +456,7 @@ fn import_rows(table: &str, run_id: &str, rows: &str) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Stores rows of a table of its own workload.
+/// Stores rows of a table that only some runs have rows in.
 pub fn insert_rows(table: &str, rows: &[Value]) -> Result<(), Fault> {
     insert(table, &json_text(&rows)?)
 }

@@ -21,7 +21,7 @@ use crate::{
         session, shmem, utility, xact,
     },
     scanner, surroundings,
-    workload::{pgbench, scan},
+    workload::{maintenance, pgbench, scan},
 };
 
 /// What a worker is launched for; its argument.
@@ -44,6 +44,8 @@ pub enum Task {
     Prepare = 7,
     /// The same, and scan it.
     Scan = 8,
+    /// Bulk load, index build, VACUUM and CHECKPOINT; what each took into the task's report.
+    Maintain = 9,
 }
 
 /// The serial number of the run that this process belongs to. Written once, by it.
@@ -116,6 +118,8 @@ fn work(task: i32, board: &Board, request: &Request) -> Result<(), Fault> {
         scanner::prepare(board, &spec)
     } else if task == Task::Scan as i32 {
         scanner::scan(board, &spec)
+    } else if task == Task::Maintain as i32 {
+        maintain(board, &spec)
     } else {
         verify(board)
     }
@@ -184,5 +188,16 @@ fn verify(board: &Board) -> Result<(), Fault> {
     let tables = xact::transaction(surroundings::tables)?;
     report["tables"] = serde_json::from_str(&tables).map_err(unreadable)?;
     board.run.worker.report.set(&report.to_string());
+    Ok(())
+}
+
+fn maintain(board: &Board, spec: &Spec) -> Result<(), Fault> {
+    let steps = maintenance::carry_out(spec, |done| {
+        board.run.done.store(done, Relaxed);
+        stop_if_told(board)
+    })?;
+    let report =
+        serde_json::to_string(&steps).map_err(|e| Fault::new(sqlstate::INTERNAL, e.to_string()))?;
+    board.run.worker.report.set(&report);
     Ok(())
 }

@@ -153,6 +153,9 @@ pub struct Options {
     pub unlogged: bool,
     /// Whether a sampler runs.
     pub sample: bool,
+    /// Whether bulk load, index build, VACUUM and CHECKPOINT are timed after the measured window.
+    #[serde(skip_serializing_if = "is_default")]
+    pub maintenance: bool,
     /// How long a run on a target waits for pgfsbench-helper to be there, in milliseconds.
     #[serde(skip_serializing_if = "is_default")]
     pub wait_for_helper_ms: u64,
@@ -236,6 +239,7 @@ impl Default for Options {
             fillfactor: 100,
             unlogged: false,
             sample: true,
+            maintenance: false,
             wait_for_helper_ms: 0,
             lease_ms: 0,
             data: Data::Copied,
@@ -313,6 +317,15 @@ impl Spec {
             return payload.bytes(self.scale);
         }
         units::bytes_for_scale_at(self.scale, self.options.fillfactor)
+    }
+
+    /// Bytes of the table, and its key, that maintenance loads; 0 without.
+    pub fn maintenance_bytes(&self) -> u64 {
+        if self.options.maintenance {
+            self.data_bytes()
+        } else {
+            0
+        }
     }
 
     /// Whether it works on tables, which have to be loaded.

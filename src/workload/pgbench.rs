@@ -20,6 +20,14 @@ pub const ACCOUNTS: u64 = 100_000;
 /// Tellers per unit of scale.
 pub const TELLERS: u64 = 10;
 
+/// Its tables.
+pub const TABLES: [&str; 4] = [
+    "pgbench_branches",
+    "pgbench_tellers",
+    "pgbench_accounts",
+    "pgbench_history",
+];
+
 /// Creates and fills the tables in the current transaction. `progress` gets the accounts loaded so far.
 pub fn load(spec: &Spec, progress: impl FnMut(u64) -> Result<(), Fault>) -> Result<(), Fault> {
     let wide = spec.aid_is_bigint();
@@ -66,12 +74,47 @@ pub fn load(spec: &Spec, progress: impl FnMut(u64) -> Result<(), Fault>) -> Resu
          SELECT tid, (tid - 1) / 10 + 1, 0 FROM generate_series(1, $1::int) AS tid",
         &[Some(&(scale * TELLERS).to_string())],
     )?;
+    fill_accounts(spec, "pgbench_accounts", progress)
+}
+
+/// Creates a table like pgbench_accounts and fills it, in the current transaction; as `load` does.
+pub fn load_accounts(
+    spec: &Spec,
+    table: &str,
+    progress: impl FnMut(u64) -> Result<(), Fault>,
+) -> Result<(), Fault> {
+    let aid = if spec.aid_is_bigint() {
+        "bigint"
+    } else {
+        "int"
+    };
+    let unlogged = if spec.options.unlogged {
+        "UNLOGGED "
+    } else {
+        ""
+    };
+    let fillfactor = spec.options.fillfactor;
+    sql::write(
+        &format!(
+            "CREATE {unlogged}TABLE public.{table} (aid {aid} NOT NULL, bid int, abalance int, filler char(84)) \
+             WITH (fillfactor = {fillfactor})"
+        ),
+        &[],
+    )?;
+    fill_accounts(spec, table, progress)
+}
+
+fn fill_accounts(
+    spec: &Spec,
+    table: &str,
+    progress: impl FnMut(u64) -> Result<(), Fault>,
+) -> Result<(), Fault> {
     let accounts = Accounts {
         per_branch: ACCOUNTS,
-        rows: scale * ACCOUNTS,
-        wide,
+        rows: u64::from(spec.scale) * ACCOUNTS,
+        wide: spec.aid_is_bigint(),
     };
-    load::accounts("pgbench_accounts", accounts, progress)
+    load::accounts(table, accounts, progress)
 }
 
 /// What pgbench runs after loading, in its order, each in a transaction of its own.

@@ -13,6 +13,7 @@ mod helper;
 mod kept;
 mod lab;
 mod luck;
+mod maintenance;
 mod noticed;
 mod preload;
 mod refusals;

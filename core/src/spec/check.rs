@@ -71,6 +71,13 @@ pub fn crash(options: &Options, target: &str, asked: &Asked, facts: &Facts) -> R
     if !options.crash || asked.stage != Stage::Whole {
         return Ok(());
     }
+    if options.maintenance {
+        return Err(Refusal::argument(
+            "options \"crash\" and \"maintenance\" cannot both be given",
+        )
+        .detail("Maintenance ends with a CHECKPOINT, after which there is nothing to recover.")
+        .hint("Make two runs."));
+    }
     let hint = "Leave out the option, or give a target on a device, an image or a directory (fsbench.create_target()).";
     if target == DEFAULT_TARGET {
         return Err(

@@ -50,6 +50,7 @@ pub fn options(value: Option<&Value>, workload: Workload) -> Result<Options, Ref
             "fillfactor" => options.fillfactor = whole_number(name, value, 10, 100)? as u8,
             "unlogged" => options.unlogged = boolean(name, value)?,
             "sample" => options.sample = boolean(name, value)?,
+            "maintenance" => options.maintenance = boolean(name, value)?,
             "data" => options.data = word(name, value, &["copied", "loaded"])?,
             "cache" if workload == Workload::Scan => {
                 options.cache = word(name, value, &["warm", "shared_buffers", "cold"])?;
@@ -74,7 +75,7 @@ pub fn options(value: Option<&Value>, workload: Workload) -> Result<Options, Ref
                 return Err(
                     Refusal::argument(format!("option {} does not exist", quoted(name)))
                         .detail("Names of options are in lower case.")
-                        .hint("Known options are \"cache\", \"crash\", \"data\", \"degrees\", \"fillfactor\", \"leader\", \"lease_ms\", \"loaders\", \"methods\", \"payload\", \"readers\", \"repeats\", \"sample\", \"unlogged\", \"wait_for_helper_ms\" and \"writers\"."),
+                        .hint("Known options are \"cache\", \"crash\", \"data\", \"degrees\", \"fillfactor\", \"leader\", \"lease_ms\", \"loaders\", \"maintenance\", \"methods\", \"payload\", \"readers\", \"repeats\", \"sample\", \"unlogged\", \"wait_for_helper_ms\" and \"writers\"."),
                 );
             }
         }

@@ -41,7 +41,15 @@ impl Kind {
     /// The members of `options` that this kind takes, beside those of all.
     fn options(self) -> &'static [&'static str] {
         match self {
-            Self::Transactions => &["fillfactor", "unlogged", "sample", "data", "cache", "crash"],
+            Self::Transactions => &[
+                "fillfactor",
+                "unlogged",
+                "sample",
+                "data",
+                "cache",
+                "crash",
+                "maintenance",
+            ],
             Self::Fsync => &["methods", "writers"],
             Self::Scan => &[
                 "unlogged", "data", "cache", "degrees", "repeats", "leader", "payload", "loaders",

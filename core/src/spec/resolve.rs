@@ -89,7 +89,7 @@ pub fn resolve(asked: &Asked, facts: &Facts) -> Result<Spec, Refusal> {
         check::worker_slots(clients, kind, facts)?;
     }
 
-    let open = bound.is_none() && warmup_ms.is_none() && scale.is_none();
+    let open = bound.is_none() && warmup_ms.is_none() && scale.is_none() && !options.maintenance;
     Ok(Spec {
         target,
         workload,
