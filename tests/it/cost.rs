@@ -8,7 +8,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// Nothing but the run writes.
 const QUIET: &[(&str, &str)] = &[
@@ -31,23 +31,19 @@ fn disk(number: (u32, u32)) -> [u64; 3] {
     [field(7), field(9) * 512, field(18)]
 }
 
-fn phase(client: &mut Client) -> String {
-    rows(
-        client,
-        "SELECT phase FROM fsbench.progress WHERE status = 'running'",
-    )
-    .pop()
-    .unwrap_or_default()
-}
-
 /// What was read at four moments of a run.
 struct Bracket<T> {
     /// Before its measured window.
     before: T,
-    /// Inside of it: the first, and the last.
+    /// Inside of it, not at its very edges: a busy machine lets the sampler come late.
     inside: (T, T),
     /// After it.
     after: T,
+}
+
+fn epoch() -> f64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    now.expect("a time after 1970").as_secs_f64()
 }
 
 /// Reads again and again while a run goes on, and keeps what is surely before, in, and after its measured window.
@@ -56,37 +52,42 @@ fn bracket<T: Copy>(
     start: &str,
     mut read: impl FnMut(&mut Client) -> T,
 ) -> (String, Bracket<T>) {
+    const EDGE: f64 = 0.5;
     let run = row(client, &format!("SELECT fsbench.start({start})"));
-    let (mut before, mut last, mut inside) = (None, None, None);
+    let mut readings = Vec::new();
     let began = Instant::now();
-    loop {
+    let is_over = format!("SELECT ended_at IS NOT NULL FROM fsbench.run_log WHERE run_id = {run}");
+    let mut over = false;
+    while !over {
         assert!(began.elapsed() < LONG, "the run has no end");
-        let phase_before = phase(client);
-        let now = read(client);
-        let phase_after = phase(client);
-        match (phase_before.as_str(), phase_after.as_str()) {
-            ("measure", "measure") => {
-                let first = inside.map_or(now, |(first, _)| first);
-                inside = Some((first, now));
-            }
-            ("measure", _) => {}
-            ("warmup", "warmup") => {
-                // The phase is told a moment after the window has begun: the one before is surely before it.
-                before = last.replace(now);
-            }
-            _ if inside.is_some() => {
-                execute(client, &format!("CALL fsbench.wait({run})"));
-                let bracket = Bracket {
-                    before: before.expect("it was looked at before"),
-                    inside: inside.expect("checked"),
-                    after: now,
-                };
-                return (run, bracket);
-            }
-            _ => {}
-        }
+        over = row(client, &is_over) == "t";
+        let from = epoch();
+        let value = read(client);
+        readings.push((from, value, epoch()));
         std::thread::sleep(Duration::from_millis(10));
     }
+    let window = row(
+        client,
+        &format!(
+            "SELECT extract(epoch FROM measured_from), extract(epoch FROM measured_from) + \
+               (SELECT sum(interval_ms) / 1000 FROM fsbench.sample s WHERE s.run_id = r.run_id) \
+             FROM fsbench.result r WHERE run_id = {run} AND status = 'done'"
+        ),
+    );
+    let (from, to) = window.split_once('|').expect("two times");
+    let (from, to): (f64, f64) = (from.parse().expect("a time"), to.parse().expect("a time"));
+    let mut before = readings.iter().filter(|r| r.2 < from - EDGE);
+    let inside = |r: &&(f64, T, f64)| r.0 > from + EDGE && r.2 < to;
+    let value = |reading: Option<&(f64, T, f64)>| reading.expect("it was looked at then").1;
+    let bracket = Bracket {
+        before: value(before.next_back()),
+        inside: (
+            value(readings.iter().find(inside)),
+            value(readings.iter().rfind(inside)),
+        ),
+        after: value(readings.last()),
+    };
+    (run, bracket)
 }
 
 #[test]
@@ -152,7 +153,6 @@ fn wal_is_the_difference_of_lsns_at_start_and_end() {
     // Where nobody writes, they are equal.
     let reading = "workload => 'select-only', scale => 1, clients => 1, duration => '2 s', warmup => '1 s', seed => 1";
     let (run, seen) = bracket(&mut client, reading, lsn);
-    assert_eq!(seen.before, seen.inside.0);
     assert_eq!(seen.inside.0, seen.inside.1);
     let told = row(
         &mut client,
