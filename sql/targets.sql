@@ -47,6 +47,8 @@ SELECT fsbench.create_target('x', filesystem => 'xfs', device => '/dev/sdz', ima
 SELECT fsbench.create_target('x', filesystem => 'xfs', image_size => '1GB', mkfs_options => '-c options=/etc/passwd');
 SELECT fsbench.create_target('x', filesystem => 'xfs', image_size => '1GB', mkfs_options => '-l size=128m; reboot');
 SELECT fsbench.create_target('x', filesystem => 'xfs', image_size => '1GB', mount_options => 'suid');
+SELECT fsbench.create_target('x', filesystem => 'xfs', image_size => '1GB', mount_options => 'noatime,relatime');
+SELECT fsbench.create_target('x', filesystem => 'xfs', image_size => '1GB', mount_options => 'logbufs=2,logbufs=8');
 SELECT fsbench.create_target('x', filesystem => 'xfs', image_size => '1GB', log_device => '/dev/sdy', log_size => '64MB');
 SELECT fsbench.create_target('x', filesystem => 'xfs', image_size => '1GB', ssd_state => 'new');
 SELECT fsbench.create_target('x', filesystem => 'xfs', image_size => '1GB', block_settings => '{"sched": "none"}');
@@ -91,6 +93,9 @@ SELECT fsbench.drop_target('far');
 SELECT fsbench.create_target('x', directory => '/tmp', settings => '[]');
 SELECT fsbench.create_target('x', directory => '/tmp', settings => '{"no_such": 1}');
 SELECT fsbench.create_target('x', directory => '/tmp', settings => '{"archive_command": "true"}');
+SELECT fsbench.create_target('x', directory => '/tmp', settings => '{"shared_buffers": "much"}');
+SELECT fsbench.create_target('x', directory => '/tmp', settings => '{"wal_level": "none"}');
+SELECT fsbench.create_target('x', directory => '/tmp', settings => '{"checkpoint_timeout": 1}');
 SELECT fsbench.create_target('x', directory => '/tmp', settings => '{"shared_preload_libraries": ""}');
 SELECT fsbench.create_target('x', directory => '/tmp', settings => '{"primary_conninfo": ""}');
 SELECT fsbench.create_target('x', directory => '/tmp', settings => '{"port": 5432}');

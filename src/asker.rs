@@ -34,7 +34,9 @@ const IS_AWAITED: &str = "SELECT 1 WHERE NOT pg_try_advisory_xact_lock(hashtext(
 struct Errand {
     database: u32,
     owner: u32,
-    job: i64,
+    /// By which the job is found: its number is given by the worker, since to take one can give this session's transaction an
+    /// id, after which it may not ask again.
+    ticket: i64,
     action: String,
     target: String,
 }
@@ -44,11 +46,11 @@ impl Errand {
         let Self {
             database,
             owner,
-            job,
+            ticket,
             action,
             target,
         } = self;
-        format!("{database} {owner} {job} {action} {target}")
+        format!("{database} {owner} {ticket} {action} {target}")
     }
 
     fn parse(text: &str) -> Option<Self> {
@@ -57,7 +59,7 @@ impl Errand {
         Some(Self {
             database: next()?.parse().ok()?,
             owner: next()?.parse().ok()?,
-            job: next()?.parse().ok()?,
+            ticket: next()?.parse().ok()?,
             action: next()?.to_owned(),
             target: next()?.to_owned(),
         })
@@ -66,15 +68,12 @@ impl Errand {
 
 /// Asks the helper on behalf of this session, and waits for what comes of it. In a transaction that has not written.
 pub fn ask(owner: u32, action: &str, target: &str) -> Result<Value, Fault> {
-    let job = session::with_rights_of(owner, || {
-        let id = sql::write("SELECT nextval('fsbench.helper_job_id_seq')", &[])?;
-        sql::read(TAKE, &[id.as_deref()])?;
-        Ok::<_, Fault>(id.and_then(|id| id.parse().ok()).unwrap_or(0))
-    })?;
+    let ticket = random_ticket();
+    session::with_rights_of(owner, || sql::read(TAKE, &[Some(&ticket.to_string())]))?;
     let errand = Errand {
         database: session::database(),
         owner,
-        job,
+        ticket,
         action: action.into(),
         target: target.into(),
     };
@@ -92,7 +91,7 @@ pub fn ask(owner: u32, action: &str, target: &str) -> Result<Value, Fault> {
             }
         }
         // A worker that somebody has terminated leaves a job that is not over.
-        if let Some(outcome) = session::with_rights_of(owner, || helper_job::outcome(job))? {
+        if let Some(outcome) = session::with_rights_of(owner, || helper_job::outcome(ticket))? {
             return outcome;
         }
     }
@@ -101,9 +100,17 @@ pub fn ask(owner: u32, action: &str, target: &str) -> Result<Value, Fault> {
         "pgfsbench-helper could not be asked",
     )
     .detail(format!(
-        "The background worker that was to see job {job} of fsbench.helper_job to its end has ended {ATTEMPTS} times."
+        "The background worker that was to see a job of fsbench.helper_job to its end has ended {ATTEMPTS} times."
     ))
     .hint("See the server's log. Nobody may hold locks on the tables of fsbench, nor this transaction."))
+}
+
+/// Nobody else's.
+fn random_ticket() -> i64 {
+    let mut bits = [0; 8];
+    // Linux gives 8 bytes at once, never fewer.
+    let _ = rustix::rand::getrandom(&mut bits, rustix::rand::GetRandomFlags::empty());
+    i64::from_le_bytes(bits) & i64::MAX
 }
 
 fn no_slot() -> Fault {
@@ -129,25 +136,32 @@ fn see_to(errand: &Errand) -> Result<(), Fault> {
     process::become_undisturbed_owner(errand.owner)?;
     // The session that waits may hold a lock, and would wait for ever.
     config::apply("lock_timeout", "2s")?;
-    let mut look = || match xact::transaction(|| is_awaited(errand.job))? {
+    let mut look = || match xact::transaction(|| is_awaited(errand.ticket))? {
         true => Ok(()),
         false => Err(Fault::new(sqlstate::CANCELED, "the request was canceled")
             .detail("The session that asked for it does not wait any more.")),
     };
     // It is there when a worker before this one was terminated.
-    if xact::transaction(|| helper_job::status(errand.job))?.is_none() {
-        let begun = xact::transaction(|| request(errand)).and_then(|request| {
-            helper_job::wait_for_helper(Duration::ZERO, &mut look)?;
-            xact::transaction(|| insert(errand, &request, None))
-        });
-        if let Err(fault) = begun {
-            return xact::transaction(|| insert(errand, &json!({}), Some(&fault)));
+    let job = match xact::transaction(|| helper_job::of_ticket(errand.ticket))? {
+        Some(job) => job,
+        None => {
+            let begun = xact::transaction(|| request(errand)).and_then(|request| {
+                helper_job::wait_for_helper(Duration::ZERO, &mut look)?;
+                xact::transaction(|| insert(errand, &request, None))
+            });
+            match begun {
+                Ok(job) => job,
+                Err(fault) => {
+                    return xact::transaction(|| insert(errand, &json!({}), Some(&fault)))
+                        .map(|_| ());
+                }
+            }
         }
-    }
+    };
     // What came of it is in the row, for the one who asked.
-    let _ = helper_job::wait(errand.job, &mut look);
+    let _ = helper_job::wait(job, &mut look);
     if errand.action == "prepare" && look().is_err() {
-        let status = xact::transaction(|| helper_job::status(errand.job))?;
+        let status = xact::transaction(|| helper_job::status(job))?;
         if status.is_some_and(|status| status != "failed") {
             helper_job::queue(None, &errand.target, "release", &json!({}))?;
         }
@@ -155,8 +169,8 @@ fn see_to(errand: &Errand) -> Result<(), Fault> {
     Ok(())
 }
 
-fn is_awaited(job: i64) -> Result<bool, Fault> {
-    Ok(sql::read(IS_AWAITED, &[Some(&job.to_string())])?.is_some())
+fn is_awaited(ticket: i64) -> Result<bool, Fault> {
+    Ok(sql::read(IS_AWAITED, &[Some(&ticket.to_string())])?.is_some())
 }
 
 /// What the helper is asked for, by what is committed.
@@ -173,14 +187,15 @@ fn request(errand: &Errand) -> Result<Value, Fault> {
     }
 }
 
-fn insert(errand: &Errand, request: &Value, fault: Option<&Fault>) -> Result<(), Fault> {
+/// Gives its number.
+fn insert(errand: &Errand, request: &Value, fault: Option<&Fault>) -> Result<i64, Fault> {
     let result = fault.map(|fault| json!({"sqlstate": fault.sqlstate}).to_string());
-    sql::write(
-        "INSERT INTO fsbench.helper_job (job_id, target, action, request, status, ended_at, result, error, error_detail, error_hint) \
+    let id = sql::write(
+        "INSERT INTO fsbench.helper_job (ticket, target, action, request, status, ended_at, result, error, error_detail, error_hint) \
          VALUES ($1::bigint, $2, $3, $4::jsonb, CASE WHEN $5 IS NULL THEN 'queued' ELSE 'failed' END, \
-           CASE WHEN $5 IS NOT NULL THEN clock_timestamp() END, $5::jsonb, $6, $7, $8)",
+           CASE WHEN $5 IS NOT NULL THEN clock_timestamp() END, $5::jsonb, $6, $7, $8) RETURNING job_id",
         &[
-            Some(&errand.job.to_string()),
+            Some(&errand.ticket.to_string()),
             Some(&errand.target),
             Some(&errand.action),
             Some(&request.to_string()),
@@ -190,5 +205,5 @@ fn insert(errand: &Errand, request: &Value, fault: Option<&Fault>) -> Result<(),
             fault.and_then(|fault| fault.hint.as_deref()),
         ],
     )?;
-    Ok(())
+    helper_job::number(id)
 }

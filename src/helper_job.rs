@@ -67,8 +67,22 @@ pub fn queue(
             ],
         )
     })?;
+    number(id)
+}
+
+/// The number of a job that was inserted.
+pub fn number(id: Option<String>) -> Result<i64, Fault> {
     id.and_then(|id| id.parse().ok())
         .ok_or_else(|| Fault::new(sqlstate::INTERNAL, "a job has no number"))
+}
+
+/// The job that a session waits for by this ticket; None when there is none yet. In a transaction.
+pub fn of_ticket(ticket: i64) -> Result<Option<i64>, Fault> {
+    let id = sql::read(
+        "SELECT job_id FROM fsbench.helper_job WHERE ticket = $1::bigint",
+        &[Some(&ticket.to_string())],
+    )?;
+    Ok(id.and_then(|id| id.parse().ok()))
 }
 
 /// The version of the helper that serves this database; None when there is none. In a transaction.
@@ -265,12 +279,12 @@ pub fn status(id: i64) -> Result<Option<String>, Fault> {
     )
 }
 
-/// What came of a job, as it is committed now; None while it is not over, or not there. In a transaction.
-pub fn outcome(id: i64) -> Result<Option<Result<Value, Fault>>, Fault> {
+/// What came of the job of a ticket, as it is committed now; None while it is not over, or not there. In a transaction.
+pub fn outcome(ticket: i64) -> Result<Option<Result<Value, Fault>>, Fault> {
     let text = sql::read_latest(
         "SELECT jsonb_build_object('status', status, 'result', result, 'error', error, 'detail', error_detail, \
-           'hint', error_hint) FROM fsbench.helper_job WHERE job_id = $1::bigint AND status IN ('done', 'failed')",
-        &[Some(&id.to_string())],
+           'hint', error_hint) FROM fsbench.helper_job WHERE ticket = $1::bigint AND status IN ('done', 'failed')",
+        &[Some(&ticket.to_string())],
     )?;
     let row: Option<Row> = text
         .map(|text| serde_json::from_str(&text))

@@ -422,14 +422,18 @@ pub fn set_configuration_fingerprint(run_id: i64) -> Result<(), Fault> {
     Ok(())
 }
 
-/// A device that nobody had looked at when its target was created is known from its first run on.
+/// A device that nobody had looked at when its target was created is known from its first run on; that of the log too.
 pub fn set_device_identity(target: &str, made: &Value) -> Result<(), Fault> {
-    sql::write(
-        "UPDATE fsbench.target SET device_identity = jsonb_strip_nulls(jsonb_build_object('serial', $2::jsonb->'serial', \
-           'wwn', $2::jsonb->'wwn', 'partition_uuid', $2::jsonb->'partition_uuid', 'bytes', $2::jsonb->'device_bytes')) \
-         WHERE target = $1 AND device IS NOT NULL AND device_identity IS NULL",
-        &[Some(target), Some(&made.to_string())],
-    )?;
+    for (column, made) in [("device", made), ("log_device", &made["log"])] {
+        sql::write(
+            &format!(
+                "UPDATE fsbench.target SET {column}_identity = jsonb_strip_nulls(jsonb_build_object('serial', $2::jsonb->'serial', \
+                   'wwn', $2::jsonb->'wwn', 'partition_uuid', $2::jsonb->'partition_uuid', 'bytes', $2::jsonb->'device_bytes')) \
+                 WHERE target = $1 AND {column} IS NOT NULL AND {column}_identity IS NULL"
+            ),
+            &[Some(target), Some(&made.to_string())],
+        )?;
+    }
     Ok(())
 }
 

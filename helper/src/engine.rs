@@ -395,6 +395,8 @@ fn describe_log(on: &On, device: &Path) -> Value {
             "device": device,
             "model": facts.model,
             "serial": facts.identity.serial,
+            "wwn": facts.identity.wwn,
+            "partition_uuid": facts.identity.partition_uuid,
             "device_bytes": facts.identity.bytes,
             "held_before": facts.contents.to_string(),
         }),

@@ -25,6 +25,7 @@ CREATE TABLE fsbench.target (
     bindir               text,
     data_checksums       boolean,
     power_loss_protected boolean,
+    log_device_identity  jsonb,
     created_by           name NOT NULL DEFAULT session_user,
     created_at           timestamptz NOT NULL DEFAULT clock_timestamp()
 );
@@ -53,6 +54,7 @@ COMMENT ON COLUMN fsbench.target.settings IS 'Server settings of the target serv
 COMMENT ON COLUMN fsbench.target.bindir IS 'Directory with the PostgreSQL programs of the target server; NULL: those of this server';
 COMMENT ON COLUMN fsbench.target.data_checksums IS 'Whether the target server has data checksums; NULL: it has';
 COMMENT ON COLUMN fsbench.target.power_loss_protected IS 'Whether somebody has declared that the device keeps its cache when power is lost; NULL: nobody has said';
+COMMENT ON COLUMN fsbench.target.log_device_identity IS 'By what the device of the log is recognized, as device_identity';
 COMMENT ON COLUMN fsbench.target.created_by IS 'Role that created it';
 COMMENT ON COLUMN fsbench.target.created_at IS 'When it was created';
 
@@ -97,7 +99,8 @@ CREATE TABLE fsbench.helper_job (
     result         jsonb,
     error          text,
     error_detail   text,
-    error_hint     text
+    error_hint     text,
+    ticket         bigint
 );
 COMMENT ON TABLE fsbench.helper_job IS 'What pgfsbench-helper was asked to do, and what it did';
 COMMENT ON COLUMN fsbench.helper_job.job_id IS 'Number of the job in this database';
@@ -116,6 +119,7 @@ COMMENT ON COLUMN fsbench.helper_job.result IS 'What came of it: directory, moun
 COMMENT ON COLUMN fsbench.helper_job.error IS 'Why it failed';
 COMMENT ON COLUMN fsbench.helper_job.error_detail IS 'DETAIL of that, with the output of the program';
 COMMENT ON COLUMN fsbench.helper_job.error_hint IS 'What to do';
+COMMENT ON COLUMN fsbench.helper_job.ticket IS 'By which a session that waits for the job finds it; NULL for jobs of runs';
 
 CREATE FUNCTION fsbench._notify_helper() RETURNS trigger
     LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp

@@ -102,6 +102,17 @@ COMMENT ON COLUMN fsbench.device.node IS 'The kernel''s name, which can change a
 COMMENT ON COLUMN fsbench.device.hint IS 'What makes it usable: lines for the helper''s configuration, or what to change there';
 COMMENT ON COLUMN fsbench.device.seen_at IS 'When it was seen: by the helper at its last look, or just now';
 
+CREATE VIEW fsbench.prepared_target AS
+    SELECT p.target, p.mount_point, p.run_id, h.seen_at
+    FROM fsbench.helper_description h,
+         pg_catalog.jsonb_to_recordset(h.description -> 'prepared') AS p (target text, mount_point text, run_id bigint)
+    ORDER BY 1;
+COMMENT ON VIEW fsbench.prepared_target IS 'Targets whose filesystem the helper has made and mounted and nobody has released, as the helper saw them after its latest job';
+COMMENT ON COLUMN fsbench.prepared_target.target IS 'Target';
+COMMENT ON COLUMN fsbench.prepared_target.mount_point IS 'Where it is mounted';
+COMMENT ON COLUMN fsbench.prepared_target.run_id IS 'Run that it is prepared for; NULL: somebody has called fsbench.prepare_target()';
+COMMENT ON COLUMN fsbench.prepared_target.seen_at IS 'When the helper looked';
+
 CREATE FUNCTION fsbench.describe_devices() RETURNS SETOF fsbench.device
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
     AS $$

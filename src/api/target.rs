@@ -26,13 +26,23 @@ struct Given {
     log_size: Option<String>,
 }
 
+/// What is known of devices that are given; None where there is none, or nobody knows it.
+struct GivenDevices {
+    device: Option<Device>,
+    log_device: Option<Device>,
+}
+
 impl Given {
-    /// What is known of the device that is given now.
-    fn device(&self) -> Result<Option<Device>, Fault> {
-        match &self.row.device {
+    /// What is known of the devices that are given now.
+    fn devices(&self) -> Result<GivenDevices, Fault> {
+        let describe = |path: &Option<String>| match path {
             Some(path) => devices::describe(path),
             None => Ok(None),
-        }
+        };
+        Ok(GivenDevices {
+            device: describe(&self.row.device)?,
+            log_device: describe(&self.row.log_device)?,
+        })
     }
 
     /// As columns; what was not given is not there.
@@ -70,17 +80,19 @@ fn identity_of(device: &Device) -> Value {
 /// one that is meant for ever.
 fn complete(
     mut columns: Map<String, Value>,
-    device: Option<&Device>,
+    given: &GivenDevices,
 ) -> Result<(Row, Kind, String), Fault> {
-    if let Some(device) = device {
+    for (column, device) in [
+        ("device_identity", &given.device),
+        ("log_device_identity", &given.log_device),
+    ] {
+        let Some(device) = device else { continue };
         // What the helper has not looked at has no marks that it would read in the same way.
-        let seen = device.contents.is_some();
-        let identity = if seen {
-            identity_of(device)
-        } else {
-            Value::Null
+        let identity = match device.contents.is_some() {
+            true => identity_of(device),
+            false => Value::Null,
         };
-        columns.insert("device_identity".into(), identity);
+        columns.insert(column.into(), identity);
     }
     let row: Row = serde_json::from_value(Value::Object(columns))
         .map_err(|e| Fault::new(sqlstate::INTERNAL, format!("unreadable target: {e}")))?;
@@ -98,7 +110,7 @@ fn complete(
 /// All columns that a caller decides.
 const COLUMNS: &str = "kind, filesystem, device, device_identity, image_size_bytes, image_sparse, log_device, \
     log_size_bytes, directory, mount_point, connection, mkfs_options, mount_options, pool_properties, dataset_properties, \
-    ssd_state, block_settings, kernel_settings, drop_caches, settings, bindir, data_checksums, power_loss_protected";
+    ssd_state, block_settings, kernel_settings, drop_caches, settings, bindir, data_checksums, power_loss_protected, log_device_identity";
 
 #[allow(clippy::too_many_arguments)]
 #[pg_extern(sql = false)]
@@ -161,8 +173,8 @@ fn fsbench_create_target(
                 .into(),
         );
     }
-    let device = given.device()?;
-    let (row, kind, json) = complete(given.columns()?, device.as_ref())?;
+    let devices = given.devices()?;
+    let (row, kind, json) = complete(given.columns()?, &devices)?;
     sql::write(
         &format!(
             "INSERT INTO fsbench.target (target, {COLUMNS}) \
@@ -170,7 +182,7 @@ fn fsbench_create_target(
         ),
         &[Some(&json)],
     )?;
-    tell(&row, kind, device.as_ref());
+    tell(&row, kind, devices.device.as_ref());
     Ok(name)
 }
 
@@ -301,9 +313,18 @@ fn fsbench_alter_target(
     for argument in reset.into_iter().flatten() {
         take_back(&mut columns, &argument)?;
     }
-    let device = given.device()?;
+    let devices = given.devices()?;
+    // Of another device nothing is known by what the one before was recognized.
+    for (column, is_given) in [
+        ("device_identity", given.row.device.is_some()),
+        ("log_device_identity", given.row.log_device.is_some()),
+    ] {
+        if is_given {
+            columns.insert(column.into(), Value::Null);
+        }
+    }
     columns.extend(given.columns()?);
-    let (_, _, json) = complete(columns, device.as_ref())?;
+    let (_, _, json) = complete(columns, &devices)?;
     sql::write(
         &format!(
             "UPDATE fsbench.target t SET ({COLUMNS}) = (SELECT {COLUMNS} \
@@ -322,7 +343,13 @@ fn take_back(columns: &mut Map<String, Value>, argument: &str) -> Result<(), Fau
         other => other,
     };
     let is_one = columns.contains_key(column)
-        && !["target", "mount_point", "device_identity"].contains(&column);
+        && ![
+            "target",
+            "mount_point",
+            "device_identity",
+            "log_device_identity",
+        ]
+        .contains(&column);
     if !is_one {
         return Err(invalid(format!(
             "{} is no argument that can be reset",
@@ -332,8 +359,8 @@ fn take_back(columns: &mut Map<String, Value>, argument: &str) -> Result<(), Fau
         .hint("See the columns of fsbench.target."));
     }
     columns.insert(column.into(), Value::Null);
-    if column == "device" {
-        columns.insert("device_identity".into(), Value::Null);
+    if ["device", "log_device"].contains(&column) {
+        columns.insert(format!("{column}_identity"), Value::Null);
     }
     Ok(())
 }

@@ -30,6 +30,25 @@ pub fn check(name: &str, value: &str) -> Result<(), Fault> {
     set(name, value, pg_sys::GucAction::GUC_ACTION_SET, false)
 }
 
+/// PostgreSQL's own error when a server of this version would not start with that in its configuration file. Changes nothing.
+pub fn check_of_server(name: &str, value: &str) -> Result<(), Fault> {
+    let (name, value) = (c_string(name)?, c_string(value)?);
+    // SAFETY: the texts live until the call returns. Nothing is set, only checked; as the postmaster would, so that settings
+    // of the whole server can be.
+    xact::catch(|| unsafe {
+        pg_sys::set_config_option(
+            name.as_ptr(),
+            value.as_ptr(),
+            pg_sys::GucContext::PGC_POSTMASTER,
+            pg_sys::GucSource::PGC_S_TEST,
+            pg_sys::GucAction::GUC_ACTION_SET,
+            false,
+            PgLogLevel::ERROR as i32,
+            false,
+        );
+    })
+}
+
 /// Sets it in this process, with the rights of a superuser: it has been checked before.
 pub fn apply(name: &str, value: &str) -> Result<(), Fault> {
     let set = xact::catch(|| set(name, value, pg_sys::GucAction::GUC_ACTION_SET, true));

@@ -69,6 +69,7 @@ pub struct Row {
     pub bindir: Option<String>,
     pub data_checksums: Option<bool>,
     pub power_loss_protected: Option<bool>,
+    pub log_device_identity: Option<Value>,
 }
 
 impl Row {
@@ -229,7 +230,7 @@ impl Row {
             }
         };
         let log = match (&self.log_device, self.log_size_bytes) {
-            (Some(path), _) => Some(device(path, None)),
+            (Some(path), _) => Some(device(path, self.log_device_identity.as_ref())),
             (None, Some(bytes)) => Some(json!({"image": {"bytes": bytes}})),
             (None, None) => None,
         };

@@ -6,7 +6,10 @@ use pgfsbench_core::refusal::quoted;
 use serde_json::Value;
 
 use super::invalid;
-use crate::{errors::Fault, pg::sql};
+use crate::{
+    errors::Fault,
+    pg::{config, sql},
+};
 
 /// Parts of the names of settings that name programs, libraries or other servers, or that pgfsbench sets itself.
 const REFUSED_PARTS: [&str; 12] = [
@@ -36,7 +39,7 @@ const REFUSED: [&str; 7] = [
     "shared_preload_libraries",
 ];
 
-/// Settings of the server, as text.
+/// Settings of the server, as text. With `known_here` names and values have to be those of this version.
 pub fn check(settings: &Value, known_here: bool) -> Result<BTreeMap<String, String>, Fault> {
     let wrong = |message: String, detail: &str| {
         Err(invalid(message)
@@ -106,6 +109,12 @@ pub fn check(settings: &Value, known_here: bool) -> Result<BTreeMap<String, Stri
                 ),
                 "It would break the configuration file.",
             );
+        }
+        if known_here {
+            config::check_of_server(&lower, &text).map_err(|fault| match fault.hint {
+                Some(_) => fault,
+                None => fault.hint("See min_val, max_val, unit and enumvals of pg_settings."),
+            })?;
         }
         checked.insert(lower, text);
     }

@@ -482,3 +482,92 @@ fn devices_are_shown_as_the_helper_sees_them() {
     );
     assert_nobody_asks(&mut client);
 }
+
+#[test]
+fn whoever_asks_twice_in_one_transaction_is_answered_twice() {
+    let Some((bench, _serving, mut client)) =
+        served("whoever_asks_twice_in_one_transaction_is_answered_twice")
+    else {
+        return;
+    };
+    let jobs = "SELECT count(*) FROM fsbench.helper_job WHERE action = 'plan' AND status = 'done'";
+    // The first number that is taken from a sequence after a checkpoint is logged, by a transaction that has an id then.
+    execute(&mut client, "CHECKPOINT; BEGIN");
+    for _ in 0..2 {
+        assert!(rows(&mut client, "SELECT * FROM fsbench.plan('t')").len() > 10);
+    }
+    execute(&mut client, "COMMIT");
+    assert_eq!(row(&mut client, jobs), "2");
+    bench.lab.assert_nothing_left();
+}
+
+#[test]
+fn what_is_prepared_is_to_be_seen() {
+    let Some((bench, _serving, mut client)) = served("what_is_prepared_is_to_be_seen") else {
+        return;
+    };
+    let prepared = "SELECT target, mount_point, run_id, seen_at <= clock_timestamp() FROM fsbench.prepared_target";
+    let seen = |client: &mut Client, wanted: &[String]| {
+        wait_until("the helper has looked", LONG, || {
+            (rows(client, prepared) == wanted).then_some(())
+        });
+    };
+    seen(&mut client, &[]);
+    execute(&mut client, PREPARE);
+    let mount_point = bench.lab.path("mnt/bench@t").display().to_string();
+    seen(&mut client, &[format!("t|{mount_point}||t")]);
+    execute(&mut client, "SELECT fsbench.release_target('t')");
+    seen(&mut client, &[]);
+}
+
+#[test]
+fn the_device_of_a_log_is_known_again_like_any_other() {
+    let test = "the_device_of_a_log_is_known_again_like_any_other";
+    let Some(bench) = Bench::with_extension(test, &[]) else {
+        return;
+    };
+    let lab = &bench.lab;
+    let file = lab.path("logdisk");
+    let sized = |megabytes: u64| {
+        let file = std::fs::File::create(&file).expect("a file");
+        file.set_len(megabytes << 20).expect("its size");
+    };
+    sized(100);
+    let path = file.display().to_string();
+    let log = system("losetup", &["--find", "--show", &path]);
+    let line = format!("[[device]]\npath = {log:?}\n");
+    lab.configure(&format!("{}{line}", bench.usual("postgres")));
+    let mut client = bench.client();
+    let create = format!(
+        "SELECT fsbench.create_target('t', filesystem => 'ext4', image_size => '320MB', log_device => '{log}')"
+    );
+    let identity = "SELECT log_device_identity FROM fsbench.target WHERE target = 't'";
+    // Before anybody has looked at it, it is known from its first use on.
+    execute(&mut client, &create);
+    assert_eq!(row(&mut client, identity), "");
+    execute(&mut client, "SELECT fsbench.drop_target('t')");
+    let _serving = bench.serve_now();
+    execute(&mut client, &create);
+    assert_eq!(row(&mut client, identity), "{\"bytes\": 104857600}");
+    execute(&mut client, PREPARE);
+    execute(&mut client, "SELECT fsbench.release_target('t')");
+    // Another disk at the same place is not erased.
+    sized(200);
+    system("losetup", &["--set-capacity", &log]);
+    let words = ["bytes", "104857600"];
+    let refusal = refusal(&mut client, PREPARE);
+    let said = format!("{} {:?}", refusal.message(), refusal.detail());
+    for word in words {
+        assert!(said.contains(word), "no {word} in {said}");
+    }
+    // Whoever means it says so.
+    execute(
+        &mut client,
+        &format!("SELECT fsbench.alter_target('t', log_device => '{log}')"),
+    );
+    execute(&mut client, "SELECT fsbench.describe_devices()");
+    execute(&mut client, PREPARE);
+    execute(&mut client, "SELECT fsbench.release_target('t')");
+    system("losetup", &["-d", &log]);
+    bench.lab.assert_nothing_left();
+}
