@@ -5,6 +5,7 @@ mod checkpoints;
 mod common;
 mod cost;
 mod cron;
+mod disks;
 mod dump;
 mod environment;
 mod findings;

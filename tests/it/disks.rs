@@ -1,0 +1,147 @@
+//! Figures of devices that are not simply one disk: a partition, and a filesystem on several.
+
+use crate::common::{row, run, server_in};
+use pgfsbench_tests::{program, server_owner, skip};
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use tempfile::TempDir;
+
+const SHORT_RUN: &str = "scale => 1, clients => 1, transactions => 300, warmup => '0', seed => 1";
+
+/// Loop devices and what is mounted from them; all gone when it is dropped.
+struct Disks {
+    place: TempDir,
+    loops: Vec<String>,
+    /// A device node that was made for want of one.
+    node: Option<PathBuf>,
+}
+
+fn must(command: &mut Command) -> String {
+    let output = command.output().expect("it runs");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{command:?}: {said}");
+    String::from_utf8_lossy(&output.stdout).trim().to_owned()
+}
+
+impl Disks {
+    /// So many of 700 MB; None, and the test is skipped, where this machine cannot.
+    fn new(test: &str, count: usize, programs: &[&str]) -> Option<Self> {
+        if server_owner().is_none() || !Path::new("/dev/loop-control").exists() {
+            skip(test, "needs root and loop devices");
+            return None;
+        }
+        if let Some(missing) = programs.iter().find(|name| program(name).is_none()) {
+            skip(test, &format!("there is no {missing}"));
+            return None;
+        }
+        let place = TempDir::with_prefix_in("pgfsbench-disks.", "/tmp").expect("a directory");
+        std::os::unix::fs::chown(place.path(), server_owner(), None).expect("chown");
+        fs::create_dir(place.path().join("mnt")).expect("a directory");
+        let mut disks = Self {
+            place,
+            loops: Vec::new(),
+            node: None,
+        };
+        for number in 0..count {
+            let image = disks.place.path().join(format!("image{number}"));
+            let file = File::create(&image).expect("a file");
+            file.set_len(700 << 20).expect("room");
+            let device = must(
+                Command::new("losetup")
+                    .args(["--find", "--show"])
+                    .arg(&image),
+            );
+            disks.loops.push(device);
+        }
+        Some(disks)
+    }
+
+    fn mounted(&self, device: &str) -> PathBuf {
+        let directory = self.place.path().join("mnt");
+        must(Command::new("mount").arg(device).arg(&directory));
+        let _ = fs::remove_dir(directory.join("lost+found"));
+        std::os::unix::fs::chown(&directory, server_owner(), None).expect("chown");
+        directory
+    }
+
+    /// A partition that takes most of the first disk.
+    fn partition(&mut self) -> String {
+        let disk = self.loops[0].clone();
+        must(Command::new("addpart").args([&disk, "1", "2048", "1400000"]));
+        let partition = format!("{disk}p1");
+        if !Path::new(&partition).exists() {
+            let name = disk.trim_start_matches("/dev/");
+            let number = fs::read_to_string(format!("/sys/block/{name}/{name}p1/dev"));
+            let number = number.expect("the partition has a number");
+            let (major, minor) = number.trim().split_once(':').expect("two numbers");
+            must(Command::new("mknod").args([&partition, "b", major, minor]));
+            self.node = Some(partition.clone().into());
+        }
+        partition
+    }
+}
+
+impl Drop for Disks {
+    fn drop(&mut self) {
+        let quietly = |command: &mut Command| {
+            let _ = command.output();
+        };
+        quietly(
+            Command::new("umount")
+                .arg("--lazy")
+                .arg(self.place.path().join("mnt")),
+        );
+        for device in &self.loops {
+            quietly(Command::new("delpart").args([device, "1"]));
+            quietly(Command::new("losetup").args(["--detach", device]));
+        }
+        if let Some(node) = &self.node {
+            let _ = fs::remove_file(node);
+        }
+    }
+}
+
+#[test]
+fn a_partition_has_its_own_figures_and_the_flushes_of_its_disk() {
+    let test = "a_partition_has_its_own_figures_and_the_flushes_of_its_disk";
+    let Some(mut disks) = Disks::new(test, 1, &["addpart", "mkfs.ext4"]) else {
+        return;
+    };
+    let partition = disks.partition();
+    must(Command::new("mkfs.ext4").arg("-q").arg(&partition));
+    let server = server_in(&disks.mounted(&partition), None, &[]);
+    let mut client = server.connect("postgres");
+    let run = run(&mut client, SHORT_RUN);
+    let told = format!(
+        "SELECT device_write_bytes > 0, device_flushes > 0, flushes_per_transaction BETWEEN 0.5 AND 3 \
+         FROM fsbench.result WHERE run_id = {run}"
+    );
+    assert_eq!(row(&mut client, &told), "t|t|t");
+}
+
+#[test]
+fn a_filesystem_on_several_devices_has_no_figures_of_one_of_them() {
+    let test = "a_filesystem_on_several_devices_has_no_figures_of_one_of_them";
+    let Some(disks) = Disks::new(test, 2, &["mkfs.btrfs"]) else {
+        return;
+    };
+    let filesystems = fs::read_to_string("/proc/filesystems").expect("filesystems");
+    if !filesystems.contains("btrfs") {
+        return skip(test, "the kernel has no btrfs");
+    }
+    must(
+        Command::new("mkfs.btrfs")
+            .args(["-q", "-f"])
+            .args(&disks.loops),
+    );
+    let server = server_in(&disks.mounted(&disks.loops[0]), None, &[]);
+    let mut client = server.connect("postgres");
+    let run = run(&mut client, SHORT_RUN);
+    let told = format!(
+        "SELECT num_nulls(device_read_bytes, device_write_bytes, device_flushes), \
+           (SELECT bool_and(device_writes IS NULL AND cpu_idle_percent IS NOT NULL) FROM fsbench.sample s WHERE s.run_id = r.run_id) \
+         FROM fsbench.result r WHERE run_id = {run}"
+    );
+    assert_eq!(row(&mut client, &told), "3|t");
+}
