@@ -298,10 +298,8 @@ fn a_worker_that_dies_fails_the_run_and_leaves_nothing() {
     ] {
         let id = row(
             &mut client,
-            &format!(
-                "SELECT fsbench.start(workload => 'scan', scale => 10, options => '{{\"degrees\": [1, 2], \"repeats\": 1000, \
-                   \"loaders\": 2, \"unlogged\": true, \"readers\": []}}')"
-            ),
+            "SELECT fsbench.start(workload => 'scan', scale => 10, options => '{\"degrees\": [1, 2], \"repeats\": 1000, \
+               \"loaders\": 2, \"unlogged\": true, \"readers\": []}')",
         );
         wait_for_phase(&mut client, phase);
         wait_until("one is terminated", LONG, || {
