@@ -38,7 +38,8 @@ INSERT INTO fsbench.helper_description VALUES (false, 'infinity', '', '{}');
 -- The doctor works all the same.
 SELECT item, state FROM fsbench.doctor() WHERE subject = 'helper';
 SELECT item FROM fsbench.doctor() WHERE subject = 'filesystem';
-SELECT item, state FROM fsbench.doctor() WHERE item IN ('preload', 'extension', 'archiving', 'fsync', 'worker slots');
+SELECT item, state FROM fsbench.doctor() WHERE item IN ('preload', 'extension', 'archiving', 'fsync', 'worker slots',
+    'log_checkpoints', 'autovacuum', 'checkpoints', 'old transactions', 'kind');
 SELECT count(*) FROM fsbench.doctor()
 WHERE state NOT IN ('ok', 'info', 'warning', 'missing') OR (state = 'ok') <> (hint IS NULL) OR detail IS NULL;
 

@@ -1,7 +1,11 @@
 //! What else was going on while a run was measured: in the server, on the machine, on the disk. What cannot be found out is
 //! left out, and never an error.
 
-use std::fs;
+use std::{
+    fs,
+    sync::atomic::Ordering::Acquire,
+    time::{Duration, Instant},
+};
 
 use pgfsbench_core::{
     finding::{FlushFacts, MachineFacts, ServerFacts, StorageFacts},
@@ -16,7 +20,7 @@ use crate::{
     environment::{self, Location, ThisMachine},
     errors::Fault,
     flush_probe,
-    pg::{sql, xact},
+    pg::{process, shmem, sql, xact},
 };
 
 /// The kernel's own threads are children of this process.
@@ -66,6 +70,7 @@ struct Machine {
     throttled: Option<u64>,
     busy_ticks: Option<(u64, u64)>,
     known_ticks: Option<u64>,
+    sampler_ticks: Option<u64>,
     has_lazy_init: Option<bool>,
     free_bytes: Option<u64>,
     is_resyncing: Option<bool>,
@@ -88,6 +93,7 @@ impl Machine {
                 .and_then(|text| parse_busy_ticks(&text)),
             // Without the kernel's threads, their work for the run would be somebody else's.
             known_ticks: sees_kernel.then(|| known_ticks(&processes)),
+            sampler_ticks: sampler_ticks(&processes),
             has_lazy_init: sees_kernel
                 .then(|| processes.iter().any(|(_, member)| member.name == LAZY_INIT)),
             free_bytes: data
@@ -102,6 +108,42 @@ impl Machine {
             }),
         }
     }
+}
+
+/// What the machine does in some time: shares of all processors, 0 to 1.
+pub struct Load {
+    /// In programs.
+    pub busy: f64,
+    /// In programs that are none of this server; None where that cannot be told.
+    pub others: Option<f64>,
+}
+
+/// Looks at the machine for that long.
+pub fn load(time: Duration) -> Option<Load> {
+    let ticks = || {
+        let text = fs::read_to_string("/proc/stat").ok()?;
+        parse_busy_ticks(&text)
+    };
+    let known = || {
+        let processes = processes();
+        let mut all = processes.iter();
+        all.any(|(pid, member)| (*pid, member.name.as_str()) == KTHREADD)
+            .then(|| known_ticks(&processes))
+    };
+    let (before, known_before) = (ticks()?, known());
+    let until = Instant::now() + time;
+    while let Some(left) = until.checked_duration_since(Instant::now()) {
+        process::wait(left);
+    }
+    let (after, known_after) = (ticks()?, known());
+    let all = after.1.checked_sub(before.1).filter(|&all| all > 0)? as f64;
+    let busy = after.0.saturating_sub(before.0);
+    let known = known_after.zip(known_before);
+    let known = known.map(|(after, before)| after.saturating_sub(before));
+    Some(Load {
+        busy: busy as f64 / all,
+        others: known.map(|known| busy.saturating_sub(known) as f64 / all),
+    })
 }
 
 fn processes() -> Vec<(i32, Member)> {
@@ -123,6 +165,13 @@ fn known_ticks(processes: &[(i32, Member)]) -> u64 {
         _ => 0,
     });
     ticks.sum()
+}
+
+fn sampler_ticks(processes: &[(i32, Member)]) -> Option<u64> {
+    let sampler = shmem::board()?.run.sampler.pid.load(Acquire);
+    let mut all = processes.iter();
+    let (_, member) = all.find(|(pid, _)| *pid == sampler && sampler != 0)?;
+    Some(member.ticks)
 }
 
 /// What is seen around a run.
@@ -222,12 +271,18 @@ impl Surroundings {
         let Some((start, Some(end))) = &self.machine else {
             return MachineFacts::default();
         };
+        let window = start
+            .busy_ticks
+            .zip(end.busy_ticks)
+            .map(|(start, end)| (end.0.saturating_sub(start.0), end.1.saturating_sub(start.1)));
+        let window = window.filter(|(_, all)| *all > 0);
+        let passed =
+            |ticks: fn(&Machine) -> Option<u64>| Some(ticks(end)?.saturating_sub(ticks(start)?));
         let others = || {
-            let (busy, all) = (start.busy_ticks?, end.busy_ticks?);
-            let known = end.known_ticks?.saturating_sub(start.known_ticks?);
-            let (busy, all) = (all.0.saturating_sub(busy.0), all.1.saturating_sub(busy.1));
-            (all > 0).then(|| busy.saturating_sub(known) as f64 / all as f64)
+            let (busy, all) = window?;
+            Some(busy.saturating_sub(passed(|m| m.known_ticks)?) as f64 / all as f64)
         };
+        let sampler = || Some(passed(|m| m.sampler_ticks)? as f64 / window?.1 as f64);
         MachineFacts {
             mhz: start.mhz,
             mhz_at_end: end.mhz,
@@ -236,6 +291,7 @@ impl Surroundings {
                 .zip(start.throttled)
                 .map(|(end, start)| end.saturating_sub(start)),
             cpu_others: others(),
+            cpu_sampler: sampler(),
             ..MachineFacts::default()
         }
     }

@@ -214,7 +214,7 @@ COMMENT ON FUNCTION fsbench._describe IS 'Has the helper look at its devices aga
 CREATE FUNCTION fsbench.doctor() RETURNS TABLE (subject text, item text, state text, detail text, hint text)
     LANGUAGE c VOLATILE PARALLEL UNSAFE ROWS 40
     AS 'MODULE_PATHNAME', 'fsbench_doctor_wrapper';
-COMMENT ON FUNCTION fsbench.doctor IS 'What benchmarks need and what of it is here: the server, the helper, each filesystem. state is ok, info, warning (it works, and can mislead or be refused) or missing (it does not work); hint says what to do. Works without the helper too';
+COMMENT ON FUNCTION fsbench.doctor IS 'What benchmarks need and what of it is here, and what findings would tell of it: the server, the machine (which is looked at for a second), the helper, each filesystem. state is ok, info, warning (it works, and can mislead or be refused) or missing (it does not work); hint says what to do. Works without the helper too';
 
 CREATE FUNCTION fsbench.judge(run_id bigint) RETURNS TABLE (code text, severity text, message text, hint text)
     LANGUAGE c STRICT VOLATILE PARALLEL UNSAFE ROWS 10

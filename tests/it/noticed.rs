@@ -186,6 +186,57 @@ fn flushes_are_timed_before_and_after_and_nothing_is_left_of_that() {
 }
 
 #[test]
+fn the_doctor_sees_beforehand_what_would_be_found() {
+    let server = server(&[
+        ("autovacuum", "off"),
+        ("log_checkpoints", "off"),
+        ("max_wal_size", "64MB"),
+    ]);
+    let mut client = server.connect("postgres");
+    let mut said = || {
+        rows(
+            &mut client,
+            "SELECT item || ' ' || state FROM fsbench.doctor() \
+             WHERE item IN ('autovacuum', 'log_checkpoints', 'checkpoints', 'old transactions') ORDER BY item",
+        )
+    };
+    assert_eq!(
+        said(),
+        [
+            "autovacuum warning",
+            "checkpoints info",
+            "log_checkpoints warning",
+            "old transactions ok"
+        ]
+    );
+    let mut writer = server.connect("postgres");
+    execute(&mut writer, "BEGIN; SELECT pg_current_xact_id()");
+    let mut other = server.connect("postgres");
+    execute(
+        &mut other,
+        "CREATE PROCEDURE burn() LANGUAGE plpgsql AS $$ BEGIN FOR i IN 1..10010 LOOP PERFORM pg_current_xact_id(); COMMIT; END LOOP; END $$; \
+         SET synchronous_commit = off",
+    );
+    execute(&mut other, "CALL burn()");
+    execute(&mut other, "ALTER SYSTEM SET autovacuum = on");
+    execute(&mut other, "ALTER SYSTEM SET log_checkpoints = on");
+    execute(&mut other, "ALTER SYSTEM SET max_wal_size = '16GB'");
+    server.reload();
+    wait_until("the settings are in force", LONG, || {
+        (row(&mut other, "SHOW max_wal_size") == "16GB").then_some(())
+    });
+    assert_eq!(
+        said(),
+        [
+            "autovacuum ok",
+            "checkpoints ok",
+            "log_checkpoints ok",
+            "old transactions warning"
+        ]
+    );
+}
+
+#[test]
 fn a_server_in_memory_is_told_and_has_no_device() {
     let test = "a_server_in_memory_is_told_and_has_no_device";
     let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();

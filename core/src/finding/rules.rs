@@ -64,6 +64,7 @@ pub const ALL: &[Rule] = &[
     machine::cpu_saturated,
     machine::steal,
     machine::noisy_neighbour,
+    machine::observer_effect,
     machine::memory_pressure,
     machine::throttled,
     machine::governor,

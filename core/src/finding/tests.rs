@@ -70,6 +70,8 @@ fn machine() -> MachineFacts {
         cpu_idle: Some(0.3),
         cpu_iowait: Some(0.3),
         cpu_steal: Some(0.0),
+        cpu_clients: Some(0.2),
+        cpu_sampler: Some(0.001),
         cpu_others: Some(0.01),
         memory_pressure: Some(0.0),
         dirty_bytes_limit: Some(0),

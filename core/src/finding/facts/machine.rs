@@ -24,6 +24,10 @@ pub struct MachineFacts {
     pub cpu_iowait: Option<f64>,
     /// Taken away by the host.
     pub cpu_steal: Option<f64>,
+    /// Used by the clients.
+    pub cpu_clients: Option<f64>,
+    /// Used by the sampler, which measures all this.
+    pub cpu_sampler: Option<f64>,
     /// Used by processes that are none of the server.
     pub cpu_others: Option<f64>,
     /// Share of the time in which something waited for memory.

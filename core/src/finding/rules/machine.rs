@@ -12,6 +12,8 @@ const SATURATED: f64 = 0.05;
 const STEAL: f64 = 0.02;
 /// Time of the processors that others have used.
 const NEIGHBOURS: f64 = 0.10;
+/// Time of the processors that measuring may take.
+const OBSERVER: f64 = 0.01;
 /// Time in which something waited for memory.
 const MEMORY: f64 = 0.05;
 /// By how much the clock of the processors may change.
@@ -26,7 +28,9 @@ pub fn cpu_saturated(facts: &RunFacts) -> Option<Finding> {
     let machine = &facts.machine;
     let idle = machine.cpu_idle? + machine.cpu_iowait.unwrap_or(0.0);
     (idle < SATURATED).then(|| {
-        let message = format!("the processors were idle or waiting for storage in {} of the time", percent(idle));
+        let clients = machine.cpu_clients;
+        let clients = clients.map_or(String::new(), |share| format!("; the clients took {} of it", percent(share)));
+        let message = format!("the processors were idle or waiting for storage in {} of the time{clients}", percent(idle));
         let hint = "It is them that were measured, not the storage: use data beyond RAM, fewer clients, or a rate.";
         Finding::new("cpu_saturated", Severity::Warning, message, hint)
     })
@@ -38,6 +42,15 @@ pub fn steal(facts: &RunFacts) -> Option<Finding> {
         let message = format!("the host took {} of the processors' time away", percent(steal));
         let hint = "Other virtual machines, or a limit of this one, slow it down: run it again at another time.";
         Finding::new("steal", Severity::Warning, message, hint)
+    })
+}
+
+pub fn observer_effect(facts: &RunFacts) -> Option<Finding> {
+    let sampler = facts.machine.cpu_sampler?;
+    (sampler > OBSERVER).then(|| {
+        let message = format!("the sampler used {} of the processors' time", percent(sampler));
+        let hint = "What is measured is slowed down by the measuring: compare with a run with options => '{\"sample\": false}'.";
+        Finding::new("observer_effect", Severity::Warning, message, hint)
     })
 }
 

@@ -17,13 +17,15 @@ macro_rules! nothing_with {
 #[test]
 fn processors_that_were_busy_or_taken_away() {
     with!({cpu_idle: Some(0.01), cpu_iowait: Some(0.02)} => "cpu_saturated", Warning,
-        "the processors were idle or waiting for storage in 3.0 % of the time");
+        "the processors were idle or waiting for storage in 3.0 % of the time; the clients took 20.0 % of it");
     nothing_with!(cpu_idle: Some(0.01), cpu_iowait: Some(0.5));
     nothing_with!(cpu_idle: None, cpu_iowait: None);
     with!({cpu_steal: Some(0.07)} => "steal", Warning, "the host took 7.0 % of the processors' time away");
     with!({cpu_others: Some(0.25)} => "noisy_neighbour", Warning,
         "processes that are none of the server used 25.0 % of the processors' time");
     nothing_with!(cpu_steal: None, cpu_others: None);
+    with!({cpu_sampler: Some(0.04)} => "observer_effect", Warning, "the sampler used 4.0 % of the processors' time");
+    nothing_with!(cpu_sampler: None);
 }
 
 #[test]

@@ -1,0 +1,182 @@
+//! The helper: whether it is there, and what it may use.
+
+use pgfsbench_core::units::format_bytes;
+use serde::Deserialize;
+
+use super::{
+    super::guard,
+    report::{INFO, Line, MISSING, OK, Report, WARNING},
+};
+use crate::{errors::Fault, helper_job, pg::sql};
+
+/// What the helper has published.
+#[derive(Deserialize)]
+pub struct Description {
+    #[serde(default)]
+    loop_devices: bool,
+    #[serde(default)]
+    devices: Vec<Device>,
+    #[serde(default)]
+    images: Vec<Images>,
+    #[serde(default)]
+    pub filesystems: Vec<Ready>,
+    #[serde(default)]
+    prepared: Vec<Prepared>,
+}
+
+#[derive(Deserialize)]
+struct Device {
+    path: String,
+    usable: bool,
+    why_not: Option<String>,
+    hint: Option<String>,
+    contents: Option<String>,
+    bytes: Option<u64>,
+}
+
+#[derive(Deserialize)]
+struct Images {
+    directory: Option<String>,
+    max_bytes: Option<u64>,
+    used_bytes: Option<u64>,
+    free_bytes: Option<u64>,
+    why_not: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[allow(missing_docs)]
+pub struct Ready {
+    pub filesystem: String,
+    pub allowed: bool,
+    pub kernel: String,
+    pub program: Option<String>,
+    pub version: Option<String>,
+    pub package: String,
+}
+
+#[derive(Deserialize)]
+struct Prepared {
+    target: String,
+    mount_point: String,
+}
+
+/// What the helper saw last, and when.
+pub fn description() -> Result<Option<(Description, String)>, Fault> {
+    let read = |column: &str| {
+        sql::read(
+            &format!("SELECT {column} FROM fsbench.helper_description"),
+            &[],
+        )
+    };
+    let (Some(text), Some(seen)) = (read("description")?, read("seen_at::timestamptz(0)")?) else {
+        return Ok(None);
+    };
+    // Of another version it may have another form.
+    Ok(serde_json::from_str(&text)
+        .ok()
+        .map(|description| (description, seen)))
+}
+
+/// The lines about the helper.
+pub fn look(description: Option<&(Description, String)>) -> Result<Vec<Line>, Fault> {
+    let mut report = Report::new("helper");
+    let version = helper_job::helper_version()?;
+    match &version {
+        Some(_) => report.add("running", OK, "it serves this database"),
+        None => report.say(
+            "running",
+            MISSING,
+            "pgfsbench-helper does not serve this database; targets in directories and default work without it",
+            Some(format!(
+                "Run as root, once: pgfsbench-helper setup --database {} --allow-images DIRECTORY; later: systemctl start pgfsbench-helper.",
+                sql::read("SELECT quote_ident(current_database())", &[])?.unwrap_or_default()
+            )),
+        ),
+    }
+    if let Some(version) = &version {
+        report.say(
+            "version",
+            if version == guard::VERSION {
+                OK
+            } else {
+                MISSING
+            },
+            format!(
+                "it is {version}; that of the extension is {}",
+                guard::VERSION
+            ),
+            Some("Install the same version of both, and restart pgfsbench-helper.".into()),
+        );
+    }
+    let Some((description, seen)) = description else {
+        return Ok(report.lines);
+    };
+    report.say(
+        "last seen",
+        if version.is_some() { OK } else { INFO },
+        format!("what follows was seen at {seen}"),
+        Some("Start pgfsbench-helper to have it look again.".into()),
+    );
+    storage(&mut report, description);
+    Ok(report.lines)
+}
+
+fn storage(report: &mut Report, description: &Description) {
+    report.say(
+        "loop devices",
+        if description.loop_devices {
+            OK
+        } else {
+            MISSING
+        },
+        if description.loop_devices {
+            "images can be attached"
+        } else {
+            "images cannot be attached here"
+        },
+        Some("Load the module loop.".into()),
+    );
+    if description.images.is_empty() {
+        report.say(
+            "images",
+            INFO,
+            "the helper's configuration names no directory for images",
+            Some("Add to /etc/pgfsbench/helper.toml, on three lines: [[images]] directory = \"/DIRECTORY\" max_bytes = \"16GB\"; then restart pgfsbench-helper.".into()),
+        );
+    }
+    for images in &description.images {
+        let item = format!("images {}", images.directory.as_deref().unwrap_or(""));
+        let bytes = |bytes: Option<u64>| format_bytes(bytes.unwrap_or(0));
+        match &images.why_not {
+            Some(why_not) => report.add(item.trim_end(), MISSING, why_not.clone()),
+            None => report.add(
+                item,
+                OK,
+                format!(
+                    "{} of {} are used, and its filesystem has {} free",
+                    bytes(images.used_bytes),
+                    bytes(images.max_bytes),
+                    bytes(images.free_bytes)
+                ),
+            ),
+        }
+    }
+    for device in &description.devices {
+        let holds = device.contents.as_deref().unwrap_or("unknown contents");
+        let seen = format!("{}, holds {holds}", format_bytes(device.bytes.unwrap_or(0)));
+        report.say(
+            format!("device {}", device.path),
+            if device.usable { OK } else { WARNING },
+            device.why_not.clone().unwrap_or(seen),
+            device.hint.clone(),
+        );
+    }
+    for prepared in &description.prepared {
+        report.say(
+            format!("target {}", prepared.target),
+            INFO,
+            format!("it is mounted on {}", prepared.mount_point),
+            Some("A run that is on releases what it has prepared; fsbench.release_target() what was prepared by hand, or is left of a run.".into()),
+        );
+    }
+}

@@ -1,0 +1,185 @@
+//! The machine: whether it is quiet and tells what runs store of it, and what its device and filesystem are like.
+
+use std::{fs, time::Duration};
+
+use pgfsbench_core::{
+    proc::{CpuTimes, has_barriers_off, parse_cpu_times},
+    sys::{self, LayerKind},
+    units::format_share,
+};
+
+use super::report::{INFO, Line, OK, Report, WARNING};
+use crate::{
+    environment::{self, Device, Machine, ThisMachine},
+    surroundings,
+};
+
+/// How long it is looked at.
+const LOOK: Duration = Duration::from_secs(1);
+/// Share of the processors that others may use, as in the finding noisy_neighbour.
+const NOISY: f64 = 0.10;
+/// Share of the time that a host may take away, in percent, as in the finding steal.
+const STEAL_PERCENT: f64 = 2.0;
+/// Where the kernel tells of pressure.
+const PRESSURE: &str = "/proc/pressure/io";
+
+/// The lines about the machine. Takes a second.
+pub fn look() -> Vec<Line> {
+    let mut report = Report::new("machine");
+    load(&mut report);
+    let machine = Machine::look();
+    kernel(&mut report, &machine);
+    device(&mut report, machine.virtualization.as_deref());
+    report.lines
+}
+
+fn cpu_times() -> Option<CpuTimes> {
+    parse_cpu_times(&fs::read_to_string("/proc/stat").ok()?)
+}
+
+fn load(report: &mut Report) {
+    let before = cpu_times();
+    let load = surroundings::load(LOOK);
+    match &load {
+        None => report.say(
+            "load",
+            INFO,
+            "could not be found out",
+            Some("Let the server read /proc/stat.".into()),
+        ),
+        Some(load) => {
+            let noise = load.others.unwrap_or(load.busy);
+            report.say(
+                "load",
+                if noise > NOISY { WARNING } else { OK },
+                format!(
+                    "for a second the processors were busy in {} of the time{}",
+                    format_share(load.busy),
+                    load.others.map_or(String::new(), |share| format!(
+                        ", and in {} with what is none of this server",
+                        format_share(share)
+                    ))
+                ),
+                Some("See what else runs on the machine: it is measured along.".into()),
+            );
+        }
+    }
+    let shares = cpu_times()
+        .zip(before)
+        .and_then(|(now, before)| now.since(&before));
+    if let Some(shares) = shares {
+        report.say(
+            "steal",
+            if shares.steal > STEAL_PERCENT { WARNING } else { OK },
+            format!("the host took {} of the time away", format_share(shares.steal / 100.0)),
+            Some("Other virtual machines, or a limit of this one, slow it down: choose another time.".into()),
+        );
+    }
+    let tells = fs::read_to_string(PRESSURE).is_ok();
+    report.say(
+        "pressure",
+        if tells { OK } else { INFO },
+        if tells {
+            "the kernel tells of pressure (PSI)"
+        } else {
+            "the kernel does not tell of pressure (PSI)"
+        },
+        Some("Boot with psi=1, with a kernel from 4.20 on; containers may hide it.".into()),
+    );
+}
+
+fn kernel(report: &mut Report, machine: &Machine) {
+    let unknown = || "not known".to_owned();
+    let slow = ["hpet", "acpi_pm", "pit", "jiffies", "refined-jiffies"];
+    let clock = machine.clock_source.as_deref();
+    report.say(
+        "clock source",
+        if clock.is_some_and(|clock| slow.contains(&clock)) { WARNING } else { OK },
+        clock.map_or_else(unknown, str::to_owned),
+        Some("Each transaction reads the time several times: use tsc, or the clock of the hypervisor.".into()),
+    );
+    if let Some(governor) = &machine.cpu_governor {
+        report.say(
+            "governor",
+            if governor == "performance" { OK } else { INFO },
+            governor.clone(),
+            Some("Set the governor to performance while benchmarks run.".into()),
+        );
+    }
+    if let Some(pages) = &machine.transparent_hugepage {
+        report.say(
+            "huge pages",
+            if pages == "always" { INFO } else { OK },
+            format!("transparent huge pages: {pages}"),
+            Some("They can stall a server: many set madvise or never.".into()),
+        );
+    }
+    report.add(
+        "kind",
+        OK,
+        format!(
+            "virtual machine: {}; container: {}",
+            machine.virtualization.clone().unwrap_or_else(unknown),
+            machine.container.clone().unwrap_or_else(unknown)
+        ),
+    );
+}
+
+/// What the target default would be measured on.
+fn device(report: &mut Report, virtualization: Option<&str>) {
+    let data = environment::data_location();
+    let device = Device::of(data.as_ref(), None);
+    let mount = data.as_ref().and_then(|location| location.mount());
+    if let Some(mount) = mount {
+        let is_off = has_barriers_off(&mount.options);
+        report.say(
+            "filesystem of data",
+            if is_off { WARNING } else { OK },
+            format!("{} on {}, {}", mount.fs_type, mount.source, mount.options),
+            Some("Mount it with barriers: a power cut loses commits that were reported.".into()),
+        );
+    }
+    let layers = device.layers.unwrap_or_default();
+    if layers.is_empty() {
+        let what = "the data are on no block device of their own: what a device does is not known";
+        let hint = "Use a target on a device, where it is the device that matters.";
+        report.say("device of data", INFO, what, Some(hint.into()));
+        return;
+    }
+    let named = layers
+        .iter()
+        .map(|layer| layer.name.as_deref().unwrap_or("?"));
+    let outline = named.collect::<Vec<_>>().join(", ");
+    let resync = layers.iter().find_map(|layer| {
+        let action = layer.sync_action.as_deref()?;
+        (!["idle", "frozen"].contains(&action)).then(|| format!("; RAID is busy with {action}"))
+    });
+    let is_virtual = virtualization.is_some_and(|kind| kind != "none")
+        && layers.iter().any(|layer| layer.kind == LayerKind::Disk);
+    report.say(
+        "device of data",
+        if resync.is_some() { WARNING } else { OK },
+        format!(
+            "{outline}{}{}{}",
+            device
+                .device_model
+                .map_or(String::new(), |model| format!("; {model}")),
+            if is_virtual {
+                "; a virtual disk, of which only the host knows what it is"
+            } else {
+                ""
+            },
+            resync.unwrap_or_default()
+        ),
+        Some("Wait until /proc/mdstat shows no resync, recovery or check.".into()),
+    );
+    if sys::machine(&ThisMachine).throttled.is_some_and(|n| n > 0) {
+        let what = "processors were slowed down because of heat since the machine was started";
+        report.say(
+            "heat",
+            INFO,
+            what,
+            Some("Cool them: runs in which that happens carry a finding.".into()),
+        );
+    }
+}

@@ -1,0 +1,325 @@
+//! The server: what it needs, what would be refused, and what would make figures mean less.
+
+use pgfsbench_core::units::{format_bytes, format_count};
+use serde::Deserialize;
+
+use super::{
+    super::{guard, install},
+    report::{INFO, Line, MISSING, OK, Report, WARNING},
+};
+use crate::{
+    environment::{self, Location},
+    errors::{Fault, sqlstate},
+    pg::{shmem, sql},
+    settings,
+};
+
+/// What the server says of itself.
+#[derive(Deserialize)]
+struct Server {
+    version: String,
+    workers: i64,
+    used: i64,
+    archive_mode: String,
+    synchronous_standby_names: String,
+    walsenders: u64,
+    slots: u64,
+    oldest_database: String,
+    oldest_age: i64,
+    freeze_max_age: i64,
+    shared_buffers_bytes: u64,
+    fsync: String,
+    full_page_writes: String,
+    synchronous_commit: String,
+    track_io_timing: String,
+    track_wal_io_timing: String,
+    log_checkpoints: bool,
+    autovacuum: bool,
+    checkpoint_timeout: String,
+    max_wal_size: String,
+    max_wal_bytes: u64,
+    statements: bool,
+    statements_available: bool,
+    old_xmin: Option<i64>,
+}
+
+const SERVER: &str = "SELECT jsonb_build_object( \
+      'version', current_setting('server_version'), \
+      'workers', current_setting('max_worker_processes')::bigint, \
+      'used', (SELECT count(*) FROM pg_stat_activity WHERE backend_type NOT IN ('client backend', \
+         'autovacuum launcher', 'autovacuum worker', 'background writer', 'checkpointer', 'walwriter', 'archiver', \
+         'startup', 'walreceiver', 'walsender', 'walsummarizer', 'logger', 'slotsync worker', 'io worker')), \
+      'archive_mode', current_setting('archive_mode'), \
+      'synchronous_standby_names', current_setting('synchronous_standby_names'), \
+      'walsenders', (SELECT count(*) FROM pg_stat_replication), \
+      'slots', (SELECT count(*) FROM pg_replication_slots), \
+      'oldest_database', d.datname, 'oldest_age', age(d.datfrozenxid), \
+      'freeze_max_age', current_setting('autovacuum_freeze_max_age')::bigint, \
+      'shared_buffers_bytes', pg_size_bytes(current_setting('shared_buffers')), \
+      'fsync', current_setting('fsync'), 'full_page_writes', current_setting('full_page_writes'), \
+      'synchronous_commit', current_setting('synchronous_commit'), \
+      'track_io_timing', current_setting('track_io_timing'), \
+      'track_wal_io_timing', current_setting('track_wal_io_timing'), \
+      'log_checkpoints', current_setting('log_checkpoints')::bool, 'autovacuum', current_setting('autovacuum')::bool, \
+      'checkpoint_timeout', current_setting('checkpoint_timeout'), 'max_wal_size', current_setting('max_wal_size'), \
+      'max_wal_bytes', (SELECT setting::bigint * 1048576 FROM pg_settings WHERE name = 'max_wal_size'), \
+      'statements', current_setting('shared_preload_libraries') LIKE '%pg_stat_statements%', \
+      'statements_available', EXISTS (SELECT FROM pg_available_extensions WHERE name = 'pg_stat_statements'), \
+      'old_xmin', (SELECT max(age) FROM (SELECT age(backend_xid) FROM pg_stat_activity WHERE backend_xid IS NOT NULL \
+         UNION ALL SELECT age(xmin) FROM pg_replication_slots WHERE xmin IS NOT NULL \
+         UNION ALL SELECT age(transaction) FROM pg_prepared_xacts) h (age))) \
+    FROM pg_database d WHERE datallowconn ORDER BY age(d.datfrozenxid) DESC LIMIT 1";
+
+/// The lines about the server.
+pub fn look(extension: &str) -> Result<Vec<Line>, Fault> {
+    let text = sql::read(SERVER, &[])?.unwrap_or_default();
+    let server: Server = serde_json::from_str(&text)
+        .map_err(|e| Fault::new(sqlstate::INTERNAL, format!("unreadable server: {e}")))?;
+    let mut report = Report::new("server");
+    report.add("version", OK, format!("PostgreSQL {}", server.version));
+    let same = extension == guard::VERSION;
+    report.say(
+        "extension",
+        if same { OK } else { MISSING },
+        format!(
+            "the library is version {}, the extension {extension}",
+            guard::VERSION
+        ),
+        Some("Restart the server, and then run ALTER EXTENSION pgfsbench UPDATE.".into()),
+    );
+    match shmem::board() {
+        Some(_) => report.add("preload", OK, "pgfsbench is in shared_preload_libraries"),
+        None => report.say(
+            "preload",
+            MISSING,
+            "pgfsbench is not in shared_preload_libraries, so that no benchmark can run",
+            Some(format!(
+                "Run {} and restart the server.",
+                guard::preload_statement()?
+            )),
+        ),
+    }
+    let free = (server.workers - server.used).max(0);
+    report.say(
+        "worker slots",
+        if server.workers < install::FEW_SLOTS {
+            WARNING
+        } else {
+            OK
+        },
+        format!(
+            "{free} of {} are free; a run takes its clients and 2 more",
+            server.workers
+        ),
+        Some(format!(
+            "Run ALTER SYSTEM SET max_worker_processes = {}; and restart the server.",
+            install::ENOUGH_SLOTS
+        )),
+    );
+    neighbours(&mut report, &server);
+    promises(&mut report, &server);
+    watched(&mut report, &server);
+    room(&mut report);
+    Ok(report.lines)
+}
+
+/// What would make runs on the target default be refused.
+fn neighbours(report: &mut Report, server: &Server) {
+    let refused = "Use a server of its own, other targets than default, or force => true.";
+    let mut warn = |item: &str, is_quiet: bool, quiet: &str, detail: String| {
+        let (state, detail) = match is_quiet {
+            true => (OK, quiet.to_owned()),
+            false => (
+                WARNING,
+                format!("{detail}; runs on target default are refused"),
+            ),
+        };
+        report.say(item, state, detail, Some(refused.into()));
+    };
+    warn(
+        "archiving",
+        server.archive_mode == "off",
+        "WAL is not archived",
+        format!("archive_mode is \"{}\"", server.archive_mode),
+    );
+    warn(
+        "replication",
+        server.walsenders + server.slots == 0 && server.synchronous_standby_names.is_empty(),
+        "there are no standbys and no slots",
+        format!(
+            "there are {} and {}; synchronous_standby_names is \"{}\"",
+            format_count(server.walsenders, "WAL sender"),
+            format_count(server.slots, "replication slot"),
+            server.synchronous_standby_names
+        ),
+    );
+    warn(
+        "transaction ids",
+        server.oldest_age < server.freeze_max_age / 2,
+        &format!(
+            "database \"{}\" has an age of {} of {}",
+            server.oldest_database, server.oldest_age, server.freeze_max_age
+        ),
+        format!(
+            "database \"{}\" has an age of {}, and is frozen at {}: long",
+            server.oldest_database, server.oldest_age, server.freeze_max_age
+        ),
+    );
+}
+
+/// Settings that change what is measured, or what is seen of it.
+fn promises(report: &mut Report, server: &Server) {
+    for (name, value, without) in [
+        (
+            "fsync",
+            &server.fsync,
+            "a power cut destroys the database; no disk is measured",
+        ),
+        (
+            "full_page_writes",
+            &server.full_page_writes,
+            "torn pages after a power cut, and less WAL",
+        ),
+        (
+            "synchronous_commit",
+            &server.synchronous_commit,
+            "COMMIT does not wait for the disk",
+        ),
+    ] {
+        let is_off = value == "off";
+        report.say(
+            name,
+            if is_off { WARNING } else { OK },
+            if is_off {
+                format!("off: {without}")
+            } else {
+                value.clone()
+            },
+            Some(format!(
+                "Run ALTER SYSTEM RESET {name}; SELECT pg_reload_conf(); unless that is wanted."
+            )),
+        );
+    }
+    for (name, value) in [
+        ("track_io_timing", &server.track_io_timing),
+        ("track_wal_io_timing", &server.track_wal_io_timing),
+    ] {
+        report.say(
+            name,
+            if value == "on" { OK } else { INFO },
+            if value == "on" {
+                "on"
+            } else {
+                "off: times of reads and writes are not known"
+            },
+            Some(format!(
+                "Run ALTER SYSTEM SET {name} = on; SELECT pg_reload_conf();"
+            )),
+        );
+    }
+    let (_, memory) = environment::machine();
+    report.add(
+        "memory",
+        if memory.is_some() { OK } else { INFO },
+        format!(
+            "RAM {}, shared_buffers {}",
+            memory.map_or("unknown".into(), format_bytes),
+            format_bytes(server.shared_buffers_bytes)
+        ),
+    );
+}
+
+/// A window holds at least three checkpoints, and they should be timed: WAL of a fast run forces them from here on.
+const FEW_WAL_BYTES: u64 = 4 << 30;
+/// As in the finding old_xmin.
+const OLD_XMIN: i64 = 10_000;
+
+/// What a run shows of its checkpoints, dead rows and statements.
+fn watched(report: &mut Report, server: &Server) {
+    let set = |name: &str, value: &str| {
+        Some(format!(
+            "Run ALTER SYSTEM SET {name} = {value}; SELECT pg_reload_conf();"
+        ))
+    };
+    report.say(
+        "log_checkpoints",
+        if server.log_checkpoints { OK } else { WARNING },
+        match server.log_checkpoints {
+            true => "on",
+            false => "off: checkpoints are only counted, without their times and causes",
+        },
+        set("log_checkpoints", "on"),
+    );
+    report.say(
+        "autovacuum",
+        if server.autovacuum { OK } else { WARNING },
+        if server.autovacuum {
+            "on"
+        } else {
+            "off: dead rows pile up while a run is on"
+        },
+        set("autovacuum", "on"),
+    );
+    let few = server.max_wal_bytes < FEW_WAL_BYTES;
+    report.say(
+        "checkpoints",
+        if few { INFO } else { OK },
+        format!(
+            "checkpoint_timeout {}, max_wal_size {}{}",
+            server.checkpoint_timeout,
+            server.max_wal_size,
+            if few {
+                ": a fast run forces checkpoints before their time"
+            } else {
+                ""
+            }
+        ),
+        set("max_wal_size", "'16GB'"),
+    );
+    let old = server.old_xmin.filter(|&age| age > OLD_XMIN);
+    report.say(
+        "old transactions",
+        if old.is_some() { WARNING } else { OK },
+        match old {
+            Some(age) => format!("somebody holds back vacuum by {age} transactions"),
+            None => "nobody holds back vacuum".into(),
+        },
+        Some("See pg_stat_activity, pg_replication_slots and pg_prepared_xacts, and end what nobody uses.".into()),
+    );
+    report.say(
+        "pg_stat_statements",
+        if server.statements { OK } else { INFO },
+        match (server.statements, server.statements_available) {
+            (true, _) => "it is loaded",
+            (false, true) => "it is not loaded: statements of a workload are not told apart",
+            (false, false) => "it is not installed: statements of a workload are not told apart",
+        },
+        Some("Add pg_stat_statements to shared_preload_libraries, restart the server, and run CREATE EXTENSION pg_stat_statements.".into()),
+    );
+}
+
+fn room(report: &mut Report) {
+    let reserve = settings::reserved_space_bytes();
+    for (item, place) in [
+        ("room for data", environment::data_location()),
+        ("room for WAL", environment::wal_location()),
+    ] {
+        let space = place.as_ref().and_then(Location::space);
+        let (Some(place), Some((free, size))) = (place, space) else {
+            report.add(item, INFO, "could not be found out");
+            continue;
+        };
+        report.say(
+            item,
+            if free > reserve { OK } else { MISSING },
+            format!(
+                "{} of {} are free for \"{}\", {} of them reserved",
+                format_bytes(free),
+                format_bytes(size),
+                place.directory,
+                format_bytes(reserve)
+            ),
+            Some("Make room, or lower pgfsbench.reserved_space.".into()),
+        );
+    }
+}
