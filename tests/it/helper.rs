@@ -18,6 +18,7 @@ mod lab;
 mod logs;
 mod machine;
 mod misfortune;
+mod noticed;
 mod processes;
 mod promise;
 mod random_kills;

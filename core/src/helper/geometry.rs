@@ -24,6 +24,9 @@ pub struct Geometry {
     pub stripe_unit_bytes: Option<u64>,
     /// What a whole stripe takes, 0 for none.
     pub stripe_width_bytes: Option<u64>,
+    /// Its features, in the words of mkfs, with blanks.
+    #[serde(default)]
+    pub features: Option<String>,
 }
 
 /// From what mkfs.xfs or mkfs.btrfs printed, or dumpe2fs -h of ext2, ext3 and ext4. None where nothing is known.
@@ -64,6 +67,14 @@ fn of_xfs(text: &str) -> Geometry {
     let block = word("data", "bsize");
     let in_blocks = |section, key| word(section, key)?.checked_mul(block?);
     let log = of.iter().find(|(section, _)| *section == "log");
+    // What is a size or a number of pieces is no feature.
+    const SIZES: [&str; 5] = ["isize=", "agcount=", "agsize=", "sectsz=", "blks"];
+    let features: Vec<&str> = of
+        .iter()
+        .filter(|(section, _)| *section == "meta-data")
+        .flat_map(|(_, line)| line.split([' ', ',']))
+        .filter(|word| word.contains('=') && !SIZES.iter().any(|size| word.starts_with(size)))
+        .collect();
     Geometry {
         block_bytes: block,
         inode_bytes: word("meta-data", "isize"),
@@ -75,6 +86,7 @@ fn of_xfs(text: &str) -> Geometry {
         stripe_unit_bytes: in_blocks("data", "sunit"),
         stripe_width_bytes: in_blocks("data", "swidth"),
         node_bytes: None,
+        features: (!features.is_empty()).then(|| features.join(" ")),
     }
 }
 
@@ -83,6 +95,10 @@ fn of_btrfs(text: &str) -> Geometry {
     Geometry {
         block_bytes: number("Sector size"),
         node_bytes: number("Node size"),
+        // Older versions call them so.
+        features: field(text, "Features")
+            .or_else(|| field(text, "Incompat features"))
+            .map(|features| features.replace(',', "")),
         ..Geometry::default()
     }
 }
@@ -104,6 +120,7 @@ fn of_ext(text: &str) -> Geometry {
         log_is_external: has_journal.map(|_| field(text, "Journal device").is_some()),
         stripe_unit_bytes: in_blocks("RAID stride"),
         stripe_width_bytes: in_blocks("RAID stripe width"),
+        features: field(text, "Filesystem features").map(str::to_owned),
         ..Geometry::default()
     }
 }
@@ -165,6 +182,7 @@ Label:              (null)
 Node size:          16384
 Sector size:        4096
 Filesystem size:    400.00MiB
+Incompat features:  extref, skinny-metadata
 ";
 
     #[test]
@@ -181,6 +199,10 @@ Filesystem size:    400.00MiB
                 log_is_external: Some(false),
                 stripe_unit_bytes: Some(64 << 10),
                 stripe_width_bytes: Some(256 << 10),
+                features: Some(
+                    "attr=2 projid32bit=1 crc=1 finobt=1 sparse=1 rmapbt=0 reflink=1 bigtime=1 inobtcount=1 nrext64=0"
+                        .into()
+                ),
             }
         );
         let external = MKFS_XFS.replace("internal log ", "/dev/loop1   ");
@@ -196,6 +218,9 @@ Filesystem size:    400.00MiB
                 log_is_external: Some(false),
                 stripe_unit_bytes: Some(16 << 10),
                 stripe_width_bytes: Some(64 << 10),
+                features: Some(
+                    "has_journal ext_attr resize_inode dir_index filetype extent".into()
+                ),
                 ..Geometry::default()
             }
         );
@@ -218,8 +243,12 @@ Filesystem size:    400.00MiB
         );
         let btrfs = geometry(Filesystem::Btrfs, MKFS_BTRFS).unwrap();
         assert_eq!(
-            (btrfs.node_bytes, btrfs.block_bytes),
-            (Some(16384), Some(4096))
+            (
+                btrfs.node_bytes,
+                btrfs.block_bytes,
+                btrfs.features.as_deref()
+            ),
+            (Some(16384), Some(4096), Some("extref skinny-metadata"))
         );
         for fs in Filesystem::ALL {
             assert_eq!(geometry(fs, "nothing of it\n"), None);

@@ -1,0 +1,99 @@
+//! What is stored of a filesystem that was made for a run, and what is found about it.
+
+use super::runs::{SHORT, create, on_image};
+use super::scene::Scene;
+
+/// Codes among these that were found about a run.
+fn found(scene: &Scene, run: &str, codes: &str) -> String {
+    scene.value(&format!(
+        "SELECT coalesce(string_agg(code || ' ' || severity, ', ' ORDER BY code), '') FROM fsbench.finding \
+         WHERE run_id = {run} AND code = ANY ('{{{codes}}}')"
+    ))
+}
+
+#[test]
+fn how_a_filesystem_was_made_and_what_it_lies_on_is_stored() {
+    let test = "how_a_filesystem_was_made_and_what_it_lies_on_is_stored";
+    let Some(scene) = on_image(test, ", mount_options => 'noatime'") else {
+        return;
+    };
+    let run = scene.start(&format!("target => 'ext4', {SHORT}"));
+    assert_eq!(scene.ending(&run), "done");
+    assert_eq!(
+        scene.value(&format!(
+            "SELECT concat_ws(' ', mkfs_version <> '', mkfs_command LIKE '%/mkfs.ext4 %', \
+               geometry->>'features' LIKE '%extent%', block_size_bytes = (geometry->>'block_bytes')::bigint, \
+               layers->0->>'kind', layers->0->>'direct_io' = (storage #>> '{{result,direct_io}}'), layers->1->>'kind', \
+               layers->0->>'backing_file' = (storage #>> '{{result,image}}'), configuration_fingerprint <> '', \
+               (storage #>> '{{asker,shared_buffers_bytes}}')::bigint > 0) \
+             FROM fsbench.environment WHERE run_id = {run}"
+        )),
+        "t t t t loop t filesystem t t t"
+    );
+    let codes = "atime,barriers_off,discard_mount_option,btrfs_nodatacow,compression,ssd_state_undeclared,not_released";
+    assert_eq!(found(&scene, &run, codes), "");
+    let has_direct_io = scene.value(&format!(
+        "SELECT layers->0->'direct_io' FROM fsbench.environment WHERE run_id = {run}"
+    ));
+    let told = match has_direct_io.as_str() {
+        "true" => "loop_device info",
+        _ => "loop_without_direct_io warning",
+    };
+    assert_eq!(
+        found(&scene, &run, "loop_device,loop_without_direct_io"),
+        told
+    );
+    // The server that has asked judges again by what only it knows.
+    assert_eq!(
+        scene.value(&format!(
+            "SELECT count(*) FROM fsbench.finding f FULL JOIN fsbench.judge({run}) j USING (code, severity, message, hint) \
+             WHERE f.run_id = {run} AND j.code IS NULL"
+        )),
+        "0"
+    );
+    // The same again is known as the same.
+    let again = scene.start(&format!("target => 'ext4', {SHORT}"));
+    assert_eq!(scene.ending(&again), "done");
+    assert_eq!(
+        scene.value(&format!(
+            "SELECT count(DISTINCT (configuration_fingerprint, host_fingerprint)) FROM fsbench.result \
+             WHERE run_id IN ({run}, {again})"
+        )),
+        "1"
+    );
+}
+
+#[test]
+fn mount_options_that_mislead_are_told() {
+    let test = "mount_options_that_mislead_are_told";
+    let Some(scene) = on_image(test, ", mount_options => 'relatime,discard,barrier=0'") else {
+        return;
+    };
+    let run = scene.start(&format!("target => 'ext4', {SHORT}"));
+    assert_eq!(scene.ending(&run), "done");
+    let codes = "atime,barriers_off,discard_mount_option,mount_options_not_shown";
+    assert_eq!(
+        found(&scene, &run, codes),
+        "atime info, barriers_off warning, discard_mount_option info"
+    );
+    if scene.bench.lab.can("btrfs").is_ok() {
+        create(
+            &scene,
+            "btrfs",
+            ", mount_options => 'noatime,compress=zstd:1'",
+        );
+        let run = scene.start(&format!("target => 'btrfs', {SHORT}"));
+        assert_eq!(scene.ending(&run), "done");
+        assert_eq!(
+            found(&scene, &run, "atime,compression,btrfs_nodatacow"),
+            "compression warning"
+        );
+        // Subvolumes have numbers of their own; the device is known all the same.
+        assert_eq!(
+            scene.value(&format!(
+                "SELECT layers->0->>'kind' FROM fsbench.environment WHERE run_id = {run}"
+            )),
+            "loop"
+        );
+    }
+}
