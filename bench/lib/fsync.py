@@ -1,0 +1,78 @@
+"""The workload fsync against pg_test_fsync, alternating on one ext4 on an image in memory."""
+
+import json
+import os
+import re
+import statistics
+import subprocess
+
+from .helper import Helper, Prepared, as_postgres
+from .report import Record, ratios, say, verdict
+from .server import Server
+from .targets import running, target
+from .tps import alternate
+
+# Our median against their average.
+AGREE = (0.9, 1.1)
+SECTIONS = {"using one 8kB write": 1, "using two 8kB writes": 2, "Non-sync'ed 8kB writes": 0}
+
+
+def parse(text):
+    """Average microseconds of an operation by (method, writes)."""
+    found, writes = {}, None
+    for line in text.splitlines():
+        if line.endswith(":") and not line.startswith(" "):
+            writes = next((n for words, n in SECTIONS.items() if words in line), None)
+        match = re.match(r"\s+(\w+)\s+([0-9.]+) ops/sec", line)
+        if match and writes is not None:
+            method = "none" if writes == 0 else match.group(1)
+            found[method, max(writes, 1)] = 1e6 / float(match.group(2))
+    return found
+
+
+def fsync(o):
+    """Medians of the workload fsync, by one writer, against pg_test_fsync's averages in the same filesystem."""
+    record = Record("fsync")
+    with Server({}, o.directory) as server, Helper(server, o.directory):
+        target(server)
+        with Prepared(server, "t") as made:
+            as_postgres(server, "initdb", "--data-checksums", "--locale=C", "--encoding=UTF8", "-D", made.directory / "data")
+            there = {**server.env, "PGHOST": str(made.directory), "PGPORT": "5432"}
+
+            def ask(sql):
+                done = subprocess.run(["psql", "-XqAt", "-d", "postgres", "-c", "SET client_min_messages = warning", "-c", sql],
+                                      env=there, check=True, text=True, stdout=subprocess.PIPE)
+                return done.stdout.strip()
+
+            def ours():
+                options = json.dumps({"writers": [1]})
+                run = ask(f"SELECT run_id FROM fsbench.run(workload => 'fsync', duration => '{o.seconds * 9} s', options => '{options}')")
+                rows = json.loads(ask("SELECT jsonb_agg(jsonb_build_array(method, writes, latency_p50_ms * 1000, latency_avg_ms * 1000)) "
+                                      f"FROM fsbench.fsync WHERE run_id = {run}"))
+                return {(method, writes): (median, mean) for method, writes, median, mean in rows}
+
+            def theirs():
+                command = ["pg_test_fsync", "-s", str(o.seconds), "-f", str(made.directory / "pg_test_fsync.out")]
+                if os.geteuid() == 0:
+                    command = ["runuser", "-u", "postgres", "--", *command]
+                done = subprocess.run(command, env=server.env, cwd="/", check=True, text=True, stdout=subprocess.PIPE)
+                return parse(done.stdout)
+
+            found = {}
+            with running(server, made.directory):
+                ask("CREATE EXTENSION pgfsbench")
+                for pair in range(o.pairs):
+                    t, order = alternate({"fsbench": ours, "pg_test_fsync": theirs}, pair)
+                    for test, (median, mean) in sorted(t["fsbench"].items()):
+                        average = t["pg_test_fsync"][test]
+                        found.setdefault(test, []).append((median / average, mean / average, median, mean, average))
+                        record.add(pair=pair, order=order, method=test[0], writes=test[1], median_us=median, mean_us=mean,
+                                   pg_test_fsync_us=average, ratio=median / average)
+                    say(f"  pair {pair + 1} of {o.pairs}")
+    for (method, writes), figures in found.items():
+        of_median, of_mean, median, mean, average = (list(values) for values in zip(*figures))
+        middle = statistics.median(of_median)
+        say(f"  {method}, {writes} write{'s' * (writes > 1)}: median {statistics.median(median):.1f} us, mean {statistics.median(mean):.1f} us, "
+            f"pg_test_fsync {statistics.median(average):.1f} us; mean / pg_test_fsync {statistics.median(of_mean):.3f}")
+        verdict(ratios(f"{method} {writes}, median / pg_test_fsync's average", of_median),
+                AGREE[0] <= middle <= AGREE[1], f"{AGREE[0]} to {AGREE[1]}")
