@@ -33,6 +33,9 @@ def parse(text):
 def fsync(o):
     """Medians of the workload fsync, by one writer, against pg_test_fsync's averages in the same filesystem."""
     record = Record("fsync")
+    # An average suffers from whoever else runs; both sides inherit this.
+    if os.geteuid() == 0:
+        os.setpriority(os.PRIO_PROCESS, 0, -20)
     with Server({}, o.directory) as server, Helper(server, o.directory):
         target(server)
         with Prepared(server, "t") as made:
