@@ -112,7 +112,7 @@ COMMENT ON TABLE fsbench.run_log IS 'One row per run, from the request to the re
 COMMENT ON COLUMN fsbench.run_log.run_id IS 'Number of the run in this database';
 COMMENT ON COLUMN fsbench.run_log.status IS 'queued, running, done, failed or cancelled; only the figures of a run that is done are to be trusted';
 COMMENT ON COLUMN fsbench.run_log.target IS 'Target that was measured';
-COMMENT ON COLUMN fsbench.run_log.workload IS 'Workload: tpcb, tpcb-simple-update, select-only or fsync';
+COMMENT ON COLUMN fsbench.run_log.workload IS 'Workload: tpcb, tpcb-simple-update, select-only, fsync or scan';
 COMMENT ON COLUMN fsbench.run_log.scale IS 'Scale as in pgbench: 100,000 accounts, 10 tellers and 1 branch each; NULL for a workload without tables';
 COMMENT ON COLUMN fsbench.run_log.clients IS 'Number of workers that run transactions at the same time; of the workload fsync, the most writers';
 COMMENT ON COLUMN fsbench.run_log.duration IS 'Length of the measured window as asked; NULL when the number of transactions ended the run';
