@@ -110,7 +110,10 @@ fn work(task: i32, board: &Board, request: &Request) -> Result<(), Fault> {
     } else if task == Task::Checkpoint as i32 {
         checkpoint(board)
     } else if task == Task::Create as i32 {
-        xact::transaction(|| scan::create(&spec))
+        xact::transaction(|| {
+            scan::create(&spec)?;
+            scan::reserve(&spec, true)
+        })
     } else if task == Task::AllowWorkers as i32 {
         let most = spec.options.degrees.last().copied().unwrap_or(1);
         xact::transaction(|| scan::allow_workers(most))
@@ -140,6 +143,7 @@ fn load(board: &Board, spec: &Spec) -> Result<(), Fault> {
     xact::transaction(|| {
         if spec.workload.kind() == Kind::Scan {
             scan::create(spec)?;
+            scan::reserve(spec, true)?;
             scan::load(spec, 0, 1, progress)
         } else {
             pgbench::load(spec, progress)

@@ -69,7 +69,7 @@ impl Payload {
     }
 
     /// Rows on a full page.
-    fn rows_per_page(self) -> u64 {
+    pub fn rows_per_page(self) -> u64 {
         let data = match self {
             // A header of one byte, the number of bits, and the bits.
             Self::Named(Named::Bit200) => 1 + 4 + 25,

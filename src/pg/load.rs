@@ -11,7 +11,10 @@ use pgrx::pg_sys;
 
 use crate::{
     errors::{Fault, sqlstate},
-    pg::process,
+    pg::{
+        pages::{self, Layout},
+        process,
+    },
 };
 
 /// Rows in one call of heap_multi_insert; COPY's own batch.
@@ -28,31 +31,18 @@ pub struct Accounts {
     pub wide: bool,
 }
 
-/// Which rows of a table are to be loaded, by number from 0.
-#[derive(Clone, Copy)]
-pub struct Range {
-    /// The first.
-    pub from: u64,
-    /// The one after the last.
-    pub to: u64,
-}
-
 /// Loads pgbench_accounts in the current transaction, which must have created it. `progress` gets the rows done so far.
 pub fn accounts(
     table: &str,
     accounts: Accounts,
     progress: impl FnMut(u64) -> Result<(), Fault>,
 ) -> Result<(), Fault> {
-    let rows = Range {
-        from: 0,
-        to: accounts.rows,
-    };
     // SAFETY: the columns are int4 or int8, int4, int4, char(84): the fixed-width columns stand first and none is null, so that
     // their places are known. Nobody else can see the table, which is what makes frozen tuples right.
     unsafe {
         fill(
             table,
-            rows,
+            accounts.rows,
             |descriptor| account(descriptor, accounts.wide),
             |n, row| {
                 let bid = (n / accounts.per_branch) as i32 + 1;
@@ -69,31 +59,40 @@ pub fn accounts(
     }
 }
 
-/// Loads some rows of the table of the workload `scan`: with others that load other rows in transactions of their own, or alone.
-/// The table must be in a database that nobody reads before all of them have ended, and that is dropped when one of them fails.
+/// Loads some pages of the table of the workload `scan`: with others that load other pages in transactions of their own, or alone.
+/// In a transaction, after [`pages::reserve`]; `created_here` says whether it is the one that has created the table, which must be in a database that nobody reads
+/// before all of them have ended, and that is dropped when one of them fails.
 pub fn scanned(
     table: &str,
     payload: Payload,
-    rows: Range,
+    layout: Layout,
+    blocks: std::ops::Range<u64>,
+    created_here: bool,
     seed: i64,
     progress: impl FnMut(u64) -> Result<(), Fault>,
 ) -> Result<(), Fault> {
-    // A stream for each loader, by its first row.
-    let mut random = Stream::new((seed as u64).wrapping_add(rows.from), 0, Purpose::Payload);
-    // SAFETY: the tables have the columns of `Payload::columns`; nothing is null. Nobody reads the table before all of it is
-    // there, or it is dropped, which is what makes frozen tuples right.
+    // The same bytes in each row, however many load: each block has a stream of its own.
+    let stream = |block: u64| Stream::new((seed as u64).wrapping_add(block), 0, Purpose::Payload);
+    let mut random = stream(blocks.start);
+    let per_page = layout.rows_per_page;
+    // SAFETY: the tables have the columns of `Payload::columns`, of which nothing is null. Nobody reads the table before all
+    // of it is there, or it is dropped, which is what makes frozen tuples right.
     unsafe {
         match payload {
-            Payload::Named(Named::Bit200) => fill(
+            Payload::Named(Named::Bit200) => pages::fill(
                 table,
-                rows,
+                layout,
+                blocks,
+                created_here,
                 |descriptor| bits(descriptor),
                 |_, _| {},
                 progress,
             ),
-            Payload::Named(Named::Accounts) => fill(
+            Payload::Named(Named::Accounts) => pages::fill(
                 table,
-                rows,
+                layout,
+                blocks,
+                created_here,
                 |descriptor| account(descriptor, true),
                 |n, row| {
                     (row as *mut i64).write(n as i64 + 1);
@@ -103,11 +102,16 @@ pub fn scanned(
             ),
             Payload::Bytes(length) => {
                 let header = if length <= 126 { 1 } else { 4 };
-                fill(
+                pages::fill(
                     table,
-                    rows,
+                    layout,
+                    blocks,
+                    created_here,
                     |descriptor| bytes(descriptor, length),
-                    |_, row| {
+                    |n, row| {
+                        if n % per_page == 0 {
+                            random = stream(n / per_page);
+                        }
                         let data = std::slice::from_raw_parts_mut(row.add(header), length as usize);
                         for part in data.chunks_mut(8) {
                             part.copy_from_slice(&random.bits().to_le_bytes()[..part.len()]);
@@ -120,6 +124,22 @@ pub fn scanned(
     }
 }
 
+/// Opens a table of schema public, to load it.
+///
+/// # Safety
+/// In a transaction; the caller closes it.
+pub unsafe fn open(table: &str) -> Result<pg_sys::Relation, Fault> {
+    let name = CString::new(table).map_err(|e| Fault::new(sqlstate::INTERNAL, e.to_string()))?;
+    // SAFETY: looks the name up, and raises an error when there is none.
+    unsafe {
+        let oid = pg_sys::get_relname_relid(
+            name.as_ptr(),
+            pg_sys::get_namespace_oid(c"public".as_ptr(), false),
+        );
+        Ok(pg_sys::table_open(oid, pg_sys::RowExclusiveLock as i32))
+    }
+}
+
 /// Fills a table of schema public with copies of one row, each changed by `patch`, which gets its number and its data.
 ///
 /// # Safety
@@ -127,20 +147,15 @@ pub fn scanned(
 /// before it is complete, or known to be dropped.
 unsafe fn fill(
     table: &str,
-    wanted: Range,
+    all: u64,
     make: impl Fn(pg_sys::TupleDesc) -> pg_sys::HeapTuple,
     mut patch: impl FnMut(u64, *mut u8),
     mut progress: impl FnMut(u64) -> Result<(), Fault>,
 ) -> Result<(), Fault> {
-    let name = CString::new(table).map_err(|e| Fault::new(sqlstate::INTERNAL, e.to_string()))?;
     // SAFETY: every tuple is made once by the server's own function from the table's descriptor, and owned by its
     // slot. The batch's memory is reset after each call. On errors the transaction's abort frees all of it.
     unsafe {
-        let oid = pg_sys::get_relname_relid(
-            name.as_ptr(),
-            pg_sys::get_namespace_oid(c"public".as_ptr(), false),
-        );
-        let relation = pg_sys::table_open(oid, pg_sys::RowExclusiveLock as i32);
+        let relation = open(table)?;
         let descriptor = (*relation).rd_att;
         let mut slots: Vec<*mut pg_sys::TupleTableSlot> = Vec::with_capacity(BATCH);
         let mut rows: Vec<*mut u8> = Vec::with_capacity(BATCH);
@@ -162,9 +177,9 @@ unsafe fn fill(
             pg_sys::ALLOCSET_DEFAULT_MAXSIZE as usize,
         );
         let command = pg_sys::GetCurrentCommandId(true);
-        let mut next = wanted.from;
-        while next < wanted.to {
-            let count = (wanted.to - next).min(BATCH as u64);
+        let mut next = 0;
+        while next < all {
+            let count = (all - next).min(BATCH as u64);
             for (i, row) in rows.iter().take(count as usize).enumerate() {
                 patch(next + i as u64, *row);
             }
@@ -181,7 +196,7 @@ unsafe fn fill(
             pg_sys::MemoryContextReset(memory);
             next += count;
             process::check_interrupts();
-            progress(next - wanted.from)?;
+            progress(next)?;
         }
         pg_sys::FreeBulkInsertState(bulk);
         for slot in slots {

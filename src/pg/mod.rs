@@ -9,6 +9,7 @@ pub mod entry;
 pub mod libpq;
 pub mod load;
 pub mod page_cache;
+pub mod pages;
 pub mod passwd;
 pub mod plan;
 pub mod process;

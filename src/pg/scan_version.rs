@@ -45,3 +45,30 @@ pub unsafe fn drop_relation_buffers(
         pg_sys::DropRelationBuffers(storage, fork, 1, from);
     }
 }
+
+/// Logs pages of a fork of a table as they are.
+///
+/// # Safety
+/// As log_newpages.
+pub unsafe fn log_pages(
+    relation: pg_sys::Relation,
+    fork: pg_sys::ForkNumber::Type,
+    blocks: &mut [pg_sys::BlockNumber],
+    pages: &mut [*mut std::ffi::c_char],
+) {
+    // SAFETY: the caller's duty; both are as long.
+    unsafe {
+        #[cfg(feature = "pg15")]
+        let place = &raw mut (*relation).rd_node;
+        #[cfg(not(feature = "pg15"))]
+        let place = &raw mut (*relation).rd_locator;
+        pg_sys::log_newpages(
+            place,
+            fork,
+            blocks.len() as i32,
+            blocks.as_mut_ptr(),
+            pages.as_mut_ptr().cast(),
+            true,
+        );
+    }
+}

@@ -10,7 +10,8 @@ use pgfsbench_core::{
 use crate::{
     errors::{Fault, sqlstate},
     pg::{
-        load::{self, Range},
+        load,
+        pages::{self, Layout},
         session, sql,
     },
 };
@@ -56,20 +57,38 @@ pub fn create(spec: &Spec) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Loads the share of one of so many loaders. In a transaction.
+fn layout(spec: &Spec) -> Layout {
+    Layout {
+        rows: rows(spec),
+        rows_per_page: spec.options.payload.unwrap_or_default().rows_per_page(),
+    }
+}
+
+/// Makes the files of the table as long as they will be. In a transaction; `created_here`: in the one that has created it.
+pub fn reserve(spec: &Spec, created_here: bool) -> Result<(), Fault> {
+    pages::reserve(TABLE, layout(spec), created_here)
+}
+
+/// Loads the share of one of so many loaders. In a transaction, which has created the table if there is only one.
 pub fn load(
     spec: &Spec,
     loader: u32,
     loaders: u32,
     progress: impl FnMut(u64) -> Result<(), Fault>,
 ) -> Result<(), Fault> {
-    let share = |n: u32| (u128::from(rows(spec)) * u128::from(n) / u128::from(loaders)) as u64;
-    let range = Range {
-        from: share(loader),
-        to: share(loader + 1),
-    };
+    let layout = layout(spec);
+    let share = |n: u32| (u128::from(layout.blocks()) * u128::from(n) / u128::from(loaders)) as u64;
+    let blocks = share(loader)..share(loader + 1);
     let payload = spec.options.payload.unwrap_or_default();
-    load::scanned(TABLE, payload, range, spec.seed, progress)
+    load::scanned(
+        TABLE,
+        payload,
+        layout,
+        blocks,
+        loaders == 1,
+        spec.seed,
+        progress,
+    )
 }
 
 /// Makes the table one that so many workers may scan: what was copied may have been loaded for others. In a transaction.

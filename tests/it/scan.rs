@@ -57,7 +57,7 @@ fn a_scan_has_the_plan_and_the_workers_that_psql_has() {
             "{analyzed}"
         );
     }
-    // Two loaders leave what one would: every row, visible to all, on as many pages, each with a last one of its own.
+    // Two loaders leave what one would: every row, visible to all, on as many pages, and sound.
     assert_eq!(
         row(
             &mut psql,
@@ -66,7 +66,19 @@ fn a_scan_has_the_plan_and_the_workers_that_psql_has() {
                (SELECT reloptions @> '{autovacuum_enabled=off,parallel_workers=3}' FROM pg_class WHERE relname = 'fsbench_scan') \
              FROM fsbench_scan"
         ),
-        "1000000|1|200|7354|t|t"
+        "1000000|1|200|7353|t|t"
+    );
+    execute(
+        &mut psql,
+        "CREATE EXTENSION amcheck; CREATE EXTENSION pg_visibility",
+    );
+    assert_eq!(
+        row(
+            &mut psql,
+            "SELECT (SELECT count(*) FROM verify_heapam('fsbench_scan')), (SELECT count(*) FROM pg_check_frozen('fsbench_scan')), \
+               (SELECT count(*) FROM pg_check_visible('fsbench_scan')), (SELECT count(DISTINCT ctid) FROM fsbench_scan)"
+        ),
+        "0|0|0|1000000"
     );
     drop(psql);
     execute(&mut client, &format!("DROP DATABASE {database}"));

@@ -1,0 +1,259 @@
+//! Loading of a table by pages that are built in memory and written to its files directly: each loader has blocks of its own,
+//! so that several do not wait for each other, and the table is the same however many there were.
+//!
+//! The pages are those that COPY FREEZE makes: full of frozen rows, and known as all-visible, so that vacuum has nothing to do.
+
+use std::ptr;
+
+use pgrx::pg_sys;
+
+use crate::{
+    errors::Fault,
+    pg::{load, process, scan_version as version},
+};
+
+/// Bytes of a page; all that comes here has PostgreSQL's usual size.
+pub const PAGE: usize = pg_sys::BLCKSZ as usize;
+/// Bytes of a page's header, after which the map of visible blocks begins.
+const HEADER: usize = 24;
+/// Blocks that a page of that map tells of, four a byte.
+const MAPPED: u64 = (PAGE as u64 - HEADER as u64) * 4;
+/// Pages that are built, logged and written together: what one record of WAL holds.
+const BATCH: usize = 32;
+
+/// Memory for some pages, aligned as direct I/O wants it.
+#[repr(C, align(4096))]
+struct Pages([[u8; PAGE]; BATCH]);
+
+impl Pages {
+    fn new() -> Box<Self> {
+        // SAFETY: bytes of which zero is a valid value.
+        unsafe { Box::<Self>::new_zeroed().assume_init() }
+    }
+}
+
+/// How the rows of a table lie on its pages.
+#[derive(Clone, Copy)]
+pub struct Layout {
+    /// Rows of the table.
+    pub rows: u64,
+    /// Rows on a full page.
+    pub rows_per_page: u64,
+}
+
+impl Layout {
+    /// Pages of the table.
+    pub fn blocks(self) -> u64 {
+        self.rows.div_ceil(self.rows_per_page)
+    }
+}
+
+/// A fork of a table that is written.
+struct Fork {
+    relation: pg_sys::Relation,
+    number: pg_sys::ForkNumber::Type,
+    is_logged: bool,
+}
+
+impl Fork {
+    /// # Safety
+    /// An open table, whose storage has that fork.
+    unsafe fn of(
+        relation: pg_sys::Relation,
+        number: pg_sys::ForkNumber::Type,
+        created_here: bool,
+    ) -> Self {
+        // SAFETY: an open table, the caller's duty; a setting of the server.
+        unsafe {
+            let is_permanent = (*(*relation).rd_rel).relpersistence as u8 == b'p';
+            // What RelationNeedsWAL says: wal_level minimal logs nothing of a table that is created in the same transaction.
+            let is_logged = is_permanent && (!created_here || pg_sys::wal_level > 0);
+            Self {
+                relation,
+                number,
+                is_logged,
+            }
+        }
+    }
+
+    /// Writes some pages to blocks that follow each other.
+    ///
+    /// # Safety
+    /// As [`Self::of`]; nobody else may use these blocks.
+    unsafe fn write(&self, pages: &mut [[u8; PAGE]], first: u64, extend: bool) {
+        // SAFETY: the pages live until the calls return; the storage is looked up anew, since it may be closed between two calls.
+        unsafe {
+            if self.is_logged {
+                let mut addresses = [ptr::null_mut(); BATCH];
+                let mut blocks = [0; BATCH];
+                for (i, page) in pages.iter_mut().enumerate() {
+                    addresses[i] = page.as_mut_ptr().cast();
+                    blocks[i] = (first + i as u64) as pg_sys::BlockNumber;
+                }
+                version::log_pages(
+                    self.relation,
+                    self.number,
+                    &mut blocks[..pages.len()],
+                    &mut addresses[..pages.len()],
+                );
+            }
+            let storage = pg_sys::RelationGetSmgr(self.relation);
+            for (i, page) in pages.iter_mut().enumerate() {
+                let block = (first + i as u64) as pg_sys::BlockNumber;
+                pg_sys::PageSetChecksumInplace(page.as_mut_ptr().cast(), block);
+                let data = page.as_mut_ptr().cast();
+                if extend {
+                    pg_sys::smgrextend(storage, self.number, block, data, false);
+                } else {
+                    pg_sys::smgrwrite(storage, self.number, block, data, false);
+                }
+            }
+        }
+    }
+}
+
+/// Makes the files of a new, empty table as long as they will be, and tells that all of its pages will be visible to everybody. In
+/// a transaction; `created_here` says whether it is the one that has created the table.
+pub fn reserve(table: &str, layout: Layout, created_here: bool) -> Result<(), Fault> {
+    let blocks = layout.blocks();
+    if blocks == 0 {
+        return Ok(());
+    }
+    let mut pages = Pages::new();
+    // SAFETY: nobody else sees the table, or reads it before it is loaded; the last page is written by its loader later. All
+    // segments before the last one are made by the storage manager.
+    unsafe {
+        let relation = load::open(table)?;
+        let storage = pg_sys::RelationGetSmgr(relation);
+        let last = (blocks - 1) as pg_sys::BlockNumber;
+        let zeros = pages.0[0].as_mut_ptr().cast();
+        pg_sys::smgrextend(
+            storage,
+            pg_sys::ForkNumber::MAIN_FORKNUM,
+            last,
+            zeros,
+            false,
+        );
+        let map = pg_sys::ForkNumber::VISIBILITYMAP_FORKNUM;
+        pg_sys::smgrcreate(storage, map, false);
+        let fork = Fork::of(relation, map, created_here);
+        for number in 0..blocks.div_ceil(MAPPED) {
+            let page = &mut pages.0[0];
+            pg_sys::PageInit(page.as_mut_ptr().cast(), PAGE, 0);
+            let told = (blocks - number * MAPPED).min(MAPPED) as usize;
+            // Two bits each: all-visible, and all-frozen.
+            page[HEADER..HEADER + told / 4].fill(0xff);
+            if told % 4 > 0 {
+                page[HEADER + told / 4] = (1 << (2 * (told % 4))) - 1;
+            }
+            fork.write(&mut pages.0[..1], number, true);
+        }
+        pg_sys::table_close(relation, pg_sys::NoLock as i32);
+    }
+    Ok(())
+}
+
+/// Writes some pages of the table, with copies of one row, each changed by `patch`, which gets its number and its data.
+///
+/// # Safety
+/// In a transaction, after [`reserve`]. `make` must give a tuple of the table, of which so many as the layout says fit a page, and
+/// `patch` must write within its data. Nobody may read the table before all of it is loaded.
+pub unsafe fn fill(
+    table: &str,
+    layout: Layout,
+    blocks: std::ops::Range<u64>,
+    created_here: bool,
+    make: impl Fn(pg_sys::TupleDesc) -> pg_sys::HeapTuple,
+    mut patch: impl FnMut(u64, *mut u8),
+    mut progress: impl FnMut(u64) -> Result<(), Fault>,
+) -> Result<(), Fault> {
+    let mut model = [0u8; PAGE];
+    let mut pages = Pages::new();
+    // SAFETY: the model is a page that the server's own functions have made; places within it are those of its own line pointers.
+    unsafe {
+        let relation = load::open(table)?;
+        let fork = Fork::of(relation, pg_sys::ForkNumber::MAIN_FORKNUM, created_here);
+        let tuple = make((*relation).rd_att);
+        freeze(tuple);
+        let data = (*(*tuple).t_data).t_hoff as usize;
+        let first = blocks.start * layout.rows_per_page;
+        let mut next = blocks.start;
+        let mut filled = 0;
+        while next < blocks.end {
+            let count = (blocks.end - next).min(BATCH as u64) as usize;
+            for (i, page) in pages.0[..count].iter_mut().enumerate() {
+                let block = next + i as u64;
+                let from = block * layout.rows_per_page;
+                let rows = (layout.rows - from).min(layout.rows_per_page);
+                if rows != filled {
+                    model_page(&mut model, tuple, rows as usize);
+                    filled = rows;
+                }
+                page.copy_from_slice(&model);
+                for row in 0..rows as usize {
+                    let tuple = page.as_mut_ptr().add(offset_of(&model, row));
+                    let place = &raw mut (*(tuple as *mut pg_sys::HeapTupleHeaderData)).t_ctid;
+                    (*place).ip_blkid.bi_hi = (block >> 16) as u16;
+                    (*place).ip_blkid.bi_lo = block as u16;
+                    (*place).ip_posid = row as u16 + 1;
+                    patch(from + row as u64, tuple.add(data));
+                }
+            }
+            fork.write(&mut pages.0[..count], next, false);
+            next += count as u64;
+            process::check_interrupts();
+            progress((next * layout.rows_per_page).min(layout.rows) - first)?;
+        }
+        pg_sys::heap_freetuple(tuple);
+        pg_sys::table_close(relation, pg_sys::NoLock as i32);
+    }
+    Ok(())
+}
+
+/// As heap_prepare_insert does with HEAP_INSERT_FROZEN, but for a transaction id, which nobody asks for any more.
+///
+/// # Safety
+/// A tuple that heap_form_tuple has made.
+unsafe fn freeze(tuple: pg_sys::HeapTuple) {
+    // SAFETY: the caller's duty.
+    unsafe {
+        let header = (*tuple).t_data;
+        (*header).t_infomask &= !(pg_sys::HEAP_XACT_MASK as u16);
+        (*header).t_infomask2 &= !(pg_sys::HEAP2_XACT_MASK as u16);
+        (*header).t_infomask |= (pg_sys::HEAP_XMAX_INVALID | pg_sys::HEAP_XMIN_FROZEN) as u16;
+        let fields = &raw mut (*header).t_choice.t_heap;
+        (*fields).t_xmin = pg_sys::FrozenTransactionId;
+        (*fields).t_xmax = pg_sys::InvalidTransactionId;
+        (*fields).t_field3.t_cid = 0;
+    }
+}
+
+/// A page with so many copies of a tuple.
+///
+/// # Safety
+/// So many must fit.
+unsafe fn model_page(model: &mut [u8; PAGE], tuple: pg_sys::HeapTuple, rows: usize) {
+    // SAFETY: the server's own functions on memory of a page.
+    unsafe {
+        let page = model.as_mut_ptr().cast();
+        pg_sys::PageInit(page, PAGE, 0);
+        for _ in 0..rows {
+            pg_sys::PageAddItemExtended(
+                page,
+                (*tuple).t_data.cast(),
+                (*tuple).t_len as usize,
+                pg_sys::InvalidOffsetNumber,
+                pg_sys::PAI_IS_HEAP as i32,
+            );
+        }
+        let header = page as *mut pg_sys::PageHeaderData;
+        (*header).pd_flags |= pg_sys::PD_ALL_VISIBLE as u16;
+    }
+}
+
+/// Where a row is on a page: the low 15 bits of its line pointer.
+fn offset_of(page: &[u8; PAGE], row: usize) -> usize {
+    let at = HEADER + row * 4;
+    let pointer = u32::from_ne_bytes([page[at], page[at + 1], page[at + 2], page[at + 3]]);
+    (pointer & 0x7fff) as usize
+}
