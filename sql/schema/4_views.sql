@@ -10,7 +10,7 @@ COMMENT ON COLUMN fsbench.progress.run_id IS 'Run';
 COMMENT ON COLUMN fsbench.progress.status IS 'queued or running';
 COMMENT ON COLUMN fsbench.progress.target IS 'Target';
 COMMENT ON COLUMN fsbench.progress.workload IS 'Workload';
-COMMENT ON COLUMN fsbench.progress.phase IS 'queued, provision, load, vacuum, checkpoint, warmup, measure, verify, maintenance, collect or cleanup';
+COMMENT ON COLUMN fsbench.progress.phase IS 'queued, provision, load, vacuum, checkpoint, warmup, measure, verify, maintenance, recovery, collect or cleanup';
 COMMENT ON COLUMN fsbench.progress.done IS 'Steps of the phase that are done: rows in load, statements in vacuum, milliseconds or transactions in warmup and measure; of the workload fsync, bytes of its file in provision and tests in measure; steps in maintenance';
 COMMENT ON COLUMN fsbench.progress.total IS 'Steps of the phase in all; NULL where unknown';
 COMMENT ON COLUMN fsbench.progress.seconds_left IS 'Seconds left in the phase, from its speed so far; NULL where unknown';

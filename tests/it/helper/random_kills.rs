@@ -16,6 +16,8 @@ use std::time::{Duration, Instant};
 const RUN: &str = "scale => 1, clients => 2, transactions => 60, warmup => '0'";
 const NEXT_RUN: &str = "scale => 1, clients => 1, transactions => 10, warmup => '0'";
 const OPTIONS: &str = r#"{"wait_for_helper_ms": 60000}"#;
+/// Those of a run that ends with a crash of its server, of its own accord.
+const CRASH: &str = r#"{"wait_for_helper_ms": 60000, "crash": true}"#;
 const SETTINGS: &str =
     r#"{"max_wal_size": "64MB", "min_wal_size": "32MB", "shared_buffers": "16MB"}"#;
 
@@ -59,6 +61,8 @@ struct Strike {
     victim: Victim,
     target: &'static str,
     percent: u64,
+    /// Whether the run ends with a crash of its own.
+    crashes: bool,
 }
 
 struct Killer {
@@ -90,8 +94,8 @@ impl Killer {
         self.random.range(0, below as i64 - 1) as usize
     }
 
-    fn start(&self, target: &str) -> String {
-        let arguments = format!("target => '{target}', {RUN}, options => '{OPTIONS}'");
+    fn start(&self, target: &str, options: &str) -> String {
+        let arguments = format!("target => '{target}', {RUN}, options => '{options}'");
         self.scene.start(&arguments)
     }
 
@@ -129,10 +133,10 @@ impl Killer {
     }
 
     /// How long a run takes here and now, until nothing of it is left.
-    fn whole(&self) -> Duration {
+    fn whole(&self, options: &str) -> Duration {
         let _machine = Machine::new();
         let began = Instant::now();
-        let run = self.start("ext4");
+        let run = self.start("ext4", options);
         let told = self.scene.ending(&run);
         assert_eq!(told, "done");
         self.scene.nothing_is_left("a run without any kill");
@@ -181,10 +185,12 @@ impl Killer {
             victim,
             target,
             percent,
+            crashes,
         } = strike;
         // The kernel's settings are there once: other tests have their turns between the rounds.
         let machine = Machine::new();
-        let run = self.start(target);
+        let options = if crashes { CRASH } else { OPTIONS };
+        let run = self.start(target, options);
         let moment = Instant::now() + whole * percent as u32 / 100;
         while let Some(left) = moment.checked_duration_since(Instant::now()) {
             sleep(left);
@@ -235,7 +241,8 @@ fn whoever_is_killed_at_whatever_moment_nothing_is_left_and_the_next_run_works()
     };
     let filesystems = killer.scene.bench.lab.filesystems();
     println!("{count} kills, seed {seed}, on {}", filesystems.join(", "));
-    let (fresh, copied) = (killer.whole(), killer.whole());
+    let (fresh, copied) = (killer.whole(OPTIONS), killer.whole(OPTIONS));
+    let crashed = killer.whole(CRASH).saturating_sub(copied);
     let mut kills: BTreeMap<Victim, BTreeMap<String, u64>> = BTreeMap::new();
     let (mut done, mut missed, mut failed) = (0, 0, 0);
     while done < count {
@@ -243,13 +250,16 @@ fn whoever_is_killed_at_whatever_moment_nothing_is_left_and_the_next_run_works()
             victim: VICTIMS[killer.any(VICTIMS.len())],
             target: filesystems[killer.any(filesystems.len())],
             percent: killer.any(110) as u64,
+            crashes: killer.any(3) == 0,
         };
         // Sometimes the data have to be loaded before.
         let is_fresh = killer.any(5) == 0;
         if is_fresh {
             killer.scene.value("SELECT fsbench.drop_prepared_data()");
         }
-        match killer.round(strike, if is_fresh { fresh } else { copied }) {
+        let usual = if is_fresh { fresh } else { copied };
+        let whole = usual + crashed * u32::from(strike.crashes);
+        match killer.round(strike, whole) {
             Some(status) => {
                 done += 1;
                 failed += u64::from(status.starts_with("failed"));
