@@ -143,7 +143,7 @@ pub fn reserve(table: &str, layout: Layout, created_here: bool) -> Result<(), Fa
             let told = (blocks - number * MAPPED).min(MAPPED) as usize;
             // Two bits each: all-visible, and all-frozen.
             page[HEADER..HEADER + told / 4].fill(0xff);
-            if told % 4 > 0 {
+            if !told.is_multiple_of(4) {
                 page[HEADER + told / 4] = (1 << (2 * (told % 4))) - 1;
             }
             fork.write(&mut pages.0[..1], number, true);

@@ -411,3 +411,37 @@ fn on_a_target_the_server_allows_the_degrees_and_the_table_is_copied() {
     execute(&mut client, "SELECT fsbench.drop_prepared_data()");
     assert_nothing_left(&server, &mut client);
 }
+
+#[test]
+fn another_server_chooses_its_degrees_and_its_scans_come_home() {
+    let there = server(&[("max_worker_processes", "12")]);
+    let here = server(SETTINGS);
+    let mut client = here.connect("postgres");
+    execute(
+        &mut client,
+        &format!(
+            "SELECT fsbench.create_target('there', connection => '{}')",
+            there.connection("postgres")
+        ),
+    );
+    let id = run(
+        &mut client,
+        &format!(
+            "target => 'there', {}",
+            options(r#""repeats": 1, "payload": 10, "unlogged": true"#)
+        ),
+    );
+    assert_eq!(
+        row(
+            &mut client,
+            &format!(
+                "SELECT r.status, r.scale, bool_and(s.used), bool_and(s.rows = 1000000), count(*) = jsonb_array_length(r.used #> '{{options,degrees}}'), \
+                   (SELECT count(*) = 3 * jsonb_array_length(r.used #> '{{options,readers}}') FROM fsbench.scan_read WHERE run_id = {id}) \
+                 FROM fsbench.result r JOIN fsbench.scan s USING (run_id) WHERE run_id = {id} GROUP BY r.status, r.scale, r.used"
+            )
+        ),
+        "done|1|t|t|t|t"
+    );
+    assert_nothing_left(&here, &mut client);
+    assert_nothing_left(&there, &mut there.connect("postgres"));
+}
