@@ -94,9 +94,7 @@ impl WalFile {
             }
         }
         step(done)?;
-        let directory = path.parent().unwrap_or(&path);
-        let synced = File::open(directory).and_then(|directory| directory.sync_all());
-        synced.map_err(|e| failed("sync", directory, &e))
+        sync_directory(&path)
     }
 
     /// Opens it for a method: past the page cache where each write is synced, as pg_test_fsync does, if the filesystem can.
@@ -134,10 +132,19 @@ impl WalFile {
             return Ok(());
         }
         match fs::remove_file(&path) {
-            Err(e) if e.kind() != io::ErrorKind::NotFound => Err(failed("remove", &path, &e)),
-            _ => Ok(()),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
+            Err(e) => Err(failed("remove", &path, &e)),
+            // For good, before the journal forgets it.
+            Ok(()) => sync_directory(&path),
         }
     }
+}
+
+/// Has the name of a file on disk, or that it has none any more.
+fn sync_directory(path: &Path) -> Result<(), Fault> {
+    let directory = path.parent().unwrap_or(path);
+    let synced = File::open(directory).and_then(|directory| directory.sync_all());
+    synced.map_err(|e| failed("sync", directory, &e))
 }
 
 fn flags_of(method: Method) -> OFlags {

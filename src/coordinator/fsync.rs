@@ -7,6 +7,7 @@ use std::{
 
 use pgfsbench_core::{
     board::{ClientSlot, ClientState},
+    checkpoint::Window,
     fsync::{BLOCK_BYTES, Method, Test},
     hist::Histogram,
     spec::Bound,
@@ -158,6 +159,10 @@ impl Run {
     }
 
     fn store_syncs(&mut self, measured: &[Measured], phases: Value) -> Result<Row, Fault> {
+        self.close_checkpoints(Window {
+            start_ns: self.seen.measure_start_ns,
+            end_ns: self.seen.measure_end_ns.unwrap_or(0),
+        });
         self.seen.of_syncs();
         let server_uses =
             xact::transaction(|| sql::read("SELECT current_setting('wal_sync_method')", &[]))?;
