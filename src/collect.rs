@@ -5,7 +5,6 @@ use std::sync::atomic::Ordering::Acquire;
 use pgfsbench_core::{
     balance::Balances,
     board::ClientSlot,
-    checkpoint::Window,
     finding::{self, Finding, XminHolder, XminHolderKind},
     hist::Histogram,
     spec::Spec,
@@ -334,10 +333,7 @@ pub fn store(
     // The window goes on until its last transaction has ended, and is over when it is over, even if nothing was due.
     let end_ns = totals.finished_ns.max(run.seen.measure_end_ns.unwrap_or(0));
     let measured_ms = clock::ms(run.seen.measure_start_ns, end_ns);
-    run.close_checkpoints(Window {
-        start_ns: run.seen.measure_start_ns,
-        end_ns,
-    });
+    run.close_checkpoints(end_ns);
     let tps = (measured_ms > 0.0).then(|| totals.measured as f64 * 1000.0 / measured_ms);
     let seconds: Vec<f64> = full_seconds(run);
     let stalls = (!seconds.is_empty()).then(|| stats::stalls(&seconds));

@@ -319,7 +319,10 @@ impl Run {
         self.measure()?;
         // After a crash that is to come, they are compared then.
         let balances = match self.spec.options.crash {
-            true => None,
+            true => {
+                self.end_statistics()?;
+                None
+            }
             false => Some(self.verify()?),
         };
         if self.spec.options.maintenance {
@@ -472,11 +475,17 @@ impl Run {
         })
     }
 
-    fn checkpoint(&mut self) -> Result<(), Fault> {
-        self.enter(Phase::Checkpoint, 0);
+    /// The run's own CHECKPOINT, by which it is also seen whether the server reports them.
+    fn have_own_checkpoint(&mut self) -> Result<(), Fault> {
         self.checkpoints.before_own(&self.board.checkpoints);
         self.have_done(Task::Checkpoint)?;
         self.checkpoints.after_own(&self.board.checkpoints);
+        Ok(())
+    }
+
+    fn checkpoint(&mut self) -> Result<(), Fault> {
+        self.enter(Phase::Checkpoint, 0);
+        self.have_own_checkpoint()?;
         self.seen
             .of_work_database(&self.board.run.worker.report.get());
         Ok(())
@@ -539,7 +548,6 @@ impl Run {
             Ok(run.crew.clients_are(ClientState::Done)? && over)
         })?;
         self.seen.at_end(&mut self.checkpoints)?;
-        self.end_statistics()?;
         run.stop.store(1, Release);
         self.crew.wake();
         self.wait_until(|run| run.crew.sampler_is_done())?;
@@ -611,6 +619,8 @@ impl Run {
 
     fn verify(&mut self) -> Result<Balances, Fault> {
         self.enter(Phase::Verify, 0);
+        // Before anybody works in the database again; the window is over, and is not prolonged by it.
+        self.end_statistics()?;
         self.have_done(Task::Verify)?;
         let report = self.board.run.worker.report.get();
         if let Ok(report) = serde_json::from_str::<Value>(&report) {
@@ -702,8 +712,12 @@ impl Run {
         journal::remove(entry.home, entry.run_id)
     }
 
-    /// The window is over: which checkpoints touch it.
-    pub fn close_checkpoints(&mut self, window: Window) {
+    /// The window has ended then: which checkpoints touch it.
+    pub fn close_checkpoints(&mut self, end_ns: u64) {
+        let window = Window {
+            start_ns: self.seen.measure_start_ns,
+            end_ns,
+        };
         self.checkpoints.close(&self.board.checkpoints, window);
     }
 

@@ -70,6 +70,8 @@ pub fn main(task: i32, serial: u32) {
     }
     process::report_activity("pgfsbench worker");
     let result = work(task, board, request);
+    // What is read of the statistics once it is done has what it did.
+    xact::report_statistics(true);
     if !board.run.is_current(serial) {
         return;
     }

@@ -24,7 +24,6 @@ use crate::{
     pg::{session, shmem, sql, xact},
     store,
     wal_file::WalFile,
-    worker::Task,
 };
 
 /// From the order to the start of a test: the writers open the file meanwhile.
@@ -86,7 +85,7 @@ impl Run {
         // The worker needs some database, and there is none of the run's own.
         let home = session::database();
         self.board.run.work_database.store(home, Release);
-        self.have_done(Task::Checkpoint)
+        self.have_own_checkpoint()
     }
 
     fn measure_syncs(&mut self, file: &WalFile) -> Result<Vec<Measured>, Fault> {
@@ -164,6 +163,7 @@ impl Run {
             end_ns: self.seen.measure_end_ns.unwrap_or(0),
         });
         self.seen.of_syncs();
+        self.close_checkpoints(self.seen.measure_end_ns.unwrap_or(0));
         let server_uses =
             xact::transaction(|| sql::read("SELECT current_setting('wal_sync_method')", &[]))?;
         // What stands for the run: what the server itself does, by as few as were tested.

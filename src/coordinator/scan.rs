@@ -67,6 +67,7 @@ impl Run {
         }
         self.have_done(Task::AllowWorkers)?;
         let (made, readings) = self.measure_scans()?;
+        self.forget_statements()?;
         self.enter(Phase::Collect, 0);
         self.seen.load_ms = self.load_ms();
         let phases = self.phase_times();
@@ -118,6 +119,7 @@ impl Run {
         let readers = options.readers.clone().unwrap_or_default();
         let steps = scans.len() + readers.len() * READ_BYTES.len();
         self.seen.before_clients(self.entry.as_ref())?;
+        self.begin_statistics(false)?;
         self.seen.measured_from = epoch();
         self.seen.measure_start_ns = clock::now_ns();
         self.enter(Phase::Measure, steps as u64);
@@ -135,6 +137,7 @@ impl Run {
         };
         self.seen.measure_end_ns = Some(clock::now_ns());
         self.seen.at_end(&mut self.checkpoints)?;
+        self.end_statistics()?;
         Ok((made, readings))
     }
 
@@ -232,6 +235,7 @@ impl Run {
         phases: Value,
     ) -> Result<Row, Fault> {
         let run_id = self.run_id;
+        self.close_checkpoints(self.seen.measure_end_ns.unwrap_or(0));
         let measured_ms = clock::ms(
             self.seen.measure_start_ns,
             self.seen.measure_end_ns.unwrap_or(0),
