@@ -492,9 +492,9 @@ impl Run {
     }
 
     fn measure(&mut self) -> Result<(), Fault> {
+        self.seen.before_clients(self.entry.as_ref())?;
         self.fit_quick_look();
         let run = &self.board.run;
-        self.seen.before_clients(self.entry.as_ref())?;
         for (place, pid) in run.server_pids.iter().zip(collect::server_pids()?) {
             place.store(pid, Release);
         }

@@ -187,6 +187,29 @@ fn flushes_are_timed_before_and_after_and_nothing_is_left_of_that() {
 }
 
 #[test]
+fn clients_that_wait_for_each_other_and_rates_that_cannot_be_kept_are_told() {
+    let server = server(&[]);
+    let mut client = server.connect("postgres");
+    let crowded = "scale => 1, clients => 12, duration => '4 s', warmup => '0'";
+    let id = run(&mut client, crowded);
+    let told = found(&mut client, &id, "lock_waits").expect("a finding");
+    assert!(
+        told.starts_with("warning: clients waited for locks in "),
+        "{told}"
+    );
+    // Nobody else is there to wait for; and no rate is beyond one transaction in a while.
+    let alone = "scale => 1, clients => 1, duration => '4 s', warmup => '0', rate => 5";
+    let id = run(&mut client, alone);
+    for code in ["lock_waits", "behind_schedule"] {
+        assert_eq!(found(&mut client, &id, code), None);
+    }
+    let hopeless = r#"scale => 1, clients => 1, duration => '1 s', warmup => '0', rate => 60000, settings => '{"synchronous_commit": "off"}'"#;
+    let id = run(&mut client, hopeless);
+    let told = found(&mut client, &id, "behind_schedule").expect("a finding");
+    assert!(told.starts_with("warning: transactions started "), "{told}");
+}
+
+#[test]
 fn the_doctor_sees_beforehand_what_would_be_found() {
     let server = server(&[
         ("autovacuum", "off"),

@@ -187,6 +187,7 @@ macro_rules! finds_nothing {
 
 mod machine;
 mod more;
+mod readme;
 mod storage;
 
 #[test]

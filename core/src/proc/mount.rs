@@ -226,6 +226,17 @@ mod tests {
     }
 
     #[test]
+    fn nfs_has_no_device_behind_its_source() {
+        let text = format!(
+            "{EXT4}70 28 0:55 / /srv/pg rw,noatime shared:40 - nfs4 db-store:/export/pg rw,vers=4.2,hard,proto=tcp\n"
+        );
+        assert_eq!(
+            on(&text, "/srv/pg/15/main", Some((0, 55))),
+            owned("db-store:/export/pg", "nfs4", "/srv/pg")
+        );
+    }
+
+    #[test]
     fn another_namespace() {
         let mounts: Vec<Mount> = parse_mountinfo(EXT4)
             .unwrap()

@@ -1,0 +1,57 @@
+//! README lists every finding, and none that there is not.
+
+use super::*;
+
+const README: &str = include_str!("../../../../README.md");
+const SOURCES: [&str; 10] = [
+    include_str!("../rules/data.rs"),
+    include_str!("../rules/filesystem.rs"),
+    include_str!("../rules/flush.rs"),
+    include_str!("../rules/machine.rs"),
+    include_str!("../rules/server.rs"),
+    include_str!("../rules/settings.rs"),
+    include_str!("../rules/window.rs"),
+    include_str!("../crash.rs"),
+    include_str!("../scan.rs"),
+    include_str!("../storage.rs"),
+];
+/// Codes that are chosen before the finding is made.
+const CHOSEN: [&str; 5] = [
+    "data_fits_shared_buffers",
+    "data_fits_ram",
+    "no_complete_checkpoint",
+    "too_short",
+    NOT_RELEASED,
+];
+
+fn codes() -> Vec<String> {
+    let mut codes: Vec<String> = CHOSEN.map(str::to_owned).to_vec();
+    for source in SOURCES {
+        for made in source.split("Finding::new(").skip(1) {
+            let Some(code) = made.trim_start().strip_prefix('"') else {
+                continue;
+            };
+            codes.extend(code.split('"').next().map(str::to_owned));
+        }
+    }
+    codes.sort();
+    codes.dedup();
+    codes
+}
+
+#[test]
+fn readme_lists_every_finding() {
+    let table = README
+        .split("| code | severity | what it means |")
+        .nth(1)
+        .and_then(|rest| rest.split("\n\n").next())
+        .expect("a table");
+    let mut listed: Vec<String> = table
+        .lines()
+        .filter_map(|line| line.split('|').nth(1))
+        .flat_map(|cell| cell.split('`').skip(1).step_by(2))
+        .map(str::to_owned)
+        .collect();
+    listed.sort();
+    assert_eq!(listed, codes());
+}
