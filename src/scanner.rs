@@ -23,7 +23,7 @@ use crate::{
     pg::{
         config, process,
         scan::{self, Scanned},
-        xact,
+        sql, xact,
     },
     workload::scan as workload,
 };
@@ -82,14 +82,15 @@ pub fn prepare(board: &Board, spec: &Spec) -> Result<(), Fault> {
 pub fn scan(board: &Board, spec: &Spec) -> Result<(), Fault> {
     let degree = board.run.scan_degree.load(Acquire);
     apply_settings(spec, degree)?;
-    // Catalogs are looked up once, so that a new session is as one that has been there for a while.
+    // A new session is to be as one that has been there for a while.
+    load_compiler()?;
     xact::transaction(|| scan::plan(workload::QUALIFIED))?;
     let state = cache::prepare(spec)?;
     let timed = xact::transaction(|| {
-        let setting = crate::pg::sql::read("SELECT current_setting('track_io_timing')", &[])?;
+        let setting = sql::read("SELECT current_setting('track_io_timing')", &[])?;
         Ok(setting.as_deref() == Some("on"))
     })?;
-    let started_at = xact::transaction(|| crate::pg::sql::read("SELECT clock_timestamp()", &[]))?;
+    let started_at = xact::transaction(|| sql::read("SELECT clock_timestamp()", &[]))?;
     let before = device_read_bytes();
     board.run.scanning.store(1, Release);
     let scanned = xact::transaction(|| scan::count(workload::QUALIFIED));
@@ -135,6 +136,23 @@ pub fn scan(board: &Board, spec: &Spec) -> Result<(), Fault> {
             device_read_bytes: device.map(|(before, after)| after.saturating_sub(before)),
         },
     )
+}
+
+/// Loads the compiler of expressions, where there is one and it is in use: the first query that is compiled does that, and
+/// takes a while. In a session of psql's it is there after the first scan.
+fn load_compiler() -> Result<(), Fault> {
+    let setting = |name: &'static str| {
+        xact::transaction(|| sql::read("SELECT current_setting($1)", &[Some(name)]))
+    };
+    if setting("jit")?.as_deref() != Some("on") {
+        return Ok(());
+    }
+    let Some(cost) = setting("jit_above_cost")? else {
+        return Ok(());
+    };
+    config::apply("jit_above_cost", "0")?;
+    xact::transaction(|| sql::read("SELECT count(*) FROM generate_series(1, 3) AS n", &[]))?;
+    config::apply("jit_above_cost", &cost)
 }
 
 /// What makes the server plan that many workers, and the run's own settings, which win over the rest.
