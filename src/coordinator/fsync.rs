@@ -7,7 +7,6 @@ use std::{
 
 use pgfsbench_core::{
     board::{ClientSlot, ClientState},
-    checkpoint::Window,
     fsync::{BLOCK_BYTES, Method, Test},
     hist::Histogram,
     spec::Bound,
@@ -158,10 +157,6 @@ impl Run {
     }
 
     fn store_syncs(&mut self, measured: &[Measured], phases: Value) -> Result<Row, Fault> {
-        self.close_checkpoints(Window {
-            start_ns: self.seen.measure_start_ns,
-            end_ns: self.seen.measure_end_ns.unwrap_or(0),
-        });
         self.seen.of_syncs();
         self.close_checkpoints(self.seen.measure_end_ns.unwrap_or(0));
         let server_uses =
