@@ -3,14 +3,18 @@
 
 use pgfsbench_core::{
     board::CheckpointRing,
-    checkpoint::{Checkpoint, OfWindow, Window},
+    checkpoint::{self, Checkpoint, OfWindow, Window},
 };
+
+use crate::clock;
 
 /// Watches the server's checkpoints for a run.
 #[derive(Default)]
 pub struct Watch {
     cursor: u64,
     before_own: u64,
+    /// What began before this time is over.
+    over_ns: u64,
     ended: Vec<Checkpoint>,
     lost: u64,
     /// Whether the run's own CHECKPOINT was reported.
@@ -56,15 +60,21 @@ pub struct Outcome {
 }
 
 impl Watch {
-    /// Before the run's own CHECKPOINT; those before it are nothing to the run.
+    /// Before the run's own CHECKPOINT; those before it are nothing to the run, and over when it is.
     pub fn before_own<const N: usize>(&mut self, ring: &CheckpointRing<N>) {
         self.cursor = ring.written();
         self.before_own = self.cursor;
+        self.over_ns = clock::now_ns();
     }
 
     /// After it: the server reports its checkpoints, or it does not.
     pub fn after_own<const N: usize>(&mut self, ring: &CheckpointRing<N>) {
-        self.own_was_reported = Some(ring.written() > self.before_own);
+        let was_reported = ring.written() > self.before_own;
+        if !was_reported {
+            // It may be what was said to have begun.
+            self.over_ns = clock::now_ns();
+        }
+        self.own_was_reported = Some(was_reported);
         self.look(ring);
     }
 
@@ -99,12 +109,7 @@ impl Watch {
         // First what goes on: one that ends meanwhile is then among those that have ended, not in neither.
         let going = ring.going();
         self.look(ring);
-        let going = going.filter(|going| {
-            !self
-                .ended
-                .iter()
-                .any(|ended| ended.started_us == going.started_us)
-        });
+        let going = checkpoint::still_going(going, &self.ended, self.over_ns);
         let of_window = window.of(&self.ended, going);
         let lost = u32::try_from(self.lost).unwrap_or(u32::MAX);
         let all = of_window.began.saturating_add(lost);

@@ -65,6 +65,13 @@ pub struct Going {
     pub start_ns: u64,
 }
 
+/// What still goes on of what was said to have begun: not what has ended, of which the end may have been reported since, and not
+/// what began before `over_ns`, whose end was never reported (log_checkpoints was turned off meanwhile) and is known all the same.
+pub fn still_going(going: Option<Going>, ended: &[Checkpoint], over_ns: u64) -> Option<Going> {
+    let has_ended = |going: &Going| ended.iter().any(|c| c.started_us == going.started_us);
+    going.filter(|going| going.start_ns >= over_ns && !has_ended(going))
+}
+
 /// A measured window, by the monotonic clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {

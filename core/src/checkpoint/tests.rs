@@ -211,3 +211,22 @@ proptest! {
         distance_and_estimate(&bytes);
     }
 }
+
+#[test]
+fn what_began_before_a_checkpoint_that_is_over_does_not_go_on() {
+    let going = |start_ns| {
+        Some(Going {
+            started_us: 7,
+            start_ns,
+            ..Going::default()
+        })
+    };
+    assert_eq!(still_going(going(100), &[], 100), going(100));
+    assert_eq!(still_going(going(99), &[], 100), None);
+    assert_eq!(still_going(None, &[], 0), None);
+    let ended = Checkpoint {
+        started_us: 7,
+        ..Checkpoint::default()
+    };
+    assert_eq!(still_going(going(100), &[ended], 0), None);
+}
