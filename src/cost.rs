@@ -4,7 +4,7 @@
 use pgfsbench_core::{
     board::{ClientSlot, Counts, Figure, Figures, Sample, Work},
     spec::Spec,
-    written::{Written, ratio},
+    written::{self, Written, ratio},
 };
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -15,9 +15,10 @@ use crate::{
     sampler::device::{Devices, WalDevice},
 };
 
-/// Blocks that the server's own processes have written, and when that was counted from.
+/// Blocks that the server's own processes have written, blocks that others have, the clients among them, and when that was
+/// counted from.
 #[derive(Clone, Debug, Deserialize, PartialEq)]
-pub struct BlocksWritten(u64, Option<String>);
+pub struct BlocksWritten(u64, u64, Option<String>);
 
 impl BlocksWritten {
     /// Now; None where it cannot be known.
@@ -27,9 +28,10 @@ impl BlocksWritten {
         Ok(text.and_then(|text| serde_json::from_str(&text).ok()))
     }
 
-    /// Blocks since `before`; None when the statistics were reset meanwhile.
-    fn since(&self, before: &Self) -> Option<u64> {
-        self.0.checked_sub(before.0).filter(|_| self.1 == before.1)
+    /// Blocks since `before`, by the server's own processes and by others; None when the statistics were reset meanwhile.
+    fn since(&self, before: &Self) -> Option<(u64, u64)> {
+        let (own, others) = (self.0.checked_sub(before.0)?, self.1.checked_sub(before.1)?);
+        (self.2 == before.2).then_some((own, others))
     }
 }
 
@@ -40,7 +42,7 @@ pub struct Window<'a> {
     pub transactions: u64,
     /// Bytes of WAL in it.
     pub wal_bytes: u64,
-    /// Blocks that the server's processes had written at its start, and at its end.
+    /// Blocks that had been written at its start, and at its end.
     pub blocks: (Option<&'a BlocksWritten>, Option<&'a BlocksWritten>),
     /// Bytes of a block.
     pub block_bytes: u64,
@@ -85,8 +87,9 @@ pub fn columns(spec: &Spec, slots: &[ClientSlot], samples: &[Sample], window: &W
     let per_transaction = spec.workload.changed_bytes(spec.aid_is_bigint());
     let written = Written {
         changed: per_transaction.map(|bytes| bytes as f64 * window.transactions as f64),
-        server: blocks.map(|blocks| {
-            (window.wal_bytes + (blocks + work.blocks_written) * window.block_bytes) as f64
+        server: blocks.map(|(own, others)| {
+            let blocks = written::blocks(own, others, work.blocks_written);
+            (window.wal_bytes + blocks * window.block_bytes) as f64
         }),
         device: device_bytes,
     };

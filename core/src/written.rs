@@ -48,6 +48,12 @@ impl Written {
     }
 }
 
+/// Blocks that a server has written in a window: those of its own processes, and those of others, which the statistics of the
+/// server tell late. The clients are some of these, and count themselves: no fewer than they have.
+pub fn blocks(own: u64, others: u64, clients: u64) -> u64 {
+    own + others.max(clients)
+}
+
 /// A ratio; None where a part of it is not known or nothing is divided by.
 pub fn ratio(part: Option<f64>, whole: Option<f64>) -> Option<f64> {
     let (part, whole) = (part?, whole?);
@@ -64,6 +70,13 @@ mod tests {
         assert_eq!(Workload::Tpcb.changed_bytes(true), Some(40));
         assert_eq!(Workload::TpcbSimpleUpdate.changed_bytes(false), Some(28));
         assert_eq!(Workload::SelectOnly.changed_bytes(false), None);
+    }
+
+    #[test]
+    fn blocks_of_others_are_those_of_the_clients_and_more() {
+        // Autovacuum, beside the clients; and statistics that come late.
+        assert_eq!(blocks(100, 30, 20), 130);
+        assert_eq!(blocks(100, 0, 20), 120);
     }
 
     #[test]

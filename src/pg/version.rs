@@ -113,11 +113,22 @@ pub fn block_times() -> (u64, u64) {
     }
 }
 
-/// Blocks that checkpointer and background writer have written, and when that was last set to 0, as an array in JSON.
-#[cfg(any(feature = "pg15", feature = "pg16"))]
-pub const BLOCKS_WRITTEN: &str = "(SELECT jsonb_build_array(buffers_checkpoint + buffers_clean, stats_reset) \
+/// Blocks that processes of the server have written which count by themselves, blocks that others have, the clients among them,
+/// and when that was last set to 0, as an array in JSON. Making a file longer is writing it.
+#[cfg(feature = "pg15")]
+pub const BLOCKS_WRITTEN: &str = "(SELECT jsonb_build_array(buffers_checkpoint + buffers_clean, buffers_backend, stats_reset) \
      FROM pg_stat_bgwriter)";
-/// Blocks that checkpointer and background writer have written, and when that was last set to 0, as an array in JSON.
-#[cfg(any(feature = "pg17", feature = "pg18"))]
-pub const BLOCKS_WRITTEN: &str = "(SELECT jsonb_build_array(c.buffers_written + b.buffers_clean, \
-     concat_ws(' ', c.stats_reset, b.stats_reset)) FROM pg_stat_checkpointer c, pg_stat_bgwriter b)";
+/// As above; autovacuum, sessions and so on are told apart from background workers, as the clients are.
+#[cfg(any(feature = "pg16", feature = "pg17"))]
+pub const BLOCKS_WRITTEN: &str = "(SELECT jsonb_build_array( \
+     sum(CASE backend_type WHEN 'background worker' THEN 0 ELSE coalesce(writes, 0) + coalesce(extends, 0) END), \
+     sum(CASE backend_type WHEN 'background worker' THEN coalesce(writes, 0) + coalesce(extends, 0) ELSE 0 END), \
+     max(stats_reset)) FROM pg_stat_io WHERE object = 'relation')";
+/// As above; one write may be of several blocks.
+#[cfg(feature = "pg18")]
+pub const BLOCKS_WRITTEN: &str = "(SELECT jsonb_build_array( \
+     div(sum(CASE backend_type WHEN 'background worker' THEN 0 ELSE coalesce(write_bytes, 0) + coalesce(extend_bytes, 0) END), \
+       current_setting('block_size')::numeric), \
+     div(sum(CASE backend_type WHEN 'background worker' THEN coalesce(write_bytes, 0) + coalesce(extend_bytes, 0) ELSE 0 END), \
+       current_setting('block_size')::numeric), \
+     max(stats_reset)) FROM pg_stat_io WHERE object = 'relation')";
