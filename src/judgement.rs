@@ -57,8 +57,10 @@ const FACTS: &str = "SELECT jsonb_build_array(coalesce(r.facts, '{}'), jsonb_bui
       'service_ms', (SELECT sum_ms / nullif(transactions, 0) FROM fsbench.histogram h \
          WHERE h.run_id = r.run_id AND transaction = 'service'))) \
     FROM fsbench.run_log r LEFT JOIN fsbench.environment e USING (run_id), \
-      LATERAL (SELECT avg(cpu_idle_percent) / 100 AS idle, avg(cpu_iowait_percent) / 100 AS iowait, \
-         avg(cpu_steal_percent) / 100 AS steal, avg(pressure_memory_some_percent) / 100 AS memory_pressure, \
+      LATERAL (SELECT avg(cpu_idle_percent) FILTER (WHERE interval_ms >= 500) / 100 AS idle, \
+         avg(cpu_iowait_percent) FILTER (WHERE interval_ms >= 500) / 100 AS iowait, \
+         avg(cpu_steal_percent) FILTER (WHERE interval_ms >= 500) / 100 AS steal, \
+         avg(pressure_memory_some_percent) FILTER (WHERE interval_ms >= 500) / 100 AS memory_pressure, \
          round(max(dirty_bytes + writeback_bytes))::bigint AS dirty \
          FROM fsbench.sample WHERE run_id = r.run_id) s \
     WHERE r.run_id = $1::bigint AND r.status = 'done'";

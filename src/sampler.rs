@@ -14,7 +14,7 @@ use std::{
 };
 
 use pgfsbench_core::{
-    board::{ClientSlot, ClientState, Counts, Figure, Figures, Sample, Waits, Work},
+    board::{ClientSlot, ClientState, Counts, Figure, Figures, Sample, Waits, Work, second_after},
     hist::Histogram,
     proc::Snapshot,
 };
@@ -150,7 +150,8 @@ fn sample(run: &RunArea, slots: &[ClientSlot]) {
     };
     let mut next_look = start;
     // Clients record latencies in the window only, so that nothing of the warm-up has to be taken away.
-    for second in 0.. {
+    let mut second = 0;
+    loop {
         let mut waits = Waits::new();
         let until = start + (u64::from(second) + 1) * SECOND_NS;
         while clock::now_ns() < until && !stopped(run) {
@@ -175,6 +176,7 @@ fn sample(run: &RunArea, slots: &[ClientSlot]) {
         if last {
             return;
         }
+        second = second_after(second, now.at_ns - start);
         before = now;
     }
 }

@@ -272,8 +272,8 @@ CREATE TABLE fsbench.sample (
 );
 COMMENT ON TABLE fsbench.sample IS 'One row per second of the measured window; the transactions of a run add up to its transactions_total. What could not be found out is NULL. Columns have the narrowest type that holds them: a row with its share of the index takes less than 400 bytes';
 COMMENT ON COLUMN fsbench.sample.run_id IS 'Run';
-COMMENT ON COLUMN fsbench.sample.second IS 'Second of the measured window, from 0';
-COMMENT ON COLUMN fsbench.sample.interval_ms IS 'True length of the interval (ms); the last one of a run may be shorter';
+COMMENT ON COLUMN fsbench.sample.second IS 'Second of the measured window, from 0. One that is not there belongs to the one before: the machine was so busy that the sampler came too late';
+COMMENT ON COLUMN fsbench.sample.interval_ms IS 'True length of the interval (ms): shorter in the last one of a run, longer where the sampler came late';
 COMMENT ON COLUMN fsbench.sample.transactions IS 'Transactions committed in it';
 COMMENT ON COLUMN fsbench.sample.skipped IS 'Transactions skipped in it';
 COMMENT ON COLUMN fsbench.sample.late IS 'Transactions that took longer than the latency limit';

@@ -49,6 +49,18 @@ pub struct Sample {
 const OWN: usize = 13;
 const WORDS: usize = OWN + FIGURES + WAIT_WORDS;
 
+/// What is left of a second must be as long as this for a sample of its own.
+const SHORTEST_NS: u64 = 500_000_000;
+const SECOND_NS: u64 = 1_000_000_000;
+
+/// The second that follows `second`, whose sample was taken at `elapsed_ns` of the window. One that comes late leaves out those
+/// that are over by then: samples of a moment would tell nothing.
+pub fn second_after(second: u32, elapsed_ns: u64) -> u32 {
+    let current = elapsed_ns.saturating_add(SHORTEST_NS) / SECOND_NS;
+    let current = u32::try_from(current).unwrap_or(u32::MAX);
+    current.max(second.saturating_add(1))
+}
+
 impl Sample {
     /// Transactions a second in this interval; 0 when it has no length.
     pub fn tps(&self) -> f64 {
@@ -280,6 +292,22 @@ mod tests {
                 assert_eq!(got, sample(second));
             }
         });
+    }
+
+    #[test]
+    fn a_sample_that_comes_late_leaves_seconds_out_and_none_is_a_moment() {
+        let ms = |ms: u64| ms * 1_000_000;
+        // In time, and a little late.
+        assert_eq!(second_after(0, ms(1_000)), 1);
+        assert_eq!(second_after(3, ms(4_400)), 4);
+        // So late that little is left of the next one: that goes with the one after it.
+        assert_eq!(second_after(3, ms(4_600)), 5);
+        // Seconds late.
+        assert_eq!(second_after(3, ms(9_100)), 9);
+        assert_eq!(second_after(3, ms(9_900)), 10);
+        // It never goes back.
+        assert_eq!(second_after(3, 0), 4);
+        assert_eq!(second_after(u32::MAX, u64::MAX), u32::MAX);
     }
 
     #[test]
