@@ -46,7 +46,7 @@ const FACTS: &str = "SELECT jsonb_build_array(coalesce(r.facts, '{}'), jsonb_bui
          'virtualization', e.virtualization, 'clock_source', e.clock_source, 'governor', e.cpu_governor, \
          'cpu_clients', r.client_cpu_seconds * 1000 / nullif(r.measured_ms * e.processors, 0), \
          'cpu_idle', s.idle, 'cpu_iowait', s.iowait, 'cpu_steal', s.steal, 'memory_pressure', s.memory_pressure, \
-         'dirty_bytes_max', s.dirty, 'dirty_bytes_limit', e.vm->'dirty_bytes', 'dirty_ratio', e.vm->'dirty_ratio'), \
+         'dirty_bytes_max', s.dirty, 'dirty_bytes_limit', e.vm->'dirty_bytes'), \
       'checkpoints_seen', jsonb_build_object('timed', r.checkpoints_timed, 'requested', r.checkpoints_requested, \
          'distance_bytes', (SELECT avg(distance_bytes) FROM fsbench.checkpoint c WHERE c.run_id = r.run_id \
             AND NOT started_before AND NOT ended_after)), \

@@ -9,7 +9,7 @@ use std::{
 
 use pgfsbench_core::{
     finding::{FlushFacts, MachineFacts, ServerFacts, StorageFacts},
-    proc::{Member, parse_busy_ticks, parse_member},
+    proc::{self, DirtyPages, Member, parse_busy_ticks, parse_member},
     sys,
 };
 use rustix::process::getppid;
@@ -27,6 +27,9 @@ use crate::{
 const KTHREADD: (i32, &str) = (2, "kthreadd");
 /// The kernel's thread that writes the tables of a new ext4.
 const LAZY_INIT: &str = "ext4lazyinit";
+
+/// As much is always being written by somebody.
+const QUIET_BYTES: u64 = 1 << 20;
 
 /// The server at one moment.
 #[derive(Clone, Deserialize)]
@@ -181,12 +184,23 @@ pub struct Surroundings {
     machine: Option<(Machine, Option<Machine>)>,
     tables: Option<(Tables, Option<Tables>)>,
     vacuum_seconds: u64,
+    /// When most of what may be dirty was.
+    dirty: Option<DirtyPages>,
     flush: FlushFacts,
 }
 
 fn server() -> Option<Server> {
     let text = xact::transaction(|| sql::read(SERVER, &[])).ok()??;
     serde_json::from_str(&text).ok()
+}
+
+/// Whether nothing goes to the disk that was begun before: neither checkpoint nor writeback.
+fn is_quiet() -> bool {
+    let idle = "SELECT wait_event = 'CheckpointerMain' FROM pg_stat_activity WHERE backend_type = 'checkpointer'";
+    let checkpointer = xact::transaction(|| sql::read(idle, &[])).ok().flatten();
+    let memory = fs::read_to_string(proc::MEMINFO).unwrap_or_default();
+    let writeback = proc::parse_memory(&memory).writeback.unwrap_or(0);
+    checkpointer.as_deref() == Some("t") && writeback <= QUIET_BYTES
 }
 
 impl Surroundings {
@@ -213,11 +227,22 @@ impl Surroundings {
     pub fn at_start(&mut self) {
         self.server = server().map(|server| (server, None));
         self.machine = Some((Machine::look(), None));
+        self.look_at_dirty();
     }
 
     /// In each second, how many of the tables of the run are being vacuumed.
     pub fn each_second(&mut self, vacuums: u32) {
         self.vacuum_seconds += u64::from(vacuums > 0);
+        self.look_at_dirty();
+    }
+
+    fn look_at_dirty(&mut self) {
+        let text = fs::read_to_string(proc::VMSTAT).unwrap_or_default();
+        if let Some(now) = proc::parse_dirty(&text)
+            && self.dirty.is_none_or(|dirty| now.share() > dirty.share())
+        {
+            self.dirty = Some(now);
+        }
     }
 
     /// At the end of the window.
@@ -232,7 +257,10 @@ impl Surroundings {
 
     /// When the clients and the sampler are done.
     pub fn after_clients(&mut self) {
-        self.flush.after_us = flush_probe::median_us();
+        // What still goes to the disk would pass for a change of it.
+        let was_quiet = is_quiet();
+        let after_us = flush_probe::median_us();
+        self.flush.after_us = after_us.filter(|_| was_quiet && is_quiet());
     }
 
     /// All that was seen, by the names of the facts that the findings are judged by.
@@ -278,6 +306,7 @@ impl Surroundings {
         let window = window.filter(|(_, all)| *all > 0);
         let passed =
             |ticks: fn(&Machine) -> Option<u64>| Some(ticks(end)?.saturating_sub(ticks(start)?));
+        let page = rustix::param::page_size() as u64;
         let others = || {
             let (busy, all) = window?;
             Some(busy.saturating_sub(passed(|m| m.known_ticks)?) as f64 / all as f64)
@@ -292,6 +321,8 @@ impl Surroundings {
                 .map(|(end, start)| end.saturating_sub(start)),
             cpu_others: others(),
             cpu_sampler: sampler(),
+            dirty_peak_bytes: self.dirty.map(|dirty| dirty.pages * page),
+            dirty_peak_limit_bytes: self.dirty.map(|dirty| dirty.limit * page),
             ..MachineFacts::default()
         }
     }

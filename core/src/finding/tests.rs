@@ -74,8 +74,9 @@ fn machine() -> MachineFacts {
         cpu_sampler: Some(0.001),
         cpu_others: Some(0.01),
         memory_pressure: Some(0.0),
+        dirty_peak_bytes: Some(100 << 20),
+        dirty_peak_limit_bytes: Some(600 << 20),
         dirty_bytes_limit: Some(0),
-        dirty_ratio: Some(20),
         dirty_bytes_max: Some(100 << 20),
     }
 }

@@ -72,6 +72,37 @@ pub fn parse_paging(text: &str) -> Paging {
     paging
 }
 
+/// How much is dirty or being written, and from where on the kernel makes writers wait, in pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DirtyPages {
+    /// What is dirty or being written.
+    pub pages: u64,
+    /// From where on writers wait: the mean of both thresholds, which the kernel computes from vm.dirty_bytes and the like, and
+    /// from the memory that can be dirty now.
+    pub limit: u64,
+}
+
+impl DirtyPages {
+    /// The share of the limit.
+    pub fn share(self) -> f64 {
+        self.pages as f64 / self.limit as f64
+    }
+}
+
+/// Parses that of `/proc/vmstat`; None when some of it is missing.
+pub fn parse_dirty(text: &str) -> Option<DirtyPages> {
+    let value = |name: &str| {
+        let line = text
+            .lines()
+            .find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))?;
+        line.trim().parse::<u64>().ok()
+    };
+    let pages = value("nr_dirty")?.checked_add(value("nr_writeback")?)?;
+    let both = value("nr_dirty_threshold")?.checked_add(value("nr_dirty_background_threshold")?)?;
+    let limit = both / 2;
+    (limit > 0).then_some(DirtyPages { pages, limit })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -134,6 +165,20 @@ mod tests {
     }
 
     #[test]
+    fn dirty_pages_and_where_writers_wait() {
+        let text = "nr_free_pages 7\nnr_dirty 12960\nnr_writeback 40\nnr_writeback_temp 9\nnr_dirtied 5\n\
+                    nr_dirty_threshold 1067970\nnr_dirty_background_threshold 533330\npgpgin 3\n";
+        let dirty = parse_dirty(text).unwrap();
+        assert_eq!((dirty.pages, dirty.limit), (13_000, 800_650));
+        assert!((dirty.share() - 0.01624).abs() < 0.0001);
+        for name in ["nr_dirty ", "nr_writeback ", "nr_dirty_threshold "] {
+            assert_eq!(parse_dirty(&text.replace(name, "x ")), None, "{name}");
+        }
+        let nothing = text.replace("1067970", "0").replace("533330", "0");
+        assert_eq!(parse_dirty(&nothing), None);
+    }
+
+    #[test]
     fn what_is_neither() {
         for text in [
             "",
@@ -156,6 +201,7 @@ mod tests {
         fn never_panics(text in "(MemFree|Dirty|pgpgin|x)?[0-9: kB\n-]*") {
             parse_memory(&text);
             parse_paging(&text);
+            parse_dirty(&text);
         }
     }
 }

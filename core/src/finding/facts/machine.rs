@@ -32,10 +32,12 @@ pub struct MachineFacts {
     pub cpu_others: Option<f64>,
     /// Share of the time in which something waited for memory.
     pub memory_pressure: Option<f64>,
+    /// What was dirty or being written when that was the largest share of where the kernel makes writers wait.
+    pub dirty_peak_bytes: Option<u64>,
+    /// From where on it did then.
+    pub dirty_peak_limit_bytes: Option<u64>,
     /// The setting vm.dirty_bytes, 0 when the ratio counts.
     pub dirty_bytes_limit: Option<u64>,
-    /// The setting vm.dirty_ratio.
-    pub dirty_ratio: Option<u64>,
-    /// The most that was dirty or being written.
+    /// The most that was dirty or being written in all.
     pub dirty_bytes_max: Option<u64>,
 }

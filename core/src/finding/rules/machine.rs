@@ -18,7 +18,7 @@ const OBSERVER: f64 = 0.01;
 const MEMORY: f64 = 0.05;
 /// By how much the clock of the processors may change.
 const CLOCK: f64 = 0.15;
-/// Share of the limit of dirty memory at which writers are made to wait.
+/// Share of the dirty memory at which writers are made to wait; it is looked at once a second only.
 const DIRTY: f64 = 0.90;
 
 /// What comes of each is in its name.
@@ -119,17 +119,12 @@ pub fn slow_clock(facts: &RunFacts) -> Option<Finding> {
 /// The kernel makes writers wait when too much is dirty.
 pub fn dirty_limit(facts: &RunFacts) -> Option<Finding> {
     let machine = &facts.machine;
-    let most = machine.dirty_bytes_max?;
-    let limit = match (
-        machine.dirty_bytes_limit.filter(|&bytes| bytes > 0),
-        machine.dirty_ratio,
-    ) {
-        (Some(bytes), _) => bytes,
-        (None, Some(ratio)) => facts.memory_bytes? / 100 * ratio,
-        _ => return None,
-    };
+    // A ratio is one of the memory that can be dirty, which only the kernel knows.
+    let setting = machine.dirty_bytes_limit.filter(|&bytes| bytes > 0);
+    let of_kernel = machine.dirty_peak_bytes.zip(machine.dirty_peak_limit_bytes);
+    let (most, limit) = of_kernel.or(machine.dirty_bytes_max.zip(setting))?;
     (most as f64 > DIRTY * limit as f64).then(|| {
-        let message = format!("up to {} were dirty, of at most {} (vm.dirty_bytes or vm.dirty_ratio)",
+        let message = format!("up to {} were dirty, and from {} on writers wait (vm.dirty_bytes or vm.dirty_ratio)",
             format_bytes(most), format_bytes(limit));
         let hint = "The kernel then makes writers wait: it is the setting that was measured; compare only with runs under the same.";
         Finding::new("dirty_limit", Severity::Warning, message, hint)
