@@ -42,6 +42,10 @@ const STABLE_PLANS: [(&str, &str); 2] = [
     ("plan_cache_mode", "force_generic_plan"),
 ];
 
+/// How long a client that has sent the server's statistics what it did before the window sends them no more, counted from the
+/// start of the window or from then, whichever is later: in that time the coordinator reads them.
+pub const QUIET_NS: u64 = 1_000_000_000;
+
 /// The slot of this process. Written once, by it.
 static INDEX: AtomicU32 = AtomicU32::new(0);
 
@@ -179,8 +183,8 @@ struct Client<'a> {
     limit_ns: Option<u64>,
     /// Measured transactions still to do, when their number ends the run.
     left: Option<u64>,
-    /// Whether the statistics have what was done before the window.
-    reported: bool,
+    /// Sends the statistics what was done before the window.
+    reporter: Reporter,
     measure_start_ns: u64,
     end_ns: u64,
     /// This process's own counters when its last transaction was over; None when nothing is sampled.
@@ -221,7 +225,7 @@ impl<'a> Client<'a> {
                 Bound::Transactions(n) => Some(n),
                 Bound::DurationMs(_) => None,
             },
-            reported: false,
+            reporter: Reporter::default(),
             measure_start_ns: run.measure_start_ns.load(Acquire),
             end_ns: run.end_ns.load(Acquire),
             counted: spec.options.sample.then(usage::work),
@@ -284,10 +288,7 @@ impl<'a> Client<'a> {
             *now = clock::now_ns();
             self.count(due, commit_ns, *now);
             self.count_work(due.measured);
-            xact::report_statistics(false);
-            if let Some(counted) = &mut self.counted {
-                usage::after_report(counted);
-            }
+            self.reporter.report(*now, &mut self.counted);
             process::check_interrupts();
         }
         Ok(())
@@ -301,8 +302,14 @@ impl<'a> Client<'a> {
         }
         let Some(pacer) = &mut self.pacer else {
             let measured = now >= self.measure_start_ns;
-            let now = report_before_window(&mut self.reported, self.slot, measured, now);
+            let mut now = now;
             if measured {
+                now = self.reporter.before_window(
+                    self.slot,
+                    self.measure_start_ns,
+                    now,
+                    &mut self.counted,
+                );
                 if now >= self.end_ns {
                     return None;
                 }
@@ -326,7 +333,14 @@ impl<'a> Client<'a> {
             if measured && let Some(left) = &mut self.left {
                 *left = left.checked_sub(1)?;
             }
-            now = report_before_window(&mut self.reported, self.slot, measured, now);
+            if measured {
+                now = self.reporter.before_window(
+                    self.slot,
+                    self.measure_start_ns,
+                    now,
+                    &mut self.counted,
+                );
+            }
             if is_missed(from_ns, now, self.limit_ns) {
                 if measured {
                     add(&self.slot.skipped, 1);
@@ -387,17 +401,44 @@ impl<'a> Client<'a> {
     }
 }
 
-/// Before the first measured transaction: the server's statistics get what is not of the window, so that a difference from here
-/// on is. Gives what time it is.
-#[inline]
-fn report_before_window(reported: &mut bool, slot: &ClientSlot, measured: bool, now: u64) -> u64 {
-    if *reported || !measured {
-        return now;
+/// Sends the server's statistics what this process has done.
+#[derive(Default)]
+struct Reporter {
+    /// Until when nothing more is sent once it has what was done before the window; 0 before that.
+    quiet_until_ns: u64,
+}
+
+impl Reporter {
+    /// After a transaction, when it is time.
+    #[inline]
+    fn report(&self, now: u64, counted: &mut Option<Work>) {
+        if now >= self.quiet_until_ns {
+            xact::report_statistics(false);
+            counted.iter_mut().for_each(usage::after_report);
+        }
     }
-    *reported = true;
-    xact::report_statistics(true);
-    slot.reported.store(1, Release);
-    clock::now_ns()
+
+    /// When the next transaction is a measured one: the statistics get what is not of the window, if they do not have it, so that
+    /// a difference from here on is. Gives what time it is. Under a low rate that may be long before the window.
+    #[inline]
+    fn before_window(
+        &mut self,
+        slot: &ClientSlot,
+        start_ns: u64,
+        now: u64,
+        counted: &mut Option<Work>,
+    ) -> u64 {
+        if self.quiet_until_ns != 0 {
+            return now;
+        }
+        // The time before, as the server has it too: who reads them is to be sure.
+        let reported_ns = clock::now_ns().max(start_ns);
+        xact::report_statistics(true);
+        counted.iter_mut().for_each(usage::after_report);
+        self.quiet_until_ns = reported_ns + QUIET_NS;
+        slot.reported_ns.store(reported_ns, Release);
+        clock::now_ns()
+    }
 }
 
 /// Sleeps at most that long; the latch wakes it earlier, for the whole milliseconds of it.

@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 
 use crate::{
     board::{Board, Errand, Phase, Request, RequestState},
-    cancellation, checkpoints, clock, collect,
+    cancellation, checkpoints, client, clock, collect,
     crew::Crew,
     errors::{Fault, sqlstate},
     janitor::{self, log_warning},
@@ -41,8 +41,8 @@ use crate::{
 
 /// How often the coordinator looks around when nobody wakes it.
 const LOOK: Duration = Duration::from_millis(250);
-/// How long the clients may take to tell the statistics what they did in the warm-up; they tell more after a second.
-const REPORTS_NS: u64 = 900_000_000;
+/// How long the clients may take to tell the statistics what they did in the warm-up; after that the first of them tell more.
+const REPORTS_NS: u64 = client::QUIET_NS / 10 * 9;
 /// What verify, collect and cleanup of the quick look may take.
 const QUICK_END_MS: u64 = 5_000;
 /// The shortest measured window that a quick look is cut down to.
@@ -328,7 +328,6 @@ impl Run {
         if self.spec.options.maintenance {
             self.maintain()?;
         }
-        self.forget_statements()?;
         self.enter(Phase::Collect, 0);
         self.seen.load_ms = self.load_ms();
         let phases = self.phase_times();
@@ -498,11 +497,13 @@ impl Run {
         for (place, pid) in run.server_pids.iter().zip(collect::server_pids()?) {
             place.store(pid, Release);
         }
+        let work_database = run.work_database.load(Acquire);
         let warmup_ns = self.spec.warmup_ms * 1_000_000;
         if warmup_ns == 0 {
-            // Nobody works yet: what is read now is the start.
             self.seen.at_start(&mut self.checkpoints)?;
-            self.begin_statistics(false)?;
+            self.begin_statistics()?;
+        } else {
+            self.statements.begin(work_database)?;
         }
         let now = clock::now_ns();
         let start = now + warmup_ns;
@@ -532,9 +533,13 @@ impl Run {
         };
         self.enter(Phase::Measure, total);
         if warmup_ns > 0 {
+            self.statements.begin_again(work_database)?;
             self.seen.at_start(&mut self.checkpoints)?;
             self.wait_for_reports(start)?;
-            self.begin_statistics(self.crew.is_one_over())?;
+            self.statistics.begin(work_database)?;
+            if self.crew.may_have_reported_again() {
+                self.statistics.begin_late();
+            }
         }
         self.alarm_ns = self.seen.measure_end_ns.unwrap_or(0);
         let mut next_look = Instant::now() + Duration::from_secs(1);
@@ -557,7 +562,7 @@ impl Run {
     }
 
     /// Waits until the clients have sent the statistics what they did in the warm-up. They do so before their first measured
-    /// transaction, and not again for a second, so that what is read meanwhile is the start of the window.
+    /// transaction, and not again for a second ([`client::QUIET_NS`]), so that what is read meanwhile is the start of the window.
     fn wait_for_reports(&mut self, start_ns: u64) -> Result<(), Fault> {
         let deadline = start_ns + REPORTS_NS;
         self.wait_until(|run| {
@@ -567,10 +572,10 @@ impl Run {
         })
     }
 
-    /// The start of the window for the server's statistics.
-    fn begin_statistics(&mut self, is_late: bool) -> Result<(), Fault> {
+    /// The start of the window for the server's statistics, when nobody works yet.
+    fn begin_statistics(&mut self) -> Result<(), Fault> {
         let work_database = self.board.run.work_database.load(Acquire);
-        self.statistics.begin(work_database, is_late)?;
+        self.statistics.begin(work_database)?;
         self.statements.begin(work_database)
     }
 
@@ -581,15 +586,6 @@ impl Run {
         self.statistics.end(work_database, timing)?;
         self.statements
             .end(work_database, timing.is_some_and(|timing| timing.io))
-    }
-
-    /// What is known of a work database that goes, in the statistics that others read.
-    fn forget_statements(&mut self) -> Result<(), Fault> {
-        let work_database = self.board.run.work_database.load(Acquire);
-        match self.spec.keep {
-            true => Ok(()),
-            false => self.statements.forget(work_database),
-        }
     }
 
     /// Cuts warm-up and window of a quick look to the time that is left of its minute.

@@ -9,6 +9,7 @@ use pgfsbench_core::board::{ClientSlot, ClientState};
 
 use crate::{
     board::{Board, TaskCell, TaskState},
+    client, clock,
     errors::{self, Fault, sqlstate},
     pg::process::{self, Handle, Role, Status},
     worker::Task,
@@ -142,13 +143,18 @@ impl Crew {
 
     /// Whether all clients have sent the server's statistics what they did before the window.
     pub fn have_reported(&self) -> bool {
-        let has = |slot: &ClientSlot| slot.reported.load(Acquire) != 0 || slot.state().is_over();
+        let has = |slot: &ClientSlot| slot.reported_ns.load(Acquire) != 0 || slot.state().is_over();
         self.slots.iter().all(has)
     }
 
-    /// Whether a client is over already, and so has sent them everything.
-    pub fn is_one_over(&self) -> bool {
-        self.slots.iter().any(|slot| slot.state().is_over())
+    /// Whether a client may have sent them more by now: it has run its last transaction, or its time of keeping quiet is over.
+    pub fn may_have_reported_again(&self) -> bool {
+        let now = clock::now_ns();
+        self.slots.iter().any(|slot| {
+            let reported_ns = slot.reported_ns.load(Acquire);
+            let is_over = slot.cpu_ns.load(Acquire) != 0 || slot.state().is_over();
+            is_over || reported_ns != 0 && now >= reported_ns + client::QUIET_NS
+        })
     }
 
     /// Wakes clients and sampler.

@@ -22,7 +22,7 @@ use crate::{
         process::{self, Database},
         session, shmem, sql, utility, xact,
     },
-    store,
+    statements, store,
 };
 
 /// How long processes may take to end after they were told, before they are terminated.
@@ -194,6 +194,7 @@ fn drop_work(work: &Work) -> Result<(), Fault> {
         if dropped.is_err() && !matches!(find(work)?, Found::Gone) {
             return dropped;
         }
+        statements::forget(work.oid);
     }
     match find(work)? {
         Found::Gone if work.owns_directory && work.oid != 0 => remove_directory(work.oid),

@@ -68,13 +68,15 @@ pub fn or_unknown<T>(result: Result<T, Fault>) -> Result<Option<T>, Fault> {
 }
 
 impl Watch {
-    /// When the clients have sent off what they did before the window; `is_late`: one has already sent some of what it did in
-    /// it, so that the start is not known any more.
-    pub fn begin(&mut self, work_database: u32, is_late: bool) -> Result<(), Fault> {
-        if !is_late {
-            self.start = or_unknown(read(work_database))?;
-        }
+    /// When the clients have sent off what they did before the window.
+    pub fn begin(&mut self, work_database: u32) -> Result<(), Fault> {
+        self.start = or_unknown(read(work_database))?;
         Ok(())
+    }
+
+    /// A client may have sent some of what it did in the window before that was read: the start is not known.
+    pub fn begin_late(&mut self) {
+        self.start = None;
     }
 
     /// When the clients have sent off everything; `clients` are their settings.

@@ -84,8 +84,9 @@ pub struct ClientSlot {
     pub late: AtomicU64,
     /// Transactions that failed, in the measured window. Written by the client.
     pub failed: AtomicU64,
-    /// 1 once the client has sent the server's statistics what it did before the window. Written by the client.
-    pub reported: AtomicU32,
+    /// When the client had sent the server's statistics what it did before the window, or the start of the window when that is
+    /// later; 0 before. Written by the client.
+    pub reported_ns: AtomicU64,
     /// Start of the first measured transaction, 0 before. Written by the client.
     pub started_ns: AtomicU64,
     /// End of the last measured transaction, 0 before the client is done. Written by the client.
@@ -129,7 +130,7 @@ impl ClientSlot {
             skipped: AtomicU64::new(0),
             late: AtomicU64::new(0),
             failed: AtomicU64::new(0),
-            reported: AtomicU32::new(0),
+            reported_ns: AtomicU64::new(0),
             started_ns: AtomicU64::new(0),
             finished_ns: AtomicU64::new(0),
             last_end_ns: AtomicU64::new(0),
@@ -155,7 +156,6 @@ impl ClientSlot {
             procno,
             counts,
             work,
-            reported,
             sqlstate,
             error,
             latency,
@@ -164,7 +164,7 @@ impl ClientSlot {
             ..
         } = self;
         pid.store(0, Relaxed);
-        for word in [procno, counts, reported, sqlstate] {
+        for word in [procno, counts, sqlstate] {
             word.store(0, Relaxed);
         }
         work.reset();
@@ -215,7 +215,7 @@ impl ClientSlot {
         all.unwrap_or_default()
     }
 
-    fn counters(&self) -> [&AtomicU64; 11] {
+    fn counters(&self) -> [&AtomicU64; 12] {
         let Self {
             committed,
             measured,
@@ -240,6 +240,7 @@ impl ClientSlot {
             last_end_ns,
             cpu_ns,
             windows,
+            &self.reported_ns,
             &self.second_max_ns,
         ]
     }

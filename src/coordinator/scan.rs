@@ -67,7 +67,6 @@ impl Run {
         }
         self.have_done(Task::AllowWorkers)?;
         let (made, readings) = self.measure_scans()?;
-        self.forget_statements()?;
         self.enter(Phase::Collect, 0);
         self.seen.load_ms = self.load_ms();
         let phases = self.phase_times();
@@ -119,7 +118,7 @@ impl Run {
         let readers = options.readers.clone().unwrap_or_default();
         let steps = scans.len() + readers.len() * READ_BYTES.len();
         self.seen.before_clients(self.entry.as_ref())?;
-        self.begin_statistics(false)?;
+        self.begin_statistics()?;
         self.seen.measured_from = epoch();
         self.seen.measure_start_ns = clock::now_ns();
         self.enter(Phase::Measure, steps as u64);

@@ -2,7 +2,7 @@
 //! known is NULL.
 
 use crate::common::{ending, execute, row, rows, run, server, wait_for_phase};
-use pgfsbench_tests::{LONG, wait_until};
+use pgfsbench_tests::{LONG, Signal, wait_until};
 use postgres::Client;
 
 const SPEC: &str = r#"scale => 2, clients => 2, seed => 1, options => '{"sample": false}'"#;
@@ -189,12 +189,98 @@ fn statements_of_the_workload_are_those_of_the_window_only() {
     let facts = row(
         &mut client,
         &format!(
-            "SELECT count(*), bool_and(calls <= transactions_total + 100 AND calls >= transactions_total * 0.8), \
+            "SELECT count(*), bool_and(calls <= transactions_total + 100 AND calls >= transactions_total * 0.9), \
                bool_and(blk_read_ms IS NOT NULL), bool_and(track_io_timing), min(calls), min(transactions_total) \
              FROM fsbench.statement JOIN fsbench.result USING (run_id) WHERE run_id = {id}"
         ),
     );
     assert!(facts.starts_with("5|t|t|t|"), "{facts}");
+}
+
+#[test]
+fn functions_that_others_have_put_beside_those_of_pg_stat_statements_are_not_called() {
+    let server = server(&[STATEMENTS]);
+    let mut client = server.connect("postgres");
+    execute(
+        &mut client,
+        "CREATE SCHEMA s; CREATE EXTENSION pg_stat_statements SCHEMA s; \
+         CREATE TABLE public.called (function text); GRANT INSERT ON public.called TO PUBLIC; \
+         CREATE ROLE other; GRANT USAGE, CREATE ON SCHEMA s TO other; SET ROLE other",
+    );
+    for function in [
+        "pg_stat_statements_reset(integer, oid, integer)",
+        "pg_stat_statements_reset(oid, oid, integer)",
+        "pg_stat_statements_reset(bigint, oid, bigint)",
+        "pg_stat_statements_reset(oid, oid, VARIADIC bigint[])",
+        "pg_stat_statements_reset()",
+        "pg_stat_statements(text)",
+        "pg_stat_statements(VARIADIC boolean[])",
+        "pg_stat_statements()",
+    ] {
+        execute(
+            &mut client,
+            &format!(
+                "CREATE FUNCTION s.{function} RETURNS void LANGUAGE sql AS $$INSERT INTO public.called VALUES ('{function}')$$"
+            ),
+        );
+    }
+    execute(&mut client, "RESET ROLE");
+    let id = run(
+        &mut client,
+        &format!("{SPEC}, transactions => 100, warmup => '1 s'"),
+    );
+    let calls =
+        format!("SELECT string_agg(calls::text, ' ') FROM fsbench.statement WHERE run_id = {id}");
+    assert_eq!(row(&mut client, &calls).split(' ').count(), 5);
+    assert_eq!(
+        rows(&mut client, "SELECT function FROM public.called"),
+        [""; 0]
+    );
+}
+
+#[test]
+fn statements_count_from_the_start_of_the_window_though_a_client_is_not_ready_for_it() {
+    let server = server(&[STATEMENTS]);
+    let mut client = server.connect("postgres");
+    execute(&mut client, "CREATE EXTENSION pg_stat_statements");
+    let id = row(
+        &mut client,
+        r#"SELECT fsbench.start(workload => 'select-only', scale => 1, clients => 2, warmup => '1 s', duration => '4 s', seed => 1)"#,
+    );
+    wait_for_phase(&mut client, "warmup");
+    let pid = "SELECT min(pid) FROM pg_stat_activity WHERE backend_type = 'fsbench client'";
+    let pid = row(&mut client, pid).parse().expect("a client");
+    // Its transaction lasts from the warm-up into the second second of the window.
+    server.signal(pid, Signal::STOP);
+    wait_until("the second second has come", LONG, || {
+        let condition = "SELECT done > 1200 FROM fsbench.progress WHERE phase = 'measure'";
+        (rows(&mut client, condition) == ["t"]).then_some(())
+    });
+    server.signal(pid, Signal::CONT);
+    assert_eq!(ending(&mut client, &id), "done||");
+    let facts = row(
+        &mut client,
+        &format!(
+            "SELECT calls BETWEEN transactions_total * 0.9 AND transactions_total * 1.1, calls, transactions_total \
+             FROM fsbench.statement JOIN fsbench.result USING (run_id) WHERE run_id = {id}"
+        ),
+    );
+    assert!(facts.starts_with("t|"), "{facts}");
+
+    // Of a run that is cancelled nothing is left, either.
+    let id = row(
+        &mut client,
+        &format!("SELECT fsbench.start({SPEC}, duration => '1 min')"),
+    );
+    wait_for_phase(&mut client, "measure");
+    execute(&mut client, &format!("SELECT fsbench.cancel({id})"));
+    assert!(ending(&mut client, &id).starts_with("cancelled"));
+    let over = "SELECT FROM pg_stat_activity WHERE backend_type = 'fsbench coordinator'";
+    wait_until("the run is cleared up", LONG, || {
+        rows(&mut client, over).is_empty().then_some(())
+    });
+    let left = "SELECT count(*) FROM pg_stat_statements s WHERE NOT EXISTS (SELECT FROM pg_database d WHERE d.oid = dbid)";
+    assert_eq!(row(&mut client, left), "0");
 }
 
 #[test]
