@@ -25,13 +25,10 @@ const FACTS: &str = "SELECT jsonb_build_array(coalesce(r.facts, '{}'), jsonb_bui
       'scan', jsonb_build_object( \
          'degrees_not_launched', (SELECT coalesce(jsonb_agg(DISTINCT s.degree), '[]') FROM fsbench.scan s \
             WHERE s.run_id = r.run_id AND NOT s.used), \
-         'gb_per_second', (SELECT max(m) FROM (SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY s.gb_per_second) AS m \
-            FROM fsbench.scan s WHERE s.run_id = r.run_id AND s.used GROUP BY s.degree) c), \
-         'read_gb_per_second', (SELECT max(gb_per_second) FROM fsbench.scan_read s \
-            WHERE s.run_id = r.run_id AND block_bytes = 8192), \
+         'gb_per_second', best.gb_per_second, 'read_gb_per_second', reading.gb_per_second, 'readers', reading.readers, \
          'cold', r.used #>> '{options,cache}' = 'cold'), \
       'crash', coalesce((SELECT jsonb_build_object('committed', transactions_committed, 'found', transactions_found, \
-         'problem', problem, 'durability', e.durability) FROM fsbench.recovery c WHERE c.run_id = r.run_id), '{}'), \
+         'problem', problem, 'verified', balances_verified, 'durability', e.durability) FROM fsbench.recovery c WHERE c.run_id = r.run_id), '{}'), \
       'storage', jsonb_build_object( \
          'mount_options_not_shown', e.storage #> '{result,mount_options_not_shown}', \
          'properties_not_in_force', e.storage #> '{result,properties_not_in_force}', \
@@ -63,6 +60,12 @@ const FACTS: &str = "SELECT jsonb_build_array(coalesce(r.facts, '{}'), jsonb_bui
          avg(pressure_memory_some_percent) FILTER (WHERE interval_ms >= 500) / 100 AS memory_pressure, \
          round(max(dirty_bytes + writeback_bytes))::bigint AS dirty \
          FROM fsbench.sample WHERE run_id = r.run_id) s \
+      LEFT JOIN LATERAL (SELECT degree, percentile_cont(0.5) WITHIN GROUP (ORDER BY gb_per_second) AS gb_per_second \
+         FROM fsbench.scan c WHERE c.run_id = r.run_id AND c.used GROUP BY degree ORDER BY 2 DESC LIMIT 1) best ON true \
+      LEFT JOIN LATERAL (SELECT readers, gb_per_second FROM fsbench.scan_read c \
+         WHERE c.run_id = r.run_id AND block_bytes = 8192 AND readers <= best.degree \
+           + CASE WHEN coalesce((r.used #>> '{options,leader}')::boolean, true) THEN 1 ELSE 0 END \
+         ORDER BY readers DESC LIMIT 1) reading ON true \
     WHERE r.run_id = $1::bigint AND r.status = 'done'";
 
 /// Lays values over others, names within names; null says nothing.

@@ -183,6 +183,18 @@ fn what_is_cold_comes_from_the_device_and_what_is_warm_does_not() {
         ),
         "cpu_bound info"
     );
+    // Only with no more readers than processes that have scanned.
+    execute(
+        &mut client,
+        &format!("UPDATE fsbench.scan_read SET readers = readers + 8 WHERE run_id = {warm}"),
+    );
+    assert_eq!(
+        row(
+            &mut client,
+            &format!("SELECT count(*) FROM fsbench.judge({warm}) WHERE code = 'cpu_bound'")
+        ),
+        "0"
+    );
     assert_refused(
         &mut client,
         &format!("SELECT fsbench.start({SMALL}, options => '{{\"cache\": \"shared_buffers\"}}')"),

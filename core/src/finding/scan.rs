@@ -19,6 +19,10 @@ pub fn workers_not_launched(facts: &RunFacts) -> Option<Finding> {
 /// The executor, and not storage, was what the scans waited for. Expected of a table in memory.
 pub fn cpu_bound(facts: &RunFacts) -> Option<Finding> {
     let (scan, read) = (facts.scan.gb_per_second?, facts.scan.read_gb_per_second?);
+    let by = match facts.scan.readers? {
+        1 => "1 process".to_owned(),
+        readers => format!("{readers} processes"),
+    };
     (scan < read * BOUND_BY_READING).then(|| {
         let severity = if facts.scan.cold == Some(true) {
             Severity::Warning
@@ -26,7 +30,7 @@ pub fn cpu_bound(facts: &RunFacts) -> Option<Finding> {
             Severity::Info
         };
         let message = format!(
-            "scans were bound by the processor: {scan:.2} GB/s at their fastest, and {read:.2} GB/s when the same files were read without the executor"
+            "scans were bound by the processor: {scan:.2} GB/s at their fastest, and {read:.2} GB/s when {by} read the same files without the executor"
         );
         let hint = "The knee is that of processors and memory, not of the filesystem; fsbench.scan_read has the speed of reading alone.";
         Finding::new("cpu_bound", severity, message, hint)

@@ -387,15 +387,18 @@ fn scans() {
     let scan = |scan, read, cold| ScanFacts {
         gb_per_second: Some(scan),
         read_gb_per_second: Some(read),
+        readers: Some(4),
         cold: Some(cold),
         ..clean().scan
     };
     finds!({scan: ScanFacts { degrees_not_launched: Some(vec![16, 32]), ..clean().scan }} => "workers_not_launched", Warning,
         "not all workers were there at degree 16, 32");
-    let message = "scans were bound by the processor: 1.00 GB/s at their fastest, and 3.00 GB/s when the same files were read without the executor";
+    let message = "scans were bound by the processor: 1.00 GB/s at their fastest, and 3.00 GB/s when 4 processes read the same files without the executor";
     finds!({scan: scan(1.0, 3.0, true)} => "cpu_bound", Warning, message);
     finds!({scan: scan(1.0, 3.0, false)} => "cpu_bound", Info, message);
     finds_nothing!(scan: scan(0.9, 1.0, true));
+    // Nobody has read with as few processes as have scanned.
+    finds_nothing!(scan: ScanFacts { read_gb_per_second: None, readers: None, ..scan(1.0, 3.0, true) });
     // Nothing waits for a commit, and what is in memory is what was asked for.
     finds_nothing!(workload: Some(Workload::Scan), unlogged: Some(true), fsync: Some(false), checkpoints: Some(0),
         data_bytes: Some(1), full_page_writes: Some(false), synchronous_commit: Some("off".into()));

@@ -10,8 +10,11 @@ pub struct ScanFacts {
     pub degrees_not_launched: Option<Vec<u32>>,
     /// How fast the table was scanned at the best degree, in 10^9 bytes per second.
     pub gb_per_second: Option<f64>,
-    /// How fast its files were read without the executor, in pages of the server, at best.
+    /// How fast its files were read without the executor, in pages of the server, by at most as many processes as shared that
+    /// scan.
     pub read_gb_per_second: Option<f64>,
+    /// How many processes read them.
+    pub readers: Option<u32>,
     /// Whether the table came from the device.
     pub cold: Option<bool>,
 }
