@@ -475,16 +475,20 @@ fn insert(table: &str, rows: &str) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Stores how the server of a target has recovered from its crash, the balances that it had then.
+/// Stores how the server of a target has recovered from its crash, and the balances that it had then, if they could be read.
 pub fn insert_recovery(
     run_id: i64,
-    recovery: &Value,
+    recovery: &impl serde::Serialize,
     balances: Option<&pgfsbench_core::balance::Balances>,
 ) -> Result<(), Fault> {
-    let mut row = recovery.clone();
+    let mut row = serde_json::to_value(recovery)
+        .map_err(|e| Fault::new(sqlstate::INTERNAL, e.to_string()))?;
     row["run_id"] = json!(run_id);
     insert("recovery", &json_text(&[row])?)?;
-    update_run(run_id, &json!({"balances": balances}))
+    match balances {
+        Some(balances) => update_run(run_id, &json!({"balances": balances})),
+        None => Ok(()),
+    }
 }
 
 /// Names of the targets beside `default`.

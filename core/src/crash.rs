@@ -87,6 +87,13 @@ pub fn lsn_text(lsn: u64) -> String {
     format!("{:X}/{:X}", lsn >> 32, lsn as u32)
 }
 
+/// Whether an error of a statement that goes through the data tells of them, by its SQLSTATE: corrupted pages and indexes, tables
+/// that are gone, files that are gone or cannot be read (class 58), and what the server has no name for, such as the errors
+/// that checksums of a filesystem come as.
+pub fn speaks_of_data(sqlstate: &str) -> bool {
+    sqlstate.starts_with("58") || ["XX000", "XX001", "XX002", "42P01"].contains(&sqlstate)
+}
+
 /// What differs between what was committed before a crash and what is there after it; None when all of it is there.
 pub fn difference(workload: Workload, found: &Balances, committed: u64) -> Option<String> {
     let refusal = balance::verify(workload, found, committed).err()?;
@@ -172,6 +179,20 @@ mod tests {
         }
         for text in ["", "/", "0", "0/", "g/1", "0/123456789"] {
             assert_eq!(parse_lsn(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_storage_says_is_about_the_data_and_what_the_link_says_is_not() {
+        for sqlstate in [
+            "58000", "58030", "58P01", "XX000", "XX001", "XX002", "42P01",
+        ] {
+            assert!(speaks_of_data(sqlstate), "{sqlstate}");
+        }
+        for sqlstate in [
+            "08006", "57014", "57P01", "57P02", "53100", "42501", "55000", "",
+        ] {
+            assert!(!speaks_of_data(sqlstate), "{sqlstate}");
         }
     }
 

@@ -25,7 +25,7 @@ COMMENT ON TABLE fsbench.recovery IS 'Crash recovery of runs with options => ''{
 COMMENT ON COLUMN fsbench.recovery.run_id IS 'Run';
 COMMENT ON COLUMN fsbench.recovery.stopped_after_ms IS 'From the end of the measured window to the stop (ms): what was measured is read meanwhile. Nothing asks for a checkpoint then; one that was going on may end';
 COMMENT ON COLUMN fsbench.recovery.stop_ms IS 'Until all processes of the stopped server had ended (ms)';
-COMMENT ON COLUMN fsbench.recovery.unmounted IS 'Whether the filesystem was unmounted and mounted again: not that of a target of kind directory, which others may use';
+COMMENT ON COLUMN fsbench.recovery.unmounted IS 'Whether the filesystem was unmounted and mounted again: not when that failed, and not that of a target of kind directory, which others may use';
 COMMENT ON COLUMN fsbench.recovery.unmount_ms IS 'Unmounting (ms), with writing what the kernel had in memory; NULL when it was not unmounted';
 COMMENT ON COLUMN fsbench.recovery.mount_ms IS 'Mounting (ms); NULL when it was not unmounted';
 COMMENT ON COLUMN fsbench.recovery.cache_cold IS 'Whether nothing of the filesystem was in the page cache when the server was started again: false for an image without direct I/O and for zfs, unless the target has drop_caches';
@@ -38,8 +38,8 @@ COMMENT ON COLUMN fsbench.recovery.redo_end_lsn IS 'Where that record ends, and 
 COMMENT ON COLUMN fsbench.recovery.wal_replayed_bytes IS 'WAL that was applied: redo_end_lsn - redo_start_lsn';
 COMMENT ON COLUMN fsbench.recovery.transactions_committed IS 'Transactions whose COMMIT had ended before the crash, those of the warm-up included';
 COMMENT ON COLUMN fsbench.recovery.transactions_found IS 'Of these, what is there after it: rows of pgbench_history; NULL for select-only, or when they cannot be read';
-COMMENT ON COLUMN fsbench.recovery.balances_verified IS 'Whether balances and history after the crash are exactly those of the committed transactions; if not, the run has the finding lost_transactions';
-COMMENT ON COLUMN fsbench.recovery.problem IS 'What is different';
+COMMENT ON COLUMN fsbench.recovery.balances_verified IS 'Whether balances and history after the crash are exactly those of the committed transactions; if not, the run has the finding lost_transactions. NULL when they could not be compared: the finding recovery_failed';
+COMMENT ON COLUMN fsbench.recovery.problem IS 'What is different; or what went wrong, so that nothing could be compared: in the words of mount, of the server''s log, or of whoever said so';
 COMMENT ON COLUMN fsbench.recovery.server_log IS 'What the server said while it recovered';
 
 SELECT pg_catalog.pg_extension_config_dump('fsbench.recovery', '');

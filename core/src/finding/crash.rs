@@ -1,11 +1,11 @@
-//! The finding about a crash that has lost what was committed.
+//! Findings about a crash that a run has ended with: it has lost what was committed, or nobody knows.
 
 use super::{Finding, RunFacts, Severity};
 
 /// Committed transactions that are not there after a crash, or data that are not what they were. With settings under which a
 /// commit promises nothing that may be; it is the same finding, and says so.
 pub fn lost_transactions(facts: &RunFacts) -> Option<Finding> {
-    let crash = &facts.crash;
+    let crash = facts.crash.verified.map(|_| &facts.crash)?;
     let problem = crash.problem.as_deref()?.trim_end_matches('.');
     let message = match (crash.committed, crash.found) {
         (Some(committed), Some(found)) if found < committed => format!(
@@ -29,6 +29,23 @@ pub fn lost_transactions(facts: &RunFacts) -> Option<Finding> {
     ))
 }
 
+/// Nobody has seen what was committed after the crash: the filesystem did not mount, the server did not start, or the one who
+/// does all that was not there.
+pub fn recovery_failed(facts: &RunFacts) -> Option<Finding> {
+    let crash = &facts.crash;
+    let problem = crash.problem.as_deref()?;
+    // What programs say has several lines.
+    let problem = problem.split_whitespace().collect::<Vec<_>>().join(" ");
+    crash.verified.is_none().then(|| {
+        let message = format!(
+            "recovery failed after the crash, and what was committed could not be compared: {}",
+            problem.trim_end_matches('.')
+        );
+        let hint = "What was measured before the crash is stored, but nobody has seen whether it was done. See fsbench.recovery, and the kernel's log.";
+        Finding::new("recovery_failed", Severity::Invalid, message, hint)
+    })
+}
+
 fn lower_first(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or(String::new(), |first| {
@@ -47,6 +64,7 @@ mod tests {
                 committed: Some(7),
                 found,
                 problem: problem.map(str::to_owned),
+                verified: Some(problem.is_none()),
                 durability: durability.map(str::to_owned),
             },
             ..RunFacts::default()
@@ -88,6 +106,24 @@ mod tests {
             found(Some(7), None, Some("not durable: fsync off")),
         ] {
             assert_eq!(lost_transactions(&facts), None);
+            assert_eq!(recovery_failed(&facts), None);
         }
+    }
+
+    #[test]
+    fn what_nobody_could_compare_is_not_lost() {
+        let mut facts = found(None, Some("mount failed: wrong fs type.\nSee dmesg."), None);
+        assert_eq!(recovery_failed(&facts), None);
+        facts.crash.verified = None;
+        assert_eq!(lost_transactions(&facts), None);
+        let finding = recovery_failed(&facts).unwrap();
+        assert_eq!(
+            (finding.code.as_str(), finding.severity),
+            ("recovery_failed", Severity::Invalid)
+        );
+        assert_eq!(
+            finding.message,
+            "recovery failed after the crash, and what was committed could not be compared: mount failed: wrong fs type. See dmesg"
+        );
     }
 }

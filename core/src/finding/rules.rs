@@ -58,6 +58,7 @@ pub const ALL: &[Rule] = &[
     scan::workers_not_launched,
     scan::cpu_bound,
     crash::lost_transactions,
+    crash::recovery_failed,
     flush::fsync_too_fast,
     flush::flush_step,
     flush::virtual_disk_without_flush,

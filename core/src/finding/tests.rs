@@ -149,6 +149,7 @@ fn clean() -> RunFacts {
             committed: Some(1_000_000),
             found: Some(1_000_000),
             problem: None,
+            verified: Some(true),
             durability: Some("durable by the server's settings".into()),
         },
     }

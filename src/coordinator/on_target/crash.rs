@@ -5,8 +5,8 @@ use pgfsbench_core::{
     balance::Balances,
     crash::{self, lsn_text},
 };
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use super::{
     super::Run,
@@ -15,16 +15,16 @@ use super::{
 };
 use crate::{
     board::Phase,
-    clock,
+    cancellation, clock,
     errors::Fault,
-    pg::libpq::Connection,
+    pg::{libpq::Connection, sql, xact},
     store,
     target::{On, Target},
     target_server::TargetServer,
     workload::pgbench,
 };
 
-/// What is asked last before the crash.
+/// What the row of the run there says, just before the crash.
 #[derive(Deserialize)]
 struct Before {
     committed: u64,
@@ -32,10 +32,11 @@ struct Before {
     work_database: String,
 }
 
+/// The row is here by now, and the clock is the same.
 const BEFORE: &str = "SELECT jsonb_build_object('committed', transactions_total + transactions_outside, \
       'work_database', work_database, 'since_window_ms', 1000 * extract(epoch FROM \
         clock_timestamp() - (measured_from + measured_ms * interval '1 ms'))) \
-    FROM fsbench.run_log WHERE run_id = $1::bigint";
+    FROM jsonb_populate_record(NULL::fsbench.run_log, $1::jsonb->'run')";
 
 /// A transaction that writes and leaves all sums as they are.
 const FIRST_TRANSACTION: &str =
@@ -44,10 +45,32 @@ const FIRST_TRANSACTION: &str =
 /// After recovery the server goes on where the WAL ends that it has applied, with a checkpoint.
 const REDO_END: &str = "SELECT redo_lsn FROM pg_control_checkpoint()";
 
+/// A row of `fsbench.recovery`, as far as it has come. None is: not known, or not done.
+#[derive(Default, Serialize)]
+struct Recovery {
+    stopped_after_ms: Option<f64>,
+    stop_ms: Option<f64>,
+    unmounted: bool,
+    unmount_ms: Option<f64>,
+    mount_ms: Option<f64>,
+    cache_cold: Option<bool>,
+    recovery_ms: Option<f64>,
+    redo_ms: Option<f64>,
+    first_transaction_ms: Option<f64>,
+    redo_start_lsn: Option<String>,
+    redo_done_lsn: Option<String>,
+    redo_end_lsn: Option<String>,
+    wal_replayed_bytes: Option<u64>,
+    transactions_committed: u64,
+    transactions_found: Option<u64>,
+    balances_verified: Option<bool>,
+    problem: Option<String>,
+    server_log: Vec<String>,
+}
+
 /// What came of a crash.
 pub(super) struct Crashed {
-    /// The row of fsbench.recovery.
-    recovery: Value,
+    recovery: Recovery,
     balances: Option<Balances>,
 }
 
@@ -59,77 +82,108 @@ impl Crashed {
 }
 
 impl Run {
-    /// Crashes the server of the target, and has it recover.
+    /// Crashes the server of the target, and has it recover. The window is measured: whatever goes wrong from here on is a result,
+    /// too. Only who cancels the run wants none.
     pub(super) fn crash(
         &mut self,
         target: &Target,
         programs: &Programs,
         server: &TargetServer,
-        mut connection: Connection,
+        connection: Connection,
         measured: &Measured,
     ) -> Result<Crashed, Fault> {
-        let id = Some(measured.remote_id.as_str());
-        let before: Before = read(&self.ask(&mut connection, BEFORE, &[id])?)?;
         drop(connection);
+        let before = xact::transaction(|| sql::read(BEFORE, &[Some(&measured.document)]))?;
+        let before: Before = read(&before.unwrap_or_default())?;
+        let mut crashed = Crashed {
+            recovery: Recovery {
+                stopped_after_ms: before.since_window_ms,
+                transactions_committed: before.committed,
+                ..Recovery::default()
+            },
+            balances: None,
+        };
+        let recovered = self.crash_and_recover(target, programs, server, &before, &mut crashed);
+        if let Err(fault) = recovered {
+            if fault.is_cancel() || cancellation::is_cancelled(self.request) {
+                return Err(fault);
+            }
+            crashed.recovery.problem = Some(in_words(server.explain(fault)));
+        }
+        Ok(crashed)
+    }
+
+    fn crash_and_recover(
+        &mut self,
+        target: &Target,
+        programs: &Programs,
+        server: &TargetServer,
+        before: &Before,
+        crashed: &mut Crashed,
+    ) -> Result<(), Fault> {
+        let recovery = &mut crashed.recovery;
         self.enter(Phase::Recovery, 0);
         let began = self.begin_step();
         server.crash(&mut || self.look_around())?;
-        let stop_ms = self.end_step("stop", began);
+        recovery.stop_ms = Some(self.end_step("stop", began));
         let began = self.begin_step();
         let mounted = self.forget_filesystem(target, server)?;
         self.end_step("remount", began);
+        recovery.unmounted = mounted.remounted;
+        recovery.unmount_ms = mounted.unmount_ms;
+        recovery.mount_ms = mounted.mount_ms;
+        recovery.cache_cold = mounted.is_cold;
         let began = self.begin_step();
         let recovered = server.recover(
             &programs.bindir,
             &programs.user,
             &before.work_database,
             &mut || self.look_around(),
-        )?;
-        let mut first_transaction_ms = None;
-        let mut redo_end = None;
-        let found = match recovered.connection {
-            // It does not even have that database any more.
-            Err(fault) => Err(fault.detail.unwrap_or(fault.message)),
-            Ok(mut connection) => {
-                let first = self.ask_data(&mut connection, FIRST_TRANSACTION)?;
-                let now = clock::now_ns();
-                first_transaction_ms = first.is_ok().then(|| clock::ms(recovered.started_ns, now));
-                let end = self.ask(&mut connection, REDO_END, &[])?;
-                redo_end = crash::parse_lsn(&end);
-                self.end_step("recovery", began);
-                let began = self.begin_step();
-                let found = self.ask_data(&mut connection, pgbench::BALANCES)?;
-                self.end_step("verify", began);
-                found
-            }
-        };
-        let (balances, problem) = match found {
-            Err(problem) => (None, Some(problem)),
-            Ok(text) => {
-                let balances: Balances = read(&text)?;
-                let problem = crash::difference(self.spec.workload, &balances, before.committed);
-                (Some(balances), problem)
-            }
-        };
-        let transactions_found = balances
-            .as_ref()
-            .filter(|_| self.spec.workload.writes())
-            .map(|balances| balances.history_rows as u64);
+        );
         let log = server.recovery_log();
         let lsn = |lsn: Option<u64>| lsn.map(lsn_text);
-        Ok(Crashed {
-            recovery: json!({
-                "stopped_after_ms": before.since_window_ms, "stop_ms": stop_ms,
-                "unmounted": mounted.remounted, "unmount_ms": mounted.unmount_ms, "mount_ms": mounted.mount_ms,
-                "cache_cold": mounted.is_cold, "recovery_ms": log.recovery_ms, "redo_ms": log.redo_ms,
-                "first_transaction_ms": first_transaction_ms,
-                "redo_start_lsn": lsn(log.redo_start_lsn), "redo_done_lsn": lsn(log.redo_done_lsn),
-                "redo_end_lsn": lsn(redo_end), "wal_replayed_bytes": log.replayed_bytes(redo_end),
-                "transactions_committed": before.committed, "transactions_found": transactions_found,
-                "balances_verified": problem.is_none(), "problem": problem, "server_log": log.lines,
-            }),
-            balances,
-        })
+        recovery.recovery_ms = log.recovery_ms;
+        recovery.redo_ms = log.redo_ms;
+        recovery.redo_start_lsn = lsn(log.redo_start_lsn);
+        recovery.redo_done_lsn = lsn(log.redo_done_lsn);
+        recovery.server_log = log.lines.clone();
+        let recovered = recovered?;
+        let mut connection = match recovered.connection {
+            Ok(connection) => connection,
+            // It does not even have that database any more.
+            Err(fault) => {
+                recovery.balances_verified = Some(false);
+                recovery.problem = Some(fault.detail.unwrap_or(fault.message));
+                return Ok(());
+            }
+        };
+        let first = self.ask_data(&mut connection, FIRST_TRANSACTION)?;
+        let now = clock::now_ns();
+        recovery.first_transaction_ms = first.is_ok().then(|| clock::ms(recovered.started_ns, now));
+        let redo_end = crash::parse_lsn(&self.ask(&mut connection, REDO_END, &[])?);
+        recovery.redo_end_lsn = lsn(redo_end);
+        recovery.wal_replayed_bytes = log.replayed_bytes(redo_end);
+        self.end_step("recovery", began);
+        let began = self.begin_step();
+        let found = self.ask_data(&mut connection, pgbench::BALANCES)?;
+        self.end_step("verify", began);
+        let workload = self.spec.workload;
+        let different = match found {
+            Err(problem) => Some(problem),
+            Ok(text) => {
+                let balances: Balances = read(&text)?;
+                recovery.transactions_found =
+                    workload.writes().then_some(balances.history_rows as u64);
+                let different = crash::difference(workload, &balances, before.committed);
+                crashed.balances = Some(balances);
+                different
+            }
+        };
+        // Data that are all there, and that cannot be changed, are not what they were either.
+        let problem = different.or(first.err());
+        recovery.balances_verified = Some(problem.is_none());
+        recovery.problem = problem;
+        Ok(())
     }
 
     /// Has nothing of the filesystem in the page cache: unmounts and mounts it, if it was made for the run.
@@ -162,15 +216,18 @@ impl Run {
     ) -> Result<Result<String, String>, Fault> {
         match self.ask_within(connection, sql, &[], None) {
             Ok(answer) => Ok(Ok(answer)),
-            Err(fault) if speaks_of_data(&fault) => Ok(Err(fault.message)),
+            Err(fault) if crash::speaks_of_data(&fault.sqlstate) => Ok(Err(fault.message)),
             Err(fault) => Err(fault),
         }
     }
 }
 
-/// Corrupted pages and indexes, tables and files that are gone.
-fn speaks_of_data(fault: &Fault) -> bool {
-    ["XX001", "XX002", "42P01", "58P01"].contains(&fault.sqlstate.as_str())
+/// What went wrong, with what programs and logs say of it.
+fn in_words(fault: Fault) -> String {
+    match fault.detail {
+        Some(detail) => format!("{}: {detail}", fault.message),
+        None => fault.message,
+    }
 }
 
 /// What was done to the filesystem; None is: not known, or not done.

@@ -10,8 +10,10 @@ pub struct CrashFacts {
     pub committed: Option<u64>,
     /// Of these, what is there.
     pub found: Option<u64>,
-    /// What is different; None when nothing is.
+    /// What is different, or what went wrong on the way; None when nothing is and did.
     pub problem: Option<String>,
+    /// Whether the data are what was committed; None when nobody could see.
+    pub verified: Option<bool>,
     /// What a commit promised, as fsbench.environment says.
     pub durability: Option<String>,
 }
