@@ -33,6 +33,8 @@ pub mod sqlstate {
     pub const NO_RESOURCES: &str = "53000";
     /// disk_full
     pub const DISK_FULL: &str = "53100";
+    /// program_limit_exceeded
+    pub const TOO_MUCH: &str = "54000";
     /// insufficient_privilege
     pub const NOT_ALLOWED: &str = "42501";
     /// query_canceled

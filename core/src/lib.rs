@@ -5,6 +5,7 @@
 //! - [`spec`]: what a caller asked for becomes a full specification of a run, or is refused.
 //! - [`finding`]: what can mislead about a finished run.
 //! - [`fsync`]: the tests of the workload of that name.
+//! - [`allowance`]: how much is taken from a server that one does not know.
 //! - [`balance`]: what the tables must hold after a run.
 //! - [`board`]: what lies in shared memory while it runs, one writer a field.
 //! - [`checkpoint`]: what the server's messages say of checkpoints, and which of them a run has seen.
@@ -23,6 +24,7 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+pub mod allowance;
 pub mod balance;
 pub mod board;
 pub mod checkpoint;

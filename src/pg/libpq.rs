@@ -2,9 +2,11 @@
 
 use std::{
     ffi::{CStr, CString, c_char, c_int, c_void},
+    os::fd::BorrowedFd,
     time::Duration,
 };
 
+use pgfsbench_core::units::format_bytes;
 use pgrx::{check_for_interrupts, pg_sys};
 
 use crate::errors::{Fault, sqlstate};
@@ -62,6 +64,9 @@ const POLLING_OK: c_int = 3;
 /// PGRES_COMMAND_OK and PGRES_TUPLES_OK.
 const COMMAND_OK: c_int = 1;
 const TUPLES_OK: c_int = 2;
+
+/// Bytes of the longest answer: some times what anything that is asked for can have. libpq takes whatever comes.
+const LONGEST_ANSWER: u64 = 256 << 20;
 
 /// How often a wait looks around.
 const LOOK: Duration = Duration::from_millis(250);
@@ -160,10 +165,15 @@ impl Connection {
             return Err(self.lost());
         }
         let mut answer = Ok(None);
+        let mut received = 0;
         loop {
             // SAFETY: the connection is open.
             while unsafe { PQisBusy(self.0) } != 0 {
                 self.wait(false, look)?;
+                received += self.arrived();
+                if received > LONGEST_ANSWER {
+                    return Err(too_long());
+                }
                 // SAFETY: the connection is open.
                 if unsafe { PQconsumeInput(self.0) } == 0 {
                     return Err(self.lost());
@@ -209,6 +219,13 @@ impl Connection {
         Ok(())
     }
 
+    /// Bytes that have arrived and that libpq has not taken yet.
+    fn arrived(&self) -> u64 {
+        // SAFETY: the socket of an open connection, which stays open meanwhile.
+        let socket = unsafe { BorrowedFd::borrow_raw(PQsocket(self.0)) };
+        rustix::io::ioctl_fionread(socket).unwrap_or(0)
+    }
+
     /// The connection's own error.
     fn lost(&self) -> Fault {
         // SAFETY: libpq gives a text for every connection, also without an error.
@@ -219,6 +236,16 @@ impl Connection {
         )
         .detail(one_line(&message.to_string_lossy()))
     }
+}
+
+/// It is not read to its end, so that the connection is of no more use.
+fn too_long() -> Fault {
+    Fault::new(sqlstate::TOO_MUCH, "the target server's answer is too long")
+        .detail(format!(
+            "More than {} have come, which is more than anything of a run has.",
+            format_bytes(LONGEST_ANSWER)
+        ))
+        .hint("See whether the connection leads to a server with pgfsbench.")
 }
 
 /// libpq's texts have several lines.

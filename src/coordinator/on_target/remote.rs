@@ -5,7 +5,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use pgfsbench_core::spec::{Asked, Bound, Options, Stage};
+use pgfsbench_core::{
+    allowance::Allowance,
+    spec::{Asked, Bound, Options, Stage},
+    units::format_bytes,
+};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -91,8 +95,6 @@ impl Whose<'_> {
 
 /// What a run there has measured, read and not stored yet.
 pub(super) struct Measured {
-    /// Its number there.
-    pub remote_id: String,
     /// Its row, JSON.
     pub document: String,
     /// For each of [`store::TABLES`] arrays of rows, JSON.
@@ -121,13 +123,16 @@ impl Run {
         }
         followed?;
         let id = Some(remote_id.as_str());
+        // Whoever it is that answers.
+        let seconds = clock::ms(before_ns, clock::now_ns()) / 1000.0;
+        let mut allowance = Allowance::of_seconds(seconds as u64);
         let document = self.ask(connection, ROW, &[id])?;
+        take(&mut allowance, &document)?;
         let mut tables = Vec::new();
         for &table in store::TABLES {
-            tables.push(self.rows_there(connection, &remote_id, table)?);
+            tables.push(self.rows_there(connection, &remote_id, table, &mut allowance)?);
         }
         Ok(Measured {
-            remote_id,
             document,
             tables,
             before_ns,
@@ -163,6 +168,7 @@ impl Run {
         connection: &mut Connection,
         remote_id: &str,
         table: store::Table,
+        allowance: &mut Allowance,
     ) -> Result<Vec<String>, Fault> {
         let rows = format!(
             "SELECT jsonb_agg(t) FROM (SELECT * FROM fsbench.{} WHERE run_id = $1::bigint ORDER BY {} \
@@ -176,6 +182,7 @@ impl Run {
             if slice.is_empty() {
                 break;
             }
+            take(allowance, &slice)?;
             slices.push(slice);
         }
         Ok(slices)
@@ -438,6 +445,22 @@ impl Run {
         let answer = connection.query(sql, arguments, &mut in_time);
         Ok(answer.map_err(of_the_connection)?.unwrap_or_default())
     }
+}
+
+/// Takes what a target server has sent, if a run of that length can have measured so much.
+fn take(allowance: &mut Allowance, answer: &str) -> Result<(), Fault> {
+    if allowance.take(answer.len()) {
+        return Ok(());
+    }
+    Err(Fault::new(
+        sqlstate::TOO_MUCH,
+        "the target server has sent more than a run can have measured",
+    )
+    .detail(format!(
+        "Of a run that took as long, up to {} are taken.",
+        format_bytes(allowance.bytes())
+    ))
+    .hint("See whether the connection leads to a server with pgfsbench, and which rows of the run are in schema fsbench there."))
 }
 
 /// An error of a statement on the target server, as one of this run. That the server ends is no cancellation of it.
