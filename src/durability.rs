@@ -67,12 +67,3 @@ fn write_cache(device: &str) -> Option<String> {
 pub fn write_cache_of(location: &Location) -> Option<String> {
     write_cache(&device_of(location, location.mount()?)?)
 }
-
-/// Bytes that the device that a directory is on has read since it was attached; None where no one device is known.
-pub fn bytes_read(location: &Location) -> Option<u64> {
-    let device = device_of(location, location.mount()?)?;
-    let text = fs::read_to_string(format!("{device}/stat")).ok()?;
-    // Reads, reads that were merged, sectors of 512 bytes.
-    let sectors: u64 = text.split_whitespace().nth(2)?.parse().ok()?;
-    Some(sectors * 512)
-}

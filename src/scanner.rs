@@ -12,19 +12,21 @@ use std::{
 
 use pgfsbench_core::{
     board::{ClientSlot, ClientState},
+    proc::compressing_option,
     spec::Spec,
 };
 use serde::{Deserialize, Serialize};
 
 use crate::{
     board::{Board, Phase, Request},
-    clock, durability, environment,
+    clock, environment,
     errors::{Fault, sqlstate},
     pg::{
         config, process,
         scan::{self, Scanned},
         sql, xact,
     },
+    sampler::device,
     workload::scan as workload,
 };
 
@@ -69,7 +71,15 @@ pub struct Report {
 
 /// Bytes that the device below the data has read so far; None where that is not known.
 pub fn device_read_bytes() -> Option<u64> {
-    durability::bytes_read(&environment::data_location()?)
+    device::bytes_read(&environment::data_location()?)
+}
+
+/// Whether the filesystem below the data compresses, as far as its mount options tell: its device reads less than the table has.
+pub fn is_compressed() -> bool {
+    environment::data_location().is_some_and(|location| {
+        let mount = location.mount();
+        mount.is_some_and(|mount| compressing_option(&mount.options).is_some())
+    })
 }
 
 /// Makes the table ready for the next scan or read; by the worker, which reports what the cache holds.

@@ -53,7 +53,7 @@ COMMENT ON COLUMN fsbench.scan.leader_buffers IS 'Blocks of the leader';
 COMMENT ON COLUMN fsbench.scan.skew IS 'Blocks of the busiest process divided by the mean of all: 1 is an even share';
 COMMENT ON COLUMN fsbench.scan.cached_bytes IS 'Bytes of the table''s files in the kernel''s page cache just before the scan (mincore)';
 COMMENT ON COLUMN fsbench.scan.device_read_bytes IS 'Bytes that the device of the data directory read during the scan, for whomever; NULL where no one device is known';
-COMMENT ON COLUMN fsbench.scan.page_cache_bytes IS 'Of the blocks that were read, what the device had not to read: from the page cache; NULL where that is not known';
+COMMENT ON COLUMN fsbench.scan.page_cache_bytes IS 'Of the blocks that were read, what the device had not to read: from the page cache; NULL where that is not known, and where the filesystem compresses (by its mount options)';
 COMMENT ON COLUMN fsbench.scan.wait_events IS 'How often leader and workers were seen to wait for what, looking every 10 ms; none: working';
 COMMENT ON COLUMN fsbench.scan.plan IS 'The plan, as EXPLAIN (FORMAT JSON) shows it';
 

@@ -247,11 +247,17 @@ impl Run {
             ..Row::default()
         };
         let leads = self.spec.options.leader != Some(false);
-        let scans: Vec<Value> = made
+        let mut scans: Vec<Value> = made
             .iter()
             .enumerate()
             .map(|(i, made)| made.to_row(run_id, i + 1, leads))
             .collect();
+        if scanner::is_compressed() {
+            // What the device had not to read says nothing of the page cache.
+            scans
+                .iter_mut()
+                .for_each(|scan| scan["page_cache_bytes"] = Value::Null);
+        }
         let readings: Vec<Value> = readings.iter().map(|r| r.to_row(run_id)).collect();
         collect::finish(
             self,

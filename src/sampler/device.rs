@@ -96,6 +96,13 @@ impl Device {
     }
 }
 
+/// Bytes that the device below a directory has read since it was attached; None where no one device is known, or nobody counts.
+pub fn bytes_read(location: &Location) -> Option<u64> {
+    let text = fs::read_to_string(proc::DISKSTATS).ok()?;
+    let device = Device::of(number_under(location)?, &text)?;
+    Some(device.counters(&text)?.read_bytes())
+}
+
 /// The device that a directory's filesystem is on. Files of btrfs have a number that is no device's: there, what is mounted
 /// tells, unless it is one of several.
 fn number_under(location: &Location) -> Option<Number> {

@@ -66,6 +66,11 @@ impl DiskCounters {
         self.flushes.is_some_and(|(flushes, _)| flushes > 0)
     }
 
+    /// Bytes that it has read since it was attached.
+    pub fn read_bytes(&self) -> u64 {
+        self.read_bytes
+    }
+
     /// The same with the flushes of another device: the kernel counts those of a partition with its disk.
     pub fn with_flushes_of(self, other: Option<Self>) -> Self {
         Self {

@@ -48,6 +48,20 @@ pub fn has_barriers_off(options: &str) -> bool {
     options.split(',').any(|option| NO_FLUSH.contains(&option))
 }
 
+/// The mount option, among these with commas, by which a filesystem compresses what is written; None when there is none.
+pub fn compressing_option(options: &str) -> Option<&str> {
+    const NAMES: [&str; 4] = [
+        "compress",
+        "compress-force",
+        "compress_algorithm",
+        "compression",
+    ];
+    options.split(',').find(|option| {
+        let (name, value) = option.split_once('=').unwrap_or((option, ""));
+        NAMES.contains(&name) && !["no", "none"].contains(&value)
+    })
+}
+
 /// Parses the text of `/proc/self/mountinfo`, in its order, which is the order of mounting. Fails with the line that is
 /// not understood.
 pub fn parse_mountinfo(text: &str) -> Result<Vec<Mount>, ParseError> {

@@ -1,7 +1,7 @@
 //! The filesystem: what it keeps from a commit's promise, and what makes it unlike others.
 
 use super::super::{Finding, RunFacts, Severity, StorageFacts};
-use crate::proc::has_barriers_off;
+use crate::proc::{compressing_option, has_barriers_off};
 use crate::sys::{Layer, LayerKind};
 use crate::units::{format_bytes, format_share};
 
@@ -267,10 +267,10 @@ pub fn btrfs_nodatacow(facts: &RunFacts) -> Option<Finding> {
 /// pgbench's rows are mostly blanks.
 pub fn compression(facts: &RunFacts) -> Option<Finding> {
     let storage = &facts.storage;
-    let mounted = ["compress", "compress-force", "compress_algorithm"]
-        .iter()
-        .find_map(|name| storage.option(name))
-        .filter(|option| !option.ends_with("=no") && !option.ends_with("=none"));
+    let mounted = storage
+        .mount_options
+        .as_deref()
+        .and_then(compressing_option);
     let property = storage
         .compression
         .as_deref()

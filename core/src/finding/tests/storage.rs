@@ -131,6 +131,8 @@ fn btrfs_without_checksums_and_what_compresses() {
     finds!({storage: btrfs("rw,noatime,compress=zstd:3")} => "compression", Warning,
         "the filesystem compresses (mount option compress=zstd:3)");
     finds_nothing!(storage: btrfs("rw,noatime,compress=no,space_cache=v2"));
+    on!({filesystem: text("bcachefs"), mount_options: text("rw,noatime,compression=lz4")} => "compression", Warning,
+        "the filesystem compresses (mount option compression=lz4)");
     on!({filesystem: text("zfs"), compression: text("lz4")} => "compression", Warning,
         "the filesystem compresses (property compression=lz4)");
     nothing_on!(filesystem: text("zfs"), compression: text("off"));
