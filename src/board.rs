@@ -364,7 +364,8 @@ pub struct RunArea {
     pub go: AtomicU32,
     /// 1 when clients and sampler must end. Written by the coordinator, or by the janitor when that died.
     pub stop: AtomicU32,
-    /// Monotonic clocks: transactions that start from here on are measured. Written by the coordinator before `go`.
+    /// Monotonic clocks: transactions that start from here on are measured. Written by the coordinator before `go`; in a run that
+    /// writes and syncs a file 0 until all writers are ready for the window.
     pub measure_start_ns: AtomicU64,
     /// No transaction starts from here on; `u64::MAX` when the number of transactions ends the run. Written by the coordinator before `go`.
     pub end_ns: AtomicU64,

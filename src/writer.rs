@@ -64,7 +64,7 @@ pub fn write(
             };
             slot.set_state(ClientState::Running);
             if index < test.writers {
-                writer.take_part(test)?;
+                writer.take_part(window, test, request)?;
             }
             over = window;
             slot.windows.store(u64::from(window), Release);
@@ -75,7 +75,7 @@ pub fn write(
 }
 
 impl Writer<'_> {
-    fn take_part(&self, test: &Test) -> Result<(), Fault> {
+    fn take_part(&self, window: u32, test: &Test, request: &Request) -> Result<(), Fault> {
         let slot = self.slot;
         for counter in [&slot.measured, &slot.started_ns, &slot.finished_ns] {
             counter.store(0, Relaxed);
@@ -84,7 +84,12 @@ impl Writer<'_> {
         let open = self.file.open(test.method)?;
         // Each has blocks of its own.
         let offset = u64::from(self.index * MOST_WRITES) * BLOCK_BYTES;
-        let start = self.run.measure_start_ns.load(Acquire);
+        // Opening syncs the file, which is no part of what the others do meanwhile.
+        slot.ready_for.store(u64::from(window), Release);
+        process::wake(request.coordinator.load(Acquire));
+        let Some(start) = self.wait_for_start() else {
+            return Ok(());
+        };
         let lasts = self.run.end_ns.load(Acquire).saturating_sub(start);
         self.wait_until(start);
         let mut from = clock::now_ns();
@@ -103,6 +108,19 @@ impl Writer<'_> {
             process::check_interrupts();
             if now >= end || self.run.stopped(self.serial) {
                 return Ok(());
+            }
+        }
+    }
+
+    /// When all are to begin, once all of them can; None when there is no more to be done.
+    fn wait_for_start(&self) -> Option<u64> {
+        loop {
+            if self.run.stopped(self.serial) {
+                return None;
+            }
+            match self.run.measure_start_ns.load(Acquire) {
+                0 => process::wait(Duration::from_secs(1)),
+                start => return Some(start),
             }
         }
     }

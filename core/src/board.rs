@@ -95,6 +95,8 @@ pub struct ClientSlot {
     pub last_end_ns: AtomicU64,
     /// The last window that the client has taken part in, of a run that has several; see `go` of the run. Written by the client.
     pub windows: AtomicU64,
+    /// The last window that the client is ready for, in such a run. Written by the client.
+    pub ready_for: AtomicU64,
     /// Longest latency in nanoseconds since the sampler last looked. TWO writers: the client raises it, the sampler takes
     /// it and leaves 0; see [`ClientSlot::raise_second_max`] and [`ClientSlot::take_second_max`].
     pub second_max_ns: AtomicU64,
@@ -135,6 +137,7 @@ impl ClientSlot {
             finished_ns: AtomicU64::new(0),
             last_end_ns: AtomicU64::new(0),
             windows: AtomicU64::new(0),
+            ready_for: AtomicU64::new(0),
             second_max_ns: AtomicU64::new(0),
             procno: AtomicU32::new(0),
             counts: AtomicU32::new(0),
@@ -215,7 +218,7 @@ impl ClientSlot {
         all.unwrap_or_default()
     }
 
-    fn counters(&self) -> [&AtomicU64; 12] {
+    fn counters(&self) -> [&AtomicU64; 13] {
         let Self {
             committed,
             measured,
@@ -227,6 +230,7 @@ impl ClientSlot {
             last_end_ns,
             cpu_ns,
             windows,
+            ready_for,
             ..
         } = self;
         [
@@ -240,6 +244,7 @@ impl ClientSlot {
             last_end_ns,
             cpu_ns,
             windows,
+            ready_for,
             &self.reported_ns,
             &self.second_max_ns,
         ]

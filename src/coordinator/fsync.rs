@@ -25,7 +25,7 @@ use crate::{
     wal_file::WalFile,
 };
 
-/// From the order to the start of a test: the writers open the file meanwhile.
+/// From the order to the start of a test, when all writers have the file open: they wake meanwhile.
 const LEAD_NS: u64 = 5_000_000;
 /// Fewer than this have no 99.9th percentile.
 const P999_SYNCS: u64 = 10_000;
@@ -127,13 +127,20 @@ impl Run {
         each_ns: u64,
     ) -> Result<Measured, Fault> {
         let window = index as u32 + 1;
-        let start = clock::now_ns() + LEAD_NS;
         let run = &self.board.run;
-        run.measure_start_ns.store(start, Relaxed);
-        run.end_ns.store(start + each_ns, Relaxed);
+        run.measure_start_ns.store(0, Relaxed);
         run.go.store(window, Release);
         self.crew.wake();
         let slots = &shmem::clients()[..test.writers as usize];
+        self.wait_until(|run| {
+            let ready = |slot: &ClientSlot| slot.ready_for.load(Acquire) == u64::from(window);
+            Ok(run.crew.clients_are(ClientState::Ready)? && slots.iter().all(ready))
+        })?;
+        let start = clock::now_ns() + LEAD_NS;
+        let run = &self.board.run;
+        run.end_ns.store(start + each_ns, Relaxed);
+        run.measure_start_ns.store(start, Release);
+        self.crew.wake();
         self.wait_until(|run| {
             let over = |slot: &ClientSlot| slot.windows.load(Acquire) == u64::from(window);
             Ok(run.crew.clients_are(ClientState::Ready)? && slots.iter().all(over))
