@@ -57,6 +57,7 @@ pub struct Seen {
     /// Where the run happens, as it was before anything was made.
     pub environment: Environment,
     xid_at_start: u64,
+    xid_at_end: Option<u64>,
     data_bytes: Option<u64>,
     work_database: u32,
     start_lsn: u64,
@@ -151,6 +152,11 @@ impl Seen {
         self.environment = xact::transaction(environment::collect)?;
         self.clock_read_ns = Some(clock::read_cost_ns());
         Ok(())
+    }
+
+    /// What follows is no part of the workload.
+    pub fn before_maintenance(&mut self) {
+        self.xid_at_end = Some(xact::next_xid());
     }
 
     /// What the worker has reported; see [`report_before_clients`].
@@ -412,7 +418,8 @@ pub fn finish(
     columns["kept"] = json!(run.spec.keep);
     columns["load_ms"] = json!(run.seen.load_ms);
     columns["data_bytes"] = json!(run.seen.data_bytes);
-    columns["xids_used"] = json!(xact::next_xid() - run.seen.xid_at_start);
+    columns["xids_used"] =
+        json!(run.seen.xid_at_end.unwrap_or_else(xact::next_xid) - run.seen.xid_at_start);
     columns["wal_bytes"] = json!(run.seen.end_lsn - run.seen.start_lsn);
     columns["wal_start_lsn"] = json!(lsn(run.seen.start_lsn));
     columns["wal_end_lsn"] = json!(lsn(run.seen.end_lsn));

@@ -24,6 +24,7 @@ use crate::{
     cancellation, checkpoints, client, clock, collect,
     crew::Crew,
     errors::{Fault, sqlstate},
+    flush_probe,
     janitor::{self, log_warning},
     journal::{self, Entry},
     outcome::{Outcome, Row},
@@ -43,8 +44,8 @@ use crate::{
 const LOOK: Duration = Duration::from_millis(250);
 /// How long the clients may take to tell the statistics what they did in the warm-up; after that the first of them tell more.
 const REPORTS_NS: u64 = client::QUIET_NS / 10 * 9;
-/// What verify, collect and cleanup of the quick look may take.
-const QUICK_END_MS: u64 = 5_000;
+/// What the second probe of flushes, verify, collect and cleanup of the quick look may take.
+const QUICK_END_MS: u64 = 5_000 + flush_probe::PATIENCE.as_millis() as u64;
 /// The shortest measured window that a quick look is cut down to.
 const QUICK_MEASURE_MS: u64 = 5_000;
 
@@ -605,6 +606,7 @@ impl Run {
 
     /// After the balances were compared: the bulk load is not to be among the reasons why they could differ.
     fn maintain(&mut self) -> Result<(), Fault> {
+        self.seen.before_maintenance();
         self.enter(Phase::Maintenance, maintenance::STEPS.len() as u64);
         self.have_done(Task::Maintain)?;
         let report = self.board.run.worker.report.get();

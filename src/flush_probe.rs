@@ -12,7 +12,7 @@ use std::{
 use pgfsbench_core::stats;
 use rustix::fs::fdatasync;
 
-use crate::pg::session;
+use crate::pg::{process, session};
 
 /// No name of a segment of WAL, so that the server leaves it alone.
 const NAME: &str = "pgfsbench_flush_probe";
@@ -23,7 +23,7 @@ const PAGES: usize = 8;
 /// How many flushes are timed.
 const FLUSHES: usize = 30;
 /// No more are begun after this time.
-const PATIENCE: Duration = Duration::from_millis(1000);
+pub const PATIENCE: Duration = Duration::from_millis(1000);
 
 fn path() -> PathBuf {
     session::data_directory().join("pg_wal").join(NAME)
@@ -37,9 +37,18 @@ pub fn remove_left() {
 /// The median duration of a flush in microseconds; None where it cannot be found out, which is no reason to give a run up.
 pub fn median_us() -> Option<f64> {
     let path = path();
-    let timed = time(&path);
-    let _ = fs::remove_file(&path);
-    stats::median(&timed.ok()?)
+    // Also when an interrupt ends the run.
+    let _removed = Removed(&path);
+    stats::median(&time(&path).ok()?)
+}
+
+/// The file goes with it.
+struct Removed<'a>(&'a Path);
+
+impl Drop for Removed<'_> {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(self.0);
+    }
 }
 
 fn time(path: &Path) -> io::Result<Vec<f64>> {
@@ -65,6 +74,7 @@ fn time(path: &Path) -> io::Result<Vec<f64>> {
         let start = Instant::now();
         fdatasync(&file)?;
         timed.push(start.elapsed().as_secs_f64() * 1e6);
+        process::check_interrupts();
     }
     Ok(timed)
 }

@@ -162,7 +162,7 @@ COMMENT ON COLUMN fsbench.run_log.commit_p99_ms IS '99th percentile of the durat
 COMMENT ON COLUMN fsbench.run_log.commit_max_ms IS 'Longest COMMIT (ms)';
 COMMENT ON COLUMN fsbench.run_log.stall_seconds IS 'Seconds with less than a tenth of the transactions of the median second';
 COMMENT ON COLUMN fsbench.run_log.zero_seconds IS 'Seconds in which no transaction committed';
-COMMENT ON COLUMN fsbench.run_log.xids_used IS 'Transaction ids that the server gave out between the start and the end of the run';
+COMMENT ON COLUMN fsbench.run_log.xids_used IS 'Transaction ids that the server gave out between the start and the end of the run, to whomever; those of maintenance steps are not counted';
 COMMENT ON COLUMN fsbench.run_log.wal_bytes IS 'WAL that the server wrote in the measured window (difference of LSNs)';
 COMMENT ON COLUMN fsbench.run_log.complete_checkpoints IS 'Checkpoints that began and ended in the measured window';
 COMMENT ON COLUMN fsbench.run_log.balances IS 'Balances after the run: sums of accounts, tellers, branches and history, rows of history, fingerprint of the accounts';

@@ -93,6 +93,22 @@ fn whoever_ends_a_run_in_a_step_leaves_nothing() {
 }
 
 #[test]
+fn transaction_ids_of_the_steps_are_not_the_workloads() {
+    // Nobody else takes any.
+    let bench = Bench::start_with(&[("autovacuum", "off")]);
+    let used = [r#"{"maintenance": true}"#, "{}"].map(|options| {
+        let run = bench.value(&format!(
+            "SELECT run_id FROM fsbench.run(scale => 1, clients => 1, transactions => 50, seed => 3, options => '{options}')"
+        ));
+        bench.value(&format!(
+            "SELECT xids_used FROM fsbench.run_log WHERE run_id = {run}"
+        ))
+    });
+    assert_eq!(used[0], used[1]);
+    assert!(used[0].parse().is_ok_and(|n: u64| n >= 50), "{used:?}");
+}
+
+#[test]
 fn a_target_has_its_maintenance_brought_home() {
     let bench = Bench::start();
     let directory = TempDir::with_prefix_in("pgfsbench-target.", "/tmp").expect("a directory");
