@@ -1,5 +1,6 @@
 //! Data that were loaded once and are copied to each target: whole data directories of servers that were shut down, each with a
-//! note of what is in it. Repeated runs, on whatever targets, do not generate them again, and begin with the same bytes.
+//! note of what is in it. Repeated runs, on whatever targets, do not generate them again, and begin with the same bytes: those of
+//! whoever loaded them.
 //!
 //! `DIRECTORY/pgfsbench-<mark>.loaded/{data, note.json}`. What is being made has no `.loaded`, and belongs to the journal.
 
@@ -31,7 +32,7 @@ const NOTE: &str = "note.json";
 /// The directory, unless the setting names another. Backups leave out what begins with pgsql_tmp.
 const IN_DATA_DIRECTORY: &str = "pgfsbench/pgsql_tmp_prepared_data";
 
-/// What the data of a run must be; two of these that are equal mean the same bytes.
+/// What the data of a run must be; two of these that are equal mean the same rows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Wanted {
     /// The program `postgres` that made them.
