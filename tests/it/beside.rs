@@ -13,9 +13,17 @@ fn pg_stat_statements_counts_the_statements_of_the_clients() {
         row(
             &mut client,
             "SELECT sum(calls) FILTER (WHERE query LIKE 'UPDATE public.pgbench_accounts%'), \
-               sum(calls) FILTER (WHERE query LIKE 'INSERT INTO public.pgbench_history%') FROM pg_stat_statements"
+               sum(calls) FILTER (WHERE query LIKE 'INSERT INTO public.pgbench_history%') FROM fsbench.statement"
         ),
         "50|50"
+    );
+    // Those of a database that is gone would be in everybody's way.
+    assert_eq!(
+        row(
+            &mut client,
+            "SELECT count(*) FROM pg_stat_statements s WHERE NOT EXISTS (SELECT FROM pg_database d WHERE d.oid = s.dbid)"
+        ),
+        "0"
     );
 }
 
