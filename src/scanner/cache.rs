@@ -18,6 +18,8 @@ use crate::{
 
 /// Of what is to be cold, at most this share may be in the page cache; of what is to be warm, at most this share may be missing.
 const TOLERATED: f64 = 0.002;
+/// How often the files are read to have them in the page cache.
+const READINGS: u32 = 4;
 /// How often the kernel is asked to forget pages: one that is just being written cannot be.
 const TRIES: u32 = 20;
 
@@ -113,17 +115,19 @@ fn forget(files: &[PathBuf]) -> Result<State, Fault> {
     .hint("Use a target on a filesystem of its own, or the option \"cache\": \"warm\"."))
 }
 
-/// In the page cache.
+/// In the page cache. Somebody else may have it emptied just then.
 fn remember(files: &[PathBuf]) -> Result<State, Fault> {
-    let state = State::of(files)?;
-    if state.missing() <= state.tolerated() {
-        return Ok(state);
+    let mut state = State::of(files)?;
+    for _ in 0..READINGS {
+        if state.missing() <= state.tolerated() {
+            return Ok(state);
+        }
+        for path in files {
+            let file = workload::open(path)?;
+            read_through(&file).map_err(|e| failed("read", path, &e))?;
+        }
+        state = State::of(files)?;
     }
-    for path in files {
-        let file = workload::open(path)?;
-        read_through(&file).map_err(|e| failed("read", path, &e))?;
-    }
-    let state = State::of(files)?;
     if state.missing() <= state.tolerated() {
         return Ok(state);
     }
