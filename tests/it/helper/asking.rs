@@ -560,12 +560,12 @@ fn the_device_of_a_log_is_known_again_like_any_other() {
     for word in words {
         assert!(said.contains(word), "no {word} in {said}");
     }
-    // Whoever means it says so.
+    // Whoever means it says so, once the helper has looked again: known is what it saw last.
+    execute(&mut client, "SELECT fsbench.describe_devices()");
     execute(
         &mut client,
         &format!("SELECT fsbench.alter_target('t', log_device => '{log}')"),
     );
-    execute(&mut client, "SELECT fsbench.describe_devices()");
     execute(&mut client, PREPARE);
     execute(&mut client, "SELECT fsbench.release_target('t')");
     system("losetup", &["-d", &log]);
