@@ -9,7 +9,7 @@ SELECT fsbench.create_target(fs, filesystem => fs, image_size => '2GB')
 SELECT step, who, action, left(split_part(command, E'\n', 1), 80) AS "command (its beginning)" FROM fsbench.plan('ext4');
 
 -- Each target once in a block, in random order.
-SELECT format('SELECT * FROM fsbench.run(target => %L, scale => 10, clients => 8, duration => %L, warmup => ''2 s'')',
+SELECT format('SELECT * FROM fsbench.run(target => %L, scale => 10, clients => 8, duration => %L, warmup => ''1 s'')',
               target, :'seconds' || ' s') AS run
   FROM generate_series(1, :blocks) AS block, fsbench.target WHERE kind = 'image'
  ORDER BY block, random()
