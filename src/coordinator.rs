@@ -4,6 +4,8 @@
 mod fsync;
 pub mod on_target;
 mod scan;
+mod transactions;
+mod work_database;
 
 use std::{
     sync::atomic::Ordering::{Acquire, Relaxed, Release},
@@ -11,39 +13,34 @@ use std::{
 };
 
 use pgfsbench_core::{
-    balance::{self, Balances},
-    board::{ClientSlot, ClientState, Sample},
+    board::{ClientSlot, Sample},
     checkpoint::Window,
     finding,
-    spec::{Bound, Kind, Spec, Stage},
+    spec::{Bound, Kind, Spec},
 };
 use serde_json::{Value, json};
 
 use crate::{
     board::{Board, Errand, Phase, Request, RequestState},
-    cancellation, checkpoints, client, clock, collect,
+    cancellation, checkpoints, clock, collect,
     crew::Crew,
     errors::{Fault, sqlstate},
     flush_probe,
     janitor::{self, log_warning},
     journal::{self, Entry},
-    outcome::{Outcome, Row},
+    outcome::Outcome,
     pg::{
-        catalog,
         process::{self, Database},
-        session, shmem, sql, utility, xact,
+        session, shmem, xact,
     },
     preflight,
     recovery::{self, Left},
     statements, statistics, store,
     worker::Task,
-    workload::{maintenance, pgbench},
 };
 
 /// How often the coordinator looks around when nobody wakes it.
 const LOOK: Duration = Duration::from_millis(250);
-/// How long the clients may take to tell the statistics what they did in the warm-up; after that the first of them tell more.
-const REPORTS_NS: u64 = client::QUIET_NS / 10 * 9;
 /// What the second probe of flushes, verify, collect and cleanup of the quick look may take.
 const QUICK_END_MS: u64 = 5_000 + flush_probe::PATIENCE.as_millis() as u64;
 /// The shortest measured window that a quick look is cut down to.
@@ -301,42 +298,6 @@ impl Run {
         }
     }
 
-    /// From an empty database to the result of a workload of transactions.
-    fn carry_out_transactions(&mut self) -> Result<Outcome, Fault> {
-        match self.spec.stage.clone() {
-            Stage::OnLoaded { database, .. } => self.adopt(&database)?,
-            Stage::Whole | Stage::WholeOfTarget | Stage::LoadOnly => {
-                self.provision()?;
-                self.load()?;
-                self.vacuum()?;
-            }
-        }
-        // Before the clients, whose worker slots it would need beside theirs.
-        self.checkpoint()?;
-        if self.spec.stage == Stage::LoadOnly {
-            return self.leave_loaded();
-        }
-        self.prepare_clients()?;
-        self.measure()?;
-        // After a crash that is to come, they are compared then.
-        let balances = match self.spec.options.crash {
-            true => {
-                self.end_statistics()?;
-                None
-            }
-            false => Some(self.verify()?),
-        };
-        if self.spec.options.maintenance {
-            self.maintain()?;
-        }
-        self.enter(Phase::Collect, 0);
-        self.seen.load_ms = self.load_ms();
-        let phases = self.phase_times();
-        let slots = &shmem::clients()[..self.spec.clients as usize];
-        let row = collect::store(self, slots, balances.as_ref(), phases)?;
-        Ok(Outcome::Done(row))
-    }
-
     /// The row: new, or the one that was queued.
     fn begin(&mut self) -> Result<(), Fault> {
         if self.run_id == 0 {
@@ -354,125 +315,10 @@ impl Run {
         preflight::check(&self.spec, &state)
     }
 
-    fn provision(&mut self) -> Result<(), Fault> {
-        self.enter(Phase::Provision, 0);
-        self.seen.before_provision()?;
-        let oid = catalog::new_oid();
-        let mark = collect::random_mark();
-        let (name, home) = xact::transaction(|| Ok((self.free_name()?, database_name()?)))?;
-        xact::transaction(|| store::set_work_database(self.run_id, &name, oid, &mark))?;
-        let entry = Entry {
-            home: session::database(),
-            run_id: self.run_id,
-            work_database: name.clone(),
-            work_database_oid: oid,
-            mark: mark.clone(),
-            directory_existed: session::data_directory()
-                .join("base")
-                .join(oid.to_string())
-                .exists(),
-            server: None,
-            prepared: None,
-            far: None,
-            wal_file: None,
-        };
-        journal::write(&entry)?;
-        self.entry = Some(entry);
-        // In one transaction, so that there is never a work database without its mark.
-        let comment = format!(
-            "pgfsbench: work database of run {} in database {home}; mark {mark}",
-            self.run_id
-        );
-        let (name, comment) = (utility::identifier(&name), utility::literal(&comment));
-        utility::run(&[
-            &format!("CREATE DATABASE {name} TEMPLATE template0 ALLOW_CONNECTIONS false OID {oid}"),
-            &format!("COMMENT ON DATABASE {name} IS {comment}"),
-        ])?;
-        self.board.run.work_database.store(oid, Release);
-        Ok(())
-    }
-
-    /// Takes a work database over that an earlier run has left, loaded.
-    fn adopt(&mut self, database: &str) -> Result<(), Fault> {
-        self.enter(Phase::Provision, 0);
-        self.seen.before_provision()?;
-        let (oid, mark) =
-            xact::transaction(|| store::left_database(database))?.ok_or_else(|| {
-                Fault::new(
-                    sqlstate::NOT_IN_THIS_STATE,
-                    format!("there are no loaded data in database \"{database}\""),
-                )
-            })?;
-        let (run_id, home) = (self.run_id, session::database());
-        xact::transaction(|| store::set_work_database(run_id, database, oid, &mark))?;
-        let entry = Entry {
-            work_database: database.to_owned(),
-            work_database_oid: oid,
-            mark,
-            ..Entry::on_target(home, run_id)
-        };
-        journal::write(&entry)?;
-        self.entry = Some(entry);
-        let name = utility::identifier(database);
-        utility::run(&[&format!("ALTER DATABASE {name} ALLOW_CONNECTIONS false")])?;
-        self.board.run.work_database.store(oid, Release);
-        Ok(())
-    }
-
-    /// The end of a run that only loads: the work database stays.
-    fn leave_loaded(&mut self) -> Result<Outcome, Fault> {
-        self.end_phase();
-        let (load_ms, phases) = (self.load_ms(), self.phase_times());
-        xact::transaction(|| store::set_loaded(self.run_id, load_ms, &phases))?;
-        Ok(Outcome::Done(Row {
-            run_id: self.run_id,
-            target: self.spec.target.clone(),
-            workload: self.spec.workload.as_str().into(),
-            ..Row::default()
-        }))
-    }
-
-    /// Loading, vacuuming and keys; None when the data were loaded before.
-    fn load_ms(&self) -> Option<f64> {
-        let loads = self.phases.iter().any(|p| p.phase == Phase::Load);
-        loads.then(|| self.ms_of(Phase::Load) + self.ms_of(Phase::Vacuum))
-    }
-
-    /// `fsbench_work_<run id>`, or with a number behind it when another database of the server has kept that name.
-    fn free_name(&self) -> Result<String, Fault> {
-        let name = format!("fsbench_work_{}", self.run_id);
-        let free = sql::read(
-            "SELECT $1 || coalesce(n, '') FROM (SELECT NULL UNION ALL SELECT '_' || g FROM generate_series(2, 10000) g) AS t(n) \
-             WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_database WHERE datname = $1 || coalesce(n, '')) LIMIT 1",
-            &[Some(&name)],
-        )?;
-        Ok(free.unwrap_or(name))
-    }
-
-    fn load(&mut self) -> Result<(), Fault> {
-        let rows = u64::from(self.spec.scale) * pgbench::ACCOUNTS;
-        self.enter(Phase::Load, rows);
-        self.have_done(Task::Load)
-    }
-
-    fn vacuum(&mut self) -> Result<(), Fault> {
-        let steps = pgbench::VACUUM.len() + pgbench::PRIMARY_KEYS.len();
-        self.enter(Phase::Vacuum, steps as u64);
-        self.have_done(Task::Vacuum)
-    }
-
     /// Has the worker do a task, and waits until it has.
     fn have_done(&mut self, task: Task) -> Result<(), Fault> {
         self.crew.launch_worker(task)?;
         self.wait_until(|run| run.crew.worker_is_done())
-    }
-
-    fn prepare_clients(&mut self) -> Result<(), Fault> {
-        self.crew.launch_clients(self.spec.options.sample)?;
-        // All of them: one that came later would miss what it is there to see.
-        self.wait_until(|run| {
-            Ok(run.crew.clients_are(ClientState::Ready)? && run.crew.sampler_is_there()?)
-        })
     }
 
     /// The run's own CHECKPOINT, by which it is also seen whether the server reports them.
@@ -489,88 +335,6 @@ impl Run {
         self.seen
             .of_work_database(&self.board.run.worker.report.get());
         Ok(())
-    }
-
-    fn measure(&mut self) -> Result<(), Fault> {
-        self.seen.before_clients(self.entry.as_ref())?;
-        self.fit_quick_look();
-        let run = &self.board.run;
-        for (place, pid) in run.server_pids.iter().zip(collect::server_pids()?) {
-            place.store(pid, Release);
-        }
-        let work_database = run.work_database.load(Acquire);
-        let warmup_ns = self.spec.warmup_ms * 1_000_000;
-        if warmup_ns == 0 {
-            self.seen.at_start(&mut self.checkpoints)?;
-            self.begin_statistics()?;
-        } else {
-            self.statements.begin(work_database)?;
-        }
-        let now = clock::now_ns();
-        let start = now + warmup_ns;
-        let end = match self.spec.bound {
-            Bound::DurationMs(ms) => start + ms * 1_000_000,
-            Bound::Transactions(_) => u64::MAX,
-        };
-        run.measure_start_ns.store(start, Relaxed);
-        run.end_ns.store(end, Relaxed);
-        self.seen.measured_from = epoch() + Duration::from_nanos(warmup_ns).as_secs_f64();
-        self.seen.measure_start_ns = start;
-        self.seen.measure_end_ns = Some(end).filter(|&end| end != u64::MAX);
-        self.alarm_ns = start;
-        if warmup_ns > 0 {
-            self.enter(Phase::Warmup, self.spec.warmup_ms);
-        }
-        run.go.store(1, Release);
-        self.crew.wake();
-        if warmup_ns > 0 {
-            self.wait_until(|run| {
-                Ok(run.crew.clients_are(ClientState::Done)? || clock::now_ns() >= start)
-            })?;
-        }
-        let total = match self.spec.bound {
-            Bound::DurationMs(ms) => ms,
-            Bound::Transactions(n) => n * u64::from(self.spec.clients),
-        };
-        self.enter(Phase::Measure, total);
-        if warmup_ns > 0 {
-            self.statements.begin_again(work_database)?;
-            self.seen.at_start(&mut self.checkpoints)?;
-            self.wait_for_reports(start)?;
-            self.statistics.begin(work_database)?;
-            if self.crew.may_have_reported_again() {
-                self.statistics.begin_late();
-            }
-        }
-        self.alarm_ns = self.seen.measure_end_ns.unwrap_or(0);
-        let mut next_look = Instant::now() + Duration::from_secs(1);
-        self.wait_until(|run| {
-            if Instant::now() >= next_look {
-                next_look += Duration::from_secs(1);
-                run.seen.each_second(&mut run.checkpoints)?;
-            }
-            // Under a low rate the clients know before the end that nothing more is due.
-            let over = clock::now_ns() >= run.seen.measure_end_ns.unwrap_or(0);
-            Ok(run.crew.clients_are(ClientState::Done)? && over)
-        })?;
-        self.seen.at_end(&mut self.checkpoints)?;
-        run.stop.store(1, Release);
-        self.crew.wake();
-        self.wait_until(|run| run.crew.sampler_is_done())?;
-        self.seen.surroundings.after_clients();
-        run.stop.store(0, Release);
-        Ok(())
-    }
-
-    /// Waits until the clients have sent the statistics what they did in the warm-up. They do so before their first measured
-    /// transaction, and not again for a second ([`client::QUIET_NS`]), so that what is read meanwhile is the start of the window.
-    fn wait_for_reports(&mut self, start_ns: u64) -> Result<(), Fault> {
-        let deadline = start_ns + REPORTS_NS;
-        self.wait_until(|run| {
-            run.alarm_ns = clock::now_ns() + 5_000_000;
-            run.crew.clients_are(ClientState::Running)?;
-            Ok(run.crew.have_reported() || clock::now_ns() >= deadline)
-        })
     }
 
     /// The start of the window for the server's statistics, when nobody works yet.
@@ -602,36 +366,6 @@ impl Run {
             .saturating_sub(self.spec.warmup_ms)
             .max(QUICK_MEASURE_MS);
         self.spec.bound = Bound::DurationMs(duration.min(window));
-    }
-
-    /// After the balances were compared: the bulk load is not to be among the reasons why they could differ.
-    fn maintain(&mut self) -> Result<(), Fault> {
-        self.seen.before_maintenance();
-        self.enter(Phase::Maintenance, maintenance::STEPS.len() as u64);
-        self.have_done(Task::Maintain)?;
-        let report = self.board.run.worker.report.get();
-        self.seen.maintenance = serde_json::from_str(&report)
-            .map_err(|e| Fault::new(sqlstate::INTERNAL, format!("unreadable steps: {e}")))?;
-        Ok(())
-    }
-
-    fn verify(&mut self) -> Result<Balances, Fault> {
-        self.enter(Phase::Verify, 0);
-        // Before anybody works in the database again; the window is over, and is not prolonged by it.
-        self.end_statistics()?;
-        self.have_done(Task::Verify)?;
-        let report = self.board.run.worker.report.get();
-        if let Ok(report) = serde_json::from_str::<Value>(&report) {
-            self.seen.surroundings.of_tables_at_end(&report["tables"]);
-        }
-        let balances: Balances = serde_json::from_str(&report)
-            .map_err(|e| Fault::new(sqlstate::INTERNAL, format!("unreadable balances: {e}")))?;
-        let committed = shmem::clients()[..self.spec.clients as usize]
-            .iter()
-            .map(|slot| slot.committed.load(Acquire))
-            .sum();
-        balance::verify(self.spec.workload, &balances, committed)?;
-        Ok(balances)
     }
 
     /// Waits until `ready`, and meanwhile looks for reasons to give up.
@@ -773,10 +507,6 @@ fn extension_dropped() -> Fault {
         "extension \"pgfsbench\" was dropped during the run",
     )
     .detail("Its tables are gone, so that the run has no row any more.")
-}
-
-fn database_name() -> Result<String, Fault> {
-    Ok(sql::read("SELECT current_database()", &[])?.unwrap_or_default())
 }
 
 /// Seconds since 1970.

@@ -2,21 +2,22 @@
 //! the journal before it is there, and nothing outside that directory is touched.
 
 mod crash;
+mod program;
+mod removal;
 pub mod settings;
 mod shared_memory;
 
 use std::{
-    fs::{self, DirBuilder, File, OpenOptions},
-    io::{self, Read, Seek},
-    os::unix::fs::{DirBuilderExt, OpenOptionsExt},
+    fs::{self, DirBuilder, File},
+    io,
+    os::unix::fs::DirBuilderExt,
     path::{Path, PathBuf},
-    process::{Command, Stdio},
     time::{Duration, Instant},
 };
 
 use pgrx::pg_sys;
 use rustix::{
-    fs::{Advice, AtFlags, CWD, StatxFlags, fadvise, statx},
+    fs::{Advice, fadvise},
     process::{Pid, Signal, kill_process},
 };
 use serde::{Deserialize, Serialize};
@@ -31,12 +32,12 @@ use crate::{
     target,
 };
 use crash::RECOVERY;
+use program::{end_of, last_of};
+use removal::Owner;
 use settings::Settings;
 
 /// How long a server may take to answer after its start.
 const START: Duration = Duration::from_secs(60);
-/// How long its processes may take to end before they are killed.
-const STOP: Duration = Duration::from_secs(60);
 /// How long a shutdown may take that writes a checkpoint.
 const SHUT_DOWN: Duration = Duration::from_secs(600);
 /// Unix sockets have paths of at most 107 bytes.
@@ -45,9 +46,6 @@ const LONGEST_SOCKET: usize = 107;
 const PORT: &str = "5432";
 /// What the system says when a filesystem is full, in the language that the servers speak.
 const NO_SPACE: &str = "No space left on device";
-/// Bytes of a program's output that go into an error message.
-const OUTPUT: usize = 400;
-
 /// A target server: what the journal knows of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TargetServer {
@@ -59,31 +57,6 @@ pub struct TargetServer {
     /// Where the filesystem of the directory is mounted: when something else is there, nothing can be said of the directory.
     #[serde(default)]
     mount_point: Option<String>,
-}
-
-/// The asking server's data directory: which one of which machine. A copy of that server has a copy of the journal, and must
-/// leave alone what is not its own. A device number would not do: it can be another one after a reboot.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Owner {
-    machine: String,
-    inode: u64,
-    born_ns: i128,
-}
-
-impl Owner {
-    fn of(directory: &Path) -> io::Result<Self> {
-        let wanted = StatxFlags::INO | StatxFlags::BTIME;
-        let found = statx(CWD, directory, AtFlags::empty(), wanted)?;
-        let born = found.stx_btime;
-        Ok(Self {
-            machine: fs::read_to_string("/etc/machine-id")
-                .unwrap_or_default()
-                .trim()
-                .to_owned(),
-            inode: found.stx_ino,
-            born_ns: i128::from(born.tv_sec) * 1_000_000_000 + i128::from(born.tv_nsec),
-        })
-    }
 }
 
 impl TargetServer {
@@ -416,166 +389,6 @@ impl TargetServer {
         })
         .hint("See the kernel's log, too: storage that fails or memory that runs out ends servers.")
     }
-
-    /// Ends whatever runs in the directory, and removes it if asked to. Nothing is wrong when there is nothing; false when
-    /// its filesystem is not mounted now, so that what is on it is not known.
-    pub fn remove(&self, with_files: bool) -> Result<bool, Fault> {
-        let own = session::data_directory();
-        let owner = Owner::of(&own).map_err(|e| system("look at", &own, &e))?;
-        if owner == self.owner {
-            self.stop()?;
-            if let Err(error) = shared_memory::remove_left(&self.data()) {
-                let path = self.data();
-                crate::janitor::log_warning(&system("remove shared memory of", &path, &error));
-            }
-            if with_files && !self.is_reachable() {
-                crate::janitor::log_warning(
-                    &Fault::new(
-                        sqlstate::NOT_IN_THIS_STATE,
-                        format!(
-                            "directory \"{}\" of an earlier benchmark run is not reachable",
-                            self.directory.display()
-                        ),
-                    )
-                    .detail("Its filesystem is not mounted where it was.")
-                    .hint("It is removed at the next start of the server at which it is mounted."),
-                );
-                remove_tree(&self.socket_directory())?;
-                return Ok(false);
-            }
-            if with_files {
-                remove_tree(&self.directory)?;
-            }
-        } else if self.directory.exists() {
-            crate::janitor::log_warning(
-                &Fault::new(
-                    sqlstate::NOT_IN_THIS_STATE,
-                    format!(
-                        "directory \"{}\" of an earlier benchmark run is left alone",
-                        self.directory.display()
-                    ),
-                )
-                .detail("It was made by a server of which this one is a copy, or that was moved.")
-                .hint("Remove it by hand when no server uses it."),
-            );
-        }
-        remove_tree(&self.socket_directory())?;
-        Ok(true)
-    }
-
-    /// Whether the directory is there, or is known not to be: its filesystem is mounted.
-    fn is_reachable(&self) -> bool {
-        let now = self.directory.parent().and_then(target::mount_point);
-        self.directory.exists() || self.mount_point.is_none() || now == self.mount_point
-    }
-
-    /// Ends its processes: the postmaster by an immediate shutdown, since its data are removed, or what else is there.
-    fn stop(&self) -> Result<(), Fault> {
-        let began = Instant::now();
-        let mut asked = Vec::new();
-        loop {
-            let left = self.processes()?;
-            if left.is_empty() {
-                return Ok(());
-            }
-            let signal = match began.elapsed() {
-                t if t > STOP * 2 => {
-                    return Err(Fault::new(
-                        sqlstate::SYSTEM,
-                        "the processes of the target server do not end",
-                    )
-                    .detail(format!("They are {left:?}.")));
-                }
-                t if t > STOP => Signal::KILL,
-                _ => Signal::QUIT,
-            };
-            for pid in left {
-                if (signal == Signal::KILL || !asked.contains(&pid))
-                    && let Some(process) = Pid::from_raw(pid)
-                {
-                    asked.push(pid);
-                    // It may have ended just now, which is what is wanted.
-                    let _ = kill_process(process, signal);
-                }
-            }
-            process::wait(Duration::from_millis(20));
-        }
-    }
-
-    /// Processes that work in the directory: a PostgreSQL process stays in its data directory from its first moment to its last.
-    fn processes(&self) -> Result<Vec<i32>, Fault> {
-        let proc = Path::new("/proc");
-        let entries = fs::read_dir(proc).map_err(|e| system("read", proc, &e))?;
-        Ok(entries
-            .flatten()
-            .filter_map(|entry| {
-                let pid = entry.file_name().to_str()?.parse().ok()?;
-                let cwd = fs::read_link(entry.path().join("cwd")).ok()?;
-                cwd.starts_with(&self.directory).then_some(pid)
-            })
-            .collect())
-    }
-
-    /// A program that works in the directory, by which it is found should this process die, and whose output is there.
-    fn command(&self, program: &Path, name: &str) -> Result<Command, Fault> {
-        let output = |end: &str| {
-            let path = self.directory.join(format!("{name}.{end}"));
-            // New, so that no link of somebody else's is followed.
-            OpenOptions::new()
-                .append(true)
-                .create_new(true)
-                .mode(0o600)
-                .open(&path)
-                .map_err(|e| system("create", &path, &e))
-        };
-        let mut command = Command::new(program);
-        command
-            .current_dir(&self.directory)
-            .env_clear()
-            .env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin")
-            .env("LC_ALL", "C")
-            .stdin(Stdio::null())
-            .stdout(output("out")?)
-            .stderr(output("err")?);
-        if let Some(path) = std::env::var_os("LD_LIBRARY_PATH") {
-            command.env("LD_LIBRARY_PATH", path);
-        }
-        Ok(command)
-    }
-
-    fn run(&self, mut command: Command, name: &str, look: Look) -> Result<(), Fault> {
-        let program = PathBuf::from(command.get_program());
-        let mut child = process::spawn_bound(&mut command, Signal::TERM)
-            .map_err(|e| system("run", &program, &e))?;
-        let status = loop {
-            let ended = child
-                .try_wait()
-                .map_err(|e| system("wait for", &program, &e))?;
-            match ended {
-                Some(status) => break status,
-                None => process::wait(Duration::from_millis(20)),
-            }
-            if let Err(fault) = look() {
-                let _ = child.kill();
-                let _ = child.wait();
-                return Err(fault);
-            }
-        };
-        if status.success() {
-            return Ok(());
-        }
-        let said = ["err", "out"]
-            .iter()
-            .map(|end| end_of(&self.directory.join(format!("{name}.{end}"))))
-            .find(|text| !text.trim().is_empty())
-            .unwrap_or_default();
-        Err(
-            Fault::new(sqlstate::SYSTEM, format!("{name} failed on the target")).detail(format!(
-                "It ended with {status}, and said: {}",
-                last_of(&said)
-            )),
-        )
-    }
 }
 
 /// Of files that are on disk.
@@ -593,33 +406,6 @@ fn forget_pages_below(directory: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Removes a directory with what is in it, for good.
-fn remove_tree(directory: &Path) -> Result<(), Fault> {
-    match fs::remove_dir_all(directory) {
-        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
-        Err(e) => return Err(system("remove directory", directory, &e)),
-        Ok(()) => {}
-    }
-    // The journal forgets it next, and must not do so first.
-    directory
-        .parent()
-        .map_or(Ok(()), |parent| File::open(parent)?.sync_all())
-        .map_err(|e| system("sync the parent of", directory, &e))
-}
-
-/// The last of a file: enough for the log of a server that goes down, which says why long before its end.
-fn end_of(path: &Path) -> String {
-    let read = || -> io::Result<Vec<u8>> {
-        let mut file = File::open(path)?;
-        let from = file.metadata()?.len().saturating_sub(64 << 10);
-        file.seek(io::SeekFrom::Start(from))?;
-        let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes)?;
-        Ok(bytes)
-    };
-    String::from_utf8_lossy(&read().unwrap_or_default()).into_owned()
-}
-
 fn system(what: &str, path: &Path, error: &io::Error) -> Fault {
     let state = if error.kind() == io::ErrorKind::StorageFull {
         sqlstate::DISK_FULL
@@ -630,18 +416,4 @@ fn system(what: &str, path: &Path, error: &io::Error) -> Fault {
         state,
         format!("could not {what} \"{}\": {error}", path.display()),
     )
-}
-
-/// The end of a program's output, in one line.
-fn last_of(text: &str) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let from = line.ceil_char_boundary(line.len().saturating_sub(OUTPUT));
-    // Not from the middle of a word.
-    let from = match from {
-        0 => 0,
-        from => line[from..]
-            .find(' ')
-            .map_or(from, |blank| from + blank + 1),
-    };
-    line[from..].to_owned()
 }

@@ -10,7 +10,7 @@ use std::{
 use pgfsbench_core::crash::RecoveryLog;
 use rustix::process::Signal;
 
-use super::{STOP, TargetServer, system};
+use super::{TargetServer, removal::STOP, system};
 use crate::{
     clock,
     errors::{Fault, sqlstate},

@@ -1,0 +1,197 @@
+//! A run of transactions: from an empty database to what its clients and the server counted in the measured window.
+
+use std::{
+    sync::atomic::Ordering::{Acquire, Relaxed, Release},
+    time::{Duration, Instant},
+};
+
+use pgfsbench_core::{
+    balance::{self, Balances},
+    board::ClientState,
+    spec::{Bound, Stage},
+};
+use serde_json::Value;
+
+use super::{Run, epoch};
+use crate::{
+    board::Phase,
+    client, clock, collect,
+    errors::{Fault, sqlstate},
+    outcome::Outcome,
+    pg::shmem,
+    worker::Task,
+    workload::{maintenance, pgbench},
+};
+
+/// How long the clients may take to tell the statistics what they did in the warm-up; after that the first of them tell more.
+const REPORTS_NS: u64 = client::QUIET_NS / 10 * 9;
+
+impl Run {
+    /// From an empty database to the result of a workload of transactions.
+    pub(super) fn carry_out_transactions(&mut self) -> Result<Outcome, Fault> {
+        match self.spec.stage.clone() {
+            Stage::OnLoaded { database, .. } => self.adopt(&database)?,
+            Stage::Whole | Stage::WholeOfTarget | Stage::LoadOnly => {
+                self.provision()?;
+                self.load()?;
+                self.vacuum()?;
+            }
+        }
+        // Before the clients, whose worker slots it would need beside theirs.
+        self.checkpoint()?;
+        if self.spec.stage == Stage::LoadOnly {
+            return self.leave_loaded();
+        }
+        self.prepare_clients()?;
+        self.measure()?;
+        // After a crash that is to come, they are compared then.
+        let balances = match self.spec.options.crash {
+            true => {
+                self.end_statistics()?;
+                None
+            }
+            false => Some(self.verify()?),
+        };
+        if self.spec.options.maintenance {
+            self.maintain()?;
+        }
+        self.enter(Phase::Collect, 0);
+        self.seen.load_ms = self.load_ms();
+        let phases = self.phase_times();
+        let slots = &shmem::clients()[..self.spec.clients as usize];
+        let row = collect::store(self, slots, balances.as_ref(), phases)?;
+        Ok(Outcome::Done(row))
+    }
+
+    fn load(&mut self) -> Result<(), Fault> {
+        let rows = u64::from(self.spec.scale) * pgbench::ACCOUNTS;
+        self.enter(Phase::Load, rows);
+        self.have_done(Task::Load)
+    }
+
+    fn vacuum(&mut self) -> Result<(), Fault> {
+        let steps = pgbench::VACUUM.len() + pgbench::PRIMARY_KEYS.len();
+        self.enter(Phase::Vacuum, steps as u64);
+        self.have_done(Task::Vacuum)
+    }
+
+    fn prepare_clients(&mut self) -> Result<(), Fault> {
+        self.crew.launch_clients(self.spec.options.sample)?;
+        // All of them: one that came later would miss what it is there to see.
+        self.wait_until(|run| {
+            Ok(run.crew.clients_are(ClientState::Ready)? && run.crew.sampler_is_there()?)
+        })
+    }
+
+    fn measure(&mut self) -> Result<(), Fault> {
+        self.seen.before_clients(self.entry.as_ref())?;
+        self.fit_quick_look();
+        let run = &self.board.run;
+        for (place, pid) in run.server_pids.iter().zip(collect::server_pids()?) {
+            place.store(pid, Release);
+        }
+        let work_database = run.work_database.load(Acquire);
+        let warmup_ns = self.spec.warmup_ms * 1_000_000;
+        if warmup_ns == 0 {
+            self.seen.at_start(&mut self.checkpoints)?;
+            self.begin_statistics()?;
+        } else {
+            self.statements.begin(work_database)?;
+        }
+        let now = clock::now_ns();
+        let start = now + warmup_ns;
+        let end = match self.spec.bound {
+            Bound::DurationMs(ms) => start + ms * 1_000_000,
+            Bound::Transactions(_) => u64::MAX,
+        };
+        run.measure_start_ns.store(start, Relaxed);
+        run.end_ns.store(end, Relaxed);
+        self.seen.measured_from = epoch() + Duration::from_nanos(warmup_ns).as_secs_f64();
+        self.seen.measure_start_ns = start;
+        self.seen.measure_end_ns = Some(end).filter(|&end| end != u64::MAX);
+        self.alarm_ns = start;
+        if warmup_ns > 0 {
+            self.enter(Phase::Warmup, self.spec.warmup_ms);
+        }
+        run.go.store(1, Release);
+        self.crew.wake();
+        if warmup_ns > 0 {
+            self.wait_until(|run| {
+                Ok(run.crew.clients_are(ClientState::Done)? || clock::now_ns() >= start)
+            })?;
+        }
+        let total = match self.spec.bound {
+            Bound::DurationMs(ms) => ms,
+            Bound::Transactions(n) => n * u64::from(self.spec.clients),
+        };
+        self.enter(Phase::Measure, total);
+        if warmup_ns > 0 {
+            self.statements.begin_again(work_database)?;
+            self.seen.at_start(&mut self.checkpoints)?;
+            self.wait_for_reports(start)?;
+            self.statistics.begin(work_database)?;
+            if self.crew.may_have_reported_again() {
+                self.statistics.begin_late();
+            }
+        }
+        self.alarm_ns = self.seen.measure_end_ns.unwrap_or(0);
+        let mut next_look = Instant::now() + Duration::from_secs(1);
+        self.wait_until(|run| {
+            if Instant::now() >= next_look {
+                next_look += Duration::from_secs(1);
+                run.seen.each_second(&mut run.checkpoints)?;
+            }
+            // Under a low rate the clients know before the end that nothing more is due.
+            let over = clock::now_ns() >= run.seen.measure_end_ns.unwrap_or(0);
+            Ok(run.crew.clients_are(ClientState::Done)? && over)
+        })?;
+        self.seen.at_end(&mut self.checkpoints)?;
+        run.stop.store(1, Release);
+        self.crew.wake();
+        self.wait_until(|run| run.crew.sampler_is_done())?;
+        self.seen.surroundings.after_clients();
+        run.stop.store(0, Release);
+        Ok(())
+    }
+
+    /// Waits until the clients have sent the statistics what they did in the warm-up. They do so before their first measured
+    /// transaction, and not again for a second ([`client::QUIET_NS`]), so that what is read meanwhile is the start of the window.
+    fn wait_for_reports(&mut self, start_ns: u64) -> Result<(), Fault> {
+        let deadline = start_ns + REPORTS_NS;
+        self.wait_until(|run| {
+            run.alarm_ns = clock::now_ns() + 5_000_000;
+            run.crew.clients_are(ClientState::Running)?;
+            Ok(run.crew.have_reported() || clock::now_ns() >= deadline)
+        })
+    }
+
+    fn verify(&mut self) -> Result<Balances, Fault> {
+        self.enter(Phase::Verify, 0);
+        // Before anybody works in the database again; the window is over, and is not prolonged by it.
+        self.end_statistics()?;
+        self.have_done(Task::Verify)?;
+        let report = self.board.run.worker.report.get();
+        if let Ok(report) = serde_json::from_str::<Value>(&report) {
+            self.seen.surroundings.of_tables_at_end(&report["tables"]);
+        }
+        let balances: Balances = serde_json::from_str(&report)
+            .map_err(|e| Fault::new(sqlstate::INTERNAL, format!("unreadable balances: {e}")))?;
+        let committed = shmem::clients()[..self.spec.clients as usize]
+            .iter()
+            .map(|slot| slot.committed.load(Acquire))
+            .sum();
+        balance::verify(self.spec.workload, &balances, committed)?;
+        Ok(balances)
+    }
+
+    /// After the balances were compared: the bulk load is not to be among the reasons why they could differ.
+    fn maintain(&mut self) -> Result<(), Fault> {
+        self.seen.before_maintenance();
+        self.enter(Phase::Maintenance, maintenance::STEPS.len() as u64);
+        self.have_done(Task::Maintain)?;
+        let report = self.board.run.worker.report.get();
+        self.seen.maintenance = serde_json::from_str(&report)
+            .map_err(|e| Fault::new(sqlstate::INTERNAL, format!("unreadable steps: {e}")))?;
+        Ok(())
+    }
+}

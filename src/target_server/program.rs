@@ -1,0 +1,111 @@
+//! Programs that run in a target server's directory, and what they said.
+
+use std::{
+    fs::{File, OpenOptions},
+    io::{self, Read, Seek},
+    os::unix::fs::OpenOptionsExt,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+    time::Duration,
+};
+
+use rustix::process::Signal;
+
+use super::{TargetServer, system};
+use crate::{
+    errors::{Fault, sqlstate},
+    pg::{libpq::Look, process},
+};
+
+/// Bytes of a program's output that go into an error message.
+const OUTPUT: usize = 400;
+
+impl TargetServer {
+    /// A program that works in the directory, by which it is found should this process die, and whose output is there.
+    pub(super) fn command(&self, program: &Path, name: &str) -> Result<Command, Fault> {
+        let output = |end: &str| {
+            let path = self.directory.join(format!("{name}.{end}"));
+            // New, so that no link of somebody else's is followed.
+            OpenOptions::new()
+                .append(true)
+                .create_new(true)
+                .mode(0o600)
+                .open(&path)
+                .map_err(|e| system("create", &path, &e))
+        };
+        let mut command = Command::new(program);
+        command
+            .current_dir(&self.directory)
+            .env_clear()
+            .env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin")
+            .env("LC_ALL", "C")
+            .stdin(Stdio::null())
+            .stdout(output("out")?)
+            .stderr(output("err")?);
+        if let Some(path) = std::env::var_os("LD_LIBRARY_PATH") {
+            command.env("LD_LIBRARY_PATH", path);
+        }
+        Ok(command)
+    }
+
+    pub(super) fn run(&self, mut command: Command, name: &str, look: Look) -> Result<(), Fault> {
+        let program = PathBuf::from(command.get_program());
+        let mut child = process::spawn_bound(&mut command, Signal::TERM)
+            .map_err(|e| system("run", &program, &e))?;
+        let status = loop {
+            let ended = child
+                .try_wait()
+                .map_err(|e| system("wait for", &program, &e))?;
+            match ended {
+                Some(status) => break status,
+                None => process::wait(Duration::from_millis(20)),
+            }
+            if let Err(fault) = look() {
+                let _ = child.kill();
+                let _ = child.wait();
+                return Err(fault);
+            }
+        };
+        if status.success() {
+            return Ok(());
+        }
+        let said = ["err", "out"]
+            .iter()
+            .map(|end| end_of(&self.directory.join(format!("{name}.{end}"))))
+            .find(|text| !text.trim().is_empty())
+            .unwrap_or_default();
+        Err(
+            Fault::new(sqlstate::SYSTEM, format!("{name} failed on the target")).detail(format!(
+                "It ended with {status}, and said: {}",
+                last_of(&said)
+            )),
+        )
+    }
+}
+
+/// The last of a file: enough for the log of a server that goes down, which says why long before its end.
+pub(super) fn end_of(path: &Path) -> String {
+    let read = || -> io::Result<Vec<u8>> {
+        let mut file = File::open(path)?;
+        let from = file.metadata()?.len().saturating_sub(64 << 10);
+        file.seek(io::SeekFrom::Start(from))?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    String::from_utf8_lossy(&read().unwrap_or_default()).into_owned()
+}
+
+/// The end of a program's output, in one line.
+pub(super) fn last_of(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let from = line.ceil_char_boundary(line.len().saturating_sub(OUTPUT));
+    // Not from the middle of a word.
+    let from = match from {
+        0 => 0,
+        from => line[from..]
+            .find(' ')
+            .map_or(from, |blank| from + blank + 1),
+    };
+    line[from..].to_owned()
+}
