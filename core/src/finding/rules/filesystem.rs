@@ -7,6 +7,8 @@ use crate::units::{format_bytes, format_share};
 
 /// Share of free space below which filesystems search for it.
 const FULL: f64 = 0.10;
+/// Filesystems that have nothing below them.
+const IN_MEMORY: [&str; 2] = ["tmpfs", "ramfs"];
 
 /// A warning when the other filesystem is of another type, since the result then belongs to neither; else to be known.
 pub fn wal_on_other_filesystem(facts: &RunFacts) -> Option<Finding> {
@@ -39,6 +41,19 @@ impl StorageFacts {
     pub(super) fn layers_of(&self, kind: LayerKind) -> impl Iterator<Item = &Layer> {
         let all = self.layers.iter().flatten();
         all.filter(move |layer| layer.kind == kind)
+    }
+
+    /// In what kind of memory the data are: a filesystem, a disk, or the filesystem that an image lies on.
+    pub(super) fn memory(&self) -> Option<&str> {
+        fn name(layer: &Layer) -> Option<&str> {
+            layer.name.as_deref()
+        }
+        let is_in_memory = |fs: &&str| IN_MEMORY.contains(fs);
+        let below = |layer| name(layer)?.split(' ').next().filter(is_in_memory);
+        let filesystem = self.filesystem.as_deref().filter(is_in_memory);
+        filesystem
+            .or_else(|| self.layers_of(LayerKind::Memory).find_map(name))
+            .or_else(|| self.layers_of(LayerKind::Filesystem).find_map(below))
     }
 
     /// Whether somebody has declared that the device keeps its cache when power is lost.
@@ -74,25 +89,7 @@ pub fn jfs_does_not_flush(facts: &RunFacts) -> Option<Finding> {
 
 /// No disk is measured.
 pub fn in_memory(facts: &RunFacts) -> Option<Finding> {
-    let storage = &facts.storage;
-    let filesystem = storage
-        .filesystem
-        .as_deref()
-        .filter(|fs| ["tmpfs", "ramfs"].contains(fs));
-    let disk = || {
-        storage
-            .layers_of(LayerKind::Memory)
-            .find_map(|layer| layer.name.as_deref())
-    };
-    let below = || {
-        let names = storage
-            .layers_of(LayerKind::Filesystem)
-            .filter_map(|layer| layer.name.as_deref());
-        names
-            .filter_map(|name| name.split(' ').next())
-            .find(|fs| ["tmpfs", "ramfs"].contains(fs))
-    };
-    let what = filesystem.or_else(disk).or_else(below)?;
+    let what = facts.storage.memory()?;
     let hint = "Nothing waits for a disk, and a power cut loses everything: it says what the processor and the filesystem's code take.";
     Some(Finding::new(
         "in_memory",

@@ -28,12 +28,7 @@ pub fn fsync_too_fast(facts: &RunFacts) -> Option<Finding> {
         (before, None) => before,
     };
     // Told by findings of their own.
-    let is_in_memory = storage
-        .filesystem
-        .as_deref()
-        .is_some_and(|fs| ["tmpfs", "ramfs"].contains(&fs))
-        || storage.layers_of(LayerKind::Memory).next().is_some();
-    if is_in_memory || storage.is_protected() {
+    if storage.memory().is_some() || storage.is_protected() {
         return None;
     }
     // What a virtual machine is told of its disk says nothing of what it is.
