@@ -133,7 +133,8 @@ pub fn slope(values: &[f64]) -> Option<f64> {
     (values.len() > 1).then_some(xy / xx)
 }
 
-fn squared_deviations(values: &[f64]) -> Option<f64> {
+/// Sum of the squares of their differences from their mean.
+pub fn squared_deviations(values: &[f64]) -> Option<f64> {
     let mean = mean(values)?;
     Some(values.iter().map(|x| (x - mean).powi(2)).sum())
 }
