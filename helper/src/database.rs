@@ -107,7 +107,10 @@ impl Servant {
                     if hello.once && self.unrecorded.is_none() {
                         return Err(e);
                     }
-                    if has_no_runs(&e) && self.forgotten.is_due() && self.release_all()? {
+                    if has_no_runs(&e)
+                        && self.forgotten.is_to_be_described()
+                        && self.release_all()?
+                    {
                         return Ok(());
                     }
                     // Then root releases what nobody could be told of.
@@ -187,6 +190,9 @@ impl Servant {
             }
         };
         let is_for_all = request == Request::Describe;
+        if !is_for_all {
+            self.forgotten.no_longer_know();
+        }
         match self.ask_root(Some(client), job.id, job.run, request) {
             Ok(outcome) => {
                 if is_for_all {
@@ -262,6 +268,7 @@ impl Servant {
             log!(None; "releasing target {target}: there are no runs any more");
             let target = Name::new(&target)?;
             let release = Request::Release { target };
+            self.forgotten.no_longer_know();
             if self.ask_root(None, 0, None, release).is_err() {
                 return Ok(true);
             }

@@ -36,7 +36,8 @@ pub struct Made {
 /// What is known of them.
 #[derive(Default)]
 pub struct Forgotten {
-    made: Vec<Made>,
+    /// None until root has described it, and while it may have changed since.
+    made: Option<Vec<Made>>,
     /// Those whose run was over at the last look.
     over: Vec<Made>,
     looked: Option<Instant>,
@@ -47,8 +48,13 @@ impl Forgotten {
     pub fn know(&mut self, description: Option<&Value>) {
         let made = description.and_then(|described| described.get("made_for_runs"));
         if let Some(made) = made.and_then(|made| Vec::deserialize(made).ok()) {
-            self.made = made;
+            self.made = Some(made);
         }
+    }
+
+    /// Root has done something since it described what there is.
+    pub fn no_longer_know(&mut self) {
+        self.made = None;
     }
 
     /// Whether there are some of which the next look decides.
@@ -56,8 +62,14 @@ impl Forgotten {
         !self.over.is_empty()
     }
 
+    /// Where there are no runs at all: whether root is to describe what there is, and to release it. Not where that is known to
+    /// be nothing: a description opens every device, of which another database's run may be using one.
+    pub fn is_to_be_described(&mut self) -> bool {
+        self.made.as_ref().is_none_or(|made| !made.is_empty()) && self.is_due()
+    }
+
     /// Whether it is time to look; then it counts as done.
-    pub fn is_due(&mut self) -> bool {
+    fn is_due(&mut self) -> bool {
         let is_due = self.looked.is_none_or(|looked| looked.elapsed() > PERIOD);
         if is_due {
             self.looked = Some(Instant::now());
@@ -67,7 +79,7 @@ impl Forgotten {
 
     /// Looks, if it is time to, and asks for what is to be released; whether that is anything.
     pub fn ask(&mut self, client: &mut Client) -> Result<bool, Failure> {
-        if self.made.is_empty() || !self.is_due() {
+        if self.made.as_ref().is_none_or(Vec::is_empty) || !self.is_due() {
             return Ok(false);
         }
         let now = match self.look(client) {
@@ -99,8 +111,9 @@ impl Forgotten {
     }
 
     fn look(&self, client: &mut Client) -> Result<Vec<Made>, postgres::Error> {
-        let targets: Vec<&str> = self.made.iter().map(|made| made.target.as_str()).collect();
-        let runs: Vec<i64> = self.made.iter().map(|made| made.run_id).collect();
+        let made = || self.made.iter().flatten();
+        let targets: Vec<&str> = made().map(|made| made.target.as_str()).collect();
+        let runs: Vec<i64> = made().map(|made| made.run_id).collect();
         let rows = client.query(OVER, &[&targets, &runs])?;
         rows.iter()
             .map(|row| {
@@ -115,8 +128,33 @@ impl Forgotten {
     /// Where there are no runs at all, since the database or the extension has gone: the targets of all of them, once that
     /// has been so for a while.
     pub fn all(&mut self) -> Vec<String> {
-        let before = std::mem::replace(&mut self.over, self.made.clone());
-        let forgotten = self.made.iter().filter(|made| before.contains(made));
+        let made = self.made.clone().unwrap_or_default();
+        let before = std::mem::replace(&mut self.over, made);
+        let forgotten = self.over.iter().filter(|made| before.contains(made));
         forgotten.map(|made| made.target.clone()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn devices_are_looked_at_only_while_something_may_be_left_of_a_run() {
+        let of = |description: Option<Value>| {
+            let mut forgotten = Forgotten::default();
+            forgotten.know(description.as_ref());
+            forgotten
+        };
+        let made = json!({"made_for_runs": [{"target": "t", "run_id": 1}]});
+        assert!(of(None).is_to_be_described(), "nobody knows");
+        let mut left = of(Some(made));
+        assert!(left.is_to_be_described());
+        assert!(!left.is_to_be_described(), "not again at once");
+        let mut nothing = of(Some(json!({"made_for_runs": []})));
+        assert!(!nothing.is_to_be_described());
+        nothing.no_longer_know();
+        assert!(nothing.is_to_be_described(), "a job was done since");
     }
 }
