@@ -32,7 +32,7 @@ use pgfsbench_core::helper::protocol::Report;
 use pgfsbench_core::refusal::{Kind, Refusal};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use voice::say;
+use voice::{note, say};
 use wanted::{Wanted, Which};
 
 #[derive(Parser)]
@@ -100,7 +100,8 @@ fn main() -> ExitCode {
     // What is made is for root, or for whom it is given to.
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o022));
     match act(&command.config, command.action) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(()) if voice::was_heard() => ExitCode::SUCCESS,
+        Ok(()) => ExitCode::FAILURE,
         Err(refusal) => {
             complain(&refusal);
             ExitCode::FAILURE
@@ -170,7 +171,7 @@ fn cleanup(engine: &Engine) -> Result<(), Refusal> {
             Ok(()) => say!("{place}: cleared up"),
             Err(refusal) => {
                 failures += 1;
-                eprintln!("{place}:");
+                note!("{place}:");
                 complain(&refusal);
             }
         }
@@ -188,22 +189,22 @@ fn show(report: Report) {
     let code = report
         .exit_code
         .map_or(String::new(), |code| format!(", exit code {code}"));
-    eprintln!(
+    note!(
         "{}: {} ({:.0} ms{code})",
         report.step,
         report.argv.join(" "),
         report.ms
     );
     for line in report.output.lines() {
-        eprintln!("  {line}");
+        note!("  {line}");
     }
 }
 
 fn complain(refusal: &Refusal) {
-    eprintln!("pgfsbench-helper: {refusal}");
+    note!("pgfsbench-helper: {refusal}");
     for (word, text) in [("DETAIL", &refusal.detail), ("HINT", &refusal.hint)] {
         if let Some(text) = text {
-            eprintln!("{word}: {text}");
+            note!("{word}: {text}");
         }
     }
 }

@@ -4,6 +4,7 @@ use pgfsbench_core::helper::Name;
 use std::fmt::Arguments;
 use std::io::{self, ErrorKind, Write};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// The database that this process speaks with, if it is one that does.
@@ -31,17 +32,34 @@ macro_rules! log {
 }
 pub(crate) use log;
 
-/// A line to standard output. Whoever reads it may have seen enough, as `head` has.
+/// Whether something that was to be printed could not be.
+static LOST: AtomicBool = AtomicBool::new(false);
+
+/// A line to standard output. Whoever reads it may have seen enough, as `head` has; what is being done goes on in any case.
 pub fn print(said: Arguments) {
     let mut out = io::stdout().lock();
     match out.write_fmt(said).and_then(|()| out.write_all(b"\n")) {
-        Err(e) if e.kind() == ErrorKind::BrokenPipe => std::process::exit(0),
-        Err(e) => {
+        Err(e) if e.kind() != ErrorKind::BrokenPipe && !LOST.swap(true, Ordering::Relaxed) => {
             let _ = writeln!(io::stderr(), "pgfsbench-helper: could not print: {e}");
-            std::process::exit(1)
         }
-        Ok(()) => {}
+        Ok(()) | Err(_) => {}
     }
+}
+
+/// A line to standard error, where nobody may be left who reads it either.
+pub fn print_error(said: Arguments) {
+    let _ = writeln!(io::stderr(), "{said}");
+}
+
+/// As `eprintln!`.
+macro_rules! note {
+    ($($said:tt)*) => { $crate::voice::print_error(format_args!($($said)*)) };
+}
+pub(crate) use note;
+
+/// Whether everything was printed that somebody was there to read.
+pub fn was_heard() -> bool {
+    !LOST.load(Ordering::Relaxed)
 }
 
 /// As `println!`.

@@ -50,6 +50,15 @@ fn who_has_read_enough_is_no_trouble() {
         assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{command}");
         assert_eq!(output.status.code(), Some(0), "{command}");
     }
+    // What is wrong is found after what nobody has read, and said all the same.
+    lab.configure("server_user = \"pgfsbench_nobody\"\n");
+    let (reader, writer) = std::io::pipe().expect("a pipe");
+    drop(reader);
+    let output = lab.command(&["doctor"]).stdout(writer).output();
+    let output = output.expect("the helper runs");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("pgfsbench_nobody"), "{said}");
+    assert_eq!(output.status.code(), Some(1));
 }
 
 #[test]
