@@ -5,11 +5,12 @@ import os
 import re
 import statistics
 import subprocess
+from contextlib import contextmanager
 
-from .helper import Helper, Prepared, as_postgres
+from .helper import Helper, Prepared
 from .report import Record, ratios, say, verdict
 from .server import Server
-from .targets import running, target
+from .targets import target
 from .tps import alternate
 
 # Our median against their average.
@@ -30,42 +31,30 @@ def parse(text):
     return found
 
 
+@contextmanager
+def highest_priority():
+    """An average suffers from whoever else runs; both sides inherit this."""
+    before = os.getpriority(os.PRIO_PROCESS, 0)
+    os.setpriority(os.PRIO_PROCESS, 0, -20)
+    try:
+        yield
+    finally:
+        os.setpriority(os.PRIO_PROCESS, 0, before)
+
+
 def fsync(o):
     """Medians of the workload fsync, by one writer, against pg_test_fsync's averages in the same filesystem."""
     record = Record("fsync")
-    # An average suffers from whoever else runs; both sides inherit this.
-    if os.geteuid() == 0:
-        os.setpriority(os.PRIO_PROCESS, 0, -20)
-    with Server({}, o.directory) as server, Helper(server, o.directory):
+    found = {}
+    with highest_priority(), Server({}, o.directory) as server, Helper(server, o.directory):
         target(server)
         with Prepared(server, "t") as made:
-            as_postgres(server, "initdb", "--data-checksums", "--locale=C", "--encoding=UTF8", "-D", made.directory / "data")
-            there = {**server.env, "PGHOST": str(made.directory), "PGPORT": "5432"}
-
-            def ask(sql):
-                done = subprocess.run(["psql", "-XqAt", "-d", "postgres", "-c", "SET client_min_messages = warning", "-c", sql],
-                                      env=there, check=True, text=True, stdout=subprocess.PIPE)
-                return done.stdout.strip()
-
-            def ours():
-                options = json.dumps({"writers": [1]})
-                run = ask(f"SELECT run_id FROM fsbench.run(workload => 'fsync', duration => '{o.seconds * 9} s', options => '{options}')")
-                rows = json.loads(ask("SELECT jsonb_agg(jsonb_build_array(method, writes, latency_p50_ms * 1000, latency_avg_ms * 1000)) "
-                                      f"FROM fsbench.fsync WHERE run_id = {run}"))
-                return {(method, writes): (median, mean) for method, writes, median, mean in rows}
-
-            def theirs():
-                command = ["pg_test_fsync", "-s", str(o.seconds), "-f", str(made.directory / "pg_test_fsync.out")]
-                if os.geteuid() == 0:
-                    command = ["runuser", "-u", "postgres", "--", *command]
-                done = subprocess.run(command, env=server.env, cwd="/", check=True, text=True, stdout=subprocess.PIPE)
-                return parse(done.stdout)
-
-            found = {}
-            with running(server, made.directory):
-                ask("CREATE EXTENSION pgfsbench")
+            made.initdb()
+            with made.running() as there:
+                there.sql("CREATE EXTENSION pgfsbench")
+                runs = {"fsbench": lambda: ours(there, o), "pg_test_fsync": lambda: theirs(server, made.directory, o)}
                 for pair in range(o.pairs):
-                    t, order = alternate({"fsbench": ours, "pg_test_fsync": theirs}, pair)
+                    t, order = alternate(runs, pair)
                     for test, (median, mean) in sorted(t["fsbench"].items()):
                         average = t["pg_test_fsync"][test]
                         found.setdefault(test, []).append((median / average, mean / average, median, mean, average))
@@ -79,3 +68,18 @@ def fsync(o):
             f"pg_test_fsync {statistics.median(average):.1f} us; mean / pg_test_fsync {statistics.median(of_mean):.3f}")
         verdict(ratios(f"{method} {writes}, median / pg_test_fsync's average", of_median),
                 AGREE[0] <= middle <= AGREE[1], f"{AGREE[0]} to {AGREE[1]}")
+
+
+def ours(there, o):
+    """Median and mean microseconds of an operation by (method, writes)."""
+    run = there.run(workload="fsync", duration=f"{o.seconds * 9} s", options=json.dumps({"writers": [1]}))
+    rows = there.query(f"SELECT method, writes, latency_p50_ms, latency_avg_ms FROM fsbench.fsync WHERE run_id = {run['run_id']}")
+    return {(row["method"], row["writes"]): (row["latency_p50_ms"] * 1000, row["latency_avg_ms"] * 1000) for row in rows}
+
+
+def theirs(server, directory, o):
+    """Average microseconds by (method, writes)."""
+    command = ["pg_test_fsync", "-s", str(o.seconds), "-f", str(directory / "pg_test_fsync.out")]
+    done = subprocess.run(["runuser", "-u", "postgres", "--", *command], env=server.env, cwd="/", check=True, text=True,
+                          stdout=subprocess.PIPE)
+    return parse(done.stdout)

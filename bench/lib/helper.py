@@ -1,16 +1,29 @@
 """A pgfsbench-helper that makes images in memory, for a throwaway server."""
 
+import copy
 import json
 import os
 import shutil
 import subprocess
 import tempfile
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
-from .server import ROOT
+from .server import COMMON, ROOT
 
 PROGRAM = ROOT / "target/stage/helper/pgfsbench-helper"
+
+
+def why_not():
+    """What is lacking here for a helper, in words; None when nothing is."""
+    if os.geteuid() != 0:
+        return "it needs root"
+    if not Path("/dev/loop-control").exists():
+        return "there are no loop devices"
+    if not PROGRAM.exists():
+        return f"there is no {PROGRAM.relative_to(ROOT)}; run make"
+    return None
 
 
 class Helper:
@@ -41,7 +54,7 @@ class Helper:
             if self.process.poll() is not None:
                 break
             time.sleep(0.05)
-        raise SystemExit("pgfsbench-helper does not serve; it needs root and loop devices")
+        raise SystemExit("pgfsbench-helper does not serve")
 
     def __exit__(self, *_):
         self.process.terminate()
@@ -64,6 +77,25 @@ class Prepared:
 
     def __exit__(self, *_):
         self.server.sql(f"SELECT fsbench.release_target('{self.target}')")
+
+    def initdb(self):
+        """Makes the data directory of a server; gives its seconds."""
+        return as_postgres(self.server, "initdb", "--data-checksums", "--locale=C", "--encoding=UTF8", "-D", self.directory / "data")
+
+    @contextmanager
+    def running(self):
+        """A server of that directory, with the settings of the asking one, on a socket there."""
+        settings = COMMON | {"listen_addresses": "", "unix_socket_directories": str(self.directory), "port": "5432"}
+        options = " ".join(f"-c {name}='{value}'" for name, value in settings.items())
+        data = self.directory / "data"
+        as_postgres(self.server, "pg_ctl", "start", "-w", "-s", "-D", data, "-l", self.directory / "log", "-o", options,
+                    stdin=subprocess.DEVNULL)
+        there = copy.copy(self.server)
+        there.env = self.server.env | {"PGHOST": str(self.directory), "PGPORT": "5432"}
+        try:
+            yield there
+        finally:
+            as_postgres(self.server, "pg_ctl", "stop", "-w", "-s", "-m", "immediate", "-D", data)
 
 
 def as_postgres(server, *command, **options):

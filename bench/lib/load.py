@@ -7,7 +7,7 @@ import subprocess
 
 from .report import Record, ratios, say, verdict
 from .server import Server
-from .tps import alternate
+from .tps import paired
 
 TARGET = 1.6
 TABLES = ("pgbench_accounts", "pgbench_branches", "pgbench_tellers", "pgbench_history")
@@ -45,12 +45,8 @@ def load(o):
 
         for side in sides:
             timed(side)  # a throw-away: the first one pays for memory and WAL files that nobody has used yet
-        found = []
-        for pair in range(o.pairs):
-            t, order = alternate({side: lambda s=side: timed(s) for side in sides}, pair)
-            found.append(t["pgbench"] / t["fsbench"])
-            record.add(scale=o.scale, pair=pair, order=order, seconds=t, ratio=found[-1])
-            say(f"  pgbench {t['pgbench']:6.2f} s / fsbench {t['fsbench']:6.2f} s = {found[-1]:.3f}")
+        runs = {side: lambda s=side: timed(s) for side in sides}
+        found = paired(record, runs, range(o.pairs), "pgbench", "fsbench", "seconds", scale=o.scale)
         verdict(ratios("times as fast", found), statistics.median(found) >= TARGET, f"{TARGET}x")
         compare(server, fsbench()[1], pgbench()[1], record)
 

@@ -3,7 +3,7 @@
 from .report import Record, ratios, say, verdict
 from .server import NO_FLUSH, Server
 from .stats import lower_bound, mean_ratio, pairs_needed
-from .tps import SCALE, alternate
+from .tps import SCALE, paired
 
 CLIENTS = 16
 BOUND = 0.98
@@ -36,12 +36,7 @@ def against(name, o, settings, switched, promised=True):
         found = []
 
         def measure(until):
-            while len(found) < until:
-                pair = len(found)
-                t, order = alternate(runs, pair)
-                found.append(t["on"] / t["off"])
-                record.add(clients=CLIENTS, pair=pair, order=order, tps=t, ratio=found[-1])
-                say(f"  on {t['on']:8.0f} / off {t['off']:8.0f} = {found[-1]:.3f}")
+            found.extend(paired(record, runs, range(len(found), until), "on", "off", "tps", clients=CLIENTS))
 
         measure(min(PILOT, o.pairs))
         needed = pairs_needed(found, BOUND, o.pairs)

@@ -1,14 +1,13 @@
 """Parallel scans: their time against psql's, loading against study 4's way, and whether cold is cold and warm is warm."""
 
 import json
-import re
 import statistics
 import subprocess
 import time
 
 from .report import Record, ratios, say, verdict
 from .server import NO_FLUSH, Server
-from .tps import alternate
+from .tps import paired
 
 # The time of a scan against psql's.
 SAME = (0.97, 1.03)
@@ -38,21 +37,14 @@ def scan(o):
             return statistics.median(row["ms"] for row in times)
 
         def psql(degree):
-            script = "".join(f"SET {name} = '{value}';\n" for name, value in SESSIONS.items())
-            script += f"SET max_parallel_workers_per_gather = {degree};\nSET max_parallel_workers = 32;\n\\timing on\n"
-            script += "SELECT count(*) FROM fsbench_scan;\n" * 6
-            done = subprocess.run(**server.psql("-f", "-", database=kept, stdout=subprocess.PIPE, input=script), check=True)
-            times = [float(ms) for ms in re.findall(r"Time: ([0-9.]+) ms", done.stdout)]
+            settings = SESSIONS | {"max_parallel_workers_per_gather": degree, "max_parallel_workers": 32}
+            times = server.timed("SELECT count(*) FROM fsbench_scan", 6, settings, kept)
             return statistics.median(times[1:])
 
         server.sql("ALTER TABLE fsbench_scan SET (parallel_workers = 32)", kept)
         for degree in (1, 2, 4):
-            found = []
-            for pair in range(o.pairs):
-                t, order = alternate({"fsbench": lambda: fsbench(degree), "psql": lambda: psql(degree)}, pair)
-                found.append(t["fsbench"] / t["psql"])
-                record.add(degree=degree, pair=pair, order=order, ms=t, ratio=found[-1])
-                say(f"  degree {degree}: fsbench {t['fsbench']:7.1f} ms / psql {t['psql']:7.1f} ms = {found[-1]:.3f}")
+            runs = {"fsbench": lambda d=degree: fsbench(d), "psql": lambda d=degree: psql(d)}
+            found = paired(record, runs, range(o.pairs), "fsbench", "psql", "ms", degree=degree)
             low, high = SAME
             verdict(ratios(f"degree {degree}, time", found), low <= statistics.median(found) <= high, f"{low} to {high}")
 
@@ -81,12 +73,8 @@ def scanload(o):
             return seconds
 
         for sessions, target in LOAD.items():
-            found = []
-            for pair in range(o.pairs):
-                t, order = alternate({"fsbench": lambda: fsbench(sessions), "psql": lambda: psql(sessions)}, pair)
-                found.append(t["psql"] / t["fsbench"])
-                record.add(sessions=sessions, pair=pair, order=order, seconds=t, ratio=found[-1])
-                say(f"  {sessions} sessions: psql {t['psql']:6.2f} s / fsbench {t['fsbench']:6.2f} s = {found[-1]:.2f}")
+            runs = {"fsbench": lambda n=sessions: fsbench(n), "psql": lambda n=sessions: psql(n)}
+            found = paired(record, runs, range(o.pairs), "psql", "fsbench", "seconds", sessions=sessions)
             verdict(ratios(f"{sessions} sessions, times as fast", found), statistics.median(found) >= target, f"{target}x")
 
 

@@ -69,6 +69,13 @@ class Server:
         rows = self.sql(f"SELECT coalesce(jsonb_agg(q), '[]') FROM ({statement}) q", database)
         return json.loads(rows)
 
+    def timed(self, query, rounds, settings=None, database="postgres"):
+        """Milliseconds that psql waits for all rows of it, in one session with these settings, again and again."""
+        script = "".join(f"SET {name} = '{value}';\n" for name, value in (settings or {}).items())
+        script += "\\timing on\n\\o /dev/null\n" + f"{query};\n" * rounds
+        done = subprocess.run(**self.psql("-f", "-", database=database, input=script, stdout=subprocess.PIPE), check=True)
+        return [float(ms) for ms in re.findall(r"^Time: ([0-9.]+) ms", done.stdout, re.M)]
+
     def run(self, **parameters):
         """SELECT * FROM fsbench.run(...) in psql; the run's row of fsbench.result."""
         run_id = self.sql(f"SELECT run_id FROM fsbench.run({named(parameters)})")

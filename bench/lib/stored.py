@@ -1,8 +1,6 @@
 """How long queries for charts take when 10,000 runs are stored, one of them of an hour; and how large a second is."""
 
-import re
 import statistics
-import subprocess
 
 from .report import Record, say, verdict
 from .server import Server
@@ -41,9 +39,8 @@ def fill(server, runs, seconds):
         INSERT INTO fsbench.run_log
         SELECT n.* FROM fsbench.run_log r, generate_series(r.run_id + 1, r.run_id + {runs}) AS id,
             jsonb_populate_record(r, jsonb_build_object('run_id', id)) n WHERE r.run_id = {real}""")
-    copies = "SELECT run_id, CASE run_id WHEN {hour} THEN {HOUR} ELSE {seconds} END AS length FROM fsbench.run_log WHERE run_id > {real}"
     hour = real + runs // 2
-    copies = copies.format(hour=hour, HOUR=HOUR, seconds=seconds, real=real)
+    copies = f"SELECT run_id, CASE run_id WHEN {hour} THEN {HOUR} ELSE {seconds} END AS length FROM fsbench.run_log WHERE run_id > {real}"
     columns = [
         row["name"] for row in server.query(
             "SELECT attname AS name FROM pg_attribute WHERE attrelid = 'fsbench.sample'::regclass AND attnum > 2 AND NOT attisdropped ORDER BY attnum")
@@ -57,10 +54,10 @@ def fill(server, runs, seconds):
     server.sql(f"""
         INSERT INTO fsbench.wait_event
         SELECT c.run_id, n, w.* FROM ({copies}) c, generate_series(0, c.length - 1) AS n, (VALUES {waits}) w""")
-    for table, more in (("histogram", ""), ("environment", ""), ("finding", "")):
+    for table in ("histogram", "environment", "finding"):
         server.sql(f"""
             INSERT INTO fsbench.{table} SELECT n.* FROM fsbench.{table} t, ({copies}) c,
-                jsonb_populate_record(t, jsonb_build_object('run_id', c.run_id)) n WHERE t.run_id = {real}{more}""")
+                jsonb_populate_record(t, jsonb_build_object('run_id', c.run_id)) n WHERE t.run_id = {real}""")
     # One every five minutes, as checkpoint_timeout has it.
     server.sql(f"""
         INSERT INTO fsbench.checkpoint (run_id, number, kind, started_at, start_second, started_before, ended_after)
@@ -80,17 +77,10 @@ def stored(o):
         say(f"  {size['runs']} runs, {size['megabytes']:.0f} MB; wait events of a second take {size['waits']:.0f} bytes")
         slowest = 0.0
         for chart, query in CHARTS.items():
-            times = timed(server, query.format(run=hour))
+            times = server.timed(query.format(run=hour), ROUNDS)
             median = statistics.median(times)
             slowest = max(slowest, median)
             record.add(chart=chart, run=hour, ms=times)
             say(f"  {chart:32} {median:7.1f} ms (first {times[0]:.1f}, longest {max(times):.1f})")
         verdict(f"slowest chart {slowest:.1f} ms", slowest < LIMIT_MS, f"under {LIMIT_MS} ms")
         verdict(f"a second takes {size['second']:.0f} bytes", size["second"] < LIMIT_BYTES, f"under {LIMIT_BYTES}")
-
-
-def timed(server, query):
-    """How long psql waits for all rows of it, in one session, again and again."""
-    script = "\\timing on\n\\o /dev/null\n" + f"{query};\n" * ROUNDS
-    done = subprocess.run(**server.psql("-f", "-", input=script, stdout=subprocess.PIPE), check=True)
-    return [float(ms) for ms in re.findall(r"^Time: ([0-9.]+) ms", done.stdout, re.M)]

@@ -3,12 +3,11 @@
 import statistics
 import subprocess
 import time
-from contextlib import contextmanager
 
 from .helper import Helper, Prepared, as_postgres
 from .report import Record, ratios, say, verdict
-from .server import COMMON, Server
-from .tps import alternate
+from .server import Server
+from .tps import alternate, paired
 
 SOONER = 3
 COPY = 0.8
@@ -41,11 +40,9 @@ def ready(o):
 
         def pgbench():
             with Prepared(server, "t") as made:
-                data = made.directory / "data"
-                seconds = made.mkfs_seconds
-                seconds += as_postgres(server, "initdb", "--data-checksums", "--locale=C", "--encoding=UTF8", "-D", data)
-                with running(server, made.directory):
-                    seconds += as_postgres(server, "pgbench", "-h", made.directory, "-p", 5432, "-i", "-q", "-s", o.scale, "postgres")
+                seconds = made.mkfs_seconds + made.initdb()
+                with made.running() as there:
+                    seconds += as_postgres(there, "pgbench", "-i", "-q", "-s", o.scale, "postgres")
             return seconds, None
 
         def by_cp():
@@ -86,34 +83,12 @@ def same(o):
 
         def by_hand():
             with Prepared(server, "t") as made:
-                as_postgres(server, "initdb", "--data-checksums", "--locale=C", "--encoding=UTF8", "-D", made.directory / "data")
-                there = {**server.env, "PGHOST": str(made.directory), "PGPORT": "5432"}
-                call = (f"SELECT tps FROM fsbench.run(scale => {o.scale}, clients => {clients}, warmup => '{o.warmup} s', "
-                        f"duration => '{o.seconds} s')")
-                with running(server, made.directory):
-                    done = subprocess.run(["psql", "-XqAt", "-d", "postgres", "-c", "SET client_min_messages = warning",
-                                           "-c", "CREATE EXTENSION pgfsbench", "-c", call],
-                                          env=there, check=True, text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-            return float(done.stdout)
+                made.initdb()
+                with made.running() as there:
+                    there.sql("CREATE EXTENSION pgfsbench")
+                    return there.run(**arguments)["tps"]
 
-        found = []
-        for pair in range(o.pairs):
-            t, order = alternate({"target": on_target, "by hand": by_hand}, pair)
-            found.append(t["target"] / t["by hand"])
-            record.add(pair=pair, order=order, clients=clients, tps=t, ratio=found[-1])
-            say(f"  on the target {t['target']:8.0f} tps / by hand {t['by hand']:8.0f} tps = {found[-1]:.3f}")
+        runs = {"target": on_target, "by hand": by_hand}
+        found = paired(record, runs, range(o.pairs), "target", "by hand", "tps", clients=clients)
         median = statistics.median(found)
         verdict(ratios("of the tps by hand", found), SAME[0] <= median <= SAME[1], f"{SAME[0]} to {SAME[1]}")
-
-
-@contextmanager
-def running(server, directory):
-    """A server with the settings of the asking one, on a socket in that directory."""
-    settings = COMMON | {"listen_addresses": "", "unix_socket_directories": str(directory), "port": "5432"}
-    options = " ".join(f"-c {name}='{value}'" for name, value in settings.items())
-    data = directory / "data"
-    as_postgres(server, "pg_ctl", "start", "-w", "-s", "-D", data, "-l", directory / "log", "-o", options, stdin=subprocess.DEVNULL)
-    try:
-        yield
-    finally:
-        as_postgres(server, "pg_ctl", "stop", "-w", "-s", "-m", "immediate", "-D", data)

@@ -18,6 +18,23 @@ def alternate(runs, number):
     return {name: runs[name]() for name in names}, names
 
 
+# How what a side gives is stored, said and written.
+UNITS = {"ms": ("ms", "7.1f"), "seconds": ("s", "6.2f"), "tps": ("tps", "8.0f")}
+
+
+def paired(record, runs, pairs, above, below, unit, **facts):
+    """The ratios of two of `runs`, alternating, one for each number of `pairs`; each stored, with the facts that are given, and said."""
+    found = []
+    short, width = UNITS[unit]
+    about = "".join(f"{name} {value}: " for name, value in facts.items())
+    for pair in pairs:
+        t, order = alternate(runs, pair)
+        found.append(t[above] / t[below])
+        record.add(**facts, pair=pair, order=order, **{unit: t}, ratio=found[-1])
+        say(f"  {about}{above} {t[above]:{width}} {short} / {below} {t[below]:{width}} {short} = {found[-1]:.3f}")
+    return found
+
+
 def tps(o):
     """Processor time alone. Three ratios, because a plan matters as much as a client does; `same` is the fair one."""
     record = Record("tps")
