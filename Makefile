@@ -47,9 +47,9 @@ lint:                           ## rustfmt, and clippy with warnings as errors
 check-fmt check-unit check-regress check-integration:
 	tools/check $(@:check-%=%)
 
-bench:                          ## measure pgfsbench against pgbench in alternating runs; about 50 minutes
+bench:                          ## measure pgfsbench against pgbench in alternating runs; see bench/README.md
 	tools/setup python3
-	$(MAKE) --no-print-directory stage
+	$(MAKE) --no-print-directory all
 	tools/prefix
 	bench/run
 
