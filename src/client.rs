@@ -22,7 +22,7 @@ use pgfsbench_core::{
 use crate::{
     board::{Board, Request, RunArea},
     clock,
-    errors::{self, Fault, sqlstate},
+    errors::{self, Fault},
     janitor,
     pg::{
         config,
@@ -63,7 +63,7 @@ pub fn main(index: i32, serial: u32) {
     let slot = &shmem::clients()[index as usize];
     slot.pid.store(process::my_pid(), Release);
     process::on_exit(leave);
-    let spec = spec_of(request);
+    let spec = request.specification();
     let kind = spec.as_ref().map(|spec| spec.workload.kind());
     process::connect(match kind {
         Ok(Kind::Fsync) => Database::None,
@@ -93,11 +93,6 @@ pub fn active_request() -> Option<&'static Request> {
     let board = shmem::board()?;
     let index = board.run.request.load(Acquire).checked_sub(1)?;
     board.requests.get(index as usize)
-}
-
-fn spec_of(request: &Request) -> Result<Spec, Fault> {
-    serde_json::from_str(&request.spec.get())
-        .map_err(|e| Fault::new(sqlstate::INTERNAL, format!("unreadable specification: {e}")))
 }
 
 /// Prepares the transactions, waits for the start, and runs them to the end.

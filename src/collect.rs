@@ -1,40 +1,35 @@
 //! What a run comes to: facts gathered along the way, and the rows that are stored at its end.
 
+mod promises;
+mod seen;
+
 use std::sync::atomic::Ordering::Acquire;
 
 use pgfsbench_core::{
     balance::Balances,
     board::ClientSlot,
-    finding::{self, Finding, XminHolder, XminHolderKind},
+    finding::{self, Finding},
     hist::Histogram,
-    spec::Spec,
-    statistics::Timing,
     stats,
 };
-use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{
-    checkpoints::{self, Position},
     clock,
     coordinator::Run,
-    cost::{self, BlocksWritten},
-    durability,
+    cost,
     environment::{self, Environment},
-    errors::{Fault, sqlstate},
-    journal::Entry,
+    errors::Fault,
     judgement,
     outcome::Row,
-    pg::{sql, xact},
-    statistics, store,
-    surroundings::{self, Surroundings},
-    workload::maintenance::Step,
+    pg::xact,
+    store,
 };
+
+pub use seen::{Seen, report_before_clients, server_pids, unreadable};
 
 /// Under this many transactions there is no 99.9th percentile.
 const P999_TRANSACTIONS: u64 = 10_000;
-/// Transactions that hold the xmin back at least this many ids are old.
-const OLD_XMIN_AGE: i64 = 10_000;
 
 /// 128 random bits in hexadecimal: the mark of a work database.
 pub fn random_mark() -> String {
@@ -49,242 +44,6 @@ pub fn random_seed() -> i64 {
     let mut bits = [0; 4];
     let _ = rustix::rand::getrandom(&mut bits, rustix::rand::GetRandomFlags::empty());
     i64::from(u32::from_le_bytes(bits))
-}
-
-/// Facts that can only be seen while the run is on.
-#[derive(Default)]
-pub struct Seen {
-    /// Where the run happens, as it was before anything was made.
-    pub environment: Environment,
-    xid_at_start: u64,
-    xid_at_end: Option<u64>,
-    data_bytes: Option<u64>,
-    work_database: u32,
-    start_lsn: u64,
-    end_lsn: u64,
-    blocks_at_start: Option<BlocksWritten>,
-    blocks_at_end: Option<BlocksWritten>,
-    xmin_holders: Vec<XminHolder>,
-    /// Start of the window, seconds since 1970.
-    pub measured_from: f64,
-    /// Start of the window, monotonic clock.
-    pub measure_start_ns: u64,
-    /// End of the window, monotonic clock; None when the number of transactions ends it.
-    pub measure_end_ns: Option<u64>,
-    /// What a reading of the clock costs.
-    clock_read_ns: Option<f64>,
-    /// Loading, vacuuming and keys.
-    pub load_ms: Option<f64>,
-    /// What was timed after the window.
-    pub maintenance: Vec<Step>,
-    /// The settings that decide about durability, as the clients have them before the run's own.
-    durability: Option<Durability>,
-    /// What else was going on.
-    pub surroundings: Surroundings,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-struct Durability {
-    fsync: bool,
-    full_page_writes: bool,
-    synchronous_commit: String,
-    timing: Timing,
-}
-
-/// The settings that decide about durability, JSON. In the work database, where the clients work: settings of the home
-/// database do not hold there.
-fn durability() -> Result<String, Fault> {
-    let text = sql::read(
-        &format!(
-            "SELECT jsonb_build_object('fsync', current_setting('fsync')::bool, \
-               'full_page_writes', current_setting('full_page_writes')::bool, \
-               'synchronous_commit', current_setting('synchronous_commit'), 'timing', {})",
-            statistics::TIMING
-        ),
-        &[],
-    )?;
-    Ok(text.unwrap_or_default())
-}
-
-/// What the worker reports before the clients, JSON: [`durability`], and the tables of the run.
-pub fn report_before_clients() -> Result<String, Fault> {
-    let durability: Value = serde_json::from_str(&durability()?).map_err(unreadable)?;
-    let tables: Value = serde_json::from_str(&surroundings::tables()?).map_err(unreadable)?;
-    Ok(json!({"durability": durability, "tables": tables}).to_string())
-}
-
-/// An answer of this server that is not what was asked for.
-pub fn unreadable(e: serde_json::Error) -> Fault {
-    Fault::new(sqlstate::INTERNAL, format!("unreadable answer: {e}"))
-}
-
-fn position() -> Result<Position, Fault> {
-    let text = xact::transaction(|| {
-        sql::read(
-            "SELECT jsonb_build_object('lsn', pg_current_wal_insert_lsn() - '0/0'::pg_lsn, \
-               'redo', redo_lsn - '0/0'::pg_lsn, 'checkpoint', checkpoint_lsn - '0/0'::pg_lsn, \
-               'log_checkpoints', current_setting('log_checkpoints')::bool) FROM pg_control_checkpoint()",
-            &[],
-        )
-    })?;
-    serde_json::from_str(&text.unwrap_or_default()).map_err(unreadable)
-}
-
-/// Checkpointer, walwriter and background writer, 0 where there is none.
-pub fn server_pids() -> Result<[i32; 3], Fault> {
-    let text = xact::transaction(|| {
-        sql::read(
-            "SELECT jsonb_agg(coalesce(pid, 0) ORDER BY n) \
-             FROM unnest(ARRAY['checkpointer', 'walwriter', 'background writer']) WITH ORDINALITY AS t (type, n) \
-               LEFT JOIN pg_stat_activity ON backend_type = type",
-            &[],
-        )
-    })?;
-    Ok(text
-        .and_then(|text| serde_json::from_str(&text).ok())
-        .unwrap_or_default())
-}
-
-impl Seen {
-    /// Before anything is made: environment and transaction ids.
-    pub fn before_provision(&mut self) -> Result<(), Fault> {
-        self.xid_at_start = xact::next_xid();
-        self.environment = xact::transaction(environment::collect)?;
-        self.clock_read_ns = Some(clock::read_cost_ns());
-        Ok(())
-    }
-
-    /// What follows is no part of the workload.
-    pub fn before_maintenance(&mut self) {
-        self.xid_at_end = Some(xact::next_xid());
-    }
-
-    /// What the worker has reported; see [`report_before_clients`].
-    pub fn of_work_database(&mut self, report: &str) {
-        let report: Value = serde_json::from_str(report).unwrap_or_default();
-        self.durability = Durability::deserialize(&report["durability"]).ok();
-        self.surroundings.of_tables(&report["tables"]);
-    }
-
-    /// Syncs that are measured by themselves are real, whatever the server's settings say.
-    pub fn of_syncs(&mut self) {
-        self.durability = Some(Durability {
-            fsync: true,
-            full_page_writes: true,
-            synchronous_commit: "on".into(),
-            timing: Timing::default(),
-        });
-    }
-
-    /// Whether the clients' settings have times taken.
-    pub fn timing(&self, spec: &Spec) -> Option<Timing> {
-        let is_on = |name: &str, otherwise: bool| match spec.settings.get(name) {
-            None => otherwise,
-            Some(value) => is_true(value),
-        };
-        self.durability.as_ref().map(|of_database| Timing {
-            io: is_on("track_io_timing", of_database.timing.io),
-            wal: is_on("track_wal_io_timing", of_database.timing.wal),
-        })
-    }
-
-    /// When everything is loaded: its size.
-    pub fn before_clients(&mut self, entry: Option<&Entry>) -> Result<(), Fault> {
-        self.surroundings.before_clients();
-        let Some(entry) = entry else { return Ok(()) };
-        self.work_database = entry.work_database_oid;
-        let size = xact::transaction(|| {
-            sql::read(
-                "SELECT pg_database_size($1::oid)",
-                &[Some(&entry.work_database_oid.to_string())],
-            )
-        })?;
-        self.data_bytes = size.and_then(|size| size.parse().ok());
-        Ok(())
-    }
-
-    /// At the start of the window.
-    pub fn at_start(&mut self, checkpoints: &mut checkpoints::Watch) -> Result<(), Fault> {
-        let position = position()?;
-        self.start_lsn = position.lsn;
-        checkpoints.at_start(position);
-        self.blocks_at_start = BlocksWritten::now()?;
-        self.surroundings.at_start();
-        self.look_for_old_xmin()
-    }
-
-    /// In each second of the window.
-    pub fn each_second(&mut self, checkpoints: &mut checkpoints::Watch) -> Result<(), Fault> {
-        let position = position()?;
-        checkpoints.see(position);
-        let work_database = self.work_database.to_string();
-        let vacuums = xact::transaction(|| {
-            sql::read(
-                "SELECT count(*) FROM pg_stat_progress_vacuum WHERE datid = $1::oid",
-                &[Some(&work_database)],
-            )
-        })?;
-        self.surroundings
-            .each_second(vacuums.and_then(|n| n.parse().ok()).unwrap_or(0));
-        self.look_for_old_xmin()
-    }
-
-    /// At the end of the window.
-    pub fn at_end(&mut self, checkpoints: &mut checkpoints::Watch) -> Result<(), Fault> {
-        let position = position()?;
-        self.end_lsn = position.lsn;
-        checkpoints.see(position);
-        self.blocks_at_end = BlocksWritten::now()?;
-        self.surroundings.at_end();
-        self.look_for_old_xmin()
-    }
-
-    /// Who keeps dead rows of the work database from being pruned: a transaction id in whatever database, a slot, a
-    /// prepared transaction, a standby. A snapshot without a transaction id in another database does not.
-    fn look_for_old_xmin(&mut self) -> Result<(), Fault> {
-        let work_database = self.work_database;
-        #[derive(Deserialize)]
-        struct Holder {
-            kind: XminHolderKind,
-            name: String,
-            age: u64,
-        }
-        let text = xact::transaction(|| {
-            sql::read(
-                "SELECT jsonb_agg(h) FROM ( \
-                   SELECT 'session' AS kind, 'process ' || pid || coalesce(' in database ' || datname, '') AS name, \
-                          age(backend_xid) AS age \
-                   FROM pg_stat_activity WHERE backend_xid IS NOT NULL AND backend_type NOT LIKE 'fsbench%' \
-                     AND datid IS DISTINCT FROM $2::oid \
-                 UNION ALL SELECT 'walsender', coalesce(application_name, '') || ' process ' || pid, age(backend_xmin) \
-                   FROM pg_stat_replication WHERE backend_xmin IS NOT NULL \
-                 UNION ALL SELECT 'slot', slot_name, age(xmin) FROM pg_replication_slots WHERE xmin IS NOT NULL \
-                 UNION ALL SELECT 'prepared_transaction', gid, age(transaction) FROM pg_prepared_xacts) h \
-                 WHERE age > $1::bigint",
-                &[
-                    Some(&OLD_XMIN_AGE.to_string()),
-                    Some(&work_database.to_string()),
-                ],
-            )
-        })?;
-        let Some(text) = text else { return Ok(()) };
-        let holders: Vec<Holder> = serde_json::from_str(&text).map_err(unreadable)?;
-        for holder in holders {
-            let known = self
-                .xmin_holders
-                .iter_mut()
-                .find(|known| known.kind == holder.kind && known.name == holder.name);
-            match known {
-                Some(known) => known.age = known.age.max(Some(holder.age)),
-                None => self.xmin_holders.push(XminHolder {
-                    kind: holder.kind,
-                    name: holder.name,
-                    age: Some(holder.age),
-                }),
-            }
-        }
-        Ok(())
-    }
 }
 
 /// The clients' slots, added up.
@@ -494,72 +253,26 @@ fn full_seconds(run: &Run) -> Vec<f64> {
         .collect()
 }
 
-/// A setting that is on or off, as the server reads it.
-fn is_true(value: &str) -> bool {
-    let value = value.to_ascii_lowercase();
-    let is_start_of = |word: &str| !value.is_empty() && word.starts_with(&value);
-    value == "on" || value == "1" || is_start_of("true") || is_start_of("yes")
-}
-
-/// As SHOW would show it in the clients.
-fn synchronous_commit(run: &Run, durability: &Durability) -> String {
-    let setting = run.spec.settings.get("synchronous_commit");
-    let value = setting.unwrap_or(&durability.synchronous_commit);
-    match value.to_ascii_lowercase().as_str() {
-        "off" | "false" | "no" | "0" => "off".into(),
-        "on" | "true" | "yes" | "1" => "on".into(),
-        other => other.into(),
-    }
-}
-
 /// The environment, with what is known of it at the end.
 pub fn finished_environment(run: &Run) -> Environment {
-    let durability = run.seen.durability.as_ref().map(|durability| {
-        let commit = synchronous_commit(run, durability);
-        let mut off = Vec::new();
-        if !durability.fsync {
-            off.push("fsync off");
-        }
-        if commit == "off" {
-            off.push("synchronous_commit off");
-        }
-        if !durability.full_page_writes {
-            off.push("full_page_writes off");
-        }
-        if run.spec.options.unlogged {
-            off.push("unlogged tables");
-        }
-        let mut below: Vec<String> = [environment::data_location(), environment::wal_location()]
-            .iter()
-            .flatten()
-            .flat_map(durability::reasons)
-            .collect();
-        below.sort();
-        below.dedup();
-        off.extend(below.iter().map(String::as_str));
-        if off.is_empty() {
-            "durable by the server's settings".into()
-        } else {
-            format!("not durable: {}", off.join(", "))
-        }
-    });
+    let promises = run.seen.promises.as_ref();
     Environment {
-        durability,
+        durability: promises.map(|promises| promises.in_words(&run.spec)),
         ..run.seen.environment.clone()
     }
 }
 
 /// What is seen of a run and has no column of its own; by the names of the facts that the findings are judged by.
 fn facts(run: &Run) -> Value {
-    let durability = run.seen.durability.as_ref();
+    let promises = run.seen.promises.as_ref();
     let place = |location: Option<environment::Location>| location.and_then(|l| l.place());
     let mut facts = json!({
         "reset_views": run.statistics.difference.as_ref().map(|difference| &difference.reset),
         "statements": run.statements.recorded,
         "log_checkpoints": run.checkpoints.outcome.as_ref().map(|outcome| outcome.log_checkpoints),
-        "fsync": durability.map(|d| d.fsync),
-        "full_page_writes": durability.map(|d| d.full_page_writes),
-        "synchronous_commit": durability.map(|d| synchronous_commit(run, d)),
+        "fsync": promises.map(|p| p.fsync),
+        "full_page_writes": promises.map(|p| p.full_page_writes),
+        "synchronous_commit": promises.map(|p| p.synchronous_commit(&run.spec)),
         "xmin_holders": run.seen.xmin_holders,
         "data_place": place(environment::data_location()),
         "wal_place": place(environment::wal_location()),

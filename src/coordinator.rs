@@ -121,11 +121,6 @@ fn end_or(request: &Request, next: RequestState, result: Result<(), Fault>) -> R
     }
 }
 
-fn spec_of(request: &Request) -> Result<Spec, Fault> {
-    serde_json::from_str(&request.spec.get())
-        .map_err(|e| Fault::new(sqlstate::INTERNAL, format!("unreadable specification: {e}")))
-}
-
 fn insert(request: &Request, spec: &Spec, status: &str) -> Result<i64, Fault> {
     let run_id = xact::transaction(|| {
         let requested_by = session::role_name(request.role.load(Acquire));
@@ -141,7 +136,7 @@ fn enqueue(request: &Request) -> Result<(), Fault> {
     if the_extension()? != request.extension.load(Acquire) {
         return Err(extension_dropped());
     }
-    insert(request, &spec_of(request)?, "queued").map(|_| ())
+    insert(request, &request.specification()?, "queued").map(|_| ())
 }
 
 fn withdraw(request: &Request) -> Result<(), Fault> {
@@ -201,7 +196,7 @@ pub struct Run {
 
 impl Run {
     fn new(board: &'static Board, request: &'static Request, index: u32) -> Result<Self, Fault> {
-        let spec = spec_of(request)?;
+        let spec = request.specification()?;
         // On a target, the clients are those of another server.
         let clients = if spec.is_here() { spec.clients } else { 0 };
         let slots = shmem::clients()

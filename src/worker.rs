@@ -102,8 +102,7 @@ fn leave() {
 }
 
 fn work(task: i32, board: &Board, request: &Request) -> Result<(), Fault> {
-    let spec: Spec = serde_json::from_str(&request.spec.get())
-        .map_err(|e| Fault::new(sqlstate::INTERNAL, format!("unreadable specification: {e}")))?;
+    let spec = request.specification()?;
     process::become_undisturbed_owner(request.owner.load(Acquire))?;
     if task == Task::Load as i32 {
         load(board, &spec)

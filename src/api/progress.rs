@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 
 use pgfsbench_core::{
-    spec::{Bound, Kind, Spec},
+    spec::{Bound, Kind},
     units::format_seconds,
 };
 use pgrx::{iter::TableIterator, name, pg_extern, pg_sys::panic::ErrorReport};
@@ -34,7 +34,7 @@ impl Now {
         let remote = run.remote.load(Relaxed) == 1;
         let elapsed_ms = clock::ms(run.phase_started_ns.load(Relaxed), clock::now_ns());
         let total = run.total.load(Relaxed);
-        let spec: Option<Spec> = serde_json::from_str(&request.spec.get()).ok();
+        let spec = request.specification().ok();
         // Other kinds of workloads count what they have done by themselves.
         let transactions_run = spec
             .as_ref()

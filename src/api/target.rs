@@ -424,7 +424,8 @@ pub fn check_unused(board: &crate::board::Board, name: &str) -> Result<(), Fault
             request.state(),
             RequestState::Free | RequestState::Filling | RequestState::Ended
         ) && request.home.load(Acquire) == session::database()
-            && serde_json::from_str::<pgfsbench_core::spec::Spec>(&request.spec.get())
+            && request
+                .specification()
                 .is_ok_and(|spec| spec.target == name)
     });
     match user {

@@ -1,0 +1,226 @@
+//! What can only be seen while a run is on.
+
+use pgfsbench_core::{
+    finding::{XminHolder, XminHolderKind},
+    spec::Spec,
+    statistics::Timing,
+};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::promises::{self, Promises};
+use crate::{
+    checkpoints::{self, Position},
+    clock,
+    cost::BlocksWritten,
+    environment::{self, Environment},
+    errors::{Fault, sqlstate},
+    journal::Entry,
+    pg::{sql, xact},
+    surroundings::{self, Surroundings},
+    workload::maintenance::Step,
+};
+
+/// Transactions that hold the xmin back at least this many ids are old.
+const OLD_XMIN_AGE: i64 = 10_000;
+
+/// Facts that can only be seen while the run is on.
+#[derive(Default)]
+pub struct Seen {
+    /// Where the run happens, as it was before anything was made.
+    pub environment: Environment,
+    pub(super) xid_at_start: u64,
+    pub(super) xid_at_end: Option<u64>,
+    pub(super) data_bytes: Option<u64>,
+    work_database: u32,
+    pub(super) start_lsn: u64,
+    pub(super) end_lsn: u64,
+    pub(super) blocks_at_start: Option<BlocksWritten>,
+    pub(super) blocks_at_end: Option<BlocksWritten>,
+    pub(super) xmin_holders: Vec<XminHolder>,
+    /// Start of the window, seconds since 1970.
+    pub measured_from: f64,
+    /// Start of the window, monotonic clock.
+    pub measure_start_ns: u64,
+    /// End of the window, monotonic clock; None when the number of transactions ends it.
+    pub measure_end_ns: Option<u64>,
+    /// What a reading of the clock costs.
+    pub(super) clock_read_ns: Option<f64>,
+    /// Loading, vacuuming and keys.
+    pub load_ms: Option<f64>,
+    /// What was timed after the window.
+    pub maintenance: Vec<Step>,
+    /// What a COMMIT of the clients promises.
+    pub(super) promises: Option<Promises>,
+    /// What else was going on.
+    pub surroundings: Surroundings,
+}
+
+/// What the worker reports before the clients, JSON: what a COMMIT promises, and the tables of the run.
+pub fn report_before_clients() -> Result<String, Fault> {
+    let promises: Value = serde_json::from_str(&promises::read()?).map_err(unreadable)?;
+    let tables: Value = serde_json::from_str(&surroundings::tables()?).map_err(unreadable)?;
+    Ok(json!({"promises": promises, "tables": tables}).to_string())
+}
+
+/// An answer of this server that is not what was asked for.
+pub fn unreadable(e: serde_json::Error) -> Fault {
+    Fault::new(sqlstate::INTERNAL, format!("unreadable answer: {e}"))
+}
+
+fn position() -> Result<Position, Fault> {
+    let text = xact::transaction(|| {
+        sql::read(
+            "SELECT jsonb_build_object('lsn', pg_current_wal_insert_lsn() - '0/0'::pg_lsn, \
+               'redo', redo_lsn - '0/0'::pg_lsn, 'checkpoint', checkpoint_lsn - '0/0'::pg_lsn, \
+               'log_checkpoints', current_setting('log_checkpoints')::bool) FROM pg_control_checkpoint()",
+            &[],
+        )
+    })?;
+    serde_json::from_str(&text.unwrap_or_default()).map_err(unreadable)
+}
+
+/// Checkpointer, walwriter and background writer, 0 where there is none.
+pub fn server_pids() -> Result<[i32; 3], Fault> {
+    let text = xact::transaction(|| {
+        sql::read(
+            "SELECT jsonb_agg(coalesce(pid, 0) ORDER BY n) \
+             FROM unnest(ARRAY['checkpointer', 'walwriter', 'background writer']) WITH ORDINALITY AS t (type, n) \
+               LEFT JOIN pg_stat_activity ON backend_type = type",
+            &[],
+        )
+    })?;
+    Ok(text
+        .and_then(|text| serde_json::from_str(&text).ok())
+        .unwrap_or_default())
+}
+
+impl Seen {
+    /// Before anything is made: environment and transaction ids.
+    pub fn before_provision(&mut self) -> Result<(), Fault> {
+        self.xid_at_start = xact::next_xid();
+        self.environment = xact::transaction(environment::collect)?;
+        self.clock_read_ns = Some(clock::read_cost_ns());
+        Ok(())
+    }
+
+    /// What follows is no part of the workload.
+    pub fn before_maintenance(&mut self) {
+        self.xid_at_end = Some(xact::next_xid());
+    }
+
+    /// What the worker has reported; see [`report_before_clients`].
+    pub fn of_work_database(&mut self, report: &str) {
+        let report: Value = serde_json::from_str(report).unwrap_or_default();
+        self.promises = Promises::deserialize(&report["promises"]).ok();
+        self.surroundings.of_tables(&report["tables"]);
+    }
+
+    /// Syncs that are measured by themselves are real, whatever the server's settings say.
+    pub fn of_syncs(&mut self) {
+        self.promises = Some(Promises::of_syncs());
+    }
+
+    /// Whether the clients' settings have times taken.
+    pub fn timing(&self, spec: &Spec) -> Option<Timing> {
+        self.promises.as_ref().map(|promises| promises.timing(spec))
+    }
+
+    /// When everything is loaded: its size.
+    pub fn before_clients(&mut self, entry: Option<&Entry>) -> Result<(), Fault> {
+        self.surroundings.before_clients();
+        let Some(entry) = entry else { return Ok(()) };
+        self.work_database = entry.work_database_oid;
+        let size = xact::transaction(|| {
+            sql::read(
+                "SELECT pg_database_size($1::oid)",
+                &[Some(&entry.work_database_oid.to_string())],
+            )
+        })?;
+        self.data_bytes = size.and_then(|size| size.parse().ok());
+        Ok(())
+    }
+
+    /// At the start of the window.
+    pub fn at_start(&mut self, checkpoints: &mut checkpoints::Watch) -> Result<(), Fault> {
+        let position = position()?;
+        self.start_lsn = position.lsn;
+        checkpoints.at_start(position);
+        self.blocks_at_start = BlocksWritten::now()?;
+        self.surroundings.at_start();
+        self.look_for_old_xmin()
+    }
+
+    /// In each second of the window.
+    pub fn each_second(&mut self, checkpoints: &mut checkpoints::Watch) -> Result<(), Fault> {
+        let position = position()?;
+        checkpoints.see(position);
+        let work_database = self.work_database.to_string();
+        let vacuums = xact::transaction(|| {
+            sql::read(
+                "SELECT count(*) FROM pg_stat_progress_vacuum WHERE datid = $1::oid",
+                &[Some(&work_database)],
+            )
+        })?;
+        self.surroundings
+            .each_second(vacuums.and_then(|n| n.parse().ok()).unwrap_or(0));
+        self.look_for_old_xmin()
+    }
+
+    /// At the end of the window.
+    pub fn at_end(&mut self, checkpoints: &mut checkpoints::Watch) -> Result<(), Fault> {
+        let position = position()?;
+        self.end_lsn = position.lsn;
+        checkpoints.see(position);
+        self.blocks_at_end = BlocksWritten::now()?;
+        self.surroundings.at_end();
+        self.look_for_old_xmin()
+    }
+
+    /// Who keeps dead rows of the work database from being pruned: a transaction id in whatever database, a slot, a
+    /// prepared transaction, a standby. A snapshot without a transaction id in another database does not.
+    fn look_for_old_xmin(&mut self) -> Result<(), Fault> {
+        let work_database = self.work_database;
+        #[derive(Deserialize)]
+        struct Holder {
+            kind: XminHolderKind,
+            name: String,
+            age: u64,
+        }
+        let text = xact::transaction(|| {
+            sql::read(
+                "SELECT jsonb_agg(h) FROM ( \
+                   SELECT 'session' AS kind, 'process ' || pid || coalesce(' in database ' || datname, '') AS name, \
+                          age(backend_xid) AS age \
+                   FROM pg_stat_activity WHERE backend_xid IS NOT NULL AND backend_type NOT LIKE 'fsbench%' \
+                     AND datid IS DISTINCT FROM $2::oid \
+                 UNION ALL SELECT 'walsender', coalesce(application_name, '') || ' process ' || pid, age(backend_xmin) \
+                   FROM pg_stat_replication WHERE backend_xmin IS NOT NULL \
+                 UNION ALL SELECT 'slot', slot_name, age(xmin) FROM pg_replication_slots WHERE xmin IS NOT NULL \
+                 UNION ALL SELECT 'prepared_transaction', gid, age(transaction) FROM pg_prepared_xacts) h \
+                 WHERE age > $1::bigint",
+                &[
+                    Some(&OLD_XMIN_AGE.to_string()),
+                    Some(&work_database.to_string()),
+                ],
+            )
+        })?;
+        let Some(text) = text else { return Ok(()) };
+        let holders: Vec<Holder> = serde_json::from_str(&text).map_err(unreadable)?;
+        for holder in holders {
+            let known = self
+                .xmin_holders
+                .iter_mut()
+                .find(|known| known.kind == holder.kind && known.name == holder.name);
+            match known {
+                Some(known) => known.age = known.age.max(Some(holder.age)),
+                None => self.xmin_holders.push(XminHolder {
+                    kind: holder.kind,
+                    name: holder.name,
+                    age: Some(holder.age),
+                }),
+            }
+        }
+        Ok(())
+    }
+}
