@@ -102,10 +102,12 @@ impl Window {
             .iter()
             .filter(|c| c.start_ns < self.end_ns && c.end_ns >= self.start_ns);
         for checkpoint in touching {
-            of_window.add(self, self.row(checkpoint), checkpoint.cause);
+            let span = (checkpoint.start_ns, Some(checkpoint.end_ns));
+            of_window.add(self, span, self.row(checkpoint), checkpoint.cause);
         }
         if let Some(going) = going.filter(|going| going.start_ns < self.end_ns) {
-            of_window.add(self, self.row_of_going(going), going.cause);
+            let span = (going.start_ns, None);
+            of_window.add(self, span, self.row_of_going(going), going.cause);
         }
         of_window
     }
@@ -121,7 +123,6 @@ impl Window {
         json!({
             "kind": kind(going.is_restartpoint), "cause": words(going.cause),
             "started_us": going.started_us, "start_second": self.second(going.start_ns),
-            "started_before": going.start_ns < self.start_ns, "ended_after": true,
         })
     }
 
@@ -130,7 +131,6 @@ impl Window {
             "kind": kind(c.is_restartpoint), "cause": words(c.cause),
             "started_us": c.started_us, "ended_us": c.ended_us,
             "start_second": self.second(c.start_ns), "end_second": self.second(c.end_ns),
-            "started_before": c.start_ns < self.start_ns, "ended_after": c.end_ns > self.end_ns,
             "write_ms": c.write_ms, "sync_ms": c.sync_ms, "total_ms": c.total_ms,
             "buffers_written": c.buffers, "slru_written": c.slru, "sync_files": c.sync_files,
             "longest_sync_ms": c.longest_ms, "average_sync_ms": c.average_ms,
@@ -142,13 +142,19 @@ impl Window {
 }
 
 impl OfWindow {
-    fn add(&mut self, _window: Window, mut row: Value, cause: u32) {
-        row["number"] = json!(self.rows.len() + 1);
-        if row["started_before"] == json!(false) {
+    /// One that began at the first time, and ended at the second if it has.
+    fn add(&mut self, window: Window, span: (u64, Option<u64>), mut row: Value, cause: u32) {
+        let (start_ns, end_ns) = span;
+        let began_in = start_ns >= window.start_ns;
+        let ended_in = end_ns.is_some_and(|ns| ns <= window.end_ns);
+        if began_in {
             self.began += 1;
             self.timed += u32::from(cause_words(cause).any(|word| word == "time"));
-            self.complete += u32::from(row["ended_after"] == json!(false));
+            self.complete += u32::from(ended_in);
         }
+        row["number"] = json!(self.rows.len() + 1);
+        row["started_before"] = json!(!began_in);
+        row["ended_after"] = json!(!ended_in);
         self.rows.push(row);
     }
 }
