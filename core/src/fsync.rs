@@ -100,9 +100,7 @@ pub fn tests(methods: &[Method], writers: &[u32], seed: i64) -> Vec<Test> {
         }
     }
     let mut random = Stream::new(seed as u64, 0, Purpose::Order);
-    for last in (1..tests.len()).rev() {
-        tests.swap(last, random.range(0, last as i64) as usize);
-    }
+    random.shuffle(&mut tests);
     tests
 }
 

@@ -80,6 +80,13 @@ impl Stream {
         (self.bits() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
 
+    /// Puts things in a random order, each equally likely (Fisher and Yates, from the last one down).
+    pub fn shuffle<T>(&mut self, things: &mut [T]) {
+        for last in (1..things.len()).rev() {
+            things.swap(last, self.range(0, last as i64) as usize);
+        }
+    }
+
     /// A number of the exponential distribution with the given mean: -mean x ln(1 - unit), as pgbench's getPoissonRand.
     /// The logarithm is the platform's, so the last digit may differ between machines.
     #[inline]

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::random::{Purpose, Stream};
+use crate::units::{PAGE, rows_per_page};
 
 /// Rows of one unit of scale.
 pub const ROWS: u64 = 1_000_000;
@@ -17,9 +18,6 @@ pub const LONGEST_PAYLOAD: u32 = 8000;
 /// Bytes of one read without the executor, each of which is measured.
 pub const READ_BYTES: [u64; 3] = [8 << 10, 128 << 10, 1 << 20];
 
-const PAGE: u64 = 8192;
-const PAGE_HEADER: u64 = 24;
-const LINE_POINTER: u64 = 4;
 const TUPLE_HEADER: u64 = 24;
 
 /// What a row is.
@@ -80,7 +78,7 @@ impl Payload {
             Self::Bytes(n) => u64::from(n) + 4,
         };
         let tuple = (TUPLE_HEADER + data).next_multiple_of(8);
-        ((PAGE - PAGE_HEADER) / (tuple + LINE_POINTER)).max(1)
+        rows_per_page(tuple, 100)
     }
 
     /// Bytes of the freshly loaded table.
@@ -116,9 +114,7 @@ pub fn order(degrees: &[u32], repeats: u32, seed: i64) -> Vec<Scan> {
     let mut scans = Vec::new();
     for repeat in 1..=repeats {
         let mut block = degrees.to_vec();
-        for last in (1..block.len()).rev() {
-            block.swap(last, random.range(0, last as i64) as usize);
-        }
+        random.shuffle(&mut block);
         scans.extend(block.into_iter().map(|degree| Scan { degree, repeat }));
     }
     scans

@@ -5,6 +5,7 @@ mod scale;
 
 pub use format::{format_bytes, format_count, format_seconds, format_share};
 pub use scale::{MAX_SCALE, bytes_for_scale, bytes_for_scale_at, scale_for_size};
+pub(crate) use scale::{PAGE, rows_per_page};
 
 use crate::refusal::{Refusal, quoted};
 

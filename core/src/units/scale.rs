@@ -5,7 +5,8 @@ use crate::refusal::Refusal;
 /// The largest scale: about 14 TB, and below the limits of a table (32 TB) and of an int4 `tid`.
 pub const MAX_SCALE: u32 = 1_000_000;
 
-const PAGE: u64 = 8192;
+/// Bytes of a page.
+pub const PAGE: u64 = 8192;
 const PAGE_HEADER: u64 = 24;
 const LINE_POINTER: u64 = 4;
 /// Accounts of one branch, and tellers of one branch.
@@ -58,11 +59,16 @@ pub fn scale_for_size(bytes: u64) -> Result<u32, Refusal> {
     Ok(low)
 }
 
-/// Pages of a heap: rows fill a page up to its fillfactor, at least one a page.
+/// Pages of a heap, with at least one row a page.
 fn heap_pages(rows: u64, tuple: u64, fillfactor: u8) -> u64 {
+    rows.div_ceil(rows_per_page(tuple, fillfactor))
+}
+
+/// Rows on a page that is full up to the fillfactor; their tuples with header and alignment.
+pub fn rows_per_page(tuple: u64, fillfactor: u8) -> u64 {
     let reserved = PAGE * (100 - u64::from(fillfactor.min(100))) / 100;
     let usable = (PAGE - PAGE_HEADER).saturating_sub(reserved);
-    rows.div_ceil((usable / (tuple + LINE_POINTER)).max(1))
+    (usable / (tuple + LINE_POINTER)).max(1)
 }
 
 /// Pages of a btree over an int4 or int8 that was built from sorted input: 366 entries a leaf (fillfactor 90), 285
