@@ -9,7 +9,7 @@ use std::{
 
 use pgfsbench_core::{
     finding::{FlushFacts, MachineFacts, ServerFacts, StorageFacts},
-    proc::{self, DirtyPages, Member, parse_busy_ticks, parse_member},
+    proc::{self, CpuTimes, DirtyPages, Member, parse_cpu_times, parse_member},
     sys,
 };
 use rustix::process::getppid;
@@ -91,9 +91,7 @@ impl Machine {
         Self {
             mhz: seen.mhz_max,
             throttled: seen.throttled,
-            busy_ticks: fs::read_to_string("/proc/stat")
-                .ok()
-                .and_then(|text| parse_busy_ticks(&text)),
+            busy_ticks: cpu_times().map(|times| times.busy_and_all()),
             // Without the kernel's threads, their work for the run would be somebody else's.
             known_ticks: sees_kernel.then(|| known_ticks(&processes)),
             sampler_ticks: sampler_ticks(&processes),
@@ -103,12 +101,8 @@ impl Machine {
                 .as_ref()
                 .and_then(Location::space)
                 .map(|(free, _)| free),
-            is_resyncing: layers.map(|layers| {
-                let mut actions = layers
-                    .iter()
-                    .filter_map(|layer| layer.sync_action.as_deref());
-                actions.any(|action| !["idle", "frozen"].contains(&action))
-            }),
+            is_resyncing: layers
+                .map(|layers| layers.iter().any(|layer| layer.busy_with().is_some())),
         }
     }
 }
@@ -119,34 +113,39 @@ pub struct Load {
     pub busy: f64,
     /// In programs that are none of this server; None where that cannot be told.
     pub others: Option<f64>,
+    /// Taken away by the host.
+    pub steal: f64,
 }
 
 /// Looks at the machine for that long.
 pub fn load(time: Duration) -> Option<Load> {
-    let ticks = || {
-        let text = fs::read_to_string("/proc/stat").ok()?;
-        parse_busy_ticks(&text)
-    };
     let known = || {
         let processes = processes();
         let mut all = processes.iter();
         all.any(|(pid, member)| (*pid, member.name.as_str()) == KTHREADD)
             .then(|| known_ticks(&processes))
     };
-    let (before, known_before) = (ticks()?, known());
+    let (before, known_before) = (cpu_times()?, known());
     let until = Instant::now() + time;
     while let Some(left) = until.checked_duration_since(Instant::now()) {
         process::wait(left);
     }
-    let (after, known_after) = (ticks()?, known());
-    let all = after.1.checked_sub(before.1).filter(|&all| all > 0)? as f64;
-    let busy = after.0.saturating_sub(before.0);
+    let (after, known_after) = (cpu_times()?, known());
+    let steal = after.since(&before)?.steal / 100.0;
+    let ((busy_before, all_before), (busy, all)) = (before.busy_and_all(), after.busy_and_all());
+    let all = all.checked_sub(all_before).filter(|&all| all > 0)? as f64;
+    let busy = busy.saturating_sub(busy_before);
     let known = known_after.zip(known_before);
     let known = known.map(|(after, before)| after.saturating_sub(before));
     Some(Load {
         busy: busy as f64 / all,
         others: known.map(|known| busy.saturating_sub(known) as f64 / all),
+        steal,
     })
+}
+
+fn cpu_times() -> Option<CpuTimes> {
+    parse_cpu_times(&fs::read_to_string(proc::STAT).ok()?)
 }
 
 fn processes() -> Vec<(i32, Member)> {

@@ -24,7 +24,7 @@ use crate::refusal::{Kind, Refusal};
 
 pub use cpu::{Cpu, parse_cpuinfo};
 pub use diskstats::{DiskCounters, DiskFigures, parse_diskstats};
-pub use family::{Member, parse_busy_ticks, parse_member};
+pub use family::{Member, parse_member};
 pub use memory::{DirtyPages, Memory, Paging, parse_dirty, parse_memory, parse_paging};
 pub use mount::{Mount, compressing_option, has_barriers_off, mount_of, parse_mountinfo};
 pub use pressure::{Pressure, parse_pressure};

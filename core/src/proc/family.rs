@@ -1,5 +1,7 @@
-//! Which processes belong together, and how long they ran: `/proc/PID/stat` and the first line of `/proc/stat`. All times are
-//! in the same ticks, so that only their ratios matter.
+//! Which processes belong together, and how long they ran: `/proc/PID/stat`. All times are in the same ticks as those of the
+//! processors, so that only their ratios matter.
+
+use super::parse_cpu_ticks;
 
 /// What a process tells of itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,26 +24,12 @@ pub fn parse_member(text: &str) -> Option<Member> {
     let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
     // From the state on, which is field 3 of proc_pid_stat(5).
     let field = |number: usize| fields.get(number - 3)?.parse::<i64>().ok();
-    let ticks = |a, b| u64::try_from(field(a)?.checked_add(field(b)?)?).ok();
     Some(Member {
         name: name.to_owned(),
         parent: i32::try_from(field(4)?).ok()?,
-        ticks: ticks(14, 15)?,
-        ticks_of_dead_children: ticks(16, 17)?,
+        ticks: parse_cpu_ticks(text)?,
+        ticks_of_dead_children: u64::try_from(field(16)?.checked_add(field(17)?)?).ok()?,
     })
-}
-
-/// Ticks of all processors in programs (not in interrupts), and in all states, from `/proc/stat`.
-pub fn parse_busy_ticks(text: &str) -> Option<(u64, u64)> {
-    let line = text.lines().find_map(|line| line.strip_prefix("cpu "))?;
-    // user, nice, system, idle, iowait, irq, softirq, steal; guests are in user and nice.
-    let ticks: Option<Vec<u64>> = line
-        .split_ascii_whitespace()
-        .take(8)
-        .map(|ticks| ticks.parse().ok())
-        .collect();
-    let ticks = ticks.filter(|ticks| ticks.len() >= 4)?;
-    Some((ticks[..3].iter().sum(), ticks.iter().sum()))
 }
 
 #[cfg(test)]
@@ -71,21 +59,10 @@ mod tests {
         }
     }
 
-    #[test]
-    fn all_processors() {
-        let text = "cpu  100 20 30 800 50 6 7 8 9 1\ncpu0 1 2 3 4\n";
-        assert_eq!(parse_busy_ticks(text), Some((150, 1021)));
-        assert_eq!(parse_busy_ticks("cpu  1 2 3 4\n"), Some((6, 10)));
-        for text in ["", "cpu0 1 2 3 4", "cpu  1 2 3", "cpu  1 x 3 4"] {
-            assert_eq!(parse_busy_ticks(text), None, "{text}");
-        }
-    }
-
     proptest! {
         #[test]
         fn never_panics(text in "[0-9() a-zS-]{0,80}") {
             parse_member(&text);
-            parse_busy_ticks(&text);
         }
     }
 }

@@ -65,6 +65,15 @@ pub fn parse_cpu_times(text: &str) -> Option<CpuTimes> {
 }
 
 impl CpuTimes {
+    /// Ticks in programs (not in interrupts), and in all states.
+    pub fn busy_and_all(&self) -> (u64, u64) {
+        let sum = |ticks: &[u64]| ticks.iter().copied().fold(0, u64::saturating_add);
+        let busy = sum(&[self.user, self.nice, self.system]);
+        // Guests are in user and nice.
+        let others = [self.idle, self.iowait, self.irq, self.softirq, self.steal];
+        (busy, busy.saturating_add(sum(&others)))
+    }
+
     /// Where the time since `before` went; None when no tick has passed. Counters that went back (iowait does) count as
     /// unchanged, as mpstat has it.
     pub fn since(&self, before: &Self) -> Option<CpuShares> {
@@ -129,6 +138,16 @@ ctxt 4
                 ..CpuShares::default()
             }
         );
+    }
+
+    #[test]
+    fn ticks_in_programs_and_in_all_states() {
+        let ticks = times("cpu  100 20 30 800 50 6 7 8 9 1\ncpu0 1 2 3 4\n").busy_and_all();
+        assert_eq!(ticks, (150, 1021));
+        assert_eq!(times("cpu  1 2 3 4\n").busy_and_all(), (6, 10));
+        let most = u64::MAX;
+        let many = times(&format!("cpu {most} {most} 0 {most}\n"));
+        assert_eq!(many.busy_and_all(), (most, most));
     }
 
     #[test]

@@ -86,6 +86,12 @@ pub struct Layer {
 }
 
 impl Layer {
+    /// What an array does for itself: resync, recover, check, ...; None when it rests, or is none.
+    pub fn busy_with(&self) -> Option<&str> {
+        let action = self.sync_action.as_deref();
+        action.filter(|action| !["idle", "frozen"].contains(action))
+    }
+
     fn new(depth: usize, kind: LayerKind) -> Self {
         Self {
             depth,

@@ -8,10 +8,9 @@ const LOOP_ON_NVME: &str = include_str!("trees/loop_on_nvme.txt");
 const USER_MODE_LINUX: &str = include_str!("trees/user_mode_linux.txt");
 
 fn outline(layers: &[Layer]) -> Vec<(usize, LayerKind, &str)> {
-    let name = |layer: &'_ Layer| layer.depth;
     layers
         .iter()
-        .map(|layer| (name(layer), layer.kind, layer.name.as_deref().unwrap_or("")))
+        .map(|layer| (layer.depth, layer.kind, layer.name.as_deref().unwrap_or("")))
         .collect()
 }
 

@@ -3,7 +3,7 @@
 use std::{fs, time::Duration};
 
 use pgfsbench_core::{
-    proc::{CpuTimes, has_barriers_off, parse_cpu_times},
+    proc::has_barriers_off,
     sys::{self, LayerKind},
     units::format_share,
 };
@@ -18,8 +18,8 @@ use crate::{
 const LOOK: Duration = Duration::from_secs(1);
 /// Share of the processors that others may use, as in the finding noisy_neighbour.
 const NOISY: f64 = 0.10;
-/// Share of the time that a host may take away, in percent, as in the finding steal.
-const STEAL_PERCENT: f64 = 2.0;
+/// Share of the time that a host may take away, as in the finding steal.
+const STEAL: f64 = 0.02;
 /// Where the kernel tells of pressure.
 const PRESSURE: &str = "/proc/pressure/io";
 
@@ -33,12 +33,7 @@ pub fn look() -> Vec<Line> {
     report.lines
 }
 
-fn cpu_times() -> Option<CpuTimes> {
-    parse_cpu_times(&fs::read_to_string("/proc/stat").ok()?)
-}
-
 fn load(report: &mut Report) {
-    let before = cpu_times();
     let load = surroundings::load(LOOK);
     match &load {
         None => report.say(
@@ -64,14 +59,11 @@ fn load(report: &mut Report) {
             );
         }
     }
-    let shares = cpu_times()
-        .zip(before)
-        .and_then(|(now, before)| now.since(&before));
-    if let Some(shares) = shares {
+    if let Some(load) = &load {
         report.say(
             "steal",
-            if shares.steal > STEAL_PERCENT { WARNING } else { OK },
-            format!("the host took {} of the time away", format_share(shares.steal / 100.0)),
+            if load.steal > STEAL { WARNING } else { OK },
+            format!("the host took {} of the time away", format_share(load.steal)),
             Some("Other virtual machines, or a limit of this one, slow it down: choose another time.".into()),
         );
     }
@@ -151,8 +143,8 @@ fn device(report: &mut Report, virtualization: Option<&str>) {
         .map(|layer| layer.name.as_deref().unwrap_or("?"));
     let outline = named.collect::<Vec<_>>().join(", ");
     let resync = layers.iter().find_map(|layer| {
-        let action = layer.sync_action.as_deref()?;
-        (!["idle", "frozen"].contains(&action)).then(|| format!("; RAID is busy with {action}"))
+        let action = layer.busy_with()?;
+        Some(format!("; RAID is busy with {action}"))
     });
     let is_virtual = virtualization.is_some_and(|kind| kind != "none")
         && layers.iter().any(|layer| layer.kind == LayerKind::Disk);

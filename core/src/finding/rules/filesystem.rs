@@ -124,16 +124,10 @@ pub fn loop_device(facts: &RunFacts) -> Option<Finding> {
 
 /// The array reads and writes for itself.
 pub fn raid_resync(facts: &RunFacts) -> Option<Finding> {
-    let is_busy = |layer: &&Layer| {
-        let action = layer.sync_action.as_deref();
-        action.is_some_and(|action| !["idle", "frozen"].contains(&action))
-    };
+    let is_busy = |layer: &&Layer| layer.busy_with().is_some();
     let busy = facts.storage.layers_of(LayerKind::Md).find(is_busy);
     let (name, action) = match (busy, facts.storage.resync_at_end) {
-        (Some(layer), _) => (
-            layer.name.as_deref().unwrap_or("md"),
-            layer.sync_action.as_deref()?,
-        ),
+        (Some(layer), _) => (layer.name.as_deref().unwrap_or("md"), layer.busy_with()?),
         (None, Some(true)) => ("an array", "resync"),
         _ => return None,
     };
