@@ -230,7 +230,7 @@ pub fn check_target(spec: &Spec) -> Result<(), Fault> {
 
 /// Nothing is made or copied for a server that is there already.
 fn check_far_options(spec: &Spec) -> Result<(), Fault> {
-    if spec.options == spec.options.for_target_server() {
+    if spec.options == spec.options.for_target_server(spec.workload.kind()) {
         return Ok(());
     }
     Err(Fault::new(

@@ -206,16 +206,15 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 
 impl Options {
     /// The same without what only matters to the server that has a target.
-    pub fn for_target_server(&self) -> Self {
+    pub fn for_target_server(&self, kind: Kind) -> Self {
         let own = Self::default();
         Self {
             wait_for_helper_ms: own.wait_for_helper_ms,
             data: own.data,
             // A scan has its table warm or cold wherever it is made.
-            cache: if self.degrees.is_empty() {
-                own.cache
-            } else {
-                self.cache
+            cache: match kind {
+                Kind::Scan => self.cache,
+                Kind::Transactions | Kind::Fsync => own.cache,
             },
             ..self.clone()
         }
@@ -227,7 +226,7 @@ impl Options {
     pub fn to_argument(&self, kind: Kind) -> serde_json::Value {
         let mut value = serde_json::to_value(self).unwrap_or_default();
         if let Some(members) = value.as_object_mut() {
-            members.retain(|name, _| kind.takes_option(name) || !Kind::is_option(name));
+            members.retain(|name, _| kind.takes_option(name));
         }
         value
     }

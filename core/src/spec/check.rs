@@ -48,12 +48,12 @@ pub fn options(options: &Options, kind: Measures, target: &str) -> Result<(), Re
         .detail("What has just been loaded is in memory.")
         .hint("Leave out the option \"data\": copies can be forgotten by the kernel."));
     }
-    let here = options.for_target_server();
+    let here = options.for_target_server(kind);
     let name = if options.wait_for_helper_ms != here.wait_for_helper_ms {
         "wait_for_helper_ms"
     } else if options.data != here.data {
         "data"
-    } else if !is_scan && options.cache != here.cache {
+    } else if options.cache != here.cache {
         "cache"
     } else {
         return Ok(());
@@ -186,28 +186,33 @@ pub fn clients(clients: Option<i32>, facts: &Facts) -> Result<Option<u32>, Refus
     let Some(clients) = clients else {
         return Ok(None);
     };
-    let refusal = Refusal::argument(format!("number of clients {clients} is out of range"));
     match u32::try_from(clients) {
-        Ok(n) if n > facts.max_clients => Err(refusal
-            .detail(format!("The setting \"pgfsbench.max_clients\" allows at most {}.", facts.max_clients))
-            .hint(format!("Raise \"pgfsbench.max_clients\" to at least {n} and restart the server, or ask for fewer."))),
-        Ok(n) if n > 0 => Ok(Some(n)),
-        _ => Err(refusal
-            .detail(format!("The number must be between 1 and {}.", facts.max_clients))
-            .hint("Give at least one client, or none and let pgfsbench choose.")),
+        Ok(n) if n > 0 => slots("clients", n, facts).map(|()| Some(n)),
+        _ => Err(
+            Refusal::argument(format!("number of clients {clients} is out of range"))
+                .detail(format!(
+                    "The number must be between 1 and {}.",
+                    facts.max_clients
+                ))
+                .hint("Give at least one client, or none and let pgfsbench choose."),
+        ),
     }
+}
+
+/// Refuses more of some than there are slots of clients.
+pub fn slots(what: &str, n: u32, facts: &Facts) -> Result<(), Refusal> {
+    if n <= facts.max_clients {
+        return Ok(());
+    }
+    Err(Refusal::argument(format!("number of {what} {n} is out of range"))
+        .detail(format!("The setting \"pgfsbench.max_clients\" allows at most {}.", facts.max_clients))
+        .hint(format!("Raise \"pgfsbench.max_clients\" to at least {n} and restart the server, or ask for fewer.")))
 }
 
 /// The most writers, which have slots as clients have; and whether each test has time enough.
 pub fn writers(options: &Options, bound: Option<Bound>, facts: &Facts) -> Result<u32, Refusal> {
     let most = options.writers.iter().copied().max().unwrap_or(1);
-    if most > facts.max_clients {
-        return Err(
-            Refusal::argument(format!("number of writers {most} is out of range"))
-                .detail(format!("The setting \"pgfsbench.max_clients\" allows at most {}.", facts.max_clients))
-                .hint(format!("Raise \"pgfsbench.max_clients\" to at least {most} and restart the server, or ask for fewer.")),
-        );
-    }
+    slots("writers", most, facts)?;
     let tests = fsync::count(&options.methods, &options.writers);
     let needed = tests * SHORTEST_TEST_MS;
     match bound {
@@ -227,32 +232,37 @@ pub fn writers(options: &Options, bound: Option<Bound>, facts: &Facts) -> Result
     }
 }
 
-pub fn worker_slots(clients: u32, kind: Measures, facts: &Facts) -> Result<(), Refusal> {
-    let who = match kind {
-        Measures::Transactions => "client",
-        Measures::Fsync => "writer",
-        Measures::Scan => "worker",
-    };
+/// Refuses what takes more worker slots than are free. Who takes them is said in words, and what else helps, by what is free
+/// beside the run's own.
+pub fn worker_slots(
+    workers: u32,
+    who: &str,
+    or: impl FnOnce(u32) -> String,
+    facts: &Facts,
+) -> Result<(), Refusal> {
     let free = facts.free_worker_slots;
-    let needed = clients.saturating_add(OVERHEAD_WORKERS);
+    let needed = workers.saturating_add(OVERHEAD_WORKERS);
     let missing = needed.saturating_sub(free);
     if missing == 0 {
         return Ok(());
     }
     let enough = facts.max_worker_processes.saturating_add(missing);
-    let or = match free.saturating_sub(OVERHEAD_WORKERS) {
-        0 => String::new(),
-        most => {
-            let at_most = if most == 1 { "" } else { "at most " };
-            let count = units::format_count(most.into(), who);
-            format!(", or ask for {at_most}{count}")
-        }
-    };
+    let or = or(free.saturating_sub(OVERHEAD_WORKERS));
     Err(Refusal::new(Kind::NoWorkerSlot, "could not register background processes")
         .detail(format!(
-            "The run needs {needed} worker slots ({who}s: {clients}, its own: {OVERHEAD_WORKERS}); {free} are free, {missing} are missing."
+            "The run needs {needed} worker slots ({who}, its own: {OVERHEAD_WORKERS}); {free} are free, {missing} are missing."
         ))
         .hint(format!("Increase \"max_worker_processes\" to at least {enough} and restart the server{or}.")))
+}
+
+/// [`worker_slots`] of clients, or of writers.
+pub fn client_slots(clients: u32, what: &str, facts: &Facts) -> Result<(), Refusal> {
+    let or = |free| match free {
+        0 => String::new(),
+        1 => format!(", or ask for 1 {what}"),
+        _ => format!(", or ask for at most {free} {what}s"),
+    };
+    worker_slots(clients, &format!("{what}s: {clients}"), or, facts)
 }
 
 pub fn bound(

@@ -43,7 +43,10 @@ pub fn settings(value: Option<&Value>) -> Result<BTreeMap<String, String>, Refus
 pub fn options(value: Option<&Value>, workload: Workload) -> Result<Options, Refusal> {
     let mut options = Options::default();
     for (name, value) in object("options", value, r#"'{"fillfactor": 90}'"#)? {
-        if Kind::is_option(name) && !workload.kind().takes_option(name) {
+        if !Kind::is_option(name) {
+            return Err(unknown_option(name));
+        }
+        if !workload.kind().takes_option(name) {
             return Err(check::not_of_workload(workload, "option", name));
         }
         match name.as_str() {
@@ -70,17 +73,25 @@ pub fn options(value: Option<&Value>, workload: Workload) -> Result<Options, Ref
                 options.lease_ms = whole_number(name, value, SHORTEST_LEASE_MS, LONGEST_WAIT_MS)?;
             }
             "methods" => options.methods = methods(name, value)?,
-            "writers" => options.writers = writers(name, value)?,
-            _ => {
-                return Err(
-                    Refusal::argument(format!("option {} does not exist", quoted(name)))
-                        .detail("Names of options are in lower case.")
-                        .hint("Known options are \"cache\", \"crash\", \"data\", \"degrees\", \"fillfactor\", \"leader\", \"lease_ms\", \"loaders\", \"maintenance\", \"methods\", \"payload\", \"readers\", \"repeats\", \"sample\", \"unlogged\", \"wait_for_helper_ms\" and \"writers\"."),
-                );
-            }
+            "writers" => options.writers = numbers(name, value, 1, MOST_WRITERS)?,
+            _ => return Err(unknown_option(name)),
         }
     }
     Ok(options)
+}
+
+fn unknown_option(name: &str) -> Refusal {
+    let known: Vec<String> = Kind::all_options()
+        .into_iter()
+        .map(|name| format!("\"{name}\""))
+        .collect();
+    let known = match known.as_slice() {
+        [others @ .., last] => format!("{} and {last}", others.join(", ")),
+        [] => String::new(),
+    };
+    Refusal::argument(format!("option {} does not exist", quoted(name)))
+        .detail("Names of options are in lower case.")
+        .hint(format!("Known options are {known}."))
 }
 
 /// The members of an object; none when it is not given.
@@ -143,7 +154,7 @@ pub fn whole_number(name: &str, value: &Value, least: u64, most: u64) -> Result<
 /// Ways to sync, each once, in pg_test_fsync's order.
 fn methods(name: &str, value: &Value) -> Result<Vec<Method>, Refusal> {
     let known = Method::ALL.map(Method::as_str);
-    let given: Vec<Method> = list(value)
+    let given: Vec<Method> = list(value, 1)
         .and_then(|items| {
             let parse = |item: &Value| {
                 let method = item.as_str().and_then(Method::parse);
@@ -164,33 +175,40 @@ fn methods(name: &str, value: &Value) -> Result<Vec<Method>, Refusal> {
     Ok(Method::ALL.into_iter().filter(wanted).collect())
 }
 
-/// Numbers of writers, each once, in ascending order.
-fn writers(name: &str, value: &Value) -> Result<Vec<u32>, Refusal> {
+/// Different whole numbers from 1 to `most`, at least so many of them, in ascending order.
+pub fn numbers(name: &str, value: &Value, fewest: usize, most: u32) -> Result<Vec<u32>, Refusal> {
     let parse = |item: &Value| {
         let number = item.as_u64().and_then(|n| u32::try_from(n).ok());
-        let number = number.filter(|n| (1..=MOST_WRITERS).contains(n));
+        let number = number.filter(|n| (1..=most).contains(n));
         number.ok_or_else(|| match item {
             Value::Number(n) => format!("It holds {n}."),
             other => format!("It holds {}.", kind(other)),
         })
     };
-    let given: Result<BTreeSet<u32>, String> =
-        list(value).and_then(|items| items.iter().map(parse).collect());
-    given
-        .map(|set| set.into_iter().collect())
-        .map_err(|detail| {
-            Refusal::argument(format!("invalid value of option \"{name}\""))
+    let each_once = |items: &[Value]| {
+        let mut set = BTreeSet::new();
+        for item in items {
+            let number = parse(item)?;
+            if !set.insert(number) {
+                return Err(format!("It holds {number} twice."));
+            }
+        }
+        Ok(set)
+    };
+    let given = list(value, fewest).and_then(each_once);
+    given.map(|set| set.into_iter().collect()).map_err(|detail| {
+        Refusal::argument(format!("invalid value of option \"{name}\""))
             .detail(detail)
             .hint(format!(
-                "Give an array of whole numbers between 1 and {MOST_WRITERS}, such as [1, 2, 4, 8]."
+                "Give an array of different whole numbers between 1 and {most}, such as [1, 2, 4, 8]."
             ))
-        })
+    })
 }
 
-/// The items of an array that has some; else what is wrong.
-fn list(value: &Value) -> Result<&[Value], String> {
+/// The items of an array that has enough; else what is wrong.
+fn list(value: &Value, fewest: usize) -> Result<&[Value], String> {
     match value {
-        Value::Array(items) if items.is_empty() => Err("It is an empty array.".into()),
+        Value::Array(items) if items.len() < fewest => Err("It is an empty array.".into()),
         Value::Array(items) => Ok(items),
         other => Err(format!("It is {}.", kind(other))),
     }

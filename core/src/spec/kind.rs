@@ -1,5 +1,7 @@
 //! Kinds of workloads: what is measured, and so which parameters and options mean anything.
 
+use std::collections::BTreeSet;
+
 use super::{Asked, Workload, check};
 use crate::refusal::Refusal;
 
@@ -70,8 +72,14 @@ impl Kind {
 
     /// Whether any kind takes an option.
     pub fn is_option(option: &str) -> bool {
-        let mut kinds = [Self::Transactions, Self::Fsync, Self::Scan].into_iter();
-        kinds.any(|kind| kind.takes_option(option))
+        Self::all_options().contains(option)
+    }
+
+    /// The options of all kinds, in the order of their names.
+    pub fn all_options() -> BTreeSet<&'static str> {
+        let kinds = [Self::Transactions, Self::Fsync, Self::Scan].into_iter();
+        let all = kinds.flat_map(Self::options).chain(&OF_ALL);
+        all.copied().collect()
     }
 }
 

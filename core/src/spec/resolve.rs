@@ -85,8 +85,11 @@ pub fn resolve(asked: &Asked, facts: &Facts) -> Result<Spec, Refusal> {
             clients
         }
     };
-    if kind != Kind::Scan {
-        check::worker_slots(clients, kind, facts)?;
+    match kind {
+        Kind::Transactions => check::client_slots(clients, "client", facts)?,
+        Kind::Fsync => check::client_slots(clients, "writer", facts)?,
+        // Looked at with its degrees.
+        Kind::Scan => {}
     }
 
     let open = bound.is_none() && warmup_ms.is_none() && scale.is_none() && !options.maintenance;

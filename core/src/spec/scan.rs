@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Asked, Cache, Facts, OVERHEAD_WORKERS, Options, Stage, json};
+use super::{Asked, Cache, Facts, OVERHEAD_WORKERS, Options, Stage, check, json};
 use crate::{
     refusal::{Kind, Refusal, quoted},
     scan::{LONGEST_PAYLOAD, MOST_DEGREE, MOST_REPEATS, Named, Payload, REPEATS, chosen_degrees},
@@ -18,47 +18,12 @@ const BUFFERS_SHARE: f64 = 0.9;
 
 /// The degrees, in ascending order.
 pub fn degrees(name: &str, value: &Value) -> Result<Vec<u32>, Refusal> {
-    numbers(name, value, 1)
+    json::numbers(name, value, 1, MOST_DEGREE)
 }
 
 /// Numbers of readers; there may be none.
 pub fn readers(name: &str, value: &Value) -> Result<Vec<u32>, Refusal> {
-    numbers(name, value, 0)
-}
-
-/// Whole numbers, each once, at least so many of them.
-fn numbers(name: &str, value: &Value, fewest: usize) -> Result<Vec<u32>, Refusal> {
-    let refusal = |detail: String| {
-        Err(
-            Refusal::argument(format!("invalid value of option \"{name}\""))
-                .detail(detail)
-                .hint(format!(
-                    "Give an array of different whole numbers between 1 and {MOST_DEGREE}, such as [1, 2, 4, 8]."
-                )),
-        )
-    };
-    let Value::Array(items) = value else {
-        return refusal(format!("It is {}.", json::kind(value)));
-    };
-    if items.len() < fewest {
-        return refusal("It is an empty array.".into());
-    }
-    let mut numbers = Vec::new();
-    for item in items {
-        let number = item.as_u64().and_then(|n| u32::try_from(n).ok());
-        match number.filter(|n| (1..=MOST_DEGREE).contains(n)) {
-            None => {
-                return refusal(match item {
-                    Value::Number(n) => format!("It holds {n}."),
-                    other => format!("It holds {}.", json::kind(other)),
-                });
-            }
-            Some(n) if numbers.contains(&n) => return refusal(format!("It holds {n} twice.")),
-            Some(n) => numbers.push(n),
-        }
-    }
-    numbers.sort_unstable();
-    Ok(numbers)
+    json::numbers(name, value, 0, MOST_DEGREE)
 }
 
 /// What a row is.
@@ -193,19 +158,9 @@ pub fn check(
     facts: &Facts,
 ) -> Result<(), Refusal> {
     let largest = options.degrees.last().copied().unwrap_or(1);
-    for (what, n) in [
-        ("loaders", options.loaders),
-        ("readers", options.readers.iter().flatten().copied().max()),
-    ] {
-        let n = n.unwrap_or(0);
-        if n > facts.max_clients {
-            return Err(
-                Refusal::argument(format!("number of {what} {n} is out of range"))
-                    .detail(format!("The setting \"pgfsbench.max_clients\" allows at most {}.", facts.max_clients))
-                    .hint(format!("Raise \"pgfsbench.max_clients\" to at least {n} and restart the server, or ask for fewer.")),
-            );
-        }
-    }
+    let readers = options.readers.iter().flatten().copied().max();
+    check::slots("loaders", options.loaders.unwrap_or(0), facts)?;
+    check::slots("readers", readers.unwrap_or(0), facts)?;
     if largest > most_degree {
         return Err(Refusal::new(
             Kind::NoWorkerSlot,
@@ -218,19 +173,15 @@ pub fn check(
             "Give settings => '{{\"max_parallel_workers\": {largest}}}', raise it in the server, or use a target: a server of its own gets what it needs."
         )));
     }
-    let needed = largest.max(clients).saturating_add(OVERHEAD_WORKERS);
-    let missing = needed.saturating_sub(facts.free_worker_slots);
-    if missing > 0 {
-        let enough = facts.max_worker_processes.saturating_add(missing);
-        return Err(Refusal::new(Kind::NoWorkerSlot, "could not register background processes")
-            .detail(format!(
-                "The run needs {needed} worker slots (degree {largest}, at most {clients} loaders or readers, its own: {OVERHEAD_WORKERS}); {} are free, {missing} are missing.",
-                facts.free_worker_slots
-            ))
-            .hint(format!(
-                "Increase \"max_worker_processes\" to at least {enough} and restart the server, ask for a lower degree, or use a target: a server of its own gets what it needs."
-            )));
-    }
+    check::worker_slots(
+        largest.max(clients),
+        &format!("degree {largest}, at most {clients} loaders or readers"),
+        |_| {
+            ", ask for a lower degree, or use a target: a server of its own gets what it needs"
+                .into()
+        },
+        facts,
+    )?;
     if *stage == Stage::LoadOnly || facts.far {
         return Ok(());
     }

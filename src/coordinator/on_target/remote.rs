@@ -268,7 +268,7 @@ impl Run {
                 0 => LEASE_MS,
                 given => given,
             },
-            ..spec.options.for_target_server()
+            ..spec.options.for_target_server(spec.workload.kind())
         };
         let mut options_there = options.to_argument(kind);
         if let Some(members) = options_there.as_object_mut() {

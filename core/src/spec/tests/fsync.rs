@@ -34,7 +34,7 @@ fn nothing_asked_is_all_methods_within_a_minute() {
 fn what_is_given_is_put_in_order() {
     let spec = resolved(Asked {
         duration_us: Some(3_000_000),
-        ..asked(json!({"methods": ["none", "fsync", "none"], "writers": [5, 1, 5]}))
+        ..asked(json!({"methods": ["none", "fsync", "none"], "writers": [5, 1]}))
     });
     assert_eq!(spec.options.methods, [Method::Fsync, Method::None]);
     assert_eq!(
@@ -200,6 +200,7 @@ fn wrong_methods_and_writers_are_refused() {
         (json!({"writers": []}), "It is an empty array."),
         (json!({"writers": [0]}), "It holds 0."),
         (json!({"writers": [65]}), "It holds 65."),
+        (json!({"writers": [5, 1, 5]}), "It holds 5 twice."),
         (json!({"writers": [1.5]}), "It holds 1.5."),
         (json!({"writers": ["1"]}), "It holds a text."),
     ] {

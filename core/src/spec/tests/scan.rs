@@ -62,7 +62,10 @@ fn study_4_is_one_call() {
     assert_eq!(spec.options.degrees, [1, 2, 4, 8, 16, 17, 21, 32, 64]);
     assert_eq!((spec.scale, spec.workers()), (36, 66));
     // What is handed on is what was asked for.
-    let there = spec.options.for_target_server().to_argument(Kind::Scan);
+    let there = spec
+        .options
+        .for_target_server(Kind::Scan)
+        .to_argument(Kind::Scan);
     let options = json::options(Some(&there), Workload::Scan).unwrap();
     assert_eq!(options, spec.options);
 }
