@@ -86,7 +86,7 @@ impl Forgotten {
             Ok(now) => now,
             Err(e) if is_lost(client, &e) => return Err(e.into()),
             Err(e) => {
-                complain(0, "(whether a run is over) could not be looked up", &e);
+                complain("whether a run is over could not be found out", &e);
                 Vec::new()
             }
         };
@@ -104,7 +104,10 @@ impl Forgotten {
                     "releasing target {target}: run {run_id}, for which it was prepared, is over"
                 ),
                 Err(e) if is_lost(client, &e) => return Err(e.into()),
-                Err(e) => complain(0, "(a release) could not be asked for", &e),
+                Err(e) => complain(
+                    &format!("the release of target {target} could not be asked for"),
+                    &e,
+                ),
             }
         }
         Ok(!forgotten.is_empty())

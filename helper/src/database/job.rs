@@ -161,7 +161,7 @@ pub fn fail_stale(client: &mut Client) -> Result<(), Failure> {
         match client.execute(&format!("{fail} AND job_id = $1"), &[&id]) {
             Ok(_) => {}
             Err(e) if is_lost(client, &e) => return Err(e.into()),
-            Err(e) => complain(id, "could not be failed", &e),
+            Err(e) => complain(&format!("job {id} could not be failed"), &e),
         }
     }
     Ok(())
@@ -176,9 +176,10 @@ pub fn is_lost(client: &Client, error: &postgres::Error) -> bool {
     client.is_closed() || error.as_db_error().is_none_or(is_going)
 }
 
-pub fn complain(id: i64, what: &str, error: &postgres::Error) {
+/// Says what the database would not do.
+pub fn complain(what: &str, error: &postgres::Error) {
     let said = error.as_db_error().map_or("", |e| e.message());
-    log!(None; "job {id} {what}: {said}");
+    log!(None; "{what}: {said}");
 }
 
 /// Takes the oldest job of this start of the server. It is read only when it is taken, so that one that cannot be read is in
@@ -208,7 +209,7 @@ pub fn claim(client: &mut Client, refractory: &mut Vec<i64>) -> Result<Option<Jo
             Ok(_) => refractory.push(id),
             Err(e) if is_lost(client, &e) => return Err(e.into()),
             Err(e) => {
-                complain(id, "could not be taken", &e);
+                complain(&format!("job {id} could not be taken"), &e);
                 refractory.push(id);
             }
         }
@@ -268,7 +269,7 @@ pub fn record(client: &mut Client, id: i64, outcome: &Outcome) -> Result<bool, F
             Ok(true) => return Ok(true),
             Ok(false) => break,
             Err(e) if is_lost(client, &e) => return Err(e.into()),
-            Err(e) => complain(id, "could not be ended", &e),
+            Err(e) => complain(&format!("job {id} could not be ended"), &e),
         }
     }
     log!(None; "how job {id} has ended is not recorded");
@@ -329,7 +330,7 @@ pub fn publish(client: &mut Client, outcome: &Outcome) -> Result<(), Failure> {
     match published {
         Err(e) if is_lost(client, &e) => return Err(e.into()),
         // Nobody's job depends on it.
-        Err(e) => complain(0, "(the description) could not be stored", &e),
+        Err(e) => complain("what is here could not be described", &e),
         Ok(_) => {}
     }
     Ok(())
