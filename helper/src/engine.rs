@@ -70,13 +70,6 @@ pub struct Cleared {
     pub outcome: Result<(), Refusal>,
 }
 
-/// On whose behalf something is prepared: the job, and the run that it is for. Nobody's, when it is done by hand.
-#[derive(Clone, Copy, Default)]
-pub struct Behalf {
-    pub job: Option<i64>,
-    pub run: Option<i64>,
-}
-
 pub struct Engine {
     config: Config,
     journal: Journal,
@@ -100,11 +93,11 @@ impl Engine {
         &self.config
     }
 
-    /// Does what a job of this database asks for.
+    /// Does what a job of this database asks for, which may be for a run.
     pub fn handle(
         &self,
         database: &Name,
-        behalf: Behalf,
+        run: Option<i64>,
         request: &Request,
         tell: Tell,
     ) -> Result<Value, Refusal> {
@@ -112,7 +105,7 @@ impl Engine {
         let place = |target: &Name| place_of(database, target);
         match request {
             Request::Prepare { target, prepare } => {
-                self.prepare(&place(target), behalf, prepare, tell)
+                self.prepare(&place(target), run, prepare, tell)
             }
             Request::Release { target } => self.release(&place(target), tell),
             Request::Remount { target } => self.remount(&place(target), tell),
@@ -139,11 +132,11 @@ impl Engine {
         crate::plan::prepare(&self.config, place, request, &facts)
     }
 
-    /// Makes the filesystem and mounts it.
+    /// Makes the filesystem and mounts it, for a run if it is for one.
     pub fn prepare(
         &self,
         place: &Place,
-        behalf: Behalf,
+        run: Option<i64>,
         request: &Prepare,
         tell: Tell,
     ) -> Result<Value, Refusal> {
@@ -184,7 +177,7 @@ impl Engine {
             Step::Mount { options, .. } => Some(options.clone()),
             _ => None,
         });
-        (entry.job, entry.run) = (behalf.job, behalf.run);
+        entry.run = run;
         match self.take_steps(&plan, &mut entry, &lock, tell) {
             Ok(work) => Ok(self.result(request, &plan, &work)),
             Err(refusal) => Err(match self.undo(place, entry, &lock, tell) {
@@ -261,7 +254,6 @@ impl Engine {
         let mut result = json!({
             "directory": plan.mount_point.join(DIRECTORY),
             "mount_point": plan.mount_point,
-            "device": work.devices.filesystem,
             "filesystem": plan.filesystem,
             "uuid": work.uuid,
             "mount_options": work.options,
@@ -281,25 +273,12 @@ impl Engine {
             "settings_before": work.settings_before,
             "queue": Queue::of_device(&work.devices.filesystem).and_then(|queue| queue.limits()),
         });
-        let further = match &plan.on {
-            On::Image { path, bytes } => json!({
-                "image": path,
-                "image_bytes": bytes,
-                "direct_io": probe::loops::has_direct_io(&work.devices.filesystem),
-            }),
-            On::Device { facts, .. } => json!({
-                "model": facts.model,
-                "serial": facts.identity.serial,
-                "wwn": facts.identity.wwn,
-                "partition_uuid": facts.identity.partition_uuid,
-                "device_bytes": facts.identity.bytes,
-                "held_before": facts.contents.to_string(),
-            }),
-        };
-        if let (Value::Object(all), Value::Object(further)) = (&mut result, further) {
+        if let (Value::Object(all), Value::Object(further)) =
+            (&mut result, describe_on(&plan.on, &work.devices.filesystem))
+        {
             all.extend(further);
             if let Some(log) = &plan.log {
-                all.insert("log".into(), describe_log(log, &work.devices.log));
+                all.insert("log".into(), describe_on(log, &work.devices.log));
             }
         }
         result
@@ -356,9 +335,7 @@ impl Engine {
 
     /// Whether a place that was ready is not mounted any more: after a reboot, or when somebody has unmounted it.
     pub(super) fn is_stale(&self, entry: &Entry) -> Result<bool, Refusal> {
-        Ok(!probe::mounts()?
-            .iter()
-            .any(|mount| Path::new(&mount.mount_point) == entry.mount_point))
+        Ok(probe::mounts_on(&entry.mount_point)?.is_empty())
     }
 }
 
@@ -383,7 +360,8 @@ fn properties_not_in_force(request: &Prepare, now: &BTreeMap<String, String>) ->
     asked.filter(is_missing).map(str::to_owned).collect()
 }
 
-fn describe_log(on: &On, device: &Path) -> Value {
+/// What a filesystem, or its log, is on.
+fn describe_on(on: &On, device: &Path) -> Value {
     match on {
         On::Image { path, bytes } => json!({
             "device": device,
@@ -423,9 +401,7 @@ fn check_is_free(plan: &Plan) -> Result<(), Refusal> {
     if let Ok(metadata) = std::fs::symlink_metadata(mount_point) {
         let is_empty = metadata.is_dir()
             && std::fs::read_dir(mount_point).is_ok_and(|mut d| d.next().is_none());
-        let is_mounted = probe::mounts()?
-            .iter()
-            .any(|m| Path::new(&m.mount_point) == mount_point);
+        let is_mounted = !probe::mounts_on(mount_point)?.is_empty();
         if !is_empty || is_mounted {
             return Err(taken(mount_point));
         }

@@ -46,9 +46,7 @@ pub struct Entry {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mount_options: Option<Vec<String>>,
     pub state: State,
-    /// The job that asked for it, and the run that is for: with the run it goes too, whoever forgets to release it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub job: Option<i64>,
+    /// The run that it is for: with the run it goes too, whoever forgets to release it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<i64>,
     /// The steps of which at least the beginning may have been done.
@@ -123,7 +121,6 @@ impl Entry {
             mount_point,
             mount_options: None,
             state: State::Preparing,
-            job: None,
             run: None,
             steps: Vec::new(),
             pool: None,

@@ -27,7 +27,7 @@ mod wanted;
 
 use clap::{Parser, Subcommand};
 use config::Config;
-use engine::{Behalf, Cleared, Engine, Hook};
+use engine::{Cleared, Engine, Hook};
 use pgfsbench_core::helper::protocol::Report;
 use pgfsbench_core::refusal::{Kind, Refusal};
 use std::path::{Path, PathBuf};
@@ -142,8 +142,7 @@ fn act(config: &Path, action: Action) -> Result<(), Refusal> {
         Action::Prepare { wanted, hook } => {
             let engine = engine(hook)?;
             let place = wanted.which.place(&engine)?;
-            let result =
-                engine.prepare(&place, Behalf::default(), &wanted.request()?, &mut show)?;
+            let result = engine.prepare(&place, None, &wanted.request()?, &mut show)?;
             engine.keep(&place.database, &place.target)?;
             say!("{result:#}");
             Ok(())

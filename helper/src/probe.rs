@@ -21,6 +21,13 @@ pub fn mounts() -> Result<Vec<Mount>, Refusal> {
     Ok(parse_mountinfo(&read(Path::new(MOUNTINFO))?)?)
 }
 
+/// What is mounted right there, one on the other: the last one counts.
+pub fn mounts_on(path: &Path) -> Result<Vec<Mount>, Refusal> {
+    let mut mounts = mounts()?;
+    mounts.retain(|mount| Path::new(&mount.mount_point) == path);
+    Ok(mounts)
+}
+
 /// The text of a file of /proc or /sys.
 pub fn read(path: &Path) -> Result<String, Refusal> {
     std::fs::read_to_string(path).map_err(|e| {

@@ -134,7 +134,7 @@ fn made_for_runs(database: &Name, entries: &[(Place, Entry)]) -> Vec<Value> {
         .filter(|(place, _)| place.database == *database);
     let made = of_database.filter_map(|(place, entry)| {
         let run_id = entry.run?;
-        Some(json!({"target": place.target, "run_id": run_id, "job_id": entry.job}))
+        Some(json!({"target": place.target, "run_id": run_id}))
     });
     made.collect()
 }

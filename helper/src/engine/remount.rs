@@ -13,7 +13,6 @@ use pgfsbench_core::proc::Mount;
 use pgfsbench_core::refusal::{Kind, Refusal};
 use serde_json::{Value, json};
 use std::fs::File;
-use std::path::Path;
 use std::time::Instant;
 
 impl Engine {
@@ -136,9 +135,7 @@ fn ms_since(began: Instant) -> f64 {
 }
 
 fn mounted(entry: &Entry) -> Result<Option<Mount>, Refusal> {
-    let mut mounts = probe::mounts()?;
-    mounts.retain(|mount| Path::new(&mount.mount_point) == entry.mount_point);
-    Ok(mounts.pop())
+    Ok(probe::mounts_on(&entry.mount_point)?.pop())
 }
 
 /// The devices that it is mounted from. A pool holds its own.

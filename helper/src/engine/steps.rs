@@ -237,12 +237,9 @@ impl<'a> Work<'a> {
 
     /// A mount that has failed without a word would have the filesystem below measured.
     fn verify(&mut self, mount_point: &Path) -> Result<(), Refusal> {
-        let mounts = probe::mounts()?;
-        let mount = mounts
-            .iter()
-            .rfind(|mount| Path::new(&mount.mount_point) == mount_point);
+        let mounts = probe::mounts_on(mount_point)?;
         let number = probe::device_number(&self.devices.filesystem);
-        match (mount, number) {
+        match (mounts.last(), number) {
             (Some(mount), Some(number))
                 if mount.fs_type == self.plan.filesystem.name()
                     && match &self.plan.dataset {

@@ -72,11 +72,8 @@ impl Undoing<'_> {
         let umount = exec::require("umount", "mount")?.display().to_string();
         // One mount may lie on another.
         for _ in 0..16 {
-            let mounts = probe::mounts()?;
-            let Some(mount) = mounts
-                .iter()
-                .rfind(|mount| Path::new(&mount.mount_point) == entry.mount_point)
-            else {
+            let mounts = probe::mounts_on(&entry.mount_point)?;
+            let Some(mount) = mounts.last() else {
                 return Ok(());
             };
             if !is_ours(mount, entry) {
@@ -88,12 +85,11 @@ impl Undoing<'_> {
                     .detail(format!("There is {} of {}.", mount.fs_type, mount.source))
                     .hint("Unmount it by hand."));
             }
-            let lying = lying_on(&entry.mount_point)?;
             let argv = [umount.clone(), "-i".into(), mount.mount_point.clone()];
             let unmounted = self.run("unmount", &argv);
             // It may have been killed when it was through.
             if let Err(refusal) = unmounted
-                && lying_on(&entry.mount_point)? == lying
+                && probe::mounts_on(&entry.mount_point)?.len() == mounts.len()
             {
                 return Err(busy_instead(refusal, &entry.mount_point));
             }
@@ -224,13 +220,6 @@ impl Undoing<'_> {
             unlinkat(&directory, name, AtFlags::empty()).and_then(|()| fsync(&directory))
         })
     }
-}
-
-/// How many mounts lie on a mount point.
-fn lying_on(mount_point: &Path) -> Result<usize, Refusal> {
-    let mounts = probe::mounts()?;
-    let lie_there = |mount: &&Mount| Path::new(&mount.mount_point) == mount_point;
-    Ok(mounts.iter().filter(lie_there).count())
 }
 
 pub(super) fn is_ours(mount: &Mount, entry: &Entry) -> bool {

@@ -4,7 +4,7 @@
 use super::voice::Voice;
 use super::{Counted, PATIENCE, Shared, lock};
 use crate::config::Database;
-use crate::engine::{Behalf, Engine};
+use crate::engine::Engine;
 use crate::voice::log;
 use pgfsbench_core::helper::protocol::{Answer, Hello, Message, Order, Reply, read, write};
 use pgfsbench_core::helper::{Name, Request};
@@ -68,10 +68,6 @@ fn offence(what: &str) -> io::Error {
 
 fn carry_out(database: &Name, shared: &Shared, order: &Order, voice: &Voice) -> Reply {
     let Order { job, run, request } = order;
-    let behalf = Behalf {
-        job: Some(*job),
-        run: *run,
-    };
     // What changes nothing waits for nobody.
     let _work = match request {
         Request::Describe | Request::Plan { .. } => None,
@@ -82,7 +78,7 @@ fn carry_out(database: &Name, shared: &Shared, order: &Order, voice: &Voice) -> 
         let reply = Reply::Step(report);
         let _ = voice.say(Answer { job: *job, reply });
     };
-    match shared.engine.handle(database, behalf, request, &mut tell) {
+    match shared.engine.handle(database, *run, request, &mut tell) {
         Ok(result) => Reply::Finished(result),
         Err(refusal) => {
             let target = request.target().map_or("", |name| name.as_str());
