@@ -237,6 +237,7 @@ impl Run {
         let result = xact::catch(|| self.carry_out()).and_then(|result| result);
         // Interrupts that came with an error must not hit what follows; a termination still ends the process.
         self.crew.disband();
+        let mut is_stored_as_failed = false;
         let outcome = match result {
             Ok(outcome) => outcome,
             Err(fault) => {
@@ -255,7 +256,8 @@ impl Run {
                 let has_row = janitor::or_log("could not look for the extension", the_extension)
                     == Some(self.extension);
                 // A second interrupt may have hit the first try.
-                if !has_row || save().or_else(save).is_none() {
+                is_stored_as_failed = has_row && save().or_else(save).is_some();
+                if !is_stored_as_failed {
                     log_warning(&fault);
                 }
                 Outcome::Failed(fault)
@@ -263,6 +265,9 @@ impl Run {
         };
         // Before clearing up: should that fail, another worker does it, and leaves this as it is.
         self.request.outcome.set(&outcome.to_json());
+        if is_stored_as_failed {
+            self.store_checkpoints_of_failed();
+        }
         self.enter(Phase::Cleanup, 0);
         self.clean_up(matches!(outcome, Outcome::Done(_)))?;
         if matches!(outcome, Outcome::Done(_)) && self.spec.is_here() {
@@ -274,6 +279,25 @@ impl Run {
         }
         free_run_area(self.board, self.index);
         Ok(())
+    }
+
+    /// The checkpoints of a run that has failed in its measured window: they may tell why. Nobody waits for them, and what
+    /// goes wrong here is only logged.
+    fn store_checkpoints_of_failed(&mut self) {
+        let (start, now) = (self.seen.measure_start_ns, clock::now_ns());
+        if start == 0 || now <= start {
+            return;
+        }
+        let end = self.seen.measure_end_ns.map_or(now, |end| end.min(now));
+        self.close_checkpoints(end);
+        let outcome = self.checkpoints.outcome.as_ref();
+        let rows = outcome.map_or(&[][..], |outcome| &outcome.of_window.rows);
+        if rows.is_empty() {
+            return;
+        }
+        janitor::or_log("could not store the checkpoints of the run", || {
+            xact::transaction(|| store::insert_checkpoints(self.run_id, rows))
+        });
     }
 
     /// The phases of a run, in their order.

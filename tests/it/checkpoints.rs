@@ -201,6 +201,24 @@ fn checkpoints_over_the_start_and_the_end_of_the_window_are_marked() {
 }
 
 #[test]
+fn a_run_that_is_cancelled_keeps_the_checkpoints_of_its_window() {
+    let server = server(&[("checkpoint_timeout", "1h")]);
+    let mut client = server.connect("postgres");
+    let id = start(&mut client, "warmup => '0', duration => '10 min'");
+    wait_for_window(&mut client, 500);
+    execute(&mut client, "CHECKPOINT");
+    execute(&mut client, &format!("SELECT fsbench.cancel({id})"));
+    assert!(ending(&mut client, &id).starts_with("cancelled|"));
+    // They come after the row says how it ended.
+    let stored = format!(
+        "SELECT number, started_before, ended_after FROM fsbench.checkpoint WHERE run_id = {id}"
+    );
+    wait_until("they are stored", LONG, || {
+        (rows(&mut client, &stored) == ["1|f|f"]).then_some(())
+    });
+}
+
+#[test]
 fn checkpoints_that_are_not_logged_are_counted_and_told() {
     for (setting, value, words) in [
         ("log_checkpoints", "off", "log_checkpoints was off"),
