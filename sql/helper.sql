@@ -12,6 +12,10 @@ SELECT command LIKE '%/initdb --auth=peer --encoding=UTF8 --locale=C --no-sync -
 FROM fsbench.plan('there') WHERE action = 'initdb';
 SELECT unnest(regexp_matches(command, '^(?:wal_compression|listen_addresses|shared_preload_libraries) = .*$', 'gn'))
 FROM fsbench.plan('there') WHERE action = 'write settings';
+SELECT step, who, action FROM fsbench.plan('there', options => '{"crash": true, "data": "loaded"}');
+SELECT action FROM fsbench.plan('there', '{"maintenance": true, "cache": "cold"}') WHERE action IN ('maintain', 'forget the data');
+SELECT * FROM fsbench.plan('default', '{"crash": true}');
+SELECT * FROM fsbench.plan('there', '{"crash": 1}');
 
 -- What is none of the helper's.
 SELECT * FROM fsbench.plan('nowhere');

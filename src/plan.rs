@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use pgfsbench_core::spec::{Cache, Data, Options};
 use serde_json::Value;
 
 use crate::{
@@ -36,15 +37,17 @@ fn step(who: &'static str, action: &str, command: impl Into<Option<String>>) -> 
     }
 }
 
-/// The steps of a run on a target. `by_helper` is what the helper says of its own. In a transaction, with the owner's rights.
-pub fn steps(name: &str, by_helper: Option<&Value>) -> Result<Vec<Step>, Fault> {
+/// The steps of a run with these options on a target. `by_helper` is what the helper says of its own. In a transaction, with the
+/// owner's rights.
+pub fn steps(name: &str, options: &Options, by_helper: Option<&Value>) -> Result<Vec<Step>, Fault> {
     let here = name == pgfsbench_core::spec::DEFAULT_TARGET;
     let mut steps = Vec::new();
+    let mut crash = Vec::new();
     let mut after = Vec::new();
     if !here {
         let target = target::find(name)?;
         if let On::Connection(connection) = &target.on {
-            return Ok(on_another(connection));
+            return Ok(on_another(connection, options));
         }
         let directory = match (&target.on, by_helper) {
             (On::Directory(directory), _) => directory.clone(),
@@ -56,7 +59,10 @@ pub fn steps(name: &str, by_helper: Option<&Value>) -> Result<Vec<Step>, Fault> 
             }
         };
         let server = TargetServer::at(&directory, RANDOM)?;
-        steps.extend(of_server(&target, &server)?);
+        steps.extend(of_server(&target, &server, options)?);
+        if options.crash {
+            crash = of_crash(&target, &server, by_helper)?;
+        }
         let directory = server.directory.display();
         after.insert(
             0,
@@ -75,7 +81,8 @@ pub fn steps(name: &str, by_helper: Option<&Value>) -> Result<Vec<Step>, Fault> 
             ),
         );
     }
-    steps.extend(of_run());
+    steps.extend(of_run(options));
+    steps.extend(crash);
     if !here {
         steps.push(step(
             "coordinator",
@@ -88,7 +95,7 @@ pub fn steps(name: &str, by_helper: Option<&Value>) -> Result<Vec<Step>, Fault> 
 }
 
 /// On a server that is there already, and somebody else's.
-fn on_another(connection: &str) -> Vec<Step> {
+fn on_another(connection: &str, options: &Options) -> Vec<Step> {
     let mut steps = vec![
         step(
             "coordinator",
@@ -107,7 +114,7 @@ fn on_another(connection: &str) -> Vec<Step> {
                 .to_owned(),
         ),
     ];
-    steps.extend(of_run());
+    steps.extend(of_run(options));
     steps.push(step(
         "coordinator",
         "collect",
@@ -130,9 +137,12 @@ fn of_helper(steps: &Value) -> Vec<Step> {
 }
 
 /// From an empty directory to a server that answers.
-fn of_server(target: &Target, server: &TargetServer) -> Result<Vec<Step>, Fault> {
-    let own = own_bindir()?;
-    let bindir: &Path = target.bindir.as_deref().unwrap_or(&own);
+fn of_server(
+    target: &Target,
+    server: &TargetServer,
+    options: &Options,
+) -> Result<Vec<Step>, Fault> {
+    let bindir = &bindir_of(target)?;
     let settings = Settings {
         copied: copied()?,
         of_target: target.settings.clone(),
@@ -148,13 +158,13 @@ fn of_server(target: &Target, server: &TargetServer) -> Result<Vec<Step>, Fault>
     let kept = prepared_data::directory()?
         .join(format!("{RANDOM}.loaded"))
         .join("data");
-    let mut steps = vec![
-        step(
-            "coordinator",
-            "make directory",
-            format!("make directory {}, mode 0700", server.directory.display()),
-        ),
-        step(
+    let mut steps = vec![step(
+        "coordinator",
+        "make directory",
+        format!("make directory {}, mode 0700", server.directory.display()),
+    )];
+    if options.data == Data::Copied {
+        steps.push(step(
             "coordinator",
             "copy the data",
             format!(
@@ -162,7 +172,19 @@ fn of_server(target: &Target, server: &TargetServer) -> Result<Vec<Step>, Fault>
                  data, by pgfsbench.prepared_data_limit or for want of room, the server gets initdb and load instead)",
                 server.copy(&kept).join(" ")
             ),
-        ),
+        ));
+        if options.cache == Cache::Cold {
+            steps.push(step(
+                "coordinator",
+                "forget the data",
+                format!(
+                    "posix_fadvise(POSIX_FADV_DONTNEED) of each file of {}",
+                    server.data().display()
+                ),
+            ));
+        }
+    }
+    steps.extend([
         step(
             "coordinator",
             "initdb",
@@ -179,19 +201,9 @@ fn of_server(target: &Target, server: &TargetServer) -> Result<Vec<Step>, Fault>
                 server.settings_text(&settings).trim_end()
             ),
         ),
-    ];
-    if target.drop_caches {
-        steps.push(step(
-            "helper",
-            "drop caches",
-            "write 3 to /proc/sys/vm/drop_caches".to_owned(),
-        ));
-    }
-    steps.push(step(
-        "coordinator",
-        "start the server",
-        server.postgres(bindir).join(" "),
-    ));
+    ]);
+    steps.extend(drop_caches(target));
+    steps.push(start(server, bindir));
     steps.push(step(
         "server",
         "create extension",
@@ -200,9 +212,68 @@ fn of_server(target: &Target, server: &TargetServer) -> Result<Vec<Step>, Fault>
     Ok(steps)
 }
 
+fn bindir_of(target: &Target) -> Result<PathBuf, Fault> {
+    match &target.bindir {
+        Some(bindir) => Ok(bindir.clone()),
+        None => own_bindir(),
+    }
+}
+
+fn drop_caches(target: &Target) -> Option<Step> {
+    let command = "write 3 to /proc/sys/vm/drop_caches".to_owned();
+    let dropped = || step("helper", "drop caches", command);
+    target.drop_caches.then(dropped)
+}
+
+fn start(server: &TargetServer, bindir: &Path) -> Step {
+    let command = server.postgres(bindir).join(" ");
+    step("coordinator", "start the server", command)
+}
+
+/// From the end of the measured window to a server that has recovered, and what is there then.
+fn of_crash(
+    target: &Target,
+    server: &TargetServer,
+    by_helper: Option<&Value>,
+) -> Result<Vec<Step>, Fault> {
+    let mut steps = vec![step(
+        "coordinator",
+        "crash the server",
+        "SIGQUIT to its postmaster, as pg_ctl stop -m immediate has it".to_owned(),
+    )];
+    match &target.on {
+        On::Made { .. } => {
+            // As at the end and at the beginning.
+            let by_helper = by_helper.cloned().unwrap_or_default();
+            let unmount = of_helper(&by_helper["release"]).into_iter();
+            let mount = of_helper(&by_helper["prepare"]).into_iter();
+            steps.extend(unmount.filter(|step| step.action == "unmount"));
+            steps.extend(mount.filter(|step| step.action == "mount"));
+            steps.extend(drop_caches(target));
+        }
+        On::Directory(_) | On::Connection(_) => steps.push(step(
+            "coordinator",
+            "forget the data",
+            format!(
+                "/bin/sync -f {}, and posix_fadvise(POSIX_FADV_DONTNEED) of each file of {}",
+                server.directory.display(),
+                server.data().display()
+            ),
+        )),
+    }
+    steps.push(start(server, &bindir_of(target)?));
+    steps.push(step(
+        "server",
+        "verify",
+        "compare what is there with what was committed, and the sums of accounts, tellers, branches and history"
+            .to_owned(),
+    ));
+    Ok(steps)
+}
+
 /// What each run does in the server that is measured.
-fn of_run() -> Vec<Step> {
-    [
+fn of_run(options: &Options) -> Vec<Step> {
+    let steps = [
         (
             "make the work database",
             "CREATE DATABASE fsbench_work_N TEMPLATE template0",
@@ -220,8 +291,21 @@ fn of_run() -> Vec<Step> {
             "verify",
             "compare the sums of accounts, tellers, branches and history",
         ),
+        (
+            "maintain",
+            "load another table, build its index, VACUUM, CHECKPOINT: each timed",
+        ),
         ("drop the work database", "DROP DATABASE fsbench_work_N"),
-    ]
-    .map(|(action, command)| step("server", action, command.to_owned()))
-    .into()
+    ];
+    // What is to be found after a crash is neither compared nor dropped before it.
+    let is_done = |action: &str| match action {
+        "verify" | "drop the work database" => !options.crash,
+        "maintain" => options.maintenance,
+        _ => true,
+    };
+    steps
+        .into_iter()
+        .filter(|(action, _)| is_done(action))
+        .map(|(action, command)| step("server", action, command.to_owned()))
+        .collect()
 }

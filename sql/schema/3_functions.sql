@@ -196,10 +196,10 @@ CREATE FUNCTION fsbench.release_target(target text) RETURNS boolean
     AS 'MODULE_PATHNAME', 'fsbench_release_target_wrapper';
 COMMENT ON FUNCTION fsbench.release_target IS 'Has the helper unmount what fsbench.prepare_target() has mounted, and remove it; false when there was nothing';
 
-CREATE FUNCTION fsbench.plan(target text) RETURNS TABLE (step integer, who text, action text, command text)
+CREATE FUNCTION fsbench.plan(target text, options jsonb DEFAULT NULL) RETURNS TABLE (step integer, who text, action text, command text)
     LANGUAGE c VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 20
     AS 'MODULE_PATHNAME', 'fsbench_plan_wrapper';
-COMMENT ON FUNCTION fsbench.plan IS 'Every step of a run on a target beforehand, with the command lines as they would be executed now: the helper''s (root), those of the coordinator in this server, and those in the server that is measured. Changes nothing';
+COMMENT ON FUNCTION fsbench.plan IS 'Every step of a run on a target beforehand, with these options of fsbench.run(), with the command lines as they would be executed now: the helper''s (root), those of the coordinator in this server, and those in the server that is measured. Changes nothing';
 
 CREATE FUNCTION fsbench._block_devices() RETURNS TABLE (path text, node text, model text, serial text, wwn text, size_bytes bigint, in_use text)
     LANGUAGE c VOLATILE PARALLEL SAFE ROWS 10

@@ -1,10 +1,10 @@
 //! What the helper is asked outside of runs: `prepare_target`, `release_target`, `plan`, and the description of this machine.
 
 use pgfsbench_core::refusal::quoted;
-use pgrx::{iter::TableIterator, name, pg_extern, pg_sys::panic::ErrorReport};
+use pgrx::{JsonB, iter::TableIterator, name, pg_extern, pg_sys::panic::ErrorReport};
 use serde_json::Value;
 
-use super::{doctor, guard, target::check_unused};
+use super::{doctor, guard, request, target::check_unused};
 use crate::{
     asker, devices,
     errors::{Fault, sqlstate},
@@ -129,6 +129,7 @@ fn fsbench_describe() -> Result<(), ErrorReport> {
 #[pg_extern(sql = false)]
 fn fsbench_plan(
     target: Option<String>,
+    options: Option<JsonB>,
 ) -> Result<
     TableIterator<
         'static,
@@ -144,10 +145,9 @@ fn fsbench_plan(
     let ready = may_ask("fsbench.plan()")?;
     let name = target.unwrap_or_default();
     let row = session::with_rights_of(ready.owner, || Row::read(&name))?;
-    let by_helper = match &row {
-        Some(row) if row.kind()?.is_made() => Some(asker::ask(ready.owner, "plan", &name)?),
-        Some(_) => None,
-        None if name == pgfsbench_core::spec::DEFAULT_TARGET => None,
+    let is_made = match &row {
+        Some(row) => row.kind()?.is_made(),
+        None if name == pgfsbench_core::spec::DEFAULT_TARGET => false,
         None => {
             return Err(made(ready.owner, Some(&name))
                 .map(|_| ())
@@ -155,7 +155,14 @@ fn fsbench_plan(
                 .into());
         }
     };
-    let steps = session::with_rights_of(ready.owner, || plan::steps(&name, by_helper.as_ref()))?;
+    let options = request::options(&ready, &name, options.map(|json| json.0))?;
+    let by_helper = match is_made {
+        true => Some(asker::ask(ready.owner, "plan", &name)?),
+        false => None,
+    };
+    let steps = session::with_rights_of(ready.owner, || {
+        plan::steps(&name, &options, by_helper.as_ref())
+    })?;
     let numbered = (1..).zip(steps);
     Ok(TableIterator::new(numbered.map(|(number, step)| {
         (number, step.who.to_owned(), step.action, step.command)

@@ -5,7 +5,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use pgfsbench_core::spec::{self, Asked, Bound, DEFAULT_TARGET, Facts, Spec};
+use pgfsbench_core::spec::{self, Asked, Bound, DEFAULT_TARGET, Facts, Options, Spec};
+use serde_json::Value;
 
 use super::{guard::Ready, session_settings, wait};
 use crate::{
@@ -119,6 +120,17 @@ pub fn specify(ready: &Ready, asked: &Asked) -> Result<Spec, Fault> {
         })?;
     }
     Ok(spec)
+}
+
+/// The options of a run of transactions on a target, as they would be refused or taken.
+pub fn options(ready: &Ready, target: &str, options: Option<Value>) -> Result<Options, Fault> {
+    let facts = session::with_rights_of(ready.owner, || facts(Some(target)))?;
+    let asked = Asked {
+        target: Some(target.to_owned()),
+        options,
+        ..Asked::default()
+    };
+    Ok(spec::resolve(&asked, &facts)?.options)
 }
 
 /// A kept database belongs to the owner of the extension: others could neither use nor drop it.

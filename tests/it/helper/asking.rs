@@ -152,6 +152,24 @@ fn a_plan_shows_every_step_of_a_run_and_changes_nothing() {
         ),
         "t"
     );
+    let crash = r#"SELECT who, action FROM fsbench.plan('t', '{"crash": true}')"#;
+    let planned = rows(&mut client, crash);
+    let crashed = planned
+        .iter()
+        .position(|step| step == "coordinator|crash the server");
+    let crashed = crashed.expect("a crash");
+    assert_eq!(
+        planned[crashed - 1..][..6],
+        [
+            "server|warm up and measure",
+            "coordinator|crash the server",
+            "helper|unmount",
+            "helper|mount",
+            "coordinator|start the server",
+            "server|verify",
+        ]
+    );
+    assert_eq!(planned[crashed + 5], "coordinator|collect");
     bench.lab.assert_nothing_left();
     let mount_point = bench.lab.path("mnt/bench@t").display().to_string();
     for (action, words) in [
