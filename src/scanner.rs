@@ -92,9 +92,11 @@ pub fn prepare(board: &Board, spec: &Spec) -> Result<(), Fault> {
 pub fn scan(board: &Board, spec: &Spec) -> Result<(), Fault> {
     let degree = board.run.scan_degree.load(Acquire);
     apply_settings(spec, degree)?;
-    // A new session is to be as one that has been there for a while.
-    load_compiler()?;
-    xact::transaction(|| scan::plan(workload::QUALIFIED))?;
+    // A new session is to be as one that has been there for a while. Without need the compiler stays out: each parallel worker
+    // would load it, too, because its leader has.
+    if xact::transaction(|| scan::is_to_be_compiled(workload::QUALIFIED))? {
+        load_compiler()?;
+    }
     let state = cache::prepare(spec)?;
     let timed = xact::transaction(|| {
         let setting = sql::read("SELECT current_setting('track_io_timing')", &[])?;
@@ -148,21 +150,13 @@ pub fn scan(board: &Board, spec: &Spec) -> Result<(), Fault> {
     )
 }
 
-/// Loads the compiler of expressions, where there is one and it is in use: the first query that is compiled does that, and
-/// takes a while. In a session of psql's it is there after the first scan.
+/// Loads the compiler of expressions: the first query that is compiled does that, and takes a while. In a session of psql's it
+/// is there after the first scan.
 fn load_compiler() -> Result<(), Fault> {
-    let setting = |name: &'static str| {
-        xact::transaction(|| sql::read("SELECT current_setting($1)", &[Some(name)]))
-    };
-    if setting("jit")?.as_deref() != Some("on") {
-        return Ok(());
-    }
-    let Some(cost) = setting("jit_above_cost")? else {
-        return Ok(());
-    };
+    let cost = xact::transaction(|| sql::read("SELECT current_setting('jit_above_cost')", &[]))?;
     config::apply("jit_above_cost", "0")?;
     xact::transaction(|| sql::read("SELECT count(*) FROM generate_series(1, 3) AS n", &[]))?;
-    config::apply("jit_above_cost", &cost)
+    config::apply("jit_above_cost", &cost.unwrap_or_default())
 }
 
 /// What makes the server plan that many workers, and the run's own settings, which win over the rest.

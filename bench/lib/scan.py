@@ -1,6 +1,7 @@
 """Parallel scans: their time against psql's, loading against study 4's way, and whether cold is cold and warm is warm."""
 
 import json
+import re
 import statistics
 import subprocess
 import time
@@ -20,31 +21,57 @@ TABLE = "CREATE UNLOGGED TABLE t_bit2 (id bit(200)) WITH (autovacuum_enabled = o
 BITS = "10" * 100
 
 
+# Waits for a scan of the run, and then for its end: the lock is free as soon as that is over, and holds the run's next scan, before
+# its clock starts, until psql's own is done.
+TURN = """DO $$
+BEGIN
+  FOR i IN 1 .. 2000 LOOP
+    PERFORM pg_stat_clear_snapshot();
+    PERFORM pg_sleep(0.01);
+    EXIT WHEN EXISTS (SELECT FROM pg_stat_activity WHERE backend_type = 'parallel worker' AND datname = current_database());
+  END LOOP;
+  PERFORM pg_sleep(0.02);
+END $$;
+BEGIN;
+LOCK TABLE fsbench_scan IN ACCESS EXCLUSIVE MODE;
+SELECT 'turn', extract(epoch FROM clock_timestamp());
+\\timing on
+SELECT count(*) FROM fsbench_scan;
+\\timing off
+COMMIT;
+"""
+
+
 def scan(o):
-    """Both scan tables of the same rows in the same server, from the page cache: psql one that a run has left, each run its
-    own. The median of five scans on either side is a pair's time; psql's first scan, which fills its caches of catalogs, is left out."""
+    """One run's scans and those of one psql session take turns on one and the same table, in the page cache: psql's comes between two
+    of the run's, and is compared with the mean of these."""
     record = Record("scan")
     with Server(NO_FLUSH | {"shared_buffers": "256MB"}, o.directory) as server:
-        def run(degree, **more):
-            options = {"degrees": [degree], "repeats": 5, "readers": [], "unlogged": True}
-            return server.run(workload="scan", scale=o.scale, options=json.dumps(options), **more)
-
-        kept = run(1, keep=True)["work_database"]
-
-        def fsbench(degree):
-            run_id = run(degree)["run_id"]
-            times = server.query(f"SELECT ms FROM fsbench.scan WHERE run_id = {run_id} AND used")
-            return statistics.median(row["ms"] for row in times)
-
-        def psql(degree):
-            settings = SESSIONS | {"max_parallel_workers_per_gather": degree, "max_parallel_workers": 32}
-            times = server.timed("SELECT count(*) FROM fsbench_scan", 6, settings, kept)
-            return statistics.median(times[1:])
-
-        server.sql("ALTER TABLE fsbench_scan SET (parallel_workers = 32)", kept)
         for degree in (1, 2, 4):
-            runs = {"fsbench": lambda d=degree: fsbench(d), "psql": lambda d=degree: psql(d)}
-            found = paired(record, runs, range(o.pairs), "fsbench", "psql", "ms", degree=degree)
+            options = {"degrees": [degree], "repeats": o.pairs + 3, "readers": [], "unlogged": True}
+            waiting = server.start_waiting(workload="scan", scale=o.scale, options=json.dumps(options))
+            database = server.sql(
+                "DO $$ BEGIN WHILE NOT EXISTS (SELECT FROM fsbench.progress WHERE phase = 'measure') LOOP PERFORM pg_sleep(0.05); END LOOP; END $$; "
+                "UPDATE pg_database SET datallowconn = true WHERE datname LIKE 'fsbench_work_%' RETURNING datname"
+            )
+            script = "".join(f"SET {name} = '{value}';\n" for name, value in SESSIONS.items())
+            script += f"SET max_parallel_workers_per_gather = {degree};\n" + TURN * (o.pairs + 1)
+            psql = subprocess.run(**server.psql("-f", "-", database=database, stdout=subprocess.PIPE, input=script), check=True)
+            run_id = server.finish(waiting)["run_id"]
+            turns = re.findall(r"^turn\|([0-9.]+)\n\d+\nTime: ([0-9.]+) ms", psql.stdout, re.M)
+            ours = server.query(
+                "SELECT extract(epoch FROM started_at) AS at, ms, workers_launched AS workers FROM fsbench.scan "
+                f"WHERE run_id = {run_id} ORDER BY scan"
+            )
+            found = []
+            # In its first scan a session fills its caches.
+            for at, ms in turns[1:]:
+                before = [scan["ms"] for scan in ours if scan["at"] < float(at)][-1]
+                after = [scan["ms"] for scan in ours if scan["at"] > float(at)][0]
+                found.append((before + after) / 2 / float(ms))
+                record.add(degree=degree, at=at, fsbench_ms=[before, after], psql_ms=float(ms), ratio=found[-1])
+            say(f"  degree {degree}: fsbench {statistics.median(scan['ms'] for scan in ours):7.1f} ms, "
+                f"psql {statistics.median(float(ms) for _, ms in turns):7.1f} ms")
             low, high = SAME
             verdict(ratios(f"degree {degree}, time", found), low <= statistics.median(found) <= high, f"{low} to {high}")
 

@@ -128,12 +128,12 @@ unsafe fn planned_statement(text: &CStr) -> *mut pg_sys::PlannedStmt {
     }
 }
 
-/// Only plans the query of [`count`]. In a transaction with a snapshot.
-pub fn plan(table: &str) -> Result<(), Fault> {
+/// Only plans the query of [`count`], and tells whether its expressions are to be compiled. In a transaction with a snapshot.
+pub fn is_to_be_compiled(table: &str) -> Result<bool, Fault> {
     let text = statement(table)?;
     // SAFETY: in a transaction with a snapshot, the caller's duty.
-    unsafe { planned_statement(&text) };
-    Ok(())
+    let flags = unsafe { (*planned_statement(&text)).jitFlags };
+    Ok(flags as u32 & pg_sys::PGJIT_PERFORM != 0)
 }
 
 /// Runs `SELECT count(*) FROM table`. In a transaction with a snapshot, outside of SPI.
