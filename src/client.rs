@@ -13,7 +13,7 @@ use std::{
 };
 
 use pgfsbench_core::{
-    board::{ClientSlot, ClientState, Work, add},
+    board::{ClientSlot, ClientState, Work, add, is_sampled_alternately},
     pacing::{Pacer, is_missed},
     random::{Purpose, Stream},
     spec::{Bound, Kind, Spec},
@@ -107,7 +107,8 @@ fn run_transactions(
     let ran = prepare(request, spec).and_then(|script| {
         xact::report_statistics(true);
         slot.procno.store(usage::procno() + 1, Relaxed);
-        if spec.options.sample {
+        // Of an alternating run no figure is whole.
+        if spec.options.sample && !spec.options.sample_alternately {
             slot.counts.store(usage::counts().bits(), Relaxed);
         }
         slot.set_state(ClientState::Ready);
@@ -184,6 +185,8 @@ struct Client<'a> {
     end_ns: u64,
     /// This process's own counters when its last transaction was over; None when nothing is sampled.
     counted: Option<Work>,
+    /// Whether they are only read in seconds that are sampled.
+    counts_alternately: bool,
 }
 
 /// A transaction that is due.
@@ -224,6 +227,7 @@ impl<'a> Client<'a> {
             measure_start_ns: run.measure_start_ns.load(Acquire),
             end_ns: run.end_ns.load(Acquire),
             counted: spec.options.sample.then(usage::work),
+            counts_alternately: spec.options.sample_alternately,
         }
     }
 
@@ -252,7 +256,7 @@ impl<'a> Client<'a> {
                     }
                     now = clock::now_ns();
                     let measured = current.is_some_and(|due: Due| due.measured);
-                    self.count_work(measured);
+                    self.count_work(now, measured);
                     if measured {
                         add(&self.slot.failed, 1);
                         self.slot.last_end_ns.store(now, Relaxed);
@@ -282,7 +286,7 @@ impl<'a> Client<'a> {
             xact::commit();
             *now = clock::now_ns();
             self.count(due, commit_ns, *now);
-            self.count_work(due.measured);
+            self.count_work(*now, due.measured);
             self.reporter.report(*now, &mut self.counted);
             process::check_interrupts();
         }
@@ -363,8 +367,11 @@ impl<'a> Client<'a> {
 
     /// What the transaction that is over has cost, by this process's own counters.
     #[inline]
-    fn count_work(&mut self, measured: bool) {
+    fn count_work(&mut self, now: u64, measured: bool) {
         if let Some(counted) = &mut self.counted {
+            if self.counts_alternately && !is_sampled_alternately(now, self.measure_start_ns) {
+                return;
+            }
             let now = usage::work();
             if measured {
                 self.slot.work.add(&now.since(counted));

@@ -14,7 +14,10 @@ use std::{
 };
 
 use pgfsbench_core::{
-    board::{ClientSlot, ClientState, Counts, Figure, Figures, Sample, Waits, Work, second_after},
+    board::{
+        ClientSlot, ClientState, Counts, Figure, Figures, Sample, Waits, Work,
+        is_sampled_alternately, second_after,
+    },
     hist::Histogram,
     proc::Snapshot,
 };
@@ -57,7 +60,10 @@ pub fn main(clients: i32, serial: u32) {
     process::report_activity("pgfsbench sampler");
     run.sampler.set_state(TaskState::Running);
     let slots = &shmem::clients()[..clients as usize];
-    let result = xact::catch(|| sample(run, slots));
+    let alternately = active_request()
+        .and_then(|request| request.specification().ok())
+        .is_some_and(|spec| spec.options.sample_alternately);
+    let result = xact::catch(|| sample(run, slots, alternately));
     if !run.is_current(serial) {
         return;
     }
@@ -118,7 +124,7 @@ impl Counted {
     }
 }
 
-fn sample(run: &RunArea, slots: &[ClientSlot]) {
+fn sample(run: &RunArea, slots: &[ClientSlot], alternately: bool) {
     while run.go.load(Acquire) == 0 {
         if stopped(run) {
             return;
@@ -154,15 +160,25 @@ fn sample(run: &RunArea, slots: &[ClientSlot]) {
     loop {
         let mut waits = Waits::new();
         let until = start + (u64::from(second) + 1) * SECOND_NS;
+        let is_on = !alternately || is_sampled_alternately(until - 1, start);
+        if is_on && alternately {
+            before.machine = machine.look();
+        }
         while clock::now_ns() < until && !stopped(run) {
-            look_at(slots, &mut waits);
-            next_look = (next_look + LOOK_NS).max(clock::now_ns());
-            sleep_until(run, next_look.min(until));
+            if is_on {
+                look_at(slots, &mut waits);
+                next_look = (next_look + LOOK_NS).max(clock::now_ns());
+                sleep_until(run, next_look.min(until));
+            } else {
+                sleep_until(run, until);
+            }
         }
         // Read before counting: what is counted after the stop is complete.
         let last = stopped(run);
         let mut now = Counted::now(slots);
-        now.machine = machine.look();
+        if is_on {
+            now.machine = machine.look();
+        }
         let mut record = difference(second, start, &before, &now, slots);
         own_figures(&now.work.since(&before.work), counts, &mut record.figures);
         record.waits = waits;

@@ -35,13 +35,3 @@ def lower_bound(ratios, confidence=0.95):
     logs = [math.log(r) for r in ratios]
     error = statistics.stdev(logs) / math.sqrt(len(logs))
     return math.exp(statistics.fmean(logs) - t_quantile(confidence, len(logs) - 1) * error)
-
-
-def pairs_needed(pilot, bound, largest, confidence=0.95):
-    """How many pairs put the lower bound of a ratio that is really 1 above `bound`, in nine of ten experiments."""
-    noise = statistics.stdev(math.log(r) for r in pilot)
-    for n in range(len(pilot), largest):
-        reach = (t_quantile(confidence, n - 1) + t_quantile(0.9, n - 1)) * noise / math.sqrt(n)
-        if reach <= -math.log(bound):
-            return n
-    return largest

@@ -21,7 +21,7 @@ use crate::hist::AtomicHistogram;
 
 pub use checkpoints::{CheckpointRing, Found};
 pub use figures::{Figure, Figures, Kind};
-pub use ring::{Sample, SampleCell, SampleRing, second_after};
+pub use ring::{Sample, SampleCell, SampleRing, is_sampled_alternately, second_after};
 pub use text::TextCell;
 pub use waits::Waits;
 pub use work::{AtomicWork, Counts, Work};

@@ -7,7 +7,7 @@ use std::{
 
 use pgfsbench_core::{
     balance::{self, Balances},
-    board::ClientState,
+    board::{ClientState, is_sampled_alternately},
     spec::{Bound, Stage},
 };
 use serde_json::Value;
@@ -139,7 +139,10 @@ impl Run {
         self.wait_until(|run| {
             if Instant::now() >= next_look {
                 next_look += Duration::from_secs(1);
-                run.seen.each_second(&mut run.checkpoints)?;
+                let alternately = run.spec.options.sample_alternately;
+                if !alternately || is_sampled_alternately(clock::now_ns(), start) {
+                    run.seen.each_second(&mut run.checkpoints)?;
+                }
             }
             // Under a low rate the clients know before the end that nothing more is due.
             let over = clock::now_ns() >= run.seen.measure_end_ns.unwrap_or(0);

@@ -53,6 +53,7 @@ pub fn options(value: Option<&Value>, workload: Workload) -> Result<Options, Ref
             "fillfactor" => options.fillfactor = whole_number(name, value, 10, 100)? as u8,
             "unlogged" => options.unlogged = boolean(name, value)?,
             "sample" => options.sample = boolean(name, value)?,
+            "sample_alternately" => options.sample_alternately = boolean(name, value)?,
             "maintenance" => options.maintenance = boolean(name, value)?,
             "data" => options.data = word(name, value, &["copied", "loaded"])?,
             "cache" if workload == Workload::Scan => {
@@ -76,6 +77,13 @@ pub fn options(value: Option<&Value>, workload: Workload) -> Result<Options, Ref
             "writers" => options.writers = numbers(name, value, 1, MOST_WRITERS)?,
             _ => return Err(unknown_option(name)),
         }
+    }
+    if options.sample_alternately && !options.sample {
+        return Err(
+            Refusal::argument("option \"sample_alternately\" needs option \"sample\"")
+                .detail("Of every four seconds two are sampled then; without a sampler none is.")
+                .hint("Leave out one of them."),
+        );
     }
     Ok(options)
 }

@@ -47,6 +47,7 @@ impl Kind {
                 "fillfactor",
                 "unlogged",
                 "sample",
+                "sample_alternately",
                 "data",
                 "cache",
                 "crash",
