@@ -141,13 +141,13 @@ impl Seen {
         Ok(())
     }
 
-    /// At the start of the window.
+    /// At the start of the window. Nothing that takes long: after a warm-up the clients work already, and tell the statistics
+    /// nothing for a second only. All processes and the machine are [`Surroundings::at_start`].
     pub fn at_start(&mut self, checkpoints: &mut checkpoints::Watch) -> Result<(), Fault> {
         let position = position()?;
         self.start_lsn = position.lsn;
         checkpoints.at_start(position);
         self.blocks_at_start = BlocksWritten::now()?;
-        self.surroundings.at_start();
         self.look_for_old_xmin()
     }
 

@@ -94,6 +94,7 @@ impl Run {
             return Err(Fault::new(sqlstate::INTERNAL, "syncs are not counted"));
         };
         let each_ns = ms * 1_000_000 / tests.len().max(1) as u64;
+        self.seen.surroundings.at_start();
         self.seen.measured_from = epoch();
         self.seen.measure_start_ns = clock::now_ns();
         self.enter(Phase::Measure, tests.len() as u64);

@@ -93,6 +93,7 @@ impl Run {
         let work_database = run.work_database.load(Acquire);
         let warmup_ns = self.spec.warmup_ms * 1_000_000;
         if warmup_ns == 0 {
+            self.seen.surroundings.at_start();
             self.seen.at_start(&mut self.checkpoints)?;
             self.begin_statistics()?;
         } else {
@@ -133,6 +134,8 @@ impl Run {
             if self.crew.may_have_reported_again() {
                 self.statistics.begin_late();
             }
+            // It looks at all processes, and nothing is to be late for it.
+            self.seen.surroundings.at_start();
         }
         self.alarm_ns = self.seen.measure_end_ns.unwrap_or(0);
         let mut next_look = Instant::now() + Duration::from_secs(1);
