@@ -13,7 +13,7 @@ use std::{
 };
 
 use pgfsbench_core::{
-    board::{ClientSlot, Sample},
+    board::{ClientSlot, Sample, is_sampled_alternately},
     checkpoint::Window,
     finding,
     spec::{Bound, Kind, Spec},
@@ -41,6 +41,7 @@ use crate::{
 
 /// How often the coordinator looks around when nobody wakes it.
 const LOOK: Duration = Duration::from_millis(250);
+const SECOND: Duration = Duration::from_secs(1);
 /// What the second probe of flushes, verify, collect and cleanup of the quick look may take.
 const QUICK_END_MS: u64 = 5_000 + flush_probe::PATIENCE.as_millis() as u64;
 /// The shortest measured window that a quick look is cut down to.
@@ -180,6 +181,8 @@ pub struct Run {
     /// What was done before a run on a target could begin, as phases.
     steps: Vec<Value>,
     looked_at_room: Instant,
+    /// When the next second of the window is over; None outside of it.
+    next_second: Option<Instant>,
     /// When something is to be done without anybody waking this process; 0 for nothing.
     alarm_ns: u64,
     /// The server's checkpoints meanwhile.
@@ -223,6 +226,7 @@ impl Run {
             ended_there: false,
             steps: Vec::new(),
             looked_at_room: Instant::now(),
+            next_second: None,
             alarm_ns: 0,
             checkpoints: checkpoints::Watch::default(),
             statistics: statistics::Watch::default(),
@@ -413,14 +417,37 @@ impl Run {
         if cancellation::is_cancelled(self.request) {
             return Err(cancellation::fault(self.request));
         }
-        if self.looked_at_room.elapsed() >= Duration::from_secs(1) {
+        if self.looked_at_room.elapsed() >= SECOND {
             self.looked_at_room = Instant::now();
             preflight::watch_room()?;
             if the_extension()? != self.extension {
                 return Err(extension_dropped());
             }
         }
+        if let Some(next) = &mut self.next_second
+            && let Some(late) = Instant::now().checked_duration_since(*next)
+        {
+            // Seconds in which nobody looked are left out.
+            *next += SECOND * (1 + late.as_secs() as u32);
+            let start = self.seen.measure_start_ns;
+            if !self.spec.options.sample_alternately
+                || is_sampled_alternately(clock::now_ns(), start)
+            {
+                self.seen.each_second(&mut self.checkpoints)?;
+            }
+        }
         Ok(())
+    }
+
+    /// The window has begun: from now on, [`Run::look_around`] looks in each second of it.
+    fn watch_seconds(&mut self) {
+        self.next_second = Some(Instant::now() + SECOND);
+    }
+
+    /// Reads what belongs to the end of the window.
+    fn end_window(&mut self) -> Result<(), Fault> {
+        self.next_second = None;
+        self.seen.at_end(&mut self.checkpoints)
     }
 
     /// The reason as it is stored: an interrupt of this process is what its sender meant.

@@ -1,9 +1,6 @@
 //! A run of the workload `fsync`: a file beside the WAL, and one test after the other on it.
 
-use std::{
-    sync::atomic::Ordering::{Acquire, Relaxed, Release},
-    time::{Duration, Instant},
-};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 use pgfsbench_core::{
     board::{ClientSlot, ClientState},
@@ -99,19 +96,15 @@ impl Run {
         self.seen.measure_start_ns = clock::now_ns();
         self.enter(Phase::Measure, tests.len() as u64);
         self.seen.at_start(&mut self.checkpoints)?;
-        let mut next_look = Instant::now() + Duration::from_secs(1);
+        self.watch_seconds();
         let mut measured = Vec::with_capacity(tests.len());
         for (index, test) in tests.iter().enumerate() {
-            if Instant::now() >= next_look {
-                next_look += Duration::from_secs(1);
-                self.seen.each_second(&mut self.checkpoints)?;
-            }
             let direct = test.method.syncs_each_write() && file.open(test.method)?.direct;
             measured.push(self.measure_test(index, *test, direct, each_ns)?);
             self.board.run.done.store(index as u64 + 1, Relaxed);
         }
         self.seen.measure_end_ns = Some(clock::now_ns());
-        self.seen.at_end(&mut self.checkpoints)?;
+        self.end_window()?;
         let run = &self.board.run;
         run.stop.store(1, Release);
         self.crew.wake();

@@ -124,11 +124,11 @@ impl Run {
         self.seen.measure_start_ns = clock::now_ns();
         self.enter(Phase::Measure, steps as u64);
         self.seen.at_start(&mut self.checkpoints)?;
+        self.watch_seconds();
         let mut made = Vec::with_capacity(scans.len());
         for scan in scans {
             made.push(self.scan(scan)?);
             self.board.run.done.fetch_add(1, Relaxed);
-            self.seen.each_second(&mut self.checkpoints)?;
         }
         let readings = if readers.is_empty() {
             Vec::new()
@@ -136,7 +136,7 @@ impl Run {
             self.read_files(&readers)?
         };
         self.seen.measure_end_ns = Some(clock::now_ns());
-        self.seen.at_end(&mut self.checkpoints)?;
+        self.end_window()?;
         self.end_statistics()?;
         Ok((made, readings))
     }
@@ -187,7 +187,6 @@ impl Run {
             for &readers in readers {
                 readings.push(self.read_once(readers, block_bytes, readings.len() as u32 + 1)?);
                 self.board.run.done.fetch_add(1, Relaxed);
-                self.seen.each_second(&mut self.checkpoints)?;
             }
         }
         self.dismiss_clients()?;

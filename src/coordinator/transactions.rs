@@ -2,12 +2,12 @@
 
 use std::{
     sync::atomic::Ordering::{Acquire, Relaxed, Release},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use pgfsbench_core::{
     balance::{self, Balances},
-    board::{ClientState, is_sampled_alternately},
+    board::ClientState,
     spec::{Bound, Stage},
 };
 use serde_json::Value;
@@ -138,20 +138,13 @@ impl Run {
             self.seen.surroundings.at_start();
         }
         self.alarm_ns = self.seen.measure_end_ns.unwrap_or(0);
-        let mut next_look = Instant::now() + Duration::from_secs(1);
+        self.watch_seconds();
         self.wait_until(|run| {
-            if Instant::now() >= next_look {
-                next_look += Duration::from_secs(1);
-                let alternately = run.spec.options.sample_alternately;
-                if !alternately || is_sampled_alternately(clock::now_ns(), start) {
-                    run.seen.each_second(&mut run.checkpoints)?;
-                }
-            }
             // Under a low rate the clients know before the end that nothing more is due.
             let over = clock::now_ns() >= run.seen.measure_end_ns.unwrap_or(0);
             Ok(run.crew.clients_are(ClientState::Done)? && over)
         })?;
-        self.seen.at_end(&mut self.checkpoints)?;
+        self.end_window()?;
         run.stop.store(1, Release);
         self.crew.wake();
         self.wait_until(|run| run.crew.sampler_is_done())?;
