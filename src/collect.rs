@@ -5,13 +5,7 @@ mod seen;
 
 use std::sync::atomic::Ordering::Acquire;
 
-use pgfsbench_core::{
-    balance::Balances,
-    board::ClientSlot,
-    finding::{self, Finding},
-    hist::Histogram,
-    stats,
-};
+use pgfsbench_core::{balance::Balances, board::ClientSlot, hist::Histogram, stats};
 use serde_json::{Value, json};
 
 use crate::{
@@ -21,7 +15,7 @@ use crate::{
     environment::{self, Environment},
     errors::Fault,
     judgement,
-    outcome::Row,
+    outcome::Outcome,
     pg::xact,
     store,
 };
@@ -87,13 +81,13 @@ impl Totals {
     }
 }
 
-/// Stores everything in one transaction, the row as `done`, and gives the narrow row.
+/// Stores everything in one transaction, the row as `done`, and gives how the run ended.
 pub fn store(
     run: &mut Run,
     slots: &[ClientSlot],
     balances: Option<&Balances>,
     phases: Value,
-) -> Result<Row, Fault> {
+) -> Result<Outcome, Fault> {
     let totals = Totals::of(slots);
     // The window goes on until its last transaction has ended, and is over when it is over, even if nothing was due.
     let end_ns = totals.finished_ns.max(run.seen.measure_end_ns.unwrap_or(0));
@@ -106,30 +100,19 @@ pub fn store(
     let latency = |p| ms(totals.latency.percentile(p));
     let commit = |p| ms(totals.commit.percentile(p));
     let max = |h: &Histogram| ms(h.max().map(|ns| ns as f64));
-    let row = Row {
-        run_id: run.run_id,
-        target: run.spec.target.clone(),
-        filesystem: run.seen.environment.filesystem.clone(),
-        workload: run.spec.workload.as_str().into(),
-        tps,
-        latency_p99_ms: latency(0.99),
-        latency_max_ms: max(&totals.latency),
-        commit_p99_ms: commit(0.99),
-        stall_seconds: stalls.as_ref().map(|stalls| stalls.stall_seconds as i32),
-        findings: String::new(),
-    };
     let mut columns = json!({
         "measured_ms": measured_ms,
         "transactions_total": totals.measured, "transactions_outside": totals.outside, "skipped": totals.skipped,
         "late": totals.late, "failed": totals.failed, "tps": tps,
         "latency_avg_ms": ms(totals.latency.mean_ns()), "latency_stddev_ms": ms(totals.latency.stddev_ns()),
         "latency_p50_ms": latency(0.5), "latency_p90_ms": latency(0.9), "latency_p95_ms": latency(0.95),
-        "latency_p99_ms": row.latency_p99_ms,
+        "latency_p99_ms": latency(0.99),
         "latency_p999_ms": latency(0.999).filter(|_| totals.measured >= P999_TRANSACTIONS),
-        "latency_max_ms": row.latency_max_ms,
-        "commit_avg_ms": ms(totals.commit.mean_ns()), "commit_p50_ms": commit(0.5), "commit_p99_ms": row.commit_p99_ms,
+        "latency_max_ms": max(&totals.latency),
+        "commit_avg_ms": ms(totals.commit.mean_ns()), "commit_p50_ms": commit(0.5), "commit_p99_ms": commit(0.99),
         "commit_max_ms": max(&totals.commit),
-        "stall_seconds": row.stall_seconds, "zero_seconds": stalls.map(|stalls| stalls.zero_seconds),
+        "stall_seconds": stalls.as_ref().map(|stalls| stalls.stall_seconds),
+        "zero_seconds": stalls.map(|stalls| stalls.zero_seconds),
         "balances": balances,
     });
     let window = cost::Window {
@@ -145,7 +128,7 @@ pub fn store(
     if let (Value::Object(columns), Value::Object(cost)) = (&mut columns, cost) {
         columns.extend(cost);
     }
-    finish(run, row, columns, phases, || {
+    finish(run, columns, phases, || {
         let id = run.run_id;
         store::insert_samples(id, &run.samples)?;
         store::insert_waits(id, &run.samples)?;
@@ -161,15 +144,14 @@ pub fn store(
 }
 
 /// Stores the result of a run of whatever workload, as `done`, in one transaction: the columns that its workload has
-/// found (an object), those that every run has, the rows of `measured`, the environment and the findings. Gives the narrow
-/// row, with the findings in words.
+/// found (an object), those that every run has, the rows of `measured`, the environment and the findings. Gives how the run
+/// ended, as it is stored.
 pub fn finish(
     run: &Run,
-    row: Row,
     columns: Value,
     phases: Value,
     measured: impl FnOnce() -> Result<(), Fault>,
-) -> Result<Row, Fault> {
+) -> Result<Outcome, Fault> {
     let mut columns = columns;
     columns["status"] = json!("done");
     columns["used"] = json!(run.spec);
@@ -205,7 +187,7 @@ pub fn finish(
     columns["clock_read_ns"] = json!(run.seen.clock_read_ns);
     columns["facts"] = facts(run);
     let environment = finished_environment(run);
-    let findings = xact::transaction(|| {
+    xact::transaction(|| {
         let id = run.run_id;
         store::update_run(id, &columns)?;
         store::set_times(id, run.seen.measured_from)?;
@@ -219,29 +201,12 @@ pub fn finish(
         store::insert_rows_of(id, "statement", &run.statements.rows)?;
         measured()?;
         judgement::store(id)
-    })?;
-    Ok(Row {
-        findings: findings_text(&findings),
-        ..row
     })
 }
 
 /// As PostgreSQL writes it.
 fn lsn(position: u64) -> String {
     format!("{:X}/{:X}", position >> 32, position as u32)
-}
-
-/// Number of findings and the worst, in words, as `store::outcome_of` has it.
-fn findings_text(findings: &[Finding]) -> String {
-    match finding::worst(findings) {
-        None => "none".into(),
-        Some(worst) => format!(
-            "{} ({}: {})",
-            findings.len(),
-            worst.severity.as_str(),
-            worst.code
-        ),
-    }
 }
 
 /// Transactions per second of each second, without a last one that is shorter than half a second.
@@ -254,7 +219,7 @@ fn full_seconds(run: &Run) -> Vec<f64> {
 }
 
 /// The environment, with what is known of it at the end.
-pub fn finished_environment(run: &Run) -> Environment {
+fn finished_environment(run: &Run) -> Environment {
     let promises = run.seen.promises.as_ref();
     Environment {
         durability: promises.map(|promises| promises.in_words(&run.spec)),

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::{
     errors::{Fault, sqlstate},
+    outcome::Outcome,
     pg::sql,
     store,
 };
@@ -109,10 +110,10 @@ pub fn judge(run_id: i64) -> Result<Option<Vec<Finding>>, Fault> {
 }
 
 /// Judges a run by what is stored of it by now, and stores what is found in the place of what was found before; and what
-/// tells its configuration from others.
-pub fn store(run_id: i64) -> Result<Vec<Finding>, Fault> {
+/// tells its configuration from others. Gives how the run ended, which is complete then.
+pub fn store(run_id: i64) -> Result<Outcome, Fault> {
     store::set_configuration_fingerprint(run_id)?;
     let findings = judge(run_id)?.unwrap_or_default();
     store::replace_findings(run_id, &findings)?;
-    Ok(findings)
+    store::outcome_of(run_id)?.ok_or_else(|| Fault::new(sqlstate::INTERNAL, "the run has no row"))
 }

@@ -87,12 +87,5 @@ pub fn is_of_the_moment(code: &str) -> bool {
     code == NOT_RELEASED
 }
 
-/// The worst of some findings, of equals the first by code. None when there are none.
-pub fn worst(findings: &[Finding]) -> Option<&Finding> {
-    findings
-        .iter()
-        .max_by_key(|finding| (finding.severity, std::cmp::Reverse(&finding.code)))
-}
-
 #[cfg(test)]
 mod tests;

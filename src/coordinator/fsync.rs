@@ -16,7 +16,7 @@ use crate::{
     clock, collect,
     errors::{Fault, sqlstate},
     journal::{self, Entry},
-    outcome::{Outcome, Row},
+    outcome::Outcome,
     pg::{session, shmem, sql, xact},
     store,
     wal_file::WalFile,
@@ -45,8 +45,7 @@ impl Run {
         let measured = self.measure_syncs(&file)?;
         self.enter(Phase::Collect, 0);
         let phases = self.phase_times();
-        let row = self.store_syncs(&measured, phases)?;
-        Ok(Outcome::Done(row))
+        self.store_syncs(&measured, phases)
     }
 
     fn make_wal_file(&mut self) -> Result<WalFile, Fault> {
@@ -157,7 +156,7 @@ impl Run {
         })
     }
 
-    fn store_syncs(&mut self, measured: &[Measured], phases: Value) -> Result<Row, Fault> {
+    fn store_syncs(&mut self, measured: &[Measured], phases: Value) -> Result<Outcome, Fault> {
         self.seen.of_syncs();
         self.close_checkpoints(self.seen.measure_end_ns.unwrap_or(0));
         let server_uses =
@@ -169,27 +168,17 @@ impl Run {
             .filter(|m| Some(m.test.method) == server_uses && m.test.writes == 1)
             .min_by_key(|m| m.test.writers);
         let of_main = |f: fn(&Measured) -> Option<f64>| main.and_then(f);
-        let row = Row {
-            run_id: self.run_id,
-            target: self.spec.target.clone(),
-            filesystem: self.seen.environment.filesystem.clone(),
-            workload: self.spec.workload.as_str().into(),
-            tps: of_main(|m| m.per_second),
-            latency_p99_ms: of_main(|m| m.percentile(0.99)),
-            latency_max_ms: of_main(Measured::max),
-            ..Row::default()
-        };
         let measured_ms = clock::ms(
             self.seen.measure_start_ns,
             self.seen.measure_end_ns.unwrap_or(0),
         );
         let columns = json!({
-            "measured_ms": measured_ms, "tps": row.tps,
+            "measured_ms": measured_ms, "tps": of_main(|m| m.per_second),
             "latency_avg_ms": of_main(|m| m.syncs.mean_ns().map(|ns| ns / 1e6)),
             "latency_stddev_ms": of_main(|m| m.syncs.stddev_ns().map(|ns| ns / 1e6)),
             "latency_p50_ms": of_main(|m| m.percentile(0.5)), "latency_p90_ms": of_main(|m| m.percentile(0.9)),
-            "latency_p95_ms": of_main(|m| m.percentile(0.95)), "latency_p99_ms": row.latency_p99_ms,
-            "latency_p999_ms": of_main(Measured::p999), "latency_max_ms": row.latency_max_ms,
+            "latency_p95_ms": of_main(|m| m.percentile(0.95)), "latency_p99_ms": of_main(|m| m.percentile(0.99)),
+            "latency_p999_ms": of_main(Measured::p999), "latency_max_ms": of_main(Measured::max),
         });
         let id = self.run_id;
         let rows: Vec<Value> = measured
@@ -197,7 +186,7 @@ impl Run {
             .enumerate()
             .map(|(position, m)| m.to_row(id, position))
             .collect();
-        collect::finish(self, row, columns, phases, || {
+        collect::finish(self, columns, phases, || {
             store::insert_rows("fsync", &rows)?;
             main.map_or(Ok(()), |m| {
                 store::insert_histogram(id, self.spec.workload.as_str(), &m.syncs)

@@ -20,7 +20,7 @@ use crate::{
     board::Phase,
     clock, collect,
     errors::{Fault, sqlstate},
-    outcome::{Outcome, Row},
+    outcome::Outcome,
     pg::{process, scan::waits, shmem},
     scanner::{self, Report, cache::State},
     store,
@@ -70,8 +70,7 @@ impl Run {
         self.enter(Phase::Collect, 0);
         self.seen.load_ms = self.load_ms();
         let phases = self.phase_times();
-        let row = self.store_scans(&made, &readings, phases)?;
-        Ok(Outcome::Done(row))
+        self.store_scans(&made, &readings, phases)
     }
 
     /// One loader creates and fills the table in one transaction, which need not log it where wal_level is minimal. Several
@@ -232,20 +231,13 @@ impl Run {
         made: &[Made],
         readings: &[Reading],
         phases: Value,
-    ) -> Result<Row, Fault> {
+    ) -> Result<Outcome, Fault> {
         let run_id = self.run_id;
         self.close_checkpoints(self.seen.measure_end_ns.unwrap_or(0));
         let measured_ms = clock::ms(
             self.seen.measure_start_ns,
             self.seen.measure_end_ns.unwrap_or(0),
         );
-        let row = Row {
-            run_id,
-            target: self.spec.target.clone(),
-            filesystem: collect::finished_environment(self).filesystem,
-            workload: self.spec.workload.as_str().into(),
-            ..Row::default()
-        };
         let leads = self.spec.options.leader != Some(false);
         let mut scans: Vec<Value> = made
             .iter()
@@ -259,16 +251,10 @@ impl Run {
                 .for_each(|scan| scan["page_cache_bytes"] = Value::Null);
         }
         let readings: Vec<Value> = readings.iter().map(|r| r.to_row(run_id)).collect();
-        collect::finish(
-            self,
-            row,
-            json!({"measured_ms": measured_ms}),
-            phases,
-            || {
-                store::insert_rows("scan", &scans)?;
-                store::insert_rows("scan_read", &readings)
-            },
-        )
+        collect::finish(self, json!({"measured_ms": measured_ms}), phases, || {
+            store::insert_rows("scan", &scans)?;
+            store::insert_rows("scan_read", &readings)
+        })
     }
 }
 
