@@ -28,16 +28,41 @@ const CLUSTER_BYTES: u64 = 64 << 20;
 /// What the server says of itself; see [`server_state`].
 #[derive(Clone, Debug, Deserialize)]
 pub struct ServerState {
-    archive_mode: String,
-    synchronous_standby_names: String,
-    walsenders: i64,
-    slots: i64,
-    oldest_database: String,
-    oldest_age: i64,
-    freeze_max_age: i64,
-    max_wal_bytes: u64,
+    /// The setting.
+    pub archive_mode: String,
+    /// The setting.
+    pub synchronous_standby_names: String,
+    /// WAL senders that are at work.
+    pub walsenders: u64,
+    /// Replication slots.
+    pub slots: u64,
+    /// The database with the oldest transaction ids.
+    pub oldest_database: String,
+    /// Their age.
+    pub oldest_age: i64,
+    /// autovacuum_freeze_max_age.
+    pub freeze_max_age: i64,
+    /// max_wal_size.
+    pub max_wal_bytes: u64,
     wal_segment_bytes: u64,
     wal_level: String,
+}
+
+impl ServerState {
+    /// Whether its WAL goes to an archive.
+    pub fn is_archiving(&self) -> bool {
+        self.archive_mode != "off"
+    }
+
+    /// Whether commits wait for standbys.
+    pub fn is_synchronous(&self) -> bool {
+        !self.synchronous_standby_names.is_empty()
+    }
+
+    /// Whether its WAL is sent to somebody, or kept for somebody.
+    pub fn is_replicated(&self) -> bool {
+        self.walsenders > 0 || self.slots > 0
+    }
 }
 
 /// Asks the server. In a transaction, with the owner's rights.
@@ -115,7 +140,7 @@ fn check_neighbours(state: &ServerState) -> Result<(), Fault> {
             .detail(detail)
             .hint("Use a server of its own for benchmarks, or override this with force => true."))
     };
-    if state.archive_mode != "off" {
+    if state.is_archiving() {
         return refusal(
             "cannot run a benchmark while WAL is archived",
             format!(
@@ -124,7 +149,7 @@ fn check_neighbours(state: &ServerState) -> Result<(), Fault> {
             ),
         );
     }
-    if !state.synchronous_standby_names.is_empty() {
+    if state.is_synchronous() {
         return refusal(
             "cannot run a benchmark under synchronous replication",
             format!(
@@ -133,13 +158,13 @@ fn check_neighbours(state: &ServerState) -> Result<(), Fault> {
             ),
         );
     }
-    if state.walsenders > 0 || state.slots > 0 {
+    if state.is_replicated() {
         return refusal(
             "cannot run a benchmark while this server is replicated",
             format!(
                 "There are {} and {}: benchmark WAL would be sent to them, or kept for them.",
-                format_count(state.walsenders as u64, "WAL sender"),
-                format_count(state.slots as u64, "replication slot")
+                format_count(state.walsenders, "WAL sender"),
+                format_count(state.slots, "replication slot")
             ),
         );
     }

@@ -28,6 +28,9 @@ const KTHREADD: (i32, &str) = (2, "kthreadd");
 /// The kernel's thread that writes the tables of a new ext4.
 const LAZY_INIT: &str = "ext4lazyinit";
 
+/// Transactions that hold back vacuum by at least this many ids are old.
+pub const OLD_XMIN_AGE: i64 = 10_000;
+
 /// As much is always being written by somebody.
 const QUIET_BYTES: u64 = 1 << 20;
 
@@ -67,12 +70,47 @@ pub fn tables() -> Result<String, Fault> {
     Ok(text.unwrap_or_default())
 }
 
+/// What the processors have done so far.
+#[derive(Clone, Copy)]
+struct Processors {
+    times: Option<CpuTimes>,
+    /// Ticks in this server's processes and the kernel's threads. None where the latter are not seen: what they do for the run
+    /// would be somebody else's.
+    known: Option<u64>,
+}
+
+impl Processors {
+    fn of(processes: &[(i32, Member)]) -> Self {
+        let text = fs::read_to_string(proc::STAT).ok();
+        Self {
+            times: text.and_then(|text| parse_cpu_times(&text)),
+            known: sees_kernel(processes).then(|| known_ticks(processes)),
+        }
+    }
+
+    fn since(&self, before: &Self) -> Option<Load> {
+        let (times, times_before) = (self.times?, before.times?);
+        let ((busy, all), (busy_before, all_before)) =
+            (times.busy_and_all(), times_before.busy_and_all());
+        let all = all.checked_sub(all_before).filter(|&all| all > 0)?;
+        let busy = busy.saturating_sub(busy_before);
+        let known = self.known.zip(before.known);
+        let known = known.map(|(now, before)| now.saturating_sub(before));
+        let share = |ticks: u64| ticks as f64 / all as f64;
+        Some(Load {
+            all,
+            busy: share(busy),
+            others: known.map(|known| share(busy.saturating_sub(known))),
+            steal: times.since(&times_before)?.steal / 100.0,
+        })
+    }
+}
+
 /// The machine at one moment.
 struct Machine {
     mhz: Option<f64>,
     throttled: Option<u64>,
-    busy_ticks: Option<(u64, u64)>,
-    known_ticks: Option<u64>,
+    processors: Processors,
     sampler_ticks: Option<u64>,
     has_lazy_init: Option<bool>,
     free_bytes: Option<u64>,
@@ -83,19 +121,14 @@ impl Machine {
     fn look() -> Self {
         let seen = sys::machine(&ThisMachine);
         let processes = processes();
-        let sees_kernel = processes
-            .iter()
-            .any(|(pid, member)| (*pid, member.name.as_str()) == KTHREADD);
         let data = environment::data_location();
         let layers = environment::Device::of(data.as_ref(), None).layers;
         Self {
             mhz: seen.mhz_max,
             throttled: seen.throttled,
-            busy_ticks: cpu_times().map(|times| times.busy_and_all()),
-            // Without the kernel's threads, their work for the run would be somebody else's.
-            known_ticks: sees_kernel.then(|| known_ticks(&processes)),
+            processors: Processors::of(&processes),
             sampler_ticks: sampler_ticks(&processes),
-            has_lazy_init: sees_kernel
+            has_lazy_init: sees_kernel(&processes)
                 .then(|| processes.iter().any(|(_, member)| member.name == LAZY_INIT)),
             free_bytes: data
                 .as_ref()
@@ -109,6 +142,8 @@ impl Machine {
 
 /// What the machine does in some time: shares of all processors, 0 to 1.
 pub struct Load {
+    /// Ticks of all processors.
+    all: u64,
     /// In programs.
     pub busy: f64,
     /// In programs that are none of this server; None where that cannot be told.
@@ -119,33 +154,19 @@ pub struct Load {
 
 /// Looks at the machine for that long.
 pub fn load(time: Duration) -> Option<Load> {
-    let known = || {
-        let processes = processes();
-        let mut all = processes.iter();
-        all.any(|(pid, member)| (*pid, member.name.as_str()) == KTHREADD)
-            .then(|| known_ticks(&processes))
-    };
-    let (before, known_before) = (cpu_times()?, known());
+    let before = Processors::of(&processes());
     let until = Instant::now() + time;
     while let Some(left) = until.checked_duration_since(Instant::now()) {
         process::wait(left);
     }
-    let (after, known_after) = (cpu_times()?, known());
-    let steal = after.since(&before)?.steal / 100.0;
-    let ((busy_before, all_before), (busy, all)) = (before.busy_and_all(), after.busy_and_all());
-    let all = all.checked_sub(all_before).filter(|&all| all > 0)? as f64;
-    let busy = busy.saturating_sub(busy_before);
-    let known = known_after.zip(known_before);
-    let known = known.map(|(after, before)| after.saturating_sub(before));
-    Some(Load {
-        busy: busy as f64 / all,
-        others: known.map(|known| busy.saturating_sub(known) as f64 / all),
-        steal,
-    })
+    Processors::of(&processes()).since(&before)
 }
 
-fn cpu_times() -> Option<CpuTimes> {
-    parse_cpu_times(&fs::read_to_string(proc::STAT).ok()?)
+/// Whether the kernel's threads are seen: not from within many containers.
+fn sees_kernel(processes: &[(i32, Member)]) -> bool {
+    processes
+        .iter()
+        .any(|(pid, member)| (*pid, member.name.as_str()) == KTHREADD)
 }
 
 fn processes() -> Vec<(i32, Member)> {
@@ -298,19 +319,10 @@ impl Surroundings {
         let Some((start, Some(end))) = &self.machine else {
             return MachineFacts::default();
         };
-        let window = start
-            .busy_ticks
-            .zip(end.busy_ticks)
-            .map(|(start, end)| (end.0.saturating_sub(start.0), end.1.saturating_sub(start.1)));
-        let window = window.filter(|(_, all)| *all > 0);
-        let passed =
-            |ticks: fn(&Machine) -> Option<u64>| Some(ticks(end)?.saturating_sub(ticks(start)?));
+        let load = end.processors.since(&start.processors);
+        let sampler = end.sampler_ticks.zip(start.sampler_ticks);
+        let sampler = sampler.map(|(end, start)| end.saturating_sub(start) as f64);
         let page = rustix::param::page_size() as u64;
-        let others = || {
-            let (busy, all) = window?;
-            Some(busy.saturating_sub(passed(|m| m.known_ticks)?) as f64 / all as f64)
-        };
-        let sampler = || Some(passed(|m| m.sampler_ticks)? as f64 / window?.1 as f64);
         MachineFacts {
             mhz: start.mhz,
             mhz_at_end: end.mhz,
@@ -318,8 +330,10 @@ impl Surroundings {
                 .throttled
                 .zip(start.throttled)
                 .map(|(end, start)| end.saturating_sub(start)),
-            cpu_others: others(),
-            cpu_sampler: sampler(),
+            cpu_others: load.as_ref().and_then(|load| load.others),
+            cpu_sampler: sampler
+                .zip(load)
+                .map(|(sampler, load)| sampler / load.all as f64),
             dirty_peak_bytes: self.dirty.map(|dirty| dirty.pages * page),
             dirty_peak_limit_bytes: self.dirty.map(|dirty| dirty.limit * page),
             ..MachineFacts::default()

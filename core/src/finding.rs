@@ -15,6 +15,7 @@ pub use facts::{
     CheckpointFacts, CrashFacts, FlushFacts, MachineFacts, Place, RunFacts, ScanFacts, ServerFacts,
     Statements, StorageFacts, WaitFacts, XminHolder, XminHolderKind,
 };
+pub use rules::{NEIGHBOURS, STEAL};
 pub use storage::{NOT_RELEASED, not_released};
 
 /// How much a finding says against a run; ordered.

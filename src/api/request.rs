@@ -48,6 +48,41 @@ fn number(setting: &str) -> Result<i64, Fault> {
     Ok(text.and_then(|text| text.parse().ok()).unwrap_or(0))
 }
 
+/// What is none of the server's own processes is a background worker.
+const OWN_PROCESSES: [&str; 14] = [
+    "client backend",
+    "autovacuum launcher",
+    "autovacuum worker",
+    "background writer",
+    "checkpointer",
+    "walwriter",
+    "archiver",
+    "startup",
+    "walreceiver",
+    "walsender",
+    "walsummarizer",
+    "logger",
+    "slotsync worker",
+    "io worker",
+];
+/// The processes of a run.
+const OF_A_RUN: [&str; 4] = [
+    "fsbench coordinator",
+    "fsbench sampler",
+    "fsbench client",
+    "fsbench worker",
+];
+
+/// How many background workers there are, without those of some types. With the owner's rights.
+pub fn background_workers(without: &[&str]) -> Result<i64, Fault> {
+    let others = [&OWN_PROCESSES, without].concat();
+    let count = sql::read(
+        "SELECT count(*) FROM pg_catalog.pg_stat_activity WHERE backend_type <> ALL (string_to_array($1, ','))",
+        &[Some(&others.join(","))],
+    )?;
+    Ok(count.and_then(|text| text.parse().ok()).unwrap_or(0))
+}
+
 /// What is known of the server, for the choice of what was not given. With the owner's rights.
 fn facts(target: Option<&str>) -> Result<Facts, Fault> {
     let (cpu, memory) = environment::machine();
@@ -58,16 +93,9 @@ fn facts(target: Option<&str>) -> Result<Facts, Fault> {
     };
     let far = kind == Some(target::Kind::Connection);
     let slots = max_worker_processes()?;
-    // Background workers are what is none of the server's own processes. Those of another run have ended, or are just about
-    // to, when this one launches its own: there is one run at a time, and a slot that is still taken is waited for.
-    let used = sql::read(
-        "SELECT count(*) FROM pg_catalog.pg_stat_activity WHERE backend_type NOT IN ('client backend', \
-           'autovacuum launcher', 'autovacuum worker', 'background writer', 'checkpointer', 'walwriter', 'archiver', \
-           'startup', 'walreceiver', 'walsender', 'walsummarizer', 'logger', 'slotsync worker', 'io worker', \
-           'fsbench coordinator', 'fsbench sampler', 'fsbench client', 'fsbench worker')",
-        &[],
-    )?;
-    let used: i64 = used.and_then(|text| text.parse().ok()).unwrap_or(0);
+    // Those of another run have ended, or are just about to, when this one launches its own: there is one run at a time, and
+    // a slot that is still taken is waited for.
+    let used = background_workers(&OF_A_RUN)?;
     let buffers = sql::read(
         "SELECT pg_catalog.pg_size_bytes(current_setting('shared_buffers'))",
         &[],

@@ -17,12 +17,9 @@ use crate::{
     errors::{Fault, sqlstate},
     journal::Entry,
     pg::{sql, xact},
-    surroundings::{self, Surroundings},
+    surroundings::{self, OLD_XMIN_AGE, Surroundings},
     workload::maintenance::Step,
 };
-
-/// Transactions that hold the xmin back at least this many ids are old.
-const OLD_XMIN_AGE: i64 = 10_000;
 
 /// Facts that can only be seen while the run is on.
 #[derive(Default)]
@@ -198,7 +195,7 @@ impl Seen {
                    FROM pg_stat_replication WHERE backend_xmin IS NOT NULL \
                  UNION ALL SELECT 'slot', slot_name, age(xmin) FROM pg_replication_slots WHERE xmin IS NOT NULL \
                  UNION ALL SELECT 'prepared_transaction', gid, age(transaction) FROM pg_prepared_xacts) h \
-                 WHERE age > $1::bigint",
+                 WHERE age >= $1::bigint",
                 &[
                     Some(&OLD_XMIN_AGE.to_string()),
                     Some(&work_database.to_string()),

@@ -8,6 +8,8 @@ mod server;
 mod settings;
 mod window;
 
+pub use machine::{NEIGHBOURS, STEAL};
+
 use super::{Finding, RunFacts, Severity, crash, scan, storage};
 use crate::{spec::Workload, units::format_share as percent};
 

@@ -3,6 +3,7 @@
 use std::{fs, time::Duration};
 
 use pgfsbench_core::{
+    finding::{NEIGHBOURS, STEAL},
     proc::has_barriers_off,
     sys::{self, LayerKind},
     units::format_share,
@@ -16,10 +17,6 @@ use crate::{
 
 /// How long it is looked at.
 const LOOK: Duration = Duration::from_secs(1);
-/// Share of the processors that others may use, as in the finding noisy_neighbour.
-const NOISY: f64 = 0.10;
-/// Share of the time that a host may take away, as in the finding steal.
-const STEAL: f64 = 0.02;
 /// Where the kernel tells of pressure.
 const PRESSURE: &str = "/proc/pressure/io";
 
@@ -46,7 +43,7 @@ fn load(report: &mut Report) {
             let noise = load.others.unwrap_or(load.busy);
             report.say(
                 "load",
-                if noise > NOISY { WARNING } else { OK },
+                if noise > NEIGHBOURS { WARNING } else { OK },
                 format!(
                     "for a second the processors were busy in {} of the time{}",
                     format_share(load.busy),

@@ -2,7 +2,7 @@
 
 /// A line of the report.
 pub struct Line {
-    /// server, helper, or filesystem.
+    /// server, machine, helper, or filesystem.
     pub subject: &'static str,
     /// What was looked at.
     pub item: String,

@@ -4,29 +4,23 @@ use pgfsbench_core::units::{format_bytes, format_count};
 use serde::Deserialize;
 
 use super::{
-    super::{guard, install},
+    super::{guard, install, request},
     report::{INFO, Line, MISSING, OK, Report, WARNING},
 };
 use crate::{
     environment::{self, Location},
     errors::{Fault, sqlstate},
     pg::{shmem, sql},
-    settings,
+    preflight::{self, ServerState},
+    settings, statements,
+    surroundings::OLD_XMIN_AGE,
 };
 
-/// What the server says of itself.
+/// What the server says of itself, beside what decides whether a run is refused.
 #[derive(Deserialize)]
 struct Server {
     version: String,
     workers: i64,
-    used: i64,
-    archive_mode: String,
-    synchronous_standby_names: String,
-    walsenders: u64,
-    slots: u64,
-    oldest_database: String,
-    oldest_age: i64,
-    freeze_max_age: i64,
     shared_buffers_bytes: u64,
     fsync: String,
     full_page_writes: String,
@@ -37,8 +31,6 @@ struct Server {
     autovacuum: bool,
     checkpoint_timeout: String,
     max_wal_size: String,
-    max_wal_bytes: u64,
-    statements: bool,
     statements_available: bool,
     old_xmin: Option<i64>,
 }
@@ -46,15 +38,6 @@ struct Server {
 const SERVER: &str = "SELECT jsonb_build_object( \
       'version', current_setting('server_version'), \
       'workers', current_setting('max_worker_processes')::bigint, \
-      'used', (SELECT count(*) FROM pg_stat_activity WHERE backend_type NOT IN ('client backend', \
-         'autovacuum launcher', 'autovacuum worker', 'background writer', 'checkpointer', 'walwriter', 'archiver', \
-         'startup', 'walreceiver', 'walsender', 'walsummarizer', 'logger', 'slotsync worker', 'io worker')), \
-      'archive_mode', current_setting('archive_mode'), \
-      'synchronous_standby_names', current_setting('synchronous_standby_names'), \
-      'walsenders', (SELECT count(*) FROM pg_stat_replication), \
-      'slots', (SELECT count(*) FROM pg_replication_slots), \
-      'oldest_database', d.datname, 'oldest_age', age(d.datfrozenxid), \
-      'freeze_max_age', current_setting('autovacuum_freeze_max_age')::bigint, \
       'shared_buffers_bytes', pg_size_bytes(current_setting('shared_buffers')), \
       'fsync', current_setting('fsync'), 'full_page_writes', current_setting('full_page_writes'), \
       'synchronous_commit', current_setting('synchronous_commit'), \
@@ -62,19 +45,17 @@ const SERVER: &str = "SELECT jsonb_build_object( \
       'track_wal_io_timing', current_setting('track_wal_io_timing'), \
       'log_checkpoints', current_setting('log_checkpoints')::bool, 'autovacuum', current_setting('autovacuum')::bool, \
       'checkpoint_timeout', current_setting('checkpoint_timeout'), 'max_wal_size', current_setting('max_wal_size'), \
-      'max_wal_bytes', (SELECT setting::bigint * 1048576 FROM pg_settings WHERE name = 'max_wal_size'), \
-      'statements', current_setting('shared_preload_libraries') LIKE '%pg_stat_statements%', \
       'statements_available', EXISTS (SELECT FROM pg_available_extensions WHERE name = 'pg_stat_statements'), \
       'old_xmin', (SELECT max(age) FROM (SELECT age(backend_xid) FROM pg_stat_activity WHERE backend_xid IS NOT NULL \
          UNION ALL SELECT age(xmin) FROM pg_replication_slots WHERE xmin IS NOT NULL \
-         UNION ALL SELECT age(transaction) FROM pg_prepared_xacts) h (age))) \
-    FROM pg_database d WHERE datallowconn ORDER BY age(d.datfrozenxid) DESC LIMIT 1";
+         UNION ALL SELECT age(transaction) FROM pg_prepared_xacts) h (age)))";
 
 /// The lines about the server.
 pub fn look(extension: &str) -> Result<Vec<Line>, Fault> {
     let text = sql::read(SERVER, &[])?.unwrap_or_default();
     let server: Server = serde_json::from_str(&text)
         .map_err(|e| Fault::new(sqlstate::INTERNAL, format!("unreadable server: {e}")))?;
+    let state = preflight::server_state()?;
     let mut report = Report::new("server");
     report.add("version", OK, format!("PostgreSQL {}", server.version));
     let same = extension == guard::VERSION;
@@ -99,7 +80,7 @@ pub fn look(extension: &str) -> Result<Vec<Line>, Fault> {
             )),
         ),
     }
-    let free = (server.workers - server.used).max(0);
+    let free = (server.workers - request::background_workers(&[])?).max(0);
     report.say(
         "worker slots",
         if server.workers < install::FEW_SLOTS {
@@ -116,15 +97,15 @@ pub fn look(extension: &str) -> Result<Vec<Line>, Fault> {
             install::ENOUGH_SLOTS
         )),
     );
-    neighbours(&mut report, &server);
+    neighbours(&mut report, &state);
     promises(&mut report, &server);
-    watched(&mut report, &server);
+    watched(&mut report, &server, &state, statements::is_loaded()?);
     room(&mut report);
     Ok(report.lines)
 }
 
 /// What would make runs on the target default be refused.
-fn neighbours(report: &mut Report, server: &Server) {
+fn neighbours(report: &mut Report, state: &ServerState) {
     let refused = "Use a server of its own, other targets than default, or force => true.";
     let mut warn = |item: &str, is_quiet: bool, quiet: &str, detail: String| {
         let (state, detail) = match is_quiet {
@@ -138,31 +119,31 @@ fn neighbours(report: &mut Report, server: &Server) {
     };
     warn(
         "archiving",
-        server.archive_mode == "off",
+        !state.is_archiving(),
         "WAL is not archived",
-        format!("archive_mode is \"{}\"", server.archive_mode),
+        format!("archive_mode is \"{}\"", state.archive_mode),
     );
     warn(
         "replication",
-        server.walsenders + server.slots == 0 && server.synchronous_standby_names.is_empty(),
+        !state.is_replicated() && !state.is_synchronous(),
         "there are no standbys and no slots",
         format!(
             "there are {} and {}; synchronous_standby_names is \"{}\"",
-            format_count(server.walsenders, "WAL sender"),
-            format_count(server.slots, "replication slot"),
-            server.synchronous_standby_names
+            format_count(state.walsenders, "WAL sender"),
+            format_count(state.slots, "replication slot"),
+            state.synchronous_standby_names
         ),
     );
     warn(
         "transaction ids",
-        server.oldest_age < server.freeze_max_age / 2,
+        state.oldest_age < state.freeze_max_age / 2,
         &format!(
             "database \"{}\" has an age of {} of {}",
-            server.oldest_database, server.oldest_age, server.freeze_max_age
+            state.oldest_database, state.oldest_age, state.freeze_max_age
         ),
         format!(
             "database \"{}\" has an age of {}, and is frozen at {}: long",
-            server.oldest_database, server.oldest_age, server.freeze_max_age
+            state.oldest_database, state.oldest_age, state.freeze_max_age
         ),
     );
 }
@@ -231,11 +212,9 @@ fn promises(report: &mut Report, server: &Server) {
 
 /// A window holds at least three checkpoints, and they should be timed: WAL of a fast run forces them from here on.
 const FEW_WAL_BYTES: u64 = 4 << 30;
-/// As in the finding old_xmin.
-const OLD_XMIN: i64 = 10_000;
 
 /// What a run shows of its checkpoints, dead rows and statements.
-fn watched(report: &mut Report, server: &Server) {
+fn watched(report: &mut Report, server: &Server, state: &ServerState, has_statements: bool) {
     let set = |name: &str, value: &str| {
         Some(format!(
             "Run ALTER SYSTEM SET {name} = {value}; SELECT pg_reload_conf();"
@@ -260,7 +239,7 @@ fn watched(report: &mut Report, server: &Server) {
         },
         set("autovacuum", "on"),
     );
-    let few = server.max_wal_bytes < FEW_WAL_BYTES;
+    let few = state.max_wal_bytes < FEW_WAL_BYTES;
     report.say(
         "checkpoints",
         if few { INFO } else { OK },
@@ -276,7 +255,7 @@ fn watched(report: &mut Report, server: &Server) {
         ),
         set("max_wal_size", "'16GB'"),
     );
-    let old = server.old_xmin.filter(|&age| age > OLD_XMIN);
+    let old = server.old_xmin.filter(|&age| age >= OLD_XMIN_AGE);
     report.say(
         "old transactions",
         if old.is_some() { WARNING } else { OK },
@@ -288,8 +267,8 @@ fn watched(report: &mut Report, server: &Server) {
     );
     report.say(
         "pg_stat_statements",
-        if server.statements { OK } else { INFO },
-        match (server.statements, server.statements_available) {
+        if has_statements { OK } else { INFO },
+        match (has_statements, server.statements_available) {
             (true, _) => "it is loaded",
             (false, true) => "it is not loaded: statements of a workload are not told apart",
             (false, false) => "it is not installed: statements of a workload are not told apart",
