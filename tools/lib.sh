@@ -104,6 +104,8 @@ build_environment() {
     find_rust || die "there is no cargo $rust_needed or newer" "Run tools/setup."
     find_pg_config
     mkdir -p "$target/pgrx"
+    # Nothing of it is read, but where it is missing, cargo has pgrx make its bindings anew with every build.
+    [ -e "$target/pgrx/config.toml" ] || touch -d 2000-01-01 "$target/pgrx/config.toml"
     export PGRX_HOME=$target/pgrx PGRX_PG_CONFIG_PATH=$pg_config
 }
 
