@@ -134,8 +134,7 @@ pub fn store(
         store::insert_waits(id, &run.samples)?;
         store::insert_histogram(id, run.spec.workload.as_str(), &totals.latency)?;
         store::insert_histogram(id, "commit", &totals.commit)?;
-        let steps = run.seen.maintenance.iter().map(|step| step.to_row(id));
-        store::insert_rows("maintenance", &steps.collect::<Vec<_>>())?;
+        store::insert_rows(id, "maintenance", &run.seen.maintenance)?;
         if run.spec.rate.is_some() {
             store::insert_histogram(id, "service", &totals.service)?;
         }
@@ -191,14 +190,14 @@ pub fn finish(
         let id = run.run_id;
         store::update_run(id, &columns)?;
         store::set_times(id, run.seen.measured_from)?;
-        store::insert_environment(id, &environment)?;
+        store::insert_rows(id, "environment", &[environment])?;
         if let Some(outcome) = checkpoints {
             store::insert_checkpoints(id, &outcome.of_window.rows)?;
         }
         if let Some(difference) = difference {
-            store::insert_rows_of(id, "statistic", &difference.rows)?;
+            store::insert_rows(id, "statistic", &difference.rows)?;
         }
-        store::insert_rows_of(id, "statement", &run.statements.rows)?;
+        store::insert_rows(id, "statement", &run.statements.rows)?;
         measured()?;
         judgement::store(id)
     })

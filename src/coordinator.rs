@@ -480,7 +480,7 @@ impl Run {
             if what_is_left != Left::Nothing {
                 let left = finding::not_released(&self.spec.target);
                 janitor::or_log("could not store a finding", || {
-                    xact::transaction(|| store::insert_findings(self.run_id, &[left]))
+                    xact::transaction(|| store::insert_rows(self.run_id, "finding", &[left]))
                 });
             }
             if what_is_left == Left::Something {

@@ -7,12 +7,10 @@ use pgfsbench_core::{finding::Finding, hist::Histogram, spec::Spec};
 use serde_json::{Value, json};
 
 use crate::{
-    environment::Environment,
     errors::{Fault, sqlstate},
     pg::sql,
 };
 
-use home::import_rows;
 pub use home::{TABLES, Table, import};
 pub use seconds::{insert_samples, insert_waits};
 
@@ -173,13 +171,13 @@ pub fn insert_histogram(
     histogram: &Histogram,
 ) -> Result<(), Fault> {
     let (buckets, counts): (Vec<usize>, Vec<u64>) = histogram.nonzero().unzip();
-    let row = json!([{
-        "run_id": run_id, "transaction": transaction, "transactions": histogram.count(),
+    let row = json!({
+        "transaction": transaction, "transactions": histogram.count(),
         "sum_ms": histogram.sum_ns as f64 / 1e6, "sum_squares_ms": histogram.sum_sq_us2 / 1e6,
         "min_ms": histogram.min().map(|ns| ns as f64 / 1e6), "max_ms": histogram.max().map(|ns| ns as f64 / 1e6),
         "buckets": buckets, "counts": counts,
-    }]);
-    insert("histogram", &json_text(&row)?)
+    });
+    insert_rows(run_id, "histogram", &[row])
 }
 
 /// Stores the checkpoints that touch the measured window.
@@ -195,32 +193,23 @@ pub fn insert_checkpoints(run_id: i64, rows: &[Value]) -> Result<(), Fault> {
 }
 
 /// Stores rows of a run, given without its number.
-pub fn insert_rows_of(run_id: i64, table: &str, rows: &[Value]) -> Result<(), Fault> {
-    if rows.is_empty() {
-        return Ok(());
+pub fn insert_rows(run_id: i64, table: &str, rows: &[impl serde::Serialize]) -> Result<(), Fault> {
+    match rows {
+        [] => Ok(()),
+        rows => insert_array(run_id, table, &json_text(&rows)?),
     }
-    import_rows(table, &run_id.to_string(), &json_text(&rows)?)
 }
 
-/// Stores the environment.
-pub fn insert_environment(run_id: i64, environment: &Environment) -> Result<(), Fault> {
-    let mut row = serde_json::to_value(environment)
-        .map_err(|e| Fault::new(sqlstate::INTERNAL, e.to_string()))?;
-    row["run_id"] = json!(run_id);
-    insert("environment", &json_text(&[row])?)
-}
-
-/// Stores the findings.
-pub fn insert_findings(run_id: i64, findings: &[Finding]) -> Result<(), Fault> {
-    let rows: Vec<Value> = findings
-        .iter()
-        .map(|f| {
-            json!({
-                "run_id": run_id, "code": f.code, "severity": f.severity.as_str(), "message": f.message, "hint": f.hint,
-            })
-        })
-        .collect();
-    insert("finding", &json_text(&rows)?)
+/// The same, as an array; what it says of the number of the run does not count.
+fn insert_array(run_id: i64, table: &str, rows: &str) -> Result<(), Fault> {
+    sql::write(
+        &format!(
+            "INSERT INTO fsbench.{table} SELECT n.* FROM jsonb_array_elements($2::jsonb) e, \
+               jsonb_populate_record(NULL::fsbench.{table}, e || jsonb_build_object('run_id', $1::bigint)) n"
+        ),
+        &[Some(&run_id.to_string()), Some(rows)],
+    )?;
+    Ok(())
 }
 
 /// The findings that are stored about a run.
@@ -240,7 +229,7 @@ pub fn replace_findings(run_id: i64, findings: &[Finding]) -> Result<(), Fault> 
         "DELETE FROM fsbench.finding WHERE run_id = $1::bigint",
         &[Some(&run_id.to_string())],
     )?;
-    insert_findings(run_id, findings)
+    insert_rows(run_id, "finding", findings)
 }
 
 /// Stores what the helper was asked for and has made, with the environment of a run; and what the server there could not
@@ -313,31 +302,13 @@ pub fn declare_protection(run_id: i64) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Stores rows of a table that only some runs have rows in.
-pub fn insert_rows(table: &str, rows: &[Value]) -> Result<(), Fault> {
-    insert(table, &json_text(&rows)?)
-}
-
-fn insert(table: &str, rows: &str) -> Result<(), Fault> {
-    sql::write(
-        &format!(
-            "INSERT INTO fsbench.{table} SELECT * FROM jsonb_populate_recordset(NULL::fsbench.{table}, $1::jsonb)"
-        ),
-        &[Some(rows)],
-    )?;
-    Ok(())
-}
-
 /// Stores how the server of a target has recovered from its crash, and the balances that it had then, if they could be read.
 pub fn insert_recovery(
     run_id: i64,
     recovery: &impl serde::Serialize,
     balances: Option<&pgfsbench_core::balance::Balances>,
 ) -> Result<(), Fault> {
-    let mut row = serde_json::to_value(recovery)
-        .map_err(|e| Fault::new(sqlstate::INTERNAL, e.to_string()))?;
-    row["run_id"] = json!(run_id);
-    insert("recovery", &json_text(&[row])?)?;
+    insert_rows(run_id, "recovery", &[recovery])?;
     match balances {
         Some(balances) => update_run(run_id, &json!({"balances": balances})),
         None => Ok(()),

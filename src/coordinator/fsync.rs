@@ -184,10 +184,10 @@ impl Run {
         let rows: Vec<Value> = measured
             .iter()
             .enumerate()
-            .map(|(position, m)| m.to_row(id, position))
+            .map(|(position, m)| m.to_row(position))
             .collect();
         collect::finish(self, columns, phases, || {
-            store::insert_rows("fsync", &rows)?;
+            store::insert_rows(id, "fsync", &rows)?;
             main.map_or(Ok(()), |m| {
                 store::insert_histogram(id, self.spec.workload.as_str(), &m.syncs)
             })
@@ -209,10 +209,10 @@ impl Measured {
         self.syncs.max().map(|ns| ns as f64 / 1e6)
     }
 
-    fn to_row(&self, run_id: i64, position: usize) -> Value {
+    fn to_row(&self, position: usize) -> Value {
         let (buckets, counts): (Vec<usize>, Vec<u64>) = self.syncs.nonzero().unzip();
         json!({
-            "run_id": run_id, "method": self.test.method, "writes": self.test.writes,
+            "method": self.test.method, "writes": self.test.writes,
             "writers": self.test.writers, "position": position + 1, "bytes": BLOCK_BYTES,
             "direct": self.direct, "syncs": self.syncs.count(), "ops_per_second": self.per_second,
             "latency_avg_ms": self.syncs.mean_ns().map(|ns| ns / 1e6),

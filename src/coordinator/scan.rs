@@ -242,7 +242,7 @@ impl Run {
         let mut scans: Vec<Value> = made
             .iter()
             .enumerate()
-            .map(|(i, made)| made.to_row(run_id, i + 1, leads))
+            .map(|(i, made)| made.to_row(i + 1, leads))
             .collect();
         if scanner::is_compressed() {
             // What the device had not to read says nothing of the page cache.
@@ -250,16 +250,16 @@ impl Run {
                 .iter_mut()
                 .for_each(|scan| scan["page_cache_bytes"] = Value::Null);
         }
-        let readings: Vec<Value> = readings.iter().map(|r| r.to_row(run_id)).collect();
+        let readings: Vec<Value> = readings.iter().map(|r| r.to_row()).collect();
         collect::finish(self, json!({"measured_ms": measured_ms}), phases, || {
-            store::insert_rows("scan", &scans)?;
-            store::insert_rows("scan_read", &readings)
+            store::insert_rows(run_id, "scan", &scans)?;
+            store::insert_rows(run_id, "scan_read", &readings)
         })
     }
 }
 
 impl Made {
-    fn to_row(&self, run_id: i64, scan: usize, leads: bool) -> Value {
+    fn to_row(&self, scan: usize, leads: bool) -> Value {
         let r = &self.report;
         let degree = self.scan.degree;
         let seconds = r.ms / 1000.0;
@@ -278,7 +278,7 @@ impl Made {
         let most = shares.iter().max().copied().unwrap_or(0);
         let mean = shares.iter().sum::<u64>() as f64 / shares.len().max(1) as f64;
         json!({
-            "run_id": run_id, "scan": scan, "degree": degree, "repeat": self.scan.repeat,
+            "scan": scan, "degree": degree, "repeat": self.scan.repeat,
             "started_at": r.started_at,
             "workers_planned": r.planned, "workers_launched": r.launched,
             "used": why_not.is_none(), "why_not": why_not,
@@ -297,9 +297,9 @@ impl Made {
 }
 
 impl Reading {
-    fn to_row(&self, run_id: i64) -> Value {
+    fn to_row(&self) -> Value {
         json!({
-            "run_id": run_id, "readers": self.readers, "block_bytes": self.block_bytes, "bytes": self.bytes,
+            "readers": self.readers, "block_bytes": self.block_bytes, "bytes": self.bytes,
             "ms": self.ms,
             "gb_per_second": (self.ms > 0.0).then(|| self.bytes as f64 / 1e6 / self.ms),
             "cached_bytes": self.state.cached_bytes, "device_read_bytes": self.device_read_bytes,

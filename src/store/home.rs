@@ -2,79 +2,15 @@
 
 use serde_json::Value;
 
-use crate::{errors::Fault, pg::sql};
+use super::insert_array;
+use crate::{
+    errors::{Fault, sqlstate},
+    pg::sql,
+};
 
-/// Columns of `run_log` that come from the server that has carried a run out.
-const MEASURED: &[&str] = &[
-    "balances",
-    "checkpoints_logged",
-    "checkpoints_requested",
-    "checkpoints_timed",
-    "clock_read_ns",
-    "clients",
-    "commit_avg_ms",
-    "commit_max_ms",
-    "commit_p50_ms",
-    "commit_p99_ms",
-    "complete_checkpoints",
-    "data_bytes",
-    "failed",
-    "late",
-    "latency_avg_ms",
-    "latency_max_ms",
-    "latency_p50_ms",
-    "latency_p90_ms",
-    "latency_p95_ms",
-    "latency_p99_ms",
-    "latency_p999_ms",
-    "latency_stddev_ms",
-    "load_ms",
-    "measured_from",
-    "measured_ms",
-    "scale",
-    "skipped",
-    "stall_seconds",
-    "status",
-    "tps",
-    "track_io_timing",
-    "track_wal_io_timing",
-    "transactions_outside",
-    "transactions_total",
-    "wal_bytes",
-    "xids_used",
-    "zero_seconds",
-    "ended_at",
-    "phases",
-    "facts",
-    "client_wal_records",
-    "client_wal_fpi",
-    "client_wal_bytes",
-    "client_wal_writes",
-    "client_wal_syncs",
-    "client_wal_write_ms",
-    "client_wal_sync_ms",
-    "client_blocks_hit",
-    "client_blocks_read",
-    "client_blocks_dirtied",
-    "client_blocks_written",
-    "client_block_read_ms",
-    "client_block_write_ms",
-    "client_cpu_seconds",
-    "cpu_seconds",
-    "cpu_ms_per_transaction",
-    "device_read_bytes",
-    "device_write_bytes",
-    "device_flushes",
-    "device_bytes_per_transaction",
-    "flushes_per_transaction",
-    "changed_bytes",
-    "server_write_bytes",
-    "server_write_amplification",
-    "filesystem_write_amplification",
-    "write_amplification",
-    "wal_start_lsn",
-    "wal_end_lsn",
-];
+/// Columns of `run_log` that stay as they are here; all others come from the server that has carried a run out.
+const OF_HERE: &str = "{run_id,target,workload,duration,transactions,warmup,rate,latency_limit_ms,seed,label,forced,asked,used,\
+    requested_by,requested_at,started_at,error_code,error,error_detail,error_hint,work_database,work_database_oid,work_mark,kept}";
 
 /// A table with rows of a run, beside `run_log`.
 #[derive(Clone, Copy)]
@@ -116,12 +52,13 @@ pub fn import(
     phases: &Value,
 ) -> Result<(), Fault> {
     let id = run_id.to_string();
-    let columns = MEASURED.join(", ");
-    let values: Vec<String> = MEASURED
-        .iter()
-        .map(|column| format!("n.{column}"))
-        .collect();
-    let values = values.join(", ");
+    let columns = sql::read(
+        "SELECT jsonb_build_array(string_agg(attname, ', '), string_agg('n.' || attname, ', ')) FROM pg_attribute \
+         WHERE attrelid = 'fsbench.run_log'::regclass AND attnum > 0 AND NOT attisdropped AND attname <> ALL ($1::name[])",
+        &[Some(OF_HERE)],
+    )?;
+    let (columns, values): (String, String) = serde_json::from_str(&columns.unwrap_or_default())
+        .map_err(|e| Fault::new(sqlstate::INTERNAL, format!("unreadable columns: {e}")))?;
     // What was used is what was asked for here, but for a window that was cut there, and what was chosen there.
     sql::write(
         &format!(
@@ -137,19 +74,8 @@ pub fn import(
     )?;
     for (table, slices) in TABLES.iter().zip(tables) {
         for slice in slices {
-            import_rows(table.name, &id, slice)?;
+            insert_array(run_id, table.name, slice)?;
         }
     }
-    Ok(())
-}
-
-pub(super) fn import_rows(table: &str, run_id: &str, rows: &str) -> Result<(), Fault> {
-    sql::write(
-        &format!(
-            "INSERT INTO fsbench.{table} SELECT n.* FROM jsonb_array_elements($2::jsonb) e, \
-               jsonb_populate_record(NULL::fsbench.{table}, e || jsonb_build_object('run_id', $1::bigint)) n"
-        ),
-        &[Some(run_id), Some(rows)],
-    )?;
     Ok(())
 }

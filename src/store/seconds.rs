@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use pgfsbench_core::board::{Figure, Sample};
 use serde_json::{Value, json};
 
-use super::{insert, json_text};
+use super::insert_rows;
 use crate::{errors::Fault, pg::usage};
 
 /// Rows that are passed on in one document.
@@ -18,7 +18,7 @@ pub fn insert_samples(run_id: i64, samples: &[Sample]) -> Result<(), Fault> {
     let latency = |sample: &Sample, ns: u64| (sample.transactions > 0).then(|| ms(ns));
     let row = |s: &Sample| {
         let mut row = json!({
-            "run_id": run_id, "second": s.second, "interval_ms": ms(s.interval_ns),
+            "second": s.second, "interval_ms": ms(s.interval_ns),
             "transactions": s.transactions, "skipped": s.skipped, "late": s.late, "failed": s.failed,
             "latency_avg_ms": latency(s, s.mean_ns), "latency_p50_ms": latency(s, s.p50_ns),
             "latency_p95_ms": latency(s, s.p95_ns), "latency_p99_ms": latency(s, s.p99_ns),
@@ -33,7 +33,7 @@ pub fn insert_samples(run_id: i64, samples: &[Sample]) -> Result<(), Fault> {
     };
     for samples in samples.chunks(AT_ONCE) {
         let rows: Vec<Value> = samples.iter().map(row).collect();
-        insert("sample", &json_text(&rows)?)?;
+        insert_rows(run_id, "sample", &rows)?;
     }
     Ok(())
 }
@@ -57,11 +57,11 @@ pub fn insert_waits(run_id: i64, samples: &[Sample]) -> Result<(), Fault> {
             .into_iter()
             .map(|((second, (kind, event)), n)| {
                 json!({
-                    "run_id": run_id, "second": second, "wait_event_type": kind, "wait_event": event, "samples": n,
+                    "second": second, "wait_event_type": kind, "wait_event": event, "samples": n,
                 })
             })
             .collect();
-        insert("wait_event", &json_text(&rows)?)?;
+        insert_rows(run_id, "wait_event", &rows)?;
     }
     Ok(())
 }

@@ -3,7 +3,6 @@
 
 use pgfsbench_core::spec::Spec;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
 use super::pgbench;
 use crate::{
@@ -29,15 +28,6 @@ pub struct Step {
     bytes: Option<i64>,
     /// WAL of the whole server.
     wal_bytes: i64,
-}
-
-impl Step {
-    /// As a row of its table.
-    pub fn to_row(&self, run_id: i64) -> Value {
-        let mut row = json!(self);
-        row["run_id"] = json!(run_id);
-        row
-    }
 }
 
 /// Carries the steps out, in the work database. `looked` gets the number of steps that are done, often.
