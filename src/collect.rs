@@ -20,7 +20,7 @@ use crate::{
     store,
 };
 
-pub use seen::{Seen, report_before_clients, server_pids, unreadable};
+pub use seen::{Seen, report_before_clients, server_pids};
 
 /// Under this many transactions there is no 99.9th percentile.
 const P999_TRANSACTIONS: u64 = 10_000;

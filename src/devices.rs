@@ -11,7 +11,7 @@ use rustix::fs::{major, minor, stat};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    errors::{Fault, sqlstate},
+    errors::{Fault, read_json},
     pg::sql,
 };
 
@@ -45,9 +45,7 @@ pub fn describe(path: &str) -> Result<Option<Device>, Fault> {
         "SELECT to_jsonb(d) FROM fsbench.device d WHERE path = $1 OR node = $2 ORDER BY path <> $1 LIMIT 1",
         &[Some(path), node],
     )?;
-    text.map(|text| serde_json::from_str(&text))
-        .transpose()
-        .map_err(|e| Fault::new(sqlstate::INTERNAL, format!("unreadable device: {e}")))
+    text.map(|text| read_json("device", &text)).transpose()
 }
 
 /// A device as the system shows it to anybody.

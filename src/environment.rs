@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     durability,
-    errors::{Fault, sqlstate},
+    errors::{Fault, read_json},
     pg::sql,
 };
 
@@ -79,8 +79,7 @@ pub fn collect() -> Result<Environment, Fault> {
                 OR source NOT IN ('default', 'override')))",
         &[],
     )?;
-    let server: Server = serde_json::from_str(&text.unwrap_or_default())
-        .map_err(|e| Fault::new(sqlstate::INTERNAL, format!("unreadable settings: {e}")))?;
+    let server: Server = read_json("settings", &text.unwrap_or_default())?;
     let uname = rustix::system::uname();
     let (data, wal) = (data_location(), wal_location());
     let space = data.as_ref().and_then(Location::space);

@@ -5,7 +5,7 @@ use pgrx::{
     PgSqlErrorCode,
     pg_sys::panic::{CaughtError, ErrorReport},
 };
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 /// Bytes of a message, DETAIL or HINT that go through shared memory, where three of them share 2 kB.
 const LONGEST_TEXT: usize = 500;
@@ -112,6 +112,21 @@ impl Fault {
             )
         })
     }
+}
+
+/// Reads what a statement or another process has given, JSON; an error names `what` it is.
+pub fn read_json<T: DeserializeOwned>(what: &str, text: &str) -> Result<T, Fault> {
+    serde_json::from_str(text).map_err(|e| unreadable(what, e))
+}
+
+/// The error of what is not as it is to be; only for bugs.
+pub fn unreadable(what: &str, error: serde_json::Error) -> Fault {
+    Fault::new(sqlstate::INTERNAL, format!("unreadable {what}: {error}"))
+}
+
+/// As JSON, for a statement or another process.
+pub fn to_json_text(value: &impl Serialize) -> Result<String, Fault> {
+    serde_json::to_string(value).map_err(|e| Fault::new(sqlstate::INTERNAL, e.to_string()))
 }
 
 /// What a process of a run reports that ends before its time.

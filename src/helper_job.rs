@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::{
-    errors::{Fault, sqlstate},
+    errors::{Fault, read_json, sqlstate},
     pg::{libpq::Look, process, sql, xact},
 };
 
@@ -210,9 +210,8 @@ fn may_be_prepared_by(run_id: i64, target: &str) -> Result<bool, Fault> {
                ORDER BY job_id DESC LIMIT 1) j",
             &[Some(&run_id.to_string()), Some(target)],
         )?;
-        text.map(|text| serde_json::from_str::<Latest>(&text))
+        text.map(|text| read_json::<Latest>("job", &text))
             .transpose()
-            .map_err(|e| Fault::new(sqlstate::INTERNAL, format!("unreadable job: {e}")))
     };
     let Some(job) = xact::transaction(latest)? else {
         return Ok(false);
@@ -250,8 +249,7 @@ fn read(id: i64) -> Result<Row, Fault> {
         )
         .detail("Somebody has deleted its row.")
     };
-    serde_json::from_str(&text.ok_or_else(gone)?)
-        .map_err(|e| Fault::new(sqlstate::INTERNAL, format!("unreadable job: {e}")))
+    read_json("job", &text.ok_or_else(gone)?)
 }
 
 /// The error of a job that has failed: its SQLSTATE is that of what the helper has refused, or what the extension has written.
@@ -286,10 +284,7 @@ pub fn outcome(ticket: i64) -> Result<Option<Result<Value, Fault>>, Fault> {
            'hint', error_hint) FROM fsbench.helper_job WHERE ticket = $1::bigint AND status IN ('done', 'failed')",
         &[Some(&ticket.to_string())],
     )?;
-    let row: Option<Row> = text
-        .map(|text| serde_json::from_str(&text))
-        .transpose()
-        .map_err(|e| Fault::new(sqlstate::INTERNAL, format!("unreadable job: {e}")))?;
+    let row: Option<Row> = text.map(|text| read_json("job", &text)).transpose()?;
     Ok(row.map(|row| match row.status.as_str() {
         "done" => Ok(row.result.unwrap_or_default()),
         _ => Err(why(row)),
@@ -312,10 +307,7 @@ pub fn prepared_by(target: &str) -> Result<Option<Option<i64>>, Fault> {
            ORDER BY job_id DESC LIMIT 1) j WHERE action = 'prepare'",
         &[Some(target)],
     )?;
-    let prepared: Option<Prepared> = text
-        .map(|text| serde_json::from_str(&text))
-        .transpose()
-        .map_err(|e| Fault::new(sqlstate::INTERNAL, format!("unreadable job: {e}")))?;
+    let prepared: Option<Prepared> = text.map(|text| read_json("job", &text)).transpose()?;
     Ok(prepared
         .filter(|prepared| prepared.mount_point.as_deref().is_none_or(is_mounted))
         .map(|prepared| prepared.run_id))

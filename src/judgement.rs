@@ -5,7 +5,7 @@ use pgfsbench_core::finding::{self, Finding, RunFacts};
 use serde_json::Value;
 
 use crate::{
-    errors::{Fault, sqlstate},
+    errors::{Fault, read_json, sqlstate, unreadable},
     outcome::Outcome,
     pg::sql,
     store,
@@ -87,13 +87,14 @@ fn facts(run_id: i64) -> Result<Option<RunFacts>, Fault> {
     let Some(text) = sql::read_latest(FACTS, &[Some(&run_id.to_string())])? else {
         return Ok(None);
     };
-    let unreadable = |e| Fault::new(sqlstate::INTERNAL, format!("unreadable facts: {e}"));
-    let parts: Vec<Value> = serde_json::from_str(&text).map_err(unreadable)?;
+    let parts: Vec<Value> = read_json("facts", &text)?;
     let mut facts = Value::Object(Default::default());
     for part in parts {
         overlay(&mut facts, part);
     }
-    serde_json::from_value(facts).map(Some).map_err(unreadable)
+    serde_json::from_value(facts)
+        .map(Some)
+        .map_err(|e| unreadable("facts", e))
 }
 
 /// The findings that follow from what is stored of a run, and those that only the moment could tell and that are stored;

@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 use crate::{
     environment::{self, Location},
-    errors::{Fault, sqlstate},
+    errors::{Fault, read_json, sqlstate},
     pg::{sql, xact},
     settings,
     target::{self, On, Target},
@@ -81,8 +81,7 @@ pub fn server_state() -> Result<ServerState, Fault> {
          FROM pg_database d WHERE datallowconn ORDER BY age(d.datfrozenxid) DESC LIMIT 1",
         &[],
     )?;
-    serde_json::from_str(&text.unwrap_or_default())
-        .map_err(|e| Fault::new(sqlstate::INTERNAL, format!("unreadable server state: {e}")))
+    read_json("server state", &text.unwrap_or_default())
 }
 
 /// Refuses what would harm others, unless forced, and what cannot work.
@@ -283,8 +282,7 @@ fn check_target_memory(spec: &Spec, target: &Target) -> Result<(), Fault> {
          FROM (SELECT current_setting('shared_buffers') AS own, coalesce($1, current_setting('shared_buffers')) AS given) s",
         &[given.map(String::as_str)],
     )?;
-    let (own, theirs): (u64, u64) = serde_json::from_str(&text.unwrap_or_default())
-        .map_err(|e| Fault::new(sqlstate::INTERNAL, format!("unreadable sizes: {e}")))?;
+    let (own, theirs): (u64, u64) = read_json("sizes", &text.unwrap_or_default())?;
     check_both("shared_buffers", own, theirs)
 }
 

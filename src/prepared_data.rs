@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     environment,
-    errors::{Fault, sqlstate},
+    errors::{Fault, sqlstate, to_json_text},
     pg::{libpq::Look, process, session},
     settings, target,
 };
@@ -316,8 +316,7 @@ fn remove(path: &Path) -> Result<(), Fault> {
 fn write_note(directory: &Path, note: &Note) -> Result<(), Fault> {
     let path = directory.join(NOTE);
     let temporary = directory.join("note.tmp");
-    let text =
-        serde_json::to_string(note).map_err(|e| Fault::new(sqlstate::INTERNAL, e.to_string()))?;
+    let text = to_json_text(note)?;
     let write = || {
         let mut file = File::create(&temporary)?;
         file.write_all(text.as_bytes())?;

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::{
-    errors::{Fault, sqlstate},
+    errors::{Fault, read_json, sqlstate},
     janitor,
     pg::{sql, xact},
     statistics::or_unknown,
@@ -69,8 +69,7 @@ fn calls() -> Result<Result<Calls, Statements>, Fault> {
         ),
         &[],
     )?;
-    let state: State =
-        serde_json::from_str(&text.unwrap_or_default()).map_err(super::collect::unreadable)?;
+    let state: State = read_json("answer", &text.unwrap_or_default())?;
     match state {
         State {
             is_loaded: false, ..
@@ -150,7 +149,7 @@ impl Watch {
                 );
                 sql::read(&query, &[Some(&work_database.to_string())])
             })?;
-            serde_json::from_str(&text.unwrap_or_default()).map_err(super::collect::unreadable)
+            read_json("answer", &text.unwrap_or_default())
         };
         if let Some(entries) = or_unknown(read())? {
             self.rows = statement::rows(&entries, io_timing);

@@ -4,7 +4,7 @@ use pgfsbench_core::statistics::{self, Difference, Row, Timing};
 use serde::Deserialize;
 
 use crate::{
-    errors::Fault,
+    errors::{Fault, read_json},
     janitor,
     pg::{
         sql,
@@ -52,7 +52,7 @@ fn read(work_database: u32) -> Result<Reading, Fault> {
         views.join(" UNION ALL ")
     );
     let text = xact::transaction(|| sql::read(&query, &[Some(&work_database.to_string())]))?;
-    serde_json::from_str(&text.unwrap_or_default()).map_err(super::collect::unreadable)
+    read_json("answer", &text.unwrap_or_default())
 }
 
 /// What a run can do without, unless it is to end: an error is logged.

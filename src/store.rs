@@ -7,16 +7,12 @@ use pgfsbench_core::{finding::Finding, hist::Histogram, spec::Spec};
 use serde_json::{Value, json};
 
 use crate::{
-    errors::{Fault, sqlstate},
+    errors::{Fault, read_json, sqlstate, to_json_text},
     pg::sql,
 };
 
 pub use home::{TABLES, Table, import};
 pub use seconds::{insert_samples, insert_waits};
-
-fn json_text(value: &impl serde::Serialize) -> Result<String, Fault> {
-    serde_json::to_string(value).map_err(|e| Fault::new(sqlstate::INTERNAL, e.to_string()))
-}
 
 /// Inserts the row of a new run, and gives its id. `asked` is JSON; `status` is `queued` or `running`.
 pub fn insert_run(
@@ -49,7 +45,7 @@ pub fn insert_run(
            CASE WHEN status = 'running' THEN t.now END \
          FROM jsonb_populate_record(NULL::fsbench.run_log, $1::jsonb), (SELECT clock_timestamp() AS now OFFSET 0) t \
          RETURNING run_id",
-        &[Some(&json_text(&row)?), Some(asked)],
+        &[Some(&to_json_text(&row)?), Some(asked)],
     )?;
     id.and_then(|id| id.parse().ok())
         .ok_or_else(|| Fault::new(sqlstate::INTERNAL, "the run got no id"))
@@ -125,7 +121,7 @@ pub fn update_run(run_id: i64, columns: &Value) -> Result<(), Fault> {
     );
     sql::write(
         &statement,
-        &[Some(&run_id.to_string()), Some(&json_text(columns)?)],
+        &[Some(&run_id.to_string()), Some(&to_json_text(columns)?)],
     )?;
     Ok(())
 }
@@ -187,7 +183,7 @@ pub fn insert_checkpoints(run_id: i64, rows: &[Value]) -> Result<(), Fault> {
            jsonb_populate_record(NULL::fsbench.checkpoint, e || jsonb_build_object('run_id', $1::bigint, \
              'started_at', timestamptz 'epoch' + (e ->> 'started_us')::bigint * interval '1 us', \
              'ended_at', timestamptz 'epoch' + (e ->> 'ended_us')::bigint * interval '1 us')) n",
-        &[Some(&run_id.to_string()), Some(&json_text(&rows)?)],
+        &[Some(&run_id.to_string()), Some(&to_json_text(&rows)?)],
     )?;
     Ok(())
 }
@@ -196,7 +192,7 @@ pub fn insert_checkpoints(run_id: i64, rows: &[Value]) -> Result<(), Fault> {
 pub fn insert_rows(run_id: i64, table: &str, rows: &[impl serde::Serialize]) -> Result<(), Fault> {
     match rows {
         [] => Ok(()),
-        rows => insert_array(run_id, table, &json_text(&rows)?),
+        rows => insert_array(run_id, table, &to_json_text(&rows)?),
     }
 }
 
@@ -219,8 +215,7 @@ pub fn findings(run_id: i64) -> Result<Vec<Finding>, Fault> {
            'hint', coalesce(hint, ''))), '[]') FROM fsbench.finding WHERE run_id = $1::bigint",
         &[Some(&run_id.to_string())],
     )?;
-    serde_json::from_str(&text.unwrap_or_default())
-        .map_err(|e| Fault::new(sqlstate::INTERNAL, format!("unreadable findings: {e}")))
+    read_json("findings", &text.unwrap_or_default())
 }
 
 /// Stores the findings in the place of those that are there.
@@ -321,8 +316,7 @@ pub fn target_names() -> Result<Vec<String>, Fault> {
         "SELECT coalesce(jsonb_agg(target ORDER BY target), '[]') FROM fsbench.target WHERE kind <> 'default'",
         &[],
     )?;
-    serde_json::from_str(&text.unwrap_or_default())
-        .map_err(|e| Fault::new(sqlstate::INTERNAL, format!("unreadable targets: {e}")))
+    read_json("targets", &text.unwrap_or_default())
 }
 
 /// A run that is not over according to its row, and what it may have made.
@@ -350,8 +344,7 @@ pub fn unfinished(except: &[i64]) -> Result<Vec<Unfinished>, Fault> {
                 .join(",")
         ))],
     )?;
-    serde_json::from_str(&text.unwrap_or_default())
-        .map_err(|e| Fault::new(sqlstate::INTERNAL, format!("unreadable runs: {e}")))
+    read_json("runs", &text.unwrap_or_default())
 }
 
 /// Whether a run is done, and its work database is to stay.

@@ -10,12 +10,13 @@ use std::{
 
 use pgfsbench_core::spec::{Kind, Spec};
 use rustix::fs::syncfs;
+use serde_json::json;
 
 use crate::{
     board::{Board, Request, TaskState},
     client::active_request,
     collect,
-    errors::{self, Fault, sqlstate},
+    errors::{self, Fault, read_json, sqlstate, to_json_text},
     pg::{
         process::{self, Database},
         session, shmem, utility, xact,
@@ -188,10 +189,9 @@ fn checkpoint(board: &Board) -> Result<(), Fault> {
 
 fn verify(board: &Board) -> Result<(), Fault> {
     let balances = xact::transaction(pgbench::balances)?;
-    let unreadable = |e: serde_json::Error| Fault::new(sqlstate::INTERNAL, e.to_string());
-    let mut report = serde_json::to_value(&balances).map_err(unreadable)?;
     let tables = xact::transaction(surroundings::tables)?;
-    report["tables"] = serde_json::from_str(&tables).map_err(unreadable)?;
+    let mut report = json!(balances);
+    report["tables"] = read_json("tables", &tables)?;
     board.run.worker.report.set(&report.to_string());
     Ok(())
 }
@@ -201,8 +201,7 @@ fn maintain(board: &Board, spec: &Spec) -> Result<(), Fault> {
         board.run.done.store(done, Relaxed);
         stop_if_told(board)
     })?;
-    let report =
-        serde_json::to_string(&steps).map_err(|e| Fault::new(sqlstate::INTERNAL, e.to_string()))?;
+    let report = to_json_text(&steps)?;
     board.run.worker.report.set(&report);
     Ok(())
 }

@@ -10,7 +10,7 @@ use super::guard;
 use crate::{
     board::RequestState,
     devices::{self, Device},
-    errors::{Fault, sqlstate},
+    errors::{Fault, sqlstate, unreadable},
     pg::{session, sql},
     target::{self, Kind, Row, mount_point},
 };
@@ -94,8 +94,8 @@ fn complete(
         };
         columns.insert(column.into(), identity);
     }
-    let row: Row = serde_json::from_value(Value::Object(columns))
-        .map_err(|e| Fault::new(sqlstate::INTERNAL, format!("unreadable target: {e}")))?;
+    let row: Row =
+        serde_json::from_value(Value::Object(columns)).map_err(|e| unreadable("target", e))?;
     let kind = row.kind()?;
     let mut row = row.checked()?;
     row.mount_point = row

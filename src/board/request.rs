@@ -7,7 +7,7 @@ use std::sync::atomic::{
 
 use pgfsbench_core::{board::TextCell, spec::Spec};
 
-use crate::errors::{Fault, sqlstate};
+use crate::errors::{Fault, read_json};
 
 /// The life of a request. It goes down this list, except that a queued one goes back to `Starting`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -150,8 +150,7 @@ pub struct Request {
 impl Request {
     /// What is asked for.
     pub fn specification(&self) -> Result<Spec, Fault> {
-        serde_json::from_str(&self.spec.get())
-            .map_err(|e| Fault::new(sqlstate::INTERNAL, format!("unreadable specification: {e}")))
+        read_json("specification", &self.spec.get())
     }
 
     /// Where the request stands.

@@ -14,7 +14,7 @@ use crate::{
     clock,
     cost::BlocksWritten,
     environment::{self, Environment},
-    errors::{Fault, sqlstate},
+    errors::{Fault, read_json},
     journal::Entry,
     pg::{sql, xact},
     surroundings::{self, OLD_XMIN_AGE, Surroundings},
@@ -55,14 +55,9 @@ pub struct Seen {
 
 /// What the worker reports before the clients, JSON: what a COMMIT promises, and the tables of the run.
 pub fn report_before_clients() -> Result<String, Fault> {
-    let promises: Value = serde_json::from_str(&promises::read()?).map_err(unreadable)?;
-    let tables: Value = serde_json::from_str(&surroundings::tables()?).map_err(unreadable)?;
+    let promises: Value = read_json("answer", &promises::read()?)?;
+    let tables: Value = read_json("answer", &surroundings::tables()?)?;
     Ok(json!({"promises": promises, "tables": tables}).to_string())
-}
-
-/// An answer of this server that is not what was asked for.
-pub fn unreadable(e: serde_json::Error) -> Fault {
-    Fault::new(sqlstate::INTERNAL, format!("unreadable answer: {e}"))
 }
 
 fn position() -> Result<Position, Fault> {
@@ -74,7 +69,7 @@ fn position() -> Result<Position, Fault> {
             &[],
         )
     })?;
-    serde_json::from_str(&text.unwrap_or_default()).map_err(unreadable)
+    read_json("answer", &text.unwrap_or_default())
 }
 
 /// Checkpointer, walwriter and background writer, 0 where there is none.
@@ -203,7 +198,7 @@ impl Seen {
             )
         })?;
         let Some(text) = text else { return Ok(()) };
-        let holders: Vec<Holder> = serde_json::from_str(&text).map_err(unreadable)?;
+        let holders: Vec<Holder> = read_json("answer", &text)?;
         for holder in holders {
             let known = self
                 .xmin_holders

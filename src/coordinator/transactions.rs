@@ -16,7 +16,7 @@ use super::{Run, epoch};
 use crate::{
     board::Phase,
     client, clock, collect,
-    errors::{Fault, sqlstate},
+    errors::{Fault, read_json},
     outcome::Outcome,
     pg::shmem,
     worker::Task,
@@ -172,8 +172,7 @@ impl Run {
         if let Ok(report) = serde_json::from_str::<Value>(&report) {
             self.seen.surroundings.of_tables_at_end(&report["tables"]);
         }
-        let balances: Balances = serde_json::from_str(&report)
-            .map_err(|e| Fault::new(sqlstate::INTERNAL, format!("unreadable balances: {e}")))?;
+        let balances: Balances = read_json("balances", &report)?;
         let committed = shmem::clients()[..self.spec.clients as usize]
             .iter()
             .map(|slot| slot.committed.load(Acquire))
@@ -188,8 +187,7 @@ impl Run {
         self.enter(Phase::Maintenance, maintenance::STEPS.len() as u64);
         self.have_done(Task::Maintain)?;
         let report = self.board.run.worker.report.get();
-        self.seen.maintenance = serde_json::from_str(&report)
-            .map_err(|e| Fault::new(sqlstate::INTERNAL, format!("unreadable steps: {e}")))?;
+        self.seen.maintenance = read_json("steps", &report)?;
         Ok(())
     }
 }

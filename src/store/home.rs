@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::insert_array;
 use crate::{
-    errors::{Fault, sqlstate},
+    errors::{Fault, read_json},
     pg::sql,
 };
 
@@ -57,8 +57,7 @@ pub fn import(
          WHERE attrelid = 'fsbench.run_log'::regclass AND attnum > 0 AND NOT attisdropped AND attname <> ALL ($1::name[])",
         &[Some(OF_HERE)],
     )?;
-    let (columns, values): (String, String) = serde_json::from_str(&columns.unwrap_or_default())
-        .map_err(|e| Fault::new(sqlstate::INTERNAL, format!("unreadable columns: {e}")))?;
+    let (columns, values): (String, String) = read_json("columns", &columns.unwrap_or_default())?;
     // What was used is what was asked for here, but for a window that was cut there, and what was chosen there.
     sql::write(
         &format!(

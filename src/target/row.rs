@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{connection, invalid, place, prepare, settings};
 use crate::{
     environment,
-    errors::{Fault, sqlstate},
+    errors::{Fault, read_json},
     pg::sql,
 };
 
@@ -79,11 +79,7 @@ impl Row {
             "SELECT to_jsonb(t) FROM fsbench.target t WHERE target = $1 AND kind <> 'default'",
             &[Some(name)],
         )?;
-        text.map(|text| {
-            serde_json::from_str(&text)
-                .map_err(|e| Fault::new(sqlstate::INTERNAL, format!("unreadable target: {e}")))
-        })
-        .transpose()
+        text.map(|text| read_json("target", &text)).transpose()
     }
 
     /// What defines it; refused when that is nothing, or more than one thing.

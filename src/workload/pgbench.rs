@@ -2,7 +2,7 @@
 //! (src/bin/pgbench/pgbench.c), so that pgbench itself can run on them.
 
 use crate::{
-    errors::{Fault, sqlstate},
+    errors::{Fault, read_json},
     pg::{
         load::{self, Accounts},
         plan::{Connection, Plan, Type},
@@ -217,6 +217,5 @@ pub const BALANCES: &str = "SELECT jsonb_build_object( \
 /// Reads the balances. In a transaction.
 pub fn balances() -> Result<Balances, Fault> {
     let text = sql::read(BALANCES, &[])?;
-    serde_json::from_str(&text.unwrap_or_default())
-        .map_err(|e| Fault::new(sqlstate::INTERNAL, format!("unreadable balances: {e}")))
+    read_json("balances", &text.unwrap_or_default())
 }

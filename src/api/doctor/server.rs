@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     environment::{self, Location},
-    errors::{Fault, sqlstate},
+    errors::{Fault, read_json},
     pg::{shmem, sql},
     preflight::{self, ServerState},
     settings, statements,
@@ -53,8 +53,7 @@ const SERVER: &str = "SELECT jsonb_build_object( \
 /// The lines about the server.
 pub fn look(extension: &str) -> Result<Vec<Line>, Fault> {
     let text = sql::read(SERVER, &[])?.unwrap_or_default();
-    let server: Server = serde_json::from_str(&text)
-        .map_err(|e| Fault::new(sqlstate::INTERNAL, format!("unreadable server: {e}")))?;
+    let server: Server = read_json("server", &text)?;
     let state = preflight::server_state()?;
     let mut report = Report::new("server");
     report.add("version", OK, format!("PostgreSQL {}", server.version));

@@ -21,7 +21,7 @@ use super::{
 use crate::{
     board::Phase,
     clock,
-    errors::{Fault, sqlstate},
+    errors::{Fault, read_json, sqlstate},
     pg::{libpq::Connection, process, xact},
     statements, store,
     target_server::settings,
@@ -476,10 +476,5 @@ fn of_the_connection(mut fault: Fault) -> Fault {
 }
 
 pub(super) fn read<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, Fault> {
-    serde_json::from_str(text).map_err(|e| {
-        Fault::new(
-            sqlstate::INTERNAL,
-            format!("unreadable answer of the target server: {e}"),
-        )
-    })
+    read_json("answer of the target server", text)
 }
