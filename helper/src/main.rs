@@ -99,7 +99,8 @@ fn main() -> ExitCode {
     let command = Command::parse();
     // What is made is for root, or for whom it is given to.
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o022));
-    match act(&command.config, command.action) {
+    let config = std::path::absolute(&command.config).unwrap_or(command.config);
+    match act(&config, command.action) {
         Ok(()) if voice::was_heard() => ExitCode::SUCCESS,
         Ok(()) => ExitCode::FAILURE,
         Err(refusal) => {

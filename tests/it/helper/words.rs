@@ -3,7 +3,7 @@
 use super::bench::{Bench, ask, wait_for_job};
 use super::lab::Lab;
 use pgfsbench_tests::{LONG, Signal, wait_until};
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 const IMAGE: &str = r#"{"storage": {"image": {"bytes": 67108864}}, "filesystem": "ext4"}"#;
 
@@ -78,6 +78,20 @@ fn the_doctor_finds_what_is_wrong_with_the_configuration() {
     std::fs::remove_file(lab.path("helper.toml")).expect("remove");
     let said = lab.ok(&["doctor"]);
     assert!(said.contains("run pgfsbench-helper setup"), "{said}");
+}
+
+#[test]
+fn a_configuration_is_found_from_the_current_directory() {
+    let Some(lab) = Lab::new("a_configuration_is_found_from_the_current_directory") else {
+        return;
+    };
+    let output = Command::new(lab.command(&[]).get_program())
+        .args(["--config", "helper.toml", "doctor"])
+        .current_dir(lab.path("."))
+        .output()
+        .expect("the helper runs");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(said.contains("helper.toml, for database bench"), "{said}");
 }
 
 #[test]
