@@ -20,7 +20,7 @@ use pgfsbench_core::{
 };
 
 use crate::{
-    board::{Board, Request, RunArea},
+    board::{Request, RunArea},
     clock,
     errors::{self, Fault},
     janitor,
@@ -30,6 +30,7 @@ use crate::{
         process::{self, Database},
         shmem, usage, xact,
     },
+    post::Post,
     scanner,
     workload::pgbench::Script,
     writer,
@@ -73,11 +74,17 @@ pub fn main(index: i32, serial: u32) {
         return;
     }
     process::report_activity("pgfsbench client");
-    let index = index as u32;
+    let post = Post {
+        index: index as u32,
+        serial,
+        slot,
+        board,
+        request,
+    };
     let result = spec.and_then(|spec| match spec.workload.kind() {
-        Kind::Transactions => run_transactions(index, serial, slot, board, request, &spec),
-        Kind::Scan => scanner::take_part(index, serial, slot, board, request, &spec),
-        Kind::Fsync => writer::write(index, serial, slot, &board.run, request, &spec),
+        Kind::Transactions => run_transactions(&post, &spec),
+        Kind::Scan => scanner::take_part(&post, &spec),
+        Kind::Fsync => writer::write(&post, &spec),
     });
     if !board.run.is_current(serial) {
         return;
@@ -96,31 +103,24 @@ pub fn active_request() -> Option<&'static Request> {
 }
 
 /// Prepares the transactions, waits for the start, and runs them to the end.
-fn run_transactions(
-    index: u32,
-    serial: u32,
-    slot: &ClientSlot,
-    board: &Board,
-    request: &Request,
-    spec: &Spec,
-) -> Result<(), Fault> {
-    let ran = prepare(request, spec).and_then(|script| {
+fn run_transactions(post: &Post, spec: &Spec) -> Result<(), Fault> {
+    let slot = post.slot;
+    let ran = prepare(post.request, spec).and_then(|script| {
         xact::report_statistics(true);
         slot.procno.store(usage::procno() + 1, Relaxed);
         // Of an alternating run no figure is whole.
         if spec.options.sample && !spec.options.sample_alternately {
             slot.counts.store(usage::counts().bits(), Relaxed);
         }
-        slot.set_state(ClientState::Ready);
-        process::wake(request.coordinator.load(Acquire));
-        while board.run.go.load(Acquire) == 0 {
-            if board.run.stopped(serial) {
+        post.ready();
+        while post.board.run.go.load(Acquire) == 0 {
+            if post.stopped() {
                 return Ok(());
             }
             process::wait(Duration::from_secs(1));
         }
         slot.set_state(ClientState::Running);
-        let result = Client::new(index, serial, slot, &board.run, spec, script).run();
+        let result = Client::new(post, spec, script).run();
         slot.cpu_ns.store(clock::cpu_ns(), Release);
         result
     });
@@ -200,19 +200,13 @@ struct Due {
 }
 
 impl<'a> Client<'a> {
-    fn new(
-        index: u32,
-        serial: u32,
-        slot: &'a ClientSlot,
-        run: &'a RunArea,
-        spec: &Spec,
-        script: Script,
-    ) -> Self {
+    fn new(post: &Post<'a>, spec: &Spec, script: Script) -> Self {
+        let (index, run) = (post.index, &post.board.run);
         let seed = spec.seed as u64;
         let pacing = Stream::new(seed, index, Purpose::Pacing);
         Self {
-            serial,
-            slot,
+            serial: post.serial,
+            slot: post.slot,
             run,
             script,
             warmup: Stream::new(seed, index, Purpose::Warmup),

@@ -5,6 +5,7 @@ mod fsync;
 pub mod on_target;
 mod scan;
 mod transactions;
+mod windows;
 mod work_database;
 
 use std::{

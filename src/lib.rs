@@ -31,6 +31,7 @@ mod judgement;
 mod outcome;
 mod pg;
 mod plan;
+mod post;
 mod preflight;
 mod prepared_data;
 mod recovery;

@@ -7,18 +7,13 @@ use std::{
     fs::File,
     os::unix::fs::FileExt,
     sync::atomic::Ordering::{Acquire, Relaxed, Release},
-    time::Duration,
 };
 
-use pgfsbench_core::{
-    board::{ClientSlot, ClientState},
-    proc::compressing_option,
-    spec::Spec,
-};
+use pgfsbench_core::{proc::compressing_option, spec::Spec};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    board::{Board, Phase, Request},
+    board::{Board, Phase},
     clock, environment,
     errors::{Fault, sqlstate},
     pg::{
@@ -26,6 +21,7 @@ use crate::{
         scan::{self, Scanned},
         sql, xact,
     },
+    post::Post,
     sampler::device,
     workload::scan as workload,
 };
@@ -192,68 +188,36 @@ fn report(board: &Board, what: &impl Serialize) -> Result<(), Fault> {
 
 /// A client of such a run: in the load it loads its share of the table; later it reads the files in each window, if the window has
 /// so many readers.
-pub fn take_part(
-    index: u32,
-    serial: u32,
-    slot: &ClientSlot,
-    board: &Board,
-    request: &Request,
-    spec: &Spec,
-) -> Result<(), Fault> {
-    process::become_undisturbed_owner(request.owner.load(Acquire))?;
-    let run = &board.run;
-    let loads = run.phase() == Phase::Load;
-    let files = if loads {
-        Vec::new()
-    } else {
-        xact::transaction(workload::files)?
-            .iter()
-            .map(workload::open)
-            .collect::<Result<Vec<File>, Fault>>()?
+pub fn take_part(post: &Post, spec: &Spec) -> Result<(), Fault> {
+    process::become_undisturbed_owner(post.request.owner.load(Acquire))?;
+    let run = &post.board.run;
+    if run.phase() == Phase::Load {
+        return xact::catch(|| post.each_window(|_| load(post, spec))).and_then(|result| result);
+    }
+    let files = xact::transaction(workload::files)?
+        .iter()
+        .map(workload::open)
+        .collect::<Result<Vec<File>, Fault>>()?;
+    let read_along = || {
+        post.each_window(|_| {
+            if post.index < run.readers.load(Acquire) {
+                read(post, &files)?;
+            }
+            Ok(())
+        })
     };
-    slot.set_state(ClientState::Ready);
-    process::wake(request.coordinator.load(Acquire));
-    let stopped = || run.stopped(serial);
-    let result = xact::catch(|| {
-        let mut over = 0;
-        loop {
-            if stopped() {
-                return Ok(());
-            }
-            let window = run.go.load(Acquire);
-            if window == over {
-                process::wait(Duration::from_secs(1));
-                continue;
-            }
-            slot.set_state(ClientState::Running);
-            if loads {
-                return load(index, slot, spec, stopped);
-            }
-            if index < run.readers.load(Acquire) {
-                read(slot, board, &files, stopped)?;
-            }
-            over = window;
-            slot.windows.store(u64::from(window), Release);
-            process::wake(request.coordinator.load(Acquire));
-        }
-    });
-    result.and_then(|result| result)
+    xact::catch(read_along).and_then(|result| result)
 }
 
-fn load(
-    index: u32,
-    slot: &ClientSlot,
-    spec: &Spec,
-    stopped: impl Fn() -> bool,
-) -> Result<(), Fault> {
+fn load(post: &Post, spec: &Spec) -> Result<(), Fault> {
     let loaders = spec.options.loaders.unwrap_or(1);
-    if index >= loaders {
+    if post.index >= loaders {
         return Ok(());
     }
     xact::transaction(|| {
-        workload::load(spec, index, loaders, |rows| {
-            slot.committed.store(rows, Relaxed);
-            if stopped() {
+        workload::load(spec, post.index, loaders, |rows| {
+            post.slot.committed.store(rows, Relaxed);
+            if post.stopped() {
                 return Err(Fault::new(sqlstate::CANCELED, "the run was canceled"));
             }
             Ok(())
@@ -262,13 +226,8 @@ fn load(
 }
 
 /// Reads the files from their beginning to their end, together with the other readers.
-fn read(
-    slot: &ClientSlot,
-    board: &Board,
-    files: &[File],
-    stopped: impl Fn() -> bool,
-) -> Result<(), Fault> {
-    let run = &board.run;
+fn read(post: &Post, files: &[File]) -> Result<(), Fault> {
+    let (run, slot) = (&post.board.run, post.slot);
     let block = run.read_bytes.load(Acquire);
     let mut buffer = vec![0; block as usize];
     let mut lengths = Vec::with_capacity(files.len());
@@ -300,7 +259,7 @@ fn read(
             bytes += wanted as u64;
         }
         process::check_interrupts();
-        if stopped() {
+        if post.stopped() {
             break;
         }
     }

@@ -7,90 +7,66 @@ use std::{
 };
 
 use pgfsbench_core::{
-    board::{ClientSlot, ClientState, add},
+    board::add,
     fsync::{BLOCK_BYTES, MOST_WRITES, Test},
     spec::Spec,
 };
 
 use crate::{
-    board::{Request, RunArea},
     clock,
     errors::Fault,
     pg::{process, xact},
+    post::Post,
     wal_file::{Blocks, WalFile, write_failed},
 };
 
 /// What a writer works with.
 struct Writer<'a> {
-    index: u32,
-    serial: u32,
-    slot: &'a ClientSlot,
-    run: &'a RunArea,
+    post: &'a Post<'a>,
     file: WalFile,
     blocks: Blocks,
 }
 
 /// Takes part in the tests of a run until it is told to end.
-pub fn write(
-    index: u32,
-    serial: u32,
-    slot: &ClientSlot,
-    run: &RunArea,
-    request: &Request,
-    spec: &Spec,
-) -> Result<(), Fault> {
+pub fn write(post: &Post, spec: &Spec) -> Result<(), Fault> {
     let writer = Writer {
-        index,
-        serial,
-        slot,
-        run,
-        file: WalFile::of_mark(run.wal_file.get()),
+        post,
+        file: WalFile::of_mark(post.board.run.wal_file.get()),
         blocks: Blocks::new(),
     };
     let tests = spec.fsync_tests();
-    xact::catch(|| {
-        slot.set_state(ClientState::Ready);
-        process::wake(request.coordinator.load(Acquire));
-        let mut over = 0;
-        loop {
-            if run.stopped(serial) {
-                return Ok(());
-            }
-            let window = run.go.load(Acquire);
-            let test = (window as usize).checked_sub(1).and_then(|n| tests.get(n));
-            let Some(test) = test.filter(|_| window != over) else {
-                process::wait(Duration::from_secs(1));
-                continue;
-            };
-            slot.set_state(ClientState::Running);
-            if index < test.writers {
-                writer.take_part(window, test, request)?;
-            }
-            over = window;
-            slot.windows.store(u64::from(window), Release);
-            process::wake(request.coordinator.load(Acquire));
-        }
-    })
-    .and_then(|result| result)
+    let each_test = || {
+        post.each_window(|window| match tests.get(window as usize - 1) {
+            Some(test) if post.index < test.writers => writer.take_part(window, test),
+            _ => Ok(()),
+        })
+    };
+    xact::catch(each_test).and_then(|result| result)
 }
 
 impl Writer<'_> {
-    fn take_part(&self, window: u32, test: &Test, request: &Request) -> Result<(), Fault> {
-        let slot = self.slot;
+    fn take_part(&self, window: u32, test: &Test) -> Result<(), Fault> {
+        let slot = self.post.slot;
         for counter in [&slot.measured, &slot.started_ns, &slot.finished_ns] {
             counter.store(0, Relaxed);
         }
         slot.latency.reset();
         let open = self.file.open(test.method)?;
         // Each has blocks of its own.
-        let offset = u64::from(self.index * MOST_WRITES) * BLOCK_BYTES;
+        let offset = u64::from(self.post.index * MOST_WRITES) * BLOCK_BYTES;
         // Opening syncs the file, which is no part of what the others do meanwhile.
         slot.ready_for.store(u64::from(window), Release);
-        process::wake(request.coordinator.load(Acquire));
+        self.post.wake_coordinator();
         let Some(start) = self.wait_for_start() else {
             return Ok(());
         };
-        let lasts = self.run.end_ns.load(Acquire).saturating_sub(start);
+        let lasts = self
+            .post
+            .board
+            .run
+            .end_ns
+            .load(Acquire)
+            .saturating_sub(start);
         self.wait_until(start);
         let mut from = clock::now_ns();
         slot.started_ns.store(from, Relaxed);
@@ -106,7 +82,7 @@ impl Writer<'_> {
             slot.finished_ns.store(now, Relaxed);
             from = now;
             process::check_interrupts();
-            if now >= end || self.run.stopped(self.serial) {
+            if now >= end || self.post.stopped() {
                 return Ok(());
             }
         }
@@ -115,10 +91,10 @@ impl Writer<'_> {
     /// When all are to begin, once all of them can; None when there is no more to be done.
     fn wait_for_start(&self) -> Option<u64> {
         loop {
-            if self.run.stopped(self.serial) {
+            if self.post.stopped() {
                 return None;
             }
-            match self.run.measure_start_ns.load(Acquire) {
+            match self.post.board.run.measure_start_ns.load(Acquire) {
                 0 => process::wait(Duration::from_secs(1)),
                 start => return Some(start),
             }

@@ -10,7 +10,7 @@ use pgfsbench_core::{
 };
 use serde_json::{Value, json};
 
-use super::{Run, epoch};
+use super::{Run, epoch, windows::span_ns};
 use crate::{
     board::Phase,
     clock, collect,
@@ -40,8 +40,7 @@ impl Run {
     pub(super) fn carry_out_fsync(&mut self) -> Result<Outcome, Fault> {
         let file = self.make_wal_file()?;
         self.settle_storage()?;
-        self.crew.launch_clients(false)?;
-        self.wait_until(|run| run.crew.clients_are(ClientState::Ready))?;
+        self.have_clients(false)?;
         let measured = self.measure_syncs(&file)?;
         self.enter(Phase::Collect, 0);
         let phases = self.phase_times();
@@ -104,11 +103,7 @@ impl Run {
         }
         self.seen.measure_end_ns = Some(clock::now_ns());
         self.end_window()?;
-        let run = &self.board.run;
-        run.stop.store(1, Release);
-        self.crew.wake();
-        self.wait_until(|run| run.crew.clients_are(ClientState::Done))?;
-        self.board.run.stop.store(0, Release);
+        self.dismiss_clients()?;
         Ok(measured)
     }
 
@@ -120,10 +115,8 @@ impl Run {
         each_ns: u64,
     ) -> Result<Measured, Fault> {
         let window = index as u32 + 1;
-        let run = &self.board.run;
-        run.measure_start_ns.store(0, Relaxed);
-        run.go.store(window, Release);
-        self.crew.wake();
+        self.board.run.measure_start_ns.store(0, Relaxed);
+        self.open_window(window);
         let slots = &shmem::clients()[..test.writers as usize];
         self.wait_until(|run| {
             let ready = |slot: &ClientSlot| slot.ready_for.load(Acquire) == u64::from(window);
@@ -134,20 +127,12 @@ impl Run {
         run.end_ns.store(start + each_ns, Relaxed);
         run.measure_start_ns.store(start, Release);
         self.crew.wake();
-        self.wait_until(|run| {
-            let over = |slot: &ClientSlot| slot.windows.load(Acquire) == u64::from(window);
-            Ok(run.crew.clients_are(ClientState::Ready)? && slots.iter().all(over))
-        })?;
+        self.wait_for_window(window, slots, |_| ())?;
         let mut syncs = Histogram::new();
         slots
             .iter()
             .for_each(|slot| slot.latency.read_into(&mut syncs));
-        let from = slots.iter().map(|slot| slot.started_ns.load(Acquire)).min();
-        let to = slots
-            .iter()
-            .map(|slot| slot.finished_ns.load(Acquire))
-            .max();
-        let ns = to.unwrap_or(0).saturating_sub(from.unwrap_or(0));
+        let ns = span_ns(slots);
         Ok(Measured {
             test,
             direct,

@@ -8,14 +8,13 @@ use std::{
 };
 
 use pgfsbench_core::{
-    board::ClientState,
     scan::{self, READ_BYTES, Scan},
     spec::Stage,
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::{Run, epoch};
+use super::{Run, epoch, windows::span_ns};
 use crate::{
     board::Phase,
     clock, collect,
@@ -82,29 +81,14 @@ impl Run {
             return self.have_done(Task::Load);
         }
         self.have_done(Task::Create)?;
-        self.crew.launch_clients(false)?;
-        self.wait_until(|run| run.crew.clients_are(ClientState::Ready))?;
-        self.board.run.go.store(1, Release);
-        self.crew.wake();
+        self.have_clients(false)?;
         let slots = &shmem::clients()[..loaders as usize];
-        self.wait_until(|run| {
+        self.open_window(1);
+        self.wait_for_window(1, slots, |run| {
             let rows = slots.iter().map(|slot| slot.committed.load(Relaxed)).sum();
             run.board.run.done.store(rows, Relaxed);
-            run.crew.clients_are(ClientState::Done)
         })?;
         self.dismiss_clients()
-    }
-
-    /// The clients end, and their worker slots are free again.
-    fn dismiss_clients(&mut self) -> Result<(), Fault> {
-        let run = &self.board.run;
-        run.stop.store(1, Release);
-        self.crew.wake();
-        self.wait_until(|run| run.crew.clients_are(ClientState::Done))?;
-        self.wait_until(|run| Ok(run.crew.clients_have_left()))?;
-        self.board.run.go.store(0, Release);
-        self.board.run.stop.store(0, Release);
-        Ok(())
     }
 
     fn measure_scans(&mut self) -> Result<(Vec<Made>, Vec<Reading>), Fault> {
@@ -179,8 +163,7 @@ impl Run {
     }
 
     fn read_files(&mut self, readers: &[u32]) -> Result<Vec<Reading>, Fault> {
-        self.crew.launch_clients(false)?;
-        self.wait_until(|run| run.crew.clients_are(ClientState::Ready))?;
+        self.have_clients(false)?;
         let mut readings = Vec::new();
         for &block_bytes in &READ_BYTES {
             for &readers in readers {
@@ -201,26 +184,15 @@ impl Run {
         run.read_bytes.store(block_bytes, Relaxed);
         run.next_read.store(0, Relaxed);
         let before = scanner::device_read_bytes();
-        run.go.store(window, Release);
-        self.crew.wake();
         let slots = &shmem::clients()[..readers as usize];
-        self.wait_until(|run| {
-            let over = slots
-                .iter()
-                .all(|slot| slot.windows.load(Acquire) == u64::from(window));
-            Ok(run.crew.clients_are(ClientState::Ready)? && over)
-        })?;
+        self.open_window(window);
+        self.wait_for_window(window, slots, |_| ())?;
         let device = before.zip(scanner::device_read_bytes());
-        let from = slots.iter().map(|slot| slot.started_ns.load(Acquire)).min();
-        let to = slots
-            .iter()
-            .map(|slot| slot.finished_ns.load(Acquire))
-            .max();
         Ok(Reading {
             readers,
             block_bytes,
             bytes: slots.iter().map(|slot| slot.measured.load(Acquire)).sum(),
-            ms: clock::ms(from.unwrap_or(0), to.unwrap_or(0)),
+            ms: span_ns(slots) as f64 / 1e6,
             state,
             device_read_bytes: device.map(|(before, after)| after.saturating_sub(before)),
         })

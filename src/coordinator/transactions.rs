@@ -42,7 +42,7 @@ impl Run {
         if self.spec.stage == Stage::LoadOnly {
             return self.leave_loaded();
         }
-        self.prepare_clients()?;
+        self.have_clients(self.spec.options.sample)?;
         self.measure()?;
         // After a crash that is to come, they are compared then.
         let balances = match self.spec.options.crash {
@@ -72,14 +72,6 @@ impl Run {
         let steps = pgbench::VACUUM.len() + pgbench::PRIMARY_KEYS.len();
         self.enter(Phase::Vacuum, steps as u64);
         self.have_done(Task::Vacuum)
-    }
-
-    fn prepare_clients(&mut self) -> Result<(), Fault> {
-        self.crew.launch_clients(self.spec.options.sample)?;
-        // All of them: one that came later would miss what it is there to see.
-        self.wait_until(|run| {
-            Ok(run.crew.clients_are(ClientState::Ready)? && run.crew.sampler_is_there()?)
-        })
     }
 
     fn measure(&mut self) -> Result<(), Fault> {

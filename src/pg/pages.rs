@@ -20,6 +20,8 @@ const HEADER: usize = 24;
 const MAPPED: u64 = (PAGE as u64 - HEADER as u64) * 4;
 /// Pages that are built, logged and written together: what one record of WAL holds.
 const BATCH: usize = 32;
+/// After so many pages the kernel is told to write them out: a disk that begins only when memory is full of them waits until then.
+const WRITE_OUT: u64 = 128;
 
 /// Memory for some pages, aligned as direct I/O wants it.
 #[repr(C, align(4096))]
@@ -110,6 +112,22 @@ impl Fork {
             }
         }
     }
+
+    /// Has the kernel begin to write out some blocks, if the server may sync at all.
+    ///
+    /// # Safety
+    /// As [`Self::of`].
+    unsafe fn write_out(&self, blocks: std::ops::Range<u64>) {
+        // SAFETY: blocks of an open table.
+        unsafe {
+            pg_sys::smgrwriteback(
+                pg_sys::RelationGetSmgr(self.relation),
+                self.number,
+                blocks.start as pg_sys::BlockNumber,
+                (blocks.end - blocks.start) as pg_sys::BlockNumber,
+            );
+        }
+    }
 }
 
 /// Makes the files of a new, empty table as long as they will be, and tells that all of its pages will be visible to everybody. In
@@ -153,7 +171,8 @@ pub fn reserve(table: &str, layout: Layout, created_here: bool) -> Result<(), Fa
     Ok(())
 }
 
-/// Writes some pages of the table, with copies of one row, each changed by `patch`, which gets its number and its data.
+/// Writes some pages of the table, with copies of one row, each changed by `patch`, which gets its number and its data; they are on
+/// disk in the end, if the server syncs.
 ///
 /// # Safety
 /// In a transaction, after [`reserve`]. `make` must give a tuple of the table, of which so many as the layout says fit a page, and
@@ -178,6 +197,7 @@ pub unsafe fn fill(
         let data = (*(*tuple).t_data).t_hoff as usize;
         let first = blocks.start * layout.rows_per_page;
         let mut next = blocks.start;
+        let mut written_out = next;
         let mut filled = 0;
         while next < blocks.end {
             let count = (blocks.end - next).min(BATCH as u64) as usize;
@@ -201,9 +221,14 @@ pub unsafe fn fill(
             }
             fork.write(&mut pages.0[..count], next, false);
             next += count as u64;
+            if next - written_out >= WRITE_OUT {
+                fork.write_out(written_out..next);
+                written_out = next;
+            }
             process::check_interrupts();
             progress((next * layout.rows_per_page).min(layout.rows) - first)?;
         }
+        pg_sys::smgrimmedsync(pg_sys::RelationGetSmgr(relation), fork.number);
         pg_sys::heap_freetuple(tuple);
         pg_sys::table_close(relation, pg_sys::NoLock as i32);
     }

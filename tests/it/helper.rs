@@ -26,6 +26,7 @@ mod refusals;
 mod remount;
 mod runs;
 mod runs_luck;
+mod scan;
 mod scene;
 mod settings;
 mod setup;

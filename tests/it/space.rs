@@ -53,6 +53,7 @@ fn a_run_that_does_not_fit_is_refused() {
         "scale => 20, clients => 1, transactions => 1",
         "size => '10 GB', clients => 1, transactions => 1, force => true",
         "workload => 'select-only', scale => 30, clients => 1, transactions => 1",
+        "workload => 'scan', size => '1 GB'",
     ] {
         assert_refused(
             &mut client,

@@ -1,0 +1,128 @@
+//! Scans on filesystems that the helper makes: cold by its emptying of caches or by the kernel's, at several read-aheads; and bad luck there.
+
+use super::runs::SHORT;
+use super::scene::Scene;
+use crate::common::{assert_refused, execute, rows};
+use pgfsbench_tests::{LONG, Signal, wait_until};
+
+/// A million rows, 60 MB.
+const SCAN: &str = "workload => 'scan', scale => 1, seed => 1";
+
+/// README's table of study 3: what a read-ahead brings to scans, and what it costs transactions.
+const READ_AHEAD: &str = "SELECT read_ahead_kb, count(*) FILTER (WHERE gb_per_second > 0) AS scans, count(*) FILTER (WHERE tps > 0) AS runs \
+    FROM (SELECT r.read_ahead_kb, s.gb_per_second, NULL AS tps FROM fsbench.result r JOIN fsbench.scan s USING (run_id) WHERE s.used \
+          UNION ALL SELECT read_ahead_kb, NULL, tps FROM fsbench.result WHERE workload = 'tpcb') x \
+    GROUP BY read_ahead_kb ORDER BY 1";
+
+fn scene(test: &str) -> Option<Scene> {
+    let scene = Scene::new(
+        test,
+        &[("max_parallel_workers", "4")],
+        "drop_caches = true\n",
+    )?;
+    for kb in [128, 8192] {
+        scene.value(&format!(
+            "SELECT fsbench.create_target('ra{kb}', filesystem => 'ext4', image_size => '1800MB', image_sparse => true, \
+               drop_caches => true, block_settings => '{{\"read_ahead_kb\": {kb}}}')"
+        ));
+    }
+    Some(scene)
+}
+
+#[test]
+fn scans_are_cold_at_the_read_ahead_that_is_asked_for_and_their_table_is_copied_to_each_target() {
+    let test = "scans_are_cold_at_the_read_ahead_that_is_asked_for_and_their_table_is_copied_to_each_target";
+    let Some(scene) = scene(test) else { return };
+    let mut wanted = "load_once filesystem copy server";
+    for kb in [128, 8192] {
+        // More than the asking server allows.
+        let scans = scene.start(&format!(
+            "target => 'ra{kb}', {SCAN}, options => '{{\"degrees\": [1, 6], \"repeats\": 2, \"readers\": [1], \"cache\": \"cold\"}}'"
+        ));
+        assert_eq!(scene.ending(&scans), "done");
+        // What reads beside it on a device of its own is next to nothing.
+        let told = format!(
+            "SELECT concat_ws(' ', count(*), bool_and(s.used), bool_and(s.rows = 1000000), max(s.workers_launched), \
+               bool_and(s.cached_bytes <= s.bytes * 0.01), bool_and(s.device_read_bytes >= s.bytes * 0.99), max(r.read_ahead_kb)) \
+             FROM fsbench.result r JOIN fsbench.scan s USING (run_id) WHERE run_id = {scans}"
+        );
+        assert_eq!(scene.value(&told), format!("4 t t 6 t t {kb}"));
+        let steps = format!(
+            "SELECT string_agg(p ->> 'phase', ' ' ORDER BY n) FROM fsbench.run_log, jsonb_array_elements(phases) WITH ORDINALITY AS t (p, n) \
+             WHERE run_id = {scans} AND p ->> 'phase' IN ('load_once', 'filesystem', 'copy', 'server', 'load')"
+        );
+        assert_eq!(scene.value(&steps), wanted);
+        wanted = "filesystem copy server";
+        let transactions = scene.start(&format!("target => 'ra{kb}', {SHORT}"));
+        assert_eq!(scene.ending(&transactions), "done");
+        scene.nothing_is_left("the runs at one read-ahead");
+    }
+    assert_eq!(
+        rows(&mut scene.bench.client(), READ_AHEAD),
+        ["128|4|1", "8192|4|1"]
+    );
+}
+
+#[test]
+fn a_table_that_is_too_large_for_the_target_is_refused_before_it_is_loaded() {
+    let test = "a_table_that_is_too_large_for_the_target_is_refused_before_it_is_loaded";
+    let Some(scene) = scene(test) else { return };
+    assert_refused(
+        &mut scene.bench.client(),
+        "SELECT fsbench.start(target => 'ra128', workload => 'scan', size => '10GB', options => '{\"cache\": \"cold\"}')",
+        "53100",
+        &[
+            "not enough room for the run",
+            "need about 1",
+            "the image has 1800 MB",
+            "image_size",
+        ],
+    );
+    assert_eq!(
+        scene.value("SELECT (SELECT count(*) FROM fsbench.run_log) + (SELECT count(*) FROM fsbench.prepared_data)"),
+        "0"
+    );
+}
+
+#[test]
+fn scans_that_are_cancelled_or_lose_a_worker_leave_nothing_on_a_target() {
+    let test = "scans_that_are_cancelled_or_lose_a_worker_leave_nothing_on_a_target";
+    let Some(scene) = scene(test) else { return };
+    let arguments = format!(
+        "target => 'ra128', {SCAN}, options => '{{\"degrees\": [1, 2], \"repeats\": 1000, \"readers\": []}}'"
+    );
+    // Of a table of its own, large enough to be caught.
+    let run = scene.start("target => 'ra128', workload => 'scan', scale => 6, options => '{\"cache\": \"cold\", \"payload\": 30}'");
+    scene.wait_for_phase("load_once");
+    execute(
+        &mut scene.bench.client(),
+        &format!("SELECT fsbench.cancel({run})"),
+    );
+    assert!(scene.ending(&run).starts_with("cancelled 57014"));
+    scene.nothing_is_left("cancelled in the load");
+
+    let run = scene.start(&arguments);
+    scene.wait_for_phase("measure");
+    let traces = scene.traces();
+    execute(
+        &mut scene.bench.client(),
+        &format!("SELECT fsbench.cancel({run})"),
+    );
+    assert!(scene.ending(&run).starts_with("cancelled 57014"));
+    scene.nothing_is_left_of(&traces, "cancelled in a scan");
+
+    let run = scene.start(&arguments);
+    scene.wait_for_phase("measure");
+    let traces = scene.traces();
+    let worker = wait_until("a parallel worker is there", LONG, || {
+        let mut there = scene.target_processes().into_iter();
+        there.find(|p| p.title.starts_with("postgres: parallel worker"))
+    });
+    scene.bench.server.signal(worker.pid, Signal::TERM);
+    let told = scene.ending(&run);
+    assert!(
+        told.starts_with("failed 57P01") && told.contains("worker failed"),
+        "{told}"
+    );
+    scene.nothing_is_left_of(&traces, "a worker has died");
+}
