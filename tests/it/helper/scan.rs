@@ -93,7 +93,7 @@ fn scans_that_are_cancelled_or_lose_a_worker_leave_nothing_on_a_target() {
     );
     // Of a table of its own, large enough to be caught.
     let run = scene.start("target => 'ra128', workload => 'scan', scale => 6, options => '{\"cache\": \"cold\", \"payload\": 30}'");
-    scene.wait_for_phase("load_once");
+    scene.wait_for_phase("load");
     execute(
         &mut scene.bench.client(),
         &format!("SELECT fsbench.cancel({run})"),
