@@ -116,7 +116,7 @@ fn scans_that_are_cancelled_or_lose_a_worker_leave_nothing_on_a_target() {
     let traces = scene.traces();
     let worker = wait_until("a parallel worker is there", LONG, || {
         let mut there = scene.target_processes().into_iter();
-        there.find(|p| p.title.starts_with("postgres: parallel worker"))
+        there.find(|p| p.title.contains("parallel worker for PID"))
     });
     scene.bench.server.signal(worker.pid, Signal::TERM);
     let told = scene.ending(&run);
