@@ -257,7 +257,7 @@ pub fn set_configuration_fingerprint(run_id: i64) -> Result<(), Fault> {
     sql::write(
         "UPDATE fsbench.environment e SET configuration_fingerprint = left(encode(sha256(convert_to(jsonb_build_array( \
              e.server_version, e.kernel, e.filesystem, e.wal_filesystem, e.mkfs_version, e.vm, e.transparent_hugepage, \
-             e.io_scheduler, e.nr_requests, e.read_ahead_kb, e.block_size_bytes, r.used->'settings', \
+             e.io_scheduler, e.nr_requests, e.read_ahead_kb, e.block_size_bytes, e.journal_mode, r.used->'settings', \
              regexp_replace(e.mount_options, '(^|,)logdev=[^,]*', '', 'g'), \
              regexp_replace(e.wal_mount_options, '(^|,)logdev=[^,]*', '', 'g'), \
              e.storage #> '{request,mkfs_options}', e.storage #> '{request,pool_properties}', \

@@ -1,6 +1,8 @@
 //! What else was going on while a run was measured: in the server, on the machine, on the disk. What cannot be found out is
 //! left out, and never an error.
 
+mod fill;
+
 use std::{
     fs,
     sync::atomic::Ordering::Acquire,
@@ -22,6 +24,8 @@ use crate::{
     flush_probe,
     pg::{process, shmem, sql, xact},
 };
+
+use fill::Fill;
 
 /// The kernel's own threads are children of this process.
 const KTHREADD: (i32, &str) = (2, "kthreadd");
@@ -207,6 +211,8 @@ pub struct Surroundings {
     /// When most of what may be dirty was.
     dirty: Option<DirtyPages>,
     flush: FlushFacts,
+    /// Before the clients and after them.
+    fill: [Option<Fill>; 2],
 }
 
 fn server() -> Option<Server> {
@@ -241,6 +247,7 @@ impl Surroundings {
     /// Before the clients begin.
     pub fn before_clients(&mut self) {
         self.flush.before_us = flush_probe::median_us();
+        self.fill[0] = Fill::look();
     }
 
     /// At the start of the window.
@@ -281,6 +288,7 @@ impl Surroundings {
         let was_quiet = is_quiet();
         let after_us = flush_probe::median_us();
         self.flush.after_us = after_us.filter(|_| was_quiet && is_quiet());
+        self.fill[1] = Fill::look();
     }
 
     /// All that was seen, by the names of the facts that the findings are judged by.
@@ -351,6 +359,10 @@ impl Surroundings {
                 (start, _) => start,
             },
             free_bytes_at_end: end.and_then(|end| end.free_bytes),
+            used_bytes: self.fill[0].map(|fill| fill.used),
+            used_bytes_at_end: self.fill[1].map(|fill| fill.used),
+            files_bytes: self.fill[0].map(|fill| fill.files),
+            files_bytes_at_end: self.fill[1].map(|fill| fill.files),
             resync_at_end: end.and_then(|end| end.is_resyncing),
             ..StorageFacts::default()
         }

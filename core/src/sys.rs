@@ -4,10 +4,12 @@
 //! cannot be read is None, and never an error: a container, another kernel or another machine shows less.
 
 mod block;
+mod journal;
 mod layers;
 mod machine;
 
 pub use block::{Block, Queue};
+pub use journal::journal_mode;
 pub use layers::{Below, Layer, LayerKind, layers};
 pub use machine::{Machine, command_line, container, machine, physical_disks};
 

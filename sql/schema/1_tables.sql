@@ -425,7 +425,8 @@ CREATE TABLE fsbench.environment (
     container                 text,
     clock_source              text,
     host_fingerprint          text,
-    configuration_fingerprint text
+    configuration_fingerprint text,
+    journal_mode              text
 );
 COMMENT ON TABLE fsbench.environment IS 'Where and how a run was made: what one needs to doubt it; what could not be found out is NULL';
 COMMENT ON COLUMN fsbench.environment.run_id IS 'Run';
@@ -486,6 +487,7 @@ COMMENT ON COLUMN fsbench.environment.numa_nodes IS 'Nodes of memory';
 COMMENT ON COLUMN fsbench.environment.container IS 'Container that the server runs in: docker, podman, lxc, kubernetes, ...; none; NULL: not known';
 COMMENT ON COLUMN fsbench.environment.clock_source IS 'By what the kernel tells the time';
 COMMENT ON COLUMN fsbench.environment.host_fingerprint IS 'The same for runs on the same machine: a hash of its id, name, processors, memory and disks';
+COMMENT ON COLUMN fsbench.environment.journal_mode IS 'What the journal of ext2, ext3 or ext4 holds, as its driver tells: ordered, writeback, journal, or none; NULL for other filesystems';
 COMMENT ON COLUMN fsbench.environment.configuration_fingerprint IS 'The same for runs that differ in nothing that is configured: a hash of the settings of the server and of the run''s clients, filesystem, mkfs, mount options, queue and kernel settings';
 
 CREATE TABLE fsbench.finding (

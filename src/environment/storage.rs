@@ -14,6 +14,7 @@ use super::{
 #[allow(missing_docs)]
 pub struct Device {
     pub block_size_bytes: Option<u64>,
+    pub journal_mode: Option<String>,
     pub device_model: Option<String>,
     pub rotational: Option<bool>,
     pub fua: Option<bool>,
@@ -59,6 +60,9 @@ impl Device {
             .unwrap_or(queue.rotational);
         let filesystem = data.and_then(|location| statvfs(location.directory.as_str()).ok());
         Self {
+            journal_mode: data
+                .and_then(device_of)
+                .and_then(|number| sys::journal_mode(&ThisMachine, &number)),
             block_size_bytes: filesystem.map(|fs| fs.f_frsize),
             device_model: (!models.is_empty()).then(|| models.join(", ")),
             rotational,

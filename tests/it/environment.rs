@@ -26,10 +26,8 @@ fn the_environment_is_what_the_system_tells() {
     let first = file("/proc/cmdline").unwrap_or_default();
     let first = first.split(' ').next().unwrap_or_default();
     assert!(stored("kernel_command_line").starts_with(first));
-    assert_eq!(
-        stored("block_size_bytes = current_setting('block_size')::int / 2 OR block_size_bytes > 0"),
-        "t"
-    );
+    let filesystem = rustix::fs::statvfs(server.data()).expect("statvfs");
+    assert_eq!(stored("block_size_bytes"), filesystem.f_frsize.to_string());
     // The device of the data is the uppermost layer, where there is one of that number.
     let number = stored("st_dev");
     if fs::exists(format!("/sys/dev/block/{number}")).unwrap_or(false) {
@@ -37,9 +35,20 @@ fn the_environment_is_what_the_system_tells() {
         assert_eq!(stored("layers->0->>'depth'"), "0");
         let scheduler = format!("/sys/dev/block/{number}/queue/scheduler");
         if let Some(scheduler) = file(&scheduler) {
-            assert!(scheduler.contains(&stored("io_scheduler")), "{scheduler}");
+            // Of several the one in brackets; one alone stands for itself.
+            let chosen = scheduler.split(['[', ']']).nth(1).unwrap_or(&scheduler);
+            assert_eq!(stored("io_scheduler"), chosen);
         }
     }
+    // Where the driver of ext4 tells what its journal holds.
+    let event = file(&format!("/sys/dev/block/{number}/uevent")).unwrap_or_default();
+    let name = event.lines().find_map(|line| line.strip_prefix("DEVNAME="));
+    let options = name.and_then(|name| file(&format!("/proc/fs/ext4/{name}/options")));
+    let mode = options.map(|text| {
+        let mode = text.lines().find_map(|line| line.strip_prefix("data="));
+        mode.unwrap_or("none").to_owned()
+    });
+    assert_eq!(stored("journal_mode"), mode.unwrap_or_default());
     // A machine's id is nobody's business.
     if let Some(id) = file("/etc/machine-id").filter(|id| id.len() > 8) {
         assert_eq!(

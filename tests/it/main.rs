@@ -1,6 +1,7 @@
 //! Integration tests, one module for each matter. See the crate's lib for what they stand on.
 
 mod beside;
+mod bracket;
 mod checkpoints;
 mod common;
 mod cost;
@@ -11,6 +12,7 @@ mod environment;
 mod findings;
 mod fsync;
 mod helper;
+mod iostat;
 mod kept;
 mod lab;
 mod luck;

@@ -5,7 +5,7 @@ use pgfsbench_tests::{LONG, Server, server_owner, skip, wait_until};
 use postgres::Client;
 use std::fs;
 use std::os::unix::fs::chown;
-use std::process::Command;
+use std::process::{Child, Command};
 
 const STEADY: &str = "scale => 2, clients => 2, transactions => 50, seed => 1";
 /// Long enough to do something meanwhile.
@@ -68,9 +68,25 @@ fn statistics_that_are_reset_and_autovacuum_that_is_off() {
         "server_restarted",
         "archiving",
         "replication",
+        "dead_rows",
+        "allocated_less",
     ] {
         assert_eq!(found(&mut client, &id, code), None);
     }
+    // What nobody can do to a run is judged from what would have been stored of it.
+    let judged = |facts: &str| {
+        format!(
+            "UPDATE fsbench.run_log SET facts = facts || '{facts}' WHERE run_id = {id}; \
+             SELECT severity || ': ' || message FROM fsbench.judge({id}) WHERE code = 'dead_rows'"
+        )
+    };
+    assert_eq!(
+        rows(
+            &mut client,
+            &judged(r#"{"server": {"dead_rows_at_start": 300}}"#)
+        ),
+        ["warning: the tables had 300 dead rows before the clients began"]
+    );
 }
 
 #[test]
@@ -112,20 +128,40 @@ fn archiving_and_slots_are_told_of_a_run_that_was_forced() {
     );
 }
 
+/// Programs that use all processors, and more.
+struct Busy(Vec<Child>);
+
+impl Busy {
+    fn start() -> Self {
+        let processors = std::thread::available_parallelism().map_or(2, usize::from);
+        let shell = |_| {
+            let mut shell = Command::new("sh");
+            shell.args(["-c", "while :; do :; done"]);
+            shell.spawn().expect("a shell")
+        };
+        Self((0..processors * 3).map(shell).collect())
+    }
+
+    fn end(&mut self) {
+        for mut process in self.0.drain(..) {
+            process.kill().expect("it is ours");
+            process.wait().expect("it ends");
+        }
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
 #[test]
 fn others_that_use_the_processors_are_told() {
     let server = server(&[]);
     let mut client = server.connect("postgres");
-    let processors = std::thread::available_parallelism().map_or(2, usize::from);
     let id = run_during(&mut client, WINDOW, |client| {
-        let mut busy: Vec<_> = (0..processors * 3)
-            .map(|_| {
-                Command::new("sh")
-                    .args(["-c", "while :; do :; done"])
-                    .spawn()
-                    .expect("a shell")
-            })
-            .collect();
+        let _busy = Busy::start();
         let is_over = || {
             rows(
                 client,
@@ -135,10 +171,6 @@ fn others_that_use_the_processors_are_told() {
         };
         let mut is_over = is_over;
         wait_until("the window is over", LONG, || is_over().then_some(()));
-        for process in &mut busy {
-            process.kill().expect("it is ours");
-            process.wait().expect("it ends");
-        }
     });
     let told = found(&mut client, &id, "noisy_neighbour");
     // Where the kernel's threads are not to be seen, their work cannot be told from that of others.
@@ -215,24 +247,34 @@ fn the_doctor_sees_beforehand_what_would_be_found() {
         ("autovacuum", "off"),
         ("log_checkpoints", "off"),
         ("max_wal_size", "64MB"),
+        // More than any filesystem has.
+        ("pgfsbench.reserved_space", "1000TB"),
     ]);
     let mut client = server.connect("postgres");
     let mut said = || {
         rows(
             &mut client,
             "SELECT item || ' ' || state FROM fsbench.doctor() \
-             WHERE item IN ('autovacuum', 'log_checkpoints', 'checkpoints', 'old transactions') ORDER BY item",
+             WHERE item IN ('autovacuum', 'log_checkpoints', 'checkpoints', 'old transactions', 'track_io_timing', \
+               'track_wal_io_timing', 'room for data', 'room for WAL', 'load') ORDER BY item",
         )
     };
+    let mut busy = Busy::start();
     assert_eq!(
         said(),
         [
             "autovacuum warning",
             "checkpoints info",
+            "load warning",
             "log_checkpoints warning",
-            "old transactions ok"
+            "old transactions ok",
+            "room for WAL missing",
+            "room for data missing",
+            "track_io_timing info",
+            "track_wal_io_timing info",
         ]
     );
+    busy.end();
     let mut writer = server.connect("postgres");
     execute(&mut writer, "BEGIN; SELECT pg_current_xact_id()");
     let mut other = server.connect("postgres");
@@ -245,19 +287,53 @@ fn the_doctor_sees_beforehand_what_would_be_found() {
     execute(&mut other, "ALTER SYSTEM SET autovacuum = on");
     execute(&mut other, "ALTER SYSTEM SET log_checkpoints = on");
     execute(&mut other, "ALTER SYSTEM SET max_wal_size = '16GB'");
+    execute(&mut other, "ALTER SYSTEM SET track_io_timing = on");
+    execute(&mut other, "ALTER SYSTEM SET track_wal_io_timing = on");
+    execute(
+        &mut other,
+        "ALTER SYSTEM SET pgfsbench.reserved_space = '1MB'",
+    );
     server.reload();
     wait_until("the settings are in force", LONG, || {
         (row(&mut other, "SHOW max_wal_size") == "16GB").then_some(())
     });
+    // Whether others are quiet by now is not ours to say.
+    let mut said = said();
+    said.retain(|line| !line.starts_with("load "));
     assert_eq!(
-        said(),
+        said,
         [
             "autovacuum ok",
             "checkpoints ok",
             "log_checkpoints ok",
-            "old transactions warning"
+            "old transactions warning",
+            "room for WAL ok",
+            "room for data ok",
+            "track_io_timing ok",
+            "track_wal_io_timing ok",
         ]
     );
+    // What the kernel has is what the kernel says, and the programs are those that are there.
+    let known = fs::read_to_string("/proc/filesystems").expect("filesystems");
+    for line in rows(
+        &mut client,
+        "SELECT item, state, detail FROM fsbench.doctor() WHERE subject = 'filesystem'",
+    ) {
+        let mut parts = line.splitn(3, '|');
+        let [name, state, detail] = [(); 3].map(|()| parts.next().expect("three columns"));
+        let is_known = known
+            .lines()
+            .any(|line| line.split_whitespace().last() == Some(name));
+        assert_eq!(detail.starts_with("kernel: yes;"), is_known, "{line}");
+        let mkfs = detail.split([';', ',']).nth(1).expect("a program").trim();
+        let is_there = fs::exists(mkfs).unwrap_or(false);
+        assert_eq!(mkfs.ends_with(" is missing"), !is_there, "{line}");
+        if is_known && is_there {
+            assert_eq!(state, "ok", "{line}");
+        } else if detail.starts_with("kernel: no") || !is_there {
+            assert_eq!(state, "missing", "{line}");
+        }
+    }
 }
 
 #[test]
@@ -290,10 +366,10 @@ fn a_server_in_memory_is_told_and_has_no_device() {
         row(
             &mut client,
             &format!(
-                "SELECT filesystem, layers IS NULL, rotational IS NULL, fua IS NULL, device_model IS NULL, durability \
+                "SELECT filesystem, journal_mode IS NULL, layers IS NULL, rotational IS NULL, fua IS NULL, device_model IS NULL, durability \
                  FROM fsbench.environment WHERE run_id = {id}"
             )
         ),
-        "tmpfs|t|t|t|t|not durable: tmpfs is in memory"
+        "tmpfs|t|t|t|t|t|not durable: tmpfs is in memory"
     );
 }

@@ -185,16 +185,18 @@ fn statements_of_the_workload_are_those_of_the_window_only() {
             &format!(
                 "SELECT concat_ws(' ', substring(query, '^\\w+'), substring(query, 'pgbench_\\w+')), calls, rows, toplevel, \
                    min_exec_ms <= mean_exec_ms AND mean_exec_ms <= max_exec_ms AND abs(total_exec_ms / calls - mean_exec_ms) < 0.001, \
+                   stddev_exec_ms BETWEEN (max_exec_ms - min_exec_ms) / sqrt(2.02 * calls) AND (max_exec_ms - min_exec_ms) / 1.98 \
+                     AND stddev_exec_ms > 0, \
                    wal_bytes > 0 OR query ~ '^SELECT', shared_blks_hit > 0, blk_read_ms IS NULL \
                  FROM fsbench.statement WHERE run_id = {id} ORDER BY 1"
             )
         ),
         [
-            "INSERT pgbench_history|600|600|t|t|t|t|t",
-            "SELECT pgbench_accounts|600|600|t|t|t|t|t",
-            "UPDATE pgbench_accounts|600|600|t|t|t|t|t",
-            "UPDATE pgbench_branches|600|600|t|t|t|t|t",
-            "UPDATE pgbench_tellers|600|600|t|t|t|t|t",
+            "INSERT pgbench_history|600|600|t|t|t|t|t|t",
+            "SELECT pgbench_accounts|600|600|t|t|t|t|t|t",
+            "UPDATE pgbench_accounts|600|600|t|t|t|t|t|t",
+            "UPDATE pgbench_branches|600|600|t|t|t|t|t|t",
+            "UPDATE pgbench_tellers|600|600|t|t|t|t|t|t",
         ]
     );
     assert_eq!(finding(&mut client, &id, "statements_not_recorded"), "");

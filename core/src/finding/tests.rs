@@ -46,6 +46,10 @@ fn storage() -> StorageFacts {
         discard_max_bytes: Some(2 << 40),
         layers: Some(recorded("trees/loop_on_nvme.txt", "259:2")),
         resync_at_end: Some(false),
+        used_bytes: Some(16 * GB),
+        used_bytes_at_end: Some(17 * GB),
+        files_bytes: Some(16 * GB),
+        files_bytes_at_end: Some(17 * GB),
     }
 }
 

@@ -25,12 +25,13 @@ fn how_a_filesystem_was_made_and_what_it_lies_on_is_stored() {
                geometry->>'features' LIKE '%extent%', block_size_bytes = (geometry->>'block_bytes')::bigint, \
                layers->0->>'kind', layers->0->>'direct_io' = (storage #>> '{{result,direct_io}}'), layers->1->>'kind', \
                layers->0->>'backing_file' = (storage #>> '{{result,image}}'), configuration_fingerprint <> '', \
-               (storage #>> '{{asker,shared_buffers_bytes}}')::bigint > 0) \
+               (storage #>> '{{asker,shared_buffers_bytes}}')::bigint > 0, journal_mode, (geometry->>'log_bytes')::bigint > 0) \
              FROM fsbench.environment WHERE run_id = {run}"
         )),
-        "t t t t loop t filesystem t t t"
+        "t t t t loop t filesystem t t t ordered t"
     );
-    let codes = "atime,barriers_off,discard_mount_option,btrfs_nodatacow,compression,ssd_state_undeclared,not_released";
+    let codes = "atime,barriers_off,discard_mount_option,btrfs_nodatacow,compression,ssd_state_undeclared,not_released,\
+        allocated_less,allocated_more,dead_rows";
     assert_eq!(found(&scene, &run, codes), "");
     let has_direct_io = scene.value(&format!(
         "SELECT layers->0->'direct_io' FROM fsbench.environment WHERE run_id = {run}"
@@ -66,7 +67,10 @@ fn how_a_filesystem_was_made_and_what_it_lies_on_is_stored() {
 #[test]
 fn mount_options_that_mislead_are_told() {
     let test = "mount_options_that_mislead_are_told";
-    let Some(scene) = on_image(test, ", mount_options => 'relatime,discard,barrier=0'") else {
+    let Some(scene) = on_image(
+        test,
+        ", mount_options => 'relatime,discard,barrier=0,data=journal'",
+    ) else {
         return;
     };
     let run = scene.start(&format!("target => 'ext4', {SHORT}"));
@@ -76,6 +80,8 @@ fn mount_options_that_mislead_are_told() {
         found(&scene, &run, codes),
         "atime info, barriers_off warning, discard_mount_option info"
     );
+    let mode = "SELECT journal_mode FROM fsbench.environment WHERE run_id = ";
+    assert_eq!(scene.value(&format!("{mode}{run}")), "journal");
     if scene.bench.lab.can("btrfs").is_ok() {
         create(
             &scene,
@@ -85,8 +91,12 @@ fn mount_options_that_mislead_are_told() {
         let run = scene.start(&format!("target => 'btrfs', {SHORT}"));
         assert_eq!(scene.ending(&run), "done");
         assert_eq!(
-            found(&scene, &run, "atime,compression,btrfs_nodatacow"),
-            "compression warning"
+            found(
+                &scene,
+                &run,
+                "allocated_less,atime,compression,btrfs_nodatacow"
+            ),
+            "allocated_less info, compression warning"
         );
         // Subvolumes have numbers of their own; the device is known all the same.
         assert_eq!(

@@ -5,7 +5,7 @@ use super::bench::ask;
 use super::lab::system;
 use super::runs::{SHORT, on_image};
 use super::scene::Scene;
-use crate::common::execute;
+use crate::common::{execute, rows};
 use pgfsbench_tests::{LONG, Signal, Stop, wait_until};
 use std::fs::File;
 use std::io::Write;
@@ -131,6 +131,18 @@ fn a_run_needs_no_helper_while_it_measures_and_is_released_when_it_is_back() {
     assert_eq!(scene.bench.lab.mounts().len(), 1);
     assert_eq!(scene.ending(&run), "done");
     assert_eq!(scene.bench.lab.mounts().len(), 1);
+    // That is told, and stays although nothing that is stored tells it again.
+    let is_over = "SELECT NOT EXISTS (SELECT FROM fsbench.progress)";
+    scene.bench.server.wait_for("postgres", is_over, LONG);
+    for table in ["finding WHERE run_id =", "judge("] {
+        let end = if table.ends_with('(') {
+            ") WHERE"
+        } else {
+            " AND"
+        };
+        let told = format!("SELECT severity FROM fsbench.{table} {run}{end} code = 'not_released'");
+        assert_eq!(rows(&mut scene.bench.client(), &told), ["warning"]);
+    }
     scene.serve_with(&[]);
     scene.nothing_is_left("the helper is back");
 }

@@ -28,6 +28,14 @@ pub struct StorageFacts {
     pub free_bytes: Option<u64>,
     /// Free after it.
     pub free_bytes_at_end: Option<u64>,
+    /// Of the whole filesystem, in use before the clients.
+    pub used_bytes: Option<u64>,
+    /// And after them.
+    pub used_bytes_at_end: Option<u64>,
+    /// Lengths of the server's files there before the clients, added up.
+    pub files_bytes: Option<u64>,
+    /// And after them.
+    pub files_bytes_at_end: Option<u64>,
     /// Whether the kernel was still writing tables of some ext4.
     pub lazy_init: Option<bool>,
     /// Whether it was made on a device for the run.

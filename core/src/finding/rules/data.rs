@@ -7,6 +7,9 @@ use super::{
 use crate::spec::Workload;
 use crate::units::{format_bytes, format_count};
 
+/// Share of dead rows from which they are told.
+const DEAD: f64 = 0.001;
+
 /// Share of the clients' time from which waiting for locks is told.
 const LOCKS: f64 = 0.10;
 
@@ -64,5 +67,19 @@ pub fn lock_waits(facts: &RunFacts) -> Option<Finding> {
         let hint =
             "They wait for each other, not for storage: use a larger scale or fewer clients.";
         Finding::new("lock_waits", Severity::Warning, message, hint)
+    })
+}
+
+/// Runs that are compared begin with none: what is loaded is vacuumed.
+pub fn dead_rows(facts: &RunFacts) -> Option<Finding> {
+    let dead = facts.server.dead_rows_at_start?;
+    let rows = u64::from(facts.scale?) * 100_000;
+    (dead as f64 > rows as f64 * DEAD).then(|| {
+        let message = format!(
+            "the tables had {} before the clients began",
+            format_count(dead, "dead row")
+        );
+        let hint = "Runs that are compared begin with the same: somebody keeps vacuum from removing them, or has changed the tables.";
+        Finding::new("dead_rows", Severity::Warning, message, hint)
     })
 }

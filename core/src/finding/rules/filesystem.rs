@@ -280,6 +280,46 @@ pub fn compression(facts: &RunFacts) -> Option<Finding> {
     ))
 }
 
+/// Share of the lengths of its files that a filesystem takes at least, if it neither compresses nor leaves anything out.
+const WHOLE: f64 = 0.9;
+/// And that it takes at most, if it keeps nothing of what was overwritten.
+const GROWN: f64 = 1.5;
+/// What its own tables may take in any case.
+const TABLES: u64 = 64 << 20;
+
+/// What the files seem to hold was not all written. Only of a filesystem that was made for the run: there is nobody else's.
+pub fn allocated_less(facts: &RunFacts) -> Option<Finding> {
+    let storage = &facts.storage;
+    storage.mkfs_command.as_ref()?;
+    let (used, files) = (storage.used_bytes?, storage.files_bytes?);
+    ((used as f64) < files as f64 * WHOLE).then(|| {
+        let message = format!(
+            "files of {} took {} before the clients began",
+            format_bytes(files),
+            format_bytes(used)
+        );
+        let hint = "The filesystem compresses, or leaves out what is zero: less was written than the server wrote. Compare only with others that do the same.";
+        Finding::new("allocated_less", Severity::Info, message, hint)
+    })
+}
+
+/// btrfs keeps an extent as long as a part of it is in use.
+pub fn allocated_more(facts: &RunFacts) -> Option<Finding> {
+    let storage = &facts.storage;
+    storage.mkfs_command.as_ref()?;
+    let (used, files) = (storage.used_bytes_at_end?, storage.files_bytes_at_end?);
+    let has_grown = used as f64 > files as f64 * GROWN && used > files + TABLES;
+    (storage.is("btrfs") && has_grown).then(|| {
+        let message = format!(
+            "files of {} took {} after the run",
+            format_bytes(files),
+            format_bytes(used)
+        );
+        let hint = "Copy on write keeps what was overwritten while a part of it is in use: a longer run needs more room, and is slower.";
+        Finding::new("allocated_more", Severity::Info, message, hint)
+    })
+}
+
 /// A filesystem that is almost full searches for free blocks.
 pub fn almost_full(facts: &RunFacts) -> Option<Finding> {
     let (size, before) = (facts.storage.size_bytes?, facts.storage.free_bytes?);

@@ -144,6 +144,28 @@ fn btrfs_without_checksums_and_what_compresses() {
 }
 
 #[test]
+fn what_files_take_against_their_lengths() {
+    on!({used_bytes: Some(5 * GB)} => "allocated_less", Info, "files of 16 GB took 5120 MB before the clients began");
+    nothing_on!(used_bytes: Some(5 * GB), mkfs_command: None);
+    nothing_on!(used_bytes: None);
+    on!({used_bytes_at_end: Some(30 * GB), filesystem: text("btrfs")} => "allocated_more", Info,
+        "files of 17 GB took 30 GB after the run");
+    nothing_on!(used_bytes_at_end: Some(30 * GB));
+    // Its tables alone.
+    nothing_on!(filesystem: text("btrfs"), used_bytes_at_end: Some(60 << 20), files_bytes_at_end: Some(1 << 20));
+}
+
+#[test]
+fn dead_rows_that_were_there_before() {
+    let dead = |rows| ServerFacts {
+        dead_rows_at_start: Some(rows),
+        ..server()
+    };
+    finds!({server: dead(100_001)} => "dead_rows", Warning, "the tables had 100001 dead rows before the clients began");
+    finds_nothing!(server: dead(100_000));
+}
+
+#[test]
 fn a_filesystem_that_is_almost_full() {
     on!({free_bytes_at_end: Some(5 * GB)} => "almost_full", Warning, "5120 MB of 100 GB were free at the end (5.0 %)");
     on!({free_bytes: Some(GB), free_bytes_at_end: None} => "almost_full", Warning,

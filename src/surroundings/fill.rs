@@ -1,0 +1,39 @@
+//! What the data take of their filesystem, against what their lengths say.
+
+use std::{fs, path::Path};
+
+use rustix::fs::statvfs;
+
+use crate::pg::session;
+
+/// How full the filesystem of the data is, and what of it the server's files take by their lengths.
+#[derive(Clone, Copy)]
+pub struct Fill {
+    /// Bytes in use, whoever has them.
+    pub used: u64,
+    /// Lengths of the files, added up.
+    pub files: u64,
+}
+
+impl Fill {
+    /// Now; None where that cannot be found out.
+    pub fn look() -> Option<Self> {
+        let directory = session::data_directory();
+        let space = statvfs(&directory).ok()?;
+        Some(Self {
+            used: space.f_blocks.checked_sub(space.f_bfree)? * space.f_frsize,
+            files: lengths_below(&directory),
+        })
+    }
+}
+
+/// Of all files, without following links. What goes away meanwhile does not count.
+fn lengths_below(directory: &Path) -> u64 {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    let length = |entry: fs::DirEntry| match entry.metadata() {
+        Ok(seen) if seen.is_dir() => lengths_below(&entry.path()),
+        Ok(seen) if seen.is_file() => seen.len(),
+        _ => 0,
+    };
+    entries.map(length).sum()
+}

@@ -1,0 +1,95 @@
+//! iostat of sysstat beside a run: its reports of a device, and when each of them was seen.
+
+use crate::bracket::{EDGE, epoch};
+use serde_json::Value;
+use std::io::Read;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+
+/// One report each second.
+pub struct Iostat {
+    child: Child,
+    reader: JoinHandle<()>,
+    /// When so many bytes had come.
+    seen: Arc<Mutex<Vec<(f64, u8)>>>,
+}
+
+/// A report: when it came, and its columns.
+type Report = (f64, Value);
+
+impl Iostat {
+    /// Of this device; None where there is no iostat.
+    pub fn start(device: &str) -> Option<Self> {
+        let mut child = Command::new("stdbuf")
+            .args(["-o0", "iostat", "-x", "-y", "-o", "JSON", "-d", device, "1"])
+            .env("LC_ALL", "C")
+            .stdout(Stdio::piped())
+            .spawn()
+            .ok()?;
+        let mut stdout = child.stdout.take().expect("a pipe");
+        let seen: Arc<Mutex<Vec<(f64, u8)>>> = Arc::default();
+        let sink = Arc::clone(&seen);
+        let reader = std::thread::spawn(move || {
+            let mut buffer = [0; 4096];
+            while let Ok(n @ 1..) = stdout.read(&mut buffer) {
+                let now = epoch();
+                let mut sink = sink.lock().expect("no other writer");
+                sink.extend(buffer[..n].iter().map(|byte| (now, *byte)));
+            }
+        });
+        Some(Self {
+            child,
+            reader,
+            seen,
+        })
+    }
+
+    /// Ends it: all that it has reported.
+    pub fn end(mut self) -> Reports {
+        self.child.kill().expect("it is ours");
+        self.child.wait().expect("it ends");
+        self.reader.join().expect("its output ends");
+        let seen = self.seen.lock().expect("nobody else");
+        let bytes: Vec<u8> = seen.iter().map(|(_, byte)| *byte).collect();
+        let text = String::from_utf8(bytes).expect("text");
+        // Each device's line is an object of its own.
+        let starts = text.match_indices("{\"disk_device\"");
+        let reports = starts.filter_map(|(start, _)| {
+            let length = text[start..].find('}')? + 1;
+            let report = serde_json::from_str(&text[start..start + length]).expect("an object");
+            Some((seen[start + length - 1].0, report))
+        });
+        Reports(reports.collect())
+    }
+}
+
+pub struct Reports(Vec<Report>);
+
+impl Reports {
+    /// What was counted in the window at least and at most, by whole reports; the count of a report's second is `of` of its
+    /// columns.
+    pub fn counted(
+        &self,
+        window: (f64, f64),
+        of: impl Fn(&dyn Fn(&str) -> f64) -> f64,
+    ) -> (f64, f64) {
+        let (mut least, mut most) = (0.0, 0.0);
+        for (end, report) in &self.0 {
+            let column = |name: &str| {
+                let value = &report[name];
+                value
+                    .as_f64()
+                    .unwrap_or_else(|| panic!("no {name} in {report}"))
+            };
+            let count = of(&column);
+            if *end > window.0 - EDGE && *end - 1.0 < window.1 + EDGE {
+                most += count;
+            }
+            if *end - 1.0 > window.0 + EDGE && *end < window.1 {
+                least += count;
+            }
+        }
+        (least, most)
+    }
+}
