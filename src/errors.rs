@@ -51,6 +51,8 @@ pub mod sqlstate {
     pub const TERMINATED: &str = "57P01";
     /// system_error
     pub const SYSTEM: &str = "58000";
+    /// io_error
+    pub const IO: &str = "58030";
     /// internal_error; only for bugs
     pub const INTERNAL: &str = "XX000";
     /// data_corrupted

@@ -23,6 +23,7 @@ use rustix::{
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    environment::Location,
     errors::{Fault, sqlstate},
     far,
     pg::{
@@ -360,6 +361,15 @@ impl TargetServer {
             .hint("See whether the settings of the target fit this machine.")
     }
 
+    fn is_read_only(&self) -> bool {
+        let location = Location::of(&self.directory);
+        let mount = location.as_ref().and_then(Location::mount);
+        mount.is_some_and(|mount| {
+            let mut options = mount.options.split(',');
+            options.any(|option| READ_ONLY.contains(&option))
+        })
+    }
+
     /// Why it does not answer, when it has ended by itself; else the fault as it is.
     pub fn explain(&self, fault: Fault) -> Fault {
         if fault.sqlstate != sqlstate::CONNECTION_LOST {
@@ -379,6 +389,14 @@ impl TargetServer {
         let worst = first(&["PANIC:"])
             .or_else(|| first(&["Input/output error", "Read-only file system"]))
             .or_else(|| first(&["was terminated by signal"]));
+        if worst.is_none() && self.is_read_only() {
+            return Fault::new(
+                sqlstate::IO,
+                "the filesystem of the target has become read-only",
+            )
+            .detail("The kernel makes it so after an error of the filesystem or of its device. The target server can write nothing there, its log neither.")
+            .hint("See the kernel's log for the error.");
+        }
         Fault::new(
             sqlstate::CRASHED,
             "the target server was stopped or crashed",
@@ -390,6 +408,9 @@ impl TargetServer {
         .hint("See the kernel's log, too: storage that fails or memory that runs out ends servers.")
     }
 }
+
+/// Options that a filesystem has been given by the kernel when nothing can be written to it any more.
+const READ_ONLY: [&str; 3] = ["ro", "emergency_ro", "shutdown"];
 
 /// Of files that are on disk.
 fn forget_pages_below(directory: &Path) -> io::Result<()> {

@@ -6,10 +6,15 @@ SELECT :'raid' <> '' AS has_raid \gset
 \if :has_raid
 \! echo "fact: $(cat /sys/block/md0/md/level) of $(cat /sys/block/md0/md/raid_disks) disks"
 \endif
+SELECT 'fact: ' || why_not FROM fsbench.describe_devices() WHERE path = '/dev/ubdb' AND path <> :'device';
 SELECT fsbench.create_target('lab', filesystem => :'fs', device => :'device');
 SELECT 'fact: run on ' || filesystem FROM fsbench.run(target => 'lab', scale => 1, clients => 2, transactions => 50, seed => 1);
 SELECT format('fact: %s, %s transactions', status, transactions_total) FROM fsbench.run_log;
 SELECT format('fact: %s on %s, %s, in a guest: %s', filesystem, device, scope, virtualization) FROM fsbench.environment;
+\if :has_raid
+\! echo "fact: stripes of $(cat /sys/block/md0/queue/minimum_io_size) and $(cat /sys/block/md0/queue/optimal_io_size)"
+SELECT format('fact: stripes of %s and %s', geometry ->> 'stripe_unit_bytes', geometry ->> 'stripe_width_bytes') FROM fsbench.environment;
+\endif
 SELECT 'fact: ' || string_agg(format('%s %s for run %s', action, status, run_id), ', ' ORDER BY job_id)
 FROM fsbench.helper_job WHERE action IN ('prepare', 'release');
 -- Once more, over what it has written itself; what it takes for its own is known by the UUID, which some programs choose.

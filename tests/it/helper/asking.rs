@@ -6,8 +6,9 @@ use super::disk::Disk;
 use super::lab::system;
 use crate::common::{assert_refused, execute, row, rows, server};
 use pgfsbench_tests::{LONG, Signal, refusal, wait_until};
-use postgres::Client;
+use postgres::{Client, NoTls};
 use rustix::process::{Pid, kill_process};
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 const CREATE: &str = "SELECT fsbench.create_target('t', filesystem => 'ext4', image_size => '64MB', mount_options => 'noatime')";
@@ -439,6 +440,28 @@ fn devices_are_shown_as_the_helper_sees_them() {
         server: server(&[]),
     };
     let device = disk.device;
+    let bytes = || {
+        let mut bytes = vec![0; 1 << 20];
+        let file = std::fs::File::open(&device).expect("the device");
+        std::os::unix::fs::FileExt::read_exact_at(&file, &mut bytes, 0).expect("readable");
+        bytes
+    };
+    let before = bytes();
+    let notices = Arc::new(Mutex::new(Vec::new()));
+    let sink = Arc::clone(&notices);
+    let mut talker = bench
+        .server
+        .config("postgres", "postgres")
+        .notice_callback(move |notice| {
+            let text = format!(
+                "{}: {}",
+                notice.message(),
+                notice.hint().unwrap_or_default()
+            );
+            sink.lock().expect("one thread").push(text);
+        })
+        .connect(NoTls)
+        .expect("a session");
     bench.lab.configure(&format!(
         "{}[[device]]\npath = {device:?}\n[[device]]\npath = \"/dev/disk/by-id/none\"\n",
         bench.usual("postgres")
@@ -463,9 +486,18 @@ fn devices_are_shown_as_the_helper_sees_them() {
     assert_eq!(usable, "t|t|335544320|nothing||");
     assert!(missing.starts_with("f|f|||there is no device"), "{missing}");
     execute(
-        &mut client,
+        &mut talker,
         &format!("SELECT fsbench.create_target('t', filesystem => 'ext4', device => '{device}')"),
     );
+    // It says what will be erased, and writes nothing.
+    assert_eq!(
+        *notices.lock().expect("one thread"),
+        [format!(
+            "target \"t\" is recorded: ext4 on device \"{device}\" (320 MB, holds nothing): \
+             Nothing is written yet. The first run erases the device."
+        )]
+    );
+    assert!(bytes() == before, "create_target has written to the device");
     // What is known of it by now is what it has to be when it is used.
     assert_eq!(
         row(

@@ -2,6 +2,7 @@
 
 use super::disk::{Disk, MEGABYTES, on_device};
 use super::lab::system;
+use pgfsbench_tests::{program, skip};
 use serde_json::Value;
 use std::fs::{self, File};
 use std::io::Write;
@@ -93,6 +94,56 @@ fn a_device_that_is_mounted_is_refused_even_if_it_may_be_wiped() {
     }
     assert_eq!(disk.lab.mounts().len(), 1);
     system("umount", &[&elsewhere]);
+}
+
+/// A device-mapper table over a device, which is gone when it is dropped.
+struct Mapped(String);
+
+impl Mapped {
+    fn over(device: &str) -> Self {
+        let name = format!("pgfsbench-test-{}", std::process::id());
+        let table = format!("0 {} linear {device} 0", MEGABYTES << 11);
+        system("dmsetup", &["create", &name, "--table", &table]);
+        Self(name)
+    }
+}
+
+impl Drop for Mapped {
+    fn drop(&mut self) {
+        system("dmsetup", &["remove", "--retry", &self.0]);
+    }
+}
+
+#[test]
+fn a_device_that_is_swap_or_held_by_another_is_refused_even_if_it_may_be_wiped() {
+    let test = "a_device_that_is_swap_or_held_by_another_is_refused_even_if_it_may_be_wiped";
+    let Some(disk) = Disk::new(test) else {
+        return;
+    };
+    system("mkswap", &[&disk.device]);
+    // With the lowest priority: nobody uses it.
+    system("swapon", &["-p", "0", &disk.device]);
+    for wipe in [false, true] {
+        disk.allow(wipe);
+        disk.lab
+            .refused(&disk.prepare(), &["is in use", "It is swap space."]);
+    }
+    system("swapoff", &[&disk.device]);
+    let misc = fs::read_to_string("/proc/misc").unwrap_or_default();
+    if program("dmsetup").is_none() || !misc.contains("device-mapper") {
+        return skip(
+            test,
+            "what it says of dm needs dmsetup and the device mapper",
+        );
+    }
+    disk.blank();
+    let mapped = Mapped::over(&disk.device);
+    for wipe in [false, true] {
+        disk.allow(wipe);
+        disk.refused(&["is in use", " holds it."]);
+    }
+    drop(mapped);
+    disk.succeeds();
 }
 
 #[test]

@@ -1,7 +1,9 @@
 //! What is stored of a filesystem that was made for a run, and what is found about it.
 
+use super::machine::Machine;
 use super::runs::{SHORT, create, on_image};
 use super::scene::Scene;
+use rustix::fs::{Mode, OFlags};
 
 /// Codes among these that were found about a run.
 fn found(scene: &Scene, run: &str, codes: &str) -> String {
@@ -14,9 +16,13 @@ fn found(scene: &Scene, run: &str, codes: &str) -> String {
 #[test]
 fn how_a_filesystem_was_made_and_what_it_lies_on_is_stored() {
     let test = "how_a_filesystem_was_made_and_what_it_lies_on_is_stored";
-    let Some(scene) = on_image(test, ", mount_options => 'noatime'") else {
+    let Some(scene) = Scene::new(test, &[], "kernel_settings = true\n") else {
         return;
     };
+    let machine = Machine::new();
+    let further = r#", mount_options => 'noatime', block_settings => '{"read_ahead_kb": 72}',
+        kernel_settings => '{"dirty_expire_centisecs": 2900}'"#;
+    create(&scene, "ext4", further);
     let run = scene.start(&format!("target => 'ext4', {SHORT}"));
     assert_eq!(scene.ending(&run), "done");
     assert_eq!(
@@ -30,12 +36,28 @@ fn how_a_filesystem_was_made_and_what_it_lies_on_is_stored() {
         )),
         "t t t t loop t filesystem t t t ordered t"
     );
+    // The server there has seen the settings in force, and they are what was asked for.
+    assert_eq!(
+        scene.value(&format!(
+            "SELECT concat_ws(' ', read_ahead_kb, vm->>'dirty_expire_centisecs', storage #>> '{{result,block_settings,read_ahead_kb}}', \
+               storage #>> '{{result,kernel_settings,dirty_expire_centisecs}}') FROM fsbench.environment WHERE run_id = {run}"
+        )),
+        "72 2900 72 2900"
+    );
+    machine.assert_as_before("a run");
     let codes = "atime,barriers_off,discard_mount_option,btrfs_nodatacow,compression,ssd_state_undeclared,not_released,\
         allocated_less,allocated_more,dead_rows";
     assert_eq!(found(&scene, &run, codes), "");
     let has_direct_io = scene.value(&format!(
         "SELECT layers->0->'direct_io' FROM fsbench.environment WHERE run_id = {run}"
     ));
+    // It is on where what the image lies on can do it.
+    let probe = scene.bench.lab.path("images/probe");
+    std::fs::write(&probe, "").expect("a file");
+    let direct = OFlags::DIRECT | OFlags::RDWR;
+    let can = rustix::fs::open(&probe, direct, Mode::empty()).is_ok();
+    std::fs::remove_file(&probe).expect("it is ours");
+    assert_eq!(has_direct_io, can.to_string());
     let told = match has_direct_io.as_str() {
         "true" => "loop_device info",
         _ => "loop_without_direct_io warning",

@@ -56,7 +56,7 @@ fn a_filesystem_is_made_measured_and_cleared_away_and_data_are_loaded_once() {
         );
         // What was executed as root is to be seen.
         let jobs = format!(
-            "SELECT action, status, jsonb_path_exists(steps, '$[*] ? (@.step == \"mkfs\" && @.exit_code == 0)'), \
+            "SELECT action, status, jsonb_path_exists(steps, '$[*] ? (@.step == \"mkfs\" && @.exit_code == 0 && @.ms > 0 && @.output != \"\")'), \
                jsonb_path_exists(steps, '$[*] ? (@.step == \"unmount\" && @.exit_code == 0)') \
              FROM fsbench.helper_job WHERE run_id = {run} ORDER BY job_id"
         );
@@ -87,6 +87,11 @@ fn data_are_copied_cold_or_loaded_on_the_target_as_asked_and_kept_within_the_lim
     };
     let cold = run(r#"{"cache": "cold"}"#);
     assert_eq!(steps(&scene, &cold), "load_once filesystem copy server");
+    let asked = |run: &str| {
+        scene.value(&format!(
+            "SELECT string_agg(action, ',' ORDER BY job_id) FROM fsbench.helper_job WHERE run_id = {run}"
+        ))
+    };
     let told = format!(
         "SELECT concat_ws(' ', storage -> 'data' ->> 'cache', (SELECT string_agg(action, ',' ORDER BY job_id) \
            FROM fsbench.helper_job WHERE run_id = {cold})) FROM fsbench.environment WHERE run_id = {cold}"
@@ -94,6 +99,12 @@ fn data_are_copied_cold_or_loaded_on_the_target_as_asked_and_kept_within_the_lim
     assert_eq!(scene.value(&told), "cold prepare,drop_caches,release");
     let loaded = run(r#"{"data": "loaded"}"#);
     assert_eq!(steps(&scene, &loaded), "filesystem server load");
+    // It is the target that has the caches dropped, whatever the run asks for.
+    assert_eq!(asked(&loaded), "prepare,drop_caches,release");
+    scene.value("SELECT fsbench.alter_target('ext4', drop_caches => false)");
+    let undropped = run("{}");
+    assert_eq!(asked(&undropped), "prepare,release");
+    scene.value("SELECT fsbench.alter_target('ext4', drop_caches => true)");
     // The same transactions, wherever the data come from.
     let balances = format!(
         "SELECT count(DISTINCT balances) FROM fsbench.run_log WHERE run_id IN ({cold}, {loaded})"
@@ -237,4 +248,47 @@ fn what_mkfs_says_is_the_reason_of_the_run_that_it_fails() {
     assert!(told.starts_with("failed 58000; mkfs.ext4 failed"), "{told}");
     assert!(told.contains("mke2fs") || told.contains("inodes"), "{told}");
     scene.nothing_is_left("mkfs has failed");
+}
+
+#[test]
+fn what_the_configuration_or_the_kernel_does_not_allow_fails_the_run_at_once_with_its_words() {
+    let test =
+        "what_the_configuration_or_the_kernel_does_not_allow_fails_the_run_at_once_with_its_words";
+    let Some(scene) = on_image(
+        test,
+        ", mkfs_options => '-O ^has_journal', mount_options => 'data=journal'",
+    ) else {
+        return;
+    };
+    let name = format!("/dev/disk/by-id/pgfsbench-{}", std::process::id());
+    scene.value(&format!(
+        "SELECT fsbench.create_target('disk', filesystem => 'ext4', device => '{name}')"
+    ));
+    let began = Instant::now();
+    assert_refused(
+        &mut scene.bench.client(),
+        &format!("SELECT * FROM fsbench.run(target => 'disk', {SHORT})"),
+        "42501",
+        &[
+            "is not allowed by the helper's configuration",
+            "HINT:",
+            &format!("path = \"{name}\""),
+        ],
+    );
+    assert!(began.elapsed().as_secs() < 5);
+    // Of the mount, which comes after mkfs, nothing is left either.
+    let run = scene.start(&format!("target => 'ext4', {SHORT}"));
+    let told = scene.ending(&run);
+    assert!(told.starts_with("failed 58000; "), "{told}");
+    assert!(told.contains("mount"), "{told}");
+    scene.nothing_is_left("a mount that failed");
+}
+
+#[test]
+fn the_helper_tells_its_version() {
+    let Some(lab) = super::lab::Lab::new("the_helper_tells_its_version") else {
+        return;
+    };
+    let version = concat!("pgfsbench-helper ", env!("CARGO_PKG_VERSION"));
+    assert_eq!(lab.ok(&["--version"]).trim(), version);
 }

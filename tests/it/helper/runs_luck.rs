@@ -12,15 +12,21 @@ use std::io::Write;
 
 const LONG_RUN: &str =
     "target => 'ext4', scale => 1, clients => 2, duration => '5 min', warmup => '0'";
-const WAL: &str = r#", settings => '{"max_wal_size": "4GB", "checkpoint_timeout": "1h"}'"#;
+/// Each segment of WAL is a new one, and the clients do not wait for it.
+const WAL: &str = r#", settings => '{"max_wal_size": "4GB", "min_wal_size": "32MB", "checkpoint_timeout": "1h", "synchronous_commit": "off"}'"#;
 
-/// Fills a filesystem.
-fn fill(path: &std::path::Path) {
+/// Fills a filesystem but for so many bytes.
+fn fill(path: &std::path::Path, leave: u64) {
     let mut file = File::create(path.join("filler")).expect("a file");
-    let block = vec![1; 1 << 20];
-    while file.write_all(&block).is_ok() {}
-    let _ = file.write_all(&block[..4096]);
-    let _ = file.sync_all();
+    let block = vec![1; 1 << 18];
+    let free = || {
+        let space = rustix::fs::statvfs(path).expect("statvfs");
+        space.f_bavail * space.f_frsize
+    };
+    while free() > leave + block.len() as u64 {
+        file.write_all(&block).expect("room");
+    }
+    file.sync_all().expect("sync");
 }
 
 fn measuring(test: &str, further: &str) -> Option<(Scene, String)> {
@@ -31,11 +37,11 @@ fn measuring(test: &str, further: &str) -> Option<(Scene, String)> {
 }
 
 /// Asserts how a run has ended, that nothing is left, and that the next one works.
-fn assert_failed(scene: &Scene, run: &str, start: &str, words: &[&str]) {
+fn assert_failed(scene: &Scene, run: &str, start: &str, words: &str) {
     let traces = scene.traces();
     let told = scene.ending(run);
     assert!(told.starts_with(start), "{told}");
-    assert!(words.iter().any(|word| told.contains(word)), "{told}");
+    assert!(told.contains(words), "{told}");
     scene.nothing_is_left_of(&traces, &told);
     let next = scene.start(&format!("target => 'ext4', {SHORT}"));
     assert_eq!(scene.ending(&next), "done", "after {told}");
@@ -48,6 +54,19 @@ fn a_filesystem_that_is_full_fails_the_run_and_says_so() {
     let Some(scene) = on_image(test, WAL) else {
         return;
     };
+    let mount_point = scene.bench.lab.path("mnt/bench@ext4");
+    // The run there looks each second, and stops before WAL finds no room.
+    scene
+        .bench
+        .server
+        .configure(&[("pgfsbench.reserved_space", "200MB")]);
+    scene.bench.server.reload();
+    let run = scene.start(&format!("{LONG_RUN}, rate => 20"));
+    scene.wait_for_phase("measure");
+    fill(&mount_point, 100 << 20);
+    let words = "the filesystem is almost full";
+    assert_failed(&scene, &run, "failed 53100", words);
+    // Under WAL: there is more than the reserve, and less than a segment, so that the server goes down.
     scene
         .bench
         .server
@@ -55,10 +74,8 @@ fn a_filesystem_that_is_full_fails_the_run_and_says_so() {
     scene.bench.server.reload();
     let run = scene.start(LONG_RUN);
     scene.wait_for_phase("measure");
-    fill(&scene.bench.lab.path("mnt/bench@ext4"));
-    // Whoever sees it first: the server itself, or the run that looks each second.
-    let words = ["No space left on device", "the filesystem is almost full"];
-    assert_failed(&scene, &run, "failed 53100", &words);
+    fill(&mount_point, 8 << 20);
+    assert_failed(&scene, &run, "failed 53100", "No space left on device");
 }
 
 #[test]
@@ -73,12 +90,23 @@ fn a_device_that_vanishes_fails_the_run_and_is_cleared_away() {
     let file = File::options().write(true).open(&image).expect("the image");
     file.set_len(1 << 20).expect("truncated");
     system("losetup", &["--set-capacity", &device]);
-    assert_failed(
-        &scene,
-        &run,
-        "failed 5",
-        &["Input/output error", "Read-only file system"],
+    assert_failed(&scene, &run, "failed 5", "Input/output error");
+}
+
+#[test]
+fn a_filesystem_that_becomes_read_only_after_an_error_fails_the_run_and_says_so() {
+    let test = "a_filesystem_that_becomes_read_only_after_an_error_fails_the_run_and_says_so";
+    let Some((scene, run)) = measuring(test, ", mount_options => 'errors=remount-ro'") else {
+        return;
+    };
+    let device = scene.bench.lab.loops().remove(0);
+    let trigger = format!(
+        "/sys/fs/ext4/{}/trigger_fs_error",
+        device.trim_start_matches("/dev/")
     );
+    std::fs::write(trigger, "a test").expect("ext4 takes it for an error");
+    let words = "the filesystem of the target has become read-only";
+    assert_failed(&scene, &run, "failed 58030", words);
 }
 
 #[test]

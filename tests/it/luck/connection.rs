@@ -2,10 +2,15 @@
 //! the one that was asked, the run ends on both, and nothing is left on either.
 
 use crate::luck::bench::{Bench, value};
-use pgfsbench_tests::{LONG, Signal, refusal, server_owner};
+use pgfsbench_tests::{LONG, Signal, refusal, server_owner, wait_until};
 use std::fs;
+use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 const SHORT_RUN: &str =
     "target => 'there', scale => 1, clients => 2, transactions => 50, seed => 1";
@@ -446,4 +451,96 @@ fn what_ends_the_run_there_ends_it_here_with_the_reason_and_the_phases() {
         !log.contains("terminating connection because of crash"),
         "{log}"
     );
+}
+
+/// Hands on what is sent to it, until it is frozen: then it takes everything and says nothing, and no link is closed.
+struct Proxy {
+    port: u16,
+    frozen: Arc<AtomicBool>,
+}
+
+impl Proxy {
+    fn to(socket: PathBuf) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let port = listener.local_addr().expect("an address").port();
+        let frozen = Arc::new(AtomicBool::new(false));
+        let proxy = Self {
+            port,
+            frozen: Arc::clone(&frozen),
+        };
+        std::thread::spawn(move || {
+            for from in listener.incoming().flatten() {
+                let to = UnixStream::connect(&socket).expect("the server");
+                let (from_again, to_again) = (from.try_clone(), to.try_clone());
+                hand_on(from, to, &frozen);
+                hand_on(
+                    to_again.expect("a copy"),
+                    from_again.expect("a copy"),
+                    &frozen,
+                );
+            }
+        });
+        proxy
+    }
+}
+
+fn hand_on(
+    mut from: impl Read + Send + 'static,
+    mut to: impl Write + Send + 'static,
+    frozen: &Arc<AtomicBool>,
+) {
+    let frozen = Arc::clone(frozen);
+    std::thread::spawn(move || {
+        let mut buffer = [0; 4096];
+        while let Ok(n @ 1..) = from.read(&mut buffer) {
+            if !frozen.load(Ordering::SeqCst) && to.write_all(&buffer[..n]).is_err() {
+                break;
+            }
+        }
+        while frozen.load(Ordering::SeqCst) {
+            std::thread::park();
+        }
+    });
+}
+
+/// In how many hundredths of a second the kernel sends a keepalive on a link to this port; None while it waits for something else.
+fn keepalive(port: u16) -> Option<u64> {
+    let table = fs::read_to_string("/proc/net/tcp").expect("the kernel's table");
+    let remote = format!(":{port:04X}");
+    table.lines().find_map(|line| {
+        let fields: Vec<&str> = line.split_whitespace().collect();
+        let (kind, when) = fields.get(5)?.split_once(':')?;
+        let is_it = fields[2].ends_with(&remote) && fields[3] == "01" && kind == "02";
+        is_it.then(|| u64::from_str_radix(when, 16).expect("a number"))
+    })
+}
+
+#[test]
+fn a_link_that_goes_silent_is_watched_and_ends_the_run_there_by_its_lease() {
+    let two = Two {
+        here: Bench::start(),
+        there: Bench::start(),
+    };
+    let (directory, port) = two.there.server.socket();
+    let proxy = Proxy::to(Path::new(&directory).join(format!(".s.PGSQL.{port}")));
+    two.create_target(&format!(
+        "host=127.0.0.1 port={} dbname=postgres user=postgres",
+        proxy.port
+    ));
+    let run = two.here.run_started(LONG_RUN);
+    two.wait_for_phase("measure");
+    // 10 s after the last word, where the kernel's own idea is two hours.
+    let next = wait_until("nothing is on its way", LONG, || keepalive(proxy.port));
+    assert!(next <= 1000, "{next} hundredths of a second");
+    // Nobody there hears any more from the one that asked.
+    proxy.frozen.store(true, Ordering::SeqCst);
+    two.there.nothing_is_left("a silent link");
+    let there = last_ending(&two.there);
+    let wanted = "cancelled 57P05; the lease of the run has run out";
+    assert!(there.starts_with(wanted), "{there}");
+    // Here it can be cancelled while nothing comes.
+    two.here.value(&format!("SELECT fsbench.cancel({run})"));
+    two.here.nothing_is_left("a silent link");
+    let here = ending(&two.here, &run);
+    assert!(here.starts_with("cancelled 57014"), "{here}");
 }

@@ -1,10 +1,11 @@
 //! Targets in directories: a server of its own is put there, measured, and gone again, whatever happens.
 
 use crate::luck::bench::{Bench, value};
-use pgfsbench_tests::{LONG, Signal, Stop, server_owner, wait_until};
+use pgfsbench_tests::{LONG, Signal, Stop, controldata, refusal, server_owner, wait_until};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use tempfile::TempDir;
 
 const SHORT_RUN: &str = "target => 'here', scale => 1, clients => 2, transactions => 50, seed => 1";
@@ -19,7 +20,10 @@ struct Place {
 
 impl Place {
     fn new(arguments: &str) -> Self {
-        let bench = Bench::start();
+        Self::beside(Bench::start(), arguments)
+    }
+
+    fn beside(bench: Bench, arguments: &str) -> Self {
         let directory = TempDir::with_prefix_in("pgfsbench-target.", "/tmp").expect("a directory");
         if let Some(owner) = server_owner() {
             std::os::unix::fs::chown(directory.path(), Some(owner), None).expect("chown");
@@ -128,6 +132,100 @@ fn a_directory_is_measured_by_a_server_of_its_own() {
         value(&mut client, "SELECT count(*) FROM fsbench.target"),
         "1"
     );
+}
+
+/// Another installation: a copy of the programs of this server. Gives the directory of the programs.
+fn other_programs(bench: &Bench, place: &Path) -> PathBuf {
+    fs::set_permissions(place, fs::Permissions::from_mode(0o755)).expect("chmod");
+    let psql = bench.server.client_program("psql");
+    let bin = Path::new(psql.get_program()).parent().expect("a directory");
+    let bin = bin.canonicalize().expect("it is there");
+    // prefix/lib/postgresql/15/bin.
+    let prefix = bin.ancestors().nth(4).expect("a prefix");
+    for part in ["lib", "share"] {
+        let mut copy = Command::new("cp");
+        copy.arg("-a").arg(prefix.join(part)).arg(place);
+        assert!(copy.status().expect("cp").success());
+    }
+    place.join(bin.strip_prefix(prefix).expect("below it"))
+}
+
+#[test]
+fn a_server_on_a_target_has_what_the_target_says_and_what_may_be_copied_and_is_nobody_elses() {
+    let bench = Bench::start_with(&[
+        ("work_mem", "7MB"),
+        ("max_wal_size", "2GB"),
+        ("archive_mode", "on"),
+        ("archive_command", "true"),
+        ("shared_preload_libraries", "auto_explain, pgfsbench"),
+        ("auto_explain.log_min_duration", "0"),
+        ("statement_timeout", "1h"),
+    ]);
+    let place = Place::beside(bench, ", data_checksums => false");
+    let value = |sql: &str| place.bench.value(sql);
+    let planned = value("SELECT command FROM fsbench.plan('here') WHERE action = 'write settings'");
+    for line in [
+        "work_mem = '7MB'",
+        "max_wal_size = '2GB'",
+        "listen_addresses = ''",
+    ] {
+        assert!(planned.lines().any(|l| l == line), "{planned}");
+    }
+    for word in ["archive", "auto_explain", "statement_timeout"] {
+        assert!(!planned.contains(word), "{planned}");
+    }
+
+    let run = place.bench.run_started(LONG_RUN);
+    place.wait_for_phase("measure");
+    let directory = fs::read_dir(place.path()).expect("it").flatten().next();
+    let data = directory.expect("a server").path().join("data");
+    assert!(controldata(&data).contains("Data page checksum version:           0"));
+    let file = fs::read_to_string(data.join("postmaster.pid")).expect("it runs");
+    let lines: Vec<&str> = file.lines().collect();
+    // The directory of the socket, which nobody else may enter; and no address.
+    let mode = fs::metadata(lines[4])
+        .expect("a directory")
+        .permissions()
+        .mode();
+    assert_eq!(mode & 0o777, 0o700, "{}", lines[4]);
+    assert_eq!(lines[5], "", "listens on TCP");
+    value(&format!("SELECT fsbench.cancel({run})"));
+    place.nothing_is_left("a cancelled run");
+
+    // Two builds are two targets, with data of their own.
+    let copy = TempDir::with_prefix_in("pgfsbench-programs.", "/tmp").expect("a directory");
+    let bindir = other_programs(&place.bench, copy.path());
+    let other = format!("bindir => '{}'", bindir.display());
+    value(&format!("SELECT fsbench.alter_target('here', {other})"));
+    let run = value(&format!("SELECT run_id FROM fsbench.run({SHORT_RUN})"));
+    assert_eq!(
+        value(&format!(
+            "SELECT concat_ws(' ', status, settings->'work_mem'->>'setting', settings->'max_wal_size'->>'setting', \
+               coalesce(settings->'archive_mode'->>'setting', 'off'), settings->'shared_preload_libraries'->>'setting') \
+             FROM fsbench.result WHERE run_id = {run}"
+        )),
+        "done 7MB 2GB off pgfsbench"
+    );
+    assert_eq!(
+        value(
+            "SELECT string_agg(concat_ws(' ', postgres LIKE '/tmp/pgfsbench-programs.%', data_checksums), ', ' ORDER BY created_at) FROM fsbench.prepared_data"
+        ),
+        "f f, t f"
+    );
+    place.nothing_is_left("a run by other programs");
+
+    // Both servers' memory is that of one machine.
+    value(r#"SELECT fsbench.alter_target('here', settings => '{"shared_buffers": "900TB"}')"#);
+    let error = refusal(
+        &mut place.bench.server.connect("postgres"),
+        &format!("SELECT * FROM fsbench.run({SHORT_RUN})"),
+    );
+    assert_eq!(
+        (error.code().code(), error.message()),
+        ("53000", "not enough memory for both servers")
+    );
+    let detail = error.detail().unwrap_or_default();
+    assert!(detail.contains("900 TB on the target"), "{detail}");
 }
 
 #[test]
