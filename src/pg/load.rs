@@ -1,7 +1,7 @@
 //! Fast loading of a table that nobody else can see: frozen tuples by heap_multi_insert, as COPY FREEZE makes them, without the
 //! detour over text.
 
-use std::ffi::CString;
+use std::{ffi::CString, fs::File};
 
 use pgfsbench_core::{
     random::{Purpose, Stream},
@@ -60,10 +60,11 @@ pub fn accounts(
 }
 
 /// Loads some pages of the table of the workload `scan`: with others that load other pages in transactions of their own, or alone.
-/// In a transaction, after [`pages::reserve`]; `created_here` says whether it is the one that has created the table, which must be in a database that nobody reads
+/// In a transaction, after [`pages::reserve`], which has made the files; `created_here` says whether it is the one that has created the table, which must be in a database that nobody reads
 /// before all of them have ended, and that is dropped when one of them fails.
 pub fn scanned(
     table: &str,
+    files: &[File],
     payload: Payload,
     layout: Layout,
     blocks: std::ops::Range<u64>,
@@ -81,6 +82,7 @@ pub fn scanned(
         match payload {
             Payload::Named(Named::Bit200) => pages::fill(
                 table,
+                files,
                 layout,
                 blocks,
                 created_here,
@@ -90,6 +92,7 @@ pub fn scanned(
             ),
             Payload::Named(Named::Accounts) => pages::fill(
                 table,
+                files,
                 layout,
                 blocks,
                 created_here,
@@ -104,6 +107,7 @@ pub fn scanned(
                 let header = if length <= 126 { 1 } else { 4 };
                 pages::fill(
                     table,
+                    files,
                     layout,
                     blocks,
                     created_here,

@@ -3,12 +3,18 @@
 //!
 //! The pages are those that COPY FREEZE makes: full of frozen rows, and known as all-visible, so that vacuum has nothing to do.
 
-use std::ptr;
+use std::{
+    fs::File,
+    io,
+    ops::Range,
+    os::{fd::AsRawFd, unix::fs::FileExt},
+    ptr,
+};
 
 use pgrx::pg_sys;
 
 use crate::{
-    errors::Fault,
+    errors::{Fault, sqlstate},
     pg::{load, process, scan_version as version},
 };
 
@@ -18,10 +24,12 @@ pub const PAGE: usize = pg_sys::BLCKSZ as usize;
 const HEADER: usize = 24;
 /// Blocks that a page of that map tells of, four a byte.
 const MAPPED: u64 = (PAGE as u64 - HEADER as u64) * 4;
-/// Pages that are built, logged and written together: what one record of WAL holds.
-const BATCH: usize = 32;
-/// After so many pages the kernel is told to write them out: a disk that begins only when memory is full of them waits until then.
-const WRITE_OUT: u64 = 128;
+/// Pages that are built and written together.
+const BATCH: usize = 128;
+/// Pages that are logged together: what one record of WAL holds.
+const RECORD: usize = 32;
+/// Blocks of a file of a table.
+const SEGMENT: u64 = pg_sys::RELSEG_SIZE as u64;
 
 /// Memory for some pages, aligned as direct I/O wants it.
 #[repr(C, align(4096))]
@@ -78,56 +86,88 @@ impl Fork {
         }
     }
 
-    /// Writes some pages to blocks that follow each other.
-    ///
-    /// # Safety
-    /// As [`Self::of`]; nobody else may use these blocks.
-    unsafe fn write(&self, pages: &mut [[u8; PAGE]], first: u64, extend: bool) {
-        // SAFETY: the pages live until the calls return; the storage is looked up anew, since it may be closed between two calls.
-        unsafe {
-            if self.is_logged {
-                let mut addresses = [ptr::null_mut(); BATCH];
-                let mut blocks = [0; BATCH];
-                for (i, page) in pages.iter_mut().enumerate() {
-                    addresses[i] = page.as_mut_ptr().cast();
-                    blocks[i] = (first + i as u64) as pg_sys::BlockNumber;
-                }
-                version::log_pages(
-                    self.relation,
-                    self.number,
-                    &mut blocks[..pages.len()],
-                    &mut addresses[..pages.len()],
-                );
-            }
-            let storage = pg_sys::RelationGetSmgr(self.relation);
-            for (i, page) in pages.iter_mut().enumerate() {
-                let block = (first + i as u64) as pg_sys::BlockNumber;
-                pg_sys::PageSetChecksumInplace(page.as_mut_ptr().cast(), block);
-                let data = page.as_mut_ptr().cast();
-                if extend {
-                    pg_sys::smgrextend(storage, self.number, block, data, false);
-                } else {
-                    pg_sys::smgrwrite(storage, self.number, block, data, false);
-                }
-            }
-        }
-    }
-
-    /// Has the kernel begin to write out some blocks, if the server may sync at all.
+    /// Logs some pages of blocks that follow each other, if it has to be, and makes them ready to be written.
     ///
     /// # Safety
     /// As [`Self::of`].
-    unsafe fn write_out(&self, blocks: std::ops::Range<u64>) {
-        // SAFETY: blocks of an open table.
+    unsafe fn log(&self, pages: &mut [[u8; PAGE]], first: u64) {
+        let block = |i: usize| (first + i as u64) as pg_sys::BlockNumber;
+        // SAFETY: the pages live until the calls return.
         unsafe {
-            pg_sys::smgrwriteback(
-                pg_sys::RelationGetSmgr(self.relation),
-                self.number,
-                blocks.start as pg_sys::BlockNumber,
-                (blocks.end - blocks.start) as pg_sys::BlockNumber,
-            );
+            if self.is_logged {
+                for (record, pages) in pages.chunks_mut(RECORD).enumerate() {
+                    let mut addresses = [ptr::null_mut(); RECORD];
+                    let mut blocks = [0; RECORD];
+                    for (i, page) in pages.iter_mut().enumerate() {
+                        addresses[i] = page.as_mut_ptr().cast();
+                        blocks[i] = block(record * RECORD + i);
+                    }
+                    version::log_pages(
+                        self.relation,
+                        self.number,
+                        &mut blocks[..pages.len()],
+                        &mut addresses[..pages.len()],
+                    );
+                }
+            }
+            for (i, page) in pages.iter_mut().enumerate() {
+                pg_sys::PageSetChecksumInplace(page.as_mut_ptr().cast(), block(i));
+            }
         }
     }
+}
+
+/// The files of a table, one after the other. Many pages are written in one go, which the server's own functions do not do in all
+/// versions, and which is several times as fast on ext4.
+struct Segments<'a>(&'a [File]);
+
+impl Segments<'_> {
+    /// Writes pages, and has the kernel begin to write them out, if the server syncs at all: a disk that begins only when memory is
+    /// full of them waits until then.
+    fn write(&self, mut pages: &[[u8; PAGE]], mut first: u64) -> io::Result<()> {
+        while !pages.is_empty() {
+            let block = first % SEGMENT;
+            let (now, later) = pages.split_at(pages.len().min((SEGMENT - block) as usize));
+            let file = self.of(first)?;
+            let bytes = now.as_flattened();
+            let offset = block * PAGE as u64;
+            file.write_all_at(bytes, offset)?;
+            // SAFETY: a file that is open.
+            unsafe { pg_sys::pg_flush_data(file.as_raw_fd(), offset as i64, bytes.len() as i64) };
+            pages = later;
+            first += now.len() as u64;
+        }
+        Ok(())
+    }
+
+    /// Waits until the disk has all of these blocks, if the server syncs.
+    fn sync(&self, blocks: Range<u64>) -> io::Result<()> {
+        let segments = blocks.start / SEGMENT..blocks.end.div_ceil(SEGMENT);
+        for segment in segments {
+            let file = self.of(segment * SEGMENT)?;
+            // SAFETY: a file that is open.
+            if unsafe { pg_sys::pg_fsync(file.as_raw_fd()) } != 0 {
+                return Err(io::Error::last_os_error());
+            }
+        }
+        Ok(())
+    }
+
+    fn of(&self, block: u64) -> io::Result<&File> {
+        let file = self.0.get((block / SEGMENT) as usize);
+        file.ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+}
+
+fn not_written(error: &io::Error) -> Fault {
+    let state = match error.kind() {
+        io::ErrorKind::StorageFull => sqlstate::DISK_FULL,
+        _ => sqlstate::SYSTEM,
+    };
+    Fault::new(
+        state,
+        format!("could not write a file of the table: {error}"),
+    )
 }
 
 /// Makes the files of a new, empty table as long as they will be, and tells that all of its pages will be visible to everybody. In
@@ -164,7 +204,12 @@ pub fn reserve(table: &str, layout: Layout, created_here: bool) -> Result<(), Fa
             if !told.is_multiple_of(4) {
                 page[HEADER + told / 4] = (1 << (2 * (told % 4))) - 1;
             }
-            fork.write(&mut pages.0[..1], number, true);
+            fork.log(&mut pages.0[..1], number);
+            let block = number as pg_sys::BlockNumber;
+            let data = pages.0[0].as_mut_ptr().cast();
+            // Looked up anew, since it may be closed meanwhile.
+            let storage = pg_sys::RelationGetSmgr(relation);
+            pg_sys::smgrextend(storage, map, block, data, false);
         }
         pg_sys::table_close(relation, pg_sys::NoLock as i32);
     }
@@ -175,17 +220,19 @@ pub fn reserve(table: &str, layout: Layout, created_here: bool) -> Result<(), Fa
 /// disk in the end, if the server syncs.
 ///
 /// # Safety
-/// In a transaction, after [`reserve`]. `make` must give a tuple of the table, of which so many as the layout says fit a page, and
+/// In a transaction, after [`reserve`]; the files are those of the table, in their order. `make` must give a tuple of the table, of which so many as the layout says fit a page, and
 /// `patch` must write within its data. Nobody may read the table before all of it is loaded.
 pub unsafe fn fill(
     table: &str,
+    files: &[File],
     layout: Layout,
-    blocks: std::ops::Range<u64>,
+    blocks: Range<u64>,
     created_here: bool,
     make: impl Fn(pg_sys::TupleDesc) -> pg_sys::HeapTuple,
     mut patch: impl FnMut(u64, *mut u8),
     mut progress: impl FnMut(u64) -> Result<(), Fault>,
 ) -> Result<(), Fault> {
+    let files = Segments(files);
     let mut model = [0u8; PAGE];
     let mut pages = Pages::new();
     // SAFETY: the model is a page that the server's own functions have made; places within it are those of its own line pointers.
@@ -197,7 +244,6 @@ pub unsafe fn fill(
         let data = (*(*tuple).t_data).t_hoff as usize;
         let first = blocks.start * layout.rows_per_page;
         let mut next = blocks.start;
-        let mut written_out = next;
         let mut filled = 0;
         while next < blocks.end {
             let count = (blocks.end - next).min(BATCH as u64) as usize;
@@ -219,16 +265,16 @@ pub unsafe fn fill(
                     patch(from + row as u64, tuple.add(data));
                 }
             }
-            fork.write(&mut pages.0[..count], next, false);
+            fork.log(&mut pages.0[..count], next);
+            files
+                .write(&pages.0[..count], next)
+                .map_err(|e| not_written(&e))?;
             next += count as u64;
-            if next - written_out >= WRITE_OUT {
-                fork.write_out(written_out..next);
-                written_out = next;
-            }
             process::check_interrupts();
             progress((next * layout.rows_per_page).min(layout.rows) - first)?;
         }
-        pg_sys::smgrimmedsync(pg_sys::RelationGetSmgr(relation), fork.number);
+        // Before the commit, as in the server's own bulk writes: until then nobody misses what a crash has taken.
+        files.sync(blocks).map_err(|e| not_written(&e))?;
         pg_sys::heap_freetuple(tuple);
         pg_sys::table_close(relation, pg_sys::NoLock as i32);
     }

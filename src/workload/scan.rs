@@ -83,8 +83,10 @@ pub fn load(
     let share = |n: u32| (u128::from(layout.blocks()) * u128::from(n) / u128::from(loaders)) as u64;
     let blocks = share(loader)..share(loader + 1);
     let payload = spec.options.payload.unwrap_or_default();
+    let files: Vec<File> = files()?.iter().map(open).collect::<Result<_, _>>()?;
     load::scanned(
         TABLE,
+        &files,
         payload,
         layout,
         blocks,
