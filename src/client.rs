@@ -180,12 +180,10 @@ struct Client<'a> {
     /// Measured transactions still to do, when their number ends the run.
     left: Option<u64>,
     /// Sends the statistics what was done before the window.
-    reporter: Reporter,
+    reporter: Reporter<'a>,
     measure_start_ns: u64,
     end_ns: u64,
-    /// This process's own counters when its last transaction was over; None when nothing is sampled.
-    counted: Option<Work>,
-    /// Whether they are only read in seconds that are sampled.
+    /// Whether this process's own counters are only read in seconds that are sampled.
     counts_alternately: bool,
 }
 
@@ -204,6 +202,7 @@ impl<'a> Client<'a> {
         let (index, run) = (post.index, &post.board.run);
         let seed = spec.seed as u64;
         let pacing = Stream::new(seed, index, Purpose::Pacing);
+        let measure_start_ns = run.measure_start_ns.load(Acquire);
         Self {
             serial: post.serial,
             slot: post.slot,
@@ -217,10 +216,14 @@ impl<'a> Client<'a> {
                 Bound::Transactions(n) => Some(n),
                 Bound::DurationMs(_) => None,
             },
-            reporter: Reporter::default(),
-            measure_start_ns: run.measure_start_ns.load(Acquire),
+            reporter: Reporter {
+                slot: post.slot,
+                start_ns: measure_start_ns,
+                counted: spec.options.sample.then(usage::work),
+                quiet_until_ns: 0,
+            },
+            measure_start_ns,
             end_ns: run.end_ns.load(Acquire),
-            counted: spec.options.sample.then(usage::work),
             counts_alternately: spec.options.sample_alternately,
         }
     }
@@ -281,7 +284,7 @@ impl<'a> Client<'a> {
             *now = clock::now_ns();
             self.count(due, commit_ns, *now);
             self.count_work(*now, due.measured);
-            self.reporter.report(*now, &mut self.counted);
+            self.reporter.report(*now);
             process::check_interrupts();
         }
         Ok(())
@@ -297,12 +300,7 @@ impl<'a> Client<'a> {
             let measured = now >= self.measure_start_ns;
             let mut now = now;
             if measured {
-                now = self.reporter.before_window(
-                    self.slot,
-                    self.measure_start_ns,
-                    now,
-                    &mut self.counted,
-                );
+                now = self.reporter.before_window(now);
                 if now >= self.end_ns {
                     return None;
                 }
@@ -327,12 +325,7 @@ impl<'a> Client<'a> {
                 *left = left.checked_sub(1)?;
             }
             if measured {
-                now = self.reporter.before_window(
-                    self.slot,
-                    self.measure_start_ns,
-                    now,
-                    &mut self.counted,
-                );
+                now = self.reporter.before_window(now);
             }
             if is_missed(from_ns, now, self.limit_ns) {
                 if measured {
@@ -362,7 +355,7 @@ impl<'a> Client<'a> {
     /// What the transaction that is over has cost, by this process's own counters.
     #[inline]
     fn count_work(&mut self, now: u64, measured: bool) {
-        if let Some(counted) = &mut self.counted {
+        if let Some(counted) = &mut self.reporter.counted {
             if self.counts_alternately && !is_sampled_alternately(now, self.measure_start_ns) {
                 return;
             }
@@ -398,41 +391,39 @@ impl<'a> Client<'a> {
 }
 
 /// Sends the server's statistics what this process has done.
-#[derive(Default)]
-struct Reporter {
+struct Reporter<'a> {
+    slot: &'a ClientSlot,
+    /// The start of the window.
+    start_ns: u64,
+    /// This process's own counters when its last transaction was over; None when nothing is sampled.
+    counted: Option<Work>,
     /// Until when nothing more is sent once it has what was done before the window; 0 before that.
     quiet_until_ns: u64,
 }
 
-impl Reporter {
+impl Reporter<'_> {
     /// After a transaction, when it is time.
     #[inline]
-    fn report(&self, now: u64, counted: &mut Option<Work>) {
+    fn report(&mut self, now: u64) {
         if now >= self.quiet_until_ns {
             xact::report_statistics(false);
-            counted.iter_mut().for_each(usage::after_report);
+            self.counted.iter_mut().for_each(usage::after_report);
         }
     }
 
     /// When the next transaction is a measured one: the statistics get what is not of the window, if they do not have it, so that
     /// a difference from here on is. Gives what time it is. Under a low rate that may be long before the window.
     #[inline]
-    fn before_window(
-        &mut self,
-        slot: &ClientSlot,
-        start_ns: u64,
-        now: u64,
-        counted: &mut Option<Work>,
-    ) -> u64 {
+    fn before_window(&mut self, now: u64) -> u64 {
         if self.quiet_until_ns != 0 {
             return now;
         }
         // The time before, as the server has it too: who reads them is to be sure.
-        let reported_ns = clock::now_ns().max(start_ns);
+        let reported_ns = clock::now_ns().max(self.start_ns);
         xact::report_statistics(true);
-        counted.iter_mut().for_each(usage::after_report);
+        self.counted.iter_mut().for_each(usage::after_report);
         self.quiet_until_ns = reported_ns + QUIET_NS;
-        slot.reported_ns.store(reported_ns, Release);
+        self.slot.reported_ns.store(reported_ns, Release);
         clock::now_ns()
     }
 }
