@@ -2,12 +2,12 @@
 //! byte that they changed was written.
 
 use pgfsbench_core::{
-    board::{ClientSlot, Counts, Figure, Figures, Sample, Work},
+    board::{ClientSlot, Counts, Figure, Figures, Kind, OF_WORK, Sample, Work},
     spec::Spec,
     written::{self, Written, ratio},
 };
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::{
     errors::Fault,
@@ -54,7 +54,8 @@ pub fn columns(spec: &Spec, slots: &[ClientSlot], samples: &[Sample], window: &W
     let work = slots
         .iter()
         .fold(Work::default(), |sum, slot| sum.plus(&slot.work.get()));
-    let mut columns = work_columns(&work, counts);
+    let mut of_work = Figures::new();
+    of_work.set_work(&work, counts);
     let figures = || samples.iter().map(|sample| &sample.figures);
     let sum = |figure| Figures::sum(figures(), figure);
     let transactions = Some(window.transactions as f64).filter(|n| *n > 0.0);
@@ -94,7 +95,7 @@ pub fn columns(spec: &Spec, slots: &[ClientSlot], samples: &[Sample], window: &W
         device: device_bytes,
     };
     let whole = |value: Option<f64>| value.map(|value| value as i64);
-    let others = json!({
+    let mut columns = json!({
         "client_cpu_seconds": client_ms.map(|ms| ms / 1000.0),
         "cpu_seconds": cpu_ms.map(|ms| ms / 1000.0),
         "cpu_ms_per_transaction": ratio(cpu_ms, transactions),
@@ -109,57 +110,12 @@ pub fn columns(spec: &Spec, slots: &[ClientSlot], samples: &[Sample], window: &W
         "filesystem_write_amplification": written.by_filesystem(),
         "write_amplification": written.in_all(),
     });
-    if let Value::Object(others) = others {
-        columns.extend(others);
+    for (figure, ..) in OF_WORK {
+        let value = of_work.get(figure);
+        columns[figure.column()] = match figure.kind() {
+            Kind::Real => json!(value),
+            _ => json!(whole(value)),
+        };
     }
-    Value::Object(columns)
-}
-
-/// What the clients' own counters say, as far as all of them count it.
-fn work_columns(work: &Work, counts: Counts) -> Map<String, Value> {
-    let ms = |ns: u64| json!(ns as f64 / 1e6);
-    let columns = [
-        ("client_wal_records", Counts::WORK, json!(work.wal_records)),
-        ("client_wal_fpi", Counts::WORK, json!(work.wal_fpi)),
-        ("client_wal_bytes", Counts::WORK, json!(work.wal_bytes)),
-        ("client_wal_writes", Counts::WAL_IO, json!(work.wal_writes)),
-        ("client_wal_syncs", Counts::WAL_IO, json!(work.wal_syncs)),
-        (
-            "client_wal_write_ms",
-            Counts::WAL_TIMES,
-            ms(work.wal_write_ns),
-        ),
-        (
-            "client_wal_sync_ms",
-            Counts::WAL_TIMES,
-            ms(work.wal_sync_ns),
-        ),
-        ("client_blocks_hit", Counts::WORK, json!(work.blocks_hit)),
-        ("client_blocks_read", Counts::WORK, json!(work.blocks_read)),
-        (
-            "client_blocks_dirtied",
-            Counts::WORK,
-            json!(work.blocks_dirtied),
-        ),
-        (
-            "client_blocks_written",
-            Counts::WORK,
-            json!(work.blocks_written),
-        ),
-        (
-            "client_block_read_ms",
-            Counts::BLOCK_TIMES,
-            ms(work.block_read_ns),
-        ),
-        (
-            "client_block_write_ms",
-            Counts::BLOCK_TIMES,
-            ms(work.block_write_ns),
-        ),
-    ];
-    let known = |(column, what, value): (&str, Counts, Value)| {
-        let value = if counts.has(what) { value } else { Value::Null };
-        (column.to_owned(), value)
-    };
-    columns.into_iter().map(known).collect()
+    columns
 }

@@ -15,8 +15,7 @@ use std::{
 
 use pgfsbench_core::{
     board::{
-        ClientSlot, ClientState, Counts, Figure, Figures, Sample, Waits, Work,
-        is_sampled_alternately, second_after,
+        ClientSlot, ClientState, Figures, Sample, Waits, Work, is_sampled_alternately, second_after,
     },
     hist::Histogram,
     proc::Snapshot,
@@ -180,7 +179,9 @@ fn sample(run: &RunArea, slots: &[ClientSlot], alternately: bool) {
             now.machine = machine.look();
         }
         let mut record = difference(second, start, &before, &now, slots);
-        own_figures(&now.work.since(&before.work), counts, &mut record.figures);
+        record
+            .figures
+            .set_work(&now.work.since(&before.work), counts);
         record.waits = waits;
         // The record after the stop is empty when the run ended on a full second.
         let is_empty =
@@ -232,47 +233,6 @@ fn difference(
         figures,
         waits: Waits::new(),
     }
-}
-
-/// What the clients' own counters say, as far as all of them count it.
-fn own_figures(work: &Work, counts: Counts, figures: &mut Figures) {
-    let mut set = |figure, what, n| figures.set(figure, Some(n).filter(|_| counts.has(what)));
-    set(Figure::ClientWalRecords, Counts::WORK, work.wal_records);
-    set(Figure::ClientWalFpi, Counts::WORK, work.wal_fpi);
-    set(Figure::ClientWalBytes, Counts::WORK, work.wal_bytes);
-    set(Figure::ClientWalWrites, Counts::WAL_IO, work.wal_writes);
-    set(Figure::ClientWalSyncs, Counts::WAL_IO, work.wal_syncs);
-    set(Figure::ClientBlocksHit, Counts::WORK, work.blocks_hit);
-    set(Figure::ClientBlocksRead, Counts::WORK, work.blocks_read);
-    set(
-        Figure::ClientBlocksDirtied,
-        Counts::WORK,
-        work.blocks_dirtied,
-    );
-    set(
-        Figure::ClientBlocksWritten,
-        Counts::WORK,
-        work.blocks_written,
-    );
-    let mut set = |figure, what, ns: u64| {
-        figures.set_real(figure, Some(ns as f64 / 1e6).filter(|_| counts.has(what)));
-    };
-    set(
-        Figure::ClientWalWriteMs,
-        Counts::WAL_TIMES,
-        work.wal_write_ns,
-    );
-    set(Figure::ClientWalSyncMs, Counts::WAL_TIMES, work.wal_sync_ns);
-    set(
-        Figure::ClientBlockReadMs,
-        Counts::BLOCK_TIMES,
-        work.block_read_ns,
-    );
-    set(
-        Figure::ClientBlockWriteMs,
-        Counts::BLOCK_TIMES,
-        work.block_write_ns,
-    );
 }
 
 /// Counts what each client waits for now, while it runs transactions.

@@ -20,7 +20,7 @@ use std::sync::atomic::{
 use crate::hist::AtomicHistogram;
 
 pub use checkpoints::{CheckpointRing, Found};
-pub use figures::{Figure, Figures, Kind};
+pub use figures::{Figure, Figures, Kind, OF_WORK};
 pub use ring::{Sample, SampleCell, SampleRing, is_sampled_alternately, second_after};
 pub use text::TextCell;
 pub use waits::Waits;

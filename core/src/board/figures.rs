@@ -3,6 +3,8 @@
 
 use serde_json::Value;
 
+use super::{Counts, Work};
+
 /// How a figure is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -101,6 +103,38 @@ figures! {
     PressureIoFullPercent Real "pressure_io_full_percent",
 }
 
+/// Figures that processes count themselves, what has to be counted for each, and where it is; times in nanoseconds.
+type OfWork = (Figure, Counts, fn(&Work) -> u64);
+
+/// All of them.
+pub const OF_WORK: [OfWork; 13] = [
+    (Figure::ClientWalRecords, Counts::WORK, |w| w.wal_records),
+    (Figure::ClientWalFpi, Counts::WORK, |w| w.wal_fpi),
+    (Figure::ClientWalBytes, Counts::WORK, |w| w.wal_bytes),
+    (Figure::ClientWalWrites, Counts::WAL_IO, |w| w.wal_writes),
+    (Figure::ClientWalSyncs, Counts::WAL_IO, |w| w.wal_syncs),
+    (Figure::ClientWalWriteMs, Counts::WAL_TIMES, |w| {
+        w.wal_write_ns
+    }),
+    (Figure::ClientWalSyncMs, Counts::WAL_TIMES, |w| {
+        w.wal_sync_ns
+    }),
+    (Figure::ClientBlocksHit, Counts::WORK, |w| w.blocks_hit),
+    (Figure::ClientBlocksRead, Counts::WORK, |w| w.blocks_read),
+    (Figure::ClientBlocksDirtied, Counts::WORK, |w| {
+        w.blocks_dirtied
+    }),
+    (Figure::ClientBlocksWritten, Counts::WORK, |w| {
+        w.blocks_written
+    }),
+    (Figure::ClientBlockReadMs, Counts::BLOCK_TIMES, |w| {
+        w.block_read_ns
+    }),
+    (Figure::ClientBlockWriteMs, Counts::BLOCK_TIMES, |w| {
+        w.block_write_ns
+    }),
+];
+
 /// How many figures there are.
 pub const FIGURES: usize = Figure::ALL.len();
 
@@ -138,6 +172,17 @@ impl Figures {
         debug_assert_eq!(figure.kind(), Kind::Real, "{figure:?}");
         let value = value.filter(|value| value.is_finite());
         self.0[figure as usize] = value.map_or(UNKNOWN, f64::to_bits);
+    }
+
+    /// Sets what processes have counted themselves, as far as all of them count it.
+    pub fn set_work(&mut self, work: &Work, counts: Counts) {
+        for (figure, what, read) in OF_WORK {
+            let n = Some(read(work)).filter(|_| counts.has(what));
+            match figure.kind() {
+                Kind::Real => self.set_real(figure, n.map(|ns| ns as f64 / 1e6)),
+                Kind::Count | Kind::Large | Kind::Bytes => self.set(figure, n),
+            }
+        }
     }
 
     /// The figure as a number; None when it is unknown.
