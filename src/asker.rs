@@ -17,6 +17,7 @@ use crate::{
         process::{self, Database, Role, Status},
         session, sql, xact,
     },
+    random,
     target::{self, On},
 };
 
@@ -68,7 +69,7 @@ impl Errand {
 
 /// Asks the helper on behalf of this session, and waits for what comes of it. In a transaction that has not written.
 pub fn ask(owner: u32, action: &str, target: &str) -> Result<Value, Fault> {
-    let ticket = random_ticket();
+    let ticket = random::ticket();
     session::with_rights_of(owner, || sql::read(TAKE, &[Some(&ticket.to_string())]))?;
     let errand = Errand {
         database: session::database(),
@@ -103,14 +104,6 @@ pub fn ask(owner: u32, action: &str, target: &str) -> Result<Value, Fault> {
         "The background worker that was to see a job of fsbench.helper_job to its end has ended {ATTEMPTS} times."
     ))
     .hint("See the server's log. Nobody may hold locks on the tables of fsbench, nor this transaction."))
-}
-
-/// Nobody else's.
-fn random_ticket() -> i64 {
-    let mut bits = [0; 8];
-    // Linux gives 8 bytes at once, never fewer.
-    let _ = rustix::rand::getrandom(&mut bits, rustix::rand::GetRandomFlags::empty());
-    i64::from_le_bytes(bits) & i64::MAX
 }
 
 fn no_slot() -> Fault {

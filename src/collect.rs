@@ -5,7 +5,9 @@ mod seen;
 
 use std::sync::atomic::Ordering::Acquire;
 
-use pgfsbench_core::{balance::Balances, board::ClientSlot, hist::Histogram, stats};
+use pgfsbench_core::{
+    balance::Balances, board::ClientSlot, crash::lsn_text, hist::Histogram, stats,
+};
 use serde_json::{Value, json};
 
 use crate::{
@@ -24,21 +26,6 @@ pub use seen::{Seen, report_before_clients, server_pids};
 
 /// Under this many transactions there is no 99.9th percentile.
 const P999_TRANSACTIONS: u64 = 10_000;
-
-/// 128 random bits in hexadecimal: the mark of a work database.
-pub fn random_mark() -> String {
-    let mut bits = [0; 16];
-    // Linux gives 16 bytes at once, never fewer.
-    let _ = rustix::rand::getrandom(&mut bits, rustix::rand::GetRandomFlags::empty());
-    bits.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// A random seed that is not negative, for runs that were given none.
-pub fn random_seed() -> i64 {
-    let mut bits = [0; 4];
-    let _ = rustix::rand::getrandom(&mut bits, rustix::rand::GetRandomFlags::empty());
-    i64::from(u32::from_le_bytes(bits))
-}
 
 /// The clients' slots, added up.
 struct Totals {
@@ -161,8 +148,8 @@ pub fn finish(
     columns["xids_used"] =
         json!(run.seen.xid_at_end.unwrap_or_else(xact::next_xid) - run.seen.xid_at_start);
     columns["wal_bytes"] = json!(run.seen.end_lsn - run.seen.start_lsn);
-    columns["wal_start_lsn"] = json!(lsn(run.seen.start_lsn));
-    columns["wal_end_lsn"] = json!(lsn(run.seen.end_lsn));
+    columns["wal_start_lsn"] = json!(lsn_text(run.seen.start_lsn));
+    columns["wal_end_lsn"] = json!(lsn_text(run.seen.end_lsn));
     let checkpoints = run.checkpoints.outcome.as_ref();
     if let Some(outcome) = checkpoints {
         let (timed, requested) = outcome.timed_and_requested().unzip();
@@ -201,11 +188,6 @@ pub fn finish(
         measured()?;
         judgement::store(id)
     })
-}
-
-/// As PostgreSQL writes it.
-fn lsn(position: u64) -> String {
-    format!("{:X}/{:X}", position >> 32, position as u32)
 }
 
 /// Transactions per second of each second, without a last one that is shorter than half a second.

@@ -34,6 +34,7 @@ mod plan;
 mod post;
 mod preflight;
 mod prepared_data;
+mod random;
 mod recovery;
 mod sampler;
 mod scanner;

@@ -17,9 +17,9 @@ use rustix::{
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    collect,
     errors::{Fault, sqlstate},
     pg::session,
+    random,
 };
 
 /// How its name begins; a random mark follows.
@@ -50,7 +50,7 @@ impl WalFile {
     /// The file to be; nothing is made.
     pub fn new() -> Self {
         Self {
-            mark: collect::random_mark(),
+            mark: random::mark(),
         }
     }
 
@@ -191,10 +191,7 @@ impl Blocks {
     pub fn new() -> Self {
         let mut memory = vec![0; 2 * ALIGNMENT];
         let from = memory.as_ptr().align_offset(ALIGNMENT);
-        for piece in memory.chunks_mut(256) {
-            // Linux gives as many at once, never fewer.
-            let _ = rustix::rand::getrandom(piece, rustix::rand::GetRandomFlags::empty());
-        }
+        random::fill(&mut memory);
         Self { memory, from }
     }
 

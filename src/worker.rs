@@ -114,7 +114,7 @@ fn work(task: i32, board: &Board, request: &Request) -> Result<(), Fault> {
     } else if task == Task::Create as i32 {
         xact::transaction(|| {
             scan::create(&spec)?;
-            scan::reserve(&spec, true)
+            scan::reserve(&spec)
         })
     } else if task == Task::AllowWorkers as i32 {
         let most = spec.options.degrees.last().copied().unwrap_or(1);
@@ -145,7 +145,7 @@ fn load(board: &Board, spec: &Spec) -> Result<(), Fault> {
     xact::transaction(|| {
         if spec.workload.kind() == Kind::Scan {
             scan::create(spec)?;
-            scan::reserve(spec, true)?;
+            scan::reserve(spec)?;
             scan::load(spec, 0, 1, progress)
         } else {
             pgbench::load(spec, progress)

@@ -11,11 +11,11 @@ use serde_json::Value;
 use super::{guard::Ready, session_settings, wait};
 use crate::{
     board::{Board, Errand, Phase, Request, RequestState},
-    cancellation, collect, environment,
+    cancellation, environment,
     errors::{Fault, sqlstate},
     janitor,
     pg::{process, session, shmem, sql, xact},
-    preflight, settings, store, target,
+    preflight, random, settings, store, target,
 };
 
 /// More worker slots than any run takes.
@@ -125,7 +125,7 @@ fn facts(target: Option<&str>) -> Result<Facts, Fault> {
         } else {
             xact::without_keeping_locks(store::target_names)?
         },
-        random_seed: collect::random_seed(),
+        random_seed: random::seed(),
         far,
     })
 }

@@ -19,14 +19,14 @@ use serde_json::{Value, json};
 use super::Run;
 use crate::{
     board::Phase,
-    clock, collect,
+    clock,
     errors::{Fault, sqlstate},
     helper_job,
     journal::{self, Entry},
     judgement,
     outcome::Outcome,
     pg::{libpq::Connection, passwd, session, sql, xact},
-    preflight, statements, store,
+    preflight, random, statements, store,
     target::{self, On, Target},
     target_server::{
         TargetServer,
@@ -133,7 +133,7 @@ impl Run {
         let directory = self.filesystem_of(target)?;
         self.end_step("filesystem", began);
         self.check_cold(target)?;
-        let server = TargetServer::at(&directory, &collect::random_mark())?;
+        let server = TargetServer::at(&directory, &random::mark())?;
         self.record(|entry| entry.server = Some(server.clone()))?;
         server.make_directories()?;
         let stage = match prepared {

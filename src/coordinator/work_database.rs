@@ -5,12 +5,11 @@ use std::sync::atomic::Ordering::Release;
 use super::Run;
 use crate::{
     board::Phase,
-    collect,
     errors::{Fault, sqlstate},
     journal::{self, Entry},
     outcome::{Outcome, Row},
     pg::{catalog, session, sql, utility, xact},
-    store,
+    random, store,
 };
 
 impl Run {
@@ -18,7 +17,7 @@ impl Run {
         self.enter(Phase::Provision, 0);
         self.seen.before_provision()?;
         let oid = catalog::new_oid();
-        let mark = collect::random_mark();
+        let mark = random::mark();
         let (name, home) = xact::transaction(|| Ok((self.free_name()?, database_name()?)))?;
         xact::transaction(|| store::set_work_database(self.run_id, &name, oid, &mark))?;
         let entry = Entry {

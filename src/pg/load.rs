@@ -128,11 +128,11 @@ pub fn scanned(
     }
 }
 
-/// Opens a table of schema public, to load it.
+/// Opens a table of schema public.
 ///
 /// # Safety
 /// In a transaction; the caller closes it.
-pub unsafe fn open(table: &str) -> Result<pg_sys::Relation, Fault> {
+pub unsafe fn open(table: &str, lock: u32) -> Result<pg_sys::Relation, Fault> {
     let name = CString::new(table).map_err(|e| Fault::new(sqlstate::INTERNAL, e.to_string()))?;
     // SAFETY: looks the name up, and raises an error when there is none.
     unsafe {
@@ -140,7 +140,7 @@ pub unsafe fn open(table: &str) -> Result<pg_sys::Relation, Fault> {
             name.as_ptr(),
             pg_sys::get_namespace_oid(c"public".as_ptr(), false),
         );
-        Ok(pg_sys::table_open(oid, pg_sys::RowExclusiveLock as i32))
+        Ok(pg_sys::table_open(oid, lock as i32))
     }
 }
 
@@ -159,7 +159,7 @@ unsafe fn fill(
     // SAFETY: every tuple is made once by the server's own function from the table's descriptor, and owned by its
     // slot. The batch's memory is reset after each call. On errors the transaction's abort frees all of it.
     unsafe {
-        let relation = open(table)?;
+        let relation = open(table, pg_sys::RowExclusiveLock)?;
         let descriptor = (*relation).rd_att;
         let mut slots: Vec<*mut pg_sys::TupleTableSlot> = Vec::with_capacity(BATCH);
         let mut rows: Vec<*mut u8> = Vec::with_capacity(BATCH);

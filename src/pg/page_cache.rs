@@ -10,7 +10,7 @@ const SMALLEST_PAGE: u64 = 4096;
 /// Bytes of a file that are in the page cache, in whole pages. The kernel tells that only to who may write the file.
 pub fn cached_bytes(file: &File) -> io::Result<u64> {
     let length = file.metadata()?.len();
-    let page = page_size();
+    let page = rustix::param::page_size() as u64;
     let mut cached = 0;
     let mut from = 0;
     while from < length {
@@ -41,13 +41,4 @@ pub fn cached_bytes(file: &File) -> io::Result<u64> {
         from += bytes;
     }
     Ok(cached.min(length))
-}
-
-/// Bytes of a page of this kernel.
-fn page_size() -> u64 {
-    // SAFETY: asks for a constant.
-    let bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
-    u64::try_from(bytes)
-        .unwrap_or(SMALLEST_PAGE)
-        .max(SMALLEST_PAGE)
 }

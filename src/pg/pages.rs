@@ -171,8 +171,8 @@ fn not_written(error: &io::Error) -> Fault {
 }
 
 /// Makes the files of a new, empty table as long as they will be, and tells that all of its pages will be visible to everybody. In
-/// a transaction; `created_here` says whether it is the one that has created the table.
-pub fn reserve(table: &str, layout: Layout, created_here: bool) -> Result<(), Fault> {
+/// the transaction that has created it.
+pub fn reserve(table: &str, layout: Layout) -> Result<(), Fault> {
     let blocks = layout.blocks();
     if blocks == 0 {
         return Ok(());
@@ -181,7 +181,7 @@ pub fn reserve(table: &str, layout: Layout, created_here: bool) -> Result<(), Fa
     // SAFETY: nobody else sees the table, or reads it before it is loaded; the last page is written by its loader later. All
     // segments before the last one are made by the storage manager.
     unsafe {
-        let relation = load::open(table)?;
+        let relation = load::open(table, pg_sys::RowExclusiveLock)?;
         let storage = pg_sys::RelationGetSmgr(relation);
         let last = (blocks - 1) as pg_sys::BlockNumber;
         let zeros = pages.0[0].as_mut_ptr().cast();
@@ -194,7 +194,7 @@ pub fn reserve(table: &str, layout: Layout, created_here: bool) -> Result<(), Fa
         );
         let map = pg_sys::ForkNumber::VISIBILITYMAP_FORKNUM;
         pg_sys::smgrcreate(storage, map, false);
-        let fork = Fork::of(relation, map, created_here);
+        let fork = Fork::of(relation, map, true);
         for number in 0..blocks.div_ceil(MAPPED) {
             let page = &mut pages.0[0];
             pg_sys::PageInit(page.as_mut_ptr().cast(), PAGE, 0);
@@ -237,7 +237,7 @@ pub unsafe fn fill(
     let mut pages = Pages::new();
     // SAFETY: the model is a page that the server's own functions have made; places within it are those of its own line pointers.
     unsafe {
-        let relation = load::open(table)?;
+        let relation = load::open(table, pg_sys::RowExclusiveLock)?;
         let fork = Fork::of(relation, pg_sys::ForkNumber::MAIN_FORKNUM, created_here);
         let tuple = make((*relation).rd_att);
         freeze(tuple);

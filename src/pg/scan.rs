@@ -8,7 +8,7 @@ use pgrx::{pg_guard, pg_sys};
 use crate::{
     clock,
     errors::{Fault, sqlstate},
-    pg::{process, scan_version},
+    pg::{load, process, scan_version, usage, version},
 };
 
 /// What a scan was like.
@@ -155,7 +155,7 @@ pub fn count(table: &str) -> Result<Scanned, Fault> {
     // transaction. The receiver lives until the executor has ended; on errors the abort of the transaction ends it,
     // and its workers.
     unsafe {
-        let before = pg_sys::pgBufferUsage;
+        let (before, read_before) = (pg_sys::pgBufferUsage, version::block_times().0);
         let began = clock::now_ns();
         let plan = planned_statement(&text);
         let planned = clock::now_ns();
@@ -178,7 +178,7 @@ pub fn count(table: &str) -> Result<Scanned, Fault> {
             let gather = (*receiver.gather).ps.plan as *const pg_sys::Gather;
             scanned.planned = (*gather).num_workers as u32;
         }
-        let after = pg_sys::pgBufferUsage;
+        let (after, read_after) = (pg_sys::pgBufferUsage, version::block_times().0);
         scanned.plan = explain(running);
         let explained = clock::now_ns();
         pg_sys::ExecutorEnd(running);
@@ -188,8 +188,7 @@ pub fn count(table: &str) -> Result<Scanned, Fault> {
         scanned.ns = (finished - began) + (ended - explained);
         scanned.hit = (after.shared_blks_hit - before.shared_blks_hit) as u64;
         scanned.read = (after.shared_blks_read - before.shared_blks_read) as u64;
-        scanned.read_ns =
-            scan_version::read_ns(&after).saturating_sub(scan_version::read_ns(&before));
+        scanned.read_ns = read_after.saturating_sub(read_before);
     }
     let by_workers: u64 = scanned.worker_blocks.iter().sum();
     scanned.leader_blocks = (scanned.hit + scanned.read).saturating_sub(by_workers);
@@ -234,27 +233,13 @@ unsafe fn explain(running: *mut pg_sys::QueryDesc) -> String {
     }
 }
 
-/// Opens a table of schema public.
-///
-/// # Safety
-/// In a transaction, which has to close it.
-unsafe fn open(table: &str, lock: u32) -> Result<pg_sys::Relation, Fault> {
-    let name = CString::new(table).map_err(|e| Fault::new(sqlstate::INTERNAL, e.to_string()))?;
-    // SAFETY: looks the name up, and raises an error when there is none.
-    unsafe {
-        let namespace = pg_sys::get_namespace_oid(c"public".as_ptr(), false);
-        let oid = pg_sys::get_relname_relid(name.as_ptr(), namespace);
-        Ok(pg_sys::table_open(oid, lock as i32))
-    }
-}
-
 /// Writes out what shared buffers hold of a table of schema public, and has them forget it. In a transaction.
 pub fn empty_buffers(table: &str) -> Result<(), Fault> {
     // SAFETY: no page is lost: all that were changed are written first, and the lock keeps everybody else from changing
     // them. It is not the strongest one, which would be logged and take a transaction id; readers, of which the lock does not keep anybody,
     // are not there in a database of our own, and would only be waited for.
     unsafe {
-        let relation = open(table, pg_sys::ExclusiveLock)?;
+        let relation = load::open(table, pg_sys::ExclusiveLock)?;
         pg_sys::FlushRelationBuffers(relation);
         let storage = pg_sys::RelationGetSmgr(relation);
         let mut fork = pg_sys::ForkNumber::MAIN_FORKNUM;
@@ -271,7 +256,7 @@ pub fn fill_buffers(table: &str) -> Result<(u64, u64), Fault> {
     // SAFETY: each buffer is released as soon as it is read; closed in the end, or by the transaction's abort.
     unsafe {
         let hit = pg_sys::pgBufferUsage.shared_blks_hit;
-        let relation = open(table, pg_sys::AccessShareLock)?;
+        let relation = load::open(table, pg_sys::AccessShareLock)?;
         let fork = pg_sys::ForkNumber::MAIN_FORKNUM;
         let blocks = pg_sys::RelationGetNumberOfBlocksInFork(relation, fork);
         for block in 0..blocks {
@@ -314,18 +299,8 @@ pub fn waits(leader: i32) -> Vec<Option<String>> {
                 waits.push(None);
                 continue;
             }
-            let text = |name: *const std::ffi::c_char| {
-                if name.is_null() {
-                    String::new()
-                } else {
-                    CStr::from_ptr(name).to_string_lossy().into_owned()
-                }
-            };
-            waits.push(Some(format!(
-                "{}:{}",
-                text(pg_sys::pgstat_get_wait_event_type(info)),
-                text(pg_sys::pgstat_get_wait_event(info))
-            )));
+            let (kind, name) = usage::wait_name(info);
+            waits.push(Some(format!("{kind}:{name}")));
         }
     }
     waits

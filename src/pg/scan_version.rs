@@ -17,17 +17,6 @@ pub unsafe fn executor_run(query: *mut pg_sys::QueryDesc) {
     }
 }
 
-/// Time spent on reading blocks into shared buffers.
-pub fn read_ns(usage: &pg_sys::BufferUsage) -> u64 {
-    #[cfg(feature = "pg15")]
-    let ns = usage.blk_read_time.tv_sec * 1_000_000_000 + usage.blk_read_time.tv_nsec;
-    #[cfg(feature = "pg16")]
-    let ns = usage.blk_read_time.ticks;
-    #[cfg(any(feature = "pg17", feature = "pg18"))]
-    let ns = usage.shared_blk_read_time.ticks;
-    ns.max(0) as u64
-}
-
 /// Has shared buffers forget the blocks of one fork of a relation from a block on, without writing them.
 ///
 /// # Safety

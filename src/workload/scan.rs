@@ -67,9 +67,9 @@ fn layout(spec: &Spec) -> Layout {
     }
 }
 
-/// Makes the files of the table as long as they will be. In a transaction; `created_here`: in the one that has created it.
-pub fn reserve(spec: &Spec, created_here: bool) -> Result<(), Fault> {
-    pages::reserve(TABLE, layout(spec), created_here)
+/// Makes the files of the table as long as they will be. In the transaction that has created it.
+pub fn reserve(spec: &Spec) -> Result<(), Fault> {
+    pages::reserve(TABLE, layout(spec))
 }
 
 /// Loads the share of one of so many loaders. In a transaction, which has created the table if there is only one.

@@ -11,11 +11,11 @@ use serde_json::json;
 use super::{super::Run, Programs, Whose};
 use crate::{
     board::Phase,
-    collect, environment,
+    environment,
     errors::{Fault, sqlstate},
     pg::libpq::Connection,
     prepared_data::{Place, Wanted},
-    statements,
+    random, statements,
     target::Target,
     target_server::TargetServer,
 };
@@ -124,7 +124,7 @@ impl Run {
         wanted: Wanted,
     ) -> Result<(), Fault> {
         let began = self.begin_step();
-        let server = TargetServer::at(place.directory(), &collect::random_mark())?;
+        let server = TargetServer::at(place.directory(), &random::mark())?;
         self.record(|entry| entry.server = Some(server.clone()))?;
         server.make_directories()?;
         server.make_cluster(

@@ -8,10 +8,10 @@ use super::{
     remote::{Whose, read},
 };
 use crate::{
-    collect,
     errors::{Fault, sqlstate},
     far::Far,
     pg::{libpq::Connection, sql, xact},
+    random,
 };
 
 /// What must be there. From catalogs alone, since nothing of the extension's can be called before it is known to be there.
@@ -41,7 +41,7 @@ impl Run {
     pub(super) fn carry_out_far(&mut self, connection: &str) -> Result<(), Fault> {
         let far = Far {
             connection: connection.to_owned(),
-            label: format!("pgfsbench {}", collect::random_mark()),
+            label: format!("pgfsbench {}", random::mark()),
         };
         self.note("connection", json!(connection));
         let mut link = far.connect(&far.label, &mut || self.look_around())?;
