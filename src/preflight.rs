@@ -12,7 +12,7 @@ use serde::Deserialize;
 use crate::{
     environment::{self, Location},
     errors::{Fault, read_json, sqlstate},
-    pg::{sql, xact},
+    pg::{config, sql, xact},
     settings,
     target::{self, On, Target},
 };
@@ -288,11 +288,7 @@ fn check_target_memory(spec: &Spec, target: &Target) -> Result<(), Fault> {
 
 /// Refuses a target server whose shared memory does not fit into RAM beside this one's. In a transaction.
 pub fn check_shared_memory(theirs: u64) -> Result<(), Fault> {
-    let text = sql::read(
-        "SELECT pg_size_bytes(current_setting('shared_memory_size', true))",
-        &[],
-    )?;
-    let own = text.and_then(|text| text.parse().ok()).unwrap_or(0);
+    let own = config::bytes("shared_memory_size")?.unwrap_or(0);
     check_both("shared memory", own, theirs)
 }
 

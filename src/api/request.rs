@@ -14,7 +14,7 @@ use crate::{
     cancellation, environment,
     errors::{Fault, sqlstate},
     janitor,
-    pg::{process, session, shmem, sql, xact},
+    pg::{config, process, session, shmem, sql, xact},
     preflight, random, settings, store, target,
 };
 
@@ -44,7 +44,7 @@ pub fn max_worker_processes() -> Result<i64, Fault> {
 
 /// A setting that is a number without a unit.
 fn number(setting: &str) -> Result<i64, Fault> {
-    let text = sql::read("SELECT current_setting($1)", &[Some(setting)])?;
+    let text = config::shown(setting)?;
     Ok(text.and_then(|text| text.parse().ok()).unwrap_or(0))
 }
 
@@ -96,15 +96,11 @@ fn facts(target: Option<&str>) -> Result<Facts, Fault> {
     // Those of another run have ended, or are just about to, when this one launches its own: there is one run at a time, and
     // a slot that is still taken is waited for.
     let used = background_workers(&OF_A_RUN)?;
-    let buffers = sql::read(
-        "SELECT pg_catalog.pg_size_bytes(current_setting('shared_buffers'))",
-        &[],
-    )?;
     let free = environment::data_location().and_then(|location| location.space());
     Ok(Facts {
         processors: cpu.map_or(1, |cpu| cpu.processors),
         memory_bytes: memory.unwrap_or(0),
-        shared_buffers_bytes: buffers.and_then(|text| text.parse().ok()).unwrap_or(0),
+        shared_buffers_bytes: config::bytes("shared_buffers")?.unwrap_or(0),
         // A server on a target gets what it needs.
         free_worker_slots: if here {
             (slots - used).max(0) as u32

@@ -17,7 +17,7 @@ use crate::{
     errors::{Fault, sqlstate},
     journal::{self, Entry},
     outcome::Outcome,
-    pg::{session, shmem, sql, xact},
+    pg::{config, session, shmem, xact},
     store,
     wal_file::WalFile,
 };
@@ -50,13 +50,7 @@ impl Run {
     fn make_wal_file(&mut self) -> Result<WalFile, Fault> {
         self.enter(Phase::Provision, 0);
         self.seen.before_provision()?;
-        let size = xact::transaction(|| {
-            sql::read(
-                "SELECT pg_size_bytes(current_setting('wal_segment_size'))",
-                &[],
-            )
-        })?;
-        let bytes = size.and_then(|size| size.parse().ok()).unwrap_or(16 << 20);
+        let bytes = xact::transaction(|| config::bytes("wal_segment_size"))?.unwrap_or(16 << 20);
         self.board.run.total.store(bytes, Relaxed);
         let file = WalFile::new();
         let entry = Entry {
@@ -144,8 +138,7 @@ impl Run {
     fn store_syncs(&mut self, measured: &[Measured], phases: Value) -> Result<Outcome, Fault> {
         self.seen.of_syncs();
         self.close_checkpoints(self.seen.measure_end_ns.unwrap_or(0));
-        let server_uses =
-            xact::transaction(|| sql::read("SELECT current_setting('wal_sync_method')", &[]))?;
+        let server_uses = xact::transaction(|| config::shown("wal_sync_method"))?;
         // What stands for the run: what the server itself does, by as few as were tested.
         let server_uses = server_uses.and_then(|name| Method::parse(&name));
         let main = measured

@@ -25,7 +25,7 @@ use crate::{
     journal::{self, Entry},
     judgement,
     outcome::Outcome,
-    pg::{libpq::Connection, passwd, session, sql, xact},
+    pg::{config, libpq::Connection, passwd, session, sql, xact},
     preflight, random, statements, store,
     target::{self, On, Target},
     target_server::{
@@ -77,13 +77,7 @@ impl Run {
 
     /// What this server takes of the machine beside the one that is measured.
     fn note_asker(&mut self) -> Result<(), Fault> {
-        let text = xact::transaction(|| {
-            sql::read(
-                "SELECT pg_size_bytes(current_setting('shared_buffers'))",
-                &[],
-            )
-        })?;
-        let bytes: Option<u64> = text.and_then(|text| text.parse().ok());
+        let bytes = xact::transaction(|| config::bytes("shared_buffers"))?;
         self.note("asker", json!({"shared_buffers_bytes": bytes}));
         Ok(())
     }

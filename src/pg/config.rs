@@ -6,7 +6,7 @@ use pgrx::{PgLogLevel, pg_sys};
 
 use crate::{
     errors::{Fault, sqlstate},
-    pg::xact,
+    pg::{sql, xact},
 };
 
 fn c_string(text: &str) -> Result<CString, Fault> {
@@ -23,6 +23,20 @@ fn c_string(text: &str) -> Result<CString, Fault> {
 pub fn reserve_prefix() {
     // SAFETY: a text that lives as long as the process, which the call copies.
     unsafe { pg_sys::MarkGUCPrefixReserved(c"pgfsbench".as_ptr()) }
+}
+
+/// A setting as SHOW shows it; None when there is none of this name. In a transaction.
+pub fn shown(name: &str) -> Result<Option<String>, Fault> {
+    sql::read("SELECT pg_catalog.current_setting($1, true)", &[Some(name)])
+}
+
+/// A setting that is a size, in bytes. In a transaction.
+pub fn bytes(name: &str) -> Result<Option<u64>, Fault> {
+    let text = sql::read(
+        "SELECT pg_catalog.pg_size_bytes(pg_catalog.current_setting($1, true))",
+        &[Some(name)],
+    )?;
+    Ok(text.and_then(|text| text.parse().ok()))
 }
 
 /// Raises PostgreSQL's own error when the session's role may not set that, or the value is wrong. Changes nothing.

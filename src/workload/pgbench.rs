@@ -28,42 +28,52 @@ pub const TABLES: [&str; 4] = [
     "pgbench_history",
 ];
 
-/// Creates and fills the tables in the current transaction. `progress` gets the accounts loaded so far.
-pub fn load(spec: &Spec, progress: impl FnMut(u64) -> Result<(), Fault>) -> Result<(), Fault> {
-    let wide = spec.aid_is_bigint();
-    let aid = if wide { "bigint" } else { "int" };
+fn aid(spec: &Spec) -> &'static str {
+    if spec.aid_is_bigint() {
+        "bigint"
+    } else {
+        "int"
+    }
+}
+
+fn create(spec: &Spec, table: &str, columns: &str, with: &str) -> Result<(), Fault> {
     let unlogged = if spec.options.unlogged {
         "UNLOGGED "
     } else {
         ""
     };
-    let fillfactor = spec.options.fillfactor;
+    sql::write(
+        &format!("CREATE {unlogged}TABLE public.{table} ({columns}){with}"),
+        &[],
+    )?;
+    Ok(())
+}
+
+fn create_accounts(spec: &Spec, table: &str) -> Result<(), Fault> {
+    let columns = format!(
+        "aid {} NOT NULL, bid int, abalance int, filler char(84)",
+        aid(spec)
+    );
+    create(spec, table, &columns, &filled(spec))
+}
+
+fn filled(spec: &Spec) -> String {
+    format!(" WITH (fillfactor = {})", spec.options.fillfactor)
+}
+
+/// Creates and fills the tables in the current transaction. `progress` gets the accounts loaded so far.
+pub fn load(spec: &Spec, progress: impl FnMut(u64) -> Result<(), Fault>) -> Result<(), Fault> {
     let scale = u64::from(spec.scale);
-    for (table, columns, storage) in [
-        (
-            "history",
-            format!("tid int, bid int, aid {aid}, delta int, mtime timestamp, filler char(22)"),
-            String::new(),
-        ),
-        (
-            "tellers",
-            "tid int NOT NULL, bid int, tbalance int, filler char(84)".into(),
-            format!(" WITH (fillfactor = {fillfactor})"),
-        ),
-        (
-            "accounts",
-            format!("aid {aid} NOT NULL, bid int, abalance int, filler char(84)"),
-            format!(" WITH (fillfactor = {fillfactor})"),
-        ),
-        (
-            "branches",
-            "bid int NOT NULL, bbalance int, filler char(88)".into(),
-            format!(" WITH (fillfactor = {fillfactor})"),
-        ),
-    ] {
-        let create = format!("CREATE {unlogged}TABLE public.pgbench_{table} ({columns}){storage}");
-        sql::write(&create, &[])?;
-    }
+    let history = format!(
+        "tid int, bid int, aid {}, delta int, mtime timestamp, filler char(22)",
+        aid(spec)
+    );
+    create(spec, "pgbench_history", &history, "")?;
+    let tellers = "tid int NOT NULL, bid int, tbalance int, filler char(84)";
+    create(spec, "pgbench_tellers", tellers, &filled(spec))?;
+    create_accounts(spec, "pgbench_accounts")?;
+    let branches = "bid int NOT NULL, bbalance int, filler char(88)";
+    create(spec, "pgbench_branches", branches, &filled(spec))?;
     sql::write(
         "INSERT INTO public.pgbench_branches (bid, bbalance) \
          SELECT bid, 0 FROM generate_series(1, $1::int) AS bid",
@@ -83,24 +93,7 @@ pub fn load_accounts(
     table: &str,
     progress: impl FnMut(u64) -> Result<(), Fault>,
 ) -> Result<(), Fault> {
-    let aid = if spec.aid_is_bigint() {
-        "bigint"
-    } else {
-        "int"
-    };
-    let unlogged = if spec.options.unlogged {
-        "UNLOGGED "
-    } else {
-        ""
-    };
-    let fillfactor = spec.options.fillfactor;
-    sql::write(
-        &format!(
-            "CREATE {unlogged}TABLE public.{table} (aid {aid} NOT NULL, bid int, abalance int, filler char(84)) \
-             WITH (fillfactor = {fillfactor})"
-        ),
-        &[],
-    )?;
+    create_accounts(spec, table)?;
     fill_accounts(spec, table, progress)
 }
 
