@@ -1,4 +1,4 @@
-//! The worker: does one thing in the work database (load and vacuum, or verify), reports how far it is, and leaves.
+//! The worker: does one [`Task`] in the work database, reports how far it is, and leaves.
 
 use std::{
     fs::File,
@@ -33,10 +33,10 @@ pub enum Task {
     Load = 1,
     /// Vacuum and analyze them, and build their keys.
     Vacuum = 2,
-    /// CHECKPOINT, and write out what the kernel holds back.
-    Checkpoint = 4,
     /// Read the balances into the task's report.
     Verify = 3,
+    /// CHECKPOINT, and write out what the kernel holds back.
+    Checkpoint = 4,
     /// Create the table of a run of scans, for others to load.
     Create = 5,
     /// Let the table be scanned by as many workers as the run asks for.
@@ -47,6 +47,25 @@ pub enum Task {
     Scan = 8,
     /// Bulk load, index build, VACUUM and CHECKPOINT; what each took into the task's report.
     Maintain = 9,
+}
+
+impl Task {
+    fn from_i32(number: i32) -> Option<Self> {
+        use Task::*;
+        [
+            Load,
+            Vacuum,
+            Verify,
+            Checkpoint,
+            Create,
+            AllowWorkers,
+            Prepare,
+            Scan,
+            Maintain,
+        ]
+        .into_iter()
+        .find(|task| *task as i32 == number)
+    }
 }
 
 /// The serial number of the run that this process belongs to. Written once, by it.
@@ -103,30 +122,26 @@ fn leave() {
 }
 
 fn work(task: i32, board: &Board, request: &Request) -> Result<(), Fault> {
+    let task = Task::from_i32(task)
+        .ok_or_else(|| Fault::new(sqlstate::INTERNAL, format!("there is no task {task}")))?;
     let spec = request.specification()?;
     process::become_undisturbed_owner(request.owner.load(Acquire))?;
-    if task == Task::Load as i32 {
-        load(board, &spec)
-    } else if task == Task::Vacuum as i32 {
-        vacuum(board, &spec)
-    } else if task == Task::Checkpoint as i32 {
-        checkpoint(board)
-    } else if task == Task::Create as i32 {
-        xact::transaction(|| {
+    match task {
+        Task::Load => load(board, &spec),
+        Task::Vacuum => vacuum(board, &spec),
+        Task::Verify => verify(board),
+        Task::Checkpoint => checkpoint(board),
+        Task::Create => xact::transaction(|| {
             scan::create(&spec)?;
             scan::reserve(&spec)
-        })
-    } else if task == Task::AllowWorkers as i32 {
-        let most = spec.options.degrees.last().copied().unwrap_or(1);
-        xact::transaction(|| scan::allow_workers(most))
-    } else if task == Task::Prepare as i32 {
-        scanner::prepare(board, &spec)
-    } else if task == Task::Scan as i32 {
-        scanner::scan(board, &spec)
-    } else if task == Task::Maintain as i32 {
-        maintain(board, &spec)
-    } else {
-        verify(board)
+        }),
+        Task::AllowWorkers => {
+            let most = spec.options.degrees.last().copied().unwrap_or(1);
+            xact::transaction(|| scan::allow_workers(most))
+        }
+        Task::Prepare => scanner::prepare(board, &spec),
+        Task::Scan => scanner::scan(board, &spec),
+        Task::Maintain => maintain(board, &spec),
     }
 }
 
