@@ -1,5 +1,7 @@
 //! The one table from what can go wrong to SQLSTATE, message, DETAIL and HINT.
 
+use std::{io, path::Path};
+
 use pgfsbench_core::refusal::{Kind, Refusal};
 use pgrx::{
     PgSqlErrorCode,
@@ -129,6 +131,22 @@ pub fn unreadable(what: &str, error: serde_json::Error) -> Fault {
 /// As JSON, for a statement or another process.
 pub fn to_json_text(value: &impl Serialize) -> Result<String, Fault> {
     serde_json::to_string(value).map_err(|e| Fault::new(sqlstate::INTERNAL, e.to_string()))
+}
+
+/// SQLSTATE of what the system says of a file.
+pub fn sqlstate_of(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => sqlstate::DISK_FULL,
+        _ => sqlstate::SYSTEM,
+    }
+}
+
+/// What the system says of a file, or a directory; `what` could not be done with it.
+pub fn of_file(what: &str, path: &Path, error: &io::Error) -> Fault {
+    Fault::new(
+        sqlstate_of(error),
+        format!("could not {what} \"{}\": {error}", path.display()),
+    )
 }
 
 /// What a process of a run reports that ends before its time.

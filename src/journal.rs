@@ -12,7 +12,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    errors::{Fault, sqlstate},
+    errors::{Fault, sqlstate_of},
     far::Far,
     pg::session,
     target_server::TargetServer,
@@ -76,12 +76,11 @@ fn path(home: u32, run_id: i64) -> PathBuf {
 }
 
 fn fault(what: &str, error: &io::Error) -> Fault {
-    let sqlstate = if error.kind() == io::ErrorKind::StorageFull {
-        sqlstate::DISK_FULL
-    } else {
-        sqlstate::SYSTEM
-    };
-    Fault::new(sqlstate, format!("could not {what} the journal: {error}")).detail(format!(
+    Fault::new(
+        sqlstate_of(error),
+        format!("could not {what} the journal: {error}"),
+    )
+    .detail(format!(
         "The journal is in the directory \"{}\".",
         directory().display()
     ))

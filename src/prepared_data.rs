@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     environment,
-    errors::{Fault, sqlstate, to_json_text},
+    errors::{Fault, of_file, sqlstate, to_json_text},
     pg::{libpq::Look, process, session},
     settings, target,
 };
@@ -72,7 +72,7 @@ impl Wanted {
 
     /// What `postgres` is there.
     pub fn identity_of(postgres: &Path) -> Result<(u64, i64), Fault> {
-        let file = fs::metadata(postgres).map_err(|e| failed("look at", postgres, &e))?;
+        let file = fs::metadata(postgres).map_err(|e| of_file("look at", postgres, &e))?;
         Ok((file.len(), file.mtime()))
     }
 }
@@ -96,17 +96,6 @@ pub struct Note {
 pub struct Place {
     directory: PathBuf,
     _lock: File,
-}
-
-fn failed(what: &str, path: &Path, error: &io::Error) -> Fault {
-    let state = match error.kind() {
-        io::ErrorKind::StorageFull => sqlstate::DISK_FULL,
-        _ => sqlstate::SYSTEM,
-    };
-    Fault::new(
-        state,
-        format!("could not {what} \"{}\": {error}", path.display()),
-    )
 }
 
 fn now() -> u64 {
@@ -133,14 +122,14 @@ impl Place {
             .mode(0o700)
             .recursive(true)
             .create(&directory)
-            .map_err(|e| failed("create directory", &directory, &e))?;
+            .map_err(|e| of_file("create directory", &directory, &e))?;
         let lock = directory.join("lock");
         let file = File::options()
             .create(true)
             .truncate(false)
             .write(true)
             .open(&lock)
-            .map_err(|e| failed("open", &lock, &e))?;
+            .map_err(|e| of_file("open", &lock, &e))?;
         while flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
             look()?;
             process::wait(Duration::from_millis(100));
@@ -227,13 +216,13 @@ impl Place {
         let note = Note {
             wanted,
             database,
-            bytes: bytes_of(data).map_err(|e| failed("read", data, &e))?,
+            bytes: bytes_of(data).map_err(|e| of_file("read", data, &e))?,
             created_at: now(),
             used_at: now(),
         };
         write_note(from, &note)?;
         let to = from.with_extension(LOADED);
-        fs::rename(from, &to).map_err(|e| failed("rename", from, &e))?;
+        fs::rename(from, &to).map_err(|e| of_file("rename", from, &e))?;
         sync(&self.directory)
     }
 
@@ -258,7 +247,7 @@ pub fn list() -> Result<Vec<(PathBuf, Note)>, Fault> {
 /// Directories of ours with such names: `pgfsbench-<mark>.<end>`, nothing else, wherever somebody may have put the place. None
 /// where there is no place yet.
 fn named(directory: &Path, end: &str) -> Result<Vec<PathBuf>, Fault> {
-    let unreadable = |e: io::Error| failed("read directory", directory, &e);
+    let unreadable = |e: io::Error| of_file("read directory", directory, &e);
     let entries = match fs::read_dir(directory) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         other => other.map_err(unreadable)?,
@@ -308,9 +297,9 @@ fn bytes_of(directory: &Path) -> io::Result<u64> {
 fn remove(path: &Path) -> Result<(), Fault> {
     let removed = path.with_extension(REMOVED);
     if path != removed {
-        fs::rename(path, &removed).map_err(|e| failed("rename", path, &e))?;
+        fs::rename(path, &removed).map_err(|e| of_file("rename", path, &e))?;
     }
-    fs::remove_dir_all(&removed).map_err(|e| failed("remove directory", &removed, &e))
+    fs::remove_dir_all(&removed).map_err(|e| of_file("remove directory", &removed, &e))
 }
 
 fn write_note(directory: &Path, note: &Note) -> Result<(), Fault> {
@@ -323,12 +312,12 @@ fn write_note(directory: &Path, note: &Note) -> Result<(), Fault> {
         file.sync_all()?;
         fs::rename(&temporary, &path)
     };
-    write().map_err(|e| failed("write", &path, &e))?;
+    write().map_err(|e| of_file("write", &path, &e))?;
     sync(directory)
 }
 
 fn sync(directory: &Path) -> Result<(), Fault> {
     File::open(directory)
         .and_then(|directory| directory.sync_all())
-        .map_err(|e| failed("sync", directory, &e))
+        .map_err(|e| of_file("sync", directory, &e))
 }

@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     environment::Location,
-    errors::{Fault, sqlstate},
+    errors::{Fault, of_file, sqlstate},
     far,
     pg::{
         libpq::{Connection, Look},
@@ -67,7 +67,7 @@ impl TargetServer {
         let server = Self {
             directory: place.join(format!("pgfsbench-{mark}")),
             socket_name: format!("s{}", &mark[..8]),
-            owner: Owner::of(&own).map_err(|e| system("look at", &own, &e))?,
+            owner: Owner::of(&own).map_err(|e| of_file("look at", &own, &e))?,
             mount_point: target::mount_point(place),
         };
         let longest = server.socket_directory().join(format!(".s.PGSQL.{PORT}"));
@@ -158,7 +158,7 @@ impl TargetServer {
             DirBuilder::new()
                 .mode(0o700)
                 .create(directory)
-                .map_err(|e| system("create directory", directory, &e))?;
+                .map_err(|e| of_file("create directory", directory, &e))?;
         }
         Ok(())
     }
@@ -188,7 +188,7 @@ impl TargetServer {
 
     /// Has the kernel forget the files of the cluster, which are on disk: the server begins with a cold page cache.
     pub fn forget_pages(&self) -> Result<(), Fault> {
-        forget_pages_below(&self.data()).map_err(|e| system("read", &self.data(), &e))
+        forget_pages_below(&self.data()).map_err(|e| of_file("read", &self.data(), &e))
     }
 
     /// Has everything on its filesystem on disk: all at once is faster than file by file, and nothing of it is to be written
@@ -205,7 +205,7 @@ impl TargetServer {
         command.arg("--describe-config");
         self.run(command, "describe", look)?;
         let path = self.directory.join("describe.out");
-        let text = fs::read_to_string(&path).map_err(|e| system("read", &path, &e))?;
+        let text = fs::read_to_string(&path).map_err(|e| of_file("read", &path, &e))?;
         Ok(text
             .lines()
             .filter_map(|line| line.split('\t').next())
@@ -248,7 +248,7 @@ impl TargetServer {
     /// Writes its settings.
     pub fn configure(&self, settings: &Settings) -> Result<(), Fault> {
         let path = self.settings_file();
-        fs::write(&path, self.settings_text(settings)).map_err(|e| system("write", &path, &e))
+        fs::write(&path, self.settings_text(settings)).map_err(|e| of_file("write", &path, &e))
     }
 
     /// Starts it, and waits until it takes a connection. It ends with this process.
@@ -258,7 +258,7 @@ impl TargetServer {
         let mut command = self.command(&program, "server")?;
         command.args(&argv[1..]);
         let mut child = process::spawn_bound(&mut command, Signal::QUIT)
-            .map_err(|e| system("run", &program, &e))?;
+            .map_err(|e| of_file("run", &program, &e))?;
         let deadline = Instant::now() + START;
         loop {
             let mut in_time = || {
@@ -314,7 +314,7 @@ impl TargetServer {
     fn end(&self, signal: Signal, patience: Duration, look: Look) -> Result<(), Fault> {
         let began = Instant::now();
         let file = self.data().join("postmaster.pid");
-        let text = fs::read_to_string(&file).map_err(|e| system("read", &file, &e))?;
+        let text = fs::read_to_string(&file).map_err(|e| of_file("read", &file, &e))?;
         let postmaster = text.lines().next().and_then(|line| line.parse().ok());
         if let Some(postmaster) = postmaster.and_then(Pid::from_raw) {
             // That it has ended is seen below.
@@ -425,16 +425,4 @@ fn forget_pages_below(directory: &Path) -> io::Result<()> {
         }
     }
     Ok(())
-}
-
-fn system(what: &str, path: &Path, error: &io::Error) -> Fault {
-    let state = if error.kind() == io::ErrorKind::StorageFull {
-        sqlstate::DISK_FULL
-    } else {
-        sqlstate::SYSTEM
-    };
-    Fault::new(
-        state,
-        format!("could not {what} \"{}\": {error}", path.display()),
-    )
 }

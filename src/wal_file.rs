@@ -17,7 +17,7 @@ use rustix::{
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    errors::{Fault, sqlstate},
+    errors::{Fault, of_file},
     pg::session,
     random,
 };
@@ -165,18 +165,15 @@ fn sync(file: &File, path: &Path) -> Result<(), Fault> {
 
 fn failed(what: &str, path: &Path, error: &io::Error) -> Fault {
     use io::ErrorKind::{QuotaExceeded, ReadOnlyFilesystem, StorageFull};
-    let fault = |sqlstate: &str| {
-        Fault::new(
-            sqlstate,
-            format!("could not {what} file \"{}\": {error}", path.display()),
-        )
-    };
+    let fault = of_file(&format!("{what} file"), path, error);
     match error.kind() {
-        StorageFull | QuotaExceeded => fault(sqlstate::DISK_FULL)
-            .hint("Make room on the filesystem of the WAL: a server whose WAL is full stops."),
-        ReadOnlyFilesystem => fault(sqlstate::SYSTEM)
-            .hint("Look at the kernel's messages: a filesystem with errors becomes read-only."),
-        _ => fault(sqlstate::SYSTEM),
+        StorageFull | QuotaExceeded => {
+            fault.hint("Make room on the filesystem of the WAL: a server whose WAL is full stops.")
+        }
+        ReadOnlyFilesystem => {
+            fault.hint("Look at the kernel's messages: a filesystem with errors becomes read-only.")
+        }
+        _ => fault,
     }
 }
 

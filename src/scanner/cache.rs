@@ -11,9 +11,9 @@ use rustix::fs::{Advice, fadvise};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    errors::{Fault, sqlstate},
+    errors::{Fault, of_file, sqlstate},
     pg::{page_cache, process, scan, xact},
-    workload::scan::{self as workload, failed},
+    workload::scan::{self as workload},
 };
 
 /// Of what is to be cold, at most this share may be in the page cache; of what is to be warm, at most this share may be missing.
@@ -38,10 +38,10 @@ impl State {
         let mut state = Self::default();
         for path in files {
             let file = workload::open(path)?;
-            let length = file.metadata().map_err(|e| failed("look at", path, &e))?;
+            let length = file.metadata().map_err(|e| of_file("look at", path, &e))?;
             state.bytes += length.len();
             state.cached_bytes +=
-                page_cache::cached_bytes(&file).map_err(|e| failed("look at", path, &e))?;
+                page_cache::cached_bytes(&file).map_err(|e| of_file("look at", path, &e))?;
         }
         Ok(state)
     }
@@ -93,9 +93,9 @@ fn forget(files: &[PathBuf]) -> Result<State, Fault> {
     for _ in 0..TRIES {
         for path in files {
             let file = workload::open(path)?;
-            file.sync_all().map_err(|e| failed("sync", path, &e))?;
+            file.sync_all().map_err(|e| of_file("sync", path, &e))?;
             fadvise(&file, 0, None, Advice::DontNeed)
-                .map_err(|e| failed("forget", path, &e.into()))?;
+                .map_err(|e| of_file("forget", path, &e.into()))?;
         }
         state = State::of(files)?;
         if state.cached_bytes <= state.tolerated() {
@@ -124,7 +124,7 @@ fn remember(files: &[PathBuf]) -> Result<State, Fault> {
         }
         for path in files {
             let file = workload::open(path)?;
-            read_through(&file).map_err(|e| failed("read", path, &e))?;
+            read_through(&file).map_err(|e| of_file("read", path, &e))?;
         }
         state = State::of(files)?;
     }

@@ -10,10 +10,10 @@ use std::{
 use pgfsbench_core::crash::RecoveryLog;
 use rustix::process::Signal;
 
-use super::{TargetServer, removal::STOP, system};
+use super::{TargetServer, removal::STOP};
 use crate::{
     clock,
-    errors::{Fault, sqlstate},
+    errors::{Fault, of_file, sqlstate},
     pg::{
         libpq::{Connection, Look},
         process, utility,
@@ -67,14 +67,14 @@ impl TargetServer {
             .append(true)
             .open(&file)
             .and_then(|mut file| file.write_all(FOR_RECOVERY.as_bytes()))
-            .map_err(|e| system("write", &file, &e))?;
+            .map_err(|e| of_file("write", &file, &e))?;
         let argv = self.postgres(bindir);
         let program = PathBuf::from(&argv[0]);
         let mut command = self.command(&program, RECOVERY)?;
         command.args(&argv[1..]);
         let started_ns = clock::now_ns();
         let mut child = process::spawn_bound(&mut command, Signal::QUIT)
-            .map_err(|e| system("run", &program, &e))?;
+            .map_err(|e| of_file("run", &program, &e))?;
         // It says there that it is ready: who asked by connecting would have it log each time that it is not.
         while !self.is_ready(child.id()) {
             look()?;

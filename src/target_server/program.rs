@@ -11,9 +11,9 @@ use std::{
 
 use rustix::process::Signal;
 
-use super::{TargetServer, system};
+use super::TargetServer;
 use crate::{
-    errors::{Fault, sqlstate},
+    errors::{Fault, of_file, sqlstate},
     pg::{libpq::Look, process},
 };
 
@@ -31,7 +31,7 @@ impl TargetServer {
                 .create_new(true)
                 .mode(0o600)
                 .open(&path)
-                .map_err(|e| system("create", &path, &e))
+                .map_err(|e| of_file("create", &path, &e))
         };
         let mut command = Command::new(program);
         command
@@ -51,11 +51,11 @@ impl TargetServer {
     pub(super) fn run(&self, mut command: Command, name: &str, look: Look) -> Result<(), Fault> {
         let program = PathBuf::from(command.get_program());
         let mut child = process::spawn_bound(&mut command, Signal::TERM)
-            .map_err(|e| system("run", &program, &e))?;
+            .map_err(|e| of_file("run", &program, &e))?;
         let status = loop {
             let ended = child
                 .try_wait()
-                .map_err(|e| system("wait for", &program, &e))?;
+                .map_err(|e| of_file("wait for", &program, &e))?;
             match ended {
                 Some(status) => break status,
                 None => process::wait(Duration::from_millis(20)),

@@ -13,9 +13,9 @@ use rustix::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::{TargetServer, shared_memory, system};
+use super::{TargetServer, shared_memory};
 use crate::{
-    errors::{Fault, sqlstate},
+    errors::{Fault, of_file, sqlstate},
     pg::{process, session},
     target,
 };
@@ -53,12 +53,12 @@ impl TargetServer {
     /// its filesystem is not mounted now, so that what is on it is not known.
     pub fn remove(&self, with_files: bool) -> Result<bool, Fault> {
         let own = session::data_directory();
-        let owner = Owner::of(&own).map_err(|e| system("look at", &own, &e))?;
+        let owner = Owner::of(&own).map_err(|e| of_file("look at", &own, &e))?;
         if owner == self.owner {
             self.stop()?;
             if let Err(error) = shared_memory::remove_left(&self.data()) {
                 let path = self.data();
-                crate::janitor::log_warning(&system("remove shared memory of", &path, &error));
+                crate::janitor::log_warning(&of_file("remove shared memory of", &path, &error));
             }
             if with_files && !self.is_reachable() {
                 crate::janitor::log_warning(
@@ -137,7 +137,7 @@ impl TargetServer {
     /// Processes that work in the directory: a PostgreSQL process stays in its data directory from its first moment to its last.
     pub(super) fn processes(&self) -> Result<Vec<i32>, Fault> {
         let proc = Path::new("/proc");
-        let entries = fs::read_dir(proc).map_err(|e| system("read", proc, &e))?;
+        let entries = fs::read_dir(proc).map_err(|e| of_file("read", proc, &e))?;
         Ok(entries
             .flatten()
             .filter_map(|entry| {
@@ -153,12 +153,12 @@ impl TargetServer {
 fn remove_tree(directory: &Path) -> Result<(), Fault> {
     match fs::remove_dir_all(directory) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
-        Err(e) => return Err(system("remove directory", directory, &e)),
+        Err(e) => return Err(of_file("remove directory", directory, &e)),
         Ok(()) => {}
     }
     // The journal forgets it next, and must not do so first.
     directory
         .parent()
         .map_or(Ok(()), |parent| File::open(parent)?.sync_all())
-        .map_err(|e| system("sync the parent of", directory, &e))
+        .map_err(|e| of_file("sync the parent of", directory, &e))
 }

@@ -1,6 +1,6 @@
 //! The workload `scan`: one table, and `SELECT count(*)` of it.
 
-use std::{fs::File, io, path::PathBuf};
+use std::{fs::File, path::PathBuf};
 
 use pgfsbench_core::{
     scan::{Payload, ROWS},
@@ -8,7 +8,7 @@ use pgfsbench_core::{
 };
 
 use crate::{
-    errors::{Fault, sqlstate},
+    errors::{Fault, of_file},
     pg::{
         load,
         pages::{self, Layout},
@@ -134,13 +134,5 @@ pub fn open(path: &PathBuf) -> Result<File, Fault> {
         .read(true)
         .write(true)
         .open(path)
-        .map_err(|e| failed("open", path, &e))
-}
-
-/// What the system says of a file.
-pub fn failed(what: &str, path: &std::path::Path, error: &io::Error) -> Fault {
-    Fault::new(
-        sqlstate::SYSTEM,
-        format!("could not {what} \"{}\": {error}", path.display()),
-    )
+        .map_err(|e| of_file("open", path, &e))
 }
