@@ -12,7 +12,7 @@ use super::promises::{self, Promises};
 use crate::{
     checkpoints::{self, Position},
     clock,
-    cost::BlocksWritten,
+    cost::{self, BlocksWritten},
     environment::{self, Environment},
     errors::{Fault, read_json},
     journal::Entry,
@@ -32,8 +32,8 @@ pub struct Seen {
     work_database: u32,
     pub(super) start_lsn: u64,
     pub(super) end_lsn: u64,
-    pub(super) blocks_at_start: Option<BlocksWritten>,
-    pub(super) blocks_at_end: Option<BlocksWritten>,
+    blocks_at_start: Option<BlocksWritten>,
+    blocks_at_end: Option<BlocksWritten>,
     pub(super) xmin_holders: Vec<XminHolder>,
     /// Start of the window, seconds since 1970.
     pub measured_from: f64,
@@ -167,6 +167,16 @@ impl Seen {
         self.blocks_at_end = BlocksWritten::now()?;
         self.surroundings.at_end();
         self.look_for_old_xmin()
+    }
+
+    /// What was seen of the window, for what so many transactions have cost.
+    pub fn window(&self, transactions: u64) -> cost::Window<'_> {
+        cost::Window {
+            transactions,
+            wal_bytes: self.end_lsn - self.start_lsn,
+            blocks: (self.blocks_at_start.as_ref(), self.blocks_at_end.as_ref()),
+            block_bytes: u64::from(pgrx::pg_sys::BLCKSZ),
+        }
     }
 
     /// Who keeps dead rows of the work database from being pruned: a transaction id in whatever database, a slot, a

@@ -1,5 +1,7 @@
 //! A run of transactions: from an empty database to what its clients and the server counted in the measured window.
 
+mod result;
+
 use std::{
     sync::atomic::Ordering::{Acquire, Relaxed, Release},
     time::Duration,
@@ -59,7 +61,7 @@ impl Run {
         self.seen.load_ms = self.load_ms();
         let phases = self.phase_times();
         let slots = &shmem::clients()[..self.spec.clients as usize];
-        collect::store(self, slots, balances.as_ref(), phases)
+        self.store_transactions(slots, balances.as_ref(), phases)
     }
 
     fn load(&mut self) -> Result<(), Fault> {
