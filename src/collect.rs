@@ -99,7 +99,7 @@ fn facts(run: &Run) -> Value {
         "fsync": promises.map(|p| p.fsync),
         "full_page_writes": promises.map(|p| p.full_page_writes),
         "synchronous_commit": promises.map(|p| p.synchronous_commit(&run.spec)),
-        "xmin_holders": run.seen.xmin_holders,
+        "xmin_holders": run.seen.old_xmin,
         "data_place": place(environment::data_location()),
         "wal_place": place(environment::wal_location()),
     });

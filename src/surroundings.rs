@@ -2,6 +2,7 @@
 //! left out, and never an error.
 
 mod fill;
+mod old_xmin;
 
 use std::{
     fs,
@@ -26,14 +27,12 @@ use crate::{
 };
 
 use fill::Fill;
+pub use old_xmin::{OLD_XMIN_AGE, OldXmin};
 
 /// The kernel's own threads are children of this process.
 const KTHREADD: (i32, &str) = (2, "kthreadd");
 /// The kernel's thread that writes the tables of a new ext4.
 const LAZY_INIT: &str = "ext4lazyinit";
-
-/// Transactions that hold back vacuum by at least this many ids are old.
-pub const OLD_XMIN_AGE: i64 = 10_000;
 
 /// As much is always being written by somebody.
 const QUIET_BYTES: u64 = 1 << 20;

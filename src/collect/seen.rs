@@ -1,10 +1,6 @@
 //! What can only be seen while a run is on.
 
-use pgfsbench_core::{
-    finding::{XminHolder, XminHolderKind},
-    spec::Spec,
-    statistics::Timing,
-};
+use pgfsbench_core::{spec::Spec, statistics::Timing};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -17,7 +13,7 @@ use crate::{
     errors::{Fault, read_json},
     journal::Entry,
     pg::{sql, xact},
-    surroundings::{self, OLD_XMIN_AGE, Surroundings},
+    surroundings::{self, OldXmin, Surroundings},
     workload::maintenance::Step,
 };
 
@@ -34,7 +30,7 @@ pub struct Seen {
     pub(super) end_lsn: u64,
     blocks_at_start: Option<BlocksWritten>,
     blocks_at_end: Option<BlocksWritten>,
-    pub(super) xmin_holders: Vec<XminHolder>,
+    pub(super) old_xmin: OldXmin,
     /// Start of the window, seconds since 1970.
     pub measured_from: f64,
     /// Start of the window, monotonic clock.
@@ -140,7 +136,7 @@ impl Seen {
         self.start_lsn = position.lsn;
         checkpoints.at_start(position);
         self.blocks_at_start = BlocksWritten::now()?;
-        self.look_for_old_xmin()
+        self.old_xmin.look(self.work_database)
     }
 
     /// In each second of the window.
@@ -156,7 +152,7 @@ impl Seen {
         })?;
         self.surroundings
             .each_second(vacuums.and_then(|n| n.parse().ok()).unwrap_or(0));
-        self.look_for_old_xmin()
+        self.old_xmin.look(self.work_database)
     }
 
     /// At the end of the window.
@@ -166,7 +162,7 @@ impl Seen {
         checkpoints.see(position);
         self.blocks_at_end = BlocksWritten::now()?;
         self.surroundings.at_end();
-        self.look_for_old_xmin()
+        self.old_xmin.look(self.work_database)
     }
 
     /// What was seen of the window, for what so many transactions have cost.
@@ -177,52 +173,5 @@ impl Seen {
             blocks: (self.blocks_at_start.as_ref(), self.blocks_at_end.as_ref()),
             block_bytes: u64::from(pgrx::pg_sys::BLCKSZ),
         }
-    }
-
-    /// Who keeps dead rows of the work database from being pruned: a transaction id in whatever database, a slot, a
-    /// prepared transaction, a standby. A snapshot without a transaction id in another database does not.
-    fn look_for_old_xmin(&mut self) -> Result<(), Fault> {
-        let work_database = self.work_database;
-        #[derive(Deserialize)]
-        struct Holder {
-            kind: XminHolderKind,
-            name: String,
-            age: u64,
-        }
-        let text = xact::transaction(|| {
-            sql::read(
-                "SELECT jsonb_agg(h) FROM ( \
-                   SELECT 'session' AS kind, 'process ' || pid || coalesce(' in database ' || datname, '') AS name, \
-                          age(backend_xid) AS age \
-                   FROM pg_stat_activity WHERE backend_xid IS NOT NULL AND backend_type NOT LIKE 'fsbench%' \
-                     AND datid IS DISTINCT FROM $2::oid \
-                 UNION ALL SELECT 'walsender', coalesce(application_name, '') || ' process ' || pid, age(backend_xmin) \
-                   FROM pg_stat_replication WHERE backend_xmin IS NOT NULL \
-                 UNION ALL SELECT 'slot', slot_name, age(xmin) FROM pg_replication_slots WHERE xmin IS NOT NULL \
-                 UNION ALL SELECT 'prepared_transaction', gid, age(transaction) FROM pg_prepared_xacts) h \
-                 WHERE age >= $1::bigint",
-                &[
-                    Some(&OLD_XMIN_AGE.to_string()),
-                    Some(&work_database.to_string()),
-                ],
-            )
-        })?;
-        let Some(text) = text else { return Ok(()) };
-        let holders: Vec<Holder> = read_json("answer", &text)?;
-        for holder in holders {
-            let known = self
-                .xmin_holders
-                .iter_mut()
-                .find(|known| known.kind == holder.kind && known.name == holder.name);
-            match known {
-                Some(known) => known.age = known.age.max(Some(holder.age)),
-                None => self.xmin_holders.push(XminHolder {
-                    kind: holder.kind,
-                    name: holder.name,
-                    age: Some(holder.age),
-                }),
-            }
-        }
-        Ok(())
     }
 }

@@ -1,0 +1,64 @@
+//! Who holds back vacuum while a run is on.
+
+use pgfsbench_core::finding::{XminHolder, XminHolderKind};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    errors::{Fault, read_json},
+    pg::{sql, xact},
+};
+
+/// Transactions that hold back vacuum by at least this many ids are old.
+pub const OLD_XMIN_AGE: i64 = 10_000;
+
+/// All that were seen, each as old as it became.
+#[derive(Default, Serialize)]
+pub struct OldXmin(Vec<XminHolder>);
+
+impl OldXmin {
+    /// Who keeps dead rows of the work database from being pruned: a transaction id in whatever database, a slot, a
+    /// prepared transaction, a standby. A snapshot without a transaction id in another database does not.
+    pub fn look(&mut self, work_database: u32) -> Result<(), Fault> {
+        #[derive(Deserialize)]
+        struct Holder {
+            kind: XminHolderKind,
+            name: String,
+            age: u64,
+        }
+        let text = xact::transaction(|| {
+            sql::read(
+                "SELECT jsonb_agg(h) FROM ( \
+                   SELECT 'session' AS kind, 'process ' || pid || coalesce(' in database ' || datname, '') AS name, \
+                          age(backend_xid) AS age \
+                   FROM pg_stat_activity WHERE backend_xid IS NOT NULL AND backend_type NOT LIKE 'fsbench%' \
+                     AND datid IS DISTINCT FROM $2::oid \
+                 UNION ALL SELECT 'walsender', coalesce(application_name, '') || ' process ' || pid, age(backend_xmin) \
+                   FROM pg_stat_replication WHERE backend_xmin IS NOT NULL \
+                 UNION ALL SELECT 'slot', slot_name, age(xmin) FROM pg_replication_slots WHERE xmin IS NOT NULL \
+                 UNION ALL SELECT 'prepared_transaction', gid, age(transaction) FROM pg_prepared_xacts) h \
+                 WHERE age >= $1::bigint",
+                &[
+                    Some(&OLD_XMIN_AGE.to_string()),
+                    Some(&work_database.to_string()),
+                ],
+            )
+        })?;
+        let Some(text) = text else { return Ok(()) };
+        let holders: Vec<Holder> = read_json("answer", &text)?;
+        for holder in holders {
+            let known = self
+                .0
+                .iter_mut()
+                .find(|known| known.kind == holder.kind && known.name == holder.name);
+            match known {
+                Some(known) => known.age = known.age.max(Some(holder.age)),
+                None => self.0.push(XminHolder {
+                    kind: holder.kind,
+                    name: holder.name,
+                    age: Some(holder.age),
+                }),
+            }
+        }
+        Ok(())
+    }
+}
