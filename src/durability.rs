@@ -3,8 +3,7 @@
 
 use std::{fs, path::Path};
 
-use pgfsbench_core::proc::{Mount, has_barriers_off};
-use rustix::fs::{major, minor, stat};
+use pgfsbench_core::proc::has_barriers_off;
 
 use crate::environment::Location;
 
@@ -26,7 +25,7 @@ fn look(location: &Location, deepest: usize, reasons: &mut Vec<String>) {
         reasons.push(format!("{} is in memory", mount.fs_type));
         return;
     }
-    let device = device_of(location, mount);
+    let device = device_of(location);
     let is_volatile = device.as_deref().and_then(write_cache).as_deref() == Some("write back");
     if has_barriers_off(&mount.options) {
         reasons.push("barriers off".into());
@@ -45,14 +44,10 @@ fn look(location: &Location, deepest: usize, reasons: &mut Vec<String>) {
     }
 }
 
-/// The directory of the block device in sysfs. Some filesystems have a device number of their own, and only the mount names
-/// what they are on.
-fn device_of(location: &Location, mount: &Mount) -> Option<String> {
-    let by_number = |number: u64| {
-        let path = format!("/sys/dev/block/{}:{}", major(number), minor(number));
-        Path::new(&path).exists().then_some(path)
-    };
-    by_number(location.device).or_else(|| by_number(stat(mount.source.as_str()).ok()?.st_rdev))
+/// The directory of the block device in sysfs.
+fn device_of(location: &Location) -> Option<String> {
+    let (major, minor) = location.block_device()?;
+    Some(format!("/sys/dev/block/{major}:{minor}"))
 }
 
 /// `write back` or `write through`; for a partition, of its disk.
@@ -65,5 +60,5 @@ fn write_cache(device: &str) -> Option<String> {
 
 /// The write cache of the device that a directory is on, as the kernel sees it.
 pub fn write_cache_of(location: &Location) -> Option<String> {
-    write_cache(&device_of(location, location.mount()?)?)
+    write_cache(&device_of(location)?)
 }

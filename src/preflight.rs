@@ -223,7 +223,7 @@ fn check_room(spec: &Spec, state: &ServerState) -> Result<(), Fault> {
     let wal = load_wal.min(state.max_wal_bytes);
     let (data_place, wal_place) = (environment::data_location(), environment::wal_location());
     let same = match (&data_place, &wal_place) {
-        (Some(a), Some(b)) => a.device == b.device,
+        (Some(a), Some(b)) => environment::same_filesystem(a, b),
         _ => true,
     };
     if same {

@@ -6,7 +6,7 @@ use pgfsbench_core::{
     finding::Place,
     proc::{self, Mount},
 };
-use rustix::fs::{Dev, major, minor, stat, statvfs};
+use rustix::fs::{Dev, FileType, major, minor, stat, statvfs};
 
 use crate::pg::session;
 
@@ -42,6 +42,15 @@ impl Location {
         (major(self.device), minor(self.device))
     }
 
+    /// Number of the block device that the filesystem is on. Files of some filesystems (btrfs) have a number that is no
+    /// device's: there, what is mounted tells, which is one of several if there are several.
+    pub fn block_device(&self) -> Option<(u32, u32)> {
+        match self.number() {
+            (0, _) => block_device(Path::new(&self.mount()?.source)),
+            number => Some(number),
+        }
+    }
+
     /// Device number, major:minor.
     pub fn st_dev(&self) -> String {
         format!("{}:{}", major(self.device), minor(self.device))
@@ -68,6 +77,12 @@ impl Location {
     pub fn space(&self) -> Option<(u64, u64)> {
         space(Path::new(&self.directory))
     }
+}
+
+fn block_device(path: &Path) -> Option<(u32, u32)> {
+    let stat = stat(path).ok().filter(|_| path.is_absolute())?;
+    let is_block = FileType::from_raw_mode(stat.st_mode) == FileType::BlockDevice;
+    is_block.then(|| (major(stat.st_rdev), minor(stat.st_rdev)))
 }
 
 /// Free bytes for an ordinary user on the filesystem of a path, and its size.

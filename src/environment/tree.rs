@@ -2,11 +2,7 @@
 
 use std::{fs, io::Read, path::Path};
 
-use pgfsbench_core::{
-    proc::Mount,
-    sys::{Below, Tree},
-};
-use rustix::fs::{major, minor, stat};
+use pgfsbench_core::sys::{Below, Tree};
 
 use super::Location;
 
@@ -41,26 +37,13 @@ impl Tree for ThisMachine {
         Some(Below {
             filesystem: mount.fs_type.clone(),
             mount_point: mount.mount_point.clone(),
-            device: number(&location, mount),
+            device: device_of(&location),
         })
     }
 }
 
-/// The number of the block device that a filesystem is on, major:minor. Some filesystems have a number of their own, and
-/// only the mount names what they are on.
-fn number(location: &Location, mount: &Mount) -> Option<String> {
-    let is_device = |number: &String| Path::new(&format!("/sys/dev/block/{number}")).exists();
-    Some(location.st_dev()).filter(is_device).or_else(|| {
-        let source = mount.source.as_str();
-        let device = stat(source)
-            .ok()
-            .filter(|_| source.starts_with('/'))?
-            .st_rdev;
-        Some(format!("{}:{}", major(device), minor(device))).filter(is_device)
-    })
-}
-
-/// The same for a directory.
+/// The number of the block device that a directory's filesystem is on, major:minor.
 pub fn device_of(location: &Location) -> Option<String> {
-    number(location, location.mount()?)
+    let (major, minor) = location.block_device()?;
+    Some(format!("{major}:{minor}"))
 }

@@ -6,7 +6,6 @@ use std::{
 };
 
 use pgfsbench_core::proc::{self, DiskCounters};
-use rustix::fs::{FileType, major, minor, stat};
 
 use crate::environment::{self, Location};
 
@@ -103,23 +102,15 @@ pub fn bytes_read(location: &Location) -> Option<u64> {
     Some(device.counters(&text)?.read_bytes())
 }
 
-/// The device that a directory's filesystem is on. Files of btrfs have a number that is no device's: there, what is mounted
-/// tells, unless it is one of several.
+/// The device that a directory's filesystem is on, unless it is one of several.
 fn number_under(location: &Location) -> Option<Number> {
-    let (major, minor) = location.number();
-    if major != 0 {
-        return Some((major, minor));
+    let number = location.block_device()?;
+    if number == location.number() {
+        return Some(number);
     }
     let source = &location.mount()?.source;
-    let number = block_device(Path::new(source))?;
     let name = fs::canonicalize(source).ok()?.file_name()?.to_owned();
     (!is_one_of_several(Path::new("/sys/fs/btrfs"), Path::new(&name))).then_some(number)
-}
-
-fn block_device(path: &Path) -> Option<Number> {
-    let stat = stat(path).ok().filter(|_| path.is_absolute())?;
-    let is_block = FileType::from_raw_mode(stat.st_mode) == FileType::BlockDevice;
-    is_block.then(|| (major(stat.st_rdev), minor(stat.st_rdev)))
 }
 
 fn is_one_of_several(filesystems: &Path, name: &Path) -> bool {
