@@ -3,6 +3,7 @@
 
 mod fsync;
 pub mod on_target;
+mod phases;
 mod scan;
 mod transactions;
 mod windows;
@@ -20,6 +21,8 @@ use pgfsbench_core::{
     spec::{Bound, Kind, Spec},
 };
 use serde_json::{Value, json};
+
+use phases::PhaseTime;
 
 use crate::{
     board::{Board, Errand, Phase, Request, RequestState},
@@ -149,13 +152,6 @@ fn withdraw(request: &Request) -> Result<(), Fault> {
     }
     request.outcome.set(&Outcome::Failed(fault).to_json());
     Ok(())
-}
-
-/// A phase that is over, or the one that is on.
-struct PhaseTime {
-    phase: Phase,
-    started_ns: u64,
-    ended_ns: Option<u64>,
 }
 
 /// A run that is being carried out.
@@ -498,48 +494,6 @@ impl Run {
             end_ns,
         };
         self.checkpoints.close(&self.board.checkpoints, window);
-    }
-
-    fn enter(&mut self, phase: Phase, total: u64) {
-        self.end_phase();
-        let now = clock::now_ns();
-        self.phases.push(PhaseTime {
-            phase,
-            started_ns: now,
-            ended_ns: None,
-        });
-        self.board.run.enter(phase, now, total);
-        shmem::announce();
-    }
-
-    fn end_phase(&mut self) {
-        if let Some(last) = self.phases.last_mut() {
-            last.ended_ns.get_or_insert_with(clock::now_ns);
-        }
-    }
-
-    fn ms_of(&self, phase: Phase) -> f64 {
-        self.phases
-            .iter()
-            .filter(|p| p.phase == phase)
-            .map(|p| clock::ms(p.started_ns, p.ended_ns.unwrap_or_else(clock::now_ns)))
-            .sum()
-    }
-
-    fn phase_times(&self) -> Value {
-        self.phases
-            .iter()
-            .enumerate()
-            .map(|(index, p)| {
-                // Those of the server that carries the run out follow it.
-                let is_its_server = index == 0 && !self.spec.is_here();
-                json!({
-                    "phase": if is_its_server { "server" } else { p.phase.as_str() },
-                    "started_ms": clock::ms(self.started_ns, p.started_ns),
-                    "ms": p.ended_ns.map(|end| clock::ms(p.started_ns, end)),
-                })
-            })
-            .collect()
     }
 }
 
