@@ -1,6 +1,6 @@
 //! The rows of checkpoints are what the server's log says of them; and where it says nothing, the run says so.
 
-use crate::common::{ending, execute, row, rows, run, server, wait_for_phase};
+use crate::common::{ending, execute, row, rows, run, server, wait_for_phase, wait_for_window};
 use pgfsbench_tests::{LONG, Server, wait_until};
 use postgres::Client;
 
@@ -13,14 +13,6 @@ fn start(client: &mut Client, arguments: &str) -> String {
     );
     wait_for_phase(client, "measure");
     id
-}
-
-/// Waits until that many milliseconds of the window are over.
-fn wait_for_window(client: &mut Client, ms: u32) {
-    wait_until("the next second has come", LONG, || {
-        let condition = format!("SELECT done > {ms} FROM fsbench.progress WHERE phase = 'measure'");
-        (rows(client, &condition) == ["t"]).then_some(())
-    });
 }
 
 /// A line of the log about a finished checkpoint, in the words of a row.
@@ -234,11 +226,12 @@ fn checkpoints_that_are_not_logged_are_counted_and_told() {
             row(
                 &mut client,
                 &format!(
-                    "SELECT complete_checkpoints, checkpoints_logged, (SELECT count(*) FROM fsbench.checkpoint) \
+                    "SELECT complete_checkpoints, checkpoints_logged, (SELECT count(*) FROM fsbench.checkpoint), checkpoints_timed, \
+                       checkpoints_requested, (SELECT value > 0 FROM fsbench.statistic WHERE run_id = {id} AND counter = 'buffers_checkpoint') \
                      FROM fsbench.result WHERE run_id = {id}"
                 )
             ),
-            "1|f|0"
+            "1|f|0|0|1|t"
         );
         let found = row(
             &mut client,

@@ -1,10 +1,11 @@
 //! What many tests need: a server with the extension, and short ways to ask it.
 
-use pgfsbench_tests::{LONG, PRELOADED, Server, refusal, wait_until};
+use pgfsbench_tests::{LONG, PRELOADED, Server, refusal, server_owner, wait_until};
 use postgres::{Client, SimpleQueryMessage};
 use std::io::Write;
 use std::path::Path;
 use std::process::Stdio;
+use tempfile::TempDir;
 
 /// Arguments of the smallest run.
 pub const QUICK: &str = "scale => 1, clients => 1, transactions => 50, seed => 1";
@@ -129,6 +130,32 @@ pub fn wait_for_phase(client: &mut Client, phase: &str) {
         );
         (phases == [phase]).then_some(())
     });
+}
+
+/// Waits until that many milliseconds of the window are over.
+pub fn wait_for_window(client: &mut Client, ms: u32) {
+    let condition = format!("SELECT done > {ms} FROM fsbench.progress WHERE phase = 'measure'");
+    wait_until("the window has come so far", LONG, || {
+        (rows(client, &condition) == ["t"]).then_some(())
+    });
+}
+
+/// Gives the server a setting for good, and waits until this session has it.
+pub fn set(server: &Server, client: &mut Client, name: &str, value: &str) {
+    server.configure(&[(name, value)]);
+    server.reload();
+    wait_until("the setting is in force", LONG, || {
+        (row(client, &format!("SHOW {name}")) == value).then_some(())
+    });
+}
+
+/// A directory in /tmp, which goes with the value, that the servers may write to.
+pub fn owned_directory(name: &str) -> TempDir {
+    let directory = TempDir::with_prefix_in(name, "/tmp").expect("a directory");
+    if let Some(owner) = server_owner() {
+        std::os::unix::fs::chown(directory.path(), Some(owner), None).expect("chown");
+    }
+    directory
 }
 
 /// Status, SQLSTATE and message of a run, once it is over.

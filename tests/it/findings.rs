@@ -1,7 +1,7 @@
 //! What can mislead about a run is provoked, and told; and is not told of a run in which it is not.
 
-use crate::common::{self, ending, execute, row, rows, run, wait_for_phase};
-use pgfsbench_tests::{LONG, SHORT, Server, wait_until};
+use crate::common::{self, ending, execute, row, rows, run, set, wait_for_phase, wait_for_window};
+use pgfsbench_tests::Server;
 use postgres::{Client, NoTls};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -40,14 +40,6 @@ fn findings(client: &mut Client, run_id: &str) -> Vec<String> {
 fn findings_of(client: &mut Client, arguments: &str) -> Vec<String> {
     let id = run(client, arguments);
     findings(client, &id)
-}
-
-fn set(server: &Server, client: &mut Client, name: &str, value: &str) {
-    server.configure(&[(name, value)]);
-    server.reload();
-    wait_until("the setting is in force", SHORT, || {
-        (row(client, &format!("SHOW {name}")) == value).then_some(())
-    });
 }
 
 #[test]
@@ -149,13 +141,7 @@ fn complete_checkpoints_are_counted() {
     );
     wait_for_phase(&mut client, "measure");
     for n in 1..=3 {
-        wait_until("the next second has come", LONG, || {
-            let condition = format!(
-                "SELECT done > {} FROM fsbench.progress WHERE phase = 'measure'",
-                n * 2000
-            );
-            (rows(&mut client, &condition) == ["t"]).then_some(())
-        });
+        wait_for_window(&mut client, n * 2000);
         execute(&mut client, "CHECKPOINT");
     }
     assert_eq!(ending(&mut client, &id), "done||");

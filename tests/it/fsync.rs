@@ -3,7 +3,7 @@
 
 use crate::common::{assert_refused, program, server_in};
 use crate::luck::bench::{Bench, names_in, value};
-use pgfsbench_tests::{LONG, LoopFs, Server, Signal, Stop, server_owner, skip, wait_until};
+use pgfsbench_tests::{LONG, LoopFs, Server, Signal, Stop, skip, wait_until};
 use std::fs::{self, File, Permissions};
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
@@ -247,10 +247,7 @@ fn a_full_filesystem_is_refused_or_fails_the_run_only() {
 #[test]
 fn targets_have_their_tests_brought_home() {
     let bench = Bench::start();
-    let directory = TempDir::with_prefix_in("pgfsbench-target.", "/tmp").expect("a directory");
-    if let Some(owner) = server_owner() {
-        std::os::unix::fs::chown(directory.path(), Some(owner), None).expect("chown");
-    }
+    let directory = crate::common::owned_directory("pgfsbench-target.");
     let there = Bench::start_with(&[("max_worker_processes", "8")]);
     bench.value(&format!(
         "SELECT fsbench.create_target('here', directory => '{}'), fsbench.create_target('there', connection => '{}')",

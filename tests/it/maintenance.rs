@@ -3,8 +3,7 @@
 
 use crate::common::assert_refused;
 use crate::luck::bench::{Bench, value};
-use pgfsbench_tests::{LONG, LoopFs, Signal, Stop, server_owner, skip};
-use tempfile::TempDir;
+use pgfsbench_tests::{LONG, LoopFs, Signal, Stop, skip};
 
 const RUN: &str =
     r#"scale => 3, clients => 2, transactions => 50, options => '{"maintenance": true}'"#;
@@ -111,10 +110,7 @@ fn transaction_ids_of_the_steps_are_not_the_workloads() {
 #[test]
 fn a_target_has_its_maintenance_brought_home() {
     let bench = Bench::start();
-    let directory = TempDir::with_prefix_in("pgfsbench-target.", "/tmp").expect("a directory");
-    if let Some(owner) = server_owner() {
-        std::os::unix::fs::chown(directory.path(), Some(owner), None).expect("chown");
-    }
+    let directory = crate::common::owned_directory("pgfsbench-target.");
     bench.value(&format!(
         "SELECT fsbench.create_target('here', directory => '{}')",
         directory.path().display()

@@ -1,6 +1,6 @@
 //! What goes on around a run is noticed: each thing is done to it, and is not told of a run that was left alone.
 
-use crate::common::{ending, execute, row, rows, run, server, server_in, wait_for_phase};
+use crate::common::{ending, execute, row, rows, run, server, server_in, set, wait_for_phase};
 use pgfsbench_tests::{LONG, Server, server_owner, skip, wait_until};
 use postgres::Client;
 use std::fs;
@@ -41,29 +41,17 @@ fn files_of_the_probe(server: &Server) -> usize {
 }
 
 #[test]
-fn statistics_that_are_reset_and_autovacuum_that_is_off() {
+fn autovacuum_that_is_off_and_dead_rows_are_told() {
     let server = server(&[("autovacuum", "off")]);
     let mut client = server.connect("postgres");
-    let id = run_during(&mut client, WINDOW, |client| {
-        execute(client, "SELECT pg_stat_reset_shared('wal')");
-    });
-    let told = found(&mut client, &id, "statistics_reset").expect("a finding");
-    assert!(
-        told.starts_with("warning: the server's statistics were reset in the run"),
-        "{told}"
-    );
+    let id = run(&mut client, STEADY);
     assert_eq!(
         found(&mut client, &id, "autovacuum_off").as_deref(),
         Some("warning: autovacuum is off")
     );
-    execute(&mut client, "ALTER SYSTEM SET autovacuum = on");
-    server.reload();
-    wait_until("autovacuum is on", LONG, || {
-        (row(&mut client, "SHOW autovacuum") == "on").then_some(())
-    });
+    set(&server, &mut client, "autovacuum", "on");
     let id = run(&mut client, STEADY);
     for code in [
-        "statistics_reset",
         "autovacuum_off",
         "server_restarted",
         "archiving",

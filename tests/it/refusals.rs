@@ -1,9 +1,9 @@
 //! What a run would harm, or what it lacks: refused before anything is made, each with an error of its own.
 
 use crate::common::{
-    QUICK, assert_nothing_left, assert_refused, ending, execute, row, rows, run, server,
+    QUICK, assert_nothing_left, assert_refused, ending, execute, row, rows, run, server, set,
 };
-use pgfsbench_tests::{LONG, SHORT, wait_until};
+use pgfsbench_tests::{LONG, wait_until};
 
 const RUN: &str = "SELECT * FROM fsbench.run(scale => 1, clients => 1, transactions => 50)";
 const FORCED: &str =
@@ -168,11 +168,12 @@ fn a_replication_slot_is_refused_unless_forced() {
 fn synchronous_replication_is_refused() {
     let server = server(&[]);
     let mut client = server.connect("postgres");
-    server.configure(&[("synchronous_standby_names", "somebody")]);
-    server.reload();
-    wait_until("the setting is in force", SHORT, || {
-        (row(&mut client, "SHOW synchronous_standby_names") == "somebody").then_some(())
-    });
+    set(
+        &server,
+        &mut client,
+        "synchronous_standby_names",
+        "somebody",
+    );
     assert_refused(
         &mut client,
         RUN,

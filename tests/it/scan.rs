@@ -355,11 +355,7 @@ fn on_a_target_the_server_allows_the_degrees_and_the_table_is_copied() {
         ("max_parallel_workers", "2"),
     ]);
     let mut client = server.connect("postgres");
-    let place =
-        tempfile::TempDir::with_prefix_in("pgfsbench-target.", "/tmp").expect("a directory");
-    if let Some(owner) = pgfsbench_tests::server_owner() {
-        std::os::unix::fs::chown(place.path(), Some(owner), None).expect("chown");
-    }
+    let place = crate::common::owned_directory("pgfsbench-target.");
     execute(
         &mut client,
         &format!(

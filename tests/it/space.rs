@@ -2,8 +2,7 @@
 //! filesystem leaves is cleared up. On small filesystems of their own.
 
 use crate::common::{
-    QUICK, assert_nothing_left, assert_refused, ending, execute, row, run, server_in,
-    wait_for_phase,
+    QUICK, assert_nothing_left, assert_refused, ending, row, run, server_in, set, wait_for_phase,
 };
 use pgfsbench_tests::{LONG, LoopFs, Server, skip, wait_until};
 use std::fs::{File, remove_file};
@@ -71,14 +70,7 @@ fn a_run_that_does_not_fit_is_refused() {
     assert_eq!(row(&mut client, "SELECT count(*) FROM fsbench.result"), "0");
     run(&mut client, QUICK);
     // The reserve is the administrator's.
-    execute(
-        &mut client,
-        "ALTER SYSTEM SET pgfsbench.reserved_space = '10GB'",
-    );
-    server.reload();
-    wait_until("the reserve is changed", LONG, || {
-        (row(&mut client, "SHOW pgfsbench.reserved_space") == "10GB").then_some(())
-    });
+    set(&server, &mut client, "pgfsbench.reserved_space", "10GB");
     assert_refused(
         &mut client,
         &format!("SELECT fsbench.start({QUICK})"),

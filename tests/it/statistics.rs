@@ -1,7 +1,9 @@
 //! Core's statistics and pg_stat_statements over the measured window: they agree with what is known otherwise, and what is not
 //! known is NULL.
 
-use crate::common::{ending, execute, row, rows, run, server, wait_for_phase};
+use crate::common::{
+    ending, execute, row, rows, run, server, set, wait_for_phase, wait_for_window,
+};
 use pgfsbench_tests::{LONG, Signal, wait_until};
 use postgres::Client;
 
@@ -98,10 +100,7 @@ fn statistics_that_are_reset_meanwhile_are_not_known_and_that_is_told() {
         &format!("SELECT fsbench.start({SPEC}, warmup => '0', duration => '4 s')"),
     );
     wait_for_phase(&mut client, "measure");
-    wait_until("the second second has come", LONG, || {
-        let condition = "SELECT done > 1500 FROM fsbench.progress WHERE phase = 'measure'";
-        (rows(&mut client, condition) == ["t"]).then_some(())
-    });
+    wait_for_window(&mut client, 1500);
     execute(&mut client, "SELECT pg_stat_reset_shared('wal')");
     assert_eq!(ending(&mut client, &id), "done||");
     assert_eq!(
@@ -140,30 +139,6 @@ fn statistics_that_are_reset_meanwhile_are_not_known_and_that_is_told() {
     assert_eq!(
         counter(&mut client, &id, "pg_stat_checkpointer", "num_timed"),
         ""
-    );
-}
-
-#[test]
-fn checkpoints_that_are_not_logged_are_counted_by_the_statistics() {
-    let server = server(&[("log_checkpoints", "off")]);
-    let mut client = server.connect("postgres");
-    let id = row(
-        &mut client,
-        &format!("SELECT fsbench.start({SPEC}, warmup => '0', duration => '4 s')"),
-    );
-    wait_for_phase(&mut client, "measure");
-    execute(&mut client, "CHECKPOINT");
-    assert_eq!(ending(&mut client, &id), "done||");
-    assert_eq!(
-        row(
-            &mut client,
-            &format!(
-                "SELECT checkpoints_timed, checkpoints_requested, \
-                   (SELECT value > 0 FROM fsbench.statistic WHERE run_id = r.run_id AND counter = 'buffers_checkpoint') \
-                 FROM fsbench.result r WHERE run_id = {id}"
-            )
-        ),
-        "0|1|t"
     );
 }
 
@@ -282,10 +257,7 @@ fn statements_count_from_the_start_of_the_window_though_a_client_is_not_ready_fo
     let pid = row(&mut client, pid).parse().expect("a client");
     // Its transaction lasts from the warm-up into the second second of the window.
     server.signal(pid, Signal::STOP);
-    wait_until("the second second has come", LONG, || {
-        let condition = "SELECT done > 1200 FROM fsbench.progress WHERE phase = 'measure'";
-        (rows(&mut client, condition) == ["t"]).then_some(())
-    });
+    wait_for_window(&mut client, 1200);
     server.signal(pid, Signal::CONT);
     assert_eq!(ending(&mut client, &id), "done||");
     let facts = row(
@@ -342,11 +314,7 @@ fn without_pg_stat_statements_a_run_says_how_to_have_it() {
     assert_eq!(finding(&mut client, &id, "statements_not_recorded"), "");
 
     // Settings that have it record nothing.
-    server.configure(&[("pg_stat_statements.track", "none")]);
-    server.reload();
-    wait_until("the setting is in force", LONG, || {
-        (row(&mut client, "SHOW pg_stat_statements.track") == "none").then_some(())
-    });
+    set(&server, &mut client, "pg_stat_statements.track", "none");
     let id = run(&mut client, &spec);
     let told = finding(&mut client, &id, "statements_not_recorded");
     assert!(

@@ -24,10 +24,7 @@ impl Place {
     }
 
     fn beside(bench: Bench, arguments: &str) -> Self {
-        let directory = TempDir::with_prefix_in("pgfsbench-target.", "/tmp").expect("a directory");
-        if let Some(owner) = server_owner() {
-            std::os::unix::fs::chown(directory.path(), Some(owner), None).expect("chown");
-        }
+        let directory = crate::common::owned_directory("pgfsbench-target.");
         let place = Self { bench, directory };
         let created = place.bench.value(&format!(
             "SELECT fsbench.create_target('here', directory => '{}'{arguments})",
