@@ -1,7 +1,7 @@
 //! Fast loading of a table that nobody else can see: frozen tuples by heap_multi_insert, as COPY FREEZE makes them, without the
 //! detour over text.
 
-use std::{ffi::CString, fs::File};
+use std::ffi::CString;
 
 use pgfsbench_core::{
     random::{Purpose, Stream},
@@ -12,7 +12,7 @@ use pgrx::pg_sys;
 use crate::{
     errors::{Fault, sqlstate},
     pg::{
-        pages::{self, Layout},
+        pages::{self, Part},
         process,
     },
 };
@@ -60,42 +60,33 @@ pub fn accounts(
 }
 
 /// Loads some pages of the table of the workload `scan`: with others that load other pages in transactions of their own, or alone.
-/// In a transaction, after [`pages::reserve`], which has made the files; `created_here` says whether it is the one that has created the table, which must be in a database that nobody reads
+/// In a transaction, after [`pages::reserve`], which has made the files. The table must be in a database that nobody reads
 /// before all of them have ended, and that is dropped when one of them fails.
 pub fn scanned(
     table: &str,
-    files: &[File],
     payload: Payload,
-    layout: Layout,
-    blocks: std::ops::Range<u64>,
-    created_here: bool,
+    part: Part,
     seed: i64,
     progress: impl FnMut(u64) -> Result<(), Fault>,
 ) -> Result<(), Fault> {
     // The same bytes in each row, however many load: each block has a stream of its own.
     let stream = |block: u64| Stream::new((seed as u64).wrapping_add(block), 0, Purpose::Payload);
-    let mut random = stream(blocks.start);
-    let per_page = layout.rows_per_page;
+    let mut random = stream(part.blocks.start);
+    let per_page = part.layout.rows_per_page;
     // SAFETY: the tables have the columns of `Payload::columns`, of which nothing is null. Nobody reads the table before all
     // of it is there, or it is dropped, which is what makes frozen tuples right.
     unsafe {
         match payload {
             Payload::Named(Named::Bit200) => pages::fill(
                 table,
-                files,
-                layout,
-                blocks,
-                created_here,
+                part,
                 |descriptor| bits(descriptor),
                 |_, _| {},
                 progress,
             ),
             Payload::Named(Named::Accounts) => pages::fill(
                 table,
-                files,
-                layout,
-                blocks,
-                created_here,
+                part,
                 |descriptor| account(descriptor, true),
                 |n, row| {
                     (row as *mut i64).write(n as i64 + 1);
@@ -107,10 +98,7 @@ pub fn scanned(
                 let header = if length <= 126 { 1 } else { 4 };
                 pages::fill(
                     table,
-                    files,
-                    layout,
-                    blocks,
-                    created_here,
+                    part,
                     |descriptor| bytes(descriptor, length),
                     |n, row| {
                         if n % per_page == 0 {

@@ -58,6 +58,18 @@ impl Layout {
     }
 }
 
+/// What one loader writes.
+pub struct Part<'a> {
+    /// The files of the table, in their order.
+    pub files: &'a [File],
+    /// How its rows lie on its pages.
+    pub layout: Layout,
+    /// The blocks that are this loader's.
+    pub blocks: Range<u64>,
+    /// Whether the table was created in the same transaction.
+    pub created_here: bool,
+}
+
 /// A fork of a table that is written.
 struct Fork {
     relation: pg_sys::Relation,
@@ -220,18 +232,21 @@ pub fn reserve(table: &str, layout: Layout) -> Result<(), Fault> {
 /// disk in the end, if the server syncs.
 ///
 /// # Safety
-/// In a transaction, after [`reserve`]; the files are those of the table, in their order. `make` must give a tuple of the table, of which so many as the layout says fit a page, and
+/// In a transaction, after [`reserve`]. `make` must give a tuple of the table, of which so many as the layout says fit a page, and
 /// `patch` must write within its data. Nobody may read the table before all of it is loaded.
 pub unsafe fn fill(
     table: &str,
-    files: &[File],
-    layout: Layout,
-    blocks: Range<u64>,
-    created_here: bool,
+    part: Part,
     make: impl Fn(pg_sys::TupleDesc) -> pg_sys::HeapTuple,
     mut patch: impl FnMut(u64, *mut u8),
     mut progress: impl FnMut(u64) -> Result<(), Fault>,
 ) -> Result<(), Fault> {
+    let Part {
+        files,
+        layout,
+        blocks,
+        created_here,
+    } = part;
     let files = Segments(files);
     let mut model = [0u8; PAGE];
     let mut pages = Pages::new();

@@ -11,7 +11,7 @@ use crate::{
     errors::{Fault, of_file},
     pg::{
         load,
-        pages::{self, Layout},
+        pages::{self, Layout, Part},
         session, sql,
     },
 };
@@ -84,16 +84,13 @@ pub fn load(
     let blocks = share(loader)..share(loader + 1);
     let payload = spec.options.payload.unwrap_or_default();
     let files: Vec<File> = files()?.iter().map(open).collect::<Result<_, _>>()?;
-    load::scanned(
-        TABLE,
-        &files,
-        payload,
+    let part = Part {
+        files: &files,
         layout,
         blocks,
-        loaders == 1,
-        PAYLOAD_SEED,
-        progress,
-    )
+        created_here: loaders == 1,
+    };
+    load::scanned(TABLE, payload, part, PAYLOAD_SEED, progress)
 }
 
 /// Makes the table one that so many workers may scan: what was copied may have been loaded for others. In a transaction.
