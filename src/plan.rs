@@ -168,9 +168,10 @@ fn of_server(
             "coordinator",
             "copy the data",
             format!(
-                "{}\n(when there are none of this scale yet, they are loaded there first; when they cannot be copied, by the option \
+                "{}\nthen /bin/sync -f {}\n(when there are none of this scale yet, they are loaded there first; when they cannot be copied, by the option \
                  data, by pgfsbench.prepared_data_limit or for want of room, the server gets initdb and load instead)",
-                server.copy(&kept).join(" ")
+                server.copy(&kept).join(" "),
+                server.directory.display()
             ),
         ));
         if options.cache == Cache::Cold {

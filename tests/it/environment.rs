@@ -1,7 +1,10 @@
 //! Where a run was made is stored as the system itself tells it, and the same machine and configuration are known again.
 
 use crate::common::{QUICK, row, run, server};
+use pgfsbench_tests::skip;
+use serde_json::Value;
 use std::fs;
+use std::process::Command;
 
 fn file(path: &str) -> Option<String> {
     let text = fs::read_to_string(path).ok()?;
@@ -81,4 +84,45 @@ fn the_same_machine_and_configuration_are_known_again() {
     let (first, other) = (parts(&first), parts(&other));
     assert_eq!(first[0], other[0]);
     assert_ne!(first[1], other[1]);
+}
+
+#[test]
+fn disks_are_listed_as_the_system_lists_them() {
+    let output = Command::new("lsblk")
+        .args(["-b", "-J", "-d", "-o", "PATH,TYPE,SIZE,MODEL,SERIAL"])
+        .output();
+    let told: Value = serde_json::from_slice(&output.expect("lsblk").stdout).expect("JSON");
+    let server = server(&[]);
+    let mut client = server.connect("postgres");
+    let disks = told["blockdevices"].as_array().expect("devices");
+    let is_disk = |disk: &&Value| disk["type"] == "disk" && disk["size"].as_u64() > Some(0);
+    let disks: Vec<&Value> = disks.iter().filter(is_disk).collect();
+    for disk in &disks {
+        let text = |name: &str| disk[name].as_str().unwrap_or_default().trim().to_owned();
+        // Without udev it does not know those that the kernel knows.
+        let serial = match text("serial") {
+            serial if serial.is_empty() => {
+                let name = text("path").trim_start_matches("/dev/").to_owned();
+                file(&format!("/sys/block/{name}/serial")).unwrap_or_default()
+            }
+            serial => serial,
+        };
+        assert_eq!(
+            row(
+                &mut client,
+                &format!(
+                    "SELECT size_bytes, coalesce(model, ''), coalesce(serial, ''), contents IS NULL AND NOT usable \
+                     FROM fsbench.device WHERE node = '{}'",
+                    text("path")
+                )
+            ),
+            format!("{}|{}|{}|t", disk["size"], text("model"), serial)
+        );
+    }
+    if disks.is_empty() {
+        skip(
+            "disks_are_listed_as_the_system_lists_them",
+            "there is no disk",
+        );
+    }
 }

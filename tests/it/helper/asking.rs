@@ -480,6 +480,19 @@ fn devices_are_shown_as_the_helper_sees_them() {
         "0"
     );
     let _serving = bench.serve_now();
+    // The doctor tells of each filesystem what the helper found: kernel, program and its version.
+    let version = std::process::Command::new("mkfs.ext4").arg("-V").output();
+    let version = String::from_utf8_lossy(&version.expect("mkfs.ext4").stderr).into_owned();
+    let version = version.lines().next().expect("a line").trim().to_owned();
+    let detail = row(
+        &mut client,
+        "SELECT state || ' ' || detail FROM fsbench.doctor() WHERE subject = 'filesystem' AND item = 'ext4'",
+    );
+    assert!(detail.starts_with("ok kernel: yes; /"), "{detail}");
+    assert!(
+        detail.contains("/mkfs.ext4, ") && detail.contains(&version),
+        "{detail}"
+    );
     let [usable, missing] = &rows(&mut client, &seen)[..] else {
         panic!("two devices");
     };

@@ -172,10 +172,17 @@ fn a_server_on_a_target_has_what_the_target_says_and_what_may_be_copied_and_is_n
         assert!(!planned.contains(word), "{planned}");
     }
 
+    let copied = value("SELECT command FROM fsbench.plan('here') WHERE action = 'copy the data'");
+    assert!(copied.contains("\nthen /bin/sync -f /"), "{copied}");
+
     let run = place.bench.run_started(LONG_RUN);
     place.wait_for_phase("measure");
     let directory = fs::read_dir(place.path()).expect("it").flatten().next();
-    let data = directory.expect("a server").path().join("data");
+    let directory = directory.expect("a server").path();
+    // What the program has said that has all of it on disk.
+    let said = fs::read_to_string(directory.join("sync.err")).expect("it was started");
+    assert_eq!(said, "");
+    let data = directory.join("data");
     assert!(controldata(&data).contains("Data page checksum version:           0"));
     let file = fs::read_to_string(data.join("postmaster.pid")).expect("it runs");
     let lines: Vec<&str> = file.lines().collect();
