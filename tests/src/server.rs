@@ -215,6 +215,11 @@ impl Server {
         assert!(send(pid, signal), "process {pid} was gone already");
     }
 
+    /// The same to one that may be gone; false if it is.
+    pub fn try_signal(&self, pid: i32, signal: Signal) -> bool {
+        send(pid, signal)
+    }
+
     pub fn postmaster(&self) -> i32 {
         self.postmaster_pid().expect("the server runs")
     }
