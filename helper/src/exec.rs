@@ -258,6 +258,9 @@ mod tests {
     fn what_cannot_be_killed_is_not_waited_for_and_keeps_the_lock() {
         use rustix::fs::{FlockOperation, flock};
         if !rustix::process::geteuid().is_root() || !Path::new("/dev/loop-control").exists() {
+            // Past the harness, for tools/check, which counts such lines.
+            let line = "\nskipped: what_cannot_be_killed_is_not_waited_for_and_keeps_the_lock: needs root and loop devices\n";
+            let _ = std::io::Write::write_all(&mut std::io::stdout().lock(), line.as_bytes());
             return;
         }
         let place = tempfile::tempdir().unwrap();

@@ -38,11 +38,6 @@ fn measuring(bench: &Bench) {
     );
 }
 
-fn ending(bench: &Bench, run: &str) -> String {
-    let ending = bench.ending_where(&format!("run_id = {run}"));
-    ending.map_or_else(String::new, |e| format!("{} {}", e.status, e.reason))
-}
-
 fn works(bench: &Bench) {
     let tests = format!(
         "SELECT count(*) FROM fsbench.run({SHORT_RUN}) r JOIN fsbench.run_log USING (run_id)"
@@ -88,7 +83,7 @@ fn its_file_is_never_taken_for_wal() {
     assert_eq!(bench.value(&format!("SELECT fsbench.cancel({run})")), "t");
     bench.nothing_is_left("cancel");
     assert_eq!(
-        ending(&bench, &run).split(';').next(),
+        bench.ending_of(&run).split(';').next(),
         Some("cancelled 57014")
     );
     works(&bench);
@@ -142,7 +137,7 @@ fn whoever_ends_a_run_takes_its_file_along() {
                 server.start_again();
             }
             bench.nothing_is_left(what);
-            let ended = ending(&bench, &run);
+            let ended = bench.ending_of(&run);
             let like = bench.value(&format!("SELECT $_${ended}$_$ LIKE '{wanted}%'"));
             assert_eq!(like, "t", "{what}: {ended}");
         }
@@ -166,7 +161,7 @@ fn signals_do_not_disturb_writers() {
     }
     assert!(sent > 100, "{sent} signals");
     bench.value(&format!("CALL fsbench.wait({run})"));
-    assert_eq!(ending(&bench, &run), "done ");
+    assert_eq!(bench.ending_of(&run), "done ");
     let sums = "SELECT count(*) || ' ' || bool_and(syncs = (SELECT sum(n) FROM unnest(counts) n)) FROM fsbench.fsync";
     assert_eq!(bench.value(sums), "9 true");
 }
@@ -179,7 +174,7 @@ fn a_directory_that_takes_no_file_fails_the_run_only() {
     let run = bench.run_started(SHORT_RUN);
     bench.value(&format!("CALL fsbench.wait({run})"));
     fs::set_permissions(&wal, Permissions::from_mode(0o700)).expect("chmod");
-    let ended = ending(&bench, &run);
+    let ended = bench.ending_of(&run);
     assert!(
         ended.starts_with("failed 58000; could not create file"),
         "{ended}"
@@ -225,7 +220,7 @@ fn a_full_filesystem_is_refused_or_fails_the_run_only() {
     let filler = fill(&fs, 0);
     bench.server.signal(coordinator, Signal::CONT);
     bench.nothing_is_left("a full disk");
-    let ended = ending(&bench, &run);
+    let ended = bench.ending_of(&run);
     assert!(
         ended.starts_with("failed 53100; "),
         "made {was_made}: {ended}"
@@ -282,7 +277,7 @@ fn targets_have_their_tests_brought_home() {
         assert_eq!(bench.value(&format!("SELECT fsbench.cancel({run})")), "t");
         bench.nothing_is_left(target);
         there.nothing_is_left(target);
-        assert!(ending(&bench, &run).starts_with("cancelled 57014"));
+        assert!(bench.ending_of(&run).starts_with("cancelled 57014"));
     }
     wait_until("the directory is empty", LONG, || {
         let left = fs::read_dir(directory.path()).expect("the directory");

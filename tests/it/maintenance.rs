@@ -30,11 +30,6 @@ fn bring_to(bench: &Bench, steps_done: u32) -> (String, i32) {
     (run, checkpointer)
 }
 
-fn ending(bench: &Bench, run: &str) -> String {
-    let ending = bench.ending_where(&format!("run_id = {run}"));
-    ending.map_or_else(String::new, |e| format!("{} {}", e.status, e.reason))
-}
-
 #[test]
 fn whoever_ends_a_run_in_a_step_leaves_nothing() {
     let bench = Bench::start();
@@ -78,7 +73,7 @@ fn whoever_ends_a_run_in_a_step_leaves_nothing() {
                 }
             }
             bench.nothing_is_left(how);
-            let ended = ending(&bench, &run);
+            let ended = bench.ending_of(&run);
             assert!(
                 ended.starts_with(wanted),
                 "{how} after {done} steps: {ended}"

@@ -81,6 +81,12 @@ impl Bench {
         self.ending_where(&format!("label = '{label}'"))
     }
 
+    /// Status, SQLSTATE, message and DETAIL of a run; nothing if it has no row.
+    pub fn ending_of(&self, run: &str) -> String {
+        let ending = self.ending_where(&format!("run_id = {run}"));
+        ending.map_or_else(String::new, |e| format!("{} {}", e.status, e.reason))
+    }
+
     pub fn ending_where(&self, condition: &str) -> Option<Ending> {
         let sql = format!(
             "SELECT status, concat_ws('; ', error_code, error, error_detail) FROM fsbench.run_log WHERE {condition}"

@@ -68,16 +68,9 @@ impl Two {
     }
 }
 
-fn ending(bench: &Bench, run: &str) -> String {
-    let ending = bench.ending_where(&format!("run_id = {run}"));
-    ending.map_or_else(String::new, |ending| {
-        format!("{} {}", ending.status, ending.reason)
-    })
-}
-
 /// The end of the last run there.
 fn last_ending(bench: &Bench) -> String {
-    ending(bench, "(SELECT max(run_id) FROM fsbench.run_log)")
+    bench.ending_of("(SELECT max(run_id) FROM fsbench.run_log)")
 }
 
 #[test]
@@ -300,7 +293,7 @@ fn a_run_that_ends_here_ends_there_at_once() {
         let there = last_ending(&two.there);
         assert!(there.starts_with("cancelled 57014"), "{phase}: {there}");
         two.there.nothing_is_left(phase);
-        let here = ending(&two.here, &run);
+        let here = two.here.ending_of(&run);
         assert!(here.starts_with(wanted), "{phase}: {here}");
     }
     // A statement that waits, and that is cancelled.
@@ -332,7 +325,7 @@ fn a_run_whose_asking_server_is_killed_ends_by_its_lease() {
     );
     two.here.server.start_again();
     two.nothing_is_left("a restart of the server that asked");
-    assert!(ending(&two.here, &run).starts_with("failed 57P02"));
+    assert!(two.here.ending_of(&run).starts_with("failed 57P02"));
     let works = format!("SELECT tps > 0 FROM fsbench.run({SHORT_RUN})");
     assert_eq!(two.here.value(&works), "t");
     // A queued run has a lease too, and nobody else's run is hit.
@@ -371,7 +364,7 @@ fn a_server_that_hangs_does_not_keep_a_run_from_being_cancelled() {
     two.here.value(&format!("SELECT fsbench.cancel({run})"));
     two.here
         .nothing_is_left("a cancelled run on a server that hangs");
-    assert!(ending(&two.here, &run).starts_with("cancelled 57014"));
+    assert!(two.here.ending_of(&run).starts_with("cancelled 57014"));
     for pid in hung {
         two.there.server.signal(pid, Signal::CONT);
     }
@@ -405,7 +398,7 @@ fn where_nobody_answers_a_run_ends_in_time_and_can_be_cancelled() {
     let connecting = hole.accept().expect("it connects");
     two.here.value(&format!("SELECT fsbench.cancel({run})"));
     two.here.nothing_is_left("a black hole");
-    assert!(ending(&two.here, &run).starts_with("cancelled 57014"));
+    assert!(two.here.ending_of(&run).starts_with("cancelled 57014"));
     drop(connecting);
 }
 
@@ -427,7 +420,7 @@ fn what_ends_the_run_there_ends_it_here_with_the_reason_and_the_phases() {
     );
     two.nothing_is_left("a cancel there");
     assert_eq!(
-        ending(&two.here, &run),
+        two.here.ending_of(&run),
         "cancelled 57014; the run was canceled; It was canceled by fsbench.cancel() of role \"postgres\"."
     );
     assert_eq!(
@@ -439,7 +432,7 @@ fn what_ends_the_run_there_ends_it_here_with_the_reason_and_the_phases() {
     two.wait_for_phase("measure");
     two.there.server.crash(two.there.pid_of("checkpointer"));
     two.nothing_is_left("a crash there");
-    let ended = ending(&two.here, &run);
+    let ended = two.here.ending_of(&run);
     assert!(ended.starts_with("failed 08006; "), "{ended}");
     let known = phases(&run);
     assert!(
@@ -541,6 +534,6 @@ fn a_link_that_goes_silent_is_watched_and_ends_the_run_there_by_its_lease() {
     // Here it can be cancelled while nothing comes.
     two.here.value(&format!("SELECT fsbench.cancel({run})"));
     two.here.nothing_is_left("a silent link");
-    let here = ending(&two.here, &run);
+    let here = two.here.ending_of(&run);
     assert!(here.starts_with("cancelled 57014"), "{here}");
 }

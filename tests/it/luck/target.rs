@@ -83,10 +83,7 @@ impl Place {
     }
 
     fn ending(&self, run: &str) -> String {
-        let ending = self.bench.ending_where(&format!("run_id = {run}"));
-        ending.map_or_else(String::new, |ending| {
-            format!("{} {}", ending.status, ending.reason)
-        })
+        self.bench.ending_of(run)
     }
 }
 
