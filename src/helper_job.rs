@@ -119,7 +119,7 @@ pub fn wait_for_helper(patience: Duration, look: Look) -> Result<(), Fault> {
 pub fn not_running() -> Fault {
     Fault::new(sqlstate::NOT_IN_THIS_STATE, "pgfsbench-helper is not running")
         .detail("It makes and mounts the filesystems of targets, and serves no session of this database now.")
-        .hint("Run pgfsbench-helper setup once as root, then systemctl start pgfsbench-helper (or pgfsbench-helper serve). A run waits for it with the option wait_for_helper_ms.")
+        .hint("Run pgfsbench-helper setup once as root (fsbench.doctor() has the command), then systemctl start pgfsbench-helper (or pgfsbench-helper serve). A run waits for it with the option wait_for_helper_ms.")
 }
 
 fn other_version(version: &str) -> Fault {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use pgfsbench_core::{
     helper::Storage,
-    spec::{Bound, Cache, Kind, Spec, Stage},
+    spec::{Cache, Kind, Spec, Stage},
     units::{format_bytes, format_count},
 };
 use serde::Deserialize;
@@ -19,6 +19,8 @@ use crate::{
 
 /// Transactions per second that are assumed where neither rate nor number is given, for the estimate of transaction ids.
 const ASSUMED_TPS: f64 = 20_000.0;
+/// The same for the estimate of WAL, which is bounded by max_wal_size: what a disk does at least.
+const DISK_TPS: f64 = 1_000.0;
 
 /// Most WAL between two checkpoints at the default max_wal_size.
 const USUAL_WAL_BYTES: u64 = 1 << 30;
@@ -174,13 +176,7 @@ fn check_transaction_ids(spec: &Spec, state: &ServerState) -> Result<(), Fault> 
     if !spec.workload.writes() {
         return Ok(());
     }
-    let seconds = spec.warmup_ms as f64 / 1000.0;
-    let needed = match spec.bound {
-        Bound::Transactions(n) => {
-            n as f64 * f64::from(spec.clients) + seconds * spec.rate.unwrap_or(ASSUMED_TPS)
-        }
-        Bound::DurationMs(ms) => (seconds + ms as f64 / 1000.0) * spec.rate.unwrap_or(ASSUMED_TPS),
-    };
+    let needed = spec.transactions_at(ASSUMED_TPS);
     if state.oldest_age as f64 + needed < state.freeze_max_age as f64 {
         return Ok(());
     }
@@ -220,7 +216,12 @@ fn check_room(spec: &Spec, state: &ServerState) -> Result<(), Fault> {
     let data = data + maintenance;
     let minimal = state.wal_level == "minimal" || spec.options.unlogged;
     let load_wal = if minimal { 0 } else { loaded + maintenance };
-    let wal = load_wal.min(state.max_wal_bytes);
+    let window_wal = if loads_only {
+        0
+    } else {
+        spec.window_wal_bytes(DISK_TPS)
+    };
+    let wal = (load_wal + window_wal).min(state.max_wal_bytes);
     let (data_place, wal_place) = (environment::data_location(), environment::wal_location());
     let same = match (&data_place, &wal_place) {
         (Some(a), Some(b)) => environment::same_filesystem(a, b),
@@ -314,7 +315,8 @@ fn check_both(what: &str, own: u64, theirs: u64) -> Result<(), Fault> {
 /// Tables and keys, what is added while it runs, WAL, and an empty cluster.
 fn bytes_on_target(spec: &Spec) -> u64 {
     let data = spec.data_bytes() + spec.data_bytes() / 4 + spec.maintenance_bytes();
-    let wal = (spec.data_bytes() + spec.maintenance_bytes()).min(USUAL_WAL_BYTES);
+    let wal = spec.data_bytes() + spec.maintenance_bytes() + spec.window_wal_bytes(DISK_TPS);
+    let wal = wal.min(USUAL_WAL_BYTES);
     data + wal + CLUSTER_BYTES
 }
 

@@ -24,6 +24,9 @@ pub use asked::{Asked, Facts};
 pub use kind::Kind;
 pub use resolve::resolve;
 
+/// WAL of a transaction of pgbench's without whole pages, about.
+const RECORDS_BYTES: f64 = 500.0;
+
 /// Worker slots that a run takes beside its clients': the coordinator and the sampler. The loader has ended before the
 /// clients start.
 pub const OVERHEAD_WORKERS: u32 = 2;
@@ -330,6 +333,26 @@ impl Spec {
         } else {
             0
         }
+    }
+
+    /// Transactions of warm-up and measured window together, at the rate that is asked for or else is assumed.
+    pub fn transactions_at(&self, assumed_tps: f64) -> f64 {
+        let tps = self.rate.unwrap_or(assumed_tps);
+        let warmup = self.warmup_ms as f64 / 1000.0 * tps;
+        warmup
+            + match self.bound {
+                Bound::Transactions(n) => n as f64 * f64::from(self.clients),
+                Bound::DurationMs(ms) => ms as f64 / 1000.0 * tps,
+            }
+    }
+
+    /// WAL of warm-up and measured window, roughly: each page once in full after the checkpoint that comes before, and the records
+    /// of the transactions.
+    pub fn window_wal_bytes(&self, assumed_tps: f64) -> u64 {
+        if !self.workload.writes() || self.options.unlogged {
+            return 0;
+        }
+        self.data_bytes() + (self.transactions_at(assumed_tps) * RECORDS_BYTES) as u64
     }
 
     /// Whether it works on tables, which have to be loaded.

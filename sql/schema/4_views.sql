@@ -103,11 +103,21 @@ COMMENT ON COLUMN fsbench.device.hint IS 'What makes it usable: lines for the he
 COMMENT ON COLUMN fsbench.device.seen_at IS 'When it was seen: by the helper at its last look, or just now';
 
 CREATE VIEW fsbench.prepared_target AS
+    WITH latest AS (
+        SELECT DISTINCT ON (target) target, action, result ->> 'mount_point' AS mount_point, run_id, ended_at
+        FROM fsbench.helper_job
+        WHERE status = 'done' AND action IN ('prepare', 'release') AND server_started = pg_catalog.pg_postmaster_start_time()
+        ORDER BY target, job_id DESC)
     SELECT p.target, p.mount_point, p.run_id, h.seen_at
     FROM fsbench.helper_description h,
          pg_catalog.jsonb_to_recordset(h.description -> 'prepared') AS p (target text, mount_point text, run_id bigint)
+    WHERE NOT EXISTS (SELECT FROM latest l WHERE l.target = p.target AND l.ended_at > h.seen_at)
+    UNION ALL
+    SELECT l.target, l.mount_point, l.run_id, l.ended_at
+    FROM latest l
+    WHERE l.action = 'prepare' AND NOT EXISTS (SELECT FROM fsbench.helper_description h WHERE h.seen_at >= l.ended_at)
     ORDER BY 1;
-COMMENT ON VIEW fsbench.prepared_target IS 'Targets whose filesystem the helper has made and mounted and nobody has released, as the helper saw them after its latest job';
+COMMENT ON VIEW fsbench.prepared_target IS 'Targets whose filesystem the helper has made and mounted and nobody has released, as the helper has seen them, and by the jobs that it has done since';
 COMMENT ON COLUMN fsbench.prepared_target.target IS 'Target';
 COMMENT ON COLUMN fsbench.prepared_target.mount_point IS 'Where it is mounted';
 COMMENT ON COLUMN fsbench.prepared_target.run_id IS 'Run that it is prepared for; NULL: somebody has called fsbench.prepare_target()';

@@ -52,6 +52,7 @@ pub const ALL: &[Rule] = &[
     filesystem::discard_mount_option,
     filesystem::ssd_state_undeclared,
     filesystem::lazy_init,
+    filesystem::other_writers,
     filesystem::atime,
     filesystem::btrfs_nodatacow,
     filesystem::compression,

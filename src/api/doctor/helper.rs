@@ -77,6 +77,12 @@ pub fn description() -> Result<Option<(Description, String)>, Fault> {
         .map(|description| (description, seen)))
 }
 
+/// The options by which the helper finds this database: also where the server listens, if that is not the usual place.
+const SETUP: &str = "SELECT ' --database ' || quote_ident(current_database()) \
+      || CASE WHEN socket IN ('', '/run/postgresql', '/var/run/postgresql') THEN '' ELSE ' --socket ' || socket END \
+      || CASE WHEN current_setting('port') = '5432' THEN '' ELSE ' --port ' || current_setting('port') END \
+    FROM trim(split_part(current_setting('unix_socket_directories'), ',', 1)) AS socket";
+
 /// The lines about the helper.
 pub fn look(description: Option<&(Description, String)>) -> Result<Vec<Line>, Fault> {
     let mut report = Report::new("helper");
@@ -88,8 +94,8 @@ pub fn look(description: Option<&(Description, String)>) -> Result<Vec<Line>, Fa
             MISSING,
             "pgfsbench-helper does not serve this database; targets in directories and default work without it",
             Some(format!(
-                "Run as root, once: pgfsbench-helper setup --database {} --allow-images DIRECTORY; later: systemctl start pgfsbench-helper.",
-                sql::read("SELECT quote_ident(current_database())", &[])?.unwrap_or_default()
+                "Run as root, once: pgfsbench-helper setup{} --allow-images DIRECTORY; later: systemctl start pgfsbench-helper.",
+                sql::read(SETUP, &[])?.unwrap_or_default()
             )),
         ),
     }

@@ -578,8 +578,16 @@ fn what_is_prepared_is_to_be_seen() {
     seen(&mut client, &[]);
     execute(&mut client, PREPARE);
     let mount_point = bench.lab.path("mnt/bench@t").display().to_string();
-    seen(&mut client, &[format!("t|{mount_point}||t")]);
+    let there = [format!("t|{mount_point}||t")];
+    // At once, by the job, and as soon as the helper has looked again.
+    assert_eq!(rows(&mut client, prepared), there);
+    let looked = "SELECT seen_at > (SELECT max(ended_at) FROM fsbench.helper_job WHERE action = 'prepare') FROM fsbench.helper_description";
+    wait_until("the helper has looked", LONG, || {
+        (rows(&mut client, looked) == ["t"]).then_some(())
+    });
+    assert_eq!(rows(&mut client, prepared), there);
     execute(&mut client, "SELECT fsbench.release_target('t')");
+    assert_eq!(rows(&mut client, prepared), Vec::<String>::new());
     seen(&mut client, &[]);
 }
 

@@ -52,6 +52,12 @@ pub struct StorageFacts {
     pub discard_max_bytes: Option<u64>,
     /// What it lies on.
     pub layers: Option<Vec<Layer>>,
+    /// Whether its filesystem was made for the run.
+    pub made: Option<bool>,
+    /// Bytes that the device below wrote in the measured window, whoever wrote them.
+    pub device_write_bytes: Option<u64>,
+    /// Bytes that the server wrote in it.
+    pub server_write_bytes: Option<u64>,
     /// Whether an array below was busy with itself at the end of the run.
     pub resync_at_end: Option<bool>,
 }

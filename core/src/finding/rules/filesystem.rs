@@ -5,6 +5,10 @@ use crate::proc::{compressing_option, has_barriers_off};
 use crate::sys::{Layer, LayerKind};
 use crate::units::{format_bytes, format_share};
 
+/// What a device writes beyond so many times what the server did, and beyond so many bytes, no filesystem adds.
+const OTHERS_TIMES: u64 = 10;
+const OTHERS_BYTES: u64 = 64 << 20;
+
 /// Share of free space below which filesystems search for it.
 const FULL: f64 = 0.10;
 /// Filesystems that have nothing below them.
@@ -200,6 +204,20 @@ pub fn ssd_state_undeclared(facts: &RunFacts) -> Option<Finding> {
     })
 }
 
+/// A filesystem that others use has a device that others write to; one that was made for the run has nobody else.
+pub fn other_writers(facts: &RunFacts) -> Option<Finding> {
+    let storage = &facts.storage;
+    let (device, server) = (storage.device_write_bytes?, storage.server_write_bytes?);
+    let others = device.saturating_sub(server);
+    let are_there =
+        !storage.made? && others > OTHERS_BYTES && device > OTHERS_TIMES.saturating_mul(server);
+    are_there.then(|| {
+        let message = format!("the device wrote {}, and this server {} of it: others wrote, too", format_bytes(device), format_bytes(server));
+        let hint = "What is told of the device (bytes, flushes, write amplification) is not the run's alone: measure on a device or an image of its own.";
+        Finding::new("other_writers", Severity::Warning, message, hint)
+    })
+}
+
 /// ext4 writes its tables after the mount.
 pub fn lazy_init(facts: &RunFacts) -> Option<Finding> {
     let storage = &facts.storage;
@@ -207,9 +225,16 @@ pub fn lazy_init(facts: &RunFacts) -> Option<Finding> {
         command.contains("lazy_itable_init=1") || command.contains("lazy_journal_init=1")
     });
     let is_ext = storage.is("ext4") || storage.is("ext3");
+    // The kernel's thread serves all of them, and does not say which.
+    let message = match asked {
+        true => "ext4 initializes its tables in the background",
+        false => {
+            "an ext4 of this machine, perhaps another one, initializes its tables in the background"
+        }
+    };
     (is_ext && (asked || storage.lazy_init == Some(true))).then(|| {
         let hint = "Make it with -E lazy_itable_init=0,lazy_journal_init=0, or wait until the kernel's thread ext4lazyinit has ended.";
-        Finding::new("lazy_init", Severity::Warning, "ext4 initializes its tables in the background", hint)
+        Finding::new("lazy_init", Severity::Warning, message, hint)
     })
 }
 

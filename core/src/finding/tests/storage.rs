@@ -110,9 +110,21 @@ fn discards_and_the_state_of_an_ssd() {
 #[test]
 fn tables_that_are_written_after_the_mount() {
     let message = "ext4 initializes its tables in the background";
-    on!({lazy_init: Some(true)} => "lazy_init", Warning, message);
+    on!({lazy_init: Some(true)} => "lazy_init", Warning,
+        "an ext4 of this machine, perhaps another one, initializes its tables in the background");
     on!({mkfs_command: text("/sbin/mkfs.ext4 -E lazy_itable_init=1 /dev/x")} => "lazy_init", Warning, message);
     nothing_on!(lazy_init: Some(true), filesystem: text("xfs"));
+}
+
+#[test]
+fn others_who_write_to_the_device() {
+    on!({device_write_bytes: Some(1604 << 20), server_write_bytes: Some(13 << 20)} => "other_writers", Warning,
+        "the device wrote 1604 MB, and this server 13 MB of it: others wrote, too");
+    // Not what a filesystem adds, not a few MB, and not on a filesystem that nobody else has.
+    nothing_on!(device_write_bytes: Some(20 * GB));
+    nothing_on!(device_write_bytes: Some(60 << 20), server_write_bytes: Some(1 << 20));
+    nothing_on!(device_write_bytes: Some(1604 << 20), server_write_bytes: Some(13 << 20), made: Some(true));
+    nothing_on!(device_write_bytes: None);
 }
 
 #[test]
