@@ -284,7 +284,7 @@ COMMENT ON COLUMN fsbench.sample.latency_p95_ms IS '95th percentile of the laten
 COMMENT ON COLUMN fsbench.sample.latency_p99_ms IS '99th percentile of the latency (ms)';
 COMMENT ON COLUMN fsbench.sample.latency_max_ms IS 'Longest latency (ms)';
 COMMENT ON COLUMN fsbench.sample.commit_p99_ms IS '99th percentile of the duration of COMMIT (ms)';
-COMMENT ON COLUMN fsbench.sample.wal_bytes IS 'WAL that the server wrote in it (difference of insert LSNs)';
+COMMENT ON COLUMN fsbench.sample.wal_bytes IS 'WAL that the server wrote in it (difference of insert LSNs, read when the second was counted). The run''s is read by another process at its own start and end: they differ by what was written between';
 COMMENT ON COLUMN fsbench.sample.wal_flushed_bytes IS 'WAL that was flushed in it (difference of flush LSNs)';
 COMMENT ON COLUMN fsbench.sample.client_wal_bytes IS 'Bytes of WAL records of the clients'' transactions, by their own counters; adds up to that of the run';
 COMMENT ON COLUMN fsbench.sample.client_wal_records IS 'WAL records likewise';
