@@ -91,16 +91,6 @@ fn scans_that_are_cancelled_or_lose_a_worker_leave_nothing_on_a_target() {
     let arguments = format!(
         "target => 'ra128', {SCAN}, options => '{{\"degrees\": [1, 2], \"repeats\": 1000, \"readers\": []}}'"
     );
-    // Of a table of its own, large enough to be caught.
-    let run = scene.start("target => 'ra128', workload => 'scan', scale => 6, options => '{\"cache\": \"cold\", \"payload\": 30}'");
-    scene.wait_for_phase("load");
-    execute(
-        &mut scene.bench.client(),
-        &format!("SELECT fsbench.cancel({run})"),
-    );
-    assert!(scene.ending(&run).starts_with("cancelled 57014"));
-    scene.nothing_is_left("cancelled in the load");
-
     let run = scene.start(&arguments);
     scene.wait_for_phase("measure");
     let traces = scene.traces();
