@@ -31,7 +31,8 @@ BEGIN
   FOR i IN 1 .. 2000 LOOP
     PERFORM pg_stat_clear_snapshot();
     PERFORM pg_sleep(0.01);
-    EXIT WHEN EXISTS (SELECT FROM pg_stat_activity WHERE backend_type = 'parallel worker' AND datname = current_database());
+    EXIT WHEN EXISTS (SELECT FROM pg_stat_activity JOIN pg_locks USING (pid)
+                      WHERE backend_type = 'parallel worker' AND relation = 'fsbench_scan'::regclass);
   END LOOP;
   PERFORM pg_sleep(0.02);
 END $$;
