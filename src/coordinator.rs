@@ -1,6 +1,7 @@
 //! The coordinator: owns a run from its row to its end. It makes the work database, launches the other processes and
 //! watches them, stores what they measured, and removes what was made.
 
+mod errand;
 mod fsync;
 pub mod on_target;
 mod phases;
@@ -22,10 +23,11 @@ use pgfsbench_core::{
 };
 use serde_json::{Value, json};
 
+pub use errand::main;
 use phases::PhaseTime;
 
 use crate::{
-    board::{Board, Errand, Phase, Request, RequestState},
+    board::{Board, Phase, Request},
     cancellation, checkpoints, clock, collect,
     crew::Crew,
     errors::{Fault, sqlstate},
@@ -33,10 +35,7 @@ use crate::{
     janitor::{self, log_warning},
     journal::{self, Entry},
     outcome::Outcome,
-    pg::{
-        process::{self, Database},
-        session, shmem, xact,
-    },
+    pg::{process, session, shmem, xact},
     preflight,
     recovery::{self, Left},
     statements, statistics, store,
@@ -51,79 +50,11 @@ const QUICK_END_MS: u64 = 5_000 + flush_probe::PATIENCE.as_millis() as u64;
 /// The shortest measured window that a quick look is cut down to.
 const QUICK_MEASURE_MS: u64 = 5_000;
 
-/// Main of the background worker; the argument is the request, or negative for a sweep, the serial number that of the launch.
-pub fn main(argument: i32, launch: u32) {
-    let Some(board) = shmem::board() else { return };
-    if argument < 0 {
-        return recovery::sweep(board);
-    }
-    let request = &board.requests[argument as usize];
-    process::connect(Database::Oid(request.home.load(Acquire)));
-    if !claim(request, launch) {
-        return;
-    }
-    let errand = request.errand();
-    process::report_activity("pgfsbench coordinator");
-    // On every way out the janitor has to look: for the next run, or for what is left of this one.
-    process::on_exit(|| {
-        if let Some(board) = shmem::board() {
-            janitor::wake(board);
-        }
-    });
-    let next = match errand {
-        Errand::Enqueue => end_or(request, RequestState::Queued, enqueue(request)),
-        Errand::Withdraw => end_or(request, RequestState::Ended, withdraw(request)),
-        Errand::Recover => {
-            let recovered = recovery::recover(board, request);
-            free_run_area(board, argument as u32);
-            match recovered {
-                Ok(()) => RequestState::Ended,
-                Err(fault) => return log_warning(&fault.context("could not clear up")),
-            }
-        }
-        Errand::Run => {
-            let clean = Run::new(board, request, argument as u32).and_then(Run::live);
-            match clean {
-                Ok(()) => RequestState::Ended,
-                // What was made is still there: the janitor sends another worker to clear up.
-                Err(fault) => return log_warning(&fault.context("could not clear up")),
-            }
-        }
-    };
-    request.set_state(next);
-    shmem::announce();
-}
-
-/// Takes the request, unless this process comes too late for it.
-fn claim(request: &Request, launch: u32) -> bool {
-    let pid = process::my_pid();
-    shmem::locked(|| {
-        let mine =
-            request.state() == RequestState::Starting && request.launch.load(Acquire) == launch;
-        if mine {
-            request.coordinator.store(pid, Release);
-            request.set_state(RequestState::Working);
-        }
-        mine
-    })
-}
-
 fn free_run_area(board: &Board, index: u32) {
     let _ = board
         .run
         .request
         .compare_exchange(index + 1, 0, Release, Relaxed);
-}
-
-/// The state after an errand: `next`, or the end with the error as its outcome.
-fn end_or(request: &Request, next: RequestState, result: Result<(), Fault>) -> RequestState {
-    match result {
-        Ok(()) => next,
-        Err(fault) => {
-            request.outcome.set(&Outcome::Failed(fault).to_json());
-            RequestState::Ended
-        }
-    }
 }
 
 fn insert(request: &Request, spec: &Spec, status: &str) -> Result<i64, Fault> {
@@ -134,24 +65,6 @@ fn insert(request: &Request, spec: &Spec, status: &str) -> Result<i64, Fault> {
     request.run_id.store(run_id, Release);
     shmem::announce();
     Ok(run_id)
-}
-
-fn enqueue(request: &Request) -> Result<(), Fault> {
-    process::become_undisturbed_owner(request.owner.load(Acquire))?;
-    if the_extension()? != request.extension.load(Acquire) {
-        return Err(extension_dropped());
-    }
-    insert(request, &request.specification()?, "queued").map(|_| ())
-}
-
-fn withdraw(request: &Request) -> Result<(), Fault> {
-    process::become_undisturbed_owner(request.owner.load(Acquire))?;
-    let fault = cancellation::fault(request);
-    if the_extension()? == request.extension.load(Acquire) {
-        xact::transaction(|| store::set_failed(request.run_id.load(Acquire), &fault, None))?;
-    }
-    request.outcome.set(&Outcome::Failed(fault).to_json());
-    Ok(())
 }
 
 /// A run that is being carried out.

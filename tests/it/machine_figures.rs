@@ -1,0 +1,161 @@
+//! Figures of the machine, per second, against the files that the kernel tells them in; and where these cannot be read.
+
+use crate::common::{execute, row, run, server};
+use pgfsbench_tests::{LONG, server_owner, skip};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+#[test]
+fn files_of_proc_that_are_missing_or_unreadable_leave_their_figures_unknown() {
+    let test = "files_of_proc_that_are_missing_or_unreadable_leave_their_figures_unknown";
+    if server_owner().is_none() {
+        return skip(test, "needs root");
+    }
+    let server = server(&[]);
+    server.stop(pgfsbench_tests::Stop::Fast);
+    let place = tempfile::TempDir::with_prefix_in("pgfsbench-proc.", "/tmp").expect("a directory");
+    let unreadable = place.path().join("unreadable");
+    fs::write(&unreadable, "cpu 1 2 3 4\n").expect("a file");
+    fs::set_permissions(&unreadable, fs::Permissions::from_mode(0o0)).expect("chmod");
+    let odd = place.path().join("odd");
+    fs::write(
+        &odd,
+        "MemFree: lots kB\nDirty: 8 kB\npgpgin x\n\u{0}\n254 0 vda 1 2\n",
+    )
+    .expect("a file");
+    fs::set_permissions(place.path(), fs::Permissions::from_mode(0o755)).expect("chmod");
+    let empty = Path::new("/dev/null");
+    let mut files = vec![
+        ("/proc/stat", unreadable.as_path()),
+        ("/proc/diskstats", odd.as_path()),
+        ("/proc/meminfo", odd.as_path()),
+        ("/proc/vmstat", empty),
+    ];
+    if Path::new("/proc/pressure").is_dir() {
+        files.push(("/proc/pressure", place.path()));
+    }
+    server.start_again_with_files(&files);
+    let mut client = server.connect("postgres");
+    let run = run(
+        &mut client,
+        "scale => 1, clients => 2, transactions => 100, warmup => '0', seed => 1",
+    );
+    let known = format!(
+        "SELECT string_agg(DISTINCT name, ' ' ORDER BY name) FROM fsbench.sample s, jsonb_each_text(to_jsonb(s)) AS c (name, value) \
+         WHERE run_id = {run} AND value IS NOT NULL AND name ~ '^(cpu|device|wal_device|memory|cached|dirty|writeback|pg|psw|pressure)'"
+    );
+    assert_eq!(row(&mut client, &known), "dirty_bytes");
+    let told = format!(
+        "SELECT status, transactions_total, device_write_bytes IS NULL, write_amplification IS NULL, client_cpu_seconds >= 0, \
+           client_wal_bytes > 0, (SELECT sum(transactions) FROM fsbench.sample s WHERE s.run_id = r.run_id) \
+         FROM fsbench.result r WHERE run_id = {run}"
+    );
+    assert_eq!(row(&mut client, &told), "done|200|t|t|t|t|200");
+}
+
+/// Files as the kernel has them, all of the same length however far their counters are.
+fn machine_after(steps: u64) -> [(&'static str, String); 6] {
+    let n = |start: u64, step: u64| format!("{:012}", start + steps * step);
+    let pressure = |some, full| {
+        let line = "avg10=0.00 avg60=0.00 avg300=0.00 total=";
+        format!("some {line}{}\nfull {line}{}\n", n(9, some), n(5, full))
+    };
+    let cpu: Vec<String> = [50, 10, 20, 100, 10, 5, 2, 3, 0, 0]
+        .map(|step| n(1000, step))
+        .to_vec();
+    [
+        ("/proc/stat", format!("cpu  {}\n", cpu.join(" "))),
+        (
+            "/proc/meminfo",
+            "MemTotal: 9000 kB\nMemFree: 1000 kB\nMemAvailable: 2000 kB\nCached: 3000 kB\nDirty: 40 kB\nWriteback: 12 kB\n".into(),
+        ),
+        (
+            "/proc/vmstat",
+            format!(
+                "pgpgin {}\npgpgout {}\npswpin {}\npswpout {}\npgmajfault {}\n",
+                n(1, 500),
+                n(2, 600),
+                n(3, 7),
+                n(4, 9),
+                n(5, 11)
+            ),
+        ),
+        ("io", pressure(300_000, 200_000)),
+        ("memory", pressure(40_000, 30_000)),
+        ("cpu", pressure(250_000, 0)),
+    ]
+}
+
+#[test]
+fn figures_of_the_machine_are_those_in_its_files() {
+    let test = "figures_of_the_machine_are_those_in_its_files";
+    if server_owner().is_none() || !Path::new("/proc/pressure").is_dir() {
+        return skip(test, "needs root, and a kernel that tells of pressure");
+    }
+    let server = server(&[]);
+    server.stop(pgfsbench_tests::Stop::Fast);
+    let place = tempfile::TempDir::with_prefix_in("pgfsbench-proc.", "/tmp").expect("a directory");
+    fs::set_permissions(place.path(), fs::Permissions::from_mode(0o755)).expect("chmod");
+    let path = |name: &str| place.path().join(name.trim_start_matches("/proc/"));
+    for (name, text) in machine_after(0) {
+        fs::write(path(name), text).expect("a file");
+    }
+    let bound = ["/proc/stat", "/proc/meminfo", "/proc/vmstat"].map(|name| (name, path(name)));
+    let mut files: Vec<(&str, &Path)> = bound.iter().map(|(n, p)| (*n, p.as_path())).collect();
+    files.push(("/proc/pressure", place.path()));
+    server.start_again_with_files(&files);
+    let mut client = server.connect("postgres");
+    let run = row(
+        &mut client,
+        "SELECT fsbench.start(scale => 1, clients => 1, duration => '4 s', warmup => '0', seed => 1)",
+    );
+    server.wait_for(
+        "postgres",
+        "SELECT bool_and(phase = 'measure' AND done > 1300) FROM fsbench.progress",
+        LONG,
+    );
+    // Not shortened first: it may be read just then.
+    for (name, text) in machine_after(1) {
+        let file = fs::File::options().write(true).open(path(name));
+        std::os::unix::fs::FileExt::write_all_at(&file.expect("it is there"), text.as_bytes(), 0)
+            .expect("it is written");
+    }
+    execute(&mut client, &format!("CALL fsbench.wait({run})"));
+    let told = |expressions: &str| {
+        row(
+            &mut server.connect("postgres"),
+            &format!("SELECT {expressions} FROM fsbench.sample WHERE run_id = {run}"),
+        )
+    };
+    assert_eq!(
+        told(
+            "max(memory_free_bytes) / 1024, min(memory_available_bytes) / 1024, max(cached_bytes) / 1024, min(dirty_bytes) / 1024, \
+             max(writeback_bytes) / 1024, min(writeback_bytes) / 1024"
+        ),
+        "1000|2000|3000|40|12|12"
+    );
+    assert_eq!(
+        told(
+            "sum(pgpgin_bytes) / 1024, sum(pgpgout_bytes) / 1024, sum(pswpin_pages), sum(pswpout_pages), sum(pgmajfault)"
+        ),
+        "500|600|7|9|11"
+    );
+    assert_eq!(
+        told(
+            "max(cpu_usr_percent), max(cpu_nice_percent), max(cpu_sys_percent), max(cpu_idle_percent), max(cpu_iowait_percent), \
+             max(cpu_irq_percent), max(cpu_soft_percent), max(cpu_steal_percent)"
+        ),
+        "25|5|10|50|5|2.5|1|1.5"
+    );
+    // Milliseconds in which something waited.
+    let waited = [
+        "io_some",
+        "io_full",
+        "memory_some",
+        "memory_full",
+        "cpu_some",
+    ]
+    .map(|name| format!("round(sum(pressure_{name}_percent * interval_ms / 100))"));
+    assert_eq!(told(&waited.join(", ")), "300|200|40|30|250");
+}

@@ -1,0 +1,84 @@
+//! What clients wait for, against a flush that takes as long as it is told to.
+
+use crate::common::{execute, row, run};
+use pgfsbench_tests::Server;
+use postgres::Client;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::Command;
+
+/// The library that makes each flush of WAL take that long, where the servers' owner can read it.
+fn slow_flush(place: &Path, ns: u64) -> String {
+    let library = place.join("flush.so");
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/../bench/flush1ms.c");
+    let status = Command::new("cc")
+        .args([
+            "-O1",
+            "-shared",
+            "-fPIC",
+            &format!("-DFLUSH_NS={ns}L"),
+            "-o",
+        ])
+        .arg(&library)
+        .arg(source)
+        .status();
+    assert!(status.expect("cc").success(), "cc");
+    for (path, mode) in [(place, 0o755), (&library, 0o755)] {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("chmod");
+    }
+    library.display().to_string()
+}
+
+fn top(client: &mut Client, run: &str) -> String {
+    row(
+        client,
+        &format!(
+            "SELECT (array_agg(wait_event_type || ' ' || wait_event))[1], (array_agg(percent))[1] > 60, \
+               abs(sum(percent) - 100) < 0.1, (SELECT count(DISTINCT second) > 1 \
+                 FROM fsbench.wait_event WHERE run_id = {run}) \
+             FROM fsbench.wait_profile({run})"
+        ),
+    )
+}
+
+#[test]
+fn the_wait_profile_finds_what_a_run_waits_for() {
+    let server =
+        Server::start(&[pgfsbench_tests::PRELOADED, &[("track_wal_io_timing", "on")]].concat());
+    server.stop(pgfsbench_tests::Stop::Fast);
+    let place = tempfile::TempDir::with_prefix_in("pgfsbench-flush.", "/tmp").expect("a directory");
+    let library = slow_flush(place.path(), 8_000_000);
+    server
+        .try_start_with(&[("LD_PRELOAD", &library)])
+        .unwrap_or_else(|why| panic!("{why}"));
+    let mut client = server.connect("postgres");
+    execute(&mut client, "CREATE EXTENSION pgfsbench");
+    let writing = run(
+        &mut client,
+        "scale => 1, clients => 1, duration => '3 s', warmup => '0', seed => 1",
+    );
+    assert_eq!(top(&mut client, &writing), "IO WALSync|t|t|t");
+    // The same, by the client's own counters: most of its time, and 8 ms each.
+    let told = format!(
+        "SELECT client_wal_sync_ms > 0.6 * measured_ms, client_wal_sync_ms / client_wal_syncs >= 8, client_wal_syncs >= transactions_total, \
+           client_wal_writes >= transactions_total AND client_wal_write_ms > 0, \
+           client_wal_writes <= (SELECT value FROM fsbench.statistic s WHERE s.run_id = r.run_id AND counter = 'wal_write'), \
+           client_wal_writes = (SELECT sum(client_wal_writes) FROM fsbench.sample s WHERE s.run_id = r.run_id) \
+         FROM fsbench.result r WHERE run_id = {writing}"
+    );
+    assert_eq!(row(&mut client, &told), "t|t|t|t|t|t");
+    // The client was looked at 100 times a second.
+    let looks = format!(
+        "SELECT sum(samples) BETWEEN 0.8 * measured_ms / 10 AND 1.2 * measured_ms / 10, sum(samples), measured_ms \
+         FROM fsbench.wait_event JOIN fsbench.result USING (run_id) WHERE run_id = {writing} GROUP BY measured_ms"
+    );
+    let looks = row(&mut client, &looks);
+    assert!(looks.starts_with("t|"), "{looks}");
+    // Under a low rate there is nothing to do but to wait for the next transaction.
+    let waiting = run(
+        &mut client,
+        "workload => 'select-only', rate => 20, scale => 1, clients => 1, duration => '3 s', warmup => '0', seed => 1",
+    );
+    assert_eq!(top(&mut client, &waiting), "Extension Extension|t|t|t");
+}
