@@ -93,6 +93,8 @@ pub struct Run {
     looked_at_room: Instant,
     /// When the next second of the window is over; None outside of it.
     next_second: Option<Instant>,
+    /// When the measured window was over; None before.
+    window_ended_ns: Option<u64>,
     /// When something is to be done without anybody waking this process; 0 for nothing.
     alarm_ns: u64,
     /// The server's checkpoints meanwhile.
@@ -137,6 +139,7 @@ impl Run {
             steps: Vec::new(),
             looked_at_room: Instant::now(),
             next_second: None,
+            window_ended_ns: None,
             alarm_ns: 0,
             checkpoints: checkpoints::Watch::default(),
             statistics: statistics::Watch::default(),
@@ -195,14 +198,15 @@ impl Run {
         Ok(())
     }
 
-    /// The checkpoints of a run that has failed in its measured window: they may tell why. Nobody waits for them, and what
+    /// The checkpoints of a run that has failed in its measured window, or after it: they may tell why. Nobody waits for them, and what
     /// goes wrong here is only logged.
     fn store_checkpoints_of_failed(&mut self) {
         let (start, now) = (self.seen.measure_start_ns, clock::now_ns());
         if start == 0 || now <= start {
             return;
         }
-        let end = self.seen.measure_end_ns.map_or(now, |end| end.min(now));
+        let ends = [self.window_ended_ns, self.seen.measure_end_ns];
+        let end = ends.into_iter().flatten().fold(now, u64::min);
         self.close_checkpoints(end);
         let outcome = self.checkpoints.outcome.as_ref();
         let rows = outcome.map_or(&[][..], |outcome| &outcome.of_window.rows);
@@ -357,6 +361,7 @@ impl Run {
     /// Reads what belongs to the end of the window.
     fn end_window(&mut self) -> Result<(), Fault> {
         self.next_second = None;
+        self.window_ended_ns = Some(clock::now_ns());
         self.seen.at_end(&mut self.checkpoints)
     }
 

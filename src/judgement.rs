@@ -38,7 +38,8 @@ const FACTS: &str = "SELECT jsonb_build_array(coalesce(r.facts, '{}'), jsonb_bui
          'stripe_unit_bytes', e.geometry->'stripe_unit_bytes', 'size_bytes', e.data_size_bytes, \
          'free_bytes', e.data_free_bytes, 'on_device', e.storage #> '{request,storage}' ? 'device', \
          'ssd_state', e.storage #>> '{result,ssd_state}', 'power_loss_protected', e.storage->'power_loss_protected', \
-         'made', e.storage IS NOT NULL, 'device_write_bytes', r.device_write_bytes, 'server_write_bytes', r.server_write_bytes, \
+         'made', coalesce(e.storage ? 'request', false), 'device_write_bytes', r.device_write_bytes, \
+         'server_write_bytes', r.server_write_bytes + CASE WHEN r.changed_bytes > 0 THEN r.transactions_total * 8192 ELSE 0 END, \
          'write_cache', e.write_cache, 'rotational', e.rotational, 'discard_max_bytes', e.discard_max_bytes, \
          'layers', e.layers), \
       'machine', jsonb_build_object( \

@@ -90,8 +90,9 @@ pub fn scan(board: &Board, spec: &Spec) -> Result<(), Fault> {
     apply_settings(spec, degree)?;
     // A new session is to be as one that has been there for a while. Without need the compiler stays out: each parallel worker
     // would load it, too, because its leader has.
-    if xact::transaction(|| scan::is_to_be_compiled(workload::QUALIFIED))? {
-        load_compiler()?;
+    let by = xact::transaction(|| scan::compiled_by(workload::QUALIFIED))?;
+    if !by.is_empty() {
+        load_compiler(&by)?;
     }
     let state = cache::prepare(spec)?;
     let timed = xact::transaction(|| {
@@ -147,12 +148,20 @@ pub fn scan(board: &Board, spec: &Spec) -> Result<(), Fault> {
 }
 
 /// Loads the compiler of expressions: the first query that is compiled does that, and takes a while. In a session of psql's it
-/// is there after the first scan. The query is one of the same shape, so that all of the compiler that the scan needs has run.
-fn load_compiler() -> Result<(), Fault> {
-    let cost = xact::transaction(|| config::shown("jit_above_cost"))?;
-    config::apply("jit_above_cost", "0")?;
+/// is there after the first scan. The query is one of the same shape and compiled in the same way, so that all of the compiler that the scan needs has run.
+fn load_compiler(by: &[&str]) -> Result<(), Fault> {
+    let costs = xact::transaction(|| {
+        by.iter()
+            .map(|name| Ok((name, config::shown(name)?.unwrap_or_default())))
+            .collect::<Result<Vec<_>, Fault>>()
+    })?;
+    for name in by {
+        config::apply(name, "0")?;
+    }
     xact::transaction(|| sql::read("SELECT count(*) FROM pg_catalog.pg_attribute", &[]))?;
-    config::apply("jit_above_cost", &cost.unwrap_or_default())
+    costs
+        .iter()
+        .try_for_each(|(name, cost)| config::apply(name, cost))
 }
 
 /// What makes the server plan that many workers, and the run's own settings, which win over the rest.

@@ -243,10 +243,10 @@ impl Surroundings {
         }
     }
 
-    /// Before the clients begin.
-    pub fn before_clients(&mut self) {
+    /// Before the clients begin; `of_target` on a server that a target has been given.
+    pub fn before_clients(&mut self, of_target: bool) {
         self.flush.before_us = flush_probe::median_us();
-        self.fill[0] = Fill::look();
+        self.fill[0] = Fill::look_if(of_target);
     }
 
     /// At the start of the window.
@@ -287,7 +287,7 @@ impl Surroundings {
         let was_quiet = is_quiet();
         let after_us = flush_probe::median_us();
         self.flush.after_us = after_us.filter(|_| was_quiet && is_quiet());
-        self.fill[1] = Fill::look();
+        self.fill[1] = Fill::look_if(self.fill[0].is_some());
     }
 
     /// All that was seen, by the names of the facts that the findings are judged by.

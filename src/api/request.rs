@@ -148,7 +148,9 @@ pub fn specify(ready: &Ready, asked: &Asked) -> Result<Spec, Fault> {
 
 /// The options of a run of transactions on a target, as they would be refused or taken.
 pub fn options(ready: &Ready, target: &str, options: Option<Value>) -> Result<Options, Fault> {
-    let facts = session::with_rights_of(ready.owner, || facts(Some(target)))?;
+    let mut facts = session::with_rights_of(ready.owner, || facts(Some(target)))?;
+    // Nothing is started for it.
+    facts.free_worker_slots = u32::from(u16::MAX);
     let asked = Asked {
         target: Some(target.to_owned()),
         options,

@@ -1,6 +1,9 @@
 //! What can only be seen while a run is on.
 
-use pgfsbench_core::{spec::Spec, statistics::Timing};
+use pgfsbench_core::{
+    spec::{Spec, Stage},
+    statistics::Timing,
+};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -115,8 +118,8 @@ impl Seen {
     }
 
     /// When everything is loaded: its size.
-    pub fn before_clients(&mut self, entry: Option<&Entry>) -> Result<(), Fault> {
-        self.surroundings.before_clients();
+    pub fn before_clients(&mut self, spec: &Spec, entry: Option<&Entry>) -> Result<(), Fault> {
+        self.surroundings.before_clients(spec.stage != Stage::Whole);
         let Some(entry) = entry else { return Ok(()) };
         self.work_database = entry.work_database_oid;
         let size = xact::transaction(|| {

@@ -100,7 +100,7 @@ impl Run {
         );
         let readers = options.readers.clone().unwrap_or_default();
         let steps = scans.len() + readers.len() * READ_BYTES.len();
-        self.seen.before_clients(self.entry.as_ref())?;
+        self.seen.before_clients(&self.spec, self.entry.as_ref())?;
         self.seen.surroundings.at_start();
         self.begin_statistics()?;
         self.seen.measured_from = epoch();

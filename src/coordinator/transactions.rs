@@ -77,7 +77,7 @@ impl Run {
     }
 
     fn measure(&mut self) -> Result<(), Fault> {
-        self.seen.before_clients(self.entry.as_ref())?;
+        self.seen.before_clients(&self.spec, self.entry.as_ref())?;
         self.fit_quick_look();
         let run = &self.board.run;
         for (place, pid) in run.server_pids.iter().zip(collect::server_pids()?) {

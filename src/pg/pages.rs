@@ -14,7 +14,7 @@ use std::{
 use pgrx::pg_sys;
 
 use crate::{
-    errors::{Fault, sqlstate},
+    errors::{self, Fault},
     pg::{load, process, scan_version as version},
 };
 
@@ -172,12 +172,8 @@ impl Segments<'_> {
 }
 
 fn not_written(error: &io::Error) -> Fault {
-    let state = match error.kind() {
-        io::ErrorKind::StorageFull => sqlstate::DISK_FULL,
-        _ => sqlstate::SYSTEM,
-    };
     Fault::new(
-        state,
+        errors::sqlstate_of(error),
         format!("could not write a file of the table: {error}"),
     )
 }

@@ -128,12 +128,19 @@ unsafe fn planned_statement(text: &CStr) -> *mut pg_sys::PlannedStmt {
     }
 }
 
-/// Only plans the query of [`count`], and tells whether its expressions are to be compiled. In a transaction with a snapshot.
-pub fn is_to_be_compiled(table: &str) -> Result<bool, Fault> {
+/// Only plans the query of [`count`], and gives those settings of costs by which its expressions are to be compiled, inlined and
+/// optimized; none where they are interpreted. In a transaction with a snapshot.
+pub fn compiled_by(table: &str) -> Result<Vec<&'static str>, Fault> {
     let text = statement(table)?;
     // SAFETY: in a transaction with a snapshot, the caller's duty.
-    let flags = unsafe { (*planned_statement(&text)).jitFlags };
-    Ok(flags as u32 & pg_sys::PGJIT_PERFORM != 0)
+    let flags = unsafe { (*planned_statement(&text)).jitFlags } as u32;
+    let settings = [
+        (pg_sys::PGJIT_PERFORM, "jit_above_cost"),
+        (pg_sys::PGJIT_INLINE, "jit_inline_above_cost"),
+        (pg_sys::PGJIT_OPT3, "jit_optimize_above_cost"),
+    ];
+    let set = settings.into_iter().filter(|(flag, _)| flags & flag != 0);
+    Ok(set.map(|(_, name)| name).collect())
 }
 
 /// Runs `SELECT count(*) FROM table`. In a transaction with a snapshot, outside of SPI.

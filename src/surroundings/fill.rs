@@ -16,8 +16,12 @@ pub struct Fill {
 }
 
 impl Fill {
-    /// Now; None where that cannot be found out.
-    pub fn look() -> Option<Self> {
+    /// Now, if it is wanted: only of a filesystem that was made for the run something follows from it, and a server that others
+    /// use may have very many files. None also where it cannot be found out.
+    pub fn look_if(wanted: bool) -> Option<Self> {
+        if !wanted {
+            return None;
+        }
         let directory = session::data_directory();
         let space = statvfs(&directory).ok()?;
         Some(Self {

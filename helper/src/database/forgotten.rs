@@ -36,8 +36,10 @@ pub struct Made {
 /// What is known of them.
 #[derive(Default)]
 pub struct Forgotten {
-    /// None until root has described it, and while it may have changed since.
+    /// As root has described it last; None until then.
     made: Option<Vec<Made>>,
+    /// Whether it may have changed since.
+    has_changed: bool,
     /// Those whose run was over at the last look.
     over: Vec<Made>,
     looked: Option<Instant>,
@@ -49,12 +51,13 @@ impl Forgotten {
         let made = description.and_then(|described| described.get("made_for_runs"));
         if let Some(made) = made.and_then(|made| Vec::deserialize(made).ok()) {
             self.made = Some(made);
+            self.has_changed = false;
         }
     }
 
     /// Root has done something since it described what there is.
     pub fn no_longer_know(&mut self) {
-        self.made = None;
+        self.has_changed = true;
     }
 
     /// Whether there are some of which the next look decides.
@@ -65,7 +68,8 @@ impl Forgotten {
     /// Where there are no runs at all: whether root is to describe what there is, and to release it. Not where that is known to
     /// be nothing: a description opens every device, of which another database's run may be using one.
     pub fn is_to_be_described(&mut self) -> bool {
-        self.made.as_ref().is_none_or(|made| !made.is_empty()) && self.is_due()
+        let may_be_some = self.made.as_ref().is_none_or(|made| !made.is_empty());
+        (may_be_some || self.has_changed) && self.is_due()
     }
 
     /// Whether it is time to look; then it counts as done.

@@ -56,7 +56,7 @@ pub struct StorageFacts {
     pub made: Option<bool>,
     /// Bytes that the device below wrote in the measured window, whoever wrote them.
     pub device_write_bytes: Option<u64>,
-    /// Bytes that the server wrote in it.
+    /// Bytes that the server wrote in it, and a page of WAL for each commit: so much it writes again when commits come one by one.
     pub server_write_bytes: Option<u64>,
     /// Whether an array below was busy with itself at the end of the run.
     pub resync_at_end: Option<bool>,

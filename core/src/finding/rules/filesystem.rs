@@ -5,7 +5,7 @@ use crate::proc::{compressing_option, has_barriers_off};
 use crate::sys::{Layer, LayerKind};
 use crate::units::{format_bytes, format_share};
 
-/// What a device writes beyond so many times what the server did, and beyond so many bytes, no filesystem adds.
+/// What a device writes beyond so many times what the server did at most, and beyond so many bytes, no journal adds.
 const OTHERS_TIMES: u64 = 10;
 const OTHERS_BYTES: u64 = 64 << 20;
 
@@ -212,7 +212,7 @@ pub fn other_writers(facts: &RunFacts) -> Option<Finding> {
     let are_there =
         !storage.made? && others > OTHERS_BYTES && device > OTHERS_TIMES.saturating_mul(server);
     are_there.then(|| {
-        let message = format!("the device wrote {}, and this server {} of it: others wrote, too", format_bytes(device), format_bytes(server));
+        let message = format!("the device wrote {}, and this server at most {} of it: others wrote, too", format_bytes(device), format_bytes(server));
         let hint = "What is told of the device (bytes, flushes, write amplification) is not the run's alone: measure on a device or an image of its own.";
         Finding::new("other_writers", Severity::Warning, message, hint)
     })

@@ -119,7 +119,7 @@ fn tables_that_are_written_after_the_mount() {
 #[test]
 fn others_who_write_to_the_device() {
     on!({device_write_bytes: Some(1604 << 20), server_write_bytes: Some(13 << 20)} => "other_writers", Warning,
-        "the device wrote 1604 MB, and this server 13 MB of it: others wrote, too");
+        "the device wrote 1604 MB, and this server at most 13 MB of it: others wrote, too");
     // Not what a filesystem adds, not a few MB, and not on a filesystem that nobody else has.
     nothing_on!(device_write_bytes: Some(20 * GB));
     nothing_on!(device_write_bytes: Some(60 << 20), server_write_bytes: Some(1 << 20));
