@@ -56,13 +56,14 @@ fn a_filesystem_is_made_measured_and_cleared_away_and_data_are_loaded_once() {
         );
         // What was executed as root is to be seen.
         let jobs = format!(
-            "SELECT action, status, jsonb_path_exists(steps, '$[*] ? (@.step == \"mkfs\" && @.exit_code == 0 && @.ms > 0 && @.output != \"\")'), \
+            "SELECT action, status, jsonb_path_exists(steps, '$[*] ? (@.step == \"mkfs\" && @.exit_code == 0 && @.ms > 0)'), \
+               jsonb_path_exists(steps, '$[*] ? (@.step == \"attach\" && @.output starts with \"/dev/loop\")'), \
                jsonb_path_exists(steps, '$[*] ? (@.step == \"unmount\" && @.exit_code == 0)') \
              FROM fsbench.helper_job WHERE run_id = {run} ORDER BY job_id"
         );
         assert_eq!(
             rows(&mut scene.bench.client(), &jobs),
-            ["prepare|done|t|f", "release|done|f|t"]
+            ["prepare|done|t|t|f", "release|done|f|f|t"]
         );
         assert_eq!(steps(&scene, &run), wanted);
         wanted = "filesystem copy server";
