@@ -38,6 +38,14 @@ BEGIN
 END $$;
 BEGIN;
 LOCK TABLE fsbench_scan IN ACCESS EXCLUSIVE MODE;
+DO $$
+BEGIN
+  -- The run's next session is not to start beside the scan; after the last one there is none.
+  FOR i IN 1 .. 100 LOOP
+    EXIT WHEN EXISTS (SELECT FROM pg_locks WHERE relation = 'fsbench_scan'::regclass AND NOT granted);
+    PERFORM pg_sleep(0.005);
+  END LOOP;
+END $$;
 SELECT 'turn', extract(epoch FROM clock_timestamp());
 \\timing on
 SELECT count(*) FROM fsbench_scan;
