@@ -640,5 +640,9 @@ fn the_device_of_a_log_is_known_again_like_any_other() {
     execute(&mut client, PREPARE);
     execute(&mut client, "SELECT fsbench.release_target('t')");
     system("losetup", &["-d", &log]);
+    // The helper may have it open, to describe it: it is detached when that is over.
+    wait_until("the device of the log is detached", LONG, || {
+        bench.lab.loops().is_empty().then_some(())
+    });
     bench.lab.assert_nothing_left();
 }
