@@ -181,7 +181,6 @@ struct Client<'a> {
     left: Option<u64>,
     /// Sends the statistics what was done before the window.
     reporter: Reporter<'a>,
-    measure_start_ns: u64,
     end_ns: u64,
     /// Whether this process's own counters are only read in seconds that are sampled.
     counts_alternately: bool,
@@ -202,7 +201,6 @@ impl<'a> Client<'a> {
         let (index, run) = (post.index, &post.board.run);
         let seed = spec.seed as u64;
         let pacing = Stream::new(seed, index, Purpose::Pacing);
-        let measure_start_ns = run.measure_start_ns.load(Acquire);
         Self {
             serial: post.serial,
             slot: post.slot,
@@ -218,11 +216,10 @@ impl<'a> Client<'a> {
             },
             reporter: Reporter {
                 slot: post.slot,
-                start_ns: measure_start_ns,
+                start_ns: run.measure_start_ns.load(Acquire),
                 counted: spec.options.sample.then(usage::work),
                 quiet_until_ns: 0,
             },
-            measure_start_ns,
             end_ns: run.end_ns.load(Acquire),
             counts_alternately: spec.options.sample_alternately,
         }
@@ -297,7 +294,7 @@ impl<'a> Client<'a> {
             return None;
         }
         let Some(pacer) = &mut self.pacer else {
-            let measured = now >= self.measure_start_ns;
+            let measured = now >= self.reporter.start_ns;
             let mut now = now;
             if measured {
                 now = self.reporter.before_window(now);
@@ -317,7 +314,7 @@ impl<'a> Client<'a> {
         let mut now = now;
         loop {
             let from_ns = pacer.next();
-            let measured = from_ns >= self.measure_start_ns;
+            let measured = from_ns >= self.reporter.start_ns;
             if from_ns >= self.end_ns {
                 return None;
             }
@@ -356,7 +353,8 @@ impl<'a> Client<'a> {
     #[inline]
     fn count_work(&mut self, now: u64, measured: bool) {
         if let Some(counted) = &mut self.reporter.counted {
-            if self.counts_alternately && !is_sampled_alternately(now, self.measure_start_ns) {
+            let start_ns = self.reporter.start_ns;
+            if self.counts_alternately && !is_sampled_alternately(now, start_ns) {
                 return;
             }
             let now = usage::work();

@@ -198,8 +198,8 @@ impl Run {
         Ok(())
     }
 
-    /// The checkpoints of a run that has failed in its measured window, or after it: they may tell why. Nobody waits for them, and what
-    /// goes wrong here is only logged.
+    /// The checkpoints of a run that has failed in its measured window, or after it: they may tell why. Nobody waits for them,
+    /// and what goes wrong here is only logged.
     fn store_checkpoints_of_failed(&mut self) {
         let (start, now) = (self.seen.measure_start_ns, clock::now_ns());
         if start == 0 || now <= start {

@@ -148,7 +148,8 @@ pub fn scan(board: &Board, spec: &Spec) -> Result<(), Fault> {
 }
 
 /// Loads the compiler of expressions: the first query that is compiled does that, and takes a while. In a session of psql's it
-/// is there after the first scan. The query is one of the same shape and compiled in the same way, so that all of the compiler that the scan needs has run.
+/// is there after the first scan. The query is one of the same shape and compiled in the same way, so that all of the compiler
+/// that the scan needs has run.
 fn load_compiler(by: &[&str]) -> Result<(), Fault> {
     let costs = xact::transaction(|| {
         by.iter()

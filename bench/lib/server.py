@@ -69,11 +69,10 @@ class Server:
         rows = self.sql(f"SELECT coalesce(jsonb_agg(q), '[]') FROM ({statement}) q", database)
         return json.loads(rows)
 
-    def timed(self, query, rounds, settings=None, database="postgres"):
-        """Milliseconds that psql waits for all rows of it, in one session with these settings, again and again."""
-        script = "".join(f"SET {name} = '{value}';\n" for name, value in (settings or {}).items())
-        script += "\\timing on\n\\o /dev/null\n" + f"{query};\n" * rounds
-        done = subprocess.run(**self.psql("-f", "-", database=database, input=script, stdout=subprocess.PIPE), check=True)
+    def timed(self, query, rounds):
+        """Milliseconds that psql waits for all rows of it, in one session, again and again."""
+        script = "\\timing on\n\\o /dev/null\n" + f"{query};\n" * rounds
+        done = subprocess.run(**self.psql("-f", "-", input=script, stdout=subprocess.PIPE), check=True)
         return [float(ms) for ms in re.findall(r"^Time: ([0-9.]+) ms", done.stdout, re.M)]
 
     def run(self, **parameters):

@@ -7,10 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use pgfsbench_core::{
-    scan::{self, READ_BYTES, Scan},
-    spec::Stage,
-};
+use pgfsbench_core::scan::{self, READ_BYTES, Scan};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
@@ -51,17 +48,12 @@ struct Reading {
 impl Run {
     /// From an empty database to the result of a run of scans.
     pub(super) fn carry_out_scans(&mut self) -> Result<Outcome, Fault> {
-        match self.spec.stage.clone() {
-            Stage::OnLoaded { database, .. } => self.adopt(&database)?,
-            Stage::Whole | Stage::WholeOfTarget | Stage::LoadOnly => {
-                self.provision()?;
-                self.load_scanned()?;
-                self.enter(Phase::Vacuum, workload::VACUUM.len() as u64);
-                self.have_done(Task::Vacuum)?;
-            }
-        }
-        self.checkpoint()?;
-        if self.spec.stage == Stage::LoadOnly {
+        let load = |run: &mut Self| {
+            run.load_scanned()?;
+            run.enter(Phase::Vacuum, workload::VACUUM.len() as u64);
+            run.have_done(Task::Vacuum)
+        };
+        if !self.have_data(load)? {
             return self.leave_loaded();
         }
         self.have_done(Task::AllowWorkers)?;

@@ -10,7 +10,7 @@ use std::{
 use pgfsbench_core::{
     balance::{self, Balances},
     board::ClientState,
-    spec::{Bound, Stage},
+    spec::Bound,
 };
 use serde_json::Value;
 
@@ -31,17 +31,8 @@ const REPORTS_NS: u64 = client::QUIET_NS / 10 * 9;
 impl Run {
     /// From an empty database to the result of a workload of transactions.
     pub(super) fn carry_out_transactions(&mut self) -> Result<Outcome, Fault> {
-        match self.spec.stage.clone() {
-            Stage::OnLoaded { database, .. } => self.adopt(&database)?,
-            Stage::Whole | Stage::WholeOfTarget | Stage::LoadOnly => {
-                self.provision()?;
-                self.load()?;
-                self.vacuum()?;
-            }
-        }
-        // Before the clients, whose worker slots it would need beside theirs.
-        self.checkpoint()?;
-        if self.spec.stage == Stage::LoadOnly {
+        let load = |run: &mut Self| run.load().and_then(|()| run.vacuum());
+        if !self.have_data(load)? {
             return self.leave_loaded();
         }
         self.have_clients(self.spec.options.sample)?;

@@ -2,6 +2,8 @@
 
 use std::sync::atomic::Ordering::Release;
 
+use pgfsbench_core::spec::Stage;
+
 use super::Run;
 use crate::{
     board::Phase,
@@ -13,7 +15,25 @@ use crate::{
 };
 
 impl Run {
-    pub(super) fn provision(&mut self) -> Result<(), Fault> {
+    /// Has a work database with data and a checkpoint behind it: made and loaded by `load`, or loaded by an earlier run. False when
+    /// that was all that this run is for.
+    pub(super) fn have_data(
+        &mut self,
+        load: impl FnOnce(&mut Self) -> Result<(), Fault>,
+    ) -> Result<bool, Fault> {
+        match self.spec.stage.clone() {
+            Stage::OnLoaded { database, .. } => self.adopt(&database)?,
+            Stage::Whole | Stage::WholeOfTarget | Stage::LoadOnly => {
+                self.provision()?;
+                load(self)?;
+            }
+        }
+        // Before the clients, whose worker slots it would need beside theirs.
+        self.checkpoint()?;
+        Ok(self.spec.stage != Stage::LoadOnly)
+    }
+
+    fn provision(&mut self) -> Result<(), Fault> {
         self.enter(Phase::Provision, 0);
         self.seen.before_provision()?;
         let oid = catalog::new_oid();
@@ -52,7 +72,7 @@ impl Run {
     }
 
     /// Takes a work database over that an earlier run has left, loaded.
-    pub(super) fn adopt(&mut self, database: &str) -> Result<(), Fault> {
+    fn adopt(&mut self, database: &str) -> Result<(), Fault> {
         self.enter(Phase::Provision, 0);
         self.seen.before_provision()?;
         let (oid, mark) =

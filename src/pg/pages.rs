@@ -130,7 +130,7 @@ impl Fork {
 }
 
 /// The files of a table, one after the other. Many pages are written in one go, which the server's own functions do not do in all
-/// versions, and which is several times as fast on ext4.
+/// versions.
 struct Segments<'a>(&'a [File]);
 
 impl Segments<'_> {

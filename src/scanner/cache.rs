@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     errors::{Fault, of_file, sqlstate},
     pg::{page_cache, process, scan, xact},
-    workload::scan::{self as workload},
+    workload::scan as workload,
 };
 
 /// Of what is to be cold, at most this share may be in the page cache; of what is to be warm, at most this share may be missing.

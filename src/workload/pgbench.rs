@@ -9,16 +9,12 @@ use crate::{
         sql,
     },
 };
+pub use pgfsbench_core::units::{ACCOUNTS, TELLERS};
 use pgfsbench_core::{
     balance::Balances,
     random::Stream,
     spec::{Spec, Workload},
 };
-
-/// Rows per unit of scale.
-pub const ACCOUNTS: u64 = 100_000;
-/// Tellers per unit of scale.
-pub const TELLERS: u64 = 10;
 
 /// Its tables.
 pub const TABLES: [&str; 4] = [

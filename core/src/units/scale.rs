@@ -9,9 +9,10 @@ pub const MAX_SCALE: u32 = 1_000_000;
 pub const PAGE: u64 = 8192;
 const PAGE_HEADER: u64 = 24;
 const LINE_POINTER: u64 = 4;
-/// Accounts of one branch, and tellers of one branch.
-const ACCOUNTS: u64 = 100_000;
-const TELLERS: u64 = 10;
+/// Accounts of one branch, which is one unit of scale.
+pub const ACCOUNTS: u64 = 100_000;
+/// Tellers of one branch.
+pub const TELLERS: u64 = 10;
 /// Heap tuples with header and alignment, from pgbench's column types (the fillers of branches and tellers are NULL). A
 /// bigint aid fits the alignment of accounts' tuples.
 const ACCOUNT_TUPLE: u64 = 128;

@@ -5,7 +5,7 @@ use super::{
     percent, unless_quick,
 };
 use crate::spec::Workload;
-use crate::units::{format_bytes, format_count};
+use crate::units::{ACCOUNTS, format_bytes, format_count};
 
 /// Share of dead rows from which they are told.
 const DEAD: f64 = 0.001;
@@ -73,7 +73,7 @@ pub fn lock_waits(facts: &RunFacts) -> Option<Finding> {
 /// Runs that are compared begin with none: what is loaded is vacuumed.
 pub fn dead_rows(facts: &RunFacts) -> Option<Finding> {
     let dead = facts.server.dead_rows_at_start?;
-    let rows = u64::from(facts.scale?) * 100_000;
+    let rows = u64::from(facts.scale?) * ACCOUNTS;
     (dead as f64 > rows as f64 * DEAD).then(|| {
         let message = format!(
             "the tables had {} before the clients began",
