@@ -1,6 +1,7 @@
 //! pgfsbench-helper, as root and with loop devices: what it makes is there and what it removes is gone, whatever happens in
 //! between; and what it must not do it does not do.
 
+mod askers;
 mod asking;
 mod bench;
 mod connection;
