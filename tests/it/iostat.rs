@@ -7,10 +7,10 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
-/// One report each second.
+/// One report each second. It ends with the test, also with one that fails.
 pub struct Iostat {
     child: Child,
-    reader: JoinHandle<()>,
+    reader: Option<JoinHandle<()>>,
     /// When so many bytes had come.
     seen: Arc<Mutex<Vec<(f64, u8)>>>,
 }
@@ -40,16 +40,16 @@ impl Iostat {
         });
         Some(Self {
             child,
-            reader,
+            reader: Some(reader),
             seen,
         })
     }
 
     /// Ends it: all that it has reported.
     pub fn end(mut self) -> Reports {
-        self.child.kill().expect("it is ours");
-        self.child.wait().expect("it ends");
-        self.reader.join().expect("its output ends");
+        self.kill();
+        let reader = self.reader.take().expect("it reads until now");
+        reader.join().expect("its output ends");
         let seen = self.seen.lock().expect("nobody else");
         let bytes: Vec<u8> = seen.iter().map(|(_, byte)| *byte).collect();
         let text = String::from_utf8(bytes).expect("text");
@@ -61,6 +61,18 @@ impl Iostat {
             Some((seen[start + length - 1].0, report))
         });
         Reports(reports.collect())
+    }
+
+    fn kill(&mut self) {
+        // It may have ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Drop for Iostat {
+    fn drop(&mut self) {
+        self.kill();
     }
 }
 

@@ -114,21 +114,37 @@ impl Drop for Mapped {
     }
 }
 
+/// Swap space that nobody else would use, until it is dropped: a device that is swap cannot be detached.
+struct Swap<'a>(&'a str);
+
+impl<'a> Swap<'a> {
+    fn on(device: &'a str) -> Self {
+        system("mkswap", &[device]);
+        // With the lowest priority: nobody uses it.
+        system("swapon", &["-p", "0", device]);
+        Self(device)
+    }
+}
+
+impl Drop for Swap<'_> {
+    fn drop(&mut self) {
+        system("swapoff", &[self.0]);
+    }
+}
+
 #[test]
 fn a_device_that_is_swap_or_held_by_another_is_refused_even_if_it_may_be_wiped() {
     let test = "a_device_that_is_swap_or_held_by_another_is_refused_even_if_it_may_be_wiped";
     let Some(disk) = Disk::new(test) else {
         return;
     };
-    system("mkswap", &[&disk.device]);
-    // With the lowest priority: nobody uses it.
-    system("swapon", &["-p", "0", &disk.device]);
+    let swap = Swap::on(&disk.device);
     for wipe in [false, true] {
         disk.allow(wipe);
         disk.lab
             .refused(&disk.prepare(), &["is in use", "It is swap space."]);
     }
-    system("swapoff", &[&disk.device]);
+    drop(swap);
     let misc = fs::read_to_string("/proc/misc").unwrap_or_default();
     if program("dmsetup").is_none() || !misc.contains("device-mapper") {
         return skip(
