@@ -316,3 +316,66 @@ fn what_depends_on_the_machine_is_left_to_the_machine_that_is_measured() {
     });
     assert!(given.chosen_there.is_empty());
 }
+
+#[test]
+fn transactions_are_those_of_the_warmup_and_of_the_window() {
+    let spec = |rate, duration_us, transactions| {
+        resolved(Asked {
+            clients: Some(4),
+            scale: Some(4),
+            warmup_us: Some(2_000_000),
+            rate,
+            duration_us,
+            transactions,
+            ..Asked::default()
+        })
+    };
+    let ten_seconds = Some(10_000_000);
+    assert_eq!(
+        spec(None, ten_seconds, None).transactions_at(1000.0),
+        12_000.0
+    );
+    // So many come, however many could.
+    assert_eq!(
+        spec(Some(50.0), ten_seconds, None).transactions_at(1000.0),
+        600.0
+    );
+    // A number of them is one of each client; the warm-up is a time all the same.
+    assert_eq!(
+        spec(None, None, Some(300)).transactions_at(1000.0),
+        2000.0 + 4.0 * 300.0
+    );
+}
+
+#[test]
+fn wal_of_a_window_is_each_page_once_and_the_records() {
+    let asked = |workload: &str, unlogged| Asked {
+        workload: Some(workload.into()),
+        clients: Some(4),
+        scale: Some(4),
+        warmup_us: Some(2_000_000),
+        duration_us: Some(10_000_000),
+        options: Some(json!({ "unlogged": unlogged })),
+        ..Asked::default()
+    };
+    let spec = resolved(asked("tpcb", false));
+    // 500 bytes of each of 12,000 transactions.
+    assert_eq!(
+        spec.window_wal_bytes(1000.0),
+        units::bytes_for_scale_at(4, 100) + 6_000_000
+    );
+    assert_eq!(
+        spec.window_wal_bytes(0.0),
+        units::bytes_for_scale_at(4, 100)
+    );
+    // What is not logged, or not written, has none.
+    for (workload, unlogged) in [("tpcb", true), ("select-only", false)] {
+        let spec = resolved(asked(workload, unlogged));
+        assert_eq!(spec.window_wal_bytes(1000.0), 0, "{workload}");
+    }
+    let scan = Asked {
+        workload: Some("scan".into()),
+        ..Asked::default()
+    };
+    assert_eq!(resolved(scan).window_wal_bytes(1000.0), 0);
+}

@@ -103,6 +103,10 @@ fn what_reaches_further_is_refused_by_name() {
         (Ext4, "-- /dev/sda", "\"--\""),
         (Ext4, "-", "\"-\""),
         (Ext4, "-é", "invalid"),
+        // mke2fs would make 2048 of it.
+        (Ext4, "-b 3000", "\"3000\""),
+        (Ext3, "-b3000", "\"3000\""),
+        (Ext2, "-b 3k", "\"3k\""),
         (Ext4, "-b 4096\n-c", "invalid"),
         (Ext4, "-b $(reboot)", "\"$(reboot)\""),
         (Ext4, "-b 4096;reboot", "\"4096;reboot\""),
