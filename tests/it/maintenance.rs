@@ -23,7 +23,7 @@ fn bring_to(bench: &Bench, steps_done: u32) -> (String, i32) {
         assert!(began.elapsed() < LONG, "no maintenance");
     }
     let checkpointer = bench.pid_of("checkpointer");
-    bench.server.signal(checkpointer, Signal::STOP);
+    bench.server.hold(checkpointer);
     while !reached(&mut client, &format!("done >= {steps_done}")) {
         assert!(began.elapsed() < LONG, "no step {steps_done}");
     }

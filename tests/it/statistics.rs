@@ -4,7 +4,7 @@
 use crate::common::{
     ending, execute, row, rows, run, server, set, wait_for_phase, wait_for_window,
 };
-use pgfsbench_tests::{LONG, Signal, wait_until};
+use pgfsbench_tests::{LONG, wait_until};
 use postgres::Client;
 
 const SPEC: &str = r#"scale => 2, clients => 2, seed => 1, options => '{"sample": false}'"#;
@@ -244,7 +244,7 @@ fn functions_that_others_have_put_beside_those_of_pg_stat_statements_are_not_cal
 }
 
 #[test]
-fn statements_count_from_the_start_of_the_window_though_a_client_is_not_ready_for_it() {
+fn statements_count_from_the_start_of_the_window_though_the_clients_are_not_ready_for_it() {
     let server = server(&[STATEMENTS]);
     let mut client = server.connect("postgres");
     execute(&mut client, "CREATE EXTENSION pg_stat_statements");
@@ -253,12 +253,18 @@ fn statements_count_from_the_start_of_the_window_though_a_client_is_not_ready_fo
         r#"SELECT fsbench.start(workload => 'select-only', scale => 1, clients => 2, warmup => '1 s', duration => '4 s', seed => 1)"#,
     );
     wait_for_phase(&mut client, "warmup");
-    let pid = "SELECT min(pid) FROM pg_stat_activity WHERE backend_type = 'fsbench client'";
-    let pid = row(&mut client, pid).parse().expect("a client");
-    // Its transaction lasts from the warm-up into the second second of the window.
-    server.signal(pid, Signal::STOP);
+    // Their transactions last from the warm-up into the second second of the window.
+    let work_database = "SELECT datname FROM pg_database WHERE datname LIKE 'fsbench_work%'";
+    let work_database = row(&mut client, work_database);
+    let open = format!("ALTER DATABASE {work_database} ALLOW_CONNECTIONS true");
+    execute(&mut client, &open);
+    let mut holder = server.connect(&work_database);
+    execute(
+        &mut holder,
+        "BEGIN; LOCK TABLE pgbench_accounts IN ACCESS EXCLUSIVE MODE",
+    );
     wait_for_window(&mut client, 1200);
-    server.signal(pid, Signal::CONT);
+    drop(holder);
     assert_eq!(ending(&mut client, &id), "done||");
     let facts = row(
         &mut client,

@@ -11,6 +11,7 @@ mod loopfs;
 mod process;
 mod server;
 mod wait;
+mod watchdog;
 
 pub use background::Background;
 pub use loopfs::LoopFs;

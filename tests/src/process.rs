@@ -8,6 +8,15 @@ use std::fs;
 use std::path::Path;
 use std::sync::Once;
 
+use crate::wait::{LONG, SHORT, wait_until};
+
+/// The system calls in which a process of PostgreSQL waits for its latch.
+const EVENT_WAITS: &[i64] = &[
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_epoll_wait,
+    libc::SYS_epoll_pwait,
+];
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Process {
     pub pid: i32,
@@ -44,6 +53,36 @@ pub(crate) fn processes_in(data: &Path) -> Vec<Process> {
 pub(crate) fn send(pid: i32, signal: Signal) -> bool {
     let pid = Pid::from_raw(pid).expect("a process id is positive");
     kill_process(pid, signal).is_ok()
+}
+
+/// Stop a process of a server where it waits for an event and holds nothing that another one could need. Anywhere else it may
+/// have a lightweight lock, or be in the middle of what others read: whoever needs that waits and cannot be cancelled.
+pub(crate) fn hold(pid: i32) {
+    let syscall = format!("/proc/{pid}/syscall");
+    wait_until("the process waits for an event", LONG, || {
+        assert!(send(pid, Signal::STOP), "process {pid} was gone already");
+        // Empty or `running` until it has stopped; then the number of the system call that it is in.
+        let at = wait_until("the process has stopped", SHORT, || {
+            let at = fs::read_to_string(&syscall).expect("the process's system call");
+            (is_stopped(pid) && !at.starts_with("running")).then_some(at)
+        });
+        let at = at
+            .split(' ')
+            .next()
+            .and_then(|number| number.trim().parse().ok());
+        let waits = at.is_some_and(|number: i64| EVENT_WAITS.contains(&number));
+        if !waits {
+            send(pid, Signal::CONT);
+        }
+        waits.then_some(())
+    });
+}
+
+/// Whether it has stopped by a signal.
+fn is_stopped(pid: i32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let state = stat.rsplit_once(") ").map(|(_, rest)| rest);
+    state.is_some_and(|rest| rest.starts_with('T'))
 }
 
 /// Make this process the parent of every orphan that its servers leave. A process that was killed keeps its id until

@@ -1,8 +1,9 @@
 //! A throwaway server: data directory and socket of its own, no TCP.
 
 use crate::background::Background;
-use crate::process::{Process, adopt_orphans, processes_in, reap, send};
+use crate::process::{Process, adopt_orphans, hold, processes_in, reap, send};
 use crate::wait::{LONG, SHORT, wait_until};
+use crate::watchdog::Watchdog;
 use postgres::{Client, Config, NoTls};
 use rustix::process::Signal;
 use std::fs::{self, OpenOptions};
@@ -33,6 +34,7 @@ pub struct Server {
     place: TempDir,
     /// The socket: its path has to be short, whatever the data's is.
     sockets: TempDir,
+    _watchdog: Watchdog,
 }
 
 impl Server {
@@ -49,10 +51,7 @@ impl Server {
     /// The same with its WAL below another directory, if one is given.
     pub fn start_apart(directory: &Path, wal: Option<&Path>, settings: &[(&str, &str)]) -> Self {
         adopt_orphans();
-        let server = Self {
-            place: owned_directory("pgfsbench-test.", directory),
-            sockets: owned_directory("pgfsbench-socket.", Path::new("/tmp")),
-        };
+        let server = Self::in_directories(directory);
         must(
             as_server("cp")
                 .args(["-a", "--reflink=auto"])
@@ -70,12 +69,18 @@ impl Server {
         server
     }
 
+    fn in_directories(directory: &Path) -> Self {
+        let place = owned_directory("pgfsbench-test.", directory);
+        Self {
+            _watchdog: Watchdog::of(data_in(&place)),
+            sockets: owned_directory("pgfsbench-socket.", Path::new("/tmp")),
+            place,
+        }
+    }
+
     /// A copy of this server as it runs, by pg_basebackup with these options besides. It is not started.
     pub fn copy(&self, options: &[&str]) -> Self {
-        let copy = Self {
-            place: owned_directory("pgfsbench-test.", Path::new("/tmp")),
-            sockets: owned_directory("pgfsbench-socket.", Path::new("/tmp")),
-        };
+        let copy = Self::in_directories(Path::new("/tmp"));
         must(
             as_server(prefix().join("bin/pg_basebackup"))
                 .arg("-h")
@@ -210,12 +215,18 @@ impl Server {
         self.signal(pid, Signal::TERM);
     }
 
-    /// Send a child any signal.
+    /// Send a child any signal. SIGSTOP hits it anywhere, where it may have what every session needs: nobody may ask this server
+    /// anything before it goes on. `hold` is for the others.
     pub fn signal(&self, pid: i32, signal: Signal) {
         assert!(send(pid, signal), "process {pid} was gone already");
     }
 
-    /// The same to one that may be gone; false if it is.
+    /// Stop a process where it waits for its latch, so that nobody needs anything that it has. SIGCONT lets it go on.
+    pub fn hold(&self, pid: i32) {
+        hold(pid);
+    }
+
+    /// A signal to one that may be gone; false if it is.
     pub fn try_signal(&self, pid: i32, signal: Signal) -> bool {
         send(pid, signal)
     }
@@ -297,7 +308,7 @@ impl Server {
     }
 
     pub fn data(&self) -> PathBuf {
-        self.place.path().join("data")
+        data_in(&self.place)
     }
 
     /// One of PostgreSQL's programs, set up to talk to this server: psql, pg_dump, pgbench, ...
@@ -427,6 +438,10 @@ fn owned_directory(name: &str, within: &Path) -> TempDir {
         std::os::unix::fs::chown(directory.path(), Some(owner), None).expect("root may chown");
     }
     directory
+}
+
+fn data_in(place: &TempDir) -> PathBuf {
+    place.path().join("data")
 }
 
 /// What pg_controldata says of a cluster.

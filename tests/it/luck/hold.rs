@@ -97,7 +97,7 @@ impl<'a> Hold<'a> {
 
     fn stop(bench: &'a Bench, backend_type: &str) -> Self {
         let pid = bench.pid_of(backend_type);
-        bench.server.signal(pid, Signal::STOP);
+        bench.server.hold(pid);
         let mut hold = Self::nothing(bench);
         hold.stopped = Some(pid);
         hold

@@ -198,7 +198,7 @@ fn a_run_goes_on_and_ends_well_without_the_janitor() {
 fn a_request_whose_caller_has_gone_before_the_janitor_came_leaves_nothing() {
     let bench = Bench::start();
     let janitor = bench.pid_of("fsbench janitor");
-    bench.server.signal(janitor, Signal::STOP);
+    bench.server.hold(janitor);
     let run = format!("SELECT * FROM fsbench.run({LONG_RUN})");
     let start = format!("SELECT fsbench.start({LONG_RUN})");
     let callers = [&start, &start, &run].map(|sql| bench.server.background("postgres", sql));
