@@ -40,6 +40,27 @@ SELECT run_id FROM fsbench.run(workload => 'scan', scale => 1, seed => 1, settin
 SELECT degree, workers_launched, rows, bytes / 8192 AS blocks, buffers_read, leader_buffers < 10 AS leader_is_idle, io_ms
 FROM fsbench.scan WHERE run_id = :run_id;
 
+-- Where the server compiles the scan's expressions, the compiler is loaded before each scan, by a query that is compiled, inlined and
+-- optimized as the scan is: it counts the rows of a catalog. Where they are not compiled, it stays out.
+SELECT run_id FROM fsbench.run(workload => 'scan', scale => 1, seed => 1, keep => true,
+    settings => '{"jit_above_cost": 0, "jit_inline_above_cost": 0, "jit_optimize_above_cost": 0}',
+    options => '{"degrees": [1, 2], "repeats": 2, "readers": []}') \gset
+SELECT count(*) AS scans, bool_and(used) AS used, bool_and(rows = 1000000) AS all_rows FROM fsbench.scan WHERE run_id = :run_id;
+SELECT work_database FROM fsbench.result WHERE run_id = :run_id \gset
+\c :work_database
+SELECT seq_tup_read / (SELECT count(*) FROM pg_attribute) AS loaded FROM pg_stat_sys_tables WHERE relname = 'pg_attribute';
+\c contrib_regression
+SET client_min_messages = warning;
+DROP DATABASE :"work_database";
+SELECT run_id FROM fsbench.run(workload => 'scan', scale => 1, seed => 1, keep => true, settings => '{"jit": false, "jit_above_cost": 0}',
+    options => '{"degrees": [1], "repeats": 1, "readers": []}') \gset
+SELECT work_database FROM fsbench.result WHERE run_id = :run_id \gset
+\c :work_database
+SELECT seq_tup_read / (SELECT count(*) FROM pg_attribute) AS loaded FROM pg_stat_sys_tables WHERE relname = 'pg_attribute';
+\c contrib_regression
+SET client_min_messages = warning;
+DROP DATABASE :"work_database";
+
 -- What is wrong.
 SELECT fsbench.run(workload => 'scan', options => '{"degrees": [0]}');
 SELECT fsbench.run(workload => 'scan', options => '{"degrees": [2, 2]}');
