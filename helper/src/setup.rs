@@ -324,7 +324,9 @@ fn enable() -> Result<(), Refusal> {
         argv.extend(words.iter().map(|&w| w.to_owned()));
         let outcome = exec::run(&argv, exec::SHORT)?;
         if !outcome.succeeded() {
-            return Err(outcome.refusal());
+            return Err(outcome.refusal().hint(
+                "The configuration and the unit are written. See what systemd says, and then run: systemctl daemon-reload, and systemctl enable --now pgfsbench-helper.",
+            ));
         }
         say!("{}", argv.join(" "));
     }

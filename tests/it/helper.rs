@@ -31,6 +31,7 @@ mod scan;
 mod scene;
 mod settings;
 mod setup;
+mod unseen;
 mod untold;
 mod words;
 mod zfs;

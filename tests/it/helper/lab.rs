@@ -107,6 +107,13 @@ impl Lab {
         command
     }
 
+    /// With the configuration of the machine.
+    pub fn plain_command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(helper());
+        command.args(arguments).stdin(Stdio::null());
+        command
+    }
+
     pub fn run(&self, arguments: &[&str]) -> Output {
         self.command(arguments).output().expect("the helper runs")
     }

@@ -3,9 +3,12 @@
 use super::bench::Bench;
 use super::disk::Disk;
 use super::lab::Lab;
+use super::unseen;
 use crate::common::{execute, row};
+use pgfsbench_tests::skip;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 
 #[test]
 fn setup_writes_a_configuration_that_only_root_can_read_and_does_not_replace_one() {
@@ -203,5 +206,123 @@ fn setup_gives_the_role_that_connects_the_rights_of_the_owner() {
     assert!(
         said.contains("wrote ") && said.contains("could not see to the rights of role helper"),
         "{said}"
+    );
+}
+
+/// In the place of systemctl: it writes down what it is asked for, and fails where it is told to.
+const SYSTEMCTL: &str = "#!/bin/sh
+echo \"$*\" >> LAB/asked
+[ \"$1\" != \"$(cat LAB/fails)\" ] || { echo 'Unit pgfsbench-helper.service is masked.' >&2; exit 4; }
+";
+const UNIT: &str = "/etc/systemd/system/pgfsbench-helper.service";
+const CONFIGURATION: &str = "/etc/pgfsbench/helper.toml";
+
+#[test]
+fn setup_enables_the_unit_where_systemd_runs_and_says_what_to_do_where_it_cannot() {
+    let test = "setup_enables_the_unit_where_systemd_runs_and_says_what_to_do_where_it_cannot";
+    let Some(lab) = Lab::new(test) else {
+        return;
+    };
+    if !unseen::is_possible() {
+        return skip(test, "needs overlay filesystems");
+    }
+    unseen::put_program(&lab, "systemctl", SYSTEMCTL);
+    let of_the_machine = || {
+        let files = [UNIT, CONFIGURATION, "/usr/sbin/systemctl"].map(|path| fs::read(path).ok());
+        let mounts = fs::read_to_string("/proc/self/mounts").expect("mounts");
+        let there = |line: &&str| {
+            let place = line.split(' ').nth(1);
+            place.is_some_and(|place| ["/etc", "/run", "/usr/sbin"].contains(&place))
+        };
+        let mounts: Vec<String> = mounts.lines().filter(there).map(str::to_owned).collect();
+        (files, mounts)
+    };
+    let before = of_the_machine();
+    // Nobody can be asked there for the rights of the role.
+    let sockets = lab.path("nowhere").display().to_string();
+    let setup = |fails: &str, systemd: &str, further: &[&str]| {
+        let _ = fs::remove_file(lab.path("asked"));
+        fs::write(lab.path("fails"), fails).expect("a file");
+        let setup = ["setup", "--force", "--database", "bench"];
+        let arguments = [&setup[..], &["--socket", &sockets], further];
+        let command = lab.plain_command(&arguments.concat());
+        // As it is after a start of the machine.
+        let run = format!("mount -t tmpfs -o mode=755 tmpfs /run\n{systemd}");
+        let output = unseen::run(&lab, &["/usr/sbin", "/etc"], &run, &command);
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let asked = fs::read_to_string(lab.path("asked")).unwrap_or_default();
+        (
+            output.status.code(),
+            text(&output.stdout),
+            text(&output.stderr),
+            asked,
+        )
+    };
+    let runs = "mkdir -p /run/systemd/system";
+    let both = "daemon-reload\nenable --now pgfsbench-helper\n";
+    let written = |path: &str| {
+        let name = Path::new(path).strip_prefix("/etc").expect("it is there");
+        unseen::over(&lab, "/etc").join(name)
+    };
+
+    // Where something else starts services, they are not asked for.
+    let (code, said, errors, asked) = setup("", "", &[]);
+    assert_eq!(code, Some(0), "{said}{errors}");
+    assert!(
+        said.ends_with("enable it with: systemctl enable --now pgfsbench-helper\n"),
+        "{said}"
+    );
+    assert_eq!(asked, "");
+    fs::remove_file(written(UNIT)).expect("a unit");
+
+    let (code, said, errors, asked) = setup("", runs, &[]);
+    assert_eq!(code, Some(0), "{said}{errors}");
+    assert_eq!(asked, both);
+    for words in [
+        &format!("wrote {CONFIGURATION}\n"),
+        &format!("wrote {UNIT}\n"),
+        "/systemctl daemon-reload\n",
+        "/systemctl enable --now pgfsbench-helper\n",
+    ] {
+        assert!(said.contains(words), "no `{words}` in {said}");
+    }
+    let unit = fs::read_to_string(written(UNIT)).expect("a unit");
+    // In the usual place of the configuration nobody has to be told of it.
+    assert!(
+        unit.contains("/pgfsbench-helper serve\n")
+            && unit.contains(&format!("ConditionPathExists={CONFIGURATION}\n")),
+        "{unit}"
+    );
+    for (path, mode) in [(UNIT, 0o644), (CONFIGURATION, 0o600)] {
+        let metadata = fs::metadata(written(path)).expect("it is there");
+        assert_eq!(metadata.permissions().mode() & 0o777, mode, "{path}");
+    }
+
+    // What is written is there all the same, and what is missing is said.
+    for (fails, asks) in [("daemon-reload", "daemon-reload\n"), ("enable", both)] {
+        fs::remove_file(written(UNIT)).expect("a unit");
+        let (code, said, errors, asked) = setup(fails, runs, &[]);
+        assert_eq!((code, asked.as_str()), (Some(1), asks), "{said}{errors}");
+        assert!(said.contains(&format!("wrote {UNIT}\n")), "{said}");
+        for words in [
+            "systemctl failed (exit code 4)",
+            &format!("systemctl {fails}"),
+            "Unit pgfsbench-helper.service is masked.",
+            "systemctl enable --now pgfsbench-helper",
+        ] {
+            assert!(errors.contains(words), "no `{words}` in {errors}");
+        }
+        assert!(written(UNIT).exists());
+    }
+    // Whoever has services of his own does not want it.
+    let (code, said, errors, asked) = setup("", runs, &["--no-unit"]);
+    assert_eq!(
+        (code, asked.as_str(), said.contains(UNIT)),
+        (Some(0), "", false),
+        "{said}{errors}"
+    );
+    assert!(
+        of_the_machine() == before,
+        "the machine is not what it was before"
     );
 }

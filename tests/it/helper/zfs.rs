@@ -2,12 +2,12 @@
 //! say. Up to the mount, which fails; what was made has to go again.
 
 use super::lab::Lab;
+use super::unseen;
 use pgfsbench_tests::skip;
-use std::fs::{self, Permissions};
-use std::os::unix::fs::PermissionsExt;
+use std::fs;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Output;
 
 /// The pool is a file with its name and its device.
 const ZPOOL: &str = r#"#!/bin/sh
@@ -54,39 +54,24 @@ const PREPARE: [&str; 11] = [
 
 /// Runs the helper where these programs are in /usr/sbin, which nobody else sees.
 fn run(lab: &Lab, arguments: &[&str]) -> Output {
-    let plain = lab.command(arguments);
-    let script = "mount -t overlay overlay -o \"lowerdir=/usr/sbin,upperdir=$0/sbin,workdir=$0/work\" /usr/sbin && exec \"$@\"";
-    Command::new("unshare")
-        .args(["--mount", "--propagation", "private", "sh", "-c", script])
-        .arg(lab.path(""))
-        .arg(plain.get_program())
-        .args(plain.get_args())
-        .output()
-        .expect("unshare")
+    unseen::run(lab, &["/usr/sbin"], "", &lab.command(arguments))
 }
 
 fn zfs(test: &str) -> Option<Lab> {
     let lab = Lab::new(test)?;
     let is_linked = fs::read_link("/sbin").is_ok_and(|to| to == Path::new("usr/sbin"));
     let known = fs::read_to_string("/proc/filesystems").unwrap_or_default();
-    if !is_linked || !known.contains("\toverlay\n") || known.contains("\tzfs\n") {
+    if !is_linked || !unseen::is_possible() || known.contains("\tzfs\n") {
         skip(test, "needs overlay filesystems, and no zfs");
         return None;
     }
-    for directory in ["sbin", "work"] {
-        fs::create_dir(lab.path(directory)).expect("a directory");
-    }
-    let place = lab.path("");
-    let place = place.to_str().expect("UTF-8").trim_end_matches('/');
     for (name, text) in [
         ("zpool", ZPOOL),
         ("zfs", ZFS),
         ("mount.zfs", MOUNT),
         ("modprobe", MODPROBE),
     ] {
-        let path = lab.path("sbin").join(name);
-        fs::write(&path, text.replace("LAB", place)).expect("a program");
-        fs::set_permissions(path, Permissions::from_mode(0o755)).expect("chmod");
+        unseen::put_program(&lab, name, text);
     }
     Some(lab)
 }
