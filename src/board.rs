@@ -65,7 +65,7 @@ pub enum Phase {
     Warmup = 5,
     /// Transactions that are.
     Measure = 6,
-    /// Compares the balances.
+    /// Compares the balances; before scans, counts the rows.
     Verify = 7,
     /// Bulk load, index build, VACUUM and CHECKPOINT, timed.
     Maintenance = 8,

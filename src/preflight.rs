@@ -4,7 +4,7 @@ use std::path::Path;
 
 use pgfsbench_core::{
     helper::Storage,
-    spec::{Cache, Kind, Spec, Stage},
+    spec::{self, Kind, Spec, Stage},
     units::{format_bytes, format_count},
 };
 use serde::Deserialize;
@@ -105,8 +105,9 @@ pub fn check(spec: &Spec, state: &ServerState) -> Result<(), Fault> {
         let place = environment::wal_location();
         return room_on(place.as_ref(), state.wal_segment_bytes, "tests");
     }
-    if spec.workload.kind() == Kind::Scan && spec.stage != Stage::LoadOnly {
-        check_cold(spec, environment::data_location().as_ref())?;
+    if spec.stage != Stage::LoadOnly {
+        let place = environment::data_location();
+        check_cache(spec, filesystem_of(place.as_ref()))?;
     }
     if !spec.force {
         check_neighbours(state)?;
@@ -115,24 +116,20 @@ pub fn check(spec: &Spec, state: &ServerState) -> Result<(), Fault> {
     check_room(spec, state)
 }
 
-/// Filesystems whose pages the kernel cannot be asked to forget: in memory, or with a cache of their own.
-const NEVER_COLD: [&str; 4] = ["tmpfs", "ramfs", "zfs", "bcachefs"];
+/// Refuses scans of a table that cannot be in the cache as they want it.
+fn check_cache(spec: &Spec, filesystem: Option<&str>) -> Result<(), Fault> {
+    match filesystem {
+        Some(filesystem) if spec.workload.kind() == Kind::Scan => {
+            Ok(spec::check_cache(spec.options.cache, filesystem)?)
+        }
+        _ => Ok(()),
+    }
+}
 
-/// Refuses a cold cache where there is none.
-fn check_cold(spec: &Spec, place: Option<&Location>) -> Result<(), Fault> {
-    let filesystem = place
-        .and_then(Location::mount)
-        .map(|mount| mount.fs_type.as_str());
-    let never = filesystem.filter(|name| NEVER_COLD.contains(name));
-    let Some(name) = never.filter(|_| spec.options.cache == Cache::Cold) else {
-        return Ok(());
-    };
-    Err(Fault::new(
-        sqlstate::NOT_IN_THIS_STATE,
-        format!("the cache of a table on {name} cannot be emptied"),
-    )
-    .detail("The kernel is asked to forget its pages, which does nothing for a filesystem in memory or with a cache of its own.")
-    .hint("Use a target on another filesystem, or the option \"cache\": \"warm\"."))
+/// The type of the filesystem of a place, as far as that is known.
+fn filesystem_of(place: Option<&Location>) -> Option<&str> {
+    let mount = place.and_then(Location::mount)?;
+    Some(mount.fs_type.as_str())
 }
 
 fn check_neighbours(state: &ServerState) -> Result<(), Fault> {
@@ -240,11 +237,16 @@ fn check_room(spec: &Spec, state: &ServerState) -> Result<(), Fault> {
 pub fn check_target(spec: &Spec) -> Result<(), Fault> {
     let target = target::find(&spec.target)?;
     match &target.on {
-        On::Directory(directory) => check_target_room(spec, directory)?,
+        On::Directory(directory) => {
+            let place = Location::of(directory);
+            check_cache(spec, filesystem_of(place.as_ref()))?;
+            check_target_room(spec, directory)?;
+        }
         // That server looks at what it has.
         On::Connection(_) => return check_far_options(spec),
         // How much room is on it is known when it is made.
         On::Made { prepare, .. } => {
+            check_cache(spec, Some(prepare.filesystem.name()))?;
             if let Storage::Image { bytes, .. } = prepare.storage {
                 check_image_size(spec, bytes)?;
             }

@@ -9,7 +9,7 @@ use std::{
     sync::atomic::Ordering::{Acquire, Relaxed, Release},
 };
 
-use pgfsbench_core::{proc::compressing_option, spec::Spec};
+use pgfsbench_core::{proc::compressing_option, spec::Spec, units::format_count};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -78,6 +78,51 @@ pub fn is_compressed() -> bool {
     })
 }
 
+/// Counts the rows before the first scan, by as many workers as there will be at most: reads all of the table.
+pub fn verify(spec: &Spec) -> Result<(), Fault> {
+    let most = spec.options.degrees.last().copied().unwrap_or(1);
+    apply_settings(spec, most)?;
+    let scanned = xact::transaction(|| scan::count(workload::QUALIFIED))?;
+    check_rows(spec, &scanned)?;
+    check_untouched(spec)
+}
+
+fn check_rows(spec: &Spec, scanned: &Scanned) -> Result<(), Fault> {
+    let expected = workload::rows(spec);
+    if scanned.rows as u64 == expected {
+        return Ok(());
+    }
+    Err(other_rows(format!(
+        "A scan with {} counted {} of {expected} rows.",
+        format_count(scanned.launched.into(), "worker"),
+        scanned.rows
+    )))
+}
+
+/// Whether the table still has the rows that were counted, and no others. Nothing of it is read for that, which would warm what is to
+/// be cold and take as long as a scan.
+fn check_untouched(spec: &Spec) -> Result<(), Fault> {
+    let expected = workload::blocks(spec);
+    let (blocks, frozen) = xact::transaction(|| scan::frozen_blocks(workload::TABLE))?;
+    if blocks == expected && frozen == expected {
+        return Ok(());
+    }
+    Err(other_rows(format!(
+        "It has {}, of which {frozen} are as they were loaded; {} were loaded.",
+        format_count(blocks, "page"),
+        format_count(expected, "page")
+    )))
+}
+
+fn other_rows(detail: String) -> Fault {
+    Fault::new(
+        sqlstate::CORRUPTED,
+        "the table does not have the rows that were loaded",
+    )
+    .detail(detail)
+    .hint("Keep everybody out of the work database while the run is on. If nobody was in it, do not trust this filesystem or what is below it.")
+}
+
 /// Makes the table ready for the next scan or read; by the worker, which reports what the cache holds.
 pub fn prepare(board: &Board, spec: &Spec) -> Result<(), Fault> {
     let state = cache::prepare(spec)?;
@@ -94,6 +139,8 @@ pub fn scan(board: &Board, spec: &Spec) -> Result<(), Fault> {
     if !by.is_empty() {
         load_compiler(&by)?;
     }
+    // First, since whoever is changing rows of it would be waited for when shared buffers are to be emptied.
+    check_untouched(spec)?;
     let state = cache::prepare(spec)?;
     let timed = xact::transaction(|| {
         let setting = sql::read("SELECT current_setting('track_io_timing')", &[])?;
@@ -106,17 +153,7 @@ pub fn scan(board: &Board, spec: &Spec) -> Result<(), Fault> {
     board.run.scanning.store(0, Release);
     let scanned = scanned?;
     let after = device_read_bytes();
-    let expected = workload::rows(spec);
-    if scanned.rows as u64 != expected {
-        return Err(Fault::new(
-            sqlstate::CORRUPTED,
-            format!(
-                "the scan counted {} rows instead of {expected}",
-                scanned.rows
-            ),
-        )
-        .detail(format!("It was made with {degree} workers.")));
-    }
+    check_rows(spec, &scanned)?;
     let device = before.zip(after);
     let ms = |ns: u64| ns as f64 / 1e6;
     let Scanned {

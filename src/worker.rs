@@ -33,7 +33,7 @@ pub enum Task {
     Load = 1,
     /// Vacuum and analyze them, and build their keys.
     Vacuum = 2,
-    /// Read the balances into the task's report.
+    /// Read the balances into the task's report; of a run of scans, count the rows.
     Verify = 3,
     /// CHECKPOINT, and write out what the kernel holds back.
     Checkpoint = 4,
@@ -129,6 +129,7 @@ fn work(task: i32, board: &Board, request: &Request) -> Result<(), Fault> {
     match task {
         Task::Load => load(board, &spec),
         Task::Vacuum => vacuum(board, &spec),
+        Task::Verify if spec.workload.kind() == Kind::Scan => scanner::verify(&spec),
         Task::Verify => verify(board),
         Task::Checkpoint => checkpoint(board),
         Task::Create => xact::transaction(|| {

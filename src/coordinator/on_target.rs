@@ -206,7 +206,7 @@ impl Run {
 
     /// A file below the filesystem would keep the data in the page cache.
     fn check_cold(&self, target: &Target) -> Result<(), Fault> {
-        if self.spec.options.cache == Cache::Warm || target.drop_caches || !self.is_cached_below() {
+        if self.spec.options.cache != Cache::Cold || target.drop_caches || !self.is_cached_below() {
             return Ok(());
         }
         Err(Fault::new(

@@ -57,6 +57,8 @@ impl Run {
             return self.leave_loaded();
         }
         self.have_done(Task::AllowWorkers)?;
+        self.enter(Phase::Verify, 0);
+        self.have_done(Task::Verify)?;
         let (made, readings) = self.measure_scans()?;
         self.enter(Phase::Collect, 0);
         self.seen.load_ms = self.load_ms();

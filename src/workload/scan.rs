@@ -35,6 +35,11 @@ pub fn rows(spec: &Spec) -> u64 {
     u64::from(spec.scale) * ROWS
 }
 
+/// Pages of the table.
+pub fn blocks(spec: &Spec) -> u64 {
+    layout(spec).blocks()
+}
+
 /// Creates the table. In a transaction.
 pub fn create(spec: &Spec) -> Result<(), Fault> {
     let payload = spec.options.payload.unwrap_or_default();

@@ -20,7 +20,7 @@ mod logs;
 mod machine;
 mod misfortune;
 mod noticed;
-mod processes;
+pub mod processes;
 mod promise;
 mod random_kills;
 mod refusals;

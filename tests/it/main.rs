@@ -23,6 +23,7 @@ mod preload;
 mod refusals;
 mod rights;
 mod scan;
+mod scan_table;
 mod smoke;
 mod space;
 mod statistics;

@@ -391,12 +391,12 @@ fn on_a_target_the_server_allows_the_degrees_and_the_table_is_copied() {
     let first = run(&mut client, &arguments("\"bit200\""));
     assert_eq!(
         row(&mut client, &phases(&first)),
-        "load_once filesystem copy server provision checkpoint measure collect"
+        "load_once filesystem copy server provision checkpoint verify measure collect"
     );
     let again = run(&mut client, &arguments("\"bit200\""));
     assert_eq!(
         row(&mut client, &phases(&again)),
-        "filesystem copy server provision checkpoint measure collect"
+        "filesystem copy server provision checkpoint verify measure collect"
     );
     // Other rows are other data.
     let other = run(&mut client, &arguments("10"));

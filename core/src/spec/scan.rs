@@ -188,6 +188,33 @@ pub fn check(
     check_memory(options.cache, bytes, facts)
 }
 
+/// Filesystems whose pages the kernel cannot be asked to forget: in memory, or with a cache of their own.
+const NEVER_COLD: [&str; 4] = ["tmpfs", "ramfs", "zfs", "bcachefs"];
+/// Filesystems of whose cache the kernel's page cache knows nothing (the ARC of zfs).
+const NOT_IN_PAGE_CACHE: [&str; 1] = ["zfs"];
+
+/// Refuses a table that is to be cold, or in the page cache, on a filesystem where that cannot be had, or cannot be seen.
+pub fn check_cache(cache: Cache, filesystem: &str) -> Result<(), Refusal> {
+    let is_own = NOT_IN_PAGE_CACHE.contains(&filesystem);
+    let (message, detail) = match cache {
+        Cache::Cold if NEVER_COLD.contains(&filesystem) => (
+            format!("the cache of a table on {filesystem} cannot be emptied"),
+            "The kernel is asked to forget its pages, which does nothing for a filesystem in memory or with a cache of its own.",
+        ),
+        Cache::Warm if is_own => (
+            format!("a table on {filesystem} is not kept in the page cache"),
+            "The filesystem has a cache of its own, and the kernel does not tell what is in it.",
+        ),
+        Cache::Cold | Cache::Warm | Cache::SharedBuffers => return Ok(()),
+    };
+    let instead = if is_own { "shared_buffers" } else { "warm" };
+    Err(Refusal::new(Kind::NotInThisState, message)
+        .detail(detail)
+        .hint(format!(
+            "Use a target on another filesystem, or the option \"cache\": \"{instead}\"."
+        )))
+}
+
 fn check_memory(cache: Cache, bytes: u64, facts: &Facts) -> Result<(), Refusal> {
     let (place, room) = match cache {
         Cache::Cold => return Ok(()),

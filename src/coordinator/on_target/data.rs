@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use pgfsbench_core::spec::{Cache, Data, Stage};
+use pgfsbench_core::spec::{Cache, Data, Kind, Stage};
 use serde_json::json;
 
 use super::{super::Run, Programs, Whose};
@@ -85,9 +85,10 @@ impl Run {
         self.spec.data_bytes() + self.spec.data_bytes() / 4 + CLUSTER_BYTES
     }
 
-    /// The target loads the data itself, unless the cache is to be cold.
+    /// The target loads the data itself, unless the cache is to be cold; before a scan it is, however the table came there.
     fn not_copied(&self, why: &str) -> Result<Option<Prepared>, Fault> {
-        if self.spec.options.cache == Cache::Warm {
+        let is_scan = self.spec.workload.kind() == Kind::Scan;
+        if is_scan || self.spec.options.cache == Cache::Warm {
             return Ok(None);
         }
         Err(Fault::new(

@@ -10,4 +10,5 @@ mod hold;
 mod phases;
 mod processes;
 mod queue;
+mod scan;
 pub mod target;

@@ -1,5 +1,6 @@
 //! Targets in directories: a server of its own is put there, measured, and gone again, whatever happens.
 
+use crate::helper::processes::{self, Process};
 use crate::luck::bench::{Bench, value};
 use pgfsbench_tests::{LONG, Signal, Stop, controldata, refusal, server_owner, wait_until};
 use std::fs;
@@ -13,13 +14,13 @@ const LONG_RUN: &str =
     "target => 'here', scale => 1, clients => 2, duration => '5 min', warmup => '0'";
 
 /// A server, and a target in a directory beside it.
-struct Place {
-    bench: Bench,
+pub struct Place {
+    pub bench: Bench,
     directory: TempDir,
 }
 
 impl Place {
-    fn new(arguments: &str) -> Self {
+    pub fn new(arguments: &str) -> Self {
         Self::beside(Bench::start(), arguments)
     }
 
@@ -35,7 +36,7 @@ impl Place {
         place
     }
 
-    fn path(&self) -> &Path {
+    pub fn path(&self) -> &Path {
         self.directory.path()
     }
 
@@ -45,15 +46,18 @@ impl Place {
 
     /// Processes of target servers.
     fn processes(&self) -> Vec<i32> {
-        fs::read_dir("/proc")
-            .expect("/proc")
-            .flatten()
-            .filter_map(|entry| {
-                let pid = entry.file_name().to_str()?.parse().ok()?;
-                let cwd = fs::read_link(entry.path().join("cwd")).ok()?;
-                cwd.starts_with(self.path()).then_some(pid)
-            })
-            .collect()
+        let there = processes::below(self.path()).into_iter();
+        there.map(|process| process.pid).collect()
+    }
+
+    /// A process with this in its title, once it is there, of a target server, or of one that loads what is copied.
+    pub fn process(&self, title: &str) -> Process {
+        let prepared = self.bench.server.data().join("pgfsbench");
+        wait_until(title, LONG, || {
+            let there = processes::below(self.path()).into_iter();
+            let mut all = there.chain(processes::below(&prepared));
+            all.find(|process| process.title.contains(title))
+        })
     }
 
     /// The postmaster of the target server, once it has one.
@@ -65,7 +69,7 @@ impl Place {
         })
     }
 
-    fn nothing_is_left(&self, after: &str) {
+    pub fn nothing_is_left(&self, after: &str) {
         self.bench.nothing_is_left(after);
         assert_eq!(self.processes(), [0; 0], "after {after}");
         assert!(
@@ -74,7 +78,7 @@ impl Place {
         );
     }
 
-    fn wait_for_phase(&self, phase: &str) {
+    pub fn wait_for_phase(&self, phase: &str) {
         self.bench.server.wait_for(
             "postgres",
             &format!("SELECT coalesce(bool_and(phase = '{phase}'), false) FROM fsbench.progress"),
@@ -82,7 +86,7 @@ impl Place {
         );
     }
 
-    fn ending(&self, run: &str) -> String {
+    pub fn ending(&self, run: &str) -> String {
         self.bench.ending_of(run)
     }
 }

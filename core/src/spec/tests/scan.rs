@@ -1,6 +1,7 @@
 //! The workload `scan`.
 
 use super::*;
+use crate::proc::parse_mountinfo;
 use crate::refusal::{Kind as Refused, Refusal, check};
 use crate::scan::{Named, Payload};
 
@@ -200,6 +201,64 @@ fn a_table_that_the_memory_cannot_hold() {
         ..of("1GB", "shared_buffers")
     };
     assert_eq!(resolved(loads).scale, 18);
+}
+
+/// As kernels show them: Debian 12 with zfs-dkms 2.1, a container, and a disk.
+const MOUNTS: &str = "\
+22 1 254:1 / / rw,relatime shared:1 - ext4 /dev/vda1 rw,errors=remount-ro
+95 22 0:48 / /tank rw,noatime shared:52 - zfs tank rw,xattr,noacl
+96 95 0:49 / /tank/pg rw,noatime shared:53 - zfs tank/pg rw,xattr,noacl
+97 22 0:50 / /dev/shm rw,nosuid,nodev shared:54 - tmpfs tmpfs rw,inode64
+98 22 254:16 / /mnt/xfs rw,noatime shared:55 - xfs /dev/vdb rw,attr2,inode64,logbufs=8,logbsize=32k,noquota
+";
+
+#[test]
+fn caches_of_filesystems_that_cannot_be_emptied_or_seen_are_refused() {
+    let mounts = parse_mountinfo(MOUNTS).unwrap();
+    let on = |place: &str, cache| {
+        let mount = mounts.iter().find(|mount| mount.mount_point == place);
+        check_cache(cache, &mount.unwrap().fs_type)
+    };
+    for (place, cache, message, instead) in [
+        (
+            "/tank/pg",
+            Cache::Cold,
+            "the cache of a table on zfs cannot be emptied",
+            "shared_buffers",
+        ),
+        (
+            "/tank/pg",
+            Cache::Warm,
+            "a table on zfs is not kept in the page cache",
+            "shared_buffers",
+        ),
+        (
+            "/dev/shm",
+            Cache::Cold,
+            "the cache of a table on tmpfs cannot be emptied",
+            "warm",
+        ),
+    ] {
+        let refusal = on(place, cache).expect_err(message);
+        check::style(&refusal);
+        assert_eq!(
+            (refusal.kind, refusal.message.as_str()),
+            (Refused::NotInThisState, message)
+        );
+        let hint = refusal.hint.unwrap();
+        assert!(
+            hint.contains(&format!("\"cache\": \"{instead}\"")),
+            "{hint}"
+        );
+    }
+    for (place, cache) in [
+        ("/tank/pg", Cache::SharedBuffers),
+        ("/dev/shm", Cache::Warm),
+        ("/mnt/xfs", Cache::Cold),
+        ("/", Cache::Warm),
+    ] {
+        assert_eq!(on(place, cache), Ok(()), "{place}");
+    }
 }
 
 #[test]

@@ -1,0 +1,117 @@
+//! Scans whose load or sweep is cancelled, or loses a process, here and in servers of a target's own.
+
+use crate::helper::processes::{self, Process};
+use crate::luck::bench::Bench;
+use crate::luck::target::Place;
+use pgfsbench_tests::{LONG, Signal, wait_until};
+
+/// Long enough to be met while three processes load it.
+const LOADS: &str = r#"workload => 'scan', scale => 50, seed => 1, options => '{"degrees": [1], "repeats": 1, "loaders": 3, "readers": [], "unlogged": true}'"#;
+/// Long enough to be met while it is scanned.
+const SCANS: &str = r#"workload => 'scan', scale => 1, seed => 1, options => '{"degrees": [1, 2], "repeats": 1000, "loaders": 2, "readers": [], "unlogged": true}'"#;
+
+/// Kills a parallel worker at its work: one that has ended by then is gone.
+fn kill_a_parallel_worker(mut processes: impl FnMut() -> Vec<Process>, kill: impl Fn(i32) -> bool) {
+    wait_until("a parallel worker is killed", LONG, || {
+        let mut there = processes().into_iter();
+        let worker = there.find(|p| p.title.contains("parallel worker for PID"))?;
+        kill(worker.pid).then_some(())
+    });
+}
+
+#[test]
+fn a_loader_or_a_parallel_worker_that_is_killed_restarts_the_server_and_leaves_nothing() {
+    let bench = Bench::start();
+    for (arguments, what) in [(LOADS, "a loader"), (SCANS, "a parallel worker")] {
+        let run = bench.run_started(arguments);
+        let ready = |log: String| log.matches("ready to accept connections").count();
+        let before = ready(bench.server.log());
+        if what == "a loader" {
+            bench
+                .server
+                .signal(bench.pid_of("fsbench client"), Signal::KILL);
+        } else {
+            kill_a_parallel_worker(
+                || processes::descendants(&[bench.server.postmaster()]),
+                |pid| bench.server.try_signal(pid, Signal::KILL),
+            );
+        }
+        wait_until("the server has recovered", LONG, || {
+            (ready(bench.server.log()) > before).then_some(())
+        });
+        bench.nothing_is_left(what);
+        let ending = bench.ending_of(&run);
+        assert!(ending.starts_with("failed 57P02; "), "{what}: {ending}");
+        bench.a_run_works(what);
+    }
+}
+
+#[test]
+fn a_load_for_a_target_that_is_cancelled_or_loses_a_loader_leaves_nothing() {
+    let place = Place::new("");
+    let kill = |place: &Place, signal| {
+        let loader = place.process("fsbench client");
+        place.bench.server.signal(loader.pid, signal);
+    };
+    for data in ["copied", "loaded"] {
+        let arguments = format!("target => 'here', {LOADS}")
+            .replace("\"loaders\"", &format!("\"data\": \"{data}\", \"loaders\""));
+        for (how, ends) in [
+            ("cancelled", "cancelled 57014"),
+            ("terminated", "failed 57P01; client "),
+            (
+                "killed",
+                "failed 57P02; the target server was stopped or crashed",
+            ),
+        ] {
+            let what = format!("data {data}, {how}");
+            let run = place.bench.run_started(&arguments);
+            match how {
+                "cancelled" => {
+                    place.process("fsbench client");
+                    place.bench.value(&format!("SELECT fsbench.cancel({run})"));
+                }
+                "terminated" => kill(&place, Signal::TERM),
+                _ => kill(&place, Signal::KILL),
+            }
+            place.nothing_is_left(&what);
+            let ending = place.ending(&run);
+            assert!(ending.starts_with(ends), "{what}: {ending}");
+        }
+    }
+    // Nothing that is half loaded is copied to anybody.
+    assert_eq!(
+        place
+            .bench
+            .value("SELECT count(*) FROM fsbench.prepared_data"),
+        "0"
+    );
+}
+
+#[test]
+fn scans_in_a_directory_that_are_cancelled_or_lose_a_worker_leave_nothing() {
+    let place = Place::new("");
+    for (how, ends) in [
+        ("cancelled", "cancelled 57014"),
+        (
+            "killed",
+            "failed 57P02; the target server was stopped or crashed",
+        ),
+    ] {
+        let run = place
+            .bench
+            .run_started(&format!("target => 'here', {SCANS}"));
+        place.wait_for_phase("measure");
+        if how == "cancelled" {
+            place.bench.value(&format!("SELECT fsbench.cancel({run})"));
+        } else {
+            kill_a_parallel_worker(
+                || processes::below(place.path()),
+                |pid| place.bench.server.try_signal(pid, Signal::KILL),
+            );
+        }
+        place.nothing_is_left(how);
+        let ending = place.ending(&run);
+        assert!(ending.starts_with(ends), "{how}: {ending}");
+    }
+}

@@ -1,0 +1,248 @@
+//! The table of scans: loaded by as many processes as are asked for, the same before each scan, and in the cache as is asked for.
+
+use crate::common::{
+    assert_nothing_left, assert_refused, ending, execute, owned_directory, row, rows, run, server,
+    wait_for_phase,
+};
+use pgfsbench_tests::{LONG, wait_until};
+use postgres::Client;
+use postgres::error::SqlState;
+
+/// A million rows on 7353 pages.
+const SMALL: &str = "workload => 'scan', scale => 1, seed => 1";
+
+fn work_database(client: &mut Client, run_id: &str) -> String {
+    row(
+        client,
+        &format!("SELECT work_database FROM fsbench.run_log WHERE run_id = {run_id}"),
+    )
+}
+
+#[test]
+fn forty_processes_load_the_table_with_the_worker_slots_that_the_hint_asks_for_and_on_a_target_without()
+ {
+    let server = server(&[
+        ("max_worker_processes", "24"),
+        ("log_min_messages", "debug1"),
+    ]);
+    let mut client = server.connect("postgres");
+    let loaders = r#"options => '{"degrees": [1, 2], "repeats": 1, "loaders": 40, "readers": [], "unlogged": true}'"#;
+    let said = assert_refused(
+        &mut client,
+        &format!("SELECT fsbench.start({SMALL}, {loaders})"),
+        "53000",
+        &[
+            "could not register background processes",
+            "DETAIL: ",
+            "at most 40 loaders or readers",
+            "HINT: Increase \"max_worker_processes\" to at least ",
+            "use a target",
+        ],
+    );
+    let place = owned_directory("pgfsbench-target.");
+    execute(
+        &mut client,
+        &format!(
+            "SELECT fsbench.create_target('here', directory => '{}')",
+            place.path().display()
+        ),
+    );
+    let counted = |id: &str| {
+        format!(
+            "SELECT bool_and(used), bool_and(rows = 1000000), sum(workers_launched) FROM fsbench.scan WHERE run_id = {id}"
+        )
+    };
+    for data in ["copied", "loaded"] {
+        let on_target =
+            loaders.replace("\"loaders\"", &format!("\"data\": \"{data}\", \"loaders\""));
+        let id = run(
+            &mut client,
+            &format!("target => 'here', {SMALL}, {on_target}"),
+        );
+        assert_eq!(row(&mut client, &counted(&id)), "t|t|3", "{data}");
+    }
+    drop(client);
+
+    let (_, needed) = said.split_once("to at least ").expect("a number");
+    let needed = needed.split(' ').next().expect("a number");
+    server.configure(&[("max_worker_processes", needed)]);
+    server.restart();
+    let mut client = server.connect("postgres");
+    let started = || {
+        server
+            .log()
+            .matches("starting background worker process \"fsbench client")
+            .count()
+    };
+    let before = started();
+    let id = run(&mut client, &format!("{SMALL}, {loaders}, keep => true"));
+    assert_eq!(started() - before, 40);
+    assert_eq!(row(&mut client, &counted(&id)), "t|t|3");
+    // It is the table that one process would have made.
+    let database = work_database(&mut client, &id);
+    let mut psql = server.connect(&database);
+    execute(
+        &mut psql,
+        "CREATE EXTENSION amcheck; CREATE EXTENSION pg_visibility",
+    );
+    assert_eq!(
+        row(
+            &mut psql,
+            "SELECT count(*), count(DISTINCT ctid), (SELECT count(*) FROM verify_heapam('fsbench_scan')), \
+               (SELECT count(*) FROM pg_check_frozen('fsbench_scan')), (SELECT relpages FROM pg_class WHERE relname = 'fsbench_scan') \
+             FROM fsbench_scan"
+        ),
+        "1000000|1000000|0|0|7353"
+    );
+    drop(psql);
+    execute(&mut client, &format!("DROP DATABASE {database}"));
+    assert_nothing_left(&server, &mut client);
+}
+
+/// Lets others into the work database of a run.
+fn open_for_others(client: &mut Client, run_id: &str) -> String {
+    wait_until("the work database is there", LONG, || {
+        let opened = rows(
+            client,
+            &format!(
+                "UPDATE pg_database SET datallowconn = true FROM fsbench.run_log \
+                 WHERE run_id = {run_id} AND datname = work_database RETURNING datname"
+            ),
+        );
+        opened.into_iter().next()
+    })
+}
+
+const OTHER_ROWS: &str =
+    "failed|XX001|worker failed: the table does not have the rows that were loaded";
+
+fn told(client: &mut Client, run_id: &str) -> String {
+    row(
+        client,
+        &format!("SELECT error_detail, error_hint FROM fsbench.run_log WHERE run_id = {run_id}"),
+    )
+}
+
+#[test]
+fn a_table_that_somebody_changes_between_two_scans_fails_the_run() {
+    let server = server(&[]);
+    let mut client = server.connect("postgres");
+    for (cache, change) in [
+        ("warm", "DELETE FROM fsbench_scan WHERE ctid = '(17,3)'"),
+        (
+            "cold",
+            "INSERT INTO fsbench_scan SELECT id FROM fsbench_scan LIMIT 1",
+        ),
+        // Even by what nobody will ever see.
+        (
+            "shared_buffers",
+            "BEGIN; DELETE FROM fsbench_scan WHERE ctid = '(17,3)'; ROLLBACK",
+        ),
+        ("warm", "TRUNCATE fsbench_scan"),
+    ] {
+        let id = row(
+            &mut client,
+            &format!(
+                "SELECT fsbench.start({SMALL}, options => '{{\"degrees\": [1, 2], \"repeats\": 1000, \"readers\": [], \
+                   \"unlogged\": true, \"cache\": \"{cache}\"}}')"
+            ),
+        );
+        wait_for_phase(&mut client, "measure");
+        let database = open_for_others(&mut client, &id);
+        if let Err(error) = server.connect(&database).batch_execute(change) {
+            // The run may fail, and drop the database, before the answer is sent.
+            assert_eq!(
+                error.code(),
+                Some(&SqlState::ADMIN_SHUTDOWN),
+                "{change}: {error:?}"
+            );
+        }
+        assert_eq!(ending(&mut client, &id), OTHER_ROWS, "{change}");
+        let told = told(&mut client, &id);
+        let (detail, hint) = told.split_once('|').expect("two columns");
+        assert!(
+            detail.ends_with("; 7353 pages were loaded.") || detail.ends_with(" of 1000000 rows."),
+            "{change}: {detail}"
+        );
+        assert!(
+            hint.starts_with("Keep everybody out of the work database"),
+            "{hint}"
+        );
+        assert_nothing_left(&server, &mut client);
+    }
+}
+
+#[test]
+fn the_rows_are_counted_before_the_first_scan() {
+    let server = server(&[]);
+    let mut client = server.connect("postgres");
+    let id = row(
+        &mut client,
+        &format!(
+            "SELECT fsbench.start({SMALL}, options => '{{\"degrees\": [1], \"repeats\": 1, \"readers\": [], \
+               \"cache\": \"cold\", \"unlogged\": true, \"loaders\": 2}}')"
+        ),
+    );
+    let database = open_for_others(&mut client, &id);
+    // Vacuum waits for this lock.
+    let mut other = wait_until("the table is there", LONG, || {
+        let mut other = server
+            .config("postgres", &database)
+            .connect(postgres::NoTls)
+            .ok()?;
+        let lock = "BEGIN; LOCK TABLE fsbench_scan IN SHARE UPDATE EXCLUSIVE MODE";
+        other.batch_execute(lock).ok().map(|()| other)
+    });
+    wait_for_phase(&mut client, "vacuum");
+    execute(
+        &mut other,
+        "DELETE FROM fsbench_scan WHERE ctid = '(17,3)'; COMMIT",
+    );
+    drop(other);
+    assert_eq!(ending(&mut client, &id), OTHER_ROWS);
+    let told = told(&mut client, &id);
+    assert!(
+        told.starts_with("A scan with 1 worker counted 999999 of 1000000 rows.|"),
+        "{told}"
+    );
+    let phases = format!(
+        "SELECT phases #>> '{{-1,phase}}', (SELECT count(*) FROM fsbench.scan WHERE run_id = {id}) FROM fsbench.run_log WHERE run_id = {id}"
+    );
+    assert_eq!(row(&mut client, &phases), "verify|0");
+    assert_nothing_left(&server, &mut client);
+}
+
+/// How many of its blocks are in shared buffers.
+const IN_BUFFERS: &str = "SELECT count(*) FROM pg_buffercache WHERE relfilenode = pg_relation_filenode('fsbench_scan') \
+    AND relforknumber = 0 AND reldatabase = (SELECT oid FROM pg_database WHERE datname = current_database())";
+
+#[test]
+fn shared_buffers_hold_nothing_of_a_table_that_is_to_be_read_and_all_of_one_that_is_to_be_in_them()
+{
+    // So many that a scan leaves in them what it has read.
+    let server = server(&[("shared_buffers", "256MB"), ("max_worker_processes", "16")]);
+    let mut client = server.connect("postgres");
+    for (cache, left) in [("cold", "0"), ("warm", "0"), ("shared_buffers", "7353")] {
+        let id = run(
+            &mut client,
+            &format!(
+                "{SMALL}, keep => true, options => '{{\"degrees\": [1, 2], \"repeats\": 2, \"readers\": [1], \"cache\": \"{cache}\"}}'"
+            ),
+        );
+        let read = format!(
+            "SELECT min(buffers_read) >= 7353, max(buffers_read) = 0 FROM fsbench.scan WHERE run_id = {id}"
+        );
+        let is_read = if left == "0" { "t|f" } else { "f|t" };
+        assert_eq!(row(&mut client, &read), is_read, "{cache}");
+        let database = work_database(&mut client, &id);
+        let mut psql = server.connect(&database);
+        execute(&mut psql, "CREATE EXTENSION pg_buffercache");
+        // As the last reading of its files has found it, which is made ready like a scan.
+        assert_eq!(row(&mut psql, IN_BUFFERS), left, "{cache}");
+        execute(&mut psql, "SELECT count(*) FROM fsbench_scan");
+        assert_eq!(row(&mut psql, IN_BUFFERS), "7353", "{cache}");
+        drop(psql);
+        execute(&mut client, &format!("DROP DATABASE {database}"));
+    }
+    assert_nothing_left(&server, &mut client);
+}
