@@ -20,6 +20,7 @@ mod machine_figures;
 mod maintenance;
 mod noticed;
 mod preload;
+mod recorded;
 mod refusals;
 mod rights;
 mod scan;
