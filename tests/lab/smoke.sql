@@ -11,6 +11,8 @@ SELECT fsbench.create_target('lab', filesystem => :'fs', device => :'device');
 SELECT 'fact: run on ' || filesystem FROM fsbench.run(target => 'lab', scale => 1, clients => 2, transactions => 50, seed => 1);
 SELECT format('fact: %s, %s transactions', status, transactions_total) FROM fsbench.run_log;
 SELECT format('fact: %s on %s, %s, in a guest: %s', filesystem, device, scope, virtualization) FROM fsbench.environment;
+SELECT 'fact: found ' || code FROM fsbench.finding
+WHERE code IN ('raid_degraded', 'raid_resync', 'stripe_unknown', 'jfs_does_not_flush') ORDER BY code;
 \if :has_raid
 \! echo "fact: stripes of $(cat /sys/block/md0/queue/minimum_io_size) and $(cat /sys/block/md0/queue/optimal_io_size)"
 SELECT format('fact: stripes of %s and %s', geometry ->> 'stripe_unit_bytes', geometry ->> 'stripe_width_bytes') FROM fsbench.environment;
