@@ -66,8 +66,9 @@ pub struct Part<'a> {
     pub layout: Layout,
     /// The blocks that are this loader's.
     pub blocks: Range<u64>,
-    /// Whether the table was created in the same transaction.
-    pub created_here: bool,
+    /// Whether nobody would miss what is lost in a crash: the table was created in the same transaction, or goes with its server. WAL
+    /// is only written of it for those who read that, and wal_level tells whether there may be any.
+    pub needs_no_recovery: bool,
 }
 
 /// A fork of a table that is written.
@@ -83,13 +84,13 @@ impl Fork {
     unsafe fn of(
         relation: pg_sys::Relation,
         number: pg_sys::ForkNumber::Type,
-        created_here: bool,
+        needs_no_recovery: bool,
     ) -> Self {
         // SAFETY: an open table, the caller's duty; a setting of the server.
         unsafe {
             let is_permanent = (*(*relation).rd_rel).relpersistence as u8 == b'p';
             // What RelationNeedsWAL says: wal_level minimal logs nothing of a table that is created in the same transaction.
-            let is_logged = is_permanent && (!created_here || pg_sys::wal_level > 0);
+            let is_logged = is_permanent && (!needs_no_recovery || pg_sys::wal_level > 0);
             Self {
                 relation,
                 number,
@@ -241,7 +242,7 @@ pub unsafe fn fill(
         files,
         layout,
         blocks,
-        created_here,
+        needs_no_recovery,
     } = part;
     let files = Segments(files);
     let mut model = [0u8; PAGE];
@@ -249,7 +250,11 @@ pub unsafe fn fill(
     // SAFETY: the model is a page that the server's own functions have made; places within it are those of its own line pointers.
     unsafe {
         let relation = load::open(table, pg_sys::RowExclusiveLock)?;
-        let fork = Fork::of(relation, pg_sys::ForkNumber::MAIN_FORKNUM, created_here);
+        let fork = Fork::of(
+            relation,
+            pg_sys::ForkNumber::MAIN_FORKNUM,
+            needs_no_recovery,
+        );
         let tuple = make((*relation).rd_att);
         freeze(tuple);
         let data = (*(*tuple).t_data).t_hoff as usize;

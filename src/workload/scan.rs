@@ -4,7 +4,7 @@ use std::{fs::File, path::PathBuf};
 
 use pgfsbench_core::{
     scan::{Payload, ROWS},
-    spec::Spec,
+    spec::{Spec, Stage},
 };
 
 use crate::{
@@ -93,7 +93,8 @@ pub fn load(
         files: &files,
         layout,
         blocks,
-        created_here: loaders == 1,
+        // A server that only loads is thrown away with all of it if it fails, and shut down and synced if not.
+        needs_no_recovery: loaders == 1 || spec.stage == Stage::LoadOnly,
     };
     load::scanned(TABLE, payload, part, PAYLOAD_SEED, progress)
 }

@@ -63,10 +63,11 @@ fn a_scan_has_the_plan_and_the_workers_that_psql_has() {
             &mut psql,
             "SELECT count(*), count(DISTINCT id), min(bit_length(id)), (SELECT relpages FROM pg_class WHERE relname = 'fsbench_scan'), \
                (SELECT relallvisible = relpages FROM pg_class WHERE relname = 'fsbench_scan'), \
-               (SELECT reloptions @> '{autovacuum_enabled=off,parallel_workers=3}' FROM pg_class WHERE relname = 'fsbench_scan') \
+               (SELECT reloptions @> '{autovacuum_enabled=off,parallel_workers=3}' FROM pg_class WHERE relname = 'fsbench_scan'), \
+               (SELECT relpersistence FROM pg_class WHERE relname = 'fsbench_scan') \
              FROM fsbench_scan"
         ),
-        "1000000|1|200|7353|t|t"
+        "1000000|1|200|7353|t|t|p"
     );
     execute(
         &mut psql,
@@ -100,8 +101,8 @@ fn every_kind_of_row_is_as_large_as_was_said_and_does_not_compress_where_it_must
         );
         let mut psql = server.connect(&database);
         let wanted = match payload {
-            "\"accounts\"" => "1000000|1000000|1000000|t".to_owned(),
-            length => format!("1000000|{length}|{length}|t"),
+            "\"accounts\"" => "1000000|1000000|1000000|t|u".to_owned(),
+            length => format!("1000000|{length}|{length}|t|u"),
         };
         let asked = match payload {
             "\"accounts\"" => "count(DISTINCT aid), max(aid), count(*), min(bid) = 1",
@@ -111,7 +112,12 @@ fn every_kind_of_row_is_as_large_as_was_said_and_does_not_compress_where_it_must
             }
         };
         assert_eq!(
-            row(&mut psql, &format!("SELECT {asked} FROM fsbench_scan")),
+            row(
+                &mut psql,
+                &format!(
+                    "SELECT {asked}, (SELECT relpersistence FROM pg_class WHERE relname = 'fsbench_scan') FROM fsbench_scan"
+                )
+            ),
             wanted
         );
         drop(psql);

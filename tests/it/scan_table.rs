@@ -4,9 +4,10 @@ use crate::common::{
     assert_nothing_left, assert_refused, ending, execute, owned_directory, row, rows, run, server,
     wait_for_phase,
 };
-use pgfsbench_tests::{LONG, wait_until};
+use pgfsbench_tests::{LONG, controldata, wait_until};
 use postgres::Client;
 use postgres::error::SqlState;
+use std::path::Path;
 
 /// A million rows on 7353 pages.
 const SMALL: &str = "workload => 'scan', scale => 1, seed => 1";
@@ -18,6 +19,21 @@ fn work_database(client: &mut Client, run_id: &str) -> String {
     )
 }
 
+/// Where the WAL of a server ends that was shut down.
+fn end_of_wal(data: &Path) -> u64 {
+    let told = controldata(data);
+    let place = told
+        .lines()
+        .find_map(|line| line.strip_prefix("Latest checkpoint location:"));
+    let (high, low) = place
+        .expect("a place")
+        .trim()
+        .split_once('/')
+        .expect("two numbers");
+    let number = |text| u64::from_str_radix(text, 16).expect("hexadecimal");
+    (number(high) << 32) + number(low)
+}
+
 #[test]
 fn forty_processes_load_the_table_with_the_worker_slots_that_the_hint_asks_for_and_on_a_target_without()
  {
@@ -27,18 +43,27 @@ fn forty_processes_load_the_table_with_the_worker_slots_that_the_hint_asks_for_a
     ]);
     let mut client = server.connect("postgres");
     let loaders = r#"options => '{"degrees": [1, 2], "repeats": 1, "loaders": 40, "readers": [], "unlogged": true}'"#;
-    let said = assert_refused(
-        &mut client,
-        &format!("SELECT fsbench.start({SMALL}, {loaders})"),
-        "53000",
-        &[
-            "could not register background processes",
-            "DETAIL: ",
-            "at most 40 loaders or readers",
-            "HINT: Increase \"max_worker_processes\" to at least ",
-            "use a target",
-        ],
+    let needed = |arguments: &str, who: &str| {
+        let said = assert_refused(
+            &mut server.connect("postgres"),
+            &format!("SELECT fsbench.start({SMALL}, {arguments})"),
+            "53000",
+            &[
+                "could not register background processes",
+                "DETAIL: ",
+                who,
+                "HINT: Increase \"max_worker_processes\" to at least ",
+                "use a target",
+            ],
+        );
+        let (_, needed) = said.split_once("to at least ").expect("a number");
+        needed.split(' ').next().expect("a number").to_owned()
+    };
+    needed(
+        r#"settings => '{"max_parallel_workers": 40}', options => '{"degrees": [1, 40], "loaders": 2, "readers": []}'"#,
+        "(degree 40, at most 2 loaders or readers, ",
     );
+    let needed = needed(loaders, "(degree 2, at most 40 loaders or readers, ");
     let place = owned_directory("pgfsbench-target.");
     execute(
         &mut client,
@@ -52,20 +77,39 @@ fn forty_processes_load_the_table_with_the_worker_slots_that_the_hint_asks_for_a
             "SELECT bool_and(used), bool_and(rows = 1000000), sum(workers_launched) FROM fsbench.scan WHERE run_id = {id}"
         )
     };
-    for data in ["copied", "loaded"] {
-        let on_target =
-            loaders.replace("\"loaders\"", &format!("\"data\": \"{data}\", \"loaders\""));
+    // However it came there, it can be cold.
+    for (data, unlogged) in [("copied", true), ("copied", false), ("loaded", true)] {
+        let on_target = format!(
+            r#"options => '{{"degrees": [1, 2], "repeats": 1, "loaders": 40, "readers": [], "unlogged": {unlogged}, "data": "{data}", "cache": "cold"}}'"#
+        );
         let id = run(
             &mut client,
             &format!("target => 'here', {SMALL}, {on_target}"),
         );
-        assert_eq!(row(&mut client, &counted(&id)), "t|t|3", "{data}");
+        assert_eq!(
+            row(&mut client, &counted(&id)),
+            "t|t|3",
+            "{data} {unlogged}"
+        );
+        let cold = format!(
+            "SELECT bool_and(cached_bytes <= bytes * 0.01) FROM fsbench.scan WHERE run_id = {id}"
+        );
+        assert_eq!(row(&mut client, &cold), "t", "{data} {unlogged}");
     }
+    // Nothing of what is copied is written twice: loading 60 MB makes less WAL than that.
+    let prepared = server.data().join("pgfsbench/pgsql_tmp_prepared_data");
+    let loaded: Vec<u64> = std::fs::read_dir(prepared)
+        .expect("data were prepared")
+        .flatten()
+        .map(|entry| entry.path().join("data"))
+        .filter(|data| data.is_dir())
+        .map(|data| end_of_wal(&data))
+        .collect();
+    assert_eq!(loaded.len(), 2);
+    assert!(loaded[0].abs_diff(loaded[1]) < 30 << 20, "{loaded:?}");
     drop(client);
 
-    let (_, needed) = said.split_once("to at least ").expect("a number");
-    let needed = needed.split(' ').next().expect("a number");
-    server.configure(&[("max_worker_processes", needed)]);
+    server.configure(&[("max_worker_processes", &needed)]);
     server.restart();
     let mut client = server.connect("postgres");
     let started = || {

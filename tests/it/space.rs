@@ -208,6 +208,18 @@ fn a_target_that_is_too_small_or_fills_up_fails_the_run_only() {
         "53100",
         &["not enough room", "reserve", "smaller scale"],
     );
+    // Before anything is loaded.
+    assert_refused(
+        &mut client,
+        "SELECT fsbench.start(target => 'small', workload => 'scan', size => '1 GB')",
+        "53100",
+        &[
+            "not enough room",
+            "data and WAL need about 2",
+            "free",
+            "smaller scale",
+        ],
+    );
     // So few that its WAL does not fill what is left before the run looks, each second.
     let long = "target => 'small', scale => 2, clients => 1, duration => '5 min', warmup => '0', rate => 20";
     let id = row(&mut client, &format!("SELECT fsbench.start({long})"));

@@ -120,3 +120,36 @@ fn scans_that_are_cancelled_or_lose_a_worker_leave_nothing_on_a_target() {
     );
     scene.nothing_is_left_of(&traces, "a worker has died");
 }
+
+#[test]
+fn a_load_on_an_image_that_is_cancelled_or_loses_a_loader_leaves_nothing() {
+    let test = "a_load_on_an_image_that_is_cancelled_or_loses_a_loader_leaves_nothing";
+    let Some(scene) = scene(test) else { return };
+    for (how, ends) in [
+        ("cancelled", "cancelled 57014"),
+        (
+            "killed",
+            "failed 57P02; the target server was stopped or crashed",
+        ),
+    ] {
+        let run = scene.start(
+            "target => 'ra128', workload => 'scan', scale => 8, \
+             options => '{\"degrees\": [1], \"repeats\": 1000, \"data\": \"loaded\", \"loaders\": 3, \"readers\": [], \"unlogged\": true}'",
+        );
+        let loader = wait_until("a loader is there", LONG, || {
+            let told = scene.told(&run);
+            assert!(told.starts_with("running"), "{told}");
+            let mut there = scene.target_processes().into_iter();
+            there.find(|p| p.title.contains("fsbench client"))
+        });
+        let traces = scene.traces();
+        if how == "cancelled" {
+            scene.value(&format!("SELECT fsbench.cancel({run})"));
+        } else {
+            scene.bench.server.signal(loader.pid, Signal::KILL);
+        }
+        let told = scene.ending(&run);
+        assert!(told.starts_with(ends), "{how}: {told}");
+        scene.nothing_is_left_of(&traces, how);
+    }
+}
