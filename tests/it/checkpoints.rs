@@ -227,11 +227,12 @@ fn checkpoints_that_are_not_logged_are_counted_and_told() {
                 &mut client,
                 &format!(
                     "SELECT complete_checkpoints, checkpoints_logged, (SELECT count(*) FROM fsbench.checkpoint), checkpoints_timed, \
-                       checkpoints_requested, (SELECT value > 0 FROM fsbench.statistic WHERE run_id = {id} AND counter = 'buffers_checkpoint') \
+                       checkpoints_requested, (SELECT value > 0 FROM fsbench.statistic WHERE run_id = {id} AND counter = 'buffers_checkpoint'), \
+                       (SELECT severity FROM fsbench.finding WHERE run_id = {id} AND code = 'too_short') \
                      FROM fsbench.result WHERE run_id = {id}"
                 )
             ),
-            "1|f|0|0|1|t"
+            "1|f|0|0|1|t|warning"
         );
         let found = row(
             &mut client,

@@ -1,8 +1,9 @@
 //! Figures of devices that are not simply one disk: a partition, and a filesystem on several.
 
-use crate::common::{row, run, server_in};
+use crate::common::{ending, row, run, server_in, wait_for_phase};
 use pgfsbench_tests::{program, server_owner, skip};
 use std::fs::{self, File};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
@@ -110,7 +111,8 @@ fn a_partition_has_its_own_figures_and_the_flushes_of_its_disk() {
     };
     let partition = disks.partition();
     must(Command::new("mkfs.ext4").arg("-q").arg(&partition));
-    let server = server_in(&disks.mounted(&partition), None, &[]);
+    let room = ("pgfsbench.reserved_space", "32MB");
+    let server = server_in(&disks.mounted(&partition), None, &[room]);
     let mut client = server.connect("postgres");
     let run = run(&mut client, SHORT_RUN);
     let told = format!(
@@ -118,6 +120,31 @@ fn a_partition_has_its_own_figures_and_the_flushes_of_its_disk() {
          FROM fsbench.result WHERE run_id = {run}"
     );
     assert_eq!(row(&mut client, &told), "t|t|t");
+    let others = format!(
+        "SELECT count(*) FROM fsbench.finding WHERE run_id = {run} AND code = 'other_writers'"
+    );
+    assert_eq!(row(&mut client, &others), "0");
+
+    // Somebody else writes to the same filesystem while a run that writes little is on.
+    let run = row(
+        &mut client,
+        "SELECT fsbench.start(scale => 1, clients => 1, duration => '4 s', warmup => '0', rate => 5)",
+    );
+    wait_for_phase(&mut client, "measure");
+    let other = disks.place.path().join("mnt/other");
+    let mut file = File::create(&other).expect("a file");
+    for _ in 0..128 {
+        file.write_all(&[b'x'; 1 << 20]).expect("room");
+    }
+    file.sync_all().expect("sync");
+    assert_eq!(ending(&mut client, &run), "done||");
+    let told = row(
+        &mut client,
+        &format!(
+            "SELECT severity || ': ' || message FROM fsbench.finding WHERE run_id = {run} AND code = 'other_writers'"
+        ),
+    );
+    assert!(told.starts_with("warning: the device wrote "), "{told}");
 }
 
 #[test]

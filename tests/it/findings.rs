@@ -101,8 +101,51 @@ fn settings_that_make_a_commit_promise_less_are_told() {
         findings_of(&mut client, &format!("{STEADY}, {off}"))
             .contains(&"synchronous_commit_off warning".to_owned())
     );
+    let unlogged = STEADY.replace("{", r#"{"unlogged": true, "#);
+    assert!(findings_of(&mut client, &unlogged).contains(&"unlogged warning".to_owned()));
     // And nothing of all that stays.
     assert_eq!(findings_of(&mut client, STEADY), clean);
+}
+
+#[test]
+fn seconds_in_which_nothing_went_on_are_told() {
+    let server = server(&[]);
+    let mut client = server.connect("postgres");
+    let id = row(
+        &mut client,
+        "SELECT fsbench.start(scale => 2, clients => 2, duration => '7 s', warmup => '0')",
+    );
+    wait_for_window(&mut client, 1);
+    let database = row(
+        &mut client,
+        "UPDATE pg_database SET datallowconn = true WHERE datname = (SELECT work_database FROM fsbench.run_log) RETURNING datname",
+    );
+    wait_for_window(&mut client, 1900);
+    let mut other = server.connect(&database);
+    execute(&mut other, "BEGIN; LOCK TABLE pgbench_branches");
+    wait_for_window(&mut client, 4500);
+    execute(&mut other, "ROLLBACK");
+    drop(other);
+    assert_eq!(ending(&mut client, &id), "done||");
+    let told = row(
+        &mut client,
+        &format!(
+            "SELECT severity || ': ' || message FROM fsbench.finding WHERE run_id = {id} AND code = 'stalls'"
+        ),
+    );
+    assert!(
+        told.starts_with("warning: throughput stalled in ") && told.contains(" of 7 seconds, "),
+        "{told}"
+    );
+    assert_eq!(
+        row(
+            &mut client,
+            &format!(
+                "SELECT zero_seconds >= 1, stall_seconds >= zero_seconds FROM fsbench.result WHERE run_id = {id}"
+            )
+        ),
+        "t|t"
+    );
 }
 
 #[test]

@@ -8,9 +8,6 @@ use std::os::unix::fs::chown;
 use std::process::{Child, Command};
 
 const STEADY: &str = "scale => 2, clients => 2, transactions => 50, seed => 1";
-/// Long enough to do something meanwhile.
-const WINDOW: &str =
-    r#"scale => 2, clients => 2, duration => '6 s', warmup => '0', options => '{"sample": false}'"#;
 
 /// The finding of this code, if there is one: severity and message.
 fn found(client: &mut Client, run_id: &str, code: &str) -> Option<String> {
@@ -148,7 +145,8 @@ impl Drop for Busy {
 fn others_that_use_the_processors_are_told() {
     let server = server(&[]);
     let mut client = server.connect("postgres");
-    let id = run_during(&mut client, WINDOW, |client| {
+    let window = "scale => 2, clients => 2, duration => '6 s', warmup => '0'";
+    let id = run_during(&mut client, window, |client| {
         let _busy = Busy::start();
         let is_over = || {
             rows(
@@ -160,6 +158,11 @@ fn others_that_use_the_processors_are_told() {
         let mut is_over = is_over;
         wait_until("the window is over", LONG, || is_over().then_some(()));
     });
+    let saturated = found(&mut client, &id, "cpu_saturated").expect("a finding");
+    assert!(
+        saturated.starts_with("warning: the processors were idle or waiting for storage in "),
+        "{saturated}"
+    );
     let told = found(&mut client, &id, "noisy_neighbour");
     // Where the kernel's threads are not to be seen, their work cannot be told from that of others.
     if fs::read_to_string("/proc/2/comm").is_ok_and(|name| name.trim() == "kthreadd") {

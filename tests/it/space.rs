@@ -113,6 +113,21 @@ fn a_run_ends_before_the_data_filesystem_is_full() {
         return;
     };
     let server = server_in(&fs.path(), None, SMALL);
+    // As long as there is room for it, it is only told.
+    let mut client = server.connect("postgres");
+    let filler = fill(&fs.path(), 60 * MEGABYTE);
+    set(&server, &mut client, "pgfsbench.reserved_space", "1MB");
+    let mut almost_full = |room: &str| {
+        let id = run(&mut client, QUICK);
+        let told = format!(
+            "SELECT count(*) FROM fsbench.finding WHERE run_id = {id} AND code = 'almost_full' AND severity = 'warning'"
+        );
+        assert_eq!(row(&mut client, &told), room);
+    };
+    almost_full("1");
+    remove_file(filler).expect("the filler");
+    almost_full("0");
+    set(&server, &mut client, "pgfsbench.reserved_space", "32MB");
     fills_up_while_a_run_is_on(&server, &fs.path());
 }
 

@@ -91,16 +91,16 @@ fn mount_options_that_mislead_are_told() {
     let test = "mount_options_that_mislead_are_told";
     let Some(scene) = on_image(
         test,
-        ", mount_options => 'relatime,discard,barrier=0,data=journal'",
+        ", mount_options => 'relatime,discard,barrier=0,data=journal', mkfs_options => '-E lazy_itable_init=1'",
     ) else {
         return;
     };
     let run = scene.start(&format!("target => 'ext4', {SHORT}"));
     assert_eq!(scene.ending(&run), "done");
-    let codes = "atime,barriers_off,discard_mount_option,mount_options_not_shown";
+    let codes = "atime,barriers_off,discard_mount_option,lazy_init,mount_options_not_shown";
     assert_eq!(
         found(&scene, &run, codes),
-        "atime info, barriers_off warning, discard_mount_option info"
+        "atime info, barriers_off warning, discard_mount_option info, lazy_init warning"
     );
     let mode = "SELECT journal_mode FROM fsbench.environment WHERE run_id = ";
     assert_eq!(scene.value(&format!("{mode}{run}")), "journal");
@@ -112,14 +112,15 @@ fn mount_options_that_mislead_are_told() {
         );
         let run = scene.start(&format!("target => 'btrfs', {SHORT}"));
         assert_eq!(scene.ending(&run), "done");
+        let codes = "allocated_less,atime,compression,btrfs_nodatacow";
         assert_eq!(
-            found(
-                &scene,
-                &run,
-                "allocated_less,atime,compression,btrfs_nodatacow"
-            ),
+            found(&scene, &run, codes),
             "allocated_less info, compression warning"
         );
+        scene.value("SELECT fsbench.alter_target('btrfs', mount_options => 'noatime,nodatacow')");
+        let plain = scene.start(&format!("target => 'btrfs', {SHORT}"));
+        assert_eq!(scene.ending(&plain), "done");
+        assert_eq!(found(&scene, &plain, codes), "btrfs_nodatacow warning");
         // Subvolumes have numbers of their own; the device is known all the same.
         assert_eq!(
             scene.value(&format!(
