@@ -17,13 +17,22 @@ SELECT transaction, h.transactions = f.syncs AS syncs FROM fsbench.histogram h J
 WHERE run_id = :run AND f.method = current_setting('wal_sync_method') AND f.writes = 1 AND f.writers = 1;
 SELECT string_agg(phase ->> 'phase', ' ') AS phases FROM fsbench.result, jsonb_array_elements(phases) phase WHERE run_id = :run;
 SELECT used -> 'options' -> 'methods' AS methods, used -> 'options' -> 'writers' AS writers, used -> 'chosen' AS chosen FROM fsbench.result WHERE run_id = :run;
+-- What the storage did meanwhile; nothing of transactions, which there were none of.
+SELECT count(*) > 0 AS seconds, sum(interval_ms) > 300 AS window, bool_and(transactions IS NULL AND skipped IS NULL AND late IS NULL AND failed IS NULL) AS no_transactions,
+       bool_and(latency_avg_ms IS NULL AND commit_p99_ms IS NULL AND client_wal_bytes IS NULL AND client_blocks_hit IS NULL) AS no_clients,
+       bool_and(wal_bytes IS NOT NULL AND cpu_idle_percent IS NOT NULL AND client_cpu_ms IS NOT NULL AND dirty_bytes IS NOT NULL) AS figures
+FROM fsbench.sample WHERE run_id = :run;
+SELECT count(*) > 0 AS seen, bool_or(wait_event = 'WALWrite') AS writes, bool_and(wait_event IN ('WALWrite', 'WALSync', 'CPU', 'Extension')) AS nothing_else
+FROM fsbench.wait_profile(:run);
+SELECT cpu_seconds >= client_cpu_seconds AS cpu, cpu_ms_per_transaction, flushes_per_transaction FROM fsbench.result WHERE run_id = :run;
 -- The order is the seed's.
 SELECT run_id AS again FROM fsbench.run(workload => 'fsync', duration => '360 ms', seed => 1, options => '{"writers": [1, 2]}') \gset
 SELECT count(*) FROM fsbench.fsync a JOIN fsbench.fsync b USING (method, writes, writers, position) WHERE a.run_id = :run AND b.run_id = :again;
 -- Only some of it; without what the server does, there is no figure that stands for the run.
-SELECT run_id AS some FROM fsbench.run(workload => 'fsync', duration => '50 ms', options => '{"methods": ["none"], "writers": [3]}') \gset
+SELECT run_id AS some FROM fsbench.run(workload => 'fsync', duration => '50 ms', options => '{"methods": ["none"], "writers": [3], "sample": false}') \gset
 SELECT tps, latency_p99_ms, commit_p99_ms, stall_seconds FROM fsbench.result WHERE run_id = :some;
 SELECT method, writes, writers FROM fsbench.fsync WHERE run_id = :some;
+SELECT count(*) FROM fsbench.sample WHERE run_id = :some;
 -- Its file is gone.
 SELECT count(*) FROM pg_ls_waldir() WHERE name LIKE 'pgfsbench%';
 
@@ -35,6 +44,7 @@ SELECT fsbench.start(workload => 'fsync', warmup => '0');
 SELECT fsbench.start(workload => 'fsync', settings => '{"work_mem": "1MB"}');
 SELECT fsbench.start(workload => 'fsync', keep => true);
 SELECT fsbench.start(workload => 'fsync', options => '{"unlogged": true}');
+SELECT fsbench.start(workload => 'fsync', options => '{"sample_alternately": true}');
 SELECT fsbench.start(workload => 'fsync', options => '{"methods": ["fsync_writethrough"]}');
 SELECT fsbench.start(workload => 'fsync', options => '{"writers": [0]}');
 SELECT fsbench.start(workload => 'fsync', options => '{"writers": [64]}');

@@ -33,6 +33,11 @@ FROM fsbench.scan_curve(:run_id);
 SELECT count(*) AS knees, bool_and(says <> '') AS said FROM fsbench.scan_knee(:run_id);
 SELECT readers, block_bytes, bytes / 8192 AS blocks, ms > 0 AS takes_time, gb_per_second > 0 AS speed, cached_bytes >= bytes * 0.99 AS warm
 FROM fsbench.scan_read WHERE run_id = :run_id ORDER BY 1, 2;
+-- What the storage and the processes that scan did meanwhile.
+SELECT count(*) > 0 AS seconds, bool_and(transactions IS NULL AND client_wal_bytes IS NULL AND client_cpu_ms IS NULL) AS no_clients,
+       bool_and(wal_bytes IS NOT NULL AND cpu_idle_percent IS NOT NULL AND cached_bytes > 0) AS figures
+FROM fsbench.sample WHERE run_id = :run_id;
+SELECT count(*) > 0 AS seen, bool_or(wait_event = 'CPU') AS works FROM fsbench.wait_profile(:run_id);
 
 -- Bytes that do not compress, loaded by one; all in shared buffers; without the leader.
 SELECT run_id FROM fsbench.run(workload => 'scan', scale => 1, seed => 1, settings => '{"track_io_timing": false}',

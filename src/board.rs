@@ -17,10 +17,15 @@ use pgfsbench_core::board::{CheckpointRing, SampleRing, TextCell};
 pub use request::{Cancel, Errand, Request, RequestState};
 
 /// Number of this layout. The library that made the memory and the one that reads it must agree.
-pub const LAYOUT: u32 = 4;
+pub const LAYOUT: u32 = 5;
 
 /// Runs that can be asked for at the same time, the active one included.
 pub const REQUESTS: usize = 16;
+
+/// `stop` of a run: its clients end.
+pub const STOP_CLIENTS: u32 = 1;
+/// `stop` of a run: all that it has launched ends.
+pub const STOP_ALL: u32 = 2;
 
 /// Everything but the slots of the clients, which follow it in memory.
 #[repr(C)]
@@ -145,11 +150,14 @@ pub struct RunArea {
     /// 1 when the clients may start; in a run with several windows, the number of the one that is on. Written by the
     /// coordinator.
     pub go: AtomicU32,
-    /// 1 when clients and sampler must end. Written by the coordinator, or by the janitor when that died.
+    /// [`STOP_CLIENTS`] when these must end, [`STOP_ALL`] when the sampler must end, too. Written by the coordinator, or by the
+    /// janitor when that died.
     pub stop: AtomicU32,
     /// Monotonic clocks: transactions that start from here on are measured. Written by the coordinator before `go`; in a run that
     /// writes and syncs a file 0 until all writers are ready for the window.
     pub measure_start_ns: AtomicU64,
+    /// Monotonic clock of the start of the first second that is sampled, 0 while it is not known. Written by the coordinator.
+    pub sampled_from_ns: AtomicU64,
     /// No transaction starts from here on; `u64::MAX` when the number of transactions ends the run. Written by the coordinator before `go`.
     pub end_ns: AtomicU64,
     /// Of a run of scans: the degree of the scan that is on. Written by the coordinator, before it launches the worker.
@@ -199,9 +207,14 @@ impl RunArea {
         self.phase.store(phase as u32, Release);
     }
 
-    /// Whether clients, sampler and worker of that serial number are told to end, or are left over from an earlier run.
+    /// Whether clients and worker of that serial number are told to end, or are left over from an earlier run.
     pub fn stopped(&self, serial: u32) -> bool {
         self.stop.load(Acquire) != 0 || !self.is_current(serial)
+    }
+
+    /// Whether nobody of that serial number has anything to do any more: for the sampler, which sees clients come and go.
+    pub fn is_over(&self, serial: u32) -> bool {
+        self.stop.load(Acquire) == STOP_ALL || !self.is_current(serial)
     }
 
     /// Whether the area still belongs to the run of that serial number.
@@ -235,6 +248,7 @@ impl RunArea {
             &self.done,
             &self.total,
             &self.measure_start_ns,
+            &self.sampled_from_ns,
             &self.end_ns,
             &self.tps_bits,
             &self.latency_p99_ns,

@@ -28,7 +28,9 @@ use crate::{
         config,
         plan::Connection,
         process::{self, Database},
-        shmem, usage, xact,
+        shmem,
+        usage::{self, Wait},
+        xact,
     },
     post::Post,
     scanner,
@@ -74,6 +76,7 @@ pub fn main(index: i32, serial: u32) {
         return;
     }
     process::report_activity("pgfsbench client");
+    slot.procno.store(usage::procno() + 1, Relaxed);
     let post = Post {
         index: index as u32,
         serial,
@@ -107,7 +110,6 @@ fn run_transactions(post: &Post, spec: &Spec) -> Result<(), Fault> {
     let slot = post.slot;
     let ran = prepare(post.request, spec).and_then(|script| {
         xact::report_statistics(true);
-        slot.procno.store(usage::procno() + 1, Relaxed);
         // Of an alternating run no figure is whole.
         if spec.options.sample && !spec.options.sample_alternately {
             slot.counts.store(usage::counts().bits(), Relaxed);
@@ -432,7 +434,9 @@ fn sleep(ns: u64) {
         process::wait(Duration::from_nanos(ns - 1_000_000).min(Duration::from_secs(1)));
     } else {
         process::check_interrupts();
-        usage::shown_as_waiting(|| std::thread::sleep(Duration::from_nanos(ns)));
+        usage::shown_as_waiting(Wait::Extension, || {
+            std::thread::sleep(Duration::from_nanos(ns));
+        });
     }
 }
 

@@ -48,7 +48,66 @@ pub struct Window<'a> {
     pub block_bytes: u64,
 }
 
-/// The columns of `run_log`.
+/// What the samples of a run say of processors and devices.
+struct OfMachine {
+    client_cpu_ms: Option<f64>,
+    /// With the checkpointer, walwriter and background writer.
+    cpu_ms: Option<f64>,
+    read_bytes: Option<f64>,
+    /// With what goes to the WAL's own device, as flushes.
+    write_bytes: Option<f64>,
+    flushes: Option<f64>,
+}
+
+impl OfMachine {
+    fn of(samples: &[Sample]) -> Self {
+        let figures = || samples.iter().map(|sample| &sample.figures);
+        let sum = |figure| Figures::sum(figures(), figure);
+        let client_cpu_ms = sum(Figure::ClientCpuMs);
+        let server_ms = [
+            Figure::CheckpointerCpuMs,
+            Figure::WalwriterCpuMs,
+            Figure::BgwriterCpuMs,
+        ]
+        .map(sum)
+        .into_iter()
+        .sum::<Option<f64>>();
+        let devices = Devices::look();
+        let with_wal = |data: Option<f64>, wal| match devices.wal {
+            WalDevice::Same => data,
+            WalDevice::Other(_) => data.zip(sum(wal)).map(|(data, wal)| data + wal),
+            WalDevice::Unknown => None,
+        };
+        Self {
+            client_cpu_ms,
+            cpu_ms: client_cpu_ms.zip(server_ms).map(|(a, b)| a + b),
+            read_bytes: sum(Figure::DeviceReadBytes),
+            write_bytes: with_wal(sum(Figure::DeviceWriteBytes), Figure::WalDeviceWriteBytes),
+            flushes: with_wal(sum(Figure::DeviceFlushes), Figure::WalDeviceFlushes),
+        }
+    }
+
+    fn columns(&self) -> Value {
+        json!({
+            "client_cpu_seconds": self.client_cpu_ms.map(|ms| ms / 1000.0),
+            "cpu_seconds": self.cpu_ms.map(|ms| ms / 1000.0),
+            "device_read_bytes": whole(self.read_bytes),
+            "device_write_bytes": whole(self.write_bytes),
+            "device_flushes": whole(self.flushes),
+        })
+    }
+}
+
+fn whole(value: Option<f64>) -> Option<i64> {
+    value.map(|value| value as i64)
+}
+
+/// The columns of `run_log` for a run without transactions.
+pub fn of_machine(samples: &[Sample]) -> Value {
+    OfMachine::of(samples).columns()
+}
+
+/// The columns of `run_log` for a run of transactions.
 pub fn columns(spec: &Spec, slots: &[ClientSlot], samples: &[Sample], window: &Window) -> Value {
     let counts = ClientSlot::all_count(slots);
     let work = slots
@@ -56,30 +115,8 @@ pub fn columns(spec: &Spec, slots: &[ClientSlot], samples: &[Sample], window: &W
         .fold(Work::default(), |sum, slot| sum.plus(&slot.work.get()));
     let mut of_work = Figures::new();
     of_work.set_work(&work, counts);
-    let figures = || samples.iter().map(|sample| &sample.figures);
-    let sum = |figure| Figures::sum(figures(), figure);
+    let machine = OfMachine::of(samples);
     let transactions = Some(window.transactions as f64).filter(|n| *n > 0.0);
-
-    let client_ms = sum(Figure::ClientCpuMs);
-    let server_ms = [
-        Figure::CheckpointerCpuMs,
-        Figure::WalwriterCpuMs,
-        Figure::BgwriterCpuMs,
-    ]
-    .map(sum)
-    .into_iter()
-    .sum::<Option<f64>>();
-    let cpu_ms = client_ms.zip(server_ms).map(|(a, b)| a + b);
-
-    // What goes to the WAL's own device belongs to it as well.
-    let devices = Devices::look();
-    let with_wal = |data: Option<f64>, wal| match devices.wal {
-        WalDevice::Same => data,
-        WalDevice::Other(_) => data.zip(sum(wal)).map(|(data, wal)| data + wal),
-        WalDevice::Unknown => None,
-    };
-    let device_bytes = with_wal(sum(Figure::DeviceWriteBytes), Figure::WalDeviceWriteBytes);
-    let flushes = with_wal(sum(Figure::DeviceFlushes), Figure::WalDeviceFlushes);
     let blocks = match window.blocks {
         (Some(before), Some(after)) => after.since(before),
         _ => None,
@@ -92,24 +129,30 @@ pub fn columns(spec: &Spec, slots: &[ClientSlot], samples: &[Sample], window: &W
             let blocks = written::blocks(own, others, work.blocks_written);
             (window.wal_bytes + blocks * window.block_bytes) as f64
         }),
-        device: device_bytes,
+        device: machine.write_bytes,
     };
-    let whole = |value: Option<f64>| value.map(|value| value as i64);
-    let mut columns = json!({
-        "client_cpu_seconds": client_ms.map(|ms| ms / 1000.0),
-        "cpu_seconds": cpu_ms.map(|ms| ms / 1000.0),
-        "cpu_ms_per_transaction": ratio(cpu_ms, transactions),
-        "device_read_bytes": whole(sum(Figure::DeviceReadBytes)),
-        "device_write_bytes": whole(device_bytes),
-        "device_flushes": whole(flushes),
-        "device_bytes_per_transaction": ratio(device_bytes, transactions),
-        "flushes_per_transaction": ratio(flushes, transactions),
-        "changed_bytes": whole(written.changed),
-        "server_write_bytes": whole(written.server),
-        "server_write_amplification": written.by_server(),
-        "filesystem_write_amplification": written.by_filesystem(),
-        "write_amplification": written.in_all(),
-    });
+    let mut columns = machine.columns();
+    for (name, value) in [
+        (
+            "cpu_ms_per_transaction",
+            ratio(machine.cpu_ms, transactions),
+        ),
+        (
+            "device_bytes_per_transaction",
+            ratio(machine.write_bytes, transactions),
+        ),
+        (
+            "flushes_per_transaction",
+            ratio(machine.flushes, transactions),
+        ),
+        ("server_write_amplification", written.by_server()),
+        ("filesystem_write_amplification", written.by_filesystem()),
+        ("write_amplification", written.in_all()),
+    ] {
+        columns[name] = json!(value);
+    }
+    columns["changed_bytes"] = json!(whole(written.changed));
+    columns["server_write_bytes"] = json!(whole(written.server));
     for (figure, ..) in OF_WORK {
         let value = of_work.get(figure);
         columns[figure.column()] = match figure.kind() {

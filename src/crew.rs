@@ -8,7 +8,7 @@ use std::{
 use pgfsbench_core::board::{ClientSlot, ClientState};
 
 use crate::{
-    board::{Board, TaskCell, TaskState},
+    board::{Board, STOP_ALL, TaskCell, TaskState},
     client, clock,
     errors::{self, Fault, sqlstate},
     pg::process::{self, Handle, Role, Status},
@@ -81,15 +81,18 @@ impl Crew {
         task_is_done("worker", &self.board.run.worker, self.worker.as_ref())
     }
 
-    /// Launches sampler (if wanted) and clients.
-    pub fn launch_clients(&mut self, with_sampler: bool) -> Result<(), Fault> {
-        if with_sampler {
-            self.board.run.sampler.reset();
-            self.sampler = launch(Role::Sampler, "", self.slots.len() as i32, self.serial);
-            if self.sampler.is_none() {
-                return Err(no_slot("samplers", 0, 1));
-            }
+    /// Launches the sampler.
+    pub fn launch_sampler(&mut self) -> Result<(), Fault> {
+        self.board.run.sampler.reset();
+        self.sampler = launch(Role::Sampler, "", self.slots.len() as i32, self.serial);
+        match self.sampler {
+            Some(_) => Ok(()),
+            None => Err(no_slot("samplers", 0, 1)),
         }
+    }
+
+    /// Launches the clients.
+    pub fn launch_clients(&mut self) -> Result<(), Fault> {
         for (index, slot) in self.slots.iter().enumerate() {
             slot.reset();
             slot.set_state(ClientState::Starting);
@@ -187,7 +190,7 @@ impl Crew {
 
     /// Tells everybody to end, waits until they have, and terminates those that take too long. Interrupts do not stop it.
     pub fn disband(&mut self) {
-        self.board.run.stop.store(1, Release);
+        self.board.run.stop.store(STOP_ALL, Release);
         self.wake();
         let handles = || {
             self.clients

@@ -22,7 +22,7 @@ const FACTS: &str = "SELECT jsonb_build_array(coalesce(r.facts, '{}'), jsonb_bui
       'measured', r.transactions_total, 'failed', r.failed, 'skipped', r.skipped, \
       'shared_buffers_bytes', e.shared_buffers_bytes, 'memory_bytes', e.memory_bytes, \
       'seconds_tps', (SELECT jsonb_agg(transactions * 1000 / interval_ms ORDER BY second) FROM fsbench.sample s \
-         WHERE s.run_id = r.run_id AND interval_ms >= 500), \
+         WHERE s.run_id = r.run_id AND interval_ms >= 500 AND transactions IS NOT NULL), \
       'scan', jsonb_build_object( \
          'degrees_not_launched', (SELECT coalesce(jsonb_agg(DISTINCT s.degree), '[]') FROM fsbench.scan s \
             WHERE s.run_id = r.run_id AND NOT s.used), \

@@ -11,7 +11,7 @@ use std::{
 use serde::Deserialize;
 
 use crate::{
-    board::{Board, Request},
+    board::{Board, Request, STOP_ALL},
     errors::{Fault, sqlstate},
     far::Far,
     helper_job,
@@ -259,7 +259,7 @@ pub fn recover(board: &Board, request: &Request) -> Result<(), Fault> {
 
 /// Ends what the dead coordinator had launched, so that none of it meddles with the next run.
 pub fn end_crew(board: &Board) {
-    board.run.stop.store(1, Release);
+    board.run.stop.store(STOP_ALL, Release);
     // Also those that have not even started yet.
     board.run.next_serial();
     let pids = || {

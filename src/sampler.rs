@@ -4,6 +4,7 @@
 
 pub mod device;
 mod machine;
+mod watched;
 
 use std::{
     sync::atomic::{
@@ -14,14 +15,13 @@ use std::{
 };
 
 use pgfsbench_core::{
-    board::{
-        ClientSlot, ClientState, Figures, Sample, Waits, Work, is_sampled_alternately, second_after,
-    },
+    board::{ClientSlot, Figures, Sample, Waits, Work, is_sampled_alternately, second_after},
     hist::Histogram,
     proc::Snapshot,
 };
 
 use machine::Machine;
+use watched::Watched;
 
 use crate::{
     board::{RunArea, TaskState},
@@ -29,7 +29,7 @@ use crate::{
     clock, errors,
     pg::{
         process::{self, Database},
-        shmem, usage, xact,
+        shmem, xact,
     },
 };
 
@@ -42,10 +42,10 @@ static SERIAL: AtomicU32 = AtomicU32::new(0);
 
 /// Whether this process is to end.
 fn stopped(run: &RunArea) -> bool {
-    run.stopped(SERIAL.load(Relaxed))
+    run.is_over(SERIAL.load(Relaxed))
 }
 
-/// Main of the background worker; the argument is the number of clients.
+/// Main of the background worker; the argument is the number of slots that the run's clients have.
 pub fn main(clients: i32, serial: u32) {
     SERIAL.store(serial, Relaxed);
     let Some(board) = shmem::board() else { return };
@@ -58,11 +58,14 @@ pub fn main(clients: i32, serial: u32) {
     process::connect(Database::None);
     process::report_activity("pgfsbench sampler");
     run.sampler.set_state(TaskState::Running);
-    let slots = &shmem::clients()[..clients as usize];
-    let alternately = active_request()
-        .and_then(|request| request.specification().ok())
-        .is_some_and(|spec| spec.options.sample_alternately);
-    let result = xact::catch(|| sample(run, slots, alternately));
+    let result = active_request()
+        .ok_or_else(errors::process_terminated)
+        .and_then(|request| request.specification())
+        .and_then(|spec| {
+            let slots = &shmem::clients()[..clients as usize];
+            let watched = Watched::new(run, slots, spec.workload.kind());
+            xact::catch(|| sample(run, &watched, spec.options.sample_alternately))
+        });
     if !run.is_current(serial) {
         return;
     }
@@ -123,15 +126,16 @@ impl Counted {
     }
 }
 
-fn sample(run: &RunArea, slots: &[ClientSlot], alternately: bool) {
-    while run.go.load(Acquire) == 0 {
-        if stopped(run) {
-            return;
+fn sample(run: &RunArea, watched: &Watched, alternately: bool) {
+    let start = loop {
+        match run.sampled_from_ns.load(Acquire) {
+            _ if stopped(run) => return,
+            0 => process::wait(Duration::from_secs(1)),
+            start => break start,
         }
-        process::wait(Duration::from_secs(1));
-    }
-    let start = run.measure_start_ns.load(Acquire);
-    let mut machine = Machine::open(run, slots);
+    };
+    let slots = watched.counting();
+    let mut machine = Machine::open(run, watched.staying());
     let counts = ClientSlot::all_count(slots);
     // The seconds of the warm-up are shown in `progress`, and not stored.
     let mut before = Counted::now(slots);
@@ -165,7 +169,7 @@ fn sample(run: &RunArea, slots: &[ClientSlot], alternately: bool) {
         }
         while clock::now_ns() < until && !stopped(run) {
             if is_on {
-                look_at(slots, &mut waits);
+                watched.look(&mut waits);
                 next_look = (next_look + LOOK_NS).max(clock::now_ns());
                 sleep_until(run, next_look.min(until));
             } else {
@@ -179,13 +183,16 @@ fn sample(run: &RunArea, slots: &[ClientSlot], alternately: bool) {
             now.machine = machine.look();
         }
         let mut record = difference(second, start, &before, &now, slots);
-        record
-            .figures
-            .set_work(&now.work.since(&before.work), counts);
         record.waits = waits;
+        let mut is_empty = record.interval_ns < LOOK_NS;
+        if !slots.is_empty() {
+            record
+                .figures
+                .set_work(&now.work.since(&before.work), counts);
+            let counted = record.transactions + record.skipped + record.failed;
+            is_empty = counted == 0 && now.work == before.work;
+        }
         // The record after the stop is empty when the run ended on a full second.
-        let is_empty =
-            record.transactions + record.skipped + record.failed == 0 && now.work == before.work;
         if !last || !is_empty {
             run.samples.push(&record);
             show(run, record.transactions, record.interval_ns, record.p99_ns);
@@ -232,20 +239,6 @@ fn difference(
         commit_p99_ns: commit.percentile(0.99).unwrap_or(0.0) as u64,
         figures,
         waits: Waits::new(),
-    }
-}
-
-/// Counts what each client waits for now, while it runs transactions.
-fn look_at(slots: &[ClientSlot], waits: &mut Waits) {
-    for slot in slots {
-        if slot.state() != ClientState::Running {
-            continue;
-        }
-        let place = slot.procno.load(Relaxed).checked_sub(1);
-        let wait = place.and_then(|place| usage::wait_of(place, slot.pid.load(Relaxed)));
-        if let Some(event) = wait {
-            waits.add(event);
-        }
     }
 }
 

@@ -19,7 +19,9 @@ use crate::{
     pg::{
         config, process,
         scan::{self, Scanned},
-        sql, xact,
+        sql,
+        usage::{self, Wait},
+        xact,
     },
     post::Post,
     sampler::device,
@@ -299,9 +301,8 @@ fn read(post: &Post, files: &[File]) -> Result<(), Fault> {
         let to = (from + REGION).min(lengths[file]);
         while from < to {
             let wanted = block.min(to - from) as usize;
-            files[file]
-                .read_exact_at(&mut buffer[..wanted], from)
-                .map_err(|e| unreadable(&e))?;
+            let read = || files[file].read_exact_at(&mut buffer[..wanted], from);
+            usage::shown_as_waiting(Wait::DataFileRead, read).map_err(|e| unreadable(&e))?;
             from += wanted as u64;
             bytes += wanted as u64;
         }

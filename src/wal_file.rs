@@ -18,7 +18,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     errors::{Fault, of_file},
-    pg::session,
+    pg::{
+        session,
+        usage::{Wait, shown_as_waiting},
+    },
     random,
 };
 
@@ -204,11 +207,12 @@ impl Blocks {
         for n in 0..u64::from(writes) {
             self.write_one(file, offset + n * BLOCK_BYTES)?;
         }
-        match method {
-            Method::Fdatasync => retry_on_intr(|| rustix::fs::fdatasync(file)),
-            Method::Fsync => retry_on_intr(|| rustix::fs::fsync(file)),
-            Method::OpenDatasync | Method::OpenSync | Method::None => Ok(()),
-        }
+        let sync: fn(&OwnedFd) -> Result<(), Errno> = match method {
+            Method::Fdatasync => |file| rustix::fs::fdatasync(file),
+            Method::Fsync => |file| rustix::fs::fsync(file),
+            Method::OpenDatasync | Method::OpenSync | Method::None => return Ok(()),
+        };
+        shown_as_waiting(Wait::WalSync, || retry_on_intr(|| sync(file)))
     }
 
     #[inline]
@@ -217,7 +221,8 @@ impl Blocks {
         let mut done = 0;
         while done < block.len() {
             // Zero bytes, or a part of a sector, can only mean that there is no room.
-            match retry_on_intr(|| pwrite(file, &block[done..], offset + done as u64))? {
+            let write = || pwrite(file, &block[done..], offset + done as u64);
+            match shown_as_waiting(Wait::WalWrite, || retry_on_intr(write))? {
                 0 => return Err(Errno::NOSPC),
                 n => done += n,
             }

@@ -41,7 +41,9 @@ pub fn write(post: &Post, spec: &Spec) -> Result<(), Fault> {
             _ => Ok(()),
         })
     };
-    xact::catch(each_test).and_then(|result| result)
+    let result = xact::catch(each_test).and_then(|result| result);
+    post.slot.cpu_ns.store(clock::cpu_ns(), Release);
+    result
 }
 
 impl Writer<'_> {

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::{Run, epoch, windows::span_ns};
 use crate::{
     board::Phase,
-    clock, collect,
+    clock, collect, cost,
     errors::{Fault, sqlstate},
     journal::{self, Entry},
     outcome::Outcome,
@@ -40,7 +40,8 @@ impl Run {
     pub(super) fn carry_out_fsync(&mut self) -> Result<Outcome, Fault> {
         let file = self.make_wal_file()?;
         self.settle_storage()?;
-        self.have_clients(false)?;
+        self.have_sampler()?;
+        self.have_clients()?;
         let measured = self.measure_syncs(&file)?;
         self.enter(Phase::Collect, 0);
         let phases = self.phase_times();
@@ -86,6 +87,7 @@ impl Run {
         self.seen.surroundings.at_start();
         self.seen.measured_from = epoch();
         self.seen.measure_start_ns = clock::now_ns();
+        self.begin_sampling(self.seen.measure_start_ns)?;
         self.enter(Phase::Measure, tests.len() as u64);
         self.seen.at_start(&mut self.checkpoints)?;
         self.watch_seconds();
@@ -97,7 +99,7 @@ impl Run {
         }
         self.seen.measure_end_ns = Some(clock::now_ns());
         self.end_window()?;
-        self.dismiss_clients()?;
+        self.dismiss_all()?;
         Ok(measured)
     }
 
@@ -150,7 +152,7 @@ impl Run {
             self.seen.measure_start_ns,
             self.seen.measure_end_ns.unwrap_or(0),
         );
-        let columns = json!({
+        let mut columns = json!({
             "measured_ms": measured_ms, "tps": of_main(|m| m.per_second),
             "latency_avg_ms": of_main(|m| m.syncs.mean_ns().map(|ns| ns / 1e6)),
             "latency_stddev_ms": of_main(|m| m.syncs.stddev_ns().map(|ns| ns / 1e6)),
@@ -158,6 +160,11 @@ impl Run {
             "latency_p95_ms": of_main(|m| m.percentile(0.95)), "latency_p99_ms": of_main(|m| m.percentile(0.99)),
             "latency_p999_ms": of_main(Measured::p999), "latency_max_ms": of_main(Measured::max),
         });
+        if let (Value::Object(columns), Value::Object(of_machine)) =
+            (&mut columns, cost::of_machine(&self.samples))
+        {
+            columns.extend(of_machine);
+        }
         let id = self.run_id;
         let rows: Vec<Value> = measured
             .iter()
@@ -165,6 +172,8 @@ impl Run {
             .map(|(position, m)| m.to_row(position))
             .collect();
         collect::finish(self, columns, phases, || {
+            store::insert_samples(id, &self.samples, false)?;
+            store::insert_waits(id, &self.samples)?;
             store::insert_rows(id, "fsync", &rows)?;
             main.map_or(Ok(()), |m| {
                 store::insert_histogram(id, self.spec.workload.as_str(), &m.syncs)

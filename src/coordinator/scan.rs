@@ -14,10 +14,10 @@ use serde_json::{Value, json};
 use super::{Run, epoch, windows::span_ns};
 use crate::{
     board::Phase,
-    clock, collect,
+    clock, collect, cost,
     errors::{Fault, sqlstate},
     outcome::Outcome,
-    pg::{process, scan::waits, shmem},
+    pg::{process, scan::each_wait, shmem, usage::wait_name},
     scanner::{self, Report, cache::State},
     store,
     worker::Task,
@@ -33,6 +33,15 @@ struct Made {
     report: Report,
     /// How often processes were seen to wait for what; to work, under the name `none`.
     waits: BTreeMap<String, u64>,
+}
+
+/// A wait event as it is stored with a scan.
+fn named((event, times): (u32, u64)) -> (String, u64) {
+    if event == 0 {
+        return ("none".into(), times);
+    }
+    let (kind, name) = wait_name(event);
+    (format!("{kind}:{name}"), times)
 }
 
 /// A reading of the files without the executor.
@@ -75,7 +84,7 @@ impl Run {
             return self.have_done(Task::Load);
         }
         self.have_done(Task::Create)?;
-        self.have_clients(false)?;
+        self.have_clients()?;
         let slots = &shmem::clients()[..loaders as usize];
         self.open_window(1);
         self.wait_for_window(1, slots, |run| {
@@ -97,8 +106,10 @@ impl Run {
         self.seen.before_clients(&self.spec, self.entry.as_ref())?;
         self.seen.surroundings.at_start();
         self.begin_statistics()?;
+        self.have_sampler()?;
         self.seen.measured_from = epoch();
         self.seen.measure_start_ns = clock::now_ns();
+        self.begin_sampling(self.seen.measure_start_ns)?;
         self.enter(Phase::Measure, steps as u64);
         self.seen.at_start(&mut self.checkpoints)?;
         self.watch_seconds();
@@ -114,6 +125,7 @@ impl Run {
         };
         self.seen.measure_end_ns = Some(clock::now_ns());
         self.end_window()?;
+        self.dismiss_all()?;
         self.end_statistics()?;
         Ok((made, readings))
     }
@@ -134,19 +146,19 @@ impl Run {
             if Instant::now() >= next {
                 next = Instant::now() + super::LOOK;
                 self.look_around()?;
+                self.crew.sampler_is_there()?;
             }
             if run.scanning.load(Acquire) == 1 {
-                for wait in waits(run.worker.pid.load(Acquire)) {
-                    let name = wait.unwrap_or_else(|| "none".into());
-                    *waiting.entry(name).or_insert(0) += 1;
-                }
+                each_wait(run.worker.pid.load(Acquire), |event| {
+                    *waiting.entry(event).or_insert(0) += 1;
+                });
             }
             process::wait(LOOK);
         }
         Ok(Made {
             scan,
             report: self.report()?,
-            waits: waiting,
+            waits: waiting.into_iter().map(named).collect(),
         })
     }
 
@@ -157,7 +169,7 @@ impl Run {
     }
 
     fn read_files(&mut self, readers: &[u32]) -> Result<Vec<Reading>, Fault> {
-        self.have_clients(false)?;
+        self.have_clients()?;
         let mut readings = Vec::new();
         for &block_bytes in &READ_BYTES {
             for &readers in readers {
@@ -217,7 +229,11 @@ impl Run {
                 .for_each(|scan| scan["page_cache_bytes"] = Value::Null);
         }
         let readings: Vec<Value> = readings.iter().map(|r| r.to_row()).collect();
-        collect::finish(self, json!({"measured_ms": measured_ms}), phases, || {
+        let mut columns = cost::of_machine(&self.samples);
+        columns["measured_ms"] = json!(measured_ms);
+        collect::finish(self, columns, phases, || {
+            store::insert_samples(run_id, &self.samples, false)?;
+            store::insert_waits(run_id, &self.samples)?;
             store::insert_rows(run_id, "scan", &scans)?;
             store::insert_rows(run_id, "scan_read", &readings)
         })

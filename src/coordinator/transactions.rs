@@ -16,8 +16,8 @@ use serde_json::Value;
 
 use super::{Run, epoch};
 use crate::{
-    board::Phase,
-    client, clock, collect,
+    board::{Phase, STOP_ALL},
+    client, clock,
     errors::{Fault, read_json},
     outcome::Outcome,
     pg::shmem,
@@ -35,7 +35,8 @@ impl Run {
         if !self.have_data(load)? {
             return self.leave_loaded();
         }
-        self.have_clients(self.spec.options.sample)?;
+        self.have_sampler()?;
+        self.have_clients()?;
         self.measure()?;
         // After a crash that is to come, they are compared then.
         let balances = match self.spec.options.crash {
@@ -71,9 +72,6 @@ impl Run {
         self.seen.before_clients(&self.spec, self.entry.as_ref())?;
         self.fit_quick_look();
         let run = &self.board.run;
-        for (place, pid) in run.server_pids.iter().zip(collect::server_pids()?) {
-            place.store(pid, Release);
-        }
         let work_database = run.work_database.load(Acquire);
         let warmup_ns = self.spec.warmup_ms * 1_000_000;
         if warmup_ns == 0 {
@@ -98,6 +96,7 @@ impl Run {
         if warmup_ns > 0 {
             self.enter(Phase::Warmup, self.spec.warmup_ms);
         }
+        self.begin_sampling(start)?;
         run.go.store(1, Release);
         self.crew.wake();
         if warmup_ns > 0 {
@@ -129,7 +128,7 @@ impl Run {
             Ok(run.crew.clients_are(ClientState::Done)? && over)
         })?;
         self.end_window()?;
-        run.stop.store(1, Release);
+        run.stop.store(STOP_ALL, Release);
         self.crew.wake();
         self.wait_until(|run| run.crew.sampler_is_done())?;
         self.seen.surroundings.after_clients();

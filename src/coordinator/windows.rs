@@ -1,20 +1,42 @@
-//! Windows: the coordinator opens one after the other, and each client takes part in those that are for it.
+//! Windows: the coordinator opens one after the other, and each client takes part in those that are for it. The sampler watches
+//! all of them.
 
-use std::sync::atomic::Ordering::{Acquire, Release};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 use pgfsbench_core::board::{ClientSlot, ClientState};
 
 use super::Run;
-use crate::errors::Fault;
+use crate::{
+    board::{STOP_ALL, STOP_CLIENTS},
+    collect,
+    errors::Fault,
+};
 
 impl Run {
-    /// Launches the clients, and the sampler if it is wanted, and waits until all of them are there: one that came later would miss
-    /// what it is there to see.
-    pub(super) fn have_clients(&mut self, with_sampler: bool) -> Result<(), Fault> {
-        self.crew.launch_clients(with_sampler)?;
-        self.wait_until(|run| {
-            Ok(run.crew.clients_are(ClientState::Ready)? && run.crew.sampler_is_there()?)
-        })
+    /// Launches the clients, and waits until all of them are there.
+    pub(super) fn have_clients(&mut self) -> Result<(), Fault> {
+        self.crew.launch_clients()?;
+        self.wait_until(|run| run.crew.clients_are(ClientState::Ready))
+    }
+
+    /// Launches the sampler if it is wanted, and waits until it is there: later it would miss what it is there to see.
+    pub(super) fn have_sampler(&mut self) -> Result<(), Fault> {
+        if !self.spec.options.sample {
+            return Ok(());
+        }
+        self.crew.launch_sampler()?;
+        self.wait_until(|run| run.crew.sampler_is_there())
+    }
+
+    /// Has the sampler begin, with seconds that are counted from then on. The clients are there.
+    pub(super) fn begin_sampling(&self, from_ns: u64) -> Result<(), Fault> {
+        let run = &self.board.run;
+        for (place, pid) in run.server_pids.iter().zip(collect::server_pids()?) {
+            place.store(pid, Relaxed);
+        }
+        run.sampled_from_ns.store(from_ns, Release);
+        self.crew.wake();
+        Ok(())
     }
 
     /// Opens a window; they are numbered from 1.
@@ -39,9 +61,21 @@ impl Run {
 
     /// The clients end, and their worker slots are free again.
     pub(super) fn dismiss_clients(&mut self) -> Result<(), Fault> {
-        self.board.run.stop.store(1, Release);
+        self.dismiss(STOP_CLIENTS)
+    }
+
+    /// The same for the sampler, which has made its last record then.
+    pub(super) fn dismiss_all(&mut self) -> Result<(), Fault> {
+        self.dismiss(STOP_ALL)
+    }
+
+    fn dismiss(&mut self, stop: u32) -> Result<(), Fault> {
+        self.board.run.stop.store(stop, Release);
         self.crew.wake();
         self.wait_until(|run| run.crew.clients_are(ClientState::Done))?;
+        if stop == STOP_ALL {
+            self.wait_until(|run| run.crew.sampler_is_done())?;
+        }
         self.wait_until(|run| Ok(run.crew.clients_have_left()))?;
         self.board.run.go.store(0, Release);
         self.board.run.stop.store(0, Release);

@@ -8,7 +8,7 @@ use pgrx::{pg_guard, pg_sys};
 use crate::{
     clock,
     errors::{Fault, sqlstate},
-    pg::{load, process, scan_version, usage, version},
+    pg::{load, process, scan_version, version},
 };
 
 /// What a scan was like.
@@ -299,32 +299,22 @@ pub fn frozen_blocks(table: &str) -> Result<(u64, u64), Fault> {
     }
 }
 
-/// What the processes of a parallel query wait for at this moment: of its leader, and of its workers; one entry each, type and
-/// name, None for those that work.
-pub fn waits(leader: i32) -> Vec<Option<String>> {
-    let mut waits = Vec::new();
-    // SAFETY: entries in shared memory that stays; what is read may be a moment old, and names are looked up in tables of
-    // constants. A leader without workers leads no group.
+/// What the processes of a parallel query wait for at this moment: of its leader, and of its workers; `wait_event_info` each, 0
+/// for those that work.
+pub fn each_wait(leader: i32, mut see: impl FnMut(u32)) {
+    // SAFETY: entries in shared memory that stays; what is read may be a moment old. A leader without workers leads no group.
     unsafe {
         let leader = pg_sys::BackendPidGetProc(leader);
         if leader.is_null() {
-            return waits;
+            return;
         }
         let all = &*pg_sys::ProcGlobal;
         for index in 0..all.allProcCount as usize {
             let proc = all.allProcs.add(index);
             let is_of_it = proc == leader || (*proc).lockGroupLeader == leader;
-            if !is_of_it || (*proc).pid == 0 {
-                continue;
+            if is_of_it && (*proc).pid != 0 {
+                see(std::ptr::read_volatile(&raw const (*proc).wait_event_info));
             }
-            let info = std::ptr::read_volatile(&raw const (*proc).wait_event_info);
-            if info == 0 {
-                waits.push(None);
-                continue;
-            }
-            let (kind, name) = usage::wait_name(info);
-            waits.push(Some(format!("{kind}:{name}")));
         }
     }
-    waits
 }

@@ -114,11 +114,26 @@ pub fn lsns() -> (u64, u64) {
     }
 }
 
-/// Has `f`, which sleeps, show as a wait for what is to come, and not as work.
-pub fn shown_as_waiting<R>(f: impl FnOnce() -> R) -> R {
+/// What a process waits for outside of the server's own functions, in the server's words.
+#[derive(Clone, Copy, Debug)]
+#[repr(u32)]
+pub enum Wait {
+    /// For what is to come.
+    Extension = pg_sys::PG_WAIT_EXTENSION,
+    /// For a write of a file of WAL.
+    WalWrite = pg_sys::WaitEventIO::WAIT_EVENT_WAL_WRITE,
+    /// For such a file to be on disk.
+    WalSync = pg_sys::WaitEventIO::WAIT_EVENT_WAL_SYNC,
+    /// For a read of a file of a table.
+    DataFileRead = pg_sys::WaitEventIO::WAIT_EVENT_DATA_FILE_READ,
+}
+
+/// Has `f` show as a wait, and not as work.
+#[inline]
+pub fn shown_as_waiting<R>(wait: Wait, f: impl FnOnce() -> R) -> R {
     // SAFETY: this process's own word in shared memory, as pgstat_report_wait_start() sets it.
     unsafe {
-        std::ptr::write_volatile(pg_sys::my_wait_event_info, pg_sys::PG_WAIT_EXTENSION);
+        std::ptr::write_volatile(pg_sys::my_wait_event_info, wait as u32);
         let result = f();
         std::ptr::write_volatile(pg_sys::my_wait_event_info, 0);
         result

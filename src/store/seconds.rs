@@ -11,15 +11,21 @@ use crate::{errors::Fault, pg::usage};
 /// Rows that are passed on in one document.
 const AT_ONCE: usize = 1000;
 
-/// Stores the records of each second.
-pub fn insert_samples(run_id: i64, samples: &[Sample]) -> Result<(), Fault> {
+/// Stores the records of each second, with what was counted of transactions if the run has any.
+pub fn insert_samples(
+    run_id: i64,
+    samples: &[Sample],
+    has_transactions: bool,
+) -> Result<(), Fault> {
     let ms = |ns: u64| ns as f64 / 1e6;
     // A second without transactions has no latency.
     let latency = |sample: &Sample, ns: u64| (sample.transactions > 0).then(|| ms(ns));
+    let count = |n: u64| has_transactions.then_some(n);
     let row = |s: &Sample| {
         let mut row = json!({
             "second": s.second, "interval_ms": ms(s.interval_ns),
-            "transactions": s.transactions, "skipped": s.skipped, "late": s.late, "failed": s.failed,
+            "transactions": count(s.transactions), "skipped": count(s.skipped), "late": count(s.late),
+            "failed": count(s.failed),
             "latency_avg_ms": latency(s, s.mean_ns), "latency_p50_ms": latency(s, s.p50_ns),
             "latency_p95_ms": latency(s, s.p95_ns), "latency_p99_ms": latency(s, s.p99_ns),
             "latency_max_ms": latency(s, s.max_ns), "commit_p99_ms": latency(s, s.commit_p99_ns),

@@ -232,25 +232,26 @@ pub fn writers(options: &Options, bound: Option<Bound>, facts: &Facts) -> Result
     }
 }
 
-/// Refuses what takes more worker slots than are free. Who takes them is said in words, and what else helps, by what is free
-/// beside the run's own.
+/// Refuses what takes more worker slots than are free: these and the run's own. Who takes them is said in words, and what else
+/// helps, by what is free beside the run's own.
 pub fn worker_slots(
     workers: u32,
+    own: u32,
     who: &str,
     or: impl FnOnce(u32) -> String,
     facts: &Facts,
 ) -> Result<(), Refusal> {
     let free = facts.free_worker_slots;
-    let needed = workers.saturating_add(OVERHEAD_WORKERS);
+    let needed = workers.saturating_add(own);
     let missing = needed.saturating_sub(free);
     if missing == 0 {
         return Ok(());
     }
     let enough = facts.max_worker_processes.saturating_add(missing);
-    let or = or(free.saturating_sub(OVERHEAD_WORKERS));
+    let or = or(free.saturating_sub(own));
     Err(Refusal::new(Kind::NoWorkerSlot, "could not register background processes")
         .detail(format!(
-            "The run needs {needed} worker slots ({who}, its own: {OVERHEAD_WORKERS}); {free} are free, {missing} are missing."
+            "The run needs {needed} worker slots ({who}, its own: {own}); {free} are free, {missing} are missing."
         ))
         .hint(format!("Increase \"max_worker_processes\" to at least {enough} and restart the server{or}.")))
 }
@@ -262,7 +263,13 @@ pub fn client_slots(clients: u32, what: &str, facts: &Facts) -> Result<(), Refus
         1 => format!(", or ask for 1 {what}"),
         _ => format!(", or ask for at most {free} {what}s"),
     };
-    worker_slots(clients, &format!("{what}s: {clients}"), or, facts)
+    worker_slots(
+        clients,
+        OVERHEAD_WORKERS,
+        &format!("{what}s: {clients}"),
+        or,
+        facts,
+    )
 }
 
 pub fn bound(

@@ -53,10 +53,10 @@ impl Kind {
                 "crash",
                 "maintenance",
             ],
-            Self::Fsync => &["methods", "writers"],
+            Self::Fsync => &["sample", "methods", "writers"],
             Self::Scan => &[
-                "unlogged", "data", "cache", "degrees", "repeats", "leader", "payload", "loaders",
-                "readers",
+                "unlogged", "sample", "data", "cache", "degrees", "repeats", "leader", "payload",
+                "loaders", "readers",
             ],
         }
     }

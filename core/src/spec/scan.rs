@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Asked, Cache, Facts, OVERHEAD_WORKERS, Options, Stage, check, json};
+use super::{Asked, Cache, Facts, OVERHEAD_WORKERS_OF_SCAN, Options, Stage, check, json};
 use crate::{
     refusal::{Kind, Refusal, quoted},
     scan::{LONGEST_PAYLOAD, MOST_DEGREE, MOST_REPEATS, Named, Payload, REPEATS, chosen_degrees},
@@ -108,7 +108,7 @@ pub fn choose(
     };
     let free = facts
         .free_worker_slots
-        .saturating_sub(OVERHEAD_WORKERS)
+        .saturating_sub(OVERHEAD_WORKERS_OF_SCAN)
         .max(1);
     if options.degrees.is_empty() {
         options.degrees = chosen_degrees(facts.processors, most_degree.min(free));
@@ -175,6 +175,7 @@ pub fn check(
     }
     check::worker_slots(
         largest.max(clients),
+        OVERHEAD_WORKERS_OF_SCAN,
         &format!("degree {largest}, at most {clients} loaders or readers"),
         |_| {
             ", ask for a lower degree, or use a target: a server of its own gets what it needs"

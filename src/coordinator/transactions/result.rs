@@ -101,7 +101,7 @@ impl Run {
         }
         collect::finish(self, columns, phases, || {
             let id = self.run_id;
-            store::insert_samples(id, &self.samples)?;
+            store::insert_samples(id, &self.samples, true)?;
             store::insert_waits(id, &self.samples)?;
             store::insert_histogram(id, self.spec.workload.as_str(), &totals.latency)?;
             store::insert_histogram(id, "commit", &totals.commit)?;

@@ -51,7 +51,9 @@ fn options_go_to_another_server_without_those_of_other_workloads() {
     let spec = resolved(asked(json!({"writers": [2]})));
     assert_eq!(
         spec.options.to_argument(spec.workload.kind()),
-        json!({"methods": ["open_datasync", "fdatasync", "fsync", "open_sync", "none"], "writers": [2]})
+        json!({
+            "sample": true, "methods": ["open_datasync", "fdatasync", "fsync", "open_sync", "none"], "writers": [2],
+        })
     );
     let again = resolved(asked(spec.options.to_argument(spec.workload.kind())));
     assert_eq!(again.options, spec.options);
@@ -169,7 +171,13 @@ fn parameters_of_transactions_are_refused() {
         );
         assert_eq!(refusal.hint.unwrap().contains("writers"), name == "clients");
     }
-    for name in ["fillfactor", "unlogged", "sample", "data", "cache"] {
+    for name in [
+        "fillfactor",
+        "unlogged",
+        "sample_alternately",
+        "data",
+        "cache",
+    ] {
         assert_eq!(
             refused(asked(json!({name: 1}))).message,
             format!("workload \"fsync\" has no option \"{name}\"")

@@ -61,7 +61,7 @@ fn study_4_is_one_call() {
     )
     .unwrap();
     assert_eq!(spec.options.degrees, [1, 2, 4, 8, 16, 17, 21, 32, 64]);
-    assert_eq!((spec.scale, spec.workers()), (36, 66));
+    assert_eq!((spec.scale, spec.workers()), (36, 67));
     // What is handed on is what was asked for.
     let there = spec
         .options
@@ -174,7 +174,7 @@ fn degrees_that_the_server_does_not_allow() {
         refusal
             .hint
             .unwrap()
-            .contains("\"max_worker_processes\" to at least 20")
+            .contains("\"max_worker_processes\" to at least 21")
     );
     let refusal = refused(&asked(json!({"loaders": 100})));
     assert_eq!(refusal.message, "number of loaders 100 is out of range");
