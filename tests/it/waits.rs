@@ -44,8 +44,13 @@ fn top(client: &mut Client, run: &str) -> String {
 
 #[test]
 fn the_wait_profile_finds_what_a_run_waits_for() {
-    let server =
-        Server::start(&[pgfsbench_tests::PRELOADED, &[("track_wal_io_timing", "on")]].concat());
+    let server = Server::start(
+        &[
+            pgfsbench_tests::PRELOADED,
+            &[("track_wal_io_timing", "on"), ("shared_buffers", "512MB")],
+        ]
+        .concat(),
+    );
     server.stop(pgfsbench_tests::Stop::Fast);
     let place = tempfile::TempDir::with_prefix_in("pgfsbench-flush.", "/tmp").expect("a directory");
     let library = slow_flush(place.path(), 8_000_000);
@@ -81,4 +86,23 @@ fn the_wait_profile_finds_what_a_run_waits_for() {
         "workload => 'select-only', rate => 20, scale => 1, clients => 1, duration => '3 s', warmup => '0', seed => 1",
     );
     assert_eq!(top(&mut client, &waiting), "Extension Extension|t|t|t");
+    // Who writes and syncs a file is looked at while a test is on, and by whom it is made.
+    let syncing = run(
+        &mut client,
+        r#"workload => 'fsync', duration => '3 s', options => '{"methods": ["fdatasync"], "writers": [2]}'"#,
+    );
+    assert_eq!(top(&mut client, &syncing), "IO WALSync|t|t|t");
+    // Of those who scan each is looked at, and nobody while the cache is made ready.
+    let scanning = run(
+        &mut client,
+        r#"workload => 'scan', scale => 4, seed => 1,
+           options => '{"degrees": [2], "repeats": 4, "readers": [], "cache": "shared_buffers", "unlogged": true}'"#,
+    );
+    let looks = format!(
+        "SELECT sum(samples) BETWEEN 0.5 * ms / 10 AND 3.5 * ms / 10, sum(samples), ms \
+         FROM fsbench.wait_event, (SELECT sum(ms) AS ms FROM fsbench.scan WHERE run_id = {scanning}) s \
+         WHERE run_id = {scanning} GROUP BY ms"
+    );
+    let looks = row(&mut client, &looks);
+    assert!(looks.starts_with("t|"), "{looks}");
 }
