@@ -230,7 +230,7 @@ fn a_cold_cache_is_refused_where_there_is_none() {
 
 #[test]
 fn a_degree_whose_workers_are_not_all_there_does_not_count() {
-    let server = server(&[("max_worker_processes", "9")]);
+    let server = server(&[("max_worker_processes", "10")]);
     let mut client = server.connect("postgres");
     execute(
         &mut client,
