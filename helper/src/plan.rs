@@ -2,6 +2,7 @@
 //! looks at the machine or changes it.
 
 mod discard;
+mod extended;
 mod identity;
 mod images;
 mod log;
@@ -143,6 +144,7 @@ pub fn prepare(
         request.mkfs_options.as_deref().unwrap_or(""),
     )?);
     discard::spare(request, &mut mkfs_options)?;
+    extended::write_at_once(fs, &mut mkfs_options);
     let mount_options = mount_options(fs, request.mount_options.as_deref().unwrap_or(""))?;
     check_kernel(fs, facts)?;
     let mkfs = facts.mkfs.clone()?;

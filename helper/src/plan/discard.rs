@@ -1,6 +1,6 @@
 //! What is discarded before or by mkfs.
 
-use super::{Facts, Part, Step};
+use super::{Facts, Part, Step, extended};
 use crate::probe::queue::Limits;
 use pgfsbench_core::helper::{Filesystem, Prepare, SsdState, Storage};
 use pgfsbench_core::refusal::{Kind, Refusal};
@@ -75,21 +75,12 @@ fn add(options: &mut Vec<String>, known: &[&str], new: &[&str]) -> bool {
     false
 }
 
-/// mke2fs believes only the last -E.
 fn spare_of_ext(options: &mut Vec<String>) -> bool {
-    let Some(value) = options
-        .iter()
-        .rposition(|o| o == "-E")
-        .and_then(|at| options.get_mut(at + 1))
-    else {
-        return add(options, &[], &["-E", "nodiscard"]);
-    };
-    let has = |word: &str| value.split(',').any(|w| w == word);
-    if has("discard") {
+    if extended::has(options, "discard") {
         return true;
     }
-    if !has("nodiscard") {
-        value.push_str(",nodiscard");
+    if !extended::has(options, "nodiscard") {
+        extended::add(options, "nodiscard");
     }
     false
 }

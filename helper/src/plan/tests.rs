@@ -137,7 +137,7 @@ fn an_image_step_by_step() {
         [
             "create file /srv/big/bench@t.img of 2147483648 bytes, sparse, mode 0600",
             "/usr/sbin/losetup --find --show --direct-io=on /srv/big/bench@t.img",
-            "/usr/sbin/mkfs.x -q -F -U 00000000-0000-4000-8000-000000000000 -b 4096 /dev/loop3",
+            "/usr/sbin/mkfs.x -q -F -U 00000000-0000-4000-8000-000000000000 -b 4096 -E lazy_itable_init=0,lazy_journal_init=0 /dev/loop3",
             "make directory /run/pgfsbench/mnt/bench@t",
             "/usr/sbin/mount -i -t ext4 -o nosuid,nodev,noatime /dev/loop3 /run/pgfsbench/mnt/bench@t",
             "read /proc/self/mountinfo: is it mounted on /run/pgfsbench/mnt/bench@t, and with which options?",
@@ -156,7 +156,7 @@ fn a_device_step_by_step() {
     let script = script(&plan, "/dev/sdb");
     assert!(script[0].starts_with("check again that /dev/disk/by-id/a is the same device"));
     assert_eq!(script[1], "/usr/sbin/wipefs --all /dev/sdb");
-    assert!(script[2].ends_with("-b 4096 /dev/sdb"));
+    assert!(script[2].ends_with("-b 4096 -E lazy_itable_init=0,lazy_journal_init=0 /dev/sdb"));
 }
 
 #[test]

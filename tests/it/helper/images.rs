@@ -372,3 +372,24 @@ fn an_image_on_tmpfs_is_as_good_and_says_whether_it_has_direct_io() {
     system("umount", &[&memory]);
     lab.assert_nothing_left();
 }
+
+#[test]
+fn nothing_of_an_ext4_is_left_to_be_written_after_the_mount() {
+    let test = "nothing_of_an_ext4_is_left_to_be_written_after_the_mount";
+    let Some(lab) = Lab::new(test) else {
+        return;
+    };
+    let groups = || {
+        let said = system("dumpe2fs", &[&lab.loops()[0]]);
+        let groups = said.lines().filter(|line| line.contains(": (Blocks "));
+        let written = |line: &&str| line.contains("ITABLE_ZEROED");
+        (groups.clone().count(), groups.filter(written).count())
+    };
+    let wanted = on_image("t", "ext4", "1GB");
+    lab.ok(&wanted);
+    let (all, written) = groups();
+    assert!(all > 1);
+    assert_eq!(written, all);
+    lab.ok(&["release", "--target", "t"]);
+    lab.assert_nothing_left();
+}

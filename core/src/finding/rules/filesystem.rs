@@ -221,9 +221,15 @@ pub fn other_writers(facts: &RunFacts) -> Option<Finding> {
 /// ext4 writes its tables after the mount.
 pub fn lazy_init(facts: &RunFacts) -> Option<Finding> {
     let storage = &facts.storage;
-    let asked = storage.mkfs_command.as_deref().is_some_and(|command| {
-        command.contains("lazy_itable_init=1") || command.contains("lazy_journal_init=1")
-    });
+    // mke2fs takes the name alone for 1.
+    let is_lazy = |option: &str| {
+        let (name, value) = option.split_once('=').unwrap_or((option, "1"));
+        ["lazy_itable_init", "lazy_journal_init"].contains(&name) && value != "0"
+    };
+    let asked = storage
+        .mkfs_command
+        .as_deref()
+        .is_some_and(|command| command.split([' ', ',']).any(is_lazy));
     let is_ext = storage.is("ext4") || storage.is("ext3");
     // The kernel's thread serves all of them, and does not say which.
     let message = match asked {

@@ -112,7 +112,13 @@ fn tables_that_are_written_after_the_mount() {
     let message = "ext4 initializes its tables in the background";
     on!({lazy_init: Some(true)} => "lazy_init", Warning,
         "an ext4 of this machine, perhaps another one, initializes its tables in the background");
-    on!({mkfs_command: text("/sbin/mkfs.ext4 -E lazy_itable_init=1 /dev/x")} => "lazy_init", Warning, message);
+    for options in [
+        "lazy_itable_init=1",
+        "stride=4,lazy_itable_init",
+        "lazy_itable_init=0,lazy_journal_init=1",
+    ] {
+        on!({mkfs_command: Some(format!("/sbin/mkfs.ext4 -E {options} /dev/x"))} => "lazy_init", Warning, message);
+    }
     nothing_on!(lazy_init: Some(true), filesystem: text("xfs"));
 }
 

@@ -14,7 +14,11 @@ fn mkfs_line(fs: Filesystem, options: &str, ssd_state: Option<SsdState>, sparse:
         ssd_state,
         ..Prepare::new(storage, fs)
     };
-    let config = Config::parse(&CONFIG.replace("\"jfs\"", "\"jfs\", \"btrfs\", \"f2fs\"")).unwrap();
+    let config = Config::parse(&CONFIG.replace(
+        "\"jfs\"",
+        "\"jfs\", \"btrfs\", \"f2fs\", \"ext2\", \"ext3\"",
+    ))
+    .unwrap();
     match prepare(&config, &place(), &request, &facts()) {
         Ok(plan) => script(&plan, "/dev/loop3").join("; "),
         Err(refusal) => refusal.message,
@@ -25,13 +29,22 @@ fn mkfs_line(fs: Filesystem, options: &str, ssd_state: Option<SsdState>, sparse:
 fn as_it_is_nothing_is_discarded() {
     use Filesystem::*;
     for (fs, options, expected) in [
-        (Ext4, "", "-E nodiscard /dev"),
+        (
+            Ext4,
+            "",
+            "-E nodiscard,lazy_itable_init=0,lazy_journal_init=0 /dev",
+        ),
+        (Ext2, "", "-E nodiscard /dev"),
         (
             Ext4,
             "-E stride=4 -b 4096",
-            "-E stride=4,nodiscard -b 4096 /dev",
+            "-E stride=4,nodiscard,lazy_itable_init=0,lazy_journal_init=0 -b 4096 /dev",
         ),
-        (Ext4, "-E nodiscard", "-E nodiscard /dev"),
+        (
+            Ext4,
+            "-E nodiscard",
+            "-E nodiscard,lazy_itable_init=0,lazy_journal_init=0 /dev",
+        ),
         (Ext4, "-E discard", "mkfs_options ask for discard"),
         (Xfs, "", "-K /dev"),
         (Btrfs, "", "-K /dev"),
@@ -45,9 +58,35 @@ fn as_it_is_nothing_is_discarded() {
         assert!(line.contains(expected), "{fs} {options}: {line}");
     }
     // What is allocated stays so, unless that is asked for.
-    assert!(mkfs_line(Ext4, "", None, false).contains("-E nodiscard /dev"));
-    assert!(mkfs_line(Ext4, "-E discard", None, false).contains("-E discard /dev"));
+    assert!(mkfs_line(Ext4, "", None, false).contains("-E nodiscard,"));
+    assert!(mkfs_line(Ext4, "-E discard", None, false).contains("-E discard,"));
     assert!(!mkfs_line(Ext4, "", None, true).contains("discard"));
+}
+
+#[test]
+fn nothing_is_left_for_the_kernel_to_write_after_the_mount_unless_that_is_asked_for() {
+    use Filesystem::*;
+    for (fs, options, expected) in [
+        (Ext4, "", " -E lazy_itable_init=0,lazy_journal_init=0 /dev"),
+        (Ext3, "", " -E lazy_itable_init=0,lazy_journal_init=0 /dev"),
+        (
+            Ext4,
+            "-E lazy_itable_init -b 4096",
+            " -E lazy_itable_init,lazy_journal_init=0 -b 4096 /dev",
+        ),
+        (
+            Ext4,
+            "-E stride=4 -E lazy_journal_init=1,lazy_itable_init=1",
+            " -E stride=4 -E lazy_journal_init=1,lazy_itable_init=1 /dev",
+        ),
+    ] {
+        let line = mkfs_line(fs, options, None, true);
+        assert!(line.contains(expected), "{fs} {options}: {line}");
+    }
+    for fs in [Ext2, Xfs, Btrfs, F2fs, Jfs] {
+        let line = mkfs_line(fs, "", None, true);
+        assert!(!line.contains("lazy"), "{line}");
+    }
 }
 
 #[test]
