@@ -27,7 +27,9 @@ const FACTS: &str = "SELECT jsonb_build_array(coalesce(r.facts, '{}'), jsonb_bui
          'degrees_not_launched', (SELECT coalesce(jsonb_agg(DISTINCT s.degree), '[]') FROM fsbench.scan s \
             WHERE s.run_id = r.run_id AND NOT s.used), \
          'gb_per_second', best.gb_per_second, 'read_gb_per_second', reading.gb_per_second, 'readers', reading.readers, \
-         'cold', r.used #>> '{options,cache}' = 'cold'), \
+         'cold', coalesce(r.used #>> '{options,cache}', 'warm') = 'cold', \
+         'device_reads', (SELECT jsonb_agg(jsonb_build_array(device_read_bytes, bytes) ORDER BY scan) FROM fsbench.scan s \
+            WHERE s.run_id = r.run_id AND s.used AND s.page_cache_bytes IS NOT NULL)), \
       'crash', coalesce((SELECT jsonb_build_object('committed', transactions_committed, 'found', transactions_found, \
          'problem', problem, 'verified', balances_verified, 'durability', e.durability) FROM fsbench.recovery c WHERE c.run_id = r.run_id), '{}'), \
       'storage', jsonb_build_object( \

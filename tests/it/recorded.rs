@@ -9,10 +9,11 @@ use serde_json::Value;
 const README: &str = include_str!("../../README.md");
 
 /// Found only while something goes on, or in tables of their own; each is brought about where runs of its kind are tested.
-const BROUGHT_ABOUT: [&str; 5] = [
+const BROUGHT_ABOUT: [&str; 6] = [
     "not_released",
     "workers_not_launched",
     "cpu_bound",
+    "cache_not_as_asked",
     "lost_transactions",
     "recovery_failed",
 ];

@@ -5,6 +5,7 @@ use crate::common::{
     wait_for_phase,
 };
 use pgfsbench_tests::{LONG, wait_until};
+use postgres::Client;
 use std::path::Path;
 
 const SETTINGS: &[(&str, &str)] = &[("max_worker_processes", "24"), ("shared_buffers", "32MB")];
@@ -192,6 +193,36 @@ fn what_is_cold_comes_from_the_device_and_what_is_warm_does_not() {
             )
         ),
         "cpu_bound info"
+    );
+    // What is judged is what was read of a table while it was scanned; its device is everybody's.
+    let judged = |client: &mut Client, id: &str, read: &str| {
+        execute(
+            client,
+            &format!(
+                "UPDATE fsbench.scan SET device_read_bytes = {read}, page_cache_bytes = 0 WHERE run_id = {id}"
+            ),
+        );
+        let told = rows(
+            client,
+            &format!(
+                "SELECT severity || ': ' || message FROM fsbench.judge({id}) WHERE code = 'cache_not_as_asked'"
+            ),
+        );
+        told.join("; ")
+    };
+    assert_eq!(judged(&mut client, &warm, "0"), "");
+    assert_eq!(
+        judged(
+            &mut client,
+            &warm,
+            "CASE WHEN scan = 3 THEN bytes / 2 ELSE 0 END"
+        ),
+        "warning: in 1 of 4 scans from a warm cache the device read up to 50.0 % of the table"
+    );
+    assert_eq!(judged(&mut client, &cold, "bytes + 8192"), "");
+    assert_eq!(
+        judged(&mut client, &cold, "bytes / 4"),
+        "warning: in 4 of 4 scans from a cold cache the device read as little as 25.0 % of the table"
     );
     // Only with no more readers than processes that have scanned.
     execute(

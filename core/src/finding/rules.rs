@@ -62,6 +62,7 @@ pub const ALL: &[Rule] = &[
     storage::mount_options_not_shown,
     storage::properties_not_in_force,
     scan::workers_not_launched,
+    scan::cache_not_as_asked,
     scan::cpu_bound,
     crash::lost_transactions,
     crash::recovery_failed,

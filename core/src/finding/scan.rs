@@ -1,9 +1,14 @@
 //! Findings about scans.
 
 use super::{Finding, RunFacts, Severity};
+use crate::units::format_count;
 
 /// A scan that is slower than this share of plain reading waits for the processor, not for storage.
 const BOUND_BY_READING: f64 = 0.8;
+/// By so large a share of the table may the device have read more or less than it should have.
+const TOLERATED: f64 = 0.01;
+/// So much can others have read from it.
+const OTHERS_READ: u64 = 16 << 20;
 
 /// Degrees whose workers were not all there.
 pub fn workers_not_launched(facts: &RunFacts) -> Option<Finding> {
@@ -14,6 +19,50 @@ pub fn workers_not_launched(facts: &RunFacts) -> Option<Finding> {
         let hint = "Those scans do not count, and are not part of the curve: raise max_worker_processes and max_parallel_workers, or see who else uses them.";
         Finding::new("workers_not_launched", Severity::Warning, message, hint)
     })
+}
+
+/// The cache was not what the run wanted while it scanned, though it was when each scan began.
+pub fn cache_not_as_asked(facts: &RunFacts) -> Option<Finding> {
+    let (reads, cold) = (facts.scan.device_reads.as_ref()?, facts.scan.cold?);
+    let share = |read: u64, bytes: u64| read as f64 / bytes as f64;
+    let is_other = |&(read, bytes): &(u64, u64)| match cold {
+        true => share(read, bytes) < 1.0 - TOLERATED,
+        false => share(read, bytes) > TOLERATED && read > OTHERS_READ,
+    };
+    let others: Vec<f64> = reads
+        .iter()
+        .filter(|read| read.1 > 0 && is_other(read))
+        .map(|&(read, bytes)| 100.0 * share(read, bytes))
+        .collect();
+    if others.is_empty() {
+        return None;
+    }
+    let of = format!(
+        "{} of {}",
+        others.len(),
+        format_count(reads.len() as u64, "scan")
+    );
+    let (message, hint) = if cold {
+        let least = others.iter().copied().fold(f64::INFINITY, f64::min);
+        (
+            format!(
+                "in {of} from a cold cache the device read as little as {least:.1} % of the table"
+            ),
+            "Something else keeps what was read: somebody reads the same files, or a cache of which the kernel does not tell.",
+        )
+    } else {
+        let most = others.iter().copied().fold(0.0, f64::max);
+        (
+            format!("in {of} from a warm cache the device read up to {most:.1} % of the table"),
+            "The kernel has given its pages to others while it was scanned, or others have read from the same device: leave more memory free, use a smaller scale, or see fsbench.scan for which scans these are.",
+        )
+    };
+    Some(Finding::new(
+        "cache_not_as_asked",
+        Severity::Warning,
+        message,
+        hint,
+    ))
 }
 
 /// The executor, and not storage, was what the scans waited for. Expected of a table in memory.

@@ -404,6 +404,19 @@ fn scans() {
     finds!({scan: scan(1.0, 3.0, true)} => "cpu_bound", Warning, message);
     finds!({scan: scan(1.0, 3.0, false)} => "cpu_bound", Info, message);
     finds_nothing!(scan: scan(0.9, 1.0, true));
+    let read = |cold, reads: &[(u64, u64)]| ScanFacts {
+        cold: Some(cold),
+        device_reads: Some(reads.to_vec()),
+        ..clean().scan
+    };
+    let table = 10 * GB;
+    finds!({scan: read(false, &[(0, table), (table / 10, table), (table / 20, table)])} => "cache_not_as_asked", Warning,
+        "in 2 of 3 scans from a warm cache the device read up to 10.0 % of the table");
+    finds!({scan: read(true, &[(table, table), (table / 2, table)])} => "cache_not_as_asked", Warning,
+        "in 1 of 2 scans from a cold cache the device read as little as 50.0 % of the table");
+    finds_nothing!(scan: read(false, &[(table / 200, table), (1 << 20, 10 << 20)]));
+    finds_nothing!(scan: read(true, &[(table, table), (table + GB, table)]));
+    finds_nothing!(scan: read(true, &[]));
     // Nobody has read with as few processes as have scanned.
     finds_nothing!(scan: ScanFacts { read_gb_per_second: None, readers: None, ..scan(1.0, 3.0, true) });
     // Nothing waits for a commit, and what is in memory is what was asked for.

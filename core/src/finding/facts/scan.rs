@@ -15,6 +15,9 @@ pub struct ScanFacts {
     pub read_gb_per_second: Option<f64>,
     /// How many processes read them.
     pub readers: Option<u32>,
-    /// Whether the table came from the device.
+    /// Whether the table was to come from the device.
     pub cold: Option<bool>,
+    /// Of each scan, what the device read meanwhile, for whomever, and the size of the table, in bytes. Not of those of which that
+    /// tells nothing.
+    pub device_reads: Option<Vec<(u64, u64)>>,
 }
