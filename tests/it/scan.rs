@@ -189,7 +189,7 @@ fn what_is_cold_comes_from_the_device_and_what_is_warm_does_not() {
             &mut client,
             &format!(
                 "SELECT coalesce(string_agg(code || ' ' || severity, ',' ORDER BY code), '') FROM fsbench.finding \
-                      WHERE run_id = {warm} AND code IN ('cpu_bound', 'data_fits_ram', 'no_complete_checkpoint')"
+                      WHERE run_id = {warm} AND code IN ('cpu_bound', 'cpu_saturated', 'data_fits_ram', 'no_complete_checkpoint')"
             )
         ),
         "cpu_bound info"

@@ -19,6 +19,20 @@ fn processors_that_were_busy_or_taken_away() {
     with!({cpu_idle: Some(0.01), cpu_iowait: Some(0.02)} => "cpu_saturated", Warning,
         "the processors were idle or waiting for storage in 3.0 % of the time; the clients took 20.0 % of it");
     nothing_with!(cpu_idle: Some(0.01), cpu_iowait: Some(0.5));
+    // Of scans, only where the table was to come from the device.
+    let busy = || MachineFacts {
+        cpu_idle: Some(0.01),
+        cpu_iowait: None,
+        cpu_clients: None,
+        ..super::machine()
+    };
+    let scan = |cold| ScanFacts {
+        cold: Some(cold),
+        ..clean().scan
+    };
+    finds!({machine: busy(), workload: Some(Workload::Scan), scan: scan(true)} => "cpu_saturated", Warning,
+        "the processors were idle or waiting for storage in 1.0 % of the time");
+    finds_nothing!(machine: busy(), workload: Some(Workload::Scan), scan: scan(false));
     nothing_with!(cpu_idle: None, cpu_iowait: None);
     with!({cpu_steal: Some(0.07)} => "steal", Warning, "the host took 7.0 % of the processors' time away");
     with!({cpu_others: Some(0.25)} => "noisy_neighbour", Warning,
