@@ -25,6 +25,7 @@ FROM fsbench.sample WHERE run_id = :run;
 SELECT count(*) > 0 AS seen, bool_or(wait_event = 'WALWrite') AS writes, bool_and(wait_event IN ('WALWrite', 'WALSync', 'CPU', 'Extension')) AS nothing_else
 FROM fsbench.wait_profile(:run);
 SELECT cpu_seconds >= client_cpu_seconds AS cpu, cpu_ms_per_transaction, flushes_per_transaction FROM fsbench.result WHERE run_id = :run;
+SELECT (facts #>> '{machine,cpu_sampler}')::float8 BETWEEN 0 AND 1 AS sampler FROM fsbench.run_log WHERE run_id = :run;
 -- The order is the seed's.
 SELECT run_id AS again FROM fsbench.run(workload => 'fsync', duration => '360 ms', seed => 1, options => '{"writers": [1, 2]}') \gset
 SELECT count(*) FROM fsbench.fsync a JOIN fsbench.fsync b USING (method, writes, writers, position) WHERE a.run_id = :run AND b.run_id = :again;

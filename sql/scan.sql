@@ -38,6 +38,7 @@ SELECT count(*) > 0 AS seconds, bool_and(transactions IS NULL AND client_wal_byt
        bool_and(wal_bytes IS NOT NULL AND cpu_idle_percent IS NOT NULL AND cached_bytes > 0) AS figures
 FROM fsbench.sample WHERE run_id = :run_id;
 SELECT count(*) > 0 AS seen, bool_or(wait_event = 'CPU') AS works FROM fsbench.wait_profile(:run_id);
+SELECT (facts #>> '{machine,cpu_sampler}')::float8 BETWEEN 0 AND 1 AS sampler FROM fsbench.run_log WHERE run_id = :run_id;
 
 -- Bytes that do not compress, loaded by one; all in shared buffers; without the leader.
 SELECT run_id FROM fsbench.run(workload => 'scan', scale => 1, seed => 1, settings => '{"track_io_timing": false}',

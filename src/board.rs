@@ -183,7 +183,7 @@ pub struct RunArea {
     /// Of such a run: transactions per second of its phase so far, f64 bits. Written by the coordinator.
     pub phase_tps_bits: AtomicU64,
     /// Processes of the server whose processor time is wanted, 0 where there is none: checkpointer, walwriter, background
-    /// writer. Written by the coordinator before `go`.
+    /// writer. Written by the coordinator, before it launches the sampler.
     pub server_pids: [AtomicI32; 3],
     /// The sampler.
     pub sampler: TaskCell,

@@ -324,9 +324,7 @@ impl Run {
     }
 
     fn look_around(&mut self) -> Result<(), Fault> {
-        while let Some(sample) = self.board.run.samples.pop() {
-            self.samples.push(sample);
-        }
+        self.take_samples();
         self.checkpoints.look(&self.board.checkpoints);
         if cancellation::is_cancelled(self.request) {
             return Err(cancellation::fault(self.request));
@@ -351,6 +349,12 @@ impl Run {
             }
         }
         Ok(())
+    }
+
+    fn take_samples(&mut self) {
+        while let Some(sample) = self.board.run.samples.pop() {
+            self.samples.push(sample);
+        }
     }
 
     /// The window has begun: from now on, [`Run::look_around`] looks in each second of it.

@@ -105,16 +105,29 @@ fn check_rows(spec: &Spec, scanned: &Scanned) -> Result<(), Fault> {
 /// be cold and take as long as a scan.
 fn check_untouched(spec: &Spec) -> Result<(), Fault> {
     let expected = workload::blocks(spec);
-    let (blocks, frozen) = xact::transaction(|| scan::frozen_blocks(workload::TABLE))?;
-    if blocks == expected && frozen == expected {
+    let (blocks, unchanged) = xact::transaction(|| scan::unchanged_blocks(workload::TABLE))?;
+    if blocks != expected {
+        return Err(other_rows(format!(
+            "It has {}; {} were loaded.",
+            format_count(blocks, "page"),
+            format_count(expected, "page")
+        )));
+    }
+    if unchanged == expected {
         return Ok(());
     }
-    Err(other_rows(format!(
-        "It has {}, of which {frozen} are as they were loaded; {} were loaded.",
-        format_count(blocks, "page"),
+    Err(Fault::new(
+        sqlstate::NOT_IN_THIS_STATE,
+        "somebody has changed rows of the table while it was scanned",
+    )
+    .detail(format!(
+        "Only {unchanged} of its {} are as they were loaded.",
         format_count(expected, "page")
-    )))
+    ))
+    .hint(KEEP_OUT))
 }
+
+const KEEP_OUT: &str = "Keep everybody out of the work database while the run is on.";
 
 fn other_rows(detail: String) -> Fault {
     Fault::new(
@@ -122,7 +135,9 @@ fn other_rows(detail: String) -> Fault {
         "the table does not have the rows that were loaded",
     )
     .detail(detail)
-    .hint("Keep everybody out of the work database while the run is on. If nobody was in it, do not trust this filesystem or what is below it.")
+    .hint(format!(
+        "{KEEP_OUT} If nobody was in it, do not trust this filesystem or what is below it."
+    ))
 }
 
 /// Makes the table ready for the next scan or read; by the worker, which reports what the cache holds.

@@ -33,6 +33,8 @@ pub use old_xmin::{OLD_XMIN_AGE, OldXmin};
 const KTHREADD: (i32, &str) = (2, "kthreadd");
 /// The kernel's thread that writes the tables of a new ext4.
 const LAZY_INIT: &str = "ext4lazyinit";
+/// Since Linux 5.13 that thread also reads bitmaps ahead after each mount: it begins within 5 s, and has ended in this time.
+const BITMAPS: Duration = Duration::from_secs(10);
 
 /// As much is always being written by somebody.
 const QUIET_BYTES: u64 = 1 << 20;
@@ -111,6 +113,7 @@ impl Processors {
 
 /// The machine at one moment.
 struct Machine {
+    at: Instant,
     mhz: Option<f64>,
     throttled: Option<u64>,
     processors: Processors,
@@ -127,6 +130,7 @@ impl Machine {
         let data = environment::data_location();
         let layers = environment::Device::of(data.as_ref(), None).layers;
         Self {
+            at: Instant::now(),
             mhz: seen.mhz_max,
             throttled: seen.throttled,
             processors: Processors::of(&processes),
@@ -353,10 +357,10 @@ impl Surroundings {
         };
         let end = end.as_ref();
         StorageFacts {
-            lazy_init: match (start.has_lazy_init, end.and_then(|end| end.has_lazy_init)) {
-                (Some(start), Some(end)) => Some(start || end),
-                (start, _) => start,
-            },
+            lazy_init: end.and_then(|end| {
+                let outlasts_reads = end.at.duration_since(start.at) >= BITMAPS;
+                Some(start.has_lazy_init? && end.has_lazy_init? && outlasts_reads)
+            }),
             free_bytes_at_end: end.and_then(|end| end.free_bytes),
             used_bytes: self.fill[0].map(|fill| fill.used),
             used_bytes_at_end: self.fill[1].map(|fill| fill.used),

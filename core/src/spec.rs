@@ -31,8 +31,6 @@ const RECORDS_BYTES: f64 = 500.0;
 /// Worker slots that a run takes beside its clients': the coordinator and the sampler. The loader has ended before the
 /// clients start.
 pub const OVERHEAD_WORKERS: u32 = 2;
-/// The same beside the workers of a scan, or those who read the table: also the worker whose scan it is, or who prepares it.
-pub const OVERHEAD_WORKERS_OF_SCAN: u32 = 3;
 
 /// The target that is this server's own data directory.
 pub const DEFAULT_TARGET: &str = "default";
@@ -365,12 +363,13 @@ impl Spec {
 
     /// Worker slots that the run takes at its peak.
     pub fn workers(&self) -> u32 {
-        let degree = self.options.degrees.last().copied().unwrap_or(0);
-        let overhead = match self.workload.kind() {
-            Kind::Transactions | Kind::Fsync => OVERHEAD_WORKERS,
-            Kind::Scan => OVERHEAD_WORKERS_OF_SCAN,
-        };
-        self.clients.max(degree) + overhead
+        match self.workload.kind() {
+            Kind::Transactions | Kind::Fsync => self.clients + OVERHEAD_WORKERS,
+            Kind::Scan => {
+                let (workers, own) = scan::workers(&self.options);
+                workers + own
+            }
+        }
     }
 
     /// Scheduled transactions a second of one client. None without a rate.

@@ -87,7 +87,7 @@ impl Run {
         self.seen.surroundings.at_start();
         self.seen.measured_from = epoch();
         self.seen.measure_start_ns = clock::now_ns();
-        self.begin_sampling(self.seen.measure_start_ns)?;
+        self.begin_sampling(self.seen.measure_start_ns);
         self.enter(Phase::Measure, tests.len() as u64);
         self.seen.at_start(&mut self.checkpoints)?;
         self.watch_seconds();

@@ -104,12 +104,12 @@ impl Run {
         let readers = options.readers.clone().unwrap_or_default();
         let steps = scans.len() + readers.len() * READ_BYTES.len();
         self.seen.before_clients(&self.spec, self.entry.as_ref())?;
+        self.have_sampler()?;
         self.seen.surroundings.at_start();
         self.begin_statistics()?;
-        self.have_sampler()?;
         self.seen.measured_from = epoch();
         self.seen.measure_start_ns = clock::now_ns();
-        self.begin_sampling(self.seen.measure_start_ns)?;
+        self.begin_sampling(self.seen.measure_start_ns);
         self.enter(Phase::Measure, steps as u64);
         self.seen.at_start(&mut self.checkpoints)?;
         self.watch_seconds();

@@ -96,7 +96,7 @@ impl Run {
         if warmup_ns > 0 {
             self.enter(Phase::Warmup, self.spec.warmup_ms);
         }
-        self.begin_sampling(start)?;
+        self.begin_sampling(start);
         run.go.store(1, Release);
         self.crew.wake();
         if warmup_ns > 0 {
@@ -130,7 +130,7 @@ impl Run {
         self.end_window()?;
         run.stop.store(STOP_ALL, Release);
         self.crew.wake();
-        self.wait_until(|run| run.crew.sampler_is_done())?;
+        self.wait_for_sampler()?;
         self.seen.surroundings.after_clients();
         run.stop.store(0, Release);
         Ok(())

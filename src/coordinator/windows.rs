@@ -24,18 +24,24 @@ impl Run {
         if !self.spec.options.sample {
             return Ok(());
         }
+        let server_pids = &self.board.run.server_pids;
+        for (place, pid) in server_pids.iter().zip(collect::server_pids()?) {
+            place.store(pid, Relaxed);
+        }
         self.crew.launch_sampler()?;
         self.wait_until(|run| run.crew.sampler_is_there())
     }
 
     /// Has the sampler begin, with seconds that are counted from then on. The clients are there.
-    pub(super) fn begin_sampling(&self, from_ns: u64) -> Result<(), Fault> {
-        let run = &self.board.run;
-        for (place, pid) in run.server_pids.iter().zip(collect::server_pids()?) {
-            place.store(pid, Relaxed);
-        }
-        run.sampled_from_ns.store(from_ns, Release);
+    pub(super) fn begin_sampling(&self, from_ns: u64) {
+        self.board.run.sampled_from_ns.store(from_ns, Release);
         self.crew.wake();
+    }
+
+    /// Waits until the sampler, which was told to end, has made its last record, and takes that.
+    pub(super) fn wait_for_sampler(&mut self) -> Result<(), Fault> {
+        self.wait_until(|run| run.crew.sampler_is_done())?;
+        self.take_samples();
         Ok(())
     }
 
@@ -74,7 +80,7 @@ impl Run {
         self.crew.wake();
         self.wait_until(|run| run.crew.clients_are(ClientState::Done))?;
         if stop == STOP_ALL {
-            self.wait_until(|run| run.crew.sampler_is_done())?;
+            self.wait_for_sampler()?;
         }
         self.wait_until(|run| Ok(run.crew.clients_have_left()))?;
         self.board.run.go.store(0, Release);

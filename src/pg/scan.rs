@@ -283,19 +283,19 @@ pub fn fill_buffers(table: &str) -> Result<(u64, u64), Fault> {
     }
 }
 
-/// How many blocks a table of schema public has, and on how many of them nothing was changed since their rows were frozen. The
-/// server takes a page out of the visibility map before it changes a row of it, whether or not that is committed, and only vacuum
-/// puts it back. In a transaction.
-pub fn frozen_blocks(table: &str) -> Result<(u64, u64), Fault> {
-    let (mut visible, mut frozen) = (0, 0);
+/// How many blocks a table of schema public has, and on how many of them no row has come, gone or changed since vacuum. The server
+/// takes a page out of the visibility map in the moment in which it does that, whether or not it is committed, and only vacuum puts
+/// it back. Who only locks a row leaves the page in it. In a transaction.
+pub fn unchanged_blocks(table: &str) -> Result<(u64, u64), Fault> {
+    let mut visible = 0;
     // SAFETY: an open table, closed again, or by the transaction's abort.
     unsafe {
         let relation = load::open(table, pg_sys::AccessShareLock)?;
         let fork = pg_sys::ForkNumber::MAIN_FORKNUM;
         let blocks = pg_sys::RelationGetNumberOfBlocksInFork(relation, fork);
-        pg_sys::visibilitymap_count(relation, &raw mut visible, &raw mut frozen);
+        pg_sys::visibilitymap_count(relation, &raw mut visible, std::ptr::null_mut());
         pg_sys::table_close(relation, pg_sys::AccessShareLock as i32);
-        Ok((u64::from(blocks), u64::from(frozen)))
+        Ok((u64::from(blocks), u64::from(visible)))
     }
 }
 

@@ -8,7 +8,7 @@ const BOUND_BY_READING: f64 = 0.8;
 /// By so large a share of the table may the device have read more or less than it should have.
 const TOLERATED: f64 = 0.01;
 /// So much can others have read from it.
-const OTHERS_READ: u64 = 16 << 20;
+const OTHERS_READ: u64 = 1 << 20;
 
 /// Degrees whose workers were not all there.
 pub fn workers_not_launched(facts: &RunFacts) -> Option<Finding> {

@@ -414,7 +414,7 @@ fn scans() {
         "in 2 of 3 scans from a warm cache the device read up to 10.0 % of the table");
     finds!({scan: read(true, &[(table, table), (table / 2, table)])} => "cache_not_as_asked", Warning,
         "in 1 of 2 scans from a cold cache the device read as little as 50.0 % of the table");
-    finds_nothing!(scan: read(false, &[(table / 200, table), (1 << 20, 10 << 20)]));
+    finds_nothing!(scan: read(false, &[(table / 200, table), (1 << 20, 10 << 20), (2 << 20, 200 << 20)]));
     finds_nothing!(scan: read(true, &[(table, table), (table + GB, table)]));
     finds_nothing!(scan: read(true, &[]));
     // Nobody has read with as few processes as have scanned.

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Asked, Cache, Facts, OVERHEAD_WORKERS_OF_SCAN, Options, Stage, check, json};
+use super::{Asked, Cache, Facts, Options, Stage, check, json};
 use crate::{
     refusal::{Kind, Refusal, quoted},
     scan::{LONGEST_PAYLOAD, MOST_DEGREE, MOST_REPEATS, Named, Payload, REPEATS, chosen_degrees},
@@ -108,7 +108,7 @@ pub fn choose(
     };
     let free = facts
         .free_worker_slots
-        .saturating_sub(OVERHEAD_WORKERS_OF_SCAN)
+        .saturating_sub(own_workers(options))
         .max(1);
     if options.degrees.is_empty() {
         options.degrees = chosen_degrees(facts.processors, most_degree.min(free));
@@ -148,6 +148,24 @@ pub fn most_degree(settings: &std::collections::BTreeMap<String, String>, facts:
         .unwrap_or(facts.max_parallel_workers)
 }
 
+/// Worker slots of the run beside those who scan or read: the coordinator, the worker whose scan it is or who prepares the table, and
+/// the sampler.
+fn own_workers(options: &Options) -> u32 {
+    2 + u32::from(options.sample)
+}
+
+/// Worker slots that the run takes at its peak: of those who load, scan or read, and its own beside them.
+pub fn workers(options: &Options) -> (u32, u32) {
+    let readers = options.readers.iter().flatten().copied().max();
+    let scanning = options.degrees.last().copied().max(readers).unwrap_or(1);
+    let (loaders, own) = (options.loaders.unwrap_or(1), own_workers(options));
+    // Beside loaders there is only the coordinator.
+    match loaders + 1 > scanning + own {
+        true => (loaders, 1),
+        false => (scanning, own),
+    }
+}
+
 /// Refuses what the server does not allow, or its memory cannot hold.
 pub fn check(
     options: &Options,
@@ -173,9 +191,10 @@ pub fn check(
             "Give settings => '{{\"max_parallel_workers\": {largest}}}', raise it in the server, or use a target: a server of its own gets what it needs."
         )));
     }
+    let (workers, own) = workers(options);
     check::worker_slots(
-        largest.max(clients),
-        OVERHEAD_WORKERS_OF_SCAN,
+        workers,
+        own,
         &format!("degree {largest}, at most {clients} loaders or readers"),
         |_| {
             ", ask for a lower degree, or use a target: a server of its own gets what it needs"

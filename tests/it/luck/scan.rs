@@ -10,12 +10,18 @@ const LOADS: &str = r#"workload => 'scan', scale => 50, seed => 1, options => '{
 /// Long enough to be met while it is scanned.
 const SCANS: &str = r#"workload => 'scan', scale => 1, seed => 1, options => '{"degrees": [1, 2], "repeats": 1000, "loaders": 2, "readers": [], "unlogged": true}'"#;
 
-/// Kills a parallel worker at its work: one that has ended by then is gone.
-fn kill_a_parallel_worker(mut processes: impl FnMut() -> Vec<Process>, kill: impl Fn(i32) -> bool) {
-    wait_until("a parallel worker is killed", LONG, || {
+/// Kills parallel workers until somebody has noticed: one may have ended just before, and only its number is still there.
+fn kill_a_parallel_worker(
+    mut processes: impl FnMut() -> Vec<Process>,
+    kill: impl Fn(i32) -> bool,
+    noticed: impl Fn() -> bool,
+) {
+    wait_until("the death of a parallel worker is noticed", LONG, || {
         let mut there = processes().into_iter();
-        let worker = there.find(|p| p.title.contains("parallel worker for PID"))?;
-        kill(worker.pid).then_some(())
+        if let Some(worker) = there.find(|p| p.title.contains("parallel worker for PID")) {
+            kill(worker.pid);
+        }
+        noticed().then_some(())
     });
 }
 
@@ -25,7 +31,8 @@ fn a_loader_or_a_parallel_worker_that_is_killed_restarts_the_server_and_leaves_n
     for (arguments, what) in [(LOADS, "a loader"), (SCANS, "a parallel worker")] {
         let run = bench.run_started(arguments);
         let ready = |log: String| log.matches("ready to accept connections").count();
-        let before = ready(bench.server.log());
+        let killed = |log: String| log.matches("was terminated by signal 9").count();
+        let (before, killed_before) = (ready(bench.server.log()), killed(bench.server.log()));
         if what == "a loader" {
             bench
                 .server
@@ -34,6 +41,7 @@ fn a_loader_or_a_parallel_worker_that_is_killed_restarts_the_server_and_leaves_n
             kill_a_parallel_worker(
                 || processes::descendants(&[bench.server.postmaster()]),
                 |pid| bench.server.try_signal(pid, Signal::KILL),
+                || killed(bench.server.log()) > killed_before,
             );
         }
         wait_until("the server has recovered", LONG, || {
@@ -108,6 +116,11 @@ fn scans_in_a_directory_that_are_cancelled_or_lose_a_worker_leave_nothing() {
             kill_a_parallel_worker(
                 || processes::below(place.path()),
                 |pid| place.bench.server.try_signal(pid, Signal::KILL),
+                || {
+                    place.bench.value(&format!(
+                        "SELECT status FROM fsbench.run_log WHERE run_id = {run}"
+                    )) != "running"
+                },
             );
         }
         place.nothing_is_left(how);

@@ -36,9 +36,10 @@ pub fn cpu_saturated(facts: &RunFacts) -> Option<Finding> {
         let clients = machine.cpu_clients;
         let clients = clients.map_or(String::new(), |share| format!("; the clients took {} of it", percent(share)));
         let message = format!("the processors were idle or waiting for storage in {} of the time{clients}", percent(idle));
-        let hint = match is_scan {
-            true => "It is them that were measured, not the storage: look at the lower degrees, and at fsbench.scan_read.",
-            false => "It is them that were measured, not the storage: use data beyond RAM, fewer clients, or a rate.",
+        let hint = match facts.workload {
+            Some(Workload::Scan) => "It is them that were measured, not the storage: look at the lower degrees, and at fsbench.scan_read.",
+            Some(Workload::Fsync) => "It is them that were measured, not the storage: use fewer writers, and leave out the method none, which waits for nothing.",
+            _ => "It is them that were measured, not the storage: use data beyond RAM, fewer clients, or a rate.",
         };
         Finding::new("cpu_saturated", Severity::Warning, message, hint)
     })
