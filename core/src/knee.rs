@@ -5,8 +5,8 @@
 //! tolerance: 5 %, or what the medians of that many degrees would differ by chance (the 95 % studentized range times the
 //! standard error of a median, 1.253 σ / √n, pooled over all degrees), whichever is larger, at most 25 %. Let m be the smallest degree on the plateau. Then
 //! - m is the largest degree that was measured: the curve is *still rising* there, and the knee lies beyond the one before;
-//! - m is the smallest: all are on the plateau, and the curve is *flat*; or it falls, and all that is known is that the knee is at
-//!   or before the next degree;
+//! - m is the smallest: all are on the plateau, and the curve is *flat*, if the tolerance is small enough for that to mean anything
+//!   (15 %); or it falls, and all that is known is that the knee is at or before the next degree;
 //! - else the knee lies between two bounds. Up to it speed rises, at most in proportion to the degree, so that it is not
 //!   before p·s(m)/s(p), where p is the degree before m and s the speed (the corner of a line through the origin and the
 //!   plateau). If speed is kept after m, the knee is not after m either, or as little as what the best is faster than m; if it
@@ -32,6 +32,8 @@ use crate::stats::{median, squared_deviations};
 pub const TOLERANCE: f64 = 0.05;
 /// However noisy: beyond this, nothing would be left to see.
 const MOST_TOLERANCE: f64 = 0.25;
+/// A plateau on which speeds may differ by more is none: the repeats are too noisy to call it flat.
+const FLAT: f64 = 0.15;
 /// So close to perfect scaling a degree still counts as rising.
 const NEARLY_PERFECT: f64 = 0.05;
 const RESAMPLES: usize = 1000;
@@ -73,7 +75,7 @@ pub struct Summary {
 pub enum Verdict {
     /// There is one, in the interval.
     Knee,
-    /// More workers change nothing.
+    /// More workers change nothing that could be seen.
     Flat,
     /// The largest degree is still faster than all others.
     StillRising,
@@ -238,12 +240,15 @@ fn conclude(points: &[&Point], seen: &Look, low: f64, high: f64, tolerance: f64)
             None,
             format!("still rising at {last}"),
         ),
-        (_, false) if seen.all => {
+        (_, false) if seen.all && tolerance <= FLAT => {
             let first = points[0].degree;
             knee(
                 Verdict::Flat,
                 None,
-                format!("flat from {first} to {last}: more workers change nothing"),
+                format!(
+                    "flat from {first} to {last}: more workers change less than {:.0} %",
+                    tolerance * 100.0
+                ),
             )
         }
         (false, true) => knee(

@@ -79,7 +79,7 @@ pub fn cpu_bound(facts: &RunFacts) -> Option<Finding> {
             Severity::Info
         };
         let message = format!(
-            "scans were bound by the processor: {scan:.2} GB/s at their fastest, and {read:.2} GB/s when {by} read the same files without the executor"
+            "scans were bound by the processor: {scan:.2} GB/s at the best degree, and {read:.2} GB/s when {by} read the same files without the executor"
         );
         let hint = "The knee is that of processors and memory, not of the filesystem; fsbench.scan_read has the speed of reading alone.";
         Finding::new("cpu_bound", severity, message, hint)

@@ -400,7 +400,7 @@ fn scans() {
     };
     finds!({scan: ScanFacts { degrees_not_launched: Some(vec![16, 32]), ..clean().scan }} => "workers_not_launched", Warning,
         "not all workers were there at degree 16, 32");
-    let message = "scans were bound by the processor: 1.00 GB/s at their fastest, and 3.00 GB/s when 4 processes read the same files without the executor";
+    let message = "scans were bound by the processor: 1.00 GB/s at the best degree, and 3.00 GB/s when 4 processes read the same files without the executor";
     finds!({scan: scan(1.0, 3.0, true)} => "cpu_bound", Warning, message);
     finds!({scan: scan(1.0, 3.0, false)} => "cpu_bound", Info, message);
     finds_nothing!(scan: scan(0.9, 1.0, true));

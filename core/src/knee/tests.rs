@@ -173,12 +173,45 @@ fn what_is_not_known_is_said() {
     );
     assert_eq!(
         of(&[(2, 10.0), (4, 10.1), (8, 9.9)]).text,
-        "flat from 2 to 8: more workers change nothing"
+        "flat from 2 to 8: more workers change less than 5 %"
     );
     assert_eq!(
         of(&[(1, 10.0), (2, 5.0), (4, 2.5)]).text,
         "still rising at 4"
     );
+    // Noise is no proof of flatness.
+    let noisy = |times: [[f64; 3]; 3]| {
+        let points: Vec<Point> = [1u32, 2, 4]
+            .into_iter()
+            .zip(times)
+            .map(|(degree, times)| Point {
+                degree,
+                times_ms: times.into(),
+            })
+            .collect();
+        find(&points, 1)
+    };
+    for times in [
+        [
+            [400.0, 100.0, 250.0],
+            [200.0, 90.0, 330.0],
+            [210.0, 400.0, 150.0],
+        ],
+        [
+            [250.0, 340.0, 160.0],
+            [190.0, 191.0, 189.0],
+            [190.0, 190.0, 190.0],
+        ],
+    ] {
+        let knee = noisy(times);
+        assert_eq!(
+            (knee.verdict, knee.text.as_str()),
+            (
+                Verdict::NotIdentifiable,
+                "not identifiable: the repeats differ as much as the degrees"
+            )
+        );
+    }
     // Repeats that contradict each other.
     let wild: Vec<Point> = [1u32, 2, 4]
         .map(|degree| Point {

@@ -197,7 +197,7 @@ pub fn check(
         own,
         &format!("degree {largest}, at most {clients} loaders or readers"),
         |_| {
-            ", ask for a lower degree, or use a target: a server of its own gets what it needs"
+            ", ask for a lower degree or fewer loaders and readers, or use a target: a server of its own gets what it needs"
                 .into()
         },
         facts,

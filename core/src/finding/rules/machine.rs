@@ -37,6 +37,7 @@ pub fn cpu_saturated(facts: &RunFacts) -> Option<Finding> {
         let clients = clients.map_or(String::new(), |share| format!("; the clients took {} of it", percent(share)));
         let message = format!("the processors were idle or waiting for storage in {} of the time{clients}", percent(idle));
         let hint = match facts.workload {
+            _ if machine.cpu_others.is_some_and(|others| others > NEIGHBOURS) => "Others took much of it (noisy_neighbour): run it again without them.",
             Some(Workload::Scan) => "It is them that were measured, not the storage: look at the lower degrees, and at fsbench.scan_read.",
             Some(Workload::Fsync) => "It is them that were measured, not the storage: use fewer writers, and leave out the method none, which waits for nothing.",
             _ => "It is them that were measured, not the storage: use data beyond RAM, fewer clients, or a rate.",

@@ -165,6 +165,10 @@ pub fn archiving(facts: &RunFacts) -> Option<Finding> {
 
 /// WAL goes to others, and commits may wait for them.
 pub fn replication(facts: &RunFacts) -> Option<Finding> {
+    if facts.workload == Some(Workload::Fsync) {
+        // It makes no WAL.
+        return None;
+    }
     let server = &facts.server;
     let (walsenders, slots) = (server.walsenders.unwrap_or(0), server.slots.unwrap_or(0));
     let is_synchronous = server.synchronous_standbys.unwrap_or(false);
