@@ -33,7 +33,8 @@ pub use old_xmin::{OLD_XMIN_AGE, OldXmin};
 const KTHREADD: (i32, &str) = (2, "kthreadd");
 /// The kernel's thread that writes the tables of a new ext4.
 const LAZY_INIT: &str = "ext4lazyinit";
-/// Since Linux 5.13 that thread also reads bitmaps ahead after each mount: it begins within 5 s, and has ended in this time.
+/// That thread also reads bitmaps ahead after each mount of newer kernels (seen on Linux 6.18 for 4.5 s, whatever mkfs has
+/// written); it has ended in this time.
 const BITMAPS: Duration = Duration::from_secs(10);
 
 /// As much is always being written by somebody.

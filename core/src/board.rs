@@ -104,8 +104,8 @@ pub struct ClientSlot {
     pub procno: AtomicU32,
     /// Bits of [`Counts`]: what of `work` it counts. Written by the client, before the state `Ready`.
     pub counts: AtomicU32,
-    /// Processor time of the process when it had run its last transaction, or made its last sync; 0 before. Written by the client, before the state
-    /// `Done`.
+    /// Processor time of the process when it had run its last transaction, or made its last sync; 0 before. Written by the
+    /// client, before the state `Done`.
     pub cpu_ns: AtomicU64,
     /// WAL and blocks of transactions in the measured window. Written by the client.
     pub work: AtomicWork,
