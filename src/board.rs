@@ -17,7 +17,7 @@ use pgfsbench_core::board::{CheckpointRing, SampleRing, TextCell};
 pub use request::{Cancel, Errand, Request, RequestState};
 
 /// Number of this layout. The library that made the memory and the one that reads it must agree.
-pub const LAYOUT: u32 = 5;
+pub const LAYOUT: u32 = 6;
 
 /// Runs that can be asked for at the same time, the active one included.
 pub const REQUESTS: usize = 16;
@@ -164,6 +164,8 @@ pub struct RunArea {
     pub scan_degree: AtomicU32,
     /// 1 while the worker scans. Written by the worker.
     pub scanning: AtomicU32,
+    /// Bytes that the parallel workers of the run's scans have had the kernel read from storage. Each of them adds its own.
+    pub workers_read_bytes: AtomicU64,
     /// What the worker has found in a scan, or the state of the cache, JSON. Written by the worker.
     pub scan_report: TextCell<65536>,
     /// How many clients read the table's files in the window that is on. Written by the coordinator, before `go`.
@@ -253,6 +255,7 @@ impl RunArea {
             &self.tps_bits,
             &self.latency_p99_ns,
             &self.phase_tps_bits,
+            &self.workers_read_bytes,
             &self.read_bytes,
             &self.next_read,
         ] {

@@ -9,7 +9,9 @@ use std::{
     sync::atomic::Ordering::{Acquire, Relaxed, Release},
 };
 
-use pgfsbench_core::{proc::compressing_option, spec::Spec, units::format_count};
+use pgfsbench_core::{
+    proc::compressing_option, scan::FromStorage, spec::Spec, units::format_count,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -17,9 +19,9 @@ use crate::{
     clock, environment,
     errors::{Fault, sqlstate},
     pg::{
-        config, process,
+        config, own_reads, process,
         scan::{self, Scanned},
-        sql,
+        scan_version, sql,
         usage::{self, Wait},
         xact,
     },
@@ -63,13 +65,33 @@ pub struct Report {
     /// What the cache held before.
     #[serde(flatten)]
     pub state: cache::State,
-    /// What the device read meanwhile; None where that is not known.
+    /// What the processes of the scan had the kernel read from storage; None where that is not known.
+    pub process_read_bytes: Option<u64>,
+    /// What the device read meanwhile, for whomever; None where that is not known.
     pub device_read_bytes: Option<u64>,
+}
+
+impl Report {
+    /// What of the table came from storage.
+    pub fn read_from_storage(&self) -> FromStorage {
+        FromStorage {
+            bytes: self.bytes,
+            processes: self.process_read_bytes,
+            device: self.device_read_bytes,
+        }
+    }
 }
 
 /// Bytes that the device below the data has read so far; None where that is not known.
 pub fn device_read_bytes() -> Option<u64> {
     device::bytes_read(&environment::data_location()?)
+}
+
+/// Bytes that this process and the parallel workers of its scans have had the kernel read from storage so far; None where the kernel
+/// does not count them.
+fn process_read_bytes(board: &Board) -> Option<u64> {
+    let by_leader = own_reads::of_this_process()?;
+    Some(by_leader + board.run.workers_read_bytes.load(Acquire))
 }
 
 /// Whether the filesystem below the data compresses, as far as its mount options tell: its device reads less than the table has.
@@ -159,19 +181,19 @@ pub fn scan(board: &Board, spec: &Spec) -> Result<(), Fault> {
     // First, since whoever is changing rows of it would be waited for when shared buffers are to be emptied.
     check_untouched(spec)?;
     let state = cache::prepare(spec)?;
-    let timed = xact::transaction(|| {
-        let setting = sql::read("SELECT current_setting('track_io_timing')", &[])?;
-        Ok(setting.as_deref() == Some("on"))
+    let (is_timed, is_read_by_itself) = xact::transaction(|| {
+        let is_timed = config::shown("track_io_timing")?.as_deref() == Some("on");
+        Ok((is_timed, !scan_version::is_read_by_others()?))
     })?;
     let started_at = xact::transaction(|| sql::read("SELECT clock_timestamp()", &[]))?;
-    let before = device_read_bytes();
+    let before = (process_read_bytes(board), device_read_bytes());
     board.run.scanning.store(1, Release);
     let scanned = xact::transaction(|| scan::count(workload::QUALIFIED));
     board.run.scanning.store(0, Release);
     let scanned = scanned?;
-    let after = device_read_bytes();
+    let after = (process_read_bytes(board), device_read_bytes());
     check_rows(spec, &scanned)?;
-    let device = before.zip(after);
+    let difference = |before: Option<u64>, after: Option<u64>| Some(after?.saturating_sub(before?));
     let ms = |ns: u64| ns as f64 / 1e6;
     let Scanned {
         worker_blocks,
@@ -191,12 +213,13 @@ pub fn scan(board: &Board, spec: &Spec) -> Result<(), Fault> {
             launched: scanned.launched,
             hit: scanned.hit,
             read: scanned.read,
-            read_ms: timed.then(|| ms(scanned.read_ns)),
+            read_ms: is_timed.then(|| ms(scanned.read_ns)),
             worker_blocks,
             leader_blocks,
             plan,
             state,
-            device_read_bytes: device.map(|(before, after)| after.saturating_sub(before)),
+            process_read_bytes: difference(before.0, after.0).filter(|_| is_read_by_itself),
+            device_read_bytes: difference(before.1, after.1),
         },
     )
 }

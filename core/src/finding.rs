@@ -12,8 +12,8 @@ mod storage;
 use serde::{Deserialize, Serialize};
 
 pub use facts::{
-    CheckpointFacts, CrashFacts, FlushFacts, MachineFacts, Place, RunFacts, ScanFacts, ServerFacts,
-    Statements, StorageFacts, WaitFacts, XminHolder, XminHolderKind,
+    CheckpointFacts, CrashFacts, FlushFacts, MachineFacts, Place, RunFacts, ScanFacts, ScanMade,
+    ServerFacts, Statements, StorageFacts, WaitFacts, XminHolder, XminHolderKind,
 };
 pub use rules::{NEIGHBOURS, STEAL};
 pub use storage::{NOT_RELEASED, not_released};

@@ -8,6 +8,7 @@
 mod cpu;
 mod diskstats;
 mod family;
+mod io;
 mod memory;
 mod mount;
 mod pressure;
@@ -25,6 +26,7 @@ use crate::refusal::{Kind, Refusal};
 pub use cpu::{Cpu, parse_cpuinfo};
 pub use diskstats::{DiskCounters, DiskFigures, parse_diskstats};
 pub use family::{Member, parse_member};
+pub use io::parse_read_bytes;
 pub use memory::{DirtyPages, Memory, Paging, parse_dirty, parse_memory, parse_paging};
 pub use mount::{Mount, compressing_option, has_barriers_off, mount_of, parse_mountinfo};
 pub use pressure::{Pressure, parse_pressure};
@@ -35,6 +37,8 @@ pub use virtualization::{CLOCKS, Clues, DEVICE_TREE, DMI, HYPERVISOR, virtualiza
 
 /// Where each text comes from.
 pub const MOUNTINFO: &str = "/proc/self/mountinfo";
+/// Where a process is told what it has read and written itself.
+pub const OWN_IO: &str = "/proc/self/io";
 /// Where memory is told.
 pub const MEMINFO: &str = "/proc/meminfo";
 /// Where processors are told.

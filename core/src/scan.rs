@@ -1,6 +1,10 @@
 //! The workload `scan`: what is scanned, and in which order at which degrees.
 
+mod from_storage;
+
 use serde::{Deserialize, Serialize};
+
+pub use from_storage::FromStorage;
 
 use crate::random::{Purpose, Stream};
 use crate::units::{PAGE, rows_per_page};
@@ -13,6 +17,8 @@ pub const MOST_DEGREE: u32 = 1024;
 pub const MOST_REPEATS: u32 = 1000;
 /// Repeats when they are not given.
 pub const REPEATS: u32 = 5;
+/// How often a scan is made before it is given up, while the cache does not stay as it was asked for.
+pub const TRIES: u32 = 3;
 /// Longest row of bytes: it has to fit on a page.
 pub const LONGEST_PAYLOAD: u32 = 8000;
 /// Bytes of one read without the executor, each of which is measured.

@@ -1,43 +1,44 @@
 -- What the workload scan has measured.
 
 CREATE TABLE fsbench.scan (
-    run_id            bigint NOT NULL REFERENCES fsbench.run_log ON DELETE CASCADE,
-    scan              integer NOT NULL,
-    degree            integer NOT NULL,
-    repeat            integer NOT NULL,
-    started_at        timestamptz NOT NULL,
-    workers_planned   integer NOT NULL,
-    workers_launched  integer NOT NULL,
-    used              boolean NOT NULL,
-    why_not           text,
-    ms                float8 NOT NULL,
-    planning_ms       float8 NOT NULL,
-    rows              bigint NOT NULL,
-    bytes             bigint NOT NULL,
-    gb_per_second     float8,
-    rows_per_second   float8,
-    buffers_hit       bigint NOT NULL,
-    buffers_read      bigint NOT NULL,
-    io_ms             float8,
-    worker_buffers    bigint[] NOT NULL,
-    leader_buffers    bigint NOT NULL,
-    skew              float8,
-    cached_bytes      bigint,
-    device_read_bytes bigint,
-    page_cache_bytes  bigint,
-    wait_events       jsonb,
-    plan              jsonb,
+    run_id             bigint NOT NULL REFERENCES fsbench.run_log ON DELETE CASCADE,
+    scan               integer NOT NULL,
+    degree             integer NOT NULL,
+    repeat             integer NOT NULL,
+    started_at         timestamptz NOT NULL,
+    workers_planned    integer NOT NULL,
+    workers_launched   integer NOT NULL,
+    used               boolean NOT NULL,
+    why_not            text,
+    ms                 float8 NOT NULL,
+    planning_ms        float8 NOT NULL,
+    rows               bigint NOT NULL,
+    bytes              bigint NOT NULL,
+    gb_per_second      float8,
+    rows_per_second    float8,
+    buffers_hit        bigint NOT NULL,
+    buffers_read       bigint NOT NULL,
+    io_ms              float8,
+    worker_buffers     bigint[] NOT NULL,
+    leader_buffers     bigint NOT NULL,
+    skew               float8,
+    cached_bytes       bigint,
+    process_read_bytes bigint,
+    device_read_bytes  bigint,
+    page_cache_bytes   bigint,
+    wait_events        jsonb,
+    plan               jsonb,
     PRIMARY KEY (run_id, scan)
 );
 COMMENT ON TABLE fsbench.scan IS 'Scans of runs of the workload scan: one row per SELECT count(*), in the order in which they were made. fsbench.scan_curve() puts them together';
 COMMENT ON COLUMN fsbench.scan.run_id IS 'Run';
 COMMENT ON COLUMN fsbench.scan.scan IS 'Place in the random order of the run, from 1';
 COMMENT ON COLUMN fsbench.scan.degree IS 'Parallel workers that were asked for';
-COMMENT ON COLUMN fsbench.scan.repeat IS 'Which repeat of that degree, from 1';
+COMMENT ON COLUMN fsbench.scan.repeat IS 'Which repeat of that degree, from 1; twice or three times when it was made again';
 COMMENT ON COLUMN fsbench.scan.started_at IS 'When it began';
 COMMENT ON COLUMN fsbench.scan.workers_planned IS 'Parallel workers in the plan';
 COMMENT ON COLUMN fsbench.scan.workers_launched IS 'Parallel workers that there were';
-COMMENT ON COLUMN fsbench.scan.used IS 'Whether it counts: all workers that were asked for were planned and launched';
+COMMENT ON COLUMN fsbench.scan.used IS 'Whether it counts: all workers that were asked for were planned and launched, and the table was where options.cache wanted it while it was scanned: at most 1 % of it came from storage, or at least 99 % when cold. One that does not count because of the cache is made again, up to three times in all';
 COMMENT ON COLUMN fsbench.scan.why_not IS 'Why it does not count';
 COMMENT ON COLUMN fsbench.scan.ms IS 'Time of the statement, planning included (ms)';
 COMMENT ON COLUMN fsbench.scan.planning_ms IS 'Time of parsing and planning (ms)';
@@ -52,8 +53,9 @@ COMMENT ON COLUMN fsbench.scan.worker_buffers IS 'Blocks of each worker, found o
 COMMENT ON COLUMN fsbench.scan.leader_buffers IS 'Blocks of the leader: its share of the table, with the few of the catalogs that planning reads';
 COMMENT ON COLUMN fsbench.scan.skew IS 'Blocks of the busiest process divided by the mean of all: 1 is an even share';
 COMMENT ON COLUMN fsbench.scan.cached_bytes IS 'Bytes of the table''s files in the kernel''s page cache just before the scan (mincore)';
+COMMENT ON COLUMN fsbench.scan.process_read_bytes IS 'Bytes that the processes of the scan had the kernel read from storage (read_bytes of /proc/PID/io, leader and workers), what it read ahead for them included; NULL where the kernel does not count that, and where other processes of the server read for them (PostgreSQL 18 with io_method = worker)';
 COMMENT ON COLUMN fsbench.scan.device_read_bytes IS 'Bytes that the device of the data directory read during the scan, for whomever; NULL where no one device is known';
-COMMENT ON COLUMN fsbench.scan.page_cache_bytes IS 'Of the blocks that were read, what the device had not to read: from the page cache; NULL where that is not known, and where the filesystem compresses (by its mount options)';
+COMMENT ON COLUMN fsbench.scan.page_cache_bytes IS 'Of the blocks that were read, what did not come from storage (process_read_bytes, else device_read_bytes): from the page cache; NULL where that is not known, and where the filesystem compresses (by its mount options)';
 COMMENT ON COLUMN fsbench.scan.wait_events IS 'How often leader and workers were seen to wait for what, looking every 10 ms; none: working';
 COMMENT ON COLUMN fsbench.scan.plan IS 'The plan, as EXPLAIN (FORMAT JSON) shows it';
 

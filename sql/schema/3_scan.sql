@@ -52,7 +52,7 @@ BEGIN
     FROM curve c LEFT JOIN base b ON true ORDER BY c.degree;
 END
 $$;
-COMMENT ON FUNCTION fsbench.scan_curve IS 'The curve of a run of the workload scan, for plotting: for each degree the scans that count and those that do not (not_used: not all workers were there), median, shortest and longest time (ms), bytes (10^9) and rows per second at the median, speed-up (how many times as fast as with one worker; without a measurement at degree 1 the smallest degree counts as perfectly parallel), efficiency (speed-up / degree), and median skew';
+COMMENT ON FUNCTION fsbench.scan_curve IS 'The curve of a run of the workload scan, for plotting: for each degree the scans that count and those that do not (not_used: not all workers were there, or the cache was not as asked), median, shortest and longest time (ms), bytes (10^9) and rows per second at the median, speed-up (how many times as fast as with one worker; without a measurement at degree 1 the smallest degree counts as perfectly parallel), efficiency (speed-up / degree), and median skew';
 
 CREATE FUNCTION fsbench.scan_knee(run_id bigint)
     RETURNS TABLE (verdict text, degree integer, low float8, high float8, tolerance float8, says text)

@@ -2,7 +2,7 @@
 
 use pgrx::{pg_guard, pg_sys};
 
-use super::{checkpoints, process, shmem};
+use super::{checkpoints, own_reads, process, shmem};
 use crate::settings;
 
 /// Called by the server when it loads the library.
@@ -14,6 +14,7 @@ pub extern "C-unwind" fn _PG_init() {
     if preloading {
         shmem::install_hooks();
         checkpoints::install_hook();
+        own_reads::install_hook();
         process::register_janitor();
     }
 }

@@ -2,6 +2,8 @@
 
 use pgrx::pg_sys;
 
+use crate::errors::Fault;
+
 /// Runs a query to its end, once.
 ///
 /// # Safety
@@ -60,4 +62,12 @@ pub unsafe fn log_pages(
             true,
         );
     }
+}
+
+/// Whether pages that a process asks for may be read by other processes of the server. In a transaction.
+pub fn is_read_by_others() -> Result<bool, Fault> {
+    #[cfg(feature = "pg18")]
+    return Ok(super::config::shown("io_method")?.as_deref() == Some("worker"));
+    #[cfg(not(feature = "pg18"))]
+    Ok(false)
 }

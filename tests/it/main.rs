@@ -24,6 +24,7 @@ mod recorded;
 mod refusals;
 mod rights;
 mod scan;
+mod scan_cache;
 mod scan_table;
 mod smoke;
 mod space;

@@ -1,12 +1,9 @@
 //! Parallel scans: the same plan and workers as psql's, warm and cold, on targets too, and bad luck during them.
 
 use crate::common::{
-    assert_nothing_left, assert_refused, ending, execute, row, rows, run, server, server_in,
-    wait_for_phase,
+    assert_nothing_left, assert_refused, ending, execute, row, rows, run, server, wait_for_phase,
 };
 use pgfsbench_tests::{LONG, wait_until};
-use postgres::Client;
-use std::path::Path;
 
 const SETTINGS: &[(&str, &str)] = &[("max_worker_processes", "24"), ("shared_buffers", "32MB")];
 
@@ -125,138 +122,6 @@ fn every_kind_of_row_is_as_large_as_was_said_and_does_not_compress_where_it_must
         execute(&mut client, &format!("DROP DATABASE {database}"));
     }
     assert_nothing_left(&server, &mut client);
-}
-
-#[test]
-fn what_is_cold_comes_from_the_device_and_what_is_warm_does_not() {
-    let server = server(SETTINGS);
-    let mut client = server.connect("postgres");
-    let cold = run(
-        &mut client,
-        &options(r#""degrees": [1, 2], "repeats": 2, "cache": "cold", "readers": [2]"#),
-    );
-    // Mostly: a device is everybody's. What is not known is not 0, and it is known where the filesystem is on a device.
-    let device = rustix::fs::stat(server.data()).expect("stat").st_dev;
-    let device = (rustix::fs::major(device), rustix::fs::minor(device));
-    let is_known = std::fs::exists(format!("/sys/dev/block/{}:{}", device.0, device.1));
-    let is_known = is_known.expect("/sys is there");
-    let read = |condition: &str| match is_known {
-        true => condition.to_owned(),
-        false => "bool_and(device_read_bytes IS NULL)".to_owned(),
-    };
-    let of = |id: &str, condition: &str| {
-        format!(
-            "SELECT bool_and({condition}) FROM (SELECT bytes, cached_bytes, device_read_bytes FROM fsbench.scan WHERE run_id = {id} \
-             UNION ALL SELECT bytes, cached_bytes, device_read_bytes FROM fsbench.scan_read WHERE run_id = {id}) s"
-        )
-    };
-    assert_eq!(
-        row(&mut client, &of(&cold, "cached_bytes <= bytes * 0.01")),
-        "t"
-    );
-    assert_eq!(
-        row(
-            &mut client,
-            &format!(
-                "SELECT bool_and(buffers_read >= bytes / 8192), {} FROM fsbench.scan WHERE run_id = {cold}",
-                read("bool_and(device_read_bytes >= bytes * 0.99)")
-            )
-        ),
-        "t|t"
-    );
-    let warm = run(
-        &mut client,
-        &options(r#""degrees": [1, 2], "repeats": 2, "cache": "warm", "readers": [2]"#),
-    );
-    assert_eq!(
-        row(&mut client, &of(&warm, "cached_bytes >= bytes * 0.99")),
-        "t"
-    );
-    assert_eq!(
-        row(
-            &mut client,
-            &format!(
-                "SELECT bool_and(buffers_read >= bytes / 8192), \
-                   {} FROM fsbench.scan WHERE run_id = {warm}",
-                read("min(device_read_bytes) < min(bytes) * 0.01")
-            )
-        ),
-        "t|t"
-    );
-    // Of a table in memory, the processor is the limit.
-    assert_eq!(
-        row(
-            &mut client,
-            &format!(
-                "SELECT coalesce(string_agg(code || ' ' || severity, ',' ORDER BY code), '') FROM fsbench.finding \
-                      WHERE run_id = {warm} AND code IN ('cpu_bound', 'cpu_saturated', 'data_fits_ram', 'no_complete_checkpoint')"
-            )
-        ),
-        "cpu_bound info"
-    );
-    // What is judged is what was read of a table while it was scanned; its device is everybody's.
-    let judged = |client: &mut Client, id: &str, read: &str| {
-        execute(
-            client,
-            &format!(
-                "UPDATE fsbench.scan SET device_read_bytes = {read}, page_cache_bytes = 0 WHERE run_id = {id}"
-            ),
-        );
-        let told = rows(
-            client,
-            &format!(
-                "SELECT severity || ': ' || message FROM fsbench.judge({id}) WHERE code = 'cache_not_as_asked'"
-            ),
-        );
-        told.join("; ")
-    };
-    assert_eq!(judged(&mut client, &warm, "0"), "");
-    assert_eq!(
-        judged(
-            &mut client,
-            &warm,
-            "CASE WHEN scan = 3 THEN bytes / 2 ELSE 0 END"
-        ),
-        "warning: in 1 of 4 scans from a warm cache the device read up to 50.0 % of the table"
-    );
-    assert_eq!(judged(&mut client, &cold, "bytes + 8192"), "");
-    assert_eq!(
-        judged(&mut client, &cold, "bytes / 4"),
-        "warning: in 4 of 4 scans from a cold cache the device read as little as 25.0 % of the table"
-    );
-    // Only with no more readers than processes that have scanned.
-    execute(
-        &mut client,
-        &format!("UPDATE fsbench.scan_read SET readers = readers + 8 WHERE run_id = {warm}"),
-    );
-    assert_eq!(
-        row(
-            &mut client,
-            &format!("SELECT count(*) FROM fsbench.judge({warm}) WHERE code = 'cpu_bound'")
-        ),
-        "0"
-    );
-    assert_refused(
-        &mut client,
-        &format!("SELECT fsbench.start({SMALL}, options => '{{\"cache\": \"shared_buffers\"}}')"),
-        "55000",
-        &["does not fit in shared_buffers", "HINT: ", "smaller scale"],
-    );
-}
-
-#[test]
-fn a_cold_cache_is_refused_where_there_is_none() {
-    if !Path::new("/dev/shm").is_dir() {
-        return pgfsbench_tests::skip("a_cold_cache_is_refused_where_there_is_none", "no /dev/shm");
-    }
-    let server = server_in(Path::new("/dev/shm"), None, SETTINGS);
-    let mut client = server.connect("postgres");
-    assert_refused(
-        &mut client,
-        &format!("SELECT fsbench.start({SMALL}, options => '{{\"cache\": \"cold\"}}')"),
-        "55000",
-        &["on tmpfs cannot be emptied", "HINT: ", "target"],
-    );
 }
 
 #[test]

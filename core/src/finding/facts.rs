@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 pub use crash::CrashFacts;
 pub use machine::MachineFacts;
-pub use scan::ScanFacts;
+pub use scan::{ScanFacts, ScanMade};
 pub use server::{CheckpointFacts, ServerFacts, WaitFacts};
 pub use storage::{FlushFacts, StorageFacts};
 

@@ -1,14 +1,12 @@
 //! Findings about scans.
 
+use std::collections::BTreeSet;
+
 use super::{Finding, RunFacts, Severity};
 use crate::units::format_count;
 
 /// A scan that is slower than this share of plain reading waits for the processor, not for storage.
 const BOUND_BY_READING: f64 = 0.8;
-/// By so large a share of the table may the device have read more or less than it should have.
-const TOLERATED: f64 = 0.01;
-/// So much can others have read from it.
-const OTHERS_READ: u64 = 1 << 20;
 
 /// Degrees whose workers were not all there.
 pub fn workers_not_launched(facts: &RunFacts) -> Option<Finding> {
@@ -21,46 +19,68 @@ pub fn workers_not_launched(facts: &RunFacts) -> Option<Finding> {
     })
 }
 
-/// The cache was not what the run wanted while it scanned, though it was when each scan began.
+/// The cache was not what the run wanted while it scanned, though it was when each scan began. Such scans do not count, and are made
+/// again: worth a warning where none of them was better.
 pub fn cache_not_as_asked(facts: &RunFacts) -> Option<Finding> {
-    let (reads, cold) = (facts.scan.device_reads.as_ref()?, facts.scan.cold?);
-    let share = |read: u64, bytes: u64| read as f64 / bytes as f64;
-    let is_other = |&(read, bytes): &(u64, u64)| match cold {
-        true => share(read, bytes) < 1.0 - TOLERATED,
-        false => share(read, bytes) > TOLERATED && read > OTHERS_READ,
-    };
-    let others: Vec<f64> = reads
-        .iter()
-        .filter(|read| read.1 > 0 && is_other(read))
-        .map(|&(read, bytes)| 100.0 * share(read, bytes))
-        .collect();
-    if others.is_empty() {
+    let (scans, cold) = (facts.scan.scans.as_ref()?, facts.scan.cold?);
+    let (mut shares, mut wrong, mut right) = (Vec::new(), BTreeSet::new(), BTreeSet::new());
+    for scan in scans {
+        let which = (scan.degree, scan.repeat);
+        match scan.read.wrong_share(cold) {
+            Some(share) => {
+                shares.push(100.0 * share);
+                wrong.insert(which);
+            }
+            None => {
+                right.insert(which);
+            }
+        }
+    }
+    if shares.is_empty() {
         return None;
     }
+    let missing: BTreeSet<u32> = wrong.difference(&right).map(|which| which.0).collect();
     let of = format!(
         "{} of {}",
-        others.len(),
-        format_count(reads.len() as u64, "scan")
+        shares.len(),
+        format_count(scans.len() as u64, "scan")
     );
     let (message, hint) = if cold {
-        let least = others.iter().copied().fold(f64::INFINITY, f64::min);
+        let least = shares.iter().copied().fold(f64::INFINITY, f64::min);
         (
             format!(
-                "in {of} from a cold cache the device read as little as {least:.1} % of the table"
+                "in {of} from a cold cache as little as {least:.1} % of the table came from the device"
             ),
             "Something else keeps what was read: somebody reads the same files, or a cache of which the kernel does not tell.",
         )
     } else {
-        let most = others.iter().copied().fold(0.0, f64::max);
+        let most = shares.iter().copied().fold(0.0, f64::max);
         (
-            format!("in {of} from a warm cache the device read up to {most:.1} % of the table"),
-            "The kernel has given its pages to others while it was scanned, or others have read from the same device: leave more memory free, use a smaller scale, or see fsbench.scan for which scans these are.",
+            format!(
+                "in {of} from a warm cache up to {most:.1} % of the table came from the device"
+            ),
+            "The kernel has given pages of the table to others while it was scanned: leave more memory free, or use a smaller scale. fsbench.scan tells which scans these are.",
+        )
+    };
+    let (severity, then) = if missing.is_empty() {
+        (
+            Severity::Info,
+            "they do not count, and were made again".to_owned(),
+        )
+    } else {
+        let list: Vec<String> = missing.iter().map(u32::to_string).collect();
+        let list = list.join(", ");
+        (
+            Severity::Warning,
+            format!(
+                "they do not count, and fewer repeats than asked for are left at degree {list}"
+            ),
         )
     };
     Some(Finding::new(
         "cache_not_as_asked",
-        Severity::Warning,
-        message,
+        severity,
+        format!("{message}; {then}"),
         hint,
     ))
 }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::scan::FromStorage;
 use crate::spec::{Asked, Facts, Workload, resolve};
 use crate::sys::{self, Layer};
 use proptest::prelude::*;
@@ -389,6 +390,19 @@ fn drift() {
     finds_nothing!(seconds_tps: seconds(750.0), rate: Some(20.0));
 }
 
+fn of_a_table(bytes: u64, (degree, repeat, read): (u32, u32, u64)) -> ScanMade {
+    let read = FromStorage {
+        bytes,
+        processes: Some(read),
+        device: None,
+    };
+    ScanMade {
+        degree,
+        repeat,
+        read,
+    }
+}
+
 #[test]
 fn scans() {
     let scan = |scan, read, cold| ScanFacts {
@@ -404,19 +418,25 @@ fn scans() {
     finds!({scan: scan(1.0, 3.0, true)} => "cpu_bound", Warning, message);
     finds!({scan: scan(1.0, 3.0, false)} => "cpu_bound", Info, message);
     finds_nothing!(scan: scan(0.9, 1.0, true));
-    let read = |cold, reads: &[(u64, u64)]| ScanFacts {
+    let made = |cold, scans: &[(u32, u32, u64)]| ScanFacts {
         cold: Some(cold),
-        device_reads: Some(reads.to_vec()),
+        scans: Some(
+            scans
+                .iter()
+                .map(|&scan| of_a_table(10 * GB, scan))
+                .collect(),
+        ),
         ..clean().scan
     };
-    let table = 10 * GB;
-    finds!({scan: read(false, &[(0, table), (table / 10, table), (table / 20, table)])} => "cache_not_as_asked", Warning,
-        "in 2 of 3 scans from a warm cache the device read up to 10.0 % of the table");
-    finds!({scan: read(true, &[(table, table), (table / 2, table)])} => "cache_not_as_asked", Warning,
-        "in 1 of 2 scans from a cold cache the device read as little as 50.0 % of the table");
-    finds_nothing!(scan: read(false, &[(table / 200, table), (1 << 20, 10 << 20), (2 << 20, 200 << 20)]));
-    finds_nothing!(scan: read(true, &[(table, table), (table + GB, table)]));
-    finds_nothing!(scan: read(true, &[]));
+    finds!({scan: made(false, &[(1, 1, 0), (2, 1, GB), (2, 1, 0), (1, 2, GB / 2), (1, 2, 0), (2, 2, 0)])} => "cache_not_as_asked", Info,
+        "in 2 of 6 scans from a warm cache up to 10.0 % of the table came from the device; they do not count, and were made again");
+    finds!({scan: made(false, &[(4, 1, 0), (4, 2, GB), (4, 2, GB), (2, 1, GB), (2, 1, GB), (1, 1, GB), (1, 1, 0)])} => "cache_not_as_asked", Warning,
+        "in 5 of 7 scans from a warm cache up to 10.0 % of the table came from the device; they do not count, and fewer repeats than asked for are left at degree 2, 4");
+    finds!({scan: made(true, &[(1, 1, 10 * GB), (1, 2, 5 * GB)])} => "cache_not_as_asked", Warning,
+        "in 1 of 2 scans from a cold cache as little as 50.0 % of the table came from the device; they do not count, and fewer repeats than asked for are left at degree 1");
+    finds_nothing!(scan: made(false, &[(1, 1, GB / 20), (2, 1, 0)]));
+    finds_nothing!(scan: made(true, &[(1, 1, 10 * GB), (2, 1, 11 * GB)]));
+    finds_nothing!(scan: made(true, &[]));
     // Nobody has read with as few processes as have scanned.
     finds_nothing!(scan: ScanFacts { read_gb_per_second: None, readers: None, ..scan(1.0, 3.0, true) });
     // Nothing waits for a commit, and what is in memory is what was asked for.

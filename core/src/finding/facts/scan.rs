@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::scan::FromStorage;
+
 /// The workload `scan`. None is: not known.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -17,7 +19,18 @@ pub struct ScanFacts {
     pub readers: Option<u32>,
     /// Whether the table was to come from the device.
     pub cold: Option<bool>,
-    /// Of each scan, what the device read meanwhile, for whomever, and the size of the table, in bytes. Not of those of which that
-    /// tells nothing.
-    pub device_reads: Option<Vec<(u64, u64)>>,
+    /// The scans that had all their workers, but for those on a filesystem that compresses, of which this tells nothing.
+    pub scans: Option<Vec<ScanMade>>,
+}
+
+/// A scan, and where the table came from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ScanMade {
+    /// Workers asked for.
+    pub degree: u32,
+    /// Which repeat of that degree; several scans when the cache was not as asked.
+    pub repeat: u32,
+    /// What was read meanwhile.
+    #[serde(flatten)]
+    pub read: FromStorage,
 }

@@ -1,0 +1,85 @@
+//! What the parallel workers of a scan have the kernel read from storage. Only they themselves can tell, and only as long as they are
+//! there: each adds it when its part of the query is over.
+//!
+//! The hook is called for each query of the server: whoever is not a parallel worker of a scan passes it at once. It has no guard of
+//! pgrx's, since nothing in it panics; errors of the query pass a frame that has nothing to drop.
+
+use std::{
+    fs,
+    sync::atomic::{
+        AtomicU64,
+        Ordering::{Acquire, Release},
+    },
+};
+
+use pgfsbench_core::proc::{OWN_IO, parse_read_bytes};
+use pgrx::pg_sys;
+
+use crate::pg::shmem;
+
+static mut PREVIOUS: pg_sys::ExecutorRun_hook_type = None;
+
+// pgrx's own of this name catches errors, which takes time in each query.
+unsafe extern "C-unwind" {
+    #[link_name = "standard_ExecutorRun"]
+    fn standard_executor_run(
+        query: *mut pg_sys::QueryDesc,
+        direction: pg_sys::ScanDirection::Type,
+        rows: u64,
+        #[cfg(not(feature = "pg18"))] once: bool,
+    );
+}
+
+/// Has the parallel workers of scans count from now on. From `_PG_init`, while shared libraries are preloaded.
+pub fn install_hook() {
+    // SAFETY: the postmaster is single-threaded here, and hooks are meant to be chained like this.
+    unsafe {
+        PREVIOUS = pg_sys::ExecutorRun_hook;
+        pg_sys::ExecutorRun_hook = Some(on_run);
+    }
+}
+
+unsafe extern "C-unwind" fn on_run(
+    query: *mut pg_sys::QueryDesc,
+    direction: pg_sys::ScanDirection::Type,
+    rows: u64,
+    #[cfg(not(feature = "pg18"))] once: bool,
+) {
+    let sum = sum_of_the_scan();
+    let before = sum.and_then(|_| of_this_process());
+    // SAFETY: what the server has called this with; the previous hook was set by another library.
+    unsafe {
+        let run = PREVIOUS.unwrap_or(standard_executor_run);
+        #[cfg(feature = "pg18")]
+        run(query, direction, rows);
+        #[cfg(not(feature = "pg18"))]
+        run(query, direction, rows, once);
+    }
+    if let (Some(sum), Some(before)) = (sum, before)
+        && let Some(after) = of_this_process()
+    {
+        sum.fetch_add(after.saturating_sub(before), Release);
+    }
+}
+
+/// Where the parallel workers of the scan that is on add up what they read; None in every other process.
+fn sum_of_the_scan() -> Option<&'static AtomicU64> {
+    // SAFETY: a variable of this process.
+    if unsafe { pg_sys::ParallelWorkerNumber } < 0 {
+        return None;
+    }
+    let run = &shmem::board()?.run;
+    // SAFETY: this process's entry in shared memory; a parallel worker has joined its leader's group before it runs anything.
+    let leader = unsafe { (*pg_sys::MyProc).lockGroupLeader };
+    if leader.is_null() || run.scanning.load(Acquire) != 1 {
+        return None;
+    }
+    // SAFETY: an entry in shared memory, which stays.
+    let leader = unsafe { (*leader).pid };
+    (leader == run.worker.pid.load(Acquire)).then_some(&run.workers_read_bytes)
+}
+
+/// Bytes that this process has had the kernel read from storage so far; None where the kernel does not count them.
+pub fn of_this_process() -> Option<u64> {
+    parse_read_bytes(&fs::read_to_string(OWN_IO).ok()?)
+}

@@ -1,0 +1,313 @@
+//! Where the table is while it is scanned: in the cache or on the device, as it was asked for; and scans of which that was not so.
+
+use crate::common::{
+    assert_nothing_left, assert_refused, ending, execute, row, rows, run, server, server_in,
+    wait_for_phase,
+};
+use pgfsbench_tests::Server;
+use postgres::Client;
+use rustix::fs::{Advice, fadvise};
+use std::{
+    collections::BTreeSet,
+    fs::File,
+    io::{Seek, Write},
+    path::Path,
+    sync::atomic::{AtomicBool, Ordering::Relaxed},
+};
+
+const SETTINGS: &[(&str, &str)] = &[("max_worker_processes", "24"), ("shared_buffers", "32MB")];
+
+/// A million rows.
+const SMALL: &str = "workload => 'scan', scale => 1, seed => 1";
+
+fn options(options: &str) -> String {
+    format!("{SMALL}, options => '{{{options}}}'")
+}
+
+/// Whether the kernel tells what the device below a server reads.
+fn device_is_known(server: &Server) -> bool {
+    let device = rustix::fs::stat(server.data()).expect("stat").st_dev;
+    let device = (rustix::fs::major(device), rustix::fs::minor(device));
+    std::fs::exists(format!("/sys/dev/block/{}:{}", device.0, device.1)).expect("/sys is there")
+}
+
+#[test]
+fn what_is_cold_comes_from_the_device_and_what_is_warm_does_not() {
+    let server = server(SETTINGS);
+    let mut client = server.connect("postgres");
+    let cold = run(
+        &mut client,
+        &options(r#""degrees": [1, 2], "repeats": 2, "cache": "cold", "readers": [2]"#),
+    );
+    // What is not known is not 0, and it is known where the filesystem is on a device; which is everybody's.
+    let device = match device_is_known(&server) {
+        true => "device_read_bytes >= process_read_bytes",
+        false => "device_read_bytes IS NULL",
+    };
+    let of_scans = |id: &str, condition: &str| {
+        format!(
+            "SELECT bool_or(used), bool_and(buffers_read >= bytes / 8192), bool_and(used = ({condition})), bool_and({device}) \
+             FROM fsbench.scan WHERE run_id = {id}"
+        )
+    };
+    let of = |id: &str, condition: &str| {
+        format!(
+            "SELECT bool_and({condition}) FROM (SELECT bytes, cached_bytes, device_read_bytes FROM fsbench.scan WHERE run_id = {id} \
+             UNION ALL SELECT bytes, cached_bytes, device_read_bytes FROM fsbench.scan_read WHERE run_id = {id}) s"
+        )
+    };
+    assert_eq!(
+        row(&mut client, &of(&cold, "cached_bytes <= bytes * 0.01")),
+        "t"
+    );
+    assert_eq!(
+        row(
+            &mut client,
+            &of_scans(&cold, "process_read_bytes >= bytes * 0.99")
+        ),
+        "t|t|t|t"
+    );
+    let warm = run(
+        &mut client,
+        &options(r#""degrees": [1, 2], "repeats": 2, "cache": "warm", "readers": [2]"#),
+    );
+    assert_eq!(
+        row(&mut client, &of(&warm, "cached_bytes >= bytes * 0.99")),
+        "t"
+    );
+    assert_eq!(
+        row(
+            &mut client,
+            &of_scans(&warm, "process_read_bytes <= bytes * 0.01")
+        ),
+        "t|t|t|t"
+    );
+    // Of a table in memory, the processor is the limit.
+    assert_eq!(
+        row(
+            &mut client,
+            &format!(
+                "SELECT coalesce(string_agg(code || ' ' || severity, ',' ORDER BY code), '') FROM fsbench.finding \
+                      WHERE run_id = {warm} AND code IN ('cpu_bound', 'cpu_saturated', 'data_fits_ram', 'no_complete_checkpoint')"
+            )
+        ),
+        "cpu_bound info"
+    );
+    // What is judged is what the processes of each scan had read.
+    let judged = |client: &mut Client, id: &str, read: &str| {
+        execute(
+            client,
+            &format!(
+                "DELETE FROM fsbench.scan WHERE NOT used AND run_id = {id}; UPDATE fsbench.scan SET process_read_bytes = {read}, page_cache_bytes = 0 WHERE run_id = {id}"
+            ),
+        );
+        let told = rows(
+            client,
+            &format!(
+                "SELECT severity || ': ' || message FROM fsbench.judge({id}) WHERE code = 'cache_not_as_asked'"
+            ),
+        );
+        told.join("; ")
+    };
+    assert_eq!(judged(&mut client, &warm, "0"), "");
+    assert_eq!(
+        judged(
+            &mut client,
+            &warm,
+            "CASE WHEN degree = 1 AND repeat = 2 THEN bytes / 2 ELSE 0 END"
+        ),
+        "warning: in 1 of 4 scans from a warm cache up to 50.0 % of the table came from the device; they do not count, and fewer repeats than \
+         asked for are left at degree 1"
+    );
+    assert_eq!(judged(&mut client, &cold, "bytes + 8192"), "");
+    assert_eq!(
+        judged(&mut client, &cold, "bytes / 4"),
+        "warning: in 4 of 4 scans from a cold cache as little as 25.0 % of the table came from the device; they do not count, and fewer \
+         repeats than asked for are left at degree 1, 2"
+    );
+    // Only with no more readers than processes that have scanned.
+    execute(
+        &mut client,
+        &format!("UPDATE fsbench.scan_read SET readers = readers + 8 WHERE run_id = {warm}"),
+    );
+    assert_eq!(
+        row(
+            &mut client,
+            &format!("SELECT count(*) FROM fsbench.judge({warm}) WHERE code = 'cpu_bound'")
+        ),
+        "0"
+    );
+    assert_refused(
+        &mut client,
+        &format!("SELECT fsbench.start({SMALL}, options => '{{\"cache\": \"shared_buffers\"}}')"),
+        "55000",
+        &["does not fit in shared_buffers", "HINT: ", "smaller scale"],
+    );
+}
+
+#[test]
+fn a_cold_cache_is_refused_where_there_is_none() {
+    if !Path::new("/dev/shm").is_dir() {
+        return pgfsbench_tests::skip("a_cold_cache_is_refused_where_there_is_none", "no /dev/shm");
+    }
+    let server = server_in(Path::new("/dev/shm"), None, SETTINGS);
+    let mut client = server.connect("postgres");
+    assert_refused(
+        &mut client,
+        &format!("SELECT fsbench.start({SMALL}, options => '{{\"cache\": \"cold\"}}')"),
+        "55000",
+        &["on tmpfs cannot be emptied", "HINT: ", "target"],
+    );
+}
+
+/// The file of the table that the active run scans: nobody else may connect to its database, but none of its files is larger.
+fn open_table(server: &Server, client: &mut Client) -> File {
+    let database = row(
+        client,
+        "SELECT oid FROM pg_database WHERE datname LIKE 'fsbench_work%'",
+    );
+    let files = std::fs::read_dir(server.data().join("base").join(database)).expect("a directory");
+    let files = files.map(|entry| entry.expect("an entry"));
+    let table = files.max_by_key(|entry| entry.metadata().map_or(0, |file| file.len()));
+    File::open(table.expect("a file").path()).expect("the table's file")
+}
+
+/// Tells a thread to end, however the scope that holds this ends.
+struct Over<'a>(&'a AtomicBool);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Relaxed);
+    }
+}
+
+/// Has a run of scans done, and takes the table out of the page cache while so many of them are on. Gives the run.
+fn robbed(server: &Server, client: &mut Client, options: &str, scans: usize) -> String {
+    let id = row(
+        client,
+        &format!(
+            "SELECT fsbench.start(workload => 'scan', scale => 10, options => '{{{options}, \"readers\": [], \"unlogged\": true}}')"
+        ),
+    );
+    wait_for_phase(client, "measure");
+    let table = open_table(server, client);
+    let over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let mut looking = server.connect("postgres");
+        let (_over, over, table) = (Over(&over), &over, &table);
+        scope.spawn(move || {
+            let mut robbed = BTreeSet::new();
+            while !over.load(Relaxed) {
+                let leaders = "SELECT DISTINCT leader_pid FROM pg_stat_activity WHERE backend_type = 'parallel worker'";
+                for leader in rows(&mut looking, leaders) {
+                    if robbed.contains(&leader) || robbed.len() < scans {
+                        robbed.insert(leader);
+                        fadvise(table, 0, None, Advice::DontNeed).expect("pages are given up");
+                    }
+                }
+            }
+        });
+        assert_eq!(ending(client, &id), "done||");
+    });
+    id
+}
+
+#[test]
+fn a_scan_that_the_cache_did_not_serve_does_not_count_and_is_made_again() {
+    const NAME: &str = "a_scan_that_the_cache_did_not_serve_does_not_count_and_is_made_again";
+    let server = server(SETTINGS);
+    if !device_is_known(&server) {
+        return pgfsbench_tests::skip(NAME, "the server's files are on no block device");
+    }
+    let mut client = server.connect("postgres");
+    let some = robbed(
+        &server,
+        &mut client,
+        r#""degrees": [1, 2], "repeats": 3"#,
+        1,
+    );
+    let all = robbed(
+        &server,
+        &mut client,
+        r#""degrees": [1], "repeats": 2"#,
+        usize::MAX,
+    );
+    for id in [&some, &all] {
+        assert_eq!(
+            row(
+                &mut client,
+                &format!(
+                    "SELECT bool_or(NOT used), bool_and(used = (process_read_bytes <= bytes * 0.01)), \
+                       bool_and(used = (why_not IS NULL)), \
+                       bool_and(used OR why_not = to_char(process_read_bytes * 100.0 / bytes, 'FM990.0') || ' % of the table came from storage'), \
+                       bool_and(page_cache_bytes = greatest(buffers_read * 8192 - process_read_bytes, 0)) \
+                     FROM fsbench.scan WHERE run_id = {id}"
+                )
+            ),
+            "t|t|t|t|t"
+        );
+        // Each is made until it counts, three times at most; the curve has what counts.
+        assert_eq!(
+            rows(
+                &mut client,
+                &format!(
+                    "WITH planned AS (SELECT degree, repeat, count(*) AS made, count(*) FILTER (WHERE used) AS counting, \
+                         bool_or(used) = (array_agg(used ORDER BY scan DESC))[1] AS the_last_counts \
+                       FROM fsbench.scan WHERE run_id = {id} GROUP BY degree, repeat) \
+                     SELECT bool_and(made <= 3 AND counting <= 1 AND the_last_counts AND (counting = 1 OR made = 3)), \
+                       sum(counting) = (SELECT sum(repeats) FROM fsbench.scan_curve({id})), \
+                       sum(made - counting) = (SELECT sum(not_used) FROM fsbench.scan_curve({id})), \
+                       CASE min(counting) WHEN 0 THEN 'warning' ELSE 'info' END \
+                         = (SELECT severity FROM fsbench.finding WHERE run_id = {id} AND code = 'cache_not_as_asked') \
+                     FROM planned"
+                )
+            ),
+            ["t|t|t|t"]
+        );
+    }
+    let repeats = |id: &str| format!("SELECT min(repeats) FROM fsbench.scan_curve({id})");
+    assert_eq!(row(&mut client, &repeats(&some)), "3");
+    assert_ne!(row(&mut client, &repeats(&all)), "2");
+    assert_nothing_left(&server, &mut client);
+}
+
+#[test]
+fn what_others_read_from_the_device_does_not_spoil_a_scan() {
+    const NAME: &str = "what_others_read_from_the_device_does_not_spoil_a_scan";
+    let server = server(SETTINGS);
+    if !device_is_known(&server) {
+        return pgfsbench_tests::skip(NAME, "the server's files are on no block device");
+    }
+    let mut client = server.connect("postgres");
+    let over = AtomicBool::new(false);
+    let id = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut other = tempfile::tempfile_in(server.data()).expect("a file");
+            other.write_all(&vec![1; 64 << 20]).expect("written");
+            other.sync_all().expect("synced");
+            while !over.load(Relaxed) {
+                fadvise(&other, 0, None, Advice::DontNeed).expect("pages are given up");
+                other.rewind().expect("to its start");
+                std::io::copy(&mut other, &mut std::io::sink()).expect("read");
+            }
+        });
+        let _over = Over(&over);
+        run(
+            &mut client,
+            "workload => 'scan', scale => 10, options => '{\"degrees\": [1], \"repeats\": 3, \"readers\": [], \"unlogged\": true}'",
+        )
+    });
+    assert_eq!(
+        row(
+            &mut client,
+            &format!(
+                "SELECT count(*), bool_and(used), max(process_read_bytes) <= max(bytes) * 0.01, \
+                   max(device_read_bytes) > max(bytes) * 0.01, \
+                   (SELECT count(*) FROM fsbench.finding WHERE run_id = {id} AND code = 'cache_not_as_asked') \
+                 FROM fsbench.scan WHERE run_id = {id}"
+            )
+        ),
+        "3|t|t|t|0"
+    );
+    assert_nothing_left(&server, &mut client);
+}
