@@ -1,7 +1,7 @@
 //! What goes on around a run is noticed: each thing is done to it, and is not told of a run that was left alone.
 
 use crate::common::{ending, execute, row, rows, run, server, server_in, set, wait_for_phase};
-use pgfsbench_tests::{LONG, Server, server_owner, skip, wait_until};
+use pgfsbench_tests::{LONG, LoopFs, Server, server_owner, skip, wait_until};
 use postgres::Client;
 use std::fs;
 use std::os::unix::fs::chown;
@@ -325,6 +325,36 @@ fn the_doctor_sees_beforehand_what_would_be_found() {
             assert_eq!(state, "missing", "{line}");
         }
     }
+}
+
+#[test]
+fn the_doctor_says_of_the_filesystem_what_each_run_will_find_of_it() {
+    let name = "the_doctor_says_of_the_filesystem_what_each_run_will_find_of_it";
+    let fs = match LoopFs::ext4(700) {
+        Ok(fs) => fs,
+        Err(reason) => return skip(name, &reason),
+    };
+    let server = server_in(&fs.path(), None, &[]);
+    let mut client = server.connect("postgres");
+    let foretold = rows(
+        &mut client,
+        "SELECT item, state, detail, hint FROM fsbench.doctor() WHERE subject = 'machine' AND item ~ '^(atime|loop_|barriers|almost|in_memory)' ORDER BY item",
+    );
+    let codes: Vec<&str> = foretold
+        .iter()
+        .filter_map(|line| line.split('|').next())
+        .collect();
+    assert_eq!(codes, ["atime", "loop_without_direct_io"]);
+    let id = run(&mut client, "scale => 1, duration => '1 s', seed => 1");
+    assert_eq!(
+        rows(
+            &mut client,
+            &format!(
+                "SELECT code, severity, message, hint FROM fsbench.finding WHERE run_id = {id} AND code IN ('atime', 'loop_without_direct_io') ORDER BY code"
+            )
+        ),
+        foretold
+    );
 }
 
 #[test]

@@ -58,27 +58,28 @@ pub(crate) fn send(pid: i32, signal: Signal) -> bool {
 /// Stop a process of a server where it waits for an event and holds nothing that another one could need. Anywhere else it may
 /// have a lightweight lock, or be in the middle of what others read: whoever needs that waits and cannot be cancelled.
 pub(crate) fn hold(pid: i32) {
-    let syscall = format!("/proc/{pid}/syscall");
     wait_until("the process waits for an event", LONG, || {
         assert!(send(pid, Signal::STOP), "process {pid} was gone already");
-        // `running` until it has stopped; then the number of the system call that it is in.
-        let at = wait_until("the process has stopped", SHORT, || {
-            // Whoever may not look at it (root in a container, by default) has to take it where it is.
-            let Ok(at) = fs::read_to_string(&syscall) else {
-                return is_stopped(pid).then(|| EVENT_WAITS[0].to_string());
-            };
-            (is_stopped(pid) && !at.starts_with("running")).then_some(at)
+        let waits = wait_until("the process has stopped", SHORT, || {
+            is_stopped(pid).then(|| waits_for_an_event(pid)).flatten()
         });
-        let at = at
-            .split(' ')
-            .next()
-            .and_then(|number| number.trim().parse().ok());
-        let waits = at.is_some_and(|number: i64| EVENT_WAITS.contains(&number));
         if !waits {
             send(pid, Signal::CONT);
         }
         waits.then_some(())
     });
+}
+
+/// Whether a process that has stopped is in a system call that waits for an event; None as long as the kernel calls it running.
+/// Whoever may not look at it (root in a container, by default) has to take it where it is.
+fn waits_for_an_event(pid: i32) -> Option<bool> {
+    let Ok(at) = fs::read_to_string(format!("/proc/{pid}/syscall")) else {
+        return Some(true);
+    };
+    let number = at.split_whitespace().next()?;
+    let is_running = number == "running";
+    let is_waiting = || number.parse().is_ok_and(|n: i64| EVENT_WAITS.contains(&n));
+    (!is_running).then(is_waiting)
 }
 
 /// Whether it has stopped by a signal.

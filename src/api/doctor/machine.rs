@@ -3,15 +3,15 @@
 use std::{fs, time::Duration};
 
 use pgfsbench_core::{
-    finding::{NEIGHBOURS, STEAL},
-    proc::has_barriers_off,
+    finding::{self, NEIGHBOURS, RunFacts, STEAL, Severity, StorageFacts},
     sys::{self, LayerKind},
     units::format_share,
 };
 
 use super::report::{INFO, Line, OK, Report, WARNING};
 use crate::{
-    environment::{self, Device, Machine, ThisMachine},
+    durability,
+    environment::{self, Device, Location, Machine, ThisMachine},
     surroundings,
 };
 
@@ -120,14 +120,20 @@ fn device(report: &mut Report, virtualization: Option<&str>) {
     let device = Device::of(data.as_ref(), None);
     let mount = data.as_ref().and_then(|location| location.mount());
     if let Some(mount) = mount {
-        let is_off = has_barriers_off(&mount.options);
-        report.say(
-            "filesystem of data",
-            if is_off { WARNING } else { OK },
-            format!("{} on {}, {}", mount.fs_type, mount.source, mount.options),
-            Some("Mount it with barriers: a power cut loses commits that were reported.".into()),
-        );
+        let text = format!("{} on {}, {}", mount.fs_type, mount.source, mount.options);
+        report.add("filesystem of data", OK, text);
     }
+    let space = data.as_ref().and_then(Location::space);
+    let storage = StorageFacts {
+        filesystem: mount.map(|mount| mount.fs_type.clone()),
+        mount_options: mount.map(|mount| mount.options.clone()),
+        size_bytes: space.map(|(_, size)| size),
+        free_bytes: space.map(|(free, _)| free),
+        write_cache: data.as_ref().and_then(durability::write_cache_of),
+        layers: device.layers.clone(),
+        ..StorageFacts::default()
+    };
+    foretell(report, storage);
     let layers = device.layers.unwrap_or_default();
     if layers.is_empty() {
         let what = "the data are on no block device of their own: what a device does is not known";
@@ -139,17 +145,13 @@ fn device(report: &mut Report, virtualization: Option<&str>) {
         .iter()
         .map(|layer| layer.name.as_deref().unwrap_or("?"));
     let outline = named.collect::<Vec<_>>().join(", ");
-    let resync = layers.iter().find_map(|layer| {
-        let action = layer.busy_with()?;
-        Some(format!("; RAID is busy with {action}"))
-    });
     let is_virtual = virtualization.is_some_and(|kind| kind != "none")
         && layers.iter().any(|layer| layer.kind == LayerKind::Disk);
-    report.say(
+    report.add(
         "device of data",
-        if resync.is_some() { WARNING } else { OK },
+        OK,
         format!(
-            "{outline}{}{}{}",
+            "{outline}{}{}",
             device
                 .device_model
                 .map_or(String::new(), |model| format!("; {model}")),
@@ -158,9 +160,7 @@ fn device(report: &mut Report, virtualization: Option<&str>) {
             } else {
                 ""
             },
-            resync.unwrap_or_default()
         ),
-        Some("Wait until /proc/mdstat shows no resync, recovery or check.".into()),
     );
     if sys::machine(&ThisMachine).throttled.is_some_and(|n| n > 0) {
         let what = "processors were slowed down because of heat since the machine was started";
@@ -170,5 +170,20 @@ fn device(report: &mut Report, virtualization: Option<&str>) {
             what,
             Some("Cool them: runs in which that happens carry a finding.".into()),
         );
+    }
+}
+
+/// What each run on the target default would find of the storage.
+fn foretell(report: &mut Report, storage: StorageFacts) {
+    let facts = RunFacts {
+        storage,
+        ..RunFacts::default()
+    };
+    for finding in finding::judge(&facts) {
+        let state = match finding.severity {
+            Severity::Info => INFO,
+            Severity::Warning | Severity::Invalid => WARNING,
+        };
+        report.say(finding.code, state, finding.message, Some(finding.hint));
     }
 }
