@@ -21,13 +21,13 @@ SELECT run_id FROM fsbench.run(workload => 'scan', scale => 1, seed => 1,
 SELECT status, workload, scale, clients, transactions, duration, load_ms > 0 AS loaded,
        (SELECT array_agg(p ->> 'phase') FROM jsonb_array_elements(phases) p) AS phases
 FROM fsbench.result WHERE run_id = :run_id;
-SELECT scan, degree, repeat, workers_planned, workers_launched, used, why_not, rows, bytes / 8192 AS blocks,
+SELECT row_number() OVER (ORDER BY scan) AS scan, degree, repeat, workers_planned, workers_launched, used, why_not, rows, bytes / 8192 AS blocks,
        buffers_hit + buffers_read >= bytes / 8192 AS all_blocks,
        leader_buffers + (SELECT sum(b) FROM unnest(worker_buffers) b) = buffers_hit + buffers_read AS shares_add_up,
        cardinality(worker_buffers) AS workers, skew >= 1 AS skewed, ms > planning_ms AS takes_time, io_ms IS NOT NULL AS io,
        cached_bytes >= bytes * 0.99 AS warm, jsonb_typeof(wait_events) AS waits, plan #>> '{0,Plan,Plans,0,Node Type}' AS below
-FROM fsbench.scan WHERE run_id = :run_id ORDER BY scan;
-SELECT degree, repeats, not_used, median_ms BETWEEN min_ms AND max_ms AS median, round((gb_per_second * median_ms)::numeric, 1) AS mb,
+FROM fsbench.scan WHERE run_id = :run_id AND used ORDER BY scan;
+SELECT degree, repeats, median_ms BETWEEN min_ms AND max_ms AS median, round((gb_per_second * median_ms)::numeric, 1) AS mb,
        round((rows_per_second * median_ms / 1000)::numeric) AS rows, efficiency = speedup / degree AS efficiency
 FROM fsbench.scan_curve(:run_id);
 SELECT count(*) AS knees, bool_and(says <> '') AS said FROM fsbench.scan_knee(:run_id);
@@ -51,7 +51,7 @@ FROM fsbench.scan WHERE run_id = :run_id;
 SELECT run_id FROM fsbench.run(workload => 'scan', scale => 1, seed => 1, keep => true,
     settings => '{"jit_above_cost": 0, "jit_inline_above_cost": 0, "jit_optimize_above_cost": 0}',
     options => '{"degrees": [1, 2], "repeats": 2, "readers": []}') \gset
-SELECT count(*) AS scans, bool_and(used) AS used, bool_and(rows = 1000000) AS all_rows FROM fsbench.scan WHERE run_id = :run_id;
+SELECT count(*) FILTER (WHERE used) AS used, bool_and(rows = 1000000) AS all_rows FROM fsbench.scan WHERE run_id = :run_id;
 SELECT work_database FROM fsbench.result WHERE run_id = :run_id \gset
 \c :work_database
 SELECT seq_tup_read / (SELECT count(*) FROM pg_attribute) AS loaded FROM pg_stat_sys_tables WHERE relname = 'pg_attribute';

@@ -166,6 +166,8 @@ pub struct RunArea {
     pub scanning: AtomicU32,
     /// Bytes that the parallel workers of the run's scans have had the kernel read from storage. Each of them adds its own.
     pub workers_read_bytes: AtomicU64,
+    /// How many parallel workers have added theirs.
+    pub workers_told: AtomicU32,
     /// What the worker has found in a scan, or the state of the cache, JSON. Written by the worker.
     pub scan_report: TextCell<65536>,
     /// How many clients read the table's files in the window that is on. Written by the coordinator, before `go`.
@@ -241,6 +243,7 @@ impl RunArea {
             &self.remote,
             &self.scan_degree,
             &self.scanning,
+            &self.workers_told,
             &self.readers,
         ] {
             word.store(0, Relaxed);

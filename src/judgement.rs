@@ -27,10 +27,11 @@ const FACTS: &str = "SELECT jsonb_build_array(coalesce(r.facts, '{}'), jsonb_bui
          'degrees_not_launched', (SELECT coalesce(jsonb_agg(DISTINCT s.degree), '[]') FROM fsbench.scan s \
             WHERE s.run_id = r.run_id AND (workers_planned <> degree OR workers_launched <> degree)), \
          'gb_per_second', best.gb_per_second, 'read_gb_per_second', reading.gb_per_second, 'readers', reading.readers, \
-         'cold', coalesce(r.used #>> '{options,cache}', 'warm') = 'cold', \
-         'scans', (SELECT jsonb_agg(jsonb_build_object('degree', degree, 'repeat', repeat, 'bytes', bytes, \
-            'processes', process_read_bytes, 'device', device_read_bytes) ORDER BY scan) FROM fsbench.scan s WHERE s.run_id = r.run_id \
-            AND workers_planned = degree AND workers_launched = degree AND s.page_cache_bytes IS NOT NULL)), \
+         'cache', coalesce(r.used #>> '{options,cache}', 'warm'), \
+         'scans', (SELECT jsonb_agg(jsonb_build_object('degree', degree, 'repeat', repeat, 'used', used, 'bytes', bytes, \
+            'outside', buffers_read * 8192, 'storage', CASE WHEN tells THEN process_read_bytes END, 'device', CASE WHEN tells THEN device_read_bytes END) \
+            ORDER BY scan) FROM fsbench.scan s, LATERAL (SELECT page_cache_bytes IS NOT NULL OR NOT used AS tells) t \
+            WHERE s.run_id = r.run_id AND workers_planned = degree AND workers_launched = degree)), \
       'crash', coalesce((SELECT jsonb_build_object('committed', transactions_committed, 'found', transactions_found, \
          'problem', problem, 'verified', balances_verified, 'durability', e.durability) FROM fsbench.recovery c WHERE c.run_id = r.run_id), '{}'), \
       'storage', jsonb_build_object( \

@@ -2,6 +2,7 @@
 //! it, and scan it), and by its clients (load the table, and read its files without the executor).
 
 pub mod cache;
+pub mod storage;
 
 use std::{
     fs::File,
@@ -10,23 +11,26 @@ use std::{
 };
 
 use pgfsbench_core::{
-    proc::compressing_option, scan::FromStorage, spec::Spec, units::format_count,
+    scan::BlocksFrom,
+    spec::Spec,
+    units::{PAGE, format_count},
 };
 use serde::{Deserialize, Serialize};
 
+use storage::Reads;
+
 use crate::{
     board::{Board, Phase},
-    clock, environment,
+    clock,
     errors::{Fault, sqlstate},
     pg::{
-        config, own_reads, process,
+        config, process,
         scan::{self, Scanned},
-        scan_version, sql,
+        sql,
         usage::{self, Wait},
         xact,
     },
     post::Post,
-    sampler::device,
     workload::scan as workload,
 };
 
@@ -72,34 +76,26 @@ pub struct Report {
 }
 
 impl Report {
-    /// What of the table came from storage.
-    pub fn read_from_storage(&self) -> FromStorage {
-        FromStorage {
+    /// Where its blocks came from.
+    pub fn blocks_from(&self) -> BlocksFrom {
+        BlocksFrom {
             bytes: self.bytes,
-            processes: self.process_read_bytes,
+            outside: self.read * PAGE,
+            storage: self.process_read_bytes,
             device: self.device_read_bytes,
         }
     }
-}
 
-/// Bytes that the device below the data has read so far; None where that is not known.
-pub fn device_read_bytes() -> Option<u64> {
-    device::bytes_read(&environment::data_location()?)
-}
-
-/// Bytes that this process and the parallel workers of its scans have had the kernel read from storage so far; None where the kernel
-/// does not count them.
-fn process_read_bytes(board: &Board) -> Option<u64> {
-    let by_leader = own_reads::of_this_process()?;
-    Some(by_leader + board.run.workers_read_bytes.load(Acquire))
-}
-
-/// Whether the filesystem below the data compresses, as far as its mount options tell: its device reads less than the table has.
-pub fn is_compressed() -> bool {
-    environment::data_location().is_some_and(|location| {
-        let mount = location.mount();
-        mount.is_some_and(|mount| compressing_option(&mount.options).is_some())
-    })
+    /// Why it does not count as a scan with so many workers; None when all were there.
+    pub fn workers_missing(&self, degree: u32) -> Option<String> {
+        if self.planned != degree {
+            Some(format!("{} workers were planned", self.planned))
+        } else if self.launched != degree {
+            Some(format!("{} workers could be started", self.launched))
+        } else {
+            None
+        }
+    }
 }
 
 /// Counts the rows before the first scan, by as many workers as there will be at most: reads all of the table.
@@ -181,19 +177,17 @@ pub fn scan(board: &Board, spec: &Spec) -> Result<(), Fault> {
     // First, since whoever is changing rows of it would be waited for when shared buffers are to be emptied.
     check_untouched(spec)?;
     let state = cache::prepare(spec)?;
-    let (is_timed, is_read_by_itself) = xact::transaction(|| {
-        let is_timed = config::shown("track_io_timing")?.as_deref() == Some("on");
-        Ok((is_timed, !scan_version::is_read_by_others()?))
-    })?;
+    let is_timed = xact::transaction(|| config::shown("track_io_timing"))?.as_deref() == Some("on");
+    let processes_count = storage::processes_count()?;
     let started_at = xact::transaction(|| sql::read("SELECT clock_timestamp()", &[]))?;
-    let before = (process_read_bytes(board), device_read_bytes());
+    let before = Reads::so_far(board);
     board.run.scanning.store(1, Release);
     let scanned = xact::transaction(|| scan::count(workload::QUALIFIED));
     board.run.scanning.store(0, Release);
     let scanned = scanned?;
-    let after = (process_read_bytes(board), device_read_bytes());
+    let after = Reads::so_far(board);
     check_rows(spec, &scanned)?;
-    let difference = |before: Option<u64>, after: Option<u64>| Some(after?.saturating_sub(before?));
+    let by_processes = after.by_processes(&before, scanned.launched);
     let ms = |ns: u64| ns as f64 / 1e6;
     let Scanned {
         worker_blocks,
@@ -218,8 +212,8 @@ pub fn scan(board: &Board, spec: &Spec) -> Result<(), Fault> {
             leader_blocks,
             plan,
             state,
-            process_read_bytes: difference(before.0, after.0).filter(|_| is_read_by_itself),
-            device_read_bytes: difference(before.1, after.1),
+            process_read_bytes: by_processes.filter(|_| processes_count),
+            device_read_bytes: after.by_device(&before),
         },
     )
 }

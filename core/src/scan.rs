@@ -1,10 +1,10 @@
 //! The workload `scan`: what is scanned, and in which order at which degrees.
 
-mod from_storage;
+mod blocks_from;
 
 use serde::{Deserialize, Serialize};
 
-pub use from_storage::FromStorage;
+pub use blocks_from::{BlocksFrom, Wrong};
 
 use crate::random::{Purpose, Stream};
 use crate::units::{PAGE, rows_per_page};

@@ -4,10 +4,11 @@ mod format;
 mod scale;
 
 pub use format::{format_bytes, format_count, format_seconds, format_share};
+pub use scale::PAGE;
+pub(crate) use scale::rows_per_page;
 pub use scale::{
     ACCOUNTS, MAX_SCALE, TELLERS, bytes_for_scale, bytes_for_scale_at, scale_for_size,
 };
-pub(crate) use scale::{PAGE, rows_per_page};
 
 use crate::refusal::{Refusal, quoted};
 

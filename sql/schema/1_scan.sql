@@ -32,13 +32,13 @@ CREATE TABLE fsbench.scan (
 );
 COMMENT ON TABLE fsbench.scan IS 'Scans of runs of the workload scan: one row per SELECT count(*), in the order in which they were made. fsbench.scan_curve() puts them together';
 COMMENT ON COLUMN fsbench.scan.run_id IS 'Run';
-COMMENT ON COLUMN fsbench.scan.scan IS 'Place in the random order of the run, from 1';
+COMMENT ON COLUMN fsbench.scan.scan IS 'Number in the order in which they were made, which is random but for those that are made again, from 1';
 COMMENT ON COLUMN fsbench.scan.degree IS 'Parallel workers that were asked for';
 COMMENT ON COLUMN fsbench.scan.repeat IS 'Which repeat of that degree, from 1; twice or three times when it was made again';
 COMMENT ON COLUMN fsbench.scan.started_at IS 'When it began';
 COMMENT ON COLUMN fsbench.scan.workers_planned IS 'Parallel workers in the plan';
 COMMENT ON COLUMN fsbench.scan.workers_launched IS 'Parallel workers that there were';
-COMMENT ON COLUMN fsbench.scan.used IS 'Whether it counts: all workers that were asked for were planned and launched, and the table was where options.cache wanted it while it was scanned: at most 1 % of it came from storage, or at least 99 % when cold. One that does not count because of the cache is made again, up to three times in all';
+COMMENT ON COLUMN fsbench.scan.used IS 'Whether it counts: all workers that were asked for were planned and launched, and the table was all the time where options.cache wanted it: warm: at most 1 % of it came from storage; cold: at least 99 %; shared_buffers: at most 1 % was not there. One that the cache spoiled is made again, up to three times in all';
 COMMENT ON COLUMN fsbench.scan.why_not IS 'Why it does not count';
 COMMENT ON COLUMN fsbench.scan.ms IS 'Time of the statement, planning included (ms)';
 COMMENT ON COLUMN fsbench.scan.planning_ms IS 'Time of parsing and planning (ms)';
@@ -53,7 +53,7 @@ COMMENT ON COLUMN fsbench.scan.worker_buffers IS 'Blocks of each worker, found o
 COMMENT ON COLUMN fsbench.scan.leader_buffers IS 'Blocks of the leader: its share of the table, with the few of the catalogs that planning reads';
 COMMENT ON COLUMN fsbench.scan.skew IS 'Blocks of the busiest process divided by the mean of all: 1 is an even share';
 COMMENT ON COLUMN fsbench.scan.cached_bytes IS 'Bytes of the table''s files in the kernel''s page cache just before the scan (mincore)';
-COMMENT ON COLUMN fsbench.scan.process_read_bytes IS 'Bytes that the processes of the scan had the kernel read from storage (read_bytes of /proc/PID/io, leader and workers), what it read ahead for them included; NULL where the kernel does not count that, and where other processes of the server read for them (PostgreSQL 18 with io_method = worker)';
+COMMENT ON COLUMN fsbench.scan.process_read_bytes IS 'Bytes that the processes of the scan, leader and workers, had the kernel read from storage meanwhile (read_bytes of /proc/PID/io): of the table with what was read ahead, and of whatever else they read. NULL where the kernel does not count that for them (FUSE, network filesystems, zfs), and where other processes of the server read for them (PostgreSQL 18 with io_method = worker)';
 COMMENT ON COLUMN fsbench.scan.device_read_bytes IS 'Bytes that the device of the data directory read during the scan, for whomever; NULL where no one device is known';
 COMMENT ON COLUMN fsbench.scan.page_cache_bytes IS 'Of the blocks that were read, what did not come from storage (process_read_bytes, else device_read_bytes): from the page cache; NULL where that is not known, and where the filesystem compresses (by its mount options)';
 COMMENT ON COLUMN fsbench.scan.wait_events IS 'How often leader and workers were seen to wait for what, looking every 10 ms; none: working';

@@ -10,6 +10,7 @@ use std::{
 use pgfsbench_core::{
     scan::{self, READ_BYTES, Scan},
     spec::Cache,
+    units::PAGE,
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -21,7 +22,7 @@ use crate::{
     errors::{Fault, sqlstate},
     outcome::Outcome,
     pg::{process, scan::each_wait, shmem, usage::wait_name},
-    scanner::{self, Report, cache::State},
+    scanner::{Report, cache::State, storage},
     store,
     worker::Task,
     workload::scan as workload,
@@ -38,8 +39,8 @@ struct Made {
     scan: Scan,
     report: Report,
     waits: Waiting,
-    /// What of the table came from storage, if that is not as it was to be.
-    wrong_share: Option<f64>,
+    /// Why it does not count.
+    why_not: Option<String>,
 }
 
 /// A wait event as it is stored with a scan.
@@ -137,21 +138,24 @@ impl Run {
         Ok((made, readings))
     }
 
-    /// A scan whose table has left the cache meanwhile, or was in it, says nothing: it is made again, some times.
+    /// A scan whose table was not in the cache all the time, or was where it should not be, says nothing: it is made again, some
+    /// times.
     fn scan_until_it_counts(&mut self, scan: Scan, made: &mut Vec<Made>) -> Result<(), Fault> {
-        let is_cold = self.spec.options.cache == Cache::Cold;
-        let is_compressed = scanner::is_compressed();
+        let cache = self.spec.options.cache;
+        let tells = cache != Cache::Cold || !storage::is_compressed();
         for _ in 0..scan::TRIES {
             let (report, waits) = self.scan(scan.degree)?;
-            let wrong_share = report.read_from_storage().wrong_share(is_cold);
-            let wrong_share = wrong_share.filter(|_| !is_compressed);
+            let missing = report.workers_missing(scan.degree);
+            let wrong = report.blocks_from().wrong(cache).filter(|_| tells);
+            let spoiled = wrong.and_then(|wrong| wrong.why_not(cache));
+            let is_again = missing.is_none() && spoiled.is_some();
             made.push(Made {
                 scan,
                 report,
                 waits,
-                wrong_share,
+                why_not: missing.or(spoiled),
             });
-            if wrong_share.is_none() {
+            if !is_again {
                 break;
             }
         }
@@ -213,11 +217,11 @@ impl Run {
         run.readers.store(readers, Relaxed);
         run.read_bytes.store(block_bytes, Relaxed);
         run.next_read.store(0, Relaxed);
-        let before = scanner::device_read_bytes();
+        let before = storage::device_read_bytes();
         let slots = &shmem::clients()[..readers as usize];
         self.open_window(window);
         self.wait_for_window(window, slots, |_| ())?;
-        let device = before.zip(scanner::device_read_bytes());
+        let device = before.zip(storage::device_read_bytes());
         Ok(Reading {
             readers,
             block_bytes,
@@ -246,7 +250,7 @@ impl Run {
             .enumerate()
             .map(|(i, made)| made.to_row(i + 1, leads))
             .collect();
-        if scanner::is_compressed() {
+        if storage::is_compressed() {
             // What was not read from storage says nothing of the page cache.
             scans
                 .iter_mut()
@@ -269,15 +273,6 @@ impl Made {
         let r = &self.report;
         let degree = self.scan.degree;
         let seconds = r.ms / 1000.0;
-        let why_not = if r.planned != degree {
-            Some(format!("{} workers were planned", r.planned))
-        } else if r.launched != degree {
-            Some(format!("{} workers could be started", r.launched))
-        } else {
-            let told =
-                |share: f64| format!("{:.1} % of the table came from storage", 100.0 * share);
-            self.wrong_share.map(told)
-        };
         // The leader is one of those who share the table, if it takes part.
         let mut shares = r.worker_blocks.clone();
         if leads {
@@ -289,7 +284,7 @@ impl Made {
             "scan": scan, "degree": degree, "repeat": self.scan.repeat,
             "started_at": r.started_at,
             "workers_planned": r.planned, "workers_launched": r.launched,
-            "used": why_not.is_none(), "why_not": why_not,
+            "used": self.why_not.is_none(), "why_not": self.why_not,
             "ms": r.ms, "planning_ms": r.planning_ms, "rows": r.rows, "bytes": r.bytes,
             "gb_per_second": r.bytes as f64 / 1e9 / seconds, "rows_per_second": r.rows as f64 / seconds,
             "buffers_hit": r.hit, "buffers_read": r.read, "io_ms": r.read_ms,
@@ -298,7 +293,7 @@ impl Made {
             "cached_bytes": r.state.cached_bytes,
             "process_read_bytes": r.process_read_bytes,
             "device_read_bytes": r.device_read_bytes,
-            "page_cache_bytes": r.read_from_storage().known().map(|read| (r.read * 8192).saturating_sub(read)),
+            "page_cache_bytes": r.blocks_from().read().map(|read| (r.read * PAGE).saturating_sub(read)),
             "wait_events": self.waits,
             "plan": serde_json::from_str::<Value>(&r.plan).ok(),
         })

@@ -6,16 +6,13 @@
 
 use std::{
     fs,
-    sync::atomic::{
-        AtomicU64,
-        Ordering::{Acquire, Release},
-    },
+    sync::atomic::Ordering::{Acquire, Release},
 };
 
 use pgfsbench_core::proc::{OWN_IO, parse_read_bytes};
 use pgrx::pg_sys;
 
-use crate::pg::shmem;
+use crate::{board::RunArea, pg::shmem};
 
 static mut PREVIOUS: pg_sys::ExecutorRun_hook_type = None;
 
@@ -45,25 +42,27 @@ unsafe extern "C-unwind" fn on_run(
     rows: u64,
     #[cfg(not(feature = "pg18"))] once: bool,
 ) {
-    let sum = sum_of_the_scan();
-    let before = sum.and_then(|_| of_this_process());
+    let run = run_that_scans();
+    let before = run.and_then(|_| of_this_process());
     // SAFETY: what the server has called this with; the previous hook was set by another library.
     unsafe {
-        let run = PREVIOUS.unwrap_or(standard_executor_run);
+        let next = PREVIOUS.unwrap_or(standard_executor_run);
         #[cfg(feature = "pg18")]
-        run(query, direction, rows);
+        next(query, direction, rows);
         #[cfg(not(feature = "pg18"))]
-        run(query, direction, rows, once);
+        next(query, direction, rows, once);
     }
-    if let (Some(sum), Some(before)) = (sum, before)
+    if let (Some(run), Some(before)) = (run, before)
         && let Some(after) = of_this_process()
     {
-        sum.fetch_add(after.saturating_sub(before), Release);
+        run.workers_read_bytes
+            .fetch_add(after.saturating_sub(before), Release);
+        run.workers_told.fetch_add(1, Release);
     }
 }
 
-/// Where the parallel workers of the scan that is on add up what they read; None in every other process.
-fn sum_of_the_scan() -> Option<&'static AtomicU64> {
+/// The run whose scan this parallel worker takes part in; None in every other process.
+fn run_that_scans() -> Option<&'static RunArea> {
     // SAFETY: a variable of this process.
     if unsafe { pg_sys::ParallelWorkerNumber } < 0 {
         return None;
@@ -76,7 +75,7 @@ fn sum_of_the_scan() -> Option<&'static AtomicU64> {
     }
     // SAFETY: an entry in shared memory, which stays.
     let leader = unsafe { (*leader).pid };
-    (leader == run.worker.pid.load(Acquire)).then_some(&run.workers_read_bytes)
+    (leader == run.worker.pid.load(Acquire)).then_some(run)
 }
 
 /// Bytes that this process has had the kernel read from storage so far; None where the kernel does not count them.

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::{Finding, RunFacts, Severity};
+use super::{Finding, RunFacts, ScanMade, Severity};
+use crate::spec::Cache;
 use crate::units::format_count;
 
 /// A scan that is slower than this share of plain reading waits for the processor, not for storage.
@@ -20,69 +21,74 @@ pub fn workers_not_launched(facts: &RunFacts) -> Option<Finding> {
 }
 
 /// The cache was not what the run wanted while it scanned, though it was when each scan began. Such scans do not count, and are made
-/// again: worth a warning where none of them was better.
+/// again: worth a warning where none of them was better, and where only the device was seen to read, perhaps for others.
 pub fn cache_not_as_asked(facts: &RunFacts) -> Option<Finding> {
-    let (scans, cold) = (facts.scan.scans.as_ref()?, facts.scan.cold?);
-    let (mut shares, mut wrong, mut right) = (Vec::new(), BTreeSet::new(), BTreeSet::new());
-    for scan in scans {
-        let which = (scan.degree, scan.repeat);
-        match scan.read.wrong_share(cold) {
-            Some(share) => {
-                shares.push(100.0 * share);
-                wrong.insert(which);
+    let (scans, cache) = (facts.scan.scans.as_ref()?, facts.scan.cache?);
+    let which = |scan: &ScanMade| (scan.degree, scan.repeat);
+    let shares = |used: bool| {
+        let those = scans.iter().filter(move |scan| scan.used == used);
+        those.filter_map(move |scan| Some(100.0 * scan.blocks.wrong(cache)?.share))
+    };
+    let told = |shares: Vec<f64>| {
+        let of = format_count(scans.len() as u64, "scan");
+        let of = format!("in {} of {of} from", shares.len());
+        let most = shares.iter().copied().fold(0.0, f64::max);
+        let least = shares.iter().copied().fold(f64::INFINITY, f64::min);
+        match cache {
+            Cache::Cold => format!(
+                "{of} a cold cache as little as {least:.2} % of the table came from storage"
+            ),
+            Cache::Warm => {
+                format!("{of} a warm cache up to {most:.2} % of the table came from storage")
             }
-            None => {
-                right.insert(which);
+            Cache::SharedBuffers => {
+                format!("{of} shared buffers up to {most:.2} % of the table was not there")
             }
         }
-    }
-    if shares.is_empty() {
-        return None;
-    }
-    let missing: BTreeSet<u32> = wrong.difference(&right).map(|which| which.0).collect();
-    let of = format!(
-        "{} of {}",
-        shares.len(),
-        format_count(scans.len() as u64, "scan")
-    );
-    let (message, hint) = if cold {
-        let least = shares.iter().copied().fold(f64::INFINITY, f64::min);
-        (
-            format!(
-                "in {of} from a cold cache as little as {least:.1} % of the table came from the device"
-            ),
-            "Something else keeps what was read: somebody reads the same files, or a cache of which the kernel does not tell.",
-        )
-    } else {
-        let most = shares.iter().copied().fold(0.0, f64::max);
-        (
-            format!(
-                "in {of} from a warm cache up to {most:.1} % of the table came from the device"
-            ),
-            "The kernel has given pages of the table to others while it was scanned: leave more memory free, or use a smaller scale. fsbench.scan tells which scans these are.",
-        )
     };
-    let (severity, then) = if missing.is_empty() {
-        (
-            Severity::Info,
-            "they do not count, and were made again".to_owned(),
-        )
-    } else {
-        let list: Vec<String> = missing.iter().map(u32::to_string).collect();
-        let list = list.join(", ");
-        (
+    let finding = |severity, message: String, hint: &str| {
+        Some(Finding::new("cache_not_as_asked", severity, message, hint))
+    };
+    let lost: Vec<f64> = shares(false).collect();
+    if lost.is_empty() {
+        let doubtful: Vec<f64> = shares(true).collect();
+        if doubtful.is_empty() {
+            return None;
+        }
+        return finding(
             Severity::Warning,
-            format!(
-                "they do not count, and fewer repeats than asked for are left at degree {list}"
-            ),
-        )
+            format!("{}, or was read for others; they count", told(doubtful)),
+            "Only the device is known to have read: measure on one that nobody else uses.",
+        );
+    }
+    let right: BTreeSet<_> = scans.iter().filter(|scan| scan.used).map(which).collect();
+    let missing = scans
+        .iter()
+        .map(which)
+        .filter(|which| !right.contains(which));
+    let missing: BTreeSet<u32> = missing.map(|(degree, _)| degree).collect();
+    let message = told(lost);
+    let hint = match cache {
+        Cache::Cold => {
+            "Something else keeps what was read: somebody reads the same files, or there is a cache of which the kernel does not tell; or the filesystem compresses, of which its mount options do not tell."
+        }
+        Cache::Warm => {
+            "The kernel has given pages of the table to others while it was scanned: leave more memory free, or use a smaller scale. fsbench.scan tells which scans these are."
+        }
+        Cache::SharedBuffers => {
+            "Other sessions of the server need shared buffers, too: leave it alone, or raise shared_buffers."
+        }
     };
-    Some(Finding::new(
-        "cache_not_as_asked",
-        severity,
-        format!("{message}; {then}"),
-        hint,
-    ))
+    if missing.is_empty() {
+        let message = format!("{message}; they do not count, and were made again");
+        return finding(Severity::Info, message, hint);
+    }
+    let list: Vec<String> = missing.iter().map(u32::to_string).collect();
+    let message = format!(
+        "{message}; they do not count, and fewer repeats than asked for are left at degree {}",
+        list.join(", ")
+    );
+    finding(Severity::Warning, message, hint)
 }
 
 /// The executor, and not storage, was what the scans waited for. Expected of a table in memory.
@@ -93,7 +99,7 @@ pub fn cpu_bound(facts: &RunFacts) -> Option<Finding> {
         readers => format!("{readers} processes"),
     };
     (scan < read * BOUND_BY_READING).then(|| {
-        let severity = if facts.scan.cold == Some(true) {
+        let severity = if facts.scan.cache == Some(Cache::Cold) {
             Severity::Warning
         } else {
             Severity::Info

@@ -1,6 +1,6 @@
 use super::*;
-use crate::scan::FromStorage;
-use crate::spec::{Asked, Facts, Workload, resolve};
+use crate::scan::BlocksFrom;
+use crate::spec::{Asked, Cache, Facts, Workload, resolve};
 use crate::sys::{self, Layer};
 use proptest::prelude::*;
 
@@ -390,55 +390,81 @@ fn drift() {
     finds_nothing!(seconds_tps: seconds(750.0), rate: Some(20.0));
 }
 
-fn of_a_table(bytes: u64, (degree, repeat, read): (u32, u32, u64)) -> ScanMade {
-    let read = FromStorage {
-        bytes,
-        processes: Some(read),
-        device: None,
+/// A scan of 10 GB, of which so much came from storage or, in shared buffers, was not there.
+fn scan_made((degree, repeat, used, read): (u32, u32, bool, u64)) -> ScanMade {
+    let blocks = BlocksFrom {
+        bytes: 10 * GB,
+        outside: read,
+        storage: Some(read),
+        device: Some(20 * GB),
     };
     ScanMade {
         degree,
         repeat,
-        read,
+        used,
+        blocks,
     }
 }
 
 #[test]
 fn scans() {
-    let scan = |scan, read, cold| ScanFacts {
+    let scan = |scan, read, cache| ScanFacts {
         gb_per_second: Some(scan),
         read_gb_per_second: Some(read),
         readers: Some(4),
-        cold: Some(cold),
+        cache: Some(cache),
         ..clean().scan
     };
     finds!({scan: ScanFacts { degrees_not_launched: Some(vec![16, 32]), ..clean().scan }} => "workers_not_launched", Warning,
         "not all workers were there at degree 16, 32");
     let message = "scans were bound by the processor: 1.00 GB/s at the best degree, and 3.00 GB/s when 4 processes read the same files without the executor";
-    finds!({scan: scan(1.0, 3.0, true)} => "cpu_bound", Warning, message);
-    finds!({scan: scan(1.0, 3.0, false)} => "cpu_bound", Info, message);
-    finds_nothing!(scan: scan(0.9, 1.0, true));
-    let made = |cold, scans: &[(u32, u32, u64)]| ScanFacts {
-        cold: Some(cold),
-        scans: Some(
-            scans
-                .iter()
-                .map(|&scan| of_a_table(10 * GB, scan))
-                .collect(),
-        ),
+    finds!({scan: scan(1.0, 3.0, Cache::Cold)} => "cpu_bound", Warning, message);
+    finds!({scan: scan(1.0, 3.0, Cache::Warm)} => "cpu_bound", Info, message);
+    finds_nothing!(scan: scan(0.9, 1.0, Cache::Cold));
+    let made = |cache, scans: &[(u32, u32, bool, u64)]| ScanFacts {
+        cache: Some(cache),
+        scans: Some(scans.iter().copied().map(scan_made).collect()),
         ..clean().scan
     };
-    finds!({scan: made(false, &[(1, 1, 0), (2, 1, GB), (2, 1, 0), (1, 2, GB / 2), (1, 2, 0), (2, 2, 0)])} => "cache_not_as_asked", Info,
-        "in 2 of 6 scans from a warm cache up to 10.0 % of the table came from the device; they do not count, and were made again");
-    finds!({scan: made(false, &[(4, 1, 0), (4, 2, GB), (4, 2, GB), (2, 1, GB), (2, 1, GB), (1, 1, GB), (1, 1, 0)])} => "cache_not_as_asked", Warning,
-        "in 5 of 7 scans from a warm cache up to 10.0 % of the table came from the device; they do not count, and fewer repeats than asked for are left at degree 2, 4");
-    finds!({scan: made(true, &[(1, 1, 10 * GB), (1, 2, 5 * GB)])} => "cache_not_as_asked", Warning,
-        "in 1 of 2 scans from a cold cache as little as 50.0 % of the table came from the device; they do not count, and fewer repeats than asked for are left at degree 1");
-    finds_nothing!(scan: made(false, &[(1, 1, GB / 20), (2, 1, 0)]));
-    finds_nothing!(scan: made(true, &[(1, 1, 10 * GB), (2, 1, 11 * GB)]));
-    finds_nothing!(scan: made(true, &[]));
+    const OF_THESE: &str = "they do not count, and fewer repeats than asked for are left at degree";
+    let again = [
+        (1, 1, true, 0),
+        (2, 1, false, GB),
+        (2, 1, true, 0),
+        (1, 2, false, GB / 2),
+        (1, 2, true, 0),
+        (2, 2, true, 0),
+    ];
+    finds!({scan: made(Cache::Warm, &again)} => "cache_not_as_asked", Info,
+        "in 2 of 6 scans from a warm cache up to 10.00 % of the table came from storage; they do not count, and were made again");
+    finds!({scan: made(Cache::SharedBuffers, &again)} => "cache_not_as_asked", Info,
+        "in 2 of 6 scans from shared buffers up to 10.00 % of the table was not there; they do not count, and were made again");
+    let lost = [
+        (4, 1, true, 0),
+        (4, 2, false, GB),
+        (4, 2, false, GB),
+        (2, 1, false, GB),
+        (1, 1, false, GB),
+        (1, 1, true, 0),
+    ];
+    finds!({scan: made(Cache::Warm, &lost)} => "cache_not_as_asked", Warning,
+        &format!("in 4 of 6 scans from a warm cache up to 10.00 % of the table came from storage; {OF_THESE} 2, 4"));
+    finds!({scan: made(Cache::Cold, &[(1, 1, true, 10 * GB), (1, 2, false, 5 * GB)])} => "cache_not_as_asked", Warning,
+        &format!("in 1 of 2 scans from a cold cache as little as 50.00 % of the table came from storage; {OF_THESE} 1"));
+    let mut others = made(Cache::Warm, &[(1, 1, true, 0), (2, 1, true, 0)]);
+    others
+        .scans
+        .iter_mut()
+        .flatten()
+        .take(1)
+        .for_each(|scan| scan.blocks.storage = None);
+    finds!({scan: others} => "cache_not_as_asked", Warning,
+        "in 1 of 2 scans from a warm cache up to 200.00 % of the table came from storage, or was read for others; they count");
+    finds_nothing!(scan: made(Cache::Warm, &[(1, 1, true, GB / 20), (2, 1, true, 0)]));
+    finds_nothing!(scan: made(Cache::Cold, &[(1, 1, true, 10 * GB), (2, 1, true, 11 * GB)]));
+    finds_nothing!(scan: made(Cache::Cold, &[]));
     // Nobody has read with as few processes as have scanned.
-    finds_nothing!(scan: ScanFacts { read_gb_per_second: None, readers: None, ..scan(1.0, 3.0, true) });
+    finds_nothing!(scan: ScanFacts { read_gb_per_second: None, readers: None, ..scan(1.0, 3.0, Cache::Cold) });
     // Nothing waits for a commit, and what is in memory is what was asked for.
     finds_nothing!(workload: Some(Workload::Scan), unlogged: Some(true), fsync: Some(false), checkpoints: Some(0),
         data_bytes: Some(1), full_page_writes: Some(false), synchronous_commit: Some("off".into()));

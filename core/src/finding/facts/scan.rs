@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::scan::FromStorage;
+use crate::scan::BlocksFrom;
+use crate::spec::Cache;
 
 /// The workload `scan`. None is: not known.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -17,9 +18,9 @@ pub struct ScanFacts {
     pub read_gb_per_second: Option<f64>,
     /// How many processes read them.
     pub readers: Option<u32>,
-    /// Whether the table was to come from the device.
-    pub cold: Option<bool>,
-    /// The scans that had all their workers, but for those on a filesystem that compresses, of which this tells nothing.
+    /// Where the table was to be.
+    pub cache: Option<Cache>,
+    /// The scans that had all their workers. What was read is not known where a filesystem compresses.
     pub scans: Option<Vec<ScanMade>>,
 }
 
@@ -30,7 +31,9 @@ pub struct ScanMade {
     pub degree: u32,
     /// Which repeat of that degree; several scans when the cache was not as asked.
     pub repeat: u32,
-    /// What was read meanwhile.
+    /// Whether it counts.
+    pub used: bool,
+    /// Where its blocks came from.
     #[serde(flatten)]
-    pub read: FromStorage,
+    pub blocks: BlocksFrom,
 }

@@ -4,7 +4,10 @@ use super::{
     super::{Finding, RunFacts, Severity},
     percent,
 };
-use crate::{spec::Workload, units::format_bytes};
+use crate::{
+    spec::{Cache, Workload},
+    units::format_bytes,
+};
 
 /// Processors that are idle, or wait for storage, less than this are saturated.
 const SATURATED: f64 = 0.05;
@@ -27,7 +30,7 @@ const SLOW_CLOCKS: [&str; 5] = ["hpet", "acpi_pm", "pit", "jiffies", "refined-ji
 pub fn cpu_saturated(facts: &RunFacts) -> Option<Finding> {
     let machine = &facts.machine;
     let is_scan = facts.workload == Some(Workload::Scan);
-    if is_scan && facts.scan.cold != Some(true) {
+    if is_scan && facts.scan.cache != Some(Cache::Cold) {
         // Expected of a table in memory, and told by cpu_bound.
         return None;
     }
