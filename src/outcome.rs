@@ -25,7 +25,7 @@ pub struct Row {
     pub commit_p99_ms: Option<f64>,
     /// Seconds of stall.
     pub stall_seconds: Option<i32>,
-    /// Number of findings and the worst, in words.
+    /// Number of findings, and the severity and codes of the worst, at most three of them.
     pub findings: String,
 }
 

@@ -89,6 +89,25 @@ fn settings_that_make_a_commit_promise_less_are_told() {
         "t|invalid|t"
     );
 
+    // Of several that are as bad, three are named.
+    for (codes, told) in [(3, "code1, code2, code3"), (4, "code1, code2, code3, ...")] {
+        execute(
+            &mut client,
+            &format!(
+                "DELETE FROM fsbench.finding WHERE run_id = (SELECT max(run_id) FROM fsbench.run_log); \
+                 INSERT INTO fsbench.finding (run_id, code, severity, message, hint) \
+                   SELECT max(run_id), 'code' || n, 'info', '', '' FROM fsbench.run_log, generate_series(1, {codes}) n GROUP BY n"
+            ),
+        );
+        assert_eq!(
+            row(
+                &mut client,
+                "SELECT findings FROM fsbench.wait((SELECT max(run_id) FROM fsbench.run_log))"
+            ),
+            format!("{codes} (info: {told})")
+        );
+    }
+
     set(&server, &mut client, "fsync", "on");
     set(&server, &mut client, "full_page_writes", "on");
     // A run's own setting wins over the server's.
