@@ -178,7 +178,7 @@ pub struct RunArea {
     pub next_read: AtomicU64,
     /// The mark of the file beside the WAL that the run writes. Written by the coordinator, before it launches clients.
     pub wal_file: TextCell<64>,
-    /// Transactions per second of the last second, f64 bits. Written by the sampler, or by the coordinator of a remote run.
+    /// Transactions per second of the last second, f64 bits; not a number while there was no such second. Written by the sampler, or by the coordinator of a remote run.
     pub tps_bits: AtomicU64,
     /// 99th percentile of latency of the last second. Written by the sampler, or by the coordinator of a remote run.
     pub latency_p99_ns: AtomicU64,
@@ -255,7 +255,6 @@ impl RunArea {
             &self.measure_start_ns,
             &self.sampled_from_ns,
             &self.end_ns,
-            &self.tps_bits,
             &self.latency_p99_ns,
             &self.phase_tps_bits,
             &self.workers_read_bytes,
@@ -264,6 +263,7 @@ impl RunArea {
         ] {
             word.store(0, Relaxed);
         }
+        self.tps_bits.store(f64::NAN.to_bits(), Relaxed);
         for pid in &self.server_pids {
             pid.store(0, Relaxed);
         }

@@ -16,7 +16,7 @@ COMMENT ON COLUMN fsbench.progress.total IS 'Steps of the phase in all; NULL whe
 COMMENT ON COLUMN fsbench.progress.seconds_left IS 'Seconds left in the phase, from its speed so far; NULL where unknown';
 COMMENT ON COLUMN fsbench.progress.phase_seconds IS 'Seconds in the phase so far';
 COMMENT ON COLUMN fsbench.progress.tps IS 'Transactions per second in the phase so far';
-COMMENT ON COLUMN fsbench.progress.tps_last_second IS 'Transactions per second in the last second';
+COMMENT ON COLUMN fsbench.progress.tps_last_second IS 'Transactions per second in the last second; NULL before the first is over';
 COMMENT ON COLUMN fsbench.progress.latency_p99_ms IS '99th percentile of the latency in the last second (ms)';
 COMMENT ON COLUMN fsbench.progress.coordinator_pid IS 'Process that owns the run';
 

@@ -82,7 +82,9 @@ impl Now {
                     transactions(phase) as f64 * 1000.0 / elapsed_ms
                 }
             }),
-            tps_last_second: sampled.then(|| f64::from_bits(run.tps_bits.load(Relaxed))),
+            tps_last_second: sampled
+                .then(|| f64::from_bits(run.tps_bits.load(Relaxed)))
+                .filter(|tps| !tps.is_nan()),
             p99_ms: (running && p99_ns > 0).then(|| p99_ns as f64 / 1e6),
         }
     }

@@ -427,6 +427,15 @@ fn statistics_that_are_reset_in_the_middle_leave_what_hangs_on_them_unknown() {
         &mut client,
         "SELECT fsbench.start(scale => 1, clients => 1, duration => '3 s', warmup => '0', seed => 1)",
     );
+    // What the first second does is not known before it is over.
+    crate::common::wait_for_phase(&mut client, "measure");
+    assert_eq!(
+        row(
+            &mut client,
+            "SELECT done >= 1000 OR tps_last_second IS NULL FROM fsbench.progress"
+        ),
+        "t"
+    );
     // A whole second of the window is over.
     server.wait_for(
         "postgres",

@@ -388,7 +388,7 @@ impl Run {
         run.phase_tps_bits
             .store(state.tps.unwrap_or(0.0).to_bits(), Relaxed);
         run.tps_bits
-            .store(state.tps_last_second.unwrap_or(0.0).to_bits(), Relaxed);
+            .store(state.tps_last_second.unwrap_or(f64::NAN).to_bits(), Relaxed);
         run.latency_p99_ns
             .store((state.latency_p99_ms.unwrap_or(0.0) * 1e6) as u64, Relaxed);
     }
