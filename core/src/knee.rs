@@ -49,26 +49,6 @@ pub struct Point {
     pub times_ms: Vec<f64>,
 }
 
-/// One degree of the curve.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Summary {
-    /// The degree.
-    pub degree: u32,
-    /// Repeats that were used.
-    pub repeats: u32,
-    /// Median of the times.
-    pub median_ms: f64,
-    /// Shortest time.
-    pub min_ms: f64,
-    /// Longest time.
-    pub max_ms: f64,
-    /// How many times as fast as with one worker. Without a measurement at degree 1, the smallest degree counts as
-    /// perfectly parallel.
-    pub speedup: f64,
-    /// Speed-up divided by degree.
-    pub efficiency: f64,
-}
-
 /// What can be said of the knee.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -110,29 +90,6 @@ pub struct Knee {
     pub tolerance: f64,
     /// The same in words.
     pub text: String,
-}
-
-/// The curve in order of degrees; degrees without repeats are left out.
-pub fn summarize(points: &[Point]) -> Vec<Summary> {
-    let points = sorted(points);
-    let Some(first) = points.first() else {
-        return Vec::new();
-    };
-    let base = f64::from(first.degree) * median(&first.times_ms).unwrap_or(f64::NAN);
-    let one = |point: &&Point| -> Option<Summary> {
-        let median_ms = median(&point.times_ms)?;
-        let speedup = base / median_ms;
-        Some(Summary {
-            degree: point.degree,
-            repeats: point.times_ms.len() as u32,
-            median_ms,
-            min_ms: point.times_ms.iter().copied().fold(f64::INFINITY, f64::min),
-            max_ms: point.times_ms.iter().copied().fold(0.0, f64::max),
-            speedup,
-            efficiency: speedup / f64::from(point.degree),
-        })
-    };
-    points.iter().filter_map(one).collect()
 }
 
 /// Looks for the knee. The seed makes the bootstrap repeatable.

@@ -4,7 +4,7 @@ mod blocks_from;
 
 use serde::{Deserialize, Serialize};
 
-pub use blocks_from::{BlocksFrom, Wrong};
+pub use blocks_from::{BlocksFrom, Wrong, part_of_table};
 
 use crate::random::{Purpose, Stream};
 use crate::units::{PAGE, rows_per_page};

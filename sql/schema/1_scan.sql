@@ -38,7 +38,7 @@ COMMENT ON COLUMN fsbench.scan.repeat IS 'Which repeat of that degree, from 1; t
 COMMENT ON COLUMN fsbench.scan.started_at IS 'When it began';
 COMMENT ON COLUMN fsbench.scan.workers_planned IS 'Parallel workers in the plan';
 COMMENT ON COLUMN fsbench.scan.workers_launched IS 'Parallel workers that there were';
-COMMENT ON COLUMN fsbench.scan.used IS 'Whether it counts: all workers that were asked for were planned and launched, and the table was all the time where options.cache wanted it: warm: at most 1 % of it came from storage; cold: at least 99 %; shared_buffers: at most 1 % was not there. One that the cache spoiled is made again, up to three times in all';
+COMMENT ON COLUMN fsbench.scan.used IS 'Whether it counts: all workers that were asked for were planned and launched, and the table was all the time where options.cache wanted it: warm: at most 1 % of it came from storage; cold: at least 99 %; shared_buffers: at most 1 % was not there; as far as that is known (process_read_bytes, else, when cold, device_read_bytes; not when cold where the filesystem compresses). One that the cache spoiled is made again, up to three times in all';
 COMMENT ON COLUMN fsbench.scan.why_not IS 'Why it does not count';
 COMMENT ON COLUMN fsbench.scan.ms IS 'Time of the statement, planning included (ms)';
 COMMENT ON COLUMN fsbench.scan.planning_ms IS 'Time of parsing and planning (ms)';

@@ -44,7 +44,7 @@ BEGIN
                percentile_cont(0.5) WITHIN GROUP (ORDER BY s.skew) FILTER (WHERE s.used) AS skew
         FROM fsbench.scan s WHERE s.run_id = $1 GROUP BY s.degree
     ), base AS (
-        SELECT c.degree * c.median_ms AS work FROM curve c WHERE c.median_ms IS NOT NULL ORDER BY c.degree LIMIT 1
+        SELECT c.degree * c.median_ms AS work FROM curve c ORDER BY c.degree LIMIT 1
     )
     SELECT c.degree, c.repeats, c.not_used, c.median_ms, c.min_ms, c.max_ms,
            c.bytes / 1e6 / c.median_ms, c.rows * 1000 / c.median_ms,
@@ -52,7 +52,7 @@ BEGIN
     FROM curve c LEFT JOIN base b ON true ORDER BY c.degree;
 END
 $$;
-COMMENT ON FUNCTION fsbench.scan_curve IS 'The curve of a run of the workload scan, for plotting: for each degree the scans that count and those that do not (not_used: not all workers were there, or the cache was not as asked), median, shortest and longest time (ms), bytes (10^9) and rows per second at the median, speed-up (how many times as fast as with one worker; without a measurement at degree 1 the smallest degree counts as perfectly parallel), efficiency (speed-up / degree), and median skew';
+COMMENT ON FUNCTION fsbench.scan_curve IS 'The curve of a run of the workload scan, for plotting: for each degree the scans that count and those that do not (not_used: not all workers were there, or the cache was not as asked), median, shortest and longest time (ms), bytes (10^9) and rows per second at the median, speed-up (how many times as fast as with one worker; without degree 1 the smallest one that was asked for counts as perfectly parallel; NULL when no scan of it counts), efficiency (speed-up / degree), and median skew';
 
 CREATE FUNCTION fsbench.scan_knee(run_id bigint)
     RETURNS TABLE (verdict text, degree integer, low float8, high float8, tolerance float8, says text)
@@ -61,8 +61,14 @@ CREATE FUNCTION fsbench.scan_knee(run_id bigint)
 BEGIN
     PERFORM fsbench._check_scan($1);
     RETURN QUERY
-    SELECT k.* FROM (SELECT coalesce(array_agg(s.degree ORDER BY s.scan), '{}') AS degrees, coalesce(array_agg(s.ms ORDER BY s.scan), '{}') AS ms
-        FROM fsbench.scan s WHERE s.run_id = $1 AND s.used) c, fsbench.knee(c.degrees, c.ms) k;
+    SELECT k.verdict, k.degree, k.low, k.high, k.tolerance,
+           CASE WHEN c.counting < 3 AND c.counting < c.asked
+                THEN format('not identifiable: it takes at least three degrees, and only %s of %s have scans that count', c.counting, c.asked)
+                ELSE k.says END
+    FROM (SELECT coalesce(array_agg(s.degree ORDER BY s.scan) FILTER (WHERE s.used), '{}') AS degrees,
+                 coalesce(array_agg(s.ms ORDER BY s.scan) FILTER (WHERE s.used), '{}') AS ms,
+                 count(DISTINCT s.degree) AS asked, count(DISTINCT s.degree) FILTER (WHERE s.used) AS counting
+          FROM fsbench.scan s WHERE s.run_id = $1) c, fsbench.knee(c.degrees, c.ms) k;
 END
 $$;
 COMMENT ON FUNCTION fsbench.scan_knee IS 'The knee of a run of the workload scan: the degree after which another worker no longer helps; see fsbench.knee()';

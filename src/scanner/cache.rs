@@ -1,7 +1,12 @@
 //! Where the table is before it is scanned: nowhere but on the device, in the kernel's page cache, or in shared buffers; and the proof
 //! of it.
 
-use std::{fs::File, os::unix::fs::FileExt, path::PathBuf, time::Duration};
+use std::{
+    fs::File,
+    os::unix::fs::FileExt,
+    path::PathBuf,
+    time::{Duration, Instant},
+};
 
 use pgfsbench_core::{
     spec::{Cache, Spec},
@@ -18,10 +23,13 @@ use crate::{
 
 /// Of what is to be cold, at most this share may be in the page cache; of what is to be warm, at most this share may be missing.
 const TOLERATED: f64 = 0.002;
-/// How often the files are read to have them in the page cache.
-const READINGS: u32 = 4;
+/// How often it is tried at least to have the table in a cache, and for how long: what took it out may not be over.
+const TRIES: u32 = 4;
+const PATIENCE: Duration = Duration::from_secs(10);
 /// How often the kernel is asked to forget pages: one that is just being written cannot be.
-const TRIES: u32 = 20;
+const FORGETTINGS: u32 = 20;
+/// From one try to the next.
+const PAUSE: Duration = Duration::from_millis(50);
 
 /// What the caches hold of the table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -70,11 +78,31 @@ pub fn prepare(spec: &Spec) -> Result<State, Fault> {
     }
 }
 
+/// Tries until it is so; gives whether it is.
+fn try_until(mut is_so: impl FnMut() -> Result<bool, Fault>) -> Result<bool, Fault> {
+    let began = Instant::now();
+    let mut tries = 1;
+    loop {
+        if is_so()? {
+            return Ok(true);
+        }
+        if tries >= TRIES && began.elapsed() >= PATIENCE {
+            return Ok(false);
+        }
+        tries += 1;
+        process::wait(PAUSE);
+    }
+}
+
 /// All in shared buffers: the second time, every block must be found there.
 fn fill_buffers() -> Result<(), Fault> {
-    xact::transaction(|| scan::fill_buffers(workload::TABLE))?;
-    let (blocks, found) = xact::transaction(|| scan::fill_buffers(workload::TABLE))?;
-    if found >= blocks {
+    let (mut blocks, mut found) = (0, 0);
+    let are_full = try_until(|| {
+        xact::transaction(|| scan::fill_buffers(workload::TABLE))?;
+        (blocks, found) = xact::transaction(|| scan::fill_buffers(workload::TABLE))?;
+        Ok(found >= blocks)
+    })?;
+    if are_full {
         return Ok(());
     }
     Err(Fault::new(
@@ -82,15 +110,15 @@ fn fill_buffers() -> Result<(), Fault> {
         "the table does not stay in shared buffers",
     )
     .detail(format!(
-        "After it was read twice, {found} of its {blocks} blocks were there."
+        "After it was read several times, {found} of its {blocks} blocks were there."
     ))
-    .hint("Raise shared_buffers, use a smaller scale, or the option \"cache\": \"warm\"."))
+    .hint("Keep other sessions away, which need shared buffers too; else raise shared_buffers, use a smaller scale, or the option \"cache\": \"warm\"."))
 }
 
 /// On the device, and nowhere else: written, and forgotten by the kernel.
 fn forget(files: &[PathBuf]) -> Result<State, Fault> {
     let mut state = State::default();
-    for _ in 0..TRIES {
+    for _ in 0..FORGETTINGS {
         for path in files {
             let file = workload::open(path)?;
             file.sync_all().map_err(|e| of_file("sync", path, &e))?;
@@ -101,7 +129,7 @@ fn forget(files: &[PathBuf]) -> Result<State, Fault> {
         if state.cached_bytes <= state.tolerated() {
             return Ok(state);
         }
-        process::wait(Duration::from_millis(50));
+        process::wait(PAUSE);
     }
     Err(Fault::new(
         sqlstate::NOT_IN_THIS_STATE,
@@ -118,17 +146,18 @@ fn forget(files: &[PathBuf]) -> Result<State, Fault> {
 /// In the page cache. Somebody else may have it emptied just then.
 fn remember(files: &[PathBuf]) -> Result<State, Fault> {
     let mut state = State::of(files)?;
-    for _ in 0..READINGS {
-        if state.missing() <= state.tolerated() {
-            return Ok(state);
-        }
+    if state.missing() <= state.tolerated() {
+        return Ok(state);
+    }
+    let is_there = try_until(|| {
         for path in files {
             let file = workload::open(path)?;
             read_through(&file).map_err(|e| of_file("read", path, &e))?;
         }
         state = State::of(files)?;
-    }
-    if state.missing() <= state.tolerated() {
+        Ok(state.missing() <= state.tolerated())
+    })?;
+    if is_there {
         return Ok(state);
     }
     Err(Fault::new(
@@ -136,11 +165,11 @@ fn remember(files: &[PathBuf]) -> Result<State, Fault> {
         "the table does not stay in the page cache",
     )
     .detail(format!(
-        "After it was read, {} of {} are in it, as the kernel says; of filesystems with a cache of their own it does not know.",
+        "After it was read several times, {} of {} are in it, as the kernel says; of filesystems with a cache of their own it does not know.",
         format_bytes(state.cached_bytes),
         format_bytes(state.bytes)
     ))
-    .hint("Use a smaller scale, or the option \"cache\": \"shared_buffers\" or \"cold\"."))
+    .hint("Leave more memory free, and keep away who empties it; else use a smaller scale, or the option \"cache\": \"shared_buffers\" or \"cold\"."))
 }
 
 fn read_through(file: &File) -> std::io::Result<()> {

@@ -1,6 +1,8 @@
 //! What goes on around a run is noticed: each thing is done to it, and is not told of a run that was left alone.
 
-use crate::common::{ending, execute, row, rows, run, server, server_in, set, wait_for_phase};
+use crate::common::{
+    ending, execute, owned_directory, row, rows, run, server, server_in, set, wait_for_phase,
+};
 use pgfsbench_tests::{LONG, LoopFs, Server, server_owner, skip, wait_until};
 use postgres::Client;
 use std::fs;
@@ -334,23 +336,27 @@ fn the_doctor_says_of_the_filesystem_what_each_run_will_find_of_it() {
         Ok(fs) => fs,
         Err(reason) => return skip(name, &reason),
     };
-    let server = server_in(&fs.path(), None, &[]);
+    let wal = owned_directory("pgfsbench-wal.");
+    let server = server_in(&fs.path(), Some(wal.path()), &[]);
     let mut client = server.connect("postgres");
     let foretold = rows(
         &mut client,
-        "SELECT item, state, detail, hint FROM fsbench.doctor() WHERE subject = 'machine' AND item ~ '^(atime|loop_|barriers|almost|in_memory)' ORDER BY item",
+        "SELECT item, state, detail, hint FROM fsbench.doctor() WHERE subject = 'machine' AND item ~ '^(atime|loop_|barriers|almost|wal_on)' ORDER BY item",
     );
     let codes: Vec<&str> = foretold
         .iter()
         .filter_map(|line| line.split('|').next())
         .collect();
-    assert_eq!(codes, ["atime", "loop_without_direct_io"]);
+    assert_eq!(
+        codes,
+        ["atime", "loop_without_direct_io", "wal_on_other_filesystem"]
+    );
     let id = run(&mut client, "scale => 1, duration => '1 s', seed => 1");
     assert_eq!(
         rows(
             &mut client,
             &format!(
-                "SELECT code, severity, message, hint FROM fsbench.finding WHERE run_id = {id} AND code IN ('atime', 'loop_without_direct_io') ORDER BY code"
+                "SELECT code, severity, message, hint FROM fsbench.finding WHERE run_id = {id} AND code IN ('atime', 'loop_without_direct_io', 'wal_on_other_filesystem') ORDER BY code"
             )
         ),
         foretold

@@ -4,11 +4,10 @@ use crate::common::{
     assert_nothing_left, assert_refused, ending, execute, row, rows, run, server, server_in,
     wait_for_phase,
 };
-use pgfsbench_tests::Server;
+use pgfsbench_tests::{LONG, Server, wait_until};
 use postgres::Client;
 use rustix::fs::{Advice, fadvise};
 use std::{
-    collections::BTreeSet,
     fs::File,
     io::{Seek, Write},
     path::Path,
@@ -128,8 +127,8 @@ fn what_is_cold_comes_from_the_device_and_what_is_warm_does_not() {
             &warm,
             &format!("process_read_bytes = {OF_ONE}, used = degree <> 1 OR repeat <> 2")
         ),
-        "warning: in 1 of 4 scans from a warm cache up to 50.00 % of the table came from storage; they do not count, and fewer repeats than \
-         asked for are left at degree 1"
+        "warning: in 1 of 4 scans from a warm cache up to 50.00 % of the table came from storage; they do not count, and even made again \
+         fewer repeats than asked for are left at degree 1"
     );
     assert_eq!(
         judged(
@@ -153,9 +152,45 @@ fn what_is_cold_comes_from_the_device_and_what_is_warm_does_not() {
             &cold,
             "process_read_bytes = bytes / 4, used = false"
         ),
-        "warning: in 4 of 4 scans from a cold cache as little as 25.00 % of the table came from storage; they do not count, and fewer \
-         repeats than asked for are left at degree 1, 2"
+        "invalid: in 4 of 4 scans from a cold cache as little as 25.00 % of the table came from storage; they do not count, and even made again \
+         no scan is left at degree 1, 2"
     );
+    // Nothing is left: no curve, and no knee.
+    assert_eq!(
+        rows(
+            &mut client,
+            &format!(
+                "SELECT degree, repeats, not_used, num_nulls(median_ms, gb_per_second, speedup, efficiency) FROM fsbench.scan_curve({cold})"
+            )
+        ),
+        ["1|0|2|4", "2|0|2|4"]
+    );
+    assert_eq!(
+        row(
+            &mut client,
+            &format!("SELECT verdict, says FROM fsbench.scan_knee({cold})")
+        ),
+        "not_identifiable|not identifiable: it takes at least three degrees, and only 0 of 2 have scans that count"
+    );
+    // Speed-up is that over one worker; or, where nobody asked for that, the fewest are perfectly parallel.
+    execute(
+        &mut client,
+        &format!(
+            "UPDATE fsbench.scan SET used = true, ms = CASE degree WHEN 1 THEN 100 ELSE 80 END WHERE run_id = {warm}"
+        ),
+    );
+    let curve = format!("SELECT degree, speedup, efficiency FROM fsbench.scan_curve({warm})");
+    assert_eq!(rows(&mut client, &curve), ["1|1|1", "2|1.25|0.625"]);
+    execute(
+        &mut client,
+        &format!("UPDATE fsbench.scan SET used = degree > 1 WHERE run_id = {warm}"),
+    );
+    assert_eq!(rows(&mut client, &curve), ["1||", "2||"]);
+    execute(
+        &mut client,
+        &format!("DELETE FROM fsbench.scan WHERE run_id = {warm} AND degree = 1"),
+    );
+    assert_eq!(rows(&mut client, &curve), ["2|2|1"]);
     // Only with no more readers than processes that have scanned.
     execute(
         &mut client,
@@ -212,8 +247,14 @@ impl Drop for Over<'_> {
     }
 }
 
-/// Has a run of scans done, and takes the table out of the page cache while so many of them are on. Gives the run.
-fn robbed(server: &Server, client: &mut Client, options: &str, scans: usize) -> String {
+/// Has a run of scans done, and takes the table out of the page cache while some of them are on: those of which the number in the
+/// order in which they are seen, from 0, is among these. Gives the run.
+fn robbed(
+    server: &Server,
+    client: &mut Client,
+    options: &str,
+    is_among: impl Fn(usize) -> bool + Send,
+) -> String {
     let id = row(
         client,
         &format!(
@@ -227,14 +268,16 @@ fn robbed(server: &Server, client: &mut Client, options: &str, scans: usize) -> 
         let mut looking = server.connect("postgres");
         let (_over, over, table) = (Over(&over), &over, &table);
         scope.spawn(move || {
-            let mut robbed = BTreeSet::new();
+            let leaders = "SELECT DISTINCT leader_pid FROM pg_stat_activity WHERE backend_type = 'parallel worker' AND leader_pid IS NOT NULL \
+                AND datname LIKE 'fsbench_work%'";
+            let mut seen = Vec::new();
             while !over.load(Relaxed) {
-                let leaders = "SELECT DISTINCT leader_pid FROM pg_stat_activity WHERE backend_type = 'parallel worker' AND leader_pid IS NOT NULL \
-                       AND datname LIKE 'fsbench_work%'";
                 for leader in rows(&mut looking, leaders) {
-                    if robbed.contains(&leader) || robbed.len() < scans {
-                        robbed.insert(leader);
-                        fadvise(table, 0, None, Advice::DontNeed).expect("pages are given up");
+                    if !seen.contains(&leader) {
+                        seen.push(leader);
+                    }
+                    if is_among(seen.len() - 1) {
+                        forget(table);
                     }
                 }
             }
@@ -242,6 +285,11 @@ fn robbed(server: &Server, client: &mut Client, options: &str, scans: usize) -> 
         assert_eq!(ending(client, &id), "done||");
     });
     id
+}
+
+/// The kernel gives up what it has of a file.
+fn forget(file: &File) {
+    fadvise(file, 0, None, Advice::DontNeed).expect("pages are given up");
 }
 
 #[test]
@@ -256,13 +304,13 @@ fn a_scan_that_the_cache_did_not_serve_does_not_count_and_is_made_again() {
         &server,
         &mut client,
         r#""degrees": [1, 2], "repeats": 3"#,
-        1,
+        |n| n == 0 || n == 3,
     );
     let all = robbed(
         &server,
         &mut client,
         r#""degrees": [1], "repeats": 2"#,
-        usize::MAX,
+        |_| true,
     );
     for id in [&some, &all] {
         assert_eq!(
@@ -271,7 +319,7 @@ fn a_scan_that_the_cache_did_not_serve_does_not_count_and_is_made_again() {
                 &format!(
                     "SELECT bool_or(NOT used), bool_and(used = (process_read_bytes <= bytes * 0.01)), \
                        bool_and(used = (why_not IS NULL)), \
-                       bool_and(used OR why_not = to_char(process_read_bytes * 100.0 / bytes, 'FM990.00') || ' % of the table came from storage, and not from the page cache'), \
+                       bool_and(used OR why_not = CASE WHEN process_read_bytes < bytes THEN to_char(process_read_bytes * 100.0 / bytes, 'FM990.00') || ' %' ELSE 'all' END || ' of the table came from storage, and not from the page cache'), \
                        bool_and(page_cache_bytes = greatest(buffers_read * 8192 - process_read_bytes, 0)) \
                      FROM fsbench.scan WHERE run_id = {id}"
                 )
@@ -289,7 +337,7 @@ fn a_scan_that_the_cache_did_not_serve_does_not_count_and_is_made_again() {
                      SELECT bool_and(made <= 3 AND counting <= 1 AND the_last_counts AND (counting = 1 OR made = 3)), \
                        sum(counting) = (SELECT sum(repeats) FROM fsbench.scan_curve({id})), \
                        sum(made - counting) = (SELECT sum(not_used) FROM fsbench.scan_curve({id})), \
-                       CASE min(counting) WHEN 0 THEN 'warning' ELSE 'info' END \
+                       CASE WHEN max(counting) = 0 THEN 'invalid' WHEN min(counting) = 0 THEN 'warning' ELSE 'info' END \
                          = (SELECT severity FROM fsbench.finding WHERE run_id = {id} AND code = 'cache_not_as_asked') \
                      FROM planned"
                 )
@@ -297,9 +345,14 @@ fn a_scan_that_the_cache_did_not_serve_does_not_count_and_is_made_again() {
             ["t|t|t|t"]
         );
     }
-    let repeats = |id: &str| format!("SELECT min(repeats) FROM fsbench.scan_curve({id})");
-    assert_eq!(row(&mut client, &repeats(&some)), "3");
-    assert_ne!(row(&mut client, &repeats(&all)), "2");
+    let again = "SELECT count(*) > 0 FROM (SELECT bool_or(used) AND count(*) > 1 AS again FROM fsbench.scan WHERE run_id =";
+    assert_eq!(
+        row(
+            &mut client,
+            &format!("{again} {some} GROUP BY degree, repeat) s WHERE again")
+        ),
+        "t"
+    );
     assert_nothing_left(&server, &mut client);
 }
 
@@ -318,7 +371,7 @@ fn what_others_read_from_the_device_does_not_spoil_a_scan() {
             other.write_all(&vec![1; 64 << 20]).expect("written");
             other.sync_all().expect("synced");
             while !over.load(Relaxed) {
-                fadvise(&other, 0, None, Advice::DontNeed).expect("pages are given up");
+                forget(&other);
                 other.rewind().expect("to its start");
                 std::io::copy(&mut other, &mut std::io::sink()).expect("read");
             }
@@ -340,4 +393,77 @@ fn what_others_read_from_the_device_does_not_spoil_a_scan() {
         "t|t"
     );
     assert_nothing_left(&server, &mut client);
+}
+
+#[test]
+fn what_is_not_in_shared_buffers_when_it_was_to_be_there_is_told() {
+    let server = server(&[("max_worker_processes", "24"), ("shared_buffers", "128MB")]);
+    let mut client = server.connect("postgres");
+    let id = run(
+        &mut client,
+        &options(r#""degrees": [1, 2], "repeats": 1, "cache": "shared_buffers", "readers": []"#),
+    );
+    let judged = format!(
+        "SELECT severity || ': ' || message FROM fsbench.judge({id}) WHERE code = 'cache_not_as_asked'"
+    );
+    assert_eq!(
+        row(
+            &mut client,
+            &format!(
+                "SELECT bool_and(used), max(buffers_read) FROM fsbench.scan WHERE run_id = {id}"
+            )
+        ),
+        "t|0"
+    );
+    assert_eq!(rows(&mut client, &judged), [""; 0]);
+    // As if another session had driven a fifth of it out.
+    execute(
+        &mut client,
+        &format!(
+            "UPDATE fsbench.scan SET used = degree <> 2, buffers_read = CASE degree WHEN 2 THEN bytes / 8192 / 5 ELSE 0 END WHERE run_id = {id}"
+        ),
+    );
+    assert_eq!(
+        rows(&mut client, &judged),
+        [
+            "warning: in 1 of 2 scans from shared buffers up to 19.99 % of the table was not there; they do not count, and even made again \
+             no scan is left at degree 2"
+        ]
+    );
+}
+
+#[test]
+fn a_table_that_does_not_stay_in_the_cache_fails_the_run() {
+    const NAME: &str = "a_table_that_does_not_stay_in_the_cache_fails_the_run";
+    let server = server(SETTINGS);
+    if !device_is_known(&server) {
+        return pgfsbench_tests::skip(NAME, "the server's files are on no block device");
+    }
+    let mut client = server.connect("postgres");
+    let many = options(r#""degrees": [1], "repeats": 100, "readers": []"#);
+    // Now and then there may be a moment in which it is there.
+    wait_until("a run fails", LONG, || {
+        let id = row(&mut client, &format!("SELECT fsbench.start({many})"));
+        wait_for_phase(&mut client, "measure");
+        let table = open_table(&server, &mut client);
+        let over = AtomicBool::new(false);
+        let ended = std::thread::scope(|scope| {
+            let _over = Over(&over);
+            scope.spawn(|| {
+                while !over.load(Relaxed) {
+                    forget(&table);
+                }
+            });
+            ending(&mut client, &id)
+        });
+        assert_nothing_left(&server, &mut client);
+        if ended == "done||" {
+            return None;
+        }
+        assert_eq!(
+            ended,
+            "failed|55000|worker failed: the table does not stay in the page cache"
+        );
+        Some(())
+    });
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{Finding, RunFacts, ScanMade, Severity};
+use crate::scan::part_of_table;
 use crate::spec::Cache;
 use crate::units::format_count;
 
@@ -27,22 +28,20 @@ pub fn cache_not_as_asked(facts: &RunFacts) -> Option<Finding> {
     let which = |scan: &ScanMade| (scan.degree, scan.repeat);
     let shares = |used: bool| {
         let those = scans.iter().filter(move |scan| scan.used == used);
-        those.filter_map(move |scan| Some(100.0 * scan.blocks.wrong(cache)?.share))
+        those.filter_map(move |scan| Some(scan.blocks.wrong(cache)?.share))
     };
     let told = |shares: Vec<f64>| {
         let of = format_count(scans.len() as u64, "scan");
         let of = format!("in {} of {of} from", shares.len());
-        let most = shares.iter().copied().fold(0.0, f64::max);
-        let least = shares.iter().copied().fold(f64::INFINITY, f64::min);
+        let most = part_of_table(shares.iter().copied().fold(0.0, f64::max));
+        let least = part_of_table(shares.iter().copied().fold(f64::INFINITY, f64::min));
         match cache {
-            Cache::Cold => format!(
-                "{of} a cold cache as little as {least:.2} % of the table came from storage"
-            ),
+            Cache::Cold => format!("{of} a cold cache as little as {least} came from storage"),
             Cache::Warm => {
-                format!("{of} a warm cache up to {most:.2} % of the table came from storage")
+                format!("{of} a warm cache up to {most} came from storage")
             }
             Cache::SharedBuffers => {
-                format!("{of} shared buffers up to {most:.2} % of the table was not there")
+                format!("{of} shared buffers up to {most} was not there")
             }
         }
     };
@@ -58,37 +57,52 @@ pub fn cache_not_as_asked(facts: &RunFacts) -> Option<Finding> {
         return finding(
             Severity::Warning,
             format!("{}, or was read for others; they count", told(doubtful)),
-            "Only the device is known to have read: measure on one that nobody else uses.",
+            "Only the device is known to have read: measure on one that nobody else uses. In PostgreSQL 18, io_method = sync has each process read for itself, so that more is known.",
         );
     }
     let right: BTreeSet<_> = scans.iter().filter(|scan| scan.used).map(which).collect();
+    let has_any = |degree: &u32| right.iter().any(|(other, _)| other == degree);
     let missing = scans
         .iter()
         .map(which)
         .filter(|which| !right.contains(which));
     let missing: BTreeSet<u32> = missing.map(|(degree, _)| degree).collect();
+    let (fewer, none): (Vec<u32>, Vec<u32>) = missing.into_iter().partition(has_any);
     let message = told(lost);
     let hint = match cache {
         Cache::Cold => {
             "Something else keeps what was read: somebody reads the same files, or there is a cache of which the kernel does not tell; or the filesystem compresses, of which its mount options do not tell."
         }
         Cache::Warm => {
-            "The kernel has given pages of the table to others while it was scanned: leave more memory free, or use a smaller scale. fsbench.scan tells which scans these are."
+            "The kernel has given pages of the table to others while it was scanned, or somebody empties its cache: leave more memory free, or use a smaller scale. fsbench.scan tells which scans these are."
         }
         Cache::SharedBuffers => {
             "Other sessions of the server need shared buffers, too: leave it alone, or raise shared_buffers."
         }
     };
-    if missing.is_empty() {
+    if fewer.is_empty() && none.is_empty() {
         let message = format!("{message}; they do not count, and were made again");
         return finding(Severity::Info, message, hint);
     }
-    let list: Vec<String> = missing.iter().map(u32::to_string).collect();
+    let at = |what: &str, degrees: &[u32]| {
+        let list: Vec<String> = degrees.iter().map(u32::to_string).collect();
+        (!list.is_empty()).then(|| format!("{what} left at degree {}", list.join(", ")))
+    };
+    let what = [
+        at("fewer repeats than asked for are", &fewer),
+        at("no scan is", &none),
+    ];
+    let what: Vec<String> = what.into_iter().flatten().collect();
+    let severity = if right.is_empty() {
+        Severity::Invalid
+    } else {
+        Severity::Warning
+    };
     let message = format!(
-        "{message}; they do not count, and fewer repeats than asked for are left at degree {}",
-        list.join(", ")
+        "{message}; they do not count, and even made again {}",
+        what.join(", and ")
     );
-    finding(Severity::Warning, message, hint)
+    finding(severity, message, hint)
 }
 
 /// The executor, and not storage, was what the scans waited for. Expected of a table in memory.

@@ -222,20 +222,6 @@ fn what_is_not_known_is_said() {
     assert_ne!(find(&wild, 1).verdict, Verdict::Knee);
 }
 
-#[test]
-fn speedup_and_efficiency() {
-    let curve = summarize(&single(&[(4, 25.0), (1, 100.0), (2, 50.0), (8, 25.0)]));
-    let of = |i: usize| (curve[i].degree, curve[i].speedup, curve[i].efficiency);
-    assert_eq!(
-        [of(0), of(1), of(2), of(3)],
-        [(1, 1.0, 1.0), (2, 2.0, 1.0), (4, 4.0, 1.0), (8, 4.0, 0.5)]
-    );
-    // Without one worker, the smallest degree counts as perfectly parallel.
-    let curve = summarize(&single(&[(4, 25.0), (8, 25.0)]));
-    assert_eq!((curve[0].efficiency, curve[1].speedup), (1.0, 4.0));
-    assert_eq!(summarize(&[]), []);
-}
-
 proptest! {
     #[test]
     fn never_panics_and_ends_are_in_order(times in prop::collection::vec(prop::collection::vec(0.1f64..1e6, 0..4), 0..8), seed: u64) {

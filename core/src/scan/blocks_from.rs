@@ -32,10 +32,19 @@ pub struct Wrong {
     pub is_certain: bool,
 }
 
+/// Such a share of the table, in words. More than all of it was read where some was read again, or ahead in vain.
+pub fn part_of_table(share: f64) -> String {
+    if share < 1.0 {
+        format!("{:.2} % of the table", 100.0 * share)
+    } else {
+        "all of the table".into()
+    }
+}
+
 impl Wrong {
     /// Why the scan does not count; None when it does.
     pub fn why_not(&self, cache: Cache) -> Option<String> {
-        let percent = format!("{:.2} % of the table", 100.0 * self.share);
+        let percent = part_of_table(self.share);
         self.is_certain.then(|| match cache {
             Cache::Cold => format!("only {percent} came from storage"),
             Cache::Warm => format!("{percent} came from storage, and not from the page cache"),
@@ -148,6 +157,12 @@ mod tests {
                 "25.00 % of the table came from storage, and not from the page cache",
                 "25.00 % of the table was not in shared buffers"
             ]
+        );
+        assert_eq!(
+            certainly(1.5)
+                .and_then(|wrong| wrong.why_not(Cache::Warm))
+                .unwrap(),
+            "all of the table came from storage, and not from the page cache"
         );
         let perhaps = Wrong {
             share: 0.25,

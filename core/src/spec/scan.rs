@@ -258,5 +258,12 @@ fn check_memory(cache: Cache, bytes: u64, facts: &Facts) -> Result<(), Refusal> 
         format_bytes(bytes),
         format_bytes(room)
     ))
-    .hint("Use a smaller scale or size, or options => '{\"cache\": \"cold\"}'."))
+    .hint(match cache {
+        Cache::SharedBuffers => {
+            "Raise shared_buffers, use a smaller scale or size, or options => '{\"cache\": \"warm\"}'."
+        }
+        Cache::Warm | Cache::Cold => {
+            "Use a smaller scale or size, or options => '{\"cache\": \"cold\"}'."
+        }
+    }))
 }

@@ -3,7 +3,7 @@
 use std::{fs, time::Duration};
 
 use pgfsbench_core::{
-    finding::{self, NEIGHBOURS, RunFacts, STEAL, Severity, StorageFacts},
+    finding::{self, MachineFacts, NEIGHBOURS, RunFacts, STEAL, Severity, StorageFacts},
     sys::{self, LayerKind},
     units::format_share,
 };
@@ -11,7 +11,7 @@ use pgfsbench_core::{
 use super::report::{INFO, Line, OK, Report, WARNING};
 use crate::{
     durability,
-    environment::{self, Device, Location, Machine, ThisMachine},
+    environment::{self, Device, Location, Machine, ThisMachine, wal_location},
     surroundings,
 };
 
@@ -133,7 +133,20 @@ fn device(report: &mut Report, virtualization: Option<&str>) {
         layers: device.layers.clone(),
         ..StorageFacts::default()
     };
-    foretell(report, storage);
+    let place = |location: Option<Location>| location.and_then(|location| location.place());
+    foretell(
+        report,
+        &RunFacts {
+            data_place: place(data),
+            wal_place: place(wal_location()),
+            storage,
+            machine: MachineFacts {
+                virtualization: virtualization.map(str::to_owned),
+                ..MachineFacts::default()
+            },
+            ..RunFacts::default()
+        },
+    );
     let layers = device.layers.unwrap_or_default();
     if layers.is_empty() {
         let what = "the data are on no block device of their own: what a device does is not known";
@@ -173,13 +186,9 @@ fn device(report: &mut Report, virtualization: Option<&str>) {
     }
 }
 
-/// What each run on the target default would find of the storage.
-fn foretell(report: &mut Report, storage: StorageFacts) {
-    let facts = RunFacts {
-        storage,
-        ..RunFacts::default()
-    };
-    for finding in finding::judge(&facts) {
+/// What each run on the target default would find of it.
+fn foretell(report: &mut Report, facts: &RunFacts) {
+    for finding in finding::judge(facts) {
         let state = match finding.severity {
             Severity::Info => INFO,
             Severity::Warning | Severity::Invalid => WARNING,
