@@ -57,6 +57,7 @@ INSERT INTO fsbench.helper_description (seen_at, helper_version, description) VA
 SELECT path, model, serial, size_bytes, contents, usable, why_not, wwn, node FROM fsbench.device WHERE node = '/dev/sdx';
 SELECT fsbench.create_target('disk', filesystem => 'xfs', device => '/dev/disk/by-id/ata-X_SN1');
 SELECT device_identity FROM fsbench.target WHERE target = 'disk';
+SELECT fsbench.start(target => 'disk', workload => 'scan', size => '970GB', options => '{"cache": "cold"}');
 DELETE FROM fsbench.helper_description;
 SELECT fsbench.drop_target('disk');
 SELECT fsbench.drop_target('made'), fsbench.drop_target('there');

@@ -4,13 +4,13 @@ use std::path::Path;
 
 use pgfsbench_core::{
     helper::Storage,
-    spec::{self, Kind, Spec, Stage},
+    spec::{self, Cache, Kind, Spec, Stage},
     units::{format_bytes, format_count},
 };
 use serde::Deserialize;
 
 use crate::{
-    environment::{self, Location},
+    environment::{self, Device, Location},
     errors::{Fault, read_json, sqlstate},
     pg::{config, sql, xact},
     settings,
@@ -107,7 +107,7 @@ pub fn check(spec: &Spec, state: &ServerState) -> Result<(), Fault> {
     }
     if spec.stage != Stage::LoadOnly {
         let place = environment::data_location();
-        check_cache(spec, filesystem_of(place.as_ref()))?;
+        check_cache(spec, filesystem_of(place.as_ref()), place.as_ref())?;
     }
     if !spec.force {
         check_neighbours(state)?;
@@ -117,13 +117,21 @@ pub fn check(spec: &Spec, state: &ServerState) -> Result<(), Fault> {
 }
 
 /// Refuses scans of a table that cannot be in the cache as they want it.
-fn check_cache(spec: &Spec, filesystem: Option<&str>) -> Result<(), Fault> {
-    match filesystem {
-        Some(filesystem) if spec.workload.kind() == Kind::Scan => {
-            Ok(spec::check_cache(spec.options.cache, filesystem)?)
-        }
-        _ => Ok(()),
-    }
+fn check_cache(
+    spec: &Spec,
+    filesystem: Option<&str>,
+    place: Option<&Location>,
+) -> Result<(), Fault> {
+    let Some(filesystem) = filesystem.filter(|_| spec.workload.kind() == Kind::Scan) else {
+        return Ok(());
+    };
+    let layers = place.and_then(|place| Device::of(Some(place), None).layers);
+    let is_cached_below = layers
+        .iter()
+        .flatten()
+        .any(|layer| layer.direct_io == Some(false));
+    let cache = spec.options.cache;
+    Ok(spec::check_cache(cache, filesystem, is_cached_below)?)
 }
 
 /// The type of the filesystem of a place, as far as that is known.
@@ -239,16 +247,30 @@ pub fn check_target(spec: &Spec) -> Result<(), Fault> {
     match &target.on {
         On::Directory(directory) => {
             let place = Location::of(directory);
-            check_cache(spec, filesystem_of(place.as_ref()))?;
+            check_cache(spec, filesystem_of(place.as_ref()), place.as_ref())?;
             check_target_room(spec, directory)?;
         }
         // That server looks at what it has.
         On::Connection(_) => return check_far_options(spec),
         // How much room is on it is known when it is made.
         On::Made { prepare, .. } => {
-            check_cache(spec, Some(prepare.filesystem.name()))?;
-            if let Storage::Image { bytes, .. } = prepare.storage {
-                check_image_size(spec, bytes)?;
+            let filesystem = prepare.filesystem.name();
+            check_cache(spec, Some(filesystem), None)?;
+            let (bytes, what, hint) = match &prepare.storage {
+                Storage::Image { bytes, .. } => (
+                    Some(*bytes),
+                    "image",
+                    "Use a smaller scale, or raise image_size with fsbench.alter_target().",
+                ),
+                Storage::Device(device) => (
+                    device.bytes,
+                    "device",
+                    "Use a smaller scale, or a larger device.",
+                ),
+            };
+            if let Some(bytes) = bytes {
+                let own = bytes / 100 * own_percent(filesystem);
+                check_size(spec, bytes - own, what, hint)?;
             }
         }
     }
@@ -286,6 +308,9 @@ fn check_target_memory(spec: &Spec, target: &Target) -> Result<(), Fault> {
         &[given.map(String::as_str)],
     )?;
     let (own, theirs): (u64, u64) = read_json("sizes", &text.unwrap_or_default())?;
+    if spec.workload.kind() == Kind::Scan && spec.options.cache == Cache::SharedBuffers {
+        spec::check_fits(spec.options.cache, spec.data_bytes(), theirs)?;
+    }
     check_both("shared_buffers", own, theirs)
 }
 
@@ -322,7 +347,17 @@ fn bytes_on_target(spec: &Spec) -> u64 {
     data + wal + CLUSTER_BYTES
 }
 
-fn check_image_size(spec: &Spec, bytes: u64) -> Result<(), Fault> {
+/// What a filesystem takes of an empty device for itself, and for root, in percent: about so much, so that what will not fit is
+/// said before data are loaded.
+fn own_percent(filesystem: &str) -> u64 {
+    match filesystem {
+        // Tables of inodes, the journal, and 5 % that are root's.
+        "ext2" | "ext3" | "ext4" => 7,
+        _ => 1,
+    }
+}
+
+fn check_size(spec: &Spec, bytes: u64, what: &str, hint: &str) -> Result<(), Fault> {
     let needed = bytes_on_target(spec) + settings::reserved_space_bytes();
     if needed <= bytes {
         return Ok(());
@@ -330,12 +365,12 @@ fn check_image_size(spec: &Spec, bytes: u64) -> Result<(), Fault> {
     Err(
         Fault::new(sqlstate::DISK_FULL, "not enough room for the run")
             .detail(format!(
-                "data and WAL need about {} and a reserve of {} (pgfsbench.reserved_space); the image has {}.",
+                "data and WAL need about {} and a reserve of {} (pgfsbench.reserved_space); the filesystem on the {what} will have {}.",
                 format_bytes(bytes_on_target(spec)),
                 format_bytes(settings::reserved_space_bytes()),
                 format_bytes(bytes)
             ))
-            .hint("Use a smaller scale, or raise image_size with fsbench.alter_target()."),
+            .hint(hint),
     )
 }
 

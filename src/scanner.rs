@@ -158,9 +158,9 @@ fn other_rows(detail: String) -> Fault {
     ))
 }
 
-/// Makes the table ready for the next scan or read; by the worker, which reports what the cache holds.
+/// Makes the table's files ready for the next read; by the worker, which reports what the cache holds.
 pub fn prepare(board: &Board, spec: &Spec) -> Result<(), Fault> {
-    let state = cache::prepare(spec)?;
+    let state = cache::prepare_files(spec)?;
     report(board, &state)
 }
 

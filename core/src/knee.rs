@@ -6,7 +6,8 @@
 //! standard error of a median, 1.253 σ / √n, pooled over all degrees), whichever is larger, at most 25 %. Let m be the smallest degree on the plateau. Then
 //! - m is the largest degree that was measured: the curve is *still rising* there, and the knee lies beyond the one before;
 //! - m is the smallest: all are on the plateau, and the curve is *flat*, if the tolerance is small enough for that to mean anything
-//!   (15 %); or it falls, and all that is known is that the knee is at or before the next degree;
+//!   (15 %); or it falls, and all that is known is that the knee is at or before the next degree, and not before one worker: when that
+//!   was measured, the interval has both ends;
 //! - else the knee lies between two bounds. Up to it speed rises, at most in proportion to the degree, so that it is not
 //!   before p·s(m)/s(p), where p is the degree before m and s the speed (the corner of a line through the origin and the
 //!   plateau). If speed is kept after m, the knee is not after m either, or as little as what the best is faster than m; if it

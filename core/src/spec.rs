@@ -23,7 +23,7 @@ use crate::{
 pub use asked::{Asked, Facts};
 pub use kind::Kind;
 pub use resolve::resolve;
-pub use scan::check_cache;
+pub use scan::{check_cache, check_fits};
 
 /// WAL of a transaction of pgbench's without whole pages, about.
 const RECORDS_BYTES: f64 = 500.0;

@@ -70,7 +70,7 @@ CREATE TABLE fsbench.scan_read (
     device_read_bytes bigint,
     PRIMARY KEY (run_id, readers, block_bytes)
 );
-COMMENT ON TABLE fsbench.scan_read IS 'How fast the files of a scanned table can be read without the executor, from the same cache: the reference that tells a scan that is bound by the processor from one that is bound by storage';
+COMMENT ON TABLE fsbench.scan_read IS 'How fast the files of a scanned table can be read without the executor, cold or from the page cache (also when the scans found it in shared buffers): the reference that tells a scan that is bound by the processor from one that is bound by storage';
 COMMENT ON COLUMN fsbench.scan_read.run_id IS 'Run';
 COMMENT ON COLUMN fsbench.scan_read.readers IS 'Processes that read at the same time, each its own parts';
 COMMENT ON COLUMN fsbench.scan_read.block_bytes IS 'Bytes of each read';

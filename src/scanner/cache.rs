@@ -78,6 +78,15 @@ pub fn prepare(spec: &Spec) -> Result<State, Fault> {
     }
 }
 
+/// The same for those who read its files without the executor, and so past shared buffers.
+pub fn prepare_files(spec: &Spec) -> Result<State, Fault> {
+    let files = xact::transaction(workload::files)?;
+    match spec.options.cache {
+        Cache::Cold => forget(&files),
+        Cache::Warm | Cache::SharedBuffers => remember(&files),
+    }
+}
+
 /// Tries until it is so; gives whether it is.
 fn try_until(mut is_so: impl FnMut() -> Result<bool, Fault>) -> Result<bool, Fault> {
     let began = Instant::now();

@@ -104,7 +104,7 @@ fn every_kind_of_row_is_as_large_as_was_said_and_does_not_compress_where_it_must
         };
         let asked = match payload {
             "\"accounts\"" => "count(DISTINCT aid), max(aid), count(*), min(bid) = 1",
-            // Random: the bytes of a megabyte of it make no smaller value.
+            // Random.
             _ => {
                 "count(*), min(length(payload)), max(length(payload)), count(DISTINCT payload) > 999000"
             }
@@ -118,9 +118,56 @@ fn every_kind_of_row_is_as_large_as_was_said_and_does_not_compress_where_it_must
             ),
             wanted
         );
+        if payload != "\"accounts\"" {
+            // The server's own compression makes nothing of it.
+            execute(
+                &mut psql,
+                "CREATE TABLE together AS SELECT string_agg(payload, '') AS rows FROM (SELECT payload FROM fsbench_scan LIMIT 10000) s",
+            );
+            assert_eq!(
+                row(
+                    &mut psql,
+                    "SELECT pg_column_compression(rows) IS NULL, pg_column_size(rows) >= octet_length(rows) FROM together"
+                ),
+                "t|t"
+            );
+        }
         drop(psql);
         execute(&mut client, &format!("DROP DATABASE {database}"));
     }
+    assert_nothing_left(&server, &mut client);
+}
+
+#[test]
+fn a_run_may_have_more_workers_by_its_own_setting_than_the_server_allows() {
+    let server = server(&[
+        ("max_worker_processes", "24"),
+        ("max_parallel_workers", "2"),
+    ]);
+    let mut client = server.connect("postgres");
+    let arguments = options(r#""degrees": [2, 4], "repeats": 1, "readers": []"#);
+    assert_refused(
+        &mut client,
+        &format!("SELECT fsbench.start({arguments})"),
+        "53000",
+        &[
+            "degree 4 is above max_parallel_workers",
+            "\"max_parallel_workers\": 4",
+        ],
+    );
+    let id = run(
+        &mut client,
+        &format!("{arguments}, settings => '{{\"max_parallel_workers\": 4}}'"),
+    );
+    assert_eq!(
+        row(
+            &mut client,
+            &format!(
+                "SELECT max(workers_launched), bool_and(workers_launched = degree) FROM fsbench.scan WHERE run_id = {id}"
+            )
+        ),
+        "4|t"
+    );
     assert_nothing_left(&server, &mut client);
 }
 

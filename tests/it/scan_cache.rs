@@ -4,7 +4,7 @@ use crate::common::{
     assert_nothing_left, assert_refused, ending, execute, row, rows, run, server, server_in,
     wait_for_phase,
 };
-use pgfsbench_tests::{LONG, Server, wait_until};
+use pgfsbench_tests::{LONG, LoopFs, Server, wait_until};
 use postgres::Client;
 use rustix::fs::{Advice, fadvise};
 use std::{
@@ -224,6 +224,57 @@ fn a_cold_cache_is_refused_where_there_is_none() {
         "55000",
         &["on tmpfs cannot be emptied", "HINT: ", "target"],
     );
+}
+
+#[test]
+fn a_cold_cache_is_refused_where_one_below_keeps_the_table() {
+    let fs = match LoopFs::ext4(1200) {
+        Ok(fs) => fs,
+        Err(reason) => {
+            let name = "a_cold_cache_is_refused_where_one_below_keeps_the_table";
+            return pgfsbench_tests::skip(name, &reason);
+        }
+    };
+    let server = server_in(&fs.path(), None, SETTINGS);
+    let mut client = server.connect("postgres");
+    let place = fs.path().join("target");
+    std::fs::create_dir(&place).expect("a directory");
+    std::os::unix::fs::chown(&place, pgfsbench_tests::server_owner(), None).expect("chown");
+    execute(
+        &mut client,
+        &format!(
+            "SELECT fsbench.create_target('there', directory => '{}')",
+            place.display()
+        ),
+    );
+    for target in ["default", "there"] {
+        assert_refused(
+            &mut client,
+            &format!(
+                "SELECT fsbench.start(target => '{target}', {SMALL}, options => '{{\"cache\": \"cold\"}}')"
+            ),
+            "55000",
+            &[
+                "on an image without direct I/O cannot be emptied",
+                "HINT: ",
+                "direct I/O is possible",
+            ],
+        );
+    }
+    // What its server will have is known beforehand, too.
+    assert_refused(
+        &mut client,
+        &format!(
+            "SELECT fsbench.start(target => 'there', {SMALL}, options => '{{\"cache\": \"shared_buffers\"}}')"
+        ),
+        "55000",
+        &[
+            "does not fit in shared_buffers",
+            "HINT: ",
+            "Raise shared_buffers",
+        ],
+    );
+    assert_nothing_left(&server, &mut client);
 }
 
 /// The file of the table that the active run scans: nobody else may connect to its database, but none of its files is larger.

@@ -76,9 +76,22 @@ fn measured(degrees: &[u32], shape: Shape, noise: f64, repeats: usize, seed: u64
 const DOUBLING: [u32; 7] = [1, 2, 4, 8, 16, 32, 64];
 const STUDY: [u32; 9] = [1, 2, 4, 8, 16, 17, 21, 32, 64];
 
-/// Shares of curves whose knee was found, and of those the share whose interval holds it.
-fn found(degrees: &[u32], power: f64, fall: f64, noise: f64) -> (f64, f64) {
-    let (mut knees, mut held) = (0, 0);
+/// Of curves with a knee.
+#[derive(Debug)]
+struct Found {
+    /// The share of which it was found.
+    knees: f64,
+    /// Of those, the share whose interval holds it.
+    held: f64,
+    /// The share whose degree is at most a doubling beside it.
+    near: f64,
+    /// Median of the interval's upper end divided by its lower one.
+    width: f64,
+}
+
+fn found(degrees: &[u32], power: f64, fall: f64, noise: f64) -> Found {
+    let (mut knees, mut held, mut near) = (0, 0, 0);
+    let mut widths = Vec::new();
     let runs = 100;
     for seed in 0..runs {
         let mut random = Stream::new(seed, 2, Purpose::Measure);
@@ -93,12 +106,18 @@ fn found(degrees: &[u32], power: f64, fall: f64, noise: f64) -> (f64, f64) {
             let (low, high) = (knee.low.unwrap(), knee.high.unwrap());
             // The whole degrees that are told; a degree counts as rising when it is within 5 % of it.
             held += i32::from(low.floor() * 0.95 <= shape.knee && shape.knee <= high.ceil());
+            let beside = f64::from(knee.degree.unwrap()) / shape.knee;
+            near += i32::from((0.5..=2.0).contains(&beside));
+            widths.push(high / low);
         }
     }
-    (
-        f64::from(knees) / runs as f64,
-        f64::from(held) / f64::from(knees).max(1.0),
-    )
+    let of_found = |n: i32| f64::from(n) / f64::from(knees).max(1.0);
+    Found {
+        knees: f64::from(knees) / runs as f64,
+        held: of_found(held),
+        near: of_found(near),
+        width: median(&widths).unwrap_or(f64::INFINITY),
+    }
 }
 
 #[test]
@@ -106,10 +125,13 @@ fn a_known_knee_is_found_under_noise() {
     for degrees in [&DOUBLING[..], &STUDY[..]] {
         for (power, fall) in [(1.0, 0.0), (0.8, 0.0), (1.0, 0.3), (0.8, 0.3)] {
             for noise in [0.0, 0.02, 0.05] {
-                let (knees, held) = found(degrees, power, fall, noise);
+                let found = found(degrees, power, fall, noise);
                 assert!(
-                    knees >= 0.90 && held >= 0.95,
-                    "power {power}, fall {fall}, noise {noise}: {knees} found, {held} of them hold the knee"
+                    found.knees >= 0.90
+                        && found.held >= 0.95
+                        && found.near >= 0.95
+                        && found.width <= 4.0,
+                    "power {power}, fall {fall}, noise {noise}: {found:?}"
                 );
             }
         }

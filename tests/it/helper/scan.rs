@@ -1,4 +1,4 @@
-//! Scans on filesystems that the helper makes: cold by its emptying of caches or by the kernel's, at several read-aheads; and bad luck there.
+//! Scans on filesystems that the helper makes, cold at several read-aheads; and bad luck there.
 
 use super::runs::SHORT;
 use super::scene::Scene;
@@ -75,7 +75,7 @@ fn a_table_that_is_too_large_for_the_target_is_refused_before_it_is_loaded() {
         &[
             "not enough room for the run",
             "need about 1",
-            "the image has 1800 MB",
+            "the filesystem on the image will have 1674 MB",
             "image_size",
         ],
     );

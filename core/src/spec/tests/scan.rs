@@ -203,6 +203,18 @@ fn a_table_that_the_memory_cannot_hold() {
     assert_eq!(resolved(loads).scale, 18);
 }
 
+#[test]
+fn a_cold_table_on_an_image_that_is_cached_below_is_refused() {
+    let refusal = check_cache(Cache::Cold, "ext4", true).unwrap_err();
+    assert_eq!(
+        refusal.message,
+        "the cache of a table on an image without direct I/O cannot be emptied"
+    );
+    for cache in [Cache::Warm, Cache::SharedBuffers] {
+        assert_eq!(check_cache(cache, "ext4", true), Ok(()));
+    }
+}
+
 /// As kernels show them: Debian 12 with zfs-dkms 2.1, a container, and a disk.
 const MOUNTS: &str = "\
 22 1 254:1 / / rw,relatime shared:1 - ext4 /dev/vda1 rw,errors=remount-ro
@@ -217,7 +229,7 @@ fn caches_of_filesystems_that_cannot_be_emptied_or_seen_are_refused() {
     let mounts = parse_mountinfo(MOUNTS).unwrap();
     let on = |place: &str, cache| {
         let mount = mounts.iter().find(|mount| mount.mount_point == place);
-        check_cache(cache, &mount.unwrap().fs_type)
+        check_cache(cache, &mount.unwrap().fs_type, false)
     };
     for (place, cache, message, instead) in [
         (
