@@ -78,12 +78,12 @@ pub fn prepare(spec: &Spec) -> Result<State, Fault> {
     }
 }
 
-/// The same for those who read its files without the executor, and so past shared buffers.
+/// The same for those who read its files without the executor, and so past shared buffers: in the page cache, too.
 pub fn prepare_files(spec: &Spec) -> Result<State, Fault> {
-    let files = xact::transaction(workload::files)?;
+    let state = prepare(spec)?;
     match spec.options.cache {
-        Cache::Cold => forget(&files),
-        Cache::Warm | Cache::SharedBuffers => remember(&files),
+        Cache::Warm | Cache::Cold => Ok(state),
+        Cache::SharedBuffers => remember(&xact::transaction(workload::files)?),
     }
 }
 

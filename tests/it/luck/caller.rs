@@ -2,6 +2,7 @@
 
 use crate::luck::bench::Bench;
 use crate::luck::hold::Phase;
+use pgfsbench_tests::{LONG, wait_until};
 use std::process::Stdio;
 
 /// The length is by transactions, so that nobody can know that the timeout comes before the end.
@@ -60,7 +61,10 @@ fn a_run_is_cancelled_when_the_client_that_waits_for_it_is_killed() {
             "57014; the run was canceled; It was canceled because the connection of the waiting session was lost."
         );
     }
+    // They end by themselves, some time after the run.
     let sessions = "SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%fsbench.run%' AND pid <> pg_backend_pid()";
-    assert_eq!(bench.value(sessions), "0");
+    wait_until("the sessions have ended", LONG, || {
+        (bench.value(sessions) == "0").then_some(())
+    });
     bench.a_run_works("lost connections");
 }
