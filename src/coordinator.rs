@@ -19,7 +19,7 @@ use pgfsbench_core::{
     board::{ClientSlot, Sample, is_sampled_alternately},
     checkpoint::Window,
     finding,
-    spec::{Bound, Kind, Spec},
+    spec::{Bound, Kind, Spec, Workload},
 };
 use serde_json::{Value, json};
 
@@ -286,8 +286,16 @@ impl Run {
         let work_database = self.board.run.work_database.load(Acquire);
         let timing = self.seen.timing(&self.spec);
         self.statistics.end(work_database, timing)?;
+        let transactions = match self.spec.workload {
+            Workload::Scan | Workload::Fsync => 0,
+            _ => shmem::clients()[..self.spec.clients as usize]
+                .iter()
+                .map(|slot| slot.measured.load(Acquire))
+                .sum(),
+        };
+        let has_io_times = timing.is_some_and(|timing| timing.io);
         self.statements
-            .end(work_database, timing.is_some_and(|timing| timing.io))
+            .end(work_database, has_io_times, transactions)
     }
 
     /// Cuts warm-up and window of a quick look to the time that is left of its minute.

@@ -218,6 +218,7 @@ fn functions_that_others_have_put_beside_those_of_pg_stat_statements_are_not_cal
         "pg_stat_statements_reset(bigint, oid, bigint)",
         "pg_stat_statements_reset(oid, oid, VARIADIC bigint[])",
         "pg_stat_statements_reset()",
+        "pg_stat_statements_info(VARIADIC boolean[])",
         "pg_stat_statements(text)",
         "pg_stat_statements(VARIADIC boolean[])",
         "pg_stat_statements()",
@@ -241,6 +242,92 @@ fn functions_that_others_have_put_beside_those_of_pg_stat_statements_are_not_cal
         rows(&mut client, "SELECT function FROM public.called"),
         [""; 0]
     );
+}
+
+/// A run in whose window this is done: how many statements it has, and what is told of them.
+fn statements_after(client: &mut Client, act: &str) -> (String, String, String) {
+    let id = row(
+        client,
+        &format!("SELECT fsbench.start({SPEC}, warmup => '0', duration => '6 s')"),
+    );
+    wait_for_phase(client, "measure");
+    wait_for_window(client, 4500);
+    execute(client, act);
+    assert_eq!(ending(client, &id), "done||");
+    let stored = format!("SELECT count(*) FROM fsbench.statement WHERE run_id = {id}");
+    (
+        row(client, &stored),
+        finding(client, &id, "statistics_reset"),
+        finding(client, &id, "statements_not_recorded"),
+    )
+}
+
+#[test]
+fn statements_that_are_removed_in_the_window_are_not_stored_and_that_is_told() {
+    let server = server(&[STATEMENTS, ("pg_stat_statements.max", "100")]);
+    let mut client = server.connect("postgres");
+    execute(&mut client, "CREATE EXTENSION pg_stat_statements");
+    // Those of one database are removed without a trace but their calls.
+    for act in [
+        "SELECT pg_stat_statements_reset()",
+        "SELECT pg_stat_statements_reset(0, oid, 0) FROM pg_database WHERE datname LIKE 'fsbench_work%'",
+    ] {
+        let (stored, reset, missing) = statements_after(&mut client, act);
+        assert_eq!(stored, "0", "{act}");
+        assert!(
+            reset.starts_with("warning ") && reset.contains(": pg_stat_statements "),
+            "{act}: {reset}"
+        );
+        assert_eq!(missing, "", "{act}");
+    }
+    // Those of other databases are not ours.
+    let others =
+        "SELECT pg_stat_statements_reset(0, oid, 0) FROM pg_database WHERE datname = 'postgres'";
+    let (stored, reset, missing) = statements_after(&mut client, others);
+    assert_eq!((&*stored, &*reset, &*missing), ("5", "", ""));
+    // More statements than there is room for.
+    let many = "DO $$ BEGIN FOR n IN 1..200 LOOP EXECUTE 'SELECT ' || repeat('1, ', n) || '1'; END LOOP; END $$";
+    let all = "SET pg_stat_statements.track = 'all'";
+    let (stored, reset, missing) = statements_after(&mut client, &format!("{all}; {many}"));
+    assert_eq!((&*stored, &*reset), ("0", ""));
+    assert!(
+        missing.starts_with("info ") && missing.contains("pg_stat_statements.max"),
+        "{missing}"
+    );
+}
+
+#[test]
+fn that_pg_stat_statements_fails_is_told_and_keeps_no_run_from_ending() {
+    let server = server(&[STATEMENTS]);
+    let mut client = server.connect("postgres");
+    execute(
+        &mut client,
+        "CREATE EXTENSION pg_stat_statements VERSION '1.4'",
+    );
+    let spec = format!("{SPEC}, transactions => 50");
+    let id = run(&mut client, &spec);
+    let told = finding(&mut client, &id, "statements_not_recorded");
+    assert!(
+        told.starts_with("info ") && told.contains("ALTER EXTENSION pg_stat_statements UPDATE"),
+        "{told}"
+    );
+    execute(&mut client, "ALTER EXTENSION pg_stat_statements UPDATE");
+    let fail = "CREATE OR REPLACE FUNCTION pg_stat_statements_info(OUT dealloc bigint, OUT stats_reset timestamptz) RETURNS record \
+        LANGUAGE plpgsql AS $$ BEGIN RAISE 'not today'; END $$";
+    // When it is read at the end, and when it is reset at the start.
+    let (stored, reset, missing) = statements_after(&mut client, fail);
+    assert_eq!((&*stored, &*reset), ("0", ""));
+    let id = run(&mut client, &spec);
+    for told in [
+        missing,
+        finding(&mut client, &id, "statements_not_recorded"),
+    ] {
+        assert!(
+            told.starts_with("info ") && told.contains("could not be asked"),
+            "{told}"
+        );
+    }
+    assert!(server.log().contains("not today"));
 }
 
 #[test]

@@ -120,6 +120,48 @@ pub enum Statements {
     NotCreated,
     /// It has recorded nothing.
     Nothing,
+    /// It had no room for all entries, so that some were removed while the run was measured.
+    Evicted,
+    /// Somebody removed what it had recorded while the run was measured.
+    Reset,
+    /// Its extension lacks the functions that its library has, or the other way round.
+    Outdated,
+    /// It could not be asked.
+    Failed,
+}
+
+impl Statements {
+    /// Why they are not known, and what helps; None when they are, or when that they were reset tells it.
+    pub fn why_not(self) -> Option<(&'static str, &'static str)> {
+        Some(match self {
+            Self::Recorded | Self::Reset => return None,
+            Self::NotLoaded => (
+                "pg_stat_statements is not loaded",
+                "Add pg_stat_statements to shared_preload_libraries, restart, and run CREATE EXTENSION pg_stat_statements in the \
+                 database of pgfsbench; servers on targets get it then, too.",
+            ),
+            Self::NotCreated => (
+                "extension \"pg_stat_statements\" is not in the database",
+                "Run CREATE EXTENSION pg_stat_statements in the database of pgfsbench.",
+            ),
+            Self::Nothing => (
+                "pg_stat_statements has nothing of them",
+                "Set pg_stat_statements.track to top and compute_query_id to auto.",
+            ),
+            Self::Evicted => (
+                "pg_stat_statements had no room for all statements of the server",
+                "Raise pg_stat_statements.max and restart.",
+            ),
+            Self::Outdated => (
+                "extension \"pg_stat_statements\" has another version than its library",
+                "Run ALTER EXTENSION pg_stat_statements UPDATE in the database of pgfsbench.",
+            ),
+            Self::Failed => (
+                "pg_stat_statements could not be asked",
+                "See the server's log for the error.",
+            ),
+        })
+    }
 }
 
 /// Where files are.

@@ -268,6 +268,10 @@ fn statistics_reset() {
     finds!({reset_views: Some(vec!["pg_stat_wal".into(), "pg_stat_io".into()])} => "statistics_reset", Warning,
         "the server's statistics were reset in the run: pg_stat_wal, pg_stat_io");
     finds_nothing!(reset_views: None);
+    finds!({statements: Some(Statements::Reset)} => "statistics_reset", Warning,
+        "the server's statistics were reset in the run: pg_stat_statements");
+    finds!({reset_views: Some(vec!["pg_stat_wal".into()]), statements: Some(Statements::Reset)} => "statistics_reset", Warning,
+        "the server's statistics were reset in the run: pg_stat_wal, pg_stat_statements");
 }
 
 #[test]
@@ -282,6 +286,15 @@ fn statements_not_recorded() {
             Statements::Nothing,
             "pg_stat_statements has nothing of them",
         ),
+        (
+            Statements::Evicted,
+            "pg_stat_statements had no room for all statements of the server",
+        ),
+        (
+            Statements::Outdated,
+            "extension \"pg_stat_statements\" has another version than its library",
+        ),
+        (Statements::Failed, "pg_stat_statements could not be asked"),
     ] {
         finds!({statements: Some(statements)} => "statements_not_recorded", Info,
             format!("the statements of the workload were not recorded: {why}"));

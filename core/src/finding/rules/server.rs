@@ -91,16 +91,18 @@ fn times(n: u64) -> String {
 
 /// Figures that come from views have lost their beginning.
 pub fn statistics_reset(facts: &RunFacts) -> Option<Finding> {
-    let views = facts.reset_views.as_ref().filter(|views| !views.is_empty());
-    let message = match views {
-        Some(views) => format!(
+    let statements = (facts.statements == Some(Statements::Reset)).then_some("pg_stat_statements");
+    let views = facts.reset_views.iter().flatten().map(String::as_str);
+    let names: Vec<&str> = views.chain(statements).collect();
+    if names.is_empty() && facts.server.statistics_reset != Some(true) {
+        return None;
+    }
+    let message = match names.is_empty() {
+        false => format!(
             "the server's statistics were reset in the run: {}",
-            views.join(", ")
+            names.join(", ")
         ),
-        None if facts.server.statistics_reset? => {
-            "the server's statistics were reset in the run".into()
-        }
-        None => return None,
+        true => "the server's statistics were reset in the run".into(),
     };
     let hint = "Figures that come from them are not known, or not those of the run: have nobody call pg_stat_reset_shared() and its like meanwhile.";
     Some(Finding::new(
@@ -113,26 +115,11 @@ pub fn statistics_reset(facts: &RunFacts) -> Option<Finding> {
 
 /// Nothing is wrong with such a run; it could tell more.
 pub fn statements_not_recorded(facts: &RunFacts) -> Option<Finding> {
-    let (message, hint) = match facts.statements? {
-        Statements::Recorded => return None,
-        Statements::NotLoaded => (
-            "the statements of the workload were not recorded: pg_stat_statements is not loaded",
-            "Add pg_stat_statements to shared_preload_libraries, restart, and run CREATE EXTENSION pg_stat_statements in the \
-             database of pgfsbench; servers on targets get it then, too.",
-        ),
-        Statements::NotCreated => (
-            "the statements of the workload were not recorded: extension \"pg_stat_statements\" is not in the database",
-            "Run CREATE EXTENSION pg_stat_statements in the database of pgfsbench.",
-        ),
-        Statements::Nothing => (
-            "the statements of the workload were not recorded: pg_stat_statements has nothing of them",
-            "Set pg_stat_statements.track to top and compute_query_id to auto.",
-        ),
-    };
+    let (why, hint) = facts.statements?.why_not()?;
     Some(Finding::new(
         "statements_not_recorded",
         Severity::Info,
-        message,
+        format!("the statements of the workload were not recorded: {why}"),
         hint,
     ))
 }
