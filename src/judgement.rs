@@ -46,6 +46,8 @@ const FACTS: &str = "SELECT jsonb_build_array(coalesce(r.facts, '{}'), jsonb_bui
          'server_write_bytes', r.server_write_bytes + CASE WHEN r.changed_bytes > 0 THEN r.transactions_total * 8192 ELSE 0 END, \
          'write_cache', e.write_cache, 'rotational', e.rotational, 'discard_max_bytes', e.discard_max_bytes, \
          'layers', e.layers), \
+      'wal_storage', CASE WHEN e.wal_st_dev <> e.st_dev THEN jsonb_build_object('filesystem', e.wal_filesystem, \
+         'mount_options', e.wal_mount_options, 'layers', e.wal_layers) END, \
       'machine', jsonb_build_object( \
          'virtualization', e.virtualization, 'clock_source', e.clock_source, 'governor', e.cpu_governor, \
          'cpu_clients', r.client_cpu_seconds * 1000 / nullif(r.measured_ms * e.processors, 0), \
@@ -98,9 +100,11 @@ fn facts(run_id: i64) -> Result<Option<RunFacts>, Fault> {
     for part in parts {
         overlay(&mut facts, part);
     }
-    serde_json::from_value(facts)
-        .map(Some)
-        .map_err(|e| unreadable("facts", e))
+    let mut facts: RunFacts = serde_json::from_value(facts).map_err(|e| unreadable("facts", e))?;
+    if let Some(wal) = &mut facts.wal_storage {
+        wal.complete();
+    }
+    Ok(Some(facts))
 }
 
 /// The findings that follow from what is stored of a run, and those that only the moment could tell and that are stored;

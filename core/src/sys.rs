@@ -10,7 +10,7 @@ mod machine;
 
 pub use block::{Block, Queue};
 pub use journal::journal_mode;
-pub use layers::{Below, Layer, LayerKind, layers};
+pub use layers::{Below, Layer, LayerKind, layers, queue, rotates};
 pub use machine::{Machine, command_line, container, machine, physical_disks};
 
 /// Files by their paths, and what a file of a filesystem lies on.

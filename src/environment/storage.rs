@@ -39,13 +39,8 @@ impl Device {
         };
         let (of_data, wal_layers) = (layers(data), layers(wal));
         // The requests of the filesystem go to the uppermost queue: of a partition it is that of its disk.
-        let queues = || {
-            of_data
-                .iter()
-                .flatten()
-                .filter_map(|layer| layer.queue.as_ref())
-        };
-        let queue = queues().next().cloned().unwrap_or_default();
+        let queue = of_data.as_deref().and_then(sys::queue);
+        let queue = queue.cloned().unwrap_or_default();
         let disks = || {
             let all = of_data.iter().flatten();
             all.filter(|layer| layer.kind == LayerKind::Disk)
@@ -53,11 +48,7 @@ impl Device {
         let mut models: Vec<&str> = disks().filter_map(|disk| disk.model.as_deref()).collect();
         models.sort_unstable();
         models.dedup();
-        let turns = |layer: &Layer| layer.queue.as_ref().and_then(|queue| queue.rotational);
-        let rotational = disks()
-            .map(turns)
-            .reduce(|a, b| Some(a? || b?))
-            .unwrap_or(queue.rotational);
+        let rotational = of_data.as_deref().and_then(sys::rotates);
         let filesystem = data.and_then(|location| statvfs(location.directory.as_str()).ok());
         Self {
             journal_mode: data

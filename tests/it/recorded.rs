@@ -42,6 +42,14 @@ const RAID: &str = r#"[{"depth": 0, "kind": "lvm", "name": "vg0-pg", "device": "
     {"depth": 2, "kind": "md", "name": "md0", "device": "9:0", "bytes": 4294967296, "level": "raid5", "chunk_bytes": 524288,
      "sync_action": "resync", "degraded": 0}]"#;
 
+/// WAL is on another filesystem. That is not told, since it is not known where.
+fn on_wal(options: &str, layers: &str) -> String {
+    let elsewhere = environment(&format!(
+        "wal_st_dev = '259:9', wal_filesystem = 'ext4', wal_mount_options = '{options}', wal_layers = {layers}"
+    ));
+    elsewhere + &fact("wal_place", "null")
+}
+
 /// Has a run look like a long one on the machine of these facts and devices.
 fn clean(id: &str) -> String {
     format!(
@@ -218,6 +226,17 @@ fn seen() -> Vec<(&'static str, String)> {
         (
             "jfs_does_not_flush warning",
             environment("filesystem = 'jfs'"),
+        ),
+        (
+            "barriers_off warning",
+            on_wal("rw,noatime,nobarrier", "NULL"),
+        ),
+        (
+            "fsync_too_fast warning",
+            on_wal(
+                "rw,noatime",
+                r#"'[{"depth": 0, "kind": "disk", "name": "sdb", "queue": {"rotational": true, "write_cache": "write back"}}]'"#,
+            ),
         ),
         (
             "in_memory warning",

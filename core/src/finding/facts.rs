@@ -74,8 +74,10 @@ pub struct RunFacts {
     pub service_ms: Option<f64>,
     /// shared_buffers of the server that asked for the run, when that is another one on the same machine.
     pub asker_shared_buffers_bytes: Option<u64>,
-    /// The storage.
+    /// The storage of the data.
     pub storage: StorageFacts,
+    /// What is known of that of WAL, when it is on another filesystem.
+    pub wal_storage: Option<StorageFacts>,
     /// The scans.
     pub scan: ScanFacts,
     /// What was there after the crash of a run that has crashed its server.
@@ -93,6 +95,17 @@ pub struct RunFacts {
 }
 
 impl RunFacts {
+    /// The storage that commits wait for, and whether it is that of WAL alone.
+    pub fn commit_storage(&self) -> (&StorageFacts, bool) {
+        let places = self.data_place.as_ref().zip(self.wal_place.as_ref());
+        // Each subvolume of btrfs has a number of its own.
+        let is_same = places.is_some_and(|(data, wal)| data.is_same_filesystem(wal));
+        match &self.wal_storage {
+            Some(wal) if !is_same => (wal, true),
+            _ => (&self.storage, false),
+        }
+    }
+
     /// The facts that follow from the specification; the others unknown.
     pub fn of_spec(spec: &Spec) -> Self {
         Self {

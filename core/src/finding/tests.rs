@@ -139,6 +139,7 @@ fn clean() -> RunFacts {
             ..ScanFacts::default()
         },
         storage: storage(),
+        wal_storage: None,
         flush: FlushFacts {
             before_us: Some(400.0),
             after_us: Some(450.0),

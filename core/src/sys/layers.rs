@@ -119,6 +119,21 @@ pub fn layers(tree: &dyn Tree, number: &str) -> Vec<Layer> {
     layers
 }
 
+/// The queue that the filesystem's requests go to, the uppermost; None where there is none.
+pub fn queue(layers: &[Layer]) -> Option<&Queue> {
+    layers.iter().find_map(|layer| layer.queue.as_ref())
+}
+
+/// Whether one of the disks rotates, as the kernel sees it; where no disk is seen, whether the uppermost queue says so.
+pub fn rotates(layers: &[Layer]) -> Option<bool> {
+    let turns = |layer: &Layer| layer.queue.as_ref().and_then(|queue| queue.rotational);
+    let disks = layers.iter().filter(|layer| layer.kind == LayerKind::Disk);
+    disks
+        .map(turns)
+        .reduce(|a, b| Some(a? || b?))
+        .unwrap_or_else(|| queue(layers)?.rotational)
+}
+
 fn walk(tree: &dyn Tree, number: &str, depth: usize, layers: &mut Vec<Layer>) {
     let Some(block) = Block::of(tree, number).filter(|_| depth < DEEPEST) else {
         return;

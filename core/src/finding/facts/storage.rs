@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::sys::Layer;
+use crate::sys::{self, Layer};
 
-/// The filesystem of the data and what it lies on. None is: not known.
+/// A filesystem and what it lies on. None is: not known; of that of WAL only what commits depend on is.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct StorageFacts {
@@ -60,6 +60,17 @@ pub struct StorageFacts {
     pub server_write_bytes: Option<u64>,
     /// Whether an array below was busy with itself at the end of the run.
     pub resync_at_end: Option<bool>,
+}
+
+impl StorageFacts {
+    /// What the queues of its layers tell, where nothing else does.
+    pub fn complete(&mut self) {
+        let layers = self.layers.as_deref().unwrap_or_default();
+        self.rotational = self.rotational.or_else(|| sys::rotates(layers));
+        if self.write_cache.is_none() {
+            self.write_cache = sys::queue(layers).and_then(|queue| queue.write_cache.clone());
+        }
+    }
 }
 
 /// How long a flush took: medians of the same short probe, in microseconds.

@@ -68,7 +68,8 @@ impl StorageFacts {
 
 /// Commits are in a cache that a power cut empties.
 pub fn barriers_off(facts: &RunFacts) -> Option<Finding> {
-    let storage = &facts.storage;
+    let (storage, is_wal) = facts.commit_storage();
+    let of = if is_wal { " of WAL" } else { "" };
     has_barriers_off(storage.mount_options.as_deref()?).then(|| {
         let (severity, hint) = match storage.is_protected() {
             true => (Severity::Info, "The target's device is declared to keep its cache when power is lost."),
@@ -77,28 +78,42 @@ pub fn barriers_off(facts: &RunFacts) -> Option<Finding> {
                 "A power cut loses commits that were reported: mount it with barriers, or declare power_loss_protected => true if the device has a capacitor.",
             ),
         };
-        Finding::new("barriers_off", severity, "the filesystem is mounted with barriers off", hint)
+        let message = format!("the filesystem{of} is mounted with barriers off");
+        Finding::new("barriers_off", severity, message, hint)
     })
 }
 
 /// Seen with a replayed write log: jfs lost everything.
 pub fn jfs_does_not_flush(facts: &RunFacts) -> Option<Finding> {
-    let storage = &facts.storage;
+    let (storage, is_wal) = facts.commit_storage();
+    let of = if is_wal { " of WAL" } else { "" };
     let is_volatile = storage.write_cache.as_deref()? == "write back";
     (storage.is("jfs") && is_volatile && !storage.is_protected()).then(|| {
         let hint = "A power cut loses commits that were reported: compare its latency only with others that do not flush.";
-        Finding::new("jfs_does_not_flush", Severity::Warning, "jfs does not flush the device's write cache", hint)
+        Finding::new("jfs_does_not_flush", Severity::Warning, format!("jfs{of} does not flush the device's write cache"), hint)
     })
 }
 
 /// No disk is measured.
 pub fn in_memory(facts: &RunFacts) -> Option<Finding> {
-    let what = facts.storage.memory()?;
-    let hint = "Nothing waits for a disk, and a power cut loses everything: it says what the processor and the filesystem's code take.";
+    let (of_commits, is_wal) = facts.commit_storage();
+    let (who, what, hint) = match (facts.storage.memory(), of_commits.memory()) {
+        (Some(what), _) => (
+            "the data are",
+            what,
+            "Nothing waits for a disk, and a power cut loses everything: it says what the processor and the filesystem's code take.",
+        ),
+        (None, Some(what)) if is_wal => (
+            "WAL is",
+            what,
+            "No commit waits for a disk, and a power cut loses all WAL: put it on a disk.",
+        ),
+        _ => return None,
+    };
     Some(Finding::new(
         "in_memory",
         Severity::Warning,
-        format!("the data are in memory ({what})"),
+        format!("{who} in memory ({what})"),
         hint,
     ))
 }

@@ -22,7 +22,7 @@ fn microseconds(us: f64) -> String {
 
 /// Nothing reaches a disk in that time.
 pub fn fsync_too_fast(facts: &RunFacts) -> Option<Finding> {
-    let storage = &facts.storage;
+    let (storage, _) = facts.commit_storage();
     let flush = match (facts.flush.before_us?, facts.flush.after_us) {
         (before, Some(after)) => f64::min(before, after),
         (before, None) => before,
@@ -65,9 +65,11 @@ pub fn virtual_disk_without_flush(facts: &RunFacts) -> Option<Finding> {
         .virtualization
         .as_deref()
         .filter(|kind| *kind != "none")?;
-    let is_disk = facts.storage.layers_of(LayerKind::Disk).next().is_some();
-    (is_disk && facts.storage.write_cache.as_deref()? == "write through").then(|| {
-        let message = format!("the virtual disk ({machine}) says that it has no write cache, so that nothing is flushed");
+    let (storage, is_wal) = facts.commit_storage();
+    let is_disk = storage.layers_of(LayerKind::Disk).next().is_some();
+    (is_disk && storage.write_cache.as_deref()? == "write through").then(|| {
+        let of = if is_wal { " of WAL" } else { "" };
+        let message = format!("the virtual disk{of} ({machine}) says that it has no write cache, so that nothing is flushed");
         let hint = "Whether a commit survives a power cut is decided by the host: see how it caches the disk.";
         Finding::new("virtual_disk_without_flush", Severity::Info, message, hint)
     })

@@ -39,6 +39,96 @@ fn commits_that_a_power_cut_takes_back() {
     nothing_on!(filesystem: text("jfs"), power_loss_protected: Some(true));
 }
 
+/// What is found of a run whose WAL is on a filesystem of another kind than that of its data, beside that; in a virtual machine or not.
+fn of_wal(wal: StorageFacts, data: StorageFacts, virtualization: &str) -> Vec<String> {
+    let facts = RunFacts {
+        wal_place: Some(place(2, "/dev/sdb1", "ext4")),
+        wal_storage: Some(wal),
+        storage: data,
+        flush: FlushFacts {
+            before_us: Some(20.0),
+            after_us: Some(19.0),
+        },
+        machine: MachineFacts {
+            virtualization: text(virtualization),
+            ..super::machine()
+        },
+        ..clean()
+    };
+    let found = judge(&facts).into_iter();
+    let beside = found.filter(|finding| finding.code != "wal_on_other_filesystem");
+    beside.map(|finding| finding.message).collect()
+}
+
+#[test]
+fn commits_depend_on_the_storage_of_wal() {
+    let through = || StorageFacts {
+        write_cache: text("write through"),
+        ..super::storage()
+    };
+    let with = |options: &str| StorageFacts {
+        mount_options: text(options),
+        ..through()
+    };
+    let jfs = || StorageFacts {
+        filesystem: text("jfs"),
+        ..super::storage()
+    };
+    let memory = || StorageFacts {
+        filesystem: text("tmpfs"),
+        ..StorageFacts::default()
+    };
+    let fast = "a flush takes 19.0 us (median), too short for a device with a volatile write cache";
+    let nothing: [&str; 0] = [];
+    assert_eq!(of_wal(through(), through(), "none"), nothing);
+    assert_eq!(
+        of_wal(with("rw,noatime,nobarrier"), through(), "none"),
+        ["the filesystem of WAL is mounted with barriers off"]
+    );
+    assert_eq!(
+        of_wal(through(), with("rw,noatime,nobarrier"), "none"),
+        nothing
+    );
+    assert_eq!(
+        of_wal(jfs(), through(), "none"),
+        [fast, "jfs of WAL does not flush the device's write cache"]
+    );
+    assert_eq!(of_wal(through(), jfs(), "none"), nothing);
+    assert_eq!(of_wal(super::storage(), through(), "none"), [fast]);
+    assert_eq!(of_wal(through(), super::storage(), "none"), nothing);
+    assert_eq!(
+        of_wal(through(), super::storage(), "kvm"),
+        [
+            "the virtual disk of WAL (kvm) says that it has no write cache, so that nothing is flushed"
+        ]
+    );
+    assert_eq!(
+        of_wal(memory(), super::storage(), "none"),
+        ["WAL is in memory (tmpfs)"]
+    );
+    // Two subvolumes of one btrfs are one filesystem.
+    finds!({data_place: Some(place(40, "/dev/sda1", "btrfs")), wal_place: Some(place(41, "/dev/sda1", "btrfs")),
+        wal_storage: Some(memory()),
+        storage: StorageFacts { mount_options: text("rw,noatime,nobarrier"), ..super::storage() }}
+        => "barriers_off", Warning, "the filesystem is mounted with barriers off");
+}
+
+#[test]
+fn what_queues_tell_completes_what_is_known() {
+    let mut wal = StorageFacts {
+        layers: Some(recorded("trees/loop_on_nvme.txt", "259:2")),
+        ..StorageFacts::default()
+    };
+    wal.complete();
+    assert_eq!(
+        (wal.rotational, wal.write_cache.as_deref()),
+        (Some(false), Some("write back"))
+    );
+    let mut unknown = StorageFacts::default();
+    unknown.complete();
+    assert_eq!(unknown, StorageFacts::default());
+}
+
 #[test]
 fn data_in_memory() {
     on!({filesystem: text("tmpfs"), layers: None, rotational: None, write_cache: None}
