@@ -136,8 +136,7 @@ impl Machine {
             throttled: seen.throttled,
             processors: Processors::of(&processes),
             sampler_ticks: sampler_ticks(&processes),
-            has_lazy_init: sees_kernel(&processes)
-                .then(|| processes.iter().any(|(_, member)| member.name == LAZY_INIT)),
+            has_lazy_init: lazy_init_among(&processes),
             free_bytes: data
                 .as_ref()
                 .and_then(Location::space)
@@ -175,6 +174,16 @@ fn sees_kernel(processes: &[(i32, Member)]) -> bool {
     processes
         .iter()
         .any(|(pid, member)| (*pid, member.name.as_str()) == KTHREADD)
+}
+
+fn lazy_init_among(processes: &[(i32, Member)]) -> Option<bool> {
+    let is_it = |(_, member): &(i32, Member)| member.name == LAZY_INIT;
+    sees_kernel(processes).then(|| processes.iter().any(is_it))
+}
+
+/// Whether the kernel writes tables of some ext4, or reads ahead of one that was mounted a few seconds ago.
+pub fn has_lazy_init() -> Option<bool> {
+    lazy_init_among(&processes())
 }
 
 fn processes() -> Vec<(i32, Member)> {

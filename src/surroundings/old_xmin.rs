@@ -11,11 +11,27 @@ use crate::{
 /// Transactions that hold back vacuum by at least this many ids are old.
 pub const OLD_XMIN_AGE: i64 = 10_000;
 
+/// Whoever keeps dead rows of a work database, `$1`, from being pruned, but the work in it.
+const HOLDERS: &str = "SELECT 'session' AS kind, 'process ' || pid || coalesce(' in database ' || datname, '') AS name, \
+             age(backend_xid) AS age \
+      FROM pg_stat_activity WHERE backend_xid IS NOT NULL AND backend_type NOT LIKE 'fsbench%' AND datid IS DISTINCT FROM $1::oid \
+    UNION ALL SELECT 'walsender', coalesce(application_name, '') || ' process ' || pid, age(backend_xmin) \
+      FROM pg_stat_replication WHERE backend_xmin IS NOT NULL \
+    UNION ALL SELECT 'slot', slot_name, age(xmin) FROM pg_replication_slots WHERE xmin IS NOT NULL \
+    UNION ALL SELECT 'prepared_transaction', gid, age(transaction) FROM pg_prepared_xacts";
+
 /// All that were seen, each as old as it became.
 #[derive(Default, Serialize)]
 pub struct OldXmin(Vec<XminHolder>);
 
 impl OldXmin {
+    /// How many ids the oldest of them holds back, whatever database a run would get. In a transaction.
+    pub fn oldest() -> Result<Option<i64>, Fault> {
+        let query = format!("SELECT max(age) FROM ({HOLDERS}) h");
+        let age = sql::read(&query, &[Some("0")])?;
+        Ok(age.and_then(|age| age.parse().ok()))
+    }
+
     /// Who keeps dead rows of the work database from being pruned: a transaction id in whatever database, a slot, a
     /// prepared transaction, a standby. A snapshot without a transaction id in another database does not.
     pub fn look(&mut self, work_database: u32) -> Result<(), Fault> {
@@ -27,19 +43,10 @@ impl OldXmin {
         }
         let text = xact::transaction(|| {
             sql::read(
-                "SELECT jsonb_agg(h) FROM ( \
-                   SELECT 'session' AS kind, 'process ' || pid || coalesce(' in database ' || datname, '') AS name, \
-                          age(backend_xid) AS age \
-                   FROM pg_stat_activity WHERE backend_xid IS NOT NULL AND backend_type NOT LIKE 'fsbench%' \
-                     AND datid IS DISTINCT FROM $2::oid \
-                 UNION ALL SELECT 'walsender', coalesce(application_name, '') || ' process ' || pid, age(backend_xmin) \
-                   FROM pg_stat_replication WHERE backend_xmin IS NOT NULL \
-                 UNION ALL SELECT 'slot', slot_name, age(xmin) FROM pg_replication_slots WHERE xmin IS NOT NULL \
-                 UNION ALL SELECT 'prepared_transaction', gid, age(transaction) FROM pg_prepared_xacts) h \
-                 WHERE age >= $1::bigint",
+                &format!("SELECT jsonb_agg(h) FROM ({HOLDERS}) h WHERE age >= $2::bigint"),
                 &[
-                    Some(&OLD_XMIN_AGE.to_string()),
                     Some(&work_database.to_string()),
+                    Some(&OLD_XMIN_AGE.to_string()),
                 ],
             )
         })?;

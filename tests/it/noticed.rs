@@ -249,7 +249,7 @@ fn the_doctor_sees_beforehand_what_would_be_found() {
             &mut client,
             "SELECT item || ' ' || state FROM fsbench.doctor() \
              WHERE item IN ('autovacuum', 'log_checkpoints', 'checkpoints', 'old transactions', 'track_io_timing', \
-               'track_wal_io_timing', 'room for data', 'room for WAL', 'load') ORDER BY item",
+               'track_wal_io_timing', 'room for data', 'room for WAL', 'load', 'pg_stat_statements') ORDER BY item",
         )
     };
     let mut busy = Busy::start();
@@ -261,6 +261,7 @@ fn the_doctor_sees_beforehand_what_would_be_found() {
             "load warning",
             "log_checkpoints warning",
             "old transactions ok",
+            "pg_stat_statements info",
             "room for WAL missing",
             "room for data missing",
             "track_io_timing info",
@@ -300,6 +301,7 @@ fn the_doctor_sees_beforehand_what_would_be_found() {
             "checkpoints ok",
             "log_checkpoints ok",
             "old transactions warning",
+            "pg_stat_statements info",
             "room for WAL ok",
             "room for data ok",
             "track_io_timing ok",
@@ -327,6 +329,50 @@ fn the_doctor_sees_beforehand_what_would_be_found() {
             assert_eq!(state, "missing", "{line}");
         }
     }
+}
+
+#[test]
+fn the_doctor_says_of_statements_and_checkpoints_what_each_run_will_find_of_them() {
+    let server = server(&[("shared_preload_libraries", "pg_stat_statements, pgfsbench")]);
+    let mut client = server.connect("postgres");
+    let foretold = |client: &mut Client, item: &str| {
+        let doctor = "SELECT state, coalesce(hint, '') FROM fsbench.doctor() WHERE item";
+        row(client, &format!("{doctor} = '{item}'"))
+    };
+    let found = |client: &mut Client, code: &str| {
+        let id = run(client, STEADY);
+        let hint = "SELECT hint FROM fsbench.finding WHERE run_id";
+        rows(client, &format!("{hint} = {id} AND code = '{code}'")).join("")
+    };
+    for act in [
+        "",
+        "CREATE EXTENSION pg_stat_statements VERSION '1.4'",
+        "ALTER EXTENSION pg_stat_statements UPDATE",
+    ] {
+        execute(&mut client, act);
+        if act.ends_with("UPDATE") {
+            set(&server, &mut client, "pg_stat_statements.track", "none");
+        }
+        let hint = found(&mut client, "statements_not_recorded");
+        assert_eq!(
+            foretold(&mut client, "pg_stat_statements"),
+            format!("info|{hint}"),
+            "{act}"
+        );
+        assert_ne!(hint, "", "{act}");
+    }
+    set(&server, &mut client, "pg_stat_statements.track", "top");
+    assert_eq!(found(&mut client, "statements_not_recorded"), "");
+    assert_eq!(foretold(&mut client, "pg_stat_statements"), "ok|");
+
+    assert_eq!(foretold(&mut client, "log_checkpoints"), "ok|");
+    set(&server, &mut client, "log_min_messages", "fatal");
+    assert_ne!(found(&mut client, "log_checkpoints_off"), "");
+    let told = foretold(&mut client, "log_checkpoints");
+    assert!(
+        told.starts_with("warning|") && told.contains("SET log_min_messages"),
+        "{told}"
+    );
 }
 
 #[test]

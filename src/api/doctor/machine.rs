@@ -130,16 +130,28 @@ fn device(report: &mut Report, virtualization: Option<&str>) {
         size_bytes: space.map(|(_, size)| size),
         free_bytes: space.map(|(free, _)| free),
         write_cache: data.as_ref().and_then(durability::write_cache_of),
+        rotational: device.rotational,
         layers: device.layers.clone(),
+        lazy_init: surroundings::has_lazy_init(),
         ..StorageFacts::default()
     };
+    let wal = wal_location();
+    let wal_mount = wal.as_ref().and_then(Location::mount);
+    let mut wal_storage = StorageFacts {
+        filesystem: wal_mount.map(|mount| mount.fs_type.clone()),
+        mount_options: wal_mount.map(|mount| mount.options.clone()),
+        layers: Device::of(None, wal.as_ref()).wal_layers,
+        ..StorageFacts::default()
+    };
+    wal_storage.complete();
     let place = |location: Option<Location>| location.and_then(|location| location.place());
     foretell(
         report,
         &RunFacts {
             data_place: place(data),
-            wal_place: place(wal_location()),
+            wal_place: place(wal),
             storage,
+            wal_storage: Some(wal_storage),
             machine: MachineFacts {
                 virtualization: virtualization.map(str::to_owned),
                 ..MachineFacts::default()

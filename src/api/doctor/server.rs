@@ -1,6 +1,9 @@
 //! The server: what it needs, what would be refused, and what would make figures mean less.
 
-use pgfsbench_core::units::{format_bytes, format_count};
+use pgfsbench_core::{
+    finding::Statements,
+    units::{format_bytes, format_count},
+};
 use serde::Deserialize;
 
 use super::{
@@ -13,7 +16,7 @@ use crate::{
     pg::{shmem, sql},
     preflight::{self, ServerState},
     settings, statements,
-    surroundings::OLD_XMIN_AGE,
+    surroundings::{OLD_XMIN_AGE, OldXmin},
 };
 
 /// What the server says of itself, beside what decides whether a run is refused.
@@ -28,11 +31,11 @@ struct Server {
     track_io_timing: String,
     track_wal_io_timing: String,
     log_checkpoints: bool,
+    log_min_messages: String,
     autovacuum: bool,
     checkpoint_timeout: String,
     max_wal_size: String,
     statements_available: bool,
-    old_xmin: Option<i64>,
 }
 
 const SERVER: &str = "SELECT jsonb_build_object( \
@@ -46,9 +49,7 @@ const SERVER: &str = "SELECT jsonb_build_object( \
       'log_checkpoints', current_setting('log_checkpoints')::bool, 'autovacuum', current_setting('autovacuum')::bool, \
       'checkpoint_timeout', current_setting('checkpoint_timeout'), 'max_wal_size', current_setting('max_wal_size'), \
       'statements_available', EXISTS (SELECT FROM pg_available_extensions WHERE name = 'pg_stat_statements'), \
-      'old_xmin', (SELECT max(age) FROM (SELECT age(backend_xid) FROM pg_stat_activity WHERE backend_xid IS NOT NULL \
-         UNION ALL SELECT age(xmin) FROM pg_replication_slots WHERE xmin IS NOT NULL \
-         UNION ALL SELECT age(transaction) FROM pg_prepared_xacts) h (age)))";
+      'log_min_messages', (SELECT reset_val FROM pg_settings WHERE name = 'log_min_messages'))";
 
 /// The lines about the server.
 pub fn look(extension: &str) -> Result<Vec<Line>, Fault> {
@@ -98,7 +99,9 @@ pub fn look(extension: &str) -> Result<Vec<Line>, Fault> {
     );
     neighbours(&mut report, &state);
     promises(&mut report, &server);
-    watched(&mut report, &server, &state, statements::is_loaded()?);
+    watched(&mut report, &server, &state);
+    old_transactions(&mut report, OldXmin::oldest()?);
+    of_statements(&mut report, &server, statements::expected()?);
     room(&mut report);
     Ok(report.lines)
 }
@@ -212,22 +215,31 @@ fn promises(report: &mut Report, server: &Server) {
 /// A window holds at least three checkpoints, and they should be timed: WAL of a fast run forces them from here on.
 const FEW_WAL_BYTES: u64 = 4 << 30;
 
-/// What a run shows of its checkpoints, dead rows and statements.
-fn watched(report: &mut Report, server: &Server, state: &ServerState, has_statements: bool) {
+/// What a run shows of its checkpoints and dead rows.
+fn watched(report: &mut Report, server: &Server, state: &ServerState) {
     let set = |name: &str, value: &str| {
         Some(format!(
             "Run ALTER SYSTEM SET {name} = {value}; SELECT pg_reload_conf();"
         ))
     };
-    report.say(
-        "log_checkpoints",
-        if server.log_checkpoints { OK } else { WARNING },
-        match server.log_checkpoints {
-            true => "on",
-            false => "off: checkpoints are only counted, without their times and causes",
-        },
-        set("log_checkpoints", "on"),
-    );
+    // What is told of a checkpoint is of level log.
+    let is_heard = !["fatal", "panic"].contains(&server.log_min_messages.as_str());
+    let (detail, hint) = match (server.log_checkpoints, is_heard) {
+        (true, true) => ("on".into(), None),
+        (false, _) => (
+            "off: checkpoints are only counted, without their times and causes".into(),
+            set("log_checkpoints", "on"),
+        ),
+        (true, false) => (
+            format!(
+                "on, but log_min_messages is {}: checkpoints are only counted, without their times and causes",
+                server.log_min_messages
+            ),
+            set("log_min_messages", "warning"),
+        ),
+    };
+    let state_of_log = if hint.is_none() { OK } else { WARNING };
+    report.say("log_checkpoints", state_of_log, detail, hint);
     report.say(
         "autovacuum",
         if server.autovacuum { OK } else { WARNING },
@@ -254,7 +266,10 @@ fn watched(report: &mut Report, server: &Server, state: &ServerState, has_statem
         ),
         set("max_wal_size", "'16GB'"),
     );
-    let old = server.old_xmin.filter(|&age| age >= OLD_XMIN_AGE);
+}
+
+fn old_transactions(report: &mut Report, oldest: Option<i64>) {
+    let old = oldest.filter(|&age| age >= OLD_XMIN_AGE);
     report.say(
         "old transactions",
         if old.is_some() { WARNING } else { OK },
@@ -262,20 +277,26 @@ fn watched(report: &mut Report, server: &Server, state: &ServerState, has_statem
             Some(age) => format!("somebody holds back vacuum by {age} transactions"),
             None => "nobody holds back vacuum".into(),
         },
-        Some("See pg_stat_activity, pg_replication_slots and pg_prepared_xacts, and end what nobody uses.".into()),
-    );
-    report.say(
-        "pg_stat_statements",
-        if has_statements { OK } else { INFO },
-        match (has_statements, server.statements_available) {
-            (true, _) => "it is loaded",
-            (false, true) => "it is not loaded: statements of a workload are not told apart",
-            (false, false) => "it is not installed: statements of a workload are not told apart",
-        },
-        Some("Add pg_stat_statements to shared_preload_libraries, restart the server, and run CREATE EXTENSION pg_stat_statements.".into()),
+        Some("See pg_stat_activity, pg_stat_replication, pg_replication_slots and pg_prepared_xacts, and end what nobody uses.".into()),
     );
 }
 
+/// What a run would say of the statements of its workload.
+fn of_statements(report: &mut Report, server: &Server, expected: Statements) {
+    let item = "pg_stat_statements";
+    let Some((why, hint)) = expected.why_not() else {
+        report.say(item, OK, "it is loaded, and its extension is there", None);
+        return;
+    };
+    let why = match expected {
+        Statements::NotLoaded if !server.statements_available => {
+            "pg_stat_statements is not installed"
+        }
+        _ => why,
+    };
+    let detail = format!("statements of a workload are not recorded: {why}");
+    report.say(item, INFO, detail, Some(hint.into()));
+}
 fn room(report: &mut Report) {
     let reserve = settings::reserved_space_bytes();
     for (item, place) in [
