@@ -140,6 +140,33 @@ fn rows_of_checkpoints_are_the_lines_of_the_log_to_the_millisecond() {
 }
 
 #[test]
+fn a_checkpoint_that_is_due_by_time_is_one_of_the_window() {
+    // The shortest that the server takes, from the run's own CHECKPOINT on; written at once, so that it also ends in the window.
+    let server = server(&[
+        ("checkpoint_timeout", "30s"),
+        ("checkpoint_completion_target", "0"),
+        ("max_wal_size", "16GB"),
+    ]);
+    let mut client = server.connect("postgres");
+    let id = start(
+        &mut client,
+        r#"warmup => '0', duration => '35 s', rate => 50"#,
+    );
+    assert_eq!(ending(&mut client, &id), "done||");
+    assert_eq!(
+        row(
+            &mut client,
+            &format!(
+                "SELECT checkpoints_timed, checkpoints_requested, complete_checkpoints, checkpoints_logged, \
+                   (SELECT string_agg(cause, ',') FROM fsbench.checkpoint c WHERE c.run_id = r.run_id) \
+                 FROM fsbench.result r WHERE run_id = {id}"
+            )
+        ),
+        "1|0|1|t|time"
+    );
+}
+
+#[test]
 fn checkpoints_over_the_start_and_the_end_of_the_window_are_marked() {
     let server = server(&[("checkpoint_timeout", "1h")]);
     let mut client = server.connect("postgres");

@@ -13,6 +13,23 @@ fn files_of_proc_that_are_missing_or_unreadable_leave_their_figures_unknown() {
         return skip(test, "needs root");
     }
     let server = server(&[]);
+    let short = "scale => 1, clients => 1, transactions => 10, warmup => '0', seed => 1";
+    let mut client = server.connect("postgres");
+    let before = run(&mut client, short);
+    let of_before =
+        |what: &str| format!("SELECT {what} FROM fsbench.environment WHERE run_id = {before}");
+    assert_eq!(row(&mut client, &of_before("processor_model IS NULL")), "f");
+    // None where the data are on no device of their own.
+    let device = row(
+        &mut client,
+        &of_before("coalesce(layers #>> '{0,device}', '')"),
+    );
+    let queue = ["queue", "../queue"]
+        .map(|queue| format!("/sys/dev/block/{device}/{queue}"))
+        .into_iter()
+        .find_map(|queue| fs::canonicalize(queue).ok())
+        .filter(|_| !device.is_empty());
+    drop(client);
     server.stop(pgfsbench_tests::Stop::Fast);
     let place = tempfile::TempDir::with_prefix_in("pgfsbench-proc.", "/tmp").expect("a directory");
     let unreadable = place.path().join("unreadable");
@@ -31,7 +48,16 @@ fn files_of_proc_that_are_missing_or_unreadable_leave_their_figures_unknown() {
         ("/proc/diskstats", odd.as_path()),
         ("/proc/meminfo", odd.as_path()),
         ("/proc/vmstat", empty),
+        ("/proc/cpuinfo", unreadable.as_path()),
+        // Not /proc/self/mountinfo: each process has its own, in a directory that is there only with it.
     ];
+    let of_queue = ["scheduler", "nr_requests", "read_ahead_kb"];
+    let of_queue: Vec<String> = queue
+        .iter()
+        .flat_map(|queue| of_queue.map(|name| format!("{}/{name}", queue.display())))
+        .collect();
+    let instead = [unreadable.as_path(), odd.as_path(), empty];
+    files.extend(of_queue.iter().map(String::as_str).zip(instead));
     if Path::new("/proc/pressure").is_dir() {
         files.push(("/proc/pressure", place.path()));
     }
@@ -52,6 +78,14 @@ fn files_of_proc_that_are_missing_or_unreadable_leave_their_figures_unknown() {
          FROM fsbench.result r WHERE run_id = {run}"
     );
     assert_eq!(row(&mut client, &told), "done|200|t|t|t|t|200");
+    let of_environment = "processor_model IS NULL, io_scheduler IS NULL, nr_requests IS NULL, read_ahead_kb IS NULL, kernel IS NULL";
+    assert_eq!(
+        row(
+            &mut client,
+            &format!("SELECT {of_environment} FROM fsbench.environment WHERE run_id = {run}")
+        ),
+        "t|t|t|t|f"
+    );
 }
 
 /// Files as the kernel has them, all of the same length however far their counters are.
