@@ -43,7 +43,9 @@ CREATE VIEW fsbench.result AS
            r.server_write_bytes, r.server_write_amplification, r.filesystem_write_amplification,
            r.write_amplification, r.wal_start_lsn, r.wal_end_lsn,
            e.mkfs_version, e.block_size_bytes, e.device_model, e.rotational, e.write_cache, e.io_scheduler, e.read_ahead_kb,
-           e.container, e.clock_source, e.host_fingerprint, e.configuration_fingerprint
+           e.container, e.clock_source, e.host_fingerprint, e.configuration_fingerprint,
+           r.data_bytes::float8 / nullif(e.memory_bytes, 0) AS data_ram_ratio,
+           r.data_bytes::float8 / nullif(e.shared_buffers_bytes, 0) AS data_shared_buffers_ratio
     FROM fsbench.run_log r
     LEFT JOIN fsbench.environment e USING (run_id)
     LEFT JOIN LATERAL (
@@ -68,6 +70,8 @@ BEGIN
     END LOOP;
 END
 $$;
+COMMENT ON COLUMN fsbench.result.data_ram_ratio IS 'data_bytes / memory_bytes: up to 1 reads may all come from RAM';
+COMMENT ON COLUMN fsbench.result.data_shared_buffers_ratio IS 'data_bytes / shared_buffers_bytes: up to 1 reads may all come from shared buffers';
 COMMENT ON COLUMN fsbench.result.findings IS 'Number of findings about the run; they are in fsbench.finding';
 COMMENT ON COLUMN fsbench.result.missed IS 'Transactions that missed the latency limit: late and skipped ones';
 COMMENT ON COLUMN fsbench.result.worst_finding IS 'Worst severity among them: invalid, warning or info; NULL when there is none';
