@@ -463,7 +463,7 @@ COMMENT ON COLUMN fsbench.environment.wal_mount_point IS 'Where the filesystem o
 COMMENT ON COLUMN fsbench.environment.block_size_bytes IS 'Block size of the filesystem of the data';
 COMMENT ON COLUMN fsbench.environment.mkfs_version IS 'Version of the program that made the filesystem; NULL where it was not made for the run';
 COMMENT ON COLUMN fsbench.environment.mkfs_command IS 'Command that made it';
-COMMENT ON COLUMN fsbench.environment.geometry IS 'Its geometry, as mkfs or dumpe2fs told: block, inode and log sizes, allocation groups, stripes, features';
+COMMENT ON COLUMN fsbench.environment.geometry IS 'Its geometry, as mkfs or dumpe2fs told: block, inode and log sizes, allocation groups, stripes, features; of ext2, ext3, ext4, xfs and btrfs that the helper has made, NULL for others';
 COMMENT ON COLUMN fsbench.environment.device_model IS 'Maker and model of the disks at the bottom';
 COMMENT ON COLUMN fsbench.environment.rotational IS 'Whether one of these disks rotates, as the kernel sees it; of virtual disks it may say anything';
 COMMENT ON COLUMN fsbench.environment.fua IS 'Whether the device can force single writes to the medium';
@@ -478,7 +478,7 @@ COMMENT ON COLUMN fsbench.environment.read_ahead_kb IS 'Read-ahead (kB)';
 COMMENT ON COLUMN fsbench.environment.layers IS 'What the data lie on, from above to the disks: partitions, LVM, encryption, RAID, loop devices and what holds their files, each with its queue; NULL for a filesystem without a device (tmpfs, NFS, overlay, zfs)';
 COMMENT ON COLUMN fsbench.environment.wal_layers IS 'The same for the WAL';
 COMMENT ON COLUMN fsbench.environment.kernel_command_line IS 'Command line of the kernel, without the values of what may be secrets';
-COMMENT ON COLUMN fsbench.environment.vm IS 'Kernel settings vm.* when the run began';
+COMMENT ON COLUMN fsbench.environment.vm IS 'Those kernel settings vm.* that decide when the kernel writes, and how much memory it keeps and gives out, when the run began';
 COMMENT ON COLUMN fsbench.environment.transparent_hugepage IS 'Transparent huge pages: always, madvise or never';
 COMMENT ON COLUMN fsbench.environment.cpu_governor IS 'What governs the clock of the processors';
 COMMENT ON COLUMN fsbench.environment.cpu_mhz_min IS 'Clock of the slowest processor when the run began (MHz)';
