@@ -114,7 +114,7 @@ CREATE TABLE fsbench.statement (
     wal_buffers_full    bigint,
     PRIMARY KEY (run_id, queryid, toplevel)
 );
-COMMENT ON TABLE fsbench.statement IS 'Statements of the workload in the measured window, from pg_stat_statements, which is reset for the work database when the window begins (after a warm-up, within milliseconds of that); empty where that is not loaded or its extension is not in the database of pgfsbench. COMMIT is not among them: its times are those of the run';
+COMMENT ON TABLE fsbench.statement IS 'Statements of the workload in the measured window, from pg_stat_statements, which is reset for the work database when the window begins (after a warm-up, within milliseconds of that); empty where that is not loaded or its extension is not in the database of pgfsbench, and where entries were removed in the window (findings tell). COMMIT is not among them: its times are those of the run';
 COMMENT ON COLUMN fsbench.statement.run_id IS 'Run';
 COMMENT ON COLUMN fsbench.statement.queryid IS 'Hash of the statement, as in pg_stat_statements';
 COMMENT ON COLUMN fsbench.statement.toplevel IS 'Whether it was executed by itself, not from within another one';

@@ -264,7 +264,7 @@ fn statements_after(client: &mut Client, act: &str) -> (String, String, String) 
 
 #[test]
 fn statements_that_are_removed_in_the_window_are_not_stored_and_that_is_told() {
-    let server = server(&[STATEMENTS, ("pg_stat_statements.max", "100")]);
+    let server = server(&[STATEMENTS]);
     let mut client = server.connect("postgres");
     execute(&mut client, "CREATE EXTENSION pg_stat_statements");
     // Those of one database are removed without a trace but their calls.
@@ -286,6 +286,9 @@ fn statements_that_are_removed_in_the_window_are_not_stored_and_that_is_told() {
     let (stored, reset, missing) = statements_after(&mut client, others);
     assert_eq!((&*stored, &*reset, &*missing), ("5", "", ""));
     // More statements than there is room for.
+    server.configure(&[("pg_stat_statements.max", "100")]);
+    server.restart();
+    let mut client = server.connect("postgres");
     let many = "DO $$ BEGIN FOR n IN 1..200 LOOP EXECUTE 'SELECT ' || repeat('1, ', n) || '1'; END LOOP; END $$";
     let all = "SET pg_stat_statements.track = 'all'";
     let (stored, reset, missing) = statements_after(&mut client, &format!("{all}; {many}"));
