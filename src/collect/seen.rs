@@ -132,12 +132,17 @@ impl Seen {
         Ok(())
     }
 
-    /// At the start of the window. Nothing that takes long: after a warm-up the clients work already, and tell the statistics
-    /// nothing for a second only. All processes and the machine are [`Surroundings::at_start`].
-    pub fn at_start(&mut self, checkpoints: &mut checkpoints::Watch) -> Result<(), Fault> {
+    /// The first thing at the start of the window: where WAL is then.
+    pub fn mark_start(&mut self, checkpoints: &mut checkpoints::Watch) -> Result<(), Fault> {
         let position = position()?;
         self.start_lsn = position.lsn;
         checkpoints.at_start(position);
+        Ok(())
+    }
+
+    /// At the start of the window. Nothing that takes long: after a warm-up the clients work already, and tell the statistics
+    /// nothing for a second only. All processes and the machine are [`Surroundings::at_start`].
+    pub fn at_start(&mut self) -> Result<(), Fault> {
         self.blocks_at_start = BlocksWritten::now()?;
         self.old_xmin.look(self.work_database)
     }

@@ -119,7 +119,8 @@ impl Run {
         self.seen.measure_start_ns = clock::now_ns();
         self.begin_sampling(self.seen.measure_start_ns);
         self.enter(Phase::Measure, steps as u64);
-        self.seen.at_start(&mut self.checkpoints)?;
+        self.seen.at_start()?;
+        self.seen.mark_start(&mut self.checkpoints)?;
         self.watch_seconds();
         let mut made = Vec::with_capacity(scans.len());
         for scan in scans {

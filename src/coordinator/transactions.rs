@@ -76,8 +76,9 @@ impl Run {
         let warmup_ns = self.spec.warmup_ms * 1_000_000;
         if warmup_ns == 0 {
             self.seen.surroundings.at_start();
-            self.seen.at_start(&mut self.checkpoints)?;
+            self.seen.at_start()?;
             self.begin_statistics()?;
+            self.seen.mark_start(&mut self.checkpoints)?;
         } else {
             self.statements.begin(work_database)?;
         }
@@ -110,8 +111,9 @@ impl Run {
         };
         self.enter(Phase::Measure, total);
         if warmup_ns > 0 {
+            self.seen.mark_start(&mut self.checkpoints)?;
             self.statements.begin_again(work_database)?;
-            self.seen.at_start(&mut self.checkpoints)?;
+            self.seen.at_start()?;
             self.wait_for_reports(start)?;
             self.statistics.begin(work_database)?;
             if self.crew.may_have_reported_again() {
