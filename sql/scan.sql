@@ -61,9 +61,9 @@ SELECT run_id FROM fsbench.run(workload => 'scan', scale => 1, seed => 1, keep =
     settings => '{"jit_above_cost": 0, "jit_inline_above_cost": 0, "jit_optimize_above_cost": 0}',
     options => '{"degrees": [1, 2], "repeats": 2, "readers": []}') \gset
 SELECT count(*) FILTER (WHERE used) AS used, bool_and(rows = 1000000) AS all_rows FROM fsbench.scan WHERE run_id = :run_id;
-SELECT work_database FROM fsbench.result WHERE run_id = :run_id \gset
+SELECT work_database, (SELECT count(*) FROM fsbench.scan WHERE run_id = :run_id) AS made FROM fsbench.result WHERE run_id = :run_id \gset
 \c :work_database
-SELECT seq_tup_read / (SELECT count(*) FROM pg_attribute) AS loaded FROM pg_stat_sys_tables WHERE relname = 'pg_attribute';
+SELECT seq_tup_read / (SELECT count(*) FROM pg_attribute) = :made AS before_each FROM pg_stat_sys_tables WHERE relname = 'pg_attribute';
 \c contrib_regression
 SET client_min_messages = warning;
 DROP DATABASE :"work_database";

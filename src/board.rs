@@ -178,7 +178,8 @@ pub struct RunArea {
     pub next_read: AtomicU64,
     /// The mark of the file beside the WAL that the run writes. Written by the coordinator, before it launches clients.
     pub wal_file: TextCell<64>,
-    /// Transactions per second of the last second, f64 bits; not a number while there was no such second. Written by the sampler, or by the coordinator of a remote run.
+    /// Transactions per second of the last second, f64 bits; not a number while there was no such second. Written by the sampler, or
+    /// by the coordinator of a remote run.
     pub tps_bits: AtomicU64,
     /// 99th percentile of latency of the last second. Written by the sampler, or by the coordinator of a remote run.
     pub latency_p99_ns: AtomicU64,

@@ -19,7 +19,7 @@ use pgfsbench_core::{
     board::{ClientSlot, Sample, is_sampled_alternately},
     checkpoint::Window,
     finding,
-    spec::{Bound, Kind, Spec, Workload},
+    spec::{Bound, Kind, Spec},
 };
 use serde_json::{Value, json};
 
@@ -286,9 +286,9 @@ impl Run {
         let work_database = self.board.run.work_database.load(Acquire);
         let timing = self.seen.timing(&self.spec);
         self.statistics.end(work_database, timing)?;
-        let transactions = match self.spec.workload {
-            Workload::Scan | Workload::Fsync => 0,
-            _ => shmem::clients()[..self.spec.clients as usize]
+        let transactions = match self.spec.workload.kind() {
+            Kind::Scan | Kind::Fsync => 0,
+            Kind::Transactions => shmem::clients()[..self.spec.clients as usize]
                 .iter()
                 .map(|slot| slot.measured.load(Acquire))
                 .sum(),

@@ -13,7 +13,7 @@ use std::{
     time::Duration,
 };
 
-use pgfsbench_core::spec::{Cache, Kind, Stage};
+use pgfsbench_core::spec::{self, Cache, Kind, Stage};
 use serde_json::{Value, json};
 
 use super::Run;
@@ -206,9 +206,21 @@ impl Run {
 
     /// A file below the filesystem would keep the data in the page cache.
     fn check_cold(&self, target: &Target) -> Result<(), Fault> {
-        // They are emptied once, and a table of scans is read before each.
-        let is_emptied = target.drop_caches && self.spec.workload.kind() != Kind::Scan;
-        if self.spec.options.cache != Cache::Cold || is_emptied || !self.is_cached_below() {
+        let cache = self.spec.options.cache;
+        if self.spec.workload.kind() == Kind::Scan {
+            // Caches are dropped once, and the table is read before each scan.
+            let filesystem = self
+                .storage
+                .as_ref()
+                .map(|made| &made["result"]["filesystem"]);
+            let filesystem = filesystem.and_then(Value::as_str).unwrap_or_default();
+            return Ok(spec::check_cache(
+                cache,
+                filesystem,
+                self.is_cached_below(),
+            )?);
+        }
+        if cache != Cache::Cold || target.drop_caches || !self.is_cached_below() {
             return Ok(());
         }
         Err(Fault::new(
@@ -216,10 +228,7 @@ impl Run {
             format!("the page cache of target \"{}\" cannot be cold", target.name),
         )
         .detail("Its image is read and written through the page cache of another filesystem, or the filesystem has a cache of its own.")
-        .hint(match self.spec.workload.kind() {
-            Kind::Scan => "Put the image where direct I/O is possible (not on tmpfs), use a device, or the option \"cache\": \"warm\".",
-            Kind::Transactions | Kind::Fsync => "Have the machine's page cache emptied: fsbench.alter_target() with drop_caches => true, which pgfsbench-helper must allow.",
-        }))
+        .hint("Have the machine's page cache emptied: fsbench.alter_target() with drop_caches => true, which pgfsbench-helper must allow."))
     }
 
     /// Whether something below the mounted filesystem, or a cache of its own, keeps what is read and written.

@@ -10,7 +10,6 @@ use std::{
 use pgfsbench_core::{
     scan::{self, READ_BYTES, Scan},
     spec::Cache,
-    units::PAGE,
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -272,6 +271,7 @@ impl Run {
 impl Made {
     fn to_row(&self, scan: usize, leads: bool) -> Value {
         let r = &self.report;
+        let blocks = r.blocks_from();
         let degree = self.scan.degree;
         let seconds = r.ms / 1000.0;
         // The leader is one of those who share the table, if it takes part.
@@ -294,7 +294,7 @@ impl Made {
             "cached_bytes": r.state.cached_bytes,
             "process_read_bytes": r.process_read_bytes,
             "device_read_bytes": r.device_read_bytes,
-            "page_cache_bytes": r.blocks_from().read().map(|read| (r.read * PAGE).saturating_sub(read)),
+            "page_cache_bytes": blocks.read().map(|read| blocks.outside.saturating_sub(read)),
             "wait_events": self.waits,
             "plan": serde_json::from_str::<Value>(&r.plan).ok(),
         })

@@ -30,6 +30,16 @@ fn device_is_known(server: &Server) -> bool {
     std::fs::exists(format!("/sys/dev/block/{}:{}", device.0, device.1)).expect("/sys is there")
 }
 
+/// A server whose files are on a device of which the kernel tells what it reads; else the test is skipped.
+fn on_a_device(test: &str) -> Option<Server> {
+    let server = server(SETTINGS);
+    if !device_is_known(&server) {
+        pgfsbench_tests::skip(test, "the server's files are on no block device");
+        return None;
+    }
+    Some(server)
+}
+
 #[test]
 fn what_is_cold_comes_from_the_device_and_what_is_warm_does_not() {
     let server = server(SETTINGS);
@@ -345,11 +355,11 @@ fn forget(file: &File) {
 
 #[test]
 fn a_scan_that_the_cache_did_not_serve_does_not_count_and_is_made_again() {
-    const NAME: &str = "a_scan_that_the_cache_did_not_serve_does_not_count_and_is_made_again";
-    let server = server(SETTINGS);
-    if !device_is_known(&server) {
-        return pgfsbench_tests::skip(NAME, "the server's files are on no block device");
-    }
+    let Some(server) =
+        on_a_device("a_scan_that_the_cache_did_not_serve_does_not_count_and_is_made_again")
+    else {
+        return;
+    };
     let mut client = server.connect("postgres");
     let some = robbed(
         &server,
@@ -409,11 +419,9 @@ fn a_scan_that_the_cache_did_not_serve_does_not_count_and_is_made_again() {
 
 #[test]
 fn what_others_read_from_the_device_does_not_spoil_a_scan() {
-    const NAME: &str = "what_others_read_from_the_device_does_not_spoil_a_scan";
-    let server = server(SETTINGS);
-    if !device_is_known(&server) {
-        return pgfsbench_tests::skip(NAME, "the server's files are on no block device");
-    }
+    let Some(server) = on_a_device("what_others_read_from_the_device_does_not_spoil_a_scan") else {
+        return;
+    };
     let mut client = server.connect("postgres");
     let over = AtomicBool::new(false);
     let id = std::thread::scope(|scope| {
@@ -485,11 +493,9 @@ fn what_is_not_in_shared_buffers_when_it_was_to_be_there_is_told() {
 
 #[test]
 fn a_table_that_does_not_stay_in_the_cache_fails_the_run() {
-    const NAME: &str = "a_table_that_does_not_stay_in_the_cache_fails_the_run";
-    let server = server(SETTINGS);
-    if !device_is_known(&server) {
-        return pgfsbench_tests::skip(NAME, "the server's files are on no block device");
-    }
+    let Some(server) = on_a_device("a_table_that_does_not_stay_in_the_cache_fails_the_run") else {
+        return;
+    };
     let mut client = server.connect("postgres");
     let many = options(r#""degrees": [1], "repeats": 100, "readers": []"#);
     // Now and then there may be a moment in which it is there.

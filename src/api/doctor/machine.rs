@@ -116,8 +116,8 @@ fn kernel(report: &mut Report, machine: &Machine) {
 
 /// What the target default would be measured on.
 fn device(report: &mut Report, virtualization: Option<&str>) {
-    let data = environment::data_location();
-    let device = Device::of(data.as_ref(), None);
+    let (data, wal) = (environment::data_location(), wal_location());
+    let device = Device::of(data.as_ref(), wal.as_ref());
     let mount = data.as_ref().and_then(|location| location.mount());
     if let Some(mount) = mount {
         let text = format!("{} on {}, {}", mount.fs_type, mount.source, mount.options);
@@ -135,12 +135,11 @@ fn device(report: &mut Report, virtualization: Option<&str>) {
         lazy_init: surroundings::has_lazy_init(),
         ..StorageFacts::default()
     };
-    let wal = wal_location();
     let wal_mount = wal.as_ref().and_then(Location::mount);
     let mut wal_storage = StorageFacts {
         filesystem: wal_mount.map(|mount| mount.fs_type.clone()),
         mount_options: wal_mount.map(|mount| mount.options.clone()),
-        layers: Device::of(None, wal.as_ref()).wal_layers,
+        layers: device.wal_layers,
         ..StorageFacts::default()
     };
     wal_storage.complete();

@@ -297,6 +297,7 @@ fn of_statements(report: &mut Report, server: &Server, expected: Statements) {
     let detail = format!("statements of a workload are not recorded: {why}");
     report.say(item, INFO, detail, Some(hint.into()));
 }
+
 fn room(report: &mut Report) {
     let reserve = settings::reserved_space_bytes();
     for (item, place) in [
