@@ -2,7 +2,7 @@
 
 PG_CONFIG ?= /usr/lib/postgresql/15/bin/pg_config
 PG_MAJOR := $(shell $(PG_CONFIG) --version 2>/dev/null | sed -n 's/^PostgreSQL \([0-9]*\).*/\1/p')
-STAGE := target/stage/pg$(or $(PG_MAJOR),15)/.complete
+STAGE := target/stage/pg$(or $(PG_MAJOR),15)$(if $(PGFSBENCH_PROFILE),-$(PGFSBENCH_PROFILE))/.complete
 HELPER := target/stage/helper/pgfsbench-helper
 VERSION := $(shell sed -n '/^\[workspace.package\]/,/^$$/s/^version = "\(.*\)"/\1/p' Cargo.toml)
 SOURCES := Cargo.toml Cargo.lock pgfsbench.control $(shell find src core/src core/Cargo.toml sql/schema -type f) $(wildcard sql/pgfsbench--*.sql)

@@ -98,6 +98,9 @@ find_pg_config() {
     pg_major=$("$pg_config" --version | sed -n 's/^PostgreSQL \([0-9]*\).*/\1/p')
 }
 
+# The directory that tools/stage fills for a major version, with the profile that is asked for.
+stage_of() { printf '%s\n' "$target/stage/pg$1${PGFSBENCH_PROFILE:+-$PGFSBENCH_PROFILE}"; }
+
 # Everything that compiles goes through here, so that the flags are the same and nothing is built twice.
 # pgrx then needs no `cargo pgrx init`, and nothing of the user's ~/.pgrx is read or written.
 build_environment() {
