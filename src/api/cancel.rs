@@ -7,8 +7,8 @@ use pgrx::{pg_extern, pg_sys::panic::ErrorReport};
 use super::{guard, wait};
 use crate::{
     board::Cancel,
-    janitor,
     pg::{process, session},
+    process::janitor,
 };
 
 #[pg_extern(sql = false)]

@@ -6,7 +6,7 @@ use crate::{
     board::Board,
     errors::{Fault, sqlstate},
     pg::{shmem, sql, xact},
-    recovery::{self, Extension},
+    run::cleanup::{self, Extension},
 };
 
 /// Version of this library.
@@ -24,7 +24,7 @@ pub struct Ready {
 
 /// The extension in this database.
 pub fn extension() -> Result<Extension, Fault> {
-    recovery::extension()?.ok_or_else(|| {
+    cleanup::extension()?.ok_or_else(|| {
         Fault::new(
             sqlstate::NOT_IN_THIS_STATE,
             "extension \"pgfsbench\" is not installed in this database",

@@ -6,12 +6,11 @@ use serde_json::Value;
 
 use super::{doctor, guard, request, target::check_unused};
 use crate::{
-    asker, devices,
     errors::{Fault, sqlstate},
-    helper_job,
     pg::{session, sql, xact},
-    plan,
-    target::Row,
+    process::asker,
+    run::plan,
+    target::{Row, devices, helper_job},
 };
 
 /// Checks that this session may ask the helper; gives the owner of the extension.

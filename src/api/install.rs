@@ -5,8 +5,8 @@ use pgrx::{PgLogLevel, pg_extern, pg_sys::panic::ErrorReport};
 use super::guard;
 use crate::{
     errors::{Fault, sqlstate},
-    janitor,
     pg::shmem,
+    process::janitor,
 };
 
 /// Under this many worker slots a run with a few clients does not fit.

@@ -5,8 +5,8 @@ use pgrx::{iter::TableIterator, name, pg_extern, pg_sys::panic::ErrorReport};
 use super::guard;
 use crate::{
     errors::{Fault, sqlstate},
-    judgement,
     pg::session,
+    run::judgement,
 };
 
 #[allow(clippy::type_complexity)]

@@ -5,7 +5,7 @@ use pgrx::{iter::TableIterator, name, pg_extern, pg_sys::panic::ErrorReport};
 use super::guard;
 use crate::{
     errors::Fault,
-    prepared_data::{self, Place},
+    target::prepared_data::{self, Place},
 };
 
 #[allow(clippy::type_complexity)]

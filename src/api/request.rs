@@ -11,11 +11,13 @@ use serde_json::Value;
 use super::{guard::Ready, session_settings, wait};
 use crate::{
     board::{Board, Errand, Phase, Request, RequestState},
-    cancellation, environment,
     errors::{Fault, sqlstate},
-    janitor,
-    pg::{config, process, session, shmem, sql, xact},
-    preflight, random, settings, store, target,
+    host::environment,
+    pg::{config, process, session, settings, shmem, sql, xact},
+    process::janitor,
+    random,
+    run::{cancellation, preflight},
+    store, target,
 };
 
 /// More worker slots than any run takes.

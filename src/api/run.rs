@@ -16,11 +16,9 @@ use super::{
     wait,
 };
 use crate::{
-    board::{Cancel, RequestState},
+    board::{Cancel, RequestState, outcome::Outcome},
     errors::Fault,
-    outcome::Outcome,
-    pg::shmem,
-    settings,
+    pg::{settings, shmem},
 };
 
 #[allow(clippy::too_many_arguments)]
@@ -165,7 +163,7 @@ fn fsbench_start(
     Ok(start(&asked)?)
 }
 
-fn run(asked: &Asked) -> Result<crate::outcome::Row, Fault> {
+fn run(asked: &Asked) -> Result<crate::board::outcome::Row, Fault> {
     let ready = guard::ready()?;
     request::check_can_wait("fsbench.run()")?;
     let spec = request::specify(&ready, asked)?;

@@ -9,10 +9,13 @@ use serde_json::{Map, Value, json};
 use super::guard;
 use crate::{
     board::RequestState,
-    devices::{self, Device},
     errors::{Fault, sqlstate, unreadable},
     pg::{session, sql},
-    target::{self, Kind, Row, mount_point},
+    target::{
+        self, Kind, Row,
+        devices::{self, Device},
+        mount_point,
+    },
 };
 
 fn invalid(message: impl Into<String>) -> Fault {

@@ -13,12 +13,14 @@ use super::{
     request::{self, Ticket},
 };
 use crate::{
-    board::{Board, Cancel, Phase, Request, RequestState},
+    board::{
+        Board, Cancel, Phase, Request, RequestState,
+        outcome::{Outcome, Row},
+    },
     clock,
     errors::{Fault, sqlstate},
-    outcome::{Outcome, Row},
-    pg::{session, shmem},
-    settings, store,
+    pg::{session, settings, shmem},
+    store,
 };
 
 /// What `run` and `wait` return, as PostgreSQL sees it in their signatures: pgrx reads the type there, and no alias.

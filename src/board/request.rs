@@ -143,7 +143,7 @@ pub struct Request {
     pub asked: TextCell<8192>,
     /// Who cancelled, for the error message. Written by the first who cancels.
     pub cancelled_by: TextCell<128>,
-    /// The outcome, JSON of [`crate::outcome::Outcome`]. Written by the coordinator, or by the janitor when it could not start or died.
+    /// The outcome, JSON of [`crate::board::outcome::Outcome`]. Written by the coordinator, or by the janitor when it could not start or died.
     pub outcome: TextCell<8192>,
 }
 

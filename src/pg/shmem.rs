@@ -19,7 +19,7 @@ use pgrx::{pg_guard, pg_sys};
 
 use crate::{
     board::{Board, LAYOUT},
-    settings,
+    pg::settings,
 };
 
 /// What stands at the start of our memory. Written by the postmaster at start only; the condition variable has its own lock.

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use super::{connection, invalid, place, prepare, settings};
 use crate::{
-    environment,
     errors::{Fault, read_json},
+    host::environment,
     pg::sql,
 };
 

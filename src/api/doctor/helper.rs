@@ -7,7 +7,7 @@ use super::{
     super::guard,
     report::{INFO, Line, MISSING, OK, Report, WARNING},
 };
-use crate::{errors::Fault, helper_job, pg::sql};
+use crate::{errors::Fault, pg::sql, target::helper_job};
 
 /// What the helper has published.
 #[derive(Deserialize)]

@@ -10,9 +10,11 @@ use pgfsbench_core::{
 
 use super::report::{INFO, Line, OK, Report, WARNING};
 use crate::{
-    durability,
-    environment::{self, Device, Location, Machine, ThisMachine, wal_location},
-    surroundings,
+    host::{
+        durability,
+        environment::{self, Device, Location, Machine, ThisMachine, wal_location},
+    },
+    watch::surroundings,
 };
 
 /// How long it is looked at.

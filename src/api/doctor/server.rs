@@ -11,12 +11,14 @@ use super::{
     report::{INFO, Line, MISSING, OK, Report, WARNING},
 };
 use crate::{
-    environment::{self, Location},
     errors::{Fault, read_json},
-    pg::{shmem, sql},
-    preflight::{self, ServerState},
-    settings, statements,
-    surroundings::{OLD_XMIN_AGE, OldXmin},
+    host::environment::{self, Location},
+    pg::{settings, shmem, sql},
+    run::preflight::{self, ServerState},
+    watch::{
+        statements,
+        surroundings::{OLD_XMIN_AGE, OldXmin},
+    },
 };
 
 /// What the server says of itself, beside what decides whether a run is refused.

@@ -1,0 +1,330 @@
+//! The layout of pgfsbench's shared memory: who asks for what, which run is active, how far it is.
+//!
+//! There is one writer for each field at any moment, and it is named in the field's comment. Everything is atomics, so
+//! that reading is always safe; claiming a request is the only thing that takes a lock ([`crate::pg::shmem::lock`]).
+//! All bytes zero is the valid empty state. Whoever changes the state of a request or the phase of a run wakes the
+//! others with [`crate::pg::shmem::announce`].
+
+pub mod outcome;
+mod request;
+
+use std::sync::atomic::{
+    AtomicI32, AtomicU32, AtomicU64,
+    Ordering::{Acquire, Relaxed, Release},
+};
+
+use pgfsbench_core::board::{CheckpointRing, SampleRing, TextCell};
+
+pub use request::{Cancel, Errand, Request, RequestState};
+
+/// Number of this layout. The library that made the memory and the one that reads it must agree.
+pub const LAYOUT: u32 = 6;
+
+/// Runs that can be asked for at the same time, the active one included.
+pub const REQUESTS: usize = 16;
+
+/// `stop` of a run: its clients end.
+pub const STOP_CLIENTS: u32 = 1;
+/// `stop` of a run: all that it has launched ends.
+pub const STOP_ALL: u32 = 2;
+
+/// Everything but the slots of the clients, which follow it in memory.
+#[repr(C)]
+pub struct Board {
+    /// [`LAYOUT`]. Written at server start.
+    pub layout: AtomicU32,
+    /// The janitor's pid, 0 while there is none. Written by the janitor.
+    pub janitor_pid: AtomicI32,
+    /// 1 once the janitor has cleared up after the last stop of the server. Written by the janitor.
+    pub recovered: AtomicU32,
+    /// The database that the janitor has a worker sweep. Written by the janitor.
+    pub sweep_database: AtomicU32,
+    /// 1 when that worker also has to look after databases that are gone. Written by the janitor.
+    pub sweep_orphans: AtomicU32,
+    /// 1 once that worker has done it. Cleared by the janitor, set by the worker.
+    pub sweep_done: AtomicU32,
+    /// The last ticket given out; a ticket orders requests. Written by callers under the lock.
+    pub tickets: AtomicU64,
+    /// What callers ask for.
+    pub requests: [Request; REQUESTS],
+    /// The active run.
+    pub run: RunArea,
+    /// The server's checkpoints. Written by the checkpointer, as long as the server lives.
+    pub checkpoints: CheckpointRing<256>,
+}
+
+/// The phases of a run, in their order. What comes after `Cleanup` is the status of its row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Phase {
+    /// Waits for its turn.
+    Queued = 0,
+    /// Makes the work database.
+    Provision = 1,
+    /// Loads the tables.
+    Load = 2,
+    /// VACUUM and ANALYZE.
+    Vacuum = 3,
+    /// CHECKPOINT and sync, so that every run starts alike.
+    Checkpoint = 4,
+    /// Transactions that are not measured.
+    Warmup = 5,
+    /// Transactions that are.
+    Measure = 6,
+    /// Compares the balances; before scans, counts the rows.
+    Verify = 7,
+    /// Bulk load, index build, VACUUM and CHECKPOINT, timed.
+    Maintenance = 8,
+    /// The server of the target is crashed and recovers.
+    Recovery = 9,
+    /// Stores the result.
+    Collect = 10,
+    /// Drops what was made.
+    Cleanup = 11,
+}
+
+impl Phase {
+    /// Its name in `fsbench.progress` and `run_log.phases`.
+    pub fn as_str(self) -> &'static str {
+        [
+            "queued",
+            "provision",
+            "load",
+            "vacuum",
+            "checkpoint",
+            "warmup",
+            "measure",
+            "verify",
+            "maintenance",
+            "recovery",
+            "collect",
+            "cleanup",
+        ][self as usize]
+    }
+
+    const ALL: [Self; 12] = [
+        Self::Queued,
+        Self::Provision,
+        Self::Load,
+        Self::Vacuum,
+        Self::Checkpoint,
+        Self::Warmup,
+        Self::Measure,
+        Self::Verify,
+        Self::Maintenance,
+        Self::Recovery,
+        Self::Collect,
+        Self::Cleanup,
+    ];
+
+    fn from_u32(value: u32) -> Self {
+        Self::ALL
+            .get(value as usize)
+            .copied()
+            .unwrap_or(Self::Queued)
+    }
+
+    /// The phase of this name.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|phase| phase.as_str() == name)
+    }
+}
+
+/// The active run: orders of its coordinator, and reports of its workers.
+#[repr(C)]
+pub struct RunArea {
+    /// Index of its request plus 1; 0 when no run is active. Written by the coordinator; cleared by it, the recovery
+    /// worker, or the janitor.
+    pub request: AtomicU32,
+    /// Tells the processes of this run from late ones of an earlier run. Raised by the coordinator that takes the area, and
+    /// by whoever clears up after one that died.
+    pub serial: AtomicU32,
+    phase: AtomicU32,
+    /// Monotonic clock of the phase's start. Written by the coordinator.
+    pub phase_started_ns: AtomicU64,
+    /// Steps done in this phase (rows, seconds, …). Written by the worker in `load`, by the coordinator else.
+    pub done: AtomicU64,
+    /// Steps in this phase; 0 when unknown. Written by the coordinator.
+    pub total: AtomicU64,
+    /// The work database. Written by the coordinator.
+    pub work_database: AtomicU32,
+    /// 1 when the clients may start; in a run with several windows, the number of the one that is on. Written by the
+    /// coordinator.
+    pub go: AtomicU32,
+    /// [`STOP_CLIENTS`] when these must end, [`STOP_ALL`] when the sampler must end, too. Written by the coordinator, or by the
+    /// janitor when that died.
+    pub stop: AtomicU32,
+    /// Monotonic clocks: transactions that start from here on are measured. Written by the coordinator before `go`; in a run that
+    /// writes and syncs a file 0 until all writers are ready for the window.
+    pub measure_start_ns: AtomicU64,
+    /// Monotonic clock of the start of the first second that is sampled, 0 while it is not known. Written by the coordinator.
+    pub sampled_from_ns: AtomicU64,
+    /// No transaction starts from here on; `u64::MAX` when the number of transactions ends the run. Written by the coordinator before `go`.
+    pub end_ns: AtomicU64,
+    /// Of a run of scans: the degree of the scan that is on. Written by the coordinator, before it launches the worker.
+    pub scan_degree: AtomicU32,
+    /// 1 while the worker scans. Written by the worker.
+    pub scanning: AtomicU32,
+    /// Bytes that the parallel workers of the run's scans have had the kernel read from storage. Each of them adds its own.
+    pub workers_read_bytes: AtomicU64,
+    /// How many parallel workers have added theirs.
+    pub workers_told: AtomicU32,
+    /// What the worker has found in a scan, or the state of the cache, JSON. Written by the worker.
+    pub scan_report: TextCell<65536>,
+    /// How many clients read the table's files in the window that is on. Written by the coordinator, before `go`.
+    pub readers: AtomicU32,
+    /// Bytes of each of their reads. Written by the coordinator, before `go`.
+    pub read_bytes: AtomicU64,
+    /// The part of the files that nobody reads yet. Set by the coordinator, before `go`; each reader adds what it takes.
+    pub next_read: AtomicU64,
+    /// The mark of the file beside the WAL that the run writes. Written by the coordinator, before it launches clients.
+    pub wal_file: TextCell<64>,
+    /// Transactions per second of the last second, f64 bits; not a number while there was no such second. Written by the sampler, or
+    /// by the coordinator of a remote run.
+    pub tps_bits: AtomicU64,
+    /// 99th percentile of latency of the last second. Written by the sampler, or by the coordinator of a remote run.
+    pub latency_p99_ns: AtomicU64,
+    /// 1 when the run is on another server: the phase, `done` and `phase_tps_bits` are what that says. Written by the coordinator.
+    pub remote: AtomicU32,
+    /// Of such a run: transactions per second of its phase so far, f64 bits. Written by the coordinator.
+    pub phase_tps_bits: AtomicU64,
+    /// Processes of the server whose processor time is wanted, 0 where there is none: checkpointer, walwriter, background
+    /// writer. Written by the coordinator, before it launches the sampler.
+    pub server_pids: [AtomicI32; 3],
+    /// The sampler.
+    pub sampler: TaskCell,
+    /// The worker.
+    pub worker: TaskCell,
+    /// The sampler's records on their way to the coordinator.
+    pub samples: SampleRing<256>,
+}
+
+impl RunArea {
+    /// The phase.
+    pub fn phase(&self) -> Phase {
+        Phase::from_u32(self.phase.load(Acquire))
+    }
+
+    /// Enters a phase. By the coordinator.
+    pub fn enter(&self, phase: Phase, now_ns: u64, total: u64) {
+        self.done.store(0, Relaxed);
+        self.total.store(total, Relaxed);
+        self.phase_started_ns.store(now_ns, Relaxed);
+        self.phase.store(phase as u32, Release);
+    }
+
+    /// Whether clients and worker of that serial number are told to end, or are left over from an earlier run.
+    pub fn stopped(&self, serial: u32) -> bool {
+        self.stop.load(Acquire) != 0 || !self.is_current(serial)
+    }
+
+    /// Whether nobody of that serial number has anything to do any more: for the sampler, which sees clients come and go.
+    pub fn is_over(&self, serial: u32) -> bool {
+        self.stop.load(Acquire) == STOP_ALL || !self.is_current(serial)
+    }
+
+    /// Whether the area still belongs to the run of that serial number.
+    pub fn is_current(&self, serial: u32) -> bool {
+        self.serial.load(Acquire) == serial
+    }
+
+    /// From here on, processes launched earlier are late ones. Gives the number for those to come.
+    pub fn next_serial(&self) -> u32 {
+        self.serial
+            .fetch_add(1, std::sync::atomic::Ordering::AcqRel)
+            .wrapping_add(1)
+    }
+
+    /// Clears the area for the next run. By the coordinator that takes it.
+    pub fn reset(&self) {
+        for word in [
+            &self.phase,
+            &self.work_database,
+            &self.go,
+            &self.stop,
+            &self.remote,
+            &self.scan_degree,
+            &self.scanning,
+            &self.workers_told,
+            &self.readers,
+        ] {
+            word.store(0, Relaxed);
+        }
+        for word in [
+            &self.phase_started_ns,
+            &self.done,
+            &self.total,
+            &self.measure_start_ns,
+            &self.sampled_from_ns,
+            &self.end_ns,
+            &self.latency_p99_ns,
+            &self.phase_tps_bits,
+            &self.workers_read_bytes,
+            &self.read_bytes,
+            &self.next_read,
+        ] {
+            word.store(0, Relaxed);
+        }
+        self.tps_bits.store(f64::NAN.to_bits(), Relaxed);
+        for pid in &self.server_pids {
+            pid.store(0, Relaxed);
+        }
+        self.wal_file.clear();
+        self.scan_report.clear();
+        self.sampler.reset();
+        self.worker.reset();
+        self.samples.reset();
+    }
+}
+
+/// A helper process of the run: how it is, and why it failed. Written by that process, reset by the coordinator.
+#[repr(C)]
+pub struct TaskCell {
+    /// Its pid, 0 before it runs.
+    pub pid: AtomicI32,
+    /// A [`TaskState`].
+    state: AtomicU32,
+    /// JSON of [`crate::errors::Fault`] when it failed.
+    pub fault: TextCell<2048>,
+    /// What it found, JSON.
+    pub report: TextCell<2048>,
+}
+
+/// How a helper process is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum TaskState {
+    /// Not there yet.
+    Absent = 0,
+    /// At work.
+    Running = 1,
+    /// Ended well.
+    Done = 2,
+    /// Ended with an error.
+    Failed = 3,
+}
+
+impl TaskCell {
+    /// How the process is.
+    pub fn state(&self) -> TaskState {
+        match self.state.load(Acquire) {
+            1 => TaskState::Running,
+            2 => TaskState::Done,
+            3 => TaskState::Failed,
+            _ => TaskState::Absent,
+        }
+    }
+
+    /// Says how this process is.
+    pub fn set_state(&self, state: TaskState) {
+        self.state.store(state as u32, Release);
+    }
+
+    /// Clears the cell. By the coordinator, before it launches the process.
+    pub fn reset(&self) {
+        self.pid.store(0, Relaxed);
+        self.fault.clear();
+        self.report.clear();
+        self.set_state(TaskState::Absent);
+    }
+}

@@ -1,0 +1,41 @@
+//! What the server calls by name: the library's start and the mains of its background workers.
+
+// The server looks these functions up by their names.
+#![allow(unsafe_code)]
+
+use pgrx::{pg_guard, pg_sys};
+
+use crate::pg::{checkpoints, own_reads, process, settings, shmem};
+
+/// Called by the server when it loads the library.
+#[pg_guard]
+pub extern "C-unwind" fn _PG_init() {
+    // SAFETY: a variable of the server, set while it loads shared_preload_libraries.
+    let preloading = unsafe { pg_sys::process_shared_preload_libraries_in_progress };
+    settings::define(preloading);
+    if preloading {
+        shmem::install_hooks();
+        checkpoints::install_hook();
+        own_reads::install_hook();
+        process::register_janitor();
+    }
+}
+
+macro_rules! worker_main {
+    ($name:ident, $main:path) => {
+        #[doc = concat!("Main of the background worker; see `", stringify!($main), "`.")]
+        #[pg_guard]
+        #[unsafe(no_mangle)]
+        pub extern "C-unwind" fn $name(argument: pg_sys::Datum) {
+            let (value, serial) = process::split_argument(argument);
+            $main(value, serial)
+        }
+    };
+}
+
+worker_main!(fsbench_janitor_main, crate::process::janitor::main);
+worker_main!(fsbench_coordinator_main, crate::process::coordinator::main);
+worker_main!(fsbench_sampler_main, crate::process::sampler::main);
+worker_main!(fsbench_client_main, crate::process::client::main);
+worker_main!(fsbench_worker_main, crate::process::worker::main);
+worker_main!(fsbench_asker_main, crate::process::asker::main);

@@ -1,0 +1,10 @@
+//! This machine, as a run finds it: where the data lie, what storage is below, what the kernel tells.
+
+pub mod disk_counters;
+pub mod durability;
+pub mod environment;
+pub mod flush_probe;
+pub mod location;
+pub mod machine;
+pub mod storage;
+pub mod tree;

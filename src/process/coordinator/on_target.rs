@@ -1,0 +1,366 @@
+//! A run on another target than this server's own data directory: a server of its own is put there, carries the run out as
+//! any server does on itself, and gives the whole result in one document. The same engine runs everywhere.
+
+mod crash;
+mod data;
+mod far;
+mod remote;
+
+use remote::Whose;
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use pgfsbench_core::spec::{self, Cache, Kind, Stage};
+use serde_json::{Value, json};
+
+use super::Run;
+use crate::{
+    board::{Phase, outcome::Outcome},
+    clock,
+    errors::{Fault, sqlstate},
+    pg::{config, libpq::Connection, passwd, session, sql, xact},
+    random,
+    run::{
+        journal::{self, Entry},
+        judgement, preflight,
+    },
+    store,
+    target::{
+        self, On, Target, helper_job,
+        server::{
+            TargetServer,
+            settings::{self, Settings},
+        },
+    },
+    watch::statements,
+};
+
+/// Worker slots that a target server has beside those of the clients and the run: janitor, logical replication launcher,
+/// parallel workers.
+const FURTHER_WORKERS: u32 = 16;
+
+/// The programs of a target server, and who it belongs to.
+struct Programs {
+    bindir: PathBuf,
+    /// Whether they are those of this server too.
+    own: bool,
+    user: String,
+}
+
+impl Run {
+    /// From the row to the result, on the target.
+    pub(super) fn carry_out_on_target(&mut self) -> Result<Outcome, Fault> {
+        self.begin()?;
+        self.enter(Phase::Provision, 0);
+        let (target, own_bindir) = xact::transaction(|| {
+            preflight::check_target(&self.spec)?;
+            Ok((target::find(&self.spec.target)?, own_bindir()?))
+        })?;
+        let is_protected = target.power_loss_protected;
+        if matches!(target.on, On::Directory(_) | On::Made { .. }) {
+            self.note_asker()?;
+        }
+        if is_protected {
+            self.note("power_loss_protected", json!(true));
+        }
+        match &target.on {
+            On::Connection(connection) => self.carry_out_far(connection),
+            On::Directory(_) | On::Made { .. } => self.carry_out_near(target, own_bindir),
+        }?;
+        xact::transaction(|| {
+            if is_protected {
+                store::declare_protection(self.run_id)?;
+            }
+            // The server there did not know what it was put on, nor beside whom.
+            judgement::store(self.run_id)
+        })
+    }
+
+    /// What this server takes of the machine beside the one that is measured.
+    fn note_asker(&mut self) -> Result<(), Fault> {
+        let bytes = xact::transaction(|| config::bytes("shared_buffers"))?;
+        self.note("asker", json!({"shared_buffers_bytes": bytes}));
+        Ok(())
+    }
+
+    /// On a server of our own on this machine.
+    fn carry_out_near(&mut self, target: Target, own_bindir: PathBuf) -> Result<(), Fault> {
+        let bindir = target.bindir.clone().unwrap_or_else(|| own_bindir.clone());
+        let programs = Programs {
+            own: bindir == own_bindir,
+            bindir,
+            user: operating_system_user()?,
+        };
+        let (server, mut connection, stage) = self.put_server(&target, &programs)?;
+        let result = self
+            .make_sure_it_is_ours(&mut connection)
+            .and_then(|()| self.have_it_run(&mut connection, Whose::Own(&stage)))
+            .and_then(|measured| {
+                let crashed = match self.spec.options.crash {
+                    true => Some(self.crash(&target, &programs, &server, connection, &measured)?),
+                    false => {
+                        drop(connection);
+                        None
+                    }
+                };
+                self.store_measured(&measured, crashed.as_ref())
+            });
+        result.map_err(|fault| server.explain(fault))
+    }
+
+    /// Makes and starts the server on the target, with or without data.
+    fn put_server(
+        &mut self,
+        target: &Target,
+        programs: &Programs,
+    ) -> Result<(TargetServer, Connection, Stage), Fault> {
+        if matches!(target.on, On::Made { .. }) {
+            // Before data are loaded for nothing.
+            let patience = self.patience();
+            helper_job::wait_for_helper(patience, &mut || self.look_around())?;
+        }
+        let prepared = self.prepared_data(target, programs)?;
+        if let On::Directory(directory) = &target.on {
+            // Loading may have taken room on the same filesystem.
+            xact::transaction(|| preflight::check_target_room(&self.spec, directory))?;
+        }
+        let began = self.begin_step();
+        let directory = self.filesystem_of(target)?;
+        self.end_step("filesystem", began);
+        self.check_cold(target)?;
+        let server = TargetServer::at(&directory, &random::mark())?;
+        self.record(|entry| entry.server = Some(server.clone()))?;
+        server.make_directories()?;
+        let stage = match prepared {
+            Some(prepared) => {
+                self.copy(&prepared, &server)?;
+                prepared.stage
+            }
+            None => {
+                server.make_cluster(
+                    &programs.bindir,
+                    &programs.user,
+                    target.data_checksums,
+                    &mut || self.look_around(),
+                )?;
+                server.sync(&mut || self.look_around())?;
+                Stage::WholeOfTarget
+            }
+        };
+        if target.drop_caches {
+            self.ask_helper(&target.name, "drop_caches", &json!({}))?;
+        }
+        let began = self.begin_step();
+        let mut of_target = target.settings.clone();
+        of_target.extend(xact::transaction(|| {
+            settings::of_server(&self.spec.settings)
+        })?);
+        let connection = self.start_server(&server, programs, of_target, &[])?;
+        self.end_step("server", began);
+        Ok((server, connection, stage))
+    }
+
+    /// Starts a server whose data directory is there, with this server's settings, those of the target, and further ones,
+    /// each winning over those before.
+    fn start_server(
+        &mut self,
+        server: &TargetServer,
+        programs: &Programs,
+        of_target: BTreeMap<String, String>,
+        further: &[(&'static str, String)],
+    ) -> Result<Connection, Fault> {
+        let mut copied = xact::transaction(settings::copied)?;
+        if !programs.own {
+            let mut look = || self.look_around();
+            let known = server.known_settings(&programs.bindir, &mut look)?;
+            copied.retain(|name, _| name.starts_with("pgfsbench.") || known.contains(name));
+        }
+        let workers = self.spec.workers() + FURTHER_WORKERS;
+        let mut preloaded = "pgfsbench".to_owned();
+        if xact::transaction(statements::is_loaded)? {
+            // What is seen of statements here is to be seen there; and what that costs, to be paid there.
+            let mut look = || self.look_around();
+            if server.offers(&programs.bindir, statements::EXTENSION, &mut look)? {
+                preloaded = format!("{}, {preloaded}", statements::EXTENSION);
+            }
+        }
+        let mut needed = vec![
+            ("shared_preload_libraries", preloaded),
+            ("max_worker_processes", workers.to_string()),
+            ("cluster_name", cluster_name(self.run_id)),
+        ];
+        if let Some(degree) = self.spec.options.degrees.last() {
+            needed.push(("max_parallel_workers", degree.to_string()));
+        }
+        needed.extend(further.iter().cloned());
+        server.configure(&Settings {
+            copied,
+            of_target,
+            needed,
+        })?;
+        let mut look = || self.look_around();
+        if let Some(bytes) = server.shared_memory_bytes(&programs.bindir, &mut look)? {
+            xact::transaction(|| preflight::check_shared_memory(bytes))?;
+        }
+        server.start(&programs.bindir, &programs.user, &mut look)
+    }
+
+    /// A file below the filesystem would keep the data in the page cache.
+    fn check_cold(&self, target: &Target) -> Result<(), Fault> {
+        let cache = self.spec.options.cache;
+        if self.spec.workload.kind() == Kind::Scan {
+            // Caches are dropped once, and the table is read before each scan.
+            let filesystem = self
+                .storage
+                .as_ref()
+                .map(|made| &made["result"]["filesystem"]);
+            let filesystem = filesystem.and_then(Value::as_str).unwrap_or_default();
+            return Ok(spec::check_cache(
+                cache,
+                filesystem,
+                self.is_cached_below(),
+            )?);
+        }
+        if cache != Cache::Cold || target.drop_caches || !self.is_cached_below() {
+            return Ok(());
+        }
+        Err(Fault::new(
+            sqlstate::NOT_IN_THIS_STATE,
+            format!("the page cache of target \"{}\" cannot be cold", target.name),
+        )
+        .detail("Its image is read and written through the page cache of another filesystem, or the filesystem has a cache of its own.")
+        .hint("Have the machine's page cache emptied: fsbench.alter_target() with drop_caches => true, which pgfsbench-helper must allow."))
+    }
+
+    /// Whether something below the mounted filesystem, or a cache of its own, keeps what is read and written.
+    fn is_cached_below(&self) -> bool {
+        let made = self.storage.as_ref().map(|storage| &storage["result"]);
+        made.is_some_and(|made| {
+            [&made["direct_io"], &made["log"]["direct_io"]].contains(&&json!(false))
+                || made["filesystem"] == json!("zfs")
+        })
+    }
+
+    /// A step of what comes before the run on the target; gives when it began.
+    fn begin_step(&self) -> u64 {
+        clock::now_ns()
+    }
+
+    /// Remembers a step, for the phases of the run; gives how long it took in milliseconds.
+    fn end_step(&mut self, name: &str, began_ns: u64) -> f64 {
+        let ms = clock::ms(began_ns, clock::now_ns());
+        let started_ms = clock::ms(self.started_ns, began_ns);
+        self.steps
+            .push(json!({"phase": name, "started_ms": started_ms, "ms": ms}));
+        ms
+    }
+
+    /// Adds to what is stored about the storage of the run.
+    fn note(&mut self, name: &str, what: Value) {
+        let storage = self.storage.get_or_insert_with(|| json!({}));
+        storage[name] = what;
+    }
+
+    /// Changes the entry of the journal, and has it on disk.
+    fn record(&mut self, change: impl FnOnce(&mut Entry)) -> Result<(), Fault> {
+        let mut entry = self
+            .entry
+            .take()
+            .unwrap_or_else(|| Entry::on_target(session::database(), self.run_id));
+        change(&mut entry);
+        let written = journal::write(&entry);
+        self.entry = Some(entry);
+        written
+    }
+
+    /// The directory for the server: of a filesystem that is there, or of one that the helper makes now.
+    fn filesystem_of(&mut self, target: &Target) -> Result<PathBuf, Fault> {
+        let request = match &target.on {
+            On::Directory(directory) => return Ok(directory.clone()),
+            On::Connection(_) => {
+                return Err(Fault::new(
+                    sqlstate::INTERNAL,
+                    "a connection has no directory",
+                ));
+            }
+            On::Made { request, .. } => request,
+        };
+        self.release_earlier(&target.name)?;
+        self.record(|entry| entry.prepared = Some(target.name.clone()))?;
+        let made = self.ask_helper(&target.name, "prepare", request)?;
+        let directory = PathBuf::from(made["directory"].as_str().unwrap_or_default());
+        target::is_trustworthy(&directory).map_err(|detail| {
+            Fault::new(
+                sqlstate::SYSTEM,
+                "the directory that the helper has made cannot be used",
+            )
+            .detail(detail)
+            .hint("Look whether this server sees the mounts of the machine: a service with PrivateMounts does not.")
+        })?;
+        xact::transaction(|| preflight::check_target_room(&self.spec, &directory))?;
+        xact::transaction(|| store::set_device_identity(&target.name, &made))?;
+        self.note("request", request.clone());
+        self.note("result", made);
+        Ok(directory)
+    }
+
+    /// What an earlier run could not have released goes first; what somebody has prepared to look at it stays.
+    fn release_earlier(&mut self, target: &str) -> Result<(), Fault> {
+        match xact::transaction(|| helper_job::prepared_by(target))? {
+            None => Ok(()),
+            Some(Some(_)) => self.ask_helper(target, "release", &json!({})).map(|_| ()),
+            Some(None) => Err(Fault::new(
+                "55006",
+                format!("target \"{target}\" is prepared already"),
+            )
+            .detail("Somebody has called fsbench.prepare_target() to look at it.")
+            .hint("Call fsbench.release_target() first.")),
+        }
+    }
+
+    /// How long the helper may take to be there.
+    fn patience(&self) -> Duration {
+        Duration::from_millis(self.spec.options.wait_for_helper_ms)
+    }
+
+    fn ask_helper(&mut self, target: &str, action: &str, request: &Value) -> Result<Value, Fault> {
+        let run_id = Some(self.run_id);
+        let patience = self.patience();
+        let mut look = || self.look_around();
+        helper_job::ask(run_id, target, action, request, patience, &mut look)
+    }
+}
+
+/// By which a target server is recognized.
+fn cluster_name(run_id: i64) -> String {
+    format!("pgfsbench run {run_id}")
+}
+
+/// Where this server's programs are.
+pub fn own_bindir() -> Result<PathBuf, Fault> {
+    let text = sql::read("SELECT setting FROM pg_config() WHERE name = 'BINDIR'", &[])?;
+    Ok(Path::new(&text.unwrap_or_default()).to_path_buf())
+}
+
+/// The superuser of target servers: who may connect there is decided by the operating system.
+pub fn operating_system_user() -> Result<String, Fault> {
+    let uid = rustix::process::geteuid().as_raw();
+    passwd::name_of(uid)
+        .map_err(|e| {
+            Fault::new(
+                sqlstate::SYSTEM,
+                format!("could not look up the server's operating system user {uid}: {e}"),
+            )
+        })?
+        .ok_or_else(|| {
+            Fault::new(
+                sqlstate::SYSTEM,
+                format!("the server's operating system user {uid} has no name"),
+            )
+            .detail("Neither /etc/passwd nor another source of users (nsswitch.conf) knows it.")
+            .hint("Give the user a name: the server on a target lets in whom the operating system knows by that name.")
+        })
+}

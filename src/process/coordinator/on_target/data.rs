@@ -1,0 +1,206 @@
+//! The data of a run on a target: loaded once, by a server of its own in the place for prepared data, and copied from there.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
+
+use pgfsbench_core::spec::{Cache, Data, Kind, Stage};
+use serde_json::json;
+
+use super::{super::Run, Programs, Whose};
+use crate::{
+    board::Phase,
+    errors::{Fault, sqlstate},
+    host::environment,
+    pg::libpq::Connection,
+    random,
+    target::{
+        Target,
+        prepared_data::{Place, Wanted},
+        server::TargetServer,
+    },
+    watch::statements,
+};
+
+/// Beside the data: catalogs, and the WAL of an idle server.
+const CLUSTER_BYTES: u64 = 256 << 20;
+
+/// Settings of the server that loads, which is shut down and synced before anybody uses its files.
+const FOR_LOADING: [(&str, &str); 6] = [
+    ("wal_level", "minimal"),
+    ("max_wal_senders", "0"),
+    ("min_wal_size", "32MB"),
+    ("fsync", "off"),
+    ("full_page_writes", "off"),
+    ("autovacuum", "off"),
+];
+
+/// Data that can be copied.
+pub struct Prepared {
+    /// Keeps it from being removed meanwhile.
+    _place: Place,
+    /// The data directory.
+    pub data: PathBuf,
+    /// Bytes in it.
+    pub bytes: u64,
+    /// What the run there does with it.
+    pub stage: Stage,
+}
+
+impl Run {
+    /// The data to be copied, loaded now if they are not there yet; None when the target is to load them itself.
+    pub(super) fn prepared_data(
+        &mut self,
+        target: &Target,
+        programs: &Programs,
+    ) -> Result<Option<Prepared>, Fault> {
+        if !self.spec.has_tables() {
+            return Ok(None);
+        }
+        if self.spec.options.data == Data::Loaded {
+            return self.not_copied("The option \"data\" is \"loaded\".");
+        }
+        let wanted = self.wanted(target, programs)?;
+        let place = Place::open(&mut || self.look_around())?;
+        let mut found = place.find(&wanted)?;
+        if found.is_none() {
+            let bytes = self.bytes_with_cluster();
+            if let Err(why) = place.make_room(bytes, &mut || self.look_around())? {
+                return self.not_copied(&why);
+            }
+            self.load_once(target, programs, &place, wanted.clone())?;
+            found = place.find(&wanted)?;
+        }
+        Ok(found.map(|(data, note)| Prepared {
+            _place: place,
+            data,
+            bytes: note.bytes,
+            stage: Stage::OnLoaded {
+                database: note.database,
+                scale: wanted.scale,
+            },
+        }))
+    }
+
+    /// As much as the server that loads wants to see free.
+    fn bytes_with_cluster(&self) -> u64 {
+        self.spec.data_bytes() + self.spec.data_bytes() / 4 + CLUSTER_BYTES
+    }
+
+    /// The target loads the data itself, unless the cache is to be cold; before a scan it is, however the table came there.
+    fn not_copied(&self, why: &str) -> Result<Option<Prepared>, Fault> {
+        let is_scan = self.spec.workload.kind() == Kind::Scan;
+        if is_scan || self.spec.options.cache == Cache::Warm {
+            return Ok(None);
+        }
+        Err(Fault::new(
+            sqlstate::NOT_IN_THIS_STATE,
+            "a cold cache needs data that are copied",
+        )
+        .detail(why)
+        .hint(
+            "Raise pgfsbench.prepared_data_limit or make room, and leave out the option \"data\".",
+        ))
+    }
+
+    fn wanted(&self, target: &Target, programs: &Programs) -> Result<Wanted, Fault> {
+        let postgres = programs.bindir.join("postgres");
+        Ok(Wanted {
+            postgres_file: Wanted::identity_of(&postgres)?,
+            postgres,
+            pgfsbench_version: env!("CARGO_PKG_VERSION").into(),
+            server_user: programs.user.clone(),
+            data_checksums: target.data_checksums,
+            contents: Wanted::contents_of(&self.spec),
+            scale: self.spec.scale,
+            fillfactor: self.spec.options.fillfactor,
+            unlogged: self.spec.options.unlogged,
+        })
+    }
+
+    /// Has a server load the data in the place for them, and shuts it down.
+    fn load_once(
+        &mut self,
+        target: &Target,
+        programs: &Programs,
+        place: &Place,
+        wanted: Wanted,
+    ) -> Result<(), Fault> {
+        let began = self.begin_step();
+        let server = TargetServer::at(place.directory(), &random::mark())?;
+        self.record(|entry| entry.server = Some(server.clone()))?;
+        server.make_directories()?;
+        server.make_cluster(
+            &programs.bindir,
+            &programs.user,
+            target.data_checksums,
+            &mut || self.look_around(),
+        )?;
+        let for_loading = FOR_LOADING.map(|(name, value)| (name, value.to_owned()));
+        let mut connection = self.start_server(&server, programs, BTreeMap::new(), &for_loading)?;
+        let loaded = self.load_there(&mut connection);
+        drop(connection);
+        let database = loaded.map_err(|fault| server.explain(fault))?;
+        self.enter(Phase::Provision, 0);
+        server.shut_down(&programs.bindir, &mut || self.look_around())?;
+        server.sync(&mut || self.look_around())?;
+        place.keep(&server.data(), wanted, database)?;
+        // What is left of it is the directory of its socket.
+        server.remove(true)?;
+        self.record(|entry| entry.server = None)?;
+        self.end_step("load_once", began);
+        Ok(())
+    }
+
+    /// Gives the name of the database with the tables.
+    fn load_there(&mut self, connection: &mut Connection) -> Result<String, Fault> {
+        self.make_sure_it_is_ours(connection)?;
+        let run_id = self.start_there(connection, Whose::Own(&Stage::LoadOnly))?;
+        // Nothing of the run may be left in what is copied.
+        self.follow(connection, &run_id, true)?;
+        let database = self.ask(
+            connection,
+            "SELECT work_database FROM fsbench.run_log WHERE run_id = $1::bigint",
+            &[Some(&run_id)],
+        )?;
+        // It is created anew on each target: the data may be older than this build of the extension.
+        let extensions = format!(
+            "DROP EXTENSION IF EXISTS pgfsbench, {}",
+            statements::EXTENSION
+        );
+        self.ask(connection, &extensions, &[])?;
+        Ok(database)
+    }
+
+    /// Copies them to the target.
+    pub(super) fn copy(&mut self, prepared: &Prepared, server: &TargetServer) -> Result<(), Fault> {
+        let began = self.begin_step();
+        let before = free(&server.directory);
+        self.enter(Phase::Provision, prepared.bytes);
+        let mut look = || {
+            let copied = before.saturating_sub(free(&server.directory));
+            let done = copied.min(prepared.bytes);
+            self.board
+                .run
+                .done
+                .store(done, std::sync::atomic::Ordering::Relaxed);
+            self.look_around()
+        };
+        server.copy_cluster(&prepared.data, &mut look)?;
+        server.sync(&mut look)?;
+        if self.spec.options.cache == Cache::Cold {
+            server.forget_pages()?;
+        }
+        let ms = self.end_step("copy", began);
+        self.note(
+            "data",
+            json!({"copied_bytes": prepared.bytes, "copy_ms": ms, "cache": self.spec.options.cache}),
+        );
+        Ok(())
+    }
+}
+
+fn free(directory: &Path) -> u64 {
+    environment::space(directory).map_or(0, |(free, _)| free)
+}

@@ -1,0 +1,481 @@
+//! What is said to the server that carries a run out: start it, ask how far it is, fetch the result.
+
+use std::{
+    sync::atomic::Ordering::{Relaxed, Release},
+    time::{Duration, Instant},
+};
+
+use pgfsbench_core::{
+    allowance::Allowance,
+    spec::{Asked, Bound, Options, Stage},
+    units::format_bytes,
+};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{
+    super::{PhaseTime, Run},
+    cluster_name,
+    crash::Crashed,
+};
+use crate::{
+    board::Phase,
+    clock,
+    errors::{Fault, read_json, sqlstate},
+    pg::{libpq::Connection, process, xact},
+    store,
+    target::server::settings,
+    watch::statements,
+};
+
+/// How often the target server is asked how far it is.
+const POLL: Duration = Duration::from_millis(500);
+/// The same when its answer is waited for.
+const POLL_SOON: Duration = Duration::from_millis(20);
+/// How long the target server may take for an answer: its janitor may have to start first.
+const ANSWER: Duration = Duration::from_secs(120);
+/// How long the run there goes on without being asked how far it is, in milliseconds: when the link is lost, or this server.
+const LEASE_MS: u64 = 60_000;
+
+/// How far the run is, as the target server says.
+#[derive(Deserialize)]
+struct State {
+    phase: Option<String>,
+    done: Option<u64>,
+    total: Option<u64>,
+    phase_seconds: Option<f64>,
+    tps: Option<f64>,
+    tps_last_second: Option<f64>,
+    latency_p99_ms: Option<f64>,
+}
+
+/// Renews the lease, and asks how far the run is; from shared memory alone, so that this does not wait for the storage that is
+/// measured.
+const STATE: &str = "SELECT jsonb_build_object('renewed', fsbench._renew_lease(w.run_id), 'phase', p.phase, \
+      'done', p.done, 'total', p.total, 'phase_seconds', p.phase_seconds, 'tps', p.tps, \
+      'tps_last_second', p.tps_last_second, 'latency_p99_ms', p.latency_p99_ms) \
+    FROM (SELECT $1::bigint AS run_id) w LEFT JOIN fsbench._progress() p USING (run_id)";
+
+/// How it has ended.
+#[derive(Deserialize)]
+struct End {
+    status: String,
+    fault: Fault,
+}
+
+const END: &str = "SELECT jsonb_build_object('status', status, 'fault', jsonb_build_object( \
+      'sqlstate', coalesce(error_code, ''), 'message', coalesce(error, ''), 'detail', error_detail, 'hint', error_hint)) \
+    FROM fsbench.run_log WHERE run_id = $1::bigint";
+
+const PHASES: &str = "SELECT jsonb_build_object('run', jsonb_build_object('phases', phases)) FROM fsbench.run_log WHERE run_id = $1::bigint";
+
+const ROW: &str = "SELECT jsonb_build_object('run', to_jsonb(r)) FROM fsbench.run_log r WHERE r.run_id = $1::bigint";
+
+/// A value of jsonb has a limit, and a run of days has many seconds.
+const SLICE: i64 = 10_000;
+
+const START: &str = "SELECT fsbench.start(workload => $1, scale => $2::integer, clients => $3::integer, \
+      duration => $4::interval, transactions => $5::bigint, warmup => $6::interval, rate => $7::float8, \
+      latency_limit_ms => $8::float8, seed => $9::bigint, settings => $10::jsonb, options => $11::jsonb, \
+      force => $12::boolean, size => $13, label => $14, keep => $15::boolean)";
+
+/// Whose server carries a run out.
+#[derive(Clone, Copy)]
+pub(super) enum Whose<'a> {
+    /// One of our own, and which part of the run it does.
+    Own(&'a Stage),
+    /// Somebody else's, and the label of the run there.
+    Far(&'a str),
+}
+
+impl Whose<'_> {
+    fn is_far(self) -> bool {
+        matches!(self, Self::Far(_))
+    }
+}
+
+/// What a run there has measured, read and not stored yet.
+pub(super) struct Measured {
+    /// Its row, JSON.
+    pub document: String,
+    /// For each of [`store::TABLES`] arrays of rows, JSON.
+    pub tables: Vec<Vec<String>>,
+    /// When it was started.
+    before_ns: u64,
+}
+
+impl Run {
+    /// Starts the run there, follows it, and reads its result.
+    pub(super) fn have_it_run(
+        &mut self,
+        connection: &mut Connection,
+        whose: Whose,
+    ) -> Result<Measured, Fault> {
+        let before_ns = clock::now_ns();
+        let remote_id = self.start_there(connection, whose)?;
+        if whose.is_far() {
+            self.note("remote_run_id", read::<i64>(&remote_id)?.into());
+        }
+        let to_the_end = whose.is_far() || self.spec.options.crash;
+        let followed = self.follow(connection, &remote_id, to_the_end);
+        if followed.is_err() && self.ended_there {
+            let phases = self.ask(connection, PHASES, &[Some(&remote_id)]).ok();
+            self.phases_there = phases.map(|phases| self.phases_with_those_of(&phases, before_ns));
+        }
+        followed?;
+        let id = Some(remote_id.as_str());
+        // Whoever it is that answers.
+        let seconds = clock::ms(before_ns, clock::now_ns()) / 1000.0;
+        let mut allowance = Allowance::of_seconds(seconds as u64);
+        let document = self.ask(connection, ROW, &[id])?;
+        take(&mut allowance, &document)?;
+        let mut tables = Vec::new();
+        for &table in store::TABLES {
+            tables.push(self.rows_there(connection, &remote_id, table, &mut allowance)?);
+        }
+        Ok(Measured {
+            document,
+            tables,
+            before_ns,
+        })
+    }
+
+    /// Stores it, with what came of a crash after it.
+    pub(super) fn store_measured(
+        &mut self,
+        measured: &Measured,
+        crashed: Option<&Crashed>,
+    ) -> Result<(), Fault> {
+        self.enter(Phase::Collect, 0);
+        let Measured {
+            document, tables, ..
+        } = measured;
+        let phases = self.phases_with_those_of(document, measured.before_ns);
+        xact::transaction(|| {
+            store::import(self.run_id, document, tables, &phases)?;
+            if let Some(crashed) = crashed {
+                crashed.store(self.run_id)?;
+            }
+            match &self.storage {
+                Some(storage) => store::set_storage(self.run_id, storage),
+                None => Ok(()),
+            }
+        })
+    }
+
+    /// The rows of the run in a table there, as arrays of JSON.
+    fn rows_there(
+        &mut self,
+        connection: &mut Connection,
+        remote_id: &str,
+        table: store::Table,
+        allowance: &mut Allowance,
+    ) -> Result<Vec<String>, Fault> {
+        let rows = format!(
+            "SELECT jsonb_agg(t) FROM (SELECT * FROM fsbench.{} WHERE run_id = $1::bigint ORDER BY {} \
+               LIMIT {SLICE} OFFSET $2::bigint) t",
+            table.name, table.key
+        );
+        let mut slices = Vec::new();
+        for from in (0..).step_by(SLICE as usize) {
+            let offset = from.to_string();
+            let slice = self.ask(connection, &rows, &[Some(remote_id), Some(&offset)])?;
+            if slice.is_empty() {
+                break;
+            }
+            take(allowance, &slice)?;
+            slices.push(slice);
+        }
+        Ok(slices)
+    }
+
+    /// Makes sure that it is the server that was put there for this run, and creates the extension in it.
+    pub(super) fn make_sure_it_is_ours(
+        &mut self,
+        connection: &mut Connection,
+    ) -> Result<(), Fault> {
+        let name = self.ask(connection, "SELECT current_setting('cluster_name')", &[])?;
+        if name != cluster_name(self.run_id) {
+            return Err(Fault::new(
+                sqlstate::SYSTEM,
+                "another server than that of the run has answered",
+            )
+            .detail(format!("Its cluster_name is \"{name}\"."))
+            .hint("Take variables like PGHOSTADDR out of this server's environment."));
+        }
+        self.ask(connection, "CREATE EXTENSION pgfsbench", &[])?;
+        let has_statements = self.ask(connection, statements::LOADED, &[])?;
+        if has_statements == "t" {
+            let create = format!(
+                "CREATE EXTENSION IF NOT EXISTS {} SCHEMA public",
+                statements::EXTENSION
+            );
+            self.ask(connection, &create, &[])?;
+        }
+        self.check_version(connection)
+    }
+
+    /// Refuses a server whose library has another version.
+    pub(super) fn check_version(&mut self, connection: &mut Connection) -> Result<(), Fault> {
+        let version = self.ask(connection, "SELECT fsbench.version()", &[])?;
+        if version != env!("CARGO_PKG_VERSION") {
+            return Err(Fault::new(
+                sqlstate::NOT_IN_THIS_STATE,
+                "the programs of the target have another version of pgfsbench",
+            )
+            .detail(format!(
+                "It is {version} there, and {} here.",
+                env!("CARGO_PKG_VERSION")
+            ))
+            .hint("Install the same version for both."));
+        }
+        Ok(())
+    }
+
+    /// Starts the run there; gives its number.
+    pub(super) fn start_there(
+        &mut self,
+        connection: &mut Connection,
+        whose: Whose,
+    ) -> Result<String, Fault> {
+        let loads_only = matches!(whose, Whose::Own(Stage::LoadOnly));
+        let label = match whose {
+            Whose::Own(stage) => {
+                self.ask(
+                    connection,
+                    "SELECT set_config('pgfsbench.stage', $1, false)",
+                    &[Some(&json!(stage).to_string())],
+                )?;
+                None
+            }
+            Whose::Far(label) => Some(label),
+        };
+        let spec = &self.spec;
+        let kind = spec.workload.kind();
+        let asked: Asked = serde_json::from_str(&self.request.asked.get()).unwrap_or_default();
+        // The quick look is one there too, with its own choice of the same length.
+        let quick = spec.is_quick();
+        let (duration, transactions) = match spec.bound {
+            Bound::DurationMs(ms) => (Some(format!("{ms} ms")).filter(|_| !quick), None),
+            // A scan has its own way to say how much.
+            Bound::Transactions(n) => (
+                None,
+                Some(n.to_string()).filter(|_| kind.takes("transactions")),
+            ),
+        };
+        let for_clients = xact::transaction(|| settings::of_session(&spec.settings))?;
+        let options = Options {
+            lease_ms: match spec.options.lease_ms {
+                0 => LEASE_MS,
+                given => given,
+            },
+            ..spec.options.for_target_server(spec.workload.kind())
+        };
+        let mut options_there = options.to_argument(kind);
+        if let Some(members) = options_there.as_object_mut() {
+            members.retain(|name, _| !spec.is_chosen_there(name));
+        }
+        let arguments = [
+            Some(spec.workload.as_str().to_owned()),
+            // A quick look chooses it there, but for one that loads only; one on loaded data knows it.
+            Some(spec.scale.to_string()).filter(|_| {
+                spec.has_tables() && (loads_only || !quick && !spec.is_chosen_there("scale"))
+            }),
+            Some(spec.clients.to_string())
+                .filter(|_| kind.takes("clients") && !spec.is_chosen_there("clients")),
+            duration,
+            transactions,
+            Some(format!("{} ms", spec.warmup_ms)).filter(|_| kind.takes("warmup") && !quick),
+            spec.rate.map(|rate| rate.to_string()),
+            spec.latency_limit_ms.map(|ms| ms.to_string()),
+            Some(spec.seed.to_string()),
+            kind.takes("settings")
+                .then(|| json!(for_clients).to_string()),
+            Some(options_there.to_string()),
+            // A server of our own has no neighbours.
+            Some((spec.force || label.is_none()).to_string()),
+            asked.size.filter(|_| spec.is_chosen_there("scale")),
+            label.map(str::to_owned),
+            // What is to be found after a crash must not have been dropped before it.
+            Some((loads_only || spec.options.crash).to_string()),
+        ];
+        let arguments: Vec<Option<&str>> = arguments.iter().map(Option::as_deref).collect();
+        self.ask(connection, START, &arguments)
+            .map_err(|fault| match label {
+                Some(_) => fault.context("on the target"),
+                None => fault,
+            })
+    }
+
+    /// Asks the target server how far it is until the run there is over; with `to_the_end`, until everything is cleared up there,
+    /// too.
+    pub(super) fn follow(
+        &mut self,
+        connection: &mut Connection,
+        remote_id: &str,
+        to_the_end: bool,
+    ) -> Result<(), Fault> {
+        self.board.run.remote.store(1, Release);
+        let followed = self.follow_until_over(connection, remote_id, to_the_end);
+        self.board.run.remote.store(0, Release);
+        followed
+    }
+
+    fn follow_until_over(
+        &mut self,
+        connection: &mut Connection,
+        remote_id: &str,
+        to_the_end: bool,
+    ) -> Result<(), Fault> {
+        let mut next = Instant::now();
+        loop {
+            let state: State = read(&self.ask(connection, STATE, &[Some(remote_id)])?)?;
+            self.mirror(&state);
+            let phase = state.phase.as_deref().and_then(Phase::parse);
+            // A run that is cleared up has its end in its row.
+            if phase.is_none() || (phase == Some(Phase::Cleanup) && !to_the_end) {
+                let end = self.ask(connection, END, &[Some(remote_id)])?;
+                if end.is_empty() {
+                    return Err(Fault::new(
+                        sqlstate::SYSTEM,
+                        "the run has no row any more on the server of the target",
+                    )
+                    .detail("Somebody has deleted it there, or dropped the extension."));
+                }
+                let end: End = read(&end)?;
+                match end.status.as_str() {
+                    "done" => return Ok(()),
+                    "queued" | "running" => {}
+                    _ => {
+                        self.ended_there = true;
+                        return Err(end.fault);
+                    }
+                }
+            }
+            // What comes after the measured window is not disturbed by questions, and a crash should come soon.
+            let is_measured = matches!(phase, Some(Phase::Collect | Phase::Cleanup));
+            next += match self.spec.options.crash && is_measured {
+                true => POLL_SOON,
+                false => POLL,
+            };
+            while let Some(left) = next.checked_duration_since(Instant::now()) {
+                self.look_around()?;
+                process::wait(left.max(Duration::from_millis(1)));
+            }
+        }
+    }
+
+    /// Shows in this server what the target server shows, and keeps it, should nothing more be heard of the run.
+    fn mirror(&mut self, state: &State) {
+        let run = &self.board.run;
+        let phase = state.phase.as_deref().and_then(Phase::parse);
+        let Some(phase) = phase.filter(|&phase| phase != Phase::Queued) else {
+            return;
+        };
+        if run.phase() != phase || !self.phases.iter().skip(1).any(|p| p.phase == phase) {
+            let ns = (state.phase_seconds.unwrap_or(0.0) * 1e9) as u64;
+            let started_ns = clock::now_ns().saturating_sub(ns);
+            run.enter(phase, started_ns, state.total.unwrap_or(0));
+            if let Some(last) = self.phases.last_mut() {
+                last.ended_ns.get_or_insert(started_ns.max(last.started_ns));
+            }
+            self.phases.push(PhaseTime {
+                phase,
+                started_ns,
+                ended_ns: None,
+            });
+        }
+        run.done.store(state.done.unwrap_or(0), Relaxed);
+        run.phase_tps_bits
+            .store(state.tps.unwrap_or(0.0).to_bits(), Relaxed);
+        run.tps_bits
+            .store(state.tps_last_second.unwrap_or(f64::NAN).to_bits(), Relaxed);
+        run.latency_p99_ns
+            .store((state.latency_p99_ms.unwrap_or(0.0) * 1e6) as u64, Relaxed);
+    }
+
+    /// The phases here up to the start of the run there, and then its own.
+    fn phases_with_those_of(&self, document: &str, before_ns: u64) -> Value {
+        let offset = clock::ms(self.started_ns, before_ns);
+        let mut phases = self.steps.clone();
+        let there = serde_json::from_str::<Value>(document).ok();
+        for phase in there
+            .as_ref()
+            .and_then(|document| document["run"]["phases"].as_array())
+            .into_iter()
+            .flatten()
+        {
+            let mut phase = phase.clone();
+            phase["started_ms"] = json!(phase["started_ms"].as_f64().unwrap_or(0.0) + offset);
+            phases.push(phase);
+        }
+        // What follows the run there comes after it.
+        let began = |phase: &Value| phase["started_ms"].as_f64().unwrap_or(0.0);
+        phases.sort_by(|a, b| began(a).total_cmp(&began(b)));
+        phases.into()
+    }
+
+    pub(super) fn ask(
+        &mut self,
+        connection: &mut Connection,
+        sql: &str,
+        arguments: &[Option<&str>],
+    ) -> Result<String, Fault> {
+        self.ask_within(connection, sql, arguments, Some(ANSWER))
+    }
+
+    /// Without a limit of its own for what reads all data.
+    pub(super) fn ask_within(
+        &mut self,
+        connection: &mut Connection,
+        sql: &str,
+        arguments: &[Option<&str>],
+        patience: Option<Duration>,
+    ) -> Result<String, Fault> {
+        let deadline = patience.map(|patience| Instant::now() + patience);
+        let mut in_time = || {
+            self.look_around()?;
+            if deadline.is_some_and(|deadline| Instant::now() > deadline) {
+                return Err(Fault::new(
+                    sqlstate::CONNECTION_LOST,
+                    "the target server does not answer",
+                ));
+            }
+            Ok(())
+        };
+        let answer = connection.query(sql, arguments, &mut in_time);
+        Ok(answer.map_err(of_the_connection)?.unwrap_or_default())
+    }
+}
+
+/// Takes what a target server has sent, if a run of that length can have measured so much.
+fn take(allowance: &mut Allowance, answer: &str) -> Result<(), Fault> {
+    if allowance.take(answer.len()) {
+        return Ok(());
+    }
+    Err(Fault::new(
+        sqlstate::TOO_MUCH,
+        "the target server has sent more than a run can have measured",
+    )
+    .detail(format!(
+        "Of a run that took as long, up to {} are taken.",
+        format_bytes(allowance.bytes())
+    ))
+    .hint("See whether the connection leads to a server with pgfsbench, and which rows of the run are in schema fsbench there."))
+}
+
+/// An error of a statement on the target server, as one of this run. That the server ends is no cancellation of it.
+fn of_the_connection(mut fault: Fault) -> Fault {
+    let ended = ["57P01", "57P02", "57P03"].contains(&fault.sqlstate.as_str());
+    if ended || fault.sqlstate.starts_with("08") {
+        fault.sqlstate = sqlstate::CONNECTION_LOST.into();
+    } else if fault.sqlstate == "57014" && fault.message.starts_with("canceling statement") {
+        fault.sqlstate = sqlstate::SYSTEM.into();
+        fault = fault.context("on the target server");
+    }
+    fault
+}
+
+pub(super) fn read<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, Fault> {
+    read_json("answer of the target server", text)
+}

@@ -1,0 +1,397 @@
+//! The janitor: the one permanent worker. It clears up after the last stop of the server, launches a coordinator for each
+//! request when its turn comes, and clears up after coordinators that died.
+//!
+//! It is the only one that launches coordinators, so that there is one run at a time without any further lock.
+
+use std::{
+    sync::atomic::Ordering::{Acquire, Relaxed, Release},
+    time::{Duration, Instant},
+};
+
+use pgrx::{PgLogLevel, pg_sys::panic::ErrorReport};
+
+use crate::{
+    board::{Board, Errand, Request, RequestState, outcome::Outcome},
+    errors::{Fault, sqlstate},
+    host::flush_probe,
+    pg::{
+        catalog,
+        process::{self, Database, Handle, Role, Status},
+        shmem, xact,
+    },
+    run::{cancellation, cleanup, journal},
+};
+
+/// How often coordinators of one request may die or fail to start before it is given up.
+const ATTEMPTS: u32 = 5;
+/// How long it takes to find out by itself that something is to be done, when nobody wakes it.
+const PATROL: Duration = Duration::from_secs(5);
+
+/// What the janitor knows of the coordinators that it has launched.
+struct Janitor {
+    board: &'static Board,
+    /// By request: the worker that was launched last.
+    launched: Vec<Option<Handle>>,
+    /// By request: how many have died or could not start.
+    failures: Vec<Failures>,
+}
+
+/// How many coordinators of a request have died or could not start.
+#[derive(Clone, Copy, Default)]
+struct Failures {
+    ticket: u64,
+    count: u32,
+}
+
+impl Failures {
+    fn of(&mut self, request: &Request) -> u32 {
+        let ticket = request.ticket.load(Acquire);
+        if self.ticket != ticket {
+            *self = Self { ticket, count: 0 };
+        }
+        self.count
+    }
+
+    fn count(&mut self, request: &Request) -> u32 {
+        self.count = self.of(request) + 1;
+        self.count
+    }
+}
+
+/// Main of the background worker.
+pub fn main(_argument: i32, _serial: u32) {
+    let Some(board) = shmem::board() else { return };
+    process::on_exit(leave);
+    process::connect(Database::None);
+    process::report_activity("pgfsbench janitor");
+    board.janitor_pid.store(process::my_pid(), Release);
+    let mut janitor = Janitor {
+        board,
+        launched: (0..board.requests.len()).map(|_| None).collect(),
+        failures: vec![Failures::default(); board.requests.len()],
+    };
+    if board.recovered.load(Acquire) == 0 {
+        flush_probe::remove_left();
+        janitor.sweep();
+        board.recovered.store(1, Release);
+        shmem::announce();
+    }
+    loop {
+        // pg_cancel_backend() on the janitor is nobody's wish for it to end.
+        or_log("error in the janitor", || {
+            janitor.patrol();
+            process::wait(PATROL);
+            Ok(())
+        });
+    }
+}
+
+fn leave() {
+    if let Some(board) = shmem::board() {
+        board.janitor_pid.store(0, Release);
+    }
+}
+
+/// Writes a fault to the server's log.
+pub fn log_warning(fault: &Fault) {
+    let report: ErrorReport = fault.clone().into();
+    report.report(PgLogLevel::WARNING);
+}
+
+impl Janitor {
+    /// At the start of the server, has each database that may have the extension swept, one after the other; later, only what
+    /// is left of databases that are gone, from any other one.
+    fn sweep(&mut self) {
+        let databases = match catalog::databases() {
+            Ok(databases) => databases,
+            Err(fault) => return log_warning(&fault),
+        };
+        let mut orphans = 1;
+        for database in databases.iter().filter(|d| d.allows_connections) {
+            self.board.sweep_database.store(database.oid, Relaxed);
+            self.board.sweep_orphans.store(orphans, Relaxed);
+            self.board.sweep_done.store(0, Release);
+            if self.sweep_one() {
+                orphans = 0;
+                // Rows are looked at only at the start of the server.
+                if self.board.recovered.load(Acquire) == 1 {
+                    break;
+                }
+            }
+        }
+        if orphans == 1 && journal::entries().is_ok_and(|entries| !entries.is_empty()) {
+            log_warning(&Fault::new(
+                sqlstate::SYSTEM,
+                "could not clear up after earlier benchmark runs",
+            ));
+        }
+    }
+
+    fn sweep_one(&self) -> bool {
+        // Slots are taken for a moment by others when the server starts: wait for one.
+        let deadline = Instant::now() + Duration::from_secs(60);
+        let worker = loop {
+            if let Some(worker) = process::launch(Role::Coordinator, " (recovery)", -1, 0) {
+                break worker;
+            }
+            if Instant::now() > deadline {
+                log_warning(
+                    &Fault::new(
+                        sqlstate::NO_RESOURCES,
+                        "could not register background process",
+                    )
+                    .hint("You may need to increase \"max_worker_processes\"."),
+                );
+                return false;
+            }
+            process::wait(Duration::from_secs(1));
+        };
+        while worker.status() != Status::Stopped {
+            process::wait(Duration::from_secs(1));
+        }
+        self.board.sweep_done.load(Acquire) == 1
+    }
+
+    fn patrol(&mut self) {
+        let board = self.board;
+        let mut order: Vec<usize> = (0..board.requests.len()).collect();
+        order.sort_by_key(|&index| board.requests[index].ticket.load(Acquire));
+        for index in order {
+            let request = &board.requests[index];
+            match request.state() {
+                RequestState::Submitted => self.launch_new(index, request),
+                RequestState::Starting => self.check_start(index, request),
+                RequestState::Working => self.check_work(index, request),
+                RequestState::Queued => self.check_queued(index, request),
+                RequestState::Ended => self.release(request),
+                RequestState::Free | RequestState::Filling => {}
+            }
+        }
+        self.launch_next();
+    }
+
+    /// Whether a run is being carried out or cleared up.
+    fn is_busy(&self) -> bool {
+        self.board.requests.iter().any(|request| {
+            matches!(
+                request.state(),
+                RequestState::Starting | RequestState::Working
+            ) && matches!(request.errand(), Errand::Run | Errand::Recover)
+        })
+    }
+
+    fn launch_new(&mut self, index: usize, request: &Request) {
+        if cancellation::is_cancelled(request) {
+            // It has no row yet, and nobody would read one.
+            return self.end(request, &cancellation::fault(request));
+        }
+        let errand = if self.is_busy() || self.first_queued().is_some() {
+            Errand::Enqueue
+        } else {
+            Errand::Run
+        };
+        self.launch(index, request, RequestState::Submitted, errand);
+    }
+
+    fn first_queued(&self) -> Option<usize> {
+        (0..self.board.requests.len())
+            .filter(|&i| self.board.requests[i].state() == RequestState::Queued)
+            .min_by_key(|&i| self.board.requests[i].ticket.load(Acquire))
+    }
+
+    fn launch_next(&mut self) {
+        if self.is_busy() {
+            return;
+        }
+        if let Some(index) = self.first_queued() {
+            let request = &self.board.requests[index];
+            self.launch(index, request, RequestState::Queued, Errand::Run);
+        }
+    }
+
+    /// Launches a coordinator for a request that stands at `from`.
+    fn launch(&mut self, index: usize, request: &Request, from: RequestState, errand: Errand) {
+        let number = shmem::locked(|| {
+            // A coordinator that an earlier janitor has launched may just have taken it.
+            (request.state() == from).then(|| {
+                request.set_errand(errand);
+                request.coordinator.store(0, Release);
+                request.set_state(RequestState::Starting);
+                request.launch.fetch_add(1, Relaxed).wrapping_add(1)
+            })
+        });
+        let Some(number) = number else { return };
+        self.launched[index] = process::launch(Role::Coordinator, "", index as i32, number);
+        if self.launched[index].is_none() {
+            self.could_not_start(index, request, errand);
+        }
+    }
+
+    /// A coordinator that has ended before it took its request could not start.
+    fn check_start(&mut self, index: usize, request: &Request) {
+        match &self.launched[index] {
+            Some(handle) if handle.status() != Status::Stopped => {}
+            // Looked at again now that it has ended: it may have been quick.
+            _ if request.state() != RequestState::Starting => {}
+            Some(_) => {
+                self.failures[index].count(request);
+                self.could_not_start(index, request, request.errand());
+            }
+            // Launched by a janitor before this one: another one in its place, and should it come yet, it comes too late.
+            None => {
+                let errand = request.errand();
+                self.launch(index, request, RequestState::Starting, errand);
+            }
+        }
+    }
+
+    fn could_not_start(&mut self, index: usize, request: &Request, errand: Errand) {
+        if !home_exists(request) {
+            return self.end_homeless(index, request, errand);
+        }
+        let may_try_again = self.failures[index].of(request) < ATTEMPTS;
+        match errand {
+            // Its row exists: tried again on a later patrol, when a slot may be free.
+            Errand::Run | Errand::Withdraw
+                if may_try_again && request.run_id.load(Acquire) != 0 =>
+            {
+                request.set_state(RequestState::Queued);
+            }
+            // `check_work` counts.
+            Errand::Recover => request.set_state(RequestState::Working),
+            _ => self.end(
+                request,
+                &Fault::new(
+                    sqlstate::NO_RESOURCES,
+                    "could not register background process",
+                )
+                .detail("The coordinator of the run could not be started.")
+                .hint("You may need to increase \"max_worker_processes\"; see the server's log."),
+            ),
+        }
+    }
+
+    /// Ends a request by the janitor's own hand, unless its coordinator has come so far as to say how.
+    fn end(&self, request: &Request, fault: &Fault) {
+        if request.outcome.get().is_empty() {
+            request
+                .outcome
+                .set(&Outcome::Failed(fault.clone()).to_json());
+        }
+        request.set_state(RequestState::Ended);
+        shmem::announce();
+    }
+
+    /// A coordinator that is gone while its request is not over has died.
+    fn check_work(&mut self, index: usize, request: &Request) {
+        // Of one that an earlier janitor has launched only the pid is known.
+        let handle = self.launched[index].as_ref();
+        let gone = handle.is_some_and(|handle| handle.status() == Status::Stopped)
+            || !process::is_alive(request.coordinator.load(Acquire));
+        if !gone || request.state() != RequestState::Working {
+            return;
+        }
+        let errand = request.errand();
+        let nobody_came = handle.is_none() && request.coordinator.load(Acquire) == 0;
+        let failures = if nobody_came {
+            // There was no slot for it.
+            self.failures[index].of(request)
+        } else {
+            self.failures[index].count(request)
+        };
+        if !home_exists(request) {
+            return self.end_homeless(index, request, errand);
+        }
+        match errand {
+            // Its row stands.
+            Errand::Enqueue if request.run_id.load(Acquire) != 0 => {
+                request.set_state(RequestState::Queued);
+            }
+            Errand::Enqueue | Errand::Withdraw if failures < ATTEMPTS => {
+                self.launch(index, request, RequestState::Working, errand);
+            }
+            Errand::Run | Errand::Recover if failures < ATTEMPTS => {
+                self.launch(index, request, RequestState::Working, Errand::Recover);
+            }
+            _ => {
+                if matches!(errand, Errand::Run | Errand::Recover) {
+                    cleanup::end_crew(self.board);
+                    self.free_run_area(index);
+                }
+                self.end(
+                    request,
+                    &Fault::new(
+                        sqlstate::TERMINATED,
+                        "the coordinator of the run was terminated",
+                    )
+                    .detail("Clearing up after it failed; see the server's log.")
+                    .hint("It is tried again at the next start of the server."),
+                );
+            }
+        }
+    }
+
+    /// Ends a request whose database was dropped. What it made is removed from any other database.
+    fn end_homeless(&mut self, index: usize, request: &Request, errand: Errand) {
+        if matches!(errand, Errand::Run | Errand::Recover) {
+            cleanup::end_crew(self.board);
+            self.sweep();
+            self.free_run_area(index);
+        }
+        self.end(
+            request,
+            &Fault::new(sqlstate::TERMINATED, "the database of the run was dropped"),
+        );
+    }
+
+    fn free_run_area(&self, index: usize) {
+        let _ = self
+            .board
+            .run
+            .request
+            .compare_exchange(index as u32 + 1, 0, Release, Relaxed);
+    }
+
+    fn check_queued(&mut self, index: usize, request: &Request) {
+        if cancellation::is_cancelled(request) {
+            self.launch(index, request, RequestState::Queued, Errand::Withdraw);
+        } else if !home_exists(request) {
+            self.end_homeless(index, request, Errand::Withdraw);
+        }
+    }
+
+    /// Frees an ended request that nobody waits for any more.
+    fn release(&mut self, request: &Request) {
+        // Its waiter may just be doing the same, and the next caller may have claimed it then.
+        if !process::is_alive(request.waiter.load(Acquire))
+            && request.advance(RequestState::Ended, RequestState::Free)
+        {
+            shmem::announce();
+        }
+    }
+}
+
+/// Whether the database of the caller is still there; true when that cannot be found out.
+fn home_exists(request: &Request) -> bool {
+    let home = request.home.load(Acquire);
+    catalog::databases().map_or(true, |databases| {
+        databases.iter().any(|database| database.oid == home)
+    })
+}
+
+/// Wakes the janitor.
+pub fn wake(board: &Board) {
+    process::wake(board.janitor_pid.load(Acquire));
+}
+
+/// Runs `f` in a transaction; logs what goes wrong. For what is done on the way out.
+pub fn or_log<R>(what: &str, f: impl FnOnce() -> Result<R, Fault>) -> Option<R> {
+    match xact::catch(f).and_then(|result| result) {
+        Ok(result) => Some(result),
+        Err(fault) => {
+            xact::abort();
+            log_warning(&fault.context(what));
+            None
+        }
+    }
+}

@@ -1,0 +1,9 @@
+//! The processes of a run and their mains; each runs in a background worker of its own.
+
+pub mod asker;
+pub mod client;
+pub mod coordinator;
+pub mod crew;
+pub mod janitor;
+pub mod sampler;
+pub mod worker;

@@ -1,0 +1,376 @@
+//! Clearing up: after a coordinator that died, and at the start of the janitor after the server was stopped or has crashed.
+//!
+//! A work database is dropped only when the journal (or the run's row) names it and its own comment has the mark.
+
+use std::{
+    fs, io,
+    sync::atomic::Ordering::{Acquire, Release},
+    time::{Duration, Instant},
+};
+
+use serde::Deserialize;
+
+use crate::{
+    board::{Board, Request, STOP_ALL, outcome::Outcome},
+    errors::{Fault, sqlstate},
+    pg::{
+        catalog,
+        process::{self, Database},
+        session, shmem, sql, utility, xact,
+    },
+    run::journal::{self, Entry},
+    store,
+    target::{connected::Far, helper_job},
+    watch::statements,
+};
+
+/// How long processes may take to end after they were told, before they are terminated.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// The extension in the database of this process.
+pub struct Extension {
+    /// Its OID.
+    pub oid: u32,
+    /// Its owner.
+    pub owner: u32,
+    /// Its version.
+    pub version: String,
+}
+
+/// Looks the extension up; None when this database does not have it. In a transaction.
+pub fn extension() -> Result<Option<Extension>, Fault> {
+    let text = sql::read(
+        "SELECT oid::text || ' ' || extowner::text || ' ' || extversion FROM pg_catalog.pg_extension WHERE extname = 'pgfsbench'",
+        &[],
+    )?;
+    Ok(text.and_then(|text| {
+        let (oid, text) = text.split_once(' ')?;
+        let (owner, version) = text.split_once(' ')?;
+        Some(Extension {
+            oid: oid.parse().ok()?,
+            owner: owner.parse().ok()?,
+            version: version.to_owned(),
+        })
+    }))
+}
+
+/// What is known of a work database that may have to go.
+struct Work<'a> {
+    oid: u32,
+    mark: &'a str,
+    /// Whether a directory of that OID would be ours when no database has that OID.
+    owns_directory: bool,
+}
+
+impl<'a> Work<'a> {
+    fn of(entry: &'a Entry) -> Self {
+        Self {
+            oid: entry.work_database_oid,
+            mark: &entry.mark,
+            owns_directory: !entry.directory_existed,
+        }
+    }
+}
+
+/// What became of a work database.
+enum Found {
+    /// It is there and ours. Its name, quoted.
+    Ours(String),
+    /// Somebody else's, or one that the user has taken over by changing its comment.
+    Foreign,
+    /// There is none of that OID.
+    Gone,
+}
+
+/// What is left of what a journal entry speaks of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Left {
+    /// Nothing.
+    Nothing,
+    /// A filesystem, which the helper removes by itself: it knows which run it has made it for, and sees that this is over.
+    ForHelper,
+    /// What is tried again at the next start of the server; until then the entry stays.
+    Something,
+}
+
+/// Removes what a journal entry speaks of, if it is there: a work database, a file beside the WAL, a server on a target and
+/// its filesystem, or a run on another server.
+pub fn remove_what_was_made(entry: &Entry) -> Result<Left, Fault> {
+    let mut left = Left::Nothing;
+    if let Some(file) = &entry.wal_file {
+        file.remove()?;
+    }
+    if let Some(server) = &entry.server {
+        // With the filesystem that was made go all files on it.
+        if !server.remove(entry.prepared.is_none())? {
+            left = Left::Something;
+        }
+    }
+    if let Some(target) = &entry.prepared {
+        left = left.max(release(entry, target));
+    }
+    if let Some(far) = &entry.far {
+        end_there(far);
+    }
+    if entry.server.is_some() || entry.prepared.is_some() || entry.far.is_some() {
+        return Ok(left);
+    }
+    drop_work(&Work::of(entry))?;
+    Ok(Left::Nothing)
+}
+
+/// Has the filesystem of a target unmounted and removed. Where the database or the extension is gone nobody can be asked here.
+fn release(entry: &Entry, target: &str) -> Left {
+    if entry.home != session::database() {
+        return Left::ForHelper;
+    }
+    let asked = xact::transaction(extension).and_then(|extension| match extension {
+        Some(_) => helper_job::ask_release(entry.run_id, target),
+        None => Ok(None),
+    });
+    let (fault, left) = match asked {
+        Ok(None) => return Left::Nothing,
+        Ok(Some(job)) => match helper_job::wait_for_release(job) {
+            Ok(()) => return Left::Nothing,
+            Err(fault) => (fault, Left::ForHelper),
+        },
+        Err(fault) => (fault, Left::Something),
+    };
+    crate::process::janitor::log_warning(
+        &fault.context(&format!("target \"{target}\" is not released")),
+    );
+    left
+}
+
+/// Cancels a run on another server. Where that is not possible now, the lease of the run there ends it.
+fn end_there(far: &Far) {
+    if let Err(fault) = far.end() {
+        crate::process::janitor::log_warning(
+            &fault
+                .context("a run on another server may go on there")
+                .hint("It ends by itself when its lease runs out."),
+        );
+    }
+}
+
+/// Opens the work database that a journal entry speaks of for connections: it is kept.
+pub fn open_work_database(entry: &Entry) -> Result<(), Fault> {
+    match find(&Work::of(entry))? {
+        Found::Ours(name) => {
+            utility::run(&[&format!("ALTER DATABASE {name} ALLOW_CONNECTIONS true")])
+        }
+        Found::Foreign | Found::Gone => Ok(()),
+    }
+}
+
+fn find(work: &Work) -> Result<Found, Fault> {
+    #[derive(Deserialize)]
+    struct Row {
+        name: String,
+        marked: bool,
+    }
+    let text = xact::transaction(|| {
+        sql::read(
+            "SELECT jsonb_build_object('name', datname, \
+               'marked', coalesce(position($2 in shobj_description(oid, 'pg_database')) > 0, false)) \
+             FROM pg_catalog.pg_database WHERE oid = $1::oid",
+            &[Some(&work.oid.to_string()), Some(work.mark)],
+        )
+    })?;
+    Ok(
+        match text.and_then(|text| serde_json::from_str::<Row>(&text).ok()) {
+            Some(row) if row.marked && !work.mark.is_empty() => {
+                Found::Ours(utility::identifier(&row.name))
+            }
+            Some(_) => Found::Foreign,
+            None => Found::Gone,
+        },
+    )
+}
+
+fn drop_work(work: &Work) -> Result<(), Fault> {
+    if let Found::Ours(name) = find(work)? {
+        let dropped = utility::run(&[&format!("DROP DATABASE {name} WITH (FORCE)")]);
+        // Somebody else may have dropped it at the same time.
+        if dropped.is_err() && !matches!(find(work)?, Found::Gone) {
+            return dropped;
+        }
+        statements::forget(work.oid);
+    }
+    match find(work)? {
+        Found::Gone if work.owns_directory && work.oid != 0 => remove_directory(work.oid),
+        _ => Ok(()),
+    }
+}
+
+/// Removes what a crash in the middle of CREATE DATABASE leaves: a directory of a database that never came to be.
+fn remove_directory(oid: u32) -> Result<(), Fault> {
+    let directory = session::data_directory().join("base").join(oid.to_string());
+    if !directory.exists() {
+        return Ok(());
+    }
+    xact::transaction(|| {
+        catalog::forget_database(oid);
+        Ok(())
+    })?;
+    match fs::remove_dir_all(&directory) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Fault::new(
+            sqlstate::SYSTEM,
+            format!(
+                "could not remove directory \"{}\": {error}",
+                directory.display()
+            ),
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// The reason that a run gets when the server stopped under it.
+pub fn server_stopped() -> Fault {
+    Fault::new(
+        sqlstate::CRASHED,
+        "the server was stopped or crashed during the run",
+    )
+    .detail("No run survives a restart of the server.")
+    .hint("Start the run again; the server's log tells what happened.")
+}
+
+/// After a coordinator that died: marks the row, removes what was made, and reports to the caller. In the home database.
+pub fn recover(board: &Board, request: &Request) -> Result<(), Fault> {
+    let fault = Fault::new(
+        sqlstate::TERMINATED,
+        "the coordinator of the run was terminated",
+    )
+    .detail("Somebody called pg_terminate_backend(), or its database is being dropped.");
+    let (home, run_id) = (request.home.load(Acquire), request.run_id.load(Acquire));
+    end_crew(board);
+    let of_run = Some(request.extension.load(Acquire));
+    mark_and_remove(home, &fault, of_run, |unfinished| unfinished == run_id)?;
+    // The coordinator may have come far enough to say how the run ended, or to store it.
+    if request.outcome.get().is_empty() {
+        let stored = xact::transaction(|| match extension()? {
+            Some(extension) if Some(extension.oid) == of_run => store::outcome_of(run_id),
+            _ => Ok(None),
+        })?;
+        let outcome = stored.unwrap_or(Outcome::Failed(fault));
+        request.outcome.set(&outcome.to_json());
+    }
+    Ok(())
+}
+
+/// Ends what the dead coordinator had launched, so that none of it meddles with the next run.
+pub fn end_crew(board: &Board) {
+    board.run.stop.store(STOP_ALL, Release);
+    // Also those that have not even started yet.
+    board.run.next_serial();
+    let pids = || {
+        shmem::clients()
+            .iter()
+            .map(|slot| slot.pid.load(Acquire))
+            .chain([&board.run.sampler, &board.run.worker].map(|task| task.pid.load(Acquire)))
+            .filter(|&pid| process::is_alive(pid))
+            .collect::<Vec<_>>()
+    };
+    let deadline = Instant::now() + GRACE;
+    let mut left = pids();
+    while !left.is_empty() {
+        for &pid in &left {
+            if Instant::now() > deadline {
+                process::terminate(pid);
+            } else {
+                process::wake(pid);
+            }
+        }
+        process::wait(Duration::from_millis(50));
+        left = pids();
+    }
+    // Their numbers may soon be those of others.
+    for slot in shmem::clients() {
+        slot.pid.store(0, Release);
+    }
+    for task in [&board.run.sampler, &board.run.worker] {
+        task.pid.store(0, Release);
+    }
+}
+
+/// Marks the unfinished rows of this database that `concerns` names, and removes what these runs made. `of_run` is the
+/// extension of a run: the rows of another one are not its.
+fn mark_and_remove(
+    home: u32,
+    fault: &Fault,
+    of_run: Option<u32>,
+    concerns: impl Fn(i64) -> bool,
+) -> Result<(), Fault> {
+    let extension = xact::transaction(extension)?
+        .filter(|extension| of_run.is_none_or(|oid| oid == extension.oid));
+    let has_extension = extension.is_some();
+    if let Some(extension) = extension {
+        process::become_undisturbed_owner(extension.owner)?;
+        let unfinished = xact::transaction(|| {
+            let mut unfinished = store::unfinished(&[])?;
+            unfinished.retain(|run| concerns(run.run_id));
+            for run in &unfinished {
+                store::set_failed(run.run_id, fault, None)?;
+            }
+            Ok(unfinished)
+        })?;
+        for run in unfinished {
+            if let (Some(oid), Some(mark)) = (run.work_database_oid, &run.work_mark) {
+                drop_work(&Work {
+                    oid,
+                    mark,
+                    owns_directory: false,
+                })?;
+            }
+        }
+    }
+    for entry in journal::entries()? {
+        if entry.home != home || !concerns(entry.run_id) {
+            continue;
+        }
+        // One that came to its end and was just to be opened is as good as kept.
+        if has_extension && xact::transaction(|| store::is_kept(entry.run_id))? {
+            open_work_database(&entry)?;
+        } else if remove_what_was_made(&entry)? == Left::Something {
+            continue;
+        }
+        journal::remove(entry.home, entry.run_id)?;
+    }
+    Ok(())
+}
+
+/// What earlier runs of this server left in one database, at the start of the janitor; and what is left of databases that
+/// are gone.
+pub fn sweep(board: &Board) {
+    let home = board.sweep_database.load(Acquire);
+    process::connect(Database::Oid(home));
+    let rows = if board.recovered.load(Acquire) == 0 {
+        // No run of this start of the server can be there yet.
+        mark_and_remove(home, &server_stopped(), None, |_| true)
+    } else {
+        Ok(())
+    };
+    let swept = rows.and_then(|()| {
+        if board.sweep_orphans.load(Acquire) == 1 {
+            sweep_orphans()
+        } else {
+            Ok(())
+        }
+    });
+    match swept {
+        Ok(()) => board.sweep_done.store(1, Release),
+        Err(fault) => crate::process::janitor::log_warning(&fault.context("could not clear up")),
+    }
+    shmem::announce();
+}
+
+fn sweep_orphans() -> Result<(), Fault> {
+    let databases = catalog::databases()?;
+    for entry in journal::entries()? {
+        let is_orphan = !databases.iter().any(|database| database.oid == entry.home);
+        if is_orphan && remove_what_was_made(&entry)? != Left::Something {
+            journal::remove(entry.home, entry.run_id)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,144 @@
+//! The journal: one small file per run in the data directory, on disk before anything is made, so that whatever happens to the
+//! server, the next janitor knows what to remove.
+//!
+//! `PGDATA/pgfsbench/<home database>-<run id>.json`. A base backup takes it along with what it speaks of.
+
+use std::{
+    fs::{self, File},
+    io::{self, Write},
+    path::PathBuf,
+};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    errors::{Fault, sqlstate_of},
+    pg::session,
+    target::{connected::Far, server::TargetServer},
+    workload::fsync::file::WalFile,
+};
+
+/// What a run makes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Entry {
+    /// OID of the database whose tables have the run's row.
+    pub home: u32,
+    /// The run.
+    pub run_id: i64,
+    /// Name of the work database.
+    pub work_database: String,
+    /// OID that it is made with.
+    pub work_database_oid: u32,
+    /// What its comment must contain before it may be dropped.
+    pub mark: String,
+    /// Whether the directory of the database existed before; then it is not ours to remove.
+    pub directory_existed: bool,
+    /// The server on the target, for a run on another target than this server's own data directory; there is no work
+    /// database in this server then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<TargetServer>,
+    /// The target whose filesystem the helper has made for the run, or was just asked to make.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prepared: Option<String>,
+    /// The run on a server that is reached by a connection, from before it is started there until it is over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub far: Option<Far>,
+    /// The file beside this server's WAL.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wal_file: Option<WalFile>,
+}
+
+impl Entry {
+    /// The entry of a run on a target, for which nothing is made yet.
+    pub fn on_target(home: u32, run_id: i64) -> Self {
+        Self {
+            home,
+            run_id,
+            work_database: String::new(),
+            work_database_oid: 0,
+            mark: String::new(),
+            directory_existed: true,
+            server: None,
+            prepared: None,
+            far: None,
+            wal_file: None,
+        }
+    }
+}
+
+fn directory() -> PathBuf {
+    session::data_directory().join("pgfsbench")
+}
+
+fn path(home: u32, run_id: i64) -> PathBuf {
+    directory().join(format!("{home}-{run_id}.json"))
+}
+
+fn fault(what: &str, error: &io::Error) -> Fault {
+    Fault::new(
+        sqlstate_of(error),
+        format!("could not {what} the journal: {error}"),
+    )
+    .detail(format!(
+        "The journal is in the directory \"{}\".",
+        directory().display()
+    ))
+}
+
+fn sync_directory() -> io::Result<()> {
+    File::open(directory())?.sync_all()
+}
+
+/// Writes an entry; when this returns it is on disk.
+pub fn write(entry: &Entry) -> Result<(), Fault> {
+    let write = || -> io::Result<()> {
+        match fs::create_dir(directory()) {
+            Ok(()) => File::open(session::data_directory())?.sync_all()?,
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+        let path = path(entry.home, entry.run_id);
+        let temporary = path.with_extension("tmp");
+        let mut file = File::create(&temporary)?;
+        file.write_all(serde_json::to_string(entry)?.as_bytes())?;
+        file.sync_all()?;
+        fs::rename(&temporary, &path)?;
+        sync_directory()
+    };
+    write().map_err(|error| fault("write", &error))
+}
+
+/// Removes an entry; nothing is wrong when there is none.
+pub fn remove(home: u32, run_id: i64) -> Result<(), Fault> {
+    let remove = || -> io::Result<()> {
+        match fs::remove_file(path(home, run_id)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            Err(error) => Err(error),
+            Ok(()) => sync_directory(),
+        }
+    };
+    remove().map_err(|error| fault("remove an entry of", &error))
+}
+
+/// All entries. What cannot be read as one is left alone: it is not ours, or a half-written temporary file, which speaks of
+/// nothing that was made.
+pub fn entries() -> Result<Vec<Entry>, Fault> {
+    let files = match fs::read_dir(directory()) {
+        Ok(files) => files,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(fault("read", &error)),
+    };
+    let mut entries = Vec::new();
+    for file in files {
+        let path = file.map_err(|error| fault("read", &error))?.path();
+        if path.extension().is_some_and(|e| e == "tmp") {
+            // Never renamed, so nothing was made after it.
+            let _ = fs::remove_file(&path);
+        } else if let Ok(text) = fs::read_to_string(&path)
+            && let Ok(entry) = serde_json::from_str(&text)
+        {
+            entries.push(entry);
+        }
+    }
+    Ok(entries)
+}

@@ -1,0 +1,8 @@
+//! A run's life, in no process: whether it may begin, what it will do, the journal, cleaning up, what is judged of it.
+
+pub mod cancellation;
+pub mod cleanup;
+pub mod journal;
+pub mod judgement;
+pub mod plan;
+pub mod preflight;

@@ -1,0 +1,313 @@
+//! What a run on a target does, step by step, before it does it.
+
+use std::path::{Path, PathBuf};
+
+use pgfsbench_core::spec::{Cache, Data, Options};
+use serde_json::Value;
+
+use crate::{
+    errors::Fault,
+    process::coordinator::on_target::{operating_system_user, own_bindir},
+    target::{
+        self, On, Target, prepared_data,
+        server::{
+            TargetServer,
+            settings::{Settings, copied},
+        },
+    },
+};
+
+/// Stands for what is random in the names of a target server.
+const RANDOM: &str = "<random>";
+
+/// A step of a run.
+pub struct Step {
+    /// helper, coordinator, or server: the one that is measured.
+    pub who: &'static str,
+    /// What is done.
+    pub action: String,
+    /// The command line or statement; or, in words, what is done without one.
+    pub command: Option<String>,
+}
+
+fn step(who: &'static str, action: &str, command: impl Into<Option<String>>) -> Step {
+    Step {
+        who,
+        action: action.into(),
+        command: command.into(),
+    }
+}
+
+/// The steps of a run with these options on a target. `by_helper` is what the helper says of its own. In a transaction, with the
+/// owner's rights.
+pub fn steps(name: &str, options: &Options, by_helper: Option<&Value>) -> Result<Vec<Step>, Fault> {
+    let here = name == pgfsbench_core::spec::DEFAULT_TARGET;
+    let mut steps = Vec::new();
+    let mut crash = Vec::new();
+    let mut after = Vec::new();
+    if !here {
+        let target = target::find(name)?;
+        if let On::Connection(connection) = &target.on {
+            return Ok(on_another(connection, options));
+        }
+        let directory = match (&target.on, by_helper) {
+            (On::Directory(directory), _) => directory.clone(),
+            (On::Made { .. } | On::Connection(_), by_helper) => {
+                let by_helper = by_helper.cloned().unwrap_or_default();
+                steps.extend(of_helper(&by_helper["prepare"]));
+                after.extend(of_helper(&by_helper["release"]));
+                PathBuf::from(by_helper["directory"].as_str().unwrap_or_default())
+            }
+        };
+        let server = TargetServer::at(&directory, RANDOM)?;
+        steps.extend(of_server(&target, &server, options)?);
+        if options.crash {
+            crash = of_crash(&target, &server, by_helper)?;
+        }
+        let directory = server.directory.display();
+        after.insert(
+            0,
+            step(
+                "coordinator",
+                "remove the server",
+                format!("remove {directory}"),
+            ),
+        );
+        after.insert(
+            0,
+            step(
+                "coordinator",
+                "stop the server",
+                "SIGQUIT: its data are removed".to_owned(),
+            ),
+        );
+    }
+    steps.extend(of_run(options));
+    steps.extend(crash);
+    if !here {
+        steps.push(step(
+            "coordinator",
+            "collect",
+            "copy the whole result into the tables of this server".to_owned(),
+        ));
+    }
+    steps.extend(after);
+    Ok(steps)
+}
+
+/// On a server that is there already, and somebody else's.
+fn on_another(connection: &str, options: &Options) -> Vec<Step> {
+    let mut steps = vec![
+        step(
+            "coordinator",
+            "connect",
+            format!("libpq: {connection}"),
+        ),
+        step(
+            "coordinator",
+            "look",
+            "whether pgfsbench of this version is there, and may be used".to_owned(),
+        ),
+        step(
+            "coordinator",
+            "start",
+            "SELECT fsbench.start(...): what follows is done by that server, in its own data directory"
+                .to_owned(),
+        ),
+    ];
+    steps.extend(of_run(options));
+    steps.push(step(
+        "coordinator",
+        "collect",
+        "copy the whole result into the tables of this server".to_owned(),
+    ));
+    steps
+}
+
+fn of_helper(steps: &Value) -> Vec<Step> {
+    let text = |step: &Value, name: &str| step[name].as_str().unwrap_or_default().to_owned();
+    steps
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(|s| {
+            let action = text(s, "step").replace('_', " ");
+            step("helper", &action, text(s, "command"))
+        })
+        .collect()
+}
+
+/// From an empty directory to a server that answers.
+fn of_server(
+    target: &Target,
+    server: &TargetServer,
+    options: &Options,
+) -> Result<Vec<Step>, Fault> {
+    let bindir = &bindir_of(target)?;
+    let settings = Settings {
+        copied: copied()?,
+        of_target: target.settings.clone(),
+        needed: vec![
+            ("shared_preload_libraries", "pgfsbench".to_owned()),
+            (
+                "max_worker_processes",
+                "as many as the run takes".to_owned(),
+            ),
+            ("cluster_name", "pgfsbench run N".to_owned()),
+        ],
+    };
+    let kept = prepared_data::directory()?
+        .join(format!("{RANDOM}.loaded"))
+        .join("data");
+    let mut steps = vec![step(
+        "coordinator",
+        "make directory",
+        format!("make directory {}, mode 0700", server.directory.display()),
+    )];
+    if options.data == Data::Copied {
+        steps.push(step(
+            "coordinator",
+            "copy the data",
+            format!(
+                "{}\nthen /bin/sync -f {}\n(when there are none of this scale yet, they are loaded there first; when they cannot be copied, by the option \
+                 data, by pgfsbench.prepared_data_limit or for want of room, the server gets initdb and load instead)",
+                server.copy(&kept).join(" "),
+                server.directory.display()
+            ),
+        ));
+        if options.cache == Cache::Cold {
+            steps.push(step(
+                "coordinator",
+                "forget the data",
+                format!(
+                    "posix_fadvise(POSIX_FADV_DONTNEED) of each file of {}",
+                    server.data().display()
+                ),
+            ));
+        }
+    }
+    steps.extend([
+        step(
+            "coordinator",
+            "initdb",
+            server
+                .initdb(bindir, &operating_system_user()?, target.data_checksums)
+                .join(" "),
+        ),
+        step(
+            "coordinator",
+            "write settings",
+            format!(
+                "write {}:\n{}",
+                server.settings_file().display(),
+                server.settings_text(&settings).trim_end()
+            ),
+        ),
+    ]);
+    steps.extend(drop_caches(target));
+    steps.push(start(server, bindir));
+    steps.push(step(
+        "server",
+        "create extension",
+        "CREATE EXTENSION pgfsbench".to_owned(),
+    ));
+    Ok(steps)
+}
+
+fn bindir_of(target: &Target) -> Result<PathBuf, Fault> {
+    match &target.bindir {
+        Some(bindir) => Ok(bindir.clone()),
+        None => own_bindir(),
+    }
+}
+
+fn drop_caches(target: &Target) -> Option<Step> {
+    let command = "write 3 to /proc/sys/vm/drop_caches".to_owned();
+    let dropped = || step("helper", "drop caches", command);
+    target.drop_caches.then(dropped)
+}
+
+fn start(server: &TargetServer, bindir: &Path) -> Step {
+    let command = server.postgres(bindir).join(" ");
+    step("coordinator", "start the server", command)
+}
+
+/// From the end of the measured window to a server that has recovered, and what is there then.
+fn of_crash(
+    target: &Target,
+    server: &TargetServer,
+    by_helper: Option<&Value>,
+) -> Result<Vec<Step>, Fault> {
+    let mut steps = vec![step(
+        "coordinator",
+        "crash the server",
+        "SIGQUIT to its postmaster, as pg_ctl stop -m immediate has it".to_owned(),
+    )];
+    match &target.on {
+        On::Made { .. } => {
+            // As at the end and at the beginning.
+            let by_helper = by_helper.cloned().unwrap_or_default();
+            let unmount = of_helper(&by_helper["release"]).into_iter();
+            let mount = of_helper(&by_helper["prepare"]).into_iter();
+            steps.extend(unmount.filter(|step| step.action == "unmount"));
+            steps.extend(mount.filter(|step| step.action == "mount"));
+            steps.extend(drop_caches(target));
+        }
+        On::Directory(_) | On::Connection(_) => steps.push(step(
+            "coordinator",
+            "forget the data",
+            format!(
+                "/bin/sync -f {}, and posix_fadvise(POSIX_FADV_DONTNEED) of each file of {}",
+                server.directory.display(),
+                server.data().display()
+            ),
+        )),
+    }
+    steps.push(start(server, &bindir_of(target)?));
+    steps.push(step(
+        "server",
+        "verify",
+        "compare what is there with what was committed, and the sums of accounts, tellers, branches and history"
+            .to_owned(),
+    ));
+    Ok(steps)
+}
+
+/// What each run does in the server that is measured.
+fn of_run(options: &Options) -> Vec<Step> {
+    let steps = [
+        (
+            "make the work database",
+            "CREATE DATABASE fsbench_work_N TEMPLATE template0",
+        ),
+        (
+            "load",
+            "create, fill, vacuum and index the tables of the workload, as pgbench -i does, unless they were copied",
+        ),
+        (
+            "checkpoint",
+            "CHECKPOINT, then sync the filesystems of data and WAL",
+        ),
+        ("warm up and measure", "transactions of all clients"),
+        (
+            "verify",
+            "compare the sums of accounts, tellers, branches and history",
+        ),
+        (
+            "maintain",
+            "load another table, build its index, VACUUM, CHECKPOINT: each timed",
+        ),
+        ("drop the work database", "DROP DATABASE fsbench_work_N"),
+    ];
+    // What is to be found after a crash is neither compared nor dropped before it.
+    let is_done = |action: &str| match action {
+        "verify" | "drop the work database" => !options.crash,
+        "maintain" => options.maintenance,
+        _ => true,
+    };
+    steps
+        .into_iter()
+        .filter(|(action, _)| is_done(action))
+        .map(|(action, command)| step("server", action, command.to_owned()))
+        .collect()
+}

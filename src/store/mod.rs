@@ -1,0 +1,378 @@
+//! Every SQL statement that touches the tables of results. The values go in as one JSON document per table.
+
+pub mod import;
+mod seconds;
+
+use pgfsbench_core::{finding::Finding, hist::Histogram, spec::Spec};
+use serde_json::{Value, json};
+
+use crate::{
+    errors::{Fault, read_json, sqlstate, to_json_text},
+    pg::sql,
+};
+
+pub use import::TABLES;
+pub use import::Table;
+pub use import::import;
+pub use seconds::{insert_samples, insert_waits};
+
+/// Inserts the row of a new run, and gives its id. `asked` is JSON; `status` is `queued` or `running`.
+pub fn insert_run(
+    spec: &Spec,
+    asked: &str,
+    requested_by: &str,
+    status: &str,
+) -> Result<i64, Fault> {
+    use pgfsbench_core::spec::{Bound, Kind};
+    let (duration_ms, transactions) = match spec.bound {
+        Bound::DurationMs(ms) => (Some(ms), None),
+        Bound::Transactions(n) => (None, Some(n)),
+    };
+    let kind = spec.workload.kind();
+    let transactions = transactions.filter(|_| kind.takes("transactions"));
+    let row = json!({
+        "status": status, "target": spec.target, "workload": spec.workload.as_str(),
+        "scale": (spec.has_tables() && !spec.is_chosen_there("scale")).then_some(spec.scale),
+        "clients": (kind != Kind::Scan && !spec.is_chosen_there("clients") && !spec.is_chosen_there("writers")).then_some(spec.clients), "transactions": transactions, "rate": spec.rate,
+        "latency_limit_ms": spec.latency_limit_ms, "seed": spec.seed, "label": spec.label, "forced": spec.force,
+        "used": spec, "requested_by": requested_by,
+        "duration": duration_ms.map(|ms| format!("{ms} ms")),
+        "warmup": spec.workload.kind().takes("warmup").then(|| format!("{} ms", spec.warmup_ms)),
+    });
+    let id = sql::write(
+        "INSERT INTO fsbench.run_log (status, target, workload, scale, clients, duration, transactions, warmup, rate, \
+           latency_limit_ms, seed, label, forced, asked, used, requested_by, requested_at, started_at) \
+         SELECT status, target, workload, scale, clients, duration, transactions, warmup, rate, \
+           latency_limit_ms, seed, label, forced, $2::jsonb, used, requested_by, t.now, \
+           CASE WHEN status = 'running' THEN t.now END \
+         FROM jsonb_populate_record(NULL::fsbench.run_log, $1::jsonb), (SELECT clock_timestamp() AS now OFFSET 0) t \
+         RETURNING run_id",
+        &[Some(&to_json_text(&row)?), Some(asked)],
+    )?;
+    id.and_then(|id| id.parse().ok())
+        .ok_or_else(|| Fault::new(sqlstate::INTERNAL, "the run got no id"))
+}
+
+/// Moves a queued run to `running`; false when its row is gone or has another status.
+pub fn set_running(run_id: i64) -> Result<bool, Fault> {
+    let found = sql::write(
+        "UPDATE fsbench.run_log SET status = 'running', started_at = clock_timestamp() \
+         WHERE run_id = $1::bigint AND status = 'queued' RETURNING 1",
+        &[Some(&run_id.to_string())],
+    )?;
+    Ok(found.is_some())
+}
+
+/// Stores which database the run works in, before it is made.
+pub fn set_work_database(run_id: i64, name: &str, oid: u32, mark: &str) -> Result<(), Fault> {
+    sql::write(
+        "UPDATE fsbench.run_log SET work_database = $2, work_database_oid = $3::oid, work_mark = $4 \
+         WHERE run_id = $1::bigint",
+        &[
+            Some(&run_id.to_string()),
+            Some(name),
+            Some(&oid.to_string()),
+            Some(mark),
+        ],
+    )?;
+    Ok(())
+}
+
+/// The database of this name that a run has left, if it is one: its OID and its mark.
+pub fn left_database(name: &str) -> Result<Option<(u32, String)>, Fault> {
+    let text = sql::read(
+        "SELECT jsonb_build_array(oid::bigint, substring(shobj_description(oid, 'pg_database') \
+             FROM '^pgfsbench: work database of run .*; mark ([0-9a-f]+)$')) \
+         FROM pg_catalog.pg_database WHERE datname = $1",
+        &[Some(name)],
+    )?;
+    Ok(text.and_then(|text| serde_json::from_str(&text).ok()))
+}
+
+/// Ends a run that only loads.
+pub fn set_loaded(run_id: i64, load_ms: Option<f64>, phases: &Value) -> Result<(), Fault> {
+    sql::write(
+        "UPDATE fsbench.run_log SET status = 'done', kept = true, load_ms = $2::float8, phases = $3::jsonb, \
+           ended_at = clock_timestamp() WHERE run_id = $1::bigint",
+        &[
+            Some(&run_id.to_string()),
+            load_ms.map(|ms| ms.to_string()).as_deref(),
+            Some(&phases.to_string()),
+        ],
+    )?;
+    Ok(())
+}
+
+/// Stores columns of `run_log` by name.
+pub fn update_run(run_id: i64, columns: &Value) -> Result<(), Fault> {
+    let Value::Object(columns) = columns else {
+        return Err(Fault::new(sqlstate::INTERNAL, "not an object"));
+    };
+    let list = |prefix: &str| {
+        columns
+            .keys()
+            .map(|column| format!("{prefix}{column}"))
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    let statement = format!(
+        "UPDATE fsbench.run_log r SET ({}) = (SELECT {} FROM jsonb_populate_record(NULL::fsbench.run_log, $2::jsonb) n) \
+         WHERE r.run_id = $1::bigint",
+        list(""),
+        list("n.")
+    );
+    sql::write(
+        &statement,
+        &[Some(&run_id.to_string()), Some(&to_json_text(columns)?)],
+    )?;
+    Ok(())
+}
+
+/// Stores when the measured window began (seconds since 1970) and that the run has ended now.
+pub fn set_times(run_id: i64, measured_from: f64) -> Result<(), Fault> {
+    sql::write(
+        "UPDATE fsbench.run_log SET measured_from = to_timestamp($2::float8), ended_at = clock_timestamp() \
+         WHERE run_id = $1::bigint",
+        &[Some(&run_id.to_string()), Some(&measured_from.to_string())],
+    )?;
+    Ok(())
+}
+
+/// Ends a run that did not come to its end: status `failed` or `cancelled` with the reason. Leaves a run alone that is done.
+pub fn set_failed(run_id: i64, fault: &Fault, phases: Option<&Value>) -> Result<(), Fault> {
+    let status = if fault.is_cancel() {
+        "cancelled"
+    } else {
+        "failed"
+    };
+    sql::write(
+        "UPDATE fsbench.run_log SET status = $2, error_code = $3, error = $4, error_detail = $5, error_hint = $6, \
+           phases = coalesce($7::jsonb, phases), ended_at = clock_timestamp() \
+         WHERE run_id = $1::bigint AND status IN ('queued', 'running')",
+        &[
+            Some(&run_id.to_string()),
+            Some(status),
+            Some(&fault.sqlstate),
+            Some(&fault.message),
+            fault.detail.as_deref(),
+            fault.hint.as_deref(),
+            phases.map(ToString::to_string).as_deref(),
+        ],
+    )?;
+    Ok(())
+}
+
+/// Stores a histogram under the name of what was measured.
+pub fn insert_histogram(
+    run_id: i64,
+    transaction: &str,
+    histogram: &Histogram,
+) -> Result<(), Fault> {
+    let (buckets, counts): (Vec<usize>, Vec<u64>) = histogram.nonzero().unzip();
+    let row = json!({
+        "transaction": transaction, "transactions": histogram.count(),
+        "sum_ms": histogram.sum_ns as f64 / 1e6, "sum_squares_ms": histogram.sum_sq_us2 / 1e6,
+        "min_ms": histogram.min().map(|ns| ns as f64 / 1e6), "max_ms": histogram.max().map(|ns| ns as f64 / 1e6),
+        "buckets": buckets, "counts": counts,
+    });
+    insert_rows(run_id, "histogram", &[row])
+}
+
+/// Stores the checkpoints that touch the measured window.
+pub fn insert_checkpoints(run_id: i64, rows: &[Value]) -> Result<(), Fault> {
+    sql::write(
+        "INSERT INTO fsbench.checkpoint SELECT n.* FROM jsonb_array_elements($2::jsonb) e, \
+           jsonb_populate_record(NULL::fsbench.checkpoint, e || jsonb_build_object('run_id', $1::bigint, \
+             'started_at', timestamptz 'epoch' + (e ->> 'started_us')::bigint * interval '1 us', \
+             'ended_at', timestamptz 'epoch' + (e ->> 'ended_us')::bigint * interval '1 us')) n",
+        &[Some(&run_id.to_string()), Some(&to_json_text(&rows)?)],
+    )?;
+    Ok(())
+}
+
+/// Stores rows of a run, given without its number.
+pub fn insert_rows(run_id: i64, table: &str, rows: &[impl serde::Serialize]) -> Result<(), Fault> {
+    match rows {
+        [] => Ok(()),
+        rows => insert_array(run_id, table, &to_json_text(&rows)?),
+    }
+}
+
+/// The same, as an array; what it says of the number of the run does not count.
+fn insert_array(run_id: i64, table: &str, rows: &str) -> Result<(), Fault> {
+    sql::write(
+        &format!(
+            "INSERT INTO fsbench.{table} SELECT n.* FROM jsonb_array_elements($2::jsonb) e, \
+               jsonb_populate_record(NULL::fsbench.{table}, e || jsonb_build_object('run_id', $1::bigint)) n"
+        ),
+        &[Some(&run_id.to_string()), Some(rows)],
+    )?;
+    Ok(())
+}
+
+/// The findings that are stored about a run.
+pub fn findings(run_id: i64) -> Result<Vec<Finding>, Fault> {
+    let text = sql::read_latest(
+        "SELECT coalesce(jsonb_agg(jsonb_build_object('code', code, 'severity', severity, 'message', message, \
+           'hint', coalesce(hint, ''))), '[]') FROM fsbench.finding WHERE run_id = $1::bigint",
+        &[Some(&run_id.to_string())],
+    )?;
+    read_json("findings", &text.unwrap_or_default())
+}
+
+/// Stores the findings in the place of those that are there.
+pub fn replace_findings(run_id: i64, findings: &[Finding]) -> Result<(), Fault> {
+    sql::write(
+        "DELETE FROM fsbench.finding WHERE run_id = $1::bigint",
+        &[Some(&run_id.to_string())],
+    )?;
+    insert_rows(run_id, "finding", findings)
+}
+
+/// Stores what the helper was asked for and has made, with the environment of a run; and what the server there could not
+/// see of it: a zfs that does not sync promises nothing.
+pub fn set_storage(run_id: i64, storage: &Value) -> Result<(), Fault> {
+    sql::write(
+        "UPDATE fsbench.environment SET storage = $2::jsonb, durability = \
+             CASE WHEN $2::jsonb #>> '{result,properties,sync}' = 'disabled' THEN CASE \
+               WHEN durability LIKE 'not durable: %' THEN durability || ', sync=disabled' \
+               ELSE 'not durable: sync=disabled' END ELSE durability END, \
+           mkfs_version = $2::jsonb #>> '{result,mkfs_version}', \
+           mkfs_command = (SELECT string_agg(word, ' ' ORDER BY place) FROM fsbench.helper_job j, \
+              jsonb_array_elements(j.steps) s, jsonb_array_elements_text(s->'argv') WITH ORDINALITY a(word, place) \
+              WHERE j.run_id = $1::bigint AND j.action = 'prepare' AND j.status = 'done' \
+                AND s->>'step' IN ('mkfs', 'create_pool')), \
+           geometry = nullif($2::jsonb #> '{result,geometry}', 'null'), \
+           block_size_bytes = coalesce(($2::jsonb #>> '{result,geometry,block_bytes}')::bigint, block_size_bytes) \
+         WHERE run_id = $1::bigint",
+        &[Some(&run_id.to_string()), Some(&storage.to_string())],
+    )?;
+    Ok(())
+}
+
+/// Settings that differ between runs of the same configuration: names and places of servers that are made for one run.
+const OF_ONE_RUN: &str = "{cluster_name,port,unix_socket_directories,data_directory,config_file,hba_file,ident_file,\
+    external_pid_file,log_directory,log_filename,application_name,listen_addresses}";
+
+/// Stores a hash of all that is configured: the same for runs that differ in nothing that somebody has set.
+pub fn set_configuration_fingerprint(run_id: i64) -> Result<(), Fault> {
+    sql::write(
+        "UPDATE fsbench.environment e SET configuration_fingerprint = left(encode(sha256(convert_to(jsonb_build_array( \
+             e.server_version, e.kernel, e.filesystem, e.wal_filesystem, e.mkfs_version, e.vm, e.transparent_hugepage, \
+             e.io_scheduler, e.nr_requests, e.read_ahead_kb, e.block_size_bytes, e.journal_mode, r.used->'settings', \
+             regexp_replace(e.mount_options, '(^|,)logdev=[^,]*', '', 'g'), \
+             regexp_replace(e.wal_mount_options, '(^|,)logdev=[^,]*', '', 'g'), \
+             e.storage #> '{request,mkfs_options}', e.storage #> '{request,pool_properties}', \
+             e.storage #> '{request,dataset_properties}', e.storage #> '{request,ssd_state}', \
+             (SELECT jsonb_object_agg(key, value->'setting') FROM jsonb_each(e.settings) \
+              WHERE key <> ALL ($2::text[]) AND key NOT LIKE 'pgfsbench.%'))::text, 'UTF8')), 'hex'), 16) \
+         FROM fsbench.run_log r WHERE r.run_id = e.run_id AND e.run_id = $1::bigint",
+        &[Some(&run_id.to_string()), Some(OF_ONE_RUN)],
+    )?;
+    Ok(())
+}
+
+/// A device that nobody had looked at when its target was created is known from its first run on; that of the log too.
+pub fn set_device_identity(target: &str, made: &Value) -> Result<(), Fault> {
+    for (column, made) in [("device", made), ("log_device", &made["log"])] {
+        sql::write(
+            &format!(
+                "UPDATE fsbench.target SET {column}_identity = jsonb_strip_nulls(jsonb_build_object('serial', $2::jsonb->'serial', \
+                   'wwn', $2::jsonb->'wwn', 'partition_uuid', $2::jsonb->'partition_uuid', 'bytes', $2::jsonb->'device_bytes')) \
+                 WHERE target = $1 AND {column} IS NOT NULL AND {column}_identity IS NULL"
+            ),
+            &[Some(target), Some(&made.to_string())],
+        )?;
+    }
+    Ok(())
+}
+
+/// What somebody has declared of the device of a run: that it keeps its cache when power is lost, so that it needs no flushes.
+pub fn declare_protection(run_id: i64) -> Result<(), Fault> {
+    sql::write(
+        "UPDATE fsbench.environment SET durability = 'durable by the declared power-loss protection: ' \
+             || substr(durability, length('not durable: ') + 1) \
+         WHERE run_id = $1::bigint AND durability IN ('not durable: barriers off', \
+           'not durable: jfs does not flush the device''s cache')",
+        &[Some(&run_id.to_string())],
+    )?;
+    Ok(())
+}
+
+/// Stores how the server of a target has recovered from its crash, and the balances that it had then, if they could be read.
+pub fn insert_recovery(
+    run_id: i64,
+    recovery: &impl serde::Serialize,
+    balances: Option<&pgfsbench_core::balance::Balances>,
+) -> Result<(), Fault> {
+    insert_rows(run_id, "recovery", &[recovery])?;
+    match balances {
+        Some(balances) => update_run(run_id, &json!({"balances": balances})),
+        None => Ok(()),
+    }
+}
+
+/// Names of the targets beside `default`.
+pub fn target_names() -> Result<Vec<String>, Fault> {
+    let text = sql::read(
+        "SELECT coalesce(jsonb_agg(target ORDER BY target), '[]') FROM fsbench.target WHERE kind <> 'default'",
+        &[],
+    )?;
+    read_json("targets", &text.unwrap_or_default())
+}
+
+/// A run that is not over according to its row, and what it may have made.
+#[derive(serde::Deserialize)]
+pub struct Unfinished {
+    /// The run.
+    pub run_id: i64,
+    /// OID of its work database.
+    pub work_database_oid: Option<u32>,
+    /// The mark of its work database.
+    pub work_mark: Option<String>,
+}
+
+/// Runs whose rows say queued or running, except these.
+pub fn unfinished(except: &[i64]) -> Result<Vec<Unfinished>, Fault> {
+    let text = sql::read(
+        "SELECT coalesce(jsonb_agg(jsonb_build_object('run_id', run_id, 'work_database_oid', work_database_oid::bigint, 'work_mark', work_mark)), '[]') \
+         FROM fsbench.run_log WHERE status IN ('queued', 'running') AND run_id <> ALL ($1::bigint[])",
+        &[Some(&format!(
+            "{{{}}}",
+            except
+                .iter()
+                .map(ToString::to_string)
+                .collect::<Vec<_>>()
+                .join(",")
+        ))],
+    )?;
+    read_json("runs", &text.unwrap_or_default())
+}
+
+/// Whether a run is done, and its work database is to stay.
+pub fn is_kept(run_id: i64) -> Result<bool, Fault> {
+    let found = sql::read(
+        "SELECT 1 FROM fsbench.run_log WHERE run_id = $1::bigint AND status = 'done' AND kept",
+        &[Some(&run_id.to_string())],
+    )?;
+    Ok(found.is_some())
+}
+
+/// How a run ended, from its row; None when there is no such run. A run that is not over according to its row, but that
+/// nobody works on, counts as failed.
+pub fn outcome_of(run_id: i64) -> Result<Option<crate::board::outcome::Outcome>, Fault> {
+    let text = sql::read_latest(
+        "SELECT CASE WHEN status = 'done' THEN jsonb_build_object('done', jsonb_build_object('run_id', run_id, \
+             'target', target, 'filesystem', filesystem, 'workload', workload, 'tps', tps, \
+             'latency_p99_ms', latency_p99_ms, 'latency_max_ms', latency_max_ms, 'commit_p99_ms', commit_p99_ms, \
+             'stall_seconds', stall_seconds, 'findings', CASE findings WHEN 0 THEN 'none' ELSE findings || ' (' || worst_finding \
+             || ': ' || (SELECT array_to_string(codes[:3], ', ') || CASE WHEN cardinality(codes) > 3 THEN ', ...' ELSE '' END \
+               FROM (SELECT array_agg(code ORDER BY code COLLATE \"C\") AS codes FROM fsbench.finding f \
+                 WHERE f.run_id = r.run_id AND severity = worst_finding) f) || ')' END)) \
+           ELSE jsonb_build_object('failed', jsonb_build_object('sqlstate', coalesce(error_code, '55000'), \
+             'message', coalesce(error, 'the run is ' || status), 'detail', error_detail, 'hint', error_hint)) END \
+         FROM fsbench.result r WHERE run_id = $1::bigint",
+        &[Some(&run_id.to_string())],
+    )?;
+    Ok(text.map(|text| crate::board::outcome::Outcome::from_json(&text)))
+}

@@ -1,0 +1,134 @@
+//! What a run needs to know of a target, and the checks of it: when it is created, and again whenever it is used, since the
+//! world may have changed, and a row may have come from a dump.
+
+pub mod connected;
+mod connection;
+pub mod devices;
+pub mod helper_job;
+mod place;
+pub mod prepared_data;
+mod row;
+pub mod server;
+mod settings;
+
+use std::{collections::BTreeMap, path::PathBuf};
+
+use pgfsbench_core::helper::{Prepare, Request};
+use serde_json::Value;
+
+use crate::errors::{Fault, sqlstate};
+
+pub use connection::check as check_connection;
+pub use place::{check_directory, is_trustworthy, mount_point};
+pub use row::{Kind, Row, size};
+pub use settings::check as check_settings;
+
+/// A target, checked.
+pub struct Target {
+    /// Its name.
+    pub name: String,
+    /// Where its servers are.
+    pub on: On,
+    /// Settings of its servers.
+    pub settings: BTreeMap<String, String>,
+    /// The programs of its servers; None: those of this one.
+    pub bindir: Option<PathBuf>,
+    /// Whether its servers have data checksums.
+    pub data_checksums: bool,
+    /// Whether somebody has declared that the device keeps its cache when power is lost.
+    pub power_loss_protected: bool,
+    /// Whether the page cache is emptied before its servers start.
+    pub drop_caches: bool,
+}
+
+/// Where the servers of a target are.
+pub enum On {
+    /// In this directory of a filesystem that is mounted; links resolved.
+    Directory(PathBuf),
+    /// There is a server, reached by these keywords and values of libpq.
+    Connection(String),
+    /// On a filesystem that the helper makes.
+    Made {
+        /// What it is asked for: the request of a job of `prepare`.
+        request: Value,
+        /// The same, checked.
+        prepare: Box<Prepare>,
+    },
+}
+
+fn invalid(message: impl Into<String>) -> Fault {
+    Fault::new(sqlstate::INVALID_PARAMETER, message)
+}
+
+/// What defines a target; None when there is none of that name. In a transaction, with the owner's rights.
+pub fn kind_of(name: &str) -> Result<Option<Kind>, Fault> {
+    Row::read(name)?.map(|row| row.kind()).transpose()
+}
+
+/// Looks a target up and checks all of it. In a transaction, with the owner's rights.
+pub fn find(name: &str) -> Result<Target, Fault> {
+    let row = Row::read(name)?.ok_or_else(|| {
+        Fault::new(
+            sqlstate::NOT_IN_THIS_STATE,
+            format!("target \"{name}\" was dropped"),
+        )
+    })?;
+    let kind = row.kind()?;
+    let row = row.checked()?;
+    let on = match kind {
+        Kind::Directory => On::Directory(still_mounted(&row)?),
+        Kind::Connection => On::Connection(row.connection.clone().unwrap_or_default()),
+        Kind::Image | Kind::Device => {
+            let request = row.request();
+            On::Made {
+                prepare: prepare(name, &request)?,
+                request,
+            }
+        }
+    };
+    Ok(Target {
+        name: name.to_owned(),
+        on,
+        settings: row
+            .settings
+            .as_ref()
+            .map(|settings| settings::check(settings, row.bindir.is_none()))
+            .transpose()?
+            .unwrap_or_default(),
+        bindir: row.bindir.map(PathBuf::from),
+        data_checksums: row.data_checksums.unwrap_or(true),
+        power_loss_protected: row.power_loss_protected.unwrap_or(false),
+        drop_caches: row.drop_caches.unwrap_or(false),
+    })
+}
+
+/// The directory of a target, if its filesystem is mounted as it was.
+fn still_mounted(row: &Row) -> Result<PathBuf, Fault> {
+    let directory = PathBuf::from(row.directory.clone().unwrap_or_default());
+    let now = mount_point(&directory);
+    if now == row.mount_point {
+        return Ok(directory);
+    }
+    Err(Fault::new(
+        sqlstate::NOT_IN_THIS_STATE,
+        format!(
+            "the filesystem of target \"{}\" is not mounted as it was",
+            row.target
+        ),
+    )
+    .detail(format!(
+        "Directory \"{}\" was on what is mounted at \"{}\", and is now on \"{}\".",
+        directory.display(),
+        row.mount_point.as_deref().unwrap_or_default(),
+        now.unwrap_or_default()
+    ))
+    .hint("Mount it, or call fsbench.alter_target() with the directory if the change is wanted."))
+}
+
+/// The request of a job of `prepare`, by the same check that the helper makes.
+fn prepare(name: &str, request: &Value) -> Result<Box<Prepare>, Fault> {
+    match Request::of_job("prepare", name, &request.to_string())? {
+        Request::Prepare { prepare, .. } => Ok(prepare),
+        _ => Err(Fault::new(sqlstate::INTERNAL, "not a request to prepare")),
+    }
+}

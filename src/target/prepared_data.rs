@@ -1,0 +1,323 @@
+//! Data that were loaded once and are copied to each target: whole data directories of servers that were shut down, each with a
+//! note of what is in it. Repeated runs, on whatever targets, do not generate them again, and begin with the same bytes: those of
+//! whoever loaded them.
+//!
+//! `DIRECTORY/pgfsbench-<mark>.loaded/{data, note.json}`. What is being made has no `.loaded`, and belongs to the journal.
+
+use std::{
+    fs::{self, DirBuilder, File},
+    io::{self, Write},
+    os::unix::fs::{DirBuilderExt, MetadataExt},
+    path::{Path, PathBuf},
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+use pgfsbench_core::{spec::Spec, units::format_bytes};
+use rustix::fs::{FlockOperation, flock};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    errors::{Fault, of_file, sqlstate, to_json_text},
+    host::environment,
+    pg::{libpq::Look, process, session, settings},
+    target,
+};
+
+/// End of the names of directories with data.
+const LOADED: &str = "loaded";
+/// The same, of those that are being removed.
+const REMOVED: &str = "removed";
+/// The note in each of them.
+const NOTE: &str = "note.json";
+/// The directory, unless the setting names another. Backups leave out what begins with pgsql_tmp.
+const IN_DATA_DIRECTORY: &str = "pgfsbench/pgsql_tmp_prepared_data";
+
+/// What the data of a run must be; two of these that are equal mean the same rows.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Wanted {
+    /// The program `postgres` that made them.
+    pub postgres: PathBuf,
+    /// Its size and time of modification, so that another build counts as another program.
+    pub postgres_file: (u64, i64),
+    /// Version of pgfsbench.
+    pub pgfsbench_version: String,
+    /// The superuser of the server.
+    pub server_user: String,
+    /// Whether it has data checksums.
+    pub data_checksums: bool,
+    /// What the tables are: pgbench's, or that of a scan with such rows.
+    #[serde(default = "of_pgbench")]
+    pub contents: String,
+    /// Scale, as in pgbench; of a scan, millions of rows.
+    pub scale: u32,
+    /// Fillfactor of the tables.
+    pub fillfactor: u8,
+    /// Whether the tables are unlogged.
+    pub unlogged: bool,
+}
+
+/// What all data were before there were others.
+fn of_pgbench() -> String {
+    "pgbench".into()
+}
+
+impl Wanted {
+    /// What the tables of a run are.
+    pub fn contents_of(spec: &Spec) -> String {
+        match spec.options.payload {
+            Some(payload) => format!("scan, {}", payload.name()),
+            None => of_pgbench(),
+        }
+    }
+
+    /// What `postgres` is there.
+    pub fn identity_of(postgres: &Path) -> Result<(u64, i64), Fault> {
+        let file = fs::metadata(postgres).map_err(|e| of_file("look at", postgres, &e))?;
+        Ok((file.len(), file.mtime()))
+    }
+}
+
+/// What is known of data that are there.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Note {
+    /// What they are.
+    pub wanted: Wanted,
+    /// The database with the tables.
+    pub database: String,
+    /// Bytes of the whole data directory.
+    pub bytes: u64,
+    /// Seconds since 1970.
+    pub created_at: u64,
+    /// Seconds since 1970.
+    pub used_at: u64,
+}
+
+/// The place of all prepared data, which is this process's alone as long as it lives.
+pub struct Place {
+    directory: PathBuf,
+    _lock: File,
+}
+
+fn now() -> u64 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |since| since.as_secs())
+}
+
+/// Where they are, or would be; nothing is made.
+pub fn directory() -> Result<PathBuf, Fault> {
+    let Some(given) = settings::prepared_data_directory() else {
+        return Ok(session::data_directory().join(IN_DATA_DIRECTORY));
+    };
+    target::check_directory(&given)
+        .map(PathBuf::from)
+        .map_err(|fault| fault.context("pgfsbench.prepared_data_directory"))
+}
+
+impl Place {
+    /// Makes the directory if it is not there, and waits until no other server uses it.
+    pub fn open(look: Look) -> Result<Self, Fault> {
+        let directory = directory()?;
+        DirBuilder::new()
+            .mode(0o700)
+            .recursive(true)
+            .create(&directory)
+            .map_err(|e| of_file("create directory", &directory, &e))?;
+        let lock = directory.join("lock");
+        let file = File::options()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(&lock)
+            .map_err(|e| of_file("open", &lock, &e))?;
+        while flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
+            look()?;
+            process::wait(Duration::from_millis(100));
+        }
+        Ok(Self {
+            directory,
+            _lock: file,
+        })
+    }
+
+    /// Where it is.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// All data that are there. What was just being removed goes for good; what cannot be read is left alone.
+    pub fn all(&self) -> Result<Vec<(PathBuf, Note)>, Fault> {
+        for path in named(&self.directory, REMOVED)? {
+            remove(&path)?;
+        }
+        let loaded = named(&self.directory, LOADED)?;
+        let noted = |path: PathBuf| read_note(&path).map(|note| (path, note));
+        Ok(loaded.into_iter().filter_map(noted).collect())
+    }
+
+    /// The data that are wanted: their data directory and the note; None when they are not there. They count as used now.
+    pub fn find(&self, wanted: &Wanted) -> Result<Option<(PathBuf, Note)>, Fault> {
+        let found = self
+            .all()?
+            .into_iter()
+            .find(|(_, note)| note.wanted == *wanted);
+        let Some((path, mut note)) = found else {
+            return Ok(None);
+        };
+        note.used_at = now();
+        write_note(&path, &note)?;
+        Ok(Some((path.join("data"), note)))
+    }
+
+    /// Removes what was not used for the longest time, until so many bytes more are within the limit and have room on the
+    /// filesystem, beyond the reserve; else says why they have not.
+    pub fn make_room(&self, bytes: u64, look: Look) -> Result<Result<(), String>, Fault> {
+        let limit = settings::prepared_data_limit_bytes();
+        if bytes > limit {
+            return Ok(Err(format!(
+                "The data need {}, and pgfsbench.prepared_data_limit is {}.",
+                format_bytes(bytes),
+                format_bytes(limit)
+            )));
+        }
+        let needed = bytes + settings::reserved_space_bytes();
+        let free = || environment::space(&self.directory).map_or(u64::MAX, |(free, _)| free);
+        let mut all = self.all()?;
+        let mut sum: u64 = all.iter().map(|(_, note)| note.bytes).sum();
+        // What would not be enough is not removed.
+        if needed > free().saturating_add(sum) {
+            return Ok(Err(format!(
+                "The data need {} with the reserve, and the filesystem of \"{}\" has {} free.",
+                format_bytes(needed),
+                self.directory.display(),
+                format_bytes(free())
+            )));
+        }
+        all.sort_by_key(|(_, note)| note.used_at);
+        for (path, note) in all {
+            if sum + bytes <= limit && needed <= free() {
+                break;
+            }
+            look()?;
+            remove(&path)?;
+            sum -= note.bytes;
+        }
+        Ok(Ok(()))
+    }
+
+    /// Keeps the data directory `data` of a server that was shut down and synced; the directory above it goes with it.
+    pub fn keep(&self, data: &Path, wanted: Wanted, database: String) -> Result<(), Fault> {
+        let Some(from) = data.parent() else {
+            return Err(Fault::new(
+                sqlstate::INTERNAL,
+                "a data directory without parent",
+            ));
+        };
+        let note = Note {
+            wanted,
+            database,
+            bytes: bytes_of(data).map_err(|e| of_file("read", data, &e))?,
+            created_at: now(),
+            used_at: now(),
+        };
+        write_note(from, &note)?;
+        let to = from.with_extension(LOADED);
+        fs::rename(from, &to).map_err(|e| of_file("rename", from, &e))?;
+        sync(&self.directory)
+    }
+
+    /// Removes all of them; gives their bytes.
+    pub fn drop_all(&self) -> Result<u64, Fault> {
+        let mut bytes = 0;
+        for (path, note) in self.all()? {
+            remove(&path)?;
+            bytes += note.bytes;
+        }
+        Ok(bytes)
+    }
+}
+
+/// What is there, for people to see; nothing is waited for or removed.
+pub fn list() -> Result<Vec<(PathBuf, Note)>, Fault> {
+    let loaded = named(&directory()?, LOADED)?;
+    let noted = |path: PathBuf| read_note(&path).map(|note| (path, note));
+    Ok(loaded.into_iter().filter_map(noted).collect())
+}
+
+/// Directories of ours with such names: `pgfsbench-<mark>.<end>`, nothing else, wherever somebody may have put the place. None
+/// where there is no place yet.
+fn named(directory: &Path, end: &str) -> Result<Vec<PathBuf>, Fault> {
+    let unreadable = |e: io::Error| of_file("read directory", directory, &e);
+    let entries = match fs::read_dir(directory) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        other => other.map_err(unreadable)?,
+    };
+    let mut found = Vec::new();
+    for entry in entries {
+        let path = entry.map_err(unreadable)?.path();
+        if is_ours(&path, end) {
+            found.push(path);
+        }
+    }
+    Ok(found)
+}
+
+fn is_ours(path: &Path, end: &str) -> bool {
+    let stem = path
+        .file_stem()
+        .and_then(|stem| stem.to_str())
+        .unwrap_or("");
+    let mark = stem.strip_prefix("pgfsbench-").unwrap_or("");
+    path.extension().is_some_and(|given| given == end)
+        && mark.len() == 32
+        && mark.bytes().all(|b| b.is_ascii_hexdigit())
+}
+
+fn read_note(path: &Path) -> Option<Note> {
+    let text = fs::read_to_string(path.join(NOTE)).ok()?;
+    serde_json::from_str(&text).ok()
+}
+
+/// Bytes of all files below a directory.
+fn bytes_of(directory: &Path) -> io::Result<u64> {
+    let mut bytes = 0;
+    for entry in fs::read_dir(directory)? {
+        let entry = entry?;
+        let kind = entry.file_type()?;
+        bytes += if kind.is_dir() {
+            bytes_of(&entry.path())?
+        } else {
+            entry.metadata()?.len()
+        };
+    }
+    Ok(bytes)
+}
+
+/// Under another name first: should this be interrupted, what is left is gone on with.
+fn remove(path: &Path) -> Result<(), Fault> {
+    let removed = path.with_extension(REMOVED);
+    if path != removed {
+        fs::rename(path, &removed).map_err(|e| of_file("rename", path, &e))?;
+    }
+    fs::remove_dir_all(&removed).map_err(|e| of_file("remove directory", &removed, &e))
+}
+
+fn write_note(directory: &Path, note: &Note) -> Result<(), Fault> {
+    let path = directory.join(NOTE);
+    let temporary = directory.join("note.tmp");
+    let text = to_json_text(note)?;
+    let write = || {
+        let mut file = File::create(&temporary)?;
+        file.write_all(text.as_bytes())?;
+        file.sync_all()?;
+        fs::rename(&temporary, &path)
+    };
+    write().map_err(|e| of_file("write", &path, &e))?;
+    sync(directory)
+}
+
+fn sync(directory: &Path) -> Result<(), Fault> {
+    File::open(directory)
+        .and_then(|directory| directory.sync_all())
+        .map_err(|e| of_file("sync", directory, &e))
+}

@@ -1,0 +1,427 @@
+//! A server of its own on a target: made, started, stopped and removed. It lives in a directory whose name is random and in
+//! the journal before it is there, and nothing outside that directory is touched.
+
+mod crash;
+mod program;
+mod removal;
+pub mod settings;
+mod shared_memory;
+
+use std::{
+    fs::{self, DirBuilder, File},
+    io,
+    os::unix::fs::DirBuilderExt,
+    path::{Path, PathBuf},
+    time::{Duration, Instant},
+};
+
+use pgrx::pg_sys;
+use rustix::{
+    fs::{Advice, fadvise},
+    process::{Pid, Signal, kill_process},
+};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    errors::{Fault, of_file, sqlstate},
+    host::environment::Location,
+    pg::{
+        libpq::{Connection, Look},
+        process, session,
+    },
+    target::{self, connected},
+};
+use crash::RECOVERY;
+use program::{end_of, last_of};
+use removal::Owner;
+use settings::Settings;
+
+/// How long a server may take to answer after its start.
+const START: Duration = Duration::from_secs(60);
+/// How long a shutdown may take that writes a checkpoint.
+const SHUT_DOWN: Duration = Duration::from_secs(600);
+/// Unix sockets have paths of at most 107 bytes.
+const LONGEST_SOCKET: usize = 107;
+/// The number in the name of its socket: there is no other server in that directory.
+const PORT: &str = "5432";
+/// What the system says when a filesystem is full, in the language that the servers speak.
+const NO_SPACE: &str = "No space left on device";
+/// A target server: what the journal knows of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TargetServer {
+    /// The directory that holds everything of it; its name ends with a random mark.
+    pub directory: PathBuf,
+    /// Name of the directory of its socket, beside the asking server's journal.
+    socket_name: String,
+    owner: Owner,
+    /// Where the filesystem of the directory is mounted: when something else is there, nothing can be said of the directory.
+    #[serde(default)]
+    mount_point: Option<String>,
+}
+
+impl TargetServer {
+    /// Where a server of this mark would be on a target; nothing is made.
+    pub fn at(place: &Path, mark: &str) -> Result<Self, Fault> {
+        let own = session::data_directory();
+        let server = Self {
+            directory: place.join(format!("pgfsbench-{mark}")),
+            socket_name: format!("s{}", &mark[..8]),
+            owner: Owner::of(&own).map_err(|e| of_file("look at", &own, &e))?,
+            mount_point: target::mount_point(place),
+        };
+        let longest = server.socket_directory().join(format!(".s.PGSQL.{PORT}"));
+        let text = longest.to_string_lossy();
+        if text.len() > LONGEST_SOCKET || text.contains([',', '"', '\\']) {
+            return Err(Fault::new(
+                sqlstate::NOT_IN_THIS_STATE,
+                "the path of this server's data directory cannot hold a socket",
+            )
+            .detail(format!(
+                "The socket of a target server would be \"{text}\": more than {LONGEST_SOCKET} bytes, or with a comma, a quote or a backslash.",
+            ))
+            .hint("Move the data directory to a place with a shorter or plainer path."));
+        }
+        Ok(server)
+    }
+
+    fn socket_directory(&self) -> PathBuf {
+        session::data_directory()
+            .join("pgfsbench")
+            .join(&self.socket_name)
+    }
+
+    /// Its data directory.
+    pub fn data(&self) -> PathBuf {
+        self.directory.join("data")
+    }
+
+    /// What it has written since its latest start.
+    fn log(&self) -> PathBuf {
+        let of = |name: &str| self.directory.join(format!("{name}.err"));
+        let latest = of(RECOVERY);
+        match latest.exists() {
+            true => latest,
+            false => of("server"),
+        }
+    }
+
+    /// What is executed to make the cluster. Paths with what is not UTF-8 are no targets.
+    pub fn initdb(&self, bindir: &Path, user: &str, data_checksums: bool) -> Vec<String> {
+        let mut argv = vec![bindir.join("initdb").display().to_string()];
+        argv.extend(["--auth=peer", "--encoding=UTF8", "--locale=C", "--no-sync"].map(Into::into));
+        // Should the server that it starts be killed, its postmaster.pid tells what that has left in shared memory.
+        argv.push("--no-clean".into());
+        match data_checksums {
+            true => argv.push("--data-checksums".into()),
+            // From 18 on they are the default.
+            false if pg_sys::PG_VERSION_NUM >= 180_000 => argv.push("--no-data-checksums".into()),
+            false => {}
+        }
+        argv.push(format!("--username={user}"));
+        argv.extend(["-D".into(), self.data().display().to_string()]);
+        argv
+    }
+
+    /// What is executed to copy a data directory in its place.
+    pub fn copy(&self, from: &Path) -> Vec<String> {
+        let options = ["-a", "--reflink=never", "--sparse=never", "-T", "--"];
+        let mut argv: Vec<String> = vec!["/bin/cp".into()];
+        argv.extend(options.map(Into::into));
+        argv.extend([from, &self.data()].map(|path| path.display().to_string()));
+        argv
+    }
+
+    /// What is executed to run it.
+    pub fn postgres(&self, bindir: &Path) -> Vec<String> {
+        let text = |path: PathBuf| path.display().to_string();
+        vec![
+            text(bindir.join("postgres")),
+            "-D".into(),
+            text(self.data()),
+        ]
+    }
+
+    /// The file of its settings, which win over those of postgresql.conf.
+    pub fn settings_file(&self) -> PathBuf {
+        self.data().join("postgresql.auto.conf")
+    }
+
+    /// What that file holds.
+    pub fn settings_text(&self, settings: &Settings) -> String {
+        settings.to_file(&self.socket_directory(), PORT)
+    }
+
+    /// Makes the directories of the server and of its socket.
+    pub fn make_directories(&self) -> Result<(), Fault> {
+        for directory in [&self.directory, &self.socket_directory()] {
+            DirBuilder::new()
+                .mode(0o700)
+                .create(directory)
+                .map_err(|e| of_file("create directory", directory, &e))?;
+        }
+        Ok(())
+    }
+
+    /// Makes an empty cluster; see [`Self::sync`].
+    pub fn make_cluster(
+        &self,
+        bindir: &Path,
+        user: &str,
+        data_checksums: bool,
+        look: Look,
+    ) -> Result<(), Fault> {
+        let argv = self.initdb(bindir, user, data_checksums);
+        let mut command = self.command(Path::new(&argv[0]), "initdb")?;
+        command.args(&argv[1..]);
+        self.run(command, "initdb", look)
+    }
+
+    /// Copies the data directory of a server that was shut down; see [`Self::sync`]. No blocks are shared with it, and none left
+    /// out: a filesystem would have to part or to allocate them in the measured window.
+    pub fn copy_cluster(&self, from: &Path, look: Look) -> Result<(), Fault> {
+        let argv = self.copy(from);
+        let mut command = self.command(Path::new(&argv[0]), "copy")?;
+        command.args(&argv[1..]);
+        self.run(command, "cp", look)
+    }
+
+    /// Has the kernel forget the files of the cluster, which are on disk: the server begins with a cold page cache.
+    pub fn forget_pages(&self) -> Result<(), Fault> {
+        forget_pages_below(&self.data()).map_err(|e| of_file("read", &self.data(), &e))
+    }
+
+    /// Has everything on its filesystem on disk: all at once is faster than file by file, and nothing of it is to be written
+    /// back in the measured window. By a program, which can be ended while it waits for the disk. Once in a server's life.
+    pub fn sync(&self, look: Look) -> Result<(), Fault> {
+        let mut command = self.command(Path::new("/bin/sync"), "sync")?;
+        command.arg("-f").arg(&self.directory);
+        self.run(command, "sync", look)
+    }
+
+    /// Which settings these programs know.
+    pub fn known_settings(&self, bindir: &Path, look: Look) -> Result<Vec<String>, Fault> {
+        let mut command = self.command(&bindir.join("postgres"), "describe")?;
+        command.arg("--describe-config");
+        self.run(command, "describe", look)?;
+        let path = self.directory.join("describe.out");
+        let text = fs::read_to_string(&path).map_err(|e| of_file("read", &path, &e))?;
+        Ok(text
+            .lines()
+            .filter_map(|line| line.split('\t').next())
+            .map(str::to_ascii_lowercase)
+            .collect())
+    }
+
+    /// Whether these programs come with an extension that is also a library to be preloaded. Where they do not tell: no.
+    pub fn offers(&self, bindir: &Path, extension: &str, look: Look) -> Result<bool, Fault> {
+        let mut command = self.command(&bindir.join("pg_config"), "config")?;
+        command.args(["--pkglibdir", "--sharedir"]);
+        let told = self.run(command, "pg_config", look);
+        look()?;
+        let text = fs::read_to_string(self.directory.join("config.out")).unwrap_or_default();
+        let directories: Vec<&Path> = text.lines().map(Path::new).collect();
+        let [libraries, share] = directories[..] else {
+            return Ok(false);
+        };
+        let library = libraries.join(format!("{extension}.so"));
+        let control = share.join("extension").join(format!("{extension}.control"));
+        Ok(told.is_ok() && library.exists() && control.exists())
+    }
+
+    /// Shared memory that it will take with its settings; None where its programs do not tell.
+    pub fn shared_memory_bytes(&self, bindir: &Path, look: Look) -> Result<Option<u64>, Fault> {
+        let mut command = self.command(&bindir.join("postgres"), "memory")?;
+        command
+            .args(["-C", "shared_memory_size", "-D"])
+            .arg(self.data());
+        // With wrong settings it fails, and the start will say why.
+        let told = self.run(command, "postgres -C", look);
+        look()?;
+        let text = fs::read_to_string(self.directory.join("memory.out")).unwrap_or_default();
+        Ok(told
+            .ok()
+            .and_then(|()| text.trim().parse::<u64>().ok())
+            .map(|megabytes| megabytes << 20))
+    }
+
+    /// Writes its settings.
+    pub fn configure(&self, settings: &Settings) -> Result<(), Fault> {
+        let path = self.settings_file();
+        fs::write(&path, self.settings_text(settings)).map_err(|e| of_file("write", &path, &e))
+    }
+
+    /// Starts it, and waits until it takes a connection. It ends with this process.
+    pub fn start(&self, bindir: &Path, user: &str, look: Look) -> Result<Connection, Fault> {
+        let argv = self.postgres(bindir);
+        let program = PathBuf::from(&argv[0]);
+        let mut command = self.command(&program, "server")?;
+        command.args(&argv[1..]);
+        let mut child = process::spawn_bound(&mut command, Signal::QUIT)
+            .map_err(|e| of_file("run", &program, &e))?;
+        let deadline = Instant::now() + START;
+        loop {
+            let mut in_time = || {
+                look()?;
+                if Instant::now() > deadline {
+                    return Err(Fault::new(
+                        sqlstate::CONNECTION_LOST,
+                        "the target server does not answer",
+                    )
+                    .detail("It was started a minute ago."));
+                }
+                Ok(())
+            };
+            match self.connect(user, "postgres", &mut in_time) {
+                Err(fault) if fault.sqlstate == sqlstate::CONNECTION_LOST => {
+                    let ended = child.try_wait().is_ok_and(|ended| ended.is_some());
+                    if ended || Instant::now() > deadline {
+                        return Err(self.did_not_start(&fault));
+                    }
+                }
+                other => return other,
+            }
+            process::wait(Duration::from_millis(50));
+            look()?;
+        }
+    }
+
+    /// Shuts it down, so that its data directory can be copied.
+    pub fn shut_down(&self, bindir: &Path, look: Look) -> Result<(), Fault> {
+        self.end(Signal::INT, SHUT_DOWN, look)?;
+        let mut command = self.command(&bindir.join("pg_controldata"), "controldata")?;
+        command.arg("-D").arg(self.data());
+        self.run(command, "pg_controldata", look)?;
+        let said = end_of(&self.directory.join("controldata.out"));
+        let is_down = said.lines().any(|line| {
+            line.strip_prefix("Database cluster state:")
+                .is_some_and(|state| state.trim() == "shut down")
+        });
+        if is_down {
+            return Ok(());
+        }
+        Err(Fault::new(
+            sqlstate::CRASHED,
+            "the target server was stopped or crashed",
+        )
+        .detail(format!(
+            "Its log ends with: {}",
+            last_of(&end_of(&self.log()))
+        )))
+    }
+
+    /// Has the postmaster end everything, and waits until all of it has ended.
+    fn end(&self, signal: Signal, patience: Duration, look: Look) -> Result<(), Fault> {
+        let began = Instant::now();
+        let file = self.data().join("postmaster.pid");
+        let text = fs::read_to_string(&file).map_err(|e| of_file("read", &file, &e))?;
+        let postmaster = text.lines().next().and_then(|line| line.parse().ok());
+        if let Some(postmaster) = postmaster.and_then(Pid::from_raw) {
+            // That it has ended is seen below.
+            let _ = kill_process(postmaster, signal);
+        }
+        while !self.processes()?.is_empty() {
+            look()?;
+            if began.elapsed() > patience {
+                return Err(Fault::new(
+                    sqlstate::SYSTEM,
+                    "the target server does not shut down",
+                ));
+            }
+            process::wait(Duration::from_millis(5));
+        }
+        Ok(())
+    }
+
+    fn connect(&self, user: &str, database: &str, look: Look) -> Result<Connection, Fault> {
+        let socket = self.socket_directory().to_string_lossy().into_owned();
+        Connection::open(
+            &[
+                ("host", &socket),
+                ("port", PORT),
+                ("dbname", database),
+                ("user", user),
+                ("requirepeer", user),
+                ("application_name", "pgfsbench"),
+                ("client_encoding", "UTF8"),
+                ("options", connected::SESSION),
+            ],
+            look,
+        )
+    }
+
+    fn did_not_start(&self, fault: &Fault) -> Fault {
+        let log = end_of(&self.log());
+        Fault::new(sqlstate::SYSTEM, "the target server did not start")
+            .detail(if log.trim().is_empty() {
+                fault.detail.clone().unwrap_or_default()
+            } else {
+                format!("Its log ends with: {}", last_of(&log))
+            })
+            .hint("See whether the settings of the target fit this machine.")
+    }
+
+    fn is_read_only(&self) -> bool {
+        let location = Location::of(&self.directory);
+        let mount = location.as_ref().and_then(Location::mount);
+        mount.is_some_and(|mount| {
+            let mut options = mount.options.split(',');
+            options.any(|option| READ_ONLY.contains(&option))
+        })
+    }
+
+    /// Why it does not answer, when it has ended by itself; else the fault as it is.
+    pub fn explain(&self, fault: Fault) -> Fault {
+        if fault.sqlstate != sqlstate::CONNECTION_LOST {
+            return fault;
+        }
+        let log = end_of(&self.log());
+        if let Some(line) = log.lines().rfind(|line| line.contains(NO_SPACE)) {
+            return Fault::new(sqlstate::DISK_FULL, "the filesystem of the target is full")
+                .detail(format!("The target server's log says: {}", last_of(line)))
+                .hint("Use a smaller scale or a shorter run, or raise image_size with fsbench.alter_target().");
+        }
+        let first = |words: &[&str]| {
+            log.lines()
+                .find(|line| words.iter().any(|word| line.contains(word)))
+        };
+        // What comes after the first of these is what follows from it.
+        let worst = first(&["PANIC:"])
+            .or_else(|| first(&["Input/output error", "Read-only file system"]))
+            .or_else(|| first(&["was terminated by signal"]));
+        if worst.is_none() && self.is_read_only() {
+            return Fault::new(
+                sqlstate::IO,
+                "the filesystem of the target has become read-only",
+            )
+            .detail("The kernel makes it so after an error of the filesystem or of its device. The target server can write nothing there, its log neither.")
+            .hint("See the kernel's log for the error.");
+        }
+        Fault::new(
+            sqlstate::CRASHED,
+            "the target server was stopped or crashed",
+        )
+        .detail(match worst {
+            Some(line) => format!("Its log says: {}", last_of(line)),
+            None => format!("Its log ends with: {}", last_of(&log)),
+        })
+        .hint("See the kernel's log, too: storage that fails or memory that runs out ends servers.")
+    }
+}
+
+/// Options that a filesystem has been given by the kernel when nothing can be written to it any more.
+const READ_ONLY: [&str; 3] = ["ro", "emergency_ro", "shutdown"];
+
+/// Of files that are on disk.
+fn forget_pages_below(directory: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(directory)? {
+        let entry = entry?;
+        let kind = entry.file_type()?;
+        if kind.is_dir() {
+            forget_pages_below(&entry.path())?;
+        } else if kind.is_file() {
+            let file = File::open(entry.path())?;
+            fadvise(&file, 0, None, Advice::DontNeed)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,168 @@
+//! The end of a target server: its processes, its directories, and whose they are.
+
+use std::{
+    fs::{self, File},
+    io,
+    path::Path,
+    time::{Duration, Instant},
+};
+
+use rustix::{
+    fs::{AtFlags, CWD, StatxFlags, statx},
+    process::{Pid, Signal, kill_process},
+};
+use serde::{Deserialize, Serialize};
+
+use super::{TargetServer, shared_memory};
+use crate::{
+    errors::{Fault, of_file, sqlstate},
+    pg::{process, session},
+    target,
+};
+
+/// How long its processes may take to end before they are killed.
+pub(super) const STOP: Duration = Duration::from_secs(60);
+
+/// The asking server's data directory: which one of which machine. A copy of that server has a copy of the journal, and must
+/// leave alone what is not its own. A device number would not do: it can be another one after a reboot.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Owner {
+    machine: String,
+    inode: u64,
+    born_ns: i128,
+}
+
+impl Owner {
+    pub(super) fn of(directory: &Path) -> io::Result<Self> {
+        let wanted = StatxFlags::INO | StatxFlags::BTIME;
+        let found = statx(CWD, directory, AtFlags::empty(), wanted)?;
+        let born = found.stx_btime;
+        Ok(Self {
+            machine: fs::read_to_string("/etc/machine-id")
+                .unwrap_or_default()
+                .trim()
+                .to_owned(),
+            inode: found.stx_ino,
+            born_ns: i128::from(born.tv_sec) * 1_000_000_000 + i128::from(born.tv_nsec),
+        })
+    }
+}
+
+impl TargetServer {
+    /// Ends whatever runs in the directory, and removes it if asked to. Nothing is wrong when there is nothing; false when
+    /// its filesystem is not mounted now, so that what is on it is not known.
+    pub fn remove(&self, with_files: bool) -> Result<bool, Fault> {
+        let own = session::data_directory();
+        let owner = Owner::of(&own).map_err(|e| of_file("look at", &own, &e))?;
+        if owner == self.owner {
+            self.stop()?;
+            if let Err(error) = shared_memory::remove_left(&self.data()) {
+                let path = self.data();
+                crate::process::janitor::log_warning(&of_file(
+                    "remove shared memory of",
+                    &path,
+                    &error,
+                ));
+            }
+            if with_files && !self.is_reachable() {
+                crate::process::janitor::log_warning(
+                    &Fault::new(
+                        sqlstate::NOT_IN_THIS_STATE,
+                        format!(
+                            "directory \"{}\" of an earlier benchmark run is not reachable",
+                            self.directory.display()
+                        ),
+                    )
+                    .detail("Its filesystem is not mounted where it was.")
+                    .hint("It is removed at the next start of the server at which it is mounted."),
+                );
+                remove_tree(&self.socket_directory())?;
+                return Ok(false);
+            }
+            if with_files {
+                remove_tree(&self.directory)?;
+            }
+        } else if self.directory.exists() {
+            crate::process::janitor::log_warning(
+                &Fault::new(
+                    sqlstate::NOT_IN_THIS_STATE,
+                    format!(
+                        "directory \"{}\" of an earlier benchmark run is left alone",
+                        self.directory.display()
+                    ),
+                )
+                .detail("It was made by a server of which this one is a copy, or that was moved.")
+                .hint("Remove it by hand when no server uses it."),
+            );
+        }
+        remove_tree(&self.socket_directory())?;
+        Ok(true)
+    }
+
+    /// Whether the directory is there, or is known not to be: its filesystem is mounted.
+    fn is_reachable(&self) -> bool {
+        let now = self.directory.parent().and_then(target::mount_point);
+        self.directory.exists() || self.mount_point.is_none() || now == self.mount_point
+    }
+
+    /// Ends its processes: the postmaster by an immediate shutdown, since its data are removed, or what else is there.
+    fn stop(&self) -> Result<(), Fault> {
+        let began = Instant::now();
+        let mut asked = Vec::new();
+        loop {
+            let left = self.processes()?;
+            if left.is_empty() {
+                return Ok(());
+            }
+            let signal = match began.elapsed() {
+                t if t > STOP * 2 => {
+                    return Err(Fault::new(
+                        sqlstate::SYSTEM,
+                        "the processes of the target server do not end",
+                    )
+                    .detail(format!("They are {left:?}.")));
+                }
+                t if t > STOP => Signal::KILL,
+                _ => Signal::QUIT,
+            };
+            for pid in left {
+                if (signal == Signal::KILL || !asked.contains(&pid))
+                    && let Some(process) = Pid::from_raw(pid)
+                {
+                    asked.push(pid);
+                    // It may have ended just now, which is what is wanted.
+                    let _ = kill_process(process, signal);
+                }
+            }
+            process::wait(Duration::from_millis(20));
+        }
+    }
+
+    /// Processes that work in the directory: a PostgreSQL process stays in its data directory from its first moment to its last.
+    pub(super) fn processes(&self) -> Result<Vec<i32>, Fault> {
+        let proc = Path::new("/proc");
+        let entries = fs::read_dir(proc).map_err(|e| of_file("read", proc, &e))?;
+        Ok(entries
+            .flatten()
+            .filter_map(|entry| {
+                let pid = entry.file_name().to_str()?.parse().ok()?;
+                let cwd = fs::read_link(entry.path().join("cwd")).ok()?;
+                cwd.starts_with(&self.directory).then_some(pid)
+            })
+            .collect())
+    }
+}
+
+/// Removes a directory with what is in it, for good.
+fn remove_tree(directory: &Path) -> Result<(), Fault> {
+    match fs::remove_dir_all(directory) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(e) => return Err(of_file("remove directory", directory, &e)),
+        Ok(()) => {}
+    }
+    // The journal forgets it next, and must not do so first.
+    directory
+        .parent()
+        .map_or(Ok(()), |parent| File::open(parent)?.sync_all())
+        .map_err(|e| of_file("sync the parent of", directory, &e))
+}

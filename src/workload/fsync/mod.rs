@@ -1,0 +1,4 @@
+//! The workload `fsync`: what a sync of WAL costs.
+
+pub mod file;
+pub mod writer;

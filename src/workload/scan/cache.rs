@@ -1,0 +1,194 @@
+//! Where the table is before it is scanned: nowhere but on the device, in the kernel's page cache, or in shared buffers; and the proof
+//! of it.
+
+use std::{
+    fs::File,
+    os::unix::fs::FileExt,
+    path::PathBuf,
+    time::{Duration, Instant},
+};
+
+use pgfsbench_core::{
+    spec::{Cache, Spec},
+    units::format_bytes,
+};
+use rustix::fs::{Advice, fadvise};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    errors::{Fault, of_file, sqlstate},
+    pg::{page_cache, process, scan, xact},
+    workload::scan::table as workload,
+};
+
+/// Of what is to be cold, at most this share may be in the page cache; of what is to be warm, at most this share may be missing.
+const TOLERATED: f64 = 0.002;
+/// How often it is tried at least to have the table in a cache, and for how long: what took it out may not be over.
+const TRIES: u32 = 4;
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How often the kernel is asked to forget pages: one that is just being written cannot be.
+const FORGETTINGS: u32 = 20;
+/// From one try to the next.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// What the caches hold of the table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct State {
+    /// Bytes of its files.
+    #[serde(rename = "file_bytes")]
+    pub bytes: u64,
+    /// Bytes of them in the page cache, as the kernel says.
+    pub cached_bytes: u64,
+}
+
+impl State {
+    fn of(files: &[PathBuf]) -> Result<Self, Fault> {
+        let mut state = Self::default();
+        for path in files {
+            let file = workload::open(path)?;
+            let length = file.metadata().map_err(|e| of_file("look at", path, &e))?;
+            state.bytes += length.len();
+            state.cached_bytes +=
+                page_cache::cached_bytes(&file).map_err(|e| of_file("look at", path, &e))?;
+        }
+        Ok(state)
+    }
+
+    fn missing(&self) -> u64 {
+        self.bytes.saturating_sub(self.cached_bytes)
+    }
+
+    fn tolerated(&self) -> u64 {
+        (self.bytes as f64 * TOLERATED) as u64
+    }
+}
+
+/// Puts the table where the run wants it, and looks whether it is there.
+pub fn prepare(spec: &Spec) -> Result<State, Fault> {
+    let files = xact::transaction(workload::files)?;
+    if spec.options.cache == Cache::SharedBuffers {
+        fill_buffers()?;
+        return State::of(&files);
+    }
+    // What is left in them from the last scan would be found by the next one.
+    xact::transaction(|| scan::empty_buffers(workload::TABLE))?;
+    match spec.options.cache {
+        Cache::Cold => forget(&files),
+        Cache::Warm | Cache::SharedBuffers => remember(&files),
+    }
+}
+
+/// The same for those who read its files without the executor, and so past shared buffers: in the page cache, too.
+pub fn prepare_files(spec: &Spec) -> Result<State, Fault> {
+    let state = prepare(spec)?;
+    match spec.options.cache {
+        Cache::Warm | Cache::Cold => Ok(state),
+        Cache::SharedBuffers => remember(&xact::transaction(workload::files)?),
+    }
+}
+
+/// Tries until it is so; gives whether it is.
+fn try_until(mut is_so: impl FnMut() -> Result<bool, Fault>) -> Result<bool, Fault> {
+    let began = Instant::now();
+    let mut tries = 1;
+    loop {
+        if is_so()? {
+            return Ok(true);
+        }
+        if tries >= TRIES && began.elapsed() >= PATIENCE {
+            return Ok(false);
+        }
+        tries += 1;
+        process::wait(PAUSE);
+    }
+}
+
+/// All in shared buffers: the second time, every block must be found there.
+fn fill_buffers() -> Result<(), Fault> {
+    let (mut blocks, mut found) = (0, 0);
+    let are_full = try_until(|| {
+        xact::transaction(|| scan::fill_buffers(workload::TABLE))?;
+        (blocks, found) = xact::transaction(|| scan::fill_buffers(workload::TABLE))?;
+        Ok(found >= blocks)
+    })?;
+    if are_full {
+        return Ok(());
+    }
+    Err(Fault::new(
+        sqlstate::NOT_IN_THIS_STATE,
+        "the table does not stay in shared buffers",
+    )
+    .detail(format!(
+        "After it was read several times, {found} of its {blocks} blocks were there."
+    ))
+    .hint("Keep other sessions away, which need shared buffers too; else raise shared_buffers, use a smaller scale, or the option \"cache\": \"warm\"."))
+}
+
+/// On the device, and nowhere else: written, and forgotten by the kernel.
+fn forget(files: &[PathBuf]) -> Result<State, Fault> {
+    let mut state = State::default();
+    for _ in 0..FORGETTINGS {
+        for path in files {
+            let file = workload::open(path)?;
+            file.sync_all().map_err(|e| of_file("sync", path, &e))?;
+            fadvise(&file, 0, None, Advice::DontNeed)
+                .map_err(|e| of_file("forget", path, &e.into()))?;
+        }
+        state = State::of(files)?;
+        if state.cached_bytes <= state.tolerated() {
+            return Ok(state);
+        }
+        process::wait(PAUSE);
+    }
+    Err(Fault::new(
+        sqlstate::NOT_IN_THIS_STATE,
+        "the page cache cannot be emptied of the table",
+    )
+    .detail(format!(
+        "{} of {} are still in it after fsync and POSIX_FADV_DONTNEED.",
+        format_bytes(state.cached_bytes),
+        format_bytes(state.bytes)
+    ))
+    .hint("Use a target on a filesystem of its own, or the option \"cache\": \"warm\"."))
+}
+
+/// In the page cache. Somebody else may have it emptied just then.
+fn remember(files: &[PathBuf]) -> Result<State, Fault> {
+    let mut state = State::of(files)?;
+    if state.missing() <= state.tolerated() {
+        return Ok(state);
+    }
+    let is_there = try_until(|| {
+        for path in files {
+            let file = workload::open(path)?;
+            read_through(&file).map_err(|e| of_file("read", path, &e))?;
+        }
+        state = State::of(files)?;
+        Ok(state.missing() <= state.tolerated())
+    })?;
+    if is_there {
+        return Ok(state);
+    }
+    Err(Fault::new(
+        sqlstate::NOT_IN_THIS_STATE,
+        "the table does not stay in the page cache",
+    )
+    .detail(format!(
+        "After it was read several times, {} of {} are in it, as the kernel says; of filesystems with a cache of their own it does not know.",
+        format_bytes(state.cached_bytes),
+        format_bytes(state.bytes)
+    ))
+    .hint("Leave more memory free, and keep away who empties it; else use a smaller scale, or the option \"cache\": \"shared_buffers\" or \"cold\"."))
+}
+
+fn read_through(file: &File) -> std::io::Result<()> {
+    let mut buffer = vec![0; 1 << 20];
+    let mut from = 0;
+    loop {
+        match file.read_at(&mut buffer, from)? {
+            0 => return Ok(()),
+            read => from += read as u64,
+        }
+        process::check_interrupts();
+    }
+}

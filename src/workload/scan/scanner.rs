@@ -1,0 +1,357 @@
+//! What is done in the work database of a run of the workload `scan`: by its worker (put the table into the cache or out of
+//! it, and scan it), and by its clients (load the table, and read its files without the executor).
+
+use std::{
+    fs::File,
+    os::unix::fs::FileExt,
+    sync::atomic::Ordering::{Acquire, Relaxed, Release},
+};
+
+use pgfsbench_core::{
+    scan::BlocksFrom,
+    spec::Spec,
+    units::{PAGE, format_count},
+};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    board::{Board, Phase},
+    clock,
+    errors::{Fault, sqlstate},
+    pg::{
+        config, process,
+        scan::{self, Scanned},
+        sql,
+        usage::{self, Wait},
+        xact,
+    },
+    workload::{
+        post::Post,
+        scan::{
+            cache,
+            storage::{self, Reads},
+            table,
+        },
+    },
+};
+
+/// A reader takes so many bytes at a time for itself, as the processes of a parallel scan do.
+const REGION: u64 = 16 << 20;
+
+/// What a worker has found in one scan.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Report {
+    /// When it began.
+    pub started_at: String,
+    /// From the text of the statement to its end.
+    pub ms: f64,
+    /// Part of it: parsing and planning.
+    pub planning_ms: f64,
+    /// What it counted.
+    pub rows: u64,
+    /// Bytes of the table.
+    pub bytes: u64,
+    /// Workers of the plan.
+    pub planned: u32,
+    /// Workers that there were.
+    pub launched: u32,
+    /// Blocks found in shared buffers.
+    pub hit: u64,
+    /// Blocks read.
+    pub read: u64,
+    /// Time of the reads, of all processes; None where it was not measured.
+    pub read_ms: Option<f64>,
+    /// Blocks of each worker.
+    pub worker_blocks: Vec<u64>,
+    /// Blocks of the leader.
+    pub leader_blocks: u64,
+    /// The plan, JSON.
+    pub plan: String,
+    /// What the cache held before.
+    #[serde(flatten)]
+    pub state: cache::State,
+    /// What the processes of the scan had the kernel read from storage; None where that is not known.
+    pub process_read_bytes: Option<u64>,
+    /// What the device read meanwhile, for whomever; None where that is not known.
+    pub device_read_bytes: Option<u64>,
+}
+
+impl Report {
+    /// Where its blocks came from.
+    pub fn blocks_from(&self) -> BlocksFrom {
+        BlocksFrom {
+            bytes: self.bytes,
+            outside: self.read * PAGE,
+            storage: self.process_read_bytes,
+            device: self.device_read_bytes,
+        }
+    }
+
+    /// Why it does not count as a scan with so many workers; None when all were there.
+    pub fn workers_missing(&self, degree: u32) -> Option<String> {
+        if self.planned != degree {
+            Some(format!("{} workers were planned", self.planned))
+        } else if self.launched != degree {
+            Some(format!("{} workers could be started", self.launched))
+        } else {
+            None
+        }
+    }
+}
+
+/// Counts the rows before the first scan, by as many workers as there will be at most: reads all of the table.
+pub fn verify(spec: &Spec) -> Result<(), Fault> {
+    let most = spec.options.degrees.last().copied().unwrap_or(1);
+    apply_settings(spec, most)?;
+    let scanned = xact::transaction(|| scan::count(table::QUALIFIED))?;
+    check_rows(spec, &scanned)?;
+    check_untouched(spec)
+}
+
+fn check_rows(spec: &Spec, scanned: &Scanned) -> Result<(), Fault> {
+    let expected = table::rows(spec);
+    if scanned.rows as u64 == expected {
+        return Ok(());
+    }
+    Err(other_rows(format!(
+        "A scan with {} counted {} of {expected} rows.",
+        format_count(scanned.launched.into(), "worker"),
+        scanned.rows
+    )))
+}
+
+/// Whether the table still has the rows that were counted, and no others. Nothing of it is read for that, which would warm what is to
+/// be cold and take as long as a scan.
+fn check_untouched(spec: &Spec) -> Result<(), Fault> {
+    let expected = table::blocks(spec);
+    let (blocks, unchanged) = xact::transaction(|| scan::unchanged_blocks(table::TABLE))?;
+    if blocks != expected {
+        return Err(other_rows(format!(
+            "It has {}; {} were loaded.",
+            format_count(blocks, "page"),
+            format_count(expected, "page")
+        )));
+    }
+    if unchanged == expected {
+        return Ok(());
+    }
+    Err(Fault::new(
+        sqlstate::NOT_IN_THIS_STATE,
+        "somebody has changed rows of the table while it was scanned",
+    )
+    .detail(format!(
+        "Only {unchanged} of its {} are as they were loaded.",
+        format_count(expected, "page")
+    ))
+    .hint(KEEP_OUT))
+}
+
+const KEEP_OUT: &str = "Keep everybody out of the work database while the run is on.";
+
+fn other_rows(detail: String) -> Fault {
+    Fault::new(
+        sqlstate::CORRUPTED,
+        "the table does not have the rows that were loaded",
+    )
+    .detail(detail)
+    .hint(format!(
+        "{KEEP_OUT} If nobody was in it, do not trust this filesystem or what is below it."
+    ))
+}
+
+/// Makes the table's files ready for the next read; by the worker, which reports what the cache holds.
+pub fn prepare(board: &Board, spec: &Spec) -> Result<(), Fault> {
+    let state = cache::prepare_files(spec)?;
+    report(board, &state)
+}
+
+/// Makes the table ready, and scans it at the degree that the coordinator has set; by the worker.
+pub fn scan(board: &Board, spec: &Spec) -> Result<(), Fault> {
+    let degree = board.run.scan_degree.load(Acquire);
+    apply_settings(spec, degree)?;
+    // A new session is to be as one that has been there for a while. Without need the compiler stays out: each parallel worker
+    // would load it, too, because its leader has.
+    let by = xact::transaction(|| scan::compiled_by(table::QUALIFIED))?;
+    if !by.is_empty() {
+        load_compiler(&by)?;
+    }
+    // First, since whoever is changing rows of it would be waited for when shared buffers are to be emptied.
+    check_untouched(spec)?;
+    let state = cache::prepare(spec)?;
+    let is_timed = xact::transaction(|| config::shown("track_io_timing"))?.as_deref() == Some("on");
+    let processes_count = storage::processes_count()?;
+    let started_at = xact::transaction(|| sql::read("SELECT clock_timestamp()", &[]))?;
+    let before = Reads::so_far(board);
+    board.run.scanning.store(1, Release);
+    let scanned = xact::transaction(|| scan::count(table::QUALIFIED));
+    board.run.scanning.store(0, Release);
+    let scanned = scanned?;
+    let after = Reads::so_far(board);
+    check_rows(spec, &scanned)?;
+    let by_processes = after.by_processes(&before, scanned.launched);
+    let ms = |ns: u64| ns as f64 / 1e6;
+    let Scanned {
+        worker_blocks,
+        leader_blocks,
+        plan,
+        ..
+    } = scanned;
+    report(
+        board,
+        &Report {
+            started_at: started_at.unwrap_or_default(),
+            ms: ms(scanned.ns),
+            planning_ms: ms(scanned.planning_ns),
+            rows: scanned.rows as u64,
+            bytes: state.bytes,
+            planned: scanned.planned,
+            launched: scanned.launched,
+            hit: scanned.hit,
+            read: scanned.read,
+            read_ms: is_timed.then(|| ms(scanned.read_ns)),
+            worker_blocks,
+            leader_blocks,
+            plan,
+            state,
+            process_read_bytes: by_processes.filter(|_| processes_count),
+            device_read_bytes: after.by_device(&before),
+        },
+    )
+}
+
+/// Loads the compiler of expressions: the first query that is compiled does that, and takes a while. In a session of psql's it
+/// is there after the first scan. The query is one of the same shape and compiled in the same way, so that all of the compiler
+/// that the scan needs has run.
+fn load_compiler(by: &[&str]) -> Result<(), Fault> {
+    let costs = xact::transaction(|| {
+        by.iter()
+            .map(|name| Ok((name, config::shown(name)?.unwrap_or_default())))
+            .collect::<Result<Vec<_>, Fault>>()
+    })?;
+    for name in by {
+        config::apply(name, "0")?;
+    }
+    xact::transaction(|| sql::read("SELECT count(*) FROM pg_catalog.pg_attribute", &[]))?;
+    costs
+        .iter()
+        .try_for_each(|(name, cost)| config::apply(name, cost))
+}
+
+/// What makes the server plan that many workers, and the run's own settings, which win over the rest.
+fn apply_settings(spec: &Spec, degree: u32) -> Result<(), Fault> {
+    let degree = degree.to_string();
+    for (name, value) in [
+        ("track_io_timing", "on"),
+        ("parallel_setup_cost", "0"),
+        ("parallel_tuple_cost", "0"),
+        ("min_parallel_table_scan_size", "0"),
+        ("enable_indexonlyscan", "off"),
+    ] {
+        config::apply(name, value)?;
+    }
+    for (name, value) in &spec.settings {
+        config::apply(name, value)?;
+    }
+    let leader = if spec.options.leader == Some(false) {
+        "off"
+    } else {
+        "on"
+    };
+    config::apply("parallel_leader_participation", leader)?;
+    config::apply("max_parallel_workers_per_gather", &degree)
+}
+
+fn report(board: &Board, what: &impl Serialize) -> Result<(), Fault> {
+    let text =
+        serde_json::to_string(what).map_err(|e| Fault::new(sqlstate::INTERNAL, e.to_string()))?;
+    board.run.scan_report.set(&text);
+    Ok(())
+}
+
+/// A client of such a run: in the load it loads its share of the table; later it reads the files in each window, if the window has
+/// so many readers.
+pub fn take_part(post: &Post, spec: &Spec) -> Result<(), Fault> {
+    process::become_undisturbed_owner(post.request.owner.load(Acquire))?;
+    let run = &post.board.run;
+    if run.phase() == Phase::Load {
+        return xact::catch(|| post.each_window(|_| load(post, spec))).and_then(|result| result);
+    }
+    let files = xact::transaction(table::files)?
+        .iter()
+        .map(table::open)
+        .collect::<Result<Vec<File>, Fault>>()?;
+    let read_along = || {
+        post.each_window(|_| {
+            if post.index < run.readers.load(Acquire) {
+                read(post, &files)?;
+            }
+            Ok(())
+        })
+    };
+    xact::catch(read_along).and_then(|result| result)
+}
+
+fn load(post: &Post, spec: &Spec) -> Result<(), Fault> {
+    let loaders = spec.options.loaders.unwrap_or(1);
+    if post.index >= loaders {
+        return Ok(());
+    }
+    xact::transaction(|| {
+        table::load(spec, post.index, loaders, |rows| {
+            post.slot.committed.store(rows, Relaxed);
+            if post.stopped() {
+                return Err(Fault::new(sqlstate::CANCELED, "the run was canceled"));
+            }
+            Ok(())
+        })
+    })
+}
+
+/// Reads the files from their beginning to their end, together with the other readers.
+fn read(post: &Post, files: &[File]) -> Result<(), Fault> {
+    let (run, slot) = (&post.board.run, post.slot);
+    let block = run.read_bytes.load(Acquire);
+    let mut buffer = vec![0; block as usize];
+    let mut lengths = Vec::with_capacity(files.len());
+    for file in files {
+        lengths.push(file.metadata().map_err(|e| unreadable(&e))?.len());
+    }
+    slot.started_ns.store(clock::now_ns(), Relaxed);
+    let mut bytes = 0;
+    loop {
+        // The place in all files one after the other.
+        let mut from = run.next_read.fetch_add(REGION, Relaxed);
+        let Some(file) = lengths.iter().position(|&length| {
+            let is_in_it = from < length;
+            if !is_in_it {
+                from -= length;
+            }
+            is_in_it
+        }) else {
+            break;
+        };
+        // Files but the last are as long as a whole number of regions.
+        let to = (from + REGION).min(lengths[file]);
+        while from < to {
+            let wanted = block.min(to - from) as usize;
+            let read = || files[file].read_exact_at(&mut buffer[..wanted], from);
+            usage::shown_as_waiting(Wait::DataFileRead, read).map_err(|e| unreadable(&e))?;
+            from += wanted as u64;
+            bytes += wanted as u64;
+        }
+        process::check_interrupts();
+        if post.stopped() {
+            break;
+        }
+    }
+    slot.measured.store(bytes, Relaxed);
+    slot.finished_ns.store(clock::now_ns(), Relaxed);
+    Ok(())
+}
+
+fn unreadable(error: &std::io::Error) -> Fault {
+    Fault::new(
+        sqlstate::SYSTEM,
+        format!("could not read a file of the table: {error}"),
+    )
+}
