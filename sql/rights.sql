@@ -38,6 +38,7 @@ SELECT fsbench._ended(1, 1);
 SELECT fsbench._check_preloaded();
 SELECT fsbench._operator_rights('GRANT', 'TO', 'regress_fsbench_nobody');
 SELECT fsbench.percentile(0.5, 1);
+SELECT * FROM fsbench.findings(ARRAY[1]);
 RESET ROLE;
 REVOKE USAGE ON SCHEMA fsbench FROM regress_fsbench_nobody;
 
@@ -48,6 +49,7 @@ SELECT count(*) > 0 AS samples FROM fsbench.sample WHERE run_id = :one;
 SELECT count(*) AS environment FROM fsbench.environment WHERE run_id = :one;
 SELECT count(*) > 0 AS findings FROM fsbench.finding WHERE run_id = :one;
 SELECT fsbench.percentile(0.5, :one) > 0 AS percentile;
+SELECT count(*) > 0 AS findings FROM fsbench.findings(ARRAY[:one]);
 SELECT count(*) AS progress FROM fsbench.progress;
 SELECT run_id = :one AS waited FROM fsbench.wait(:one);
 CALL fsbench.wait(:one);
@@ -71,6 +73,7 @@ SELECT fsbench.start(scale => 1, clients => 1, duration => '1 min') AS cancelled
 SELECT fsbench.cancel(:cancelled), (SELECT count(*) FROM fsbench.progress) AS progress;
 CALL fsbench.wait(:cancelled);
 SELECT fsbench.percentile(0.5, :operated) > 0 AS percentile;
+SELECT count(*) > 0 AS findings FROM fsbench.findings(ARRAY[:operated]);
 SELECT count(*) > 0 AS samples FROM fsbench.sample WHERE run_id = :operated;
 \set VERBOSITY default
 SELECT * FROM fsbench.run(:small, settings => '{"log_min_duration_statement": "0"}');

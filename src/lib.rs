@@ -79,9 +79,14 @@ extension_sql_file!(
     requires = ["functions"]
 );
 extension_sql_file!(
+    "../sql/schema/3_runs.sql",
+    name = "run_functions",
+    requires = ["functions"]
+);
+extension_sql_file!(
     "../sql/schema/4_views.sql",
     name = "views",
-    requires = ["functions", "scan_functions"]
+    requires = ["functions", "scan_functions", "run_functions"]
 );
 extension_sql_file!(
     "../sql/schema/5_rights.sql",

@@ -8,6 +8,7 @@ mod facts;
 mod rules;
 mod scan;
 mod storage;
+mod weight;
 
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +18,7 @@ pub use facts::{
 };
 pub use rules::{NEIGHBOURS, STEAL};
 pub use storage::{NOT_RELEASED, not_released};
+pub use weight::{GROUPS, Group, weight};
 
 /// How much a finding says against a run; ordered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -48,6 +50,8 @@ pub struct Finding {
     pub code: String,
     /// How bad it is.
     pub severity: Severity,
+    /// How much it changes the figures, as its kind goes: see [`weight()`].
+    pub weight: i16,
     /// What was seen, with figures: lower case, one line, no period.
     pub message: String,
     /// What to do: full sentences.
@@ -65,22 +69,23 @@ impl Finding {
         Self {
             code: code.into(),
             severity,
+            weight: weight(code),
             message: message.into(),
             hint: hint.into(),
         }
     }
 }
 
-/// All findings about a run, the worst first, then by code.
+/// All findings about a run, as [`sort`] sorts them.
 pub fn judge(facts: &RunFacts) -> Vec<Finding> {
     let mut findings: Vec<Finding> = rules::ALL.iter().filter_map(|rule| rule(facts)).collect();
     sort(&mut findings);
     findings
 }
 
-/// Sorts findings: the worst first, then by code.
+/// Sorts findings: the worst first, of those that are as bad the heaviest, then by code.
 pub fn sort(findings: &mut [Finding]) {
-    findings.sort_by(|a, b| (b.severity, &a.code).cmp(&(a.severity, &b.code)));
+    findings.sort_by(|a, b| (b.severity, b.weight, &a.code).cmp(&(a.severity, a.weight, &b.code)));
 }
 
 /// Whether a finding tells of something that is stored nowhere else, so that it cannot be judged again and stays as it is.

@@ -496,6 +496,7 @@ CREATE TABLE fsbench.finding (
     severity text NOT NULL CHECK (severity IN ('info', 'warning', 'invalid')),
     message  text NOT NULL,
     hint     text,
+    weight   smallint NOT NULL DEFAULT 0,
     PRIMARY KEY (run_id, code)
 );
 COMMENT ON TABLE fsbench.finding IS 'What can mislead about a run';
@@ -504,6 +505,7 @@ COMMENT ON COLUMN fsbench.finding.code IS 'Kind of the finding; stays the same o
 COMMENT ON COLUMN fsbench.finding.severity IS 'info: good to know; warning: can mislead; invalid: do not use the figures';
 COMMENT ON COLUMN fsbench.finding.message IS 'What was seen, with figures';
 COMMENT ON COLUMN fsbench.finding.hint IS 'What to do about it';
+COMMENT ON COLUMN fsbench.finding.weight IS 'How much such findings change the figures: the order of those that are as severe, the heaviest first; hundreds are kinds, as README lists them';
 
 SELECT pg_catalog.pg_extension_config_dump('fsbench.run_id_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('fsbench.run_log', '');

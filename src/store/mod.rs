@@ -214,7 +214,7 @@ fn insert_array(run_id: i64, table: &str, rows: &str) -> Result<(), Fault> {
 pub fn findings(run_id: i64) -> Result<Vec<Finding>, Fault> {
     let text = sql::read_latest(
         "SELECT coalesce(jsonb_agg(jsonb_build_object('code', code, 'severity', severity, 'message', message, \
-           'hint', coalesce(hint, ''))), '[]') FROM fsbench.finding WHERE run_id = $1::bigint",
+           'hint', coalesce(hint, ''), 'weight', weight)), '[]') FROM fsbench.finding WHERE run_id = $1::bigint",
         &[Some(&run_id.to_string())],
     )?;
     read_json("findings", &text.unwrap_or_default())
@@ -367,7 +367,7 @@ pub fn outcome_of(run_id: i64) -> Result<Option<crate::board::outcome::Outcome>,
              'latency_p99_ms', latency_p99_ms, 'latency_max_ms', latency_max_ms, 'commit_p99_ms', commit_p99_ms, \
              'stall_seconds', stall_seconds, 'findings', CASE findings WHEN 0 THEN 'none' ELSE findings || ' (' || worst_finding \
              || ': ' || (SELECT array_to_string(codes[:3], ', ') || CASE WHEN cardinality(codes) > 3 THEN ', ...' ELSE '' END \
-               FROM (SELECT array_agg(code ORDER BY code COLLATE \"C\") AS codes FROM fsbench.finding f \
+               FROM (SELECT array_agg(code ORDER BY weight DESC, code COLLATE \"C\") AS codes FROM fsbench.finding f \
                  WHERE f.run_id = r.run_id AND severity = worst_finding) f) || ')' END)) \
            ELSE jsonb_build_object('failed', jsonb_build_object('sqlstate', coalesce(error_code, '55000'), \
              'message', coalesce(error, 'the run is ' || status), 'detail', error_detail, 'hint', error_hint)) END \

@@ -89,14 +89,14 @@ fn settings_that_make_a_commit_promise_less_are_told() {
         "t|invalid|t"
     );
 
-    // Of several that are as bad, three are named.
-    for (codes, told) in [(3, "code1, code2, code3"), (4, "code1, code2, code3, ...")] {
+    // Of several that are as bad, the three heaviest are named.
+    for (codes, told) in [(3, "code3, code2, code1"), (4, "code4, code3, code2, ...")] {
         execute(
             &mut client,
             &format!(
                 "DELETE FROM fsbench.finding WHERE run_id = (SELECT max(run_id) FROM fsbench.run_log); \
-                 INSERT INTO fsbench.finding (run_id, code, severity, message, hint) \
-                   SELECT max(run_id), 'code' || n, 'info', '', '' FROM fsbench.run_log, generate_series(1, {codes}) n GROUP BY n"
+                 INSERT INTO fsbench.finding (run_id, code, severity, message, hint, weight) \
+                   SELECT max(run_id), 'code' || n, 'info', '', '', n FROM fsbench.run_log, generate_series(1, {codes}) n GROUP BY n"
             ),
         );
         assert_eq!(

@@ -173,6 +173,7 @@ fn only(facts: RunFacts) -> (String, Severity, String) {
         severity,
         message,
         hint,
+        ..
     } = findings.into_iter().next().unwrap();
     assert!(
         hint.ends_with('.') && !message.ends_with('.') && !message.contains('\n'),
@@ -509,6 +510,27 @@ fn the_worst_comes_first() {
             "clients_exceed_branches",
             "no_complete_checkpoint"
         ]
+    );
+    // Of those that are as bad, what decides comes before what is only known.
+    let findings = judge(&RunFacts {
+        scale: Some(1),
+        storage: StorageFacts {
+            mount_options: Some("rw,strictatime,nobarrier".into()),
+            free_bytes: Some(GB),
+            ..storage()
+        },
+        ..clean()
+    });
+    let told: Vec<_> = findings.iter().map(|f| (f.severity, &*f.code)).collect();
+    assert_eq!(
+        told,
+        [
+            "barriers_off",
+            "clients_exceed_branches",
+            "almost_full",
+            "atime"
+        ]
+        .map(|code| (Severity::Warning, code))
     );
     assert!(Severity::Info < Severity::Warning && Severity::Warning < Severity::Invalid);
     assert_eq!(

@@ -39,19 +39,40 @@ fn codes() -> Vec<String> {
     codes
 }
 
-#[test]
-fn readme_lists_every_finding() {
-    let table = README
-        .split("| code | severity | what it means |")
+/// The lines of README's table, without its head.
+fn table() -> impl Iterator<Item = &'static str> {
+    README
+        .split("| code | severity | what it means |\n|---|---|---|\n")
         .nth(1)
         .and_then(|rest| rest.split("\n\n").next())
-        .expect("a table");
-    let mut listed: Vec<String> = table
+        .expect("a table")
         .lines()
-        .filter_map(|line| line.split('|').nth(1))
-        .flat_map(|cell| cell.split('`').skip(1).step_by(2))
-        .map(str::to_owned)
+}
+
+#[test]
+fn every_finding_has_a_weight() {
+    let mut weighed: Vec<&str> = weight::GROUPS
+        .iter()
+        .flat_map(|g| g.codes)
+        .copied()
         .collect();
-    listed.sort();
-    assert_eq!(listed, codes());
+    weighed.sort_unstable();
+    assert_eq!(weighed, codes());
+}
+
+#[test]
+fn readme_lists_every_finding_in_the_order_of_weight() {
+    let mut listed = Vec::new();
+    for line in table() {
+        let cell = line.split('|').nth(1).expect("a cell").trim();
+        match cell.strip_prefix("**") {
+            Some(group) => listed.push(group.trim_end_matches("**")),
+            None => listed.extend(cell.split('`').skip(1).step_by(2)),
+        }
+    }
+    let stated = weight::GROUPS.iter().flat_map(|group| {
+        let says = std::iter::once(group.says);
+        says.chain(group.codes.iter().copied())
+    });
+    assert_eq!(listed, stated.collect::<Vec<_>>());
 }

@@ -91,7 +91,7 @@ fn commits_depend_on_the_storage_of_wal() {
     );
     assert_eq!(
         of_wal(jfs(), through(), "none"),
-        [fast, "jfs of WAL does not flush the device's write cache"]
+        ["jfs of WAL does not flush the device's write cache", fast]
     );
     assert_eq!(of_wal(through(), jfs(), "none"), nothing);
     assert_eq!(of_wal(super::storage(), through(), "none"), [fast]);

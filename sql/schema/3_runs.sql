@@ -1,0 +1,51 @@
+-- What several runs have in common, and in what they differ.
+
+CREATE FUNCTION fsbench._check_runs(run_ids bigint[]) RETURNS void
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+    AS $$
+DECLARE
+    unknown bigint[];
+BEGIN
+    SELECT array_agg(DISTINCT id ORDER BY id) INTO unknown
+    FROM unnest(run_ids) AS id WHERE NOT EXISTS (SELECT FROM fsbench.run_log r WHERE r.run_id = id);
+    IF unknown IS NOT NULL THEN
+        RAISE EXCEPTION 'run % does not exist', array_to_string(unknown, ', ', 'NULL')
+            USING ERRCODE = 'invalid_parameter_value',
+                  DETAIL = 'There is no row with this run_id in fsbench.run_log of this database.',
+                  HINT = 'See fsbench.result.';
+    END IF;
+END
+$$;
+COMMENT ON FUNCTION fsbench._check_runs IS 'Refuses numbers of runs that there are not. Private';
+
+CREATE FUNCTION fsbench.findings(run_ids bigint[])
+    RETURNS TABLE (code text, severity text, differs boolean, runs_with bigint[], runs_without bigint[], message text, hint text)
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp ROWS 10
+    AS $$
+DECLARE
+    done bigint[];
+    others bigint[];
+BEGIN
+    PERFORM fsbench._check_runs(run_ids);
+    SELECT array_agg(r.run_id ORDER BY r.run_id) FILTER (WHERE r.status = 'done'),
+           array_agg(r.run_id ORDER BY r.run_id) FILTER (WHERE r.status <> 'done') INTO done, others
+    FROM fsbench.run_log r WHERE r.run_id = ANY (run_ids);
+    IF others IS NOT NULL THEN
+        RAISE NOTICE 'run % is not done, and is left out', array_to_string(others, ', ');
+    END IF;
+    RETURN QUERY
+    WITH found AS (
+        SELECT f.*, array_position(ARRAY['info', 'warning', 'invalid'], f.severity) AS badness
+        FROM fsbench.finding f WHERE f.run_id = ANY (done)
+    ), grouped AS (
+        SELECT f.code, max(f.badness) AS badness, max(f.weight) AS weight, array_agg(f.run_id ORDER BY f.run_id) AS runs_with,
+               count(*) < cardinality(done) OR min(f.badness) < max(f.badness) AS differs
+        FROM found f GROUP BY f.code
+    )
+    SELECT g.code, worst.severity, g.differs, g.runs_with,
+           ARRAY(SELECT id FROM unnest(done) AS id WHERE id <> ALL (g.runs_with) ORDER BY id), worst.message, worst.hint
+    FROM grouped g, LATERAL (SELECT f.* FROM found f WHERE f.code = g.code ORDER BY f.badness DESC, f.run_id LIMIT 1) worst
+    ORDER BY g.differs DESC, g.badness DESC, g.weight DESC, g.code COLLATE "C";
+END
+$$;
+COMMENT ON FUNCTION fsbench.findings IS 'The findings of several runs, one row each: first those in which the runs differ (differs: not all of them have it, or not all as severe), then those that all share; among these the worst first, then those that change the figures most (weight in fsbench.finding). severity, message and hint are those of the first run that has it worst. Runs that are not done have no findings, and are left out with a NOTICE';
