@@ -20,6 +20,7 @@
 //! - [`proc`]: mounts, memory and processors from the texts in /proc.
 //! - [`sys`]: devices below a filesystem and the machine, from /sys and /proc.
 //! - [`units`]: sizes and scales, parsed and written.
+//! - [`work_database`]: by what a run's own database is told from everybody else's.
 //! - [`refusal`]: the one error type.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
@@ -45,4 +46,5 @@ pub mod statistics;
 pub mod stats;
 pub mod sys;
 pub mod units;
+pub mod work_database;
 pub mod written;

@@ -1,6 +1,7 @@
 -- What was measured, stored for good. Columns are only ever added, so that an old dump loads.
 
--- Who owns the schema can put functions beside those of the extension, which its readers would call.
+-- Who can put functions and operators beside those of the extension could have its readers call them. Types are named in full:
+-- an operator in the schema that fits better than PostgreSQL's would be taken here, too.
 DO $$
 DECLARE
     stranger name;
@@ -13,6 +14,25 @@ BEGIN
             USING ERRCODE = 'insufficient_privilege',
                   DETAIL = 'The extension trusts what is in its schema, so that only superusers may own it.',
                   HINT = 'Drop the schema, or run ALTER SCHEMA fsbench OWNER TO CURRENT_USER.';
+    END IF;
+    SELECT coalesce(r.rolname, 'public') INTO stranger
+    FROM pg_catalog.pg_namespace n, pg_catalog.aclexplode(n.nspacl) a LEFT JOIN pg_catalog.pg_roles r ON r.oid = a.grantee
+    WHERE n.nspname = 'fsbench' AND a.privilege_type = 'CREATE' AND r.rolsuper IS NOT TRUE;
+    IF FOUND THEN
+        RAISE EXCEPTION 'role "%" may create objects in schema "fsbench"', stranger
+            USING ERRCODE = 'insufficient_privilege',
+                  DETAIL = 'The extension trusts what is in its schema, so that only superusers may create there.',
+                  HINT = pg_catalog.format('Run REVOKE CREATE ON SCHEMA fsbench FROM %s.',
+                      CASE WHEN stranger = 'public' THEN 'PUBLIC' ELSE pg_catalog.quote_ident(stranger::text) END);
+    END IF;
+    PERFORM FROM pg_catalog.pg_depend d JOIN pg_catalog.pg_namespace n ON n.oid = d.refobjid
+    WHERE n.nspname = 'fsbench' AND d.refclassid = 'pg_catalog.pg_namespace'::pg_catalog.regclass::oid
+      AND d.classid <> 'pg_catalog.pg_extension'::pg_catalog.regclass::oid;
+    IF FOUND THEN
+        RAISE EXCEPTION 'schema "fsbench" is not empty'
+            USING ERRCODE = 'object_not_in_prerequisite_state',
+                  DETAIL = 'The extension trusts what is in its schema, and does not know who has made this.',
+                  HINT = 'Drop the schema with what is in it, or move that to another schema.';
     END IF;
 END
 $$;

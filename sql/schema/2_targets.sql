@@ -60,8 +60,8 @@ COMMENT ON COLUMN fsbench.target.created_at IS 'When it was created';
 
 INSERT INTO fsbench.target (target, kind) VALUES ('default', 'default');
 
--- What is written here names programs that the server starts and places that it writes to: rights on tables in general, such
--- as those of pg_write_all_data, are not enough.
+-- What is written here names programs that the server starts and places that it writes to, and steers what is cleared up: rights
+-- on tables in general, such as those of pg_write_all_data, are not enough.
 CREATE FUNCTION fsbench._check_writer() RETURNS trigger
     LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
     AS $$
@@ -70,7 +70,9 @@ BEGIN
         RAISE EXCEPTION 'permission denied to change table "%"', TG_TABLE_NAME
             USING ERRCODE = 'insufficient_privilege',
                   DETAIL = 'Only the owner of the extension may.',
-                  HINT = 'Have a superuser call fsbench.create_target(), alter_target() or drop_target().';
+                  HINT = CASE TG_TABLE_NAME WHEN 'target'
+                      THEN 'Have a superuser call fsbench.create_target(), alter_target() or drop_target().'
+                      ELSE 'Have a superuser do it.' END;
     END IF;
     RETURN NULL;
 END
@@ -79,6 +81,9 @@ COMMENT ON FUNCTION fsbench._check_writer IS 'Refuses writers who do not have th
 CREATE TRIGGER check_writer BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON fsbench.target
     FOR EACH STATEMENT EXECUTE FUNCTION fsbench._check_writer();
 COMMENT ON TRIGGER check_writer ON fsbench.target IS 'Only the owner of the extension changes targets';
+CREATE TRIGGER check_writer BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON fsbench.run_log
+    FOR EACH STATEMENT EXECUTE FUNCTION fsbench._check_writer();
+COMMENT ON TRIGGER check_writer ON fsbench.run_log IS 'Only the owner of the extension changes runs';
 
 CREATE SEQUENCE fsbench.helper_job_id_seq;
 COMMENT ON SEQUENCE fsbench.helper_job_id_seq IS 'Numbers of the helper''s jobs';

@@ -1,4 +1,7 @@
 -- What users call. The parameters of run and start are the same; what is not given is chosen, and said.
+--
+-- What operators and functions mean must not depend on the caller's search_path: bodies in SQL are parsed when they are
+-- created (RETURN), those in PL/pgSQL set their own.
 
 CREATE FUNCTION fsbench.version() RETURNS text
     LANGUAGE c STABLE PARALLEL SAFE
@@ -46,7 +49,8 @@ CREATE FUNCTION fsbench._ended(run_id bigint, timeout_ms integer) RETURNS boolea
 COMMENT ON FUNCTION fsbench._ended IS 'Waits at most that long (ms) for the end of a run, and says whether it is over; an error when there is no such run. Private';
 
 -- A procedure of the same name as the function: CALL counts the output columns of the function as arguments, and a plain
--- SELECT prefers a function that is not variadic, so that each finds its own.
+-- SELECT prefers a function that is not variadic, so that each finds its own. It commits, so that it cannot have a search_path
+-- of its own: it uses no operator, and one function, with its schema.
 CREATE PROCEDURE fsbench.wait(VARIADIC run_ids bigint[])
     LANGUAGE plpgsql
     AS $$
@@ -84,16 +88,16 @@ COMMENT ON FUNCTION fsbench._check_preloaded IS 'Warns when the library is not p
 
 CREATE FUNCTION fsbench.bucket_low_ms(bucket integer) RETURNS float8
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-    AS $$ SELECT CASE WHEN bucket < 32 THEN bucket ELSE (32 + bucket % 32) * 2.0::float8 ^ (bucket / 32 - 1) END / 1e6 $$;
+    RETURN CASE WHEN bucket < 32 THEN bucket ELSE (32 + bucket % 32) * 2.0::float8 ^ (bucket / 32 - 1) END / 1e6;
 COMMENT ON FUNCTION fsbench.bucket_low_ms IS 'Lower end (ms, inclusive) of a bucket of fsbench.histogram';
 
 CREATE FUNCTION fsbench.bucket_high_ms(bucket integer) RETURNS float8
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-    AS $$ SELECT fsbench.bucket_low_ms(bucket + 1) $$;
+    RETURN fsbench.bucket_low_ms(bucket + 1);
 COMMENT ON FUNCTION fsbench.bucket_high_ms IS 'Upper end (ms, exclusive) of a bucket of fsbench.histogram';
 
 CREATE FUNCTION fsbench.percentile(fraction float8, run_ids bigint[], transaction text DEFAULT NULL) RETURNS float8
-    LANGUAGE plpgsql STABLE PARALLEL SAFE
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
     AS $$
 #variable_conflict use_column
 DECLARE
@@ -146,7 +150,7 @@ COMMENT ON FUNCTION fsbench.percentile(float8, bigint[], text) IS 'Any percentil
 
 CREATE FUNCTION fsbench.percentile(fraction float8, run_id bigint, transaction text DEFAULT NULL) RETURNS float8
     LANGUAGE sql STABLE PARALLEL SAFE
-    AS $$ SELECT fsbench.percentile(fraction, ARRAY[run_id], transaction) $$;
+    RETURN fsbench.percentile(fraction, ARRAY[run_id], transaction);
 COMMENT ON FUNCTION fsbench.percentile(float8, bigint, text) IS 'Any percentile (fraction 0 to 1) of the latency of one run in ms; see the function with several runs';
 
 CREATE FUNCTION fsbench.create_target(target text, filesystem text DEFAULT NULL, device text DEFAULT NULL, image_size text DEFAULT NULL,

@@ -1,6 +1,7 @@
 //! Clearing up: after a coordinator that died, and at the start of the janitor after the server was stopped or has crashed.
 //!
-//! A work database is dropped only when the journal (or the run's row) names it and its own comment has the mark.
+//! A work database is dropped only when the journal names it, by OID, name and comment, and it has that name and exactly that
+//! comment. What is in tables never names what is dropped: others may write them, and dumps carry them to other servers.
 
 use std::{
     fs, io,
@@ -8,11 +9,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use serde::Deserialize;
+use pgfsbench_core::work_database::Recorded;
 
 use crate::{
     board::{Board, Request, STOP_ALL, outcome::Outcome},
-    errors::{Fault, sqlstate},
+    errors::{Fault, read_json, sqlstate},
     pg::{
         catalog,
         process::{self, Database},
@@ -54,29 +55,11 @@ pub fn extension() -> Result<Option<Extension>, Fault> {
     }))
 }
 
-/// What is known of a work database that may have to go.
-struct Work<'a> {
-    oid: u32,
-    mark: &'a str,
-    /// Whether a directory of that OID would be ours when no database has that OID.
-    owns_directory: bool,
-}
-
-impl<'a> Work<'a> {
-    fn of(entry: &'a Entry) -> Self {
-        Self {
-            oid: entry.work_database_oid,
-            mark: &entry.mark,
-            owns_directory: !entry.directory_existed,
-        }
-    }
-}
-
 /// What became of a work database.
 enum Found {
     /// It is there and ours. Its name, quoted.
     Ours(String),
-    /// Somebody else's, or one that the user has taken over by changing its comment.
+    /// Somebody else's, or one that the user has taken over by changing its name or comment.
     Foreign,
     /// There is none of that OID.
     Gone,
@@ -115,7 +98,7 @@ pub fn remove_what_was_made(entry: &Entry) -> Result<Left, Fault> {
     if entry.server.is_some() || entry.prepared.is_some() || entry.far.is_some() {
         return Ok(left);
     }
-    drop_work(&Work::of(entry))?;
+    drop_work_database(entry)?;
     Ok(Left::Nothing)
 }
 
@@ -155,7 +138,7 @@ fn end_there(far: &Far) {
 
 /// Opens the work database that a journal entry speaks of for connections: it is kept.
 pub fn open_work_database(entry: &Entry) -> Result<(), Fault> {
-    match find(&Work::of(entry))? {
+    match find(entry)? {
         Found::Ours(name) => {
             utility::run(&[&format!("ALTER DATABASE {name} ALLOW_CONNECTIONS true")])
         }
@@ -163,42 +146,42 @@ pub fn open_work_database(entry: &Entry) -> Result<(), Fault> {
     }
 }
 
-fn find(work: &Work) -> Result<Found, Fault> {
-    #[derive(Deserialize)]
-    struct Row {
-        name: String,
-        marked: bool,
-    }
+fn find(entry: &Entry) -> Result<Found, Fault> {
+    let oid = entry.work_database_oid.to_string();
     let text = xact::transaction(|| {
         sql::read(
-            "SELECT jsonb_build_object('name', datname, \
-               'marked', coalesce(position($2 in shobj_description(oid, 'pg_database')) > 0, false)) \
+            "SELECT jsonb_build_array(datname, shobj_description(oid, 'pg_database')) \
              FROM pg_catalog.pg_database WHERE oid = $1::oid",
-            &[Some(&work.oid.to_string()), Some(work.mark)],
+            &[Some(&oid)],
         )
     })?;
-    Ok(
-        match text.and_then(|text| serde_json::from_str::<Row>(&text).ok()) {
-            Some(row) if row.marked && !work.mark.is_empty() => {
-                Found::Ours(utility::identifier(&row.name))
-            }
-            Some(_) => Found::Foreign,
-            None => Found::Gone,
-        },
-    )
+    let Some(text) = text else {
+        return Ok(Found::Gone);
+    };
+    let (name, comment): (String, Option<String>) = read_json("database", &text)?;
+    let recorded = Recorded {
+        name: &entry.work_database,
+        comment: &entry.comment,
+    };
+    Ok(if recorded.is(&name, comment.as_deref()) {
+        Found::Ours(utility::identifier(&name))
+    } else {
+        Found::Foreign
+    })
 }
 
-fn drop_work(work: &Work) -> Result<(), Fault> {
-    if let Found::Ours(name) = find(work)? {
+fn drop_work_database(entry: &Entry) -> Result<(), Fault> {
+    let oid = entry.work_database_oid;
+    if let Found::Ours(name) = find(entry)? {
         let dropped = utility::run(&[&format!("DROP DATABASE {name} WITH (FORCE)")]);
         // Somebody else may have dropped it at the same time.
-        if dropped.is_err() && !matches!(find(work)?, Found::Gone) {
+        if dropped.is_err() && !matches!(find(entry)?, Found::Gone) {
             return dropped;
         }
-        statements::forget(work.oid);
+        statements::forget(oid);
     }
-    match find(work)? {
-        Found::Gone if work.owns_directory && work.oid != 0 => remove_directory(work.oid),
+    match find(entry)? {
+        Found::Gone if !entry.directory_existed && oid != 0 => remove_directory(oid),
         _ => Ok(()),
     }
 }
@@ -293,7 +276,7 @@ pub fn end_crew(board: &Board) {
     }
 }
 
-/// Marks the unfinished rows of this database that `concerns` names, and removes what these runs made. `of_run` is the
+/// Marks the unfinished rows of this database that `concerns` names, and removes what the journal has of these runs. `of_run` is the
 /// extension of a run: the rows of another one are not its.
 fn mark_and_remove(
     home: u32,
@@ -306,23 +289,12 @@ fn mark_and_remove(
     let has_extension = extension.is_some();
     if let Some(extension) = extension {
         process::become_undisturbed_owner(extension.owner)?;
-        let unfinished = xact::transaction(|| {
-            let mut unfinished = store::unfinished(&[])?;
-            unfinished.retain(|run| concerns(run.run_id));
-            for run in &unfinished {
-                store::set_failed(run.run_id, fault, None)?;
+        xact::transaction(|| {
+            for run_id in store::unfinished()?.into_iter().filter(|&id| concerns(id)) {
+                store::set_failed(run_id, fault, None)?;
             }
-            Ok(unfinished)
+            Ok(())
         })?;
-        for run in unfinished {
-            if let (Some(oid), Some(mark)) = (run.work_database_oid, &run.work_mark) {
-                drop_work(&Work {
-                    oid,
-                    mark,
-                    owns_directory: false,
-                })?;
-            }
-        }
     }
     for entry in journal::entries()? {
         if entry.home != home || !concerns(entry.run_id) {

@@ -29,8 +29,8 @@ pub struct Entry {
     pub work_database: String,
     /// OID that it is made with.
     pub work_database_oid: u32,
-    /// What its comment must contain before it may be dropped.
-    pub mark: String,
+    /// Its comment, without which it is never dropped.
+    pub comment: String,
     /// Whether the directory of the database existed before; then it is not ours to remove.
     pub directory_existed: bool,
     /// The server on the target, for a run on another target than this server's own data directory; there is no work
@@ -56,7 +56,7 @@ impl Entry {
             run_id,
             work_database: String::new(),
             work_database_oid: 0,
-            mark: String::new(),
+            comment: String::new(),
             directory_existed: true,
             server: None,
             prepared: None,

@@ -3,7 +3,7 @@
 pub mod import;
 mod seconds;
 
-use pgfsbench_core::{finding::Finding, hist::Histogram, spec::Spec};
+use pgfsbench_core::{finding::Finding, hist::Histogram, spec::Spec, work_database};
 use serde_json::{Value, json};
 
 use crate::{
@@ -78,15 +78,18 @@ pub fn set_work_database(run_id: i64, name: &str, oid: u32, mark: &str) -> Resul
     Ok(())
 }
 
-/// The database of this name that a run has left, if it is one: its OID and its mark.
+/// The database of this name that a run has left, if it is one: its OID and its comment.
 pub fn left_database(name: &str) -> Result<Option<(u32, String)>, Fault> {
     let text = sql::read(
-        "SELECT jsonb_build_array(oid::bigint, substring(shobj_description(oid, 'pg_database') \
-             FROM '^pgfsbench: work database of run .*; mark ([0-9a-f]+)$')) \
+        "SELECT jsonb_build_array(oid::bigint, coalesce(shobj_description(oid, 'pg_database'), '')) \
          FROM pg_catalog.pg_database WHERE datname = $1",
         &[Some(name)],
     )?;
-    Ok(text.and_then(|text| serde_json::from_str(&text).ok()))
+    Ok(text
+        .and_then(|text| serde_json::from_str::<(u32, String)>(&text).ok())
+        .filter(|(_, comment)| {
+            work_database::is_name(name) && work_database::mark_in(comment).is_some()
+        }))
 }
 
 /// Ends a run that only loads.
@@ -321,30 +324,11 @@ pub fn target_names() -> Result<Vec<String>, Fault> {
     read_json("targets", &text.unwrap_or_default())
 }
 
-/// A run that is not over according to its row, and what it may have made.
-#[derive(serde::Deserialize)]
-pub struct Unfinished {
-    /// The run.
-    pub run_id: i64,
-    /// OID of its work database.
-    pub work_database_oid: Option<u32>,
-    /// The mark of its work database.
-    pub work_mark: Option<String>,
-}
-
-/// Runs whose rows say queued or running, except these.
-pub fn unfinished(except: &[i64]) -> Result<Vec<Unfinished>, Fault> {
+/// Runs whose rows say queued or running.
+pub fn unfinished() -> Result<Vec<i64>, Fault> {
     let text = sql::read(
-        "SELECT coalesce(jsonb_agg(jsonb_build_object('run_id', run_id, 'work_database_oid', work_database_oid::bigint, 'work_mark', work_mark)), '[]') \
-         FROM fsbench.run_log WHERE status IN ('queued', 'running') AND run_id <> ALL ($1::bigint[])",
-        &[Some(&format!(
-            "{{{}}}",
-            except
-                .iter()
-                .map(ToString::to_string)
-                .collect::<Vec<_>>()
-                .join(",")
-        ))],
+        "SELECT coalesce(jsonb_agg(run_id ORDER BY run_id), '[]') FROM fsbench.run_log WHERE status IN ('queued', 'running')",
+        &[],
     )?;
     read_json("runs", &text.unwrap_or_default())
 }

@@ -18,6 +18,13 @@ const TRAP: &str = "
     CREATE OPERATOR public.|| (LEFTARG = text, RIGHTARG = text, FUNCTION = public.trap_text);
     CREATE FUNCTION public.current_setting(text) RETURNS text LANGUAGE plpgsql AS
         $$ BEGIN PERFORM public.spring('current_setting'); RETURN ''; END $$;
+    CREATE FUNCTION public.trap_float(float8, integer) RETURNS boolean LANGUAGE plpgsql AS
+        $$ BEGIN PERFORM public.spring('comparison'); RETURN true; END $$;
+    CREATE OPERATOR public.>= (LEFTARG = float8, RIGHTARG = integer, FUNCTION = public.trap_float);
+    CREATE OPERATOR public.<= (LEFTARG = float8, RIGHTARG = integer, FUNCTION = public.trap_float);
+    CREATE FUNCTION public.trap_product(integer, float8) RETURNS float8 LANGUAGE plpgsql AS
+        $$ BEGIN PERFORM public.spring('product'); RETURN 0; END $$;
+    CREATE OPERATOR public.* (LEFTARG = integer, RIGHTARG = float8, FUNCTION = public.trap_product);
     CREATE FUNCTION public.pg_size_bytes(text) RETURNS bigint LANGUAGE plpgsql AS
         $$ BEGIN PERFORM public.spring('pg_size_bytes'); RETURN 0; END $$;
 ";
@@ -51,6 +58,22 @@ fn operators_and_functions_of_the_caller_are_never_called() {
             "SELECT fsbench.wait(fsbench.start(scale => 1, clients => 1, transactions => 10))",
         )
         .expect("start and wait");
+    for sql in [
+        "SELECT fsbench.percentile(0.5, 1), fsbench.percentile(0.5, '{1}'::bigint[], 'commit')",
+        "SELECT fsbench.bucket_low_ms(100), fsbench.bucket_high_ms(100)",
+        "SELECT * FROM fsbench.wait_profile(1, 0, 1)",
+        "SELECT count(tps), count(data_ram_ratio) FROM fsbench.result",
+        "SELECT count(*) FROM fsbench.progress",
+        "SELECT count(*) FROM fsbench.device",
+        "SELECT count(*) FROM fsbench.prepared_target",
+        "SELECT * FROM fsbench.knee('{1,2}', '{2,1}')",
+        "CALL fsbench.wait(1)",
+        "SELECT count(*) FROM fsbench.doctor()",
+    ] {
+        owner
+            .batch_execute(sql)
+            .unwrap_or_else(|error| panic!("{sql}: {error:?}"));
+    }
     let path: String = owner
         .query_one("SHOW search_path", &[])
         .expect("SHOW")
@@ -67,10 +90,34 @@ fn the_extension_does_not_go_into_a_schema_of_somebody_else() {
         .expect("set-up");
     let error = refusal(&mut client, "CREATE EXTENSION pgfsbench");
     assert_eq!(error.code().code(), "42501", "{error}");
-    for sql in [
-        "ALTER SCHEMA fsbench OWNER TO CURRENT_USER",
-        "CREATE EXTENSION pgfsbench",
-    ] {
-        client.batch_execute(sql).expect(sql);
-    }
+    // What he has made there stays when the schema gets another owner.
+    client
+        .batch_execute(
+            "GRANT CREATE ON SCHEMA fsbench TO mallory; SET ROLE mallory; \
+             CREATE FUNCTION fsbench.trap(float8, bigint) RETURNS float8 LANGUAGE sql RETURN 0; RESET ROLE; \
+             ALTER SCHEMA fsbench OWNER TO CURRENT_USER",
+        )
+        .expect("another owner");
+    let mut refused = |code: &str, words: &str, hint: &str| {
+        let error = refusal(&mut client, "CREATE EXTENSION pgfsbench");
+        assert_eq!(error.code().code(), code, "{error:?}");
+        assert!(error.message().contains(words), "{error:?}");
+        let statement = error.hint().expect("a hint").to_owned();
+        assert!(statement.contains(hint), "{error:?}");
+    };
+    refused("55000", "\"fsbench\" is not empty", "Drop the schema");
+    let mut owner = server.connect("postgres");
+    owner
+        .batch_execute("DROP FUNCTION fsbench.trap; CREATE ROLE \"a b\"; GRANT CREATE ON SCHEMA fsbench TO \"a b\"")
+        .expect("another right");
+    refused("42501", "role \"a b\" may create", "FROM \"a b\".");
+    owner
+        .batch_execute(
+            "REVOKE CREATE ON SCHEMA fsbench FROM \"a b\"; GRANT CREATE ON SCHEMA fsbench TO PUBLIC",
+        )
+        .expect("everybody's right");
+    refused("42501", "role \"public\" may create", "FROM PUBLIC.");
+    owner
+        .batch_execute("REVOKE CREATE ON SCHEMA fsbench FROM PUBLIC; CREATE EXTENSION pgfsbench")
+        .expect("it is clean");
 }

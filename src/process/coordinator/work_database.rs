@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering::Release;
 
-use pgfsbench_core::spec::Stage;
+use pgfsbench_core::{spec::Stage, work_database};
 
 use super::Run;
 use crate::{
@@ -43,12 +43,13 @@ impl Run {
         let mark = random::mark();
         let (name, home) = xact::transaction(|| Ok((self.free_name()?, database_name()?)))?;
         xact::transaction(|| store::set_work_database(self.run_id, &name, oid, &mark))?;
+        let comment = work_database::comment(self.run_id, &home, &mark);
         let entry = Entry {
             home: session::database(),
             run_id: self.run_id,
             work_database: name.clone(),
             work_database_oid: oid,
-            mark: mark.clone(),
+            comment: comment.clone(),
             directory_existed: session::data_directory()
                 .join("base")
                 .join(oid.to_string())
@@ -60,11 +61,7 @@ impl Run {
         };
         journal::write(&entry)?;
         self.entry = Some(entry);
-        // In one transaction, so that there is never a work database without its mark.
-        let comment = format!(
-            "pgfsbench: work database of run {} in database {home}; mark {mark}",
-            self.run_id
-        );
+        // In one transaction, so that there is never a work database without its comment.
         let (name, comment) = (utility::identifier(&name), utility::literal(&comment));
         utility::run(&[
             &format!("CREATE DATABASE {name} TEMPLATE template0 ALLOW_CONNECTIONS false OID {oid}"),
@@ -78,7 +75,7 @@ impl Run {
     fn adopt(&mut self, database: &str) -> Result<(), Fault> {
         self.enter(Phase::Provision, 0);
         self.seen.before_provision()?;
-        let (oid, mark) =
+        let (oid, comment) =
             xact::transaction(|| store::left_database(database))?.ok_or_else(|| {
                 Fault::new(
                     sqlstate::NOT_IN_THIS_STATE,
@@ -86,11 +83,12 @@ impl Run {
                 )
             })?;
         let (run_id, home) = (self.run_id, session::database());
-        xact::transaction(|| store::set_work_database(run_id, database, oid, &mark))?;
+        let mark = work_database::mark_in(&comment).unwrap_or_default();
+        xact::transaction(|| store::set_work_database(run_id, database, oid, mark))?;
         let entry = Entry {
             work_database: database.to_owned(),
             work_database_oid: oid,
-            mark,
+            comment,
             ..Entry::on_target(home, run_id)
         };
         journal::write(&entry)?;
@@ -122,7 +120,7 @@ impl Run {
 
     /// `fsbench_work_<run id>`, or with a number behind it when another database of the server has kept that name.
     fn free_name(&self) -> Result<String, Fault> {
-        let name = format!("fsbench_work_{}", self.run_id);
+        let name = work_database::name(self.run_id);
         let free = sql::read(
             "SELECT $1 || coalesce(n, '') FROM (SELECT NULL UNION ALL SELECT '_' || g FROM generate_series(2, 10000) g) AS t(n) \
              WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_database WHERE datname = $1 || coalesce(n, '')) LIMIT 1",

@@ -6,6 +6,7 @@ mod caller;
 mod clone;
 mod connection;
 mod databases;
+mod foreign;
 mod hold;
 mod phases;
 mod processes;
