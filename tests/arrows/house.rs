@@ -1,0 +1,227 @@
+//! A crate's files, its floors, and what is wrong with the arrows between them.
+
+use crate::imports::imports;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::{Path, PathBuf},
+};
+
+/// The files below one directory, each by its module's path (`run/plan`), and the floors that the root names.
+pub struct House {
+    files: BTreeMap<String, PathBuf>,
+    /// Of each room: how high it stands.
+    floors: BTreeMap<String, usize>,
+    directory: PathBuf,
+    root: String,
+}
+
+/// One import: who, whom, and in which line.
+struct Arrow {
+    from: String,
+    to: String,
+    line: usize,
+}
+
+impl House {
+    pub fn read(directory: &Path) -> Self {
+        let mut paths = Vec::new();
+        rust_files(directory, &mut paths);
+        let is_root =
+            |path: &&PathBuf| ["lib.rs", "main.rs"].contains(&relative(directory, path).as_str());
+        let root = paths.iter().find(is_root).expect("it has a root").clone();
+        let files = paths
+            .iter()
+            .filter(|path| **path != root)
+            .map(|path| (module_of(&relative(directory, path)), path.clone()))
+            .filter(|(module, _)| !module.split('/').any(|part| part == "tests"))
+            .collect();
+        Self {
+            files,
+            floors: floors_of(&fs::read_to_string(&root).expect("it can be read")),
+            root: relative(directory, &root),
+            directory: directory.to_path_buf(),
+        }
+    }
+
+    /// What is wrong, one line for each fault.
+    pub fn faults(&self) -> Vec<String> {
+        let arrows = self.arrows();
+        let mut faults = self.rooms_without_floor();
+        faults.extend(arrows.iter().filter_map(|arrow| self.upward(arrow)));
+        faults.extend(circle(&arrows));
+        faults
+    }
+
+    fn rooms_without_floor(&self) -> Vec<String> {
+        let rooms: BTreeSet<&str> = self.files.keys().map(|module| room(module)).collect();
+        let homeless = rooms
+            .iter()
+            .filter(|room| !self.floors.contains_key(**room))
+            .map(|room| format!("{room}: has no floor in {}", self.root));
+        let empty = self
+            .floors
+            .keys()
+            .filter(|room| !rooms.contains(room.as_str()))
+            .map(|room| format!("{}: there is no room {room}", self.root));
+        homeless.chain(empty).collect()
+    }
+
+    /// Files beside the folders, where only the roof's entry and the ground floor may be.
+    pub fn flat_files(&self) -> Vec<String> {
+        self.files
+            .iter()
+            .filter(|(module, path)| {
+                !module.contains('/')
+                    && !path.ends_with("mod.rs")
+                    && module.as_str() != "entry"
+                    && self.floors.get(*module).is_some_and(|floor| *floor > 0)
+            })
+            .map(|(_, path)| {
+                format!(
+                    "{}: stands beside the rooms: make it a folder, or put it into one",
+                    relative(&self.directory, path)
+                )
+            })
+            .collect()
+    }
+
+    fn arrows(&self) -> Vec<Arrow> {
+        let mut arrows = Vec::new();
+        for (from, path) in &self.files {
+            let text = fs::read_to_string(path).expect("it can be read");
+            for import in imports(&text) {
+                if let Some(to) = self.resolve(from, &import.path)
+                    && to != *from
+                {
+                    let (from, line) = (from.clone(), import.line);
+                    arrows.push(Arrow { from, to, line });
+                }
+            }
+        }
+        arrows
+    }
+
+    /// The module that a path in this module leads to, if it is one of the house.
+    fn resolve(&self, from: &str, path: &[String]) -> Option<String> {
+        let ups = path.iter().take_while(|word| *word == "super").count();
+        let mut whole: Vec<&str> = match ups {
+            0 => Vec::new(),
+            _ => from
+                .rsplitn(ups + 1, '/')
+                .last()
+                .filter(|_| from.matches('/').count() >= ups)
+                .map(|base| base.split('/').collect())
+                .unwrap_or_default(),
+        };
+        whole.extend(path[ups.max(1)..].iter().map(String::as_str));
+        (1..=whole.len())
+            .rev()
+            .map(|length| whole[..length].join("/"))
+            .find(|module| self.files.contains_key(module))
+    }
+
+    /// What is wrong with this arrow, if it leads to another room that does not stand lower.
+    fn upward(&self, arrow: &Arrow) -> Option<String> {
+        let (from, to) = (room(&arrow.from), room(&arrow.to));
+        let (above, below) = (self.floors.get(from)?, self.floors.get(to)?);
+        let path = relative(&self.directory, &self.files[&arrow.from]);
+        (from != to && below >= above).then(|| {
+            format!(
+                "{path}:{}: {from} may not import {to} ({})",
+                arrow.line, arrow.to
+            )
+        })
+    }
+}
+
+fn room(module: &str) -> &str {
+    module.split('/').next().unwrap_or(module)
+}
+
+fn relative(directory: &Path, path: &Path) -> String {
+    path.strip_prefix(directory)
+        .expect("it lies below")
+        .display()
+        .to_string()
+}
+
+fn module_of(file: &str) -> String {
+    let file = file.trim_end_matches(".rs");
+    file.strip_suffix("/mod").unwrap_or(file).to_owned()
+}
+
+fn rust_files(directory: &Path, found: &mut Vec<PathBuf>) {
+    let mut entries: Vec<PathBuf> = fs::read_dir(directory)
+        .expect("it can be read")
+        .map(|entry| entry.expect("it can be read").path())
+        .collect();
+    entries.sort();
+    for path in entries {
+        if path.is_dir() {
+            rust_files(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+/// The floors in the first block of text of the root's head: a line a floor, from the roof down, with the rooms on it.
+fn floors_of(root: &str) -> BTreeMap<String, usize> {
+    let lines: Vec<&str> = root
+        .lines()
+        .map_while(|line| line.strip_prefix("//!"))
+        .map(str::trim)
+        .skip_while(|line| *line != "```text")
+        .skip(1)
+        .take_while(|line| *line != "```")
+        .collect();
+    assert!(!lines.is_empty(), "the root's head names the floors");
+    let floor = |(number, line): (usize, &&str)| {
+        let rooms = line
+            .split_whitespace()
+            .map(move |room| (room.to_owned(), number));
+        rooms.collect::<Vec<_>>()
+    };
+    lines.iter().rev().enumerate().flat_map(floor).collect()
+}
+
+/// The first circle of files. A file and the folder of its parts may know each other: they are one thing in several files.
+fn circle(arrows: &[Arrow]) -> Option<String> {
+    let mut edges: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for Arrow { from, to, .. } in arrows {
+        let is_part = |whole: &str, part: &str| part.starts_with(&format!("{whole}/"));
+        if !is_part(from, to) && !is_part(to, from) {
+            edges.entry(from).or_default().insert(to);
+        }
+    }
+    let mut done = BTreeSet::new();
+    let starts: Vec<&str> = edges.keys().copied().collect();
+    starts
+        .iter()
+        .find_map(|start| visit(start, &edges, &mut done, &mut Vec::new()))
+        .map(|circle| format!("circle: {}", circle.join(" -> ")))
+}
+
+fn visit<'a>(
+    file: &'a str,
+    edges: &BTreeMap<&'a str, BTreeSet<&'a str>>,
+    done: &mut BTreeSet<&'a str>,
+    way: &mut Vec<&'a str>,
+) -> Option<Vec<&'a str>> {
+    if let Some(at) = way.iter().position(|seen| *seen == file) {
+        return Some([&way[at..], &[file]].concat());
+    }
+    if done.contains(file) {
+        return None;
+    }
+    way.push(file);
+    let found = edges
+        .get(file)
+        .into_iter()
+        .flatten()
+        .find_map(|next| visit(next, edges, done, way));
+    way.pop();
+    done.insert(file);
+    found
+}
