@@ -1,7 +1,20 @@
 //! pgfsbench: benchmarks of filesystems, run inside the PostgreSQL server.
 //!
-//! Imports only point down: api → processes (janitor, coordinator, sampler, client, worker, asker) → workload → store, errors,
-//! settings → pg → core. `unsafe` is allowed in `pg` only.
+//! Floors, from the roof down; a file imports only what stands on a lower floor or in its own room, and no files import each other
+//! in a circle (`tools/check arrows`). `unsafe` is allowed in `pg` only, and in `entry`, whose functions the server calls by name.
+//!
+//! ```text
+//! entry
+//! api
+//! process
+//! run
+//! watch
+//! target workload
+//! store host
+//! pg
+//! board
+//! errors clock random
+//! ```
 #![deny(unsafe_code)]
 #![warn(missing_docs)]
 

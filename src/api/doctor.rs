@@ -7,13 +7,15 @@ mod machine;
 mod report;
 mod server;
 
+use pgrx::{iter::TableIterator, name, pg_extern, pg_sys::panic::ErrorReport};
+
 use crate::{errors::Fault, pg::session};
 
 use super::guard;
-pub use report::Line;
+use report::Line;
 
 /// The whole report. In a transaction; reads with the rights of the extension's owner.
-pub fn look() -> Result<Vec<Line>, Fault> {
+fn look() -> Result<Vec<Line>, Fault> {
     let extension = guard::extension()?;
     session::with_rights_of(extension.owner, || {
         let description = helper::description()?;
@@ -23,4 +25,31 @@ pub fn look() -> Result<Vec<Line>, Fault> {
         lines.extend(filesystems::look(description.map(|(d, _)| d.filesystems)));
         Ok(lines)
     })
+}
+
+#[allow(clippy::type_complexity)]
+#[pg_extern(sql = false)]
+fn fsbench_doctor() -> Result<
+    TableIterator<
+        'static,
+        (
+            name!(subject, String),
+            name!(item, String),
+            name!(state, String),
+            name!(detail, Option<String>),
+            name!(hint, Option<String>),
+        ),
+    >,
+    ErrorReport,
+> {
+    let rows = look()?.into_iter();
+    Ok(TableIterator::new(rows.map(|r| {
+        (
+            r.subject.to_owned(),
+            r.item,
+            r.state.to_owned(),
+            r.detail,
+            r.hint,
+        )
+    })))
 }

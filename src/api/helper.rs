@@ -4,13 +4,13 @@ use pgfsbench_core::refusal::quoted;
 use pgrx::{JsonB, iter::TableIterator, name, pg_extern, pg_sys::panic::ErrorReport};
 use serde_json::Value;
 
-use super::{doctor, guard, request, target::check_unused};
+use super::{guard, in_use, request};
 use crate::{
     errors::{Fault, sqlstate},
     pg::{session, sql, xact},
     process::asker,
     run::plan,
-    target::{Row, devices, helper_job},
+    target::{Row, devices},
 };
 
 /// Checks that this session may ask the helper; gives the owner of the extension.
@@ -88,7 +88,7 @@ fn fsbench_prepare_target(
 > {
     let ready = may_ask("fsbench.prepare_target()")?;
     let row = made(ready.owner, target.as_deref())?;
-    check_unused(ready.board, &row.target)?;
+    in_use::check_unused(ready.board, &row.target)?;
     let result = asker::ask(ready.owner, "prepare", &row.target)?;
     let text = |name: &str| result[name].as_str().map(str::to_owned);
     let not_shown = result["mount_options_not_shown"].as_array().map(|options| {
@@ -112,7 +112,7 @@ fn fsbench_prepare_target(
 fn fsbench_release_target(target: Option<String>) -> Result<bool, ErrorReport> {
     let ready = may_ask("fsbench.release_target()")?;
     let row = made(ready.owner, target.as_deref())?;
-    check_unused(ready.board, &row.target)?;
+    in_use::check_unused(ready.board, &row.target)?;
     let result = asker::ask(ready.owner, "release", &row.target)?;
     Ok(result["released"].as_bool().unwrap_or(false))
 }
@@ -168,21 +168,6 @@ fn fsbench_plan(
     })))
 }
 
-/// Refuses what cannot be while somebody looks at a target that he had prepared.
-pub fn check_not_prepared(owner: u32, name: &str) -> Result<(), Fault> {
-    let prepared = session::with_rights_of(owner, || {
-        xact::without_keeping_locks(|| helper_job::prepared_by(name))
-    })?;
-    match prepared {
-        Some(None) => Err(
-            Fault::new("55006", format!("target \"{name}\" is prepared already"))
-                .detail("Somebody has called fsbench.prepare_target() to look at it.")
-                .hint("Call fsbench.release_target() first."),
-        ),
-        _ => Ok(()),
-    }
-}
-
 #[allow(clippy::type_complexity)]
 #[pg_extern(sql = false)]
 fn fsbench_block_devices() -> TableIterator<
@@ -202,31 +187,4 @@ fn fsbench_block_devices() -> TableIterator<
         let bytes = i64::try_from(b.bytes).unwrap_or(i64::MAX);
         (b.path, b.node, b.model, b.serial, b.wwn, bytes, b.in_use)
     }))
-}
-
-#[allow(clippy::type_complexity)]
-#[pg_extern(sql = false)]
-fn fsbench_doctor() -> Result<
-    TableIterator<
-        'static,
-        (
-            name!(subject, String),
-            name!(item, String),
-            name!(state, String),
-            name!(detail, Option<String>),
-            name!(hint, Option<String>),
-        ),
-    >,
-    ErrorReport,
-> {
-    let rows = doctor::look()?.into_iter();
-    Ok(TableIterator::new(rows.map(|r| {
-        (
-            r.subject.to_owned(),
-            r.item,
-            r.state.to_owned(),
-            r.detail,
-            r.hint,
-        )
-    })))
 }

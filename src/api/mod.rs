@@ -8,6 +8,7 @@ mod cancel;
 mod doctor;
 mod guard;
 mod helper;
+mod in_use;
 mod install;
 mod judge;
 mod knee;

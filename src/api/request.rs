@@ -8,15 +8,15 @@ use std::{
 use pgfsbench_core::spec::{self, Asked, Bound, DEFAULT_TARGET, Facts, Options, Spec};
 use serde_json::Value;
 
-use super::{guard::Ready, session_settings, wait};
+use super::{guard::Ready, in_use, session_settings};
 use crate::{
     board::{Board, Errand, Phase, Request, RequestState},
     errors::{Fault, sqlstate},
-    host::environment,
+    host::{location, machine},
     pg::{config, process, session, settings, shmem, sql, xact},
     process::janitor,
     random,
-    run::{cancellation, preflight},
+    run::{cancellation, preflight, worker_slots},
     store, target,
 };
 
@@ -39,34 +39,6 @@ impl Ticket {
     }
 }
 
-/// The setting max_worker_processes.
-pub fn max_worker_processes() -> Result<i64, Fault> {
-    number("max_worker_processes")
-}
-
-/// A setting that is a number without a unit.
-fn number(setting: &str) -> Result<i64, Fault> {
-    let text = config::shown(setting)?;
-    Ok(text.and_then(|text| text.parse().ok()).unwrap_or(0))
-}
-
-/// What is none of the server's own processes is a background worker.
-const OWN_PROCESSES: [&str; 14] = [
-    "client backend",
-    "autovacuum launcher",
-    "autovacuum worker",
-    "background writer",
-    "checkpointer",
-    "walwriter",
-    "archiver",
-    "startup",
-    "walreceiver",
-    "walsender",
-    "walsummarizer",
-    "logger",
-    "slotsync worker",
-    "io worker",
-];
 /// The processes of a run.
 const OF_A_RUN: [&str; 4] = [
     "fsbench coordinator",
@@ -75,30 +47,20 @@ const OF_A_RUN: [&str; 4] = [
     "fsbench worker",
 ];
 
-/// How many background workers there are, without those of some types. With the owner's rights.
-pub fn background_workers(without: &[&str]) -> Result<i64, Fault> {
-    let others = [&OWN_PROCESSES, without].concat();
-    let count = sql::read(
-        "SELECT count(*) FROM pg_catalog.pg_stat_activity WHERE backend_type <> ALL (string_to_array($1, ','))",
-        &[Some(&others.join(","))],
-    )?;
-    Ok(count.and_then(|text| text.parse().ok()).unwrap_or(0))
-}
-
 /// What is known of the server, for the choice of what was not given. With the owner's rights.
 fn facts(target: Option<&str>) -> Result<Facts, Fault> {
-    let (cpu, memory) = environment::machine();
+    let (cpu, memory) = machine::machine();
     let here = target.is_none_or(|target| target == DEFAULT_TARGET);
     let kind = match target {
         Some(name) if !here => xact::without_keeping_locks(|| target::kind_of(name))?,
         _ => None,
     };
     let far = kind == Some(target::Kind::Connection);
-    let slots = max_worker_processes()?;
+    let slots = worker_slots::max_worker_processes()?;
     // Those of another run have ended, or are just about to, when this one launches its own: there is one run at a time, and
     // a slot that is still taken is waited for.
-    let used = background_workers(&OF_A_RUN)?;
-    let free = environment::data_location().and_then(|location| location.space());
+    let used = worker_slots::background_workers(&OF_A_RUN)?;
+    let free = location::data_location().and_then(|location| location.space());
     Ok(Facts {
         processors: cpu.map_or(1, |cpu| cpu.processors),
         memory_bytes: memory.unwrap_or(0),
@@ -111,7 +73,7 @@ fn facts(target: Option<&str>) -> Result<Facts, Fault> {
         },
         max_worker_processes: if here { slots as u32 } else { ENOUGH },
         max_parallel_workers: if here {
-            number("max_parallel_workers")? as u32
+            worker_slots::number("max_parallel_workers")? as u32
         } else {
             ENOUGH
         },
@@ -140,7 +102,7 @@ pub fn specify(ready: &Ready, asked: &Asked) -> Result<Spec, Fault> {
     let state = session::with_rights_of(ready.owner, preflight::server_state)?;
     preflight::check(&spec, &state)?;
     if !spec.is_here() {
-        super::helper::check_not_prepared(ready.owner, &spec.target)?;
+        in_use::check_not_prepared(ready.owner, &spec.target)?;
         session::with_rights_of(ready.owner, || {
             xact::without_keeping_locks(|| preflight::check_target(&spec))
         })?;
@@ -259,7 +221,7 @@ pub fn submit(ready: &Ready, asked: &Asked, spec: &Spec, queue: bool) -> Result<
         json(serde_json::to_string(asked))?,
     );
     let database = session::database();
-    let patience = Instant::now() + wait::CLEARING_UP;
+    let patience = Instant::now() + CLEARING_UP;
     loop {
         let claimed = shmem::locked(|| claim(board, queue));
         match claimed {
@@ -380,3 +342,6 @@ fn busy(board: &Board, request: &Request) -> Fault {
         "Wait for it or cancel it in that database, or queue this one with fsbench.start()."
     })
 }
+
+/// How long a waiting session waits for a run that is over but for clearing up.
+pub const CLEARING_UP: Duration = Duration::from_secs(10);

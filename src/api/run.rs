@@ -11,14 +11,14 @@ use pgrx::{
 };
 
 use super::{
-    guard, install,
+    guard,
     request::{self, Ticket},
     wait,
 };
 use crate::{
     board::{Cancel, RequestState, outcome::Outcome},
     errors::Fault,
-    pg::{settings, shmem},
+    pg::{report, settings, shmem},
 };
 
 #[allow(clippy::too_many_arguments)]
@@ -172,7 +172,7 @@ fn run(asked: &Asked) -> Result<crate::board::outcome::Row, Fault> {
     let ticket = request::submit(&ready, asked, &spec, false)?;
     let guard = CancelOnDrop(&ticket);
     let run_id = await_id(&ticket)?;
-    install::notice(
+    report::notice(
         format!(
             "run {run_id} on target \"{}\": {}",
             spec.target,
@@ -186,7 +186,7 @@ fn run(asked: &Asked) -> Result<crate::board::outcome::Row, Fault> {
     match outcome {
         Outcome::Failed(fault) => Err(fault),
         Outcome::Done(row) => {
-            install::notice(
+            report::notice(
                 format!("run {run_id} is done"),
                 Some(format!(
                     "Everything about it: SELECT * FROM fsbench.result WHERE run_id = {run_id}; \
@@ -221,7 +221,7 @@ fn start(asked: &Asked) -> Result<i64, Fault> {
     // From here on nobody waits for it.
     ticket.request.renew_lease();
     ticket.request.waiter.store(0, Release);
-    install::notice(
+    report::notice(
         format!(
             "run {run_id} on target \"{}\": {}",
             spec.target,

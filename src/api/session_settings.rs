@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::{
     errors::{Fault, sqlstate},
-    pg::{config, session, sql},
+    pg::{guc, session, sql},
     target,
 };
 
@@ -74,7 +74,7 @@ pub fn check(settings: &BTreeMap<String, String>, owner: u32, here: bool) -> Res
                 );
             }
         }
-        config::check(name, value)?;
+        guc::check(name, value)?;
     }
     Ok(())
 }

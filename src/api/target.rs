@@ -6,11 +6,10 @@ use pgfsbench_core::{refusal::quoted, units::format_bytes};
 use pgrx::{JsonB, pg_extern, pg_sys::panic::ErrorReport};
 use serde_json::{Map, Value, json};
 
-use super::guard;
+use super::{guard, in_use};
 use crate::{
-    board::RequestState,
     errors::{Fault, sqlstate, unreadable},
-    pg::{session, sql},
+    pg::{report, sql},
     target::{
         self, Kind, Row,
         devices::{self, Device},
@@ -248,7 +247,7 @@ fn tell(row: &Row, kind: Kind, device: Option<&Device>) {
             },
         ),
     };
-    super::install::notice(
+    report::notice(
         format!("target \"{}\" is recorded: {what}", row.target),
         Some(hint.into()),
     );
@@ -282,8 +281,8 @@ fn fsbench_alter_target(
 ) -> Result<String, ErrorReport> {
     let ready = guard::ready()?;
     let name = check_changeable(target)?;
-    check_unused(ready.board, &name)?;
-    super::helper::check_not_prepared(ready.owner, &name)?;
+    in_use::check_unused(ready.board, &name)?;
+    in_use::check_not_prepared(ready.owner, &name)?;
     let given = Given {
         row: Row {
             target: name.clone(),
@@ -372,8 +371,8 @@ fn take_back(columns: &mut Map<String, Value>, argument: &str) -> Result<(), Fau
 fn fsbench_drop_target(target: Option<String>) -> Result<String, ErrorReport> {
     let ready = guard::ready()?;
     let name = check_changeable(target)?;
-    check_unused(ready.board, &name)?;
-    super::helper::check_not_prepared(ready.owner, &name)?;
+    in_use::check_unused(ready.board, &name)?;
+    in_use::check_not_prepared(ready.owner, &name)?;
     sql::write(
         "DELETE FROM fsbench.target WHERE target = $1",
         &[Some(&name)],
@@ -417,27 +416,4 @@ fn check_changeable(name: Option<String>) -> Result<String, Fault> {
             .hint("See fsbench.target."));
     }
     Ok(name)
-}
-
-/// Refuses to change a target that a run of this database is on or waits for.
-pub fn check_unused(board: &crate::board::Board, name: &str) -> Result<(), Fault> {
-    use std::sync::atomic::Ordering::Acquire;
-    let user = board.requests.iter().find(|request| {
-        !matches!(
-            request.state(),
-            RequestState::Free | RequestState::Filling | RequestState::Ended
-        ) && request.home.load(Acquire) == session::database()
-            && request
-                .specification()
-                .is_ok_and(|spec| spec.target == name)
-    });
-    match user {
-        None => Ok(()),
-        Some(request) => Err(Fault::new("55006", format!("target \"{name}\" is in use"))
-            .detail(format!(
-                "Run {} is on it, or waits for it.",
-                request.run_id.load(Acquire)
-            ))
-            .hint("Wait for the run with fsbench.wait(), or cancel it with fsbench.cancel().")),
-    }
 }

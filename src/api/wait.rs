@@ -9,7 +9,7 @@ use pgrx::{iter::TableIterator, name, pg_extern, pg_sys::panic::ErrorReport};
 
 use super::{
     guard::{self, Ready},
-    install, progress,
+    progress,
     request::{self, Ticket},
 };
 use crate::{
@@ -19,7 +19,7 @@ use crate::{
     },
     clock,
     errors::{Fault, sqlstate},
-    pg::{session, settings, shmem},
+    pg::{report, session, settings, shmem},
     store,
 };
 
@@ -92,7 +92,7 @@ pub fn for_end(ticket: &Ticket, board: &'static Board, run_id: i64) -> Result<Ou
     }
     let outcome = Outcome::from_json(&request.outcome.get());
     if request.state() != RequestState::Ended {
-        install::notice(
+        report::notice(
             format!("the work database of run {run_id} is still being removed"),
             Some("It goes on without this session; the next run waits for it.".into()),
         );
@@ -104,9 +104,6 @@ pub fn for_end(ticket: &Ticket, board: &'static Board, run_id: i64) -> Result<Ou
 /// After this a session that waits in a SELECT is told what its snapshot does.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// How long a waiting session waits for a run that is over but for clearing up.
-pub const CLEARING_UP: Duration = Duration::from_secs(10);
-
 /// Whether a run is over, its outcome is there, and clearing up takes longer than it should.
 ///
 /// DROP DATABASE waits until every process of the server has let go of its files, and one that does not look for such
@@ -117,7 +114,7 @@ fn clears_up_for_long(board: &Board, request: &Request) -> bool {
     progress::is_active(board, request)
         && board.run.phase() == Phase::Cleanup
         && !request.outcome.get().is_empty()
-        && clock::ms(since, clock::now_ns()) > CLEARING_UP.as_secs_f64() * 1000.0
+        && clock::ms(since, clock::now_ns()) > request::CLEARING_UP.as_secs_f64() * 1000.0
 }
 
 /// Tells how far a run is: every 5 s in the first minute, then every 30 s.
@@ -144,14 +141,14 @@ impl Teller {
         }
         if !self.warned && now - self.started >= PATIENCE {
             self.warned = true;
-            install::notice(
+            report::notice(
                 "this session has waited for some minutes, and its snapshot holds back vacuum in this database".into(),
                 Some("Use fsbench.start() and CALL fsbench.wait(run_id), which does not.".into()),
             );
         }
         let minute = now - self.started < Duration::from_secs(60);
         self.next = now + Duration::from_secs(if minute { 5 } else { 30 });
-        install::notice(
+        report::notice(
             format!("run {run_id}: {}", progress::line(board, request)),
             None,
         );

@@ -7,7 +7,7 @@ use std::{
 
 use pgfsbench_core::proc::{self, DiskCounters};
 
-use crate::host::environment::{self, Location};
+use crate::host::location::{self, Location};
 
 /// A block device by its number.
 type Number = (u32, u32);
@@ -44,7 +44,7 @@ pub struct Devices {
 impl Devices {
     /// Finds out; costs some system calls.
     pub fn look() -> Self {
-        let (data, wal) = (environment::data_location(), environment::wal_location());
+        let (data, wal) = (location::data_location(), location::wal_location());
         let under = |location: &Option<Location>| location.as_ref().and_then(number_under);
         let (data_number, wal_number) = (under(&data), under(&wal));
         let text = fs::read_to_string(proc::DISKSTATS).unwrap_or_default();

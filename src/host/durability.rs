@@ -5,7 +5,7 @@ use std::{fs, path::Path};
 
 use pgfsbench_core::proc::has_barriers_off;
 
-use crate::host::environment::Location;
+use crate::host::location::Location;
 
 /// Files that serve as disks may lie on such disks.
 const DEEPEST: usize = 4;

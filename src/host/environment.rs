@@ -4,14 +4,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     errors::{Fault, read_json},
-    host::durability,
+    host::{
+        durability,
+        location::{self, Location},
+        machine::Machine,
+        storage::Device,
+    },
     pg::sql,
 };
-
-pub use crate::host::location::{Location, data_location, same_filesystem, space, wal_location};
-pub use crate::host::machine::{Machine, machine};
-pub use crate::host::storage::Device;
-pub use crate::host::tree::ThisMachine;
 
 /// One row of `fsbench.environment`; names as there.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -76,7 +76,7 @@ pub fn collect() -> Result<Environment, Fault> {
     )?;
     let server: Server = read_json("settings", &text.unwrap_or_default())?;
     let uname = rustix::system::uname();
-    let (data, wal) = (data_location(), wal_location());
+    let (data, wal) = (location::data_location(), location::wal_location());
     let space = data.as_ref().and_then(Location::space);
     let lossy = |text: &std::ffi::CStr| Some(text.to_string_lossy().into_owned());
     let hostname = lossy(uname.nodename());
@@ -84,7 +84,7 @@ pub fn collect() -> Result<Environment, Fault> {
     let host = of_machine.identity(hostname.as_deref().unwrap_or_default());
     let scope = match (&data, &wal) {
         (Some(data), Some(wal)) => Some(
-            if same_filesystem(data, wal) {
+            if location::same_filesystem(data, wal) {
                 "data and WAL"
             } else {
                 "data only"

@@ -5,7 +5,7 @@ use rustix::fs::statvfs;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    environment::Location,
+    location::Location,
     tree::{ThisMachine, device_of},
 };
 

@@ -4,7 +4,7 @@ use std::{fs, io::Read, path::Path};
 
 use pgfsbench_core::sys::{Below, Tree};
 
-use super::environment::Location;
+use super::location::Location;
 
 /// No file that is read here is longer.
 const LONGEST: u64 = 1 << 20;

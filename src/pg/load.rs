@@ -1,8 +1,6 @@
 //! Fast loading of a table that nobody else can see: frozen tuples by heap_multi_insert, as COPY FREEZE makes them, without the
 //! detour over text.
 
-use std::ffi::CString;
-
 use pgfsbench_core::{
     random::{Purpose, Stream},
     scan::{Named, Payload},
@@ -10,10 +8,10 @@ use pgfsbench_core::{
 use pgrx::pg_sys;
 
 use crate::{
-    errors::{Fault, sqlstate},
+    errors::Fault,
     pg::{
         pages::{self, Part},
-        process,
+        process, relation,
     },
 };
 
@@ -116,22 +114,6 @@ pub fn scanned(
     }
 }
 
-/// Opens a table of schema public.
-///
-/// # Safety
-/// In a transaction; the caller closes it.
-pub unsafe fn open(table: &str, lock: u32) -> Result<pg_sys::Relation, Fault> {
-    let name = CString::new(table).map_err(|e| Fault::new(sqlstate::INTERNAL, e.to_string()))?;
-    // SAFETY: looks the name up, and raises an error when there is none.
-    unsafe {
-        let oid = pg_sys::get_relname_relid(
-            name.as_ptr(),
-            pg_sys::get_namespace_oid(c"public".as_ptr(), false),
-        );
-        Ok(pg_sys::table_open(oid, lock as i32))
-    }
-}
-
 /// Fills a table of schema public with copies of one row, each changed by `patch`, which gets its number and its data.
 ///
 /// # Safety
@@ -147,7 +129,7 @@ unsafe fn fill(
     // SAFETY: every tuple is made once by the server's own function from the table's descriptor, and owned by its
     // slot. The batch's memory is reset after each call. On errors the transaction's abort frees all of it.
     unsafe {
-        let relation = open(table, pg_sys::RowExclusiveLock)?;
+        let relation = relation::open(table, pg_sys::RowExclusiveLock)?;
         let descriptor = (*relation).rd_att;
         let mut slots: Vec<*mut pg_sys::TupleTableSlot> = Vec::with_capacity(BATCH);
         let mut rows: Vec<*mut u8> = Vec::with_capacity(BATCH);

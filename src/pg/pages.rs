@@ -15,7 +15,7 @@ use pgrx::pg_sys;
 
 use crate::{
     errors::{self, Fault},
-    pg::{load, process, scan_version as version},
+    pg::{process, relation, scan_version as version},
 };
 
 /// Bytes of a page; all that comes here has PostgreSQL's usual size.
@@ -190,7 +190,7 @@ pub fn reserve(table: &str, layout: Layout) -> Result<(), Fault> {
     // SAFETY: nobody else sees the table, or reads it before it is loaded; the last page is written by its loader later. All
     // segments before the last one are made by the storage manager.
     unsafe {
-        let relation = load::open(table, pg_sys::RowExclusiveLock)?;
+        let relation = relation::open(table, pg_sys::RowExclusiveLock)?;
         let storage = pg_sys::RelationGetSmgr(relation);
         let last = (blocks - 1) as pg_sys::BlockNumber;
         let zeros = pages.0[0].as_mut_ptr().cast();
@@ -249,7 +249,7 @@ pub unsafe fn fill(
     let mut pages = Pages::new();
     // SAFETY: the model is a page that the server's own functions have made; places within it are those of its own line pointers.
     unsafe {
-        let relation = load::open(table, pg_sys::RowExclusiveLock)?;
+        let relation = relation::open(table, pg_sys::RowExclusiveLock)?;
         let fork = Fork::of(
             relation,
             pg_sys::ForkNumber::MAIN_FORKNUM,

@@ -13,7 +13,7 @@ use rustix::process::Signal;
 
 use crate::{
     errors::Fault,
-    pg::{config, version, xact},
+    pg::{guc, version, xact},
 };
 
 /// What a worker is.
@@ -217,17 +217,17 @@ pub fn connect(database: Database) {
 pub fn become_owner(owner: u32) -> Result<(), Fault> {
     // SAFETY: outside of a transaction, so that it stays in force over the transactions to come.
     unsafe { pg_sys::SetUserIdAndSecContext(pg_sys::Oid::from(owner), 0) };
-    config::apply("search_path", "pg_catalog, pg_temp")?;
-    config::apply("default_transaction_read_only", "off")
+    guc::apply("search_path", "pg_catalog, pg_temp")?;
+    guc::apply("default_transaction_read_only", "off")
 }
 
 /// The same for the workers whose transactions are not what is measured: settings of the server or the database that are
 /// meant for sessions of people must not end them. Autovacuum does likewise.
 pub fn become_undisturbed_owner(owner: u32) -> Result<(), Fault> {
     become_owner(owner)?;
-    config::apply("default_transaction_isolation", "read committed")?;
+    guc::apply("default_transaction_isolation", "read committed")?;
     for timeout in version::TIMEOUTS {
-        config::apply(timeout, "0")?;
+        guc::apply(timeout, "0")?;
     }
     Ok(())
 }

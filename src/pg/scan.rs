@@ -8,7 +8,7 @@ use pgrx::{pg_guard, pg_sys};
 use crate::{
     clock,
     errors::{Fault, sqlstate},
-    pg::{load, process, scan_version, version},
+    pg::{process, relation, scan_version, version},
 };
 
 /// What a scan was like.
@@ -246,7 +246,7 @@ pub fn empty_buffers(table: &str) -> Result<(), Fault> {
     // them. It is not the strongest one, which would be logged and take a transaction id; readers, of which the lock does not keep anybody,
     // are not there in a database of our own, and would only be waited for.
     unsafe {
-        let relation = load::open(table, pg_sys::ExclusiveLock)?;
+        let relation = relation::open(table, pg_sys::ExclusiveLock)?;
         pg_sys::FlushRelationBuffers(relation);
         let storage = pg_sys::RelationGetSmgr(relation);
         let mut fork = pg_sys::ForkNumber::MAIN_FORKNUM;
@@ -263,7 +263,7 @@ pub fn fill_buffers(table: &str) -> Result<(u64, u64), Fault> {
     // SAFETY: each buffer is released as soon as it is read; closed in the end, or by the transaction's abort.
     unsafe {
         let hit = pg_sys::pgBufferUsage.shared_blks_hit;
-        let relation = load::open(table, pg_sys::AccessShareLock)?;
+        let relation = relation::open(table, pg_sys::AccessShareLock)?;
         let fork = pg_sys::ForkNumber::MAIN_FORKNUM;
         let blocks = pg_sys::RelationGetNumberOfBlocksInFork(relation, fork);
         for block in 0..blocks {
@@ -290,7 +290,7 @@ pub fn unchanged_blocks(table: &str) -> Result<(u64, u64), Fault> {
     let mut visible = 0;
     // SAFETY: an open table, closed again, or by the transaction's abort.
     unsafe {
-        let relation = load::open(table, pg_sys::AccessShareLock)?;
+        let relation = relation::open(table, pg_sys::AccessShareLock)?;
         let fork = pg_sys::ForkNumber::MAIN_FORKNUM;
         let blocks = pg_sys::RelationGetNumberOfBlocksInFork(relation, fork);
         pg_sys::visibilitymap_count(relation, &raw mut visible, std::ptr::null_mut());

@@ -7,7 +7,7 @@ use pgrx::guc::{GucContext, GucFlags, GucRegistry, GucSetting};
 
 use crate::{
     errors::{Fault, sqlstate},
-    pg::config,
+    pg::guc,
 };
 
 static MAX_CLIENTS: GucSetting<i32> = GucSetting::<i32>::new(128);
@@ -78,7 +78,7 @@ pub fn define(preloading: bool) {
         GucFlags::empty(),
     );
     if preloading {
-        config::reserve_prefix();
+        guc::reserve_prefix();
     }
 }
 

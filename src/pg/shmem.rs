@@ -18,7 +18,7 @@ use pgfsbench_core::board::ClientSlot;
 use pgrx::{pg_guard, pg_sys};
 
 use crate::{
-    board::{Board, LAYOUT},
+    board::{Board, LAYOUT, Request},
     pg::settings,
 };
 
@@ -178,4 +178,11 @@ pub fn wait_for_change(timeout: Duration, ready: impl Fn() -> bool) -> bool {
         pg_sys::ConditionVariableCancelSleep();
         result
     }
+}
+
+/// The request of the active run.
+pub fn active_request() -> Option<&'static Request> {
+    let board = board()?;
+    let index = board.run.request.load(Acquire).checked_sub(1)?;
+    board.requests.get(index as usize)
 }

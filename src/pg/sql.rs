@@ -10,7 +10,7 @@ use pgrx::{IntoDatum, pg_sys};
 
 use crate::{
     errors::{Fault, sqlstate},
-    pg::config,
+    pg::guc,
 };
 
 /// Runs a statement that writes, and gives the first column of its first row as text.
@@ -51,7 +51,7 @@ fn execute(
     // of the transaction closes SPI and puts search_path back.
     unsafe {
         let level = pg_sys::NewGUCNestLevel();
-        config::set_until_level_ends("search_path", "pg_catalog, pg_temp")?;
+        guc::set_until_level_ends("search_path", "pg_catalog, pg_temp")?;
         pg_sys::SPI_connect();
         let mut values: Vec<pg_sys::Datum> = arguments
             .iter()

@@ -12,11 +12,10 @@ use serde_json::{Value, json};
 use crate::{
     errors::{Fault, sqlstate},
     pg::{
-        config,
+        guc,
         process::{self, Database, Role, Status},
-        session, sql, xact,
+        report, session, sql, xact,
     },
-    process::janitor,
     random,
     target::{self, On, helper_job},
 };
@@ -122,13 +121,13 @@ pub fn main(_argument: i32, _serial: u32) {
     };
     process::connect(Database::Oid(errand.database));
     process::report_activity("pgfsbench asker");
-    janitor::or_log("asking pgfsbench-helper", || see_to(&errand));
+    report::or_log("asking pgfsbench-helper", || see_to(&errand));
 }
 
 fn see_to(errand: &Errand) -> Result<(), Fault> {
     process::become_undisturbed_owner(errand.owner)?;
     // The session that waits may hold a lock, and would wait for ever.
-    config::apply("lock_timeout", "2s")?;
+    guc::apply("lock_timeout", "2s")?;
     let mut look = || match xact::transaction(|| is_awaited(errand.ticket))? {
         true => Ok(()),
         false => Err(Fault::new(sqlstate::CANCELED, "the request was canceled")

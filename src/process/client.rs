@@ -24,14 +24,13 @@ use crate::{
     clock,
     errors::{self, Fault},
     pg::{
-        config,
+        guc,
         plan::Connection,
         process::{self, Database},
-        shmem,
+        report, shmem,
         usage::{self, Wait},
         xact,
     },
-    process::janitor,
     workload::{fsync::writer, pgbench::Script, post::Post, scan::scanner},
 };
 
@@ -57,7 +56,7 @@ pub fn main(index: i32, serial: u32) {
     INDEX.store(index as u32, Relaxed);
     SERIAL.store(serial, Relaxed);
     let Some(board) = shmem::board() else { return };
-    let Some(request) = active_request().filter(|_| board.run.is_current(serial)) else {
+    let Some(request) = shmem::active_request().filter(|_| board.run.is_current(serial)) else {
         return;
     };
     let slot = &shmem::clients()[index as usize];
@@ -93,13 +92,6 @@ pub fn main(index: i32, serial: u32) {
         Ok(()) => slot.set_state(ClientState::Done),
         Err(fault) => fail(slot, &fault),
     }
-}
-
-/// The request of the active run.
-pub fn active_request() -> Option<&'static Request> {
-    let board = shmem::board()?;
-    let index = board.run.request.load(Acquire).checked_sub(1)?;
-    board.requests.get(index as usize)
 }
 
 /// Prepares the transactions, waits for the start, and runs them to the end.
@@ -146,7 +138,7 @@ fn leave() {
         fail(slot, &errors::process_terminated());
     }
     slot.pid.store(0, Release);
-    if let Some(request) = active_request() {
+    if let Some(request) = shmem::active_request() {
         process::wake(request.coordinator.load(Acquire));
     }
 }
@@ -154,10 +146,10 @@ fn leave() {
 fn prepare(request: &Request, spec: &Spec) -> Result<Script, Fault> {
     process::become_owner(request.owner.load(Acquire))?;
     for (name, value) in STABLE_PLANS {
-        config::apply(name, value)?;
+        guc::apply(name, value)?;
     }
     for (name, value) in &spec.settings {
-        config::apply(name, value)?;
+        guc::apply(name, value)?;
     }
     xact::transaction(|| {
         let spi = Connection::open();
@@ -244,7 +236,7 @@ impl<'a> Client<'a> {
                         return Err(fault);
                     }
                     if !told {
-                        janitor::log_warning(&fault.context("transaction failed"));
+                        report::log_warning(&fault.context("transaction failed"));
                         told = true;
                     }
                     now = clock::now_ns();

@@ -32,12 +32,8 @@ use crate::{
     clock,
     errors::{Fault, sqlstate},
     host::flush_probe,
-    pg::{process, session, shmem, xact},
-    process::{
-        crew::Crew,
-        janitor::{self, log_warning},
-        worker::Task,
-    },
+    pg::{process, report, session, shmem, xact},
+    process::{crew::Crew, worker::Task},
     run::{
         cancellation,
         cleanup::{self, Left},
@@ -171,17 +167,17 @@ impl Run {
                     .take()
                     .unwrap_or_else(|| self.phase_times());
                 let save = || {
-                    janitor::or_log("could not store the end of the run", || {
+                    report::or_log("could not store the end of the run", || {
                         xact::transaction(|| store::set_failed(self.run_id, &fault, Some(&phases)))
                     })
                 };
                 // The row of that number may be another's by now.
-                let has_row = janitor::or_log("could not look for the extension", the_extension)
+                let has_row = report::or_log("could not look for the extension", the_extension)
                     == Some(self.extension);
                 // A second interrupt may have hit the first try.
                 is_stored_as_failed = has_row && save().or_else(save).is_some();
                 if !is_stored_as_failed {
-                    log_warning(&fault);
+                    report::log_warning(&fault);
                 }
                 Outcome::Failed(fault)
             }
@@ -196,7 +192,7 @@ impl Run {
         if matches!(outcome, Outcome::Done(_)) && self.spec.is_here() {
             self.end_phase();
             let phases = self.phase_times();
-            janitor::or_log("could not store the phases of the run", || {
+            report::or_log("could not store the phases of the run", || {
                 xact::transaction(|| store::update_run(self.run_id, &json!({"phases": phases})))
             });
         }
@@ -219,7 +215,7 @@ impl Run {
         if rows.is_empty() {
             return;
         }
-        janitor::or_log("could not store the checkpoints of the run", || {
+        report::or_log("could not store the checkpoints of the run", || {
             xact::transaction(|| store::insert_checkpoints(self.run_id, rows))
         });
     }
@@ -412,7 +408,7 @@ impl Run {
             let what_is_left = cleanup::remove_what_was_made(entry)?;
             if what_is_left != Left::Nothing {
                 let left = finding::not_released(&self.spec.target);
-                janitor::or_log("could not store a finding", || {
+                report::or_log("could not store a finding", || {
                     xact::transaction(|| store::insert_rows(self.run_id, "finding", &[left]))
                 });
             }

@@ -8,8 +8,6 @@ use std::{
     time::{Duration, Instant},
 };
 
-use pgrx::{PgLogLevel, pg_sys::panic::ErrorReport};
-
 use crate::{
     board::{Board, Errand, Request, RequestState, outcome::Outcome},
     errors::{Fault, sqlstate},
@@ -17,7 +15,7 @@ use crate::{
     pg::{
         catalog,
         process::{self, Database, Handle, Role, Status},
-        shmem, xact,
+        report, shmem,
     },
     run::{cancellation, cleanup, journal},
 };
@@ -78,7 +76,7 @@ pub fn main(_argument: i32, _serial: u32) {
     }
     loop {
         // pg_cancel_backend() on the janitor is nobody's wish for it to end.
-        or_log("error in the janitor", || {
+        report::or_log("error in the janitor", || {
             janitor.patrol();
             process::wait(PATROL);
             Ok(())
@@ -92,19 +90,13 @@ fn leave() {
     }
 }
 
-/// Writes a fault to the server's log.
-pub fn log_warning(fault: &Fault) {
-    let report: ErrorReport = fault.clone().into();
-    report.report(PgLogLevel::WARNING);
-}
-
 impl Janitor {
     /// At the start of the server, has each database that may have the extension swept, one after the other; later, only what
     /// is left of databases that are gone, from any other one.
     fn sweep(&mut self) {
         let databases = match catalog::databases() {
             Ok(databases) => databases,
-            Err(fault) => return log_warning(&fault),
+            Err(fault) => return report::log_warning(&fault),
         };
         let mut orphans = 1;
         for database in databases.iter().filter(|d| d.allows_connections) {
@@ -120,7 +112,7 @@ impl Janitor {
             }
         }
         if orphans == 1 && journal::entries().is_ok_and(|entries| !entries.is_empty()) {
-            log_warning(&Fault::new(
+            report::log_warning(&Fault::new(
                 sqlstate::SYSTEM,
                 "could not clear up after earlier benchmark runs",
             ));
@@ -135,7 +127,7 @@ impl Janitor {
                 break worker;
             }
             if Instant::now() > deadline {
-                log_warning(
+                report::log_warning(
                     &Fault::new(
                         sqlstate::NO_RESOURCES,
                         "could not register background process",
@@ -382,16 +374,4 @@ fn home_exists(request: &Request) -> bool {
 /// Wakes the janitor.
 pub fn wake(board: &Board) {
     process::wake(board.janitor_pid.load(Acquire));
-}
-
-/// Runs `f` in a transaction; logs what goes wrong. For what is done on the way out.
-pub fn or_log<R>(what: &str, f: impl FnOnce() -> Result<R, Fault>) -> Option<R> {
-    match xact::catch(f).and_then(|result| result) {
-        Ok(result) => Some(result),
-        Err(fault) => {
-            xact::abort();
-            log_warning(&fault.context(what));
-            None
-        }
-    }
 }

@@ -29,7 +29,6 @@ use crate::{
         process::{self, Database},
         shmem, xact,
     },
-    process::client::active_request,
 };
 
 const SECOND_NS: u64 = 1_000_000_000;
@@ -57,7 +56,7 @@ pub fn main(clients: i32, serial: u32) {
     process::connect(Database::None);
     process::report_activity("pgfsbench sampler");
     run.sampler.set_state(TaskState::Running);
-    let result = active_request()
+    let result = shmem::active_request()
         .ok_or_else(errors::process_terminated)
         .and_then(|request| request.specification())
         .and_then(|spec| {
@@ -89,7 +88,7 @@ fn leave() {
         sampler.set_state(TaskState::Failed);
     }
     sampler.pid.store(0, Release);
-    if let Some(request) = active_request() {
+    if let Some(request) = shmem::active_request() {
         process::wake(request.coordinator.load(Acquire));
     }
 }

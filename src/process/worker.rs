@@ -10,7 +10,7 @@ use std::{
 
 use pgfsbench_core::spec::{Kind, Spec};
 use rustix::fs::syncfs;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{
     board::{Board, Request, TaskState},
@@ -19,8 +19,7 @@ use crate::{
         process::{self, Database},
         session, shmem, utility, xact,
     },
-    process::{client::active_request, coordinator::finish},
-    watch::surroundings,
+    watch::{promises, surroundings},
     workload::{
         maintenance, pgbench,
         scan::{scanner, table},
@@ -76,7 +75,7 @@ static SERIAL: AtomicU32 = AtomicU32::new(0);
 /// Main of the background worker; the argument is a [`Task`].
 pub fn main(task: i32, serial: u32) {
     SERIAL.store(serial, Relaxed);
-    let (Some(board), Some(request)) = (shmem::board(), active_request()) else {
+    let (Some(board), Some(request)) = (shmem::board(), shmem::active_request()) else {
         return;
     };
     if !board.run.is_current(serial) {
@@ -118,7 +117,7 @@ fn leave() {
         cell.set_state(TaskState::Failed);
     }
     cell.pid.store(0, Release);
-    if let Some(request) = active_request() {
+    if let Some(request) = shmem::active_request() {
         process::wake(request.coordinator.load(Acquire));
     }
 }
@@ -200,7 +199,7 @@ fn checkpoint(board: &Board) -> Result<(), Fault> {
         })?;
     }
     // Here is the database whose settings hold for the clients.
-    let report = xact::transaction(finish::report_before_clients)?;
+    let report = xact::transaction(report_before_clients)?;
     board.run.worker.report.set(&report);
     Ok(())
 }
@@ -222,4 +221,11 @@ fn maintain(board: &Board, spec: &Spec) -> Result<(), Fault> {
     let report = to_json_text(&steps)?;
     board.run.worker.report.set(&report);
     Ok(())
+}
+
+/// What the worker reports before the clients, JSON: what a COMMIT promises, and the tables of the run.
+pub fn report_before_clients() -> Result<String, Fault> {
+    let promises: Value = read_json("answer", &promises::read()?)?;
+    let tables: Value = read_json("answer", &surroundings::tables()?)?;
+    Ok(json!({"promises": promises, "tables": tables}).to_string())
 }

@@ -17,7 +17,7 @@ use crate::{
     pg::{
         catalog,
         process::{self, Database},
-        session, shmem, sql, utility, xact,
+        report, session, shmem, sql, utility, xact,
     },
     run::journal::{self, Entry},
     store,
@@ -119,16 +119,14 @@ fn release(entry: &Entry, target: &str) -> Left {
         },
         Err(fault) => (fault, Left::Something),
     };
-    crate::process::janitor::log_warning(
-        &fault.context(&format!("target \"{target}\" is not released")),
-    );
+    report::log_warning(&fault.context(&format!("target \"{target}\" is not released")));
     left
 }
 
 /// Cancels a run on another server. Where that is not possible now, the lease of the run there ends it.
 fn end_there(far: &Far) {
     if let Err(fault) = far.end() {
-        crate::process::janitor::log_warning(
+        report::log_warning(
             &fault
                 .context("a run on another server may go on there")
                 .hint("It ends by itself when its lease runs out."),
@@ -331,7 +329,7 @@ pub fn sweep(board: &Board) {
     });
     match swept {
         Ok(()) => board.sweep_done.store(1, Release),
-        Err(fault) => crate::process::janitor::log_warning(&fault.context("could not clear up")),
+        Err(fault) => report::log_warning(&fault.context("could not clear up")),
     }
     shmem::announce();
 }

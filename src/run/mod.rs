@@ -6,3 +6,4 @@ pub mod journal;
 pub mod judgement;
 pub mod plan;
 pub mod preflight;
+pub mod worker_slots;

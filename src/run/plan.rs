@@ -7,11 +7,10 @@ use serde_json::Value;
 
 use crate::{
     errors::Fault,
-    process::coordinator::on_target::{operating_system_user, own_bindir},
     target::{
         self, On, Target, prepared_data,
         server::{
-            TargetServer,
+            TargetServer, programs,
             settings::{Settings, copied},
         },
     },
@@ -191,7 +190,11 @@ fn of_server(
             "coordinator",
             "initdb",
             server
-                .initdb(bindir, &operating_system_user()?, target.data_checksums)
+                .initdb(
+                    bindir,
+                    &programs::operating_system_user()?,
+                    target.data_checksums,
+                )
                 .join(" "),
         ),
         step(
@@ -217,7 +220,7 @@ fn of_server(
 fn bindir_of(target: &Target) -> Result<PathBuf, Fault> {
     match &target.bindir {
         Some(bindir) => Ok(bindir.clone()),
-        None => own_bindir(),
+        None => programs::own_bindir(),
     }
 }
 

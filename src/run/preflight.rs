@@ -11,7 +11,11 @@ use serde::Deserialize;
 
 use crate::{
     errors::{Fault, read_json, sqlstate},
-    host::environment::{self, Device, Location},
+    host::{
+        location::{self, Location},
+        machine,
+        storage::Device,
+    },
     pg::{config, settings, sql, xact},
     target::{self, On, Target},
 };
@@ -101,11 +105,11 @@ pub fn check(spec: &Spec, state: &ServerState) -> Result<(), Fault> {
     }
     if spec.workload.kind() == Kind::Fsync {
         // It makes no WAL and takes no transaction ids, but for its few rows.
-        let place = environment::wal_location();
+        let place = location::wal_location();
         return room_on(place.as_ref(), state.wal_segment_bytes, "tests");
     }
     if spec.stage != Stage::LoadOnly {
-        let place = environment::data_location();
+        let place = location::data_location();
         check_cache_at(spec, place.as_ref())?;
     }
     if !spec.force {
@@ -223,9 +227,9 @@ fn check_room(spec: &Spec, state: &ServerState) -> Result<(), Fault> {
         spec.window_wal_bytes(DISK_TPS)
     };
     let wal = (load_wal + window_wal).min(state.max_wal_bytes);
-    let (data_place, wal_place) = (environment::data_location(), environment::wal_location());
+    let (data_place, wal_place) = (location::data_location(), location::wal_location());
     let same = match (&data_place, &wal_place) {
-        (Some(a), Some(b)) => environment::same_filesystem(a, b),
+        (Some(a), Some(b)) => location::same_filesystem(a, b),
         _ => true,
     };
     if same {
@@ -317,7 +321,7 @@ pub fn check_shared_memory(theirs: u64) -> Result<(), Fault> {
 }
 
 fn check_both(what: &str, own: u64, theirs: u64) -> Result<(), Fault> {
-    let Some(memory) = environment::machine().1 else {
+    let Some(memory) = machine::machine().1 else {
         return Ok(());
     };
     if own.saturating_add(theirs) <= memory {
@@ -415,7 +419,7 @@ pub fn watch_room() -> Result<(), Fault> {
 
 fn watch(directory: &Path) -> Result<(), Fault> {
     let reserve = settings::reserved_space_bytes();
-    match environment::space(directory) {
+    match location::space(directory) {
         Some((free, _)) if free < reserve => Err(Fault::new(
             sqlstate::DISK_FULL,
             "the filesystem is almost full",

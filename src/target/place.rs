@@ -9,7 +9,7 @@ use rustix::{
 };
 
 use super::invalid;
-use crate::{errors::Fault, host::environment::Location, pg::session};
+use crate::{errors::Fault, host::location::Location, pg::session};
 
 /// Where the filesystem of a directory is mounted; None when that is not known.
 pub fn mount_point(directory: &Path) -> Option<String> {

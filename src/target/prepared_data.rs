@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     errors::{Fault, of_file, sqlstate, to_json_text},
-    host::environment,
+    host::location,
     pg::{libpq::Look, process, session, settings},
     target,
 };
@@ -181,7 +181,7 @@ impl Place {
             )));
         }
         let needed = bytes + settings::reserved_space_bytes();
-        let free = || environment::space(&self.directory).map_or(u64::MAX, |(free, _)| free);
+        let free = || location::space(&self.directory).map_or(u64::MAX, |(free, _)| free);
         let mut all = self.all()?;
         let mut sum: u64 = all.iter().map(|(_, note)| note.bytes).sum();
         // What would not be enough is not removed.

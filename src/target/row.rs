@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{connection, invalid, place, prepare, settings};
 use crate::{
     errors::{Fault, read_json},
-    host::environment,
+    host::machine,
     pg::sql,
 };
 
@@ -300,7 +300,7 @@ fn check_names(argument: &str, given: Option<&Value>, known: &[&str]) -> Result<
 /// A size as a text of the caller's, in bytes.
 pub fn size(argument: &str, text: Option<String>) -> Result<Option<u64>, Fault> {
     text.map(|text| {
-        let memory = environment::machine().1.unwrap_or(0);
+        let memory = machine::machine().1.unwrap_or(0);
         parse_size(&text, memory).map_err(|refusal| Fault::from(refusal).context(argument))
     })
     .transpose()

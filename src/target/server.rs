@@ -3,6 +3,7 @@
 
 mod crash;
 mod program;
+pub mod programs;
 mod removal;
 pub mod settings;
 mod shared_memory;
@@ -24,7 +25,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     errors::{Fault, of_file, sqlstate},
-    host::environment::Location,
+    host::location::Location,
     pg::{
         libpq::{Connection, Look},
         process, session,

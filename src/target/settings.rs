@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::invalid;
 use crate::{
     errors::Fault,
-    pg::{config, sql},
+    pg::{guc, sql},
 };
 
 /// Parts of the names of settings that name programs, libraries or other servers, or that pgfsbench sets itself.
@@ -111,7 +111,7 @@ pub fn check(settings: &Value, known_here: bool) -> Result<BTreeMap<String, Stri
             );
         }
         if known_here {
-            config::check_of_server(&lower, &text).map_err(|fault| match fault.hint {
+            guc::check_of_server(&lower, &text).map_err(|fault| match fault.hint {
                 Some(_) => fault,
                 None => fault.hint("See min_val, max_val, unit and enumvals of pg_settings."),
             })?;

@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use crate::{
     errors::Fault,
-    host::{durability, environment},
+    host::{durability, location},
     pg::sql,
     watch::statistics,
 };
@@ -88,7 +88,7 @@ impl Promises {
         if spec.options.unlogged {
             off.push("unlogged tables");
         }
-        let mut below: Vec<String> = [environment::data_location(), environment::wal_location()]
+        let mut below: Vec<String> = [location::data_location(), location::wal_location()]
             .iter()
             .flatten()
             .flat_map(durability::reasons)

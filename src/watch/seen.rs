@@ -5,19 +5,18 @@ use pgfsbench_core::{
     statistics::Timing,
 };
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::promises::{self, Promises};
+use super::promises::Promises;
 use crate::{
     clock,
     errors::{Fault, read_json},
     host::environment::{self, Environment},
     pg::{sql, xact},
-    run::journal::Entry,
     watch::{
         checkpoints::{self, Position},
         cost::{self, BlocksWritten},
-        surroundings::{self, OldXmin, Surroundings},
+        surroundings::{OldXmin, Surroundings},
     },
     workload::maintenance::Step,
 };
@@ -52,13 +51,6 @@ pub struct Seen {
     pub promises: Option<Promises>,
     /// What else was going on.
     pub surroundings: Surroundings,
-}
-
-/// What the worker reports before the clients, JSON: what a COMMIT promises, and the tables of the run.
-pub fn report_before_clients() -> Result<String, Fault> {
-    let promises: Value = read_json("answer", &promises::read()?)?;
-    let tables: Value = read_json("answer", &surroundings::tables()?)?;
-    Ok(json!({"promises": promises, "tables": tables}).to_string())
 }
 
 fn position() -> Result<Position, Fault> {
@@ -120,14 +112,16 @@ impl Seen {
     }
 
     /// When everything is loaded: its size.
-    pub fn before_clients(&mut self, spec: &Spec, entry: Option<&Entry>) -> Result<(), Fault> {
+    pub fn before_clients(&mut self, spec: &Spec, work_database: Option<u32>) -> Result<(), Fault> {
         self.surroundings.before_clients(spec.stage != Stage::Whole);
-        let Some(entry) = entry else { return Ok(()) };
-        self.work_database = entry.work_database_oid;
+        let Some(work_database) = work_database else {
+            return Ok(());
+        };
+        self.work_database = work_database;
         let size = xact::transaction(|| {
             sql::read(
                 "SELECT pg_database_size($1::oid)",
-                &[Some(&entry.work_database_oid.to_string())],
+                &[Some(&work_database.to_string())],
             )
         })?;
         self.data_bytes = size.and_then(|size| size.parse().ok());

@@ -7,9 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     errors::{Fault, read_json},
-    pg::{sql, xact},
-    process::janitor,
-    watch::statistics::or_unknown,
+    pg::{report, sql, xact},
 };
 
 /// Watches the statements of a run.
@@ -142,7 +140,7 @@ fn reset(database: u32) -> Result<Result<Info, Statements>, Fault> {
 
 /// A work database has gone: what is known of its statements would stay among what others want to see.
 pub fn forget(work_database: u32) {
-    janitor::or_log("could not reset pg_stat_statements", || {
+    report::or_log("could not reset pg_stat_statements", || {
         reset(work_database).map(|_| ())
     });
 }
@@ -173,7 +171,7 @@ fn read(work_database: u32) -> Result<Result<Reading, Statements>, Fault> {
 impl Watch {
     /// Before the clients begin.
     pub fn begin(&mut self, work_database: u32) -> Result<(), Fault> {
-        let reset = or_unknown(reset(work_database))?;
+        let reset = report::or_unknown(reset(work_database))?;
         match reset.unwrap_or(Err(Statements::Failed)) {
             Ok(info) => self.start = Some(info),
             Err(why) => {
@@ -204,7 +202,7 @@ impl Watch {
         let Some(start) = self.start.take() else {
             return Ok(());
         };
-        let reading = or_unknown(read(work_database))?;
+        let reading = report::or_unknown(read(work_database))?;
         self.recorded = Some(match reading.unwrap_or(Err(Statements::Failed)) {
             Err(why) => why,
             Ok(Reading { info, .. }) if info.stats_reset != start.stats_reset => Statements::Reset,

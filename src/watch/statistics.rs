@@ -6,11 +6,10 @@ use serde::Deserialize;
 use crate::{
     errors::{Fault, read_json},
     pg::{
-        sql,
+        report, sql,
         version::{HAS_STAT_IO, SHARED_STATISTICS},
         xact,
     },
-    process::janitor,
 };
 
 /// Statistics at the start of the window, and then what has become of them.
@@ -55,22 +54,10 @@ fn read(work_database: u32) -> Result<Reading, Fault> {
     read_json("answer", &text.unwrap_or_default())
 }
 
-/// What a run can do without, unless it is to end: an error is logged.
-pub fn or_unknown<T>(result: Result<T, Fault>) -> Result<Option<T>, Fault> {
-    match result {
-        Ok(value) => Ok(Some(value)),
-        Err(fault) if fault.is_cancel() => Err(fault),
-        Err(fault) => {
-            janitor::log_warning(&fault.context("some statistics of the run are not known"));
-            Ok(None)
-        }
-    }
-}
-
 impl Watch {
     /// When the clients have sent off what they did before the window.
     pub fn begin(&mut self, work_database: u32) -> Result<(), Fault> {
-        self.start = or_unknown(read(work_database))?;
+        self.start = report::or_unknown(read(work_database))?;
         Ok(())
     }
 
@@ -82,7 +69,7 @@ impl Watch {
     /// When the clients have sent off everything; `clients` are their settings.
     pub fn end(&mut self, work_database: u32, clients: Option<Timing>) -> Result<(), Fault> {
         self.clients = clients;
-        let Some(end) = or_unknown(read(work_database))? else {
+        let Some(end) = report::or_unknown(read(work_database))? else {
             return Ok(());
         };
         let start = self.start.as_ref().map_or(&[][..], |start| &start.rows);

@@ -22,8 +22,10 @@ use serde_json::{Value, json};
 use crate::{
     errors::Fault,
     host::{
-        environment::{self, Location, ThisMachine},
         flush_probe,
+        location::{self, Location},
+        storage,
+        tree::ThisMachine,
     },
     pg::{process, shmem, sql, xact},
 };
@@ -130,8 +132,8 @@ impl Machine {
     fn look() -> Self {
         let seen = sys::machine(&ThisMachine);
         let processes = processes();
-        let data = environment::data_location();
-        let layers = environment::Device::of(data.as_ref(), None).layers;
+        let data = location::data_location();
+        let layers = storage::Device::of(data.as_ref(), None).layers;
         Self {
             at: Instant::now(),
             mhz: seen.mhz_max,

@@ -12,7 +12,10 @@ use super::report::{INFO, Line, OK, Report, WARNING};
 use crate::{
     host::{
         durability,
-        environment::{self, Device, Location, Machine, ThisMachine, wal_location},
+        location::{self, Location},
+        machine::Machine,
+        storage::Device,
+        tree::ThisMachine,
     },
     watch::surroundings,
 };
@@ -118,7 +121,7 @@ fn kernel(report: &mut Report, machine: &Machine) {
 
 /// What the target default would be measured on.
 fn device(report: &mut Report, virtualization: Option<&str>) {
-    let (data, wal) = (environment::data_location(), wal_location());
+    let (data, wal) = (location::data_location(), location::wal_location());
     let device = Device::of(data.as_ref(), wal.as_ref());
     let mount = data.as_ref().and_then(|location| location.mount());
     if let Some(mount) = mount {

@@ -7,14 +7,20 @@ use pgfsbench_core::{
 use serde::Deserialize;
 
 use super::{
-    super::{guard, install, request},
+    super::guard,
     report::{INFO, Line, MISSING, OK, Report, WARNING},
 };
 use crate::{
     errors::{Fault, read_json},
-    host::environment::{self, Location},
+    host::{
+        location::{self, Location},
+        machine,
+    },
     pg::{settings, shmem, sql},
-    run::preflight::{self, ServerState},
+    run::{
+        preflight::{self, ServerState},
+        worker_slots,
+    },
     watch::{
         statements,
         surroundings::{OLD_XMIN_AGE, OldXmin},
@@ -82,10 +88,10 @@ pub fn look(extension: &str) -> Result<Vec<Line>, Fault> {
             )),
         ),
     }
-    let free = (server.workers - request::background_workers(&[])?).max(0);
+    let free = (server.workers - worker_slots::background_workers(&[])?).max(0);
     report.say(
         "worker slots",
-        if server.workers < install::FEW_SLOTS {
+        if server.workers < worker_slots::FEW_SLOTS {
             WARNING
         } else {
             OK
@@ -96,7 +102,7 @@ pub fn look(extension: &str) -> Result<Vec<Line>, Fault> {
         ),
         Some(format!(
             "Run ALTER SYSTEM SET max_worker_processes = {}; and restart the server.",
-            install::ENOUGH_SLOTS
+            worker_slots::ENOUGH_SLOTS
         )),
     );
     neighbours(&mut report, &state);
@@ -202,7 +208,7 @@ fn promises(report: &mut Report, server: &Server) {
             )),
         );
     }
-    let (_, memory) = environment::machine();
+    let (_, memory) = machine::machine();
     report.add(
         "memory",
         if memory.is_some() { OK } else { INFO },
@@ -303,8 +309,8 @@ fn of_statements(report: &mut Report, server: &Server, expected: Statements) {
 fn room(report: &mut Report) {
     let reserve = settings::reserved_space_bytes();
     for (item, place) in [
-        ("room for data", environment::data_location()),
-        ("room for WAL", environment::wal_location()),
+        ("room for data", location::data_location()),
+        ("room for WAL", location::wal_location()),
     ] {
         let space = place.as_ref().and_then(Location::space);
         let (Some(place), Some((free, size))) = (place, space) else {

@@ -8,9 +8,9 @@ use crate::{
     errors::Fault,
     pg::{
         process::{self, Database},
-        shmem, xact,
+        report, shmem, xact,
     },
-    process::janitor::{self, log_warning},
+    process::janitor,
     run::{cancellation, cleanup},
     store,
 };
@@ -42,7 +42,7 @@ pub fn main(argument: i32, launch: u32) {
             free_run_area(board, argument as u32);
             match recovered {
                 Ok(()) => RequestState::Ended,
-                Err(fault) => return log_warning(&fault.context("could not clear up")),
+                Err(fault) => return report::log_warning(&fault.context("could not clear up")),
             }
         }
         Errand::Run => {
@@ -50,7 +50,7 @@ pub fn main(argument: i32, launch: u32) {
             match clean {
                 Ok(()) => RequestState::Ended,
                 // What was made is still there: the janitor sends another worker to clear up.
-                Err(fault) => return log_warning(&fault.context("could not clear up")),
+                Err(fault) => return report::log_warning(&fault.context("could not clear up")),
             }
         }
     };

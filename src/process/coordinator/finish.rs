@@ -6,14 +6,14 @@ use serde_json::{Value, json};
 use crate::{
     board::outcome::Outcome,
     errors::Fault,
-    host::environment::{self, Environment},
+    host::{environment::Environment, location},
     pg::xact,
     process::coordinator::Run,
     run::judgement,
     store,
 };
 
-pub use crate::watch::seen::{Seen, report_before_clients, server_pids};
+pub use crate::watch::seen::{Seen, server_pids};
 
 /// Stores the result of a run of whatever workload, as `done`, in one transaction: the columns that its workload has
 /// found (an object), those that every run has, the rows of `measured`, the environment and the findings. Gives how the run
@@ -88,7 +88,7 @@ fn finished_environment(run: &Run) -> Environment {
 /// What is seen of a run and has no column of its own; by the names of the facts that the findings are judged by.
 fn facts(run: &Run) -> Value {
     let promises = run.seen.promises.as_ref();
-    let place = |location: Option<environment::Location>| location.and_then(|l| l.place());
+    let place = |location: Option<location::Location>| location.and_then(|l| l.place());
     let mut facts = json!({
         "reset_views": run.statistics.difference.as_ref().map(|difference| &difference.reset),
         "statements": run.statements.recorded,
@@ -97,8 +97,8 @@ fn facts(run: &Run) -> Value {
         "full_page_writes": promises.map(|p| p.full_page_writes),
         "synchronous_commit": promises.map(|p| p.synchronous_commit(&run.spec)),
         "xmin_holders": run.seen.old_xmin,
-        "data_place": place(environment::data_location()),
-        "wal_place": place(environment::wal_location()),
+        "data_place": place(location::data_location()),
+        "wal_place": place(location::wal_location()),
     });
     if let (Value::Object(facts), Value::Object(around)) =
         (&mut facts, run.seen.surroundings.facts())

@@ -6,12 +6,9 @@ mod data;
 mod far;
 mod remote;
 
-use remote::Whose;
-use std::{
-    collections::BTreeMap,
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use crash::Crashed;
+use remote::{Measured, Whose};
+use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
 use pgfsbench_core::spec::{self, Cache, Kind, Stage};
 use serde_json::{Value, json};
@@ -21,7 +18,7 @@ use crate::{
     board::{Phase, outcome::Outcome},
     clock,
     errors::{Fault, sqlstate},
-    pg::{config, libpq::Connection, passwd, session, sql, xact},
+    pg::{config, libpq::Connection, session, xact},
     random,
     run::{
         journal::{self, Entry},
@@ -31,7 +28,7 @@ use crate::{
     target::{
         self, On, Target, helper_job,
         server::{
-            TargetServer,
+            TargetServer, programs,
             settings::{self, Settings},
         },
     },
@@ -57,7 +54,7 @@ impl Run {
         self.enter(Phase::Provision, 0);
         let (target, own_bindir) = xact::transaction(|| {
             preflight::check_target(&self.spec)?;
-            Ok((target::find(&self.spec.target)?, own_bindir()?))
+            Ok((target::find(&self.spec.target)?, programs::own_bindir()?))
         })?;
         let is_protected = target.power_loss_protected;
         if matches!(target.on, On::Directory(_) | On::Made { .. }) {
@@ -92,7 +89,7 @@ impl Run {
         let programs = Programs {
             own: bindir == own_bindir,
             bindir,
-            user: operating_system_user()?,
+            user: programs::operating_system_user()?,
         };
         let (server, mut connection, stage) = self.put_server(&target, &programs)?;
         let result = self
@@ -332,35 +329,32 @@ impl Run {
         let mut look = || self.look_around();
         helper_job::ask(run_id, target, action, request, patience, &mut look)
     }
+
+    /// Stores it, with what came of a crash after it.
+    fn store_measured(
+        &mut self,
+        measured: &Measured,
+        crashed: Option<&Crashed>,
+    ) -> Result<(), Fault> {
+        self.enter(Phase::Collect, 0);
+        let Measured {
+            document, tables, ..
+        } = measured;
+        let phases = self.phases_with_those_of(document, measured.before_ns);
+        xact::transaction(|| {
+            store::import(self.run_id, document, tables, &phases)?;
+            if let Some(crashed) = crashed {
+                crashed.store(self.run_id)?;
+            }
+            match &self.storage {
+                Some(storage) => store::set_storage(self.run_id, storage),
+                None => Ok(()),
+            }
+        })
+    }
 }
 
 /// By which a target server is recognized.
 fn cluster_name(run_id: i64) -> String {
     format!("pgfsbench run {run_id}")
-}
-
-/// Where this server's programs are.
-pub fn own_bindir() -> Result<PathBuf, Fault> {
-    let text = sql::read("SELECT setting FROM pg_config() WHERE name = 'BINDIR'", &[])?;
-    Ok(Path::new(&text.unwrap_or_default()).to_path_buf())
-}
-
-/// The superuser of target servers: who may connect there is decided by the operating system.
-pub fn operating_system_user() -> Result<String, Fault> {
-    let uid = rustix::process::geteuid().as_raw();
-    passwd::name_of(uid)
-        .map_err(|e| {
-            Fault::new(
-                sqlstate::SYSTEM,
-                format!("could not look up the server's operating system user {uid}: {e}"),
-            )
-        })?
-        .ok_or_else(|| {
-            Fault::new(
-                sqlstate::SYSTEM,
-                format!("the server's operating system user {uid} has no name"),
-            )
-            .detail("Neither /etc/passwd nor another source of users (nsswitch.conf) knows it.")
-            .hint("Give the user a name: the server on a target lets in whom the operating system knows by that name.")
-        })
 }

@@ -109,7 +109,8 @@ impl Run {
         );
         let readers = options.readers.clone().unwrap_or_default();
         let steps = scans.len() + readers.len() * READ_BYTES.len();
-        self.seen.before_clients(&self.spec, self.entry.as_ref())?;
+        let work_database = self.entry.as_ref().map(|entry| entry.work_database_oid);
+        self.seen.before_clients(&self.spec, work_database)?;
         self.have_sampler()?;
         self.seen.surroundings.at_start();
         self.begin_statistics()?;

@@ -68,7 +68,8 @@ impl Run {
     }
 
     fn measure(&mut self) -> Result<(), Fault> {
-        self.seen.before_clients(&self.spec, self.entry.as_ref())?;
+        let work_database = self.entry.as_ref().map(|entry| entry.work_database_oid);
+        self.seen.before_clients(&self.spec, work_database)?;
         self.fit_quick_look();
         let run = &self.board.run;
         let work_database = run.work_database.load(Acquire);

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use super::{TargetServer, shared_memory};
 use crate::{
     errors::{Fault, of_file, sqlstate},
-    pg::{process, session},
+    pg::{process, report, session},
     target,
 };
 
@@ -58,14 +58,10 @@ impl TargetServer {
             self.stop()?;
             if let Err(error) = shared_memory::remove_left(&self.data()) {
                 let path = self.data();
-                crate::process::janitor::log_warning(&of_file(
-                    "remove shared memory of",
-                    &path,
-                    &error,
-                ));
+                report::log_warning(&of_file("remove shared memory of", &path, &error));
             }
             if with_files && !self.is_reachable() {
-                crate::process::janitor::log_warning(
+                report::log_warning(
                     &Fault::new(
                         sqlstate::NOT_IN_THIS_STATE,
                         format!(
@@ -83,7 +79,7 @@ impl TargetServer {
                 remove_tree(&self.directory)?;
             }
         } else if self.directory.exists() {
-            crate::process::janitor::log_warning(
+            report::log_warning(
                 &Fault::new(
                     sqlstate::NOT_IN_THIS_STATE,
                     format!(

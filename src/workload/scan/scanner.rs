@@ -19,7 +19,7 @@ use crate::{
     clock,
     errors::{Fault, sqlstate},
     pg::{
-        config, process,
+        config, guc, process,
         scan::{self, Scanned},
         sql,
         usage::{self, Wait},
@@ -229,12 +229,12 @@ fn load_compiler(by: &[&str]) -> Result<(), Fault> {
             .collect::<Result<Vec<_>, Fault>>()
     })?;
     for name in by {
-        config::apply(name, "0")?;
+        guc::apply(name, "0")?;
     }
     xact::transaction(|| sql::read("SELECT count(*) FROM pg_catalog.pg_attribute", &[]))?;
     costs
         .iter()
-        .try_for_each(|(name, cost)| config::apply(name, cost))
+        .try_for_each(|(name, cost)| guc::apply(name, cost))
 }
 
 /// What makes the server plan that many workers, and the run's own settings, which win over the rest.
@@ -247,18 +247,18 @@ fn apply_settings(spec: &Spec, degree: u32) -> Result<(), Fault> {
         ("min_parallel_table_scan_size", "0"),
         ("enable_indexonlyscan", "off"),
     ] {
-        config::apply(name, value)?;
+        guc::apply(name, value)?;
     }
     for (name, value) in &spec.settings {
-        config::apply(name, value)?;
+        guc::apply(name, value)?;
     }
     let leader = if spec.options.leader == Some(false) {
         "off"
     } else {
         "on"
     };
-    config::apply("parallel_leader_participation", leader)?;
-    config::apply("max_parallel_workers_per_gather", &degree)
+    guc::apply("parallel_leader_participation", leader)?;
+    guc::apply("max_parallel_workers_per_gather", &degree)
 }
 
 fn report(board: &Board, what: &impl Serialize) -> Result<(), Fault> {

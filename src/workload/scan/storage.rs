@@ -9,7 +9,7 @@ use crate::{
     errors::Fault,
     host::{
         disk_counters,
-        environment::{self, Location},
+        location::{self, Location},
     },
     pg::{own_reads, scan_version, xact},
 };
@@ -19,12 +19,12 @@ const COUNTING: [&str; 4] = ["overlay", "btrfs", "tmpfs", "ramfs"];
 
 /// Bytes that the device below the data has read so far; None where that is not known.
 pub fn device_read_bytes() -> Option<u64> {
-    disk_counters::bytes_read(&environment::data_location()?)
+    disk_counters::bytes_read(&location::data_location()?)
 }
 
 /// Whether the filesystem below the data compresses, as far as its mount options tell: its device reads less than the table has.
 pub fn is_compressed() -> bool {
-    environment::data_location().is_some_and(|location| {
+    location::data_location().is_some_and(|location| {
         let mount = location.mount();
         mount.is_some_and(|mount| compressing_option(&mount.options).is_some())
     })
@@ -43,7 +43,7 @@ fn counts_readers(location: &Location) -> bool {
 /// In a worker.
 pub fn processes_count() -> Result<bool, Fault> {
     let by_others = xact::transaction(scan_version::is_read_by_others)?;
-    let location = environment::data_location();
+    let location = location::data_location();
     Ok(!by_others && location.as_ref().is_some_and(counts_readers))
 }
 

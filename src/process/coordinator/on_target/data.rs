@@ -12,7 +12,7 @@ use super::{super::Run, Programs, Whose};
 use crate::{
     board::Phase,
     errors::{Fault, sqlstate},
-    host::environment,
+    host::location,
     pg::libpq::Connection,
     random,
     target::{
@@ -202,5 +202,5 @@ impl Run {
 }
 
 fn free(directory: &Path) -> u64 {
-    environment::space(directory).map_or(0, |(free, _)| free)
+    location::space(directory).map_or(0, |(free, _)| free)
 }

@@ -16,7 +16,6 @@ use serde_json::{Value, json};
 use super::{
     super::{PhaseTime, Run},
     cluster_name,
-    crash::Crashed,
 };
 use crate::{
     board::Phase,
@@ -101,7 +100,7 @@ pub(super) struct Measured {
     /// For each of [`store::TABLES`] arrays of rows, JSON.
     pub tables: Vec<Vec<String>>,
     /// When it was started.
-    before_ns: u64,
+    pub(super) before_ns: u64,
 }
 
 impl Run {
@@ -137,29 +136,6 @@ impl Run {
             document,
             tables,
             before_ns,
-        })
-    }
-
-    /// Stores it, with what came of a crash after it.
-    pub(super) fn store_measured(
-        &mut self,
-        measured: &Measured,
-        crashed: Option<&Crashed>,
-    ) -> Result<(), Fault> {
-        self.enter(Phase::Collect, 0);
-        let Measured {
-            document, tables, ..
-        } = measured;
-        let phases = self.phases_with_those_of(document, measured.before_ns);
-        xact::transaction(|| {
-            store::import(self.run_id, document, tables, &phases)?;
-            if let Some(crashed) = crashed {
-                crashed.store(self.run_id)?;
-            }
-            match &self.storage {
-                Some(storage) => store::set_storage(self.run_id, storage),
-                None => Ok(()),
-            }
         })
     }
 
@@ -395,7 +371,7 @@ impl Run {
     }
 
     /// The phases here up to the start of the run there, and then its own.
-    fn phases_with_those_of(&self, document: &str, before_ns: u64) -> Value {
+    pub(super) fn phases_with_those_of(&self, document: &str, before_ns: u64) -> Value {
         let offset = clock::ms(self.started_ns, before_ns);
         let mut phases = self.steps.clone();
         let there = serde_json::from_str::<Value>(document).ok();

@@ -1,0 +1,48 @@
+//! What is told without failing: to the caller as a NOTICE, to the server's log as a WARNING.
+
+use pgrx::{PgLogLevel, pg_sys::panic::ErrorReport};
+
+use crate::{errors::Fault, pg::xact};
+
+/// Tells the caller something that is not an error.
+pub fn notice(message: String, hint: Option<String>) {
+    let mut report = ErrorReport::new(
+        pgrx::PgSqlErrorCode::ERRCODE_SUCCESSFUL_COMPLETION,
+        message,
+        "pgfsbench",
+    );
+    if let Some(hint) = hint {
+        report = report.set_hint(hint);
+    }
+    report.report(PgLogLevel::NOTICE);
+}
+
+/// Writes a fault to the server's log.
+pub fn log_warning(fault: &Fault) {
+    let report: ErrorReport = fault.clone().into();
+    report.report(PgLogLevel::WARNING);
+}
+
+/// Runs `f` in a transaction; logs what goes wrong. For what is done on the way out.
+pub fn or_log<R>(what: &str, f: impl FnOnce() -> Result<R, Fault>) -> Option<R> {
+    match xact::catch(f).and_then(|result| result) {
+        Ok(result) => Some(result),
+        Err(fault) => {
+            xact::abort();
+            log_warning(&fault.context(what));
+            None
+        }
+    }
+}
+
+/// What a run can do without, unless it is to end: an error is logged.
+pub fn or_unknown<T>(result: Result<T, Fault>) -> Result<Option<T>, Fault> {
+    match result {
+        Ok(value) => Ok(Some(value)),
+        Err(fault) if fault.is_cancel() => Err(fault),
+        Err(fault) => {
+            log_warning(&fault.context("some statistics of the run are not known"));
+            Ok(None)
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! How many worker slots this server has, and who takes them.
+
+use crate::{
+    errors::Fault,
+    pg::{config, sql},
+};
+
+/// Under this many worker slots a run with a few clients does not fit.
+pub const FEW_SLOTS: i64 = 16;
+/// What is suggested then.
+pub const ENOUGH_SLOTS: i64 = 64;
+
+/// What is none of the server's own processes is a background worker.
+const OWN_PROCESSES: [&str; 14] = [
+    "client backend",
+    "autovacuum launcher",
+    "autovacuum worker",
+    "background writer",
+    "checkpointer",
+    "walwriter",
+    "archiver",
+    "startup",
+    "walreceiver",
+    "walsender",
+    "walsummarizer",
+    "logger",
+    "slotsync worker",
+    "io worker",
+];
+
+/// The setting max_worker_processes.
+pub fn max_worker_processes() -> Result<i64, Fault> {
+    number("max_worker_processes")
+}
+
+/// A setting that is a number without a unit.
+pub fn number(setting: &str) -> Result<i64, Fault> {
+    let text = config::shown(setting)?;
+    Ok(text.and_then(|text| text.parse().ok()).unwrap_or(0))
+}
+
+/// How many background workers there are, without those of some types. With the owner's rights.
+pub fn background_workers(without: &[&str]) -> Result<i64, Fault> {
+    let others = [&OWN_PROCESSES, without].concat();
+    let count = sql::read(
+        "SELECT count(*) FROM pg_catalog.pg_stat_activity WHERE backend_type <> ALL (string_to_array($1, ','))",
+        &[Some(&others.join(","))],
+    )?;
+    Ok(count.and_then(|text| text.parse().ok()).unwrap_or(0))
+}

@@ -1,0 +1,34 @@
+//! Which programs and which operating system user servers on targets have.
+
+use std::path::{Path, PathBuf};
+
+use crate::{
+    errors::{Fault, sqlstate},
+    pg::{passwd, sql},
+};
+
+/// Where this server's programs are.
+pub fn own_bindir() -> Result<PathBuf, Fault> {
+    let text = sql::read("SELECT setting FROM pg_config() WHERE name = 'BINDIR'", &[])?;
+    Ok(Path::new(&text.unwrap_or_default()).to_path_buf())
+}
+
+/// The superuser of target servers: who may connect there is decided by the operating system.
+pub fn operating_system_user() -> Result<String, Fault> {
+    let uid = rustix::process::geteuid().as_raw();
+    passwd::name_of(uid)
+        .map_err(|e| {
+            Fault::new(
+                sqlstate::SYSTEM,
+                format!("could not look up the server's operating system user {uid}: {e}"),
+            )
+        })?
+        .ok_or_else(|| {
+            Fault::new(
+                sqlstate::SYSTEM,
+                format!("the server's operating system user {uid} has no name"),
+            )
+            .detail("Neither /etc/passwd nor another source of users (nsswitch.conf) knows it.")
+            .hint("Give the user a name: the server on a target lets in whom the operating system knows by that name.")
+        })
+}
