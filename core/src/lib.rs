@@ -22,6 +22,18 @@
 //! - [`units`]: sizes and scales, parsed and written.
 //! - [`work_database`]: by what a run's own database is told from everybody else's.
 //! - [`refusal`]: the one error type.
+//!
+//! Floors, from the roof down (`tools/check arrows`):
+//!
+//! ```text
+//! crash
+//! balance written finding
+//! spec
+//! scan sys helper
+//! proc
+//! board fsync knee pacing units
+//! allowance checkpoint hist random refusal statement statistics stats work_database
+//! ```
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 

@@ -9,6 +9,19 @@ pub use blocks_from::{BlocksFrom, Wrong, part_of_table};
 use crate::random::{Purpose, Stream};
 use crate::units::{PAGE, rows_per_page};
 
+/// What the page cache holds when the server of a target starts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cache {
+    /// The data, as far as they fit.
+    #[default]
+    Warm,
+    /// Nothing of the data.
+    Cold,
+    /// The same, and all of the data are in shared buffers; for the workload `scan` only.
+    SharedBuffers,
+}
+
 /// Rows of one unit of scale.
 pub const ROWS: u64 = 1_000_000;
 /// Most workers of a parallel query (MAX_PARALLEL_WORKER_LIMIT).

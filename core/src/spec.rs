@@ -9,6 +9,7 @@ mod json;
 mod kind;
 mod resolve;
 mod scan;
+mod values;
 
 use std::collections::BTreeMap;
 
@@ -20,6 +21,7 @@ use crate::{
     units,
 };
 
+pub use crate::scan::Cache;
 pub use asked::{Asked, Facts};
 pub use kind::Kind;
 pub use resolve::resolve;
@@ -112,19 +114,6 @@ pub enum Data {
     Copied,
     /// Loaded on the target.
     Loaded,
-}
-
-/// What the page cache holds when the server of a target starts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Cache {
-    /// The data, as far as they fit.
-    #[default]
-    Warm,
-    /// Nothing of the data.
-    Cold,
-    /// The same, and all of the data are in shared buffers; for the workload `scan` only.
-    SharedBuffers,
 }
 
 /// Which part of a run this server does: how a target's server gets its data.

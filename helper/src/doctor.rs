@@ -2,62 +2,12 @@
 
 use crate::config::Config;
 use crate::exec;
-use crate::probe::kernel::{self, Support};
-use crate::probe::loops;
+use crate::probe::kernel;
+use crate::probe::{loops, programs};
 use crate::voice::say;
 use pgfsbench_core::helper::Filesystem;
 use pgfsbench_core::refusal::Refusal;
-use serde::Serialize;
-use std::path::{Path, PathBuf};
-
-/// What it takes for a filesystem, and what of it is here.
-#[derive(Serialize)]
-pub struct Readiness {
-    filesystem: Filesystem,
-    /// Whether the configuration allows it.
-    allowed: bool,
-    /// yes, module or no.
-    kernel: &'static str,
-    program: Option<PathBuf>,
-    version: Option<String>,
-    /// The Debian package of the program.
-    package: &'static str,
-    /// And of the kernel's part.
-    kernel_package: &'static str,
-}
-
-/// Each filesystem, where these are allowed.
-pub fn filesystems(allowed: &[Filesystem]) -> Vec<Readiness> {
-    let readiness = |filesystem: Filesystem| Readiness {
-        filesystem,
-        allowed: allowed.contains(&filesystem),
-        kernel: match kernel::support(filesystem) {
-            Ok(Support::Present) => "yes",
-            Ok(Support::Module) => "module",
-            Ok(Support::Missing) | Err(_) => "no",
-        },
-        program: exec::find(filesystem.mkfs_program()),
-        version: version(filesystem),
-        package: filesystem.package(),
-        kernel_package: filesystem.kernel_package(),
-    };
-    Filesystem::ALL.into_iter().map(readiness).collect()
-}
-
-/// The version of the program that makes a filesystem, in its own words.
-pub fn version(filesystem: Filesystem) -> Option<String> {
-    let program = exec::find(filesystem.mkfs_program())?.display().to_string();
-    let argument = match filesystem {
-        Filesystem::Zfs => "version",
-        _ => "-V",
-    };
-    let outcome = exec::run(&[program, argument.into()], exec::SHORT).ok()?;
-    let line = outcome
-        .output
-        .lines()
-        .find(|line| !line.trim().is_empty())?;
-    Some(line.trim().chars().take(80).collect())
-}
+use std::path::Path;
 
 /// Prints a table of all filesystems, then what else is needed. A configuration that the service would not accept is an error.
 pub fn print(config: &Path) -> Result<(), Refusal> {
@@ -69,7 +19,7 @@ pub fn print(config: &Path) -> Result<(), Refusal> {
         "program",
         "package"
     );
-    for ready in filesystems(&Filesystem::ALL) {
+    for ready in programs::filesystems(&Filesystem::ALL) {
         let name = ready.filesystem.name();
         let program = ready
             .program
@@ -112,7 +62,7 @@ pub fn print(config: &Path) -> Result<(), Refusal> {
         return Ok(());
     }
     let found = Config::load(config)?;
-    crate::engine::ids(&found.server_user)
+    crate::probe::user::ids(&found.server_user)
         .map_err(|refusal| refusal.hint("Put server_user right in the helper's configuration."))?;
     let names: Vec<&str> = found.database.iter().map(|d| d.name.as_str()).collect();
     say!(

@@ -31,8 +31,6 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use steps::Work;
 
-pub use steps::ids;
-
 /// Where steps are told while they are taken.
 pub type Tell<'a> = &'a mut dyn FnMut(Report);
 
@@ -260,7 +258,7 @@ impl Engine {
             "mount_options_asked": plan.mount_options.join(","),
             "mount_options_not_shown": not_shown,
             "mkfs_options": request.mkfs_options,
-            "mkfs_version": crate::doctor::version(plan.filesystem),
+            "mkfs_version": probe::programs::version(plan.filesystem),
             "kernel": probe::kernel::release(),
             "pool_properties": request.pool_properties,
             "dataset_properties": request.dataset_properties,

@@ -4,6 +4,17 @@
 //! From the top down: [`serve`] and [`database`] are the two processes that take jobs; [`engine`] does one; [`plan`] decides
 //! what that takes, from what [`config`] allows and [`probe`] finds; [`journal`] remembers it; [`exec`] runs programs;
 //! [`secure`] opens what nobody else can have changed.
+//!
+//! Floors (`tools/check arrows`):
+//!
+//! ```text
+//! serve setup wanted
+//! engine doctor
+//! journal plan
+//! busy place settings
+//! probe config database
+//! secure exec connection voice
+//! ```
 
 #![forbid(unsafe_code)]
 

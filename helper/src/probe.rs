@@ -7,7 +7,9 @@ pub mod identity;
 pub mod kernel;
 pub mod loops;
 pub mod pools;
+pub mod programs;
 pub mod queue;
+pub mod user;
 
 use crate::secure::failed;
 use pgfsbench_core::proc::{MOUNTINFO, Mount, parse_mountinfo};

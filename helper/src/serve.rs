@@ -91,7 +91,7 @@ pub fn serve(engine: Engine, once: bool, options: &Options) -> Result<(), Refusa
                 .hint("Run: pgfsbench-helper setup --database NAME."),
         );
     }
-    let ids = crate::engine::ids(&engine.config().server_user)?;
+    let ids = crate::probe::user::ids(&engine.config().server_user)?;
     if ids.0 == 0 {
         return Err(Refusal::new(
             Kind::NotAllowed,

@@ -72,7 +72,7 @@ pub fn run(arguments: &Arguments, path: &Path) -> Result<(), Refusal> {
     config.check()?;
     // A packager's machine has other users.
     if arguments.prefix == Path::new("/") {
-        crate::engine::ids(&config.server_user).map_err(|refusal| {
+        crate::probe::user::ids(&config.server_user).map_err(|refusal| {
             Refusal::argument(format!("there is no user {}", quoted(&config.server_user)))
                 .detail(refusal.detail.unwrap_or_default())
                 .hint("Name the user that the servers run as: --server-user.")

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::spec::Cache;
+use super::Cache;
 
 /// By so large a share of the table may it be otherwise.
 const TOLERATED: f64 = 0.01;

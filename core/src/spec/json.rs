@@ -1,11 +1,10 @@
 //! The two arguments that are JSON objects: `settings` and `options`.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::{Kind, Options, Workload, check, scan};
+use super::{Kind, Options, Workload, check, scan, values};
 use crate::{
     fsync::{MOST_WRITERS, Method},
     refusal::{Refusal, quoted},
@@ -50,31 +49,32 @@ pub fn options(value: Option<&Value>, workload: Workload) -> Result<Options, Ref
             return Err(check::not_of_workload(workload, "option", name));
         }
         match name.as_str() {
-            "fillfactor" => options.fillfactor = whole_number(name, value, 10, 100)? as u8,
-            "unlogged" => options.unlogged = boolean(name, value)?,
-            "sample" => options.sample = boolean(name, value)?,
-            "sample_alternately" => options.sample_alternately = boolean(name, value)?,
-            "maintenance" => options.maintenance = boolean(name, value)?,
-            "data" => options.data = word(name, value, &["copied", "loaded"])?,
+            "fillfactor" => options.fillfactor = values::whole_number(name, value, 10, 100)? as u8,
+            "unlogged" => options.unlogged = values::boolean(name, value)?,
+            "sample" => options.sample = values::boolean(name, value)?,
+            "sample_alternately" => options.sample_alternately = values::boolean(name, value)?,
+            "maintenance" => options.maintenance = values::boolean(name, value)?,
+            "data" => options.data = values::word(name, value, &["copied", "loaded"])?,
             "cache" if workload == Workload::Scan => {
-                options.cache = word(name, value, &["warm", "shared_buffers", "cold"])?;
+                options.cache = values::word(name, value, &["warm", "shared_buffers", "cold"])?;
             }
-            "crash" => options.crash = boolean(name, value)?,
-            "cache" => options.cache = word(name, value, &["warm", "cold"])?,
+            "crash" => options.crash = values::boolean(name, value)?,
+            "cache" => options.cache = values::word(name, value, &["warm", "cold"])?,
             "degrees" => options.degrees = scan::degrees(name, value)?,
             "repeats" => options.repeats = Some(scan::repeats(name, value)?),
-            "leader" => options.leader = Some(boolean(name, value)?),
+            "leader" => options.leader = Some(values::boolean(name, value)?),
             "payload" => options.payload = Some(scan::payload(name, value)?),
             "loaders" => options.loaders = Some(scan::loaders(name, value)?),
             "readers" => options.readers = Some(scan::readers(name, value)?),
             "wait_for_helper_ms" => {
-                options.wait_for_helper_ms = whole_number(name, value, 0, LONGEST_WAIT_MS)?;
+                options.wait_for_helper_ms = values::whole_number(name, value, 0, LONGEST_WAIT_MS)?;
             }
             "lease_ms" => {
-                options.lease_ms = whole_number(name, value, SHORTEST_LEASE_MS, LONGEST_WAIT_MS)?;
+                options.lease_ms =
+                    values::whole_number(name, value, SHORTEST_LEASE_MS, LONGEST_WAIT_MS)?;
             }
             "methods" => options.methods = methods(name, value)?,
-            "writers" => options.writers = numbers(name, value, 1, MOST_WRITERS)?,
+            "writers" => options.writers = values::numbers(name, value, 1, MOST_WRITERS)?,
             _ => return Err(unknown_option(name)),
         }
     }
@@ -113,7 +113,7 @@ fn object<'v>(
         Some(Value::Object(map)) => Some(map),
         Some(other) => {
             return Err(Refusal::argument(format!("{name} is not a JSON object"))
-                .detail(format!("It is {}.", kind(other)))
+                .detail(format!("It is {}.", values::kind(other)))
                 .hint(format!("Give an object such as {example}.")));
         }
     };
@@ -139,37 +139,22 @@ fn setting_value(name: &str, value: &Value) -> Result<String, Refusal> {
         Value::Number(n) => Ok(n.to_string()),
         Value::String(text) if !text.contains('\0') => Ok(text.clone()),
         other => Err(Refusal::argument(format!("invalid value of setting {}", quoted(name)))
-            .detail(format!("It is {}.", kind(other)))
+            .detail(format!("It is {}.", values::kind(other)))
             .hint("Give a text, a number, true or false; leave a setting out to keep its default.")),
     }
-}
-
-pub fn whole_number(name: &str, value: &Value, least: u64, most: u64) -> Result<u64, Refusal> {
-    value
-        .as_u64()
-        .filter(|n| (least..=most).contains(n))
-        .ok_or_else(|| {
-            let text = match value {
-                Value::Number(n) => format!("It is {n}."),
-                other => format!("It is {}.", kind(other)),
-            };
-            Refusal::argument(format!("invalid value of option \"{name}\""))
-                .detail(text)
-                .hint(format!("Give a whole number between {least} and {most}."))
-        })
 }
 
 /// Ways to sync, each once, in pg_test_fsync's order.
 fn methods(name: &str, value: &Value) -> Result<Vec<Method>, Refusal> {
     let known = Method::ALL.map(Method::as_str);
-    let given: Vec<Method> = list(value, 1)
+    let given: Vec<Method> = values::list(value, 1)
         .and_then(|items| {
             let parse = |item: &Value| {
                 let method = item.as_str().and_then(Method::parse);
                 method.ok_or_else(|| match item.as_str() {
                     Some("fsync_writethrough") => "Linux has no fsync_writethrough.".to_owned(),
                     Some(text) => format!("It holds {}.", quoted(text)),
-                    None => format!("It holds {}.", kind(item)),
+                    None => format!("It holds {}.", values::kind(item)),
                 })
             };
             items.iter().map(parse).collect()
@@ -181,78 +166,4 @@ fn methods(name: &str, value: &Value) -> Result<Vec<Method>, Refusal> {
         })?;
     let wanted = |method: &Method| given.contains(method);
     Ok(Method::ALL.into_iter().filter(wanted).collect())
-}
-
-/// Different whole numbers from 1 to `most`, at least so many of them, in ascending order.
-pub fn numbers(name: &str, value: &Value, fewest: usize, most: u32) -> Result<Vec<u32>, Refusal> {
-    let parse = |item: &Value| {
-        let number = item.as_u64().and_then(|n| u32::try_from(n).ok());
-        let number = number.filter(|n| (1..=most).contains(n));
-        number.ok_or_else(|| match item {
-            Value::Number(n) => format!("It holds {n}."),
-            other => format!("It holds {}.", kind(other)),
-        })
-    };
-    let each_once = |items: &[Value]| {
-        let mut set = BTreeSet::new();
-        for item in items {
-            let number = parse(item)?;
-            if !set.insert(number) {
-                return Err(format!("It holds {number} twice."));
-            }
-        }
-        Ok(set)
-    };
-    let given = list(value, fewest).and_then(each_once);
-    given.map(|set| set.into_iter().collect()).map_err(|detail| {
-        Refusal::argument(format!("invalid value of option \"{name}\""))
-            .detail(detail)
-            .hint(format!(
-                "Give an array of different whole numbers between 1 and {most}, such as [1, 2, 4, 8]."
-            ))
-    })
-}
-
-/// The items of an array that has enough; else what is wrong.
-fn list(value: &Value, fewest: usize) -> Result<&[Value], String> {
-    match value {
-        Value::Array(items) if items.len() < fewest => Err("It is an empty array.".into()),
-        Value::Array(items) => Ok(items),
-        other => Err(format!("It is {}.", kind(other))),
-    }
-}
-
-fn boolean(name: &str, value: &Value) -> Result<bool, Refusal> {
-    value.as_bool().ok_or_else(|| {
-        Refusal::argument(format!("invalid value of option \"{name}\""))
-            .detail(format!("It is {}.", kind(value)))
-            .hint("Give true or false, without quotes.")
-    })
-}
-
-/// One of some words.
-fn word<T: DeserializeOwned>(name: &str, value: &Value, words: &[&str]) -> Result<T, Refusal> {
-    let known = value.as_str().is_some_and(|text| words.contains(&text));
-    let parsed = known.then(|| serde_json::from_value(value.clone()).ok());
-    parsed.flatten().ok_or_else(|| {
-        let text = match value {
-            Value::String(text) => format!("It is {}.", quoted(text)),
-            other => format!("It is {}.", kind(other)),
-        };
-        let words: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
-        Refusal::argument(format!("invalid value of option \"{name}\""))
-            .detail(text)
-            .hint(format!("Give one of {}.", words.join(", ")))
-    })
-}
-
-pub fn kind(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "a boolean",
-        Value::Number(_) => "a number",
-        Value::String(_) => "a text",
-        Value::Array(_) => "an array",
-        Value::Object(_) => "an object",
-    }
 }

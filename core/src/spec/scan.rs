@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Asked, Cache, Facts, Options, Stage, check, json};
+use super::{Asked, Cache, Facts, Options, Stage, check, values};
 use crate::{
     refusal::{Kind, Refusal, quoted},
     scan::{LONGEST_PAYLOAD, MOST_DEGREE, MOST_REPEATS, Named, Payload, REPEATS, chosen_degrees},
@@ -18,12 +18,12 @@ const BUFFERS_SHARE: f64 = 0.9;
 
 /// The degrees, in ascending order.
 pub fn degrees(name: &str, value: &Value) -> Result<Vec<u32>, Refusal> {
-    json::numbers(name, value, 1, MOST_DEGREE)
+    values::numbers(name, value, 1, MOST_DEGREE)
 }
 
 /// Numbers of readers; there may be none.
 pub fn readers(name: &str, value: &Value) -> Result<Vec<u32>, Refusal> {
-    json::numbers(name, value, 0, MOST_DEGREE)
+    values::numbers(name, value, 0, MOST_DEGREE)
 }
 
 /// What a row is.
@@ -41,7 +41,7 @@ pub fn payload(name: &str, value: &Value) -> Result<Payload, Refusal> {
             .detail(match value {
                 Value::String(text) => format!("It is {}.", quoted(text)),
                 Value::Number(n) => format!("It is {n}."),
-                other => format!("It is {}.", json::kind(other)),
+                other => format!("It is {}.", values::kind(other)),
             })
             .hint(format!(
                 "Give \"bit200\", \"accounts\", or a number of random bytes between 1 and {LONGEST_PAYLOAD}."
@@ -51,12 +51,12 @@ pub fn payload(name: &str, value: &Value) -> Result<Payload, Refusal> {
 
 /// How often each degree is measured.
 pub fn repeats(name: &str, value: &Value) -> Result<u32, Refusal> {
-    json::whole_number(name, value, 1, MOST_REPEATS.into()).map(|n| n as u32)
+    values::whole_number(name, value, 1, MOST_REPEATS.into()).map(|n| n as u32)
 }
 
 /// How many load at the same time.
 pub fn loaders(name: &str, value: &Value) -> Result<u32, Refusal> {
-    json::whole_number(name, value, 1, MOST_DEGREE.into()).map(|n| n as u32)
+    values::whole_number(name, value, 1, MOST_DEGREE.into()).map(|n| n as u32)
 }
 
 /// Millions of rows, given as such or as the size of the table.

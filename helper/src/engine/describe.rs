@@ -3,7 +3,6 @@
 
 use super::{Engine, facts};
 use crate::config::Device;
-use crate::doctor;
 use crate::journal::{Entry, State};
 use crate::place::Place;
 use crate::plan::{check_device, check_identity};
@@ -63,7 +62,7 @@ impl Engine {
             "loop_devices": Path::new(probe::loops::CONTROL).exists(),
             "devices": devices,
             "images": images,
-            "filesystems": doctor::filesystems(&self.config.filesystems),
+            "filesystems": probe::programs::filesystems(&self.config.filesystems),
             "prepared": self.prepared(database, &entries)?,
             "made_for_runs": made_for_runs(database, &entries),
             "not_believed": unbelieved,

@@ -284,7 +284,7 @@ pub(super) fn check_confined(options: &str, mount_point: &Path) -> Result<(), Re
 fn make_directory(path: &Path, owner: &str) -> Result<(), Refusal> {
     let (parent, name) = split(path)?;
     let parent = secure::open_directory(parent)?;
-    let (uid, gid) = ids(owner)?;
+    let (uid, gid) = probe::user::ids(owner)?;
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let mode = Mode::from_raw_mode(0o700);
     mkdirat(&parent, name, mode)
@@ -294,18 +294,6 @@ fn make_directory(path: &Path, owner: &str) -> Result<(), Refusal> {
             fchown(&made, Some(Uid::from_raw(uid)), Some(Gid::from_raw(gid)))
         })
         .map_err(|e| failed("make directory", path, e))
-}
-
-/// The user's and its group's number, asked of the system's own program, which knows all places where users are.
-pub fn ids(user: &str) -> Result<(u32, u32), Refusal> {
-    let id = exec::require("id", "coreutils")?.display().to_string();
-    let ask = |option: &str| {
-        let argv = [id.clone(), option.into(), "--".into(), user.into()];
-        let outcome = exec::run(&argv, exec::SHORT)?;
-        let number = outcome.output.trim().parse();
-        number.map_err(|_| outcome.refusal())
-    };
-    Ok((ask("-u")?, ask("-g")?))
 }
 
 fn split(path: &Path) -> Result<(&Path, &str), Refusal> {
