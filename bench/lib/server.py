@@ -52,7 +52,7 @@ class Server:
     @property
     def data(self):
         """The data directory."""
-        return Path(self.env["PGFSBENCH_SERVER"]) / "data"
+        return (Path(self.env["PGFSBENCH_SERVER"]) / "data").resolve()
 
     def psql(self, *arguments, database="postgres", **options):
         """The arguments of a psql process, ready for subprocess."""

@@ -1,11 +1,10 @@
 //! What many tests need: a server with the extension, and short ways to ask it.
 
-use pgfsbench_tests::{LONG, PRELOADED, Server, refusal, server_owner, wait_until};
+use pgfsbench_tests::{LONG, OwnedDirectory, PRELOADED, Server, refusal, wait_until};
 use postgres::{Client, SimpleQueryMessage};
 use std::io::Write;
 use std::path::Path;
 use std::process::Stdio;
-use tempfile::TempDir;
 
 /// Arguments of the smallest run.
 pub const QUICK: &str = "scale => 1, clients => 1, transactions => 50, seed => 1";
@@ -150,12 +149,8 @@ pub fn set(server: &Server, client: &mut Client, name: &str, value: &str) {
 }
 
 /// A directory in /tmp, which goes with the value, that the servers may write to.
-pub fn owned_directory(name: &str) -> TempDir {
-    let directory = TempDir::with_prefix_in(name, "/tmp").expect("a directory");
-    if let Some(owner) = server_owner() {
-        std::os::unix::fs::chown(directory.path(), Some(owner), None).expect("chown");
-    }
-    directory
+pub fn owned_directory(name: &str) -> OwnedDirectory {
+    OwnedDirectory::new(name)
 }
 
 /// Status, SQLSTATE and message of a run, once it is over.

@@ -4,6 +4,7 @@ use crate::common::{ending, row, run, server_in, wait_for_phase};
 use pgfsbench_tests::{program, server_owner, skip};
 use std::fs::{self, File};
 use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
@@ -37,7 +38,7 @@ impl Disks {
             return None;
         }
         let place = TempDir::with_prefix_in("pgfsbench-disks.", "/tmp").expect("a directory");
-        std::os::unix::fs::chown(place.path(), server_owner(), None).expect("chown");
+        fs::set_permissions(place.path(), fs::Permissions::from_mode(0o755)).expect("chmod");
         fs::create_dir(place.path().join("mnt")).expect("a directory");
         let mut disks = Self {
             place,
@@ -62,7 +63,8 @@ impl Disks {
         let directory = self.place.path().join("mnt");
         must(Command::new("mount").arg(device).arg(&directory));
         let _ = fs::remove_dir(directory.join("lost+found"));
-        std::os::unix::fs::chown(&directory, server_owner(), None).expect("chown");
+        // As in /tmp: the servers' owner may write there, and cannot touch what is ours.
+        fs::set_permissions(&directory, fs::Permissions::from_mode(0o1777)).expect("chmod");
         directory
     }
 

@@ -3,7 +3,7 @@
 
 use crate::common::{assert_refused, program, server_in};
 use crate::luck::bench::{Bench, names_in, value};
-use pgfsbench_tests::{LONG, LoopFs, Server, Signal, Stop, skip, wait_until};
+use pgfsbench_tests::{LONG, LoopFs, Server, Signal, Stop, send, skip, wait_until};
 use std::fs::{self, File, Permissions};
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
@@ -154,9 +154,7 @@ fn signals_do_not_disturb_writers() {
     let writer = bench.pid_of("fsbench client");
     // Until it has ended.
     let mut sent = 0;
-    while rustix::process::Pid::from_raw(writer)
-        .is_some_and(|pid| rustix::process::kill_process(pid, Signal::USR1).is_ok())
-    {
+    while send(writer, Signal::USR1) {
         sent += 1;
     }
     assert!(sent > 100, "{sent} signals");
@@ -189,7 +187,7 @@ fn fill(fs: &LoopFs, leave: u64) -> PathBuf {
         space.f_bavail * space.f_frsize
     };
     let path = fs.path().join("filler");
-    let mut file = File::create(&path).expect("a file");
+    let mut file = File::create_new(&path).expect("a file");
     let block = vec![b'x'; 64 << 10];
     while free() > leave + block.len() as u64 {
         file.write_all(&block).expect("room");

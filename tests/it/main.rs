@@ -30,4 +30,5 @@ mod smoke;
 mod space;
 mod statistics;
 mod steady;
+mod trust;
 mod waits;

@@ -3,10 +3,9 @@
 use crate::common::{
     ending, execute, owned_directory, row, rows, run, server, server_in, set, wait_for_phase,
 };
-use pgfsbench_tests::{LONG, LoopFs, Server, server_owner, skip, wait_until};
+use pgfsbench_tests::{LONG, LoopFs, Server, skip, wait_until, write_as_owner};
 use postgres::Client;
 use std::fs;
-use std::os::unix::fs::chown;
 use std::process::{Child, Command};
 
 const STEADY: &str = "scale => 2, clients => 2, transactions => 50, seed => 1";
@@ -185,10 +184,7 @@ fn flushes_are_timed_before_and_after_and_nothing_is_left_of_that() {
     // One that was left when a server was killed.
     server.stop(pgfsbench_tests::Stop::Fast);
     let left = server.data().join("pg_wal/pgfsbench_flush_probe");
-    fs::write(&left, "x").expect("a file");
-    if let Some(owner) = server_owner() {
-        chown(&left, Some(owner), None).expect("its owner");
-    }
+    write_as_owner(&left, "x");
     server.start_again();
     client = {
         drop(client);
@@ -412,7 +408,7 @@ fn the_doctor_says_of_the_filesystem_what_each_run_will_find_of_it() {
 #[test]
 fn a_server_in_memory_is_told_and_has_no_device() {
     let test = "a_server_in_memory_is_told_and_has_no_device";
-    let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
+    let mounts = pgfsbench_tests::mounts();
     if !mounts
         .lines()
         .any(|line| line.split(' ').nth(1) == Some("/dev/shm") && line.contains(" tmpfs "))

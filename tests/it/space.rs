@@ -32,7 +32,7 @@ fn free_bytes(directory: &Path) -> u64 {
 /// Something else that fills a filesystem, until so many bytes are free.
 fn fill(directory: &Path, leave: u64) -> PathBuf {
     let path = directory.join("filler");
-    let mut file = File::create(&path).expect("a file");
+    let mut file = File::create_new(&path).expect("a file");
     let block = vec![b'x'; 64 << 10];
     while free_bytes(directory) > leave + block.len() as u64 {
         file.write_all(&block).expect("room");

@@ -2,7 +2,7 @@
 //! known is NULL.
 
 use crate::common::{
-    ending, execute, row, rows, run, server, set, wait_for_phase, wait_for_window,
+    ending, execute, owned_directory, row, rows, run, server, set, wait_for_phase, wait_for_window,
 };
 use pgfsbench_tests::{LONG, wait_until};
 use postgres::Client;
@@ -424,19 +424,12 @@ fn what_a_target_server_tells_of_itself_comes_home() {
     let server = server(&[STATEMENTS, ("log_checkpoints", "on")]);
     let mut client = server.connect("postgres");
     execute(&mut client, "CREATE EXTENSION pg_stat_statements");
-    let place = server.data().with_file_name("target");
-    execute(
-        &mut client,
-        &format!(
-            "COPY (SELECT 1) TO PROGRAM 'mkdir -p -m 700 {}'",
-            place.display()
-        ),
-    );
+    let place = owned_directory("pgfsbench-target.");
     execute(
         &mut client,
         &format!(
             "SELECT fsbench.create_target('there', directory => '{}')",
-            place.display()
+            place.path().display()
         ),
     );
     let id = row(

@@ -8,6 +8,7 @@
 
 mod background;
 mod loopfs;
+mod owned;
 mod process;
 mod server;
 mod wait;
@@ -15,7 +16,8 @@ mod watchdog;
 
 pub use background::Background;
 pub use loopfs::LoopFs;
-pub use process::Process;
+pub use owned::{OwnedDirectory, write_as_owner};
+pub use process::{Process, send};
 pub use rustix::process::Signal;
 pub use server::{PRELOADED, Server, Stop, controldata, program, server_owner};
 pub use wait::{LONG, SHORT, wait_until};
@@ -29,6 +31,12 @@ use std::io::Write;
 pub fn skip(name: &str, reason: &str) {
     let line = format!("\nskipped: {name}: {reason}\n");
     let _ = std::io::stdout().lock().write_all(line.as_bytes());
+}
+
+/// What is mounted, as in /proc/self/mounts. A name on a machine that others use need not be UTF-8.
+pub fn mounts() -> String {
+    let mounts = std::fs::read("/proc/self/mounts").expect("mounts");
+    String::from_utf8_lossy(&mounts).into_owned()
 }
 
 /// The error with which the server answers this statement. Panics if it succeeds.

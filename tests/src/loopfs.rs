@@ -14,9 +14,9 @@ pub struct LoopFs {
 impl LoopFs {
     /// An ext4 of so many megabytes that the servers' owner may write to; or the reason why this machine has none.
     pub fn ext4(megabytes: u64) -> Result<Self, String> {
-        let Some(owner) = server_owner() else {
+        if server_owner().is_none() {
             return Err("needs root".to_owned());
-        };
+        }
         let mkfs = program("mkfs.ext4").ok_or("there is no mkfs.ext4")?;
         let mount = program("mount").ok_or("there is no mount")?;
 
@@ -36,8 +36,9 @@ impl LoopFs {
             .arg(fs.path()))?;
         // lost+found makes a directory that initdb takes for somebody's data.
         let _ = std::fs::remove_dir(fs.path().join("lost+found"));
-        std::os::unix::fs::chown(fs.path(), Some(owner), None).map_err(|e| e.to_string())?;
-        open_to_all(fs.place.path())?;
+        // Like /tmp: the servers' owner may write there, and cannot touch what is ours.
+        set_mode(&fs.path(), 0o1777)?;
+        set_mode(fs.place.path(), 0o755)?;
         Ok(fs)
     }
 
@@ -47,9 +48,9 @@ impl LoopFs {
     }
 }
 
-fn open_to_all(directory: &Path) -> Result<(), String> {
+fn set_mode(directory: &Path, mode: u32) -> Result<(), String> {
     use std::os::unix::fs::PermissionsExt;
-    std::fs::set_permissions(directory, std::fs::Permissions::from_mode(0o755))
+    std::fs::set_permissions(directory, std::fs::Permissions::from_mode(mode))
         .map_err(|e| e.to_string())
 }
 

@@ -2,12 +2,14 @@
 //! from its first moment to its last, also when its postmaster is gone.
 
 use rustix::process::{
-    Pid, Signal, WaitOptions, getpid, kill_process, set_child_subreaper, waitpid,
+    Pid, Signal, WaitOptions, geteuid, getpid, kill_process, set_child_subreaper, waitpid,
 };
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::Once;
 
+use crate::server::server_owner;
 use crate::wait::{LONG, SHORT, wait_until};
 
 /// The system calls in which a process of PostgreSQL waits for its latch.
@@ -49,10 +51,18 @@ pub(crate) fn processes_in(data: &Path) -> Vec<Process> {
     found
 }
 
-/// Send a signal; false if there is no such process any more.
-pub(crate) fn send(pid: i32, signal: Signal) -> bool {
-    let pid = Pid::from_raw(pid).expect("a process id is positive");
-    kill_process(pid, signal).is_ok()
+/// Send a signal to a process of a server; false if there is none of this id any more, or it is somebody else's. Who it is comes
+/// from files and views that the servers' owner writes.
+pub fn send(pid: i32, signal: Signal) -> bool {
+    let Some(process) = Pid::from_raw(pid) else {
+        return false;
+    };
+    is_of_a_server(pid) && kill_process(process, signal).is_ok()
+}
+
+fn is_of_a_server(pid: i32) -> bool {
+    let owner = server_owner().unwrap_or_else(|| geteuid().as_raw());
+    fs::metadata(format!("/proc/{pid}")).is_ok_and(|process| process.uid() == owner)
 }
 
 /// Stop a process of a server where it waits for an event and holds nothing that another one could need. Anywhere else it may

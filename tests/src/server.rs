@@ -1,6 +1,7 @@
 //! A throwaway server: data directory and socket of its own, no TCP.
 
 use crate::background::Background;
+use crate::owned::{OwnedDirectory, make_owned, make_owned_file, open_directory, write_as_owner};
 use crate::process::{Process, adopt_orphans, hold, processes_in, reap, send};
 use crate::wait::{LONG, SHORT, wait_until};
 use crate::watchdog::Watchdog;
@@ -29,11 +30,14 @@ pub enum Stop {
     Immediate,
 }
 
+/// Settings beside the data, in a directory that is not the servers' owner's: whoever writes them follows no name of theirs.
+const SETTINGS: &str = "include '../settings.conf'\n";
+
 pub struct Server {
-    /// Data directory and log.
+    /// Ours. In it are data directory and log, which belong to the servers' owner, and settings.conf.
     place: TempDir,
     /// The socket: its path has to be short, whatever the data's is.
-    sockets: TempDir,
+    sockets: OwnedDirectory,
     _watchdog: Watchdog,
 }
 
@@ -55,8 +59,14 @@ impl Server {
         must(
             as_server("cp")
                 .args(["-a", "--reflink=auto"])
-                .arg(prefix().join("template"))
+                .arg(prefix().join("template/."))
                 .arg(server.data()),
+        );
+        let conf = server.data().join("postgresql.conf");
+        must(
+            as_server("sh")
+                .args(["-c", "printf %s \"$1\" >> \"$2\"", "sh", SETTINGS])
+                .arg(conf),
         );
         if let Some(wal) = wal {
             let (inside, outside) = (server.data().join("pg_wal"), wal.join("pg_wal"));
@@ -70,10 +80,12 @@ impl Server {
     }
 
     fn in_directories(directory: &Path) -> Self {
-        let place = owned_directory("pgfsbench-test.", directory);
+        let place = open_directory("pgfsbench-test.", directory);
+        make_owned(&data_in(&place));
+        make_owned_file(&place.path().join("log"));
         Self {
             _watchdog: Watchdog::of(data_in(&place)),
-            sockets: owned_directory("pgfsbench-socket.", Path::new("/tmp")),
+            sockets: OwnedDirectory::new("pgfsbench-socket."),
             place,
         }
     }
@@ -90,6 +102,7 @@ impl Server {
                 .arg(copy.data())
                 .args(options),
         );
+        fs::copy(self.settings(), copy.settings()).expect("settings.conf can be copied");
         copy.configure_socket();
         copy
     }
@@ -103,7 +116,7 @@ impl Server {
         ]);
     }
 
-    /// Append settings to postgresql.conf; what comes later wins. They hold from the next start, or `reload`.
+    /// Append settings to those of postgresql.conf; what comes later wins. They hold from the next start, or `reload`.
     pub fn configure(&self, settings: &[(&str, &str)]) {
         let mut lines = String::new();
         for (name, value) in settings {
@@ -111,9 +124,10 @@ impl Server {
         }
         OpenOptions::new()
             .append(true)
-            .open(self.data().join("postgresql.conf"))
+            .create(true)
+            .open(self.settings())
             .and_then(|mut file| file.write_all(lines.as_bytes()))
-            .expect("postgresql.conf can be written");
+            .expect("settings.conf can be written");
     }
 
     /// Start the server after it was stopped or killed, and wait until it takes connections.
@@ -280,7 +294,7 @@ impl Server {
     pub fn put_first_in_hba(&self, line: &str) {
         let path = self.data().join("pg_hba.conf");
         let others = fs::read_to_string(&path).expect("pg_hba.conf can be read");
-        fs::write(&path, format!("{line}\n{others}")).expect("pg_hba.conf can be written");
+        write_as_owner(&path, &format!("{line}\n{others}"));
         self.reload();
     }
 
@@ -320,6 +334,10 @@ impl Server {
             .env("PGUSER", "postgres")
             .env("PGDATABASE", "postgres");
         command
+    }
+
+    fn settings(&self) -> PathBuf {
+        self.place.path().join("settings.conf")
     }
 
     fn log_path(&self) -> PathBuf {
@@ -418,7 +436,7 @@ pub fn server_owner() -> Option<u32> {
 }
 
 /// A command that runs as the servers' owner: PostgreSQL refuses to run as root.
-fn as_server(program: impl AsRef<std::ffi::OsStr>) -> Command {
+pub(crate) fn as_server(program: impl AsRef<std::ffi::OsStr>) -> Command {
     let mut command = if server_owner().is_some() {
         let mut command = Command::new("runuser");
         command.args(["-u", "postgres", "--"]).arg(program);
@@ -429,15 +447,6 @@ fn as_server(program: impl AsRef<std::ffi::OsStr>) -> Command {
     // The postmaster would hand it on, and the extension's errors would carry a backtrace in their DETAIL.
     command.env_remove("RUST_BACKTRACE").current_dir("/");
     command
-}
-
-fn owned_directory(name: &str, within: &Path) -> TempDir {
-    let directory = TempDir::with_prefix_in(name, within)
-        .unwrap_or_else(|error| panic!("no directory in {}: {error}", within.display()));
-    if let Some(owner) = server_owner() {
-        std::os::unix::fs::chown(directory.path(), Some(owner), None).expect("root may chown");
-    }
-    directory
 }
 
 fn data_in(place: &TempDir) -> PathBuf {

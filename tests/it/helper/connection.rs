@@ -2,7 +2,7 @@
 
 use super::bench::{Bench, ask};
 use crate::common::{execute, row};
-use pgfsbench_tests::server_owner;
+use pgfsbench_tests::{server_owner, write_as_owner};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::Path;
@@ -25,11 +25,7 @@ fn a_service_and_a_password_file_let_the_helper_in() {
         "CREATE ROLE guard SUPERUSER LOGIN PASSWORD 'a:b\\c'",
     );
     let hba = bench.server.data().join("pg_hba.conf");
-    put(
-        &hba,
-        "local all guard scram-sha-256\nlocal all all trust\n",
-        0o600,
-    );
+    write_as_owner(&hba, "local all guard scram-sha-256\nlocal all all trust\n");
     bench.server.reload();
     let beside = |name: &str| bench.server.data().with_file_name(name);
     let (services, passwords) = (beside("services.conf"), beside("passwords"));

@@ -203,7 +203,7 @@ impl Lab {
 
     /// What is mounted below this directory: mount point, type and options.
     pub fn mounts(&self) -> Vec<String> {
-        let mounts = fs::read_to_string("/proc/self/mounts").expect("mounts");
+        let mounts = pgfsbench_tests::mounts();
         mounts
             .lines()
             .filter_map(|line| {

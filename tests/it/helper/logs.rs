@@ -21,7 +21,7 @@ fn json(text: &str) -> Value {
 fn assert_log_is(filesystem: &str, device: &str, log: &str) {
     match filesystem {
         "xfs" => {
-            let mounts = std::fs::read_to_string("/proc/self/mounts").expect("mounts");
+            let mounts = pgfsbench_tests::mounts();
             let mount = mounts
                 .lines()
                 .find(|l| l.starts_with(&format!("{device} ")));

@@ -2,7 +2,9 @@
 
 use crate::helper::processes::{self, Process};
 use crate::luck::bench::{Bench, value};
-use pgfsbench_tests::{LONG, Signal, Stop, controldata, refusal, server_owner, wait_until};
+use pgfsbench_tests::{
+    LONG, OwnedDirectory, Signal, Stop, controldata, refusal, server_owner, wait_until,
+};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -16,7 +18,7 @@ const LONG_RUN: &str =
 /// A server, and a target in a directory beside it.
 pub struct Place {
     pub bench: Bench,
-    directory: TempDir,
+    directory: OwnedDirectory,
 }
 
 impl Place {
