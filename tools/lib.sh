@@ -12,7 +12,11 @@ rust_pinned=$(sed -n 's/^channel = "\(.*\)"/\1/p' "$root/rust-toolchain.toml")
 rust_needed=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' "$root/Cargo.toml")
 
 # What the guests of tools/lab take: a kernel, and programs for filesystems and disks that the machine itself may never have.
-lab_packages="user-mode-linux kmod jfsutils reiserfsprogs f2fs-tools mdadm lvm2"
+lab_packages="user-mode-linux kmod iproute2 jfsutils reiserfsprogs f2fs-tools mdadm lvm2"
+# What a guest of QEMU takes besides. They are large, and wanted only where User-Mode Linux does not boot.
+qemu_packages="qemu-system-x86 linux-image-amd64 cpio busybox-static"
+# What only the tests take.
+check_packages="sysstat postgresql-plpython3-$PG_MAJOR"
 
 say() { printf '==> %s\n' "$*"; }
 die() {
