@@ -6,6 +6,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::OnceLock;
 use tempfile::TempDir;
 
 /// A guest's disk: one, or an md RAID, or a logical volume.
@@ -41,11 +42,46 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
+/// The test that has a guest of QEMU where User-Mode Linux does not boot. It is slow: one boot and one run.
+const WITH_QEMU: &str = "a_run_on_reiserfs_in_a_guest";
+
+fn boot_command() -> Command {
+    Command::new(root().join("tools/lab.d/boot"))
+}
+
+/// Whether User-Mode Linux boots here, once for all tests; the end of its console if it does not. Where it is missing, each
+/// guest says so itself.
+fn uml_boots() -> Result<(), &'static str> {
+    static ANSWER: OnceLock<Option<String>> = OnceLock::new();
+    let answer = ANSWER.get_or_init(|| {
+        let output = boot_command().arg("-u").output().expect("boot runs");
+        (output.status.code() == Some(1)).then(|| last_lines(&output.stderr))
+    });
+    answer.as_deref().map_or(Ok(()), Err)
+}
+
+/// On one line, as a reason is told.
+fn last_lines(text: &[u8]) -> String {
+    let text = String::from_utf8_lossy(text);
+    let lines: Vec<&str> = text.lines().map(str::trim).collect();
+    let lines = lines[lines.len().saturating_sub(4)..].join(" / ");
+    lines.replace(|c: char| c.is_control(), "?")
+}
+
 /// Boots a guest, has it do the script, and asserts that nothing of it is left. None, and the test is skipped, where
-/// something is missing.
+/// something is missing, or no guest boots.
 fn boot(test: &str, filesystem: &str, disk: Disk, limit: u32, script: &Path) -> Option<Output> {
     let place = place();
-    let mut command = Command::new(root().join("tools/lab.d/boot"));
+    let mut command = boot_command();
+    let mut limit = limit;
+    if let Err(console) = uml_boots() {
+        if test != WITH_QEMU {
+            skip(test, &no_uml(console));
+            return None;
+        }
+        command.env("QEMU", "1");
+        limit *= 4;
+    }
     command
         .arg("-d")
         .arg(place.path())
@@ -67,13 +103,31 @@ fn boot(test: &str, filesystem: &str, disk: Disk, limit: u32, script: &Path) -> 
     let output = command.output().expect("boot runs");
     let errors = String::from_utf8_lossy(&output.stderr);
     if output.status.code() == Some(MISSING) {
-        let reason = errors.lines().last().unwrap_or("something is missing");
-        skip(test, reason);
+        let missing = errors.lines().last().unwrap_or("something is missing");
+        match uml_boots() {
+            Ok(()) => skip(test, missing),
+            Err(console) => skip(test, &no_guest(console, missing)),
+        }
         return None;
     }
     assert_eq!(fs::read_dir(place.path()).expect("it").count(), 0);
     assert_eq!(processes(place.path()), [""; 0]);
+    if let Err(console) = uml_boots()
+        && !all(&output).contains("==> guest: ")
+    {
+        let both = [&output.stdout[..], &output.stderr[..]].concat();
+        skip(test, &no_guest(console, &last_lines(&both)));
+        return None;
+    }
     Some(output)
+}
+
+fn no_uml(console: &str) -> String {
+    format!("User-Mode Linux does not boot here, and a guest of QEMU's is slow: {console}")
+}
+
+fn no_guest(uml: &str, qemu: &str) -> String {
+    format!("User-Mode Linux does not boot here: {uml}; and no guest of QEMU's: {qemu}")
 }
 
 /// Command lines that name this directory.
@@ -104,8 +158,13 @@ fn smoke(test: &str, filesystem: &str, disk: Disk) {
         .lines()
         .filter_map(|line| line.strip_prefix("fact: "))
         .collect();
+    let (plain, machine) = match uml_boots() {
+        Ok(()) => ("/dev/ubdb", "uml"),
+        Err(_) => ("/dev/vdb", "qemu"),
+    };
+    let said = said.replace("in a guest: kvm", "in a guest: qemu");
     let device = match disk {
-        Disk::Plain => "/dev/ubdb",
+        Disk::Plain => plain,
         Disk::Raid(_) | Disk::Degraded(_) => "/dev/md0",
         Disk::Lvm => "/dev/mapper/lab-data",
     };
@@ -120,7 +179,7 @@ fn smoke(test: &str, filesystem: &str, disk: Disk) {
     let expected = [
         format!("run on {filesystem}"),
         "done, 100 transactions".to_owned(),
-        format!("{filesystem} on {device}, data and WAL, in a guest: uml"),
+        format!("{filesystem} on {device}, data and WAL, in a guest: {machine}"),
         "prepare done for run 1, release done for run 1".to_owned(),
         format!("again {filesystem}"),
         format!("mounted {filesystem}"),
@@ -181,6 +240,9 @@ smoke_tests! {
 #[test]
 fn make_lab_benchmarks_jfs_in_a_guest() {
     let test = "make_lab_benchmarks_jfs_in_a_guest";
+    if let Err(console) = uml_boots() {
+        return skip(test, &no_uml(console));
+    }
     let place = place();
     let mut command = Command::new(root().join("tools/lab"));
     command.env("FS", "jfs").env("DISKS", place.path());
@@ -240,7 +302,7 @@ fn a_guest_that_takes_too_long_is_ended() {
 
 #[test]
 fn what_a_guest_with_zfs_lacks_is_said_with_the_packages_that_have_it() {
-    let mut command = Command::new(root().join("tools/lab.d/boot"));
+    let mut command = boot_command();
     let output = command.arg("-n").env("FS", "zfs").output().expect("boot");
     let said = all(&output);
     match output.status.code() {
@@ -255,4 +317,104 @@ fn what_a_guest_with_zfs_lacks_is_said_with_the_packages_that_have_it() {
         }
         code => panic!("{code:?}: {said}"),
     }
+}
+
+/// A program in place of linux.uml that runs it where registers take more room than it has: the processors with AMX. `preload` is what
+/// is loaded before.
+fn with_wide_registers(place: &Path, preload: &str) -> PathBuf {
+    let library = place.join("amx.so");
+    let source = root().join("tests/lab/amx.c");
+    let mut cc = Command::new("gcc");
+    cc.args(["-O2", "-shared", "-fPIC", "-o"]).arg(&library);
+    assert!(cc.arg(source).status().expect("gcc").success());
+    let program = place.join("linux.uml");
+    let script = format!(
+        "#!/bin/sh\nLD_PRELOAD={preload}{} exec linux.uml \"$@\"\n",
+        library.display()
+    );
+    fs::write(&program, script).expect("a program");
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("chmod");
+    program
+}
+
+/// Whether this machine has a guest at all; the test is skipped otherwise.
+fn has_uml(test: &str) -> bool {
+    let output = boot_command().args(["-n"]).env("FS", "ext4").output();
+    let output = output.expect("boot");
+    match uml_boots() {
+        Err(console) => skip(test, &no_uml(console)),
+        Ok(()) if !output.status.success() => skip(test, &last_lines(&output.stderr)),
+        Ok(()) => return true,
+    }
+    false
+}
+
+#[test]
+fn a_guest_boots_on_a_processor_with_more_registers_than_it_knows() {
+    let test = "a_guest_boots_on_a_processor_with_more_registers_than_it_knows";
+    if !has_uml(test) {
+        return;
+    }
+    let place = place();
+    let boots = |preload: &str| {
+        let program = with_wide_registers(place.path(), preload);
+        let mut command = boot_command();
+        let output = command.arg("-u").env("PGFSBENCH_UML", program).output();
+        output.expect("boot")
+    };
+    // As it is, and without our library.
+    let output = boots("$LD_PRELOAD:");
+    assert_eq!(output.status.code(), Some(0), "{}", all(&output));
+    let output = boots("");
+    assert_eq!(output.status.code(), Some(1), "{}", all(&output));
+    assert!(
+        all(&output).contains("Kernel panic - not syncing"),
+        "{}",
+        all(&output)
+    );
+}
+
+#[test]
+fn where_user_mode_linux_does_not_boot_its_tests_are_skipped_with_the_end_of_its_console() {
+    let test =
+        "where_user_mode_linux_does_not_boot_its_tests_are_skipped_with_the_end_of_its_console";
+    if !has_uml(test) {
+        return;
+    }
+    let place = place();
+    let program = with_wide_registers(place.path(), "");
+    let own = std::env::current_exe().expect("a program");
+    let names = [
+        "what_fails_in_a_guest_fails_outside",
+        "make_lab_benchmarks_jfs_in_a_guest",
+    ];
+    let mut again = Command::new(&own);
+    again.arg("--exact");
+    again.args(names.map(|name| format!("lab::{name}")));
+    let output = again.env("PGFSBENCH_UML", &program).output().expect("it");
+    let said = all(&output);
+    assert!(output.status.success(), "{said}");
+    for name in names {
+        let line = format!("skipped: {name}: User-Mode Linux does not boot here");
+        let line = said.lines().find(|said| said.starts_with(&line));
+        let line = line.unwrap_or_else(|| panic!("no {name} in {said}"));
+        assert!(line.contains("Kernel panic - not syncing"), "{line}");
+    }
+    // Where QEMU is missing as well.
+    let mut again = Command::new(&own);
+    again.args(["--exact", &format!("lab::{WITH_QEMU}")]);
+    again.env("PGFSBENCH_UML", &program);
+    let output = again.env("PGFSBENCH_QEMU", "/nowhere/qemu").output();
+    let said = all(&output.expect("it"));
+    let line = format!("skipped: {WITH_QEMU}: User-Mode Linux does not boot here: ");
+    assert!(said.contains(&line), "{said}");
+    assert!(said.contains("/nowhere/qemu (Debian package"), "{said}");
+    // Where it is there, and does not boot.
+    let mut again = Command::new(&own);
+    again.args(["--exact", &format!("lab::{WITH_QEMU}")]);
+    again.env("PGFSBENCH_UML", &program);
+    let output = again.env("PGFSBENCH_QEMU", "false").output();
+    let said = all(&output.expect("it"));
+    assert!(said.contains(&line), "{said}");
+    assert!(said.contains("1 passed; 0 failed"), "{said}");
 }

@@ -1,4 +1,5 @@
 # A guest of QEMU with a kernel that this machine has in /boot: zfs too, but slowly where there is no KVM. Sourced by boot.
+# PGFSBENCH_QEMU is a program in place of QEMU's, for tests of what happens where that does not boot.
 
 # shellcheck disable=SC2034 # used by boot
 disk_names=(vdb vdc vdd vde)
@@ -21,10 +22,12 @@ find_kernel() {
     return 1
 }
 
+qemu=${PGFSBENCH_QEMU:-qemu-system-x86_64}
+
 machine_needs() {
     local packages="linux-image-amd64, not the one for clouds"
     PATH=$PATH:/usr/sbin:/sbin
-    need qemu-system-x86_64 qemu-system-x86
+    need "$qemu" qemu-system-x86
     need cpio cpio
     need busybox busybox-static
     need modprobe kmod
@@ -65,7 +68,7 @@ machine_command() { # machine_command SHARE HOME DISK...
     # The guest counts from vda.
     truncate -s 1M "$home/none"
     for disk in "$home/none" "$@"; do disks+=(-drive "file=$disk,if=virtio,format=raw,discard=unmap"); done
-    machine=(env -i PATH=/usr/sbin:/usr/bin:/bin HOME="$home" TMPDIR=/tmp qemu-system-x86_64 -accel "$accelerator" -cpu max -smp 2 -m 2G
+    machine=(env -i PATH=/usr/sbin:/usr/bin:/bin HOME="$home" TMPDIR=/tmp "$qemu" -accel "$accelerator" -cpu max -smp 2 -m 2G
         -nodefaults -no-reboot -display none -chardev "stdio,id=console,signal=off" -serial chardev:console -kernel "$home/kernel" -initrd "$home/initramfs.img"
         -append "console=ttyS0 quiet loglevel=1 panic=-1 share=$share"
         -virtfs "local,path=/,mount_tag=machine,security_model=none,readonly=on,multidevs=remap"
