@@ -75,11 +75,29 @@ SELECT * FROM fsbench.wait(999999999);
 CALL fsbench.wait(:b, 999999999);
 SELECT fsbench.cancel(999999999);
 
--- At most 16, with an error that says so; all cancelled again.
+-- A study in one statement, more than there are places for texts; with a mistake at its end the others stay, and are named.
 SELECT fsbench.start(scale => 1, clients => 1, duration => '1 min') AS first \gset
-SELECT count(fsbench.start(:small)) FROM generate_series(1, 15);
-SELECT fsbench.start(:small);
-SELECT count(*) AS queued FROM fsbench.progress WHERE status = 'queued';
+SELECT count(fsbench.start(:small)) FROM generate_series(1, 20);
+DO $$
+DECLARE
+    first bigint;
+    told text;
+BEGIN
+    first := fsbench.start(scale => 1, clients => 1, transactions => 50);
+    PERFORM fsbench.start(scale => 1, clients => 1, transactions => 50);
+    PERFORM fsbench.start(target => 'nowhere');
+EXCEPTION WHEN invalid_parameter_value THEN
+    GET STACKED DIAGNOSTICS told = PG_EXCEPTION_DETAIL;
+    RAISE WARNING '%: %', SQLERRM, replace(replace(told, first::text, 'N'), (first + 1)::text, 'N + 1');
+END
+$$;
+SELECT count(*) AS queued, array_agg(runs_before ORDER BY run_id) = array_agg(n::integer ORDER BY n) AS in_order
+FROM (SELECT run_id, runs_before, row_number() OVER (ORDER BY run_id) AS n FROM fsbench.progress WHERE status = 'queued') q;
+SELECT status, runs_before FROM fsbench.progress WHERE run_id = :first;
+-- One that waits for its turn is taken out of the queue with its statement.
+SET statement_timeout = '1s';
+SELECT fsbench.run(scale => 1, clients => 1, transactions => 50, warmup => '0', options => '{"wait_turn": true}');
+RESET statement_timeout;
 SELECT bool_and(fsbench.cancel(run_id)) AS cancelled FROM (SELECT run_id FROM fsbench.progress ORDER BY run_id DESC) p;
 -- All of them: the row of a run says cancelled before its work database is gone.
 SELECT array_agg(run_id) AS ids FROM fsbench.run_log WHERE run_id >= :first \gset

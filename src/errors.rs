@@ -2,15 +2,18 @@
 
 use std::{io, path::Path};
 
-use pgfsbench_core::refusal::{Kind, Refusal};
+use pgfsbench_core::{
+    board::{TextCell, cut_for_json},
+    refusal::{Kind, Refusal},
+};
 use pgrx::{
     PgSqlErrorCode,
     pg_sys::panic::{CaughtError, ErrorReport},
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-/// Bytes of a message, DETAIL or HINT that go through shared memory, where three of them share 2 kB.
-const LONGEST_TEXT: usize = 500;
+/// Bytes of a report in JSON beside its texts: names of members, SQLSTATE, and what it stands in.
+const FRAME: usize = 100;
 
 /// An error as it is stored with a run, passed between processes, and raised in the caller's session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -35,6 +38,8 @@ pub mod sqlstate {
     pub const NO_RESOURCES: &str = "53000";
     /// disk_full
     pub const DISK_FULL: &str = "53100";
+    /// configuration_limit_exceeded
+    pub const LIMIT_REACHED: &str = "53400";
     /// program_limit_exceeded
     pub const TOO_MUCH: &str = "54000";
     /// insufficient_privilege
@@ -95,16 +100,25 @@ impl Fault {
         self.sqlstate == sqlstate::CANCELED || self.sqlstate == sqlstate::LEASE_OVER
     }
 
-    /// As JSON, for shared memory; long texts are cut, so that it fits there whole.
-    pub fn to_json(&self) -> String {
-        let cut = |text: &str| text[..text.floor_char_boundary(LONGEST_TEXT)].to_owned();
-        let short = Self {
-            sqlstate: self.sqlstate.clone(),
-            message: cut(&self.message),
-            detail: self.detail.as_deref().map(cut),
-            hint: self.hint.as_deref().map(cut),
-        };
-        serde_json::to_string(&short).unwrap_or_default()
+    /// The same with texts so short that all of it fits into so many bytes of JSON. What the texts of other programs and
+    /// servers say has no limit, and what is cut in the middle of JSON cannot be read any more.
+    pub fn shortened(&self, bytes: usize) -> Self {
+        let quarter = bytes.saturating_sub(FRAME) / 4;
+        Self {
+            sqlstate: unpack(pack(&self.sqlstate)),
+            message: cut_for_json(&self.message, quarter),
+            detail: self
+                .detail
+                .as_deref()
+                .map(|text| cut_for_json(text, 2 * quarter)),
+            hint: self.hint.as_deref().map(|text| cut_for_json(text, quarter)),
+        }
+    }
+
+    /// Writes it to shared memory, as JSON; long texts are cut.
+    pub fn store<const N: usize>(&self, cell: &TextCell<N>) {
+        let short = self.shortened(cell.capacity());
+        cell.set(&serde_json::to_string(&short).unwrap_or_default());
     }
 
     /// From JSON; a text that is none becomes the message of an internal error.

@@ -6,6 +6,7 @@
 //! A slot belongs to one client for one run; the coordinator resets it before it starts the client and reads it to the end.
 
 mod checkpoints;
+mod cut;
 mod figures;
 mod ring;
 mod text;
@@ -20,6 +21,7 @@ use std::sync::atomic::{
 use crate::hist::AtomicHistogram;
 
 pub use checkpoints::{CheckpointRing, Found};
+pub use cut::cut_for_json;
 pub use figures::{Figure, Figures, Kind, OF_WORK};
 pub use ring::{Sample, SampleCell, SampleRing, is_sampled_alternately, second_after};
 pub use text::TextCell;

@@ -170,6 +170,9 @@ pub struct Options {
     /// run on a target hands it on to the server there.
     #[serde(skip_serializing_if = "is_default")]
     pub lease_ms: u64,
+    /// Whether `run` waits for its turn when another run is on or waits; `start` always does.
+    #[serde(skip_serializing_if = "is_default")]
+    pub wait_turn: bool,
     /// Workload `fsync`: the methods to be tested. Empty for other workloads.
     #[serde(skip_serializing_if = "is_default")]
     pub methods: Vec<Method>,
@@ -207,6 +210,7 @@ impl Options {
         let own = Self::default();
         Self {
             wait_for_helper_ms: own.wait_for_helper_ms,
+            wait_turn: own.wait_turn,
             data: own.data,
             // A scan has its table warm or cold wherever it is made.
             cache: match kind {
@@ -239,6 +243,7 @@ impl Default for Options {
             maintenance: false,
             wait_for_helper_ms: 0,
             lease_ms: 0,
+            wait_turn: false,
             data: Data::Copied,
             cache: Cache::Warm,
             methods: Vec::new(),

@@ -3,14 +3,25 @@
 mod format;
 mod scale;
 
-pub use format::{format_bytes, format_count, format_seconds, format_share};
+pub use format::{format_bytes, format_count, format_ids, format_seconds, format_share};
 pub use scale::PAGE;
 pub(crate) use scale::rows_per_page;
 pub use scale::{
     ACCOUNTS, MAX_SCALE, TELLERS, bytes_for_scale, bytes_for_scale_at, scale_for_size,
 };
 
-use crate::refusal::{Refusal, quoted};
+use crate::refusal::{Kind, Refusal, quoted};
+
+/// A number that the server has given as text; what is none is a bug, and must not pass for 0.
+pub fn whole_number(what: &str, text: Option<&str>) -> Result<i64, Refusal> {
+    let text = text.unwrap_or_default();
+    text.parse().map_err(|_| {
+        Refusal::new(
+            Kind::Internal,
+            format!("{what} is no whole number: {}", quoted(text)),
+        )
+    })
+}
 
 /// Parses a size such as `8GB`, `512 MB`, `1.5TB`, `2x ram` or `50% ram` into bytes, rounded to whole ones; `memory_bytes`
 /// is what `ram` stands for. Units are PostgreSQL's: B, kB, MB, GB and TB, each 1024 of the one before, in upper or lower
@@ -92,10 +103,20 @@ fn refuse(message: impl Into<String>, detail: impl Into<String>) -> Refusal {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::refusal::{Kind, check};
+    use crate::refusal::check;
     use proptest::prelude::*;
 
     const GB: u64 = 1 << 30;
+
+    #[test]
+    fn what_is_no_number_is_not_0() {
+        assert_eq!(whole_number("work_mem", Some("64")), Ok(64));
+        for text in [None, Some(""), Some("8MB"), Some("99999999999999999999")] {
+            let refused = whole_number("work_mem", text).expect_err("a bug");
+            assert_eq!(refused.kind, Kind::Internal, "{text:?}");
+            assert!(refused.message.starts_with("work_mem is no whole number"));
+        }
+    }
 
     #[test]
     fn sizes() {

@@ -70,7 +70,7 @@ $$;
 COMMENT ON PROCEDURE fsbench.wait(bigint[]) IS 'Waits until these runs are over, one after the other, without holding a snapshot for more than a second; see fsbench.result for what came out';
 
 CREATE FUNCTION fsbench._progress(OUT run_id bigint, OUT status text, OUT phase text, OUT done bigint, OUT total bigint,
-    OUT seconds_left float8, OUT phase_seconds float8, OUT tps float8, OUT tps_last_second float8, OUT latency_p99_ms float8, OUT coordinator_pid integer)
+    OUT seconds_left float8, OUT phase_seconds float8, OUT tps float8, OUT tps_last_second float8, OUT latency_p99_ms float8, OUT coordinator_pid integer, OUT runs_before integer)
     RETURNS SETOF record
     LANGUAGE c VOLATILE PARALLEL RESTRICTED ROWS 2
     AS 'MODULE_PATHNAME', 'fsbench_progress_wrapper';

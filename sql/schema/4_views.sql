@@ -2,7 +2,7 @@
 
 CREATE VIEW fsbench.progress AS
     SELECT p.run_id, p.status, r.target, r.workload, p.phase, p.done, p.total, p.seconds_left, p.phase_seconds, p.tps, p.tps_last_second,
-           p.latency_p99_ms, p.coordinator_pid
+           p.latency_p99_ms, p.coordinator_pid, p.runs_before
     FROM fsbench._progress() p LEFT JOIN fsbench.run_log r USING (run_id)
     ORDER BY p.run_id;
 COMMENT ON VIEW fsbench.progress IS 'Runs of this database that are queued or active, and how far they are';
@@ -19,6 +19,7 @@ COMMENT ON COLUMN fsbench.progress.tps IS 'Transactions per second in the phase 
 COMMENT ON COLUMN fsbench.progress.tps_last_second IS 'Transactions per second in the last second; NULL before the first is over';
 COMMENT ON COLUMN fsbench.progress.latency_p99_ms IS '99th percentile of the latency in the last second (ms)';
 COMMENT ON COLUMN fsbench.progress.coordinator_pid IS 'Process that owns the run';
+COMMENT ON COLUMN fsbench.progress.runs_before IS 'Of a queued run: how many come before it, those of other databases and the one that is on included';
 
 CREATE VIEW fsbench.result AS
     SELECT r.run_id, r.target, e.filesystem, e.scope, e.durability, r.workload, r.scale, r.clients, r.status, r.started_at,

@@ -1,33 +1,44 @@
 //! Targets that are in use are not changed, and not used by somebody else.
 
+use std::sync::atomic::Ordering::Acquire;
+
 use crate::{
-    board::{Board, RequestState},
+    board::{Board, Request},
     errors::Fault,
     pg::{session, xact},
+    store,
     target::helper_job,
 };
 
 /// Refuses to change a target that a run of this database is on or waits for.
 pub fn check_unused(board: &Board, name: &str) -> Result<(), Fault> {
-    use std::sync::atomic::Ordering::Acquire;
-    let user = board.requests.iter().find(|request| {
-        !matches!(
-            request.state(),
-            RequestState::Free | RequestState::Filling | RequestState::Ended
-        ) && request.home.load(Acquire) == session::database()
-            && request
-                .specification()
-                .is_ok_and(|spec| spec.target == name)
-    });
-    match user {
+    match user_of(board, name)? {
         None => Ok(()),
-        Some(request) => Err(Fault::new("55006", format!("target \"{name}\" is in use"))
-            .detail(format!(
-                "Run {} is on it, or waits for it.",
-                request.run_id.load(Acquire)
-            ))
+        Some(run_id) => Err(Fault::new("55006", format!("target \"{name}\" is in use"))
+            .detail(format!("Run {run_id} is on it, or waits for it."))
             .hint("Wait for the run with fsbench.wait(), or cancel it with fsbench.cancel().")),
     }
+}
+
+/// A run of this database that is on the target, or waits for it.
+fn user_of(board: &Board, name: &str) -> Result<Option<i64>, Fault> {
+    let of_this_database = || {
+        let home = session::database();
+        let is_open = move |r: &&Request| r.is_open() && r.home.load(Acquire) == home;
+        board.requests.iter().filter(is_open)
+    };
+    let is_on_it = |request: &&Request| {
+        let spec = board.specification(request);
+        spec.is_ok_and(|spec| spec.target == name)
+    };
+    if let Some(request) = of_this_database().find(is_on_it) {
+        return Ok(Some(request.run_id.load(Acquire)));
+    }
+    // What only waits is known by its row.
+    let waiting: Vec<i64> = of_this_database()
+        .map(|request| request.run_id.load(Acquire))
+        .collect();
+    store::queued_on(name, &waiting)
 }
 
 /// Refuses what cannot be while somebody looks at a target that he had prepared.

@@ -5,10 +5,7 @@ use std::sync::atomic::Ordering::Acquire;
 use pgrx::{pg_extern, pg_sys::panic::ErrorReport};
 
 use super::guard;
-use crate::{
-    board::RequestState,
-    pg::{session, shmem},
-};
+use crate::pg::{session, shmem};
 
 /// Only looks at shared memory: a server that is stalled by what it measures must not lose the run for that.
 #[pg_extern(sql = false)]
@@ -20,10 +17,8 @@ fn fsbench_renew_lease(run_id: i64) -> Result<bool, ErrorReport> {
     };
     let home = session::database();
     let request = board.requests.iter().find(|request| {
-        !matches!(
-            request.state(),
-            RequestState::Free | RequestState::Filling | RequestState::Ended
-        ) && request.run_id.load(Acquire) == run_id
+        request.is_open()
+            && request.run_id.load(Acquire) == run_id
             && request.home.load(Acquire) == home
             && request.lease_ms.load(Acquire) != 0
     });

@@ -18,5 +18,6 @@ mod progress;
 mod request;
 mod run;
 mod session_settings;
+mod started;
 mod target;
 mod wait;

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed};
 
 use pgfsbench_core::{
     spec::{Bound, Kind},
-    units::format_seconds,
+    units::{format_count, format_seconds},
 };
 use pgrx::{iter::TableIterator, name, pg_extern, pg_sys::panic::ErrorReport};
 
@@ -34,7 +34,7 @@ impl Now {
         let remote = run.remote.load(Relaxed) == 1;
         let elapsed_ms = clock::ms(run.phase_started_ns.load(Relaxed), clock::now_ns());
         let total = run.total.load(Relaxed);
-        let spec = request.specification().ok();
+        let spec = board.specification(request).ok();
         // Other kinds of workloads count what they have done by themselves.
         let transactions_run = spec
             .as_ref()
@@ -118,7 +118,8 @@ pub fn line(board: &Board, request: &Request) -> String {
         return "ending".into();
     }
     if !is_active(board, request) {
-        return "queued".into();
+        let before = format_count(board.before(request) as u64, "run");
+        return format!("queued, after {before}");
     }
     let now = Now::of(board, request);
     let mut parts = vec![now.phase.as_str().to_owned()];
@@ -154,6 +155,7 @@ fn fsbench_progress() -> Result<
             name!(tps_last_second, Option<f64>),
             name!(latency_p99_ms, Option<f64>),
             name!(coordinator_pid, Option<i32>),
+            name!(runs_before, Option<i32>),
         ),
     >,
     ErrorReport,
@@ -162,15 +164,13 @@ fn fsbench_progress() -> Result<
     let board = ready.board;
     let home = session::database();
     let mut rows = Vec::new();
-    for request in &board.requests {
+    let mut open: Vec<&Request> = board.requests.iter().filter(|r| r.is_open()).collect();
+    open.sort_by_key(|request| request.ticket.load(Acquire));
+    for (before, request) in (0..).zip(open) {
         let run_id = request.run_id.load(Acquire);
-        let waiting = matches!(
-            request.state(),
-            RequestState::Free | RequestState::Filling | RequestState::Ended
-        );
         let ours = request.home.load(Acquire) == home
             && request.extension.load(Acquire) == ready.extension;
-        if waiting || run_id == 0 || !ours {
+        if run_id == 0 || !ours {
             continue;
         }
         if !is_active(board, request) {
@@ -186,6 +186,7 @@ fn fsbench_progress() -> Result<
                 None,
                 None,
                 None,
+                Some(before),
             ));
             continue;
         }
@@ -202,6 +203,7 @@ fn fsbench_progress() -> Result<
             now.tps_last_second,
             now.p99_ms,
             Some(request.coordinator.load(Acquire)),
+            None,
         ));
     }
     Ok(TableIterator::new(rows))

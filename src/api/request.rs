@@ -5,13 +5,16 @@ use std::{
     time::{Duration, Instant},
 };
 
-use pgfsbench_core::spec::{self, Asked, Bound, DEFAULT_TARGET, Facts, Options, Spec};
+use pgfsbench_core::{
+    spec::{self, Asked, Bound, DEFAULT_TARGET, Facts, Options, Spec},
+    units::{format_count, format_ids, whole_number},
+};
 use serde_json::Value;
 
 use super::{guard::Ready, in_use, session_settings};
 use crate::{
     board::{Board, Errand, Phase, Request, RequestState},
-    errors::{Fault, sqlstate},
+    errors::{Fault, sqlstate, to_json_text},
     host::{location, machine},
     pg::{config, process, session, settings, shmem, sql, xact},
     process::janitor,
@@ -20,6 +23,8 @@ use crate::{
     store, target,
 };
 
+/// Bytes of a text of arguments in shared memory.
+const LONGEST: usize = 8192;
 /// More worker slots than any run takes.
 const ENOUGH: u32 = 1_000_000;
 
@@ -176,7 +181,7 @@ pub fn check_timeout(spec: &Spec) -> Result<(), Fault> {
         "SELECT setting FROM pg_catalog.pg_settings WHERE name = 'statement_timeout'",
         &[],
     )?;
-    let timeout: u64 = text.and_then(|text| text.parse().ok()).unwrap_or(0);
+    let timeout = whole_number("statement_timeout", text.as_deref())?.max(0) as u64;
     let Bound::DurationMs(duration) = spec.bound else {
         return Ok(());
     };
@@ -194,72 +199,61 @@ pub fn check_timeout(spec: &Spec) -> Result<(), Fault> {
     .hint("SET statement_timeout = 0, or use fsbench.start()."))
 }
 
+/// Texts of the arguments, JSON, as they go through shared memory.
+fn in_shared_memory(arguments: &impl serde::Serialize) -> Result<String, Fault> {
+    let text = to_json_text(arguments)?;
+    if text.len() > LONGEST {
+        return Err(
+            Fault::new(sqlstate::INVALID_PARAMETER, "the arguments are too long")
+                .detail(format!(
+                    "They take {} bytes, and at most {LONGEST} fit.",
+                    text.len()
+                ))
+                .hint("Use fewer settings or a shorter label."),
+        );
+    }
+    Ok(text)
+}
+
 /// Puts the request where the janitor finds it. A run that is just ending is waited for; another one is an error unless
 /// the request may queue.
 pub fn submit(ready: &Ready, asked: &Asked, spec: &Spec, queue: bool) -> Result<Ticket, Fault> {
     let board = ready.board;
-    let json = |value: serde_json::Result<String>| {
-        value
-            .map_err(|e| Fault::new(sqlstate::INTERNAL, e.to_string()))
-            .and_then(|text| {
-                if text.len() > 8192 {
-                    return Err(Fault::new(
-                        sqlstate::INVALID_PARAMETER,
-                        "the arguments are too long",
-                    )
-                    .detail(format!(
-                        "They take {} bytes, and at most 8192 fit.",
-                        text.len()
-                    ))
-                    .hint("Use fewer settings or a shorter label."));
-                }
-                Ok(text)
-            })
-    };
-    let (spec_json, asked_json) = (
-        json(serde_json::to_string(spec))?,
-        json(serde_json::to_string(asked))?,
-    );
-    let database = session::database();
+    let (spec_json, asked_json) = (in_shared_memory(spec)?, in_shared_memory(asked)?);
+    let ticket = claim_in_time(board, queue)?;
+    let request = ticket.request;
+    request.reset();
+    request.home.store(session::database(), Relaxed);
+    request.role.store(session::role(), Relaxed);
+    request.owner.store(ready.owner, Relaxed);
+    request.extension.store(ready.extension, Relaxed);
+    request.waiter.store(process::my_pid(), Relaxed);
+    if spec.is_here() {
+        request.lease_ms.store(spec.options.lease_ms, Relaxed);
+        request.renew_lease();
+    }
+    if let Some(papers) = board.papers(request) {
+        papers.spec.set(&spec_json);
+        papers.asked.set(&asked_json);
+    }
+    request.set_state(RequestState::Submitted);
+    janitor::wake(board);
+    Ok(ticket)
+}
+
+fn claim_in_time(board: &'static Board, queue: bool) -> Result<Ticket, Fault> {
     let patience = Instant::now() + CLEARING_UP;
+    let most = queue.then(settings::max_queued);
     loop {
-        let claimed = shmem::locked(|| claim(board, queue));
-        match claimed {
-            Claim::Claimed(ticket) => {
-                let request = ticket.request;
-                request.reset();
-                request.home.store(database, Relaxed);
-                request.role.store(session::role(), Relaxed);
-                request.owner.store(ready.owner, Relaxed);
-                request.extension.store(ready.extension, Relaxed);
-                request.waiter.store(process::my_pid(), Relaxed);
-                if spec.is_here() {
-                    request.lease_ms.store(spec.options.lease_ms, Relaxed);
-                    request.renew_lease();
-                }
-                request.spec.set(&spec_json);
-                request.asked.set(&asked_json);
-                request.set_state(RequestState::Submitted);
-                janitor::wake(board);
-                return Ok(ticket);
-            }
-            Claim::Ending(request) if Instant::now() > patience => {
-                return Err(busy(board, request));
-            }
-            Claim::Ending(_) => {
-                shmem::wait_for_change(Duration::from_secs(1), || false);
-            }
+        let is_late = Instant::now() > patience;
+        match shmem::locked(|| claim(board, most)) {
+            Claim::Claimed(ticket) => return Ok(ticket),
             Claim::Busy(request) => return Err(busy(board, request)),
-            Claim::Full => {
-                return Err(Fault::new(
-                    sqlstate::NO_RESOURCES,
-                    "too many benchmark runs are queued",
-                )
-                .detail(format!(
-                    "At most {} can be queued or running.",
-                    board.requests.len()
-                ))
-                .hint("Wait for some of them, or cancel them with fsbench.cancel()."));
+            Claim::Ending(request) if is_late => return Err(busy(board, request)),
+            Claim::Full => return Err(full(board)),
+            Claim::Crowded if is_late => return Err(crowded()),
+            Claim::Ending(_) | Claim::Crowded => {
+                shmem::wait_for_change(Duration::from_secs(1), || false);
             }
         }
     }
@@ -269,42 +263,91 @@ enum Claim {
     Claimed(Ticket),
     Ending(&'static Request),
     Busy(&'static Request),
+    /// As many wait as may.
     Full,
+    /// Too many are being made at this moment.
+    Crowded,
 }
 
-fn claim(board: &'static Board, queue: bool) -> Claim {
-    if !queue {
-        let others = || {
-            board.requests.iter().filter(|request| {
-                !matches!(request.state(), RequestState::Free | RequestState::Ended)
-            })
-        };
-        let ending = |request: &&Request| {
-            // The waiter of one that is being filled in may still be that of the request before.
-            (request.state() != RequestState::Filling && cancellation::is_cancelled(request))
-                || request.errand() == Errand::Recover
-                || (request.state() == RequestState::Working && board.run.phase() == Phase::Cleanup)
-        };
-        if let Some(request) = others().find(|request| !ending(request)) {
-            return Claim::Busy(request);
-        }
-        if let Some(request) = others().next() {
-            return Claim::Ending(request);
-        }
+/// Claims a place; `most_queued` for a request that may wait.
+fn claim(board: &'static Board, most_queued: Option<usize>) -> Claim {
+    if let Some(claim) = match most_queued {
+        None => in_the_way(board),
+        Some(most) => (board.queued() >= most).then_some(Claim::Full),
+    } {
+        return claim;
+    }
+    let number = board.tickets.load(Relaxed) + 1;
+    if !board.give_papers_to_caller(number) {
+        return Claim::Crowded;
     }
     let free = board
         .requests
         .iter()
         .find(|request| request.advance(RequestState::Free, RequestState::Filling));
-    match free {
-        None => Claim::Full,
-        Some(request) => {
-            let number = board.tickets.load(Relaxed) + 1;
-            board.tickets.store(number, Relaxed);
-            request.ticket.store(number, Release);
-            Claim::Claimed(Ticket { request, number })
-        }
-    }
+    let Some(request) = free else {
+        board.take_papers_back(number);
+        return Claim::Crowded;
+    };
+    board.tickets.store(number, Relaxed);
+    request.ticket.store(number, Release);
+    Claim::Claimed(Ticket { request, number })
+}
+
+/// What keeps a run from being made at once.
+fn in_the_way(board: &'static Board) -> Option<Claim> {
+    let others = || {
+        board
+            .requests
+            .iter()
+            .filter(|request| !matches!(request.state(), RequestState::Free | RequestState::Ended))
+    };
+    let ending = |request: &&Request| {
+        // The waiter of one that is being filled in may still be that of the request before.
+        (request.state() != RequestState::Filling && cancellation::is_cancelled(request))
+            || request.errand() == Errand::Recover
+            || (request.state() == RequestState::Working && board.run.phase() == Phase::Cleanup)
+    };
+    others()
+        .find(|request| !ending(request))
+        .map(Claim::Busy)
+        .or_else(|| others().next().map(Claim::Ending))
+}
+
+fn full(board: &Board) -> Fault {
+    let (home, role) = (session::database(), session::role());
+    let is_own = |request: &Request| {
+        request.home.load(Relaxed) == home && request.role.load(Relaxed) == role
+    };
+    let mut own: Vec<i64> = board
+        .queue()
+        .into_iter()
+        .filter(|(_, request)| is_own(request))
+        .map(|(_, request)| request.run_id.load(Relaxed))
+        .collect();
+    own.sort_unstable();
+    let own = match own.as_slice() {
+        [] => "none of them yours in this database".to_owned(),
+        ids => format!("of them in this database yours: {}", format_ids(ids)),
+    };
+    Fault::new(
+        sqlstate::LIMIT_REACHED,
+        "too many benchmark runs are queued",
+    )
+    .detail(format!(
+        "{} wait for their turn, {own}. pgfsbench.max_queued is {}.",
+        format_count(board.queued() as u64, "run"),
+        settings::max_queued()
+    ))
+    .hint("Wait for some of them, or cancel them with fsbench.cancel().")
+}
+
+fn crowded() -> Fault {
+    Fault::new(
+        sqlstate::NO_RESOURCES,
+        "too many benchmark runs are being started at the same time",
+    )
+    .hint("Start the run again.")
 }
 
 fn busy(board: &Board, request: &Request) -> Fault {
@@ -337,9 +380,9 @@ fn busy(board: &Board, request: &Request) -> Fault {
         _ => format!("It is run {run_id}{place}, phase {phase}."),
     })
     .hint(if here {
-        "Wait for it with fsbench.wait(), cancel it with fsbench.cancel(), or queue this one with fsbench.start()."
+        "Wait for it with fsbench.wait(), cancel it with fsbench.cancel(), or queue this one: with fsbench.start(), or options => '{\"wait_turn\": true}'."
     } else {
-        "Wait for it or cancel it in that database, or queue this one with fsbench.start()."
+        "Wait for it or cancel it in that database, or queue this one: with fsbench.start(), or options => '{\"wait_turn\": true}'."
     })
 }
 

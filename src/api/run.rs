@@ -5,7 +5,10 @@ use std::{
     time::Duration,
 };
 
-use pgfsbench_core::spec::{Asked, Kind, Stage};
+use pgfsbench_core::{
+    spec::{Asked, Kind, Stage},
+    units::format_count,
+};
 use pgrx::{
     JsonB, datum::Interval, iter::TableIterator, name, pg_extern, pg_sys::panic::ErrorReport,
 };
@@ -13,12 +16,12 @@ use pgrx::{
 use super::{
     guard,
     request::{self, Ticket},
-    wait,
+    started, wait,
 };
 use crate::{
-    board::{Cancel, RequestState, outcome::Outcome},
+    board::{Board, Cancel, RequestState, outcome::Outcome},
     errors::Fault,
-    pg::{report, settings, shmem},
+    pg::{report, settings, shmem, xact},
 };
 
 #[allow(clippy::too_many_arguments)]
@@ -160,18 +163,19 @@ fn fsbench_start(
         keep,
         force,
     );
-    Ok(start(&asked)?)
+    Ok(start(&asked).map_err(started::told)?)
 }
 
 fn run(asked: &Asked) -> Result<crate::board::outcome::Row, Fault> {
     let ready = guard::ready()?;
+    xact::check_may_write(c"fsbench.run()");
     request::check_can_wait("fsbench.run()")?;
     let spec = request::specify(&ready, asked)?;
     request::check_timeout(&spec)?;
     guard::janitor_is_there(ready.board)?;
-    let ticket = request::submit(&ready, asked, &spec, false)?;
+    let ticket = request::submit(&ready, asked, &spec, spec.options.wait_turn)?;
     let guard = CancelOnDrop(&ticket);
-    let run_id = await_id(&ticket)?;
+    let run_id = await_id(ready.board, &ticket)?;
     report::notice(
         format!(
             "run {run_id} on target \"{}\": {}",
@@ -180,6 +184,7 @@ fn run(asked: &Asked) -> Result<crate::board::outcome::Row, Fault> {
         ),
         None,
     );
+    tell_turn(ready.board, &ticket, run_id);
     let result = wait::for_end(&ticket, ready.board, run_id);
     std::mem::forget(guard);
     let outcome = result?;
@@ -206,8 +211,21 @@ fn run(asked: &Asked) -> Result<crate::board::outcome::Row, Fault> {
     }
 }
 
+/// A session that waits for its turn is told for how many.
+fn tell_turn(board: &Board, ticket: &Ticket, run_id: i64) {
+    if !ticket.request.waits_for_its_turn() {
+        return;
+    }
+    let before = format_count(board.before(ticket.request) as u64, "run");
+    report::notice(
+        format!("run {run_id} waits for its turn, after {before}"),
+        Some("Cancel the statement to take it out of the queue.".into()),
+    );
+}
+
 fn start(asked: &Asked) -> Result<i64, Fault> {
     let ready = guard::ready()?;
+    xact::check_may_write(c"fsbench.start()");
     let asked = &Asked {
         stage: settings::stage()?,
         ..asked.clone()
@@ -216,8 +234,9 @@ fn start(asked: &Asked) -> Result<i64, Fault> {
     guard::janitor_is_there(ready.board)?;
     let ticket = request::submit(&ready, asked, &spec, true)?;
     let guard = CancelOnDrop(&ticket);
-    let run_id = await_id(&ticket)?;
+    let run_id = await_id(ready.board, &ticket)?;
     std::mem::forget(guard);
+    started::remember(run_id);
     // From here on nobody waits for it.
     ticket.request.renew_lease();
     ticket.request.waiter.store(0, Release);
@@ -235,7 +254,7 @@ fn start(asked: &Asked) -> Result<i64, Fault> {
 }
 
 /// Waits until the coordinator has stored the row. A request that could not start is left to the caller's guard.
-fn await_id(ticket: &Ticket) -> Result<i64, Fault> {
+fn await_id(board: &Board, ticket: &Ticket) -> Result<i64, Fault> {
     let request = ticket.request;
     loop {
         let known = || request.run_id.load(Acquire) != 0 || request.state() == RequestState::Ended;
@@ -245,7 +264,7 @@ fn await_id(ticket: &Ticket) -> Result<i64, Fault> {
             return Ok(run_id);
         }
         if request.state() == RequestState::Ended {
-            return match Outcome::from_json(&request.outcome.get()) {
+            return match Outcome::from_json(&board.outcome(request)) {
                 Outcome::Failed(fault) => Err(fault),
                 Outcome::Done(row) => Ok(row.run_id),
             };

@@ -58,11 +58,14 @@ pub fn narrow(row: Row) -> TableIterator<'static, Columns> {
 }
 
 /// Gives the request back after its end.
-pub fn release(ticket: &Ticket) {
+pub fn release(board: &Board, ticket: &Ticket) {
     ticket.request.waiter.store(0, Release);
-    ticket
+    if ticket
         .request
-        .advance(RequestState::Ended, RequestState::Free);
+        .advance(RequestState::Ended, RequestState::Free)
+    {
+        board.take_papers_back(ticket.number);
+    }
     shmem::announce();
 }
 
@@ -90,14 +93,14 @@ pub fn for_end(ticket: &Ticket, board: &'static Board, run_id: i64) -> Result<Ou
             "the request of the run is gone",
         ));
     }
-    let outcome = Outcome::from_json(&request.outcome.get());
+    let outcome = Outcome::from_json(&board.outcome(request));
     if request.state() != RequestState::Ended {
         report::notice(
             format!("the work database of run {run_id} is still being removed"),
             Some("It goes on without this session; the next run waits for it.".into()),
         );
     }
-    release(ticket);
+    release(board, ticket);
     Ok(outcome)
 }
 
@@ -113,7 +116,7 @@ fn clears_up_for_long(board: &Board, request: &Request) -> bool {
     let since = board.run.phase_started_ns.load(Acquire);
     progress::is_active(board, request)
         && board.run.phase() == Phase::Cleanup
-        && !request.outcome.get().is_empty()
+        && !board.outcome(request).is_empty()
         && clock::ms(since, clock::now_ns()) > request::CLEARING_UP.as_secs_f64() * 1000.0
 }
 
@@ -162,10 +165,7 @@ pub fn request_of(ready: &Ready, run_id: i64) -> Option<&'static Request> {
         request.home.load(Acquire) == home
             && request.extension.load(Acquire) == ready.extension
             && request.run_id.load(Acquire) == run_id
-            && !matches!(
-                request.state(),
-                RequestState::Free | RequestState::Filling | RequestState::Ended
-            )
+            && request.is_open()
     })
 }
 

@@ -6,6 +6,8 @@
 //! others with [`crate::pg::shmem::announce`].
 
 pub mod outcome;
+mod papers;
+mod queue;
 mod request;
 
 use std::sync::atomic::{
@@ -15,13 +17,18 @@ use std::sync::atomic::{
 
 use pgfsbench_core::board::{CheckpointRing, SampleRing, TextCell};
 
+pub use papers::Papers;
 pub use request::{Cancel, Errand, Request, RequestState};
 
 /// Number of this layout. The library that made the memory and the one that reads it must agree.
-pub const LAYOUT: u32 = 6;
+pub const LAYOUT: u32 = 7;
 
-/// Runs that can be asked for at the same time, the active one included.
-pub const REQUESTS: usize = 16;
+/// Runs that can wait for their turn at the same time; `pgfsbench.max_queued` may say fewer.
+pub const MOST_QUEUED: usize = 4000;
+/// Requests that can be made or carried out at the same time: those that have texts.
+const AT_HAND: usize = 16;
+/// All requests: those that wait, those at hand, and those that are over while somebody has still to hear of it.
+const REQUESTS: usize = MOST_QUEUED + 6 * AT_HAND;
 
 /// `stop` of a run: its clients end.
 pub const STOP_CLIENTS: u32 = 1;
@@ -47,6 +54,8 @@ pub struct Board {
     pub tickets: AtomicU64,
     /// What callers ask for.
     pub requests: [Request; REQUESTS],
+    /// The texts of those that are at hand.
+    papers: [Papers; AT_HAND],
     /// The active run.
     pub run: RunArea,
     /// The server's checkpoints. Written by the checkpointer, as long as the server lives.

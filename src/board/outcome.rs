@@ -1,8 +1,15 @@
 //! What a run comes to: the narrow row that `run` and `wait` return, or the error that they raise.
 
+use pgfsbench_core::board::cut_for_json;
 use serde::{Deserialize, Serialize};
 
-use crate::errors::Fault;
+use crate::{
+    board::{Board, Request},
+    errors::Fault,
+};
+
+/// Bytes of a text of a row in shared memory.
+const LONGEST_TEXT: usize = 1000;
 
 /// The narrow row; `fsbench.result` has the rest.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -29,6 +36,20 @@ pub struct Row {
     pub findings: String,
 }
 
+impl Row {
+    /// The same with texts that fit into shared memory: another server can have sent what it liked.
+    fn shortened(&self) -> Self {
+        let cut = |text: &str| cut_for_json(text, LONGEST_TEXT);
+        Self {
+            target: cut(&self.target),
+            filesystem: self.filesystem.as_deref().map(cut),
+            workload: cut(&self.workload),
+            findings: cut(&self.findings),
+            ..self.clone()
+        }
+    }
+}
+
 /// How a request ended, as the coordinator tells the caller through shared memory.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -40,9 +61,17 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// As JSON, for shared memory.
-    pub fn to_json(&self) -> String {
-        serde_json::to_string(self).unwrap_or_default()
+    /// Writes it to shared memory, as JSON, for whoever waits for the request; long texts are cut.
+    pub fn tell(&self, board: &Board, request: &Request) {
+        let Some(papers) = board.papers(request) else {
+            return;
+        };
+        let cell = &papers.outcome;
+        let short = match self {
+            Self::Done(row) => Self::Done(row.shortened()),
+            Self::Failed(fault) => Self::Failed(fault.shortened(cell.capacity())),
+        };
+        cell.set(&serde_json::to_string(&short).unwrap_or_default());
     }
 
     /// From JSON.

@@ -5,9 +5,7 @@ use std::sync::atomic::{
     Ordering::{Acquire, Relaxed, Release},
 };
 
-use pgfsbench_core::{board::TextCell, spec::Spec};
-
-use crate::errors::{Fault, read_json};
+use pgfsbench_core::board::TextCell;
 
 /// The life of a request. It goes down this list, except that a queued one goes back to `Starting`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,25 +135,34 @@ pub struct Request {
     pub coordinator: AtomicI32,
     /// The run's id, 0 until its row is committed. Written by the coordinator.
     pub run_id: AtomicI64,
-    /// The specification, JSON. Written by the caller.
-    pub spec: TextCell<8192>,
-    /// The arguments as given, JSON. Written by the caller.
-    pub asked: TextCell<8192>,
+    /// What its row said when it was queued, hashed: what the row says later must be the same. Written by the coordinator that
+    /// has stored the row, before `run_id`.
+    pub fingerprint: [AtomicU64; 2],
     /// Who cancelled, for the error message. Written by the first who cancels.
-    pub cancelled_by: TextCell<128>,
-    /// The outcome, JSON of [`crate::board::outcome::Outcome`]. Written by the coordinator, or by the janitor when it could not start or died.
-    pub outcome: TextCell<8192>,
+    pub cancelled_by: TextCell<64>,
 }
 
 impl Request {
-    /// What is asked for.
-    pub fn specification(&self) -> Result<Spec, Fault> {
-        read_json("specification", &self.spec.get())
-    }
-
     /// Where the request stands.
     pub fn state(&self) -> RequestState {
         RequestState::from_u32(self.state.load(Acquire))
+    }
+
+    /// Whether it is somebody's, written down, and not over.
+    pub fn is_open(&self) -> bool {
+        use RequestState::*;
+        !matches!(self.state(), Free | Filling | Ended)
+    }
+
+    /// Whether it stands in the queue, or is just about to.
+    pub fn waits_for_its_turn(&self) -> bool {
+        match self.state() {
+            RequestState::Queued | RequestState::Submitted => true,
+            RequestState::Starting | RequestState::Working => {
+                matches!(self.errand(), Errand::Enqueue | Errand::Withdraw)
+            }
+            RequestState::Free | RequestState::Filling | RequestState::Ended => false,
+        }
     }
 
     /// Sets the state; only by the one whose turn it is.
@@ -229,8 +236,5 @@ impl Request {
         self.coordinator.store(0, Relaxed);
         self.run_id.store(0, Relaxed);
         self.cancelled_by.clear();
-        self.outcome.clear();
-        self.asked.clear();
-        self.spec.clear();
     }
 }

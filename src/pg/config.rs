@@ -1,5 +1,7 @@
 //! Settings of the server, as SQL shows them.
 
+use pgfsbench_core::units::whole_number;
+
 use crate::{errors::Fault, pg::sql};
 
 /// A setting as SHOW shows it; None when there is none of this name. In a transaction.
@@ -13,5 +15,6 @@ pub fn bytes(name: &str) -> Result<Option<u64>, Fault> {
         "SELECT pg_catalog.pg_size_bytes(pg_catalog.current_setting($1, true))",
         &[Some(name)],
     )?;
-    Ok(text.and_then(|text| text.parse().ok()))
+    let bytes = text.map(|text| whole_number(name, Some(&text)));
+    Ok(bytes.transpose()?.map(|bytes| bytes.max(0) as u64))
 }

@@ -6,11 +6,13 @@ use pgfsbench_core::spec::Stage;
 use pgrx::guc::{GucContext, GucFlags, GucRegistry, GucSetting};
 
 use crate::{
+    board::MOST_QUEUED,
     errors::{Fault, sqlstate},
     pg::guc,
 };
 
 static MAX_CLIENTS: GucSetting<i32> = GucSetting::<i32>::new(128);
+static MAX_QUEUED: GucSetting<i32> = GucSetting::<i32>::new(MOST_QUEUED as i32);
 static RESERVED_SPACE_MB: GucSetting<i32> = GucSetting::<i32>::new(512);
 static PREPARED_DATA_LIMIT_MB: GucSetting<i32> = GucSetting::<i32>::new(16 * 1024);
 static PREPARED_DATA_DIRECTORY: GucSetting<Option<CString>> =
@@ -33,6 +35,16 @@ pub fn define(preloading: bool) {
             GucFlags::empty(),
         );
     }
+    GucRegistry::define_int_guc(
+        c"pgfsbench.max_queued",
+        c"Sets how many benchmark runs may wait for their turn, in all databases.",
+        c"A run that would be one more is refused.",
+        &MAX_QUEUED,
+        1,
+        MOST_QUEUED as i32,
+        GucContext::Sighup,
+        GucFlags::empty(),
+    );
     GucRegistry::define_int_guc(
         c"pgfsbench.reserved_space",
         c"Sets the free space that a benchmark run leaves on the filesystems of data and WAL.",
@@ -85,6 +97,11 @@ pub fn define(preloading: bool) {
 /// `pgfsbench.max_clients`.
 pub fn max_clients() -> u32 {
     MAX_CLIENTS.get() as u32
+}
+
+/// `pgfsbench.max_queued`.
+pub fn max_queued() -> usize {
+    MAX_QUEUED.get() as usize
 }
 
 /// `pgfsbench.reserved_space`, in bytes.

@@ -82,6 +82,21 @@ pub fn next_xid() -> u64 {
     unsafe { pg_sys::ReadNextFullTransactionId().value }
 }
 
+/// When the session's transaction began: tells it from the others of this session.
+pub fn started_at() -> i64 {
+    // SAFETY: reads a variable of this backend.
+    unsafe { pg_sys::GetCurrentTransactionStartTimestamp() }
+}
+
+/// Refuses what a READ ONLY transaction is not to do, with PostgreSQL's own error; `what` is a function. On a standby every
+/// transaction is one, and other errors say more.
+pub fn check_may_write(what: &std::ffi::CStr) {
+    if !in_recovery() {
+        // SAFETY: only raises an error; the text lives as long as the process.
+        unsafe { pg_sys::PreventCommandIfReadOnly(what.as_ptr()) }
+    }
+}
+
 /// Whether the session's transaction has a transaction id already.
 pub fn has_xid() -> bool {
     // SAFETY: reads this backend's state.

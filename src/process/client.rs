@@ -62,7 +62,7 @@ pub fn main(index: i32, serial: u32) {
     let slot = &shmem::clients()[index as usize];
     slot.pid.store(process::my_pid(), Release);
     process::on_exit(leave);
-    let spec = request.specification();
+    let spec = board.specification(request);
     let kind = spec.as_ref().map(|spec| spec.workload.kind());
     process::connect(match kind {
         Ok(Kind::Fsync) => Database::None,

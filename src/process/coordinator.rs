@@ -8,6 +8,7 @@ pub mod on_target;
 mod phases;
 mod scan;
 mod transactions;
+mod turn;
 mod windows;
 mod work_database;
 
@@ -59,10 +60,15 @@ fn free_run_area(board: &Board, index: u32) {
         .compare_exchange(index + 1, 0, Release, Relaxed);
 }
 
-fn insert(request: &Request, spec: &Spec, status: &str) -> Result<i64, Fault> {
+fn insert(board: &Board, request: &Request, spec: &Spec, status: &str) -> Result<i64, Fault> {
+    let asked = board.papers(request).map(|papers| papers.asked.get());
     let run_id = xact::transaction(|| {
         let requested_by = session::role_name(request.role.load(Acquire));
-        store::insert_run(spec, &request.asked.get(), &requested_by, status)
+        let run_id = store::insert_run(spec, &asked.unwrap_or_default(), &requested_by, status)?;
+        for (cell, half) in request.fingerprint.iter().zip(store::fingerprint(run_id)?) {
+            cell.store(half, Release);
+        }
+        Ok(run_id)
     })?;
     request.run_id.store(run_id, Release);
     shmem::announce();
@@ -113,7 +119,7 @@ pub struct Run {
 
 impl Run {
     fn new(board: &'static Board, request: &'static Request, index: u32) -> Result<Self, Fault> {
-        let spec = request.specification()?;
+        let spec = board.specification(request)?;
         // On a target, the clients are those of another server.
         let clients = if spec.is_here() { spec.clients } else { 0 };
         let slots = shmem::clients()
@@ -183,7 +189,7 @@ impl Run {
             }
         };
         // Before clearing up: should that fail, another worker does it, and leaves this as it is.
-        self.request.outcome.set(&outcome.to_json());
+        outcome.tell(self.board, self.request);
         if is_stored_as_failed {
             self.store_checkpoints_of_failed();
         }
@@ -240,14 +246,11 @@ impl Run {
     /// The row: new, or the one that was queued.
     fn begin(&mut self) -> Result<(), Fault> {
         if self.run_id == 0 {
-            self.run_id = insert(self.request, &self.spec, "running")?;
+            self.run_id = insert(self.board, self.request, &self.spec, "running")?;
             return Ok(());
         }
         if !xact::transaction(|| store::set_running(self.run_id))? {
-            return Err(Fault::new(
-                sqlstate::NOT_IN_THIS_STATE,
-                format!("run {} is not queued any more", self.run_id),
-            ));
+            return Err(turn::not_queued(self.run_id));
         }
         // The server may have changed since it was asked for.
         let state = xact::transaction(preflight::server_state)?;

@@ -13,7 +13,7 @@ use crate::{
     errors::{Fault, sqlstate},
     host::flush_probe,
     pg::{
-        catalog,
+        catalog::{self, DatabaseEntry},
         process::{self, Database, Handle, Role, Status},
         report, shmem,
     },
@@ -146,19 +146,25 @@ impl Janitor {
 
     fn patrol(&mut self) {
         let board = self.board;
-        let mut order: Vec<usize> = (0..board.requests.len()).collect();
-        order.sort_by_key(|&index| board.requests[index].ticket.load(Acquire));
-        for index in order {
+        // Thousands may be queued, and are looked at together.
+        let mut at_hand: Vec<usize> = (0..board.requests.len())
+            .filter(|&index| {
+                let state = board.requests[index].state();
+                !matches!(state, RequestState::Free | RequestState::Queued)
+            })
+            .collect();
+        at_hand.sort_by_key(|&index| board.requests[index].ticket.load(Acquire));
+        for index in at_hand {
             let request = &board.requests[index];
             match request.state() {
                 RequestState::Submitted => self.launch_new(index, request),
                 RequestState::Starting => self.check_start(index, request),
                 RequestState::Working => self.check_work(index, request),
-                RequestState::Queued => self.check_queued(index, request),
                 RequestState::Ended => self.release(request),
-                RequestState::Free | RequestState::Filling => {}
+                RequestState::Free | RequestState::Filling | RequestState::Queued => {}
             }
         }
+        self.check_queue();
         self.launch_next();
     }
 
@@ -177,7 +183,7 @@ impl Janitor {
             // It has no row yet, and nobody would read one.
             return self.end(request, &cancellation::fault(request));
         }
-        let errand = if self.is_busy() || self.first_queued().is_some() {
+        let errand = if self.is_busy() || !self.board.queue().is_empty() {
             Errand::Enqueue
         } else {
             Errand::Run
@@ -185,19 +191,20 @@ impl Janitor {
         self.launch(index, request, RequestState::Submitted, errand);
     }
 
-    fn first_queued(&self) -> Option<usize> {
-        (0..self.board.requests.len())
-            .filter(|&i| self.board.requests[i].state() == RequestState::Queued)
-            .min_by_key(|&i| self.board.requests[i].ticket.load(Acquire))
-    }
-
     fn launch_next(&mut self) {
         if self.is_busy() {
             return;
         }
-        if let Some(index) = self.first_queued() {
-            let request = &self.board.requests[index];
-            self.launch(index, request, RequestState::Queued, Errand::Run);
+        let mut queue = self.board.queue().into_iter();
+        if let Some((index, request)) = queue.find(|(_, r)| !cancellation::is_cancelled(r)) {
+            self.launch_queued(index, request, Errand::Run);
+        }
+    }
+
+    /// Launches a coordinator for a request that has waited: from now on it has texts again, or it waits on.
+    fn launch_queued(&mut self, index: usize, request: &Request, errand: Errand) {
+        if self.board.give_papers_to_waiting(request) {
+            self.launch(index, request, RequestState::Queued, errand);
         }
     }
 
@@ -247,7 +254,7 @@ impl Janitor {
             Errand::Run | Errand::Withdraw
                 if may_try_again && request.run_id.load(Acquire) != 0 =>
             {
-                request.set_state(RequestState::Queued);
+                self.wait_again(request);
             }
             // `check_work` counts.
             Errand::Recover => request.set_state(RequestState::Working),
@@ -263,12 +270,16 @@ impl Janitor {
         }
     }
 
+    /// Back into the queue, where its place has stayed.
+    fn wait_again(&self, request: &Request) {
+        self.board.take_papers_back(request.ticket.load(Acquire));
+        request.set_state(RequestState::Queued);
+    }
+
     /// Ends a request by the janitor's own hand, unless its coordinator has come so far as to say how.
     fn end(&self, request: &Request, fault: &Fault) {
-        if request.outcome.get().is_empty() {
-            request
-                .outcome
-                .set(&Outcome::Failed(fault.clone()).to_json());
+        if self.board.outcome(request).is_empty() {
+            Outcome::Failed(fault.clone()).tell(self.board, request);
         }
         request.set_state(RequestState::Ended);
         shmem::announce();
@@ -296,9 +307,7 @@ impl Janitor {
         }
         match errand {
             // Its row stands.
-            Errand::Enqueue if request.run_id.load(Acquire) != 0 => {
-                request.set_state(RequestState::Queued);
-            }
+            Errand::Enqueue if request.run_id.load(Acquire) != 0 => self.wait_again(request),
             Errand::Enqueue | Errand::Withdraw if failures < ATTEMPTS => {
                 self.launch(index, request, RequestState::Working, errand);
             }
@@ -344,20 +353,43 @@ impl Janitor {
             .compare_exchange(index as u32 + 1, 0, Release, Relaxed);
     }
 
-    fn check_queued(&mut self, index: usize, request: &Request) {
-        if cancellation::is_cancelled(request) {
-            self.launch(index, request, RequestState::Queued, Errand::Withdraw);
-        } else if !home_exists(request) {
-            self.end_homeless(index, request, Errand::Withdraw);
+    /// Ends what waits for nothing any more.
+    fn check_queue(&mut self) {
+        let queue = self.board.queue();
+        // Not for each of them by itself.
+        let Some(databases) = (!queue.is_empty()).then(catalog::databases) else {
+            return;
+        };
+        for (index, request) in queue {
+            let home = request.home.load(Acquire);
+            let is_gone = |databases: &Vec<DatabaseEntry>| databases.iter().all(|d| d.oid != home);
+            if databases.as_ref().is_ok_and(is_gone) {
+                self.end_homeless(index, request, Errand::Withdraw);
+            } else if cancellation::is_cancelled(request) && !self.withdraws() {
+                self.launch_queued(index, request, Errand::Withdraw);
+            }
         }
+    }
+
+    /// Whether a cancelled run is just being taken out of the queue. One after the other: somebody may have cancelled thousands,
+    /// and worker slots are needed by the run that is on.
+    fn withdraws(&self) -> bool {
+        self.board.requests.iter().any(|request| {
+            matches!(
+                request.state(),
+                RequestState::Starting | RequestState::Working
+            ) && request.errand() == Errand::Withdraw
+        })
     }
 
     /// Frees an ended request that nobody waits for any more.
     fn release(&mut self, request: &Request) {
         // Its waiter may just be doing the same, and the next caller may have claimed it then.
+        let ticket = request.ticket.load(Acquire);
         if !process::is_alive(request.waiter.load(Acquire))
             && request.advance(RequestState::Ended, RequestState::Free)
         {
+            self.board.take_papers_back(ticket);
             shmem::announce();
         }
     }

@@ -58,7 +58,7 @@ pub fn main(clients: i32, serial: u32) {
     run.sampler.set_state(TaskState::Running);
     let result = shmem::active_request()
         .ok_or_else(errors::process_terminated)
-        .and_then(|request| request.specification())
+        .and_then(|request| board.specification(request))
         .and_then(|spec| {
             let slots = &shmem::clients()[..clients as usize];
             let watched = Watched::new(run, slots, spec.workload.kind());
@@ -70,7 +70,7 @@ pub fn main(clients: i32, serial: u32) {
     match result {
         Ok(()) => run.sampler.set_state(TaskState::Done),
         Err(fault) => {
-            run.sampler.fault.set(&fault.to_json());
+            fault.store(&run.sampler.fault);
             run.sampler.set_state(TaskState::Failed);
         }
     }
@@ -84,7 +84,7 @@ fn leave() {
     let sampler = &board.run.sampler;
     if sampler.state() == TaskState::Running {
         let fault = errors::process_terminated();
-        sampler.fault.set(&fault.to_json());
+        fault.store(&sampler.fault);
         sampler.set_state(TaskState::Failed);
     }
     sampler.pid.store(0, Release);

@@ -99,7 +99,7 @@ pub fn main(task: i32, serial: u32) {
     match result {
         Ok(()) => cell.set_state(TaskState::Done),
         Err(fault) => {
-            cell.fault.set(&fault.to_json());
+            fault.store(&cell.fault);
             cell.set_state(TaskState::Failed);
         }
     }
@@ -113,7 +113,7 @@ fn leave() {
     let cell = &board.run.worker;
     if cell.state() == TaskState::Running {
         let fault = errors::process_terminated();
-        cell.fault.set(&fault.to_json());
+        fault.store(&cell.fault);
         cell.set_state(TaskState::Failed);
     }
     cell.pid.store(0, Release);
@@ -125,7 +125,7 @@ fn leave() {
 fn work(task: i32, board: &Board, request: &Request) -> Result<(), Fault> {
     let task = Task::from_i32(task)
         .ok_or_else(|| Fault::new(sqlstate::INTERNAL, format!("there is no task {task}")))?;
-    let spec = request.specification()?;
+    let spec = board.specification(request)?;
     process::become_undisturbed_owner(request.owner.load(Acquire))?;
     match task {
         Task::Load => load(board, &spec),

@@ -228,13 +228,13 @@ pub fn recover(board: &Board, request: &Request) -> Result<(), Fault> {
     let of_run = Some(request.extension.load(Acquire));
     mark_and_remove(home, &fault, of_run, |unfinished| unfinished == run_id)?;
     // The coordinator may have come far enough to say how the run ended, or to store it.
-    if request.outcome.get().is_empty() {
+    if board.outcome(request).is_empty() {
         let stored = xact::transaction(|| match extension()? {
             Some(extension) if Some(extension.oid) == of_run => store::outcome_of(run_id),
             _ => Ok(None),
         })?;
         let outcome = stored.unwrap_or(Outcome::Failed(fault));
-        request.outcome.set(&outcome.to_json());
+        outcome.tell(board, request);
     }
     Ok(())
 }

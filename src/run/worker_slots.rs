@@ -1,5 +1,7 @@
 //! How many worker slots this server has, and who takes them.
 
+use pgfsbench_core::units::whole_number;
+
 use crate::{
     errors::Fault,
     pg::{config, sql},
@@ -36,7 +38,7 @@ pub fn max_worker_processes() -> Result<i64, Fault> {
 /// A setting that is a number without a unit.
 pub fn number(setting: &str) -> Result<i64, Fault> {
     let text = config::shown(setting)?;
-    Ok(text.and_then(|text| text.parse().ok()).unwrap_or(0))
+    Ok(whole_number(setting, text.as_deref())?)
 }
 
 /// How many background workers there are, without those of some types. With the owner's rights.
@@ -46,5 +48,6 @@ pub fn background_workers(without: &[&str]) -> Result<i64, Fault> {
         "SELECT count(*) FROM pg_catalog.pg_stat_activity WHERE backend_type <> ALL (string_to_array($1, ','))",
         &[Some(&others.join(","))],
     )?;
-    Ok(count.and_then(|text| text.parse().ok()).unwrap_or(0))
+    let what = "the number of background workers";
+    Ok(whole_number(what, count.as_deref())?)
 }

@@ -1,6 +1,7 @@
 //! Every SQL statement that touches the tables of results. The values go in as one JSON document per table.
 
 pub mod import;
+mod queued;
 mod seconds;
 
 use pgfsbench_core::{finding::Finding, hist::Histogram, spec::Spec, work_database};
@@ -14,6 +15,7 @@ use crate::{
 pub use import::TABLES;
 pub use import::Table;
 pub use import::import;
+pub use queued::{fingerprint, queued, queued_on};
 pub use seconds::{insert_samples, insert_waits};
 
 /// Inserts the row of a new run, and gives its id. `asked` is JSON; `status` is `queued` or `running`.
@@ -324,6 +326,12 @@ pub fn target_names() -> Result<Vec<String>, Fault> {
     read_json("targets", &text.unwrap_or_default())
 }
 
+/// As an array of SQL.
+fn array(runs: &[i64]) -> String {
+    let runs: Vec<String> = runs.iter().map(ToString::to_string).collect();
+    format!("{{{}}}", runs.join(","))
+}
+
 /// Runs whose rows say queued or running.
 pub fn unfinished() -> Result<Vec<i64>, Fault> {
     let text = sql::read(
@@ -340,6 +348,14 @@ pub fn is_kept(run_id: i64) -> Result<bool, Fault> {
         &[Some(&run_id.to_string())],
     )?;
     Ok(found.is_some())
+}
+
+/// The status in the row of a run; None when there is no such run.
+pub fn status_of(run_id: i64) -> Result<Option<String>, Fault> {
+    sql::read_latest(
+        "SELECT status FROM fsbench.run_log WHERE run_id = $1::bigint",
+        &[Some(&run_id.to_string())],
+    )
 }
 
 /// How a run ended, from its row; None when there is no such run. A run that is not over according to its row, but that

@@ -31,4 +31,5 @@ mod space;
 mod statistics;
 mod steady;
 mod trust;
+mod turn;
 mod waits;

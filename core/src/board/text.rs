@@ -24,6 +24,11 @@ impl<const N: usize> TextCell<N> {
         }
     }
 
+    /// How many bytes fit.
+    pub const fn capacity(&self) -> usize {
+        N
+    }
+
     /// Stores `text`, cut after the last whole character that fits.
     pub fn set(&self, text: &str) {
         let text = &text[..text.floor_char_boundary(N)];

@@ -73,6 +73,7 @@ pub fn options(value: Option<&Value>, workload: Workload) -> Result<Options, Ref
                 options.lease_ms =
                     values::whole_number(name, value, SHORTEST_LEASE_MS, LONGEST_WAIT_MS)?;
             }
+            "wait_turn" => options.wait_turn = values::boolean(name, value)?,
             "methods" => options.methods = methods(name, value)?,
             "writers" => options.writers = values::numbers(name, value, 1, MOST_WRITERS)?,
             _ => return Err(unknown_option(name)),

@@ -17,7 +17,7 @@ pub enum Kind {
 }
 
 /// Options of every workload: they concern where it is run.
-const OF_ALL: [&str; 2] = ["wait_for_helper_ms", "lease_ms"];
+const OF_ALL: [&str; 3] = ["wait_for_helper_ms", "lease_ms", "wait_turn"];
 
 impl Kind {
     /// The parameters of `run` that this kind takes, of those that not every kind does.

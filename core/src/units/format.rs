@@ -26,6 +26,34 @@ pub fn format_bytes(bytes: u64) -> String {
     format!("{} {}", halves.div_ceil(2), units[4])
 }
 
+/// Ranges of numbers that [`format_ids`] shows.
+const MOST_RANGES: usize = 20;
+
+/// Numbers of runs in ascending order, as ranges: `3, 5 to 9, 12`; what is too much for a message is counted.
+pub fn format_ids(ids: &[i64]) -> String {
+    let mut ranges: Vec<(i64, i64)> = Vec::new();
+    for &id in ids {
+        match ranges.last_mut() {
+            Some((_, last)) if id == *last + 1 => *last = id,
+            _ => ranges.push((id, id)),
+        }
+    }
+    let shown = ranges.iter().take(MOST_RANGES);
+    let mut texts: Vec<String> = shown
+        .map(|&(first, last)| match last - first {
+            0 => first.to_string(),
+            1 => format!("{first}, {last}"),
+            _ => format!("{first} to {last}"),
+        })
+        .collect();
+    let further = ranges.iter().skip(MOST_RANGES);
+    let further: i64 = further.map(|(first, last)| last - first + 1).sum();
+    if further > 0 {
+        texts.push(format!("and {further} more"));
+    }
+    texts.join(", ")
+}
+
 /// A duration in seconds with its two largest units: `250 ms`, `2.5 s`, `20 s`, `1 min 30 s`, `7 h 40 min`, `2 d 3 h`.
 /// Less than 0 is 0; NaN is `unknown`.
 pub fn format_seconds(seconds: f64) -> String {
@@ -101,6 +129,24 @@ mod tests {
         let counted =
             [(0, "client"), (1, "client"), (2, "branch")].map(|(n, noun)| format_count(n, noun));
         assert_eq!(counted, ["0 clients", "1 client", "2 branches"]);
+    }
+
+    #[test]
+    fn ids() {
+        for (ids, text) in [
+            (&[] as &[i64], ""),
+            (&[7], "7"),
+            (&[7, 8], "7, 8"),
+            (&[1, 2, 3, 5, 9, 10, 11, 12], "1 to 3, 5, 9 to 12"),
+        ] {
+            assert_eq!(format_ids(ids), text);
+        }
+        let apart: Vec<i64> = (0..100).map(|n| 2 * n).collect();
+        let text = format_ids(&apart);
+        assert!(
+            text.starts_with("0, 2, 4, ") && text.ends_with("38, and 80 more"),
+            "{text}"
+        );
     }
 
     #[test]

@@ -2,9 +2,9 @@
 
 use std::sync::atomic::Ordering::{Acquire, Release};
 
-use super::{Run, extension_dropped, free_run_area, insert, the_extension};
+use super::{Run, extension_dropped, free_run_area, insert, the_extension, turn};
 use crate::{
-    board::{Errand, Request, RequestState, outcome::Outcome},
+    board::{Board, Errand, Request, RequestState, outcome::Outcome},
     errors::Fault,
     pg::{
         process::{self, Database},
@@ -35,8 +35,15 @@ pub fn main(argument: i32, launch: u32) {
         }
     });
     let next = match errand {
-        Errand::Enqueue => end_or(request, RequestState::Queued, enqueue(request)),
-        Errand::Withdraw => end_or(request, RequestState::Ended, withdraw(request)),
+        Errand::Enqueue => match enqueue(board, request) {
+            Ok(()) => {
+                // Whoever asked needs the number alone, which is there.
+                board.take_papers_back(request.ticket.load(Acquire));
+                RequestState::Queued
+            }
+            Err(fault) => end(board, request, fault),
+        },
+        Errand::Withdraw => withdraw(board, request, cancellation::fault(request)),
         Errand::Recover => {
             let recovered = cleanup::recover(board, request);
             free_run_area(board, argument as u32);
@@ -46,6 +53,12 @@ pub fn main(argument: i32, launch: u32) {
             }
         }
         Errand::Run => {
+            if turn::is_to_be_taken_up(board, request)
+                && let Err(fault) = turn::take_up(board, request)
+            {
+                request.set_state(withdraw(board, request, fault));
+                return shmem::announce();
+            }
             let clean = Run::new(board, request, argument as u32).and_then(Run::live);
             match clean {
                 Ok(()) => RequestState::Ended,
@@ -72,31 +85,29 @@ fn claim(request: &Request, launch: u32) -> bool {
     })
 }
 
-/// The state after an errand: `next`, or the end with the error as its outcome.
-fn end_or(request: &Request, next: RequestState, result: Result<(), Fault>) -> RequestState {
-    match result {
-        Ok(()) => next,
-        Err(fault) => {
-            request.outcome.set(&Outcome::Failed(fault).to_json());
-            RequestState::Ended
-        }
-    }
+/// The end of a request, with an error as its outcome.
+fn end(board: &Board, request: &Request, fault: Fault) -> RequestState {
+    Outcome::Failed(fault).tell(board, request);
+    RequestState::Ended
 }
 
-fn enqueue(request: &Request) -> Result<(), Fault> {
+fn enqueue(board: &Board, request: &Request) -> Result<(), Fault> {
     process::become_undisturbed_owner(request.owner.load(Acquire))?;
     if the_extension()? != request.extension.load(Acquire) {
         return Err(extension_dropped());
     }
-    insert(request, &request.specification()?, "queued").map(|_| ())
+    insert(board, request, &board.specification(request)?, "queued").map(|_| ())
 }
 
-fn withdraw(request: &Request) -> Result<(), Fault> {
-    process::become_undisturbed_owner(request.owner.load(Acquire))?;
-    let fault = cancellation::fault(request);
-    if the_extension()? == request.extension.load(Acquire) {
-        xact::transaction(|| store::set_failed(request.run_id.load(Acquire), &fault, None))?;
-    }
-    request.outcome.set(&Outcome::Failed(fault).to_json());
-    Ok(())
+/// Ends a request that has waited and is not carried out, and its row, if that is there.
+fn withdraw(board: &Board, request: &Request, fault: Fault) -> RequestState {
+    let set_failed = || {
+        process::become_undisturbed_owner(request.owner.load(Acquire))?;
+        if the_extension()? == request.extension.load(Acquire) {
+            xact::transaction(|| store::set_failed(request.run_id.load(Acquire), &fault, None))?;
+        }
+        Ok(())
+    };
+    report::or_log("could not store the end of the run", set_failed);
+    end(board, request, fault)
 }

@@ -1,7 +1,7 @@
 //! A server with the extension for tests of bad luck, and the one place that says what must be left of a run: nothing.
 
 use crate::luck::hold::Phase;
-use pgfsbench_tests::{LONG, PRELOADED, Server, wait_until};
+use pgfsbench_tests::{LONG, PRELOADED, Server, refusal, wait_until};
 use postgres::{Client, SimpleQueryMessage};
 use std::collections::BTreeSet;
 use std::fmt::Display;
@@ -130,27 +130,45 @@ impl Bench {
         assert!(result.is_ok(), "after {after}: {result:?}");
     }
 
-    /// As many runs as there is room for can be asked for, and cancelled again.
+    /// As many runs as may wait can be asked for, and one more cannot; all are cancelled again.
     pub fn every_slot_is_free(&self) {
         let mut client = self.server.connect("postgres");
+        for sql in [
+            "ALTER SYSTEM SET pgfsbench.max_queued = 15",
+            "SELECT pg_reload_conf()",
+        ] {
+            client.batch_execute(sql).expect(sql);
+        }
+        wait_until("15 runs may wait", LONG, || {
+            (value(&mut client, "SHOW pgfsbench.max_queued") == "15").then_some(())
+        });
         let start =
             "SELECT fsbench.start(scale => 1, clients => 1, duration => '5 min', force => true)";
-        // One that has just ended may be given back within seconds.
-        wait_until("16 runs can be asked for", LONG, || {
-            let count = value(&mut client, "SELECT count(*) FROM fsbench.progress");
-            if count == "16" {
-                return Some(());
-            }
-            match client.simple_query(start) {
-                Ok(_) => Some(()).filter(|()| count == "15"),
-                Err(error) => {
-                    assert_eq!(error.code().map(|code| code.code()), Some("53000"));
-                    None
-                }
-            }
-        });
-        let refused = client.simple_query(start).expect_err("the seventeenth");
-        assert_eq!(refused.code().map(|code| code.code()), Some("53000"));
+        client.batch_execute(start).expect(start);
+        self.server.wait_for(
+            "postgres",
+            "SELECT count(*) = 1 FROM fsbench.progress WHERE status = 'running'",
+            LONG,
+        );
+        for _ in 0..15 {
+            client.batch_execute(start).expect(start);
+        }
+        let queued = "SELECT string_agg(run_id::text, ',' ORDER BY run_id) FROM fsbench.progress WHERE status = 'queued'";
+        let queued = value(&mut client, queued);
+        let (first, last) = (queued.split(',').next(), queued.split(',').next_back());
+        let refused = refusal(&mut client, start);
+        assert_eq!(refused.code().code(), "53400");
+        assert_eq!(
+            refused.detail(),
+            Some(
+                format!(
+                    "15 runs wait for their turn, of them in this database yours: {} to {}. pgfsbench.max_queued is 15.",
+                    first.unwrap_or_default(),
+                    last.unwrap_or_default()
+                )
+                .as_str()
+            )
+        );
         let all = "SELECT bool_and(fsbench.cancel(run_id)) FROM fsbench.progress";
         assert_eq!(value(&mut client, all), "t");
         self.nothing_is_left("cancelling 16 runs");

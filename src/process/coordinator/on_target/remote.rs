@@ -228,7 +228,11 @@ impl Run {
         };
         let spec = &self.spec;
         let kind = spec.workload.kind();
-        let asked: Asked = serde_json::from_str(&self.request.asked.get()).unwrap_or_default();
+        let asked = self
+            .board
+            .papers(self.request)
+            .map(|papers| papers.asked.get());
+        let asked: Asked = read_json("arguments", &asked.unwrap_or_default())?;
         // The quick look is one there too, with its own choice of the same length.
         let quick = spec.is_quick();
         let (duration, transactions) = match spec.bound {

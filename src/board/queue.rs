@@ -1,0 +1,78 @@
+//! The requests as a whole: their texts, and their order.
+
+use std::sync::atomic::Ordering::Acquire;
+
+use pgfsbench_core::spec::Spec;
+
+use super::{AT_HAND, Board, Papers, Request, RequestState};
+use crate::errors::{Fault, read_json, sqlstate};
+
+impl Board {
+    /// The texts of a request; None while it has none, since it only waits.
+    pub fn papers(&self, request: &Request) -> Option<&Papers> {
+        let ticket = request.ticket.load(Acquire);
+        self.papers.iter().find(|papers| papers.belong_to(ticket))
+    }
+
+    /// What is asked for.
+    pub fn specification(&self, request: &Request) -> Result<Spec, Fault> {
+        let papers = self.papers(request).ok_or_else(|| {
+            Fault::new(
+                sqlstate::INTERNAL,
+                "the request has no specification at hand",
+            )
+        })?;
+        read_json("specification", &papers.spec.get())
+    }
+
+    /// The outcome of a request, JSON; empty while there is none.
+    pub fn outcome(&self, request: &Request) -> String {
+        self.papers(request)
+            .map_or_else(String::new, |papers| papers.outcome.get())
+    }
+
+    /// Gives texts to a new request of that ticket; false when all are taken. One is left for the run whose turn comes.
+    pub fn give_papers_to_caller(&self, ticket: u64) -> bool {
+        self.papers[..AT_HAND - 1]
+            .iter()
+            .any(|papers| papers.take(ticket))
+    }
+
+    /// Gives texts to a request that has waited; false when all are taken.
+    pub fn give_papers_to_waiting(&self, request: &Request) -> bool {
+        let ticket = request.ticket.load(Acquire);
+        self.papers(request).is_some() || self.papers.iter().rev().any(|papers| papers.take(ticket))
+    }
+
+    /// Takes the texts of a request back: it waits from now on, or is over.
+    pub fn take_papers_back(&self, ticket: u64) {
+        for papers in &self.papers {
+            papers.give_back(ticket);
+        }
+    }
+
+    /// How many runs wait for their turn.
+    pub fn queued(&self) -> usize {
+        let requests = self.requests.iter();
+        requests.filter(|r| r.waits_for_its_turn()).count()
+    }
+
+    /// How many runs come before this one: the one that is on, and those that have waited longer, in whatever database.
+    pub fn before(&self, request: &Request) -> usize {
+        let ticket = request.ticket.load(Acquire);
+        let comes_first = |other: &&Request| other.is_open() && other.ticket.load(Acquire) < ticket;
+        self.requests.iter().filter(comes_first).count()
+    }
+
+    /// The requests that stand in the queue and are to be carried out, in their order, each with its index.
+    pub fn queue(&self) -> Vec<(usize, &Request)> {
+        let mut queue: Vec<(usize, &Request)> = self
+            .requests
+            .iter()
+            .enumerate()
+            .filter(|(_, request)| request.state() == RequestState::Queued)
+            .collect();
+        queue.sort_by_key(|(_, request)| request.ticket.load(Acquire));
+        queue
+    }
+}
