@@ -1,9 +1,11 @@
 //! Who keeps a filesystem from being unmounted. Nobody is killed: they are named.
 
+use pgfsbench_core::refusal::quoted;
 use std::fs;
 use std::path::Path;
 
-/// Processes with a working directory, root, program or open file below this directory: name and process id.
+/// Processes with a working directory, root, program or open file below this directory: the name that each has given itself, and
+/// its process id.
 pub fn users(mount_point: &Path) -> Vec<String> {
     let Ok(processes) = fs::read_dir("/proc") else {
         return Vec::new();
@@ -23,7 +25,7 @@ pub fn users(mount_point: &Path) -> Vec<String> {
     users.sort();
     users
         .into_iter()
-        .map(|(pid, name)| format!("{name} (process {pid})"))
+        .map(|(pid, name)| format!("{} (process {pid})", quoted(&name)))
         .collect()
 }
 

@@ -2,6 +2,7 @@
 //! taken. What fails is undone.
 
 mod caches;
+mod closed;
 mod describe;
 mod erase;
 mod facts;
@@ -151,7 +152,7 @@ impl Engine {
             self.undo(place, entry, &lock, tell)?;
         }
         let plan = self.planned(place, request, Access::Claim)?;
-        secure::make_directory(&self.config.mount_root, 0o755)?;
+        closed::mount_root(&self.config)?;
         check_is_free(&plan)?;
         let kept = |on: &On| match on {
             On::Image { path, bytes } => Kept::Image {

@@ -1,6 +1,7 @@
 //! From what is asked for, what is allowed and what is there, to the steps that will be taken, or a refusal. Nothing here
 //! looks at the machine or changes it.
 
+mod again;
 mod discard;
 mod extended;
 mod identity;
@@ -10,6 +11,7 @@ mod settings;
 mod steps;
 mod zfs;
 
+pub use again::mount_options_again;
 pub use discard::check_discards;
 pub use identity::check_identity;
 pub use settings::changed_by;

@@ -4,12 +4,16 @@ pub mod blank;
 pub mod contents;
 pub mod device;
 pub mod identity;
+pub mod in_use;
 pub mod kernel;
 pub mod loops;
 pub mod pools;
 pub mod programs;
 pub mod queue;
+<<<<<<< HEAD
 pub mod user;
+=======
+>>>>>>> 2d9d88b (The helper: a device is in use however it is used; mount points are closed; an entry mounts what a request may; a unit with few rights)
 
 use crate::secure::failed;
 use pgfsbench_core::proc::{MOUNTINFO, Mount, parse_mountinfo};
@@ -30,12 +34,13 @@ pub fn mounts_on(path: &Path) -> Result<Vec<Mount>, Refusal> {
     Ok(mounts)
 }
 
-/// The text of a file of /proc or /sys.
+/// The text of a file of /proc or /sys; names in it that are not UTF-8, which any user may have chosen, keep nobody from the rest.
 pub fn read(path: &Path) -> Result<String, Refusal> {
-    std::fs::read_to_string(path).map_err(|e| {
+    let text = std::fs::read(path).map_err(|e| {
         Refusal::new(Kind::System, format!("could not read {}", path.display()))
             .detail(format!("{e}."))
-    })
+    })?;
+    Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
 /// The first line of a file, if it has one.
@@ -56,11 +61,10 @@ pub fn device_number(path: &Path) -> Option<(u32, u32)> {
         .then(|| (major(number), minor(number)))
 }
 
-/// Whether this is a mount of that device. The number of a btrfs's files is not that of its device, so its source counts too.
+/// Whether this is a mount of that device.
 pub fn is_of_device(mount: &Mount, number: (u32, u32)) -> bool {
-    (mount.major, mount.minor) == number
-        || (mount.source.starts_with("/dev/")
-            && device_number(Path::new(&mount.source)) == Some(number))
+    let is_named = |name| device_number(Path::new(name)) == Some(number);
+    (mount.major, mount.minor) == number || mount.device_by_name().is_some_and(is_named)
 }
 
 /// A UUID that nobody has had.

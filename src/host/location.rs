@@ -46,7 +46,7 @@ impl Location {
     /// device's: there, what is mounted tells, which is one of several if there are several.
     pub fn block_device(&self) -> Option<(u32, u32)> {
         match self.number() {
-            (0, _) => block_device(Path::new(&self.mount()?.source)),
+            (0, _) => block_device(Path::new(self.mount()?.device_by_name()?)),
             number => Some(number),
         }
     }

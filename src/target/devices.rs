@@ -165,14 +165,11 @@ impl Users {
 
     fn of(&self, name: &str, node: &Path, device: &Path) -> Option<String> {
         let number = line(&device.join("dev"));
+        let is_its = |(major, minor)| number.as_deref() == Some(&format!("{major}:{minor}"));
         let is_of = |mount: &&proc::Mount| {
-            number.as_deref() == Some(&format!("{}:{}", mount.major, mount.minor))
-                // Files of a btrfs have another number than its device.
-                || (mount.source.starts_with("/dev/")
-                    && stat(mount.source.as_str()).is_ok_and(|stat| {
-                        number.as_deref()
-                            == Some(&format!("{}:{}", major(stat.st_rdev), minor(stat.st_rdev)))
-                    }))
+            let by_name = mount.device_by_name().and_then(|name| stat(name).ok());
+            is_its((mount.major, mount.minor))
+                || by_name.is_some_and(|s| is_its((major(s.st_rdev), minor(s.st_rdev))))
         };
         if let Some(mount) = self.mounts.iter().find(is_of) {
             return Some(format!("it is mounted on {}", mount.mount_point));

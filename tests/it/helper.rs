@@ -4,6 +4,8 @@
 mod askers;
 mod asking;
 mod bench;
+mod closed;
+mod confined;
 mod connection;
 mod contents;
 mod crash;
@@ -13,6 +15,7 @@ mod disk;
 mod exchange;
 mod hostile;
 mod images;
+mod in_use;
 mod jobs;
 mod kills;
 mod lab;

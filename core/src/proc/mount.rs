@@ -32,7 +32,17 @@ impl Mount {
             .find(|(n, _)| *n == name)
             .map(|(_, v)| v)
     }
+
+    /// The device that it is on by its name, where the number does not say it. Of other filesystems whoever mounts, with FUSE
+    /// any user, chooses what stands there as the source.
+    pub fn device_by_name(&self) -> Option<&str> {
+        let is_known_by_name = NUMBERED_BY_THEMSELVES.contains(&self.fs_type.as_str());
+        Some(self.source.as_str()).filter(|name| is_known_by_name && name.starts_with("/dev/"))
+    }
 }
+
+/// Filesystems on devices whose files have another st_dev than the device's number.
+const NUMBERED_BY_THEMSELVES: [&str; 2] = ["btrfs", "bcachefs"];
 
 /// Mount options by which filesystems do not flush, as kernels show them.
 const NO_FLUSH: [&str; 5] = [
@@ -271,6 +281,20 @@ mod tests {
             (mounts[0].source.as_str(), mounts[0].option("size")),
             ("", Some("1k"))
         );
+    }
+
+    #[test]
+    fn a_name_that_anybody_may_choose_is_no_device() {
+        let text = "\
+1 1 0:30 / /a rw - btrfs /dev/sdb rw\n\
+2 1 0:31 / /b rw - fuse /dev/sdb1 rw\n\
+3 1 0:32 / /c rw - fuse.btrfs /dev/sdb1 rw\n\
+4 1 0:33 / /d rw - tmpfs /dev/sdb1 rw\n\
+5 1 8:17 / /e rw - ext4 /dev/sdb1 rw\n\
+6 1 0:34 / /f rw - btrfs sdb rw\n";
+        let mounts = parse_mountinfo(text).unwrap();
+        let named: Vec<_> = mounts.iter().filter_map(Mount::device_by_name).collect();
+        assert_eq!(named, ["/dev/sdb"]);
     }
 
     #[test]

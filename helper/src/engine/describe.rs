@@ -20,7 +20,7 @@ impl Engine {
         // While somebody is at work, nothing is in his way.
         let lock = self.journal.try_lock()?;
         let access = match lock {
-            Some(_) => Access::Claim,
+            Some(_) => Access::Survey,
             None => Access::Glance,
         };
         let devices: Vec<Value> = self

@@ -6,7 +6,7 @@ use super::{Engine, Tell, steps};
 use crate::exec;
 use crate::journal::{Entry, Kept, State};
 use crate::place::Place;
-use crate::plan::{Devices, Part, Step};
+use crate::plan::{Devices, Part, Step, mount_options_again};
 use crate::probe::device::{self, Access, Opened};
 use crate::probe::{self, loops};
 use pgfsbench_core::proc::Mount;
@@ -35,14 +35,12 @@ impl Engine {
         if !matches!(entry.state, State::Ready) || self.is_stale(&entry)? {
             return Err(not_prepared());
         }
-        let Some(options) = entry.mount_options.clone() else {
-            return Err(Refusal::new(
-                Kind::NotInThisState,
-                "the journal does not say how the target was mounted",
-            )
-            .detail("It was prepared by an earlier version of pgfsbench-helper.")
-            .hint("Release the target, and prepare it again."));
-        };
+        let options = mount_options_again(
+            &self.config,
+            place,
+            (entry.filesystem, entry.log.is_some()),
+            entry.mount_options.as_deref(),
+        )?;
         let step = Step::Mount {
             program: exec::require("mount", "mount")?,
             filesystem: entry.filesystem,

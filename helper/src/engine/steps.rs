@@ -1,6 +1,6 @@
 //! How each step is taken.
 
-use super::{Engine, Tell, taken};
+use super::{Engine, Tell, closed, taken};
 use crate::exec::{self, Outcome};
 use crate::journal::Entry;
 use crate::plan::{Devices, On, Part, Plan, Step, check_discards};
@@ -11,7 +11,7 @@ use crate::secure::{self, failed};
 use crate::settings::{Of, Value};
 use pgfsbench_core::helper::geometry::{Geometry, geometry};
 use pgfsbench_core::helper::protocol::Report;
-use pgfsbench_core::refusal::{Kind, Refusal};
+use pgfsbench_core::refusal::{Kind, Refusal, quoted};
 use rustix::fs::{
     FallocateFlags, Gid, Mode, OFlags, Uid, fallocate, fchmod, fchown, ftruncate, mkdirat, openat,
 };
@@ -110,7 +110,7 @@ impl<'a> Work<'a> {
             Step::CheckDevice { part, .. } => self.check_device(*part),
             Step::SetQueue { values } => self.set_queue(values, entry),
             Step::SetKernel { values } => self.set(Of::Kernel, values, entry),
-            Step::MakeMountPoint { path } => secure::make_directory(path, 0o755).map(|_| ()),
+            Step::MakeMountPoint { path } => secure::make_directory(path, 0o700).map(|_| ()),
             Step::Verify { mount_point } => self.verify(mount_point),
             Step::MakeDirectory { path, owner } => make_directory(path, owner),
             Step::Discard { .. }
@@ -135,7 +135,10 @@ impl<'a> Work<'a> {
         let argv = step.argv(&self.devices).expect("a step with a program");
         let outcome = self.run_argv(step, &argv, tell)?;
         let hint = match step {
-            Step::Wipe { .. } | Step::LoadModule { .. } => "Look at the kernel's log (dmesg).",
+            Step::Wipe { .. } => "Look at the kernel's log (dmesg).",
+            Step::LoadModule { .. } => {
+                "Have it loaded at boot, by a file in /etc/modules-load.d, and now by modprobe: the service may load none."
+            }
             Step::Discard { .. } => "Ask for ssd_state as_is, or leave it out.",
             Step::CreatePool { .. } | Step::CreateDataset { .. } => {
                 "Change the target's pool_properties or dataset_properties, or its size."
@@ -259,7 +262,7 @@ impl<'a> Work<'a> {
                 ),
             )
             .detail(match found {
-                Some(mount) => format!("There is {} of {}.", mount.fs_type, mount.source),
+                Some(mount) => format!("There is {} of {}.", mount.fs_type, quoted(&mount.source)),
                 None => "Nothing is mounted there, though mount succeeded.".into(),
             })),
         }
@@ -280,10 +283,10 @@ pub(super) fn check_confined(options: &str, mount_point: &Path) -> Result<(), Re
     }
 }
 
-/// The server's directory in the new filesystem.
+/// The server's directory in the new filesystem, which then is closed to others.
 fn make_directory(path: &Path, owner: &str) -> Result<(), Refusal> {
-    let (parent, name) = split(path)?;
-    let parent = secure::open_directory(parent)?;
+    let (root, name) = split(path)?;
+    let parent = secure::open_directory(root)?;
     let (uid, gid) = probe::user::ids(owner)?;
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let mode = Mode::from_raw_mode(0o700);
@@ -293,7 +296,8 @@ fn make_directory(path: &Path, owner: &str) -> Result<(), Refusal> {
             fchmod(&made, mode)?;
             fchown(&made, Some(Uid::from_raw(uid)), Some(Gid::from_raw(gid)))
         })
-        .map_err(|e| failed("make directory", path, e))
+        .map_err(|e| failed("make directory", path, e))?;
+    closed::root_of_filesystem(&parent, (uid, gid), root)
 }
 
 fn split(path: &Path) -> Result<(&Path, &str), Refusal> {

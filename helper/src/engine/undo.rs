@@ -11,7 +11,7 @@ use crate::secure::{self, failed};
 use crate::voice::log;
 use pgfsbench_core::helper::protocol::Report;
 use pgfsbench_core::proc::Mount;
-use pgfsbench_core::refusal::{Kind, Refusal};
+use pgfsbench_core::refusal::{Kind, Refusal, quoted};
 use rustix::fs::{AtFlags, FileType, fsync, unlinkat};
 use rustix::io::Errno;
 use std::fs::File;
@@ -82,7 +82,11 @@ impl Undoing<'_> {
                     entry.mount_point.display()
                 );
                 return Err(Refusal::new(Kind::NotInThisState, message)
-                    .detail(format!("There is {} of {}.", mount.fs_type, mount.source))
+                    .detail(format!(
+                        "There is {} of {}.",
+                        mount.fs_type,
+                        quoted(&mount.source)
+                    ))
                     .hint("Unmount it by hand."));
             }
             let argv = [umount.clone(), "-i".into(), mount.mount_point.clone()];

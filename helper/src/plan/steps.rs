@@ -310,13 +310,15 @@ impl Step {
                     settings::VM
                 )
             }
-            Step::MakeMountPoint { path } => format!("make directory {}", path.display()),
+            Step::MakeMountPoint { path } => {
+                format!("make directory {}, mode 0700", path.display())
+            }
             Step::Verify { mount_point } => format!(
                 "read /proc/self/mountinfo: is it mounted on {}, and with which options?",
                 mount_point.display()
             ),
             Step::MakeDirectory { path, owner } => format!(
-                "make directory {}, owner {owner}, mode 0700",
+                "make directory {}, owner {owner}, mode 0700; the filesystem's root likewise",
                 path.display()
             ),
             Step::Discard { .. }

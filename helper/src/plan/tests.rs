@@ -138,10 +138,10 @@ fn an_image_step_by_step() {
             "create file /srv/big/bench@t.img of 2147483648 bytes, sparse, mode 0600",
             "/usr/sbin/losetup --find --show --direct-io=on /srv/big/bench@t.img",
             "/usr/sbin/mkfs.x -q -F -U 00000000-0000-4000-8000-000000000000 -b 4096 -E lazy_itable_init=0,lazy_journal_init=0 /dev/loop3",
-            "make directory /run/pgfsbench/mnt/bench@t",
+            "make directory /run/pgfsbench/mnt/bench@t, mode 0700",
             "/usr/sbin/mount -i -t ext4 -o nosuid,nodev,noatime /dev/loop3 /run/pgfsbench/mnt/bench@t",
             "read /proc/self/mountinfo: is it mounted on /run/pgfsbench/mnt/bench@t, and with which options?",
-            "make directory /run/pgfsbench/mnt/bench@t/pgfsbench, owner postgres, mode 0700",
+            "make directory /run/pgfsbench/mnt/bench@t/pgfsbench, owner postgres, mode 0700; the filesystem's root likewise",
         ]
     );
 }

@@ -2,13 +2,14 @@
 
 use super::contents::{self, Contents};
 use super::identity::{disk_of, identity, sysfs};
-use super::{device_number, is_of_device, line, mounts};
+use super::{device_number, in_use, line};
 use crate::secure::failed;
 use pgfsbench_core::refusal::{Kind, Refusal};
 use rustix::fs::{CWD, FileType, Mode, OFlags, fstat, fsync, major, minor, openat};
 use rustix::io::Errno;
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 pub use super::identity::Identity;
 
@@ -28,8 +29,21 @@ pub struct DeviceFacts {
 pub enum Access {
     /// Exclusively, so that the kernel says whether somebody has mounted or claimed it; nobody else can meanwhile.
     Claim,
+    /// The same, only to tell how it is: nobody waits long for that.
+    Survey,
     /// In nobody's way: while another job is at work, its mkfs must not find the device claimed.
     Glance,
+}
+
+impl Access {
+    /// How long those are waited for who have opened it, as udev does whenever somebody has written to it.
+    fn patience(self) -> Duration {
+        match self {
+            Access::Claim => Duration::from_secs(5),
+            Access::Survey => Duration::from_secs(1),
+            Access::Glance => Duration::ZERO,
+        }
+    }
 }
 
 /// A device that is held open: as long as it is, its number becomes no other device's.
@@ -39,6 +53,7 @@ pub struct Opened {
     pub number: (u32, u32),
     fd: OwnedFd,
     is_busy: bool,
+    access: Access,
 }
 
 /// Everything about the device that a path of the configuration leads to now.
@@ -46,8 +61,22 @@ pub fn look(path: &str, access: Access) -> Result<DeviceFacts, Refusal> {
     open(path, access)?.facts()
 }
 
-/// Opens the device that a path of the configuration leads to now.
+/// Opens the device that a path of the configuration leads to now. Where somebody claims it who may be about to go, he is
+/// waited for.
 pub fn open(path: &str, access: Access) -> Result<Opened, Refusal> {
+    let began = Instant::now();
+    loop {
+        let opened = open_now(path, access)?;
+        let may_wait = opened.is_busy && began.elapsed() < access.patience();
+        if !may_wait || !in_use::is_open(opened.number)? {
+            return Ok(opened);
+        }
+        drop(opened);
+        std::thread::sleep(in_use::PAUSE);
+    }
+}
+
+fn open_now(path: &str, access: Access) -> Result<Opened, Refusal> {
     let node = std::fs::canonicalize(path).map_err(|e| {
         Refusal::new(Kind::NotInThisState, format!("there is no device {path}"))
             .detail(format!("{e}."))
@@ -67,7 +96,7 @@ pub fn open(path: &str, access: Access) -> Result<Opened, Refusal> {
     let glance = || open(OFlags::RDONLY).map_err(|e| failed("open", &node, e));
     let (fd, is_busy) = match access {
         Access::Glance => (glance()?, false),
-        Access::Claim => match open(OFlags::RDWR | OFlags::EXCL) {
+        Access::Claim | Access::Survey => match open(OFlags::RDWR | OFlags::EXCL) {
             Ok(fd) => (fd, false),
             Err(Errno::BUSY) => (glance()?, true),
             Err(e) => return Err(failed("open", &node, e)),
@@ -83,6 +112,7 @@ pub fn open(path: &str, access: Access) -> Result<Opened, Refusal> {
         node,
         fd,
         is_busy,
+        access,
     })
 }
 
@@ -95,10 +125,7 @@ impl Opened {
 
     /// What it is, who uses it and what it holds, once all that was written to it has arrived there.
     pub fn facts(&self) -> Result<DeviceFacts, Refusal> {
-        let in_use = user_by_tables(self.number)?.or_else(|| {
-            self.is_busy
-                .then(|| "The kernel says that it is in use.".to_owned())
-        });
+        let in_use = self.user()?;
         fsync(&self.fd).map_err(|e| failed("sync", &self.node, e))?;
         let contents = contents::look(&self.path(), &self.fd, &self.node)?;
         let contents = match (has_partitions(self.number), contents) {
@@ -115,6 +142,21 @@ impl Opened {
             in_use,
             contents,
         })
+    }
+
+    /// Who uses it.
+    fn user(&self) -> Result<Option<String>, Refusal> {
+        let patience = match self.is_busy {
+            // There was enough of it.
+            true => Duration::ZERO,
+            false => self.access.patience(),
+        };
+        let user = match self.access {
+            Access::Glance => in_use::by_tables(self.number)?,
+            Access::Claim | Access::Survey => in_use::of(self.number, patience)?,
+        };
+        let by_kernel = || "The kernel says that it is in use.".to_owned();
+        Ok(user.or_else(|| self.is_busy.then(by_kernel)))
     }
 
     pub fn identity(&self) -> Result<Identity, Refusal> {
@@ -135,24 +177,6 @@ impl Opened {
             && std::fs::symlink_metadata(&self.node).is_ok_and(|m| !m.is_symlink());
         Ok(is_named && self.identity()? == *identity)
     }
-}
-
-/// Mounts, swap space and what stands on it (md, dm), by number.
-fn user_by_tables(number: (u32, u32)) -> Result<Option<String>, Refusal> {
-    if let Some(mount) = mounts()?.iter().find(|m| is_of_device(m, number)) {
-        return Ok(Some(format!("It is mounted on {}.", mount.mount_point)));
-    }
-    let swaps = super::read(Path::new("/proc/swaps")).unwrap_or_default();
-    let mut swaps = swaps
-        .lines()
-        .skip(1)
-        .filter_map(|l| l.split_whitespace().next());
-    if swaps.any(|swap| device_number(Path::new(swap)) == Some(number)) {
-        return Ok(Some("It is swap space.".into()));
-    }
-    let holders = std::fs::read_dir(sysfs(number).join("holders"));
-    let holder = holders.ok().and_then(|mut h| h.find_map(Result::ok));
-    Ok(holder.map(|h| format!("{} holds it.", h.file_name().to_string_lossy())))
 }
 
 fn has_partitions(number: (u32, u32)) -> bool {

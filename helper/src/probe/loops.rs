@@ -1,6 +1,7 @@
 //! Loop devices: which of them have our image.
 
 use super::identity::{disk_of, sysfs};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// Where loop devices come from.
@@ -20,19 +21,41 @@ pub fn of_image(image: &Path) -> Vec<PathBuf> {
 
 /// The loop devices whose file this is.
 pub fn of_file(image: &Path) -> Vec<PathBuf> {
-    let Ok(entries) = std::fs::read_dir("/sys/block") else {
-        return Vec::new();
-    };
-    let mut found: Vec<PathBuf> = entries
-        .flatten()
-        .filter(|entry| {
-            let file = super::line(&entry.path().join("loop/backing_file"));
-            file.is_some_and(|file| Path::new(&file) == image)
-        })
-        .map(|entry| Path::new("/dev").join(entry.file_name()))
-        .collect();
+    let mut found = all();
+    found.retain(|(_, file)| file == image);
     found.sort();
-    found
+    found.into_iter().map(|(device, _)| device).collect()
+}
+
+/// All that have a file, with it.
+pub fn all() -> Vec<(PathBuf, PathBuf)> {
+    let entries = std::fs::read_dir("/sys/block")
+        .into_iter()
+        .flatten()
+        .flatten();
+    let with_file = entries.filter_map(|entry| {
+        let device = Path::new("/dev").join(entry.file_name());
+        Some((device, file_of(&entry.path())?))
+    });
+    with_file.collect()
+}
+
+/// The file of the loop device with this number, if it is one.
+pub fn backing_file(number: (u32, u32)) -> Option<PathBuf> {
+    file_of(&sysfs(number))
+}
+
+fn file_of(directory: &Path) -> Option<PathBuf> {
+    super::line(&directory.join("loop/backing_file")).map(PathBuf::from)
+}
+
+/// Whether two names lead to one file.
+pub fn is_same_file(one: &Path, other: &Path) -> bool {
+    let inode = |path: &Path| {
+        let metadata = std::fs::metadata(path).ok()?;
+        Some((metadata.dev(), metadata.ino()))
+    };
+    one == other || (inode(one).is_some() && inode(one) == inode(other))
 }
 
 /// Whether it goes around the page cache of the filesystem below.

@@ -190,7 +190,7 @@ fn what_is_in_use_is_not_taken_away() {
         .current_dir(lab.path("mnt/bench@t"))
         .spawn()
         .expect("sleep");
-    let named = format!("sleep (process {})", user.id());
+    let named = format!("\"sleep\" (process {})", user.id());
     for arguments in [&["release", "--target", "t"][..], &["cleanup"]] {
         lab.refused(arguments, &["is in use", &named]);
         assert_eq!(lab.mounts().len(), 1);

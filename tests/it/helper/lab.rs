@@ -1,5 +1,6 @@
 //! A helper with a configuration, a journal, images and mount points of its own, in a directory that only root can enter.
 
+use super::confined;
 use pgfsbench_tests::{LONG, Signal, program, server_owner, skip, wait_until};
 use rustix::process::{Pid, kill_process};
 use serde_json::Value;
@@ -98,7 +99,7 @@ impl Lab {
     }
 
     pub fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(helper());
+        let mut command = confined::helper(arguments);
         command
             .arg("--config")
             .arg(self.path("helper.toml"))
@@ -109,7 +110,7 @@ impl Lab {
 
     /// With the configuration of the machine.
     pub fn plain_command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(helper());
+        let mut command = confined::helper(arguments);
         command.args(arguments).stdin(Stdio::null());
         command
     }
@@ -263,7 +264,7 @@ pub fn system(name: &str, arguments: &[&str]) -> String {
 }
 
 /// The helper's program: beside that of the tests, where cargo puts it.
-fn helper() -> PathBuf {
+pub fn helper() -> PathBuf {
     if let Some(path) = std::env::var_os("PGFSBENCH_HELPER") {
         return path.into();
     }

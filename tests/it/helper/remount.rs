@@ -128,6 +128,32 @@ fn options_that_are_not_in_force_any_more_are_told() {
 }
 
 #[test]
+fn a_forged_entry_mounts_nothing_that_a_request_could_not() {
+    let Some(lab) = Lab::new("a_forged_entry_mounts_nothing_that_a_request_could_not") else {
+        return;
+    };
+    prepared(&lab, "ext4", "32MB", &["--mount-options", "noatime"]);
+    let path = lab.path("state/journal/bench@t.json");
+    let entry = fs::read_to_string(&path).expect("the entry");
+    let options = "[\"nosuid\",\"nodev\",\"noatime\"]";
+    assert!(entry.contains(options), "{entry}");
+    let before = lab.mounts();
+    for forged in [
+        "[\"suid\",\"dev\",\"noatime\"]",
+        "[\"nosuid\",\"nodev\",\"suid\"]",
+        "[\"nosuid\",\"nodev\",\"noatime,dev\"]",
+        "[\"nosuid\",\"nodev\",\"X-mount.owner=0\"]",
+        "[]",
+    ] {
+        fs::write(&path, entry.replace(options, forged)).expect("write");
+        lab.refused(&REMOUNT, &["cannot be mounted again", "in the journal"]);
+        assert_eq!(lab.mounts(), before, "it is what it was");
+    }
+    lab.ok(&["release", "--target", "t"]);
+    lab.assert_nothing_left();
+}
+
+#[test]
 fn killed_at_any_step_of_mounting_again_nothing_is_left() {
     let Some(lab) = Lab::new("killed_at_any_step_of_mounting_again_nothing_is_left") else {
         return;

@@ -1,7 +1,7 @@
 //! What the helper says to people, and when: its log, what it prints, and what is wrong with what it was given.
 
 use super::bench::{Bench, ask, wait_for_job};
-use super::lab::Lab;
+use super::lab::{Lab, helper};
 use pgfsbench_tests::{LONG, Signal, wait_until};
 use std::process::{Command, Stdio};
 
@@ -85,7 +85,7 @@ fn a_configuration_is_found_from_the_current_directory() {
     let Some(lab) = Lab::new("a_configuration_is_found_from_the_current_directory") else {
         return;
     };
-    let output = Command::new(lab.command(&[]).get_program())
+    let output = Command::new(helper())
         .args(["--config", "helper.toml", "doctor"])
         .current_dir(lab.path("."))
         .output()

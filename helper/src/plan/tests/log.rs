@@ -31,7 +31,7 @@ fn an_image_for_the_journal_of_ext4_step_by_step() {
             "/usr/sbin/losetup --find --show --direct-io=on /srv/big/bench@t@log.img",
             "/usr/sbin/mkfs.x -q -F -O journal_dev -b 2048 -U 00000000-0000-4000-8000-000000000001 /dev/log",
             "/usr/sbin/mkfs.x -q -F -U 00000000-0000-4000-8000-000000000000 -b 2048 -E lazy_itable_init=0,lazy_journal_init=0 -J device=/dev/log /dev/loop3",
-            "make directory /run/pgfsbench/mnt/bench@t",
+            "make directory /run/pgfsbench/mnt/bench@t, mode 0700",
         ]
     );
     assert!(script[7].contains("-o nosuid,nodev,journal_path=/dev/log /dev/loop3"));

@@ -39,10 +39,10 @@ fn an_image_step_by_step() {
             "/usr/sbin/zfs create -o mountpoint=legacy -o setuid=off -o devices=off -o recordsize=8K -o compression=lz4 pgfsbench-bench:t/data",
             "/usr/sbin/mkfs.x get -H -p -o property,value ashift,autotrim pgfsbench-bench:t",
             "/usr/sbin/zfs get -H -p -o property,value recordsize,compression pgfsbench-bench:t/data",
-            "make directory /run/pgfsbench/mnt/bench@t",
+            "make directory /run/pgfsbench/mnt/bench@t, mode 0700",
             "/usr/sbin/mount -t zfs -o nosuid,nodev pgfsbench-bench:t/data /run/pgfsbench/mnt/bench@t",
             "read /proc/self/mountinfo: is it mounted on /run/pgfsbench/mnt/bench@t, and with which options?",
-            "make directory /run/pgfsbench/mnt/bench@t/pgfsbench, owner postgres, mode 0700",
+            "make directory /run/pgfsbench/mnt/bench@t/pgfsbench, owner postgres, mode 0700; the filesystem's root likewise",
         ]
     );
 }

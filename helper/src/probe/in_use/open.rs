@@ -1,0 +1,96 @@
+//! Open descriptors of this machine's processes.
+
+use super::related::{Related, Which};
+use pgfsbench_core::refusal::{Kind, Refusal, quoted};
+use rustix::fs::{AtFlags, CWD, FileType, StatxFlags, statx};
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+
+/// A process, other than this, that has one of these devices open, in a sentence.
+pub fn user(related: &[Related]) -> Result<Option<String>, Refusal> {
+    for process in processes() {
+        match open_by(&process, related) {
+            Ok(None) => {}
+            Ok(Some(one)) => {
+                return Ok(Some(format!(
+                    "Process {} has {} open.",
+                    named(&process),
+                    one.object()
+                )));
+            }
+            // It has ended.
+            Err(e) if is_gone(&e) => {}
+            Err(e) => return Err(unseen(&process, &e)),
+        }
+    }
+    Ok(None)
+}
+
+/// Their directories in /proc, without that of this process.
+pub fn processes() -> Vec<PathBuf> {
+    let own = std::process::id().to_string();
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let processes = entries.filter(|entry| {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        name.bytes().all(|b| b.is_ascii_digit()) && *name != *own
+    });
+    processes.map(|entry| entry.path()).collect()
+}
+
+/// Its number, and the name that it has given itself.
+pub fn named(process: &Path) -> String {
+    let number = process.file_name().unwrap_or_default().to_string_lossy();
+    let name = crate::probe::line(&process.join("comm")).unwrap_or_default();
+    format!("{number} ({})", quoted(&name))
+}
+
+fn is_gone(error: &io::Error) -> bool {
+    const ESRCH: i32 = rustix::io::Errno::SRCH.raw_os_error();
+    error.kind() == ErrorKind::NotFound || error.raw_os_error() == Some(ESRCH)
+}
+
+/// What is not seen may be in use.
+fn unseen(process: &Path, error: &io::Error) -> Refusal {
+    Refusal::new(Kind::System, "could not see who has devices open")
+        .detail(format!(
+            "The descriptors of process {} cannot be read: {error}.",
+            named(process)
+        ))
+        .hint("Run pgfsbench-helper with the capability CAP_SYS_PTRACE, as its systemd unit does.")
+}
+
+/// Which of them this process has open.
+fn open_by<'a>(process: &Path, related: &'a [Related]) -> io::Result<Option<&'a Related>> {
+    for descriptor in std::fs::read_dir(process.join("fd"))? {
+        let descriptor = descriptor?;
+        let Some(number) = device_behind(&descriptor.path()) else {
+            continue;
+        };
+        let Some(one) = related.iter().find(|r| r.number == number) else {
+            continue;
+        };
+        let info = process.join("fdinfo").join(descriptor.file_name());
+        if one.which != Which::Member || may_write(&info) {
+            return Ok(Some(one));
+        }
+    }
+    Ok(None)
+}
+
+/// The number of the block device that a descriptor is of. Nothing is asked of network filesystems, which might not answer.
+fn device_behind(descriptor: &Path) -> Option<(u32, u32)> {
+    let flags = AtFlags::STATX_DONT_SYNC | AtFlags::NO_AUTOMOUNT;
+    let stat = statx(CWD, descriptor, flags, StatxFlags::TYPE).ok()?;
+    let is_block = FileType::from_raw_mode(stat.stx_mode.into()) == FileType::BlockDevice;
+    is_block.then_some((stat.stx_rdev_major, stat.stx_rdev_minor))
+}
+
+/// What cannot be read might.
+fn may_write(info: &Path) -> bool {
+    const ACCESS_MODE: u32 = 0o3;
+    let text = std::fs::read_to_string(info).unwrap_or_default();
+    let flags = text.lines().find_map(|line| line.strip_prefix("flags:"));
+    let flags = flags.and_then(|flags| u32::from_str_radix(flags.trim(), 8).ok());
+    flags.is_none_or(|flags| flags & ACCESS_MODE != 0)
+}

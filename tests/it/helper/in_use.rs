@@ -1,0 +1,302 @@
+//! A device that somebody uses is not erased, in whichever way he does: also where the kernel would let everybody claim it, and
+//! though the configuration says that it may be wiped. Who only pretends to use one is in nobody's way.
+
+use super::disk::{Disk, on_device};
+use super::lab::{on_image, system};
+use pgfsbench_tests::{LONG, program, skip, wait_until};
+use std::ffi::OsStr;
+use std::fs::{self, File, OpenOptions};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+/// What is undone when the test is over, in whichever way.
+struct Undone<F: FnMut()>(F);
+
+impl<F: FnMut()> Drop for Undone<F> {
+    fn drop(&mut self) {
+        (self.0)();
+    }
+}
+
+fn quietly(name: &str, arguments: &[&str]) {
+    let _ = program(name).map(|path| Command::new(path).args(arguments).output());
+}
+
+/// A loop device over something, which is detached when it is dropped.
+fn loop_over(path: &str) -> (String, impl Drop + use<>) {
+    let device = system("losetup", &["--find", "--show", path]);
+    let name = device.clone();
+    (device, Undone(move || quietly("losetup", &["-d", &name])))
+}
+
+/// Somewhere to mount, which is unmounted when it is dropped.
+fn place(disk: &Disk, name: &str) -> (String, impl Drop + use<>) {
+    let path = disk.lab.path(name);
+    fs::create_dir(&path).expect("a directory");
+    let path = path.display().to_string();
+    let again = path.clone();
+    (path, Undone(move || quietly("umount", &["-l", &again])))
+}
+
+fn name_of(device: &str) -> &str {
+    device.trim_start_matches("/dev/")
+}
+
+/// A process that does nothing but to hold something open.
+struct Holder(Child);
+
+impl Holder {
+    fn of(file: File) -> Self {
+        let child = Command::new("sleep").arg("600").stdin(file).spawn();
+        Self(child.expect("sleep"))
+    }
+}
+
+impl Drop for Holder {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn a_device_below_a_loop_device_is_refused() {
+    let Some(disk) = Disk::new("a_device_below_a_loop_device_is_refused") else {
+        return;
+    };
+    disk.allow(true);
+    let (above, detached) = loop_over(&disk.device);
+    let words = format!("{} holds it.", name_of(&above));
+    disk.refused(&["is in use", &words]);
+    system("mkfs.ext4", &["-q", "-F", &above]);
+    let (place, unmounted) = place(&disk, "elsewhere");
+    system("mount", &[&above, &place]);
+    let precious = Path::new(&place).join("precious");
+    fs::write(&precious, "precious").expect("it is written");
+    let output = disk.lab.run(&disk.prepare());
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        said.contains("is in use") && said.contains(&words),
+        "{said}"
+    );
+    system("umount", &[&place]);
+    system("mount", &[&above, &place]);
+    assert_eq!(fs::read_to_string(&precious).expect("it"), "precious");
+    drop((unmounted, detached));
+    disk.succeeds();
+}
+
+#[test]
+fn a_loop_device_over_a_device_that_is_mounted_is_refused() {
+    let Some(disk) = Disk::new("a_loop_device_over_a_device_that_is_mounted_is_refused") else {
+        return;
+    };
+    system("mkfs.ext4", &["-q", "-F", &disk.device]);
+    let (place, _unmounted) = place(&disk, "elsewhere");
+    system("mount", &[&disk.device, &place]);
+    let (above, _detached) = loop_over(&disk.device);
+    disk.allow_with(&above, "wipe = true");
+    let below = name_of(&disk.device);
+    let words = format!("Device {below}, which it is made of, is mounted on {place}.");
+    disk.lab.refused(&on_device(&above), &["is in use", &words]);
+}
+
+#[test]
+fn a_file_with_two_loop_devices_is_refused() {
+    let Some(disk) = Disk::new("a_file_with_two_loop_devices_is_refused") else {
+        return;
+    };
+    disk.allow(true);
+    let (other, detached) = loop_over(&disk.lab.path("disk").display().to_string());
+    let words = format!("{} has the same file, ", name_of(&other));
+    disk.refused(&["is in use", &words]);
+    drop(detached);
+    disk.succeeds();
+}
+
+#[test]
+fn a_device_that_a_process_has_open_is_refused() {
+    let Some(disk) = Disk::new("a_device_that_a_process_has_open_is_refused") else {
+        return;
+    };
+    disk.allow(true);
+    for writes in [false, true] {
+        let mut options = OpenOptions::new();
+        let file = options.read(true).write(writes).open(&disk.device);
+        let holder = Holder::of(file.expect("the device"));
+        let words = format!("Process {} (\"sleep\") has it open.", holder.0.id());
+        disk.refused(&["is in use", &words]);
+        drop(holder);
+        disk.succeeds();
+    }
+    // Who goes is waited for, as udev does, which looks at what was written to.
+    let file = File::open(&disk.device).expect("the device");
+    let mut moment = Command::new("sleep").arg("1").stdin(file).spawn();
+    disk.succeeds();
+    let _ = moment.as_mut().map(Child::wait);
+}
+
+#[test]
+fn what_a_process_calls_itself_is_shown_harmlessly() {
+    let Some(disk) = Disk::new("what_a_process_calls_itself_is_shown_harmlessly") else {
+        return;
+    };
+    // A program of this name is a process of this name.
+    let evil = disk.lab.path("x\u{1b}[2J\nok");
+    fs::copy(program("sleep").expect("sleep"), &evil).expect("a copy");
+    let mut command = Command::new(&evil);
+    let file = File::open(&disk.device).expect("the device");
+    let child = command.arg("600").stdin(file).spawn().expect("it runs");
+    let _holder = Holder(child);
+    drop(command);
+    let output = disk.lab.run(&disk.prepare());
+    assert!(!output.stderr.contains(&0x1b), "{output:?}");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        said.contains(r"\u{1b}[2J") && !said.contains("\nok"),
+        "{said}"
+    );
+}
+
+/// A partition of the disk, with a node of its own where nobody makes one.
+fn partition(disk: &Disk) -> (String, impl Drop + use<>) {
+    system("addpart", &[&disk.device, "1", "2048", "400000"]);
+    let path = format!("{}p1", disk.device);
+    let name = name_of(&disk.device).to_owned();
+    let is_missing = !Path::new(&path).exists();
+    if is_missing {
+        let number = fs::read_to_string(format!("/sys/block/{name}/{name}p1/dev"));
+        let number = number.expect("the partition has a number");
+        let (major, minor) = number.trim().split_once(':').expect("two numbers");
+        system("mknod", &[&path, "b", major, minor]);
+    }
+    let (device, node) = (disk.device.clone(), PathBuf::from(&path));
+    let undone = Undone(move || {
+        quietly("delpart", &[&device, "1"]);
+        if is_missing {
+            let _ = fs::remove_file(&node);
+        }
+    });
+    (path, undone)
+}
+
+#[test]
+fn disks_and_their_partitions_are_used_together() {
+    let test = "disks_and_their_partitions_are_used_together";
+    let Some(disk) = Disk::new(test) else {
+        return;
+    };
+    if program("addpart").is_none() {
+        return skip(test, "there is no addpart");
+    }
+    let (partition, removed) = partition(&disk);
+    let name = name_of(&disk.device);
+    disk.allow_with(&partition, "wipe = true");
+    let holder = Holder::of(File::open(&disk.device).expect("the disk"));
+    let words = format!("has its disk {name} open.");
+    disk.lab
+        .refused(&on_device(&partition), &["is in use", &words]);
+    drop(holder);
+    disk.lab.ok(&on_device(&partition));
+    disk.lab.ok(&["release", "--target", "d"]);
+
+    disk.allow(true);
+    let (place, unmounted) = place(&disk, "elsewhere");
+    system("mount", &[&partition, &place]);
+    let words = format!("Its partition {name}p1 is mounted on {place}.");
+    disk.lab.refused(&disk.prepare(), &["is in use", &words]);
+    drop((unmounted, removed));
+}
+
+#[test]
+fn a_device_that_is_mounted_in_another_namespace_is_refused() {
+    let Some(disk) = Disk::new("a_device_that_is_mounted_in_another_namespace_is_refused") else {
+        return;
+    };
+    disk.allow(true);
+    system("mkfs.ext4", &["-q", "-F", &disk.device]);
+    let (place, _unmounted) = place(&disk, "elsewhere");
+    let script = format!("mount {} {place} && echo mounted && read -r _", disk.device);
+    let mut hidden = Command::new("unshare")
+        .args(["--mount", "--propagation", "private", "sh", "-c", &script])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("unshare");
+    let mounts = format!("/proc/{}/mounts", hidden.id());
+    wait_until("it is mounted there", LONG, || {
+        let mounts = fs::read_to_string(&mounts).ok()?;
+        mounts.contains(&place).then_some(())
+    });
+    assert_eq!(disk.lab.mounts(), [""; 0], "it is not hidden");
+    let words = format!(
+        "It is mounted on \"{place}\" in the mount namespace of process {} (\"sh\").",
+        hidden.id()
+    );
+    disk.refused(&["is in use", &words]);
+    drop(hidden.stdin.take());
+    let _ = hidden.wait();
+    disk.succeeds();
+}
+
+/// Mounts something that says that it is this device, and is not.
+fn pretend(device: &str, place: &str) {
+    system("mount", &["-t", "tmpfs", device, place]);
+    if let Ok(fuse) = OpenOptions::new().read(true).write(true).open("/dev/fuse") {
+        // Nobody answers; nor is anybody asked.
+        let script =
+            "exec mount -i -t fuse -o fd=0,rootmode=40000,user_id=0,group_id=0 \"$0\" \"$1\"";
+        let mut mount = Command::new("sh");
+        mount.args(["-c", script, device, place]).stdin(fuse);
+        assert!(mount.status().expect("sh").success());
+    }
+}
+
+#[test]
+fn a_mount_that_only_has_the_name_of_a_device_is_in_nobodys_way() {
+    let Some(disk) = Disk::new("a_mount_that_only_has_the_name_of_a_device_is_in_nobodys_way")
+    else {
+        return;
+    };
+    let (place, unmounted) = place(&disk, "pretended");
+    pretend(&disk.device, &place);
+    disk.lab.ok(&disk.prepare());
+    disk.lab.ok(&["release", "--target", "d"]);
+    drop(unmounted);
+    quietly("umount", &["-l", &place]);
+    assert_eq!(disk.lab.mounts(), [""; 0]);
+
+    // Nor does it keep an image.
+    disk.lab.ok(&on_image("t", "ext4", "32MB"));
+    let mut loops = disk.lab.loops();
+    loops.retain(|device| *device != disk.device);
+    pretend(&loops[0], &place);
+    disk.lab.ok(&["release", "--target", "t"]);
+    for _ in 0..2 {
+        quietly("umount", &["-l", &place]);
+    }
+}
+
+#[test]
+fn a_mount_point_that_is_not_utf_8_is_in_nobodys_way() {
+    let Some(disk) = Disk::new("a_mount_point_that_is_not_utf_8_is_in_nobodys_way") else {
+        return;
+    };
+    let name = OsStr::from_bytes(b"\xff\xfe");
+    let place = disk.lab.path("").join(name);
+    fs::create_dir(&place).expect("a directory");
+    let plan = [&["plan"], &disk.prepare()[1..]].concat();
+    let helper = disk.lab.command(&plan);
+    // In a namespace of its own, so that no other test reads it.
+    let mut command = Command::new("unshare");
+    command
+        .args(["--mount", "--propagation", "private", "sh", "-c"])
+        .arg("place=$1; shift; mount -t tmpfs x \"$place\" && exec \"$@\"")
+        .arg("sh")
+        .arg(&place)
+        .arg(helper.get_program())
+        .args(helper.get_args());
+    let output = command.output().expect("unshare");
+    assert!(output.status.success(), "{output:?}");
+}
