@@ -10,10 +10,7 @@ pub mod loops;
 pub mod pools;
 pub mod programs;
 pub mod queue;
-<<<<<<< HEAD
 pub mod user;
-=======
->>>>>>> 2d9d88b (The helper: a device is in use however it is used; mount points are closed; an entry mounts what a request may; a unit with few rights)
 
 use crate::secure::failed;
 use pgfsbench_core::proc::{MOUNTINFO, Mount, parse_mountinfo};

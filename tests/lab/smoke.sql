@@ -6,8 +6,8 @@ SELECT :'raid' <> '' AS has_raid \gset
 \if :has_raid
 \! echo "fact: $(cat /sys/block/md0/md/level) of $(cat /sys/block/md0/md/raid_disks) disks"
 \endif
-\! echo "fact: the helper's rights $(for p in /proc/[0-9]*; do [ "$(cat $p/comm)" = pgfsbench-helpe ] && sed -n 's/^CapBnd:\t//p' $p/status; done | sort -u)"
 SELECT 'fact: ' || why_not FROM fsbench.describe_devices() WHERE path = '/dev/ubdb' AND path <> :'device';
+\! echo "fact: the helper's rights $(for p in /proc/[0-9]*; do [ "$(cat $p/comm 2> /dev/null)" = pgfsbench-helpe ] && sed -n 's/^CapBnd:\t//p' $p/status; done | sort -u)"
 SELECT fsbench.create_target('lab', filesystem => :'fs', device => :'device');
 SELECT 'fact: run on ' || filesystem FROM fsbench.run(target => 'lab', scale => 1, clients => 2, transactions => 50, seed => 1);
 SELECT format('fact: %s, %s transactions', status, transactions_total) FROM fsbench.run_log;

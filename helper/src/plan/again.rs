@@ -88,7 +88,10 @@ mod tests {
             let refusal = again("", bad, false).expect_err("it is refused");
             assert_eq!(refusal.kind, Kind::NotAllowed, "{bad:?}");
         }
-        assert!(again("", &["nosuid", "nodev"], true).is_err(), "without its log");
+        assert!(
+            again("", &["nosuid", "nodev"], true).is_err(),
+            "without its log"
+        );
         let only_xfs = "filesystems = [\"xfs\"]\n";
         assert!(again(only_xfs, &["nosuid", "nodev"], false).is_err());
     }

@@ -75,7 +75,11 @@ impl Bench {
         let mut client = self.server.connect(name);
         execute(
             &mut client,
-            &format!("CREATE SCHEMA fsbench; {}", statements.join("\n")),
+            // Of runs nothing is needed but that there is a table for a trigger.
+            &format!(
+                "CREATE SCHEMA fsbench; CREATE TABLE fsbench.run_log (); {}",
+                statements.join("\n")
+            ),
         );
     }
 
