@@ -2,7 +2,7 @@
 \pset format unaligned
 \pset tuples_only on
 
--- What a call is refused with.
+-- What a call is refused with. From PostgreSQL 18 on, the ranges of settings are told with their units.
 CREATE FUNCTION pg_temp.refused(arguments text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
     code text; message text; detail text; hint text;
@@ -12,7 +12,7 @@ BEGIN
 EXCEPTION WHEN OTHERS THEN
     GET STACKED DIAGNOSTICS code = RETURNED_SQLSTATE, message = MESSAGE_TEXT,
         detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
-    RETURN concat_ws(E'\n', arguments, '  ' || code || ': ' || message,
+    RETURN concat_ws(E'\n', arguments, '  ' || code || ': ' || regexp_replace(message, '(\d)( kB)? \.\. (\d+)( kB)?\)', '\1 .. \3)'),
         '  DETAIL: ' || nullif(detail, ''), '  HINT: ' || nullif(hint, ''));
 END
 $$;

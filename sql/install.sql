@@ -2,10 +2,10 @@
 \pset format unaligned
 \pset tuples_only on
 
--- All objects of the extension.
+-- All objects of the extension, but for the types of rows, which are members of their own from PostgreSQL 17 on.
 SELECT object FROM (SELECT pg_describe_object(classid, objid, 0) AS object
 FROM pg_depend
-WHERE refclassid = 'pg_extension'::regclass AND deptype = 'e'
+WHERE refclassid = 'pg_extension'::regclass AND deptype = 'e' AND classid <> 'pg_type'::regclass
   AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'pgfsbench')) o
 ORDER BY object COLLATE "C";
 

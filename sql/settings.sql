@@ -37,5 +37,5 @@ SELECT * FROM fsbench.run(:small, settings => '{"pgfsbench.reserved_space": "1TB
 SET pgfsbench.no_such = 1;
 
 -- PostgreSQL's own errors for wrong values.
-SELECT * FROM fsbench.run(:small, settings => '{"temp_file_limit": "-2"}');
+SELECT * FROM fsbench.run(:small, settings => '{"temp_file_limit": "some"}');
 SELECT * FROM fsbench.run(:small, settings => '{"log_statement": "everything"}');

@@ -95,7 +95,7 @@ SELECT fsbench.create_target('x', directory => '/tmp', settings => '{"no_such": 
 SELECT fsbench.create_target('x', directory => '/tmp', settings => '{"archive_command": "true"}');
 SELECT fsbench.create_target('x', directory => '/tmp', settings => '{"shared_buffers": "much"}');
 SELECT fsbench.create_target('x', directory => '/tmp', settings => '{"wal_level": "none"}');
-SELECT fsbench.create_target('x', directory => '/tmp', settings => '{"checkpoint_timeout": 1}');
+SELECT fsbench.create_target('x', directory => '/tmp', settings => '{"checkpoint_timeout": "soon"}');
 SELECT fsbench.create_target('x', directory => '/tmp', settings => '{"shared_preload_libraries": ""}');
 SELECT fsbench.create_target('x', directory => '/tmp', settings => '{"primary_conninfo": ""}');
 SELECT fsbench.create_target('x', directory => '/tmp', settings => '{"port": 5432}');
