@@ -4,6 +4,7 @@
 //! From the top down:
 //! - [`spec`]: what a caller asked for becomes a full specification of a run, or is refused.
 //! - [`finding`]: what can mislead about a finished run.
+//! - [`difference`]: what differs between two runs, and what of it is likely to matter.
 //! - [`fsync`]: the tests of the workload of that name.
 //! - [`allowance`]: how much is taken from a server that one does not know.
 //! - [`balance`]: what the tables must hold after a run.
@@ -32,7 +33,7 @@
 //! scan sys helper
 //! proc
 //! board fsync knee pacing units
-//! allowance checkpoint hist random refusal statement statistics stats work_database
+//! allowance checkpoint difference hist random refusal statement statistics stats work_database
 //! ```
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
@@ -42,6 +43,7 @@ pub mod balance;
 pub mod board;
 pub mod checkpoint;
 pub mod crash;
+pub mod difference;
 pub mod finding;
 pub mod fsync;
 pub mod helper;

@@ -1,0 +1,173 @@
+//! What differs between two runs, and what of it is likely to matter: found by comparing what is stored of each, and not
+//! believed.
+//!
+//! [`between`] is a pure function of two documents, each an object of `run` (its `target` and `status`), `definition` (of the
+//! target), `used` (the specification) and `environment` (the row of that table, null where nothing is stored). What a
+//! document lacks is not known, and is told as that, never as an error.
+
+mod fields;
+mod rules;
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+use serde_json::Value;
+
+pub use rules::OF_ONE_SERVER;
+
+/// How likely it is that a difference changes the figures; ordered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Matters {
+    /// A name, or what has nothing to do with storage.
+    Hardly,
+    /// It may show.
+    Maybe,
+    /// It can decide by itself.
+    Much,
+}
+
+impl Matters {
+    /// Its name in SQL.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Hardly => "hardly",
+            Self::Maybe => "maybe",
+            Self::Much => "much",
+        }
+    }
+}
+
+/// What it is that differs; in the order in which they are told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[allow(missing_docs)]
+pub enum Area {
+    Run,
+    Parameters,
+    Target,
+    Durability,
+    Filesystem,
+    Mount,
+    Device,
+    Settings,
+    Version,
+    Kernel,
+    Host,
+}
+
+impl Area {
+    /// Its name in SQL.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Run => "run",
+            Self::Parameters => "parameters",
+            Self::Target => "target",
+            Self::Durability => "durability",
+            Self::Filesystem => "filesystem",
+            Self::Mount => "mount",
+            Self::Device => "device",
+            Self::Settings => "settings",
+            Self::Version => "version",
+            Self::Kernel => "kernel",
+            Self::Host => "host",
+        }
+    }
+
+    /// Whether what is not there is not known; elsewhere it was not given, or is the default.
+    fn has_unknown(self) -> bool {
+        !matches!(
+            self,
+            Self::Run | Self::Parameters | Self::Target | Self::Mount | Self::Settings
+        )
+    }
+}
+
+/// One thing that differs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Difference {
+    /// What it is.
+    pub area: Area,
+    /// Its name there: of a column, parameter, setting or mount option.
+    pub name: String,
+    /// What the first run had; None: nothing, the default, or not known.
+    pub a: Option<String>,
+    /// What the second run had.
+    pub b: Option<String>,
+    /// How likely it changes the figures.
+    pub matters: Matters,
+    /// Why: lower case, no period.
+    pub why: &'static str,
+}
+
+/// What differs between two runs: first what is likely to matter most, then by area and name.
+pub fn between(a: &Value, b: &Value) -> Vec<Difference> {
+    let (fields_a, fields_b) = (fields::of(a), fields::of(b));
+    let names: BTreeSet<_> = fields_a.keys().chain(fields_b.keys()).collect();
+    let knows_both = ![a, b]
+        .iter()
+        .any(|document| document["environment"].is_null());
+    let mut differences = of_runs(a, b);
+    for key @ (area, name) in names {
+        let (was, is) = (fields_a.get(key), fields_b.get(key));
+        if was == is || rules::is_close(name, was, is) {
+            continue;
+        }
+        let is_of_environment =
+            area.has_unknown() || *area == Area::Mount || *area == Area::Settings;
+        if is_of_environment && !knows_both {
+            continue;
+        }
+        let (mut matters, mut why) = rules::weigh(*area, name, was, is);
+        if area.has_unknown() && (was.is_none() || is.is_none()) {
+            (matters, why) = (matters.min(Matters::Maybe), "not known of one of the runs");
+        }
+        let (a, b) = (was.cloned(), is.cloned());
+        differences.push(Difference {
+            area: *area,
+            name: name.clone(),
+            a,
+            b,
+            matters,
+            why,
+        });
+    }
+    differences.sort_by(|x, y| (y.matters, x.area, &x.name).cmp(&(x.matters, y.area, &y.name)));
+    differences
+}
+
+/// What is to be known of the runs themselves, also where both have it.
+fn of_runs(a: &Value, b: &Value) -> Vec<Difference> {
+    let texts =
+        |name: &str| [a, b].map(|document| document["run"][name].as_str().map(str::to_owned));
+    let row = |name: &str, [a, b]: [Option<String>; 2], matters, why| Difference {
+        area: Area::Run,
+        name: name.into(),
+        a,
+        b,
+        matters,
+        why,
+    };
+    let mut rows = Vec::new();
+    let [target_a, target_b] = texts("target");
+    if target_a != target_b {
+        let why = "a name: what defines the targets is compared beside it";
+        rows.push(row("target", [target_a, target_b], Matters::Hardly, why));
+    }
+    let states = texts("status");
+    if states.iter().any(|state| state.as_deref() != Some("done")) {
+        let why = "only a run that is done has figures";
+        rows.push(row("status", states, Matters::Much, why));
+    }
+    let stored =
+        [a, b].map(|document| (!document["environment"].is_null()).then(|| "stored".to_owned()));
+    if stored.contains(&None) {
+        let why =
+            "of a run that is not done nothing is stored of where it was: that is not compared";
+        rows.push(row("environment", stored, Matters::Much, why));
+    }
+    rows
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,196 @@
+//! The documents of runs as flat lists of names and texts.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::{Area, rules::OF_ONE_SERVER};
+
+/// What is stored, by area and name.
+pub type Fields = BTreeMap<(Area, String), String>;
+
+/// Columns of the environment that are no texts or numbers of their own, that differ from run to run, or that say once more
+/// what others say.
+const LEFT_OUT: &[&str] = &[
+    "run_id",
+    "settings",
+    "storage",
+    "vm",
+    "geometry",
+    "layers",
+    "wal_layers",
+    "mount_options",
+    "wal_mount_options",
+    "data_directory",
+    "wal_directory",
+    "st_dev",
+    "wal_st_dev",
+    "server_version_num",
+    "shared_buffers_bytes",
+    "data_free_bytes",
+    "mkfs_command",
+    "configuration_fingerprint",
+];
+
+/// Where columns of the environment belong; others are of the host.
+const AREAS: &[(Area, &[&str])] = &[
+    (Area::Durability, &["durability", "scope", "write_cache"]),
+    (
+        Area::Filesystem,
+        &[
+            "filesystem",
+            "wal_filesystem",
+            "block_size_bytes",
+            "journal_mode",
+            "data_size_bytes",
+        ],
+    ),
+    (Area::Mount, &["mount_point", "wal_mount_point"]),
+    (
+        Area::Device,
+        &[
+            "device",
+            "wal_device",
+            "device_model",
+            "rotational",
+            "fua",
+            "discard_granularity_bytes",
+            "discard_max_bytes",
+            "logical_sector_bytes",
+            "physical_sector_bytes",
+            "io_scheduler",
+            "nr_requests",
+            "queue_depth",
+            "read_ahead_kb",
+        ],
+    ),
+    (
+        Area::Version,
+        &["server_version", "pgfsbench_version", "mkfs_version"],
+    ),
+    (
+        Area::Kernel,
+        &[
+            "kernel",
+            "kernel_command_line",
+            "transparent_hugepage",
+            "clock_source",
+            "cpu_governor",
+        ],
+    ),
+];
+
+/// Parameters of the specification that say where and for whom a run was made, and not what was run.
+const NO_PARAMETERS: &[&str] = &[
+    "target",
+    "stage",
+    "label",
+    "keep",
+    "force",
+    "chosen",
+    "chosen_there",
+    "within_ms",
+];
+
+/// All that is compared of a run.
+pub fn of(document: &Value) -> Fields {
+    let mut fields = Fields::new();
+    flatten(&mut fields, Area::Target, "", &document["definition"]);
+    for (name, value) in members(&document["used"]) {
+        if !NO_PARAMETERS.contains(&name.as_str()) {
+            flatten(&mut fields, Area::Parameters, name, value);
+        }
+    }
+    of_environment(&mut fields, &document["environment"]);
+    fields
+}
+
+fn of_environment(fields: &mut Fields, environment: &Value) {
+    // WAL that is where the data are is no matter of its own.
+    let is_apart = environment["st_dev"] != environment["wal_st_dev"];
+    for (name, value) in members(environment) {
+        if !LEFT_OUT.contains(&name.as_str()) && (is_apart || !name.starts_with("wal_")) {
+            flatten(fields, area_of(name), name, value);
+        }
+    }
+    flatten(fields, Area::Kernel, "vm", &environment["vm"]);
+    flatten(
+        fields,
+        Area::Filesystem,
+        "geometry",
+        &environment["geometry"],
+    );
+    for mark in ["serial", "wwn", "partition_uuid"] {
+        flatten(
+            fields,
+            Area::Device,
+            mark,
+            &environment["storage"]["result"][mark],
+        );
+    }
+    for (name, value) in members(&environment["settings"]) {
+        if !OF_ONE_SERVER.contains(&name.as_str()) {
+            flatten(fields, Area::Settings, name, &value["setting"]);
+        }
+    }
+    let places: &[&str] = if is_apart { &["", "wal_"] } else { &[""] };
+    for place in places {
+        let layers = in_words(&environment[format!("{place}layers")]);
+        fields.extend(layers.map(|layers| ((Area::Device, format!("{place}layers")), layers)));
+        let options = environment[format!("{place}mount_options")].as_str();
+        let options = options
+            .unwrap_or_default()
+            .split(',')
+            .filter(|option| !option.is_empty());
+        fields.extend(options.map(|option| {
+            let name = option.split('=').next().unwrap_or(option);
+            ((Area::Mount, format!("{place}{name}")), option.to_owned())
+        }));
+    }
+}
+
+fn area_of(column: &str) -> Area {
+    let area = AREAS.iter().find(|(_, columns)| columns.contains(&column));
+    area.map_or(Area::Host, |(area, _)| *area)
+}
+
+fn members(value: &Value) -> impl Iterator<Item = (&String, &Value)> {
+    value.as_object().into_iter().flatten()
+}
+
+/// A value under its name, objects by their members; null is nothing.
+fn flatten(fields: &mut Fields, area: Area, name: &str, value: &Value) {
+    let text = match value {
+        Value::Null => return,
+        Value::Object(object) => {
+            for (member, value) in object {
+                let name = match name {
+                    "" => member.clone(),
+                    name => format!("{name}.{member}"),
+                };
+                flatten(fields, area, &name, value);
+            }
+            return;
+        }
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    fields.insert((area, name.to_owned()), text);
+}
+
+/// What the data lie on, in one line, without the names that the kernel gives anew.
+fn in_words(layers: &Value) -> Option<String> {
+    let words = |layer: &Value| {
+        let text = |name: &str| layer[name].as_str().map(str::to_owned);
+        let kind = text("kind")?;
+        let name = text("name").filter(|_| kind == "filesystem");
+        let direct = layer["direct_io"].as_bool().map(|direct| match direct {
+            true => "direct I/O".to_owned(),
+            false => "through the page cache".to_owned(),
+        });
+        let parts = [Some(kind), name, text("level"), text("model"), direct];
+        Some(parts.into_iter().flatten().collect::<Vec<_>>().join(" "))
+    };
+    let layers: Vec<String> = layers.as_array()?.iter().filter_map(words).collect();
+    (!layers.is_empty()).then(|| layers.join(" > "))
+}
