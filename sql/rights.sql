@@ -39,6 +39,7 @@ SELECT fsbench._check_preloaded();
 SELECT fsbench._operator_rights('GRANT', 'TO', 'regress_fsbench_nobody');
 SELECT fsbench.percentile(0.5, 1);
 SELECT * FROM fsbench.findings(ARRAY[1]);
+SELECT * FROM fsbench.diff(1, 2);
 RESET ROLE;
 REVOKE USAGE ON SCHEMA fsbench FROM regress_fsbench_nobody;
 
@@ -74,6 +75,7 @@ SELECT fsbench.cancel(:cancelled), (SELECT count(*) FROM fsbench.progress) AS pr
 CALL fsbench.wait(:cancelled);
 SELECT fsbench.percentile(0.5, :operated) > 0 AS percentile;
 SELECT count(*) > 0 AS findings FROM fsbench.findings(ARRAY[:operated]);
+SELECT count(*) > 0 AS differs FROM fsbench.diff(:operated, :started);
 SELECT count(*) > 0 AS samples FROM fsbench.sample WHERE run_id = :operated;
 \set VERBOSITY default
 SELECT * FROM fsbench.run(:small, settings => '{"log_min_duration_statement": "0"}');

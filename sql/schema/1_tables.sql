@@ -126,7 +126,9 @@ CREATE TABLE fsbench.run_log (
     filesystem_write_amplification float8,
     write_amplification  float8,
     wal_start_lsn        pg_lsn,
-    wal_end_lsn          pg_lsn
+    wal_end_lsn          pg_lsn,
+    target_definition    jsonb,
+    target_version       integer CHECK (target_version > 0)
 );
 COMMENT ON TABLE fsbench.run_log IS 'One row per run, from the request to the result; read it through the view fsbench.result';
 COMMENT ON COLUMN fsbench.run_log.run_id IS 'Number of the run in this database';
@@ -215,6 +217,8 @@ COMMENT ON COLUMN fsbench.run_log.filesystem_write_amplification IS 'device_writ
 COMMENT ON COLUMN fsbench.run_log.write_amplification IS 'device_write_bytes / changed_bytes: both together';
 COMMENT ON COLUMN fsbench.run_log.wal_start_lsn IS 'Where WAL was inserted at the start of the measured window; wal_bytes counts from here';
 COMMENT ON COLUMN fsbench.run_log.wal_end_lsn IS 'Where WAL was inserted at its end';
+COMMENT ON COLUMN fsbench.run_log.target_definition IS 'How the target was defined when the run was made: the columns of fsbench.target that are not NULL';
+COMMENT ON COLUMN fsbench.run_log.target_version IS 'Number of that definition among those of the same target that have results: 1 for the first; NULL for a run that is not done';
 
 CREATE TABLE fsbench.sample (
     run_id           bigint NOT NULL REFERENCES fsbench.run_log ON DELETE CASCADE,

@@ -60,6 +60,40 @@ COMMENT ON COLUMN fsbench.target.created_at IS 'When it was created';
 
 INSERT INTO fsbench.target (target, kind) VALUES ('default', 'default');
 
+-- Results hang on the name of a target, and its definition can change: each definition with results has a number.
+
+CREATE FUNCTION fsbench._definition(target fsbench.target) RETURNS jsonb
+    LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+    AS $$ SELECT jsonb_strip_nulls(to_jsonb($1) - '{target,created_by,created_at}'::text[]) $$;
+COMMENT ON FUNCTION fsbench._definition IS 'What defines a target: what of its row is not NULL, without its name and who created it when. Private';
+
+CREATE FUNCTION fsbench._same_definition(a jsonb, b jsonb) RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+    AS $$
+    SELECT a - '{device_identity,log_device_identity}'::text[] = b - '{device_identity,log_device_identity}'::text[]
+       AND bool_and(coalesce(a -> name @> (b -> name) OR b -> name @> (a -> name), true))
+    FROM unnest('{device_identity,log_device_identity}'::text[]) AS name
+    $$;
+COMMENT ON FUNCTION fsbench._same_definition IS 'Whether two definitions are the same: what is not known of a device before its first run is no difference. Private';
+
+CREATE FUNCTION fsbench._results_of(target text, definition jsonb, except_run bigint DEFAULT NULL,
+    OUT results bigint, OUT same bigint, OUT version integer, OUT last jsonb)
+    LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+    AS $$
+    WITH r AS (
+        SELECT r.* FROM fsbench.run_log r
+        WHERE r.target = $1 AND r.target_version IS NOT NULL AND r.run_id IS DISTINCT FROM $3
+    ), known AS (
+        SELECT r.target_version FROM r GROUP BY 1 HAVING bool_and(fsbench._same_definition(r.target_definition, $2))
+        ORDER BY bool_or(r.target_definition = $2) DESC, max(r.run_id) DESC LIMIT 1
+    )
+    SELECT count(*), count(*) FILTER (WHERE r.target_version = (SELECT target_version FROM known)),
+           coalesce((SELECT target_version FROM known), max(r.target_version) + 1, 1),
+           (SELECT target_definition FROM r ORDER BY run_id DESC LIMIT 1)
+    FROM r
+    $$;
+COMMENT ON FUNCTION fsbench._results_of IS 'What hangs on the name of a target: how many results, how many of them with this definition, its number among the definitions or the one that it will have, and the definition of the last result. Private';
+
 -- What is written here names programs that the server starts and places that it writes to, and steers what is cleared up: rights
 -- on tables in general, such as those of pg_write_all_data, are not enough.
 CREATE FUNCTION fsbench._check_writer() RETURNS trigger

@@ -49,3 +49,9 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION fsbench.findings IS 'The findings of several runs, one row each: first those in which the runs differ (differs: not all of them have it, or not all as severe), then those that all share; among these the worst first, then those that change the figures most (weight in fsbench.finding). severity, message and hint are those of the first run that has it worst. Runs that are not done have no findings, and are left out with a NOTICE';
+
+CREATE FUNCTION fsbench.diff(run_a bigint, run_b bigint)
+    RETURNS TABLE (area text, name text, a text, b text, matters text, why text)
+    LANGUAGE c STRICT VOLATILE PARALLEL UNSAFE ROWS 20
+    AS 'MODULE_PATHNAME', 'fsbench_diff_wrapper';
+COMMENT ON FUNCTION fsbench.diff IS 'What differs between two runs, by what is stored of them: their parameters, targets, filesystems, mount options, devices, settings, versions, kernels and hosts. matters tells how likely it changes the figures, much before maybe before hardly, and why tells why. NULL: not given, the default, or not known (why says so). What every run has of its own (its data directory, its port, how full its disk was) is left out';

@@ -22,7 +22,8 @@ COMMENT ON COLUMN fsbench.progress.coordinator_pid IS 'Process that owns the run
 COMMENT ON COLUMN fsbench.progress.runs_before IS 'Of a queued run: how many come before it, those of other databases and the one that is on included';
 
 CREATE VIEW fsbench.result AS
-    SELECT r.run_id, r.target, e.filesystem, e.scope, e.durability, r.workload, r.scale, r.clients, r.status, r.started_at,
+    SELECT r.run_id, CASE WHEN r.target_version > 1 THEN r.target || '#' || r.target_version ELSE r.target END AS target,
+           e.filesystem, e.scope, e.durability, r.workload, r.scale, r.clients, r.status, r.started_at,
            r.tps, r.latency_avg_ms, r.latency_stddev_ms, r.latency_p50_ms, r.latency_p90_ms, r.latency_p95_ms,
            r.latency_p99_ms, r.latency_p999_ms, r.latency_max_ms, r.commit_avg_ms, r.commit_p50_ms, r.commit_p99_ms,
            r.commit_max_ms, r.transactions_total, r.transactions_outside, r.skipped, r.late, r.skipped + r.late AS missed, r.failed, r.stall_seconds,
@@ -46,7 +47,9 @@ CREATE VIEW fsbench.result AS
            e.mkfs_version, e.block_size_bytes, e.device_model, e.rotational, e.write_cache, e.io_scheduler, e.read_ahead_kb,
            e.container, e.clock_source, e.host_fingerprint, e.configuration_fingerprint,
            r.data_bytes::float8 / nullif(e.memory_bytes, 0) AS data_ram_ratio,
-           r.data_bytes::float8 / nullif(e.shared_buffers_bytes, 0) AS data_shared_buffers_ratio
+           r.data_bytes::float8 / nullif(e.shared_buffers_bytes, 0) AS data_shared_buffers_ratio,
+           r.target AS target_name, r.target_version,
+           left(encode(sha256(convert_to(r.target_definition::text, 'UTF8')), 'hex'), 16) AS target_fingerprint, r.target_definition
     FROM fsbench.run_log r
     LEFT JOIN fsbench.environment e USING (run_id)
     LEFT JOIN LATERAL (
@@ -73,6 +76,9 @@ END
 $$;
 COMMENT ON COLUMN fsbench.result.data_ram_ratio IS 'data_bytes / memory_bytes: up to 1 reads may all come from RAM';
 COMMENT ON COLUMN fsbench.result.data_shared_buffers_ratio IS 'data_bytes / shared_buffers_bytes: up to 1 reads may all come from shared buffers';
+COMMENT ON COLUMN fsbench.result.target IS 'Target that was measured; xfs#2 for the second definition of a target xfs that has results, and so on. Group by it: a target that was defined anew is another one';
+COMMENT ON COLUMN fsbench.result.target_name IS 'Its name in fsbench.target, whatever its definition was';
+COMMENT ON COLUMN fsbench.result.target_fingerprint IS 'The same for runs on targets that are defined alike, whatever their names: a hash of target_definition';
 COMMENT ON COLUMN fsbench.result.findings IS 'Number of findings about the run; they are in fsbench.finding';
 COMMENT ON COLUMN fsbench.result.missed IS 'Transactions that missed the latency limit: late and skipped ones';
 COMMENT ON COLUMN fsbench.result.worst_finding IS 'Worst severity among them: invalid, warning or info; NULL when there is none';

@@ -5,6 +5,7 @@
 #![allow(clippy::result_large_err)]
 
 mod cancel;
+mod diff;
 mod doctor;
 mod guard;
 mod helper;
@@ -15,6 +16,7 @@ mod knee;
 mod lease;
 mod prepared_data;
 mod progress;
+mod redefined;
 mod request;
 mod run;
 mod session_settings;

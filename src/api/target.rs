@@ -6,10 +6,11 @@ use pgfsbench_core::{refusal::quoted, units::format_bytes};
 use pgrx::{JsonB, pg_extern, pg_sys::panic::ErrorReport};
 use serde_json::{Map, Value, json};
 
-use super::{guard, in_use};
+use super::{guard, in_use, redefined};
 use crate::{
     errors::{Fault, sqlstate, unreadable},
     pg::{report, sql},
+    store::definition,
     target::{
         self, Kind, Row,
         devices::{self, Device},
@@ -185,6 +186,7 @@ fn fsbench_create_target(
         &[Some(&json)],
     )?;
     tell(&row, kind, devices.device.as_ref());
+    redefined::tell(&name, None)?;
     Ok(name)
 }
 
@@ -327,6 +329,7 @@ fn fsbench_alter_target(
     }
     columns.extend(given.columns()?);
     let (_, _, json) = complete(columns, &devices)?;
+    let defined = definition::results_of(&name)?.map(|results| results.definition);
     sql::write(
         &format!(
             "UPDATE fsbench.target t SET ({COLUMNS}) = (SELECT {COLUMNS} \
@@ -334,6 +337,7 @@ fn fsbench_alter_target(
         ),
         &[Some(&name), Some(&json)],
     )?;
+    redefined::tell(&name, defined.as_ref())?;
     Ok(name)
 }
 

@@ -41,7 +41,7 @@ use crate::{
         journal::{self, Entry},
         preflight,
     },
-    store,
+    store::{self, definition},
     watch::{checkpoints, statements, statistics},
 };
 
@@ -247,11 +247,12 @@ impl Run {
     fn begin(&mut self) -> Result<(), Fault> {
         if self.run_id == 0 {
             self.run_id = insert(self.board, self.request, &self.spec, "running")?;
-            return Ok(());
+            return xact::transaction(|| definition::set_definition(self.run_id));
         }
         if !xact::transaction(|| store::set_running(self.run_id))? {
             return Err(turn::not_queued(self.run_id));
         }
+        xact::transaction(|| definition::set_definition(self.run_id))?;
         // The server may have changed since it was asked for.
         let state = xact::transaction(preflight::server_state)?;
         preflight::check(&self.spec, &state)

@@ -8,7 +8,7 @@ use crate::{
     board::outcome::Outcome,
     errors::{Fault, read_json, sqlstate, unreadable},
     pg::sql,
-    store,
+    store::{self, definition},
 };
 
 /// The facts that columns of the tables hold, by the names of [`RunFacts`]. They win over those in `run_log.facts`, the
@@ -121,8 +121,9 @@ pub fn judge(run_id: i64) -> Result<Option<Vec<Finding>>, Fault> {
 }
 
 /// Judges a run by what is stored of it by now, and stores what is found in the place of what was found before; and what
-/// tells its configuration from others. Gives how the run ended, which is complete then.
+/// tells its configuration, and the definition of its target, from others. Gives how the run ended, which is complete then.
 pub fn store(run_id: i64) -> Result<Outcome, Fault> {
+    definition::set_version(run_id)?;
     store::set_configuration_fingerprint(run_id)?;
     let findings = judge(run_id)?.unwrap_or_default();
     store::replace_findings(run_id, &findings)?;

@@ -1,10 +1,11 @@
 //! Every SQL statement that touches the tables of results. The values go in as one JSON document per table.
 
+pub mod definition;
 pub mod import;
 mod queued;
 mod seconds;
 
-use pgfsbench_core::{finding::Finding, hist::Histogram, spec::Spec, work_database};
+use pgfsbench_core::{difference, finding::Finding, hist::Histogram, spec::Spec, work_database};
 use serde_json::{Value, json};
 
 use crate::{
@@ -12,6 +13,7 @@ use crate::{
     pg::sql,
 };
 
+pub use definition::document;
 pub use import::TABLES;
 pub use import::Table;
 pub use import::import;
@@ -255,12 +257,9 @@ pub fn set_storage(run_id: i64, storage: &Value) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Settings that differ between runs of the same configuration: names and places of servers that are made for one run.
-const OF_ONE_RUN: &str = "{cluster_name,port,unix_socket_directories,data_directory,config_file,hba_file,ident_file,\
-    external_pid_file,log_directory,log_filename,application_name,listen_addresses}";
-
 /// Stores a hash of all that is configured: the same for runs that differ in nothing that somebody has set.
 pub fn set_configuration_fingerprint(run_id: i64) -> Result<(), Fault> {
+    let of_one_server = format!("{{{}}}", difference::OF_ONE_SERVER.join(","));
     sql::write(
         "UPDATE fsbench.environment e SET configuration_fingerprint = left(encode(sha256(convert_to(jsonb_build_array( \
              e.server_version, e.kernel, e.filesystem, e.wal_filesystem, e.mkfs_version, e.vm, e.transparent_hugepage, \
@@ -272,7 +271,7 @@ pub fn set_configuration_fingerprint(run_id: i64) -> Result<(), Fault> {
              (SELECT jsonb_object_agg(key, value->'setting') FROM jsonb_each(e.settings) \
               WHERE key <> ALL ($2::text[]) AND key NOT LIKE 'pgfsbench.%'))::text, 'UTF8')), 'hex'), 16) \
          FROM fsbench.run_log r WHERE r.run_id = e.run_id AND e.run_id = $1::bigint",
-        &[Some(&run_id.to_string()), Some(OF_ONE_RUN)],
+        &[Some(&run_id.to_string()), Some(&of_one_server)],
     )?;
     Ok(())
 }

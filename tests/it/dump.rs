@@ -74,10 +74,8 @@ fn dumped_restored_and_run_again() {
         &mut client,
         "SELECT fsbench.start(scale => 1, clients => 1, duration => '5 min')",
     );
-    execute(
-        &mut client,
-        &format!("SELECT fsbench.cancel({failed}); CALL fsbench.wait({failed})"),
-    );
+    execute(&mut client, &format!("SELECT fsbench.cancel({failed})"));
+    execute(&mut client, &format!("CALL fsbench.wait({failed})"));
     run(
         &mut client,
         r#"workload => 'fsync', duration => '100 ms', options => '{"writers": [1]}'"#,

@@ -6,6 +6,7 @@ mod checkpoints;
 mod common;
 mod cost;
 mod cron;
+mod definition;
 mod disks;
 mod dump;
 mod environment;

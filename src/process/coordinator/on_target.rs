@@ -24,7 +24,7 @@ use crate::{
         journal::{self, Entry},
         judgement, preflight,
     },
-    store,
+    store::{self, definition},
     target::{
         self, On, Target, helper_job,
         server::{
@@ -298,7 +298,10 @@ impl Run {
             .hint("Look whether this server sees the mounts of the machine: a service with PrivateMounts does not.")
         })?;
         xact::transaction(|| preflight::check_target_room(&self.spec, &directory))?;
-        xact::transaction(|| store::set_device_identity(&target.name, &made))?;
+        xact::transaction(|| {
+            store::set_device_identity(&target.name, &made)?;
+            definition::set_definition(self.run_id)
+        })?;
         self.note("request", request.clone());
         self.note("result", made);
         Ok(directory)
