@@ -97,6 +97,13 @@ fn another_server_is_measured_and_its_result_lands_here() {
         value(&mut client, &facts),
         "there done 1 2 100 f t data and WAL t t 24MB 100 2 2"
     );
+    // That server has measured its own target; here it is what this server calls it.
+    let defined = "SELECT concat_ws(' ', target_version, target_definition ->> 'kind', target_definition ? 'connection') \
+         FROM fsbench.result WHERE run_id = ";
+    assert_eq!(
+        value(&mut client, &format!("{defined}{run}")),
+        "1 connection t"
+    );
     let phases = format!(
         "SELECT string_agg(p->>'phase', ' ' ORDER BY n) FROM fsbench.run_log, \
            jsonb_array_elements(phases) WITH ORDINALITY t(p, n) WHERE run_id = {run}"
