@@ -14,6 +14,12 @@ SELECT * FROM fsbench.knee(NULL, '{1}');
 SELECT * FROM fsbench.knee('{1,2}', '{100}');
 SELECT * FROM fsbench.knee('{0}', '{100}');
 SELECT * FROM fsbench.knee('{1}', '{NaN}');
+-- More than any run has is refused, and what takes long is cancelled (that it is so soon, a unit test shows).
+SELECT * FROM fsbench.knee(array_fill(1, ARRAY[1000000]), array_fill(1.0::float8, ARRAY[1000000]));
+SET statement_timeout = '300ms';
+SELECT * FROM fsbench.knee((SELECT array_agg(1 + g % 3) FROM generate_series(1, 100000) g),
+                           (SELECT array_agg(1 + (g * 7919 % 100003)::float8) FROM generate_series(1, 100000) g));
+RESET statement_timeout;
 
 -- A run: each degree, in an order by the seed, all workers there, all rows counted.
 SELECT run_id FROM fsbench.run(workload => 'scan', scale => 1, seed => 1,

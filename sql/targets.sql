@@ -75,6 +75,11 @@ SELECT fsbench.create_target('x', connection => 'hots=db2');
 SELECT fsbench.create_target('x', connection => 'host=db2 password=secret');
 SELECT fsbench.create_target('x', connection => 'postgresql://bench:secret@db2/bench');
 SELECT fsbench.create_target('x', connection => 'host=db2 sslpassword=secret');
+SELECT fsbench.create_target('x', connection => 'dbname=postgresql://bench:secret@db2/bench');
+SELECT fsbench.create_target('x', connection => 'host=db2 dbname=''password=secret''');
+SELECT fsbench.create_target('x', connection => 'postgresql://db2/user%3Dbench%20password%3Dsecret');
+SELECT fsbench.create_target('x', connection => 'host=postgres://bench:secret@db2/bench');
+SELECT fsbench.create_target('x', connection => 'host=db2 options=''-c my.password=secret''');
 SELECT fsbench.create_target('x', connection => 'host=db2 replication=true');
 SELECT fsbench.create_target('x', connection => 'service=bench', directory => '/tmp');
 SELECT fsbench.create_target('x', connection => 'service=bench', filesystem => 'xfs');
@@ -99,6 +104,30 @@ SELECT fsbench.create_target('x', directory => '/tmp', settings => '{"checkpoint
 SELECT fsbench.create_target('x', directory => '/tmp', settings => '{"shared_preload_libraries": ""}');
 SELECT fsbench.create_target('x', directory => '/tmp', settings => '{"primary_conninfo": ""}');
 SELECT fsbench.create_target('x', directory => '/tmp', settings => '{"port": 5432}');
+SELECT fsbench.create_target('x', directory => '/tmp', settings => '{"include": "/etc/passwd"}');
+SELECT fsbench.create_target('x', directory => '/tmp', settings => '{"1 = 1\ninclude": "/etc/passwd"}');
+-- The same with programs of another version, whose settings are not known here: names are looked at first.
+DO $$
+DECLARE
+    bindir text := (SELECT setting FROM pg_config WHERE name = 'BINDIR');
+    name text;
+    said text;
+BEGIN
+    FOREACH name IN ARRAY '{include,INCLUDE_DIR,include_if_exists,archive_command,restore_command,shared_preload_libraries,
+        session_preload_libraries,local_preload_libraries,archive_library,ssl_passphrase_command,dynamic_library_path,
+        extension_control_path,config_file,hba_file,ident_file,data_directory,external_pid_file,oauth_validator_libraries,
+        plperl.on_init,pltcl.start_proc,log_filename,unix_socket_directories,a b,a.b.c,a=b,""}'::text[]
+    LOOP
+        BEGIN
+            PERFORM fsbench.create_target('x', directory => '/tmp', bindir => bindir, settings => jsonb_build_object(name, 'on'));
+            said := format('accepted: %s', name);
+        EXCEPTION WHEN invalid_parameter_value THEN
+            GET STACKED DIAGNOSTICS said = MESSAGE_TEXT;
+        END;
+        RAISE NOTICE '%', said;
+    END LOOP;
+END
+$$;
 SELECT fsbench.create_target('x', directory => '/tmp', settings => '{"work_mem": ["1MB"]}');
 SELECT fsbench.create_target('x', directory => '/tmp', settings => '{"work_mem": "1MB\nfsync = off"}');
 

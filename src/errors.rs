@@ -15,6 +15,9 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 /// Bytes of a report in JSON beside its texts: names of members, SQLSTATE, and what it stands in.
 const FRAME: usize = 100;
 
+/// Characters of a message, DETAIL or HINT that are taken from another server.
+const LONGEST_FOREIGN: usize = 2000;
+
 /// An error as it is stored with a run, passed between processes, and raised in the caller's session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Fault {
@@ -93,6 +96,37 @@ impl Fault {
     pub fn context(mut self, before: &str) -> Self {
         self.message = format!("{before}: {}", self.message);
         self
+    }
+
+    /// An error that another server has sent, which may have sent anything: fit to be stored, and shown on a terminal.
+    pub fn made_harmless(self) -> Self {
+        let in_short = |text: String, kept: &[char]| -> String {
+            let shown = |c: char| {
+                if c.is_control() && !kept.contains(&c) {
+                    ' '
+                } else {
+                    c
+                }
+            };
+            text.chars().take(LONGEST_FOREIGN).map(shown).collect()
+        };
+        let is_sqlstate = self.sqlstate.len() == 5
+            && (self.sqlstate.bytes()).all(|b| b.is_ascii_digit() || b.is_ascii_uppercase())
+            // These are of no errors.
+            && !["00", "01", "02"].contains(&&self.sqlstate[..2]);
+        let mut message = in_short(self.message, &[]);
+        if message.trim().is_empty() {
+            message = "the target server gives no reason".into();
+        }
+        Self {
+            sqlstate: match is_sqlstate {
+                true => self.sqlstate,
+                false => sqlstate::SYSTEM.into(),
+            },
+            message,
+            detail: self.detail.map(|text| in_short(text, &['\n'])),
+            hint: self.hint.map(|text| in_short(text, &['\n'])),
+        }
     }
 
     /// Whether the run counts as cancelled and not as failed.

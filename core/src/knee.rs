@@ -93,8 +93,8 @@ pub struct Knee {
     pub text: String,
 }
 
-/// Looks for the knee. The seed makes the bootstrap repeatable.
-pub fn find(points: &[Point], seed: u64) -> Knee {
+/// Looks for the knee. The seed makes the bootstrap repeatable. `look_around` is called in each resample: many take long.
+pub fn find(points: &[Point], seed: u64, mut look_around: impl FnMut()) -> Knee {
     let points = sorted(points);
     let degrees: Vec<f64> = points.iter().map(|p| f64::from(p.degree)).collect();
     let tolerance = tolerance(&points);
@@ -113,6 +113,7 @@ pub fn find(points: &[Point], seed: u64) -> Knee {
     let mut random = Stream::new(seed, 0, Purpose::Resample);
     let (mut lows, mut highs) = (Vec::new(), Vec::new());
     for _ in 0..RESAMPLES {
+        look_around();
         let speeds: Vec<f64> = points
             .iter()
             .map(|point| speed(&resampled(&point.times_ms, &mut random)))

@@ -16,12 +16,14 @@
 //! - [`hist`]: latency histograms, in shared memory and to compute with.
 //! - [`knee`]: where a scaling curve stops rising.
 //! - [`scan`]: the workload of that name.
+//! - [`server_setting`]: which settings a target's server may be given.
 //! - [`statement`], [`statistics`]: pg_stat_statements and core's statistics views over a run.
 //! - [`stats`]: moments, stalls and drift of a run's seconds.
 //! - [`proc`]: mounts, memory and processors from the texts in /proc.
 //! - [`sys`]: devices below a filesystem and the machine, from /sys and /proc.
 //! - [`units`]: sizes and scales, parsed and written.
 //! - [`work_database`]: by what a run's own database is told from everybody else's.
+//! - [`quoting`]: texts in commands that somebody pastes.
 //! - [`refusal`]: the one error type.
 //!
 //! Floors, from the roof down (`tools/check arrows`):
@@ -32,8 +34,8 @@
 //! spec
 //! scan sys helper
 //! proc
-//! board fsync knee pacing units
-//! allowance checkpoint difference hist random refusal statement statistics stats work_database
+//! board fsync knee pacing server_setting units
+//! allowance checkpoint difference hist quoting random refusal statement statistics stats work_database
 //! ```
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
@@ -51,9 +53,11 @@ pub mod hist;
 pub mod knee;
 pub mod pacing;
 pub mod proc;
+pub mod quoting;
 pub mod random;
 pub mod refusal;
 pub mod scan;
+pub mod server_setting;
 pub mod spec;
 pub mod statement;
 pub mod statistics;

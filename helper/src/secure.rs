@@ -2,6 +2,7 @@
 //! component by component without following symbolic links; every directory on the way belongs to root and cannot be
 //! written by others. Then a path stays what it was when it was checked.
 
+use pgfsbench_core::quoting;
 use pgfsbench_core::refusal::{Kind, Refusal, quoted};
 use rustix::fs::{
     AtFlags, CWD, FileType, Mode, OFlags, Stat, fchmod, fstat, mkdirat, openat, statat,
@@ -82,8 +83,10 @@ fn plain_components(path: &Path) -> Result<Vec<&std::ffi::OsStr>, Refusal> {
 fn check_owner(path: &Path, stat: &Stat, may_be_shared: bool) -> Result<(), Refusal> {
     if stat.st_uid != 0 {
         return Err(
-            unsafe_place(path, &format!("It belongs to user {}.", stat.st_uid))
-                .hint(format!("Run: chown root {}.", path.display())),
+            unsafe_place(path, &format!("It belongs to user {}.", stat.st_uid)).hint(format!(
+                "Run: chown root {}.",
+                quoting::shell(&path.display().to_string())
+            )),
         );
     }
     if stat.st_mode & WRITABLE_BY_OTHERS != 0 && !may_be_shared {

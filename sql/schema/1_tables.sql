@@ -482,7 +482,7 @@ COMMENT ON COLUMN fsbench.environment.wal_filesystem IS 'Type of the filesystem 
 COMMENT ON COLUMN fsbench.environment.wal_device IS 'Its device';
 COMMENT ON COLUMN fsbench.environment.wal_mount_options IS 'Its mount options';
 COMMENT ON COLUMN fsbench.environment.wal_st_dev IS 'Device number of the WAL directory, major:minor';
-COMMENT ON COLUMN fsbench.environment.settings IS 'All settings of the server that are not default, and where each comes from; without the values of those that can hold a secret (primary_conninfo, ssl_passphrase_command, texts of applications and extensions)';
+COMMENT ON COLUMN fsbench.environment.settings IS 'All settings of the server that are not default, and where each comes from; without the values of those that can hold a secret (primary_conninfo, commands such as archive_command, texts of applications and extensions)';
 COMMENT ON COLUMN fsbench.environment.wal_mount_point IS 'Where the filesystem of the WAL is mounted';
 COMMENT ON COLUMN fsbench.environment.block_size_bytes IS 'Block size of the filesystem of the data';
 COMMENT ON COLUMN fsbench.environment.mkfs_version IS 'Version of the program that made the filesystem; NULL where it was not made for the run';

@@ -93,7 +93,8 @@ CREATE VIEW fsbench.device AS
     SELECT b.path, b.model, b.serial, b.size_bytes, NULL, false,
            pg_catalog.concat_ws(', and ', 'the helper''s configuration does not name it', b.in_use), b.wwn, NULL, b.node,
            CASE WHEN b.in_use IS NULL THEN pg_catalog.format(E'[[device]]\npath = "%s"\n# Two lines for /etc/pgfsbench/helper.toml; '
-               'then: systemctl restart pgfsbench-helper', b.path) END,
+               'then: systemctl restart pgfsbench-helper',
+               pg_catalog.replace(pg_catalog.replace(b.path, E'\\', E'\\\\'), '"', E'\\"')) END,
            pg_catalog.clock_timestamp()
     FROM fsbench._block_devices() b
     WHERE NOT EXISTS (SELECT FROM fsbench.helper_description h, pg_catalog.jsonb_array_elements(h.description -> 'devices') d

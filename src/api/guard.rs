@@ -2,6 +2,8 @@
 
 use std::sync::atomic::Ordering::Acquire;
 
+use pgfsbench_core::quoting;
+
 use crate::{
     board::Board,
     errors::{Fault, sqlstate},
@@ -109,7 +111,7 @@ pub fn preload_statement() -> Result<String, Fault> {
         .map(|name| name.trim().trim_matches('"').to_owned())
         .filter(|name| !name.is_empty() && name != "pgfsbench")
         .chain(["pgfsbench".to_owned()])
-        .map(|name| format!("'{}'", name.replace('\'', "''")))
+        .map(|name| quoting::sql_literal(&name))
         .collect();
     Ok(format!(
         "ALTER SYSTEM SET shared_preload_libraries = {};",

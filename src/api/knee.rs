@@ -1,9 +1,16 @@
 //! `knee`: where a scaling curve stops rising.
 
+use std::collections::BTreeMap;
+
 use pgfsbench_core::knee::{self, Point};
-use pgrx::{iter::TableIterator, name, pg_extern, pg_sys::panic::ErrorReport};
+use pgrx::{
+    check_for_interrupts, iter::TableIterator, name, pg_extern, pg_sys::panic::ErrorReport,
+};
 
 use crate::errors::{Fault, sqlstate};
+
+/// Some times what a run of scans has.
+const MOST_MEASUREMENTS: usize = 100_000;
 
 /// Makes the bootstrap the same each time.
 const SEED: u64 = 1;
@@ -27,7 +34,9 @@ fn fsbench_knee(
     >,
     ErrorReport,
 > {
-    let found = knee::find(&points(&degrees, &ms)?, SEED);
+    let found = knee::find(&points(&degrees, &ms)?, SEED, || {
+        check_for_interrupts!();
+    });
     Ok(TableIterator::once((
         found.verdict.as_str().to_owned(),
         found.degree.map(|degree| degree as i32),
@@ -55,7 +64,16 @@ fn points(degrees: &[Option<i32>], ms: &[Option<f64>]) -> Result<Vec<Point>, Fau
             ),
         );
     }
-    let mut points: Vec<Point> = Vec::new();
+    if degrees.len() > MOST_MEASUREMENTS {
+        return refusal(
+            "too many times",
+            format!(
+                "There are {}; at most {MOST_MEASUREMENTS} are taken.",
+                degrees.len()
+            ),
+        );
+    }
+    let mut points: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
     for (degree, ms) in degrees.iter().zip(ms) {
         let Some(degree) = degree
             .and_then(|d| u32::try_from(d).ok())
@@ -72,13 +90,8 @@ fn points(degrees: &[Option<i32>], ms: &[Option<f64>]) -> Result<Vec<Point>, Fau
                 "Times are finite numbers of milliseconds.".into(),
             );
         };
-        match points.iter_mut().find(|point| point.degree == degree) {
-            Some(point) => point.times_ms.push(ms),
-            None => points.push(Point {
-                degree,
-                times_ms: vec![ms],
-            }),
-        }
+        points.entry(degree).or_default().push(ms);
     }
-    Ok(points)
+    let point = |(degree, times_ms)| Point { degree, times_ms };
+    Ok(points.into_iter().map(point).collect())
 }

@@ -315,6 +315,7 @@ fn fsbench_alter_target(
         Row::read(&name)?.ok_or_else(|| Fault::new(sqlstate::INTERNAL, "no such target"))?;
     let mut columns = object(&before)?;
     for argument in reset.into_iter().flatten() {
+        pgrx::check_for_interrupts!();
         take_back(&mut columns, &argument)?;
     }
     let devices = given.devices()?;

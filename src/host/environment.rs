@@ -59,7 +59,7 @@ struct Server {
 }
 
 /// Finds out everything. In a transaction, with the owner's rights. Settings that can hold a secret (a password in
-/// primary_conninfo, an application's own settings) are named without their values: the tables have more readers.
+/// primary_conninfo, a key in archive_command, an application's own settings) are named without their values: the tables have more readers.
 pub fn collect() -> Result<Environment, Fault> {
     let text = sql::read(
         "SELECT jsonb_build_object( \
@@ -67,7 +67,7 @@ pub fn collect() -> Result<Environment, Fault> {
            'version_num', current_setting('server_version_num')::int, \
            'shared_buffers_bytes', pg_size_bytes(current_setting('shared_buffers')), \
            'settings', (SELECT coalesce(jsonb_object_agg(name, jsonb_build_object( \
-                'setting', CASE WHEN name IN ('primary_conninfo', 'ssl_passphrase_command') \
+                'setting', CASE WHEN name ~ '(conninfo|_command)$' \
                   OR (category = 'Customized Options' AND vartype = 'string') \
                   THEN '(not stored)' ELSE current_setting(name, true) END, 'source', source)), '{}') \
               FROM pg_settings WHERE setting IS DISTINCT FROM boot_val AND source <> 'override' \

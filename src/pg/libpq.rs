@@ -1,15 +1,20 @@
 //! Connections to other servers, by libpq in its asynchronous form: whoever waits stays interruptible.
+//!
+//! libpq takes whatever comes, and keeps much of it: rows, notifications, parameters that the server reports, messages of any
+//! length. What has arrived cannot be counted from outside, so that what is watched is the memory that it takes here.
 
 use std::{
     ffi::{CStr, CString, c_char, c_int, c_void},
-    os::fd::BorrowedFd,
     time::Duration,
 };
 
 use pgfsbench_core::units::format_bytes;
 use pgrx::{check_for_interrupts, pg_sys};
 
-use crate::errors::{Fault, sqlstate};
+use crate::{
+    errors::{Fault, sqlstate},
+    pg::own_memory,
+};
 
 #[link(name = "pq")]
 unsafe extern "C" {
@@ -41,6 +46,8 @@ unsafe extern "C" {
     fn PQnfields(result: *const c_void) -> c_int;
     fn PQgetisnull(result: *const c_void, row: c_int, column: c_int) -> c_int;
     fn PQgetvalue(result: *const c_void, row: c_int, column: c_int) -> *const c_char;
+    fn PQnotifies(conn: *mut c_void) -> *mut c_void;
+    fn PQfreemem(memory: *mut c_void);
     fn PQclear(result: *mut c_void);
     fn PQfinish(conn: *mut c_void);
     fn PQsetNoticeProcessor(
@@ -64,18 +71,29 @@ const POLLING_OK: c_int = 3;
 /// PGRES_COMMAND_OK and PGRES_TUPLES_OK.
 const COMMAND_OK: c_int = 1;
 const TUPLES_OK: c_int = 2;
+/// PGRES_COPY_OUT, PGRES_COPY_IN and PGRES_COPY_BOTH.
+const COPIES: [c_int; 3] = [3, 4, 8];
 
-/// Bytes of the longest answer: some times what anything that is asked for can have. libpq takes whatever comes.
-const LONGEST_ANSWER: u64 = 256 << 20;
+/// Bytes of memory that a connection may take beside the answers that are kept: some times what the longest one takes, which is
+/// there in the buffer and in the result.
+const MOST_MEMORY: u64 = 256 << 20;
 
 /// How often a wait looks around.
 const LOOK: Duration = Duration::from_millis(250);
+
+/// What to do about answers that no server of ours gives.
+pub const IS_IT_PGFSBENCH: &str =
+    "See whether the connection leads to a server with pgfsbench of the same version.";
 
 /// What is looked at while waiting; an error ends the wait.
 pub type Look<'a> = &'a mut dyn FnMut() -> Result<(), Fault>;
 
 /// A connection.
-pub struct Connection(*mut c_void);
+pub struct Connection {
+    conn: *mut c_void,
+    /// Bytes that this process may have, from before it was opened.
+    most_memory: u64,
+}
 
 impl Connection {
     /// Connects; `parameters` are libpq's keywords and values. How long it may take is for `look` to say: libpq minds its
@@ -103,6 +121,7 @@ impl Connection {
                 .chain([std::ptr::null()])
                 .collect::<Vec<_>>()
         };
+        let most_memory = own_memory::bytes()? + MOST_MEMORY;
         // SAFETY: both arrays end with a null pointer, and the texts live until the call returns; libpq copies them.
         let conn = unsafe {
             PQconnectStartParams(pointers(&keywords).as_ptr(), pointers(&values).as_ptr(), 0)
@@ -110,7 +129,7 @@ impl Connection {
         if conn.is_null() {
             return Err(Fault::new(sqlstate::NO_RESOURCES, "out of memory"));
         }
-        let connection = Self(conn);
+        let connection = Self { conn, most_memory };
         // SAFETY: a connection, and a function that does nothing.
         unsafe { PQsetNoticeProcessor(conn, ignore_notice, std::ptr::null_mut()) };
         let mut wanted = POLLING_WRITING;
@@ -128,6 +147,7 @@ impl Connection {
             }
             // SAFETY: as above.
             wanted = unsafe { PQconnectPoll(conn) };
+            connection.check_memory()?;
         }
     }
 
@@ -151,7 +171,7 @@ impl Connection {
         // SAFETY: texts and array live until the call returns; libpq copies them.
         let sent = unsafe {
             PQsendQueryParams(
-                self.0,
+                self.conn,
                 sql.as_ptr(),
                 values.len() as c_int,
                 std::ptr::null(),
@@ -165,27 +185,26 @@ impl Connection {
             return Err(self.lost());
         }
         let mut answer = Ok(None);
-        let mut received = 0;
         loop {
             // SAFETY: the connection is open.
-            while unsafe { PQisBusy(self.0) } != 0 {
+            while unsafe { PQisBusy(self.conn) } != 0 {
                 self.wait(false, look)?;
-                received += self.arrived();
-                if received > LONGEST_ANSWER {
-                    return Err(too_long());
-                }
                 // SAFETY: the connection is open.
-                if unsafe { PQconsumeInput(self.0) } == 0 {
+                if unsafe { PQconsumeInput(self.conn) } == 0 {
                     return Err(self.lost());
                 }
+                self.drop_notifications();
+                self.check_memory()?;
             }
             // SAFETY: the connection is open and not busy, so that this does not block.
-            let result = unsafe { PQgetResult(self.0) };
+            let result = unsafe { PQgetResult(self.conn) };
             if result.is_null() {
                 return answer;
             }
             let result = Answer(result);
             answer = match result.status() {
+                // libpq would give the same again for ever.
+                status if COPIES.contains(&status) => return Err(copies()),
                 COMMAND_OK => Ok(None),
                 TUPLES_OK => Ok(result.first()),
                 _ => Err(result.fault().unwrap_or_else(|| self.lost())),
@@ -209,7 +228,7 @@ impl Connection {
                     | pg_sys::WL_TIMEOUT
                     | pg_sys::WL_EXIT_ON_PM_DEATH
                     | direction) as c_int,
-                PQsocket(self.0),
+                PQsocket(self.conn),
                 LOOK.as_millis() as std::ffi::c_long,
                 pg_sys::PG_WAIT_EXTENSION,
             );
@@ -219,33 +238,59 @@ impl Connection {
         Ok(())
     }
 
-    /// Bytes that have arrived and that libpq has not taken yet.
-    fn arrived(&self) -> u64 {
-        // SAFETY: the socket of an open connection, which stays open meanwhile.
-        let socket = unsafe { BorrowedFd::borrow_raw(PQsocket(self.0)) };
-        rustix::io::ioctl_fionread(socket).unwrap_or(0)
+    /// Notifications, which nobody has asked for: libpq keeps each until somebody takes it.
+    fn drop_notifications(&self) {
+        loop {
+            // SAFETY: the connection is open; what it gives is ours to be freed, and freed once.
+            unsafe {
+                let notification = PQnotifies(self.conn);
+                if notification.is_null() {
+                    return;
+                }
+                PQfreemem(notification);
+            }
+        }
+    }
+
+    /// Lets the caller keep an answer of so many bytes.
+    pub fn keep(&mut self, bytes: usize) {
+        self.most_memory = self.most_memory.saturating_add(bytes as u64);
+    }
+
+    /// After an error the rest is not read, so that the connection is of no more use.
+    fn check_memory(&self) -> Result<(), Fault> {
+        if own_memory::bytes()? <= self.most_memory {
+            return Ok(());
+        }
+        Err(
+            Fault::new(sqlstate::TOO_MUCH, "the target server has sent too much")
+                .detail(format!(
+                    "It takes more than {} of memory, which is more than anything of a run does.",
+                    format_bytes(MOST_MEMORY)
+                ))
+                .hint(IS_IT_PGFSBENCH),
+        )
     }
 
     /// The connection's own error.
     fn lost(&self) -> Fault {
         // SAFETY: libpq gives a text for every connection, also without an error.
-        let message = unsafe { CStr::from_ptr(PQerrorMessage(self.0)) };
-        Fault::new(
+        let message = unsafe { CStr::from_ptr(PQerrorMessage(self.conn)) };
+        let fault = Fault::new(
             sqlstate::CONNECTION_LOST,
             "could not talk to the target server",
-        )
-        .detail(one_line(&message.to_string_lossy()))
+        );
+        match one_line(&message.to_string_lossy()) {
+            said if said.is_empty() => fault,
+            said => fault.detail(said).made_harmless(),
+        }
     }
 }
 
-/// It is not read to its end, so that the connection is of no more use.
-fn too_long() -> Fault {
-    Fault::new(sqlstate::TOO_MUCH, "the target server's answer is too long")
-        .detail(format!(
-            "More than {} have come, which is more than anything of a run has.",
-            format_bytes(LONGEST_ANSWER)
-        ))
-        .hint("See whether the connection leads to a server with pgfsbench.")
+fn copies() -> Fault {
+    Fault::new(sqlstate::SYSTEM, "unexpected answer of the target server")
+        .detail("It wants to copy data.")
+        .hint(IS_IT_PGFSBENCH)
 }
 
 /// libpq's texts have several lines.
@@ -256,7 +301,7 @@ fn one_line(text: &str) -> String {
 impl Drop for Connection {
     fn drop(&mut self) {
         // SAFETY: made by PQconnectStartParams and not used after this.
-        unsafe { PQfinish(self.0) }
+        unsafe { PQfinish(self.conn) }
     }
 }
 
@@ -288,12 +333,13 @@ impl Answer {
                 (!text.is_null()).then(|| CStr::from_ptr(text).to_string_lossy().into_owned())
             }
         };
-        Some(Fault {
+        let fault = Fault {
             sqlstate: field(b'C')?,
             message: field(b'M')?,
             detail: field(b'D'),
             hint: field(b'H'),
-        })
+        };
+        Some(fault.made_harmless())
     }
 }
 

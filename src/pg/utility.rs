@@ -30,17 +30,6 @@ pub fn run(statements: &[&str]) -> Result<(), Fault> {
     result
 }
 
-/// A text as a literal of SQL, whatever standard_conforming_strings says.
-pub fn literal(text: &str) -> String {
-    let quoted = text.replace('\\', "\\\\").replace('\'', "''");
-    format!("E'{quoted}'")
-}
-
-/// A name as an identifier of SQL.
-pub fn identifier(name: &str) -> String {
-    format!("\"{}\"", name.replace('"', "\"\""))
-}
-
 /// The parse trees must outlive the transaction: VACUUM ends it and goes on, and would read freed memory.
 fn memory() -> pg_sys::MemoryContext {
     // SAFETY: made below TopMemoryContext, whose children live until they are deleted.

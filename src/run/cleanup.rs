@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use pgfsbench_core::work_database::Recorded;
+use pgfsbench_core::{quoting, work_database::Recorded};
 
 use crate::{
     board::{Board, Request, STOP_ALL, outcome::Outcome},
@@ -162,7 +162,7 @@ fn find(entry: &Entry) -> Result<Found, Fault> {
         comment: &entry.comment,
     };
     Ok(if recorded.is(&name, comment.as_deref()) {
-        Found::Ours(utility::identifier(&name))
+        Found::Ours(quoting::sql_identifier(&name))
     } else {
         Found::Foreign
     })

@@ -2,7 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use pgfsbench_core::spec::{Cache, Data, Options};
+use pgfsbench_core::{
+    quoting,
+    spec::{Cache, Data, Options},
+};
 use serde_json::Value;
 
 use crate::{
@@ -231,7 +234,7 @@ fn drop_caches(target: &Target) -> Option<Step> {
 }
 
 fn start(server: &TargetServer, bindir: &Path) -> Step {
-    let command = server.postgres(bindir).join(" ");
+    let command = quoting::command(&server.postgres(bindir));
     step("coordinator", "start the server", command)
 }
 

@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// Columns of `run_log` that stay as they are here; all others come from the server that has carried a run out.
-const OF_HERE: &str = "{run_id,target,target_definition,target_version,workload,duration,transactions,warmup,rate,latency_limit_ms,seed,label,forced,asked,used,\
+const OF_HERE: &str = "{run_id,status,target,target_definition,target_version,workload,duration,transactions,warmup,rate,latency_limit_ms,seed,label,forced,asked,used,\
     requested_by,requested_at,started_at,error_code,error,error_detail,error_hint,work_database,work_database_oid,work_mark,kept}";
 
 /// A table with rows of a run, beside `run_log`.
@@ -43,7 +43,7 @@ impl Table {
     }
 }
 
-/// Stores the whole result of a run that another server has carried out: its row in a document, and for each of [`TABLES`]
+/// Stores the whole result of a run that another server has carried out, and that is done: its row in a document, and for each of [`TABLES`]
 /// arrays of rows, JSON.
 pub fn import(
     run_id: i64,
@@ -61,7 +61,7 @@ pub fn import(
     // What was used is what was asked for here, but for a window that was cut there, and what was chosen there.
     sql::write(
         &format!(
-            "UPDATE fsbench.run_log r SET (used, {columns}) = (SELECT \
+            "UPDATE fsbench.run_log r SET status = 'done', (used, {columns}) = (SELECT \
                  r.used || jsonb_build_object('bound', n.used->'bound', 'warmup_ms', n.used->'warmup_ms', \
                    'scale', n.scale, 'clients', n.clients) || jsonb_build_object('options', coalesce(r.used->'options', '{{}}') || coalesce((SELECT jsonb_object_agg(key, value) \
                      FROM jsonb_each(n.used->'options') WHERE key IN ('writers', 'degrees', 'loaders', 'readers')), '{{}}')), {values} \

@@ -13,6 +13,7 @@ mod environment;
 mod findings;
 mod fsync;
 mod helper;
+mod hints;
 mod iostat;
 mod kept;
 mod lab;

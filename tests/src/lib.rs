@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod background;
+pub mod fake_server;
 mod loopfs;
 mod owned;
 mod process;

@@ -12,6 +12,10 @@ fn single(values: &[(u32, f64)]) -> Vec<Point> {
 }
 
 /// Study 4 (digoal 2016), one run at each point.
+fn knee_of(points: &[Point], seed: u64) -> Knee {
+    find(points, seed, || ())
+}
+
 #[test]
 fn the_points_that_study_4_has_published() {
     let xfs = single(&[
@@ -20,13 +24,13 @@ fn the_points_that_study_4_has_published() {
         (32, 21144.919),
         (64, 18310.130),
     ]);
-    let knee = find(&xfs, 1);
+    let knee = knee_of(&xfs, 1);
     assert_eq!(
         (knee.verdict, knee.text.as_str(), knee.degree),
         (Verdict::Knee, "between 21 and 32", Some(21))
     );
     let ext4 = single(&[(17, 9313.369), (32, 30209.980), (64, 32580.853)]);
-    let knee = find(&ext4, 1);
+    let knee = knee_of(&ext4, 1);
     assert_eq!(
         (knee.verdict, knee.text.as_str(), knee.degree),
         (
@@ -100,7 +104,7 @@ fn found(degrees: &[u32], power: f64, fall: f64, noise: f64) -> Found {
             power,
             fall,
         };
-        let knee = find(&measured(degrees, shape, noise, 5, seed), seed);
+        let knee = knee_of(&measured(degrees, shape, noise, 5, seed), seed);
         if knee.verdict == Verdict::Knee {
             knees += 1;
             let (low, high) = (knee.low.unwrap(), knee.high.unwrap());
@@ -143,7 +147,7 @@ fn verdicts(shape: Shape, noise: f64) -> [f64; 4] {
     let mut counts = [0.0; 4];
     let runs = 100;
     for seed in 0..runs {
-        let knee = find(&measured(&STUDY, shape, noise, 5, seed), seed);
+        let knee = knee_of(&measured(&STUDY, shape, noise, 5, seed), seed);
         counts[knee.verdict as usize] += 1.0 / runs as f64;
     }
     counts
@@ -178,12 +182,12 @@ fn no_knee_is_invented() {
         .iter()
         .map(|&d| (d, 1000.0 * (0.02 + 0.98 / f64::from(d))))
         .collect();
-    assert_eq!(find(&single(&amdahl), 1).verdict, Verdict::StillRising);
+    assert_eq!(knee_of(&single(&amdahl), 1).verdict, Verdict::StillRising);
 }
 
 #[test]
 fn what_is_not_known_is_said() {
-    let of = |values: &[(u32, f64)]| find(&single(values), 1);
+    let of = |values: &[(u32, f64)]| knee_of(&single(values), 1);
     assert_eq!(of(&[]).verdict, Verdict::NotIdentifiable);
     assert_eq!(
         of(&[(1, 10.0), (2, 5.0)]).text,
@@ -211,7 +215,7 @@ fn what_is_not_known_is_said() {
                 times_ms: times.into(),
             })
             .collect();
-        find(&points, 1)
+        knee_of(&points, 1)
     };
     for times in [
         [
@@ -241,7 +245,7 @@ fn what_is_not_known_is_said() {
             times_ms: vec![1.0, 100.0, 1.0, 100.0, 50.0 / f64::from(degree)],
         })
         .into();
-    assert_ne!(find(&wild, 1).verdict, Verdict::Knee);
+    assert_ne!(knee_of(&wild, 1).verdict, Verdict::Knee);
 }
 
 proptest! {
@@ -249,10 +253,19 @@ proptest! {
     fn never_panics_and_ends_are_in_order(times in prop::collection::vec(prop::collection::vec(0.1f64..1e6, 0..4), 0..8), seed: u64) {
         let points: Vec<Point> = times.into_iter().enumerate()
             .map(|(i, times_ms)| Point { degree: 1 << i, times_ms }).collect();
-        let knee = find(&points, seed);
+        let knee = knee_of(&points, seed);
         if let (Some(low), Some(high)) = (knee.low, knee.high) {
             prop_assert!(low <= high, "{knee:?}");
         }
-        prop_assert_eq!(&find(&points, seed), &knee);
+        prop_assert_eq!(&knee_of(&points, seed), &knee);
     }
+}
+
+/// What calls it can end it there: a caller that is to be cancelled panics.
+#[test]
+fn it_looks_around_in_each_resample() {
+    let points = single(&[(1, 4.0), (2, 2.0), (4, 1.0)]);
+    let mut looks = 0;
+    find(&points, 1, || looks += 1);
+    assert_eq!(looks, RESAMPLES);
 }

@@ -14,6 +14,7 @@ use crate::secure;
 use crate::settings::Of;
 use pgfsbench_core::helper::{DeviceRequest, Filesystem, Log, Prepare, Storage};
 use pgfsbench_core::proc::mount_of;
+use pgfsbench_core::quoting;
 use pgfsbench_core::refusal::{Kind, Refusal};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -199,7 +200,7 @@ pub fn check_images(images: &Images) -> Result<(), Refusal> {
     ))
     .hint(format!(
         "Run: mount {}; or put mount_point right in the helper's configuration, and restart pgfsbench-helper.",
-        wanted.display()
+        quoting::shell(&wanted.display().to_string())
     )))
 }
 

@@ -11,6 +11,7 @@ use crate::secure::{self, failed};
 use crate::voice::log;
 use pgfsbench_core::helper::protocol::Report;
 use pgfsbench_core::proc::Mount;
+use pgfsbench_core::quoting;
 use pgfsbench_core::refusal::{Kind, Refusal, quoted};
 use rustix::fs::{AtFlags, FileType, fsync, unlinkat};
 use rustix::io::Errno;
@@ -176,7 +177,10 @@ impl Undoing<'_> {
                 );
                 return Err(Refusal::new(Kind::NotInThisState, message)
                     .detail("The helper did not mount it there.")
-                    .hint(format!("Run: umount {}.", mount.mount_point)));
+                    .hint(format!(
+                        "Run: umount {}.",
+                        quoting::shell(&mount.mount_point)
+                    )));
             }
             // While it is open here its number becomes nobody else's.
             let held = File::open(&device);

@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use pgfsbench_core::helper::Filesystem;
+use pgfsbench_core::{helper::Filesystem, quoting};
 
 use super::{
     helper::Ready,
@@ -44,7 +44,7 @@ pub fn look(seen: Option<Vec<Ready>>) -> Vec<Line> {
                 MISSING,
                 Some("Use a kernel that has it: on Debian those for clouds and small virtual machines often lack it, and linux-image-amd64 has it.".to_owned()),
             ),
-            (_, None, _) => (MISSING, Some(format!("Run apt-get install {package}."))),
+            (_, None, _) => (MISSING, Some(format!("Run apt-get install {}.", quoting::shell(package)))),
             (.., false) => (
                 WARNING,
                 Some("Add it to filesystems in /etc/pgfsbench/helper.toml, and restart pgfsbench-helper.".to_owned()),

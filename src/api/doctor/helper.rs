@@ -1,13 +1,17 @@
 //! The helper: whether it is there, and what it may use.
 
-use pgfsbench_core::units::format_bytes;
+use pgfsbench_core::{quoting, units::format_bytes};
 use serde::Deserialize;
 
 use super::{
     super::guard,
     report::{INFO, Line, MISSING, OK, Report, WARNING},
 };
-use crate::{errors::Fault, pg::sql, target::helper_job};
+use crate::{
+    errors::{Fault, read_json},
+    pg::sql,
+    target::helper_job,
+};
 
 /// What the helper has published.
 #[derive(Deserialize)]
@@ -78,10 +82,23 @@ pub fn description() -> Result<Option<(Description, String)>, Fault> {
 }
 
 /// The options by which the helper finds this database: also where the server listens, if that is not the usual place.
-const SETUP: &str = "SELECT ' --database ' || quote_ident(current_database()) \
-      || CASE WHEN socket IN ('', '/run/postgresql', '/var/run/postgresql') THEN '' ELSE ' --socket ' || socket END \
-      || CASE WHEN current_setting('port') = '5432' THEN '' ELSE ' --port ' || current_setting('port') END \
-    FROM trim(split_part(current_setting('unix_socket_directories'), ',', 1)) AS socket";
+fn setup_options() -> Result<String, Fault> {
+    const PLACE: &str = "SELECT jsonb_build_array(current_database(), current_setting('port'), \
+         trim(split_part(current_setting('unix_socket_directories'), ',', 1)))";
+    let place = sql::read(PLACE, &[])?.unwrap_or_default();
+    let (database, port, socket): (String, String, String) = read_json("place", &place)?;
+    let usual = ["", "/run/postgresql", "/var/run/postgresql"];
+    let options = [
+        ("database", database, false),
+        ("socket", socket.clone(), usual.contains(&socket.as_str())),
+        ("port", port.clone(), port == "5432"),
+    ];
+    // With the sign: a name may begin with a hyphen.
+    let given = options.iter().filter(|(.., is_usual)| !is_usual);
+    Ok(given
+        .map(|(name, value, _)| format!(" --{name}={}", quoting::shell(value)))
+        .collect())
+}
 
 /// The lines about the helper.
 pub fn look(description: Option<&(Description, String)>) -> Result<Vec<Line>, Fault> {
@@ -95,7 +112,7 @@ pub fn look(description: Option<&(Description, String)>) -> Result<Vec<Line>, Fa
             "pgfsbench-helper does not serve this database; targets in directories and default work without it",
             Some(format!(
                 "Run as root, once: pgfsbench-helper setup{} --allow-images DIRECTORY; later: systemctl start pgfsbench-helper.",
-                sql::read(SETUP, &[])?.unwrap_or_default()
+                setup_options()?
             )),
         ),
     }

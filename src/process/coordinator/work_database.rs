@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering::Release;
 
-use pgfsbench_core::{spec::Stage, work_database};
+use pgfsbench_core::{quoting, spec::Stage, work_database};
 
 use super::Run;
 use crate::{
@@ -62,7 +62,10 @@ impl Run {
         journal::write(&entry)?;
         self.entry = Some(entry);
         // In one transaction, so that there is never a work database without its comment.
-        let (name, comment) = (utility::identifier(&name), utility::literal(&comment));
+        let (name, comment) = (
+            quoting::sql_identifier(&name),
+            quoting::sql_literal(&comment),
+        );
         utility::run(&[
             &format!("CREATE DATABASE {name} TEMPLATE template0 ALLOW_CONNECTIONS false OID {oid}"),
             &format!("COMMENT ON DATABASE {name} IS {comment}"),
@@ -93,7 +96,7 @@ impl Run {
         };
         journal::write(&entry)?;
         self.entry = Some(entry);
-        let name = utility::identifier(database);
+        let name = quoting::sql_identifier(database);
         utility::run(&[&format!("ALTER DATABASE {name} ALLOW_CONNECTIONS false")])?;
         self.board.run.work_database.store(oid, Release);
         Ok(())

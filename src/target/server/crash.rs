@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use pgfsbench_core::crash::RecoveryLog;
+use pgfsbench_core::{crash::RecoveryLog, quoting};
 use rustix::process::Signal;
 
 use super::{TargetServer, removal::STOP};
@@ -16,7 +16,7 @@ use crate::{
     errors::{Fault, of_file, sqlstate},
     pg::{
         libpq::{Connection, Look},
-        process, utility,
+        process,
     },
 };
 
@@ -110,7 +110,7 @@ impl TargetServer {
             other => return other,
         };
         let mut connection = self.connect(user, "postgres", look)?;
-        let name = utility::identifier(database);
+        let name = quoting::sql_identifier(database);
         let allow = format!("ALTER DATABASE {name} WITH ALLOW_CONNECTIONS true");
         match connection.query(&allow, &[], look) {
             Ok(_) => self.connect(user, database, look),

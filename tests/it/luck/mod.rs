@@ -8,6 +8,7 @@ mod connection;
 mod databases;
 mod foreign;
 mod hold;
+mod hostile_server;
 mod phases;
 mod processes;
 mod queue;

@@ -1,5 +1,6 @@
 //! A run on a server that is reached by a connection: the same road as to a server of our own, but it is somebody's.
 
+use pgfsbench_core::{quoting, refusal::quoted};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -78,7 +79,7 @@ impl Run {
         match there.extension.as_deref() {
             None => {
                 return Err(refusal(format!(
-                    "extension \"pgfsbench\" is not installed in database \"{database}\" of the target"
+                    "extension \"pgfsbench\" is not installed in database {} of the target", quoted(database)
                 ))
                 .detail("It is not created by a run, since the server is not one of pgfsbench's own.")
                 .hint("Have pgfsbench installed and preloaded there, and run CREATE EXTENSION pgfsbench in that database."));
@@ -87,7 +88,9 @@ impl Run {
                 return Err(
                     refusal("the target has another version of pgfsbench".into())
                         .detail(format!(
-                            "The extension in its database \"{database}\" is version {version}, and {} here.",
+                            "The extension in its database {} is version {}, and {} here.",
+                            quoted(database),
+                            quoted(version),
                             env!("CARGO_PKG_VERSION")
                         ))
                         .hint("Install the same version in both servers."),
@@ -98,11 +101,15 @@ impl Run {
         if there.may != Some(true) {
             return Err(Fault::new(
                 sqlstate::NOT_ALLOWED,
-                format!("role \"{role}\" may not make runs on the target"),
+                format!("role {} may not make runs on the target", quoted(role)),
             )
-            .detail(format!("It lacks rights in database \"{database}\" there."))
+            .detail(format!(
+                "It lacks rights in database {} there.",
+                quoted(database)
+            ))
             .hint(format!(
-                "Have a superuser run SELECT fsbench.grant_operator('{role}') in that database."
+                "Have a superuser run SELECT fsbench.grant_operator({}) in that database.",
+                quoting::sql_role(role)
             )));
         }
         // Says by itself that the library is not preloaded, and how to do that.

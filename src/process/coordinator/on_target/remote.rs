@@ -7,6 +7,7 @@ use std::{
 
 use pgfsbench_core::{
     allowance::Allowance,
+    refusal::quoted,
     spec::{Asked, Bound, Options, Stage},
     units::format_bytes,
 };
@@ -21,7 +22,10 @@ use crate::{
     board::Phase,
     clock,
     errors::{Fault, read_json, sqlstate},
-    pg::{libpq::Connection, process, xact},
+    pg::{
+        libpq::{Connection, IS_IT_PGFSBENCH},
+        process, xact,
+    },
     store,
     target::server::settings,
     watch::statements,
@@ -127,7 +131,8 @@ impl Run {
         let seconds = clock::ms(before_ns, clock::now_ns()) / 1000.0;
         let mut allowance = Allowance::of_seconds(seconds as u64);
         let document = self.ask(connection, ROW, &[id])?;
-        take(&mut allowance, &document)?;
+        take(connection, &mut allowance, &document)?;
+        check_done(&document)?;
         let mut tables = Vec::new();
         for &table in store::TABLES {
             tables.push(self.rows_there(connection, &remote_id, table, &mut allowance)?);
@@ -159,7 +164,7 @@ impl Run {
             if slice.is_empty() {
                 break;
             }
-            take(allowance, &slice)?;
+            take(connection, allowance, &slice)?;
             slices.push(slice);
         }
         Ok(slices)
@@ -176,7 +181,7 @@ impl Run {
                 sqlstate::SYSTEM,
                 "another server than that of the run has answered",
             )
-            .detail(format!("Its cluster_name is \"{name}\"."))
+            .detail(format!("Its cluster_name is {}.", quoted(&name)))
             .hint("Take variables like PGHOSTADDR out of this server's environment."));
         }
         self.ask(connection, "CREATE EXTENSION pgfsbench", &[])?;
@@ -200,7 +205,8 @@ impl Run {
                 "the programs of the target have another version of pgfsbench",
             )
             .detail(format!(
-                "It is {version} there, and {} here.",
+                "It is {} there, and {} here.",
+                quoted(&version),
                 env!("CARGO_PKG_VERSION")
             ))
             .hint("Install the same version for both."));
@@ -308,6 +314,7 @@ impl Run {
         to_the_end: bool,
     ) -> Result<(), Fault> {
         let mut next = Instant::now();
+        let mut nobody_since = None;
         loop {
             let state: State = read(&self.ask(connection, STATE, &[Some(remote_id)])?)?;
             self.mirror(&state);
@@ -325,12 +332,22 @@ impl Run {
                 let end: End = read(&end)?;
                 match end.status.as_str() {
                     "done" => return Ok(()),
-                    "queued" | "running" => {}
-                    _ => {
-                        self.ended_there = true;
-                        return Err(end.fault);
+                    // It has just begun, or just ended; its row alone is no run.
+                    "queued" | "running" if phase.is_none() => {
+                        let since = nobody_since.get_or_insert_with(Instant::now);
+                        if since.elapsed() > ANSWER {
+                            return Err(nobody_runs_it(&end.status));
+                        }
                     }
+                    "queued" | "running" => {}
+                    "failed" | "cancelled" => {
+                        self.ended_there = true;
+                        return Err(end.fault.made_harmless());
+                    }
+                    other => return Err(not_done(other)),
                 }
+            } else {
+                nobody_since = None;
             }
             // What comes after the measured window is not disturbed by questions, and a crash should come soon.
             let is_measured = matches!(phase, Some(Phase::Collect | Phase::Cleanup));
@@ -428,9 +445,49 @@ impl Run {
     }
 }
 
+/// Refuses the row of a run that is not done, whatever the server there has said before.
+fn check_done(document: &str) -> Result<(), Fault> {
+    #[derive(Deserialize)]
+    struct Document {
+        run: RunThere,
+    }
+    #[derive(Deserialize)]
+    struct RunThere {
+        status: String,
+    }
+    let there: Document = read(document)?;
+    match there.run.status.as_str() {
+        "done" => Ok(()),
+        other => Err(not_done(other)),
+    }
+}
+
+fn not_done(status: &str) -> Fault {
+    Fault::new(sqlstate::SYSTEM, "the run on the target is not done")
+        .detail(format!(
+            "Its row there has the status {}, and was to have \"done\".",
+            quoted(status)
+        ))
+        .hint(IS_IT_PGFSBENCH)
+}
+
+fn nobody_runs_it(status: &str) -> Fault {
+    Fault::new(
+        sqlstate::SYSTEM,
+        "nobody carries out the run on the target any more",
+    )
+    .detail(format!(
+        "Its row there has the status {}, and no process has worked on it for {} s.",
+        quoted(status),
+        ANSWER.as_secs()
+    ))
+    .hint("See the log of the server there.")
+}
+
 /// Takes what a target server has sent, if a run of that length can have measured so much.
-fn take(allowance: &mut Allowance, answer: &str) -> Result<(), Fault> {
+fn take(connection: &mut Connection, allowance: &mut Allowance, answer: &str) -> Result<(), Fault> {
     if allowance.take(answer.len()) {
+        connection.keep(answer.len());
         return Ok(());
     }
     Err(Fault::new(
@@ -456,6 +513,10 @@ fn of_the_connection(mut fault: Fault) -> Fault {
     fault
 }
 
+/// Reads what a target server has answered. That it cannot be read is no bug of ours.
 pub(super) fn read<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, Fault> {
-    read_json("answer of the target server", text)
+    read_json("answer of the target server", text).map_err(|fault| Fault {
+        sqlstate: sqlstate::SYSTEM.into(),
+        ..fault.made_harmless().hint(IS_IT_PGFSBENCH)
+    })
 }
