@@ -1,7 +1,9 @@
 //! Runs on filesystems that the helper makes for them: what they give, what can be asked for, what is refused.
 
+use super::bench::Bench;
+use super::lab::system;
 use super::scene::Scene;
-use crate::common::{assert_refused, execute, rows};
+use crate::common::{assert_refused, execute, row, rows};
 use pgfsbench_tests::Signal;
 use std::time::Instant;
 
@@ -292,4 +294,38 @@ fn the_helper_tells_its_version() {
     };
     let version = concat!("pgfsbench-helper ", env!("CARGO_PKG_VERSION"));
     assert_eq!(lab.ok(&["--version"]).trim(), version);
+}
+
+/// What a device is known by becomes known in its first run: that is no other target.
+#[test]
+fn a_device_that_nobody_had_seen_is_the_same_target_in_its_second_run() {
+    let test = "a_device_that_nobody_had_seen_is_the_same_target_in_its_second_run";
+    let Some(bench) = Bench::with_extension(test, &[]) else {
+        return;
+    };
+    let file = bench.lab.path("disk");
+    let bytes = 1800 << 20;
+    let made = std::fs::File::create(&file).and_then(|file| file.set_len(bytes));
+    made.expect("a file");
+    let path = file.display().to_string();
+    let device = system("losetup", &["--find", "--show", &path]);
+    let line = format!("[[device]]\npath = {device:?}\n");
+    bench
+        .lab
+        .configure(&format!("{}{line}", bench.usual("postgres")));
+    let mut client = bench.client();
+    let create =
+        format!("SELECT fsbench.create_target('disk', filesystem => 'ext4', device => '{device}')");
+    row(&mut client, &create);
+    let serving = bench.serve_now();
+    for _ in 0..2 {
+        let run = format!("SELECT target FROM fsbench.run(target => 'disk', {SHORT})");
+        assert_eq!(row(&mut client, &run), "disk");
+        let known = "SELECT target_version, target_definition #> '{device_identity,bytes}' \
+             FROM fsbench.result ORDER BY run_id DESC LIMIT 1";
+        assert_eq!(row(&mut client, known), format!("1|{bytes}"));
+    }
+    drop(serving);
+    system("losetup", &["-d", &device]);
+    bench.lab.assert_nothing_left();
 }
