@@ -9,7 +9,7 @@ SELECT fsbench.create_target('there', directory => '/tmp', settings => '{"wal_co
 SELECT step, who, action FROM fsbench.plan('default');
 SELECT step, who, action FROM fsbench.plan('there');
 SELECT command LIKE '%/initdb --auth=peer --encoding=UTF8 --locale=C --no-sync --no-clean --data-checksums --username=% -D /tmp/pgfsbench-<random>/data'
-FROM fsbench.plan('there') WHERE action = 'initdb';
+FROM fsbench.plan('there', '{"data": "loaded"}') WHERE action = 'initdb';
 SELECT unnest(regexp_matches(command, '^(?:wal_compression|listen_addresses|shared_preload_libraries) = .*$', 'gn'))
 FROM fsbench.plan('there') WHERE action = 'write settings';
 SELECT step, who, action FROM fsbench.plan('there', options => '{"crash": true, "data": "loaded"}');

@@ -81,7 +81,20 @@ FETCH c;
 COMMIT;
 BEGIN READ ONLY;
 SELECT workload FROM fsbench.run(:small);
-COMMIT;
+ROLLBACK;
+BEGIN READ ONLY;
+SELECT fsbench.start(:small);
+ROLLBACK;
+BEGIN READ ONLY;
+SELECT fsbench.cancel(1);
+ROLLBACK;
+-- NULL is no target, and means no other.
+SELECT workload FROM fsbench.run(NULL, 'tpcb', 1, clients => 1, transactions => 50);
+SELECT fsbench.start(target => NULL);
+SELECT fsbench.start(target => '');
+SELECT fsbench.create_target(NULL, directory => '/tmp');
+SELECT fsbench.drop_target(NULL);
+SELECT * FROM fsbench.plan(NULL);
 EXPLAIN (COSTS OFF) SELECT * FROM fsbench.run(:small);
 
 -- CALL wait in a transaction block cannot give its snapshot back.
@@ -89,6 +102,7 @@ SELECT fsbench.start(scale => 1, clients => 1, duration => '1 min') AS started \
 BEGIN;
 CALL fsbench.wait(:started);
 ROLLBACK;
+DO $$ DECLARE id bigint := (SELECT max(run_id) FROM fsbench.run_log); BEGIN CALL fsbench.wait(id); EXCEPTION WHEN active_sql_transaction THEN RAISE WARNING '%', SQLERRM; END $$;
 SELECT fsbench.cancel(:started);
 CALL fsbench.wait(:started);
 

@@ -5,7 +5,7 @@
 
 use pgrx::{pg_guard, pg_sys};
 
-use crate::pg::{checkpoints, own_reads, process, settings, shmem};
+use crate::pg::{checkpoints, object_access, own_reads, process, settings, shmem};
 
 /// Called by the server when it loads the library.
 #[pg_guard]
@@ -17,6 +17,7 @@ pub extern "C-unwind" fn _PG_init() {
         shmem::install_hooks();
         checkpoints::install_hook();
         own_reads::install_hook();
+        object_access::install_hook();
         process::register_janitor();
     }
 }

@@ -37,6 +37,10 @@ pub mod sqlstate {
     pub const INVALID_PARAMETER: &str = "22023";
     /// object_not_in_prerequisite_state
     pub const NOT_IN_THIS_STATE: &str = "55000";
+    /// object_in_use
+    pub const IN_USE: &str = "55006";
+    /// active_sql_transaction
+    pub const IN_TRANSACTION: &str = "25001";
     /// insufficient_resources
     pub const NO_RESOURCES: &str = "53000";
     /// disk_full

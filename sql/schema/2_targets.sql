@@ -119,6 +119,28 @@ CREATE TRIGGER check_writer BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON fsb
     FOR EACH STATEMENT EXECUTE FUNCTION fsbench._check_writer();
 COMMENT ON TRIGGER check_writer ON fsbench.run_log IS 'Only the owner of the extension changes runs';
 
+-- What is queued or on is known by the server's memory. A row that comes from a dump speaks of a run of another server, or of
+-- another time, and nobody will ever end it.
+CREATE FUNCTION fsbench._check_new_run() RETURNS trigger
+    LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+    AS $$
+BEGIN
+    IF EXISTS (SELECT FROM pg_stat_activity WHERE pid = pg_backend_pid() AND backend_type = 'fsbench coordinator') THEN
+        RETURN NEW;
+    END IF;
+    NEW.error := format('the run was %s when its row was copied', NEW.status);
+    NEW.error_code := '55000';
+    NEW.error_detail := 'The row comes from a dump, or was written by hand: no run of this server belongs to it.';
+    NEW.error_hint := 'Start the run again.';
+    NEW.status := 'failed';
+    RETURN NEW;
+END
+$$;
+COMMENT ON FUNCTION fsbench._check_new_run IS 'Ends runs whose rows are copied while they are queued or on. Private';
+CREATE TRIGGER check_new_run BEFORE INSERT ON fsbench.run_log
+    FOR EACH ROW WHEN (NEW.status IN ('queued', 'running')) EXECUTE FUNCTION fsbench._check_new_run();
+COMMENT ON TRIGGER check_new_run ON fsbench.run_log IS 'A row alone is no run';
+
 CREATE SEQUENCE fsbench.helper_job_id_seq;
 COMMENT ON SEQUENCE fsbench.helper_job_id_seq IS 'Numbers of the helper''s jobs';
 

@@ -40,8 +40,7 @@ fn may_ask(function: &str) -> Result<guard::Ready, Fault> {
 }
 
 /// The row of a target on which the helper makes the filesystem.
-fn made(owner: u32, name: Option<&str>) -> Result<Row, Fault> {
-    let name = name.unwrap_or_default();
+fn made(owner: u32, name: &str) -> Result<Row, Fault> {
     let invalid = |message: String| Fault::new(sqlstate::INVALID_PARAMETER, message);
     if let Some(row) = session::with_rights_of(owner, || Row::read(name))? {
         return match row.kind()?.is_made() {
@@ -87,7 +86,7 @@ fn fsbench_prepare_target(
     ErrorReport,
 > {
     let ready = may_ask("fsbench.prepare_target()")?;
-    let row = made(ready.owner, target.as_deref())?;
+    let row = made(ready.owner, &in_use::named(target)?)?;
     in_use::check_unused(ready.board, &row.target)?;
     let result = asker::ask(ready.owner, "prepare", &row.target)?;
     let text = |name: &str| result[name].as_str().map(str::to_owned);
@@ -111,7 +110,7 @@ fn fsbench_prepare_target(
 #[pg_extern(sql = false)]
 fn fsbench_release_target(target: Option<String>) -> Result<bool, ErrorReport> {
     let ready = may_ask("fsbench.release_target()")?;
-    let row = made(ready.owner, target.as_deref())?;
+    let row = made(ready.owner, &in_use::named(target)?)?;
     in_use::check_unused(ready.board, &row.target)?;
     let result = asker::ask(ready.owner, "release", &row.target)?;
     Ok(result["released"].as_bool().unwrap_or(false))
@@ -142,16 +141,13 @@ fn fsbench_plan(
     ErrorReport,
 > {
     let ready = may_ask("fsbench.plan()")?;
-    let name = target.unwrap_or_default();
+    let name = in_use::named(target)?;
     let row = session::with_rights_of(ready.owner, || Row::read(&name))?;
     let is_made = match &row {
         Some(row) => row.kind()?.is_made(),
         None if name == pgfsbench_core::spec::DEFAULT_TARGET => false,
         None => {
-            return Err(made(ready.owner, Some(&name))
-                .map(|_| ())
-                .unwrap_err()
-                .into());
+            return Err(made(ready.owner, &name).map(|_| ()).unwrap_err().into());
         }
     };
     let options = request::options(&ready, &name, options.map(|json| json.0))?;

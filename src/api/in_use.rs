@@ -4,19 +4,30 @@ use std::sync::atomic::Ordering::Acquire;
 
 use crate::{
     board::{Board, Request},
-    errors::Fault,
+    errors::{Fault, sqlstate},
     pg::{session, xact},
     store,
     target::helper_job,
 };
 
+/// The name of a target: NULL is none, and means no other.
+pub fn named(target: Option<String>) -> Result<String, Fault> {
+    target.ok_or_else(|| {
+        Fault::new(sqlstate::INVALID_PARAMETER, "target must not be null")
+            .detail("It is the name of a row of fsbench.target.")
+            .hint("The target \"default\" is the filesystem of this server's own data directory.")
+    })
+}
+
 /// Refuses to change a target that a run of this database is on or waits for.
 pub fn check_unused(board: &Board, name: &str) -> Result<(), Fault> {
     match user_of(board, name)? {
         None => Ok(()),
-        Some(run_id) => Err(Fault::new("55006", format!("target \"{name}\" is in use"))
-            .detail(format!("Run {run_id} is on it, or waits for it."))
-            .hint("Wait for the run with fsbench.wait(), or cancel it with fsbench.cancel().")),
+        Some(run_id) => Err(
+            Fault::new(sqlstate::IN_USE, format!("target \"{name}\" is in use"))
+                .detail(format!("Run {run_id} is on it, or waits for it."))
+                .hint("Wait for the run with fsbench.wait(), or cancel it with fsbench.cancel()."),
+        ),
     }
 }
 
@@ -47,11 +58,12 @@ pub fn check_not_prepared(owner: u32, name: &str) -> Result<(), Fault> {
         xact::without_keeping_locks(|| helper_job::prepared_by(name))
     })?;
     match prepared {
-        Some(None) => Err(
-            Fault::new("55006", format!("target \"{name}\" is prepared already"))
-                .detail("Somebody has called fsbench.prepare_target() to look at it.")
-                .hint("Call fsbench.release_target() first."),
-        ),
+        Some(None) => Err(Fault::new(
+            sqlstate::IN_USE,
+            format!("target \"{name}\" is prepared already"),
+        )
+        .detail("Somebody has called fsbench.prepare_target() to look at it.")
+        .hint("Call fsbench.release_target() first.")),
         _ => Ok(()),
     }
 }

@@ -4,7 +4,7 @@ use pgrx::{iter::TableIterator, name, pg_extern, pg_sys::panic::ErrorReport};
 
 use super::guard;
 use crate::{
-    errors::Fault,
+    errors::{Fault, sqlstate},
     target::prepared_data::{self, Place},
 };
 
@@ -53,7 +53,7 @@ fn fsbench_prepared_data() -> Result<
 fn fsbench_drop_prepared_data() -> Result<i64, ErrorReport> {
     guard::ready()?;
     let mut busy = || {
-        Err(Fault::new("55006", "prepared data are in use")
+        Err(Fault::new(sqlstate::IN_USE, "prepared data are in use")
             .detail("A run is loading or copying them.")
             .hint("Wait for the run with fsbench.wait(), or cancel it with fsbench.cancel()."))
     };

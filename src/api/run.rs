@@ -14,7 +14,7 @@ use pgrx::{
 };
 
 use super::{
-    guard,
+    guard, in_use,
     request::{self, Ticket},
     started, wait,
 };
@@ -26,7 +26,7 @@ use crate::{
 
 #[allow(clippy::too_many_arguments)]
 fn asked(
-    target: Option<String>,
+    target: String,
     workload: Option<String>,
     scale: Option<i32>,
     size: Option<String>,
@@ -48,7 +48,7 @@ fn asked(
         |interval: Interval| interval.as_micros().clamp(i64::MIN.into(), i64::MAX.into()) as i64;
     Asked {
         stage: Stage::Whole,
-        target,
+        target: Some(target),
         workload,
         scale,
         size,
@@ -105,7 +105,7 @@ fn fsbench_run(
     ErrorReport,
 > {
     let asked = asked(
-        target,
+        in_use::named(target)?,
         workload,
         scale,
         size,
@@ -146,7 +146,7 @@ fn fsbench_start(
     force: Option<bool>,
 ) -> Result<i64, ErrorReport> {
     let asked = asked(
-        target,
+        in_use::named(target)?,
         workload,
         scale,
         size,

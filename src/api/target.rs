@@ -386,7 +386,7 @@ fn fsbench_drop_target(target: Option<String>) -> Result<String, ErrorReport> {
 }
 
 fn check_name(name: Option<String>) -> Result<String, Fault> {
-    let name = name.unwrap_or_default();
+    let name = in_use::named(name)?;
     let first = |c: char| c.is_ascii_alphanumeric();
     let further = |c: char| first(c) || "_.+-".contains(c);
     if name.starts_with(first) && name.chars().all(further) && name.len() <= 63 {
@@ -409,7 +409,7 @@ fn exists(name: &str) -> Result<bool, Fault> {
 
 /// The name of a target that is there and is not the built-in one.
 fn check_changeable(name: Option<String>) -> Result<String, Fault> {
-    let name = name.unwrap_or_default();
+    let name = in_use::named(name)?;
     if name == pgfsbench_core::spec::DEFAULT_TARGET {
         return Err(invalid("target \"default\" cannot be changed or dropped")
             .detail("It is the filesystem of this server's own data directory.")

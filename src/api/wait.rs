@@ -255,6 +255,18 @@ fn fsbench_ended(run_id: Option<i64>, timeout_ms: i32) -> Result<bool, ErrorRepo
     if request_of(&ready, run_id).is_none() && outcome(ready.owner, run_id)?.is_none() {
         return Err(no_such_run(run_id).into());
     }
+    if is_over(&ready, run_id, Duration::ZERO) {
+        return Ok(true);
+    }
+    if !session::may_commit() {
+        return Err(Fault::new(
+            sqlstate::IN_TRANSACTION,
+            "CALL fsbench.wait() cannot be used in a transaction block",
+        )
+        .detail("It commits again and again while it waits, so as to hold no snapshot; within a transaction block, a function or a DO block in one it cannot.")
+        .hint("Call it by itself, or use SELECT * FROM fsbench.wait(run_id), which holds a snapshot.")
+        .into());
+    }
     let timeout = Duration::from_millis(timeout_ms.max(0) as u64);
     Ok(is_over(&ready, run_id, timeout))
 }

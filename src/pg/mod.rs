@@ -8,6 +8,7 @@ pub mod conninfo;
 pub mod guc;
 pub mod libpq;
 pub mod load;
+pub mod object_access;
 pub mod own_memory;
 pub mod own_reads;
 pub mod page_cache;

@@ -59,6 +59,12 @@ pub fn with_rights_of<R>(owner: u32, f: impl FnOnce() -> R) -> R {
     }
 }
 
+/// Whether the procedure that has called this function may commit.
+pub fn may_commit() -> bool {
+    // SAFETY: reads this backend's state.
+    unsafe { pg_sys::SPI_inside_nonatomic_context() }
+}
+
 /// The data directory of the server.
 pub fn data_directory() -> std::path::PathBuf {
     // SAFETY: set at server start.

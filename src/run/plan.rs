@@ -17,6 +17,7 @@ use crate::{
             settings::{Settings, copied},
         },
     },
+    watch::statements,
 };
 
 /// Stands for what is random in the names of a target server.
@@ -166,17 +167,18 @@ fn of_server(
         "make directory",
         format!("make directory {}, mode 0700", server.directory.display()),
     )];
+    let sync = step("coordinator", "sync", server.sync_command().join(" "));
     if options.data == Data::Copied {
         steps.push(step(
             "coordinator",
             "copy the data",
             format!(
-                "{}\nthen /bin/sync -f {}\n(when there are none of this scale yet, they are loaded there first; when they cannot be copied, by the option \
-                 data, by pgfsbench.prepared_data_limit or for want of room, the server gets initdb and load instead)",
+                "{}\n(when there are none of this scale yet, they are loaded there first; when they cannot be copied, by \
+                 pgfsbench.prepared_data_limit or for want of room, the server gets initdb and load instead)",
                 server.copy(&kept).join(" "),
-                server.directory.display()
             ),
         ));
+        steps.push(sync);
         if options.cache == Cache::Cold {
             steps.push(step(
                 "coordinator",
@@ -187,36 +189,45 @@ fn of_server(
                 ),
             ));
         }
+    } else {
+        let user = programs::operating_system_user()?;
+        let initdb = server.initdb(bindir, &user, target.data_checksums);
+        steps.push(step("coordinator", "initdb", initdb.join(" ")));
+        steps.push(sync);
     }
-    steps.extend([
-        step(
-            "coordinator",
-            "initdb",
-            server
-                .initdb(
-                    bindir,
-                    &programs::operating_system_user()?,
-                    target.data_checksums,
-                )
-                .join(" "),
-        ),
-        step(
-            "coordinator",
-            "write settings",
-            format!(
-                "write {}:\n{}",
-                server.settings_file().display(),
-                server.settings_text(&settings).trim_end()
-            ),
-        ),
-    ]);
     steps.extend(drop_caches(target));
+    steps.extend(ask_programs(bindir)?);
+    steps.push(step(
+        "coordinator",
+        "write settings",
+        format!(
+            "write {}:\n{}",
+            server.settings_file().display(),
+            server.settings_text(&settings).trim_end()
+        ),
+    ));
+    let memory = server.memory_command(bindir).join(" ");
+    steps.push(step("coordinator", "ask for shared memory", memory));
     steps.push(start(server, bindir));
     steps.push(step(
         "server",
         "create extension",
         "CREATE EXTENSION pgfsbench".to_owned(),
     ));
+    Ok(steps)
+}
+
+/// What has to be known of the programs before the settings can be written.
+fn ask_programs(bindir: &Path) -> Result<Vec<Step>, Fault> {
+    let mut steps = Vec::new();
+    if bindir != programs::own_bindir()? {
+        let command = TargetServer::describe_command(bindir).join(" ");
+        steps.push(step("coordinator", "ask for known settings", command));
+    }
+    if statements::is_loaded()? {
+        let command = TargetServer::config_command(bindir).join(" ");
+        steps.push(step("coordinator", "ask for pg_stat_statements", command));
+    }
     Ok(steps)
 }
 

@@ -43,6 +43,7 @@ pub fn insert_run(
         "duration": duration_ms.map(|ms| format!("{ms} ms")),
         "warmup": spec.workload.kind().takes("warmup").then(|| format!("{} ms", spec.warmup_ms)),
     });
+    check_columns("run_log", &to_json_text(&[&row])?)?;
     let id = sql::write(
         "INSERT INTO fsbench.run_log (status, target, workload, scale, clients, duration, transactions, warmup, rate, \
            latency_limit_ms, seed, label, forced, asked, used, requested_by, requested_at, started_at) \
@@ -187,6 +188,7 @@ pub fn insert_histogram(
 
 /// Stores the checkpoints that touch the measured window.
 pub fn insert_checkpoints(run_id: i64, rows: &[Value]) -> Result<(), Fault> {
+    check_columns("checkpoint", &to_json_text(&rows)?)?;
     sql::write(
         "INSERT INTO fsbench.checkpoint SELECT n.* FROM jsonb_array_elements($2::jsonb) e, \
            jsonb_populate_record(NULL::fsbench.checkpoint, e || jsonb_build_object('run_id', $1::bigint, \
@@ -201,7 +203,32 @@ pub fn insert_checkpoints(run_id: i64, rows: &[Value]) -> Result<(), Fault> {
 pub fn insert_rows(run_id: i64, table: &str, rows: &[impl serde::Serialize]) -> Result<(), Fault> {
     match rows {
         [] => Ok(()),
-        rows => insert_array(run_id, table, &to_json_text(&rows)?),
+        rows => {
+            let rows = to_json_text(&rows)?;
+            check_columns(table, &rows)?;
+            insert_array(run_id, table, &rows)
+        }
+    }
+}
+
+/// Members of a checkpoint's row that are converted on the way.
+const CONVERTED: &str = "started_us,ended_us";
+
+/// Refuses rows with a member that is no column of the table: it would be lost without a word, and the column it was meant for
+/// stay NULL. One row tells, since they come from one place.
+fn check_columns(table: &str, rows: &str) -> Result<(), Fault> {
+    let unknown = sql::write(
+        "SELECT string_agg(format('\"%s\"', name), ', ' ORDER BY name) FROM jsonb_object_keys($2::jsonb->0) name \
+         WHERE name <> ALL (string_to_array($3, ',')) AND NOT EXISTS ( \
+           SELECT FROM pg_attribute WHERE attrelid = ('fsbench.' || $1)::regclass AND attname = name AND attnum > 0 AND NOT attisdropped)",
+        &[Some(table), Some(rows), Some(CONVERTED)],
+    )?;
+    match unknown {
+        None => Ok(()),
+        Some(names) => Err(Fault::new(
+            sqlstate::INTERNAL,
+            format!("table \"fsbench.{table}\" has no column {names}"),
+        )),
     }
 }
 

@@ -194,15 +194,43 @@ impl TargetServer {
     /// Has everything on its filesystem on disk: all at once is faster than file by file, and nothing of it is to be written
     /// back in the measured window. By a program, which can be ended while it waits for the disk. Once in a server's life.
     pub fn sync(&self, look: Look) -> Result<(), Fault> {
-        let mut command = self.command(Path::new("/bin/sync"), "sync")?;
-        command.arg("-f").arg(&self.directory);
+        let argv = self.sync_command();
+        let mut command = self.command(Path::new(&argv[0]), "sync")?;
+        command.args(&argv[1..]);
         self.run(command, "sync", look)
+    }
+
+    /// What is executed for it.
+    pub fn sync_command(&self) -> Vec<String> {
+        let directory = self.directory.display().to_string();
+        vec!["/bin/sync".into(), "-f".into(), directory]
+    }
+
+    /// What is executed to see which settings the programs know.
+    pub fn describe_command(bindir: &Path) -> Vec<String> {
+        let postgres = bindir.join("postgres").display().to_string();
+        vec![postgres, "--describe-config".into()]
+    }
+
+    /// What is executed to see which extensions the programs come with.
+    pub fn config_command(bindir: &Path) -> Vec<String> {
+        let pg_config = bindir.join("pg_config").display().to_string();
+        vec![pg_config, "--pkglibdir".into(), "--sharedir".into()]
+    }
+
+    /// What is executed to see how much shared memory the server will take.
+    pub fn memory_command(&self, bindir: &Path) -> Vec<String> {
+        let postgres = bindir.join("postgres").display().to_string();
+        let data = self.data().display().to_string();
+        let question = ["-C", "shared_memory_size", "-D"].map(String::from);
+        [vec![postgres], question.to_vec(), vec![data]].concat()
     }
 
     /// Which settings these programs know.
     pub fn known_settings(&self, bindir: &Path, look: Look) -> Result<Vec<String>, Fault> {
-        let mut command = self.command(&bindir.join("postgres"), "describe")?;
-        command.arg("--describe-config");
+        let argv = Self::describe_command(bindir);
+        let mut command = self.command(Path::new(&argv[0]), "describe")?;
+        command.args(&argv[1..]);
         self.run(command, "describe", look)?;
         let path = self.directory.join("describe.out");
         let text = fs::read_to_string(&path).map_err(|e| of_file("read", &path, &e))?;
@@ -215,8 +243,9 @@ impl TargetServer {
 
     /// Whether these programs come with an extension that is also a library to be preloaded. Where they do not tell: no.
     pub fn offers(&self, bindir: &Path, extension: &str, look: Look) -> Result<bool, Fault> {
-        let mut command = self.command(&bindir.join("pg_config"), "config")?;
-        command.args(["--pkglibdir", "--sharedir"]);
+        let argv = Self::config_command(bindir);
+        let mut command = self.command(Path::new(&argv[0]), "config")?;
+        command.args(&argv[1..]);
         let told = self.run(command, "pg_config", look);
         look()?;
         let text = fs::read_to_string(self.directory.join("config.out")).unwrap_or_default();
@@ -231,10 +260,9 @@ impl TargetServer {
 
     /// Shared memory that it will take with its settings; None where its programs do not tell.
     pub fn shared_memory_bytes(&self, bindir: &Path, look: Look) -> Result<Option<u64>, Fault> {
-        let mut command = self.command(&bindir.join("postgres"), "memory")?;
-        command
-            .args(["-C", "shared_memory_size", "-D"])
-            .arg(self.data());
+        let argv = self.memory_command(bindir);
+        let mut command = self.command(Path::new(&argv[0]), "memory")?;
+        command.args(&argv[1..]);
         // With wrong settings it fails, and the start will say why.
         let told = self.run(command, "postgres -C", look);
         look()?;

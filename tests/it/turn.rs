@@ -1,6 +1,8 @@
 //! Runs that wait for their turn: in one queue over all databases, by what their rows said when they were asked for.
 
-use crate::common::{QUICK, assert_refused, ending, execute, owned_directory, row, rows, server};
+use crate::common::{
+    QUICK, assert_refused, ending, execute, owned_directory, row, rows, run, server,
+};
 use pgfsbench_tests::{LONG, Server};
 use postgres::Client;
 
@@ -220,4 +222,71 @@ fn a_target_that_a_queued_run_waits_for_stays() {
     );
     cancel(&mut client, &long);
     drop(server);
+}
+
+#[test]
+fn rows_of_a_dump_are_no_runs() {
+    let (_server, mut client, long) = busy();
+    let queued = start(&mut client, QUICK);
+    // What a dump would bring.
+    execute(
+        &mut client,
+        "CREATE TEMPORARY TABLE dump AS SELECT * FROM fsbench.run_log; UPDATE dump SET run_id = run_id + 100; \
+         INSERT INTO fsbench.run_log SELECT * FROM dump",
+    );
+    let copied = |run: &str| run.parse::<i64>().expect("a number") + 100;
+    for (run, was) in [(&long, "running"), (&queued, "queued")] {
+        let copied = copied(run);
+        assert_eq!(
+            row(
+                &mut client,
+                &format!(
+                    "SELECT status, error_code, error FROM fsbench.run_log WHERE run_id = {copied}"
+                )
+            ),
+            format!("failed|55000|the run was {was} when its row was copied")
+        );
+        assert_refused(
+            &mut client,
+            &format!("SELECT * FROM fsbench.wait({copied})"),
+            "55000",
+            &["when its row was copied", "comes from a dump"],
+        );
+        assert_eq!(
+            row(&mut client, &format!("SELECT fsbench.cancel({copied})")),
+            "f"
+        );
+    }
+    let runs = "SELECT string_agg(status, ' ' ORDER BY run_id) FROM fsbench.progress";
+    assert_eq!(row(&mut client, runs), "running queued");
+    cancel(&mut client, &long);
+    assert_eq!(ending(&mut client, &queued), "done||");
+}
+
+#[test]
+fn a_member_that_is_no_column_is_an_error() {
+    let server = server(&[]);
+    let mut client = server.connect("postgres");
+    // As if each of them were misspelt in the program.
+    for (table, column) in [
+        ("run_log", "label"),
+        ("histogram", "min_ms"),
+        ("sample", "interval_ms"),
+        ("environment", "kernel"),
+    ] {
+        let rename = |from: &str, to: &str| {
+            format!("ALTER TABLE fsbench.{table} RENAME COLUMN {from} TO {to}")
+        };
+        execute(&mut client, &rename(column, "misspelt"));
+        assert_refused(
+            &mut client,
+            &format!("SELECT * FROM fsbench.run({QUICK})"),
+            "XX000",
+            &[&format!(
+                "table \"fsbench.{table}\" has no column \"{column}\""
+            )],
+        );
+        execute(&mut client, &rename("misspelt", column));
+    }
+    run(&mut client, QUICK);
 }

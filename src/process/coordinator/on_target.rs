@@ -313,7 +313,7 @@ impl Run {
             None => Ok(()),
             Some(Some(_)) => self.ask_helper(target, "release", &json!({})).map(|_| ()),
             Some(None) => Err(Fault::new(
-                "55006",
+                sqlstate::IN_USE,
                 format!("target \"{target}\" is prepared already"),
             )
             .detail("Somebody has called fsbench.prepare_target() to look at it.")

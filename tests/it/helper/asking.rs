@@ -122,8 +122,10 @@ fn a_plan_shows_every_step_of_a_run_and_changes_nothing() {
         "helper|mount",
         "helper|make directory",
         "coordinator|make directory",
-        "coordinator|initdb",
+        "coordinator|copy the data",
+        "coordinator|sync",
         "coordinator|write settings",
+        "coordinator|ask for shared memory",
         "coordinator|start the server",
         "server|create extension",
         "server|load",
@@ -183,7 +185,9 @@ fn a_plan_shows_every_step_of_a_run_and_changes_nothing() {
     ] {
         let command = row(
             &mut client,
-            &format!("SELECT command FROM fsbench.plan('t') WHERE action = '{action}'"),
+            &format!(
+                "SELECT command FROM fsbench.plan('t', '{{\"data\": \"loaded\"}}') WHERE action = '{action}'"
+            ),
         );
         assert!(command.contains(words), "no `{words}` in: {command}");
     }

@@ -45,8 +45,9 @@ fn the_work_database_dropped_under_a_run_fails_it() {
 }
 
 #[test]
-fn the_extension_dropped_under_a_run_ends_it() {
+fn the_extension_is_not_dropped_and_its_tables_are_not_emptied_under_a_run() {
     let bench = Bench::start();
+    let mut client = bench.server.connect("postgres");
     for phase in [
         Phase::Load,
         Phase::Checkpoint,
@@ -57,43 +58,88 @@ fn the_extension_dropped_under_a_run_ends_it() {
         let (mut hold, caller) =
             bring_to(&bench, phase, || run_in(&bench, "postgres", phase, &what));
         // It would wait for the lock that holds the run.
+        let waits = bench
+            .server
+            .background("postgres", "DROP EXTENSION pgfsbench");
         hold.release();
-        bench.value("DROP EXTENSION pgfsbench");
-        let answer = caller.join();
-        // It may have come to its end before.
-        if phase != Phase::Collect || answer.is_err() {
-            let error = answer.expect_err("the caller's error");
-            let error = error.as_db_error().expect("an answer");
-            assert_eq!(error.code().code(), "55000", "{what}: {error:?}");
-            assert_eq!(
-                error.message(),
-                "extension \"pgfsbench\" was dropped during the run"
-            );
+        match waits.join() {
+            // It may have come to its end before.
+            Ok(_) if phase == Phase::Collect => bench.value("CREATE EXTENSION pgfsbench"),
+            refused => {
+                let error = refused.expect_err("a run is on");
+                assert_eq!(
+                    error.code().map(|code| code.code()),
+                    Some("55006"),
+                    "{what}"
+                );
+                String::new()
+            }
+        };
+        for run in bench
+            .value("SELECT string_agg(run_id::text, ',') FROM fsbench.progress")
+            .split(',')
+        {
+            if !run.is_empty() {
+                bench.value(&format!("SELECT fsbench.cancel({run})"));
+            }
         }
-        bench.value("CREATE EXTENSION pgfsbench");
+        let _ = caller.join();
         bench.nothing_is_left(&what);
-        bench.a_run_works(&what);
     }
-    // And made again at once, with a queue of runs that the new one does not know.
-    for _ in 0..3 {
-        bench.run_started(&Phase::Measure.arguments("lost"));
-    }
+    // Nor with what waits in the queue alone.
+    let run = bench.run_started(&Phase::Measure.arguments("first"));
+    let queued = bench.run_started(&Phase::Measure.arguments("queued"));
     bench.wait_for_phase(Phase::Measure);
-    bench
-        .server
-        .connect("postgres")
-        .batch_execute("DROP EXTENSION pgfsbench; CREATE EXTENSION pgfsbench")
-        .expect("another extension");
-    // Of the same number as one that was queued before.
-    let new = bench
-        .run_started("scale => 1, clients => 1, transactions => 7, warmup => '0', label => 'new'");
-    bench.value(&format!("SELECT run_id FROM fsbench.wait({new})"));
-    bench.nothing_is_left("another extension");
-    let rows = bench.value(
-        "SELECT string_agg(concat_ws(' ', run_id, status, label, transactions_total), ', ') FROM fsbench.run_log",
-    );
-    assert_eq!(rows, "1 done new 7");
+    for (sql, what) in [
+        ("DROP EXTENSION pgfsbench CASCADE", "drop extension"),
+        ("TRUNCATE fsbench.run_log CASCADE", "truncate tables"),
+        ("TRUNCATE fsbench.finding", "truncate tables"),
+    ] {
+        let error = refusal(&mut client, sql);
+        assert_eq!(error.code().code(), "55006", "{sql}: {error:?}");
+        assert!(error.message().contains(what), "{sql}: {error:?}");
+        let of = format!("of run {run}, {queued}.");
+        assert!(
+            error.detail().is_some_and(|detail| detail.ends_with(&of)),
+            "{error:?}"
+        );
+        assert!(
+            error
+                .hint()
+                .is_some_and(|hint| hint.contains("fsbench.cancel(run_id)"))
+        );
+    }
+    // What is somebody else's may go.
+    client
+        .batch_execute("CREATE TABLE mine (); TRUNCATE mine; DROP TABLE mine")
+        .expect("somebody else's");
+    bench.value("SELECT bool_and(fsbench.cancel(run_id)) FROM fsbench.progress");
+    bench.nothing_is_left("refusals");
+    client
+        .batch_execute("TRUNCATE fsbench.run_log CASCADE; DROP EXTENSION pgfsbench; CREATE EXTENSION pgfsbench")
+        .expect("nothing is on");
     bench.a_run_works("another extension");
+    bench.every_slot_is_free();
+}
+
+#[test]
+fn a_run_that_comes_while_the_extension_is_dropped_fails_and_the_next_one_is_made() {
+    let bench = Bench::start();
+    let mut client = bench.server.connect("postgres");
+    client
+        .batch_execute("BEGIN; DROP EXTENSION pgfsbench")
+        .expect("nothing is on");
+    let start = bench.server.background(
+        "postgres",
+        &format!("SELECT fsbench.start({})", Phase::Measure.arguments("lost")),
+    );
+    crate::luck::hold::wait_for_lock(&bench);
+    client
+        .batch_execute("COMMIT; CREATE EXTENSION pgfsbench")
+        .expect("another extension");
+    assert!(start.join().is_err());
+    bench.nothing_is_left("a lost run");
+    bench.a_run_works("a lost run");
     bench.every_slot_is_free();
 }
 
