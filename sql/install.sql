@@ -31,7 +31,7 @@ SELECT objoid::regclass, objsubid, description FROM pg_description
 WHERE classoid = 'pg_class'::regclass AND (description ~ '[.]$' OR length(description) < 3)
   AND objoid IN (SELECT oid FROM pg_class WHERE relnamespace = 'fsbench'::regnamespace);
 
--- What PUBLIC may do: nothing.
+-- What PUBLIC may do: nothing but arithmetic.
 SELECT p.oid::regprocedure FROM pg_proc p, aclexplode(coalesce(proacl, acldefault('f', proowner))) a
 WHERE pronamespace = 'fsbench'::regnamespace AND grantee = 0 ORDER BY 1;
 SELECT c.oid::regclass FROM pg_class c, aclexplode(coalesce(relacl, acldefault('r', relowner))) a

@@ -97,9 +97,19 @@ extension_sql_file!(
     requires = ["functions"]
 );
 extension_sql_file!(
+    "../sql/schema/3_verdict.sql",
+    name = "verdict_functions",
+    requires = ["functions"]
+);
+extension_sql_file!(
     "../sql/schema/4_views.sql",
     name = "views",
-    requires = ["functions", "scan_functions", "run_functions"]
+    requires = [
+        "functions",
+        "scan_functions",
+        "run_functions",
+        "verdict_functions"
+    ]
 );
 extension_sql_file!(
     "../sql/schema/5_rights.sql",

@@ -24,6 +24,7 @@
 //! - [`units`]: sizes and scales, parsed and written.
 //! - [`work_database`]: by what a run's own database is told from everybody else's.
 //! - [`quoting`]: texts in commands that somebody pastes.
+//! - [`verdict`]: is the difference between targets real, and which is best?
 //! - [`refusal`]: the one error type.
 //!
 //! Floors, from the roof down (`tools/check arrows`):
@@ -34,7 +35,7 @@
 //! spec
 //! scan sys helper
 //! proc
-//! board fsync knee pacing server_setting units
+//! board fsync knee pacing server_setting units verdict
 //! allowance checkpoint difference hist quoting random refusal statement statistics stats work_database
 //! ```
 #![forbid(unsafe_code)]
@@ -64,5 +65,6 @@ pub mod statistics;
 pub mod stats;
 pub mod sys;
 pub mod units;
+pub mod verdict;
 pub mod work_database;
 pub mod written;

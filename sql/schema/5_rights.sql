@@ -5,6 +5,10 @@ REVOKE ALL ON ALL TABLES IN SCHEMA fsbench FROM PUBLIC;
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA fsbench FROM PUBLIC;
 REVOKE ALL ON ALL PROCEDURES IN SCHEMA fsbench FROM PUBLIC;
 
+-- Arithmetic on what the caller gives, bounded: whoever may see the schema may use it.
+GRANT EXECUTE ON FUNCTION fsbench.verdict, fsbench.verdict_best, fsbench.set_aside, fsbench.change_points, fsbench.rate_estimate,
+    fsbench.student_t TO PUBLIC;
+
 GRANT USAGE ON SCHEMA fsbench TO pg_monitor;
 GRANT SELECT ON ALL TABLES IN SCHEMA fsbench TO pg_monitor;
 GRANT EXECUTE ON FUNCTION fsbench.version(), fsbench._progress(), fsbench._prepared_data(), fsbench.bucket_low_ms(integer),

@@ -22,4 +22,5 @@ mod run;
 mod session_settings;
 mod started;
 mod target;
+mod verdict;
 mod wait;

@@ -1,0 +1,167 @@
+//! Histories: the change points of runs that are made every night, and one bad night.
+//!
+//! x is ln metric of one target under the same declared factors. Each night the current segment is looked at, its last 60 nights at most and 11 at least:
+//! 1. Values are clipped to median ± 2.5·max(1.4826·MAD, 0.003), so that single bad nights weigh little.
+//! 2. For each split with at least 8 nights left and 3 right of it: the two-sample t of the clipped values with pooled variance (÷ (n − 2)). The
+//!    largest |t| counts; of equals the earlier.
+//! 3. It is a change if |t| > 4.2, and the medians of both sides, not clipped, differ by ln 1.025 at least. The segment then begins at the split.
+//!
+//! The largest t over all splits, as in Hinkley, "Inference about the change-point in a sequence of random variables" (1970); the median absolute deviation for scale: Hampel,
+//! "The influence curve and its role in robust estimation" (1974).
+
+use crate::stats::{mean, median, squared_deviations};
+
+/// Nights of a segment that are looked at.
+const LONGEST: usize = 60;
+/// Nights before a change, and after it.
+const LEFT: usize = 8;
+const RIGHT: usize = 3;
+const CLIP: f64 = 2.5;
+/// Makes a median absolute deviation a standard deviation, under the normal distribution.
+const MAD_TO_SD: f64 = 1.4826;
+const LEAST_SD: f64 = 0.003;
+const THRESHOLD: f64 = 4.2;
+/// Smaller changes do not count, as a ratio.
+const LEAST_CHANGE: f64 = 1.025;
+/// t of splits that differ by less are equal.
+const ROUNDING: f64 = 1e-9;
+
+/// A change of level.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Change {
+    /// The first night of the new level, from 0, counting all nights that were given.
+    pub night: usize,
+    /// Median before.
+    pub before: f64,
+    /// Median of the new level, when it was seen.
+    pub after: f64,
+    /// After how many nights of the new level it was seen.
+    pub seen_after: usize,
+}
+
+/// The changes of a history, as they were seen night by night; a night without a value is not counted.
+pub fn change_points(nights: &[Option<f64>]) -> Vec<Change> {
+    let valid: Vec<(usize, f64)> = (nights.iter().enumerate())
+        .filter_map(|(night, x)| Some((night, (*x)?)))
+        .collect();
+    let values: Vec<f64> = valid.iter().map(|v| v.1).collect();
+    let (mut begin, mut changes) = (0, Vec::new());
+    for end in 1..=values.len() {
+        let from = begin.max(end.saturating_sub(LONGEST));
+        if let Some(split) = split(&values[from..end]).filter(Split::is_change) {
+            begin = from + split.left;
+            changes.push(Change {
+                night: valid[begin].0,
+                before: split.before,
+                after: split.after,
+                seen_after: end - begin,
+            });
+        }
+    }
+    changes
+}
+
+/// The likeliest split of a segment.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Split {
+    /// Nights before it.
+    pub left: usize,
+    /// |t| of the clipped values.
+    pub t: f64,
+    /// Median before.
+    pub before: f64,
+    /// Median after.
+    pub after: f64,
+}
+
+impl Split {
+    /// Whether it is a change.
+    pub fn is_change(&self) -> bool {
+        self.t > THRESHOLD && (self.after - self.before).abs() >= LEAST_CHANGE.ln()
+    }
+}
+
+/// None for fewer than 11 nights.
+pub fn split(segment: &[f64]) -> Option<Split> {
+    let n = segment.len();
+    if n < LEFT + RIGHT {
+        return None;
+    }
+    let clipped = clipped(segment)?;
+    let mut best = (LEFT, -1.0);
+    for left in LEFT..=n - RIGHT {
+        let t = two_sample_t(&clipped[..left], &clipped[left..])?;
+        if t > best.1 * (1.0 + ROUNDING) {
+            best = (left, t);
+        }
+    }
+    let (left, t) = best;
+    Some(Split {
+        left,
+        t,
+        before: median(&segment[..left])?,
+        after: median(&segment[left..])?,
+    })
+}
+
+fn clipped(x: &[f64]) -> Option<Vec<f64>> {
+    let center = median(x)?;
+    let reach = CLIP * (MAD_TO_SD * deviation(x, center)?).max(LEAST_SD);
+    let clip = |x: &f64| x.clamp(center - reach, center + reach);
+    Some(x.iter().map(clip).collect())
+}
+
+/// Median absolute deviation.
+fn deviation(x: &[f64], center: f64) -> Option<f64> {
+    let deviations: Vec<f64> = x.iter().map(|x| (x - center).abs()).collect();
+    median(&deviations)
+}
+
+fn two_sample_t(a: &[f64], b: &[f64]) -> Option<f64> {
+    let (n, m) = (a.len() as f64, b.len() as f64);
+    let squares = (squared_deviations(a)? + squared_deviations(b)?).max(1e-15);
+    let error = (squares / (n + m - 2.0) * (1.0 / n + 1.0 / m)).sqrt();
+    Some((mean(a)? - mean(b)?).abs() / error)
+}
+
+/// Fewest nights before a bad one.
+const FEWEST_BEFORE: usize = 10;
+/// Least deviation of a history that is believed.
+const LEAST_DEVIATION: f64 = 0.002;
+const DEVIATIONS: f64 = 6.0;
+/// Worse by so much is a bad night, as a share, unless it is said otherwise.
+pub const WORSE_BY: f64 = 0.05;
+
+/// What is said of one night.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Night {
+    /// By how much it is worse than the median of the segment before it.
+    pub worse: f64,
+    /// Whether that is both ln(1 + `worse_by`) at least, and more than 6 median absolute deviations (at least 0.002 each).
+    pub suspect: bool,
+}
+
+/// Is tonight a bad night? `before` is the segment, of which the last 60 nights count; None for fewer than 10. It is never a change by itself: the value that goes on
+/// is the median of this one and two repeats.
+pub fn bad_night(
+    before: &[f64],
+    tonight: f64,
+    more_is_better: bool,
+    worse_by: f64,
+) -> Option<Night> {
+    let before = &before[before.len().saturating_sub(LONGEST)..];
+    if before.len() < FEWEST_BEFORE {
+        return None;
+    }
+    let center = median(before)?;
+    let deviation = deviation(before, center)?.max(LEAST_DEVIATION);
+    let worse = if more_is_better {
+        center - tonight
+    } else {
+        tonight - center
+    };
+    Some(Night {
+        worse,
+        suspect: worse >= worse_by.ln_1p() && worse > DEVIATIONS * deviation,
+    })
+}
