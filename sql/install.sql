@@ -64,10 +64,10 @@ SELECT c.relname FROM pg_class c
 WHERE relnamespace = 'fsbench'::regnamespace AND relkind IN ('r', 'v')
   AND has_table_privilege('pg_monitor', c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE');
 
--- Tables and sequences that pg_dump does not save: only what the helper sees of this machine.
+-- Tables and sequences that pg_dump does not save: only what the helper sees of this machine, and its session.
 SELECT c.oid::regclass FROM pg_class c
 WHERE relnamespace = 'fsbench'::regnamespace AND relkind IN ('r', 'S')
-  AND c.oid <> ALL (SELECT unnest(extconfig) FROM pg_extension WHERE extname = 'pgfsbench');
+  AND c.oid <> ALL (SELECT unnest(extconfig) FROM pg_extension WHERE extname = 'pgfsbench') ORDER BY 1;
 
 -- The settings of the server.
 SELECT name, coalesce(unit, '-'), context, short_desc, extra_desc FROM pg_settings WHERE name LIKE 'pgfsbench.%' ORDER BY name;

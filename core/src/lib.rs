@@ -22,6 +22,7 @@
 //! - [`proc`]: mounts, memory and processors from the texts in /proc.
 //! - [`sys`]: devices below a filesystem and the machine, from /sys and /proc.
 //! - [`units`]: sizes and scales, parsed and written.
+//! - [`escape`]: texts from elsewhere, fit to be shown.
 //! - [`work_database`]: by what a run's own database is told from everybody else's.
 //! - [`quoting`]: texts in commands that somebody pastes.
 //! - [`verdict`]: is the difference between targets real, and which is best?
@@ -37,6 +38,7 @@
 //! proc
 //! board fsync knee pacing server_setting units verdict
 //! allowance checkpoint difference hist quoting random refusal statement statistics stats work_database
+//! escape
 //! ```
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
@@ -47,6 +49,7 @@ pub mod board;
 pub mod checkpoint;
 pub mod crash;
 pub mod difference;
+pub mod escape;
 pub mod finding;
 pub mod fsync;
 pub mod helper;

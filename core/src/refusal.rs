@@ -74,19 +74,13 @@ impl Refusal {
     }
 }
 
-/// A text of the caller's in double quotes, fit for a message of one line: control characters are escaped, and what is
-/// longer than 80 characters is cut.
+/// A text of the caller's in double quotes, fit for a message of one line: what cannot be seen is escaped, and what is longer
+/// than 80 characters is cut.
 pub fn quoted(text: &str) -> String {
-    let mut shown = String::from("\"");
-    for c in text.chars().take(LONGEST_QUOTE) {
-        if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') {
-            shown.extend(c.escape_default());
-        } else {
-            shown.push(c);
-        }
-    }
+    let beginning: String = text.chars().take(LONGEST_QUOTE).collect();
     let cut = text.chars().nth(LONGEST_QUOTE).is_some();
-    shown + if cut { "...\"" } else { "\"" }
+    let shown = crate::escape::one_line(&beginning);
+    format!("\"{shown}{}\"", if cut { "..." } else { "" })
 }
 
 const LONGEST_QUOTE: usize = 80;

@@ -96,7 +96,7 @@ impl Device {
     }
 }
 
-fn default_user() -> String {
+pub fn default_user() -> String {
     "postgres".into()
 }
 pub fn default_mount_root() -> PathBuf {
@@ -129,6 +129,11 @@ fn bytes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
 impl Config {
     /// Reads the configuration, if only root can have written it.
     pub fn load(path: &Path) -> Result<Self, Refusal> {
+        Self::load_with_text(path).map(|(config, _)| config)
+    }
+
+    /// The same, and as it is written.
+    pub fn load_with_text(path: &Path) -> Result<(Self, String), Refusal> {
         let (parent, name) = path
             .parent()
             .zip(path.file_name().and_then(|n| n.to_str()))
@@ -143,10 +148,11 @@ impl Config {
         }
         let directory = secure::open_directory(parent)?;
         let text = secure::read_file(&directory, name, path, LONGEST)?.ok_or_else(missing)?;
-        Self::parse(&text).map_err(|refusal| Refusal {
+        let config = Self::parse(&text).map_err(|refusal| Refusal {
             message: format!("{}: {}", path.display(), refusal.message),
             ..refusal
-        })
+        })?;
+        Ok((config, text))
     }
 
     pub fn parse(text: &str) -> Result<Self, Refusal> {

@@ -1,9 +1,12 @@
-//! Connection parameters that the postgres crate does not know: `service`, with the file that explains it, and `passfile`. They
-//! keep passwords out of the configuration. Syntax and order of precedence are libpq's.
+//! Connection parameters that the postgres crate does not know: `service`, with the file that explains it, `passfile`, and
+//! `requirepeer`. They keep passwords out of the configuration, and others from passing for the server. Syntax and order of
+//! precedence are libpq's.
 
-use pgfsbench_core::refusal::{Kind, Refusal};
+use pgfsbench_core::refusal::{Kind, Refusal, quoted};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use tokio_postgres::Config;
+use tokio_postgres::config::Host;
 
 /// Where Debian's libpq looks for services of the whole system.
 const SYSTEM_SERVICES: &str = "/etc/postgresql-common/pg_service.conf";
@@ -11,6 +14,13 @@ const SYSTEM_SERVICES: &str = "/etc/postgresql-common/pg_service.conf";
 pub const ENVIRONMENT: [&str; 2] = ["PGSERVICEFILE", "PGPASSFILE"];
 
 type Pairs = Vec<(String, String)>;
+
+/// Who has to be at the other end of a Unix socket.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Peer {
+    pub socket: PathBuf,
+    pub uid: u32,
+}
 
 fn wrong(what: impl Into<String>) -> Refusal {
     Refusal::argument("invalid connection")
@@ -43,8 +53,9 @@ pub fn check(text: &str) -> Result<(), Refusal> {
     }
 }
 
-/// Everything that it takes to connect, as the user that this process runs as.
-pub fn resolve(text: &str) -> Result<postgres::Config, Refusal> {
+/// Everything that it takes to connect, as the user that this process runs as; and who has to be there, where that can be
+/// known: unless the connection says otherwise, this same user.
+pub fn resolve(text: &str) -> Result<(Config, Option<Peer>), Refusal> {
     let file = |variable: &str| std::env::var_os(variable).map(PathBuf::from);
     let home = home();
     let in_home = |name: &str| home.as_ref().map(|home| home.join(name));
@@ -54,6 +65,7 @@ pub fn resolve(text: &str) -> Result<postgres::Config, Refusal> {
         split(text)?
     };
     let mut passfile = own.passfile;
+    let mut required = own.requirepeer;
     if let Some(service) = &own.service {
         let files = match own.servicefile.or_else(|| file(ENVIRONMENT[0])) {
             Some(file) => vec![file],
@@ -65,6 +77,7 @@ pub fn resolve(text: &str) -> Result<postgres::Config, Refusal> {
         for (key, value) in service_of(service, &files)? {
             match key.as_str() {
                 "passfile" => passfile = passfile.or(Some(value.into())),
+                "requirepeer" => required = required.or(Some(value)),
                 _ if pairs.iter().any(|(given, _)| *given == key) => {}
                 _ => pairs.push((key, value)),
             }
@@ -83,15 +96,58 @@ pub fn resolve(text: &str) -> Result<postgres::Config, Refusal> {
     {
         config.password(password);
     }
-    Ok(config)
+    let peer = peer(&config, required.as_deref())?;
+    Ok((config, peer))
+}
+
+fn peer(config: &Config, required: Option<&str>) -> Result<Option<Peer>, Refusal> {
+    let directories = config.get_hosts().iter().filter_map(|host| match host {
+        Host::Unix(directory) => Some(directory),
+        Host::Tcp(_) => None,
+    });
+    let directories: Vec<&PathBuf> = directories.collect();
+    let Some(directory) = directories.first() else {
+        return match required {
+            Some(_) => Err(wrong("requirepeer is for Unix sockets.")),
+            None => Ok(None),
+        };
+    };
+    // Which one of several would answer is not known beforehand.
+    if config.get_hosts().len() > 1 || !config.get_hostaddrs().is_empty() {
+        return Err(wrong(
+            "A directory of sockets stands alone: without further hosts, and without hostaddr.",
+        ));
+    }
+    let port = config.get_ports().first().unwrap_or(&5432);
+    let uid = match required {
+        None => rustix::process::geteuid().as_raw(),
+        Some(user) => user_id(user).ok_or_else(|| {
+            wrong(format!(
+                "There is no user {} for requirepeer.",
+                quoted(user)
+            ))
+        })?,
+    };
+    Ok(Some(Peer {
+        socket: directory.join(format!(".s.PGSQL.{port}")),
+        uid,
+    }))
+}
+
+/// A user's number, by name or as it is.
+fn user_id(user: &str) -> Option<u32> {
+    user.parse().ok().or_else(|| {
+        let fields = passwd(|fields| fields.first() == Some(&user))?;
+        fields.get(2)?.parse().ok()
+    })
 }
 
 fn is_url(text: &str) -> bool {
     text.starts_with("postgres://") || text.starts_with("postgresql://")
 }
 
-fn parsed(text: &str) -> Result<postgres::Config, Refusal> {
-    text.parse::<postgres::Config>().map_err(|e| {
+fn parsed(text: &str) -> Result<Config, Refusal> {
+    text.parse::<Config>().map_err(|e| {
         let source = std::error::Error::source(&e).map(|source| format!(": {source}"));
         wrong(format!("{e}{}.", source.unwrap_or_default()))
     })
@@ -103,6 +159,7 @@ struct Own {
     service: Option<String>,
     servicefile: Option<PathBuf>,
     passfile: Option<PathBuf>,
+    requirepeer: Option<String>,
 }
 
 fn split(text: &str) -> Result<(Pairs, Own), Refusal> {
@@ -113,6 +170,7 @@ fn split(text: &str) -> Result<(Pairs, Own), Refusal> {
             "service" => own.service = Some(value),
             "servicefile" => own.servicefile = Some(value.into()),
             "passfile" => own.passfile = Some(value.into()),
+            "requirepeer" => own.requirepeer = Some(value),
             _ => others.push((key, value)),
         }
     }
@@ -207,7 +265,7 @@ fn section(text: &str, name: &str) -> Option<Pairs> {
 }
 
 /// The password of the first line that fits: host:port:database:user:password.
-fn password_in(file: &Path, config: &postgres::Config) -> Result<Option<String>, Refusal> {
+fn password_in(file: &Path, config: &Config) -> Result<Option<String>, Refusal> {
     let metadata = match std::fs::metadata(file) {
         Ok(metadata) => metadata,
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
@@ -221,9 +279,9 @@ fn password_in(file: &Path, config: &postgres::Config) -> Result<Option<String>,
     }
     let text = std::fs::read_to_string(file).map_err(|e| unreadable("password file", file, &e))?;
     let host = match config.get_hosts().first() {
-        Some(postgres::config::Host::Tcp(name)) => name.clone(),
-        Some(postgres::config::Host::Unix(path)) if is_usual(path) => "localhost".into(),
-        Some(postgres::config::Host::Unix(path)) => path.display().to_string(),
+        Some(Host::Tcp(name)) => name.clone(),
+        Some(Host::Unix(path)) if is_usual(path) => "localhost".into(),
+        Some(Host::Unix(path)) => path.display().to_string(),
         None => "localhost".into(),
     };
     let port = config.get_ports().first().unwrap_or(&5432).to_string();
@@ -274,12 +332,19 @@ fn unreadable(what: &str, file: &Path, error: &std::io::Error) -> Refusal {
 
 /// The home directory of this process's user.
 fn home() -> Option<PathBuf> {
-    let uid = rustix::process::geteuid().as_raw();
+    let uid = rustix::process::geteuid().as_raw().to_string();
+    let fields = passwd(|fields| fields.get(2) == Some(&uid.as_str()))?;
+    fields.get(5).map(PathBuf::from)
+}
+
+/// The first line of the machine's users that is this one.
+fn passwd(is_it: impl Fn(&[&str]) -> bool) -> Option<Vec<String>> {
     let passwd = std::fs::read_to_string("/etc/passwd").ok()?;
-    passwd.lines().find_map(|line| {
-        let fields: Vec<&str> = line.split(':').collect();
-        (fields.get(2)?.parse() == Ok(uid)).then(|| fields.get(5).map(PathBuf::from))?
-    })
+    let mut lines = passwd
+        .lines()
+        .map(|line| line.split(':').collect::<Vec<_>>());
+    let fields = lines.find(|fields| is_it(fields))?;
+    Some(fields.into_iter().map(str::to_owned).collect())
 }
 
 #[cfg(test)]
@@ -334,6 +399,31 @@ mod tests {
     }
 
     #[test]
+    fn who_has_to_be_behind_a_socket() {
+        let peer = |text: &str| resolve(text).map(|(_, peer)| peer.map(|peer| peer.uid));
+        let own = rustix::process::geteuid().as_raw();
+        assert_eq!(peer("host=/run/x user=u").ok(), Some(Some(own)));
+        assert_eq!(
+            peer("host=/run/x user=u requirepeer=root").ok(),
+            Some(Some(0))
+        );
+        assert_eq!(
+            peer("host=/run/x user=u requirepeer=77").ok(),
+            Some(Some(77))
+        );
+        assert_eq!(peer("host=localhost user=u").ok(), Some(None));
+        for bad in [
+            "host=/run/x user=u requirepeer=nobody-of-that-name",
+            "host=localhost user=u requirepeer=root",
+            "host=/run/x,/tmp user=u",
+            "host=localhost,/tmp user=u",
+            "host=/run/x hostaddr=127.0.0.1 user=u",
+        ] {
+            assert!(peer(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
     fn a_service_and_a_password_file_make_a_connection() {
         let place = tempfile::tempdir().unwrap();
         let (services, passwords) = (place.path().join("s"), place.path().join("p"));
@@ -351,7 +441,10 @@ mod tests {
             "service=bench dbname=other servicefile={}",
             services.display()
         );
-        let config = resolve(&text).unwrap();
+        let (config, peer) = resolve(&text).unwrap();
+        let own = rustix::process::geteuid().as_raw();
+        let socket = "/tmp/here/.s.PGSQL.5433".into();
+        assert_eq!(peer, Some(Peer { socket, uid: own }));
         assert_eq!(config.get_password(), Some(&b"secret"[..]));
         assert_eq!(config.get_dbname(), Some("other"));
         assert_eq!(config.get_ports(), [5433]);

@@ -1,23 +1,26 @@
 //! The process that speaks with one database, as the servers' user: takes jobs from fsbench.helper_job, has them done over the
 //! socket pair that is its standard input, and writes into their rows what has become of them.
 //!
-//! While it serves it holds the session-level advisory lock hashtext('pgfsbench-helper') and is called pgfsbench-helper in
-//! pg_stat_activity: so the extension sees whether somebody is there, and two helpers do not serve the same database.
+//! While it serves its session is the one in fsbench.helper_session: so the extension sees whether somebody is there, and two
+//! helpers do not serve the same database.
 
+mod alone;
 mod forgotten;
 mod job;
 mod watch;
 
+pub use alone::check_tables;
+
+use crate::backoff::Backoff;
+use crate::client::{self, Client, Failure, describe};
 use crate::voice::log;
+use alone::NoTable;
 use forgotten::Forgotten;
-use job::{Job, NoTable, Outcome};
+use job::{Job, Outcome};
 use pgfsbench_core::helper::protocol::{Answer, Hello, Message, Order, Reply, read, write};
 use pgfsbench_core::helper::{Name, Request};
 use pgfsbench_core::refusal::{Kind, Refusal};
-use postgres::fallible_iterator::FallibleIterator;
-use postgres::{Client, NoTls};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use std::error::Error;
 use std::io::{self, BufReader};
 use std::os::unix::net::UnixStream;
 use std::thread;
@@ -26,28 +29,17 @@ use watch::limited;
 
 /// How often it looks whether root is still there, and for jobs whose notification was missed.
 const TICK: Duration = Duration::from_millis(500);
-const PAUSE: Duration = Duration::from_secs(1);
+/// How long it pauses at most while something waits for the server to be back.
+const SOON: Duration = Duration::from_secs(1);
 /// How long it tries to write down how a job has ended while the server cannot be reached. What was prepared is released then.
 const UNTIL_RECORDED: Duration = Duration::from_secs(60);
 
-type Failure = Box<dyn Error + Send + Sync>;
-
 /// Serves the database that the first line names. Ends when root does.
 pub fn main() -> Result<(), Refusal> {
-    if rustix::process::geteuid().is_root() {
-        return Err(
-            Refusal::new(Kind::NotAllowed, "this part never runs as root")
-                .hint("Run pgfsbench-helper serve, which starts it."),
-        );
-    }
     let failed = |e: Failure| {
         Refusal::new(Kind::System, "the process for a database has failed")
             .detail(format!("{}.", describe(&e)))
     };
-    // No terminal of root's: who can trace this process could type there.
-    let _ = rustix::process::setsid();
-    // What it has to do needs no program that gains rights.
-    let _ = rustix::thread::set_no_new_privs(true);
     let root = rustix::stdio::stdin()
         .try_clone_to_owned()
         .map_err(|e| failed(e.into()))?;
@@ -56,12 +48,12 @@ pub fn main() -> Result<(), Refusal> {
     let Some(hello) = read::<Hello>(&mut from).map_err(|e| failed(e.into()))? else {
         return Ok(());
     };
-    crate::voice::of_database(&hello.database);
     let mut servant = Servant {
         root,
         from,
         unrecorded: None,
         forgotten: Forgotten::default(),
+        backoff: Backoff::default(),
     };
     servant.serve(&hello).map_err(failed)
 }
@@ -72,6 +64,7 @@ struct Servant {
     /// What came of a job while the database could not be reached.
     unrecorded: Option<Unrecorded>,
     forgotten: Forgotten,
+    backoff: Backoff,
 }
 
 struct Unrecorded {
@@ -96,10 +89,12 @@ impl Servant {
                 Err(e) => {
                     // One line for each trouble, however long it lasts.
                     let said = describe(&e);
-                    if said != last {
+                    if said != last && hello.once {
                         log!(None; "{said}");
-                        last = said;
+                    } else if said != last {
+                        log!(None; "{said}; waiting until that is over, and looking ever more rarely, once a minute in the end");
                     }
+                    last = said;
                     let is_over = |u: &Unrecorded| u.since.elapsed() > UNTIL_RECORDED;
                     if let Some(Unrecorded { job, .. }) = self.unrecorded.take_if(|u| is_over(u)) {
                         self.tell_root(job, false)?;
@@ -114,7 +109,8 @@ impl Servant {
                         return Ok(());
                     }
                     // Then root releases what nobody could be told of.
-                    if self.root_is_gone(PAUSE)? {
+                    let pause = self.pause();
+                    if self.root_is_gone(pause)? {
                         return Ok(());
                     }
                 }
@@ -122,14 +118,23 @@ impl Servant {
         }
     }
 
+    /// How long until the next attempt. Soon while something is to be recorded, or released, if it does not come to that.
+    fn pause(&mut self) -> Duration {
+        let pause = self.backoff.next();
+        match self.unrecorded.is_some() || self.forgotten.may_be_some() {
+            true => pause.min(SOON),
+            false => pause,
+        }
+    }
+
     /// One connection, to its end.
     fn session(&mut self, hello: &Hello) -> Result<Ended, Failure> {
-        let mut config = crate::connection::resolve(&hello.connection)?;
-        config
-            .application_name(concat!("pgfsbench-helper ", env!("CARGO_PKG_VERSION")))
-            .connect_timeout(Duration::from_secs(10));
-        let mut client = limited(|| config.connect(NoTls))?;
-        limited(|| job::settle_in(&mut client))?;
+        let mut client = limited(|| client::connect(&hello.connection))?;
+        limited(|| alone::settle_in(&mut client))?;
+        if self.backoff.has_waited() {
+            log!(None; "serving again");
+        }
+        self.backoff = Backoff::default();
         if let Some(Unrecorded {
             job,
             outcome,
@@ -169,12 +174,10 @@ impl Servant {
             if hello.once && !self.forgotten.is_undecided() {
                 return Ok(Ended::Queue);
             }
-            let notification = client.notifications().timeout_iter(TICK).next()?;
-            // Those that came with it are for the same look.
-            if notification.is_some() {
-                while client.notifications().iter().next()?.is_some() {}
-            } else {
-                limited(|| client.batch_execute(""))?;
+            match client.is_notified(TICK)? {
+                // What is not to be done need not wait for the next session to be told so.
+                true => limited(|| job::fail_stale(&mut client))?,
+                false => limited(|| client.batch_execute(""))?,
             }
         }
     }
@@ -321,28 +324,8 @@ impl Servant {
 
 /// Whether the database or the extension is not there, and with it no run.
 fn has_no_runs(error: &Failure) -> bool {
-    let no_database = |error: &postgres::Error| {
-        error.code() == Some(&postgres::error::SqlState::INVALID_CATALOG_NAME)
+    let no_database = |error: &tokio_postgres::Error| {
+        error.code() == Some(&tokio_postgres::error::SqlState::INVALID_CATALOG_NAME)
     };
     error.is::<NoTable>() || error.downcast_ref().is_some_and(no_database)
-}
-
-/// The server's words, which Display of postgres::Error leaves out, and the details of a refusal.
-fn describe(error: &Failure) -> String {
-    if let Some(refusal) = error.downcast_ref::<Refusal>() {
-        return match &refusal.detail {
-            Some(detail) => format!("{refusal}: {}", detail.trim_end_matches('.')),
-            None => refusal.to_string(),
-        };
-    }
-    match error.downcast_ref::<postgres::Error>() {
-        Some(error) => match error.as_db_error() {
-            Some(server) => server.to_string(),
-            None => match error.source() {
-                Some(source) => format!("{error}: {source}"),
-                None => error.to_string(),
-            },
-        },
-        None => error.to_string(),
-    }
 }

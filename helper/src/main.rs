@@ -1,9 +1,10 @@
 //! `pgfsbench-helper`: the root side of pgfsbench. It makes, mounts, unmounts and removes filesystems for benchmark targets, as
 //! jobs in a database ask for, and as far as its own configuration allows.
 //!
-//! From the top down: [`serve`] and [`database`] are the two processes that take jobs; [`engine`] does one; [`plan`] decides
-//! what that takes, from what [`config`] allows and [`probe`] finds; [`journal`] remembers it; [`exec`] runs programs;
-//! [`secure`] opens what nobody else can have changed.
+//! From the top down: [`serve`] and [`database`] are the two processes that take jobs, [`child`] is how the second becomes
+//! somebody else, and [`client`] how it speaks with a server; [`engine`] does one; [`plan`] decides what that takes, from what
+//! [`config`] allows and [`probe`] finds; [`journal`] remembers it; [`exec`] runs programs; [`secure`] opens what nobody else can
+//! have changed; [`voice`] says everything that is said.
 //!
 //! Floors (`tools/check arrows`):
 //!
@@ -13,12 +14,16 @@
 //! journal plan
 //! busy place settings
 //! probe config database
-//! secure exec connection voice
+//! child client
+//! secure exec connection voice backoff
 //! ```
 
 #![forbid(unsafe_code)]
 
+mod backoff;
 mod busy;
+mod child;
+mod client;
 mod config;
 mod connection;
 mod database;
@@ -36,6 +41,7 @@ mod setup;
 mod voice;
 mod wanted;
 
+use child::Part;
 use clap::{Parser, Subcommand};
 use config::Config;
 use engine::{Cleared, Engine, Hook};
@@ -102,12 +108,14 @@ enum Action {
     Doctor,
     /// Write the configuration and the systemd unit
     Setup(setup::Arguments),
-    #[command(name = "_database", hide = true)]
-    Database,
+    #[command(name = "_as", hide = true)]
+    As(child::Role),
 }
 
 fn main() -> ExitCode {
     let command = Command::parse();
+    // What whoever started this has left open is for none of the programs that it starts.
+    close_fds::set_fds_cloexec(3, &[]);
     // What is made is for root, or for whom it is given to.
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o022));
     let config = std::path::absolute(&command.config).unwrap_or(command.config);
@@ -124,7 +132,14 @@ fn main() -> ExitCode {
 fn act(config: &Path, action: Action) -> Result<(), Refusal> {
     let engine = |hook: Hook| Engine::new(Config::load(config)?, hook);
     match action {
-        Action::Database => database::main(),
+        Action::As(role) => {
+            let part = child::become_other(&role)?;
+            voice::is_forwarded();
+            match part {
+                Part::Database => database::main(),
+                Part::Visit => setup::visit::main(),
+            }
+        }
         Action::Describe => {
             let engine = engine(Hook::default())?;
             let database = engine.config().database(None)?.name.clone();
@@ -215,7 +230,8 @@ fn complain(refusal: &Refusal) {
     note!("pgfsbench-helper: {refusal}");
     for (word, text) in [("DETAIL", &refusal.detail), ("HINT", &refusal.hint)] {
         if let Some(text) = text {
-            note!("{word}: {text}");
+            // Nothing in it passes for the next of them.
+            note!("{word}: {}", text.replace('\n', "\n\t"));
         }
     }
 }

@@ -18,15 +18,29 @@ const WRITABLE_BY_OTHERS: u32 = 0o022;
 
 /// Opens a directory that nobody but root can change or replace.
 pub fn open_directory(path: &Path) -> Result<OwnedFd, Refusal> {
-    walk(path, None)
+    walk(path, Missing::Refuse)
 }
 
 /// The same; what is missing of it is made, with these rights.
 pub fn make_directory(path: &Path, mode: u32) -> Result<OwnedFd, Refusal> {
-    walk(path, Some(mode))
+    walk(path, Missing::Make(mode))
 }
 
-fn walk(path: &Path, make: Option<u32>) -> Result<OwnedFd, Refusal> {
+/// Refuses what `make_directory` would refuse, and makes nothing.
+pub fn check_place(path: &Path) -> Result<(), Refusal> {
+    walk(path, Missing::End).map(drop)
+}
+
+/// What is done where a directory is missing on the way.
+#[derive(Clone, Copy)]
+enum Missing {
+    Refuse,
+    Make(u32),
+    /// What is there so far is all that is asked for.
+    End,
+}
+
+fn walk(path: &Path, missing: Missing) -> Result<OwnedFd, Refusal> {
     let names = plain_components(path)?;
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let mut directory =
@@ -34,8 +48,9 @@ fn walk(path: &Path, make: Option<u32>) -> Result<OwnedFd, Refusal> {
     let mut so_far = std::path::PathBuf::from("/");
     for (i, name) in names.iter().enumerate() {
         so_far.push(name);
-        let opened = match (openat(&directory, *name, flags, Mode::empty()), make) {
-            (Err(Errno::NOENT), Some(mode)) => {
+        let opened = match (openat(&directory, *name, flags, Mode::empty()), missing) {
+            (Err(Errno::NOENT), Missing::End) => return Ok(directory),
+            (Err(Errno::NOENT), Missing::Make(mode)) => {
                 mkdirat(&directory, *name, Mode::from_raw_mode(mode))
                     .and_then(|()| openat(&directory, *name, flags, Mode::empty()))
                     .and_then(|made| fchmod(&made, Mode::from_raw_mode(mode)).map(|()| made))

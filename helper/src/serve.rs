@@ -1,27 +1,26 @@
 //! The root part of serving databases: for each of them a process that has become the servers' user, speaks with the database,
 //! and sends typed orders over a socket pair. Here they are carried out, one at a time.
 
+mod answers;
 mod conversation;
-mod voice;
 
+use crate::backoff::Backoff;
+use crate::child::{self, Part, Tie};
 use crate::config::Database;
 use crate::engine::{Cleared, Engine, Hook};
-use crate::voice::log;
-use crate::{connection, exec};
+use crate::exec;
+use crate::voice::{self, log};
 use conversation::converse;
 use pgfsbench_core::helper::Name;
 use pgfsbench_core::refusal::{Kind, Refusal};
 use rustix::process::{Pid, Signal, kill_process};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
-use std::env;
 use std::io;
 use std::net::Shutdown;
-use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
-use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::path::PathBuf;
+use std::process::{Child, ExitStatus};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -29,8 +28,10 @@ use std::time::{Duration, Instant};
 
 /// How long a database process may leave an answer unread.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// How long after its end it is started again.
-const PAUSE: Duration = Duration::from_secs(5);
+/// How long after its end what it has said may still be coming.
+const UNTIL_SILENT: Duration = Duration::from_secs(2);
+/// One that has lived for so long has had no trouble that lasts.
+const LASTING: Duration = Duration::from_secs(120);
 
 /// How long, once all else is done, programs that are killed and processes whose streams are closed may take to end.
 const GRACE: Duration = Duration::from_secs(15);
@@ -46,7 +47,7 @@ pub struct Options {
     #[command(flatten)]
     pub hook: Hook,
     /// For tests: what speaks with the databases.
-    #[arg(long, hide = true, default_value = "/proc/self/exe")]
+    #[arg(long, hide = true, default_value = child::OWN_PROGRAM)]
     database_program: PathBuf,
 }
 
@@ -208,8 +209,13 @@ type Open = Vec<Served>;
 
 /// Keeps a process for this database; once: says whether it came to its end without trouble.
 fn supervise(database: &Database, shared: &Shared, open: &Mutex<Open>) -> bool {
+    let mut backoff = Backoff::default();
     loop {
+        let began = Instant::now();
         let served = serve_one(database, shared, open);
+        if began.elapsed() > LASTING {
+            backoff = Backoff::default();
+        }
         match &served {
             Ok(true) => {}
             Ok(false) => {
@@ -222,8 +228,8 @@ fn supervise(database: &Database, shared: &Shared, open: &Mutex<Open>) -> bool {
         if shared.once {
             return served.unwrap_or(false);
         }
-        let ended = Instant::now();
-        while ended.elapsed() < PAUSE {
+        let (ended, pause) = (Instant::now(), backoff.next());
+        while ended.elapsed() < pause {
             if shared.stopping.load(Ordering::SeqCst) {
                 return true;
             }
@@ -235,7 +241,14 @@ fn supervise(database: &Database, shared: &Shared, open: &Mutex<Open>) -> bool {
 fn serve_one(database: &Database, shared: &Shared, open: &Mutex<Open>) -> io::Result<bool> {
     let (ours, theirs) = UnixStream::pair()?;
     ours.set_write_timeout(Some(PATIENCE))?;
-    let mut child = start(&shared.program, theirs, shared.ids)?;
+    let tie = Tie {
+        stream: theirs,
+        program: &shared.program,
+        ids: shared.ids,
+    };
+    let name = database.name.clone();
+    let (mut child, silent) =
+        child::start(Part::Database, tie, move |said| voice::forward(&name, said))?;
     lock(open).push(Served {
         database: database.name.clone(),
         stream: ours.try_clone()?,
@@ -245,6 +258,8 @@ fn serve_one(database: &Database, shared: &Shared, open: &Mutex<Open>) -> io::Re
     // Without this an offender would wait for an answer.
     let _ = ours.shutdown(Shutdown::Both);
     let status = end(&mut child);
+    // All that it has said is in the log then. What it has started may hold its end open.
+    let _ = silent.recv_timeout(UNTIL_SILENT);
     lock(open).retain(|served| served.database != database.name);
     let status = status?;
     talked?;
@@ -266,24 +281,4 @@ fn end(child: &mut Child) -> io::Result<ExitStatus> {
         }
     }
     Err(io::ErrorKind::TimedOut.into())
-}
-
-/// The process that speaks with a database: this program again, as the servers' user, without further groups and without
-/// this process's environment but for where services and passwords are.
-fn start(program: &Path, theirs: UnixStream, (uid, gid): (u32, u32)) -> io::Result<Child> {
-    Command::new(program)
-        .arg("_database")
-        .env_clear()
-        .env("LC_ALL", "C")
-        .envs(
-            connection::ENVIRONMENT
-                .iter()
-                .filter_map(|&name| Some((name, env::var_os(name)?))),
-        )
-        .current_dir("/")
-        .uid(uid)
-        .gid(gid)
-        .stdin(Stdio::from(OwnedFd::from(theirs)))
-        .stdout(Stdio::null())
-        .spawn()
 }

@@ -1,29 +1,53 @@
-//! What the helper says to people: lines of its log, on standard error, and what they asked for, on standard output.
+//! What the helper says to people: lines of its log, on standard error, and what they asked for, on standard output. Whatever
+//! is said goes through here, where nothing of it can forge another line or reach a terminal as a command.
 
+use pgfsbench_core::escape::{lines, one_line};
 use pgfsbench_core::helper::Name;
 use std::fmt::Arguments;
 use std::io::{self, ErrorKind, Write};
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// The database that this process speaks with, if it is one that does.
-static DATABASE: OnceLock<Name> = OnceLock::new();
+/// Whether this process is one of those that are somebody else: root reads what it says, and writes the log.
+static IS_FORWARDED: AtomicBool = AtomicBool::new(false);
 
-/// From now on lines of the log name this database.
-pub fn of_database(name: &Name) {
-    let _ = DATABASE.set(name.clone());
+/// From now on lines of the log have no time: who forwards them adds it.
+pub fn is_forwarded() {
+    IS_FORWARDED.store(true, Ordering::Relaxed);
 }
 
 /// A line of the log, with the time, and the database that it is about.
 pub fn write_log(database: Option<&Name>, said: Arguments) {
-    let about = database
-        .or(DATABASE.get())
-        .map_or(String::new(), |name| format!(" [{name}]"));
+    let said = said.to_string();
+    match IS_FORWARDED.load(Ordering::Relaxed) {
+        true => to_stderr(&one_line(&said)),
+        false => entry(
+            &database.map_or(String::new(), |name| format!(" [{name}]")),
+            &said,
+        ),
+    }
+}
+
+/// A line of the log that the process for a database has said. What root says is never told so.
+pub fn forward(database: &Name, said: &[u8]) {
+    entry(
+        &format!(" [{database}] session"),
+        &String::from_utf8_lossy(said),
+    );
+}
+
+fn entry(about: &str, said: &str) {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     let time = utc(now.unwrap_or_default());
-    // Nobody may be left who reads it.
-    let _ = writeln!(io::stderr(), "{time} pgfsbench-helper{about}: {said}");
+    to_stderr(&format!(
+        "{time} pgfsbench-helper{about}: {}",
+        one_line(said)
+    ));
+}
+
+/// In one write, so that no other line comes in between. Nobody may be left who reads it.
+fn to_stderr(line: &str) {
+    let _ = io::stderr().write_all(format!("{line}\n").as_bytes());
 }
 
 /// A line of the log.
@@ -37,10 +61,10 @@ static LOST: AtomicBool = AtomicBool::new(false);
 
 /// A line to standard output. Whoever reads it may have seen enough, as `head` has; what is being done goes on in any case.
 pub fn print(said: Arguments) {
-    let mut out = io::stdout().lock();
-    match out.write_fmt(said).and_then(|()| out.write_all(b"\n")) {
+    let line = lines(&said.to_string()) + "\n";
+    match io::stdout().lock().write_all(line.as_bytes()) {
         Err(e) if e.kind() != ErrorKind::BrokenPipe && !LOST.swap(true, Ordering::Relaxed) => {
-            let _ = writeln!(io::stderr(), "pgfsbench-helper: could not print: {e}");
+            to_stderr(&format!("pgfsbench-helper: could not print: {e}"));
         }
         Ok(()) | Err(_) => {}
     }
@@ -48,7 +72,7 @@ pub fn print(said: Arguments) {
 
 /// A line to standard error, where nobody may be left who reads it either.
 pub fn print_error(said: Arguments) {
-    let _ = writeln!(io::stderr(), "{said}");
+    to_stderr(&lines(&said.to_string()));
 }
 
 /// As `eprintln!`.

@@ -153,6 +153,7 @@ CREATE TABLE fsbench.helper_job (
     status         text NOT NULL DEFAULT 'queued' CHECK (status IN ('queued', 'running', 'done', 'failed')),
     requested_at   timestamptz NOT NULL DEFAULT clock_timestamp(),
     server_started timestamptz NOT NULL DEFAULT pg_postmaster_start_time(),
+    asked_by       xid8 NOT NULL DEFAULT pg_current_xact_id(),
     started_at     timestamptz,
     ended_at       timestamptz,
     helper_version text,
@@ -171,7 +172,8 @@ COMMENT ON COLUMN fsbench.helper_job.action IS 'prepare: make the filesystem and
 COMMENT ON COLUMN fsbench.helper_job.request IS 'What is asked for; the helper decides by its own configuration whether it does so';
 COMMENT ON COLUMN fsbench.helper_job.status IS 'queued, running, done or failed';
 COMMENT ON COLUMN fsbench.helper_job.requested_at IS 'When it was asked for';
-COMMENT ON COLUMN fsbench.helper_job.server_started IS 'Start of the server in which it was asked for: a job that comes from a dump or from before a restart is never done';
+COMMENT ON COLUMN fsbench.helper_job.server_started IS 'Start of the server in which it was asked for: a job from before a restart is never done';
+COMMENT ON COLUMN fsbench.helper_job.asked_by IS 'Transaction that asked: a row that another one has inserted was restored from a dump, and is never done';
 COMMENT ON COLUMN fsbench.helper_job.started_at IS 'When the helper began';
 COMMENT ON COLUMN fsbench.helper_job.ended_at IS 'When it was over';
 COMMENT ON COLUMN fsbench.helper_job.helper_version IS 'Version of the helper that took it';
@@ -207,6 +209,22 @@ COMMENT ON COLUMN fsbench.helper_description.description IS 'Devices and directo
 CREATE TRIGGER check_writer BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON fsbench.helper_description
     FOR EACH STATEMENT EXECUTE FUNCTION fsbench._check_writer();
 COMMENT ON TRIGGER check_writer ON fsbench.helper_description IS 'Only the helper writes there, as the owner of the extension';
+
+-- Who serves is a session of this server, and is in no dump. A lock on this table takes rights on it, unlike an advisory lock.
+CREATE TABLE fsbench.helper_session (
+    singleton      boolean PRIMARY KEY DEFAULT true CHECK (singleton),
+    pid            integer NOT NULL,
+    backend_start  timestamptz NOT NULL,
+    helper_version text NOT NULL
+);
+COMMENT ON TABLE fsbench.helper_session IS 'Session of the pgfsbench-helper that serves this database, or served it last: one row, written by the helper when it connects';
+COMMENT ON COLUMN fsbench.helper_session.singleton IS 'True: there is one row';
+COMMENT ON COLUMN fsbench.helper_session.pid IS 'Server process of the session';
+COMMENT ON COLUMN fsbench.helper_session.backend_start IS 'When that process was started: if pg_stat_activity shows no such process, no helper serves';
+COMMENT ON COLUMN fsbench.helper_session.helper_version IS 'Version of the helper';
+CREATE TRIGGER check_writer BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON fsbench.helper_session
+    FOR EACH STATEMENT EXECUTE FUNCTION fsbench._check_writer();
+COMMENT ON TRIGGER check_writer ON fsbench.helper_session IS 'Only the helper writes there, as the owner of the extension';
 
 SELECT pg_catalog.pg_extension_config_dump('fsbench.target', $$WHERE kind <> 'default'$$);
 SELECT pg_catalog.pg_extension_config_dump('fsbench.helper_job_id_seq', '');

@@ -85,19 +85,23 @@ pub fn of_ticket(ticket: i64) -> Result<Option<i64>, Fault> {
     Ok(id.and_then(|id| id.parse().ok()))
 }
 
-/// The version of the helper that serves this database; None when there is none. In a transaction.
+/// The version of the helper that serves this database; None when there is none. In a transaction. Whose session is still the
+/// one that has entered itself, and has the rights to: the server shows not everybody when a session began.
 pub fn helper_version() -> Result<Option<String>, Fault> {
     sql::read(
-        "SELECT substr(a.application_name, length('pgfsbench-helper ') + 1) \
-         FROM pg_locks l JOIN pg_stat_activity a USING (pid) \
-         WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1 \
-           AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database()) \
-           AND l.objid = (hashtext('pgfsbench-helper')::bigint & 4294967295)::oid \
-           AND a.application_name LIKE 'pgfsbench-helper %' \
-           AND EXISTS (SELECT FROM pg_class c WHERE c.oid = 'fsbench.helper_job'::regclass \
+        "SELECT s.helper_version FROM fsbench.helper_session s JOIN pg_stat_activity a \
+           ON a.pid = s.pid AND (a.backend_start = s.backend_start OR a.backend_start IS NULL) \
+         WHERE a.datname = current_database() AND a.application_name LIKE 'pgfsbench-helper %' \
+           AND EXISTS (SELECT FROM pg_class c WHERE c.oid = 'fsbench.helper_session'::regclass \
              AND pg_has_role(a.usesysid, c.relowner, 'USAGE')) LIMIT 1",
         &[],
     )
+}
+
+/// Whether a helper has ever served this database. In a transaction.
+pub fn has_served() -> Result<bool, Fault> {
+    let there = sql::read("SELECT 'yes' FROM fsbench.helper_session", &[])?;
+    Ok(there.is_some())
 }
 
 /// Waits until a helper of this version serves this database.
@@ -107,7 +111,9 @@ pub fn wait_for_helper(patience: Duration, look: Look) -> Result<(), Fault> {
         match xact::transaction(helper_version)? {
             Some(version) if version == env!("CARGO_PKG_VERSION") => return Ok(()),
             Some(version) => return Err(other_version(&version)),
-            None if began.elapsed() > patience.max(AWAY) => return Err(not_running()),
+            None if began.elapsed() > patience.max(AWAY) => {
+                return Err(not_running(xact::transaction(has_served)?));
+            }
             None => {}
         }
         look()?;
@@ -115,11 +121,17 @@ pub fn wait_for_helper(patience: Duration, look: Look) -> Result<(), Fault> {
     }
 }
 
-/// The error when nobody does what the helper should do.
-pub fn not_running() -> Fault {
+/// The error when nobody does what the helper should do: to be set up, or only started.
+pub fn not_running(has_served: bool) -> Fault {
+    const START: &str =
+        "systemctl start pgfsbench-helper (or pgfsbench-helper serve, where systemd does not run)";
+    const WAIT: &str = "A run waits for it with the option wait_for_helper_ms.";
     Fault::new(sqlstate::NOT_IN_THIS_STATE, "pgfsbench-helper is not running")
         .detail("It makes and mounts the filesystems of targets, and serves no session of this database now.")
-        .hint("Run pgfsbench-helper setup once as root (fsbench.doctor() has the command), then systemctl start pgfsbench-helper (or pgfsbench-helper serve). A run waits for it with the option wait_for_helper_ms.")
+        .hint(match has_served {
+            true => format!("Start it as root: {START}. {WAIT}"),
+            false => format!("Have root set it up for this database (fsbench.doctor() has the command) or, if that is done, start it: {START}. {WAIT}"),
+        })
 }
 
 fn other_version(version: &str) -> Fault {
@@ -149,7 +161,7 @@ pub fn wait(id: i64, look: Look) -> Result<Value, Fault> {
         } else if seen.elapsed() > AWAY && withdraw(id, &row.status, "pgfsbench-helper has ended")?
         {
             return Err(match row.status.as_str() {
-                "queued" => not_running(),
+                "queued" => not_running(true),
                 _ => Fault::new(
                     sqlstate::SYSTEM,
                     "pgfsbench-helper has ended during the job",
@@ -188,7 +200,7 @@ pub fn wait_for_release(id: i64) -> Result<(), Fault> {
             _ => {}
         }
         if seen.elapsed() > AWAY || began.elapsed() > RELEASE {
-            return Err(not_running().hint("It is released when pgfsbench-helper runs again."));
+            return Err(not_running(true).hint("It is released when pgfsbench-helper runs again."));
         }
         process::wait(POLL);
     }

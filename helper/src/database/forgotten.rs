@@ -1,10 +1,9 @@
 //! Targets that were prepared for a run which is over, and which nobody has released: the job got lost, with the server or with
 //! whoever was to ask for it. The helper asks itself then, by a job like any other. What somebody has prepared by himself stays.
 
-use super::Failure;
 use super::job::{complain, is_lost};
+use crate::client::{Client, Failure};
 use crate::voice::log;
-use postgres::Client;
 use serde::Deserialize;
 use serde_json::Value;
 use std::time::{Duration, Instant};
@@ -68,8 +67,12 @@ impl Forgotten {
     /// Where there are no runs at all: whether root is to describe what there is, and to release it. Not where that is known to
     /// be nothing: a description opens every device, of which another database's run may be using one.
     pub fn is_to_be_described(&mut self) -> bool {
-        let may_be_some = self.made.as_ref().is_none_or(|made| !made.is_empty());
-        (may_be_some || self.has_changed) && self.is_due()
+        self.may_be_some() && self.is_due()
+    }
+
+    /// Whether any may be there.
+    pub fn may_be_some(&self) -> bool {
+        self.has_changed || self.made.as_ref().is_none_or(|made| !made.is_empty())
     }
 
     /// Whether it is time to look; then it counts as done.
@@ -117,7 +120,7 @@ impl Forgotten {
         Ok(!forgotten.is_empty())
     }
 
-    fn look(&self, client: &mut Client) -> Result<Vec<Made>, postgres::Error> {
+    fn look(&self, client: &mut Client) -> Result<Vec<Made>, tokio_postgres::Error> {
         let made = || self.made.iter().flatten();
         let targets: Vec<&str> = made().map(|made| made.target.as_str()).collect();
         let runs: Vec<i64> = made().map(|made| made.run_id).collect();

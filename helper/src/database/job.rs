@@ -1,15 +1,12 @@
 //! The statements about fsbench.helper_job. Everything is qualified, and the search path holds nothing of the user's.
 
-use super::Failure;
+use crate::client::{Client, Failure};
 use crate::voice::log;
 use pgfsbench_core::helper::Request;
 use pgfsbench_core::helper::protocol::Report;
 use pgfsbench_core::helper::request::LONGEST_REQUEST;
 use pgfsbench_core::refusal::{Kind, Refusal};
-use postgres::Client;
 use serde_json::Value;
-use std::error::Error;
-use std::fmt;
 
 /// A job that is ours to do.
 pub struct Job {
@@ -51,102 +48,27 @@ impl Outcome {
     }
 }
 
-/// Makes this the one session that serves the database, and listens.
-pub fn settle_in(client: &mut Client) -> Result<(), Failure> {
-    client.batch_execute(
-        "SET search_path = pg_catalog, pg_temp; SET client_min_messages = error; \
-         SET lock_timeout = '10s'; SET default_transaction_isolation = 'read committed'; \
-         SET default_transaction_read_only = off; SET default_transaction_deferrable = off; \
-         SET statement_timeout = '60s'; SET idle_session_timeout = 0; SET idle_in_transaction_session_timeout = 0; \
-         SELECT set_config(name, '0', false) FROM pg_settings WHERE name = 'transaction_timeout'",
-    )?;
-    if client.query_one("SELECT pg_is_in_recovery()", &[])?.get(0) {
-        return Err("the server is a standby".into());
-    }
-    for table in ["fsbench.helper_job", "fsbench.helper_description"] {
-        check_table(client, table)?;
-    }
-    let is_alone: bool = client
-        .query_one(
-            "SELECT pg_try_advisory_lock(hashtext('pgfsbench-helper'))",
-            &[],
-        )?
-        .get(0);
-    if !is_alone {
-        return Err(who_is_there(client)?.into());
-    }
-    client.batch_execute("LISTEN fsbench_helper")?;
-    Ok(())
-}
-
-/// Anybody can take an advisory lock.
-fn who_is_there(client: &mut Client) -> Result<String, Failure> {
-    let row = client.query_opt(
-        "SELECT a.pid, coalesce(a.application_name, ''), coalesce(a.usename::text, '') \
-         FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid \
-         WHERE l.locktype = 'advisory' AND l.granted \
-           AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database()) \
-           AND (l.classid::bigint << 32 | l.objid::bigint) = hashtext('pgfsbench-helper')::bigint",
-        &[],
-    )?;
-    Ok(match row {
-        Some(row) if !row.get::<_, &str>(1).starts_with("pgfsbench-helper") => format!(
-            "process {0} of user \"{2}\" (\"{1}\"), which is no pgfsbench-helper, holds the advisory lock \
-             hashtext('pgfsbench-helper'); end it with: SELECT pg_terminate_backend({0})",
-            row.get::<_, i32>(0),
-            row.get::<_, &str>(1),
-            row.get::<_, &str>(2),
-        ),
-        _ => "another pgfsbench-helper serves the database".to_owned(),
-    })
-}
-
-/// There is no such table.
-#[derive(Debug)]
-pub struct NoTable(&'static str);
-
-impl fmt::Display for NoTable {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        write!(
-            f,
-            "there is no table {}; run CREATE EXTENSION pgfsbench",
-            self.0
-        )
-    }
-}
-
-impl Error for NoTable {}
-
-/// A table that the helper writes to has to be there, and a superuser's.
-fn check_table(client: &mut Client, table: &'static str) -> Result<(), Failure> {
-    let row = client.query_opt(
-        "SELECT c.relkind = 'r', t.rolsuper AND s.rolsuper \
-         FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
-           JOIN pg_roles t ON t.oid = c.relowner JOIN pg_roles s ON s.oid = n.nspowner \
-         WHERE c.oid = to_regclass($1)",
-        &[&table],
-    )?;
-    let Some(row) = row.filter(|row| row.get(0)) else {
-        return Err(NoTable(table).into());
+/// Whether a queued job was asked for in this start of the server, by who has inserted its row: that of a restored dump still
+/// names the transaction that asked, and was inserted by another.
+macro_rules! is_of_here {
+    () => {
+        "server_started = pg_postmaster_start_time() AND xmin = asked_by::xid"
     };
-    // Who owns it can have code of his own run by whoever writes there.
-    if !row.get::<_, bool>(1) {
-        return Err(
-            format!("table {table} or its schema belongs to a role that is no superuser").into(),
-        );
-    }
-    Ok(())
 }
 
 /// Nobody works on what an earlier helper had taken; and what was asked for before the server's start, or comes from a dump,
 /// is not done any more. A row that cannot be changed keeps no other.
 pub fn fail_stale(client: &mut Client) -> Result<(), Failure> {
-    const STALE: &str =
-        "status = 'running' OR status = 'queued' AND server_started <> pg_postmaster_start_time()";
+    const STALE: &str = concat!(
+        "status = 'running' OR status = 'queued' AND NOT (",
+        is_of_here!(),
+        ")"
+    );
     let fail = format!(
         "UPDATE fsbench.helper_job SET status = 'failed', ended_at = clock_timestamp(), \
-           error = CASE status WHEN 'running' THEN 'pgfsbench-helper has ended during the job' \
-                   ELSE 'the server was restarted before the job was begun' END, \
+           error = CASE WHEN status = 'running' THEN 'pgfsbench-helper has ended during the job' \
+                   WHEN server_started <> pg_postmaster_start_time() THEN 'the server was restarted before the job was begun' \
+                   ELSE 'the job was not asked for here: its row was restored' END, \
            error_hint = CASE status WHEN 'running' THEN 'Release the target, and try again.' ELSE 'Try again.' END \
          WHERE ({STALE})"
     );
@@ -168,8 +90,8 @@ pub fn fail_stale(client: &mut Client) -> Result<(), Failure> {
 }
 
 /// Whether it is the connection that has failed, and not a statement.
-pub fn is_lost(client: &Client, error: &postgres::Error) -> bool {
-    let is_going = |e: &postgres::error::DbError| {
+pub fn is_lost(client: &Client, error: &tokio_postgres::Error) -> bool {
+    let is_going = |e: &tokio_postgres::error::DbError| {
         // admin_shutdown, crash_shutdown, cannot_connect_now
         e.code().code().starts_with("57P") || e.severity() != "ERROR"
     };
@@ -177,7 +99,7 @@ pub fn is_lost(client: &Client, error: &postgres::Error) -> bool {
 }
 
 /// Says what the database would not do.
-pub fn complain(what: &str, error: &postgres::Error) {
+pub fn complain(what: &str, error: &tokio_postgres::Error) {
     let said = error.as_db_error().map_or("", |e| e.message());
     log!(None; "{what}: {said}");
 }
@@ -186,34 +108,41 @@ pub fn complain(what: &str, error: &postgres::Error) {
 /// nobody's way; one that cannot be taken is not tried again by this session, and is added to `refractory`.
 pub fn claim(client: &mut Client, refractory: &mut Vec<i64>) -> Result<Option<Job>, Failure> {
     loop {
-        let mut transaction = client.transaction()?;
-        let row = transaction.query_opt(
-            "SELECT job_id FROM fsbench.helper_job \
-             WHERE status = 'queued' AND server_started = pg_postmaster_start_time() AND job_id <> ALL ($1) \
-             ORDER BY job_id LIMIT 1 FOR UPDATE SKIP LOCKED",
-            &[refractory],
-        )?;
-        let Some(row) = row else {
-            return Ok(None);
-        };
-        let id: i64 = row.get(0);
-        let taken = transaction
-            .execute(
-                "UPDATE fsbench.helper_job SET status = 'running', started_at = clock_timestamp(), helper_version = $2 \
-                 WHERE job_id = $1",
-                &[&id, &env!("CARGO_PKG_VERSION")],
-            )
-            .and_then(|changed| transaction.commit().map(|()| changed));
-        match taken {
-            Ok(1) => return taken_job(client, id).map(Some),
-            Ok(_) => refractory.push(id),
-            Err(e) if is_lost(client, &e) => return Err(e.into()),
-            Err(e) => {
+        let mut candidate = None;
+        let taken = client.transaction(|client| {
+            candidate = oldest(client, refractory)?;
+            match candidate {
+                None => Ok(0),
+                Some(id) => client.execute(TAKE, &[&id, &env!("CARGO_PKG_VERSION")]),
+            }
+        });
+        match (candidate, taken) {
+            (Some(id), Ok(1)) => return taken_job(client, id).map(Some),
+            (Some(id), Ok(_)) => refractory.push(id),
+            (None, Ok(_)) => return Ok(None),
+            (Some(id), Err(e)) if !is_lost(client, &e) => {
                 complain(&format!("job {id} could not be taken"), &e);
                 refractory.push(id);
             }
+            (_, Err(e)) => return Err(e.into()),
         }
     }
+}
+
+const TAKE: &str = "UPDATE fsbench.helper_job SET status = 'running', started_at = clock_timestamp(), helper_version = $2 \
+     WHERE job_id = $1";
+
+fn oldest(
+    client: &mut Client,
+    refractory: &mut Vec<i64>,
+) -> Result<Option<i64>, tokio_postgres::Error> {
+    const OLDEST: &str = concat!(
+        "SELECT job_id FROM fsbench.helper_job WHERE status = 'queued' AND ",
+        is_of_here!(),
+        " AND job_id <> ALL ($1) ORDER BY job_id LIMIT 1 FOR UPDATE SKIP LOCKED"
+    );
+    let row = client.query_opt(OLDEST, &[refractory])?;
+    row.map(|row| row.try_get(0)).transpose()
 }
 
 fn taken_job(client: &mut Client, id: i64) -> Result<Job, Failure> {
@@ -237,7 +166,7 @@ fn taken_job(client: &mut Client, id: i64) -> Result<Job, Failure> {
 type Read = (Option<i64>, Result<Request, Refusal>);
 
 /// However long they are, no more of the texts is read than tells that they are too long.
-fn read(client: &mut Client, id: i64) -> Result<Read, postgres::Error> {
+fn read(client: &mut Client, id: i64) -> Result<Read, tokio_postgres::Error> {
     let row = client.query_one(
         "SELECT left(action, 100), left(target, 100), left(request::text, $2), run_id FROM fsbench.helper_job WHERE job_id = $1",
         &[&id, &(LONGEST_REQUEST as i32 + 1)],
@@ -282,7 +211,7 @@ fn try_record(
     id: i64,
     outcome: &Outcome,
     in_brief: bool,
-) -> Result<bool, postgres::Error> {
+) -> Result<bool, tokio_postgres::Error> {
     let none = Refusal::new(Kind::Internal, "");
     let refusal = outcome.refusal.as_ref();
     let (status, error) = match refusal {

@@ -1,7 +1,7 @@
 //! The conversation with the process that speaks with one database. That process is not trusted: what it says is typed, decided
 //! on by the configuration, and never waited for by anybody else.
 
-use super::voice::Voice;
+use super::answers::Voice;
 use super::{Counted, PATIENCE, Shared, lock};
 use crate::config::Database;
 use crate::engine::Engine;

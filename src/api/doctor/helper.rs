@@ -1,5 +1,7 @@
 //! The helper: whether it is there, and what it may use.
 
+use std::{os::unix::fs::MetadataExt, path::Path};
+
 use pgfsbench_core::{quoting, units::format_bytes};
 use serde::Deserialize;
 
@@ -81,6 +83,9 @@ pub fn description() -> Result<Option<(Description, String)>, Fault> {
         .map(|description| (description, seen)))
 }
 
+/// Where setup writes.
+const CONFIGURATION: &str = "/etc/pgfsbench/helper.toml";
+
 /// The options by which the helper finds this database: also where the server listens, if that is not the usual place.
 fn setup_options() -> Result<String, Fault> {
     const PLACE: &str = "SELECT jsonb_build_array(current_database(), current_setting('port'), \
@@ -100,6 +105,37 @@ fn setup_options() -> Result<String, Fault> {
         .collect())
 }
 
+/// Where the servers' first socket is, if every user may listen there while the server is down.
+const SOCKETS: &str = "SELECT trim(split_part(current_setting('unix_socket_directories'), ',', 1))";
+
+/// What is missing: to set it up, or only to start it.
+fn how_to_start() -> Result<String, Fault> {
+    const START: &str =
+        "systemctl start pgfsbench-helper, or pgfsbench-helper serve where systemd does not run";
+    if helper_job::has_served()? {
+        return Ok(format!("Start it as root: {START}."));
+    }
+    let setup = format!("pgfsbench-helper setup{}", setup_options()?);
+    let hint = match Path::new(CONFIGURATION).exists() {
+        true => format!(
+            "It is set up on this machine: start it as root ({START}). If it does not know this database, run once: {setup} --allow-images DIRECTORY; later: systemctl restart pgfsbench-helper."
+        ),
+        false => format!("Run as root, once: {setup} --allow-images DIRECTORY; later: {START}."),
+    };
+    let sockets = sql::read(SOCKETS, &[])?.unwrap_or_default();
+    Ok(match is_open_to_all(&sockets) {
+        true => format!(
+            "{hint} Every user may write to {sockets}, and listen there while the server is down: the helper then serves nobody. Give unix_socket_directories a directory of the server's user alone."
+        ),
+        false => hint,
+    })
+}
+
+fn is_open_to_all(directory: &str) -> bool {
+    let found = Path::new(directory).metadata();
+    found.is_ok_and(|found| found.mode() & 0o002 != 0)
+}
+
 /// The lines about the helper.
 pub fn look(description: Option<&(Description, String)>) -> Result<Vec<Line>, Fault> {
     let mut report = Report::new("helper");
@@ -110,10 +146,7 @@ pub fn look(description: Option<&(Description, String)>) -> Result<Vec<Line>, Fa
             "running",
             MISSING,
             "pgfsbench-helper does not serve this database; targets in directories and default work without it",
-            Some(format!(
-                "Run as root, once: pgfsbench-helper setup{} --allow-images DIRECTORY; later: systemctl start pgfsbench-helper.",
-                setup_options()?
-            )),
+            Some(how_to_start()?),
         ),
     }
     if let Some(version) = &version {

@@ -234,15 +234,15 @@ fn a_serving_helper_takes_jobs_at_once_survives_the_server_and_ends_cleanly() {
     let mut client = bench.client();
     let job = ask(&mut client, "t", "prepare", IMAGE);
     wait_for_job(&mut client, &job, "done");
-    let present = "SELECT count(*) FROM pg_stat_activity a JOIN pg_locks l USING (pid) \
-                   WHERE application_name LIKE 'pgfsbench-helper %' AND l.locktype = 'advisory' AND l.granted \
-                     AND l.objid = hashtext('pgfsbench-helper')::oid";
+    let present = "SELECT count(*) FROM pg_stat_activity a JOIN fsbench.helper_session s USING (pid, backend_start) \
+                   WHERE application_name LIKE 'pgfsbench-helper %'";
     assert_eq!(row(&mut client, present), "1");
     bench.lab.refused(
         &["run-once"],
         &[
             "not every database could be served",
-            "another pgfsbench-helper serves",
+            "another pgfsbench-helper serves the database: process ",
+            "of user \"postgres\" (\"pgfsbench-helper 0.1.0\"), since 2",
         ],
     );
     assert_database_process_is_unprivileged(&serving);
@@ -277,7 +277,7 @@ fn assert_database_process_is_unprivileged(serving: &Serving) {
         // Programs that it runs meanwhile are not meant.
         .filter(|entry| {
             fs::read_to_string(entry.path().join("cmdline"))
-                .is_ok_and(|l| l.ends_with("\0_database\0"))
+                .is_ok_and(|l| l.contains("\0_as\0") && l.ends_with("\0database\0"))
         })
         .filter_map(|entry| fs::read_to_string(entry.path().join("status")).ok())
         // This program again; beside it may be mkfs or the like, which root runs.

@@ -200,10 +200,17 @@ fn without_a_helper_a_run_says_so_at_once_or_waits_for_it() {
     let run = format!("SELECT * FROM fsbench.run(target => 'ext4', {SHORT})");
     let words = [
         "pgfsbench-helper is not running",
-        "systemctl start pgfsbench-helper",
+        "Start it as root: systemctl start pgfsbench-helper",
     ];
     assert_refused(&mut scene.bench.client(), &run, "55000", &words);
     assert!(began.elapsed().as_secs() < 5);
+    // It need not be set up again.
+    let hint = "SELECT hint FROM fsbench.doctor() WHERE subject = 'helper' AND item = 'running'";
+    let hint = scene.value(hint);
+    assert!(
+        hint.starts_with("Start it as root") && !hint.contains("setup"),
+        "{hint}"
+    );
     scene.nothing_is_left("a run without a helper");
     let run = scene.start(&format!(
         r#"target => 'ext4', {SHORT}, options => '{{"wait_for_helper_ms": 120000}}'"#
@@ -226,7 +233,8 @@ fn a_helper_of_another_version_is_refused_before_anything_is_made() {
     let mut other = scene.bench.client();
     execute(
         &mut other,
-        "SET application_name = 'pgfsbench-helper 9.9'; SELECT pg_advisory_lock(hashtext('pgfsbench-helper'))",
+        "SET application_name = 'pgfsbench-helper 9.9'; UPDATE fsbench.helper_session SET helper_version = '9.9', \
+           (pid, backend_start) = (SELECT pid, backend_start FROM pg_stat_activity WHERE pid = pg_backend_pid())",
     );
     let run = format!("SELECT * FROM fsbench.run(target => 'ext4', {SHORT})");
     let words = ["another version", "9.9", "Install the same version"];

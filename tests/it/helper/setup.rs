@@ -110,7 +110,9 @@ fn setup_writes_a_configuration_that_only_root_can_read_and_does_not_replace_one
         .contains(&images)
     );
 
-    lab.refused(&setup, &["exists", "--force"]);
+    // Again, it is as it was.
+    let said = lab.ok(&setup);
+    assert!(said.contains("says so already"), "{said}");
     assert_eq!(fs::read_to_string(&path).expect("it is there"), written);
     lab.ok(&[&setup[..], &["--force", "--no-unit"]].concat());
 
@@ -167,6 +169,12 @@ fn doctor_names_every_filesystem_with_its_package() {
     }
 }
 
+/// What setup is told of this server.
+fn setup_at<'a>(sockets: &'a str, port: &'a str, further: &[&'a str]) -> Vec<&'a str> {
+    let setup = ["setup", "--no-unit", "--socket", sockets, "--port", port];
+    [&setup[..], further].concat()
+}
+
 #[test]
 fn setup_gives_the_role_that_connects_the_rights_of_the_owner() {
     let test = "setup_gives_the_role_that_connects_the_rights_of_the_owner";
@@ -178,35 +186,194 @@ fn setup_gives_the_role_that_connects_the_rights_of_the_owner() {
     let rights = "SELECT pg_has_role('helper', (SELECT extowner FROM pg_extension WHERE extname = 'pgfsbench'), 'USAGE')";
     assert_eq!(row(&mut client, rights), "f");
     let (sockets, port) = bench.server.socket();
-    let setup = |database: &str| {
-        bench.lab.ok(&[
-            "setup",
-            "--force",
-            "--no-unit",
-            "--database",
-            database,
-            "--role",
-            "helper",
-            "--socket",
-            &sockets,
-            "--port",
-            &port,
-        ])
-    };
-    let said = setup("postgres");
+    let role = ["--force", "--database", "postgres", "--role", "helper"];
+    let setup = setup_at(&sockets, &port, &role);
+    let said = bench.lab.ok(&setup);
     assert!(
         said.contains("granted \"postgres\", the owner of the extension, to role \"helper\""),
         "{said}"
     );
     assert_eq!(row(&mut client, rights), "t");
-    let said = setup("postgres");
-    assert!(said.contains("role \"helper\" has the rights"), "{said}");
-    // Where nobody can be asked, that is said, and the configuration is there all the same.
-    let said = setup("nowhere");
+    let said = bench.lab.ok(&setup);
     assert!(
-        said.contains("wrote ") && said.contains("could not see to the rights of role helper"),
+        said.contains("has the rights of the extension's owner"),
         "{said}"
     );
+    // Without systemd's unit it says how it is served.
+    assert!(
+        said.contains("pgfsbench-helper --config ") && said.contains(" serve\n"),
+        "{said}"
+    );
+}
+
+#[test]
+fn setup_writes_nothing_before_all_that_it_takes_is_there() {
+    let test = "setup_writes_nothing_before_all_that_it_takes_is_there";
+    let Some(bench) = Bench::with_extension(test, &[]) else {
+        return;
+    };
+    let mut client = bench.client();
+    for sql in ["DATABASE bare", "DATABASE other", "ROLE helper LOGIN"] {
+        execute(&mut client, &format!("CREATE {sql}"));
+    }
+    let mut other = bench.server.connect("other");
+    execute(
+        &mut other,
+        "CREATE EXTENSION pgfsbench; UPDATE pg_extension SET extversion = '9.9' WHERE extname = 'pgfsbench'",
+    );
+    fs::remove_file(bench.lab.path("helper.toml")).expect("remove");
+    let images = bench.lab.path("not/yet").display().to_string();
+    let (sockets, port) = bench.server.socket();
+    let nowhere = bench.lab.path("nowhere").display().to_string();
+    for (socket, further, words) in [
+        (
+            &nowhere,
+            &["--database", "postgres"][..],
+            &[
+                "could not connect to the server",
+                "No such file",
+                "--socket DIRECTORY",
+                "--port",
+            ][..],
+        ),
+        (
+            &sockets,
+            &["--database", "none"],
+            &["database \"none\"", "does not exist"],
+        ),
+        (
+            &sockets,
+            &["--database", "bare"],
+            &["does not have the extension", "CREATE EXTENSION pgfsbench"],
+        ),
+        (
+            &sockets,
+            &["--database", "other"],
+            &["another version", "9.9", "Install the same version"],
+        ),
+        (
+            &sockets,
+            &["--database", "postgres", "--role", "nobody"],
+            &["role \"nobody\" does not exist"],
+        ),
+        // The first is there, and the role would lack its rights; the second is not.
+        (
+            &sockets,
+            &[
+                "--database",
+                "postgres",
+                "--database",
+                "none",
+                "--role",
+                "helper",
+            ],
+            &["\"none\" does not exist"],
+        ),
+        (
+            &sockets,
+            &["--database", "postgres", "--allow-images", "/dev/null/x"],
+            &["is not a directory"],
+        ),
+        (&sockets, &[], &["no database is named", "--database NAME"]),
+    ] {
+        let further = [&["--allow-images", &images], further].concat();
+        bench.lab.refused(&setup_at(socket, &port, &further), words);
+        let there = ["helper.toml", "not"].map(|name| bench.lab.path(name).exists());
+        assert_eq!(there, [false; 2], "{further:?}");
+        let granted = "SELECT count(*) FROM pg_auth_members WHERE member = 'helper'::regrole";
+        assert_eq!(row(&mut client, granted), "0", "{further:?}");
+    }
+    // The call put right needs nothing else; and who knows better is believed.
+    let further = ["--database", "postgres", "--allow-images", &images];
+    bench.lab.ok(&setup_at(&sockets, &port, &further));
+    let unseen = ["--database", "later", "--no-check"];
+    bench.lab.ok(&setup_at(&nowhere, &port, &unseen));
+}
+
+#[test]
+fn setup_adds_to_what_is_there() {
+    let test = "setup_adds_to_what_is_there";
+    let Some(bench) = Bench::with_extension(test, &[]) else {
+        return;
+    };
+    execute(&mut bench.client(), "CREATE DATABASE second");
+    execute(
+        &mut bench.server.connect("second"),
+        "CREATE EXTENSION pgfsbench",
+    );
+    let (sockets, port) = bench.server.socket();
+    let images = bench.lab.path("more").display().to_string();
+    let mine = format!("# mine\n{}", bench.usual("postgres"));
+    bench.lab.configure(&mine);
+    let path = bench.lab.path("helper.toml");
+    let written = || fs::read_to_string(&path).expect("a configuration");
+
+    bench
+        .lab
+        .ok(&setup_at(&sockets, &port, &["--database", "second"]));
+    let first = written();
+    assert!(
+        first.starts_with(&mine) && first.contains("name = \"second\""),
+        "{first}"
+    );
+    // Without a database: those that are there stay, and no server is asked.
+    let further = [
+        "--allow-images",
+        &images,
+        "--max",
+        "1GB",
+        "--allow-drop-caches",
+    ];
+    bench
+        .lab
+        .ok(&[&["setup", "--no-unit"], &further[..]].concat());
+    let second = written();
+    assert!(
+        second.contains(&first) && second.contains(&images),
+        "{second}"
+    );
+    assert!(
+        second.contains("drop_caches = true") && second.contains("max_bytes = 1073741824"),
+        "{second}"
+    );
+    let said = bench
+        .lab
+        .ok(&[&["setup", "--no-unit"], &further[..]].concat());
+    assert!(
+        said.contains("says so already") && written() == second,
+        "{said}"
+    );
+    // What cannot be added is written anew, and what it was is kept.
+    let said = bench
+        .lab
+        .ok(&[&["setup", "--no-unit"], &further[..2], &["--max", "2GB"]].concat());
+    assert!(said.contains("kept what it was in "), "{said}");
+    let kept = path.with_extension("toml.old");
+    assert_eq!(fs::read_to_string(&kept).expect("it is kept"), second);
+    for path in [&path, &kept] {
+        let mode = fs::metadata(path)
+            .expect("it is there")
+            .permissions()
+            .mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
+    assert!(
+        written().contains("max_bytes = 2147483648") && written().contains("name = \"second\"")
+    );
+    // The helper takes it all.
+    assert!(
+        bench
+            .lab
+            .ok(&["doctor"])
+            .contains("for database bench, second")
+    );
+    // One that does not parse is not overwritten.
+    bench.lab.configure("nonsense = 1\n");
+    bench.lab.refused(
+        &setup_at(&sockets, &port, &["--database", "second"]),
+        &["nonsense", "--force"],
+    );
+    assert_eq!(written(), "nonsense = 1\n");
 }
 
 /// In the place of systemctl: it writes down what it is asked for, and fails where it is told to.
@@ -238,13 +405,11 @@ fn setup_enables_the_unit_where_systemd_runs_and_says_what_to_do_where_it_cannot
         (files, mounts)
     };
     let before = of_the_machine();
-    // Nobody can be asked there for the rights of the role.
-    let sockets = lab.path("nowhere").display().to_string();
     let setup = |fails: &str, systemd: &str, further: &[&str]| {
         let _ = fs::remove_file(lab.path("asked"));
         fs::write(lab.path("fails"), fails).expect("a file");
-        let setup = ["setup", "--force", "--database", "bench"];
-        let arguments = [&setup[..], &["--socket", &sockets], further];
+        let setup = ["setup", "--database", "bench", "--no-check"];
+        let arguments = [&setup[..], further];
         let command = lab.plain_command(&arguments.concat());
         // As it is after a start of the machine.
         let run = format!("mount -t tmpfs -o mode=755 tmpfs /run\n{systemd}");
@@ -269,11 +434,15 @@ fn setup_enables_the_unit_where_systemd_runs_and_says_what_to_do_where_it_cannot
     let (code, said, errors, asked) = setup("", "", &[]);
     assert_eq!(code, Some(0), "{said}{errors}");
     assert!(
-        said.ends_with("enable it with: systemctl enable --now pgfsbench-helper\n"),
+        said.ends_with("start it as root, now and with the machine, by: pgfsbench-helper serve\n"),
+        "{said}"
+    );
+    assert!(
+        !said.contains("systemctl") && !written(UNIT).exists(),
         "{said}"
     );
     assert_eq!(asked, "");
-    fs::remove_file(written(UNIT)).expect("a unit");
+    fs::remove_file(written(CONFIGURATION)).expect("a configuration");
 
     let (code, said, errors, asked) = setup("", runs, &[]);
     assert_eq!(code, Some(0), "{said}{errors}");
@@ -297,6 +466,14 @@ fn setup_enables_the_unit_where_systemd_runs_and_says_what_to_do_where_it_cannot
         let metadata = fs::metadata(written(path)).expect("it is there");
         assert_eq!(metadata.permissions().mode() & 0o777, mode, "{path}");
     }
+
+    // Where it may run already, it is to see what was added.
+    let (code, said, errors, asked) = setup("", runs, &["--database", "second"]);
+    assert_eq!(code, Some(0), "{said}{errors}");
+    assert_eq!(
+        asked,
+        "daemon-reload\nenable pgfsbench-helper\nrestart pgfsbench-helper\n"
+    );
 
     // What is written is there all the same, and what is missing is said.
     for (fails, asks) in [("daemon-reload", "daemon-reload\n"), ("enable", both)] {

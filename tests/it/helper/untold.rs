@@ -1,7 +1,7 @@
 //! What the database cannot be told, and what it does to jobs meanwhile: it costs that job alone, and leaves nothing behind.
 
 use super::bench::{Bench, ask, wait_for_job};
-use crate::common::{execute, row, rows};
+use crate::common::{execute, rows};
 use pgfsbench_tests::{LONG, Signal, Stop, wait_until};
 
 const IMAGE: &str = r#"{"storage": {"image": {"bytes": 67108864}}, "filesystem": "ext4"}"#;
@@ -205,26 +205,4 @@ fn a_target_that_was_prepared_when_the_helper_was_killed_is_released_at_its_next
     bench.lab.ok(&["run-once"]);
     assert_eq!(bench.lab.mounts().len(), 1);
     bench.lab.ok(&["release", "--target", "t"]);
-}
-
-#[test]
-fn who_else_holds_the_lock_of_the_helpers_is_named() {
-    let Some(bench) = Bench::new("who_else_holds_the_lock_of_the_helpers_is_named") else {
-        return;
-    };
-    let mut client = bench.client();
-    execute(
-        &mut client,
-        "SET application_name = 'nosy'; SELECT pg_advisory_lock(hashtext('pgfsbench-helper'))",
-    );
-    let pid = row(&mut client, "SELECT pg_backend_pid()");
-    bench.lab.refused(
-        &["run-once"],
-        &[
-            "\"nosy\"",
-            "is no pgfsbench-helper",
-            &format!("pg_terminate_backend({pid})"),
-        ],
-    );
-    drop(client);
 }

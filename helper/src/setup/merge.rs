@@ -1,0 +1,236 @@
+//! What setup adds to the configuration that is there.
+
+use super::Arguments;
+use crate::config::{self, Config, Database, Device, Images};
+use crate::probe::device::{self, Access};
+use crate::voice::say;
+use pgfsbench_core::helper::request::check_device_path;
+use pgfsbench_core::helper::{Marks, Name};
+use pgfsbench_core::refusal::{Kind, Refusal};
+use pgfsbench_core::units::parse_size;
+use serde::Serialize;
+use std::path::Path;
+
+/// A configuration that allows nothing.
+fn empty() -> Config {
+    Config {
+        server_user: config::default_user(),
+        mount_root: config::default_mount_root(),
+        state: config::default_state(),
+        filesystems: config::all_filesystems(),
+        kernel_settings: false,
+        drop_caches: false,
+        database: Vec::new(),
+        images: Vec::new(),
+        device: Vec::new(),
+    }
+}
+
+/// What is there, and what is asked for.
+pub fn merged(old: Option<&Config>, arguments: &Arguments) -> Result<Config, Refusal> {
+    let mut config = old.cloned().unwrap_or_else(empty);
+    if let Some(user) = &arguments.server_user {
+        config.server_user = user.clone();
+    }
+    config.kernel_settings |= arguments.allow_kernel_settings;
+    config.drop_caches |= arguments.allow_drop_caches;
+    add_databases(&mut config, arguments)?;
+    add_images(&mut config, arguments)?;
+    for path in &arguments.allow_device {
+        check_device_path(path)?;
+        match config.device(path) {
+            Some(_) => {
+                say!("device {path} is in the configuration already, and stays as it is there")
+            }
+            None => config.device.push(allowed_device(path)?),
+        }
+    }
+    config.check()?;
+    if config.database.is_empty() {
+        return Err(Refusal::argument("no database is named")
+            .hint("Give one that has the extension: --database NAME."));
+    }
+    Ok(config)
+}
+
+fn add_databases(config: &mut Config, arguments: &Arguments) -> Result<(), Refusal> {
+    let says_how =
+        arguments.socket.is_some() || arguments.port.is_some() || arguments.role.is_some();
+    for name in &arguments.databases {
+        let new = Database {
+            name: Name::new(name.as_str())?,
+            connection: super::connection(arguments, name, arguments.role())?,
+        };
+        match config.database.iter_mut().find(|old| old.name == new.name) {
+            None => config.database.push(new),
+            Some(old) if says_how && *old != new => {
+                say!("database {name}: connection was {}", old.connection);
+                *old = new;
+            }
+            Some(_) => {}
+        }
+    }
+    Ok(())
+}
+
+fn add_images(config: &mut Config, arguments: &Arguments) -> Result<(), Refusal> {
+    const MAX: &str = "16GB";
+    let given = arguments.max.as_deref();
+    let max_bytes = parse_size(given.unwrap_or(MAX), 0)?;
+    for directory in &arguments.allow_images {
+        match config.images.iter_mut().find(|i| i.directory == *directory) {
+            Some(old) if given.is_some() => old.max_bytes = max_bytes,
+            Some(_) => {}
+            None => config.images.push(Images {
+                directory: directory.clone(),
+                max_bytes,
+                max_images: config::default_max_images(),
+                mount_point: None,
+            }),
+        }
+    }
+    Ok(())
+}
+
+/// The device that is there now, and no other that the path may lead to some day.
+fn allowed_device(path: &str) -> Result<Device, Refusal> {
+    let found = device::open(path, Access::Glance)?.identity()?;
+    let marks = Marks {
+        bytes: None,
+        ..found.marks()
+    };
+    if marks.is_anonymous() {
+        say!(
+            "device {path}: it has no serial number, WWN or partition UUID, and is known by its path alone"
+        );
+    }
+    Ok(Device {
+        path: path.to_owned(),
+        wipe: false,
+        serial: marks.serial,
+        wwn: marks.wwn,
+        partition_uuid: marks.partition_uuid,
+    })
+}
+
+const HEAD: &str = "\
+# What pgfsbench-helper, which is root, does for whoever asks it in these databases. Nobody but root may be able to
+# write this file. A device with wipe = true is erased whatever it holds. Restart pgfsbench-helper after a change.
+
+";
+
+/// The configuration as text: what is there with all its comments, and what is new after it, if that says it.
+pub fn text(old: Option<(&Config, &str)>, new: &Config) -> Result<String, Refusal> {
+    if let Some((old, text)) = old {
+        let added = added(old, text, new)?;
+        if Config::parse(&added).is_ok_and(|config| config == *new) {
+            return Ok(added);
+        }
+    }
+    let text = format!("{HEAD}{}", written(new)?);
+    // What cannot be read back is not written.
+    Config::parse(&text)?;
+    Ok(text)
+}
+
+fn added(old: &Config, text: &str, new: &Config) -> Result<String, Refusal> {
+    #[derive(Serialize)]
+    struct Added {
+        #[serde(skip_serializing_if = "<[_]>::is_empty")]
+        database: Vec<Database>,
+        #[serde(skip_serializing_if = "<[_]>::is_empty")]
+        images: Vec<Images>,
+        #[serde(skip_serializing_if = "<[_]>::is_empty")]
+        device: Vec<Device>,
+    }
+    fn after<T: Clone>(old: &[T], new: &[T]) -> Vec<T> {
+        new.get(old.len()..).unwrap_or_default().to_vec()
+    }
+    let mut before = String::new();
+    for (name, was, is) in [
+        ("kernel_settings", old.kernel_settings, new.kernel_settings),
+        ("drop_caches", old.drop_caches, new.drop_caches),
+    ] {
+        if is && !was {
+            before += &format!("{name} = true\n");
+        }
+    }
+    let end = written(&Added {
+        database: after(&old.database, &new.database),
+        images: after(&old.images, &new.images),
+        device: after(&old.device, &new.device),
+    })?;
+    let end = match end.is_empty() {
+        true => end,
+        false => format!("\n{end}"),
+    };
+    Ok(format!("{before}{text}{end}"))
+}
+
+fn written(what: &impl Serialize) -> Result<String, Refusal> {
+    toml::to_string(what).map_err(|e| {
+        Refusal::new(Kind::Internal, "could not write the configuration").detail(e.to_string())
+    })
+}
+
+/// Whether others than the servers' user may listen in a directory of sockets.
+pub fn is_open_to_all(directory: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    std::fs::metadata(directory).is_ok_and(|found| found.mode() & 0o002 != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OLD: &str = "# mine\nserver_user = \"postgres\" # too\n\n[[database]]\nname = \"a\"\n\
+        connection = \"host=/x dbname=a user=u\"\n# the end\n";
+
+    fn config(text: &str) -> Config {
+        Config::parse(text).unwrap()
+    }
+
+    fn database(name: &str) -> Database {
+        Database {
+            name: Name::new(name).unwrap(),
+            connection: format!("host=/x dbname={name} user=u"),
+        }
+    }
+
+    #[test]
+    fn what_is_there_stays_with_its_comments() {
+        let old = config(OLD);
+        let mut new = old.clone();
+        assert_eq!(text(Some((&old, OLD)), &new).unwrap(), OLD);
+        new.database.push(database("b"));
+        new.drop_caches = true;
+        let written = text(Some((&old, OLD)), &new).unwrap();
+        assert!(
+            written.starts_with("drop_caches = true\n# mine\n"),
+            "{written}"
+        );
+        assert!(
+            written.contains("# the end\n\n[[database]]\nname = \"b\""),
+            "{written}"
+        );
+        assert_eq!(config(&written), new);
+    }
+
+    #[test]
+    fn what_cannot_be_added_is_written_anew() {
+        let said = format!("drop_caches = false\n{OLD}");
+        let old = config(&said);
+        let mut new = old.clone();
+        new.drop_caches = true;
+        new.database[0] = Database {
+            connection: "host=/y".into(),
+            ..database("a")
+        };
+        let written = text(Some((&old, &said)), &new).unwrap();
+        assert!(
+            written.starts_with(HEAD) && !written.contains("mine"),
+            "{written}"
+        );
+        assert_eq!(config(&written), new);
+    }
+}
