@@ -11,6 +11,7 @@
 //! - [`protocol`]: the lines between the helper's two processes.
 
 pub mod effective;
+pub mod essence;
 pub mod filesystem;
 pub mod geometry;
 pub mod marks;

@@ -1,6 +1,7 @@
 //! Does what is asked: gathers the facts, has them planned, and takes the steps one by one, each in the journal before it is
 //! taken. What fails is undone.
 
+mod blame;
 mod caches;
 mod closed;
 mod describe;
@@ -109,6 +110,7 @@ impl Engine {
             Request::Release { target } => self.release(&place(target), tell),
             Request::Remount { target } => self.remount(&place(target), tell),
             Request::Plan { target, prepare } => self.outline(&place(target), prepare),
+            Request::Try { target, prepare } => self.try_out(&place(target), prepare, tell),
             Request::Describe => self.describe(database),
             Request::DropCaches => self.drop_caches(tell),
         }
@@ -245,6 +247,21 @@ impl Engine {
             Some(entry) if entry.state == State::Untold => act(entry, &lock),
             _ => Ok(()),
         }
+    }
+
+    /// Whether programs and kernel take what is asked for: it is made and mounted on a small image, and removed again.
+    fn try_out(&self, place: &Place, request: &Prepare, tell: Tell) -> Result<Value, Refusal> {
+        let small = request.on_small_image();
+        let made = self.prepare(place, None, &small, tell)?;
+        self.release(place, tell)?;
+        let told = |name: &str| (name.to_owned(), made[name].clone());
+        let names = [
+            "image_bytes",
+            "kernel",
+            "mkfs_version",
+            "mount_options_not_shown",
+        ];
+        Ok(Value::Object(names.map(told).into_iter().collect()))
     }
 
     /// What the extension needs to know about the filesystem.

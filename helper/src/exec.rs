@@ -1,6 +1,7 @@
 //! The one place that runs programs: by absolute path, without a shell, with a clean environment, nothing to read, a
 //! deadline, and what they print kept up to a limit.
 
+use pgfsbench_core::helper::essence::essence;
 use pgfsbench_core::helper::protocol::Report;
 use pgfsbench_core::refusal::{Kind, Refusal};
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -67,7 +68,7 @@ impl Outcome {
         }
     }
 
-    /// Why it failed, in the program's own words.
+    /// Why it failed, in the program's own words; all of them are in the report.
     pub fn refusal(&self) -> Refusal {
         let name = self.argv[0].rsplit('/').next().unwrap_or("");
         let how = match self.exit_code {
@@ -77,7 +78,7 @@ impl Outcome {
         Refusal::new(Kind::System, format!("{name} failed ({how})")).detail(format!(
             "{}\n{}",
             self.argv.join(" "),
-            self.output.trim_end()
+            essence(&self.output)
         ))
     }
 }

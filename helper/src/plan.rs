@@ -24,6 +24,7 @@ use crate::probe::contents::Contents;
 use crate::probe::device::DeviceFacts;
 use crate::probe::kernel::Support;
 use crate::probe::queue::Limits;
+use pgfsbench_core::helper::options::check_kernel as check_options_of_kernel;
 use pgfsbench_core::helper::options::{mkfs_arguments, mount_options};
 use pgfsbench_core::helper::{DeviceRequest, Filesystem, Marks, Prepare, Storage};
 use pgfsbench_core::refusal::{Kind, Refusal};
@@ -147,8 +148,10 @@ pub fn prepare(
     )?);
     discard::spare(request, &mut mkfs_options)?;
     extended::write_at_once(fs, &mut mkfs_options);
-    let mount_options = mount_options(fs, request.mount_options.as_deref().unwrap_or(""))?;
+    let asked_to_mount = request.mount_options.as_deref().unwrap_or("");
+    let mount_options = mount_options(fs, asked_to_mount)?;
     check_kernel(fs, facts)?;
+    check_options_of_kernel(fs, asked_to_mount, &facts.kernel)?;
     let mkfs = facts.mkfs.clone()?;
     let mount = facts.mount.clone()?;
 

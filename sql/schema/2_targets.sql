@@ -148,7 +148,7 @@ CREATE TABLE fsbench.helper_job (
     job_id         bigint PRIMARY KEY DEFAULT nextval('fsbench.helper_job_id_seq'),
     run_id         bigint,
     target         text NOT NULL,
-    action         text NOT NULL CHECK (action IN ('prepare', 'release', 'remount', 'describe', 'plan', 'drop_caches')),
+    action         text NOT NULL CHECK (action IN ('prepare', 'release', 'remount', 'describe', 'plan', 'try', 'drop_caches')),
     request        jsonb NOT NULL,
     status         text NOT NULL DEFAULT 'queued' CHECK (status IN ('queued', 'running', 'done', 'failed')),
     requested_at   timestamptz NOT NULL DEFAULT clock_timestamp(),
@@ -168,7 +168,7 @@ COMMENT ON TABLE fsbench.helper_job IS 'What pgfsbench-helper was asked to do, a
 COMMENT ON COLUMN fsbench.helper_job.job_id IS 'Number of the job in this database';
 COMMENT ON COLUMN fsbench.helper_job.run_id IS 'Run that the job is for; NULL when it was asked for by itself';
 COMMENT ON COLUMN fsbench.helper_job.target IS 'Target that it is for';
-COMMENT ON COLUMN fsbench.helper_job.action IS 'prepare: make the filesystem and mount it; release: unmount it and remove what was made; remount: unmount it and mount it again as it was; describe: list devices, image directories and filesystems; plan: tell what prepare would do; drop_caches: empty the page cache';
+COMMENT ON COLUMN fsbench.helper_job.action IS 'prepare: make the filesystem and mount it; release: unmount it and remove what was made; remount: unmount it and mount it again as it was; describe: list devices, image directories and filesystems; plan: tell what prepare would do; try: prepare it once on a small image, and remove that; drop_caches: empty the page cache';
 COMMENT ON COLUMN fsbench.helper_job.request IS 'What is asked for; the helper decides by its own configuration whether it does so';
 COMMENT ON COLUMN fsbench.helper_job.status IS 'queued, running, done or failed';
 COMMENT ON COLUMN fsbench.helper_job.requested_at IS 'When it was asked for';
@@ -180,7 +180,7 @@ COMMENT ON COLUMN fsbench.helper_job.helper_version IS 'Version of the helper th
 COMMENT ON COLUMN fsbench.helper_job.steps IS 'What was done, in order: each with step, argv, ms, exit_code and output';
 COMMENT ON COLUMN fsbench.helper_job.result IS 'What came of it: directory, mount_point, device, mount_options as the kernel shows them, versions of programs';
 COMMENT ON COLUMN fsbench.helper_job.error IS 'Why it failed';
-COMMENT ON COLUMN fsbench.helper_job.error_detail IS 'DETAIL of that, with the output of the program';
+COMMENT ON COLUMN fsbench.helper_job.error_detail IS 'DETAIL of that, with the lines of the program that say why; all of them are in steps';
 COMMENT ON COLUMN fsbench.helper_job.error_hint IS 'What to do';
 COMMENT ON COLUMN fsbench.helper_job.ticket IS 'By which a session that waits for the job finds it; NULL for jobs of runs';
 

@@ -1,13 +1,13 @@
 //! What the helper is asked outside of runs: `prepare_target`, `release_target`, `plan`, and the description of this machine.
 
-use pgfsbench_core::refusal::quoted;
+use pgfsbench_core::{refusal::quoted, units::format_bytes};
 use pgrx::{JsonB, iter::TableIterator, name, pg_extern, pg_sys::panic::ErrorReport};
 use serde_json::Value;
 
 use super::{guard, in_use, request};
 use crate::{
     errors::{Fault, sqlstate},
-    pg::{session, sql, xact},
+    pg::{report, session, sql, xact},
     process::asker,
     run::plan,
     target::{Row, devices},
@@ -62,6 +62,38 @@ fn made(owner: u32, name: &str) -> Result<Row, Fault> {
             .detail("There is no such row in fsbench.target.")
             .hint("See fsbench.target."),
     })
+}
+
+/// Has the helper make and mount once, on a small image, what a target asks for that is not recorded yet, and says so.
+pub fn try_out(row: &Row) -> Result<(), Fault> {
+    let ready = may_ask("fsbench.create_target() with try")?;
+    let tried = asker::ask_for(ready.owner, "try", &row.target, &row.request())?;
+    let text = |name: &str| tried[name].as_str().unwrap_or("").to_owned();
+    let bytes = tried["image_bytes"].as_u64().unwrap_or(0);
+    let ignored = tried["mount_options_not_shown"].as_array();
+    let ignored: Vec<&str> = ignored
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
+    let hint = match ignored[..] {
+        [] => None,
+        _ => Some(format!(
+            "The kernel does not show these options to be in force: {}.",
+            ignored.join(", ")
+        )),
+    };
+    report::notice(
+        format!(
+            "the options of target \"{}\" were tried on an image of {}: {} and kernel {} take them",
+            row.target,
+            format_bytes(bytes),
+            text("mkfs_version"),
+            text("kernel"),
+        ),
+        hint,
+    );
+    Ok(())
 }
 
 #[allow(clippy::type_complexity)]

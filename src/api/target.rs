@@ -139,6 +139,7 @@ fn fsbench_create_target(
     bindir: Option<String>,
     data_checksums: Option<bool>,
     power_loss_protected: Option<bool>,
+    is_to_be_tried: Option<bool>,
 ) -> Result<String, ErrorReport> {
     guard::ready()?;
     let name = check_name(target)?;
@@ -178,6 +179,10 @@ fn fsbench_create_target(
     }
     let devices = given.devices()?;
     let (row, kind, json) = complete(given.columns()?, &devices)?;
+    if is_to_be_tried.unwrap_or(false) {
+        check_can_be_tried(kind)?;
+        super::helper::try_out(&row)?;
+    }
     sql::write(
         &format!(
             "INSERT INTO fsbench.target (target, {COLUMNS}) \
@@ -188,6 +193,15 @@ fn fsbench_create_target(
     tell(&row, kind, devices.device.as_ref());
     redefined::tell(&name, None)?;
     Ok(name)
+}
+
+fn check_can_be_tried(kind: Kind) -> Result<(), Fault> {
+    match kind.is_made() {
+        true => Ok(()),
+        false => Err(invalid("there are no options to try")
+            .detail("Of a directory or a connection nothing is made or mounted.")
+            .hint("Leave try out.")),
+    }
 }
 
 /// Model, serial number, size and contents of a device.

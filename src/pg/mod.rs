@@ -14,6 +14,7 @@ pub mod own_memory;
 pub mod own_reads;
 pub mod page_cache;
 pub mod pages;
+pub mod parcel;
 pub mod passwd;
 pub mod plan;
 pub mod process;

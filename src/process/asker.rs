@@ -10,9 +10,10 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::{
-    errors::{Fault, sqlstate},
+    errors::{Fault, read_json, sqlstate},
     pg::{
         guc,
+        parcel::{self, Parcel},
         process::{self, Database, Role, Status},
         report, session, sql, xact,
     },
@@ -39,6 +40,8 @@ struct Errand {
     ticket: i64,
     action: String,
     target: String,
+    /// Where the request is, if it is not that of a target that is there: a parcel's number.
+    parcel: Option<u32>,
 }
 
 impl Errand {
@@ -49,8 +52,10 @@ impl Errand {
             ticket,
             action,
             target,
+            parcel,
         } = self;
-        format!("{database} {owner} {ticket} {action} {target}")
+        let parcel = parcel.map_or(String::new(), |number| format!(" {number}"));
+        format!("{database} {owner} {ticket} {action} {target}{parcel}")
     }
 
     fn parse(text: &str) -> Option<Self> {
@@ -62,12 +67,23 @@ impl Errand {
             ticket: next()?.parse().ok()?,
             action: next()?.to_owned(),
             target: next()?.to_owned(),
+            parcel: next().and_then(|number| number.parse().ok()),
         })
     }
 }
 
 /// Asks the helper on behalf of this session, and waits for what comes of it. In a transaction that has not written.
 pub fn ask(owner: u32, action: &str, target: &str) -> Result<Value, Fault> {
+    ask_with(owner, action, target, None)
+}
+
+/// The same for what nobody can read of a target yet.
+pub fn ask_for(owner: u32, action: &str, target: &str, request: &Value) -> Result<Value, Fault> {
+    let parcel = Parcel::pack(&request.to_string());
+    ask_with(owner, action, target, Some(parcel.number()))
+}
+
+fn ask_with(owner: u32, action: &str, target: &str, parcel: Option<u32>) -> Result<Value, Fault> {
     let ticket = random::ticket();
     session::with_rights_of(owner, || sql::read(TAKE, &[Some(&ticket.to_string())]))?;
     let errand = Errand {
@@ -76,6 +92,7 @@ pub fn ask(owner: u32, action: &str, target: &str) -> Result<Value, Fault> {
         ticket,
         action: action.into(),
         target: target.into(),
+        parcel,
     };
     for _ in 0..ATTEMPTS {
         let Some(worker) = process::launch_with(Role::Asker, &errand.to_text()) else {
@@ -167,6 +184,13 @@ fn is_awaited(ticket: i64) -> Result<bool, Fault> {
 
 /// What the helper is asked for, by what is committed.
 fn request(errand: &Errand) -> Result<Value, Fault> {
+    if let Some(number) = errand.parcel {
+        let text = parcel::unpack(number).ok_or_else(|| {
+            Fault::new(sqlstate::CANCELED, "the request was canceled")
+                .detail("The session that asked for it does not wait any more.")
+        })?;
+        return read_json("request", &text);
+    }
     if !["prepare", "plan"].contains(&errand.action.as_str()) {
         return Ok(json!({}));
     }

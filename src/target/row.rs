@@ -1,6 +1,10 @@
 //! A row of `fsbench.target`: which columns go together, and what the helper is asked for a target.
 
-use pgfsbench_core::{helper::Filesystem, refusal::quoted, units::parse_size};
+use pgfsbench_core::{
+    helper::{Filesystem, options::check_kernel},
+    refusal::quoted,
+    units::parse_size,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -125,9 +129,22 @@ impl Row {
             connection::check(text)?;
         }
         if kind.is_made() {
+            row.check_kernel()?;
             prepare(&row.target, &row.request())?;
         }
         Ok(row)
+    }
+
+    /// Refuses what the running kernel has no more: it is the one on which the helper makes and mounts.
+    fn check_kernel(&self) -> Result<(), Fault> {
+        let filesystem = Filesystem::of_name(self.filesystem.as_deref().unwrap_or(""))?;
+        let options = self.mount_options.as_deref().unwrap_or("");
+        let system = rustix::system::uname();
+        Ok(check_kernel(
+            filesystem,
+            options,
+            &system.release().to_string_lossy(),
+        )?)
     }
 
     /// Refuses columns that mean nothing for this kind.

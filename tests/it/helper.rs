@@ -36,6 +36,7 @@ mod scene;
 mod settings;
 mod setup;
 mod terminal;
+mod tried;
 mod unseen;
 mod untold;
 mod words;

@@ -189,6 +189,24 @@ impl Prepare {
         }
     }
 
+    /// The same filesystem with the same options on a small image, with nothing of the machine changed.
+    pub fn on_small_image(&self) -> Self {
+        let of_log = |_: &Log| Log::Image {
+            bytes: SMALLEST_LOG,
+        };
+        Self {
+            storage: Storage::Image {
+                bytes: self.filesystem.smallest_bytes().max(SMALL),
+                sparse: true,
+            },
+            log: self.log.as_ref().map(of_log),
+            ssd_state: None,
+            block_settings: None,
+            kernel_settings: None,
+            ..self.clone()
+        }
+    }
+
     /// Refuses what no configuration would allow.
     pub fn check(&self) -> Result<(), Refusal> {
         self.check_options()?;
@@ -277,6 +295,9 @@ impl Prepare {
     }
 }
 
+/// Of an image on which options are tried, if that is enough for the filesystem.
+const SMALL: u64 = 512 << 20;
+
 /// The smallest image for a log: xfs wants no less.
 const SMALLEST_LOG: u64 = 64 << 20;
 
@@ -350,6 +371,14 @@ pub enum Request {
         /// What exactly.
         prepare: Box<Prepare>,
     },
+    /// Make and mount once, on a small image, what `Prepare` would, and remove it again: to see whether programs and kernel
+    /// take the options.
+    Try {
+        /// For this target.
+        target: Name,
+        /// What exactly.
+        prepare: Box<Prepare>,
+    },
     /// Say what may be used here: devices, directories of images, filesystems. Nothing is changed.
     Describe,
     /// Write back and forget what is cached of all filesystems, so that a run begins cold.
@@ -382,12 +411,16 @@ impl Request {
                 target: Name::new(target)?,
                 prepare: Box::new(parse(request)?),
             },
+            "try" => Self::Try {
+                target: Name::new(target)?,
+                prepare: Box::new(parse(request)?),
+            },
             "describe" => Self::Describe,
             "drop_caches" => Self::DropCaches,
             other => {
                 return Err(
                     Refusal::argument(format!("unknown action {}", quoted(other)))
-                        .detail("The helper prepares, remounts and releases targets, plans that, describes what there is, and drops caches.")
+                        .detail("The helper prepares, remounts and releases targets, plans and tries that, describes what there is, and drops caches.")
                         .hint("Use the functions of the extension."),
                 );
             }
@@ -399,7 +432,9 @@ impl Request {
     /// Refuses what no configuration would allow. The root part asks again, whoever has asked before.
     pub fn check(&self) -> Result<(), Refusal> {
         match self {
-            Self::Prepare { prepare, .. } | Self::Plan { prepare, .. } => prepare.check(),
+            Self::Prepare { prepare, .. }
+            | Self::Plan { prepare, .. }
+            | Self::Try { prepare, .. } => prepare.check(),
             Self::Release { .. } | Self::Remount { .. } | Self::Describe | Self::DropCaches => {
                 Ok(())
             }
@@ -411,6 +446,7 @@ impl Request {
         match self {
             Self::Prepare { target, .. }
             | Self::Plan { target, .. }
+            | Self::Try { target, .. }
             | Self::Release { target }
             | Self::Remount { target } => Some(target),
             Self::Describe | Self::DropCaches => None,

@@ -80,7 +80,7 @@ impl<'a> Work<'a> {
                 self.run(step, tell).map(|_| ())
             }
             Step::Properties { .. } => self.look_at_properties(step, tell),
-            Step::Mount { .. } => self.run(step, tell).map(|_| ()),
+            Step::Mount { .. } => self.mount(step, tell),
             _ => {
                 let began = Instant::now();
                 let outcome = self.without_program(step, entry);
