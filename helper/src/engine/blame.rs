@@ -77,7 +77,7 @@ impl Work<'_> {
         else {
             return Ok(false);
         };
-        options.retain(|option| Some(option) == only || !asked.contains(&&*option));
+        options.retain(|option| Some(option) == only || !asked.contains(&option));
         let umount = exec::require("umount", "mount")?.display().to_string();
         let unmount = [umount, "-i".into(), mount_point.display().to_string()];
         let argv = tried.argv(&self.devices).expect("a step with a program");
