@@ -5,8 +5,8 @@ SELECT count(*) AS before FROM fsbench.run_log \gset
 
 -- Other functions are called once per column by this; one that returns a set is called once.
 SELECT (fsbench.run(:small)).* \gset
-\echo :target :workload
-SELECT (fsbench.run(:small)).workload, (fsbench.run(:small)).tps > 0 AS some_tps;
+\echo :target
+SELECT (fsbench.run(:small)).target, (fsbench.run(:small)).tps > 0 AS some_tps;
 SELECT count(*) - :before AS runs FROM fsbench.run_log;
 
 -- A snapshot that is kept.
@@ -32,7 +32,7 @@ CREATE TEMP TABLE kept AS SELECT * FROM fsbench.run(:small);
 SET statement_timeout = '10 s';
 SELECT * FROM fsbench.run(duration => '10 s', warmup => '1 s');
 SELECT * FROM fsbench.run(duration => '10 s', warmup => '0');
-SELECT workload FROM fsbench.run(:small);
+SELECT target FROM fsbench.run(:small);
 RESET statement_timeout;
 -- start has nobody who waits.
 SET statement_timeout = '5 s';
@@ -50,9 +50,9 @@ CALL fsbench.wait(:last);
 SELECT status, error_code, error, error_detail FROM fsbench.run_log WHERE run_id = :last;
 
 -- Calls that are as many as they look: each is a run.
-SELECT g, workload FROM generate_series(1, 2) g, LATERAL fsbench.run(scale => g, clients => 1, transactions => 10) r;
-SELECT a.workload, b.workload FROM fsbench.run(:small) a, fsbench.run(:small) b;
-SELECT (SELECT workload FROM fsbench.run(:small)), (SELECT workload FROM fsbench.run(:small));
+SELECT g, target FROM generate_series(1, 2) g, LATERAL fsbench.run(scale => g, clients => 1, transactions => 10) r;
+SELECT a.target, b.target FROM fsbench.run(:small) a, fsbench.run(:small) b;
+SELECT (SELECT target FROM fsbench.run(:small)), (SELECT target FROM fsbench.run(:small));
 SELECT (fsbench.run(:small)).tps > 0 AS one_column;
 DO $$
 BEGIN
@@ -61,26 +61,26 @@ BEGIN
     END LOOP;
 END
 $$;
-PREPARE again AS SELECT workload FROM fsbench.run(:small);
+PREPARE again AS SELECT target FROM fsbench.run(:small);
 EXECUTE again;
 EXECUTE again;
 BEGIN;
-SELECT workload FROM fsbench.run(:small);
-SELECT workload FROM fsbench.run(:small);
+SELECT target FROM fsbench.run(:small);
+SELECT target FROM fsbench.run(:small);
 COMMIT;
 SELECT count(*) FILTER (WHERE status = 'done') AS done FROM fsbench.run_log WHERE run_id > :last;
 
 -- In a cursor, a subtransaction, a function, a read-only transaction.
 BEGIN;
 SAVEPOINT s;
-SELECT workload FROM fsbench.run(:small);
+SELECT target FROM fsbench.run(:small);
 RELEASE s;
-DECLARE c CURSOR FOR SELECT workload FROM fsbench.run(:small);
+DECLARE c CURSOR FOR SELECT target FROM fsbench.run(:small);
 FETCH c;
 FETCH c;
 COMMIT;
 BEGIN READ ONLY;
-SELECT workload FROM fsbench.run(:small);
+SELECT target FROM fsbench.run(:small);
 ROLLBACK;
 BEGIN READ ONLY;
 SELECT fsbench.start(:small);
@@ -89,7 +89,7 @@ BEGIN READ ONLY;
 SELECT fsbench.cancel(1);
 ROLLBACK;
 -- NULL is no target, and means no other.
-SELECT workload FROM fsbench.run(NULL, 'tpcb', 1, clients => 1, transactions => 50);
+SELECT target FROM fsbench.run(NULL, 'tpcb', 1, clients => 1, transactions => 50);
 SELECT fsbench.start(target => NULL);
 SELECT fsbench.start(target => '');
 SELECT fsbench.create_target(NULL, directory => '/tmp');
@@ -113,6 +113,6 @@ CREATE FUNCTION trap.pg_size_bytes(text) RETURNS bigint LANGUAGE sql AS $$ SELEC
 CREATE TABLE trap.pg_database (datname name, oid oid);
 CREATE TABLE trap.pg_stat_activity (pid int);
 SET search_path = trap, pg_catalog;
-SELECT workload FROM fsbench.run(:small);
+SELECT target FROM fsbench.run(:small);
 RESET search_path;
 DROP SCHEMA trap CASCADE;

@@ -4,7 +4,7 @@ SET client_min_messages = warning;
 
 -- As a function: the row.
 SELECT fsbench.start(:small) AS a \gset
-SELECT run_id = :a AS same_run, target, workload, tps > 0 AS some_tps FROM fsbench.wait(:a);
+SELECT run_id = :a AS same_run, target, tps > 0 AS some_tps FROM fsbench.wait(:a);
 -- Once more, when it is long over.
 SELECT run_id = :a AS same_run FROM fsbench.wait(:a);
 CALL fsbench.wait(:a);
@@ -44,8 +44,8 @@ BEGIN
     RAISE EXCEPTION 'no progress: %', (SELECT jsonb_agg(p) FROM fsbench.progress p);
 END
 $$;
-SELECT status, target, workload, phase, done BETWEEN 1 AND total AS some_done, total, seconds_left BETWEEN 0 AND 60 AS some_left,
-       phase_seconds >= 0 AS phase_seconds, tps >= 0 AS tps,
+SELECT status, target, workload, phase, done BETWEEN 1 AND total AS some_done, total, percent = done * 100 / total AS percent,
+       seconds_left BETWEEN 0 AND 60 AS some_left, pg_typeof(seconds_left) AS whole, phase_seconds >= 0 AS phase_seconds, tps >= 0 AS tps,
        coordinator_pid = (SELECT pid FROM pg_stat_activity WHERE backend_type = 'fsbench coordinator') AS coordinator
 FROM fsbench.progress WHERE run_id = :long;
 SELECT run_id = :long AS long, status, done, total, seconds_left, tps FROM fsbench.progress WHERE status = 'queued' AND run_id = :b;

@@ -44,7 +44,7 @@ SET client_min_messages = warning;
 DROP DATABASE :"work_database";
 
 -- Options: fillfactor as pgbench's, and unlogged tables.
-SELECT workload FROM fsbench.run(:small, keep => true, options => '{"fillfactor": 70, "unlogged": true}');
+SELECT target FROM fsbench.run(:small, keep => true, options => '{"fillfactor": 70, "unlogged": true}');
 SELECT work_database, used -> 'options' AS options FROM fsbench.result ORDER BY run_id DESC LIMIT 1 \gset
 \echo :options
 \c :work_database

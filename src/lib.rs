@@ -102,13 +102,19 @@ extension_sql_file!(
     requires = ["functions"]
 );
 extension_sql_file!(
+    "../sql/schema/3_help.sql",
+    name = "help",
+    requires = ["functions"]
+);
+extension_sql_file!(
     "../sql/schema/4_views.sql",
     name = "views",
     requires = [
         "functions",
         "scan_functions",
         "run_functions",
-        "verdict_functions"
+        "verdict_functions",
+        "help"
     ]
 );
 extension_sql_file!(

@@ -8,6 +8,7 @@ mod facts;
 mod rules;
 mod scan;
 mod storage;
+mod summary;
 mod weight;
 
 use serde::{Deserialize, Serialize};
@@ -18,6 +19,7 @@ pub use facts::{
 };
 pub use rules::{NEIGHBOURS, STEAL};
 pub use storage::{NOT_RELEASED, not_released};
+pub use summary::summary;
 pub use weight::{GROUPS, Group, weight};
 
 /// How much a finding says against a run; ordered.

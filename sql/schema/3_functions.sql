@@ -14,8 +14,8 @@ CREATE FUNCTION fsbench.run(
     warmup interval DEFAULT NULL, rate float8 DEFAULT NULL, latency_limit_ms float8 DEFAULT NULL,
     seed bigint DEFAULT NULL, settings jsonb DEFAULT NULL, options jsonb DEFAULT NULL, label text DEFAULT NULL,
     keep boolean DEFAULT false, force boolean DEFAULT false)
-    RETURNS TABLE (run_id bigint, target text, filesystem text, workload text, tps float8, latency_p99_ms float8,
-        latency_max_ms float8, commit_p99_ms float8, stall_seconds integer, findings text)
+    RETURNS TABLE (run_id bigint, target text, tps float8, latency_p99_ms float8, latency_max_ms float8,
+        commit_p99_ms float8, stall_seconds integer, findings text)
     LANGUAGE c VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 1
     AS 'MODULE_PATHNAME', 'fsbench_run_wrapper';
 COMMENT ON FUNCTION fsbench.run IS 'Makes a benchmark run, waits for it, and returns its result in one row; everything about it is in fsbench.result. Use it as SELECT * FROM fsbench.run(...)';
@@ -32,8 +32,8 @@ CREATE FUNCTION fsbench.start(
 COMMENT ON FUNCTION fsbench.start IS 'Starts a benchmark run, or queues it behind others, and returns its id at once; takes the parameters of fsbench.run';
 
 CREATE FUNCTION fsbench.wait(run_id bigint)
-    RETURNS TABLE (run_id bigint, target text, filesystem text, workload text, tps float8, latency_p99_ms float8,
-        latency_max_ms float8, commit_p99_ms float8, stall_seconds integer, findings text)
+    RETURNS TABLE (run_id bigint, target text, tps float8, latency_p99_ms float8, latency_max_ms float8,
+        commit_p99_ms float8, stall_seconds integer, findings text)
     LANGUAGE c VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 1
     AS 'MODULE_PATHNAME', 'fsbench_wait_wrapper';
 COMMENT ON FUNCTION fsbench.wait(bigint) IS 'Waits until a run is over and returns its result as fsbench.run does; raises the error of a run that failed or was cancelled. It holds a snapshot meanwhile: CALL fsbench.wait(run_id) does not';

@@ -1,8 +1,10 @@
 -- What users read.
 
 CREATE VIEW fsbench.progress AS
-    SELECT p.run_id, p.status, r.target, r.workload, p.phase, p.done, p.total, p.seconds_left, p.phase_seconds, p.tps, p.tps_last_second,
-           p.latency_p99_ms, p.coordinator_pid, p.runs_before
+    SELECT p.run_id, p.status, r.target, r.workload, p.phase, least(floor(100.0 * p.done / nullif(p.total, 0)), 100)::integer AS percent, p.done, p.total,
+           ceil(p.seconds_left)::bigint AS seconds_left, floor(p.phase_seconds)::bigint AS phase_seconds,
+           round(p.tps::numeric, 1)::float8 AS tps, round(p.tps_last_second::numeric, 1)::float8 AS tps_last_second,
+           round(p.latency_p99_ms::numeric, 3)::float8 AS latency_p99_ms, p.coordinator_pid, p.runs_before
     FROM fsbench._progress() p LEFT JOIN fsbench.run_log r USING (run_id)
     ORDER BY p.run_id;
 COMMENT ON VIEW fsbench.progress IS 'Runs of this database that are queued or active, and how far they are';
@@ -11,6 +13,7 @@ COMMENT ON COLUMN fsbench.progress.status IS 'queued or running';
 COMMENT ON COLUMN fsbench.progress.target IS 'Target';
 COMMENT ON COLUMN fsbench.progress.workload IS 'Workload';
 COMMENT ON COLUMN fsbench.progress.phase IS 'queued, provision, load, vacuum, checkpoint, warmup, measure, verify, maintenance, recovery, collect or cleanup';
+COMMENT ON COLUMN fsbench.progress.percent IS 'How much of the phase is done, in percent; NULL where unknown';
 COMMENT ON COLUMN fsbench.progress.done IS 'Steps of the phase that are done: rows in load, statements in vacuum, milliseconds or transactions in warmup and measure; of the workload fsync, bytes of its file in provision and tests in measure; steps in maintenance';
 COMMENT ON COLUMN fsbench.progress.total IS 'Steps of the phase in all; NULL where unknown';
 COMMENT ON COLUMN fsbench.progress.seconds_left IS 'Seconds left in the phase, from its speed so far; NULL where unknown';
@@ -160,3 +163,28 @@ COMMENT ON COLUMN fsbench.prepared_data.bytes IS 'Bytes of the whole data direct
 COMMENT ON COLUMN fsbench.prepared_data.created_at IS 'When they were loaded';
 COMMENT ON COLUMN fsbench.prepared_data.used_at IS 'When they were last copied; what was not used for the longest time is removed first';
 COMMENT ON COLUMN fsbench.prepared_data.directory IS 'Where they are';
+
+-- One row for each step, and one for the end of each job. Words are quoted as a shell takes them.
+CREATE VIEW fsbench.helper_log AS
+    SELECT j.job_id, date_trunc('second', coalesce(j.started_at, j.requested_at)) AS at, j.run_id, j.target, j.action,
+           s.step, s.ms, s.problem, s.command
+    FROM fsbench.helper_job j, LATERAL (
+        SELECT r.number, r.report ->> 'step' AS step, round((r.report ->> 'ms')::numeric, 1)::float8 AS ms,
+               CASE WHEN r.report ->> 'exit_code' <> '0' THEN 'exit code ' || (r.report ->> 'exit_code') END AS problem,
+               (SELECT string_agg(CASE WHEN word ~ '^[A-Za-z0-9_@%+=:,./-]+$' OR r.report #>> '{argv,0}' NOT LIKE '/%' THEN word
+                                       ELSE '''' || replace(word, '''', '''\''''') || '''' END, ' ' ORDER BY w.number)
+                FROM jsonb_array_elements_text(r.report -> 'argv') WITH ORDINALITY AS w(word, number)) AS command
+        FROM jsonb_array_elements(j.steps) WITH ORDINALITY AS r(report, number)
+        UNION ALL
+        SELECT NULL, j.status, round(extract(epoch FROM j.ended_at - j.started_at) * 1000, 1)::float8, j.error, NULL) s
+    ORDER BY j.job_id, s.number;
+COMMENT ON VIEW fsbench.helper_log IS 'What pgfsbench-helper did, step by step, and how each of its jobs ended: fsbench.helper_job to be read. What programs printed is there, in steps';
+COMMENT ON COLUMN fsbench.helper_log.job_id IS 'Number of the job';
+COMMENT ON COLUMN fsbench.helper_log.at IS 'When the helper began with the job; of one that waits, when it was asked for';
+COMMENT ON COLUMN fsbench.helper_log.run_id IS 'Run that it was for; NULL when it was asked for by itself';
+COMMENT ON COLUMN fsbench.helper_log.target IS 'Target';
+COMMENT ON COLUMN fsbench.helper_log.action IS 'prepare, release, remount, describe, plan or drop_caches';
+COMMENT ON COLUMN fsbench.helper_log.step IS 'Step, as in fsbench.plan(); in the last row of a job how it ended: done or failed; or queued, running';
+COMMENT ON COLUMN fsbench.helper_log.ms IS 'How long it took; in the last row, the whole job';
+COMMENT ON COLUMN fsbench.helper_log.problem IS 'What went wrong; NULL when nothing did';
+COMMENT ON COLUMN fsbench.helper_log.command IS 'What was executed; where no program was, what was done in words';

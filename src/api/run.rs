@@ -92,8 +92,6 @@ fn fsbench_run(
         (
             name!(run_id, i64),
             name!(target, String),
-            name!(filesystem, Option<String>),
-            name!(workload, String),
             name!(tps, Option<f64>),
             name!(latency_p99_ms, Option<f64>),
             name!(latency_max_ms, Option<f64>),
@@ -192,7 +190,12 @@ fn run(asked: &Asked) -> Result<crate::board::outcome::Row, Fault> {
         Outcome::Failed(fault) => Err(fault),
         Outcome::Done(row) => {
             report::notice(
-                format!("run {run_id} is done"),
+                match &row.filesystem {
+                    Some(filesystem) => {
+                        format!("run {run_id} is done: {} on {filesystem}", row.workload)
+                    }
+                    None => format!("run {run_id} is done: {}", row.workload),
+                },
                 Some(format!(
                     "Everything about it: SELECT * FROM fsbench.result WHERE run_id = {run_id}; \
                      {}, what can mislead in fsbench.finding.",

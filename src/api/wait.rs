@@ -5,6 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use pgfsbench_core::finding::summary;
 use pgrx::{iter::TableIterator, name, pg_extern, pg_sys::panic::ErrorReport};
 
 use super::{
@@ -27,8 +28,6 @@ use crate::{
 type Columns = (
     i64,
     String,
-    Option<String>,
-    String,
     Option<f64>,
     Option<f64>,
     Option<f64>,
@@ -37,23 +36,43 @@ type Columns = (
     String,
 );
 
+/// Columns that a terminal has where nobody has made it narrower.
+const TERMINAL: usize = 120;
+/// What the names of the columns beside run_id, target, tps and findings take of them, with the lines between all of them.
+const NAMES: usize = "latency_p99_ms".len()
+    + "latency_max_ms".len()
+    + "commit_p99_ms".len()
+    + "stall_seconds".len()
+    + 8 * " | ".len()
+    - 1;
+
 /// The row as a set of one.
 pub fn narrow(row: Row) -> TableIterator<'static, Columns> {
     // Rounded for a terminal; the tables have all digits.
     let round = |value: Option<f64>, digits: i32| {
         value.map(|value| (value * 10f64.powi(digits)).round() / 10f64.powi(digits))
     };
+    let tps = round(row.tps, if row.tps >= Some(1000.0) { 0 } else { 1 });
+    let width = |name: &str, text: &str| name.len().max(text.chars().count());
+    let taken = NAMES
+        + width("run_id", &row.run_id.to_string())
+        + width("target", &row.target)
+        + width("tps", &tps.map(|tps| tps.to_string()).unwrap_or_default());
+    let findings = summary(
+        row.findings,
+        row.worst,
+        &row.worst_codes,
+        TERMINAL.saturating_sub(taken),
+    );
     TableIterator::once((
         row.run_id,
         row.target,
-        row.filesystem,
-        row.workload,
-        round(row.tps, 1),
+        tps,
         round(row.latency_p99_ms, 3),
         round(row.latency_max_ms, 3),
         round(row.commit_p99_ms, 3),
         row.stall_seconds,
-        row.findings,
+        findings,
     ))
 }
 
@@ -205,8 +224,6 @@ fn fsbench_wait(
         (
             name!(run_id, i64),
             name!(target, String),
-            name!(filesystem, Option<String>),
-            name!(workload, String),
             name!(tps, Option<f64>),
             name!(latency_p99_ms, Option<f64>),
             name!(latency_max_ms, Option<f64>),

@@ -1,6 +1,6 @@
 //! What a run comes to: the narrow row that `run` and `wait` return, or the error that they raise.
 
-use pgfsbench_core::board::cut_for_json;
+use pgfsbench_core::{board::cut_for_json, finding::Severity};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -32,8 +32,12 @@ pub struct Row {
     pub commit_p99_ms: Option<f64>,
     /// Seconds of stall.
     pub stall_seconds: Option<i32>,
-    /// Number of findings, and the severity and codes of the worst, at most three of them.
-    pub findings: String,
+    /// Number of findings.
+    pub findings: u32,
+    /// Severity of the worst.
+    pub worst: Option<Severity>,
+    /// Codes of that severity, the weightiest first.
+    pub worst_codes: Vec<String>,
 }
 
 impl Row {
@@ -44,7 +48,13 @@ impl Row {
             target: cut(&self.target),
             filesystem: self.filesystem.as_deref().map(cut),
             workload: cut(&self.workload),
-            findings: cut(&self.findings),
+            // One more than are ever named.
+            worst_codes: self
+                .worst_codes
+                .iter()
+                .take(4)
+                .map(|code| cut(code))
+                .collect(),
             ..self.clone()
         }
     }

@@ -17,6 +17,7 @@ mod hints;
 mod iostat;
 mod kept;
 mod lab;
+mod looks;
 mod luck;
 mod machine_figures;
 mod maintenance;
