@@ -10,7 +10,8 @@ HELPER_SOURCES := Cargo.toml Cargo.lock $(shell find helper core/src core/Cargo.
 REGRESS := $(patsubst sql/%.sql,%,$(filter-out sql/pgfsbench--%,$(wildcard sql/*.sql)))
 sbindir ?= /usr/sbin
 unitdir ?= /usr/lib/systemd/system
-export PG_CONFIG sbindir unitdir
+mandir ?= /usr/share/man
+export PG_CONFIG sbindir unitdir mandir
 
 .PHONY: all stage setup install uninstall installcheck check check-fmt check-unit check-regress check-integration \
 	lint bench demo lab deb dist clean help

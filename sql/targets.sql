@@ -43,6 +43,8 @@ SELECT fsbench.create_target('x', filesystem => 'xfs', directory => '/tmp');
 SELECT fsbench.create_target('x', directory => '/tmp', mount_options => 'noatime');
 SELECT fsbench.create_target('x', filesystem => 'xfs', device => '/etc/passwd');
 SELECT fsbench.create_target('x', filesystem => 'xfs', device => '/dev/../etc/passwd');
+-- A list.
+SELECT fsbench.create_target('x', filesystem => 'btrfs', device => '/dev/sdy,/dev/sdz');
 SELECT fsbench.create_target('x', filesystem => 'xfs', device => '/dev/sdz', image_sparse => true);
 SELECT fsbench.create_target('x', filesystem => 'xfs', image_size => '1GB', mkfs_options => '-c options=/etc/passwd');
 SELECT fsbench.create_target('x', filesystem => 'xfs', image_size => '1GB', mkfs_options => '-l size=128m; reboot');

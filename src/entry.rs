@@ -5,7 +5,10 @@
 
 use pgrx::{pg_guard, pg_sys};
 
-use crate::pg::{checkpoints, object_access, own_reads, process, settings, shmem};
+use crate::{
+    api::uninstall,
+    pg::{checkpoints, drop_extension, object_access, own_reads, process, settings, shmem},
+};
 
 /// Called by the server when it loads the library.
 #[pg_guard]
@@ -18,6 +21,7 @@ pub extern "C-unwind" fn _PG_init() {
         checkpoints::install_hook();
         own_reads::install_hook();
         object_access::install_hook();
+        drop_extension::install_hook(uninstall::look);
         process::register_janitor();
     }
 }

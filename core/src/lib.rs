@@ -37,7 +37,7 @@
 //! scan sys helper
 //! proc
 //! board fsync knee pacing server_setting units verdict
-//! allowance checkpoint difference hist quoting random refusal statement statistics stats work_database
+//! allowance checkpoint difference hist quoting random refusal statement statistics stats unwanted work_database
 //! escape
 //! ```
 #![forbid(unsafe_code)]
@@ -68,6 +68,7 @@ pub mod statistics;
 pub mod stats;
 pub mod sys;
 pub mod units;
+pub mod unwanted;
 pub mod verdict;
 pub mod work_database;
 pub mod written;

@@ -7,6 +7,7 @@ use crate::{
     errors::{Fault, sqlstate},
     pg::{report, shmem},
     run::worker_slots,
+    target::unwanted,
 };
 
 #[pg_extern(sql = false)]
@@ -16,6 +17,7 @@ fn fsbench_version() -> &'static str {
 
 #[pg_extern(sql = false)]
 fn fsbench_check_preloaded() -> Result<(), ErrorReport> {
+    unwanted::forget()?;
     let mut hints = Vec::new();
     let mut problems = Vec::new();
     if shmem::board().is_none() {

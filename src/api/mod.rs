@@ -22,5 +22,6 @@ mod run;
 mod session_settings;
 mod started;
 mod target;
+pub mod uninstall;
 mod verdict;
 mod wait;

@@ -3,10 +3,7 @@
 use pgrx::{iter::TableIterator, name, pg_extern, pg_sys::panic::ErrorReport};
 
 use super::guard;
-use crate::{
-    errors::{Fault, sqlstate},
-    target::prepared_data::{self, Place},
-};
+use crate::target::prepared_data::{self, Place};
 
 #[allow(clippy::type_complexity)]
 #[pg_extern(sql = false)]
@@ -52,10 +49,6 @@ fn fsbench_prepared_data() -> Result<
 #[pg_extern(sql = false)]
 fn fsbench_drop_prepared_data() -> Result<i64, ErrorReport> {
     guard::ready()?;
-    let mut busy = || {
-        Err(Fault::new(sqlstate::IN_USE, "prepared data are in use")
-            .detail("A run is loading or copying them.")
-            .hint("Wait for the run with fsbench.wait(), or cancel it with fsbench.cancel()."))
-    };
+    let mut busy = || Err(prepared_data::in_use());
     Ok(Place::open(&mut busy)?.drop_all()? as i64)
 }

@@ -50,6 +50,8 @@ pub struct Board {
     pub sweep_orphans: AtomicU32,
     /// 1 once that worker has done it. Cleared by the janitor, set by the worker.
     pub sweep_done: AtomicU32,
+    /// 1 once a database was seen to have the extension. Cleared by the janitor, set by that worker.
+    pub sweep_extension: AtomicU32,
     /// The last ticket given out; a ticket orders requests. Written by callers under the lock.
     pub tickets: AtomicU64,
     /// What callers ask for.

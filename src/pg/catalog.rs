@@ -1,5 +1,7 @@
 //! Shared catalogs, read by a process without a database, and what a crash in CREATE DATABASE leaves behind.
 
+use std::ffi::CStr;
+
 use pgrx::pg_sys;
 
 use crate::{errors::Fault, pg::xact};
@@ -16,6 +18,9 @@ pub struct DatabaseEntry {
     pub oid: u32,
     /// Whether one can connect to it.
     pub allows_connections: bool,
+    /// Whether nobody can connect to it now and something may be in it all the same: not so of template0, and of what an
+    /// interrupted DROP DATABASE has left.
+    pub is_closed: bool,
 }
 
 /// All databases. In a worker that is connected, to whatever; in a transaction of its own.
@@ -34,9 +39,12 @@ pub fn databases() -> Result<Vec<DatabaseEntry>, Fault> {
                     break;
                 }
                 let form = pg_sys::GETSTRUCT(tuple) as *const pg_sys::FormData_pg_database;
+                let valid = (*form).datconnlimit != -2;
+                let name = CStr::from_ptr((*form).datname.data.as_ptr());
                 found.push(DatabaseEntry {
                     oid: (*form).oid.to_u32(),
-                    allows_connections: (*form).datallowconn && (*form).datconnlimit != -2,
+                    allows_connections: (*form).datallowconn && valid,
+                    is_closed: !(*form).datallowconn && valid && name != c"template0",
                 });
             }
             // What the macro table_endscan calls.

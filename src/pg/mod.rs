@@ -6,6 +6,7 @@ pub mod catalog;
 pub mod checkpoints;
 pub mod config;
 pub mod conninfo;
+pub mod drop_extension;
 pub mod guc;
 pub mod libpq;
 pub mod load;

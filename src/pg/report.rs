@@ -17,6 +17,28 @@ pub fn notice(message: String, hint: Option<String>) {
     report.report(PgLogLevel::NOTICE);
 }
 
+/// The same with DETAIL and HINT, of several lines each.
+pub fn notice_in_full(message: &str, detail: String, hint: String) {
+    ErrorReport::new(
+        pgrx::PgSqlErrorCode::ERRCODE_SUCCESSFUL_COMPLETION,
+        message,
+        "pgfsbench",
+    )
+    .set_detail(detail)
+    .set_hint(hint)
+    .report(PgLogLevel::NOTICE);
+}
+
+/// Writes a line to the server's log.
+pub fn log(message: String) {
+    ErrorReport::new(
+        pgrx::PgSqlErrorCode::ERRCODE_SUCCESSFUL_COMPLETION,
+        message,
+        "pgfsbench",
+    )
+    .report(PgLogLevel::LOG);
+}
+
 /// Writes a fault to the server's log.
 pub fn log_warning(fault: &Fault) {
     let report: ErrorReport = fault.clone().into();

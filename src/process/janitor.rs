@@ -70,9 +70,12 @@ pub fn main(_argument: i32, _serial: u32) {
     };
     if board.recovered.load(Acquire) == 0 {
         flush_probe::remove_left();
-        janitor.sweep();
+        let somebody_has_it = janitor.sweep();
         board.recovered.store(1, Release);
         shmem::announce();
+        report::or_log("could not look after prepared data", || {
+            unwanted::look(somebody_has_it)
+        });
     }
     loop {
         // pg_cancel_backend() on the janitor is nobody's wish for it to end.
@@ -92,18 +95,25 @@ fn leave() {
 
 impl Janitor {
     /// At the start of the server, has each database that may have the extension swept, one after the other; later, only what
-    /// is left of databases that are gone, from any other one.
-    fn sweep(&mut self) {
+    /// is left of databases that are gone, from any other one. Whether a database has the extension, or may have it.
+    fn sweep(&mut self) -> bool {
         let databases = match catalog::databases() {
             Ok(databases) => databases,
-            Err(fault) => return report::log_warning(&fault),
+            Err(fault) => {
+                report::log_warning(&fault);
+                return true;
+            }
         };
         let mut orphans = 1;
+        let mut unknown = databases.iter().any(|database| database.is_closed);
+        self.board.sweep_extension.store(0, Release);
         for database in databases.iter().filter(|d| d.allows_connections) {
             self.board.sweep_database.store(database.oid, Relaxed);
             self.board.sweep_orphans.store(orphans, Relaxed);
             self.board.sweep_done.store(0, Release);
-            if self.sweep_one() {
+            if !self.sweep_one() {
+                unknown = true;
+            } else {
                 orphans = 0;
                 // Rows are looked at only at the start of the server.
                 if self.board.recovered.load(Acquire) == 1 {
@@ -117,6 +127,7 @@ impl Janitor {
                 "could not clear up after earlier benchmark runs",
             ));
         }
+        unknown || self.board.sweep_extension.load(Acquire) == 1
     }
 
     fn sweep_one(&self) -> bool {

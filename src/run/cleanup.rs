@@ -314,6 +314,9 @@ fn mark_and_remove(
 pub fn sweep(board: &Board) {
     let home = board.sweep_database.load(Acquire);
     process::connect(Database::Oid(home));
+    if !matches!(xact::transaction(extension), Ok(None)) {
+        board.sweep_extension.store(1, Release);
+    }
     let rows = if board.recovered.load(Acquire) == 0 {
         // No run of this start of the server can be there yet.
         mark_and_remove(home, &server_stopped(), None, |_| true)

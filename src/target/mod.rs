@@ -10,6 +10,7 @@ pub mod prepared_data;
 mod row;
 pub mod server;
 mod settings;
+pub mod unwanted;
 
 use std::{collections::BTreeMap, path::PathBuf};
 

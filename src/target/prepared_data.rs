@@ -237,6 +237,13 @@ impl Place {
     }
 }
 
+/// That somebody uses them now.
+pub fn in_use() -> Fault {
+    Fault::new(sqlstate::IN_USE, "prepared data are in use")
+        .detail("A run is loading or copying them.")
+        .hint("Wait for the run with fsbench.wait(), or cancel it with fsbench.cancel().")
+}
+
 /// What is there, for people to see; nothing is waited for or removed.
 pub fn list() -> Result<Vec<(PathBuf, Note)>, Fault> {
     let loaded = named(&directory()?, LOADED)?;

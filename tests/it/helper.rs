@@ -19,7 +19,7 @@ mod impostors;
 mod in_use;
 mod jobs;
 mod kills;
-mod lab;
+pub mod lab;
 mod logs;
 mod machine;
 mod misfortune;

@@ -214,3 +214,34 @@ fn pgbench_runs_on_a_kept_database_and_it_is_not_used_again() {
         ["2"]
     );
 }
+
+#[test]
+fn pgbench_runs_a_script_of_ones_own_on_what_is_kept_as_the_readme_says() {
+    let readme = include_str!("../../README.md");
+    let command = readme
+        .lines()
+        .find(|line| line.starts_with("$ pgbench -n -f my.sql"));
+    let server = server(&[]);
+    let database = kept_database(&server, "scale => 1, seed => 1");
+    let script = tempfile::NamedTempFile::new().expect("a file");
+    std::fs::write(
+        script.path(),
+        "\\set aid random(1, 100000 * :scale)\nSELECT abalance FROM pgbench_accounts WHERE aid = :aid;\n",
+    )
+    .expect("a script");
+    let script = script.path().display().to_string();
+    let words: Vec<&str> = command
+        .expect("the command")
+        .split_whitespace()
+        .skip(2)
+        .map(|word| match word {
+            "my.sql" => script.as_str(),
+            "fsbench_work_7" => database.as_str(),
+            "600" => "1",
+            other => other,
+        })
+        .collect();
+    let said = program(&server, "pgbench", &words);
+    assert!(said.contains("number of failed transactions: 0 "), "{said}");
+    assert!(said.contains("scaling factor: 1\n"), "{said}");
+}

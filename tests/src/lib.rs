@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod background;
+mod debian;
 pub mod fake_server;
 mod loopfs;
 mod owned;
@@ -16,6 +17,7 @@ mod wait;
 mod watchdog;
 
 pub use background::Background;
+pub use debian::DebianCluster;
 pub use loopfs::LoopFs;
 pub use owned::{OwnedDirectory, write_as_owner};
 pub use process::{Process, send};

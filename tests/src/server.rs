@@ -407,7 +407,7 @@ impl Drop for Server {
 }
 
 /// The private copy of PostgreSQL that tools/prefix made.
-fn prefix() -> &'static Path {
+pub(crate) fn prefix() -> &'static Path {
     static PREFIX: OnceLock<PathBuf> = OnceLock::new();
     PREFIX.get_or_init(|| {
         let given = std::env::var_os("PGFSBENCH_PREFIX").map(PathBuf::from);
@@ -489,7 +489,7 @@ pub(crate) fn run(command: &mut Command) -> Result<(), String> {
     Err(format!("{command:?}: {status}\n{text}"))
 }
 
-fn must(command: &mut Command) {
+pub(crate) fn must(command: &mut Command) {
     if let Err(message) = run(command) {
         panic!("{message}");
     }

@@ -340,7 +340,11 @@ pub fn check_device_path(path: &str) -> Result<(), Refusal> {
     }
     Err(Refusal::argument(format!("invalid device path {}", quoted(path)))
         .detail("A device is given by an absolute path below /dev, without \"..\", blanks or special characters.")
-        .hint("Use a path of /dev/disk/by-id."))
+        .hint(match path.contains([',', ' ', '{', '[']) {
+            // Several.
+            true => "A filesystem is made on one device. Build md or LVM of several yourself, and give that: device => '/dev/md0'.",
+            false => "Use a path of /dev/disk/by-id.",
+        }))
 }
 
 /// One thing to be done by the helper's root part.

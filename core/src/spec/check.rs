@@ -121,6 +121,10 @@ pub fn keep(keep: bool, target: &str) -> Result<(), Refusal> {
     Ok(())
 }
 
+/// There is no workload of one's own.
+pub const OWN_SCRIPTS: &str = "For a script of your own, have a run keep its tables with keep => true, and give the script to \
+    pgbench on its work database.";
+
 pub fn workload(name: Option<&str>) -> Result<Workload, Refusal> {
     let Some(name) = name else {
         return Ok(Workload::Tpcb);
@@ -132,7 +136,7 @@ pub fn workload(name: Option<&str>) -> Result<Workload, Refusal> {
             .collect();
         Refusal::argument(format!("workload {} does not exist", quoted(name)))
             .detail("Names of workloads are in lower case, as pgbench's.")
-            .hint(format!("Use one of {}.", known.join(", ")))
+            .hint(format!("Use one of {}. {OWN_SCRIPTS}", known.join(", ")))
     })
 }
 

@@ -100,7 +100,10 @@ fn unknown_option(name: &str) -> Refusal {
     };
     Refusal::argument(format!("option {} does not exist", quoted(name)))
         .detail("Names of options are in lower case.")
-        .hint(format!("Known options are {known}."))
+        .hint(match name.to_lowercase().as_str() {
+            "script" | "scripts" | "file" | "sql" => check::OWN_SCRIPTS.to_owned(),
+            _ => format!("Known options are {known}."),
+        })
 }
 
 /// The members of an object; none when it is not given.

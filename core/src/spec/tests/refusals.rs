@@ -54,8 +54,13 @@ fn names_that_do_not_exist() {
     .unwrap();
     assert_eq!(
         hint,
-        r#"Use one of "tpcb", "tpcb-simple-update", "select-only", "fsync", "scan"."#
+        r#"Use one of "tpcb", "tpcb-simple-update", "select-only", "fsync", "scan". For a script of your own, have a run keep its tables with keep => true, and give the script to pgbench on its work database."#
     );
+    let own = refused(Asked {
+        options: Some(serde_json::json!({"script": "my.sql"})),
+        ..Asked::default()
+    });
+    assert!(own.hint.unwrap().contains("keep => true"));
 }
 
 #[test]

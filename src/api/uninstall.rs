@@ -1,0 +1,98 @@
+//! What DROP EXTENSION leaves, told after it: what is outside of the database goes by other ways.
+
+use pgfsbench_core::{refusal::quoted, units::format_bytes};
+
+use crate::{
+    errors::Fault,
+    pg::{report, session, sql},
+    run::cleanup,
+    target::prepared_data,
+};
+
+/// What is left, and what to do about it.
+#[derive(Default)]
+struct Left {
+    detail: Vec<String>,
+    hint: Vec<String>,
+}
+
+impl Left {
+    fn add(&mut self, detail: String, hint: String) {
+        self.detail.push(detail);
+        self.hint.push(hint);
+    }
+}
+
+/// Looks before the extension is dropped, whose tables tell a part of it. None for whom may not drop it anyway. In a
+/// transaction; nothing in it keeps DROP EXTENSION from going on.
+pub fn look() -> Option<Box<dyn FnOnce()>> {
+    let owner = cleanup::extension().ok()??.owner;
+    let may_drop = "SELECT 1 WHERE pg_has_role($1::oid, 'USAGE')";
+    sql::read(may_drop, &[Some(&owner.to_string())]).ok()??;
+    let mut left = Left::default();
+    session::with_rights_of(owner, || left.prepared_targets()).ok()?;
+    left.work_databases().ok()?;
+    left.prepared_data();
+    left.library();
+    Some(Box::new(|| left.tell()))
+}
+
+impl Left {
+    fn tell(self) {
+        report::notice_in_full(
+            "extension \"pgfsbench\" leaves what is outside of this database",
+            self.detail.join("\n"),
+            self.hint.join("\n"),
+        );
+    }
+
+    fn prepared_targets(&mut self) -> Result<(), Fault> {
+        if sql::read("SELECT to_regclass('fsbench.prepared_target')", &[])?.is_none() {
+            return Ok(());
+        }
+        let all = "SELECT string_agg(target, ', ' ORDER BY target) FROM fsbench.prepared_target";
+        if let Some(targets) = sql::read(all, &[])? {
+            self.add(
+                format!("Mounted targets: {targets}."),
+                "As root: pgfsbench-helper cleanup.".into(),
+            );
+        }
+        Ok(())
+    }
+
+    fn work_databases(&mut self) -> Result<(), Fault> {
+        let all = "SELECT string_agg(quote_ident(datname), ', ' ORDER BY datname) FROM pg_database \
+                   WHERE datname ~ '^fsbench_work_[0-9]+(_[0-9]+)?$' AND datallowconn";
+        if let Some(names) = sql::read(all, &[])? {
+            self.add(
+                format!("Work databases of runs with keep: {names}."),
+                "DROP DATABASE removes each of them.".into(),
+            );
+        }
+        Ok(())
+    }
+
+    fn prepared_data(&mut self) {
+        let Ok(all) = prepared_data::list() else {
+            return;
+        };
+        let Ok(directory) = prepared_data::directory() else {
+            return;
+        };
+        if !all.is_empty() {
+            let bytes = all.iter().map(|(_, note)| note.bytes).sum();
+            self.add(
+                format!("Prepared data of {} in {}.", format_bytes(bytes), quoted(&directory.display().to_string())),
+                "They go at a start of the server when no database has had the extension for a day; \
+                 fsbench.drop_prepared_data() removes them where another database has it.".into(),
+            );
+        }
+    }
+
+    fn library(&mut self) {
+        self.add(
+            "The library is preloaded.".into(),
+            "Before its files are removed: take pgfsbench out of shared_preload_libraries, or the server does not start.".into(),
+        );
+    }
+}

@@ -1,0 +1,81 @@
+//! Prepared data that nobody wants any more: they go at a start of the server when no database has had the extension for a
+//! day. Since when that is so, the time of an empty file in the data directory tells.
+
+use std::{
+    fs::{self, File},
+    io,
+    path::PathBuf,
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+use pgfsbench_core::{
+    units::format_bytes,
+    unwanted::{Step, step},
+};
+
+use super::prepared_data::{self, Place};
+use crate::{
+    errors::{Fault, of_file},
+    pg::{report, session},
+};
+
+/// Beside the journal, whose entries have other names.
+const SINCE: &str = "pgfsbench/without_extension";
+
+fn since_file() -> PathBuf {
+    session::data_directory().join(SINCE)
+}
+
+/// At the start of the server: notes that nobody has the extension, or removes the data when it was noted a day ago.
+pub fn look(somebody_has_it: bool) -> Result<(), Fault> {
+    if somebody_has_it || prepared_data::list()?.is_empty() {
+        return forget();
+    }
+    match step(false, since(), seconds(SystemTime::now())) {
+        Step::Forget | Step::Wait => Ok(()),
+        Step::Note => note(),
+        Step::Remove => remove(),
+    }
+}
+
+/// Somebody has the extension again.
+pub fn forget() -> Result<(), Fault> {
+    let file = since_file();
+    match fs::remove_file(&file) {
+        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(of_file("remove", &file, &e)),
+        _ => Ok(()),
+    }
+}
+
+fn since() -> Option<u64> {
+    let modified = fs::symlink_metadata(since_file()).ok()?.modified().ok()?;
+    Some(seconds(modified))
+}
+
+fn seconds(time: SystemTime) -> u64 {
+    time.duration_since(UNIX_EPOCH)
+        .map_or(0, |since| since.as_secs())
+}
+
+/// Made anew, so that its time is now.
+fn note() -> Result<(), Fault> {
+    forget()?;
+    let file = since_file();
+    let make = || {
+        if let Some(directory) = file.parent() {
+            fs::create_dir_all(directory)?;
+        }
+        File::create_new(&file)
+    };
+    make().map(drop).map_err(|e| of_file("create", &file, &e))
+}
+
+fn remove() -> Result<(), Fault> {
+    let mut in_use = || Err(prepared_data::in_use());
+    let bytes = Place::open(&mut in_use)?.drop_all()?;
+    report::log(format!(
+        "prepared data of {} are removed: no database has had the extension pgfsbench for a day",
+        format_bytes(bytes)
+    ));
+    forget()
+}

@@ -1,0 +1,289 @@
+//! The way out: what DROP EXTENSION tells, prepared data that nobody wants any more, and what the package says before its files go.
+
+use crate::common::{QUICK, execute, owned_directory, row, run, server};
+use pgfsbench_tests::{DebianCluster, LONG, Server, refusal, skip, wait_until};
+use postgres::{Client, NoTls};
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, SystemTime};
+
+const HOUR: Duration = Duration::from_secs(60 * 60);
+
+/// A session, and what it is told: message, DETAIL and HINT.
+fn listening(server: &Server) -> (Client, Arc<Mutex<Vec<String>>>) {
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let sink = Arc::clone(&told);
+    let client = server
+        .config("postgres", "postgres")
+        .notice_callback(move |notice| {
+            let (detail, hint) = (notice.detail(), notice.hint());
+            let said = [Some(notice.message()), detail, hint];
+            let said: Vec<&str> = said.into_iter().flatten().collect();
+            sink.lock().expect("one thread").push(said.join("\n"));
+        })
+        .connect(NoTls)
+        .expect("a session");
+    (client, told)
+}
+
+/// What a statement tells, which succeeds.
+fn told_by(server: &Server, sql: &str) -> String {
+    let (mut client, told) = listening(server);
+    execute(&mut client, sql);
+    let told = told.lock().expect("one thread");
+    told.join("\n")
+}
+
+/// A run on a directory, so that data are prepared. The directory goes with the value.
+fn prepare_data(client: &mut Client) -> tempfile::TempDir {
+    let place = owned_directory("pgfsbench-uninstall");
+    let directory = place.path().display();
+    execute(
+        client,
+        &format!("SELECT fsbench.create_target('there', directory => '{directory}')"),
+    );
+    run(client, &format!("target => 'there', {QUICK}"));
+    place
+}
+
+fn prepared(server: &Server) -> usize {
+    let place = server.data().join("pgfsbench/pgsql_tmp_prepared_data");
+    let entries = fs::read_dir(place).into_iter().flatten().flatten();
+    entries
+        .filter(|entry| entry.path().extension().is_some_and(|end| end == "loaded"))
+        .count()
+}
+
+#[test]
+fn drop_extension_tells_what_it_leaves() {
+    let server = server(&[]);
+    let mut client = server.connect("postgres");
+    let nothing = "DROP EXTENSION IF EXISTS pgfsbench";
+    let told = told_by(&server, nothing);
+    assert!(told.contains("The library is preloaded."), "{told}");
+    assert!(told.contains("shared_preload_libraries"), "{told}");
+    assert!(
+        !told.contains("Prepared data") && !told.contains("Work databases"),
+        "{told}"
+    );
+    // It is not there, or it is another one.
+    assert!(!told_by(&server, nothing).contains("leaves"));
+    let other = "CREATE EXTENSION pgcrypto; DROP EXTENSION pgcrypto";
+    assert_eq!(told_by(&server, other), "");
+
+    execute(&mut client, "CREATE EXTENSION pgfsbench");
+    let _place = prepare_data(&mut client);
+    let kept = run(&mut client, &format!("{QUICK}, keep => true"));
+    // What root has mounted is known by the helper's last words.
+    execute(
+        &mut client,
+        "INSERT INTO fsbench.helper_description (seen_at, helper_version, description) \
+         VALUES (now(), '0', '{\"prepared\": [{\"target\": \"xfs\", \"mount_point\": \"/mnt\"}]}')",
+    );
+    // Whoever may not drop it learns nothing.
+    execute(
+        &mut client,
+        "CREATE ROLE somebody LOGIN; GRANT USAGE ON SCHEMA fsbench TO somebody",
+    );
+    let mut somebody = server.connect_as("somebody", "postgres");
+    assert_eq!(
+        refusal(&mut somebody, "DROP EXTENSION pgfsbench")
+            .code()
+            .code(),
+        "42501"
+    );
+
+    let told = told_by(&server, "DROP EXTENSION pgfsbench");
+    for words in [
+        "extension \"pgfsbench\" leaves what is outside of this database",
+        "Mounted targets: xfs.",
+        &format!("Work databases of runs with keep: fsbench_work_{kept}."),
+        "Prepared data of ",
+        "pgsql_tmp_prepared_data",
+        "The library is preloaded.",
+        "pgfsbench-helper cleanup",
+        "for a day",
+    ] {
+        assert!(told.contains(words), "no {words} in:\n{told}");
+    }
+    // It fails as it did: no word of what is left.
+    let (mut client, told) = listening(&server);
+    execute(
+        &mut client,
+        "CREATE EXTENSION pgfsbench; CREATE VIEW mine AS SELECT * FROM fsbench.result",
+    );
+    assert_eq!(
+        refusal(&mut client, "DROP EXTENSION pgfsbench")
+            .code()
+            .code(),
+        "2BP01"
+    );
+    assert_eq!(*told.lock().expect("one thread"), [""; 0]);
+    execute(&mut client, "DROP EXTENSION pgfsbench CASCADE");
+    assert_eq!(
+        row(
+            &mut client,
+            "SELECT count(*) FROM pg_extension WHERE extname = 'pgfsbench'"
+        ),
+        "0"
+    );
+}
+
+fn since(server: &Server) -> PathBuf {
+    server.data().join("pgfsbench/without_extension")
+}
+
+/// As if it had been noted that long ago.
+fn age(file: &Path, by: Duration) {
+    let file = File::options().write(true).open(file).expect("the file");
+    file.set_modified(SystemTime::now() - by).expect("its time");
+}
+
+/// Restarts the server, and waits until the janitor has looked at everything.
+fn restart(server: &Server) {
+    server.restart();
+    let idle = "SELECT bool_and(wait_event = 'Extension') FROM pg_stat_activity WHERE backend_type = 'fsbench janitor'";
+    let swept = "SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE backend_type LIKE 'fsbench%recovery%')";
+    server.wait_for("postgres", swept, LONG);
+    server.wait_for("postgres", idle, LONG);
+}
+
+#[test]
+fn prepared_data_go_when_no_database_has_had_the_extension_for_a_day() {
+    let server = server(&[]);
+    let mut client = server.connect("postgres");
+    let _place = prepare_data(&mut client);
+    assert_eq!(prepared(&server), 1);
+    execute(&mut client, "CREATE DATABASE other");
+    execute(&mut server.connect("other"), "CREATE EXTENSION pgfsbench");
+    execute(&mut client, "DROP EXTENSION pgfsbench");
+    drop(client);
+
+    // Another database has it: nothing is noted, however often the server starts.
+    restart(&server);
+    assert!(!since(&server).exists());
+    execute(&mut server.connect("other"), "DROP EXTENSION pgfsbench");
+    // It is noted, and stays as it was noted.
+    restart(&server);
+    wait_until("it is noted", LONG, || {
+        since(&server).exists().then_some(())
+    });
+    age(&since(&server), 23 * HOUR);
+    restart(&server);
+    assert_eq!(prepared(&server), 1);
+    // Somebody has it again, and no more: counted anew.
+    execute(&mut server.connect("other"), "CREATE EXTENSION pgfsbench");
+    assert!(!since(&server).exists());
+    execute(&mut server.connect("other"), "DROP EXTENSION pgfsbench");
+    restart(&server);
+    wait_until("it is noted again", LONG, || {
+        since(&server).exists().then_some(())
+    });
+    assert_eq!(prepared(&server), 1);
+
+    // A database that nobody can look into may have it.
+    age(&since(&server), 25 * HOUR);
+    let mut client = server.connect("postgres");
+    execute(&mut client, "ALTER DATABASE other ALLOW_CONNECTIONS false");
+    drop(client);
+    restart(&server);
+    wait_until("it is not noted any more", LONG, || {
+        (!since(&server).exists()).then_some(())
+    });
+    assert_eq!(prepared(&server), 1);
+    let mut client = server.connect("postgres");
+    execute(&mut client, "ALTER DATABASE other ALLOW_CONNECTIONS true");
+    drop(client);
+
+    restart(&server);
+    wait_until("it is noted once more", LONG, || {
+        since(&server).exists().then_some(())
+    });
+    age(&since(&server), 25 * HOUR);
+    restart(&server);
+    wait_until("they are gone", LONG, || {
+        (prepared(&server) == 0).then_some(())
+    });
+    wait_until("so is the note", LONG, || {
+        (!since(&server).exists()).then_some(())
+    });
+    let log = server.log();
+    assert!(
+        log.contains("no database has had the extension pgfsbench for a day"),
+        "{log}"
+    );
+}
+
+/// The package's script, as tools/deb puts it there.
+fn prerm(cluster: &DebianCluster, argument: &str) -> String {
+    let script = include_str!("../../tools/deb.d/extension.prerm").replace("@MAJOR@", "15");
+    let output = cluster
+        .tool("sh")
+        .args(["-c", &script, "prerm", argument])
+        .output()
+        .expect("a shell");
+    assert!(output.status.success(), "{output:?}");
+    assert!(output.stdout.is_empty(), "{output:?}");
+    String::from_utf8(output.stderr).expect("text")
+}
+
+#[test]
+fn the_package_says_before_which_servers_will_not_start_without_it() {
+    let test = "the_package_says_before_which_servers_will_not_start_without_it";
+    let Some(cluster) = DebianCluster::create() else {
+        return skip(test, "this is not root, or there is no pg_createcluster");
+    };
+    assert_eq!(prerm(&cluster, "remove"), "");
+    let fragment = cluster.configuration().join("conf.d/a.conf");
+    fs::write(&fragment, "shared_preload_libraries = 'pgfsbench' # ours\n").expect("a file");
+    let told = prerm(&cluster, "remove");
+    for words in [
+        "15/bench",
+        "conf.d/a.conf: 'pgfsbench'",
+        "will not start",
+        "Uninstall",
+    ] {
+        assert!(told.contains(words), "no {words} in {told}");
+    }
+    // Not for an upgrade, which brings the library again.
+    assert_eq!(prerm(&cluster, "upgrade"), "");
+    // ALTER SYSTEM has the last word.
+    cluster.start();
+    cluster.psql(
+        "postgres",
+        "ALTER SYSTEM SET shared_preload_libraries = 'auto_explain'",
+    );
+    assert_eq!(prerm(&cluster, "remove"), "");
+    cluster.psql(
+        "postgres",
+        "ALTER SYSTEM SET shared_preload_libraries = 'auto_explain', '$libdir/pgfsbench'",
+    );
+    assert!(
+        prerm(&cluster, "remove")
+            .contains("postgresql.auto.conf: 'auto_explain, $libdir/pgfsbench'")
+    );
+    // Another library, and one that only a comment names.
+    cluster.psql(
+        "postgres",
+        "ALTER SYSTEM SET shared_preload_libraries = 'pgfsbench_not'",
+    );
+    assert_eq!(prerm(&cluster, "remove"), "");
+    cluster.psql("postgres", "ALTER SYSTEM RESET shared_preload_libraries");
+    fs::write(&fragment, "shared_preload_libraries = '' # pgfsbench\n").expect("a file");
+    assert_eq!(prerm(&cluster, "remove"), "");
+    // What would hold up or mislead root's terminal does not.
+    let hostile = "\u{1b}[2Jshared_preload_libraries = 'pgfsbench'\nshared_preload_libraries = 'pgfsbench\u{1b}[2J'\n";
+    fs::write(&fragment, hostile).expect("a file");
+    assert!(!prerm(&cluster, "remove").contains('\u{1b}'));
+    fs::remove_file(&fragment).expect("it goes");
+    assert!(
+        Command::new("mkfifo")
+            .arg(&fragment)
+            .status()
+            .expect("mkfifo")
+            .success()
+    );
+    assert_eq!(prerm(&cluster, "remove"), "");
+}

@@ -1,0 +1,144 @@
+//! A cluster as Debian makes it, by its own tools, in a directory of its own: their configuration, their pg_hba.conf with peer and
+//! scram-sha-256. Its programs are those of the private PostgreSQL, which has the extension. Nothing of the machine's is touched.
+
+use crate::server::{as_server, must, prefix, run, server_owner};
+use std::fs;
+use std::io::Write;
+use std::net::TcpListener;
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use tempfile::TempDir;
+
+/// Name of the cluster.
+const NAME: &str = "bench";
+
+/// Stopped and removed when the value is dropped.
+pub struct DebianCluster {
+    /// Root's; what is in it is the servers' user's.
+    place: TempDir,
+    port: u16,
+}
+
+impl DebianCluster {
+    /// Makes one; None where the tools, or the right to become the servers' user, are missing.
+    pub fn create() -> Option<Self> {
+        let owner = server_owner()?;
+        if !Path::new("/usr/bin/pg_createcluster").exists() {
+            return None;
+        }
+        let place = TempDir::with_prefix_in("pgfsbench-debian.", "/tmp").expect("a directory");
+        fs::set_permissions(place.path(), fs::Permissions::from_mode(0o755)).expect("chmod");
+        let cluster = Self {
+            place,
+            port: free_port(),
+        };
+        for directory in ["etc", "sockets"] {
+            let path = cluster.path(directory);
+            fs::create_dir(&path).expect("a directory");
+            chown(&path, Some(owner), None).expect("root may chown");
+        }
+        let mut create = cluster.tool("pg_createcluster");
+        create.args(["--start-conf", "manual", "--locale", "C.UTF-8", "-p"]);
+        create.arg(cluster.port.to_string());
+        for (option, what) in [("-d", "data"), ("-s", "sockets"), ("-l", "log")] {
+            create.arg(option).arg(cluster.path(what));
+        }
+        must(create.args(["15", NAME]));
+        Some(cluster)
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.place.path().join(name)
+    }
+
+    /// Where its postgresql.conf is.
+    pub fn configuration(&self) -> PathBuf {
+        self.path("etc/15").join(NAME)
+    }
+
+    /// One of Debian's tools, which looks for clusters in this one's directory.
+    pub fn tool(&self, name: &str) -> Command {
+        let mut command = Command::new(name);
+        command
+            .env("PG_CLUSTER_CONF_ROOT", self.path("etc"))
+            .env_remove("RUST_BACKTRACE")
+            .current_dir("/");
+        command
+    }
+
+    pub fn start(&self) {
+        self.pg_ctl("start", &[]);
+    }
+
+    pub fn restart(&self) {
+        self.pg_ctl("restart", &["-m", "fast"]);
+    }
+
+    fn pg_ctl(&self, verb: &str, options: &[&str]) {
+        let mut command = as_server(prefix().join("bin/pg_ctl"));
+        let file = self.configuration().join("postgresql.conf");
+        command
+            .args([verb, "-s", "-w", "-t", "120", "-D"])
+            .arg(self.path("data"))
+            .arg("-o")
+            .arg(format!("-c config_file={}", file.display()))
+            .arg("-l")
+            .arg(self.path("log"))
+            .args(options);
+        if let Err(message) = run(&mut command) {
+            panic!("{message}\n{}", self.log());
+        }
+    }
+
+    pub fn log(&self) -> String {
+        fs::read(self.path("log"))
+            .map(|log| String::from_utf8_lossy(&log).into_owned())
+            .unwrap_or_default()
+    }
+
+    /// One of PostgreSQL's programs as the servers' user, whom pg_hba.conf knows by that alone.
+    pub fn program(&self, name: &str) -> Command {
+        let mut command = as_server(prefix().join("bin").join(name));
+        command
+            .env("PGHOST", self.path("sockets"))
+            .env("PGPORT", self.port.to_string());
+        command
+    }
+
+    /// What psql prints for these statements, one after the other, without decoration. Panics if one fails.
+    pub fn psql(&self, database: &str, sql: &str) -> String {
+        let mut command = self.program("psql");
+        command
+            .args(["-XAtq", "-v", "ON_ERROR_STOP=1", "-d", database])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut psql = command.spawn().expect("psql runs");
+        let mut input = psql.stdin.take().expect("a pipe");
+        input.write_all(sql.as_bytes()).expect("psql reads");
+        drop(input);
+        let output = psql.wait_with_output().expect("psql ends");
+        let said = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim_end().to_owned();
+        assert!(output.status.success(), "{sql}: {}", said(&output.stderr));
+        said(&output.stdout)
+    }
+}
+
+impl Drop for DebianCluster {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("--- log of the cluster ---\n{}\n---", self.log());
+        }
+        let mut stop = as_server(prefix().join("bin/pg_ctl"));
+        stop.args(["stop", "-s", "-w", "-m", "immediate", "-D"])
+            .arg(self.path("data"));
+        let _ = run(&mut stop);
+    }
+}
+
+/// A port that nobody listens on now.
+fn free_port() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    listener.local_addr().expect("its address").port()
+}
