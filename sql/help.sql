@@ -8,6 +8,7 @@ SELECT verb AS no_example FROM fsbench.help() WHERE strpos(example, 'fsbench.' |
 SELECT max(length(verb)) + max(length(what)) + max(length(example)) + 8 <= 120 AS fits FROM fsbench.help();
 
 -- The log of the helper.
+BEGIN;
 INSERT INTO fsbench.helper_job (target, action, request, status, started_at, ended_at, steps, error) VALUES
     ('t', 'prepare', '{}', 'failed', '2026-11-22 10:00:00.7+00', '2026-11-22 10:00:02.2+00',
      '[{"step": "create image", "argv": ["create file /x y"], "ms": 0.31, "exit_code": null, "output": ""},
@@ -15,3 +16,4 @@ INSERT INTO fsbench.helper_job (target, action, request, status, started_at, end
     ('', 'describe', '{}', 'queued', NULL, NULL, NULL, NULL);
 SET timezone = 'UTC';
 SELECT target, action, step, ms, problem, command, at = '2026-11-22 10:00:00+00' AS at FROM fsbench.helper_log;
+ROLLBACK;

@@ -18,7 +18,7 @@ pub fn notice(message: String, hint: Option<String>) {
 }
 
 /// The same with DETAIL and HINT, of several lines each.
-pub fn notice_in_full(message: &str, detail: String, hint: String) {
+pub fn notice_in_full(message: &'static str, detail: String, hint: String) {
     ErrorReport::new(
         pgrx::PgSqlErrorCode::ERRCODE_SUCCESSFUL_COMPLETION,
         message,

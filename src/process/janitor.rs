@@ -18,6 +18,7 @@ use crate::{
         report, shmem,
     },
     run::{cancellation, cleanup, journal},
+    target::unwanted,
 };
 
 /// How often coordinators of one request may die or fail to start before it is given up.
@@ -61,7 +62,6 @@ pub fn main(_argument: i32, _serial: u32) {
     let Some(board) = shmem::board() else { return };
     process::on_exit(leave);
     process::connect(Database::None);
-    process::report_activity("pgfsbench janitor");
     board.janitor_pid.store(process::my_pid(), Release);
     let mut janitor = Janitor {
         board,
@@ -69,6 +69,7 @@ pub fn main(_argument: i32, _serial: u32) {
         failures: vec![Failures::default(); board.requests.len()],
     };
     if board.recovered.load(Acquire) == 0 {
+        process::report_activity("pgfsbench janitor: clearing up after the last stop");
         flush_probe::remove_left();
         let somebody_has_it = janitor.sweep();
         board.recovered.store(1, Release);
@@ -77,6 +78,7 @@ pub fn main(_argument: i32, _serial: u32) {
             unwanted::look(somebody_has_it)
         });
     }
+    process::report_activity("pgfsbench janitor");
     loop {
         // pg_cancel_backend() on the janitor is nobody's wish for it to end.
         report::or_log("error in the janitor", || {

@@ -21,6 +21,7 @@ mod jobs;
 mod kills;
 pub mod lab;
 mod logs;
+mod looks;
 mod machine;
 mod misfortune;
 mod noticed;

@@ -64,8 +64,8 @@ fn the_row_of_a_run_fits_a_terminal_and_names_the_worst_finding() {
             &format!(
                 "UPDATE fsbench.run_log SET {wide}, target = '{target}' WHERE run_id = {id}; \
                  DELETE FROM fsbench.finding WHERE run_id = {id}; \
-                 INSERT INTO fsbench.finding (run_id, code, severity, message, hint) \
-                   VALUES ({id}, '{code}', '{severity}', '', ''), ({id}, 'atime', 'info', '', '')"
+                 INSERT INTO fsbench.finding (run_id, code, severity, weight, message, hint) \
+                   VALUES ({id}, '{code}', '{severity}', 9, '', ''), ({id}, 'atime', 'info', 1, '', '')"
             ),
         );
         let said = assert_fits(&server, &format!("SELECT * FROM fsbench.wait({id})"));
@@ -164,17 +164,12 @@ fn assert_no_helper(client: &mut Client, sql: &str) {
 fn several_targets_are_looked_at_with_one_statement_as_the_readme_says() {
     let server = server(&[]);
     let mut client = server.connect("postgres");
-    let directory = owned_directory("pgfsbench-lateral");
-    for name in ["ext4", "xfs"] {
-        let place = directory.path().join(name);
-        std::fs::create_dir(&place).expect("a directory");
-        std::os::unix::fs::chown(&place, pgfsbench_tests::server_owner(), None).expect("chown");
+    let directories = ["ext4", "xfs"].map(|name| (name, owned_directory("pgfsbench-lateral")));
+    for (name, directory) in &directories {
+        let directory = directory.path().display();
         execute(
             &mut client,
-            &format!(
-                "SELECT fsbench.create_target('{name}', directory => '{}')",
-                place.display()
-            ),
+            &format!("SELECT fsbench.create_target('{name}', directory => '{directory}')"),
         );
     }
     let sql = statement_of_the_readme("LATERAL fsbench.run(")

@@ -1,11 +1,11 @@
 //! A cluster as Debian makes it, by its own tools, in a directory of its own: their configuration, their pg_hba.conf with peer and
 //! scram-sha-256. Its programs are those of the private PostgreSQL, which has the extension. Nothing of the machine's is touched.
 
+use crate::owned::{make_owned, open_directory};
 use crate::server::{as_server, must, prefix, run, server_owner};
 use std::fs;
 use std::io::Write;
 use std::net::TcpListener;
-use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use tempfile::TempDir;
@@ -23,20 +23,17 @@ pub struct DebianCluster {
 impl DebianCluster {
     /// Makes one; None where the tools, or the right to become the servers' user, are missing.
     pub fn create() -> Option<Self> {
-        let owner = server_owner()?;
+        server_owner()?;
         if !Path::new("/usr/bin/pg_createcluster").exists() {
             return None;
         }
-        let place = TempDir::with_prefix_in("pgfsbench-debian.", "/tmp").expect("a directory");
-        fs::set_permissions(place.path(), fs::Permissions::from_mode(0o755)).expect("chmod");
+        let place = open_directory("pgfsbench-debian.", Path::new("/tmp"));
         let cluster = Self {
             place,
             port: free_port(),
         };
         for directory in ["etc", "sockets"] {
-            let path = cluster.path(directory);
-            fs::create_dir(&path).expect("a directory");
-            chown(&path, Some(owner), None).expect("root may chown");
+            make_owned(&cluster.path(directory));
         }
         let mut create = cluster.tool("pg_createcluster");
         create.args(["--start-conf", "manual", "--locale", "C.UTF-8", "-p"]);
