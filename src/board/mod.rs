@@ -21,7 +21,7 @@ pub use papers::Papers;
 pub use request::{Cancel, Errand, Request, RequestState};
 
 /// Number of this layout. The library that made the memory and the one that reads it must agree.
-pub const LAYOUT: u32 = 7;
+pub const LAYOUT: u32 = 8;
 
 /// Runs that can wait for their turn at the same time; `pgfsbench.max_queued` may say fewer.
 pub const MOST_QUEUED: usize = 4000;

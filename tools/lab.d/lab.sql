@@ -13,10 +13,8 @@ SELECT format('SELECT fsbench.create_target(''lab'', filesystem => %L, device =>
 \set ON_ERROR_STOP off
 :run
 \set ON_ERROR_STOP on
-\echo 'What the helper did (fsbench.helper_job):'
-SELECT action, status, s ->> 'step' AS step, left(array_to_string(ARRAY(SELECT jsonb_array_elements_text(s -> 'argv')), ' '), 90) AS "what was done",
-       round((s ->> 'ms')::numeric) AS ms, s ->> 'exit_code' AS "exit code"
-FROM fsbench.helper_job, jsonb_array_elements(steps) WITH ORDINALITY AS t(s, n) ORDER BY job_id, n;
+\echo 'What the helper did (fsbench.helper_log):'
+SELECT action, step, ms, problem, left(command, 90) AS command FROM fsbench.helper_log;
 \echo 'Where the run was (fsbench.environment):'
 SELECT filesystem, device, mount_options, scope, durability, virtualization, kernel FROM fsbench.environment \gx
 \echo 'What can mislead about it (fsbench.finding):'
