@@ -11,6 +11,7 @@ CREATE FUNCTION fsbench.help() RETURNS TABLE (verb text, what text, example text
         ('cancel', 'cancels a run', 'SELECT fsbench.cancel(7)'),
         ('judge', 'judges a run again', 'SELECT * FROM fsbench.judge(7)'),
         ('findings', 'in what several runs differ', 'SELECT * FROM fsbench.findings(''{7,8}'')'),
+        ('diff', 'what differs between two runs', 'SELECT * FROM fsbench.diff(7, 8)'),
         ('percentile', 'any percentile of its latency', 'SELECT fsbench.percentile(0.999, 7)'),
         ('bucket_low_ms', 'where a histogram bucket begins', 'SELECT fsbench.bucket_low_ms(700)'),
         ('bucket_high_ms', 'where it ends', 'SELECT fsbench.bucket_high_ms(700)'),

@@ -80,7 +80,7 @@ fn lists_fit_a_terminal() {
 }
 
 /// The example with what its reader has instead of xfs, run 7 and bob.
-fn substituted(example: &str, run_id: &str, directory: &str) -> String {
+fn substituted(example: &str, run_id: &str, other: &str, directory: &str) -> String {
     example
         .replace(
             "'a', directory => '/mnt/a'",
@@ -94,6 +94,7 @@ fn substituted(example: &str, run_id: &str, directory: &str) -> String {
             "start(scale => 10, clients => 8)",
             &format!("start({QUICK})"),
         )
+        .replace("(7, 8)", &format!("({run_id}, {other})"))
         .replace("{7,8}", &format!("{{{run_id}}}"))
         .replace("(7)", &format!("({run_id})"))
         .replace(", 7)", &format!(", {run_id})"))
@@ -126,7 +127,7 @@ fn every_example_of_the_help_works() {
         } else {
             &finished
         };
-        let sql = substituted(example, id, &directory);
+        let sql = substituted(example, id, &scans, &directory);
         if OF_THE_HELPER.contains(&verb) || sql.contains("plan('xfs')") {
             assert_no_helper(&mut client, &sql);
         } else {
