@@ -39,8 +39,8 @@ struct Tally {
     inside: f64,
     /// The first one is out.
     first_out: f64,
-    /// Of each other within the margin of the best: it is out.
-    others_out: f64,
+    /// Of each within the margin of the best, itself among them: it is out.
+    near_out: f64,
     /// Of each beyond the margin: it is called equivalent.
     far_equivalent: f64,
     /// Nothing is open.
@@ -66,7 +66,7 @@ fn tally(setting: &Setting, looks: &Looks, experiments: usize) -> Tally {
     Tally {
         inside: mean(sum.inside),
         first_out: mean(sum.first_out),
-        others_out: mean(sum.others_out),
+        near_out: mean(sum.near_out),
         far_equivalent: mean(sum.far_equivalent),
         decided: mean(sum.decided),
         named: sum.named,
@@ -90,7 +90,7 @@ impl Tally {
         let inside = (0..truth.len()).any(|i| near[i] && found[i].standing.is_in_answer());
         self.inside += share(inside);
         self.first_out += share(out(&found[0]));
-        self.others_out += among(&|i| near[i] && i > 0, &out);
+        self.near_out += among(&|i| near[i], &out);
         self.far_equivalent += among(&|i| !near[i], &|r| r.standing == Standing::Equivalent);
         let named = found.iter().position(|r| r.standing == Standing::Best);
         self.decided += share(named.is_some());
@@ -208,8 +208,8 @@ pub fn close(effort: Effort) -> Vec<Figure> {
             figures.push(figure(
                 "15b",
                 &setting,
-                "each other out",
-                tally.others_out,
+                "each out",
+                tally.near_out,
                 AtMost(most),
             ));
         }

@@ -159,7 +159,7 @@ pub fn searches(effort: Effort) -> Vec<Figure> {
 
 /// Runs that have no value: more than 1 % later than 10 s, in a window of 900 s, under a rate of `load` times what can be done.
 pub fn keeping(effort: Effort) -> Vec<Figure> {
-    let runs = if effort == Effort::All { 100 } else { 20 };
+    let runs = if effort == Effort::All { 400 } else { 20 };
     let mut figures = Vec::new();
     for (load, bound) in [(0.9, AtMost(0.05)), (1.05, AtLeast(0.95))] {
         for stall in [0.0, 5.0] {
