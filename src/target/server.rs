@@ -33,7 +33,7 @@ use crate::{
     target::{self, connected},
 };
 use crash::RECOVERY;
-use program::{end_of, last_of};
+use program::{end_of, ending_of, last_of};
 use removal::Owner;
 use settings::Settings;
 
@@ -332,10 +332,7 @@ impl TargetServer {
             sqlstate::CRASHED,
             "the target server was stopped or crashed",
         )
-        .detail(format!(
-            "Its log ends with: {}",
-            last_of(&end_of(&self.log()))
-        )))
+        .detail(ending_of(&end_of(&self.log()))))
     }
 
     /// Has the postmaster end everything, and waits until all of it has ended.
@@ -382,9 +379,9 @@ impl TargetServer {
         let log = end_of(&self.log());
         Fault::new(sqlstate::SYSTEM, "the target server did not start")
             .detail(if log.trim().is_empty() {
-                fault.detail.clone().unwrap_or_default()
+                fault.detail.clone().unwrap_or_else(|| ending_of(&log))
             } else {
-                format!("Its log ends with: {}", last_of(&log))
+                ending_of(&log)
             })
             .hint("See whether the settings of the target fit this machine.")
     }
@@ -431,7 +428,7 @@ impl TargetServer {
         )
         .detail(match worst {
             Some(line) => format!("Its log says: {}", last_of(line)),
-            None => format!("Its log ends with: {}", last_of(&log)),
+            None => ending_of(&log),
         })
         .hint("See the kernel's log, too: storage that fails or memory that runs out ends servers.")
     }

@@ -76,8 +76,11 @@ impl TargetServer {
             .unwrap_or_default();
         Err(
             Fault::new(sqlstate::SYSTEM, format!("{name} failed on the target")).detail(format!(
-                "It ended with {status}, and said: {}",
-                last_of(&said)
+                "It ended with {status}, and said{}",
+                match said.is_empty() {
+                    true => " nothing.".to_owned(),
+                    false => format!(": {}", last_of(&said)),
+                }
             )),
         )
     }
@@ -94,6 +97,14 @@ pub(super) fn end_of(path: &Path) -> String {
         Ok(bytes)
     };
     String::from_utf8_lossy(&read().unwrap_or_default()).into_owned()
+}
+
+/// How a server's log ends, as a sentence: it may be empty, or gone with the filesystem that it was on.
+pub(super) fn ending_of(log: &str) -> String {
+    match log.trim().is_empty() {
+        true => "Its log says nothing: it is empty, or cannot be read any more.".to_owned(),
+        false => format!("Its log ends with: {}", last_of(log)),
+    }
 }
 
 /// The end of a program's output, in one line.

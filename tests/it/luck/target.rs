@@ -306,6 +306,25 @@ fn a_target_server_that_dies_fails_the_run_and_leaves_nothing() {
     );
 }
 
+#[test]
+fn a_target_server_whose_log_is_gone_is_told_so() {
+    let place = Place::new("");
+    let run = place.bench.run_started(LONG_RUN);
+    place.wait_for_phase("measure");
+    let postmaster = place.postmaster();
+    let log = fs::read_link(format!("/proc/{postmaster}/fd/2")).expect("a log");
+    fs::remove_file(&log).expect("remove");
+    place.bench.server.signal(postmaster, Signal::QUIT);
+    place.nothing_is_left("the target server's death without a log");
+    let ending = place.ending(&run);
+    assert!(
+        ending.starts_with(
+            "failed 57P02; the target server was stopped or crashed; Its log says nothing"
+        ),
+        "{ending}"
+    );
+}
+
 /// What a server has in shared memory that would outlive it: the number of its System V segment, and files. None when it
 /// has none yet, or has gone.
 pub fn shared_memory_of(data: &Path, postmaster: i32) -> Option<(String, Vec<String>)> {
