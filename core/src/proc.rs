@@ -28,7 +28,9 @@ pub use diskstats::{DiskCounters, DiskFigures, parse_diskstats};
 pub use family::{Member, parse_member};
 pub use io::parse_read_bytes;
 pub use memory::{DirtyPages, Memory, Paging, parse_dirty, parse_memory, parse_paging};
-pub use mount::{Mount, compressing_option, has_barriers_off, mount_of, parse_mountinfo};
+pub use mount::{
+    Mount, compressing_option, has_barriers_off, mount_of, parse_mountinfo, understood_mounts,
+};
 pub use pressure::{Pressure, parse_pressure};
 pub use process::parse_cpu_ticks;
 pub use snapshot::{CpuOfProcesses, Snapshot};

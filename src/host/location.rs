@@ -24,10 +24,8 @@ impl Location {
     pub fn of(path: &Path) -> Option<Self> {
         let directory = fs::canonicalize(path).ok()?.to_string_lossy().into_owned();
         let device = stat(directory.as_str()).ok()?.st_dev;
-        let mounts = fs::read_to_string(proc::MOUNTINFO)
-            .ok()
-            .and_then(|text| proc::parse_mountinfo(&text).ok())
-            .unwrap_or_default();
+        let mounts = fs::read(proc::MOUNTINFO).unwrap_or_default();
+        let mounts = proc::understood_mounts(&mounts);
         let mount =
             proc::mount_of(&mounts, &directory, Some((major(device), minor(device)))).cloned();
         Some(Self {

@@ -156,9 +156,8 @@ struct Users {
 
 impl Users {
     fn look() -> Self {
-        let text = fs::read_to_string(proc::MOUNTINFO).unwrap_or_default();
         Self {
-            mounts: proc::parse_mountinfo(&text).unwrap_or_default(),
+            mounts: proc::understood_mounts(&fs::read(proc::MOUNTINFO).unwrap_or_default()),
             swaps: fs::read_to_string("/proc/swaps").unwrap_or_default(),
         }
     }

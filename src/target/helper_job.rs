@@ -326,9 +326,7 @@ pub fn prepared_by(target: &str) -> Result<Option<Option<i64>>, Fault> {
 }
 
 fn is_mounted(mount_point: &str) -> bool {
-    let text = std::fs::read_to_string(proc::MOUNTINFO).unwrap_or_default();
-    // When that is not understood, nothing is known.
-    proc::parse_mountinfo(&text).map_or(true, |mounts| {
-        mounts.iter().any(|m| m.mount_point == mount_point)
-    })
+    let mounts = proc::understood_mounts(&std::fs::read(proc::MOUNTINFO).unwrap_or_default());
+    // Without /proc nothing is known.
+    mounts.is_empty() || mounts.iter().any(|m| m.mount_point == mount_point)
 }

@@ -87,6 +87,15 @@ pub fn parse_mountinfo(text: &str) -> Result<Vec<Mount>, ParseError> {
         .collect()
 }
 
+/// The same of what the kernel told, whatever the bytes. A line that is not understood is left out: anybody may name a mount as he
+/// likes, and the others are there all the same.
+pub fn understood_mounts(mountinfo: &[u8]) -> Vec<Mount> {
+    String::from_utf8_lossy(mountinfo)
+        .lines()
+        .filter_map(parse_line)
+        .collect()
+}
+
 /// The mount that `path`, absolute and without symbolic links, is on. `device` is (major, minor) of its st_dev.
 ///
 /// It is the mount with the longest mount point that leads to the path and has this device; the latest, when one covers
@@ -333,5 +342,15 @@ mod tests {
             }).collect();
             prop_assert_eq!(unescape(&escaped), text);
         }
+    }
+
+    #[test]
+    fn a_mount_with_a_name_that_nobody_understands_hides_no_other() {
+        let mut text = EXT4.as_bytes().to_vec();
+        text.extend(b"50 28 0:60 / /home/eve/\xff rw - fuse.x \xfe\xff rw\nnonsense\n");
+        let mounts = understood_mounts(&text);
+        assert_eq!(mounts.len(), 5);
+        assert_eq!(mounts[1].mount_point, "/");
+        assert_eq!(mounts[4].fs_type, "fuse.x");
     }
 }
