@@ -6,10 +6,7 @@ use pgfsbench_core::{
     board::{TextCell, cut_for_json},
     refusal::{Kind, Refusal},
 };
-use pgrx::{
-    PgSqlErrorCode,
-    pg_sys::panic::{CaughtError, ErrorReport},
-};
+use pgrx::pg_sys::panic::CaughtError;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 /// Bytes of a report in JSON beside its texts: names of members, SQLSTATE, and what it stands in.
@@ -37,6 +34,8 @@ pub mod sqlstate {
     pub const INVALID_PARAMETER: &str = "22023";
     /// object_not_in_prerequisite_state
     pub const NOT_IN_THIS_STATE: &str = "55000";
+    /// character_not_in_repertoire
+    pub const NOT_IN_REPERTOIRE: &str = "22021";
     /// object_in_use
     pub const IN_USE: &str = "55006";
     /// active_sql_transaction
@@ -243,20 +242,6 @@ impl From<CaughtError> for Fault {
                 hint: report.hint().map(str::to_owned),
             },
         }
-    }
-}
-
-impl From<Fault> for ErrorReport {
-    fn from(fault: Fault) -> Self {
-        let code = PgSqlErrorCode::from(pack(&fault.sqlstate));
-        let mut report = ErrorReport::new(code, fault.message, "pgfsbench");
-        if let Some(detail) = fault.detail {
-            report = report.set_detail(detail);
-        }
-        if let Some(hint) = fault.hint {
-            report = report.set_hint(hint);
-        }
-        report
     }
 }
 

@@ -177,7 +177,8 @@ impl Servant {
             match client.is_notified(TICK)? {
                 // What is not to be done need not wait for the next session to be told so.
                 true => limited(|| job::fail_stale(&mut client))?,
-                false => limited(|| client.batch_execute(""))?,
+                // An extension that was dropped and created again knows nothing.
+                false => is_published = limited(|| job::is_described(&mut client))?,
             }
         }
     }

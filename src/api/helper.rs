@@ -1,13 +1,17 @@
 //! What the helper is asked outside of runs: `prepare_target`, `release_target`, `plan`, and the description of this machine.
 
 use pgfsbench_core::{refusal::quoted, units::format_bytes};
-use pgrx::{JsonB, iter::TableIterator, name, pg_extern, pg_sys::panic::ErrorReport};
+use pgrx::{iter::TableIterator, name, pg_extern, pg_sys::panic::ErrorReport};
 use serde_json::Value;
 
 use super::{guard, in_use, request};
 use crate::{
     errors::{Fault, sqlstate},
-    pg::{report, session, sql, xact},
+    pg::{
+        report, session, sql,
+        text::{Document, Text},
+        xact,
+    },
     process::asker,
     run::plan,
     target::{Row, devices},
@@ -99,7 +103,7 @@ pub fn try_out(row: &Row) -> Result<(), Fault> {
 #[allow(clippy::type_complexity)]
 #[pg_extern(sql = false)]
 fn fsbench_prepare_target(
-    target: Option<String>,
+    target: Option<Text>,
 ) -> Result<
     TableIterator<
         'static,
@@ -118,7 +122,7 @@ fn fsbench_prepare_target(
     ErrorReport,
 > {
     let ready = may_ask("fsbench.prepare_target()")?;
-    let row = made(ready.owner, &in_use::named(target)?)?;
+    let row = made(ready.owner, &in_use::named(target.map(Into::into))?)?;
     in_use::check_unused(ready.board, &row.target)?;
     let result = asker::ask(ready.owner, "prepare", &row.target)?;
     let text = |name: &str| result[name].as_str().map(str::to_owned);
@@ -140,9 +144,9 @@ fn fsbench_prepare_target(
 }
 
 #[pg_extern(sql = false)]
-fn fsbench_release_target(target: Option<String>) -> Result<bool, ErrorReport> {
+fn fsbench_release_target(target: Option<Text>) -> Result<bool, ErrorReport> {
     let ready = may_ask("fsbench.release_target()")?;
-    let row = made(ready.owner, &in_use::named(target)?)?;
+    let row = made(ready.owner, &in_use::named(target.map(Into::into))?)?;
     in_use::check_unused(ready.board, &row.target)?;
     let result = asker::ask(ready.owner, "release", &row.target)?;
     Ok(result["released"].as_bool().unwrap_or(false))
@@ -158,8 +162,8 @@ fn fsbench_describe() -> Result<(), ErrorReport> {
 #[allow(clippy::type_complexity)]
 #[pg_extern(sql = false)]
 fn fsbench_plan(
-    target: Option<String>,
-    options: Option<JsonB>,
+    target: Option<Text>,
+    options: Option<Document>,
 ) -> Result<
     TableIterator<
         'static,
@@ -173,7 +177,7 @@ fn fsbench_plan(
     ErrorReport,
 > {
     let ready = may_ask("fsbench.plan()")?;
-    let name = in_use::named(target)?;
+    let name = in_use::named(target.map(Into::into))?;
     let row = session::with_rights_of(ready.owner, || Row::read(&name))?;
     let is_made = match &row {
         Some(row) => row.kind()?.is_made(),

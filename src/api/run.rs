@@ -9,9 +9,7 @@ use pgfsbench_core::{
     spec::{Asked, Kind, Stage},
     units::format_count,
 };
-use pgrx::{
-    JsonB, datum::Interval, iter::TableIterator, name, pg_extern, pg_sys::panic::ErrorReport,
-};
+use pgrx::{datum::Interval, iter::TableIterator, name, pg_extern, pg_sys::panic::ErrorReport};
 
 use super::{
     guard, in_use,
@@ -21,15 +19,19 @@ use super::{
 use crate::{
     board::{Board, Cancel, RequestState, outcome::Outcome},
     errors::Fault,
-    pg::{report, settings, shmem, xact},
+    pg::{
+        report, settings, shmem,
+        text::{Document, Text},
+        xact,
+    },
 };
 
 #[allow(clippy::too_many_arguments)]
 fn asked(
     target: String,
-    workload: Option<String>,
+    workload: Option<Text>,
     scale: Option<i32>,
-    size: Option<String>,
+    size: Option<Text>,
     clients: Option<i32>,
     duration: Option<Interval>,
     transactions: Option<i64>,
@@ -37,9 +39,9 @@ fn asked(
     rate: Option<f64>,
     latency_limit_ms: Option<f64>,
     seed: Option<i64>,
-    settings: Option<JsonB>,
-    options: Option<JsonB>,
-    label: Option<String>,
+    settings: Option<Document>,
+    options: Option<Document>,
+    label: Option<Text>,
     keep: Option<bool>,
     force: Option<bool>,
 ) -> Asked {
@@ -49,9 +51,9 @@ fn asked(
     Asked {
         stage: Stage::Whole,
         target: Some(target),
-        workload,
+        workload: workload.map(Into::into),
         scale,
-        size,
+        size: size.map(Into::into),
         clients,
         duration_us: duration.map(micros),
         transactions,
@@ -61,7 +63,7 @@ fn asked(
         seed,
         settings: settings.map(|json| json.0),
         options: options.map(|json| json.0),
-        label,
+        label: label.map(Into::into),
         keep: keep.unwrap_or(false),
         force: force.unwrap_or(false),
     }
@@ -70,10 +72,10 @@ fn asked(
 #[allow(clippy::too_many_arguments, clippy::type_complexity)]
 #[pg_extern(sql = false)]
 fn fsbench_run(
-    target: Option<String>,
-    workload: Option<String>,
+    target: Option<Text>,
+    workload: Option<Text>,
     scale: Option<i32>,
-    size: Option<String>,
+    size: Option<Text>,
     clients: Option<i32>,
     duration: Option<Interval>,
     transactions: Option<i64>,
@@ -81,9 +83,9 @@ fn fsbench_run(
     rate: Option<f64>,
     latency_limit_ms: Option<f64>,
     seed: Option<i64>,
-    settings: Option<JsonB>,
-    options: Option<JsonB>,
-    label: Option<String>,
+    settings: Option<Document>,
+    options: Option<Document>,
+    label: Option<Text>,
     keep: Option<bool>,
     force: Option<bool>,
 ) -> Result<
@@ -103,7 +105,7 @@ fn fsbench_run(
     ErrorReport,
 > {
     let asked = asked(
-        in_use::named(target)?,
+        in_use::named(target.map(Into::into))?,
         workload,
         scale,
         size,
@@ -126,10 +128,10 @@ fn fsbench_run(
 #[allow(clippy::too_many_arguments)]
 #[pg_extern(sql = false)]
 fn fsbench_start(
-    target: Option<String>,
-    workload: Option<String>,
+    target: Option<Text>,
+    workload: Option<Text>,
     scale: Option<i32>,
-    size: Option<String>,
+    size: Option<Text>,
     clients: Option<i32>,
     duration: Option<Interval>,
     transactions: Option<i64>,
@@ -137,14 +139,14 @@ fn fsbench_start(
     rate: Option<f64>,
     latency_limit_ms: Option<f64>,
     seed: Option<i64>,
-    settings: Option<JsonB>,
-    options: Option<JsonB>,
-    label: Option<String>,
+    settings: Option<Document>,
+    options: Option<Document>,
+    label: Option<Text>,
     keep: Option<bool>,
     force: Option<bool>,
 ) -> Result<i64, ErrorReport> {
     let asked = asked(
-        in_use::named(target)?,
+        in_use::named(target.map(Into::into))?,
         workload,
         scale,
         size,

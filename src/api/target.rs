@@ -3,13 +3,16 @@
 use std::path::Path;
 
 use pgfsbench_core::{refusal::quoted, units::format_bytes};
-use pgrx::{JsonB, pg_extern, pg_sys::panic::ErrorReport};
+use pgrx::{pg_extern, pg_sys::panic::ErrorReport};
 use serde_json::{Map, Value, json};
 
 use super::{guard, in_use, redefined};
 use crate::{
     errors::{Fault, sqlstate, unreadable},
-    pg::{report, sql},
+    pg::{
+        report, sql,
+        text::{Document, Text},
+    },
     store::definition,
     target::{
         self, Kind, Row,
@@ -118,56 +121,56 @@ const COLUMNS: &str = "kind, filesystem, device, device_identity, image_size_byt
 #[allow(clippy::too_many_arguments)]
 #[pg_extern(sql = false)]
 fn fsbench_create_target(
-    target: Option<String>,
-    filesystem: Option<String>,
-    device: Option<String>,
-    image_size: Option<String>,
-    directory: Option<String>,
-    connection: Option<String>,
-    mkfs_options: Option<String>,
-    mount_options: Option<String>,
-    log_device: Option<String>,
-    log_size: Option<String>,
-    pool_properties: Option<String>,
-    dataset_properties: Option<String>,
+    target: Option<Text>,
+    filesystem: Option<Text>,
+    device: Option<Text>,
+    image_size: Option<Text>,
+    directory: Option<Text>,
+    connection: Option<Text>,
+    mkfs_options: Option<Text>,
+    mount_options: Option<Text>,
+    log_device: Option<Text>,
+    log_size: Option<Text>,
+    pool_properties: Option<Text>,
+    dataset_properties: Option<Text>,
     image_sparse: Option<bool>,
-    ssd_state: Option<String>,
-    block_settings: Option<JsonB>,
-    kernel_settings: Option<JsonB>,
+    ssd_state: Option<Text>,
+    block_settings: Option<Document>,
+    kernel_settings: Option<Document>,
     drop_caches: Option<bool>,
-    settings: Option<JsonB>,
-    bindir: Option<String>,
+    settings: Option<Document>,
+    bindir: Option<Text>,
     data_checksums: Option<bool>,
     power_loss_protected: Option<bool>,
     is_to_be_tried: Option<bool>,
 ) -> Result<String, ErrorReport> {
     guard::ready()?;
-    let name = check_name(target)?;
+    let name = check_name(target.map(Into::into))?;
     let given = Given {
         row: Row {
             target: name.clone(),
-            filesystem,
-            device,
-            directory,
-            connection,
-            mkfs_options,
-            mount_options,
-            log_device,
-            pool_properties,
-            dataset_properties,
+            filesystem: filesystem.map(Into::into),
+            device: device.map(Into::into),
+            directory: directory.map(Into::into),
+            connection: connection.map(Into::into),
+            mkfs_options: mkfs_options.map(Into::into),
+            mount_options: mount_options.map(Into::into),
+            log_device: log_device.map(Into::into),
+            pool_properties: pool_properties.map(Into::into),
+            dataset_properties: dataset_properties.map(Into::into),
             image_sparse,
-            ssd_state,
+            ssd_state: ssd_state.map(Into::into),
             block_settings: block_settings.map(|json| json.0),
             kernel_settings: kernel_settings.map(|json| json.0),
             drop_caches,
             settings: settings.map(|json| json.0),
-            bindir,
+            bindir: bindir.map(Into::into),
             data_checksums,
             power_loss_protected,
             ..Row::default()
         },
-        image_size,
-        log_size,
+        image_size: image_size.map(Into::into),
+        log_size: log_size.map(Into::into),
     };
     if exists(&name)? {
         return Err(
@@ -272,58 +275,58 @@ fn tell(row: &Row, kind: Kind, device: Option<&Device>) {
 #[allow(clippy::too_many_arguments)]
 #[pg_extern(sql = false)]
 fn fsbench_alter_target(
-    target: Option<String>,
-    filesystem: Option<String>,
-    device: Option<String>,
-    image_size: Option<String>,
-    directory: Option<String>,
-    connection: Option<String>,
-    mkfs_options: Option<String>,
-    mount_options: Option<String>,
-    log_device: Option<String>,
-    log_size: Option<String>,
-    pool_properties: Option<String>,
-    dataset_properties: Option<String>,
+    target: Option<Text>,
+    filesystem: Option<Text>,
+    device: Option<Text>,
+    image_size: Option<Text>,
+    directory: Option<Text>,
+    connection: Option<Text>,
+    mkfs_options: Option<Text>,
+    mount_options: Option<Text>,
+    log_device: Option<Text>,
+    log_size: Option<Text>,
+    pool_properties: Option<Text>,
+    dataset_properties: Option<Text>,
     image_sparse: Option<bool>,
-    ssd_state: Option<String>,
-    block_settings: Option<JsonB>,
-    kernel_settings: Option<JsonB>,
+    ssd_state: Option<Text>,
+    block_settings: Option<Document>,
+    kernel_settings: Option<Document>,
     drop_caches: Option<bool>,
-    settings: Option<JsonB>,
-    bindir: Option<String>,
+    settings: Option<Document>,
+    bindir: Option<Text>,
     data_checksums: Option<bool>,
     power_loss_protected: Option<bool>,
     reset: Option<Vec<String>>,
 ) -> Result<String, ErrorReport> {
     let ready = guard::ready()?;
-    let name = check_changeable(target)?;
+    let name = check_changeable(target.map(Into::into))?;
     in_use::check_unused(ready.board, &name)?;
     in_use::check_not_prepared(ready.owner, &name)?;
     let given = Given {
         row: Row {
             target: name.clone(),
-            filesystem,
-            device,
-            directory,
-            connection,
-            mkfs_options,
-            mount_options,
-            log_device,
-            pool_properties,
-            dataset_properties,
+            filesystem: filesystem.map(Into::into),
+            device: device.map(Into::into),
+            directory: directory.map(Into::into),
+            connection: connection.map(Into::into),
+            mkfs_options: mkfs_options.map(Into::into),
+            mount_options: mount_options.map(Into::into),
+            log_device: log_device.map(Into::into),
+            pool_properties: pool_properties.map(Into::into),
+            dataset_properties: dataset_properties.map(Into::into),
             image_sparse,
-            ssd_state,
+            ssd_state: ssd_state.map(Into::into),
             block_settings: block_settings.map(|json| json.0),
             kernel_settings: kernel_settings.map(|json| json.0),
             drop_caches,
             settings: settings.map(|json| json.0),
-            bindir,
+            bindir: bindir.map(Into::into),
             data_checksums,
             power_loss_protected,
             ..Row::default()
         },
-        image_size,
-        log_size,
+        image_size: image_size.map(Into::into),
+        log_size: log_size.map(Into::into),
     };
     let before =
         Row::read(&name)?.ok_or_else(|| Fault::new(sqlstate::INTERNAL, "no such target"))?;
@@ -387,9 +390,9 @@ fn take_back(columns: &mut Map<String, Value>, argument: &str) -> Result<(), Fau
 }
 
 #[pg_extern(sql = false)]
-fn fsbench_drop_target(target: Option<String>) -> Result<String, ErrorReport> {
+fn fsbench_drop_target(target: Option<Text>) -> Result<String, ErrorReport> {
     let ready = guard::ready()?;
-    let name = check_changeable(target)?;
+    let name = check_changeable(target.map(Into::into))?;
     in_use::check_unused(ready.board, &name)?;
     in_use::check_not_prepared(ready.owner, &name)?;
     sql::write(

@@ -6,7 +6,7 @@ use pgrx::{PgLogLevel, pg_sys};
 
 use crate::{
     errors::{Fault, sqlstate},
-    pg::xact,
+    pg::{text, xact},
 };
 
 /// Refuses settings of this prefix that nobody has defined: a typing error is not silent. At server start, after ours are
@@ -80,7 +80,7 @@ fn set(
 }
 
 fn c_string(text: &str) -> Result<CString, Fault> {
-    CString::new(text).map_err(|_| {
+    CString::new(text::to_server(text)).map_err(|_| {
         Fault::new(
             sqlstate::INVALID_PARAMETER,
             "a setting contains a null byte",

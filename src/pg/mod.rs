@@ -28,6 +28,7 @@ pub mod settings;
 pub mod shmem;
 pub mod sql;
 pub mod sysv;
+pub mod text;
 pub mod usage;
 pub mod utility;
 pub mod version;

@@ -1,18 +1,35 @@
 //! What is told without failing: to the caller as a NOTICE, to the server's log as a WARNING.
 
-use pgrx::{PgLogLevel, pg_sys::panic::ErrorReport};
+use pgrx::{PgLogLevel, PgSqlErrorCode, pg_sys::panic::ErrorReport};
 
-use crate::{errors::Fault, pg::xact};
+use crate::{
+    errors::{self, Fault},
+    pg::{text, xact},
+};
+
+impl From<Fault> for ErrorReport {
+    fn from(fault: Fault) -> Self {
+        let code = PgSqlErrorCode::from(errors::pack(&fault.sqlstate));
+        let mut report = ErrorReport::new(code, text::for_report(&fault.message), "pgfsbench");
+        if let Some(detail) = fault.detail {
+            report = report.set_detail(text::for_report(&detail));
+        }
+        if let Some(hint) = fault.hint {
+            report = report.set_hint(text::for_report(&hint));
+        }
+        report
+    }
+}
 
 /// Tells the caller something that is not an error.
 pub fn notice(message: String, hint: Option<String>) {
     let mut report = ErrorReport::new(
         pgrx::PgSqlErrorCode::ERRCODE_SUCCESSFUL_COMPLETION,
-        message,
+        text::for_report(&message),
         "pgfsbench",
     );
     if let Some(hint) = hint {
-        report = report.set_hint(hint);
+        report = report.set_hint(text::for_report(&hint));
     }
     report.report(PgLogLevel::NOTICE);
 }

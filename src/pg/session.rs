@@ -2,6 +2,8 @@
 
 use pgrx::pg_sys;
 
+use crate::pg::text;
+
 unsafe extern "C-unwind" {
     /// libpq.h: false when the kernel knows that the client has closed the connection.
     fn pq_check_connection() -> bool;
@@ -36,9 +38,8 @@ pub fn role_name(role: u32) -> String {
         if name.is_null() {
             role.to_string()
         } else {
-            std::ffi::CStr::from_ptr(name)
-                .to_string_lossy()
-                .into_owned()
+            text::from_server(std::ffi::CStr::from_ptr(name).to_bytes())
+                .unwrap_or_else(|_| role.to_string())
         }
     }
 }

@@ -10,7 +10,7 @@ use pgrx::{IntoDatum, pg_sys};
 
 use crate::{
     errors::{Fault, sqlstate},
-    pg::guc,
+    pg::{guc, text},
 };
 
 /// Runs a statement that writes, and gives the first column of its first row as text.
@@ -39,7 +39,7 @@ fn execute(
     arguments: &[Option<&str>],
     read_only: bool,
 ) -> Result<Option<String>, Fault> {
-    let text = CString::new(sql)
+    let text = CString::new(text::to_server(sql))
         .map_err(|_| Fault::new(sqlstate::INTERNAL, "SQL text contains a null byte"))?;
     let mut types = vec![pg_sys::TEXTOID; arguments.len()];
     let nulls: Vec<std::ffi::c_char> = arguments
@@ -56,7 +56,8 @@ fn execute(
         let mut values: Vec<pg_sys::Datum> = arguments
             .iter()
             .map(|a| {
-                a.and_then(IntoDatum::into_datum)
+                // What a text is made of is what a bytea is made of.
+                a.and_then(|text| text::to_server(text).into_datum())
                     .unwrap_or(pg_sys::Datum::null())
             })
             .collect();
@@ -82,11 +83,11 @@ fn execute(
         if !table.is_null() && (*table).numvals > 0 {
             let value = pg_sys::SPI_getvalue(*(*table).vals, (*table).tupdesc, 1);
             if !value.is_null() {
-                result = Some(CStr::from_ptr(value).to_string_lossy().into_owned());
+                result = Some(text::from_server(CStr::from_ptr(value).to_bytes()));
             }
         }
         pg_sys::SPI_finish();
         pg_sys::AtEOXact_GUC(true, level);
-        Ok(result)
+        result.transpose()
     }
 }

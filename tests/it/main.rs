@@ -10,6 +10,7 @@ mod cron_debian;
 mod definition;
 mod disks;
 mod dump;
+mod encodings;
 mod environment;
 mod findings;
 mod fsync;

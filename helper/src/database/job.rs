@@ -241,6 +241,15 @@ fn try_record(
     Ok(changed == 1)
 }
 
+/// Whether the database has what the helper has seen.
+pub fn is_described(client: &mut Client) -> Result<bool, Failure> {
+    let row = client.query_one(
+        "SELECT EXISTS (SELECT FROM fsbench.helper_description)",
+        &[],
+    )?;
+    Ok(row.get(0))
+}
+
 /// What the helper sees, instead of what it saw before.
 pub fn publish(client: &mut Client, outcome: &Outcome) -> Result<(), Failure> {
     let (Some(description), None) = (&outcome.result, &outcome.refusal) else {

@@ -392,3 +392,19 @@ fn the_device_of_a_log_is_known_again_like_any_other() {
     });
     bench.lab.assert_nothing_left();
 }
+
+#[test]
+fn an_extension_that_was_created_again_hears_what_is_mounted() {
+    let Some((bench, _serving, mut client)) =
+        served("an_extension_that_was_created_again_hears_what_is_mounted")
+    else {
+        return;
+    };
+    execute(&mut client, "SELECT * FROM fsbench.prepare_target('t')");
+    execute(
+        &mut client,
+        "DROP EXTENSION pgfsbench; CREATE EXTENSION pgfsbench",
+    );
+    let is_told = "SELECT count(*) = 1 FROM fsbench.prepared_target WHERE target = 't'";
+    bench.server.wait_for("postgres", is_told, LONG);
+}
