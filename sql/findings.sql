@@ -5,9 +5,10 @@ RESET client_min_messages;
 
 -- What is stored has the weight of its kind and comes in its order, as what is judged again.
 SELECT bool_and(weight > 0) AS weighed,
-       array_agg(code) = array_agg(code ORDER BY array_position('{invalid,warning,info}', severity), weight DESC) AS in_order
+       (SELECT array_agg(code) FROM fsbench.judge(:run_id))
+         = array_agg(code ORDER BY array_position('{invalid,warning,info}', severity), weight DESC, code) AS in_order
 FROM fsbench.finding WHERE run_id = :run_id;
-SELECT array_agg(code) = (SELECT array_agg(code) FROM fsbench.judge(:run_id)) AS as_judged, bool_or(differs) AS differs
+SELECT array_agg(code ORDER BY code) = (SELECT array_agg(code ORDER BY code) FROM fsbench.judge(:run_id)) AS as_judged, bool_or(differs) AS differs
 FROM fsbench.findings(ARRAY[:run_id]);
 
 -- Several runs, of which all is said here.
