@@ -121,6 +121,7 @@ fn fsbench_prepare_target(
     >,
     ErrorReport,
 > {
+    xact::check_may_write(c"fsbench.prepare_target()");
     let ready = may_ask("fsbench.prepare_target()")?;
     let row = made(ready.owner, &in_use::named(target.map(Into::into))?)?;
     in_use::check_unused(ready.board, &row.target)?;
@@ -145,6 +146,7 @@ fn fsbench_prepare_target(
 
 #[pg_extern(sql = false)]
 fn fsbench_release_target(target: Option<Text>) -> Result<bool, ErrorReport> {
+    xact::check_may_write(c"fsbench.release_target()");
     let ready = may_ask("fsbench.release_target()")?;
     let row = made(ready.owner, &in_use::named(target.map(Into::into))?)?;
     in_use::check_unused(ready.board, &row.target)?;

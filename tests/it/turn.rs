@@ -290,3 +290,27 @@ fn a_member_that_is_no_column_is_an_error() {
     }
     run(&mut client, QUICK);
 }
+
+/// What a program or a server says can be of any length and in any script: it reaches the caller, shortened.
+#[test]
+fn an_error_of_any_length_reaches_the_caller_with_its_sqlstate() {
+    let server = server(&[]);
+    let mut client = server.connect("postgres");
+    execute(
+        &mut client,
+        "CREATE FUNCTION public.talk() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
+           RAISE EXCEPTION USING ERRCODE = '22012', MESSAGE = repeat('größe \"x\" \\ ', 20000), \
+             DETAIL = repeat(E'日本\\n\\t', 20000), HINT = repeat('😀 ', 20000); END $$; \
+         CREATE TRIGGER talk BEFORE INSERT ON fsbench.environment EXECUTE FUNCTION public.talk()",
+    );
+    assert_refused(
+        &mut client,
+        &format!("SELECT * FROM fsbench.run({QUICK})"),
+        "22012",
+        &["größe \"x\"", "DETAIL: 日本", "HINT: 😀"],
+    );
+    let stored = "SELECT status, left(error, 5), left(error_hint, 1) FROM fsbench.run_log";
+    assert_eq!(row(&mut client, stored), "failed|größe|😀");
+    execute(&mut client, "DROP TRIGGER talk ON fsbench.environment");
+    run(&mut client, QUICK);
+}
