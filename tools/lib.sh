@@ -43,7 +43,8 @@ as_root() {
 # backtrace into the DETAIL of each of the extension's errors.
 as_server() {
     if is_root; then
-        (cd / && env -u RUST_BACKTRACE runuser -u postgres -- "$@")
+        # In a session of its own, with no terminal and no lock of root's: whoever is that user may trace it, and have what it has.
+        (cd / && exec setsid --wait env -u RUST_BACKTRACE runuser -u postgres -- "$@" 9>&-)
     else
         env -u RUST_BACKTRACE "$@"
     fi

@@ -93,6 +93,6 @@ def ours(there, o):
 def theirs(server, directory, o):
     """Average microseconds by (method, writes)."""
     command = ["pg_test_fsync", "-s", str(o.seconds), "-f", str(directory / "pg_test_fsync.out")]
-    done = subprocess.run(["runuser", "-u", "postgres", "--", *command], env=server.env, cwd="/", check=True, text=True,
+    done = subprocess.run(["setsid", "--wait", "runuser", "-u", "postgres", "--", *command], env=server.env, cwd="/", check=True, text=True,
                           stdout=subprocess.PIPE)
     return parse(done.stdout)

@@ -2,6 +2,7 @@
 //! `requirepeer`. They keep passwords out of the configuration, and others from passing for the server. Syntax and order of
 //! precedence are libpq's.
 
+use pgfsbench_core::quoting;
 use pgfsbench_core::refusal::{Kind, Refusal, quoted};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -275,7 +276,10 @@ fn password_in(file: &Path, config: &Config) -> Result<Option<String>, Refusal> 
         let message = format!("password file \"{}\" is open to others", file.display());
         return Err(Refusal::new(Kind::NotAllowed, message)
             .detail("It is not read.")
-            .hint(format!("Run: chmod 0600 {}.", file.display())));
+            .hint(format!(
+                "Run: chmod 0600 {}.",
+                quoting::shell(&file.display().to_string())
+            )));
     }
     let text = std::fs::read_to_string(file).map_err(|e| unreadable("password file", file, &e))?;
     let host = match config.get_hosts().first() {

@@ -106,8 +106,10 @@ fn check_owner(path: &Path, stat: &Stat, may_be_shared: bool) -> Result<(), Refu
     }
     if stat.st_mode & WRITABLE_BY_OTHERS != 0 && !may_be_shared {
         return Err(
-            unsafe_place(path, &format!("Its mode is {:o}.", stat.st_mode & 0o7777))
-                .hint(format!("Run: chmod go-w {}.", path.display())),
+            unsafe_place(path, &format!("Its mode is {:o}.", stat.st_mode & 0o7777)).hint(format!(
+                "Run: chmod go-w {}.",
+                quoting::shell(&path.display().to_string())
+            )),
         );
     }
     Ok(())

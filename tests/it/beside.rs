@@ -36,7 +36,7 @@ fn python_in_the_server_can_run_and_start() {
         "CREATE EXTENSION plpython3u; \
          CREATE FUNCTION measured(arguments text) RETURNS text LANGUAGE plpython3u AS $$
              row = plpy.execute('SELECT * FROM fsbench.run(' + arguments + ')')[0]
-             return row['workload'] if row['tps'] > 0 else 'nothing'
+             return row['target'] if row['tps'] > 0 else 'nothing'
          $$; \
          CREATE FUNCTION refused(arguments text) RETURNS text LANGUAGE plpython3u AS $$
              try:
@@ -47,7 +47,7 @@ fn python_in_the_server_can_run_and_start() {
     );
     assert_eq!(
         row(&mut client, &format!("SELECT measured('{QUICK}')")),
-        "tpcb"
+        "default"
     );
     assert_eq!(row(&mut client, "SELECT refused('clients => 0')"), "22023");
     // After an error in a subtransaction it works again.

@@ -438,8 +438,11 @@ pub fn server_owner() -> Option<u32> {
 /// A command that runs as the servers' owner: PostgreSQL refuses to run as root.
 pub(crate) fn as_server(program: impl AsRef<std::ffi::OsStr>) -> Command {
     let mut command = if server_owner().is_some() {
-        let mut command = Command::new("runuser");
-        command.args(["-u", "postgres", "--"]).arg(program);
+        // In a session of its own: whoever is that user may trace it, and have the terminal that it has.
+        let mut command = Command::new("setsid");
+        command
+            .args(["--wait", "runuser", "-u", "postgres", "--"])
+            .arg(program);
         command
     } else {
         Command::new(program)

@@ -60,8 +60,22 @@ fn unseen(process: &Path, error: &io::Error) -> Refusal {
         .hint("Run pgfsbench-helper with the capability CAP_SYS_PTRACE, as its systemd unit does.")
 }
 
-/// Which of them this process has open.
+/// Which of them this process has open. Each thread is looked at: it may have descriptors of its own, and those of a process whose first
+/// thread has ended are only seen with the others.
 fn open_by<'a>(process: &Path, related: &'a [Related]) -> io::Result<Option<&'a Related>> {
+    for thread in std::fs::read_dir(process.join("task"))? {
+        let found = match open_by_thread(&thread?.path(), related) {
+            Err(error) if is_gone(&error) => continue,
+            found => found?,
+        };
+        if found.is_some() {
+            return Ok(found);
+        }
+    }
+    Ok(None)
+}
+
+fn open_by_thread<'a>(process: &Path, related: &'a [Related]) -> io::Result<Option<&'a Related>> {
     for descriptor in std::fs::read_dir(process.join("fd"))? {
         let descriptor = descriptor?;
         let Some(number) = device_behind(&descriptor.path()) else {
