@@ -163,7 +163,9 @@ fn fsbench_start(
         keep,
         force,
     );
-    Ok(start(&asked).map_err(started::told)?)
+    // Also a cancel and a timeout tell which runs stay.
+    let result = xact::catch(|| start(&asked)).and_then(|result| result);
+    Ok(result.map_err(started::told)?)
 }
 
 fn run(asked: &Asked) -> Result<crate::board::outcome::Row, Fault> {

@@ -4,7 +4,7 @@ use pgfsbench_core::{refusal::quoted, units::format_bytes};
 
 use crate::{
     errors::Fault,
-    pg::{report, session, sql},
+    pg::{report, session, sql, xact},
     run::cleanup,
     target::prepared_data,
 };
@@ -26,6 +26,11 @@ impl Left {
 /// Looks before the extension is dropped, whose tables tell a part of it. None for whom may not drop it anyway. In a
 /// transaction; nothing in it keeps DROP EXTENSION from going on.
 pub fn look() -> Option<Box<dyn FnOnce()>> {
+    let left = xact::attempt(what_is_left).ok()??;
+    Some(Box::new(|| left.tell()))
+}
+
+fn what_is_left() -> Option<Left> {
     let owner = cleanup::extension().ok()??.owner;
     let may_drop = "SELECT 1 WHERE pg_has_role($1::oid, 'USAGE')";
     sql::read(may_drop, &[Some(&owner.to_string())]).ok()??;
@@ -34,7 +39,7 @@ pub fn look() -> Option<Box<dyn FnOnce()>> {
     left.work_databases().ok()?;
     left.prepared_data();
     left.library();
-    Some(Box::new(|| left.tell()))
+    Some(left)
 }
 
 impl Left {

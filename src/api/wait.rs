@@ -20,7 +20,7 @@ use crate::{
     },
     clock,
     errors::{Fault, sqlstate},
-    pg::{report, session, settings, shmem},
+    pg::{report, session, settings, shmem, xact},
     store,
 };
 
@@ -196,7 +196,9 @@ fn is_over(ready: &Ready, run_id: i64, timeout: Duration) -> bool {
 }
 
 fn outcome(owner: u32, run_id: i64) -> Result<Option<Outcome>, Fault> {
-    session::with_rights_of(owner, || store::outcome_of(run_id))
+    session::with_rights_of(owner, || {
+        xact::without_keeping_locks(|| store::outcome_of(run_id))
+    })
 }
 
 fn no_run_id() -> Fault {

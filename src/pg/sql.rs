@@ -83,11 +83,11 @@ fn execute(
         if !table.is_null() && (*table).numvals > 0 {
             let value = pg_sys::SPI_getvalue(*(*table).vals, (*table).tupdesc, 1);
             if !value.is_null() {
-                result = Some(text::from_server(CStr::from_ptr(value).to_bytes()));
+                result = Some(text::shown_from_server(CStr::from_ptr(value).to_bytes()));
             }
         }
         pg_sys::SPI_finish();
         pg_sys::AtEOXact_GUC(true, level);
-        result.transpose()
+        Ok(result)
     }
 }

@@ -48,6 +48,12 @@ pub fn from_server(bytes: &[u8]) -> Result<String, Fault> {
     })
 }
 
+/// The same, to be shown: names of other databases may stand in shared catalogs in encodings of their own.
+pub fn shown_from_server(bytes: &[u8]) -> String {
+    let converted = convert(bytes, encoding(), pg_sys::pg_enc::PG_UTF8 as i32);
+    String::from_utf8_lossy(&converted).into_owned()
+}
+
 /// A text of UTF-8 in the encoding of the database; PostgreSQL's own error when that does not have one of its characters.
 pub fn to_server(text: &str) -> Vec<u8> {
     if text.is_ascii() {

@@ -115,6 +115,20 @@ pub fn in_recovery() -> bool {
     unsafe { pg_sys::RecoveryInProgress() }
 }
 
+/// Runs `f`, which only reads, in a subtransaction that is rolled back: what it raises ends nothing else. In a transaction.
+pub fn attempt<R>(f: impl FnOnce() -> R) -> Result<R, Fault> {
+    // SAFETY: a subtransaction that is rolled back, whether `f` raised an error or not; what `f` gives is Rust's own memory.
+    unsafe {
+        let (context, owner) = (pg_sys::CurrentMemoryContext, pg_sys::CurrentResourceOwner);
+        pg_sys::BeginInternalSubTransaction(std::ptr::null());
+        let result = catch(f);
+        pg_sys::RollbackAndReleaseCurrentSubTransaction();
+        pg_sys::MemoryContextSwitchTo(context);
+        pg_sys::CurrentResourceOwner = owner;
+        result
+    }
+}
+
 /// Runs `f`, which only reads, and gives back the locks that it took: a session that waits for hours must not hold up DROP
 /// EXTENSION. In a transaction.
 pub fn without_keeping_locks<R>(f: impl FnOnce() -> R) -> R {

@@ -196,7 +196,8 @@ impl Janitor {
             // It has no row yet, and nobody would read one.
             return self.end(request, &cancellation::fault(request));
         }
-        let errand = if self.is_busy() || !self.board.queue().is_empty() {
+        // Whoever asked before may not stand in the queue yet.
+        let errand = if self.is_busy() || self.board.before(request) > 0 {
             Errand::Enqueue
         } else {
             Errand::Run

@@ -43,6 +43,11 @@ impl Run {
         let mark = random::mark();
         let (name, home) = xact::transaction(|| Ok((self.free_name()?, database_name()?)))?;
         xact::transaction(|| store::set_work_database(self.run_id, &name, oid, &mark))?;
+        // In ASCII: databases of other encodings share the catalog that it stands in.
+        let home = match home.is_ascii() {
+            true => home,
+            false => home.escape_default().to_string(),
+        };
         let comment = work_database::comment(self.run_id, &home, &mark);
         let entry = Entry {
             home: session::database(),
