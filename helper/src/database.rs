@@ -178,7 +178,12 @@ impl Servant {
                 // What is not to be done need not wait for the next session to be told so.
                 true => limited(|| job::fail_stale(&mut client))?,
                 // An extension that was dropped and created again knows nothing.
-                false => is_published = limited(|| job::is_described(&mut client))?,
+                false => {
+                    is_published = limited(|| job::knows_us(&mut client))?;
+                    if !is_published {
+                        limited(|| alone::settle_in(&mut client))?;
+                    }
+                }
             }
         }
     }

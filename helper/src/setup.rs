@@ -85,6 +85,11 @@ impl Arguments {
 
 /// Writes the configuration to that path, and the unit.
 pub fn run(arguments: &Arguments, path: &Path) -> Result<(), Refusal> {
+    if arguments.is_for_here() && !rustix::process::geteuid().is_root() {
+        return Err(Refusal::new(Kind::NotAllowed, "setup takes root")
+            .detail("It writes the configuration that only root may change, and becomes the server's user.")
+            .hint("Call it with sudo."));
+    }
     // What is written below a directory is found there by nobody but a packager, who has it in its usual place.
     let path = match arguments.is_for_here() {
         true => path.to_owned(),

@@ -141,6 +141,20 @@ CREATE TRIGGER check_new_run BEFORE INSERT ON fsbench.run_log
     FOR EACH ROW WHEN (NEW.status IN ('queued', 'running')) EXECUTE FUNCTION fsbench._check_new_run();
 COMMENT ON TRIGGER check_new_run ON fsbench.run_log IS 'A row alone is no run';
 
+CREATE FUNCTION fsbench._check_deleted_run() RETURNS trigger
+    LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+    AS $$
+BEGIN
+    RAISE EXCEPTION 'run % is on', OLD.run_id
+        USING ERRCODE = 'object_in_use', DETAIL = 'Its results would have no place.',
+              HINT = format('Wait for it, or cancel it: SELECT fsbench.cancel(%s);', OLD.run_id);
+END
+$$;
+COMMENT ON FUNCTION fsbench._check_deleted_run IS 'Refuses to delete a run that is on. Private';
+CREATE TRIGGER check_deleted_run BEFORE DELETE ON fsbench.run_log
+    FOR EACH ROW WHEN (OLD.status = 'running') EXECUTE FUNCTION fsbench._check_deleted_run();
+COMMENT ON TRIGGER check_deleted_run ON fsbench.run_log IS 'A run that is on keeps its row';
+
 CREATE SEQUENCE fsbench.helper_job_id_seq;
 COMMENT ON SEQUENCE fsbench.helper_job_id_seq IS 'Numbers of the helper''s jobs';
 

@@ -1,7 +1,7 @@
 -- What users read.
 
 CREATE VIEW fsbench.progress AS
-    SELECT p.run_id, p.status, r.target, r.workload, p.phase, least(floor(100.0 * p.done / nullif(p.total, 0)), 100)::integer AS percent, p.done, p.total,
+    SELECT p.run_id, p.status, r.target, r.workload, p.phase, CASE WHEN p.total > 0 THEN least(floor(100.0 * p.done / p.total), 100)::integer END AS percent, p.done, p.total,
            ceil(p.seconds_left)::bigint AS seconds_left, floor(p.phase_seconds)::bigint AS phase_seconds,
            round(p.tps::numeric, 1)::float8 AS tps, round(p.tps_last_second::numeric, 1)::float8 AS tps_last_second,
            round(p.latency_p99_ms::numeric, 3)::float8 AS latency_p99_ms, p.coordinator_pid, p.runs_before

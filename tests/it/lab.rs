@@ -205,12 +205,12 @@ fn smoke(test: &str, filesystem: &str, disk: Disk) {
     let stripes = disk.raid().filter(|level| *level != "1");
     if stripes.is_some() {
         for _ in 0..2 {
-            expected.insert(5, "stripes of 524288 and 1048576".to_owned());
+            expected.insert(6, "stripes of 524288 and 1048576".to_owned());
         }
     }
     // What can mislead about an array, and about a filesystem that does not flush.
     if matches!(disk, Disk::Degraded(_)) {
-        expected.insert(5, "found raid_degraded".to_owned());
+        expected.insert(6, "found raid_degraded".to_owned());
     }
     let mut facts = facts;
     if disk.raid() == Some("1") {

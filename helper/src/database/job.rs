@@ -241,10 +241,11 @@ fn try_record(
     Ok(changed == 1)
 }
 
-/// Whether the database has what the helper has seen.
-pub fn is_described(client: &mut Client) -> Result<bool, Failure> {
+/// Whether the database has what the helper has seen, and knows this session as the one that serves it.
+pub fn knows_us(client: &mut Client) -> Result<bool, Failure> {
     let row = client.query_one(
-        "SELECT EXISTS (SELECT FROM fsbench.helper_description)",
+        "SELECT EXISTS (SELECT FROM fsbench.helper_description) \
+           AND EXISTS (SELECT FROM fsbench.helper_session WHERE pid = pg_backend_pid())",
         &[],
     )?;
     Ok(row.get(0))

@@ -407,4 +407,7 @@ fn an_extension_that_was_created_again_hears_what_is_mounted() {
     );
     let is_told = "SELECT count(*) = 1 FROM fsbench.prepared_target WHERE target = 't'";
     bench.server.wait_for("postgres", is_told, LONG);
+    let serves =
+        "SELECT count(*) = 1 FROM fsbench.helper_session JOIN pg_stat_activity USING (pid)";
+    bench.server.wait_for("postgres", serves, LONG);
 }
