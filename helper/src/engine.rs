@@ -249,10 +249,10 @@ impl Engine {
         }
     }
 
-    /// Whether programs and kernel take what is asked for: it is made and mounted on a small image, and removed again.
+    /// Whether programs and kernel take what is asked for: it is made and mounted on a sparse image, and removed again.
     fn try_out(&self, place: &Place, request: &Prepare, tell: Tell) -> Result<Value, Refusal> {
-        let small = request.on_small_image();
-        let made = self.prepare(place, None, &small, tell)?;
+        let trial = request.on_trial_image();
+        let made = self.prepare(place, None, &trial, tell)?;
         self.release(place, tell)?;
         let told = |name: &str| (name.to_owned(), made[name].clone());
         let names = [

@@ -189,14 +189,19 @@ impl Prepare {
         }
     }
 
-    /// The same filesystem with the same options on a small image, with nothing of the machine changed.
-    pub fn on_small_image(&self) -> Self {
+    /// The same filesystem with the same options on a sparse image, with nothing of the machine changed: as large as the target's own
+    /// image, since some options take room; small for a device.
+    pub fn on_trial_image(&self) -> Self {
+        let bytes = match self.storage {
+            Storage::Image { bytes, .. } => bytes,
+            _ => self.filesystem.smallest_bytes().max(SMALL),
+        };
         let of_log = |_: &Log| Log::Image {
             bytes: SMALLEST_LOG,
         };
         Self {
             storage: Storage::Image {
-                bytes: self.filesystem.smallest_bytes().max(SMALL),
+                bytes,
                 sparse: true,
             },
             log: self.log.as_ref().map(of_log),
@@ -295,7 +300,7 @@ impl Prepare {
     }
 }
 
-/// Of an image on which options are tried, if that is enough for the filesystem.
+/// Of an image on which the options for a device are tried, if that is enough for the filesystem.
 const SMALL: u64 = 512 << 20;
 
 /// The smallest image for a log: xfs wants no less.
