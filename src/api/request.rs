@@ -319,11 +319,13 @@ fn full(board: &Board) -> Fault {
     let is_own = |request: &Request| {
         request.home.load(Relaxed) == home && request.role.load(Relaxed) == role
     };
+    // All that are counted, also one whose coordinator has not put it into the queue yet.
     let mut own: Vec<i64> = board
-        .queue()
-        .into_iter()
-        .filter(|(_, request)| is_own(request))
-        .map(|(_, request)| request.run_id.load(Relaxed))
+        .requests
+        .iter()
+        .filter(|request| request.waits_for_its_turn() && is_own(request))
+        .map(|request| request.run_id.load(Relaxed))
+        .filter(|run_id| *run_id != 0)
         .collect();
     own.sort_unstable();
     let own = match own.as_slice() {
