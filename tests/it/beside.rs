@@ -56,7 +56,7 @@ fn python_in_the_server_can_run_and_start() {
             &mut client,
             &format!("SELECT refused('workload => NULL, scale => -1'), measured('{QUICK}')")
         ),
-        "22023|tpcb"
+        "22023|default"
     );
 }
 
