@@ -68,7 +68,7 @@ fn made(owner: u32, name: &str) -> Result<Row, Fault> {
     })
 }
 
-/// Has the helper make and mount once, on a small image, what a target asks for that is not recorded yet, and says so.
+/// Has the helper make and mount once, on a sparse image, what a target asks for that is not recorded yet, and says so.
 pub fn try_out(row: &Row) -> Result<(), Fault> {
     let ready = may_ask("fsbench.create_target() with try")?;
     let tried = asker::ask_for(ready.owner, "try", &row.target, &row.request())?;
