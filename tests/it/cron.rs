@@ -115,7 +115,7 @@ fn jobs_run(settings: &[(&str, &str)], by_connections: bool) {
         "SELECT bool_or(status = 'done') FROM fsbench.result WHERE label = 'waiting' AND requested_by = 'operator'",
         SHORT,
     );
-    // Old rows of jobs are cleared as README says.
+    // Old rows of jobs are cleared as docs/cron.md says.
     execute(
         &mut client,
         "DELETE FROM cron.job_run_details WHERE end_time < now() - interval '30 days'",

@@ -1,4 +1,4 @@
-//! README's section about pg_cron, command by command, on a cluster as Debian makes it.
+//! docs/cron.md, command by command, on a cluster as Debian makes it.
 
 use pgfsbench_tests::{DebianCluster, LONG, skip, wait_until};
 use std::path::Path;
@@ -10,14 +10,10 @@ const TWO_MINUTES: Duration = Duration::from_secs(130);
 /// A run for a test instead of one for a night.
 const QUICK: &str = "scale => 1, clients => 1, transactions => 50, seed => 1";
 
-/// The commands of the section in their order: kind of the block, and its text.
+/// The commands of the page in their order: kind of the block, and its text.
 fn commands() -> Vec<(&'static str, &'static str)> {
-    let readme = include_str!("../../README.md");
-    let section = readme
-        .split("\n## ")
-        .find(|section| section.starts_with("Every night, with pg_cron"))
-        .expect("the section");
-    let fenced = section.split("```").skip(1).step_by(2);
+    let page = include_str!("../../docs/cron.md");
+    let fenced = page.split("```").skip(1).step_by(2);
     fenced.filter_map(|block| block.split_once('\n')).collect()
 }
 
@@ -30,8 +26,8 @@ fn adapted(text: &str) -> String {
 }
 
 #[test]
-fn every_command_of_the_readme_about_pg_cron_works_on_a_cluster_of_debian() {
-    let test = "every_command_of_the_readme_about_pg_cron_works_on_a_cluster_of_debian";
+fn every_command_about_pg_cron_works_on_a_cluster_of_debian() {
+    let test = "every_command_about_pg_cron_works_on_a_cluster_of_debian";
     if !Path::new("/usr/share/postgresql/15/extension/pg_cron.control").exists() {
         return skip(test, "there is no pg_cron");
     }
@@ -39,7 +35,7 @@ fn every_command_of_the_readme_about_pg_cron_works_on_a_cluster_of_debian() {
         return skip(test, "this is not root, or there is no pg_createcluster");
     };
     cluster.start();
-    // What the README says before: the extension is installed, in a database for the results.
+    // What docs/install.md says before: the extension is installed, in a database for the results.
     cluster.psql(
         "postgres",
         "ALTER SYSTEM SET shared_preload_libraries = 'pgfsbench'",

@@ -216,9 +216,9 @@ fn pgbench_runs_on_a_kept_database_and_it_is_not_used_again() {
 }
 
 #[test]
-fn pgbench_runs_a_script_of_ones_own_on_what_is_kept_as_the_readme_says() {
-    let readme = include_str!("../../README.md");
-    let command = readme
+fn pgbench_runs_a_script_of_ones_own_on_what_is_kept_as_the_manual_says() {
+    let limits = include_str!("../../docs/limits.md");
+    let command = limits
         .lines()
         .find(|line| line.starts_with("$ pgbench -n -f my.sql"));
     let server = server(&[]);

@@ -162,7 +162,7 @@ fn assert_no_helper(client: &mut Client, sql: &str) {
 }
 
 #[test]
-fn several_targets_are_looked_at_with_one_statement_as_the_readme_says() {
+fn several_targets_are_looked_at_with_one_statement_as_the_manual_says() {
     let server = server(&[]);
     let mut client = server.connect("postgres");
     let directories = ["ext4", "xfs"].map(|name| (name, owned_directory("pgfsbench-lateral")));
@@ -173,7 +173,7 @@ fn several_targets_are_looked_at_with_one_statement_as_the_readme_says() {
             &format!("SELECT fsbench.create_target('{name}', directory => '{directory}')"),
         );
     }
-    let sql = statement_of_the_readme("LATERAL fsbench.run(")
+    let sql = statement_of_the_manual("LATERAL fsbench.run(")
         .replace("scale => 32, clients => 16, duration => '1 min'", QUICK);
     assert!(sql.contains(QUICK), "{sql}");
     let found = rows(&mut client, &sql);
@@ -187,13 +187,13 @@ fn several_targets_are_looked_at_with_one_statement_as_the_readme_says() {
     assert_eq!(row(&mut client, runs), "ext4 xfs");
 }
 
-/// The statement of README.md that has these words.
-fn statement_of_the_readme(words: &str) -> String {
-    let readme = include_str!("../../README.md");
-    let at = readme
+/// The statement of docs/targets.md that has these words.
+fn statement_of_the_manual(words: &str) -> String {
+    let page = include_str!("../../docs/targets.md");
+    let at = page
         .find(words)
-        .unwrap_or_else(|| panic!("no {words} in README.md"));
-    let begin = readme[..at].rfind("SELECT").expect("a statement");
-    let end = at + readme[at..].find(';').expect("its end");
-    readme[begin..end].to_owned()
+        .unwrap_or_else(|| panic!("no {words} in docs/targets.md"));
+    let begin = page[..at].rfind("SELECT").expect("a statement");
+    let end = at + page[at..].find(';').expect("its end");
+    page[begin..end].to_owned()
 }

@@ -6,7 +6,7 @@ use crate::common::{execute, rows, run, server};
 use postgres::Client;
 use serde_json::Value;
 
-const README: &str = include_str!("../../README.md");
+const FINDINGS: &str = include_str!("../../docs/results.md");
 
 /// Found only while something goes on, or in tables of their own; each is brought about where runs of its kind are tested.
 const BROUGHT_ABOUT: [&str; 6] = [
@@ -424,7 +424,7 @@ fn each_finding_is_found_in_what_is_stored_and_none_in_a_clean_run() {
     }
     told.sort();
     told.dedup();
-    let table = README
+    let table = FINDINGS
         .split("| code | severity | what it means |")
         .nth(1)
         .and_then(|rest| rest.split("\n\n").next())

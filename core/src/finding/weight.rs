@@ -1,6 +1,6 @@
 //! How much findings change the figures, as a stated order: what is told first of findings that are as severe.
 //!
-//! It is the order of the kinds, and not of what was seen: README has it as a table.
+//! It is the order of the kinds, and not of what was seen: docs/results.md has it as a table.
 
 /// Kinds of findings that do the same to the figures.
 pub struct Group {

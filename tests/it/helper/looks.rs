@@ -1,4 +1,4 @@
-//! What fsbench.help() and README tell to type about the helper, typed; and its log, read.
+//! What fsbench.help() and the manual tell to type about the helper, typed; and its log, read.
 
 use super::scene::Scene;
 use crate::common::{execute, row, rows};
@@ -58,10 +58,10 @@ fn examples_work_and_the_log_tells_what_was_done() {
     let failed = "SELECT step || ' ' || (problem <> '') FROM fsbench.helper_log WHERE target = 'wide' ORDER BY job_id DESC, command NULLS FIRST LIMIT 1";
     assert_eq!(row(&mut client, failed), "failed true");
 
-    // The first step of README's Uninstall.
-    let readme = include_str!("../../../README.md");
+    // The first step of docs/install.md's Uninstall.
+    let page = include_str!("../../../docs/install.md");
     let release = "SELECT fsbench.release_target(target) FROM fsbench.prepared_target;";
-    assert!(readme.contains(release));
+    assert!(page.contains(release));
     assert_eq!(rows(&mut client, release), ["t"]);
     assert_eq!(
         rows(&mut client, "SELECT target FROM fsbench.prepared_target"),

@@ -1,8 +1,8 @@
-//! README lists every finding, and none that there is not.
+//! docs/results.md lists every finding, and none that there is not.
 
 use super::*;
 
-const README: &str = include_str!("../../../../README.md");
+const PAGE: &str = include_str!("../../../../docs/results.md");
 const SOURCES: [&str; 10] = [
     include_str!("../rules/data.rs"),
     include_str!("../rules/filesystem.rs"),
@@ -39,10 +39,9 @@ fn codes() -> Vec<String> {
     codes
 }
 
-/// The lines of README's table, without its head.
+/// The lines of its table, without its head.
 fn table() -> impl Iterator<Item = &'static str> {
-    README
-        .split("| code | severity | what it means |\n|---|---|---|\n")
+    PAGE.split("| code | severity | what it means |\n|---|---|---|\n")
         .nth(1)
         .and_then(|rest| rest.split("\n\n").next())
         .expect("a table")
@@ -61,7 +60,7 @@ fn every_finding_has_a_weight() {
 }
 
 #[test]
-fn readme_lists_every_finding_in_the_order_of_weight() {
+fn the_page_lists_every_finding_in_the_order_of_weight() {
     let mut listed = Vec::new();
     for line in table() {
         let cell = line.split('|').nth(1).expect("a cell").trim();
