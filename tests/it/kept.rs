@@ -220,7 +220,7 @@ fn pgbench_runs_a_script_of_ones_own_on_what_is_kept_as_the_manual_says() {
     let limits = include_str!("../../docs/limits.md");
     let command = limits
         .lines()
-        .find(|line| line.starts_with("$ pgbench -n -f my.sql"));
+        .find(|line| line.starts_with("pgbench -n -f my.sql"));
     let server = server(&[]);
     let database = kept_database(&server, "scale => 1, seed => 1");
     let script = tempfile::NamedTempFile::new().expect("a file");
@@ -233,7 +233,7 @@ fn pgbench_runs_a_script_of_ones_own_on_what_is_kept_as_the_manual_says() {
     let words: Vec<&str> = command
         .expect("the command")
         .split_whitespace()
-        .skip(2)
+        .skip(1)
         .map(|word| match word {
             "my.sql" => script.as_str(),
             "fsbench_work_7" => database.as_str(),

@@ -1,0 +1,274 @@
+//! What the reader of each page has, and what is run in place of what a page says. Everything that is not run as it stands is
+//! listed here, and nowhere else.
+
+use crate::page::Block;
+use crate::shown::{Step, Table, masked, tables};
+
+/// What stands beside the server of a page.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Beside {
+    /// The page itself makes the database and the extension.
+    EmptyServer,
+    Helper,
+    /// `{other}` is how to connect to it.
+    OtherHost,
+}
+
+#[derive(Debug)]
+pub struct Reader {
+    pub page: &'static str,
+    pub beside: &'static [Beside],
+    /// SQL that the page supposes to have been run.
+    pub before: &'static str,
+    /// What is run in place of what the page says; `{directory}` is a mount point.
+    pub instead: &'static [(&'static str, &'static str)],
+    /// Blocks that have these words are not run, for this reason.
+    pub not_run: &'static [(&'static str, &'static str)],
+}
+
+const NOTHING: Reader = Reader {
+    page: "",
+    beside: &[],
+    before: "",
+    instead: &[],
+    not_run: &[],
+};
+
+/// The smallest run.
+const SMALL: &str = "scale => 1, clients => 2, duration => '1 s'";
+const BY_CRON_DEBIAN: &str = "tests/it/cron_debian.rs runs it on a cluster as Debian makes it";
+
+pub const READERS: &[Reader] = &[
+    Reader {
+        page: "README.md",
+        beside: &[Beside::EmptyServer],
+        instead: &[
+            (
+                "fsbench.run();",
+                "fsbench.run(scale => 1, clients => 2, duration => '1 s');",
+            ),
+            ("scale => 32, clients => 16, duration => '20 s'", SMALL),
+        ],
+        ..NOTHING
+    },
+    Reader {
+        page: "docs/build.md",
+        ..NOTHING
+    },
+    Reader {
+        page: "docs/cron.md",
+        not_run: &[
+            ("pg_conftool", BY_CRON_DEBIAN),
+            ("CREATE EXTENSION pg_cron", BY_CRON_DEBIAN),
+            ("SET ROLE bench_operator", BY_CRON_DEBIAN),
+            ("label = 'nightly'", BY_CRON_DEBIAN),
+            ("vacuumdb", BY_CRON_DEBIAN),
+        ],
+        ..NOTHING
+    },
+    Reader {
+        page: "docs/helper.md",
+        beside: &[Beside::Helper],
+        instead: &[
+            ("'8GB'", "'1GB'"),
+            ("'4GB'", "'1GB'"),
+            ("{ext2,ext3,ext4,xfs,btrfs}", "{ext4,xfs}"),
+            ("generate_series(1, 4)", "generate_series(1, 2)"),
+            (
+                "scale => 32, clients => 32, transactions => 1000",
+                "scale => 1, clients => 2, transactions => 50",
+            ),
+        ],
+        ..NOTHING
+    },
+    Reader {
+        page: "docs/install.md",
+        beside: &[Beside::EmptyServer],
+        ..NOTHING
+    },
+    Reader {
+        page: "docs/limits.md",
+        instead: &[(
+            "scale => 100, keep => true",
+            "scale => 1, clients => 2, duration => '1 s', keep => true",
+        )],
+        ..NOTHING
+    },
+    Reader {
+        page: "docs/method.md",
+        ..NOTHING
+    },
+    Reader {
+        page: "docs/results.md",
+        // Four runs: the third differs from the first as the page says, and the first sees a checkpoint.
+        before: r#"
+            SELECT fsbench.start(scale => 1, clients => 1, duration => '3 s', warmup => '0', seed => 1) AS run \gset
+            DO $$BEGIN WHILE NOT EXISTS (SELECT FROM fsbench.progress WHERE phase = 'measure') LOOP
+                PERFORM pg_sleep(0.02); END LOOP; END$$;
+            CHECKPOINT;
+            CALL fsbench.wait(:run);
+            SELECT run_id FROM fsbench.run(scale => 1, clients => 1, duration => '1 s');
+            SELECT run_id FROM fsbench.run(scale => 2, clients => 2, duration => '3 s', warmup => '0', seed => 2,
+                                           settings => '{"synchronous_commit": "off", "work_mem": "5MB"}');"#,
+        ..NOTHING
+    },
+    Reader {
+        page: "docs/runs.md",
+        instead: &[
+            (
+                "fsbench.run();",
+                "fsbench.run(scale => 1, clients => 2, duration => '1 s');",
+            ),
+            (
+                "size => '2x ram', clients => 32, duration => '30 min'",
+                "size => '16MB', clients => 2, duration => '1 s'",
+            ),
+            (
+                "scale => 100, clients => 32, rate",
+                "scale => 1, clients => 2, rate",
+            ),
+            ("duration => '5 min'", "duration => '1 s'"),
+            (
+                "scale => 32, clients => 32, transactions => 1000",
+                "scale => 1, clients => 2, transactions => 50",
+            ),
+            (
+                "scale => 10, transactions => 1000",
+                "scale => 1, transactions => 50",
+            ),
+        ],
+        ..NOTHING
+    },
+    Reader {
+        page: "docs/scans.md",
+        beside: &[Beside::Helper],
+        before: "SELECT fsbench.create_target('xfs', directory => '{directory}')",
+        instead: &[
+            ("size => '50% ram'", "size => '20MB'"),
+            ("[1,2,4,8,16,17,21,32,64]", "[1,2]"),
+            ("scan_curve(9)", "scan_curve(1)"),
+            ("scan_knee(9)", "scan_knee(1)"),
+            ("'4GB'", "'1GB'"),
+            ("{128,512,2048,8192}", "{128,2048}"),
+            ("generate_series(1, 3)", "generate_series(1, 2)"),
+            ("size => ''300MB''", "size => ''20MB''"),
+            (
+                "scale => 40, clients => 8, duration => ''15 s''",
+                "scale => 1, clients => 2, duration => ''1 s''",
+            ),
+        ],
+        ..NOTHING
+    },
+    Reader {
+        page: "docs/targets.md",
+        beside: &[Beside::OtherHost],
+        instead: &[
+            ("/mnt/xfs", "{directory}"),
+            ("scale => 10, clients => 8, duration => '10 s'", SMALL),
+            ("scale => 32, clients => 16, duration => '1 min'", SMALL),
+            ("scale => 100, clients => 32, duration => '5 min'", SMALL),
+            ("host=db2", "{other}"),
+        ],
+        ..NOTHING
+    },
+    Reader {
+        page: "docs/verdicts.md",
+        not_run: &[
+            (
+                "d <- log(",
+                "R is not among what tools/setup installs; core/src/verdict/tests has R's figures",
+            ),
+            ("numpy.log(", "nor are numpy and scipy"),
+        ],
+        ..NOTHING
+    },
+    Reader {
+        page: "docs/workloads.md",
+        beside: &[Beside::Helper],
+        instead: &[
+            ("duration => '18 s'", "duration => '2 s'"),
+            ("'4GB'", "'1GB'"),
+            ("scale => 32, clients => 16, duration => '30 s'", SMALL),
+        ],
+        ..NOTHING
+    },
+];
+
+/// Blocks for the server on the other host.
+const THERE: &[&str] = &["SELECT fsbench.grant_operator('bench');"];
+
+/// Statements that a page shows with rows, and that have none where nothing of the kind was seen.
+const MAY_BE_EMPTY: &[&str] = &["code = 'cpu_bound'"];
+
+/// Statements whose rows are the same everywhere, figures and all.
+const EXACT: &[&str] = &["fsbench.verdict(", "fsbench.student_t("];
+
+/// Statements of which some columns are the same everywhere, but for figures.
+const SAME: &[(&str, &[&str])] = &[
+    ("fsbench.plan(", &["step", "who", "action"]),
+    ("fsbench.diff(", &["area", "name", "matters", "why"]),
+];
+
+/// Who reads a page.
+pub fn reader(page: &str) -> &'static Reader {
+    let mut readers = READERS.iter();
+    let reader = readers.find(|reader| reader.page == page);
+    reader.unwrap_or_else(|| panic!("{page} has no reader in tests/docs/manual.rs"))
+}
+
+impl Reader {
+    pub fn substituted(&self, text: &str) -> String {
+        let mut text = text.to_owned();
+        for (said, instead) in self.instead {
+            text = text.replace(said, instead);
+        }
+        text
+    }
+
+    /// Why a block is not run, if it is listed.
+    pub fn not_run(&self, block: &Block) -> Option<&'static str> {
+        let mut listed = self.not_run.iter();
+        listed
+            .find(|(words, _)| block.text.contains(words))
+            .map(|(_, reason)| *reason)
+    }
+
+    pub fn is_there(&self, block: &Block) -> bool {
+        THERE.iter().any(|words| block.text.contains(words))
+    }
+
+    pub fn may_be_empty(&self, statement: &str) -> bool {
+        MAY_BE_EMPTY.iter().any(|words| statement.contains(words))
+    }
+
+    /// Rows that are to be the same everywhere, and are not.
+    pub fn cells_that_differ(&self, step: &Step, printed: &str) -> Vec<String> {
+        let mut faults = Vec::new();
+        let said = |words: &&str| step.statement.contains(words);
+        for (shown, came) in tables(&step.shown).iter().zip(tables(printed)) {
+            if EXACT.iter().any(said) && shown.rows != came.rows {
+                faults.push(format!(
+                    "the rows are {:?}, and not {:?}",
+                    came.rows, shown.rows
+                ));
+            }
+            for (_, columns) in SAME.iter().filter(|(words, _)| said(words)) {
+                let (shown, came) = (only(shown, columns), only(&came, columns));
+                if shown != came {
+                    faults.push(format!("the rows are {came:?}, and not {shown:?}"));
+                }
+            }
+        }
+        faults
+    }
+}
+
+/// The cells of these columns, without their figures.
+fn only(table: &Table, columns: &[&str]) -> Vec<Vec<String>> {
+    let places: Vec<usize> = (0..table.columns.len())
+        .filter(|at| columns.contains(&table.columns[*at].as_str()))
+        .collect();
+    let rows = table.rows.iter();
+    rows.map(|row| places.iter().map(|at| masked(&row[*at])).collect())
+        .collect()
+}
