@@ -102,6 +102,11 @@ extension_sql_file!(
     requires = ["functions"]
 );
 extension_sql_file!(
+    "../sql/schema/3_charts.sql",
+    name = "charts",
+    requires = ["functions", "scan_functions"]
+);
+extension_sql_file!(
     "../sql/schema/3_help.sql",
     name = "help",
     requires = ["functions"]

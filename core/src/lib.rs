@@ -14,6 +14,7 @@
 //! - [`helper`]: what the helper is asked for, and which options of mkfs and mount it accepts.
 //! - [`random`]: streams of random numbers that are the same on every machine.
 //! - [`hist`]: latency histograms, in shared memory and to compute with.
+//! - [`chart`]: charts of characters.
 //! - [`knee`]: where a scaling curve stops rising.
 //! - [`scan`]: the workload of that name.
 //! - [`server_setting`]: which settings a target's server may be given.
@@ -36,7 +37,7 @@
 //! spec
 //! scan sys helper
 //! proc
-//! board fsync knee pacing server_setting units verdict
+//! board chart fsync knee pacing server_setting units verdict
 //! allowance checkpoint difference hist quoting random refusal statement statistics stats unwanted work_database
 //! escape
 //! ```
@@ -46,6 +47,7 @@
 pub mod allowance;
 pub mod balance;
 pub mod board;
+pub mod chart;
 pub mod checkpoint;
 pub mod crash;
 pub mod difference;

@@ -51,6 +51,12 @@ pub struct Stalls {
     pub median: f64,
 }
 
+/// Tells which seconds of a window are stalls, given the transactions per second of all of them.
+pub fn stall_rule(transactions_per_second: &[f64]) -> impl Fn(f64) -> bool {
+    let median = median(transactions_per_second).unwrap_or(0.0);
+    move |tps| tps < STALL_SHARE * median || tps <= 0.0
+}
+
 /// Counts the stalls in a window, given its seconds' transactions per second.
 pub fn stalls(transactions_per_second: &[f64]) -> Stalls {
     let median = median(transactions_per_second).unwrap_or(0.0);
@@ -61,7 +67,7 @@ pub fn stalls(transactions_per_second: &[f64]) -> Stalls {
             .count() as u32
     };
     Stalls {
-        stall_seconds: count(&|tps| tps < STALL_SHARE * median || tps <= 0.0),
+        stall_seconds: count(&stall_rule(transactions_per_second)),
         zero_seconds: count(&|tps| tps <= 0.0),
         median,
     }

@@ -19,6 +19,8 @@ CREATE FUNCTION fsbench.help() RETURNS TABLE (verb text, what text, example text
         ('scan_curve', 'speed of scans, by degree', 'SELECT * FROM fsbench.scan_curve(7)'),
         ('scan_knee', 'where more workers do not help', 'SELECT * FROM fsbench.scan_knee(7)'),
         ('knee', 'the same of any curve', 'SELECT * FROM fsbench.knee(''{1,2,4}'', ''{9,5,5}'')'),
+        ('chart', 'a run by second, as a chart', 'SELECT fsbench.chart(7)'),
+        ('chart_scan', 'speed of scans, as a chart', 'SELECT fsbench.chart_scan(7)'),
         ('verdict', 'is the difference real?', 'SELECT * FROM fsbench.verdict(''{9,8,9}'', ''{{7,7,8}}'')'),
         ('verdict_best', 'which target is the best?', 'SELECT * FROM fsbench.verdict_best(''{{9,8,9},{7,7,8}}'')'),
         ('set_aside', 'mean without what is far away', 'SELECT * FROM fsbench.set_aside(''{1,1,2,1,2,9}'')'),

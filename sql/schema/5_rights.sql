@@ -15,7 +15,8 @@ GRANT EXECUTE ON FUNCTION fsbench.version(), fsbench._progress(), fsbench._prepa
     fsbench.bucket_high_ms(integer), fsbench.percentile(float8, bigint[], text), fsbench.percentile(float8, bigint, text),
     fsbench.wait(bigint), fsbench._ended(bigint, integer), fsbench._block_devices(), fsbench.doctor(), fsbench.judge(bigint),
     fsbench.wait_profile(bigint, integer, integer), fsbench.knee(integer[], float8[]), fsbench._check_scan(bigint),
-    fsbench.scan_curve(bigint), fsbench.scan_knee(bigint), fsbench._check_runs(bigint[]), fsbench.findings(bigint[]), fsbench.diff(bigint, bigint), fsbench.help()
+    fsbench.scan_curve(bigint), fsbench.scan_knee(bigint), fsbench._check_runs(bigint[]), fsbench.findings(bigint[]), fsbench.diff(bigint, bigint), fsbench.help(),
+    fsbench._draw, fsbench._is_ascii_wanted, fsbench.chart, fsbench.chart_scan
     TO pg_monitor;
 GRANT EXECUTE ON PROCEDURE fsbench.wait(bigint[]) TO pg_monitor;
 
@@ -38,6 +39,7 @@ BEGIN
         'EXECUTE ON FUNCTION fsbench.run, fsbench.start, fsbench.cancel, fsbench.wait(bigint), fsbench._ended, '
         'fsbench._progress, fsbench._renew_lease, fsbench._block_devices, fsbench._prepared_data, fsbench.doctor, fsbench.judge, fsbench.wait_profile, '
         'fsbench.knee, fsbench._check_scan, fsbench.scan_curve, fsbench.scan_knee, fsbench._check_runs, fsbench.findings, fsbench.diff, fsbench.help, fsbench.version, fsbench.bucket_low_ms, fsbench.bucket_high_ms, '
+        'fsbench._draw, fsbench._is_ascii_wanted, fsbench.chart, fsbench.chart_scan, '
         'fsbench.percentile(float8, bigint[], text), fsbench.percentile(float8, bigint, text)',
         'EXECUTE ON PROCEDURE fsbench.wait(bigint[])']
     LOOP

@@ -5,6 +5,7 @@
 #![allow(clippy::result_large_err)]
 
 mod cancel;
+mod chart;
 mod diff;
 mod doctor;
 mod guard;
