@@ -3,7 +3,6 @@
 \pset format unaligned
 \pset tuples_only on
 SET client_min_messages = warning;
-SELECT pg_client_encoding() IN ('UTF8', 'SQL_ASCII');
 
 INSERT INTO fsbench.run_log (run_id, status, target, workload, asked, used, requested_by)
 VALUES (101, 'done', 'ext4', 'tpcb', '{}', '{}', 'x'), (102, 'done', 'xfs', 'scan', '{}', '{}', 'x'), (103, 'failed', 'xfs', 'tpcb', '{}', '{}', 'x'),

@@ -53,7 +53,7 @@ BEGIN
     )
     SELECT jsonb_build_object('values', jsonb_agg(f.value ORDER BY n), 'tps', jsonb_agg(f.tps ORDER BY n)) INTO shown
     FROM (SELECT generate_series(0, max(second)) AS n FROM filled) every LEFT JOIN filled f ON f.second = every.n;
-    IF NOT EXISTS (SELECT FROM jsonb_array_elements(shown -> 'values') v WHERE v <> 'null') THEN
+    IF NOT jsonb_path_exists(shown, '$.values[*] ? (@ != null)') THEN
         RAISE EXCEPTION 'run % has no second with a % that could be drawn', $1, $2
             USING ERRCODE = 'invalid_parameter_value',
                   DETAIL = format('Its workload is %s, its status %s.', run.workload, run.status),
@@ -64,7 +64,7 @@ BEGIN
            coalesce(jsonb_agg(jsonb_build_array(c.start_second, coalesce(c.end_second, 1000000000) + 1) ORDER BY c.number), '[]'))
     INTO checkpoints, shown FROM fsbench.checkpoint c WHERE c.run_id = $1;
     RETURN QUERY SELECT * FROM fsbench._draw(jsonb_build_object('seconds', shown || jsonb_build_object('title',
-        format('run %s, %s, %s, %s checkpoint%s: %s', $1, run.target, run.workload, checkpoints, CASE WHEN checkpoints = 1 THEN '' ELSE 's' END, $2))),
+        format('run %s, %s, %s: %s checkpoint%s; %s', $1, run.target, run.workload, checkpoints, CASE WHEN checkpoints = 1 THEN '' ELSE 's' END, $2))),
         $3, $4, fsbench._is_ascii_wanted($5));
 END
 $$;
