@@ -237,6 +237,7 @@ pub fn submit(ready: &Ready, asked: &Asked, spec: &Spec, queue: bool) -> Result<
         papers.asked.set(&asked_json);
     }
     request.set_state(RequestState::Submitted);
+    shmem::announce();
     janitor::wake(board);
     Ok(ticket)
 }

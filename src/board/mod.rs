@@ -21,7 +21,7 @@ pub use papers::Papers;
 pub use request::{Cancel, Errand, Request, RequestState};
 
 /// Number of this layout. The library that made the memory and the one that reads it must agree.
-pub const LAYOUT: u32 = 8;
+pub const LAYOUT: u32 = 9;
 
 /// Runs that can wait for their turn at the same time; `pgfsbench.max_queued` may say fewer.
 pub const MOST_QUEUED: usize = 4000;
@@ -52,6 +52,13 @@ pub struct Board {
     pub sweep_done: AtomicU32,
     /// 1 once a database was seen to have the extension. Cleared by the janitor, set by that worker.
     pub sweep_extension: AtomicU32,
+    /// Pid of the worker that puts requests of a database into the queue and takes them out of it, one after the other; 0 when there
+    /// is none. Written by that worker, under the lock; one that was killed leaves it as it is.
+    pub registrar: AtomicI32,
+    /// That database. Written as the pid.
+    pub registrar_home: AtomicU32,
+    /// 1 while there is no worker slot for one, so that the coordinator of the run that is on has to do it. Written by the janitor.
+    pub no_slot: AtomicU32,
     /// The last ticket given out; a ticket orders requests. Written by callers under the lock.
     pub tickets: AtomicU64,
     /// What callers ask for.

@@ -1,10 +1,10 @@
 //! The requests as a whole: their texts, and their order.
 
-use std::sync::atomic::Ordering::Acquire;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 use pgfsbench_core::spec::Spec;
 
-use super::{AT_HAND, Board, Papers, Request, RequestState};
+use super::{AT_HAND, Board, Cancel, Errand, Papers, Request, RequestState};
 use crate::errors::{Fault, read_json, sqlstate};
 
 impl Board {
@@ -74,5 +74,46 @@ impl Board {
             .collect();
         queue.sort_by_key(|(_, request)| request.ticket.load(Acquire));
         queue
+    }
+
+    /// Takes what can be done for the queue by a process of that database: a new request that has to wait is put into it, the first
+    /// one first; then one that was cancelled is taken out. Under the lock, by the process that does it.
+    pub fn take_errand(&self, home: u32, pid: i32) -> Option<&Request> {
+        let (request, errand) = self.errand_of(home)?;
+        // Somebody who waits for it reads its outcome.
+        let needs_papers = errand == Errand::Withdraw && request.waiter.load(Acquire) != 0;
+        if needs_papers && !self.give_papers_to_waiting(request) {
+            return None;
+        }
+        request.set_errand(errand);
+        request.launch.fetch_add(1, Relaxed);
+        request.coordinator.store(pid, Release);
+        request.set_state(RequestState::Working);
+        Some(request)
+    }
+
+    /// The same without taking it.
+    pub fn errand_of(&self, home: u32) -> Option<(&Request, Errand)> {
+        let of_home = || {
+            let requests = self.requests.iter();
+            requests.filter(move |request| request.home.load(Acquire) == home)
+        };
+        let is_new = |request: &&Request| {
+            request.state() == RequestState::Submitted && request.cancel() == Cancel::No
+        };
+        let first = of_home()
+            .filter(is_new)
+            .min_by_key(|request| request.ticket.load(Acquire))
+            // What nobody comes before is for the janitor, who has it carried out at once.
+            .filter(|request| self.before(request) > 0)
+            .map(|request| (request, Errand::Enqueue));
+        let cancelled = |request: &&Request| {
+            request.state() == RequestState::Queued && request.cancel() != Cancel::No
+        };
+        first.or_else(|| {
+            of_home()
+                .find(cancelled)
+                .map(|request| (request, Errand::Withdraw))
+        })
     }
 }

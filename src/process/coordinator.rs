@@ -6,6 +6,7 @@ pub mod finish;
 mod fsync;
 pub mod on_target;
 mod phases;
+mod registrar;
 mod scan;
 mod transactions;
 mod turn;
@@ -350,6 +351,7 @@ impl Run {
                 return Err(extension_dropped());
             }
         }
+        self.stand_in()?;
         if let Some(next) = &mut self.next_second
             && let Some(late) = Instant::now().checked_duration_since(*next)
         {

@@ -23,14 +23,16 @@ use crate::{
 
 /// How often coordinators of one request may die or fail to start before it is given up.
 const ATTEMPTS: u32 = 5;
+/// How long there may be no worker slot for a request that is to be queued before it is refused.
+const NO_SLOT: Duration = Duration::from_secs(10);
 /// How long it takes to find out by itself that something is to be done, when nobody wakes it.
 const PATROL: Duration = Duration::from_secs(5);
 
 /// What the janitor knows of the coordinators that it has launched.
 struct Janitor {
     board: &'static Board,
-    /// By request: the worker that was launched last.
-    launched: Vec<Option<Handle>>,
+    /// By request: the worker that was launched last, and the number of that launch.
+    launched: Vec<Option<(u32, Handle)>>,
     /// By request: how many have died or could not start.
     failures: Vec<Failures>,
 }
@@ -40,13 +42,18 @@ struct Janitor {
 struct Failures {
     ticket: u64,
     count: u32,
+    /// Since when there is no worker slot for a request that is to be queued.
+    no_slot_since: Option<Instant>,
 }
 
 impl Failures {
     fn of(&mut self, request: &Request) -> u32 {
         let ticket = request.ticket.load(Acquire);
         if self.ticket != ticket {
-            *self = Self { ticket, count: 0 };
+            *self = Self {
+                ticket,
+                ..Self::default()
+            };
         }
         self.count
     }
@@ -194,23 +201,39 @@ impl Janitor {
     fn launch_new(&mut self, index: usize, request: &Request) {
         if cancellation::is_cancelled(request) {
             // It has no row yet, and nobody would read one.
-            return self.end(request, &cancellation::fault(request));
+            let fault = cancellation::fault(request);
+            return self.end_from(RequestState::Submitted, request, &fault);
         }
         // Whoever asked before may not stand in the queue yet.
-        let errand = if self.is_busy() || self.board.before(request) > 0 {
-            Errand::Enqueue
-        } else {
-            Errand::Run
-        };
-        self.launch(index, request, RequestState::Submitted, errand);
+        if !self.is_busy() && self.board.before(request) == 0 {
+            return self.launch(index, request, RequestState::Submitted, Errand::Run);
+        }
+        if !self.has_registrar(request) {
+            self.launch(index, request, RequestState::Submitted, Errand::Enqueue);
+        }
+    }
+
+    /// Whether a worker is there that does the queue's work in the database of this request.
+    fn has_registrar(&self, request: &Request) -> bool {
+        self.board.registrar_home.load(Acquire) == request.home.load(Acquire)
+            && process::is_alive(self.board.registrar.load(Acquire))
     }
 
     fn launch_next(&mut self) {
         if self.is_busy() {
             return;
         }
-        let mut queue = self.board.queue().into_iter();
-        if let Some((index, request)) = queue.find(|(_, r)| !cancellation::is_cancelled(r)) {
+        let queue = self.board.queue();
+        // Those of a database that nobody may connect to just now keep their places until it is opened again.
+        let databases = (!queue.is_empty()).then(catalog::databases);
+        let is_closed = |home: u32| match &databases {
+            Some(Ok(databases)) => databases.iter().any(|d| d.oid == home && d.is_closed),
+            _ => false,
+        };
+        let is_next = |request: &Request| {
+            !cancellation::is_cancelled(request) && !is_closed(request.home.load(Acquire))
+        };
+        if let Some((index, request)) = queue.into_iter().find(|(_, r)| is_next(r)) {
             self.launch_queued(index, request, Errand::Run);
         }
     }
@@ -234,15 +257,23 @@ impl Janitor {
             })
         });
         let Some(number) = number else { return };
-        self.launched[index] = process::launch(Role::Coordinator, "", index as i32, number);
+        let handle = process::launch(Role::Coordinator, "", index as i32, number);
+        self.launched[index] = handle.map(|handle| (number, handle));
         if self.launched[index].is_none() {
-            self.could_not_start(index, request, errand);
+            return self.could_not_start(index, request, errand);
         }
+        self.board.no_slot.store(0, Release);
+    }
+
+    /// The worker that was launched last for a request; None when another one works on it that this janitor has not launched.
+    fn launched_for(&self, index: usize, request: &Request) -> Option<&Handle> {
+        let (number, handle) = self.launched[index].as_ref()?;
+        (*number == request.launch.load(Acquire)).then_some(handle)
     }
 
     /// A coordinator that has ended before it took its request could not start.
     fn check_start(&mut self, index: usize, request: &Request) {
-        match &self.launched[index] {
+        match self.launched_for(index, request) {
             Some(handle) if handle.status() != Status::Stopped => {}
             // Looked at again now that it has ended: it may have been quick.
             _ if request.state() != RequestState::Starting => {}
@@ -269,18 +300,39 @@ impl Janitor {
                 if may_try_again && request.run_id.load(Acquire) != 0 =>
             {
                 self.wait_again(request);
+                if errand == Errand::Withdraw && self.launched[index].is_none() {
+                    self.ask_coordinator();
+                }
             }
             // `check_work` counts.
             Errand::Recover => request.set_state(RequestState::Working),
+            Errand::Enqueue if self.launched[index].is_none() && !self.waits_too_long(index) => {
+                request.set_state(RequestState::Submitted);
+                self.ask_coordinator();
+            }
             _ => self.end(
                 request,
                 &Fault::new(
                     sqlstate::NO_RESOURCES,
                     "could not register background process",
                 )
-                .detail("The coordinator of the run could not be started.")
-                .hint("You may need to increase \"max_worker_processes\"; see the server's log."),
+                .detail("The coordinator of the run could not be started: there was no slot for it, or nobody may connect to the run's database.")
+                .hint("You may need to increase \"max_worker_processes\", or to wait for the run that is on, which takes the slots; see the server's log."),
             ),
+        }
+    }
+
+    /// Whether there has been no worker slot for a request for so long that it is to be refused.
+    fn waits_too_long(&mut self, index: usize) -> bool {
+        let since = &mut self.failures[index].no_slot_since;
+        since.get_or_insert_with(Instant::now).elapsed() > NO_SLOT
+    }
+
+    /// Has the coordinator of the run that is on do the queue's work, if that is one of its database.
+    fn ask_coordinator(&self) {
+        self.board.no_slot.store(1, Release);
+        if let Some(active) = shmem::active_request() {
+            process::wake(active.coordinator.load(Acquire));
         }
     }
 
@@ -288,6 +340,13 @@ impl Janitor {
     fn wait_again(&self, request: &Request) {
         self.board.take_papers_back(request.ticket.load(Acquire));
         request.set_state(RequestState::Queued);
+    }
+
+    /// Ends a request, unless somebody has taken it meanwhile.
+    fn end_from(&self, from: RequestState, request: &Request, fault: &Fault) {
+        if shmem::locked(|| request.advance(from, RequestState::Working)) {
+            self.end(request, fault);
+        }
     }
 
     /// Ends a request by the janitor's own hand, unless its coordinator has come so far as to say how.
@@ -302,7 +361,7 @@ impl Janitor {
     /// A coordinator that is gone while its request is not over has died.
     fn check_work(&mut self, index: usize, request: &Request) {
         // Of one that an earlier janitor has launched only the pid is known.
-        let handle = self.launched[index].as_ref();
+        let handle = self.launched_for(index, request);
         let gone = handle.is_some_and(|handle| handle.status() == Status::Stopped)
             || !process::is_alive(request.coordinator.load(Acquire));
         if !gone || request.state() != RequestState::Working {
@@ -374,13 +433,18 @@ impl Janitor {
         let Some(databases) = (!queue.is_empty()).then(catalog::databases) else {
             return;
         };
+        let mut withdraws = self.withdraws();
         for (index, request) in queue {
             let home = request.home.load(Acquire);
             let is_gone = |databases: &Vec<DatabaseEntry>| databases.iter().all(|d| d.oid != home);
             if databases.as_ref().is_ok_and(is_gone) {
                 self.end_homeless(index, request, Errand::Withdraw);
-            } else if cancellation::is_cancelled(request) && !self.withdraws() {
+            } else if cancellation::is_cancelled(request)
+                && !withdraws
+                && !self.has_registrar(request)
+            {
                 self.launch_queued(index, request, Errand::Withdraw);
+                withdraws = true;
             }
         }
     }

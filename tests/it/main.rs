@@ -26,6 +26,7 @@ mod maintenance;
 mod manual;
 mod noticed;
 mod preload;
+mod queue;
 mod recorded;
 mod refusals;
 mod rights;

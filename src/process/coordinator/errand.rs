@@ -2,17 +2,15 @@
 
 use std::sync::atomic::Ordering::{Acquire, Release};
 
-use super::{Run, extension_dropped, free_run_area, insert, the_extension, turn};
+use super::{Run, free_run_area, registrar, turn};
 use crate::{
-    board::{Board, Errand, Request, RequestState, outcome::Outcome},
-    errors::Fault,
+    board::{Errand, Request, RequestState},
     pg::{
         process::{self, Database},
-        report, shmem, xact,
+        report, shmem,
     },
     process::janitor,
-    run::{cancellation, cleanup},
-    store,
+    run::cleanup,
 };
 
 /// Main of the background worker; the argument is the request, or negative for a sweep, the serial number that of the launch.
@@ -35,15 +33,10 @@ pub fn main(argument: i32, launch: u32) {
         }
     });
     let next = match errand {
-        Errand::Enqueue => match enqueue(board, request) {
-            Ok(()) => {
-                // Whoever asked needs the number alone, which is there.
-                board.take_papers_back(request.ticket.load(Acquire));
-                RequestState::Queued
-            }
-            Err(fault) => end(board, request, fault),
-        },
-        Errand::Withdraw => withdraw(board, request, cancellation::fault(request)),
+        Errand::Enqueue | Errand::Withdraw => {
+            registrar::carry_out(board, request);
+            return registrar::stay(board, request.home.load(Acquire));
+        }
         Errand::Recover => {
             let recovered = cleanup::recover(board, request);
             free_run_area(board, argument as u32);
@@ -56,7 +49,7 @@ pub fn main(argument: i32, launch: u32) {
             if turn::is_to_be_taken_up(board, request)
                 && let Err(fault) = turn::take_up(board, request)
             {
-                request.set_state(withdraw(board, request, fault));
+                request.set_state(registrar::withdraw(board, request, fault));
                 return shmem::announce();
             }
             let clean = Run::new(board, request, argument as u32).and_then(Run::live);
@@ -83,31 +76,4 @@ fn claim(request: &Request, launch: u32) -> bool {
         }
         mine
     })
-}
-
-/// The end of a request, with an error as its outcome.
-fn end(board: &Board, request: &Request, fault: Fault) -> RequestState {
-    Outcome::Failed(fault).tell(board, request);
-    RequestState::Ended
-}
-
-fn enqueue(board: &Board, request: &Request) -> Result<(), Fault> {
-    process::become_undisturbed_owner(request.owner.load(Acquire))?;
-    if the_extension()? != request.extension.load(Acquire) {
-        return Err(extension_dropped());
-    }
-    insert(board, request, &board.specification(request)?, "queued").map(|_| ())
-}
-
-/// Ends a request that has waited and is not carried out, and its row, if that is there.
-fn withdraw(board: &Board, request: &Request, fault: Fault) -> RequestState {
-    let set_failed = || {
-        process::become_undisturbed_owner(request.owner.load(Acquire))?;
-        if the_extension()? == request.extension.load(Acquire) {
-            xact::transaction(|| store::set_failed(request.run_id.load(Acquire), &fault, None))?;
-        }
-        Ok(())
-    };
-    report::or_log("could not store the end of the run", set_failed);
-    end(board, request, fault)
 }

@@ -1,0 +1,152 @@
+//! Rows of runs that wait for their turn: they are stored, and ended when the run is withdrawn.
+//!
+//! A worker that was launched for one such row stays for a moment, and does the same for the other requests of its database: with
+//! thousands of them, to launch a worker for each takes a hundred times as long. Where there is no worker slot, the coordinator of the run
+//! that is on does it between two looks at that.
+
+use std::{
+    sync::atomic::Ordering::{Acquire, Release},
+    time::{Duration, Instant},
+};
+
+use super::{Run, extension_dropped, insert, the_extension};
+use crate::{
+    board::{Board, Errand, Request, RequestState, outcome::Outcome},
+    errors::Fault,
+    pg::{guc, process, report, shmem, xact},
+    process::janitor,
+    run::cancellation,
+    store,
+};
+
+/// How long it stays when there is nothing to do.
+const PATIENCE: Duration = Duration::from_millis(100);
+/// For locks as long as it takes.
+const NO_TIMEOUT: &str = "0";
+
+/// Puts a request into the queue, or takes it out of it, by its errand.
+pub fn carry_out(board: &Board, request: &Request) {
+    carry_out_within(board, request, NO_TIMEOUT);
+}
+
+fn carry_out_within(board: &Board, request: &Request, lock_timeout: &str) {
+    let next = match request.errand() {
+        Errand::Enqueue => match enqueue(board, request, lock_timeout) {
+            Ok(()) => {
+                // Whoever asked needs the number alone, which is there.
+                board.take_papers_back(request.ticket.load(Acquire));
+                RequestState::Queued
+            }
+            Err(fault) => end(board, request, fault),
+        },
+        _ => withdraw_within(board, request, cancellation::fault(request), lock_timeout),
+    };
+    request.set_state(next);
+    shmem::announce();
+}
+
+/// Does what there is to do for the queue in this database, until there is nothing for a moment.
+pub fn stay(board: &Board, home: u32) {
+    let pid = process::my_pid();
+    let is_taken = shmem::locked(|| {
+        let taken = process::is_alive(board.registrar.load(Acquire));
+        if !taken {
+            board.registrar_home.store(home, Release);
+            board.registrar.store(pid, Release);
+        }
+        taken
+    });
+    if is_taken {
+        return;
+    }
+    let mut idle_since = Instant::now();
+    loop {
+        let left = PATIENCE.saturating_sub(idle_since.elapsed());
+        // Whoever asks after this has the janitor launch another worker.
+        let request = shmem::locked(|| {
+            let request = board.take_errand(home, pid);
+            if request.is_none() && left.is_zero() {
+                board.registrar.store(0, Release);
+            }
+            request
+        });
+        match request {
+            Some(request) => {
+                carry_out(board, request);
+                idle_since = Instant::now();
+            }
+            None if left.is_zero() => return,
+            None => {
+                // What is queued now may be the next, and what has ended is to be freed.
+                janitor::wake(board);
+                shmem::wait_for_change(left, || board.errand_of(home).is_some());
+            }
+        }
+    }
+}
+
+impl Run {
+    /// Where no worker can be launched, this one does a piece of its work, for runs that belong with its own.
+    pub fn stand_in(&self) -> Result<(), Fault> {
+        if self.board.no_slot.load(Acquire) == 0 {
+            return Ok(());
+        }
+        let (home, owner) = (&self.request.home, &self.request.owner);
+        let taken = shmem::locked(|| {
+            let (request, _) = self.board.errand_of(home.load(Acquire))?;
+            let is_ours = request.extension.load(Acquire) == self.extension
+                && request.owner.load(Acquire) == owner.load(Acquire);
+            is_ours.then(|| {
+                self.board
+                    .take_errand(home.load(Acquire), process::my_pid())
+            })?
+        });
+        if let Some(request) = taken {
+            // A lock on run_log must not keep this run from looking after itself.
+            carry_out_within(self.board, request, "1s");
+            guc::apply("lock_timeout", NO_TIMEOUT)?;
+        }
+        Ok(())
+    }
+}
+
+/// The end of a request, with an error as its outcome.
+fn end(board: &Board, request: &Request, fault: Fault) -> RequestState {
+    Outcome::Failed(fault).tell(board, request);
+    RequestState::Ended
+}
+
+fn become_owner(request: &Request, lock_timeout: &str) -> Result<(), Fault> {
+    process::become_undisturbed_owner(request.owner.load(Acquire))?;
+    guc::apply("lock_timeout", lock_timeout)
+}
+
+fn enqueue(board: &Board, request: &Request, lock_timeout: &str) -> Result<(), Fault> {
+    become_owner(request, lock_timeout)?;
+    if the_extension()? != request.extension.load(Acquire) {
+        return Err(extension_dropped());
+    }
+    insert(board, request, &board.specification(request)?, "queued").map(|_| ())
+}
+
+/// Ends a request that has waited and is not carried out, and its row, if that is there.
+pub fn withdraw(board: &Board, request: &Request, fault: Fault) -> RequestState {
+    withdraw_within(board, request, fault, NO_TIMEOUT)
+}
+
+fn withdraw_within(
+    board: &Board,
+    request: &Request,
+    fault: Fault,
+    lock_timeout: &str,
+) -> RequestState {
+    let set_failed = || {
+        become_owner(request, lock_timeout)?;
+        if the_extension()? == request.extension.load(Acquire) {
+            xact::transaction(|| store::set_failed(request.run_id.load(Acquire), &fault, None))?;
+        }
+        Ok(())
+    };
+    report::or_log("could not store the end of the run", set_failed);
+    end(board, request, fault)
+}
