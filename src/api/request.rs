@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::{guard::Ready, in_use, session_settings};
 use crate::{
-    board::{Board, Errand, Phase, Request, RequestState},
+    board::{Board, Cancel, Errand, Phase, Request, RequestState},
     errors::{Fault, sqlstate, to_json_text},
     host::{location, machine},
     pg::{config, process, session, settings, shmem, sql, xact},
@@ -324,7 +324,8 @@ fn full(board: &Board) -> Fault {
     let mut own: Vec<i64> = board
         .requests
         .iter()
-        .filter(|request| request.waits_for_its_turn() && is_own(request))
+        .filter(|request| request.waits_for_its_turn() && request.cancel() == Cancel::No)
+        .filter(|request| is_own(request))
         .map(|request| request.run_id.load(Relaxed))
         .filter(|run_id| *run_id != 0)
         .collect();

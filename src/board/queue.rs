@@ -51,10 +51,12 @@ impl Board {
         }
     }
 
-    /// How many runs wait for their turn.
+    /// How many runs wait for their turn; those that are just being taken out of the queue do not.
     pub fn queued(&self) -> usize {
         let requests = self.requests.iter();
-        requests.filter(|r| r.waits_for_its_turn()).count()
+        requests
+            .filter(|r| r.waits_for_its_turn() && r.cancel() == Cancel::No)
+            .count()
     }
 
     /// How many runs come before this one: the one that is on, and those that have waited longer, in whatever database.
