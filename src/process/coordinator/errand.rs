@@ -29,6 +29,7 @@ pub fn main(argument: i32, launch: u32) {
     // On every way out the janitor has to look: for the next run, or for what is left of this one.
     process::on_exit(|| {
         if let Some(board) = shmem::board() {
+            registrar::leave(board);
             janitor::wake(board);
         }
     });

@@ -5,7 +5,7 @@
 //! that is on does it between two looks at that.
 
 use std::{
-    sync::atomic::Ordering::{Acquire, Release},
+    sync::atomic::Ordering::{AcqRel, Acquire, Release},
     time::{Duration, Instant},
 };
 
@@ -83,6 +83,12 @@ pub fn stay(board: &Board, home: u32) {
             }
         }
     }
+}
+
+/// On every way out: another process may get this pid.
+pub fn leave(board: &Board) {
+    let pid = process::my_pid();
+    let _ = board.registrar.compare_exchange(pid, 0, AcqRel, Acquire);
 }
 
 impl Run {
