@@ -5,7 +5,7 @@ use std::time::Duration;
 const FIRST: Duration = Duration::from_secs(1);
 const LONGEST: Duration = Duration::from_secs(60);
 
-/// How long is waited each time, from the beginning of a trouble.
+/// The pauses between attempts, from the beginning of a trouble.
 #[derive(Default)]
 pub struct Backoff {
     last: Option<Duration>,

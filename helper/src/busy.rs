@@ -1,4 +1,4 @@
-//! Who keeps a filesystem from being unmounted. Nobody is killed: they are named.
+//! The processes that keep a filesystem from being unmounted. They are named, and not killed.
 
 use pgfsbench_core::refusal::quoted;
 use std::fs;

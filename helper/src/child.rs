@@ -1,5 +1,5 @@
-//! Processes that are somebody else: this program again, which becomes the servers' user before it speaks with a server. Whoever
-//! takes one over, or is that user already, finds nothing of root's in it: no terminal, no descriptor, no environment.
+//! Child processes that run as another user: this program again, which becomes the servers' user before it speaks with a server.
+//! It has nothing of root's that this user could take: no terminal, no descriptor, no environment.
 
 use crate::connection;
 use pgfsbench_core::refusal::{Kind, Refusal};
@@ -15,40 +15,40 @@ use std::process::{Child, ChildStderr, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 
-/// Where Linux has the program that runs.
+/// Linux' name for the program that runs.
 pub const OWN_PROGRAM: &str = "/proc/self/exe";
-/// What is taken of a line that it says.
+/// The longest line that is taken from a child, in bytes.
 const LONGEST_LINE: u64 = 8 << 10;
 
-/// What it is to do.
+/// The task of a child.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 pub enum Part {
     /// Take jobs from a database.
     Database,
-    /// See for setup whether a server is there, and what it lacks.
+    /// For setup: see whether a server is there, and what it lacks.
     Visit,
 }
 
-/// Whom to become, and what for.
+/// The arguments of `_as`: the user to become, and the task.
 #[derive(clap::Args)]
 pub struct Role {
     uid: u32,
     gid: u32,
     #[arg(value_enum)]
     part: Part,
-    /// For tests: what does it instead.
+    /// For tests: a program that is run instead.
     program: Option<PathBuf>,
 }
 
-/// What else it is handed: how to speak with it, and what is done with each line that it says.
+/// A child's stream to its parent, its program, and the user and group that it becomes.
 pub struct Tie<'a> {
     pub stream: UnixStream,
     pub program: &'a Path,
     pub ids: (u32, u32),
 }
 
-/// Starts one. It has no environment but for where services and passwords are. What it says comes line by line, and the
-/// receiver hangs up when it has said all.
+/// Starts a child. Its environment has only the variables for services and passwords. `hear` gets each line that it prints; the
+/// receiver hangs up after the last one.
 pub fn start(
     part: Part,
     tie: Tie,
@@ -101,7 +101,7 @@ fn listen(from: ChildStderr, hear: impl Fn(&[u8])) {
     }
 }
 
-/// Becomes somebody else, for good: as root, and before there is a second thread. What it is to do then.
+/// Becomes another user, for good. Call it as root, and before there is a second thread. Returns the task.
 pub fn become_other(role: &Role) -> Result<Part, Refusal> {
     if role.uid == 0 {
         return Err(

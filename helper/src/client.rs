@@ -17,11 +17,11 @@ use tokio_postgres::{AsyncMessage, Config, Error, NoTls, Row};
 
 pub type Failure = Box<dyn StdError + Send + Sync>;
 
-/// How long it may take until the server has let us in.
+/// The time for connecting and authentication.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What holds in a session from its start, whatever the database or the role has been given by ALTER ... SET: a client's
-/// settings win over those. The search path first of all: in any other, names mean what their owners like.
+/// Settings of every session. A client's settings win over those of ALTER DATABASE and ALTER ROLE. The search path matters most:
+/// in another one, names may lead to other people's functions.
 const SETTINGS: &[(&str, &str)] = &[
     ("search_path", "pg_catalog,pg_temp"),
     ("role", "none"),
@@ -48,7 +48,7 @@ pub struct Client {
 struct Wire {
     runtime: Runtime,
     messages: Messages,
-    /// Whether somebody has notified since it was last asked. However many there are, this is all that is kept of them.
+    /// True if a notification came since this was last asked. Their number and payload are not kept.
     is_notified: bool,
 }
 
@@ -194,7 +194,8 @@ impl Client {
         self.client.is_closed()
     }
 
-    /// Whether somebody notifies within this time, or has done so since this was last asked. At once when the connection goes.
+    /// Waits for a notification. True if one comes within this time, or came since this was last asked. An error as soon as the
+    /// connection is lost.
     pub fn is_notified(&mut self, within: Duration) -> Result<bool, Error> {
         let Wire {
             runtime,
@@ -205,7 +206,7 @@ impl Client {
             Poll::Pending if *is_notified => Poll::Ready(Ok(())),
             other => other,
         });
-        // Who notifies without end is heard once each time.
+        // A flood of notifications counts as one.
         let heard = runtime.block_on(async { tokio::time::timeout(within, next).await });
         if let Ok(ended) = heard {
             ended?;

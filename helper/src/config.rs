@@ -8,7 +8,6 @@ use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-/// Where it is.
 pub const PATH: &str = "/etc/pgfsbench/helper.toml";
 
 const LONGEST: u64 = 1 << 20;
@@ -28,10 +27,10 @@ pub struct Config {
     /// Which filesystems may be made.
     #[serde(default = "all_filesystems")]
     pub filesystems: Vec<Filesystem>,
-    /// Whether a target may change settings of the whole machine's write-back while it is prepared.
+    /// May a target change the machine's write-back settings (`vm.dirty_*`) while it is prepared?
     #[serde(default)]
     pub kernel_settings: bool,
-    /// Whether the caches of the whole machine may be dropped before a run.
+    /// May the machine's page cache be dropped before a run?
     #[serde(default)]
     pub drop_caches: bool,
     /// The databases whose jobs are done.
@@ -50,7 +49,7 @@ pub struct Config {
 pub struct Database {
     /// A name of its own; it is part of the names of images and mount points.
     pub name: Name,
-    /// How to reach it: key=value as for psql, without a password; see [`crate::connection`].
+    /// Parameters as for psql, key=value, without a password; see [`crate::connection`].
     pub connection: String,
 }
 
@@ -63,7 +62,7 @@ pub struct Images {
     pub max_bytes: u64,
     #[serde(default = "default_max_images")]
     pub max_images: u32,
-    /// Where the filesystem that it is on has to be mounted.
+    /// The mount point of its filesystem. If nothing is mounted there, the directory is not used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mount_point: Option<PathBuf>,
 }
@@ -71,9 +70,9 @@ pub struct Images {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Device {
-    /// As requests have to name it.
+    /// The path by which requests name the device.
     pub path: String,
-    /// Whether it may be erased whatever it holds.
+    /// May it be erased whatever it holds?
     #[serde(default)]
     pub wipe: bool,
     /// Which device it has to be, whatever the path leads to.
@@ -201,7 +200,7 @@ impl Config {
         Ok(())
     }
 
-    /// What is said of the device with this path.
+    /// The entry of the device with this path.
     pub fn device(&self, path: &str) -> Option<&Device> {
         self.device.iter().find(|device| device.path == path)
     }

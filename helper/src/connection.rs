@@ -9,14 +9,14 @@ use std::path::{Path, PathBuf};
 use tokio_postgres::Config;
 use tokio_postgres::config::Host;
 
-/// Where Debian's libpq looks for services of the whole system.
+/// Debian's libpq looks here for services of the whole system.
 const SYSTEM_SERVICES: &str = "/etc/postgresql-common/pg_service.conf";
-/// What root's process hands on to that which connects.
+/// Variables that root's process hands on to the process that connects.
 pub const ENVIRONMENT: [&str; 2] = ["PGSERVICEFILE", "PGPASSFILE"];
 
 type Pairs = Vec<(String, String)>;
 
-/// Who has to be at the other end of a Unix socket.
+/// The user that the server behind a Unix socket must run as.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Peer {
     pub socket: PathBuf,
@@ -54,8 +54,8 @@ pub fn check(text: &str) -> Result<(), Refusal> {
     }
 }
 
-/// Everything that it takes to connect, as the user that this process runs as; and who has to be there, where that can be
-/// known: unless the connection says otherwise, this same user.
+/// The parameters of a connection, with what service and password files of this process's user add; and for a Unix socket the user
+/// that the server must run as: `requirepeer`, or the user of this process.
 pub fn resolve(text: &str) -> Result<(Config, Option<Peer>), Refusal> {
     let file = |variable: &str| std::env::var_os(variable).map(PathBuf::from);
     let home = home();

@@ -4,18 +4,17 @@
 //! While it serves its session is the one in fsbench.helper_session: so the extension sees whether somebody is there, and two
 //! helpers do not serve the same database.
 
-mod alone;
-mod forgotten;
+mod helper_session;
 mod job;
+mod unreleased;
 mod watch;
 
-pub use alone::check_tables;
+pub use helper_session::check_tables;
 
 use crate::backoff::Backoff;
 use crate::client::{self, Client, Failure, describe};
 use crate::voice::log;
-use alone::NoTable;
-use forgotten::Forgotten;
+use helper_session::NoTable;
 use job::{Job, Outcome};
 use pgfsbench_core::helper::protocol::{Answer, Hello, Message, Order, Reply, read, write};
 use pgfsbench_core::helper::{Name, Request};
@@ -25,13 +24,14 @@ use std::io::{self, BufReader};
 use std::os::unix::net::UnixStream;
 use std::thread;
 use std::time::{Duration, Instant};
+use unreleased::Unreleased;
 use watch::limited;
 
-/// How often it looks whether root is still there, and for jobs whose notification was missed.
+/// The period for checking that root's process is there, and for jobs whose notification was missed.
 const TICK: Duration = Duration::from_millis(500);
-/// How long it pauses at most while something waits for the server to be back.
+/// The longest pause between attempts to connect while something waits for the server.
 const SOON: Duration = Duration::from_secs(1);
-/// How long it tries to write down how a job has ended while the server cannot be reached. What was prepared is released then.
+/// The time for recording how a job has ended while the server cannot be reached. After that, what the job prepared is released.
 const UNTIL_RECORDED: Duration = Duration::from_secs(60);
 
 /// Serves the database that the first line names. Ends when root does.
@@ -52,7 +52,7 @@ pub fn main() -> Result<(), Refusal> {
         root,
         from,
         unrecorded: None,
-        forgotten: Forgotten::default(),
+        unreleased: Unreleased::default(),
         backoff: Backoff::default(),
     };
     servant.serve(&hello).map_err(failed)
@@ -61,9 +61,9 @@ pub fn main() -> Result<(), Refusal> {
 struct Servant {
     root: UnixStream,
     from: BufReader<UnixStream>,
-    /// What came of a job while the database could not be reached.
+    /// The outcome of a job that ended while the database could not be reached.
     unrecorded: Option<Unrecorded>,
-    forgotten: Forgotten,
+    unreleased: Unreleased,
     backoff: Backoff,
 }
 
@@ -103,7 +103,7 @@ impl Servant {
                         return Err(e);
                     }
                     if has_no_runs(&e)
-                        && self.forgotten.is_to_be_described()
+                        && self.unreleased.is_to_be_described()
                         && self.release_all()?
                     {
                         return Ok(());
@@ -118,10 +118,10 @@ impl Servant {
         }
     }
 
-    /// How long until the next attempt. Soon while something is to be recorded, or released, if it does not come to that.
+    /// The pause until the next attempt to connect. It is short while an outcome waits to be recorded.
     fn pause(&mut self) -> Duration {
         let pause = self.backoff.next();
-        match self.unrecorded.is_some() || self.forgotten.may_be_some() {
+        match self.unrecorded.is_some() || self.unreleased.may_be_some() {
             true => pause.min(SOON),
             false => pause,
         }
@@ -130,7 +130,7 @@ impl Servant {
     /// One connection, to its end.
     fn session(&mut self, hello: &Hello) -> Result<Ended, Failure> {
         let mut client = limited(|| client::connect(&hello.connection))?;
-        limited(|| alone::settle_in(&mut client))?;
+        limited(|| helper_session::settle_in(&mut client))?;
         if self.backoff.has_waited() {
             log!(None; "serving again");
         }
@@ -168,20 +168,20 @@ impl Servant {
                 }
                 is_published = true;
             }
-            if limited(|| self.forgotten.ask(&mut client))? {
+            if limited(|| self.unreleased.ask(&mut client))? {
                 continue;
             }
-            if hello.once && !self.forgotten.is_undecided() {
+            if hello.once && !self.unreleased.is_undecided() {
                 return Ok(Ended::Queue);
             }
             match client.is_notified(TICK)? {
-                // What is not to be done need not wait for the next session to be told so.
+                // Jobs that will not be done are told so now, and not by the next session.
                 true => limited(|| job::fail_stale(&mut client))?,
                 // An extension that was dropped and created again knows nothing.
                 false => {
                     is_published = limited(|| job::knows_us(&mut client))?;
                     if !is_published {
-                        limited(|| alone::settle_in(&mut client))?;
+                        limited(|| helper_session::settle_in(&mut client))?;
                     }
                 }
             }
@@ -200,13 +200,13 @@ impl Servant {
         };
         let is_for_all = request == Request::Describe;
         if !is_for_all {
-            self.forgotten.no_longer_know();
+            self.unreleased.no_longer_know();
         }
         match self.ask_root(Some(client), job.id, job.run, request) {
             Ok(outcome) => {
                 if is_for_all {
-                    self.forgotten.know(outcome.result());
-                    // Whoever sees that the job is done sees what was seen. That it cannot be stored does not fail it.
+                    self.unreleased.know(outcome.result());
+                    // Published before the job is done, so that whoever waits for the job sees it. The job does not fail when this cannot be stored.
                     let _ = limited(|| job::publish(client, &outcome));
                 }
                 self.record(client, job.id, outcome, Instant::now())?;
@@ -246,19 +246,19 @@ impl Servant {
         }
     }
 
-    /// That it has gone is found out later.
+    /// If root's process has gone, that is found out later.
     fn tell_root(&mut self, job: i64, recorded: bool) -> Result<(), Failure> {
         let _ = write(&mut self.root, &Message::Told { job, recorded });
         Ok(())
     }
 
-    /// Stores what is to be seen on this machine now. Whether root has gone meanwhile.
+    /// Has root describe this machine, and stores the description. True if root's process has gone.
     fn publish(&mut self, client: &mut Client) -> Result<bool, Failure> {
         let Ok(outcome) = self.ask_root(None, 0, None, Request::Describe) else {
             return Ok(true);
         };
         self.tell_root(0, true)?;
-        self.forgotten.know(outcome.result());
+        self.unreleased.know(outcome.result());
         match limited(|| job::publish(client, &outcome)) {
             Err(e) if client.is_closed() => Err(e),
             // A table that takes nothing is no reason to serve nobody.
@@ -272,12 +272,12 @@ impl Servant {
             return Ok(true);
         };
         self.tell_root(0, true)?;
-        self.forgotten.know(outcome.result());
-        for target in self.forgotten.all() {
+        self.unreleased.know(outcome.result());
+        for target in self.unreleased.all() {
             log!(None; "releasing target {target}: there are no runs any more");
             let target = Name::new(&target)?;
             let release = Request::Release { target };
-            self.forgotten.no_longer_know();
+            self.unreleased.no_longer_know();
             if self.ask_root(None, 0, None, release).is_err() {
                 return Ok(true);
             }
@@ -286,7 +286,7 @@ impl Servant {
         Ok(false)
     }
 
-    /// Whoever looks at the job in the database is told the steps meanwhile.
+    /// Steps are recorded in the job's row as they are taken.
     fn ask_root(
         &mut self,
         mut client: Option<&mut Client>,
@@ -328,7 +328,7 @@ impl Servant {
     }
 }
 
-/// Whether the database or the extension is not there, and with it no run.
+/// True if the database or the extension is missing: then there is no run either.
 fn has_no_runs(error: &Failure) -> bool {
     let no_database = |error: &tokio_postgres::Error| {
         error.code() == Some(&tokio_postgres::error::SqlState::INVALID_CATALOG_NAME)

@@ -1,4 +1,4 @@
-//! What this machine can make and mount.
+//! `doctor`: prints which filesystems this machine can make and mount.
 
 use crate::config::Config;
 use crate::exec;

@@ -1,13 +1,13 @@
-//! Does what is asked: gathers the facts, has them planned, and takes the steps one by one, each in the journal before it is
-//! taken. What fails is undone.
+//! Carries out requests: gathers facts, makes a plan, and takes its steps one by one, each in the journal before it is taken. When
+//! one fails, all are undone.
 
-mod blame;
 mod caches;
 mod closed;
 mod describe;
 mod erase;
 mod facts;
 mod outline;
+mod refused_options;
 mod remount;
 mod settings;
 mod steps;
@@ -33,10 +33,10 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use steps::Work;
 
-/// Where steps are told while they are taken.
+/// Called for each step as it is taken.
 pub type Tell<'a> = &'a mut dyn FnMut(Report);
 
-/// For tests: to be killed right before or after a step, or to stop before it until somebody says SIGCONT.
+/// For tests: be killed right before or after a step, or stop before it until SIGCONT.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct Hook {
     #[arg(long, hide = true)]
@@ -64,7 +64,7 @@ fn send(step: &str, at: &Option<String>, signal: Signal) {
     }
 }
 
-/// How clearing up a place went.
+/// The outcome of clearing up one place.
 pub struct Cleared {
     pub place: String,
     pub outcome: Result<(), Refusal>,
@@ -217,7 +217,7 @@ impl Engine {
         Ok(work)
     }
 
-    /// Who asked for a target knows that it is prepared: from now on it stays until it is released.
+    /// Marks a target as kept: whoever asked for it knows that it is prepared. A restart of the helper does not remove it.
     pub fn keep(&self, database: &Name, target: &Name) -> Result<(), Refusal> {
         self.while_untold(database, target, |mut entry, _| {
             entry.state = State::Ready;
@@ -249,7 +249,7 @@ impl Engine {
         }
     }
 
-    /// Whether programs and kernel take what is asked for: it is made and mounted on a sparse image, and removed again.
+    /// Finds out whether programs and kernel take what is asked for: makes and mounts it on a sparse image, and removes it again.
     fn try_out(&self, place: &Place, request: &Prepare, tell: Tell) -> Result<Value, Refusal> {
         let trial = request.on_trial_image();
         let made = self.prepare(place, None, &trial, tell)?;
@@ -264,7 +264,7 @@ impl Engine {
         Ok(Value::Object(names.map(told).into_iter().collect()))
     }
 
-    /// What the extension needs to know about the filesystem.
+    /// The result of a job `prepare`, as the extension stores it.
     fn result(&self, request: &Prepare, plan: &Plan, work: &Work) -> Value {
         let not_shown = not_in_force(plan.filesystem, &plan.mount_options, &work.options);
         let mut result = json!({
@@ -349,7 +349,7 @@ impl Engine {
         Ok(outcomes)
     }
 
-    /// Whether a place that was ready is not mounted any more: after a reboot, or when somebody has unmounted it.
+    /// True if a place that was ready is no longer mounted: after a reboot, or because somebody has unmounted it.
     pub(super) fn is_stale(&self, entry: &Entry) -> Result<bool, Refusal> {
         Ok(probe::mounts_on(&entry.mount_point)?.is_empty())
     }
@@ -362,7 +362,7 @@ fn place_of(database: &Name, target: &Name) -> Place {
     }
 }
 
-/// Of the properties of a zfs pool that were asked for.
+/// The properties of a zfs pool that were asked for and are not in force.
 fn properties_not_in_force(request: &Prepare, now: &BTreeMap<String, String>) -> Vec<String> {
     let asked = [&request.pool_properties, &request.dataset_properties];
     let texts = asked.into_iter().flatten();
@@ -376,7 +376,7 @@ fn properties_not_in_force(request: &Prepare, now: &BTreeMap<String, String>) ->
     asked.filter(is_missing).map(str::to_owned).collect()
 }
 
-/// What a filesystem, or its log, is on.
+/// The storage of a filesystem or of its log, as JSON.
 fn describe_on(on: &On, device: &Path) -> Value {
     match on {
         On::Image { path, bytes } => json!({
@@ -404,7 +404,7 @@ fn taken(path: &Path) -> Refusal {
         .hint("Look at it, and remove it by hand.")
 }
 
-/// Nothing may be where something will be made: what is there is not ours, since the journal does not name it.
+/// Refuses when something is where the plan will make something. It is not ours, since the journal does not name it.
 fn check_is_free(plan: &Plan) -> Result<(), Refusal> {
     for on in [Some(&plan.on), plan.log.as_ref()].into_iter().flatten() {
         if let On::Image { path, .. } = on

@@ -14,15 +14,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-/// Where programs are looked for.
+/// The only directories in which programs are looked for.
 const DIRECTORIES: [&str; 4] = ["/usr/sbin", "/sbin", "/usr/bin", "/bin"];
 
-/// What is kept of a program's output.
+/// The bytes that are kept of a program's output.
 const LONGEST_OUTPUT: usize = 8 << 10;
 
-/// For what is done in a moment, unless the system is in trouble.
+/// The deadline of programs that take a moment unless the system is in trouble.
 pub const SHORT: Duration = Duration::from_secs(120);
-/// For mkfs, which may discard a large device first.
+/// The deadline of mkfs, which may discard a large device first.
 pub const LONG: Duration = Duration::from_secs(3600);
 
 /// The absolute path of a program of the system.
@@ -42,12 +42,12 @@ pub fn require(name: &str, package: &str) -> Result<PathBuf, Refusal> {
     })
 }
 
-/// What a program did.
+/// How a program ended, and what it printed.
 #[derive(Debug)]
 pub struct Outcome {
     pub argv: Vec<String>,
     pub ms: f64,
-    /// None if it was killed.
+    /// None if it was killed by a signal.
     pub exit_code: Option<i32>,
     /// Both its outputs, and why it was killed.
     pub output: String,
@@ -86,7 +86,7 @@ impl Outcome {
 /// After SIGKILL a program ends at once, unless it is in the kernel and waits for a device.
 const GRACE: Duration = Duration::from_secs(if cfg!(test) { 1 } else { 10 });
 
-/// Whether the helper is to end now: what makes something is not waited for any more.
+/// True once the helper must end: programs that make something are not waited for any more.
 static STOPPING: AtomicBool = AtomicBool::new(false);
 
 /// From now on programs that make something are killed; those that undo it are not.
@@ -94,11 +94,11 @@ pub fn stop() {
     STOPPING.store(true, Ordering::SeqCst);
 }
 
-/// Whether it may be killed before its deadline.
+/// When a program may be killed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum When {
     AtDeadline,
-    /// Also when the helper is to end.
+    /// At its deadline, or when the helper must end.
     OrStopping,
 }
 
@@ -182,7 +182,7 @@ fn run_with(
         };
     }
     if status.is_none() {
-        // It keeps the lock until it ends: so nobody touches what it works on.
+        // The program keeps the lock until it ends, so nobody touches the device meanwhile.
         output += &format!(
             "\nprocess {} has not ended since: it waits in the kernel, for a device that does not answer",
             child.id()
@@ -254,7 +254,7 @@ mod tests {
         assert!(outcome.ms < 30_000.0);
     }
 
-    /// A frozen filesystem keeps whoever writes to it in the kernel, where no signal reaches him.
+    /// A writer to a frozen filesystem waits in the kernel, where no signal reaches it.
     #[test]
     fn what_cannot_be_killed_is_not_waited_for_and_keeps_the_lock() {
         use rustix::fs::{FlockOperation, flock};
@@ -324,7 +324,7 @@ mod tests {
         let open = || File::open(file.path()).unwrap();
         let lock = open();
         flock(&lock, FlockOperation::NonBlockingLockExclusive).unwrap();
-        // What it leaves in the background lives until the gate is opened.
+        // The program leaves a process in the background, which lives until the gate is opened.
         let script = format!(
             "exec 3<&0; (until [ -s {} ]; do sleep 0.01; done) >/dev/null 2>&1 &",
             gate.path().display()

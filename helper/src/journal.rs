@@ -25,7 +25,7 @@ pub use made::{Erasing, JOURNAL_OF_EXT, LOG_OF_XFS, PART_OF_ZFS, claim_name};
 
 const VERSION: u32 = 1;
 const LONGEST: u64 = 64 << 10;
-/// How long another helper may hold the lock.
+/// The time for which another helper may hold the lock.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -38,7 +38,7 @@ pub struct Entry {
     pub filesystem: Filesystem,
     pub uuid: String,
     pub on: Kept,
-    /// Where its log is, if that is elsewhere.
+    /// The place of its log; None if the filesystem holds it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log: Option<Kept>,
     pub mount_point: PathBuf,
@@ -46,10 +46,10 @@ pub struct Entry {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mount_options: Option<Vec<String>>,
     pub state: State,
-    /// The run that it is for: with the run it goes too, whoever forgets to release it.
+    /// The run that the target was prepared for: it is released when the run is over, even if nobody asks. None if a user prepared it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<i64>,
-    /// The steps of which at least the beginning may have been done.
+    /// The steps that were begun. The last of them may not have been finished.
     pub steps: Vec<String>,
     /// The zfs pool that is on it, or was about to be.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -84,7 +84,7 @@ pub enum State {
     /// It is made and mounted, and who asked for it does not know yet: it is nobody's to use.
     Untold,
     Ready,
-    /// It is being unmounted and mounted again: whoever used it has ended, and until it is ready it is nobody's to use.
+    /// It is being unmounted and mounted again. Nobody may use it before it is ready.
     Remounting,
     Releasing,
 }
@@ -129,7 +129,7 @@ impl Entry {
         })
     }
 
-    /// Whether the configuration allows what this names: an entry is no way around it.
+    /// Checks that the configuration allows what the entry names: an entry is no way around it.
     fn check(&self, place: &Place, config: &Config) -> Result<(), &'static str> {
         if self.version != VERSION {
             return Err("it is of another version of pgfsbench-helper");
@@ -237,7 +237,7 @@ impl Journal {
         for entry in directory {
             let entry = entry.map_err(|e| failed("read", &path, e))?;
             let name = entry.file_name().to_string_lossy().into_owned();
-            // What begins with a dot was being written, and never became an entry.
+            // A file that begins with a dot was being written when the helper was killed: it is no entry.
             if name.starts_with('.') {
                 continue;
             }

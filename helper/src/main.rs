@@ -114,9 +114,9 @@ enum Action {
 
 fn main() -> ExitCode {
     let command = Command::parse();
-    // What whoever started this has left open is for none of the programs that it starts.
+    // Descriptors that were open when this was started are not for the programs that it starts.
     close_fds::set_fds_cloexec(3, &[]);
-    // What is made is for root, or for whom it is given to.
+    // Files belong to root, or to whom they are given.
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o022));
     let config = std::path::absolute(&command.config).unwrap_or(command.config);
     match act(&config, command.action) {

@@ -1,4 +1,5 @@
-//! Where things of a target are: names made of the database's and the target's, so that two databases never meet.
+//! The names of a target's image, mount point and pool. They are made of the database's and the target's name, so that two
+//! databases never collide.
 
 use crate::config::Config;
 use pgfsbench_core::helper::Name;
@@ -34,7 +35,7 @@ impl Place {
         format!("{}@log.img", self.key())
     }
 
-    /// Of zfs. "@" and "+" may not be in it, and ":" is in no name: one of them stands for "@", two for "+".
+    /// The name of the zfs pool. zfs allows no "@" and "+" in it. No name has ":", so one of them stands for "@", two for "+".
     pub fn pool(&self) -> String {
         let key = self.key().replace('+', "::").replace('@', ":");
         format!("pgfsbench-{key}")

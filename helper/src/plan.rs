@@ -1,19 +1,18 @@
-//! From what is asked for, what is allowed and what is there, to the steps that will be taken, or a refusal. Nothing here
-//! looks at the machine or changes it.
+//! Makes the steps, or a refusal, from a request, the configuration and the facts. Nothing here looks at the machine or changes it.
 
-mod again;
 mod discard;
 mod extended;
 mod identity;
 mod images;
 mod log;
+mod remount_options;
 mod settings;
 mod steps;
 mod zfs;
 
-pub use again::mount_options_again;
 pub use discard::check_discards;
 pub use identity::check_identity;
+pub use remount_options::mount_options_again;
 pub use settings::changed_by;
 pub use steps::{Devices, Part, Step};
 pub use zfs::ZfsFacts;
@@ -30,7 +29,7 @@ use pgfsbench_core::helper::{DeviceRequest, Filesystem, Marks, Prepare, Storage}
 use pgfsbench_core::refusal::{Kind, Refusal};
 use std::path::PathBuf;
 
-/// What has to be known.
+/// The facts from which a plan is made.
 pub struct Facts {
     pub support: Support,
     pub kernel: String,
@@ -44,17 +43,17 @@ pub struct Facts {
     pub addpart: Result<PathBuf, Refusal>,
     pub modprobe: Result<PathBuf, Refusal>,
     pub zfs_facts: ZfsFacts,
-    /// For the new filesystem.
+    /// The UUID of the new filesystem.
     pub uuid: String,
-    /// For its journal, if that has one of its own.
+    /// The UUID of its external log, where that has one of its own.
     pub log_uuid: String,
-    /// Of each of the configuration's directories, in its order.
+    /// One for each directory of images in the configuration, in the same order.
     pub images: Vec<Result<ImagesFacts, Refusal>>,
     /// The device, if one is asked for and allowed.
     pub device: Option<Found>,
     /// The same for the log.
     pub log_device: Option<Found>,
-    /// Of the disk's queue; for an image, of some loop device's.
+    /// Limits of the disk's queue; for an image, those of some loop device.
     pub limits: Option<Limits>,
     /// Which other target has changed this queue's settings.
     pub queue_user: Option<Place>,
@@ -62,30 +61,30 @@ pub struct Facts {
     pub kernel_user: Option<Place>,
 }
 
-/// A device, and whether the helper has made what is on it.
+/// A device, and whether the helper has made its contents.
 pub struct Found {
     pub facts: DeviceFacts,
     pub is_ours: bool,
 }
 
 pub struct ImagesFacts {
-    /// Of the images that are there.
+    /// Bytes of the images that are there.
     pub used_bytes: u64,
     pub images: u32,
     pub free_bytes: u64,
 }
 
-/// What will be done.
+/// The steps that prepare a target, and what they are made from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     pub filesystem: Filesystem,
     pub uuid: String,
     pub on: On,
-    /// Where its log is, if that is elsewhere.
+    /// The device of its log; None if the filesystem holds it.
     pub log: Option<On>,
-    /// By what the log is known: its own UUID, or that of the filesystem.
+    /// The UUID by which the log is known: its own, or that of the filesystem.
     pub log_uuid: String,
-    /// Of zfs, which is mounted by it.
+    /// The dataset by which zfs is mounted; None for other filesystems.
     pub dataset: Option<String>,
     pub mount_point: PathBuf,
     pub mount_options: Vec<String>,
@@ -93,7 +92,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// As far as they are known: which loop device is free is known only when it is taken.
+    /// The devices, as far as they are known: the free loop device is known only when it is taken.
     pub fn devices(&self) -> Devices {
         let node = |on: &On, free: &str| match on {
             On::Image { .. } => free.into(),
@@ -109,7 +108,7 @@ impl Plan {
     }
 }
 
-/// What it is made on.
+/// The storage of a filesystem or of its log.
 #[derive(Clone, Debug, PartialEq)]
 pub enum On {
     Image {
@@ -118,7 +117,7 @@ pub enum On {
     },
     Device {
         path: String,
-        /// What it was known by when the target was created.
+        /// Serial number and the like when the target was created.
         asked: Marks,
         facts: Box<DeviceFacts>,
     },
@@ -279,7 +278,7 @@ fn device(
             path: path.to_owned(),
             part,
         },
-        // Not all of what is there is under what mkfs writes; and what a killed one has left must not outlive the next.
+        // mkfs does not overwrite everything, and what a killed mkfs left must go, too.
         Step::Wipe {
             program: facts.wipefs.clone()?,
             part,
@@ -293,7 +292,7 @@ fn device(
     Ok((on, steps))
 }
 
-/// Whether this device may be erased, as it is now.
+/// Refuses a device that may not be erased as it is now.
 pub fn check_device(
     path: &str,
     wipe: bool,

@@ -24,7 +24,7 @@ pub fn mounts() -> Result<Vec<Mount>, Refusal> {
     Ok(parse_mountinfo(&read(Path::new(MOUNTINFO))?)?)
 }
 
-/// What is mounted right there, one on the other: the last one counts.
+/// The mounts on exactly this path. They hide each other: the last one counts.
 pub fn mounts_on(path: &Path) -> Result<Vec<Mount>, Refusal> {
     let mut mounts = mounts()?;
     mounts.retain(|mount| Path::new(&mount.mount_point) == path);
@@ -58,7 +58,7 @@ pub fn device_number(path: &Path) -> Option<(u32, u32)> {
         .then(|| (major(number), minor(number)))
 }
 
-/// Whether this is a mount of that device.
+/// True if this is a mount of the device with this number.
 pub fn is_of_device(mount: &Mount, number: (u32, u32)) -> bool {
     let is_named = |name| device_number(Path::new(name)) == Some(number);
     (mount.major, mount.minor) == number || mount.device_by_name().is_some_and(is_named)
@@ -78,7 +78,7 @@ pub fn boot_id() -> Result<String, Refusal> {
         .to_owned())
 }
 
-/// What is free for root on the filesystem of a directory.
+/// The bytes that root may use on the filesystem of a directory.
 pub fn free_bytes(directory: &Path) -> Result<u64, Refusal> {
     let space = rustix::fs::statvfs(directory).map_err(|e| failed("stat", directory, e))?;
     Ok(space.f_bavail.saturating_mul(space.f_frsize))

@@ -21,7 +21,7 @@ pub fn open_directory(path: &Path) -> Result<OwnedFd, Refusal> {
     walk(path, Missing::Refuse)
 }
 
-/// The same; what is missing of it is made, with these rights.
+/// The same; missing directories are made, with these rights.
 pub fn make_directory(path: &Path, mode: u32) -> Result<OwnedFd, Refusal> {
     walk(path, Missing::Make(mode))
 }
@@ -31,12 +31,12 @@ pub fn check_place(path: &Path) -> Result<(), Refusal> {
     walk(path, Missing::End).map(drop)
 }
 
-/// What is done where a directory is missing on the way.
+/// The treatment of a directory that is missing on the way.
 #[derive(Clone, Copy)]
 enum Missing {
     Refuse,
     Make(u32),
-    /// What is there so far is all that is asked for.
+    /// Return the part of the path that is there.
     End,
 }
 
@@ -67,7 +67,7 @@ fn walk(path: &Path, missing: Missing) -> Result<OwnedFd, Refusal> {
             e => failed("open directory", &so_far, e),
         })?;
         let stat = fstat(&directory).map_err(|e| failed("stat", &so_far, e))?;
-        // In a sticky directory, such as /tmp, nobody else can rename or remove what is root's.
+        // In a sticky directory, such as /tmp, nobody else can rename or remove root's files.
         let may_be_shared = i + 1 < names.len() && stat.st_mode & STICKY != 0;
         check_owner(&so_far, &stat, may_be_shared)?;
     }
@@ -169,7 +169,7 @@ pub fn check_file(path: &Path) -> Result<(), Refusal> {
     check_owner(path, &stat, false)
 }
 
-/// What this name stands for in the directory, not following a symbolic link; None if there is nothing.
+/// The status of a name in a directory; a symbolic link is not followed. None if there is nothing.
 pub fn look(directory: impl AsFd, name: &str) -> Result<Option<Stat>, Errno> {
     match statat(directory, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(stat) => Ok(Some(stat)),

@@ -26,17 +26,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long a database process may leave an answer unread.
+/// The time for which a database process may leave an answer unread.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// How long after its end what it has said may still be coming.
+/// The time for reading the last output of a process that has ended.
 const UNTIL_SILENT: Duration = Duration::from_secs(2);
 /// One that has lived for so long has had no trouble that lasts.
 const LASTING: Duration = Duration::from_secs(120);
 
-/// How long, once all else is done, programs that are killed and processes whose streams are closed may take to end.
+/// The time in which programs that were killed, and processes whose streams were closed, must end.
 const GRACE: Duration = Duration::from_secs(15);
 
-/// How long the database may take to be told, when the helper is to end.
+/// The time for telling the databases how jobs ended, when the helper must end.
 const UNTIL_TOLD: Duration = Duration::from_secs(5);
 
 #[derive(Clone, Debug, clap::Args)]
@@ -46,19 +46,18 @@ pub struct Options {
     patience: u64,
     #[command(flatten)]
     pub hook: Hook,
-    /// For tests: what speaks with the databases.
+    /// For tests: the program that speaks with the databases.
     #[arg(long, hide = true, default_value = child::OWN_PROGRAM)]
     database_program: PathBuf,
 }
 
-/// What the threads share.
 struct Shared {
     engine: Engine,
     /// One thing is changed at a time.
     work: Mutex<()>,
-    /// How many jobs are being done.
+    /// Jobs that are being done.
     doing: AtomicUsize,
-    /// How many have been done, and their ends are being told.
+    /// Jobs that are over, and whose databases are being told.
     telling: AtomicUsize,
     stopping: AtomicBool,
     /// The user and group that database processes become.
@@ -99,7 +98,7 @@ pub fn serve(engine: Engine, once: bool, options: &Options) -> Result<(), Refusa
             "server_user must not be root",
         ));
     }
-    // What did not come to its end is undone; targets that were ready stay, since servers may run on them.
+    // Undo jobs that were interrupted. Targets that were ready stay, since servers may run on them.
     for Cleared { place, outcome } in engine.cleanup(false, &mut |_| {})? {
         match outcome {
             Ok(()) => log!(None; "cleared up {place}"),
@@ -125,7 +124,7 @@ pub fn serve(engine: Engine, once: bool, options: &Options) -> Result<(), Refusa
         })
         .collect();
     if once {
-        // All of them come to their ends, whatever one of them says.
+        // Wait for all threads, even if one of them fails.
         let ends = threads.into_iter().map(|t| t.join().unwrap_or(false));
         let ends: Vec<bool> = ends.collect();
         return match ends.into_iter().all(|has_ended_well| has_ended_well) {
@@ -139,7 +138,7 @@ pub fn serve(engine: Engine, once: bool, options: &Options) -> Result<(), Refusa
     wait_for_signal()?;
     shared.stopping.store(true, Ordering::SeqCst);
     let all_ended = || threads.iter().all(thread::JoinHandle::is_finished);
-    // Whatever is being done comes to its end, if that is soon, and the database is told.
+    // Jobs may finish if that is soon, and the databases are told.
     let patience = Duration::from_secs(options.patience);
     let grace = GRACE.min(patience);
     let is_zero = |counter: &AtomicUsize| counter.load(Ordering::SeqCst) == 0;
@@ -163,11 +162,11 @@ pub fn serve(engine: Engine, once: bool, options: &Options) -> Result<(), Refusa
             }
         }
     }
-    // Whoever has not ended by now waits in the kernel for a device; the next start undoes what is left.
+    // A program that has not ended by now waits in the kernel for a device. The next start undoes what is left.
     Ok(())
 }
 
-/// Whether this has become true in time.
+/// True if the condition became true in time.
 fn wait(patience: Duration, is_true: impl Fn() -> bool) -> bool {
     let began = Instant::now();
     while !is_true() {
@@ -258,7 +257,7 @@ fn serve_one(database: &Database, shared: &Shared, open: &Mutex<Open>) -> io::Re
     // Without this an offender would wait for an answer.
     let _ = ours.shutdown(Shutdown::Both);
     let status = end(&mut child);
-    // All that it has said is in the log then. What it has started may hold its end open.
+    // Waits until all its output is in the log. A process that it has started may hold its end of the pipe open.
     let _ = silent.recv_timeout(UNTIL_SILENT);
     lock(open).retain(|served| served.database != database.name);
     let status = status?;
@@ -266,7 +265,7 @@ fn serve_one(database: &Database, shared: &Shared, open: &Mutex<Open>) -> io::Re
     Ok(status.success())
 }
 
-/// Waits for a process whose stream is closed; one that does not end by itself is ended.
+/// Waits for a process whose stream is closed, and kills it if it does not end.
 fn end(child: &mut Child) -> io::Result<ExitStatus> {
     for may_be_killed in [true, false] {
         let began = Instant::now();

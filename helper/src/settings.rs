@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 pub const VM: &str = "/proc/sys/vm";
 
-/// Whose setting it is.
+/// The owner of a setting: the machine, or a disk's queue.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Of {
@@ -17,7 +17,7 @@ pub enum Of {
     Kernel,
 }
 
-/// What is, or is to be, in a file.
+/// A file below that directory, and its contents.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Value {
@@ -31,8 +31,8 @@ pub struct Value {
 pub struct Changed {
     pub of: Of,
     pub before: Value,
-    /// What was there when everything had been set. Without it the change has perhaps not come to its end, and is undone
-    /// whatever is there.
+    /// The value when everything had been set. None if the helper may have been killed in between: then the old value is written back
+    /// whatever is there now.
     pub after: Option<Value>,
 }
 
@@ -44,7 +44,7 @@ impl Of {
         }
     }
 
-    /// The settings of which this may be said: no entry of the journal makes another file written.
+    /// The files that may be written: no entry of the journal can name another one.
     fn has(&self, file: &str) -> bool {
         match self {
             Of::Kernel => KERNEL.contains(&file),
@@ -71,7 +71,7 @@ const KERNEL: [&str; 6] = [
     "dirty_expire_centisecs",
     "dirty_writeback_centisecs",
 ];
-/// Of each pair one is in force, and the other reads as 0; what is written last is.
+/// Pairs of files of which one is in force: the one that was written last. The other reads as 0.
 const PAIRS: [[&str; 2]; 2] = [
     ["dirty_bytes", "dirty_ratio"],
     ["dirty_background_bytes", "dirty_background_ratio"],
@@ -92,13 +92,13 @@ impl Changed {
         }
     }
 
-    /// What is there now, if it can be read.
+    /// The value now; None if it cannot be read.
     pub fn now(&self) -> Option<Value> {
         read(&self.of.directory()?, &self.before.file)
     }
 }
 
-/// What is in force where this file is: of a pair perhaps the other.
+/// The value in force for this file; in a pair, that of the other file if this one reads as 0.
 fn read(directory: &Path, file: &str) -> Option<Value> {
     let read = |file: &str| -> Option<Value> {
         let text = std::fs::read_to_string(directory.join(file)).ok()?;
@@ -128,7 +128,7 @@ pub fn write(of: &Of, value: &Value) -> Result<(), Refusal> {
     })
 }
 
-/// What will be written to the queue for this, in order.
+/// The values to write to a disk's queue, in order.
 pub fn of_block(asked: &BlockSettings) -> Vec<Value> {
     let number = |n: Option<u64>| n.map(|n| n.to_string());
     [
@@ -155,7 +155,7 @@ pub fn of_kernel(asked: &KernelSettings) -> Vec<Value> {
     asked.asked().into_iter().map(value).collect()
 }
 
-/// What is there of everything that writing this would change: with the scheduler go its own settings and some of the queue's.
+/// The present values of everything that writing these would change. A new scheduler resets its own settings and some of the queue's.
 pub fn before(of: &Of, asked: &[Value]) -> Vec<Changed> {
     let Some(directory) = of.directory() else {
         return Vec::new();
@@ -179,7 +179,7 @@ pub fn before(of: &Of, asked: &[Value]) -> Vec<Changed> {
             .filter(|file| of.has(file))
             .collect();
         tunables.sort();
-        // Right after the scheduler whose they are.
+        // They come right after the scheduler that has them.
         files.splice(1..1, tunables);
     }
     files
@@ -195,8 +195,8 @@ pub fn before(of: &Of, asked: &[Value]) -> Vec<Changed> {
         .collect()
 }
 
-/// Of what was changed, what is to be written back: whatever may be half done, and what is still as it was left. What somebody
-/// else has changed since is not; the settings of a scheduler that is not written back have gone with it.
+/// The values to write back: those that may be half done, and those that are still as the helper left them. A value that somebody
+/// else has changed since is left alone. If the scheduler is left alone, so are its settings.
 pub fn to_put_back(changed: &[Changed], now: impl Fn(&Changed) -> Option<Value>) -> Vec<Changed> {
     let is_as_left = |c: &Changed| c.after.is_none() || now(c) == c.after;
     let scheduler_is_another = |of: &Of| {

@@ -73,7 +73,7 @@ impl Arguments {
         self.role.as_deref().unwrap_or("postgres")
     }
 
-    /// Whether it is for this machine, and not for a package.
+    /// True if setup is for this machine, and not for a package (`--prefix`).
     fn is_for_here(&self) -> bool {
         self.prefix == Path::new("/")
     }
@@ -90,7 +90,7 @@ pub fn run(arguments: &Arguments, path: &Path) -> Result<(), Refusal> {
             .detail("It writes the configuration that only root may change, and becomes the server's user.")
             .hint("Call it with sudo."));
     }
-    // What is written below a directory is found there by nobody but a packager, who has it in its usual place.
+    // The files of a package will be in their usual place.
     let path = match arguments.is_for_here() {
         true => path.to_owned(),
         false => arguments.below(config::PATH),
@@ -129,7 +129,7 @@ fn add_to_it(refusal: Refusal) -> Refusal {
     refusal.hint("Put it right, or replace it with --force.")
 }
 
-/// Whether it was another one before.
+/// Writes the configuration. True if it differs from the old one.
 fn write(path: &Path, old: Option<&(Config, String)>, new: &Config) -> Result<bool, Refusal> {
     let before = old.map(|(config, text)| (config, text.as_str()));
     let text = merge::text(before, new)?;
@@ -242,7 +242,7 @@ fn warn_of_open_directory(arguments: &Arguments) {
     }
 }
 
-/// How to reach a database as this role.
+/// The connection parameters of a database as this role.
 fn connection(arguments: &Arguments, database: &str, role: &str) -> Result<String, Refusal> {
     let plain = |text: &str| {
         !text.is_empty()
@@ -263,7 +263,7 @@ fn connection(arguments: &Arguments, database: &str, role: &str) -> Result<Strin
     })
 }
 
-/// Where the filesystem of this directory is mounted, if that is not the root: it may be missing some day.
+/// The mount point of a directory's filesystem; None if that is `/`, which is never missing.
 fn mount_point_of(directory: &Path) -> Result<Option<PathBuf>, Refusal> {
     let mounts = probe::mounts()?;
     let mount = mount_of(&mounts, &directory.display().to_string(), None);

@@ -1,5 +1,5 @@
-//! What the helper says to people: lines of its log, on standard error, and what they asked for, on standard output. Whatever
-//! is said goes through here, where nothing of it can forge another line or reach a terminal as a command.
+//! All output of the helper: its log, on standard error, and answers, on standard output. Everything is escaped here, so that no
+//! text can forge another line or reach a terminal as a command.
 
 use pgfsbench_core::escape::{lines, one_line};
 use pgfsbench_core::helper::Name;
@@ -8,7 +8,7 @@ use std::io::{self, ErrorKind, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Whether this process is one of those that are somebody else: root reads what it says, and writes the log.
+/// True in a child that runs as another user: root reads its output, and writes the log.
 static IS_FORWARDED: AtomicBool = AtomicBool::new(false);
 
 /// From now on lines of the log have no time: who forwards them adds it.
@@ -56,10 +56,10 @@ macro_rules! log {
 }
 pub(crate) use log;
 
-/// Whether something that was to be printed could not be.
+/// True if something could not be printed.
 static LOST: AtomicBool = AtomicBool::new(false);
 
-/// A line to standard output. Whoever reads it may have seen enough, as `head` has; what is being done goes on in any case.
+/// Prints a line to standard output. If the reader has gone, as `head` does, the work goes on.
 pub fn print(said: Arguments) {
     let line = lines(&said.to_string()) + "\n";
     match io::stdout().lock().write_all(line.as_bytes()) {
@@ -75,18 +75,18 @@ pub fn print_error(said: Arguments) {
     to_stderr(&lines(&said.to_string()));
 }
 
-/// As `eprintln!`.
+/// Like `eprintln!`.
 macro_rules! note {
     ($($said:tt)*) => { $crate::voice::print_error(format_args!($($said)*)) };
 }
 pub(crate) use note;
 
-/// Whether everything was printed that somebody was there to read.
+/// True if everything was printed; a reader that has gone does not count.
 pub fn was_heard() -> bool {
     !LOST.load(Ordering::Relaxed)
 }
 
-/// As `println!`.
+/// Like `println!`.
 macro_rules! say {
     ($($said:tt)*) => { $crate::voice::print(format_args!($($said)*)) };
 }

@@ -13,11 +13,11 @@ pub struct Job {
     pub id: i64,
     /// The run that it is for.
     pub run: Option<i64>,
-    /// What is asked for: a copy, which no later change of the row reaches.
+    /// A copy of the request. Later changes of the row do not reach it.
     pub request: Result<Request, Refusal>,
 }
 
-/// What came of it.
+/// How a job ended.
 pub struct Outcome {
     steps: Vec<Report>,
     result: Option<Value>,
@@ -33,7 +33,7 @@ impl Outcome {
         }
     }
 
-    /// What came of it, if it is done.
+    /// The result of a job that succeeded.
     pub fn result(&self) -> Option<&Value> {
         self.result.as_ref().filter(|_| self.refusal.is_none())
     }
@@ -48,8 +48,8 @@ impl Outcome {
     }
 }
 
-/// Whether a queued job was asked for in this start of the server, by who has inserted its row: that of a restored dump still
-/// names the transaction that asked, and was inserted by another.
+/// True for a queued job that was asked for since this server was started, by the transaction that inserted its row. The row of a
+/// restored dump names the transaction that asked, and was inserted by another one.
 macro_rules! is_of_here {
     () => {
         "server_started = pg_postmaster_start_time() AND xmin = asked_by::xid"
@@ -89,7 +89,7 @@ pub fn fail_stale(client: &mut Client) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Whether it is the connection that has failed, and not a statement.
+/// True if the connection has failed, and not just a statement.
 pub fn is_lost(client: &Client, error: &tokio_postgres::Error) -> bool {
     let is_going = |e: &tokio_postgres::error::DbError| {
         // admin_shutdown, crash_shutdown, cannot_connect_now
@@ -165,7 +165,7 @@ fn taken_job(client: &mut Client, id: i64) -> Result<Job, Failure> {
 
 type Read = (Option<i64>, Result<Request, Refusal>);
 
-/// However long they are, no more of the texts is read than tells that they are too long.
+/// Texts are cut one character behind their limit: enough to tell that they are too long.
 fn read(client: &mut Client, id: i64) -> Result<Read, tokio_postgres::Error> {
     let row = client.query_one(
         "SELECT left(action, 100), left(target, 100), left(request::text, $2), run_id FROM fsbench.helper_job WHERE job_id = $1",
@@ -176,7 +176,7 @@ fn read(client: &mut Client, id: i64) -> Result<Read, tokio_postgres::Error> {
     Ok((row.try_get(3)?, request))
 }
 
-/// What was done so far. Whoever has locked the row is not waited for.
+/// Stores the steps that were taken so far. If somebody has locked the row, this does nothing.
 pub fn record_steps(client: &mut Client, id: i64, steps: &[Report]) -> Result<(), Failure> {
     client.execute(
         "UPDATE fsbench.helper_job SET steps = $2::text::jsonb \
@@ -187,11 +187,11 @@ pub fn record_steps(client: &mut Client, id: i64, steps: &[Report]) -> Result<()
     Ok(())
 }
 
-/// How often it is tried; each time somebody who has locked the row is waited for.
+/// The attempts to record how a job ended. Each waits for whoever has locked the row.
 const ATTEMPTS: u32 = 3;
 
-/// How it ended: whether its row says so now. It does not when the row has gone or was ended by somebody else, when the server
-/// was started anew since it was asked for, so that nobody waits for it, or when the database refuses the change; only that it cannot be reached is an error.
+/// Stores how a job ended. False if the row does not say so now: it is gone, somebody else has ended it, the server was restarted
+/// since (so nobody waits for it), or the database refuses the change. An error only if the database cannot be reached.
 pub fn record(client: &mut Client, id: i64, outcome: &Outcome) -> Result<bool, Failure> {
     for attempt in 1..=ATTEMPTS {
         match try_record(client, id, outcome, attempt == ATTEMPTS) {
@@ -205,7 +205,7 @@ pub fn record(client: &mut Client, id: i64, outcome: &Outcome) -> Result<bool, F
     Ok(false)
 }
 
-/// In brief: without the steps, of which something may be what the database does not take.
+/// Brief: without the steps, in case the database refuses something in them.
 fn try_record(
     client: &mut Client,
     id: i64,
@@ -241,7 +241,7 @@ fn try_record(
     Ok(changed == 1)
 }
 
-/// Whether the database has what the helper has seen, and knows this session as the one that serves it.
+/// True if the database has the helper's description, and names this session as the one that serves it.
 pub fn knows_us(client: &mut Client) -> Result<bool, Failure> {
     let row = client.query_one(
         "SELECT EXISTS (SELECT FROM fsbench.helper_description) \
@@ -251,7 +251,7 @@ pub fn knows_us(client: &mut Client) -> Result<bool, Failure> {
     Ok(row.get(0))
 }
 
-/// What the helper sees, instead of what it saw before.
+/// Replaces the helper's description in the database.
 pub fn publish(client: &mut Client, outcome: &Outcome) -> Result<(), Failure> {
     let (Some(description), None) = (&outcome.result, &outcome.refusal) else {
         // It stays as it was seen last.

@@ -1,5 +1,5 @@
-//! Nobody but root and the servers' user gets to where filesystems are mounted: whoever stands there keeps them from being
-//! unmounted. The directory of mount points is closed first, so that there is no moment between a mount and its being closed.
+//! Only root and the servers' user get to the mount points: a process with its working directory there would keep a filesystem from
+//! being unmounted. The directory of mount points is closed before anything is mounted in it.
 
 use crate::config::Config;
 use crate::place::Place;
@@ -10,7 +10,7 @@ use rustix::fs::{Dir, Gid, Mode, Uid, fchmod, fchown, fstat};
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
-/// Of the directory of mount points: root's, and the servers' user's group goes through.
+/// The mode of the directory of mount points: it is root's, and the group of the servers' user may pass.
 const MODE: u32 = 0o710;
 
 /// Makes the directory of mount points, or closes the one that is there.
@@ -32,7 +32,7 @@ pub fn mount_root(config: &Config) -> Result<(), Refusal> {
         .map_err(|e| failed("close directory", path, e))
 }
 
-/// Whoever has put something else there would not get to it any more.
+/// Closing the directory would cut off whoever has put something else there.
 fn check_only_ours(directory: &OwnedFd, path: &Path) -> Result<(), Refusal> {
     for entry in Dir::read_from(directory).map_err(|e| failed("read", path, e))? {
         let entry = entry.map_err(|e| failed("read", path, e))?;

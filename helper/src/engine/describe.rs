@@ -1,5 +1,5 @@
-//! Says what may be used here, for the extension's views: which devices and what they hold, which directories of images and
-//! what is left there, which filesystems. Looks only at what the configuration names.
+//! Describes this machine for the extension's views: devices and their contents, directories of images and their free room,
+//! filesystems. Looks only at what the configuration names.
 
 use super::{Engine, facts};
 use crate::config::Device;

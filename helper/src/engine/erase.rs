@@ -123,7 +123,7 @@ impl Work<'_> {
         name.to_string_lossy().into_owned()
     }
 
-    /// As what the log is found on its device.
+    /// The name by which blkid knows a log on its device.
     fn kind_of_log(&self) -> &'static str {
         match self.plan.filesystem {
             Filesystem::Xfs => LOG_OF_XFS,
@@ -136,7 +136,7 @@ impl Work<'_> {
         claim_name(self.kind_of_log(), &self.plan.log_uuid)
     }
 
-    /// What has no signature any more, and is still the same, may be written to.
+    /// A wiped device may be written to if it is still the same one and has no signature.
     pub(super) fn look_at_wiped(&mut self, part: Part) -> Result<Option<DeviceFacts>, Refusal> {
         self.look_again(part, |_, planned, now| {
             check_device(planned.path, false, true, now)?;
@@ -176,10 +176,10 @@ impl Work<'_> {
         journal.end_erasing(&identity)
     }
 
-    /// What was made is claimed by its UUID, which some mkfs choose themselves.
+    /// Runs mkfs, and claims the new filesystem by its UUID, which some mkfs choose themselves.
     pub(super) fn mkfs(&mut self, step: &Step, tell: Tell) -> Result<(), Refusal> {
         let now = self.look_at_wiped(Part::Filesystem)?;
-        // That of xfs is made with it.
+        // mkfs.xfs makes the log, too.
         let log = match self.plan.filesystem {
             Filesystem::Xfs => self.look_at_wiped(Part::Log)?,
             _ => None,

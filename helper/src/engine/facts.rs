@@ -120,7 +120,7 @@ pub fn check_alone(config: &Config, path: &str, number: (u32, u32)) -> Result<()
     }
 }
 
-/// What there is in each directory of images; why it cannot be used. One of them keeps no other from being used.
+/// The facts of each directory of images, or why it cannot be used. One that cannot be used does not affect the others.
 pub fn images(
     config: &Config,
     journal: &Journal,
@@ -130,7 +130,7 @@ pub fn images(
     for (_, entry) in entries {
         kept.extend(entry.images().map(|(path, bytes)| (path.to_owned(), bytes)));
     }
-    // Whatever an entry that is not believed says: what is there under its name takes room.
+    // An image takes room even if its entry in the journal is not believed.
     for (place, _) in unbelieved {
         for images in &config.images {
             for name in [place.image_name(), place.log_image_name()] {
@@ -151,7 +151,7 @@ fn images_in(images: &Images, kept: &[(PathBuf, u64)]) -> Result<ImagesFacts, Re
         kept.iter()
             .filter(|(path, _)| path.parent() == Some(images.directory.as_path()))
     };
-    // What sparse images may still take is not free.
+    // Room that sparse images may still take is not free.
     let promised: u64 = here()
         .map(|(path, bytes)| bytes.saturating_sub(allocated_bytes(path)))
         .sum();
@@ -173,8 +173,8 @@ impl Engine {
     }
 }
 
-/// A directory of images is only root's, and on the filesystem that the configuration means: when that is not mounted, what is
-/// below it is another's.
+/// A directory of images must be root's alone, and on the filesystem that the configuration means. When that is not mounted, the
+/// directory is on another one.
 pub fn check_images(images: &Images) -> Result<(), Refusal> {
     secure::open_directory(&images.directory)?;
     let Some(wanted) = &images.mount_point else {

@@ -1,5 +1,5 @@
-//! Unmounts a target's filesystem and mounts it again as it was, with nothing of it left in the page cache. What is mounted, and
-//! how, is in the journal: whoever asks says no more than which target.
+//! Unmounts a target's filesystem and mounts it again as it was, with nothing of it left in the page cache. Device and options come
+//! from the journal: the request names only the target.
 
 use super::undo::{self, Undoing};
 use super::{Engine, Tell, steps};
@@ -16,8 +16,8 @@ use std::fs::File;
 use std::time::Instant;
 
 impl Engine {
-    /// Whoever uses the filesystem must have ended. Should this be killed, or the mount fail, the target is no longer prepared:
-    /// its release, or a cleanup, removes what is left.
+    /// Unmounts a target and mounts it again. Nobody may use it meanwhile. If this is killed, or the mount fails, the target is no
+    /// longer prepared: its release, or a cleanup, removes what is left.
     pub fn remount(&self, place: &Place, tell: Tell) -> Result<Value, Refusal> {
         let lock = self.journal.lock()?;
         let not_prepared = || {
@@ -60,7 +60,7 @@ impl Engine {
             tell,
         };
         if let Err(refusal) = undoing.unmount(&entry) {
-            // It is what it was.
+            // The target is still mounted, and ready.
             if !self.is_stale(&entry)? {
                 entry.state = State::Ready;
                 self.journal.write(&entry)?;
@@ -106,7 +106,7 @@ impl Engine {
         }))
     }
 
-    /// How long it took.
+    /// Mounts it again. Returns the milliseconds.
     fn mount_again(
         &self,
         step: &Step,

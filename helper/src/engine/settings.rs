@@ -50,7 +50,7 @@ impl Work<'_> {
         self.set(of, values, entry)
     }
 
-    /// What is there goes into the journal first. What the kernel makes of the values has to be what was asked for.
+    /// Changes settings. The old values go into the journal first. The new ones are read back: the kernel must show what was asked for.
     pub(super) fn set(
         &mut self,
         of: Of,
@@ -86,8 +86,8 @@ impl Work<'_> {
 }
 
 impl Undoing<'_> {
-    /// Puts back what was changed, as far as it is still as it was left. What is due is in the journal before the first is
-    /// written, since with the first the others may change.
+    /// Puts back settings that are still as the helper left them. The list of these goes into the journal before the first is written,
+    /// since writing one may change others.
     pub(super) fn put_back(&mut self, entry: &mut Entry) -> Result<(), Refusal> {
         if entry.settings.is_empty() || entry.boot != probe::boot_id()? {
             return Ok(());
@@ -114,7 +114,7 @@ impl Undoing<'_> {
         let (mut written, mut failed) = (Vec::new(), None);
         for changed in &entry.settings {
             let now = changed.now();
-            // What is not there any more, or never was, needs nothing.
+            // A setting that is gone, or has its old value, needs nothing.
             if now.is_none() || now.as_ref() == Some(&changed.before) {
                 continue;
             }

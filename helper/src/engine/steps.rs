@@ -1,4 +1,4 @@
-//! How each step is taken.
+//! Takes the steps of a plan.
 
 use super::{Engine, Tell, closed, taken};
 use crate::exec::{self, Outcome};
@@ -32,13 +32,13 @@ pub struct Work<'a> {
     pub devices: Devices,
     /// The mount options that are in force, once it is mounted.
     pub options: String,
-    /// As mkfs has told it.
+    /// The geometry that mkfs printed.
     pub geometry: Option<Geometry>,
-    /// Of a zfs pool and its dataset, in force.
+    /// Properties in force of a zfs pool and its dataset.
     pub properties: BTreeMap<String, String>,
     /// By what the filesystem is known.
     pub uuid: String,
-    /// What was there before settings were changed.
+    /// The values of settings before they were changed.
     pub settings_before: Vec<Value>,
 }
 
@@ -130,7 +130,7 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// What it printed.
+    /// Runs the program of a step. Returns its output.
     pub(super) fn run(&self, step: &Step, tell: Tell) -> Result<String, Refusal> {
         let argv = step.argv(&self.devices).expect("a step with a program");
         let outcome = self.run_argv(step, &argv, tell)?;
@@ -160,7 +160,7 @@ impl<'a> Work<'a> {
         self.run(step, tell).map(|_| ())
     }
 
-    /// That it cannot be told is no reason to stop.
+    /// An unknown geometry is no reason to stop.
     fn look_at_geometry(&mut self, step: &Step, tell: Tell) -> Result<(), Refusal> {
         let argv = step.argv(&self.devices).expect("a step with a program");
         let outcome = self.run_argv(step, &argv, tell)?;
@@ -194,7 +194,7 @@ impl<'a> Work<'a> {
         let file = match openat(&directory, name, flags, Mode::from_raw_mode(0o600)) {
             Ok(file) => file,
             Err(Errno::EXIST) => {
-                // Somebody was quicker: what is there is not undone.
+                // Somebody else made it meanwhile: it is not ours to remove.
                 entry.not_ours.push(path.to_owned());
                 self.engine.journal.write(entry)?;
                 return Err(taken(path));
@@ -215,7 +215,7 @@ impl<'a> Work<'a> {
         })
     }
 
-    /// Where the filesystem below cannot do direct I/O, losetup says so; then it is done through the page cache.
+    /// Attaches an image with direct I/O. If the filesystem below cannot do that, losetup says so, and the page cache is used.
     fn attach(&mut self, step: &Step, image: &Path, part: Part, tell: Tell) -> Result<(), Refusal> {
         let mut argv = step.argv(&self.devices).expect("a step with a program");
         let mut outcome = self.run_argv(step, &argv, tell)?;
@@ -269,7 +269,7 @@ impl<'a> Work<'a> {
     }
 }
 
-/// The user whose server writes there must not come to more rights by a file or device that it finds there.
+/// The servers' user must not gain rights by a file or device on the filesystem.
 pub(super) fn check_confined(options: &str, mount_point: &Path) -> Result<(), Refusal> {
     let is_in_force = |option: &str| options.split(',').any(|o| o == option);
     match ["nosuid", "nodev"].into_iter().find(|o| !is_in_force(o)) {

@@ -39,7 +39,7 @@ impl Engine {
             tell,
         };
         if let Err(refusal) = undoing.unmount(&entry) {
-            // As long as it is mounted nothing is undone: it is what it was, and no start of the helper takes it away.
+            // It is still mounted, so nothing is undone: the target stays as it was, and no start of the helper removes it.
             if was == State::Ready && !self.is_stale(&entry)? {
                 entry.state = was;
                 self.journal.write(&entry)?;
@@ -105,7 +105,7 @@ impl Undoing<'_> {
 
     pub(super) fn run(&mut self, step: &str, argv: &[String]) -> Result<(), Refusal> {
         self.engine.hook.before(step);
-        // Unmounting writes what is in memory; nothing else here takes long.
+        // Unmounting writes out the page cache; nothing else here takes long.
         let deadline = if step == "unmount" {
             exec::LONG
         } else {
@@ -120,7 +120,7 @@ impl Undoing<'_> {
         }
     }
 
-    /// What was done without a program; nothing is told when there was nothing to do.
+    /// Undoes a step that takes no program. Reports nothing when there was nothing to do.
     fn own(
         &mut self,
         step: &str,
@@ -156,7 +156,7 @@ impl Undoing<'_> {
             return Ok(());
         }
         let directory = secure::open_directory(directory)?;
-        // Only an empty directory: whatever somebody has put there stays.
+        // Removes only an empty directory: files of others stay.
         self.own("remove_mount_point", path, || {
             unlinkat(&directory, name, AtFlags::REMOVEDIR)
         })

@@ -25,7 +25,7 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Its name is in the journal before it is made, and by what it is known right after that.
+    /// Makes the pool. Its name goes into the journal before, and its GUID right after.
     pub(super) fn create_pool(
         &mut self,
         step: &Step,
@@ -53,7 +53,7 @@ impl Work<'_> {
         }
     }
 
-    /// What is in force of the properties. That it cannot be told is no reason to stop.
+    /// Reads the properties in force. A failure is no reason to stop.
     pub(super) fn look_at_properties(&mut self, step: &Step, tell: Tell) -> Result<(), Refusal> {
         let argv = step.argv(&self.devices).expect("a step with a program");
         let outcome = self.run_argv(step, &argv, tell)?;

@@ -1,5 +1,5 @@
-//! What of a device's contents is the helper's: the filesystems that it has made, known by their UUIDs, and what it was about
-//! to erase when it was killed.
+//! Knows which contents of devices are the helper's own: filesystems that it has made, by their UUIDs, and contents that it was
+//! erasing when it was killed.
 
 use super::{Journal, LONGEST};
 use crate::place::Place;
@@ -13,7 +13,7 @@ use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 use std::os::fd::OwnedFd;
 
-/// What was written on a device, so that it is known as ours when it is found there later.
+/// A filesystem that the helper made on a device: the next run may erase it.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Made {
@@ -21,25 +21,25 @@ struct Made {
     identity: Identity,
 }
 
-/// That a device is being erased: on disk before the first byte is, and until the new filesystem is known as ours.
+/// A device that is being erased. It is written before the first byte is erased, and removed when the new filesystem is recorded.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Erasing {
     pub identity: Identity,
     pub boot: String,
-    /// What may be there of the new filesystem.
+    /// The new filesystem, of which a part may be there.
     pub filesystem: Filesystem,
-    /// As what it would be found, if not under the name of the filesystem.
+    /// The type by which blkid would know it, if that is not the name of the filesystem.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
     pub uuid: String,
-    /// What was there, and was allowed to be erased.
+    /// The signatures that were there before, and may be erased.
     pub held: Vec<Signature>,
 }
 
 impl Erasing {
-    /// Whether the helper, killed while it erased, has left this: nothing by which anybody else knows it, what was to be
-    /// erased, or the new filesystem. A filesystem that somebody has made since is not.
+    /// True if a helper that was killed while it erased has left these contents: no signature, one of those to be erased, or the new
+    /// filesystem. False for a filesystem that somebody has made since.
     fn explains(&self, contents: &Contents, now: &Identity, boot: &str) -> bool {
         // Without a mark of its own it is the same only until it is taken away.
         let is_same = match now.marks().is_anonymous() {
@@ -69,12 +69,12 @@ impl Erasing {
 /// The name of a log's file goes on with this.
 const OF_LOG: &str = "@log";
 
-/// What a log of xfs is called, which has the UUID of its filesystem.
+/// blkid's type of an external log of xfs. It has the UUID of its filesystem.
 pub const LOG_OF_XFS: &str = "xfs_external_log";
-/// And a journal of ext3 and ext4.
+/// blkid's type of an external journal of ext3 and ext4.
 pub const JOURNAL_OF_EXT: &str = "jbd";
 
-/// What a part of a zfs pool is called.
+/// blkid's type of a member of a zfs pool.
 pub const PART_OF_ZFS: &str = "zfs_member";
 
 /// By what something with this signature is remembered.
@@ -86,7 +86,7 @@ pub fn claim_name(kind: &str, uuid: &str) -> String {
 }
 
 impl Journal {
-    /// Whether the helper has written what the device holds.
+    /// True if the helper has written what the device holds.
     pub fn is_ours(&self, contents: &Contents, identity: &Identity) -> Result<bool, Refusal> {
         if let Contents::Signature(Signature {
             uuid: Some(uuid),
@@ -164,7 +164,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Whether a filesystem of this UUID on this device is ours.
+    /// True if a filesystem of this UUID on this device is the helper's.
     fn is_claimed(&self, uuid: &str, identity: &Identity) -> Result<bool, Refusal> {
         let Some(name) = made_name(uuid) else {
             return Ok(false);
@@ -187,7 +187,7 @@ impl Journal {
         Ok(names)
     }
 
-    /// What cannot be believed says nothing: then it is not ours.
+    /// A file that cannot be believed counts as missing: then the contents are not the helper's.
     fn parsed<T: serde::de::DeserializeOwned>(
         &self,
         directory: &OwnedFd,

@@ -1,4 +1,4 @@
-//! What is discarded before or by mkfs.
+//! Discards before mkfs, and those that mkfs makes.
 
 use super::{Facts, Part, Step, extended};
 use crate::probe::queue::Limits;
@@ -10,7 +10,7 @@ pub fn steps(request: &Prepare, facts: &Facts) -> Result<Vec<Step>, Refusal> {
     if request.ssd_state != Some(SsdState::Trimmed) {
         return Ok(Vec::new());
     }
-    // What the loop device of an image can do is known when it is attached.
+    // The limits of an image's loop device are known when it is attached.
     if let (Storage::Device(device), Some(limits)) = (&request.storage, &facts.limits) {
         check_discards(limits, &device.path)?;
     }
@@ -23,7 +23,7 @@ pub fn steps(request: &Prepare, facts: &Facts) -> Result<Vec<Step>, Refusal> {
     parts.into_iter().map(step).collect()
 }
 
-/// Whether the device can forget blocks.
+/// Refuses a device that cannot discard.
 pub fn check_discards(limits: &Limits, path: &str) -> Result<(), Refusal> {
     match limits.discard_max_bytes {
         0 => Err(Refusal::new(
@@ -55,7 +55,7 @@ pub fn spare(request: &Prepare, options: &mut Vec<String>) -> Result<(), Refusal
                 None => add(options, &[], &["-t", "0"]),
             }
         }
-        // Their mkfs never does.
+        // Their mkfs never discards.
         Filesystem::Jfs | Filesystem::Reiserfs | Filesystem::Zfs => false,
     };
     if asks_for_it && request.ssd_state.is_some() {

@@ -2,7 +2,7 @@
 
 use pgfsbench_core::helper::Filesystem;
 
-/// What ext3 and ext4 would do in the background after the mount, while they are measured, unless mkfs does it.
+/// Work that ext3 and ext4 would do in the background after the mount, while they are measured, unless mkfs does it.
 const AT_ONCE: [&str; 2] = ["lazy_itable_init", "lazy_journal_init"];
 
 fn last(options: &mut [String]) -> Option<&mut String> {
@@ -10,7 +10,7 @@ fn last(options: &mut [String]) -> Option<&mut String> {
     options.get_mut(at + 1)
 }
 
-/// Whether there is an option of this name, with a value or without.
+/// True if there is an option of this name, with a value or without.
 pub fn has(options: &mut [String], name: &str) -> bool {
     last(options).is_some_and(|value| {
         let mut names = value.split(',').map(|o| o.split('=').next());

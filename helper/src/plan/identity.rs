@@ -1,10 +1,10 @@
-//! Whether a device is the one that the configuration and the target mean: its path may lead to another by now.
+//! Checks that a device is the one that configuration and target mean: its path may lead to another one by now.
 
 use crate::config::Device;
 use pgfsbench_core::helper::Marks;
 use pgfsbench_core::refusal::{Kind, Refusal};
 
-/// Compares what the configuration says of a device, what the target was created for, and what is there.
+/// Compares the device with its entry in the configuration, and with the device that the target was created for.
 pub fn check_identity(allowed: &Device, asked: &Marks, found: &Marks) -> Result<(), Refusal> {
     let (path, known) = (allowed.path.as_str(), allowed.marks());
     known.agree(asked, path)?;

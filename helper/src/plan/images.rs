@@ -28,7 +28,7 @@ pub fn image(
             .hint("Add to it: [[images]] directory = \"/DIRECTORY\" max_bytes = \"16GB\", on three lines; then restart pgfsbench-helper."));
     }
     let losetup = facts.losetup.clone()?;
-    // Whole pages, whatever was asked for.
+    // Rounded up to whole pages.
     let bytes = wanted.bytes.next_multiple_of(4096);
     let mut why_not = None;
     for (images, there) in config.images.iter().zip(&facts.images) {
@@ -74,7 +74,7 @@ impl ImagesFacts {
     }
 }
 
-/// Sparse or not: an image that outgrows its filesystem takes down whoever else is on it.
+/// A sparse image needs its whole room, too: if it filled its filesystem, everybody else there would fail.
 fn fits(images: &Images, there: &ImagesFacts, bytes: u64) -> Result<(), Refusal> {
     let directory = images.directory.display();
     if there.images >= images.max_images {

@@ -8,13 +8,13 @@ use pgfsbench_core::helper::options::mkfs_arguments;
 use pgfsbench_core::helper::{Filesystem, Log, Prepare, Storage};
 use pgfsbench_core::refusal::{Kind, Refusal};
 
-/// What it takes.
+/// The plan of an external log.
 pub struct PlannedLog {
     pub on: On,
     pub steps: Vec<Step>,
-    /// That mkfs of the filesystem needs.
+    /// Options that mkfs of the filesystem needs for it.
     pub mkfs_options: Vec<String>,
-    /// By what it is known.
+    /// The UUID by which it is known.
     pub uuid: String,
 }
 
@@ -86,7 +86,7 @@ pub fn log(
     }))
 }
 
-/// What mkfs.xfs accepts, in bytes; by itself it takes all there is, and then complains.
+/// The largest log of xfs, in bytes. Without a size, mkfs.xfs takes the whole device, and then complains.
 const LARGEST_OF_XFS: u64 = 2_136_997_888;
 
 fn is_too_large_for_xfs(request: &Prepare, on: &On) -> Result<bool, Refusal> {
@@ -103,7 +103,7 @@ fn is_too_large_for_xfs(request: &Prepare, on: &On) -> Result<bool, Refusal> {
     Ok(bytes > LARGEST_OF_XFS && !has_size)
 }
 
-/// Its blocks have to be as large as those of the filesystem, whose mkfs takes them from it.
+/// Options of the journal's mkfs. Its blocks have to be as large as those of the filesystem, whose mkfs takes the size from it.
 fn journal_options(request: &Prepare, facts: &Facts) -> Result<Vec<String>, Refusal> {
     let text = request.mkfs_options.as_deref().unwrap_or("");
     let given = mkfs_arguments(request.filesystem, text)?;
@@ -128,7 +128,7 @@ fn journal_options(request: &Prepare, facts: &Facts) -> Result<Vec<String>, Refu
     Ok(options)
 }
 
-/// What mount needs: ext4 would otherwise look for it where it was when the filesystem was made.
+/// Options that mount needs. Without them ext4 would look for the journal where it was when the filesystem was made.
 pub fn mount_options(filesystem: Filesystem, has_log: bool) -> Vec<String> {
     match (has_log, filesystem) {
         (false, _) => Vec::new(),

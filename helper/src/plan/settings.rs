@@ -40,7 +40,7 @@ pub fn steps(config: &Config, request: &Prepare, facts: &Facts) -> Result<Vec<St
     Ok(steps)
 }
 
-/// Whether the queue has this scheduler.
+/// Refuses a scheduler that the queue does not have.
 pub fn check_offered(asked: &BlockSettings, limits: &Limits) -> Result<(), Refusal> {
     match &asked.scheduler {
         Some(name) if !limits.schedulers.contains(name) => Err(Refusal::new(
@@ -56,7 +56,7 @@ pub fn check_offered(asked: &BlockSettings, limits: &Limits) -> Result<(), Refus
     }
 }
 
-/// What two targets have changed could not be put back in any order.
+/// The refusal of a setting that another target has changed. Two changes could not be put back in any order.
 pub fn changed_by(user: &Place, what: &str) -> Refusal {
     Refusal::new(
         Kind::NotInThisState,

@@ -14,7 +14,7 @@ pub enum Part {
 /// In options: the device of the log. No option that is asked for has braces.
 pub const LOG: &str = "{log}";
 
-/// What they are called.
+/// The names of the devices of a plan.
 #[derive(Clone, Debug, Default)]
 pub struct Devices {
     pub filesystem: PathBuf,
@@ -49,7 +49,7 @@ pub enum Step {
         program: PathBuf,
         image: PathBuf,
         part: Part,
-        /// Whether it is to have partitions, which then go with it.
+        /// True if the kernel must look for partitions. They go when it is detached.
         partitions: bool,
     },
     /// It stays loaded.
@@ -121,7 +121,7 @@ pub enum Step {
         filesystem: Filesystem,
         options: Vec<String>,
         mount_point: PathBuf,
-        /// Of zfs.
+        /// The dataset of zfs; None for other filesystems.
         dataset: Option<String>,
     },
     Verify {
@@ -158,7 +158,7 @@ impl Step {
         }
     }
 
-    /// What is executed, with these devices; None for what the helper does by itself.
+    /// The command of a step, with these devices. None for what the helper does itself.
     pub fn argv(&self, devices: &Devices) -> Option<Vec<String>> {
         let text = |path: &Path| path.display().to_string();
         let device = &devices.filesystem;

@@ -7,16 +7,16 @@ use pgfsbench_core::helper::options::{dataset_properties, pool_properties};
 use pgfsbench_core::helper::{Filesystem, Prepare, Storage};
 use pgfsbench_core::refusal::{Kind, Refusal};
 
-/// What has to be known for it.
+/// The facts for a plan of zfs.
 #[derive(Default)]
 pub struct ZfsFacts {
-    /// Whether there is a pool of the name that is to be used.
+    /// True if there is a pool of the same name already.
     pub pool_is_there: bool,
-    /// Whether the device is a partition: of a whole disk zpool would make two partitions.
+    /// True if the device is a partition. On a whole disk zpool would make two partitions.
     pub is_partition: bool,
 }
 
-/// For an image, whose loop device zpool would take for a whole disk: a partition, which is known to the kernel alone.
+/// A partition for an image, whose loop device zpool would take for a whole disk. It is in the kernel only, and not on the image.
 pub fn partition(request: &Prepare, on: &On, facts: &Facts) -> Result<Option<Step>, Refusal> {
     match (&request.storage, on) {
         (Storage::Image { .. }, On::Image { bytes, .. }) => Ok(Some(Step::AddPartition {

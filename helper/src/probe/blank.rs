@@ -1,4 +1,4 @@
-//! Whether a device is empty: zeros wherever blkid, wipefs and the kernel look for something, and in samples all over it.
+//! Finds out whether a device is empty: it has zeros wherever blkid, wipefs and the kernel look, and in samples all over it.
 
 use rustix::fd::AsFd;
 use rustix::fs::{SeekFrom, seek};
@@ -31,7 +31,7 @@ const COPY: u64 = 64 * KIB;
 const SAMPLES: u64 = 256;
 const SAMPLE: u64 = 4 * KIB;
 
-/// What is read of a device of this size: from where, and how much.
+/// The places that are read of a device of this size: offset and length.
 fn places(size: u64) -> Vec<(u64, u64)> {
     let mut places = vec![(0, START), (size.saturating_sub(END), END)];
     places.extend(COPIES.map(|at| (at, COPY)));

@@ -1,5 +1,5 @@
-//! What a device holds, as far as can be known: from blkid, which knows most signatures and their places, from wipefs, which
-//! names all of them at once, and from its own reading, since both of them take what cannot be read for nothing.
+//! Finds out what a device holds: from blkid, which knows most signatures and their places, from wipefs, which names all of them
+//! at once, and by reading it, since both take an unreadable device for an empty one.
 
 use super::blank;
 use crate::exec::{self, Outcome};
@@ -8,7 +8,7 @@ use rustix::fd::AsFd;
 use std::collections::HashMap;
 use std::path::Path;
 
-/// What is written somewhere on a device by which something is known.
+/// A signature on a device.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Signature {
@@ -71,7 +71,7 @@ impl Contents {
     }
 }
 
-/// What blkid says, as KEY=value.
+/// The output of blkid, KEY=value.
 pub fn blkid(device: &Path) -> Result<(Outcome, HashMap<String, String>), Refusal> {
     let blkid = exec::require("blkid", "util-linux")?;
     let argv = [
@@ -118,8 +118,8 @@ fn parse_wipefs(output: &str) -> Vec<[String; 3]> {
         .collect()
 }
 
-/// What is on it. That nothing could be read is never taken for nothing being there. `path` leads to what `file` is open on,
-/// and `node` is what it is called.
+/// The contents of a device. A device that cannot be read is never taken for an empty one. `path` leads to what `file` is open on,
+/// and `node` is its name.
 pub fn look(path: &Path, file: impl AsFd, node: &Path) -> Result<Contents, Refusal> {
     let (outcome, facts) = blkid(path)?;
     let found = wipefs(path)?;
@@ -153,7 +153,7 @@ fn judge(
         signatures.push(Signature {
             kind,
             label: get("LABEL"),
-            // That of a log is its filesystem's.
+            // The UUID of a log is that of its filesystem.
             uuid: get("UUID").or(get("LOGUUID")),
         });
     }
@@ -246,7 +246,7 @@ mod tests {
             ),
             said("several signatures at once (linux_raid_member, UUID 2; ext4, UUID 1)")
         );
-        // What wipefs alone has seen is there too.
+        // A signature that only wipefs sees counts, too.
         assert_eq!(
             judged(Some(2), &[], "0x1000,LVM2_member,raid,x\n", true),
             said("LVM2_member, UUID x")

@@ -1,4 +1,4 @@
-//! A block device: what it is, who uses it, and what it holds.
+//! A block device: its identity, its users, and its contents.
 
 use super::contents::{self, Contents};
 use super::identity::{disk_of, identity, sysfs};
@@ -19,12 +19,12 @@ pub struct DeviceFacts {
     pub node: PathBuf,
     pub identity: Identity,
     pub model: Option<String>,
-    /// Who uses it.
+    /// Its user, in a sentence; None if there is none.
     pub in_use: Option<String>,
     pub contents: Contents,
 }
 
-/// How a device is opened to be looked at.
+/// The ways to open a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// Exclusively, so that the kernel says whether somebody has mounted or claimed it; nobody else can meanwhile.
@@ -36,7 +36,7 @@ pub enum Access {
 }
 
 impl Access {
-    /// How long those are waited for who have opened it, as udev does whenever somebody has written to it.
+    /// The time to wait for processes that have only opened it, as udev does whenever somebody has written to it.
     fn patience(self) -> Duration {
         match self {
             Access::Claim => Duration::from_secs(5),
@@ -123,7 +123,7 @@ impl Opened {
         format!("/proc/{pid}/fd/{}", self.fd.as_raw_fd()).into()
     }
 
-    /// What it is, who uses it and what it holds, once all that was written to it has arrived there.
+    /// Its identity, its user and its contents, once everything that was written to it has arrived there.
     pub fn facts(&self) -> Result<DeviceFacts, Refusal> {
         let in_use = self.user()?;
         fsync(&self.fd).map_err(|e| failed("sync", &self.node, e))?;
@@ -171,7 +171,7 @@ impl Opened {
         Ok(Self { fd, ..self })
     }
 
-    /// Whether its name still leads to it, and its medium is still this one.
+    /// True if its name still leads to it, and its medium is the same.
     pub fn is_still(&self, identity: &Identity) -> Result<bool, Refusal> {
         let is_named = device_number(&self.node) == Some(self.number)
             && std::fs::symlink_metadata(&self.node).is_ok_and(|m| !m.is_symlink());

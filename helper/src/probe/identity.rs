@@ -6,8 +6,7 @@ use pgfsbench_core::refusal::{Kind, Refusal};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
-/// What tells a device from another that has come in its place. The sequence number is the kernel's, and changes whenever a
-/// medium does.
+/// Tells a device from another one that has come in its place. The sequence number is the kernel's, and changes with the medium.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Identity {
@@ -21,7 +20,7 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// What can be compared with the configuration and with what a target was created for.
+    /// The marks that are compared with those in the configuration and in the target.
     pub fn marks(&self) -> Marks {
         Marks {
             serial: self.serial.clone(),
@@ -31,7 +30,7 @@ impl Identity {
         }
     }
 
-    /// Whether this is the same medium, perhaps after a reboot.
+    /// True if this is the same medium, perhaps after a reboot.
     pub fn is_medium(&self, other: &Identity) -> bool {
         self.marks() == other.marks()
     }
@@ -50,7 +49,7 @@ pub fn identity(path: &Path, number: (u32, u32)) -> Result<Identity, Refusal> {
     Ok(identity)
 }
 
-/// What the kernel says of it. A volume's UUID, from LVM or md, stands for a World Wide Name.
+/// The identity by sysfs. A volume's UUID, from LVM or md, stands for a World Wide Name.
 fn of_sysfs(device: &Path, (major, minor): (u32, u32)) -> Identity {
     let disk = disk_of(device);
     let first = |names: &[&str]| names.iter().find_map(|name| mark(&disk.join(name)));
@@ -67,7 +66,7 @@ fn of_sysfs(device: &Path, (major, minor): (u32, u32)) -> Identity {
     }
 }
 
-/// A mark that can be written into a configuration, whatever the hardware's maker has put there.
+/// A mark as it is written into a configuration: without control characters that a maker may have put there.
 fn mark(path: &Path) -> Option<String> {
     clean(line(path)?.as_bytes())
 }
@@ -86,7 +85,7 @@ fn clean(bytes: &[u8]) -> Option<String> {
         .map(|c| if c.is_ascii_graphic() { c } else { ' ' })
         .collect();
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    // What a driver prints that knows of none.
+    // Some drivers print "(null)" for none.
     (!text.is_empty() && text != "(null)").then(|| text.chars().take(200).collect())
 }
 

@@ -1,6 +1,6 @@
-//! Who uses a block device: it or its partitions, the disk that it is on, what it is made of and what is made of it; by mounts, in
-//! whichever mount namespace, by swap space, by other devices, and by descriptors that processes have open. The kernel refuses
-//! to claim a device only to those that ask, and of loop devices does not know what they are made of.
+//! Finds the user of a block device, of its partitions, of the disk that it is on, and of devices below and above it. Users are
+//! mounts in any mount namespace, swap space, other devices, and descriptors that processes have open. O_EXCL is not enough: it
+//! works only among those that use it, and the kernel does not tell which device a loop device's file is on.
 
 mod open;
 mod related;
@@ -17,8 +17,8 @@ use std::time::{Duration, Instant};
 /// Major and minor number of a block device.
 pub type Number = (u32, u32);
 
-/// Who uses the device with this number, in a sentence. Who has only opened it, as udev does for moments, is looked for again
-/// until this time is over.
+/// The user of the device with this number, in a sentence. A process that has only opened it, as udev does for moments, counts when
+/// it still has it open after this time.
 pub fn of(number: Number, patience: Duration) -> Result<Option<String>, Refusal> {
     let related = related::to(number);
     match tables(&related)? {
@@ -27,17 +27,17 @@ pub fn of(number: Number, patience: Duration) -> Result<Option<String>, Refusal>
     }
 }
 
-/// The same, whoever has only opened it.
+/// The same without processes that have only opened it.
 pub fn by_tables(number: Number) -> Result<Option<String>, Refusal> {
     tables(&related::to(number))
 }
 
-/// Whether any process but this has the device open, or what belongs to it.
+/// True if another process has the device, or a related one, open.
 pub fn is_open(number: Number) -> Result<bool, Refusal> {
     Ok(open::user(&related::to(number))?.is_some())
 }
 
-/// How often it is looked.
+/// The period of the looks.
 pub const PAUSE: Duration = Duration::from_millis(50);
 
 fn by_descriptors(related: &[Related], patience: Duration) -> Result<Option<String>, Refusal> {
@@ -70,15 +70,14 @@ fn tables(related: &[Related]) -> Result<Option<String>, Refusal> {
     Ok(held.or_else(|| whole().find_map(|r| loop_over(r, related))))
 }
 
-/// What is made of it: md, dm, bcache.
+/// The device that is made of it: md, dm, bcache.
 fn holder(number: Number) -> Option<String> {
     let mut holders = std::fs::read_dir(sysfs(number).join("holders")).ok()?;
     let holder = holders.find_map(Result::ok)?;
     Some(holder.file_name().to_string_lossy().into_owned())
 }
 
-/// A loop device whose file is this device, which the kernel counts as no holder; or of the same file as this one: two names
-/// of the same bytes.
+/// A loop device whose file is this device (the kernel does not count it as a holder), or one with the same file as this loop device.
 fn loop_over(one: &Related, related: &[Related]) -> Option<String> {
     let is_known = |number| related.iter().any(|r| Some(r.number) == number);
     let file = loops::backing_file(one.number);
@@ -101,7 +100,7 @@ fn loop_over(one: &Related, related: &[Related]) -> Option<String> {
     None
 }
 
-/// Where one of them is mounted.
+/// The mount of one of them.
 fn mounted(related: &[Related]) -> Result<Option<String>, Refusal> {
     let found = |text: &str| -> Result<Option<(String, String)>, Refusal> {
         let mounts = parse_mountinfo(text)?;

@@ -26,7 +26,7 @@ pub fn support(filesystem: Filesystem) -> Result<Support, Refusal> {
     let Some(modprobe) = exec::find("modprobe") else {
         return Ok(Support::Missing);
     };
-    // What the kernel itself would run, without doing it; and zfs, which is loaded before its pool is made.
+    // A dry run of the command that the kernel itself would run. zfs has to be loaded before its pool is made.
     let module = match filesystem {
         Filesystem::Zfs => "zfs".to_owned(),
         _ => format!("fs-{}", filesystem.name()),

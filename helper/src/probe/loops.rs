@@ -4,10 +4,10 @@ use super::identity::{disk_of, sysfs};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Where loop devices come from.
+/// The device that hands out loop devices.
 pub const CONTROL: &str = "/dev/loop-control";
 
-/// What the kernel adds to the name of a file that was removed.
+/// The kernel adds this to the name of a file that was removed.
 const DELETED: &str = " (deleted)";
 
 /// The loop devices whose file this is or was, in use or about to go.
@@ -49,7 +49,7 @@ fn file_of(directory: &Path) -> Option<PathBuf> {
     super::line(&directory.join("loop/backing_file")).map(PathBuf::from)
 }
 
-/// Whether two names lead to one file.
+/// True if two names lead to one file.
 pub fn is_same_file(one: &Path, other: &Path) -> bool {
     let inode = |path: &Path| {
         let metadata = std::fs::metadata(path).ok()?;
@@ -58,7 +58,7 @@ pub fn is_same_file(one: &Path, other: &Path) -> bool {
     one == other || (inode(one).is_some() && inode(one) == inode(other))
 }
 
-/// Whether it goes around the page cache of the filesystem below.
+/// True if it bypasses the page cache of the filesystem below.
 pub fn has_direct_io(device: &Path) -> bool {
     let Some(number) = super::device_number(device) else {
         return false;

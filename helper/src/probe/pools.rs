@@ -8,7 +8,7 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pool {
     pub guid: String,
-    /// What it is on.
+    /// The devices of the pool.
     pub devices: Vec<PathBuf>,
 }
 

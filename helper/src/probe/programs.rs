@@ -6,11 +6,11 @@ use pgfsbench_core::helper::Filesystem;
 use serde::Serialize;
 use std::path::PathBuf;
 
-/// What it takes for a filesystem, and what of it is here.
+/// The things that a filesystem needs, and which of them are here.
 #[derive(Serialize)]
 pub struct Readiness {
     pub filesystem: Filesystem,
-    /// Whether the configuration allows it.
+    /// True if the configuration allows it.
     pub allowed: bool,
     /// yes, module or no.
     pub kernel: &'static str,

@@ -5,8 +5,8 @@ use super::{device_number, line};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
-/// Which queue. A disk that comes in the place of another has another sequence number; a loop device keeps its queue, whatever
-/// is attached to it.
+/// Identifies a queue. A disk that replaces another one has another sequence number. A loop device keeps its queue when another file
+/// is attached.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Queue {
@@ -17,7 +17,7 @@ pub struct Queue {
 
 const LOOP_MAJOR: u32 = 7;
 
-/// What it offers and what it is like.
+/// The schedulers, block sizes and limits of a disk's queue.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Limits {
     #[serde(skip)]
@@ -31,7 +31,7 @@ pub struct Limits {
 }
 
 impl Queue {
-    /// That of the device, or of the disk that the partition is on.
+    /// The queue of the device, or of the disk that the partition is on.
     pub fn of_device(device: &Path) -> Option<Self> {
         let disk = disk_of(&sysfs(device_number(device)?).canonicalize().ok()?);
         let number = line(&disk.join("dev"))?;
@@ -44,7 +44,7 @@ impl Queue {
         })
     }
 
-    /// Where its settings are; None if it is not there any more.
+    /// The directory of its settings; None if it is gone.
     pub fn directory(&self) -> Option<PathBuf> {
         let disk = sysfs((self.major, self.minor));
         let is_same = self.major == LOOP_MAJOR || line(&disk.join("diskseq")) == self.sequence;
@@ -57,7 +57,7 @@ impl Queue {
     }
 }
 
-/// Whether this is a part of a disk.
+/// True if this is a partition.
 pub fn is_partition(device: &Path) -> bool {
     device_number(device).is_some_and(|number| sysfs(number).join("partition").exists())
 }

@@ -1,5 +1,4 @@
-//! What is said to the process that speaks with a database is written by a thread of its own: so one that does not read keeps
-//! nobody else's work waiting.
+//! A thread writes the answers to a database process, so that a process that does not read keeps nobody else's work waiting.
 
 use pgfsbench_core::helper::protocol::{Answer, LONGEST_LINE, Reply, write};
 use pgfsbench_core::refusal::{Kind, Refusal};
@@ -91,7 +90,7 @@ mod tests {
         let refused = (0..10 * ROOM).filter(|_| voice.say(step(8 << 10)).is_err());
         assert!(refused.count() > 0);
         assert!(began.elapsed() < Duration::from_secs(20));
-        // The stream is closed after a while, whatever he does.
+        // The stream is closed after a while.
         while voice.say(step(0)).is_ok() || began.elapsed() < Duration::from_millis(100) {
             assert!(began.elapsed() < Duration::from_secs(60));
             thread::sleep(Duration::from_millis(5));

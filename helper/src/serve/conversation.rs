@@ -1,5 +1,5 @@
-//! The conversation with the process that speaks with one database. That process is not trusted: what it says is typed, decided
-//! on by the configuration, and never waited for by anybody else.
+//! Talks with the process of one database. That process is not trusted: its messages are typed, the configuration decides about its
+//! requests, and nobody else waits for it.
 
 use super::answers::Voice;
 use super::{Counted, PATIENCE, Shared, lock};
@@ -13,10 +13,10 @@ use std::os::unix::net::UnixStream;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// How long it may take until the database has been told how a job has ended, with all attempts.
+/// The time for telling the database how a job ended, with all attempts.
 const UNTIL_TOLD: Duration = Duration::from_secs(180);
 
-/// Takes orders until the other side has gone. What is no order ends the conversation.
+/// Takes requests until the other side has gone. Anything else ends the conversation.
 pub fn converse(database: &Database, shared: &Shared, stream: &UnixStream) -> io::Result<()> {
     let mut to = stream;
     write(
@@ -44,7 +44,7 @@ pub fn converse(database: &Database, shared: &Shared, stream: &UnixStream) -> io
         let is_made = matches!(reply, Reply::Finished(_));
         let job = order.job;
         let said = voice.say(Answer { job, reply });
-        // Also who has gone is asked: what he has not heard of is released.
+        // A process that is gone does not answer: then what it was not told of is released.
         stream.set_read_timeout(Some(UNTIL_TOLD))?;
         let heard = said.and_then(|()| read::<Message>(&mut from));
         stream.set_read_timeout(None)?;
@@ -68,12 +68,12 @@ fn offence(what: &str) -> io::Error {
 
 fn carry_out(database: &Name, shared: &Shared, order: &Order, voice: &Voice) -> Reply {
     let Order { job, run, request } = order;
-    // What changes nothing waits for nobody.
+    // A request that changes nothing need not wait for the others.
     let _work = match request {
         Request::Describe | Request::Plan { .. } => None,
         _ => Some(lock(&shared.work)),
     };
-    // Whether somebody still listens does not matter to the work.
+    // The work goes on even if nobody listens.
     let mut tell = |report| {
         let reply = Reply::Step(report);
         let _ = voice.say(Answer { job: *job, reply });

@@ -111,7 +111,7 @@ fn what_somebody_else_has_changed_is_left_to_him() {
     );
 }
 
-/// What the kernel does when this is written.
+/// Imitates what the kernel does when this is written.
 fn kernel_writes(machine: &mut BTreeMap<&'static str, String>, v: &Value) {
     let file = KERNEL.iter().find(|f| **f == v.file).unwrap();
     machine.insert(file, v.value.clone());
@@ -137,7 +137,7 @@ fn in_force(machine: &BTreeMap<&'static str, String>, file: &str) -> Value {
 }
 
 proptest! {
-    /// Whatever is asked for, and wherever it is interrupted, twice: then everything is as it was.
+    /// Any settings, interrupted anywhere, twice: everything is put back.
     #[test]
     fn killed_anywhere_everything_is_put_back(
         start in prop::collection::vec((0..6usize, 1..90u64), 6),
@@ -169,7 +169,7 @@ proptest! {
                 c.after = Some(in_force(&machine, &c.before.file));
             }
         }
-        // Killed while it puts back, after the journal says what is due; then once more.
+        // Killed while it puts back, after the journal has the list; then once more.
         for count in [first, usize::MAX] {
             let due = to_put_back(&journal, |c| Some(in_force(&machine, &c.before.file)));
             journal = due.into_iter().map(|c| Changed { after: None, ..c }).collect();

@@ -1,4 +1,4 @@
-//! What setup adds to the configuration that is there.
+//! Merges what setup was asked for into the configuration that is there.
 
 use super::Arguments;
 use crate::config::{self, Config, Database, Device, Images};
@@ -26,7 +26,7 @@ fn empty() -> Config {
     }
 }
 
-/// What is there, and what is asked for.
+/// The old configuration with what is asked for.
 pub fn merged(old: Option<&Config>, arguments: &Arguments) -> Result<Config, Refusal> {
     let mut config = old.cloned().unwrap_or_else(empty);
     if let Some(user) = &arguments.server_user {
@@ -119,7 +119,7 @@ const HEAD: &str = "\
 
 ";
 
-/// The configuration as text: what is there with all its comments, and what is new after it, if that says it.
+/// The configuration as text: the old text with its comments, and the new entries behind it, if that parses to the same.
 pub fn text(old: Option<(&Config, &str)>, new: &Config) -> Result<String, Refusal> {
     if let Some((old, text)) = old {
         let added = added(old, text, new)?;
@@ -128,7 +128,7 @@ pub fn text(old: Option<(&Config, &str)>, new: &Config) -> Result<String, Refusa
         }
     }
     let text = format!("{HEAD}{}", written(new)?);
-    // What cannot be read back is not written.
+    // Do not write a text that cannot be read back.
     Config::parse(&text)?;
     Ok(text)
 }
@@ -173,7 +173,7 @@ fn written(what: &impl Serialize) -> Result<String, Refusal> {
     })
 }
 
-/// Whether others than the servers' user may listen in a directory of sockets.
+/// True if others than the servers' user may listen in a directory of sockets.
 pub fn is_open_to_all(directory: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
     std::fs::metadata(directory).is_ok_and(|found| found.mode() & 0o002 != 0)

@@ -20,7 +20,7 @@ pub fn own_program() -> Result<PathBuf, Refusal> {
 /// The unit as packages install it.
 const UNIT: &str = include_str!("../../pgfsbench-helper.service");
 const NAME: &str = "pgfsbench-helper.service";
-/// Where packages and `make install` put units.
+/// Packages and `make install` put units here.
 const DIRECTORIES: [&str; 2] = ["/usr/lib/systemd/system", "/lib/systemd/system"];
 
 /// The unit for the program where it is.
@@ -38,7 +38,7 @@ fn start_of(unit: &str) -> Option<&str> {
     unit.lines().find(|line| line.starts_with("ExecStart="))
 }
 
-/// Whether it is systemd that starts services here.
+/// True if systemd starts the services of this machine.
 pub fn is_used() -> bool {
     Path::new("/run/systemd/system").exists()
 }
@@ -65,7 +65,7 @@ pub fn write(program: &Path, configuration: &Path, prefix: &Path) -> Result<(), 
     Ok(())
 }
 
-/// Who starts it where systemd does not.
+/// Tells how to start the helper where systemd does not run.
 pub fn say_how_to_serve(configuration: &Path) {
     let config = match configuration == Path::new(config::PATH) {
         true => String::new(),

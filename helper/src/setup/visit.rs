@@ -1,4 +1,4 @@
-//! What setup finds in a server before it writes anything: asked by a process that is the servers' user, as the helper will.
+//! Looks at a server before setup writes anything. A process that runs as the servers' user does it, as in the helper.
 
 use crate::child::{self, OWN_PROGRAM, Part, Tie};
 use crate::client::{self, Client, Failure, describe};
@@ -12,23 +12,23 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
 
-/// How long a server may take to say all of it.
+/// The time for all answers of a server.
 const PATIENCE: Duration = Duration::from_secs(90);
 
 #[derive(Serialize, Deserialize)]
 struct Question {
     connection: String,
-    /// Whom to give the rights of the extension's owner.
+    /// The role that gets the rights of the extension's owner.
     grant_to: Option<String>,
 }
 
-/// What is there.
+/// The findings of the visit.
 #[derive(Serialize, Deserialize)]
 pub struct Found {
     /// Version of the extension; None where it is not installed.
     pub version: Option<String>,
     pub owner: String,
-    /// Whether who has connected has the rights of the owner.
+    /// True if the role that has connected has the rights of the owner.
     pub has_rights: bool,
 }
 
@@ -130,7 +130,7 @@ fn find(client: &mut Client) -> Result<Found, Failure> {
     })
 }
 
-/// As a refusal; one that says already what to do stays as it is.
+/// Makes a refusal of an error. One that already says what to do stays as it is.
 fn in_words(what: &str, hint: &str, error: Failure) -> Refusal {
     match error.downcast::<Refusal>() {
         Ok(refusal) => *refusal,

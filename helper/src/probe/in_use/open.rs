@@ -26,7 +26,7 @@ pub fn user(related: &[Related]) -> Result<Option<String>, Refusal> {
     Ok(None)
 }
 
-/// Their directories in /proc, without that of this process.
+/// The directories of all processes in /proc, without that of this one.
 pub fn processes() -> Vec<PathBuf> {
     let own = std::process::id().to_string();
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
@@ -38,7 +38,7 @@ pub fn processes() -> Vec<PathBuf> {
     processes.map(|entry| entry.path()).collect()
 }
 
-/// Its number, and the name that it has given itself.
+/// Number and name of a process.
 pub fn named(process: &Path) -> String {
     let number = process.file_name().unwrap_or_default().to_string_lossy();
     let name = crate::probe::line(&process.join("comm")).unwrap_or_default();
@@ -50,7 +50,7 @@ fn is_gone(error: &io::Error) -> bool {
     error.kind() == ErrorKind::NotFound || error.raw_os_error() == Some(ESRCH)
 }
 
-/// What is not seen may be in use.
+/// A process that cannot be looked at may have the device open.
 fn unseen(process: &Path, error: &io::Error) -> Refusal {
     Refusal::new(Kind::System, "could not see who has devices open")
         .detail(format!(
@@ -60,8 +60,8 @@ fn unseen(process: &Path, error: &io::Error) -> Refusal {
         .hint("Run pgfsbench-helper with the capability CAP_SYS_PTRACE, as its systemd unit does.")
 }
 
-/// Which of them this process has open. Each thread is looked at: it may have descriptors of its own, and those of a process whose first
-/// thread has ended are only seen with the others.
+/// The devices that this process has open. Each thread is looked at: it may have descriptors of its own, and when the first thread has
+/// ended, only the others show them.
 fn open_by<'a>(process: &Path, related: &'a [Related]) -> io::Result<Option<&'a Related>> {
     for thread in std::fs::read_dir(process.join("task"))? {
         let found = match open_by_thread(&thread?.path(), related) {
@@ -100,7 +100,7 @@ fn device_behind(descriptor: &Path) -> Option<(u32, u32)> {
     is_block.then_some((stat.stx_rdev_major, stat.stx_rdev_minor))
 }
 
-/// What cannot be read might.
+/// True if it cannot be read: then it might.
 fn may_write(info: &Path) -> bool {
     const ACCESS_MODE: u32 = 0o3;
     let text = std::fs::read_to_string(info).unwrap_or_default();

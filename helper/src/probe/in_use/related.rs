@@ -1,11 +1,11 @@
-//! The devices whose users are users of a device.
+//! Devices related to a device: their users are users of the device.
 
 use crate::probe::identity::{disk_of, sysfs};
 use crate::probe::in_use::Number;
 use crate::probe::{device_number, line, loops};
 use std::path::Path;
 
-/// What one of them is to the device.
+/// The relation of another device to the device in question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Which {
     Itself,
@@ -13,7 +13,7 @@ pub enum Which {
     Disk,
     /// The device in which a loop device has its bytes, which other users do not know of.
     Below,
-    /// Of an array or a volume, which has it for itself: only who writes to it disturbs.
+    /// A member of an array or a volume, which has it for itself: only a writer disturbs.
     Member,
 }
 
@@ -51,7 +51,7 @@ impl Related {
 pub fn to(number: Number) -> Vec<Related> {
     let mut found = Vec::new();
     add(&mut found, number, Which::Itself);
-    // What is found is looked at in its turn.
+    // Devices that are found are looked at in turn.
     let mut next = 0;
     while let Some(Related { number, which, .. }) = found.get(next).cloned() {
         next += 1;
@@ -96,7 +96,7 @@ fn add(found: &mut Vec<Related>, number: Number, which: Which) {
     });
 }
 
-/// Of the devices that have a directory here.
+/// The numbers of the devices that have a directory here.
 fn numbers_in(directory: &Path, is_one: impl Fn(&Path) -> bool) -> Vec<Number> {
     let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
     let directories = entries

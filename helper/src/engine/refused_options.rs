@@ -44,7 +44,7 @@ impl Work<'_> {
         })
     }
 
-    /// None where it cannot be mounted without any of them either.
+    /// The options that the kernel refuses. Empty if it refuses the mount without them, too.
     fn refused_options(&self, step: &Step, tell: Tell) -> Result<Vec<String>, Refusal> {
         let asked = self.plan.mount_options.iter();
         let asked: Vec<&String> = asked.filter(|o| !OURS.contains(&o.as_str())).collect();
@@ -60,7 +60,7 @@ impl Work<'_> {
         Ok(refused)
     }
 
-    /// Whether it can be mounted with this one, and without the others that were asked for.
+    /// True if it can be mounted with only this one of the options that were asked for, or with none of them.
     fn takes(
         &self,
         step: &Step,
@@ -84,7 +84,7 @@ impl Work<'_> {
         if !self.run_argv(step, &argv, tell)?.succeeded() {
             return Ok(false);
         }
-        // What stays mounted is undone with the rest.
+        // If it cannot be unmounted, the clean-up does it.
         let outcome = self.run_argv(step, &unmount, tell)?;
         match outcome.succeeded() {
             true => Ok(true),

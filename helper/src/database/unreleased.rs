@@ -1,5 +1,5 @@
-//! Targets that were prepared for a run which is over, and which nobody has released: the job got lost, with the server or with
-//! whoever was to ask for it. The helper asks itself then, by a job like any other. What somebody has prepared by himself stays.
+//! Releases targets that were prepared for a run which is over, and which nobody has released: the job was lost with the server or
+//! with the coordinator. The helper then inserts a job like any other. Targets that a user has prepared stay.
 
 use super::job::{complain, is_lost};
 use crate::client::{Client, Failure};
@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::time::{Duration, Instant};
 
-/// How often it is looked. A run that is over at one look may just be about to release what it has used.
+/// The period of the looks. Two looks decide: a run that is over at the first one may be about to release what it has used.
 const PERIOD: Duration = Duration::from_secs(5);
 
 /// Runs that are over, and that nobody is clearing up after: no coordinator lives, or the one that does has begun with another
@@ -32,19 +32,18 @@ pub struct Made {
     run_id: i64,
 }
 
-/// What is known of them.
 #[derive(Default)]
-pub struct Forgotten {
-    /// As root has described it last; None until then.
+pub struct Unreleased {
+    /// The last description by root's process; None before the first one.
     made: Option<Vec<Made>>,
-    /// Whether it may have changed since.
+    /// True if that description may be out of date.
     has_changed: bool,
-    /// Those whose run was over at the last look.
+    /// The targets whose run was over at the last look.
     over: Vec<Made>,
     looked: Option<Instant>,
 }
 
-impl Forgotten {
+impl Unreleased {
     /// Takes over what root has described.
     pub fn know(&mut self, description: Option<&Value>) {
         let made = description.and_then(|described| described.get("made_for_runs"));
@@ -59,23 +58,23 @@ impl Forgotten {
         self.has_changed = true;
     }
 
-    /// Whether there are some of which the next look decides.
+    /// True if the next look decides about some of them.
     pub fn is_undecided(&self) -> bool {
         !self.over.is_empty()
     }
 
-    /// Where there are no runs at all: whether root is to describe what there is, and to release it. Not where that is known to
-    /// be nothing: a description opens every device, of which another database's run may be using one.
+    /// For a database that is gone: true if root must describe what is prepared, so that it can be released. False if nothing is
+    /// known to be prepared: a description opens every device, and a run of another database may be using one.
     pub fn is_to_be_described(&mut self) -> bool {
         self.may_be_some() && self.is_due()
     }
 
-    /// Whether any may be there.
+    /// True if there may be some.
     pub fn may_be_some(&self) -> bool {
         self.has_changed || self.made.as_ref().is_none_or(|made| !made.is_empty())
     }
 
-    /// Whether it is time to look; then it counts as done.
+    /// True if it is time for the next look, which then counts as taken.
     fn is_due(&mut self) -> bool {
         let is_due = self.looked.is_none_or(|looked| looked.elapsed() > PERIOD);
         if is_due {
@@ -84,7 +83,7 @@ impl Forgotten {
         is_due
     }
 
-    /// Looks, if it is time to, and asks for what is to be released; whether that is anything.
+    /// Looks, if it is time to, and inserts jobs that release targets. True if there were any.
     pub fn ask(&mut self, client: &mut Client) -> Result<bool, Failure> {
         if self.made.as_ref().is_none_or(Vec::is_empty) || !self.is_due() {
             return Ok(false);
@@ -135,8 +134,7 @@ impl Forgotten {
             .collect()
     }
 
-    /// Where there are no runs at all, since the database or the extension has gone: the targets of all of them, once that
-    /// has been so for a while.
+    /// For a database or extension that is gone: the targets of all that is prepared, once it has been gone for a while.
     pub fn all(&mut self) -> Vec<String> {
         let made = self.made.clone().unwrap_or_default();
         let before = std::mem::replace(&mut self.over, made);
@@ -153,7 +151,7 @@ mod tests {
     #[test]
     fn devices_are_looked_at_only_while_something_may_be_left_of_a_run() {
         let of = |description: Option<Value>| {
-            let mut forgotten = Forgotten::default();
+            let mut forgotten = Unreleased::default();
             forgotten.know(description.as_ref());
             forgotten
         };

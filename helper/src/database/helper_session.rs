@@ -1,5 +1,5 @@
-//! One helper serves a database: that of the session in fsbench.helper_session, as long as that session lives. Who it is
-//! decides a lock on that table, for a moment: nobody gets it without rights on the table, as everybody gets an advisory lock.
+//! One helper serves a database: that whose session is in fsbench.helper_session, as long as the session lives. Whoever enters
+//! itself there locks the table for a moment. An advisory lock would not do: any role can take one.
 
 use crate::client::{Client, Failure};
 use pgfsbench_core::refusal::quoted;
@@ -8,7 +8,7 @@ use std::fmt;
 use tokio_postgres::Row;
 use tokio_postgres::error::SqlState;
 
-/// Whoever may only read the table has no lock that this one waits for.
+/// A role that may only read the table cannot take a lock that conflicts with this one.
 const LOCK: &str = "LOCK TABLE fsbench.helper_session IN SHARE ROW EXCLUSIVE MODE";
 
 /// A session without the rights of the table's owner cannot have written its row. What the server does not show is not compared.
@@ -120,7 +120,7 @@ fn check_table(client: &mut Client, table: &'static str) -> Result<(), Failure> 
     let Some(row) = row.filter(|row| row.get(0)) else {
         return Err(NoTable(table).into());
     };
-    // Who owns it can have code of his own run by whoever writes there.
+    // The owner of a table can run code in the session of whoever writes to it.
     if !row.get::<_, bool>(1) {
         return Err(format!(
             "table fsbench.{table} or its schema belongs to a role that is no superuser"

@@ -1,5 +1,5 @@
-//! How a target may be mounted again. What is accepted of a request is accepted of the journal, with nosuid and nodev as ever,
-//! and nothing else: an entry is no way around the grammar of options.
+//! The options with which a target may be mounted again. An entry of the journal may have those that a request may have, with
+//! nosuid and nodev, and no others: it is no way around the grammar of options.
 
 use super::log;
 use crate::config::Config;
