@@ -7,9 +7,11 @@
 //! entry
 //! api
 //! process
+//! workload
+//! bench
 //! run
 //! watch
-//! target workload
+//! target
 //! store host
 //! pg
 //! board
@@ -21,6 +23,7 @@
 use pgrx::extension_sql_file;
 
 mod api;
+mod bench;
 mod board;
 mod clock;
 mod entry;

@@ -1,7 +1,4 @@
-//! What a server tells of its crash recovery in its log, and what is different after it.
-
-use crate::balance::{self, Balances};
-use crate::spec::Workload;
+//! What a server tells of its crash recovery in its log.
 
 /// The log of a server from its start, each line beginning with `%n`: seconds since 1970 with milliseconds. What is not there
 /// is not known.
@@ -92,12 +89,6 @@ pub fn lsn_text(lsn: u64) -> String {
 /// that checksums of a filesystem come as.
 pub fn speaks_of_data(sqlstate: &str) -> bool {
     sqlstate.starts_with("58") || ["XX000", "XX001", "XX002", "42P01"].contains(&sqlstate)
-}
-
-/// What differs between what was committed before a crash and what is there after it; None when all of it is there.
-pub fn difference(workload: Workload, found: &Balances, committed: u64) -> Option<String> {
-    let refusal = balance::verify(workload, found, committed).err()?;
-    Some(refusal.detail.unwrap_or(refusal.message))
 }
 
 #[cfg(test)]
@@ -194,23 +185,5 @@ mod tests {
         ] {
             assert!(!speaks_of_data(sqlstate), "{sqlstate}");
         }
-    }
-
-    fn balances(rows: i64) -> Balances {
-        Balances {
-            accounts: 3,
-            tellers: 3,
-            branches: 3,
-            history: 3,
-            history_rows: rows,
-            fingerprint: "0".into(),
-        }
-    }
-
-    #[test]
-    fn what_was_lost_is_told() {
-        assert_eq!(difference(Workload::Tpcb, &balances(5), 5), None);
-        let problem = difference(Workload::Tpcb, &balances(5), 7).unwrap();
-        assert!(problem.contains("5 rows, and 7 transactions"), "{problem}");
     }
 }

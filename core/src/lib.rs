@@ -2,12 +2,11 @@
 //! here, in plain safe Rust, and is tested here in seconds. It knows neither pgrx nor SQLSTATE.
 //!
 //! From the top down:
-//! - [`spec`]: what a caller asked for becomes a full specification of a run, or is refused.
+//! - [`workload`]: each workload in its folder; with it what a caller asked for becomes a full specification of a run, or is refused.
+//! - [`spec`]: that specification, what a workload is to the rest, and the check of each argument.
 //! - [`finding`]: what can mislead about a finished run.
 //! - [`difference`]: what differs between two runs, and what of it is likely to matter.
-//! - [`fsync`]: the tests of the workload of that name.
 //! - [`allowance`]: how much is taken from a server that one does not know.
-//! - [`balance`]: what the tables must hold after a run.
 //! - [`board`]: what lies in shared memory while it runs, one writer a field.
 //! - [`checkpoint`]: what the server's messages say of checkpoints, and which of them a run has seen.
 //! - [`pacing`]: when a client's transactions are due under a rate.
@@ -16,7 +15,6 @@
 //! - [`hist`]: latency histograms, in shared memory and to compute with.
 //! - [`chart`]: charts of characters.
 //! - [`knee`]: where a scaling curve stops rising.
-//! - [`scan`]: the workload of that name.
 //! - [`server_setting`]: which settings a target's server may be given.
 //! - [`statement`], [`statistics`]: pg_stat_statements and core's statistics views over a run.
 //! - [`stats`]: moments, stalls and drift of a run's seconds.
@@ -32,20 +30,19 @@
 //! Floors, from the roof down (`tools/check arrows`):
 //!
 //! ```text
-//! crash
-//! balance written finding
+//! finding
+//! workload
 //! spec
-//! scan sys helper
+//! sys helper
 //! proc
-//! board chart fsync knee pacing server_setting units verdict
-//! allowance checkpoint difference hist quoting random refusal statement statistics stats unwanted work_database
+//! board chart knee pacing server_setting units verdict
+//! allowance checkpoint crash difference hist quoting random refusal statement statistics stats unwanted work_database written
 //! escape
 //! ```
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
 pub mod allowance;
-pub mod balance;
 pub mod board;
 pub mod chart;
 pub mod checkpoint;
@@ -53,7 +50,6 @@ pub mod crash;
 pub mod difference;
 pub mod escape;
 pub mod finding;
-pub mod fsync;
 pub mod helper;
 pub mod hist;
 pub mod knee;
@@ -62,7 +58,6 @@ pub mod proc;
 pub mod quoting;
 pub mod random;
 pub mod refusal;
-pub mod scan;
 pub mod server_setting;
 pub mod spec;
 pub mod statement;
@@ -73,4 +68,5 @@ pub mod units;
 pub mod unwanted;
 pub mod verdict;
 pub mod work_database;
+pub mod workload;
 pub mod written;

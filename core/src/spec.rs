@@ -1,31 +1,25 @@
 //! The specification of a run: what the caller asked for, checked once at the edge, with everything left open chosen.
 //!
-//! [`resolve`] turns [`Asked`] (arguments as they were given) and [`Facts`] (this server, now) into a [`Spec`], or refuses.
+//! `workload::resolve` turns [`Asked`] (arguments as they were given) and [`Facts`] (this server, now) into a [`Spec`], or refuses.
 //! A resolved [`Spec`] holds only values that can be run; nothing further inside checks them again.
 
 mod asked;
-mod check;
-mod json;
-mod kind;
-mod resolve;
-mod scan;
-mod values;
+pub(crate) mod check;
+mod definition;
+pub(crate) mod json;
+pub(crate) mod values;
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde_json::{Map, Value};
 
-use crate::{
-    fsync::{self, Method},
-    scan::Payload,
-    units,
-};
+use crate::units;
 
-pub use crate::scan::Cache;
 pub use asked::{Asked, Facts};
-pub use kind::Kind;
-pub use resolve::resolve;
-pub use scan::{check_cache, check_fits};
+pub use definition::{
+    Chosen, ClientsDo, Definition, Given, Names, OwnOption, ResultTable, Workload,
+};
 
 /// WAL of a transaction of pgbench's without whole pages, about.
 const RECORDS_BYTES: f64 = 500.0;
@@ -37,63 +31,8 @@ pub const OVERHEAD_WORKERS: u32 = 2;
 /// The target that is this server's own data directory.
 pub const DEFAULT_TARGET: &str = "default";
 
-/// From this scale on, `aid` is a bigint, as in pgbench (its SCALE_32BIT_THRESHOLD).
-pub const BIGINT_SCALE: u32 = 20_000;
-
-/// What is run: one of pgbench's three built-in scripts, or what measures something else than transactions; see [`Kind`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Workload {
-    /// Updates of an account, its teller and its branch, and a row of history.
-    Tpcb,
-    /// As `Tpcb`, without teller and branch, and so without their locks.
-    TpcbSimpleUpdate,
-    /// Reads one account.
-    SelectOnly,
-    /// Writes and syncs a file as WAL is written and synced.
-    Fsync,
-    /// Parallel `SELECT count(*)`.
-    Scan,
-}
-
-impl Workload {
-    /// All of them, in the order in which they are listed to people.
-    pub const ALL: [Workload; 5] = [
-        Self::Tpcb,
-        Self::TpcbSimpleUpdate,
-        Self::SelectOnly,
-        Self::Fsync,
-        Self::Scan,
-    ];
-
-    /// Its name in SQL.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Tpcb => "tpcb",
-            Self::TpcbSimpleUpdate => "tpcb-simple-update",
-            Self::SelectOnly => "select-only",
-            Self::Fsync => "fsync",
-            Self::Scan => "scan",
-        }
-    }
-
-    /// The workload of this name, pgbench's own names `tpcb-like` and `simple-update` included.
-    pub fn parse(name: &str) -> Option<Self> {
-        match name {
-            "tpcb" | "tpcb-like" => Some(Self::Tpcb),
-            "tpcb-simple-update" | "simple-update" => Some(Self::TpcbSimpleUpdate),
-            "select-only" => Some(Self::SelectOnly),
-            "fsync" => Some(Self::Fsync),
-            "scan" => Some(Self::Scan),
-            _ => None,
-        }
-    }
-
-    /// Whether it runs transactions that write.
-    pub fn writes(self) -> bool {
-        matches!(self, Self::Tpcb | Self::TpcbSimpleUpdate)
-    }
-}
+/// Options of every workload: they concern where it is run.
+pub const OPTIONS_OF_ALL: [&str; 3] = ["wait_for_helper_ms", "lease_ms", "wait_turn"];
 
 /// What ends the measured window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -138,7 +77,7 @@ pub enum Stage {
 
 /// How the tables are made and what is measured beside: the argument `options`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default)]
 pub struct Options {
     /// Fillfactor of the tables in percent, 10 to 100.
     pub fillfactor: u8,
@@ -173,30 +112,9 @@ pub struct Options {
     /// Whether `run` waits for its turn when another run is on or waits; `start` always does.
     #[serde(skip_serializing_if = "is_default")]
     pub wait_turn: bool,
-    /// Workload `fsync`: the methods to be tested. Empty for other workloads.
-    #[serde(skip_serializing_if = "is_default")]
-    pub methods: Vec<Method>,
-    /// Workload `fsync`: how many write at the same time, in ascending order. Empty for other workloads.
-    #[serde(skip_serializing_if = "is_default")]
-    pub writers: Vec<u32>,
-    /// Workload `scan`: numbers of parallel workers, in ascending order. Empty for other workloads.
-    #[serde(skip_serializing_if = "is_default")]
-    pub degrees: Vec<u32>,
-    /// Workload `scan`: how often each degree is measured.
-    #[serde(skip_serializing_if = "is_default")]
-    pub repeats: Option<u32>,
-    /// Workload `scan`: whether the leader takes part.
-    #[serde(skip_serializing_if = "is_default")]
-    pub leader: Option<bool>,
-    /// Workload `scan`: what a row is.
-    #[serde(skip_serializing_if = "is_default")]
-    pub payload: Option<Payload>,
-    /// Workload `scan`: how many load at the same time.
-    #[serde(skip_serializing_if = "is_default")]
-    pub loaders: Option<u32>,
-    /// Workload `scan`: how many processes at a time read the table's files without the executor, one number after the other.
-    #[serde(skip_serializing_if = "is_default")]
-    pub readers: Option<Vec<u32>>,
+    /// Options that only this run's workload has, each checked.
+    #[serde(flatten)]
+    pub own: Map<String, Value>,
 }
 
 /// What only concerns targets is not stored with other runs.
@@ -204,18 +122,44 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
+/// What the page cache holds when the server of a target starts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cache {
+    /// The data, as far as they fit.
+    #[default]
+    Warm,
+    /// Nothing of the data.
+    Cold,
+    /// The same, and all of the data are in shared buffers; for workloads that put them there.
+    SharedBuffers,
+}
+
 impl Options {
+    /// What a workload has of its own. It was checked when it was put there.
+    pub fn own<T: DeserializeOwned + Default>(&self) -> T {
+        serde_json::from_value(Value::Object(self.own.clone())).unwrap_or_default()
+    }
+
+    /// Puts there what a workload has of its own.
+    pub fn set_own(&mut self, own: &impl Serialize) {
+        if let Ok(Value::Object(own)) = serde_json::to_value(own) {
+            self.own = own;
+        }
+    }
+
     /// The same without what only matters to the server that has a target.
-    pub fn for_target_server(&self, kind: Kind) -> Self {
+    pub fn for_target_server(&self, workload: Workload) -> Self {
         let own = Self::default();
         Self {
             wait_for_helper_ms: own.wait_for_helper_ms,
             wait_turn: own.wait_turn,
             data: own.data,
-            // A scan has its table warm or cold wherever it is made.
-            cache: match kind {
-                Kind::Scan => self.cache,
-                Kind::Transactions | Kind::Fsync => own.cache,
+            // A workload that sees to it by itself does so wherever it is run.
+            cache: if workload.sets_cache() {
+                self.cache
+            } else {
+                own.cache
             },
             ..self.clone()
         }
@@ -223,11 +167,11 @@ impl Options {
 }
 
 impl Options {
-    /// As an object that can be given as the argument `options` for a workload of that kind.
-    pub fn to_argument(&self, kind: Kind) -> serde_json::Value {
+    /// As an object that can be given as the argument `options` for that workload.
+    pub fn to_argument(&self, workload: Workload) -> Value {
         let mut value = serde_json::to_value(self).unwrap_or_default();
         if let Some(members) = value.as_object_mut() {
-            members.retain(|name, _| kind.takes_option(name));
+            members.retain(|name, _| workload.takes_option(name));
         }
         value
     }
@@ -246,14 +190,7 @@ impl Default for Options {
             wait_turn: false,
             data: Data::Copied,
             cache: Cache::Warm,
-            methods: Vec::new(),
-            writers: Vec::new(),
-            degrees: Vec::new(),
-            repeats: None,
-            leader: None,
-            payload: None,
-            loaders: None,
-            readers: None,
+            own: Map::new(),
             crash: false,
         }
     }
@@ -305,20 +242,15 @@ pub struct Spec {
 }
 
 impl Spec {
-    /// Whether `aid` is a bigint at this scale, as in pgbench.
-    pub fn aid_is_bigint(&self) -> bool {
-        self.scale >= BIGINT_SCALE
+    /// Bytes of the freshly loaded tables and keys. 0 when the workload has none.
+    pub fn data_bytes(&self) -> u64 {
+        self.workload.data_bytes(self)
     }
 
-    /// Bytes of the freshly loaded tables and keys; see [`units::bytes_for_scale_at`]. 0 when the workload has none.
-    pub fn data_bytes(&self) -> u64 {
-        if !self.has_tables() {
-            return 0;
-        }
-        if let Some(payload) = self.options.payload {
-            return payload.bytes(self.scale);
-        }
-        units::bytes_for_scale_at(self.scale, self.options.fillfactor)
+    /// Bytes that warm-up and measured window add to the tables.
+    pub fn added_bytes(&self, assumed_tps: f64) -> u64 {
+        self.workload
+            .added_bytes(self, self.transactions_at(assumed_tps))
     }
 
     /// Bytes of the table, and its key, that maintenance loads; 0 without.
@@ -352,18 +284,12 @@ impl Spec {
 
     /// Whether it works on tables, which have to be loaded.
     pub fn has_tables(&self) -> bool {
-        self.workload.kind().takes("scale")
+        self.workload.takes("scale")
     }
 
     /// Worker slots that the run takes at its peak.
     pub fn workers(&self) -> u32 {
-        match self.workload.kind() {
-            Kind::Transactions | Kind::Fsync => self.clients + OVERHEAD_WORKERS,
-            Kind::Scan => {
-                let (workers, own) = scan::workers(&self.options);
-                workers + own
-            }
-        }
+        self.workload.workers(self)
     }
 
     /// Scheduled transactions a second of one client. None without a rate.
@@ -380,11 +306,6 @@ impl Spec {
     /// rate only. It is what [`crate::pacing::is_missed`] takes.
     pub fn skip_limit_ns(&self) -> Option<u64> {
         self.rate.and(self.latency_limit_ns())
-    }
-
-    /// The tests of a run of the workload `fsync`, in their order; none for others.
-    pub fn fsync_tests(&self) -> Vec<fsync::Test> {
-        fsync::tests(&self.options.methods, &self.options.writers, self.seed)
     }
 
     /// Whether it runs in this server, and not in one of its own on another target.
@@ -404,31 +325,23 @@ impl Spec {
 
     /// The run in one line, and what of it pgfsbench chose, for a NOTICE.
     pub fn plan_text(&self) -> String {
-        let kind = self.workload.kind();
+        let workload = self.workload;
         let mut parts = vec![self.workload.as_str().to_owned()];
-        if kind.takes("scale") && !self.is_chosen_there("scale") {
+        if workload.takes("scale") && !self.is_chosen_there("scale") {
             parts.push(format!("scale {}", self.scale));
         }
-        if kind.takes("clients") && !self.is_chosen_there("clients") {
+        if workload.takes("clients") && !self.is_chosen_there("clients") {
             parts.push(units::format_count(self.clients.into(), "client"));
         }
-        if kind.takes("warmup") {
+        if workload.takes("warmup") {
             parts.push(match self.warmup_ms {
                 0 => "no warm-up".into(),
                 ms => format!("{} warm-up", seconds(ms)),
             });
         }
-        if kind == Kind::Fsync {
-            let methods: Vec<&str> = self.options.methods.iter().map(|m| m.as_str()).collect();
-            parts.push(methods.join(" "));
-            if !self.is_chosen_there("writers") {
-                let writers: Vec<String> =
-                    self.options.writers.iter().map(u32::to_string).collect();
-                parts.push(format!("writers {}", writers.join(" ")));
-            }
-        }
+        parts.extend(workload.shown(self));
         match self.bound {
-            _ if kind == Kind::Scan => parts.extend(self.scan_parts()),
+            _ if !workload.takes("duration") => {}
             Bound::DurationMs(ms) => parts.push(format!("{} measured", seconds(ms))),
             Bound::Transactions(n) => {
                 let each = units::format_count(n, "transaction");
@@ -466,33 +379,6 @@ impl Spec {
     }
 }
 
-impl Spec {
-    /// What is to be known of a run of the workload `scan`.
-    fn scan_parts(&self) -> Vec<String> {
-        let options = &self.options;
-        let mut parts = Vec::new();
-        if !self.is_chosen_there("scale") {
-            parts.push(units::format_bytes(self.data_bytes()));
-        }
-        if !self.is_chosen_there("degrees") {
-            let degrees: Vec<String> = options.degrees.iter().map(u32::to_string).collect();
-            parts.push(format!("degrees {}", degrees.join(" ")));
-        }
-        let repeats = u64::from(options.repeats.unwrap_or(1));
-        parts.push(units::format_count(repeats, "repeat"));
-        let cache = match options.cache {
-            Cache::Warm => "warm page cache",
-            Cache::Cold => "cold cache",
-            Cache::SharedBuffers => "warm shared buffers",
-        };
-        parts.push(cache.into());
-        parts
-    }
-}
-
 fn seconds(ms: u64) -> String {
     units::format_seconds(ms as f64 / 1000.0)
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,25 +1,5 @@
 //! Write amplification: what transactions change, what the server writes for it, and what then goes to the device.
 
-use crate::spec::Workload;
-
-impl Workload {
-    /// Bytes of user data that one transaction changes: the columns that it sets, by their types, without headers,
-    /// padding and indexes. `wide_aid` is whether account numbers are bigint. None for what changes no rows.
-    ///
-    /// The statements and tables are those of pgbench's built-in scripts (src/bin/pgbench/pgbench.c, `builtin_script` and
-    /// `initCreateTables`): each balance is an int of 4 bytes; a row of history has tid, bid and delta of 4 bytes each, aid
-    /// of 4 or 8, mtime of 8, and a filler that is NULL.
-    pub fn changed_bytes(self, wide_aid: bool) -> Option<u64> {
-        const BALANCE: u64 = 4;
-        let history = 3 * 4 + if wide_aid { 8 } else { 4 } + 8;
-        match self {
-            Self::Tpcb => Some(3 * BALANCE + history),
-            Self::TpcbSimpleUpdate => Some(BALANCE + history),
-            _ => None,
-        }
-    }
-}
-
 /// Bytes that were written in a measured window, at each level; None where that is not known.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Written {
@@ -63,14 +43,6 @@ pub fn ratio(part: Option<f64>, whole: Option<f64>) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn bytes_of_pgbenchs_transactions() {
-        assert_eq!(Workload::Tpcb.changed_bytes(false), Some(36));
-        assert_eq!(Workload::Tpcb.changed_bytes(true), Some(40));
-        assert_eq!(Workload::TpcbSimpleUpdate.changed_bytes(false), Some(28));
-        assert_eq!(Workload::SelectOnly.changed_bytes(false), None);
-    }
 
     #[test]
     fn blocks_of_others_are_those_of_the_clients_and_more() {

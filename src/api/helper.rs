@@ -188,14 +188,12 @@ fn fsbench_plan(
             return Err(made(ready.owner, &name).map(|_| ()).unwrap_err().into());
         }
     };
-    let options = request::options(&ready, &name, options.map(|json| json.0))?;
+    let planned = request::planned(&ready, &name, options.map(|json| json.0))?;
     let by_helper = match is_made {
         true => Some(asker::ask(ready.owner, "plan", &name)?),
         false => None,
     };
-    let steps = session::with_rights_of(ready.owner, || {
-        plan::steps(&name, &options, by_helper.as_ref())
-    })?;
+    let steps = session::with_rights_of(ready.owner, || plan::steps(&planned, by_helper.as_ref()))?;
     let numbered = (1..).zip(steps);
     Ok(TableIterator::new(numbered.map(|(number, step)| {
         (number, step.who.to_owned(), step.action, step.command)

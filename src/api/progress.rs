@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 
 use pgfsbench_core::{
-    spec::{Bound, Kind},
+    spec::Bound,
     units::{format_count, format_seconds},
 };
 use pgrx::{iter::TableIterator, name, pg_extern, pg_sys::panic::ErrorReport};
@@ -38,7 +38,7 @@ impl Now {
         // Other kinds of workloads count what they have done by themselves.
         let transactions_run = spec
             .as_ref()
-            .is_some_and(|spec| spec.workload.kind() == Kind::Transactions);
+            .is_some_and(|spec| spec.workload.runs_transactions());
         let counts_time = phase == Phase::Warmup
             || (phase == Phase::Measure
                 && transactions_run

@@ -6,8 +6,9 @@ use std::{
 };
 
 use pgfsbench_core::{
-    spec::{self, Asked, Bound, DEFAULT_TARGET, Facts, Options, Spec},
+    spec::{Asked, Bound, DEFAULT_TARGET, Facts, Spec},
     units::{format_count, format_ids, whole_number},
+    workload,
 };
 use serde_json::Value;
 
@@ -99,7 +100,7 @@ fn facts(target: Option<&str>) -> Result<Facts, Fault> {
 pub fn specify(ready: &Ready, asked: &Asked) -> Result<Spec, Fault> {
     // Before anything that depends on the server: a wrong argument is wrong everywhere.
     let facts = session::with_rights_of(ready.owner, || facts(asked.target.as_deref()))?;
-    let spec = spec::resolve(asked, &facts)?;
+    let spec = workload::resolve(asked, &facts)?;
     check_keep(&spec, ready.owner)?;
     // What only a whole server can have is set where the server is made.
     let of_session = spec.is_here() || facts.far;
@@ -115,8 +116,8 @@ pub fn specify(ready: &Ready, asked: &Asked) -> Result<Spec, Fault> {
     Ok(spec)
 }
 
-/// The options of a run of transactions on a target, as they would be refused or taken.
-pub fn options(ready: &Ready, target: &str, options: Option<Value>) -> Result<Options, Fault> {
+/// A run with these options on a target, as it would be refused or taken.
+pub fn planned(ready: &Ready, target: &str, options: Option<Value>) -> Result<Spec, Fault> {
     let mut facts = session::with_rights_of(ready.owner, || facts(Some(target)))?;
     // Nothing is started for it.
     facts.free_worker_slots = u32::from(u16::MAX);
@@ -125,7 +126,7 @@ pub fn options(ready: &Ready, target: &str, options: Option<Value>) -> Result<Op
         options,
         ..Asked::default()
     };
-    Ok(spec::resolve(&asked, &facts)?.options)
+    Ok(workload::resolve(&asked, &facts)?)
 }
 
 /// A kept database belongs to the owner of the extension: others could neither use nor drop it.

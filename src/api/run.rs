@@ -6,7 +6,7 @@ use std::{
 };
 
 use pgfsbench_core::{
-    spec::{Asked, Kind, Stage},
+    spec::{Asked, Stage},
     units::format_count,
 };
 use pgrx::{datum::Interval, iter::TableIterator, name, pg_extern, pg_sys::panic::ErrorReport};
@@ -203,14 +203,7 @@ fn run(asked: &Asked) -> Result<crate::board::outcome::Row, Fault> {
                 Some(format!(
                     "Everything about it: SELECT * FROM fsbench.result WHERE run_id = {run_id}; \
                      {}, what can mislead in fsbench.finding.",
-                    match spec.workload.kind() {
-                        Kind::Transactions => "each second is in fsbench.sample".to_owned(),
-                        Kind::Fsync => "each test is in fsbench.fsync".to_owned(),
-                        Kind::Scan => format!(
-                            "each scan is in fsbench.scan, the curve is fsbench.scan_curve({run_id}), \
-                             and its knee fsbench.scan_knee({run_id})"
-                        ),
-                    }
+                    spec.workload.details(run_id)
                 )),
             );
             Ok(row)

@@ -3,7 +3,7 @@
 
 use pgfsbench_core::{
     random::{Purpose, Stream},
-    scan::{Named, Payload},
+    workload::scan::{Named, Payload},
 };
 use pgrx::pg_sys;
 

@@ -1,49 +1,20 @@
-//! A client: connects to the work database, prepares its statements, waits for the start, and runs transactions until time or
-//! number is reached. It writes its own slot of shared memory and nothing else.
-//!
-//! A transaction is measured when it starts (under a rate: was due) in the measured window, however long it takes, as
-//! pgbench does: a stall at the end of the window is counted.
+//! A client of a run: a process that takes part in its workload. It writes its own slot of shared memory and nothing else.
 
-use std::{
-    sync::atomic::{
-        AtomicU32,
-        Ordering::{Acquire, Relaxed, Release},
-    },
-    time::Duration,
+use std::sync::atomic::{
+    AtomicU32,
+    Ordering::{Acquire, Relaxed, Release},
 };
 
-use pgfsbench_core::{
-    board::{ClientSlot, ClientState, Work, add, is_sampled_alternately},
-    pacing::{Pacer, is_missed},
-    random::{Purpose, Stream},
-    spec::{Bound, Kind, Spec},
-};
+use pgfsbench_core::board::{ClientSlot, ClientState};
 
 use crate::{
-    board::{Request, RunArea},
-    clock,
     errors::{self, Fault},
     pg::{
-        guc,
-        plan::Connection,
         process::{self, Database},
-        report, shmem,
-        usage::{self, Wait},
-        xact,
+        shmem, usage,
     },
-    workload::{fsync::writer, pgbench::Script, post::Post, scan::scanner},
+    workload::{self, Post},
 };
-
-/// One plan for the whole run. A fresh pgbench_branches has one page, so that the planner would scan it sequentially, bloat
-/// and all, until some autovacuum makes it plan again: tps then doubles at a random second. The run's `settings` win.
-const STABLE_PLANS: [(&str, &str); 2] = [
-    ("enable_seqscan", "off"),
-    ("plan_cache_mode", "force_generic_plan"),
-];
-
-/// How long a client that has sent the server's statistics what it did before the window sends them no more, counted from the
-/// start of the window or from then, whichever is later: in that time the coordinator reads them.
-pub const QUIET_NS: u64 = 1_000_000_000;
 
 /// The slot of this process. Written once, by it.
 static INDEX: AtomicU32 = AtomicU32::new(0);
@@ -63,10 +34,12 @@ pub fn main(index: i32, serial: u32) {
     slot.pid.store(process::my_pid(), Release);
     process::on_exit(leave);
     let spec = board.specification(request);
-    let kind = spec.as_ref().map(|spec| spec.workload.kind());
-    process::connect(match kind {
-        Ok(Kind::Fsync) => Database::None,
-        _ => Database::Work(board.run.work_database.load(Acquire)),
+    let uses_database = spec
+        .as_ref()
+        .is_ok_and(|spec| spec.workload.uses_database());
+    process::connect(match uses_database {
+        true => Database::Work(board.run.work_database.load(Acquire)),
+        false => Database::None,
     });
     if !board.run.is_current(serial) {
         return;
@@ -80,11 +53,7 @@ pub fn main(index: i32, serial: u32) {
         board,
         request,
     };
-    let result = spec.and_then(|spec| match spec.workload.kind() {
-        Kind::Transactions => run_transactions(&post, &spec),
-        Kind::Scan => scanner::take_part(&post, &spec),
-        Kind::Fsync => writer::write(&post, &spec),
-    });
+    let result = spec.and_then(|spec| workload::of(&spec)?.take_part(&post, &spec));
     if !board.run.is_current(serial) {
         return;
     }
@@ -92,31 +61,6 @@ pub fn main(index: i32, serial: u32) {
         Ok(()) => slot.set_state(ClientState::Done),
         Err(fault) => fail(slot, &fault),
     }
-}
-
-/// Prepares the transactions, waits for the start, and runs them to the end.
-fn run_transactions(post: &Post, spec: &Spec) -> Result<(), Fault> {
-    let slot = post.slot;
-    let ran = prepare(post.request, spec).and_then(|script| {
-        xact::report_statistics(true);
-        // Of an alternating run no figure is whole.
-        if spec.options.sample && !spec.options.sample_alternately {
-            slot.counts.store(usage::counts().bits(), Relaxed);
-        }
-        post.ready();
-        while post.board.run.go.load(Acquire) == 0 {
-            if post.stopped() {
-                return Ok(());
-            }
-            process::wait(Duration::from_secs(1));
-        }
-        slot.set_state(ClientState::Running);
-        let result = Client::new(post, spec, script).run();
-        slot.cpu_ns.store(clock::cpu_ns(), Release);
-        result
-    });
-    xact::report_statistics(true);
-    ran
 }
 
 fn fail(slot: &ClientSlot, fault: &Fault) {
@@ -141,295 +85,4 @@ fn leave() {
     if let Some(request) = shmem::active_request() {
         process::wake(request.coordinator.load(Acquire));
     }
-}
-
-fn prepare(request: &Request, spec: &Spec) -> Result<Script, Fault> {
-    process::become_owner(request.owner.load(Acquire))?;
-    for (name, value) in STABLE_PLANS {
-        guc::apply(name, value)?;
-    }
-    for (name, value) in &spec.settings {
-        guc::apply(name, value)?;
-    }
-    xact::transaction(|| {
-        let spi = Connection::open();
-        let script = Script::prepare(spec, &spi)?;
-        spi.close();
-        Ok(script)
-    })
-}
-
-struct Client<'a> {
-    serial: u32,
-    slot: &'a ClientSlot,
-    run: &'a RunArea,
-    script: Script,
-    warmup: Stream,
-    measure: Stream,
-    pacer: Option<Pacer>,
-    limit_ns: Option<u64>,
-    /// Measured transactions still to do, when their number ends the run.
-    left: Option<u64>,
-    /// Sends the statistics what was done before the window.
-    reporter: Reporter<'a>,
-    end_ns: u64,
-    /// Whether this process's own counters are only read in seconds that are sampled.
-    counts_alternately: bool,
-}
-
-/// A transaction that is due.
-#[derive(Clone, Copy)]
-struct Due {
-    /// From when its latency counts.
-    from_ns: u64,
-    /// When it starts.
-    start_ns: u64,
-    measured: bool,
-}
-
-impl<'a> Client<'a> {
-    fn new(post: &Post<'a>, spec: &Spec, script: Script) -> Self {
-        let (index, run) = (post.index, &post.board.run);
-        let seed = spec.seed as u64;
-        let pacing = Stream::new(seed, index, Purpose::Pacing);
-        Self {
-            serial: post.serial,
-            slot: post.slot,
-            run,
-            script,
-            warmup: Stream::new(seed, index, Purpose::Warmup),
-            measure: Stream::new(seed, index, Purpose::Measure),
-            pacer: spec.rate_per_client().map(|rate| Pacer::new(rate, pacing)),
-            limit_ns: spec.latency_limit_ns(),
-            left: match spec.bound {
-                Bound::Transactions(n) => Some(n),
-                Bound::DurationMs(_) => None,
-            },
-            reporter: Reporter {
-                slot: post.slot,
-                start_ns: run.measure_start_ns.load(Acquire),
-                counted: spec.options.sample.then(usage::work),
-                quiet_until_ns: 0,
-            },
-            end_ns: run.end_ns.load(Acquire),
-            counts_alternately: spec.options.sample_alternately,
-        }
-    }
-
-    /// Runs transactions until the end, a failure, or the order to stop.
-    fn run(mut self) -> Result<(), Fault> {
-        let start = clock::now_ns();
-        if let Some(pacer) = &mut self.pacer {
-            pacer.start(start);
-        }
-        let mut now = start;
-        let mut told = false;
-        loop {
-            // Errors come out here, so that the loop inside needs no set-up for each transaction.
-            let mut current = None;
-            let result = xact::catch(|| self.run_transactions(&mut now, &mut current));
-            match result.and_then(|result| result) {
-                Ok(()) => return Ok(()),
-                Err(fault) => {
-                    xact::abort();
-                    if !is_retryable(&fault) {
-                        return Err(fault);
-                    }
-                    if !told {
-                        report::log_warning(&fault.context("transaction failed"));
-                        told = true;
-                    }
-                    now = clock::now_ns();
-                    let measured = current.is_some_and(|due: Due| due.measured);
-                    self.count_work(now, measured);
-                    if measured {
-                        add(&self.slot.failed, 1);
-                        self.slot.last_end_ns.store(now, Relaxed);
-                        self.slot.finished_ns.store(now, Relaxed);
-                    }
-                }
-            }
-        }
-    }
-
-    fn run_transactions(&mut self, now: &mut u64, current: &mut Option<Due>) -> Result<(), Fault> {
-        while let Some(due) = self.next(*now) {
-            *current = Some(due);
-            if due.measured && self.slot.started_ns.load(Relaxed) == 0 {
-                self.slot.started_ns.store(due.start_ns, Relaxed);
-            }
-            let random = if due.measured {
-                &mut self.measure
-            } else {
-                &mut self.warmup
-            };
-            xact::begin();
-            let spi = Connection::open();
-            self.script.run(&spi, random)?;
-            spi.close();
-            let commit_ns = clock::now_ns();
-            xact::commit();
-            *now = clock::now_ns();
-            self.count(due, commit_ns, *now);
-            self.count_work(*now, due.measured);
-            self.reporter.report(*now);
-            process::check_interrupts();
-        }
-        Ok(())
-    }
-
-    /// The next transaction, waited for under a rate; None at the end.
-    #[inline]
-    fn next(&mut self, now: u64) -> Option<Due> {
-        if self.run.stopped(self.serial) {
-            return None;
-        }
-        let Some(pacer) = &mut self.pacer else {
-            let measured = now >= self.reporter.start_ns;
-            let mut now = now;
-            if measured {
-                now = self.reporter.before_window(now);
-                if now >= self.end_ns {
-                    return None;
-                }
-                if let Some(left) = &mut self.left {
-                    *left = left.checked_sub(1)?;
-                }
-            }
-            return Some(Due {
-                from_ns: now,
-                start_ns: now,
-                measured,
-            });
-        };
-        let mut now = now;
-        loop {
-            let from_ns = pacer.next();
-            let measured = from_ns >= self.reporter.start_ns;
-            if from_ns >= self.end_ns {
-                return None;
-            }
-            if measured && let Some(left) = &mut self.left {
-                *left = left.checked_sub(1)?;
-            }
-            if measured {
-                now = self.reporter.before_window(now);
-            }
-            if is_missed(from_ns, now, self.limit_ns) {
-                if measured {
-                    add(&self.slot.skipped, 1);
-                }
-                if self.run.stopped(self.serial) {
-                    return None;
-                }
-                process::check_interrupts();
-                continue;
-            }
-            while now < from_ns {
-                if self.run.stopped(self.serial) {
-                    return None;
-                }
-                sleep(from_ns - now);
-                now = clock::now_ns();
-            }
-            return Some(Due {
-                from_ns,
-                start_ns: now,
-                measured,
-            });
-        }
-    }
-
-    /// What the transaction that is over has cost, by this process's own counters.
-    #[inline]
-    fn count_work(&mut self, now: u64, measured: bool) {
-        if let Some(counted) = &mut self.reporter.counted {
-            let start_ns = self.reporter.start_ns;
-            if self.counts_alternately && !is_sampled_alternately(now, start_ns) {
-                return;
-            }
-            let now = usage::work();
-            if measured {
-                self.slot.work.add(&now.since(counted));
-            }
-            *counted = now;
-        }
-    }
-
-    #[inline]
-    fn count(&self, due: Due, commit_ns: u64, end_ns: u64) {
-        let slot = self.slot;
-        add(&slot.committed, 1);
-        slot.last_end_ns.store(end_ns, Relaxed);
-        if !due.measured {
-            return;
-        }
-        let latency = end_ns - due.from_ns;
-        add(&slot.measured, 1);
-        slot.latency.record(latency);
-        slot.commit.record(end_ns - commit_ns);
-        if self.pacer.is_some() {
-            slot.service.record(end_ns - due.start_ns);
-        }
-        if self.limit_ns.is_some_and(|limit| latency > limit) {
-            add(&slot.late, 1);
-        }
-        slot.raise_second_max(latency);
-        slot.finished_ns.store(end_ns, Relaxed);
-    }
-}
-
-/// Sends the server's statistics what this process has done.
-struct Reporter<'a> {
-    slot: &'a ClientSlot,
-    /// The start of the window.
-    start_ns: u64,
-    /// This process's own counters when its last transaction was over; None when nothing is sampled.
-    counted: Option<Work>,
-    /// Until when nothing more is sent once it has what was done before the window; 0 before that.
-    quiet_until_ns: u64,
-}
-
-impl Reporter<'_> {
-    /// After a transaction, when it is time.
-    #[inline]
-    fn report(&mut self, now: u64) {
-        if now >= self.quiet_until_ns {
-            xact::report_statistics(false);
-            self.counted.iter_mut().for_each(usage::after_report);
-        }
-    }
-
-    /// When the next transaction is a measured one: the statistics get what is not of the window, if they do not have it, so that
-    /// a difference from here on is. Gives what time it is. Under a low rate that may be long before the window.
-    #[inline]
-    fn before_window(&mut self, now: u64) -> u64 {
-        if self.quiet_until_ns != 0 {
-            return now;
-        }
-        // The time before, as the server has it too: who reads them is to be sure.
-        let reported_ns = clock::now_ns().max(self.start_ns);
-        xact::report_statistics(true);
-        self.counted.iter_mut().for_each(usage::after_report);
-        self.quiet_until_ns = reported_ns + QUIET_NS;
-        self.slot.reported_ns.store(reported_ns, Release);
-        clock::now_ns()
-    }
-}
-
-/// Sleeps at most that long; the latch wakes it earlier, for the whole milliseconds of it.
-fn sleep(ns: u64) {
-    if ns > 2_000_000 {
-        process::wait(Duration::from_nanos(ns - 1_000_000).min(Duration::from_secs(1)));
-    } else {
-        process::check_interrupts();
-        usage::shown_as_waiting(Wait::Extension, || {
-            std::thread::sleep(Duration::from_nanos(ns));
-        });
-    }
-}
-
-/// Whether a transaction may fail like this without anything being wrong: serialization failure, deadlock, lock timeout.
-fn is_retryable(fault: &Fault) -> bool {
-    matches!(fault.sqlstate.as_str(), "40001" | "40P01" | "55P03")
 }

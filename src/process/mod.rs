@@ -3,7 +3,6 @@
 pub mod asker;
 pub mod client;
 pub mod coordinator;
-pub mod crew;
 pub mod janitor;
 pub mod sampler;
 pub mod worker;

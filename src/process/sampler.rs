@@ -61,7 +61,7 @@ pub fn main(clients: i32, serial: u32) {
         .and_then(|request| board.specification(request))
         .and_then(|spec| {
             let slots = &shmem::clients()[..clients as usize];
-            let watched = Watched::new(run, slots, spec.workload.kind());
+            let watched = Watched::new(run, slots, spec.workload.clients_do());
             xact::catch(|| sample(run, &watched, spec.options.sample_alternately))
         });
     if !run.is_current(serial) {

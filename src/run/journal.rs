@@ -11,11 +11,11 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
+use super::wal_file::WalFile;
 use crate::{
     errors::{Fault, sqlstate_of},
     pg::session,
     target::{connected::Far, server::TargetServer},
-    workload::fsync::file::WalFile,
 };
 
 /// What a run makes.

@@ -6,4 +6,5 @@ pub mod journal;
 pub mod judgement;
 pub mod plan;
 pub mod preflight;
+pub mod wal_file;
 pub mod worker_slots;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use pgfsbench_core::{
     quoting,
-    spec::{Cache, Data, Options},
+    spec::{Cache, Data, Options, Spec},
 };
 use serde_json::Value;
 
@@ -41,17 +41,16 @@ fn step(who: &'static str, action: &str, command: impl Into<Option<String>>) -> 
     }
 }
 
-/// The steps of a run with these options on a target. `by_helper` is what the helper says of its own. In a transaction, with the
-/// owner's rights.
-pub fn steps(name: &str, options: &Options, by_helper: Option<&Value>) -> Result<Vec<Step>, Fault> {
-    let here = name == pgfsbench_core::spec::DEFAULT_TARGET;
+/// The steps of a run. `by_helper` is what the helper says of its own. In a transaction, with the owner's rights.
+pub fn steps(spec: &Spec, by_helper: Option<&Value>) -> Result<Vec<Step>, Fault> {
+    let (here, options) = (spec.is_here(), &spec.options);
     let mut steps = Vec::new();
     let mut crash = Vec::new();
     let mut after = Vec::new();
     if !here {
-        let target = target::find(name)?;
+        let target = target::find(&spec.target)?;
         if let On::Connection(connection) = &target.on {
-            return Ok(on_another(connection, options));
+            return Ok(on_another(connection, spec));
         }
         let directory = match (&target.on, by_helper) {
             (On::Directory(directory), _) => directory.clone(),
@@ -65,7 +64,7 @@ pub fn steps(name: &str, options: &Options, by_helper: Option<&Value>) -> Result
         let server = TargetServer::at(&directory, RANDOM)?;
         steps.extend(of_server(&target, &server, options)?);
         if options.crash {
-            crash = of_crash(&target, &server, by_helper)?;
+            crash = of_crash(&target, &server, spec, by_helper)?;
         }
         let directory = server.directory.display();
         after.insert(
@@ -85,7 +84,7 @@ pub fn steps(name: &str, options: &Options, by_helper: Option<&Value>) -> Result
             ),
         );
     }
-    steps.extend(of_run(options));
+    steps.extend(of_run(spec));
     steps.extend(crash);
     if !here {
         steps.push(step(
@@ -99,7 +98,7 @@ pub fn steps(name: &str, options: &Options, by_helper: Option<&Value>) -> Result
 }
 
 /// On a server that is there already, and somebody else's.
-fn on_another(connection: &str, options: &Options) -> Vec<Step> {
+fn on_another(connection: &str, spec: &Spec) -> Vec<Step> {
     let mut steps = vec![
         step(
             "coordinator",
@@ -118,7 +117,7 @@ fn on_another(connection: &str, options: &Options) -> Vec<Step> {
                 .to_owned(),
         ),
     ];
-    steps.extend(of_run(options));
+    steps.extend(of_run(spec));
     steps.push(step(
         "coordinator",
         "collect",
@@ -253,6 +252,7 @@ fn start(server: &TargetServer, bindir: &Path) -> Step {
 fn of_crash(
     target: &Target,
     server: &TargetServer,
+    spec: &Spec,
     by_helper: Option<&Value>,
 ) -> Result<Vec<Step>, Fault> {
     let mut steps = vec![step(
@@ -284,47 +284,24 @@ fn of_crash(
     steps.push(step(
         "server",
         "verify",
-        "compare what is there with what was committed, and the sums of accounts, tellers, branches and history"
-            .to_owned(),
+        spec.workload.verified_after_crash().to_owned(),
     ));
     Ok(steps)
 }
 
-/// What each run does in the server that is measured.
-fn of_run(options: &Options) -> Vec<Step> {
-    let steps = [
-        (
-            "make the work database",
-            "CREATE DATABASE fsbench_work_N TEMPLATE template0",
-        ),
-        (
-            "load",
-            "create, fill, vacuum and index the tables of the workload, as pgbench -i does, unless they were copied",
-        ),
-        (
-            "checkpoint",
-            "CHECKPOINT, then sync the filesystems of data and WAL",
-        ),
-        ("warm up and measure", "transactions of all clients"),
-        (
-            "verify",
-            "compare the sums of accounts, tellers, branches and history",
-        ),
-        (
-            "maintain",
-            "load another table, build its index, VACUUM, CHECKPOINT: each timed",
-        ),
-        ("drop the work database", "DROP DATABASE fsbench_work_N"),
-    ];
-    // What is to be found after a crash is neither compared nor dropped before it.
-    let is_done = |action: &str| match action {
-        "verify" | "drop the work database" => !options.crash,
-        "maintain" => options.maintenance,
-        _ => true,
-    };
-    steps
-        .into_iter()
-        .filter(|(action, _)| is_done(action))
+/// What the run does in the server that is measured. What is to be found after a crash is not dropped before it.
+fn of_run(spec: &Spec) -> Vec<Step> {
+    let (workload, options) = (spec.workload, &spec.options);
+    let make = (
+        "make the work database",
+        "CREATE DATABASE fsbench_work_N TEMPLATE template0",
+    );
+    let drop = ("drop the work database", "DROP DATABASE fsbench_work_N");
+    let made = Some(make).filter(|_| workload.uses_database());
+    let dropped = Some(drop).filter(|_| workload.uses_database() && !options.crash);
+    made.into_iter()
+        .chain(workload.steps(options))
+        .chain(dropped)
         .map(|(action, command)| step("server", action, command.to_owned()))
         .collect()
 }

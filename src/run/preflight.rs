@@ -4,7 +4,7 @@ use std::path::Path;
 
 use pgfsbench_core::{
     helper::Storage,
-    spec::{self, Cache, Kind, Spec, Stage},
+    spec::{Spec, Stage},
     units::{format_bytes, format_count},
 };
 use serde::Deserialize;
@@ -103,7 +103,7 @@ pub fn check(spec: &Spec, state: &ServerState) -> Result<(), Fault> {
         // What is on its target is looked at there.
         return Ok(());
     }
-    if spec.workload.kind() == Kind::Fsync {
+    if !spec.workload.uses_database() {
         // It makes no WAL and takes no transaction ids, but for its few rows.
         let place = location::wal_location();
         return room_on(place.as_ref(), state.wal_segment_bytes, "tests");
@@ -119,7 +119,7 @@ pub fn check(spec: &Spec, state: &ServerState) -> Result<(), Fault> {
     check_room(spec, state)
 }
 
-/// Refuses scans of a table that cannot be in the cache as they want it, as far as a place is known.
+/// Refuses data that cannot be in the cache as the run wants it, as far as a place is known.
 fn check_cache_at(spec: &Spec, place: Option<&Location>) -> Result<(), Fault> {
     let Some(mount) = place.and_then(Location::mount) else {
         return Ok(());
@@ -133,11 +133,9 @@ fn check_cache_at(spec: &Spec, place: Option<&Location>) -> Result<(), Fault> {
 }
 
 fn check_cache(spec: &Spec, filesystem: &str, is_cached_below: bool) -> Result<(), Fault> {
-    if spec.workload.kind() != Kind::Scan {
-        return Ok(());
-    }
-    let cache = spec.options.cache;
-    Ok(spec::check_cache(cache, filesystem, is_cached_below)?)
+    Ok(spec
+        .workload
+        .check_cache(spec, filesystem, is_cached_below)?)
 }
 
 fn check_neighbours(state: &ServerState) -> Result<(), Fault> {
@@ -206,8 +204,8 @@ fn check_room(spec: &Spec, state: &ServerState) -> Result<(), Fault> {
     let is_loaded = matches!(spec.stage, Stage::OnLoaded { .. });
     let loaded = if is_loaded { 0 } else { spec.data_bytes() };
     let data = if spec.workload.writes() {
-        // What dead rows and history add while it runs.
-        loaded + spec.data_bytes() / 4
+        // And what is added while it runs.
+        loaded + spec.added_bytes(DISK_TPS)
     } else {
         loaded
     };
@@ -279,7 +277,7 @@ pub fn check_target(spec: &Spec) -> Result<(), Fault> {
 
 /// Nothing is made or copied for a server that is there already.
 fn check_far_options(spec: &Spec) -> Result<(), Fault> {
-    if spec.options == spec.options.for_target_server(spec.workload.kind()) {
+    if spec.options == spec.options.for_target_server(spec.workload) {
         return Ok(());
     }
     Err(Fault::new(
@@ -308,9 +306,7 @@ fn check_target_memory(spec: &Spec, target: &Target) -> Result<(), Fault> {
         &[given.map(String::as_str)],
     )?;
     let (own, theirs): (u64, u64) = read_json("sizes", &text.unwrap_or_default())?;
-    if spec.workload.kind() == Kind::Scan && spec.options.cache == Cache::SharedBuffers {
-        spec::check_fits(spec.options.cache, spec.data_bytes(), theirs)?;
-    }
+    spec.workload.check_buffers(spec, theirs)?;
     check_both("shared_buffers", own, theirs)
 }
 
@@ -341,7 +337,7 @@ fn check_both(what: &str, own: u64, theirs: u64) -> Result<(), Fault> {
 
 /// Tables and keys, what is added while it runs, WAL, and an empty cluster.
 fn bytes_on_target(spec: &Spec) -> u64 {
-    let data = spec.data_bytes() + spec.data_bytes() / 4 + spec.maintenance_bytes();
+    let data = spec.data_bytes() + spec.added_bytes(DISK_TPS) + spec.maintenance_bytes();
     let wal = spec.data_bytes() + spec.maintenance_bytes() + spec.window_wal_bytes(DISK_TPS);
     let wal = wal.min(USUAL_WAL_BYTES);
     data + wal + CLUSTER_BYTES

@@ -1,5 +1,6 @@
 //! The result of a run that another server has carried out, brought home.
 
+use pgfsbench_core::{spec::ResultTable, workload};
 use serde_json::Value;
 
 use super::insert_array;
@@ -12,38 +13,29 @@ use crate::{
 const OF_HERE: &str = "{run_id,status,target,target_definition,target_version,workload,duration,transactions,warmup,rate,latency_limit_ms,seed,label,forced,asked,used,\
     requested_by,requested_at,started_at,error_code,error,error_detail,error_hint,work_database,work_database_oid,work_mark,kept}";
 
-/// A table with rows of a run, beside `run_log`.
-#[derive(Clone, Copy)]
-pub struct Table {
-    /// Its name in the schema.
-    pub name: &'static str,
-    /// What tells the rows of a run apart: columns, in the order of the rows.
-    pub key: &'static str,
-}
-
-/// All of them. What a run on another server has put there is brought home.
-pub const TABLES: &[Table] = &[
-    Table::new("checkpoint", "number"),
-    Table::new("environment", "run_id"),
-    Table::new("histogram", "transaction"),
-    Table::new("finding", "code"),
-    Table::new("sample", "second"),
-    Table::new("wait_event", "second, wait_event_type, wait_event"),
-    Table::new("scan", "scan"),
-    Table::new("scan_read", "readers, block_bytes"),
-    Table::new("fsync", "method, writes, writers"),
-    Table::new("statement", "queryid, toplevel"),
-    Table::new("statistic", "view, object, counter"),
-    Table::new("maintenance", "position"),
+/// Those that runs of every workload may have rows in.
+const OF_ALL: &[ResultTable] = &[
+    table("checkpoint", "number"),
+    table("environment", "run_id"),
+    table("histogram", "transaction"),
+    table("finding", "code"),
+    table("sample", "second"),
+    table("wait_event", "second, wait_event_type, wait_event"),
+    table("statement", "queryid, toplevel"),
+    table("statistic", "view, object, counter"),
+    table("maintenance", "position"),
 ];
 
-impl Table {
-    const fn new(name: &'static str, key: &'static str) -> Self {
-        Self { name, key }
-    }
+const fn table(name: &'static str, key: &'static str) -> ResultTable {
+    ResultTable { name, key }
 }
 
-/// Stores the whole result of a run that another server has carried out, and that is done: its row in a document, and for each of [`TABLES`]
+/// All tables with rows of a run, beside `run_log`. What a run on another server has put there is brought home.
+pub fn tables() -> Vec<ResultTable> {
+    [OF_ALL, &workload::tables()].concat()
+}
+
+/// Stores the whole result of a run that another server has carried out, and that is done: its row in a document, and for each of [`tables`]
 /// arrays of rows, JSON.
 pub fn import(
     run_id: i64,
@@ -58,20 +50,26 @@ pub fn import(
         &[Some(OF_HERE)],
     )?;
     let (columns, values): (String, String) = read_json("columns", &columns.unwrap_or_default())?;
+    let there = workload::options_of_machine().join(",");
     // What was used is what was asked for here, but for a window that was cut there, and what was chosen there.
     sql::write(
         &format!(
             "UPDATE fsbench.run_log r SET status = 'done', (used, {columns}) = (SELECT \
                  r.used || jsonb_build_object('bound', n.used->'bound', 'warmup_ms', n.used->'warmup_ms', \
                    'scale', n.scale, 'clients', n.clients) || jsonb_build_object('options', coalesce(r.used->'options', '{{}}') || coalesce((SELECT jsonb_object_agg(key, value) \
-                     FROM jsonb_each(n.used->'options') WHERE key IN ('writers', 'degrees', 'loaders', 'readers')), '{{}}')), {values} \
+                     FROM jsonb_each(n.used->'options') WHERE key = ANY (string_to_array($4, ','))), '{{}}')), {values} \
                FROM jsonb_populate_record(NULL::fsbench.run_log, $2::jsonb->'run' || jsonb_build_object( \
                  'ended_at', clock_timestamp(), 'phases', $3::jsonb)) n) \
              WHERE r.run_id = $1::bigint"
         ),
-        &[Some(&id), Some(document), Some(&phases.to_string())],
+        &[
+            Some(&id),
+            Some(document),
+            Some(&phases.to_string()),
+            Some(&there),
+        ],
     )?;
-    for (table, slices) in TABLES.iter().zip(tables) {
+    for (table, slices) in self::tables().iter().zip(tables) {
         for slice in slices {
             insert_array(run_id, table.name, slice)?;
         }

@@ -14,9 +14,7 @@ use crate::{
 };
 
 pub use definition::document;
-pub use import::TABLES;
-pub use import::Table;
-pub use import::import;
+pub use import::{import, tables};
 pub use queued::{fingerprint, queued, queued_on};
 pub use seconds::{insert_samples, insert_waits};
 
@@ -27,21 +25,26 @@ pub fn insert_run(
     requested_by: &str,
     status: &str,
 ) -> Result<i64, Fault> {
-    use pgfsbench_core::spec::{Bound, Kind};
+    use pgfsbench_core::spec::Bound;
     let (duration_ms, transactions) = match spec.bound {
         Bound::DurationMs(ms) => (Some(ms), None),
         Bound::Transactions(n) => (None, Some(n)),
     };
-    let kind = spec.workload.kind();
-    let transactions = transactions.filter(|_| kind.takes("transactions"));
+    let workload = spec.workload;
+    let transactions = transactions.filter(|_| workload.takes("transactions"));
+    // Where another machine chooses them, their number is not known yet.
+    let clients = workload.clients_come_from();
+    let clients = clients
+        .filter(|name| !spec.is_chosen_there(name))
+        .map(|_| spec.clients);
     let row = json!({
         "status": status, "target": spec.target, "workload": spec.workload.as_str(),
         "scale": (spec.has_tables() && !spec.is_chosen_there("scale")).then_some(spec.scale),
-        "clients": (kind != Kind::Scan && !spec.is_chosen_there("clients") && !spec.is_chosen_there("writers")).then_some(spec.clients), "transactions": transactions, "rate": spec.rate,
+        "clients": clients, "transactions": transactions, "rate": spec.rate,
         "latency_limit_ms": spec.latency_limit_ms, "seed": spec.seed, "label": spec.label, "forced": spec.force,
         "used": spec, "requested_by": requested_by,
         "duration": duration_ms.map(|ms| format!("{ms} ms")),
-        "warmup": spec.workload.kind().takes("warmup").then(|| format!("{} ms", spec.warmup_ms)),
+        "warmup": workload.takes("warmup").then(|| format!("{} ms", spec.warmup_ms)),
     });
     check_columns("run_log", &to_json_text(&[&row])?)?;
     let id = sql::write(
@@ -334,7 +337,7 @@ pub fn declare_protection(run_id: i64) -> Result<(), Fault> {
 pub fn insert_recovery(
     run_id: i64,
     recovery: &impl serde::Serialize,
-    balances: Option<&pgfsbench_core::balance::Balances>,
+    balances: Option<&Value>,
 ) -> Result<(), Fault> {
     insert_rows(run_id, "recovery", &[recovery])?;
     match balances {

@@ -12,7 +12,7 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-use pgfsbench_core::{spec::Spec, units::format_bytes};
+use pgfsbench_core::units::format_bytes;
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 
@@ -62,14 +62,6 @@ fn of_pgbench() -> String {
 }
 
 impl Wanted {
-    /// What the tables of a run are.
-    pub fn contents_of(spec: &Spec) -> String {
-        match spec.options.payload {
-            Some(payload) => format!("scan, {}", payload.name()),
-            None => of_pgbench(),
-        }
-    }
-
     /// What `postgres` is there.
     pub fn identity_of(postgres: &Path) -> Result<(u64, i64), Fault> {
         let file = fs::metadata(postgres).map_err(|e| of_file("look at", postgres, &e))?;

@@ -122,7 +122,7 @@ pub fn columns(spec: &Spec, slots: &[ClientSlot], samples: &[Sample], window: &W
         _ => None,
     };
     let blocks = blocks.filter(|_| counts.has(Counts::WORK));
-    let per_transaction = spec.workload.changed_bytes(spec.aid_is_bigint());
+    let per_transaction = spec.workload.changed_bytes(spec);
     let written = Written {
         changed: per_transaction.map(|bytes| bytes as f64 * window.transactions as f64),
         server: blocks.map(|(own, others)| {

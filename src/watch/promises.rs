@@ -1,9 +1,6 @@
 //! What a COMMIT of a run promises: by the settings that decide about durability, and by what lies below the server.
 
-use pgfsbench_core::{
-    spec::{Kind, Spec},
-    statistics::Timing,
-};
+use pgfsbench_core::{spec::Spec, statistics::Timing};
 use serde::Deserialize;
 
 use crate::{
@@ -96,10 +93,8 @@ impl Promises {
         below.sort();
         below.dedup();
         off.extend(below.iter().map(String::as_str));
-        if off.is_empty() && spec.workload.kind() == Kind::Fsync {
-            "durable where a test syncs, whatever the server's settings".into()
-        } else if off.is_empty() {
-            "durable by the server's settings".into()
+        if off.is_empty() {
+            spec.workload.durable().into()
         } else {
             format!("not durable: {}", off.join(", "))
         }

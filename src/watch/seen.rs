@@ -18,7 +18,6 @@ use crate::{
         cost::{self, BlocksWritten},
         surroundings::{OldXmin, Surroundings},
     },
-    workload::maintenance::Step,
 };
 
 /// Facts that can only be seen while the run is on.
@@ -45,8 +44,6 @@ pub struct Seen {
     pub clock_read_ns: Option<f64>,
     /// Loading, vacuuming and keys.
     pub load_ms: Option<f64>,
-    /// What was timed after the window.
-    pub maintenance: Vec<Step>,
     /// What a COMMIT of the clients promises.
     pub promises: Option<Promises>,
     /// What else was going on.
@@ -94,7 +91,7 @@ impl Seen {
         self.xid_at_end = Some(xact::next_xid());
     }
 
-    /// What the worker has reported; see [`report_before_clients`].
+    /// What the worker has reported; what a COMMIT promises, and the tables of the run.
     pub fn of_work_database(&mut self, report: &str) {
         let report: Value = serde_json::from_str(report).unwrap_or_default();
         self.promises = Promises::deserialize(&report["promises"]).ok();

@@ -1,7 +1,80 @@
-//! The workloads: how each creates and loads its tables, what a transaction does, and how a run is verified.
+//! The workloads: each has a folder with everything that it does in a server. Coordinator, clients and worker know of a workload what
+//! [`Workload`] says, and no more; what can be decided without a server is in the folder of the same name in core.
 
-pub mod fsync;
-pub mod maintenance;
-pub mod pgbench;
-pub mod post;
-pub mod scan;
+mod desk;
+mod fsync;
+mod post;
+mod scan;
+mod tpcb;
+mod transactions;
+
+use pgfsbench_core::spec::Spec;
+use serde_json::Value;
+
+use crate::{
+    bench::{Run, Task},
+    board::outcome::Outcome,
+    errors::{Fault, sqlstate},
+};
+
+pub use desk::Desk;
+pub use post::Post;
+
+/// The registry.
+static ALL: [&dyn Workload; 3] = [&tpcb::Tpcb, &fsync::Fsync, &scan::Scans];
+
+/// What a workload does. In the coordinator:
+pub trait Workload: Sync {
+    /// Its names in SQL.
+    fn names(&self) -> &'static [&'static str];
+
+    /// From an empty database, or none, to the stored result.
+    fn carry_out(&self, run: &mut Run) -> Result<Outcome, Fault>;
+
+    /// What a client does from its start to its end. It is connected to the work database, if there is one.
+    fn take_part(&self, post: &Post, spec: &Spec) -> Result<(), Fault>;
+
+    /// What the worker does for one of the tasks that this workload has numbered. It has the owner's rights.
+    fn work(&self, task: Task, desk: &Desk) -> Result<(), Fault>;
+
+    /// After a crash: a transaction that writes and leaves everything as it is.
+    fn first_transaction(&self) -> &'static str {
+        "SELECT 1"
+    }
+
+    /// After a crash: reads what is there, as JSON.
+    fn question(&self) -> &'static str {
+        "SELECT '{}'"
+    }
+
+    /// Compares that with what was committed.
+    fn compare(&self, _spec: &Spec, _answer: &Value, _committed: u64) -> Result<Found, Fault> {
+        Ok(Found::default())
+    }
+}
+
+/// What is there after a crash.
+#[derive(Default)]
+pub struct Found {
+    /// Transactions that have left something; None where they leave nothing.
+    pub transactions: Option<u64>,
+    /// What is not as it was committed.
+    pub different: Option<String>,
+}
+
+/// The workload of a run.
+pub fn of(spec: &Spec) -> Result<&'static dyn Workload, Fault> {
+    let name = spec.workload.as_str();
+    let is_it = |workload: &&&dyn Workload| workload.names().contains(&name);
+    ALL.iter().find(is_it).copied().ok_or_else(|| {
+        Fault::new(
+            sqlstate::INTERNAL,
+            format!("nothing carries out workload \"{name}\""),
+        )
+    })
+}
+
+/// A task that a workload has not numbered.
+fn no_such_task(task: Task) -> Fault {
+    Fault::new(sqlstate::INTERNAL, format!("there is no task {}", task.0))
+}

@@ -11,7 +11,7 @@ mod window;
 pub use machine::{NEIGHBOURS, STEAL};
 
 use super::{Finding, RunFacts, Severity, crash, scan, storage};
-use crate::{spec::Workload, units::format_share as percent};
+use crate::units::format_share as percent;
 
 type Rule = fn(&RunFacts) -> Option<Finding>;
 
@@ -91,5 +91,7 @@ fn unless_quick(facts: &RunFacts) -> Severity {
 
 /// Whether it is measured how fast something is written, so that what a commit promises matters.
 fn commits(facts: &RunFacts) -> bool {
-    facts.workload != Some(Workload::Scan)
+    facts
+        .workload
+        .is_none_or(|workload| workload.measures_writes())
 }

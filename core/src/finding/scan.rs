@@ -3,9 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{Finding, RunFacts, ScanMade, Severity};
-use crate::scan::part_of_table;
-use crate::spec::Cache;
-use crate::units::format_count;
+use crate::{spec::Cache, units::format_count, workload::scan::part_of_table};
 
 /// A scan that is slower than this share of plain reading waits for the processor, not for storage.
 const BOUND_BY_READING: f64 = 0.8;

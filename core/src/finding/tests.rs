@@ -1,7 +1,7 @@
 use super::*;
-use crate::scan::BlocksFrom;
-use crate::spec::{Asked, Cache, Facts, Workload, resolve};
+use crate::spec::{Asked, Cache, Facts, Workload};
 use crate::sys::{self, Layer};
+use crate::workload::{resolve, scan::BlocksFrom};
 use proptest::prelude::*;
 
 const GB: u64 = 1 << 30;
@@ -108,7 +108,7 @@ fn server() -> ServerFacts {
 fn clean() -> RunFacts {
     RunFacts {
         quick: false,
-        workload: Some(Workload::Tpcb),
+        workload: Workload::parse("tpcb"),
         clients: Some(16),
         scale: Some(1000),
         rate: None,
@@ -212,7 +212,7 @@ fn a_clean_run_and_an_unknown_one_have_none() {
 fn clients_exceed_branches() {
     finds!({clients: Some(16), scale: Some(8)} => "clients_exceed_branches", Warning, "16 clients share 8 branches");
     finds_nothing!(clients: Some(16), scale: Some(16));
-    finds_nothing!(scale: Some(8), workload: Some(Workload::TpcbSimpleUpdate));
+    finds_nothing!(scale: Some(8), workload: Workload::parse("tpcb-simple-update"));
     finds_nothing!(scale: Some(8), workload: None);
 }
 
@@ -244,8 +244,8 @@ fn no_complete_checkpoint() {
     finds!({checkpoints: Some(0)} => "no_complete_checkpoint", Warning, message);
     finds!({checkpoints: Some(0), quick: true} => "no_complete_checkpoint", Info, message);
     finds_nothing!(checkpoints: None);
-    finds_nothing!(checkpoints: Some(0), workload: Some(Workload::Fsync));
-    finds_nothing!(checkpoints: Some(0), workload: Some(Workload::SelectOnly));
+    finds_nothing!(checkpoints: Some(0), workload: Workload::parse("fsync"));
+    finds_nothing!(checkpoints: Some(0), workload: Workload::parse("select-only"));
 }
 
 #[test]
@@ -483,7 +483,7 @@ fn scans() {
     // Nobody has read with as few processes as have scanned.
     finds_nothing!(scan: ScanFacts { read_gb_per_second: None, readers: None, ..scan(1.0, 3.0, Cache::Cold) });
     // Nothing waits for a commit, and what is in memory is what was asked for.
-    finds_nothing!(workload: Some(Workload::Scan), unlogged: Some(true), fsync: Some(false), checkpoints: Some(0),
+    finds_nothing!(workload: Workload::parse("scan"), unlogged: Some(true), fsync: Some(false), checkpoints: Some(0),
         data_bytes: Some(1), full_page_writes: Some(false), synchronous_commit: Some("off".into()));
 }
 

@@ -1,14 +1,10 @@
 //! Each argument by itself: what it may be, and the error when it is not.
 
 use super::{
-    Asked, Bound, Cache, DEFAULT_TARGET, Data, Facts, Kind as Measures, OVERHEAD_WORKERS, Options,
-    Stage, Workload,
+    Asked, Bound, Cache, DEFAULT_TARGET, Data, Facts, OVERHEAD_WORKERS, Options, Stage, Workload,
 };
 use crate::refusal::{Kind, Refusal, quoted};
-use crate::{
-    fsync::{self, SHORTEST_TEST_MS},
-    units,
-};
+use crate::units;
 
 const DAY_US: i64 = 86_400_000_000;
 /// Longest duration and warm-up: 30 days.
@@ -38,17 +34,16 @@ pub fn target(name: Option<&str>, targets: &[String]) -> Result<String, Refusal>
 }
 
 /// Options that mean nothing where no server is made.
-pub fn options(options: &Options, kind: Measures, target: &str) -> Result<(), Refusal> {
-    // A scan has its table warm or cold wherever it is made, and however it came there.
-    let is_scan = kind == Measures::Scan;
-    if !is_scan && options.data == Data::Loaded && options.cache == Cache::Cold {
+pub fn options(options: &Options, workload: Workload, target: &str) -> Result<(), Refusal> {
+    // What sees to the cache by itself has it warm or cold wherever it is run, and however the data came there.
+    if !workload.sets_cache() && options.data == Data::Loaded && options.cache == Cache::Cold {
         return Err(Refusal::argument(
             "option \"cache\" cannot be \"cold\" when \"data\" is \"loaded\"",
         )
         .detail("What has just been loaded is in memory.")
         .hint("Leave out the option \"data\": copies can be forgotten by the kernel."));
     }
-    let here = options.for_target_server(kind);
+    let here = options.for_target_server(workload);
     let name = if options.wait_for_helper_ms != here.wait_for_helper_ms {
         "wait_for_helper_ms"
     } else if options.data != here.data {
@@ -121,48 +116,15 @@ pub fn keep(keep: bool, target: &str) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// There is no workload of one's own.
-pub const OWN_SCRIPTS: &str = "For a script of your own, have a run keep its tables with keep => true, and give the script to \
-    pgbench on its work database.";
-
-pub fn workload(name: Option<&str>) -> Result<Workload, Refusal> {
-    let Some(name) = name else {
-        return Ok(Workload::Tpcb);
-    };
-    Workload::parse(name).ok_or_else(|| {
-        let known: Vec<String> = Workload::ALL
-            .iter()
-            .map(|w| format!("\"{}\"", w.as_str()))
-            .collect();
-        Refusal::argument(format!("workload {} does not exist", quoted(name)))
-            .detail("Names of workloads are in lower case, as pgbench's.")
-            .hint(format!("Use one of {}. {OWN_SCRIPTS}", known.join(", ")))
-    })
-}
-
-/// For a parameter or an option that another kind of workload takes.
+/// For a parameter or an option that another workload takes.
 pub fn not_of_workload(workload: Workload, what: &str, name: &str) -> Refusal {
+    let (detail, hint) = workload.lacks(name);
     Refusal::argument(format!(
         "workload \"{}\" has no {what} \"{name}\"",
         workload.as_str()
     ))
-    .detail(match workload.kind() {
-        Measures::Transactions => "Other workloads have it.",
-        Measures::Fsync => "It writes and syncs a file, and runs no transactions.",
-        Measures::Scan => "It scans a table at several degrees, and runs no transactions.",
-    })
-    .hint(match (workload.kind(), name) {
-        (Measures::Fsync, "clients") => {
-            r#"Leave it out, and say how many write at the same time by options => '{"writers": [1, 4]}'."#
-        }
-        (Measures::Scan, "clients") => {
-            r#"Leave it out, and say how many workers scan at the same time by options => '{"degrees": [1, 2, 4]}'."#
-        }
-        (Measures::Scan, "duration" | "transactions") => {
-            r#"Leave it out, and say how often each degree is measured by options => '{"repeats": 5}'."#
-        }
-        _ => "Leave it out.",
-    })
+    .detail(detail)
+    .hint(hint)
 }
 
 pub fn scale(scale: i32) -> Result<u32, Refusal> {
@@ -211,29 +173,6 @@ pub fn slots(what: &str, n: u32, facts: &Facts) -> Result<(), Refusal> {
     Err(Refusal::argument(format!("number of {what} {n} is out of range"))
         .detail(format!("The setting \"pgfsbench.max_clients\" allows at most {}.", facts.max_clients))
         .hint(format!("Raise \"pgfsbench.max_clients\" to at least {n} and restart the server, or ask for fewer.")))
-}
-
-/// The most writers, which have slots as clients have; and whether each test has time enough.
-pub fn writers(options: &Options, bound: Option<Bound>, facts: &Facts) -> Result<u32, Refusal> {
-    let most = options.writers.iter().copied().max().unwrap_or(1);
-    slots("writers", most, facts)?;
-    let tests = fsync::count(&options.methods, &options.writers);
-    let needed = tests * SHORTEST_TEST_MS;
-    match bound {
-        Some(Bound::DurationMs(ms)) if ms < needed => Err(Refusal::argument(format!(
-            "duration {} is too short for {}",
-            units::format_seconds(ms as f64 / 1000.0),
-            units::format_count(tests, "test")
-        ))
-        .detail(format!(
-            "They share it, and each takes at least {SHORTEST_TEST_MS} ms."
-        ))
-        .hint(format!(
-            "Give at least {}, or fewer methods and writers in the argument \"options\".",
-            units::format_seconds(needed as f64 / 1000.0)
-        ))),
-        _ => Ok(most),
-    }
 }
 
 /// Refuses what takes more worker slots than are free: these and the run's own. Who takes them is said in words, and what else

@@ -2,8 +2,9 @@
 
 use std::sync::atomic::Ordering::{Acquire, Release};
 
-use super::{Run, free_run_area, registrar, turn};
+use super::{free_run_area, registrar, turn};
 use crate::{
+    bench::Run,
     board::{Errand, Request, RequestState},
     pg::{
         process::{self, Database},
@@ -53,7 +54,8 @@ pub fn main(argument: i32, launch: u32) {
                 request.set_state(registrar::withdraw(board, request, fault));
                 return shmem::announce();
             }
-            let clean = Run::new(board, request, argument as u32).and_then(Run::live);
+            let run = Run::new(board, request, argument as u32, Run::stand_in);
+            let clean = run.and_then(Run::live);
             match clean {
                 Ok(()) => RequestState::Ended,
                 // What was made is still there: the janitor sends another worker to clear up.

@@ -10,11 +10,11 @@ use crash::Crashed;
 use remote::{Measured, Whose};
 use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
-use pgfsbench_core::spec::{self, Cache, Kind, Stage};
+use pgfsbench_core::spec::{Cache, Stage};
 use serde_json::{Value, json};
 
-use super::Run;
 use crate::{
+    bench::Run,
     board::{Phase, outcome::Outcome},
     clock,
     errors::{Fault, sqlstate},
@@ -189,9 +189,7 @@ impl Run {
             ("max_worker_processes", workers.to_string()),
             ("cluster_name", cluster_name(self.run_id)),
         ];
-        if let Some(degree) = self.spec.options.degrees.last() {
-            needed.push(("max_parallel_workers", degree.to_string()));
-        }
+        needed.extend(self.spec.workload.server_settings(&self.spec));
         needed.extend(further.iter().cloned());
         server.configure(&Settings {
             copied,
@@ -207,19 +205,16 @@ impl Run {
 
     /// A file below the filesystem would keep the data in the page cache.
     fn check_cold(&self, target: &Target) -> Result<(), Fault> {
-        let cache = self.spec.options.cache;
-        if self.spec.workload.kind() == Kind::Scan {
-            // Caches are dropped once, and the table is read before each scan.
+        let (workload, cache) = (self.spec.workload, self.spec.options.cache);
+        if workload.sets_cache() {
+            // Caches are dropped once, and the data are read before each unit of work.
             let filesystem = self
                 .storage
                 .as_ref()
                 .map(|made| &made["result"]["filesystem"]);
             let filesystem = filesystem.and_then(Value::as_str).unwrap_or_default();
-            return Ok(spec::check_cache(
-                cache,
-                filesystem,
-                self.is_cached_below(),
-            )?);
+            let is_cached_below = self.is_cached_below();
+            return Ok(workload.check_cache(&self.spec, filesystem, is_cached_below)?);
         }
         if cache != Cache::Cold || target.drop_caches || !self.is_cached_below() {
             return Ok(());

@@ -9,8 +9,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{Run, extension_dropped, insert, the_extension};
+use super::insert;
 use crate::{
+    bench::{Run, extension_dropped, the_extension},
     board::{Board, Errand, Request, RequestState, outcome::Outcome},
     errors::Fault,
     pg::{guc, process, report, shmem, xact},

@@ -6,8 +6,8 @@ use std::sync::atomic::Ordering::Acquire;
 use pgfsbench_core::spec::Spec;
 use serde::Deserialize;
 
-use super::{extension_dropped, the_extension};
 use crate::{
+    bench::{extension_dropped, the_extension},
     board::{Board, Request},
     errors::{Fault, read_json, sqlstate, unreadable},
     pg::{guc, process, session, sql, xact},

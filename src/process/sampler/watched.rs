@@ -1,11 +1,10 @@
-//! Whom the sampler watches: the clients of a run of transactions, the writers of one that syncs a file, or, in a run of scans,
-//! whoever scans or reads the table at that moment.
+//! Whom the sampler watches: the clients, as far as they are at work at that moment, and whoever scans a table.
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 
 use pgfsbench_core::{
     board::{ClientSlot, ClientState, Waits},
-    spec::Kind,
+    spec::ClientsDo,
 };
 
 use crate::{
@@ -18,29 +17,33 @@ use crate::{
 pub struct Watched<'a> {
     run: &'a RunArea,
     slots: &'a [ClientSlot],
-    kind: Kind,
+    clients_do: ClientsDo,
 }
 
 impl<'a> Watched<'a> {
-    /// Those of a run of that kind, which has these slots.
-    pub fn new(run: &'a RunArea, slots: &'a [ClientSlot], kind: Kind) -> Self {
-        Self { run, slots, kind }
+    /// Those of a run whose clients do that, and have these slots.
+    pub fn new(run: &'a RunArea, slots: &'a [ClientSlot], clients_do: ClientsDo) -> Self {
+        Self {
+            run,
+            slots,
+            clients_do,
+        }
     }
 
     /// Who counts transactions and what they cost.
     pub fn counting(&self) -> &'a [ClientSlot] {
-        match self.kind {
-            Kind::Transactions => self.slots,
-            Kind::Fsync | Kind::Scan => &[],
+        match self.clients_do {
+            ClientsDo::Transactions => self.slots,
+            ClientsDo::Parts | ClientsDo::Visits => &[],
         }
     }
 
-    /// Who is there from the start of the window to its end, so that its processor time can be told. Whoever scans is a process
-    /// of its own each time.
+    /// Who is there from the start of the window to its end, so that its processor time can be told. A visitor is a
+    /// process of its own each time.
     pub fn staying(&self) -> &'a [ClientSlot] {
-        match self.kind {
-            Kind::Transactions | Kind::Fsync => self.slots,
-            Kind::Scan => &[],
+        match self.clients_do {
+            ClientsDo::Transactions | ClientsDo::Parts => self.slots,
+            ClientsDo::Visits => &[],
         }
     }
 
@@ -53,7 +56,7 @@ impl<'a> Watched<'a> {
                 waits.add(event);
             }
         }
-        if self.kind == Kind::Scan && self.run.scanning.load(Acquire) == 1 {
+        if self.run.scanning.load(Acquire) == 1 {
             let leader = self.run.worker.pid.load(Acquire);
             scan::each_wait(leader, |event| waits.add(event));
         }
@@ -63,14 +66,15 @@ impl<'a> Watched<'a> {
         if slot.state() != ClientState::Running {
             return false;
         }
-        match self.kind {
-            Kind::Transactions => true,
+        match self.clients_do {
+            ClientsDo::Transactions => true,
             // In each window only some take part, and those that do wait for one another before they begin.
-            Kind::Fsync | Kind::Scan => {
+            ClientsDo::Parts | ClientsDo::Visits => {
                 let window = u64::from(self.run.go.load(Acquire));
                 let began = self.run.measure_start_ns.load(Acquire);
                 let is_in_it = slot.windows.load(Acquire) != window;
-                let has_begun = self.kind == Kind::Scan || began != 0 && clock::now_ns() >= began;
+                let has_begun =
+                    self.clients_do == ClientsDo::Visits || began != 0 && clock::now_ns() >= began;
                 is_in_it && has_begun
             }
         }

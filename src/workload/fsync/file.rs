@@ -1,32 +1,25 @@
-//! A file beside the WAL, of the size of a segment, which is written and synced as WAL is. It is in the journal before it is
-//! there, and its name is not that of any segment: the server leaves alone what it does not know in pg_wal, and so do base
-//! backups and archiving.
+//! What is done with the file: of the size of a segment, it is written and synced as WAL is.
 
 use std::{
-    fs::{self, File},
+    fs::File,
     io,
     os::{fd::OwnedFd, unix::fs::FileExt},
-    path::{Path, PathBuf},
+    path::Path,
 };
 
-use pgfsbench_core::fsync::{BLOCK_BYTES, Method};
+use pgfsbench_core::workload::fsync::{BLOCK_BYTES, Method};
 use rustix::{
     fs::{Mode, OFlags},
     io::{Errno, pwrite, retry_on_intr},
 };
-use serde::{Deserialize, Serialize};
 
 use crate::{
-    errors::{Fault, of_file},
-    pg::{
-        session,
-        usage::{Wait, shown_as_waiting},
-    },
+    errors::Fault,
+    pg::usage::{Wait, shown_as_waiting},
     random,
+    run::wal_file::{WalFile, failed, sync_directory},
 };
 
-/// How its name begins; a random mark follows.
-const PREFIX: &str = "pgfsbench_fsync_";
 /// How much is written between two looks for a reason to give up.
 const CHUNK: u64 = 1 << 20;
 /// How much is written before it is synced: no sync is to take long.
@@ -34,12 +27,6 @@ const SYNCED: u64 = 16 << 20;
 
 /// Blocks are aligned like this, as pg_test_fsync's and the server's own WAL buffers are.
 const ALIGNMENT: usize = BLOCK_BYTES as usize;
-
-/// The file of a run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct WalFile {
-    mark: String,
-}
 
 /// The file, opened for a method.
 pub struct Open {
@@ -50,29 +37,6 @@ pub struct Open {
 }
 
 impl WalFile {
-    /// The file to be; nothing is made.
-    pub fn new() -> Self {
-        Self {
-            mark: random::mark(),
-        }
-    }
-
-    /// The file of this mark.
-    pub fn of_mark(mark: String) -> Self {
-        Self { mark }
-    }
-
-    /// What tells it from others.
-    pub fn mark(&self) -> &str {
-        &self.mark
-    }
-
-    /// Where it is: in this server's pg_wal, wherever that leads.
-    pub fn path(&self) -> PathBuf {
-        let name = format!("{PREFIX}{}", self.mark);
-        session::data_directory().join("pg_wal").join(name)
-    }
-
     /// Makes it of zeros, and has it on disk, itself and its name. `step` gets the bytes written so far.
     pub fn make(
         &self,
@@ -125,29 +89,6 @@ impl WalFile {
             direct,
         })
     }
-
-    /// Removes it, if it is there.
-    pub fn remove(&self) -> Result<(), Fault> {
-        // The journal could be damaged; only what can be such a file is removed.
-        let is_mark = !self.mark.is_empty() && self.mark.bytes().all(|b| b.is_ascii_hexdigit());
-        let path = self.path();
-        if !is_mark || !fs::symlink_metadata(&path).is_ok_and(|file| file.is_file()) {
-            return Ok(());
-        }
-        match fs::remove_file(&path) {
-            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
-            Err(e) => Err(failed("remove", &path, &e)),
-            // For good, before the journal forgets it.
-            Ok(()) => sync_directory(&path),
-        }
-    }
-}
-
-/// Has the name of a file on disk, or that it has none any more.
-fn sync_directory(path: &Path) -> Result<(), Fault> {
-    let directory = path.parent().unwrap_or(path);
-    let synced = File::open(directory).and_then(|directory| directory.sync_all());
-    synced.map_err(|e| failed("sync", directory, &e))
 }
 
 fn flags_of(method: Method) -> OFlags {
@@ -164,20 +105,6 @@ fn open(path: &Path, flags: OFlags, mode: Mode) -> io::Result<OwnedFd> {
 
 fn sync(file: &File, path: &Path) -> Result<(), Fault> {
     retry_on_intr(|| rustix::fs::fsync(file)).map_err(|e| failed("sync", path, &e.into()))
-}
-
-fn failed(what: &str, path: &Path, error: &io::Error) -> Fault {
-    use io::ErrorKind::{QuotaExceeded, ReadOnlyFilesystem, StorageFull};
-    let fault = of_file(&format!("{what} file"), path, error);
-    match error.kind() {
-        StorageFull | QuotaExceeded => {
-            fault.hint("Make room on the filesystem of the WAL: a server whose WAL is full stops.")
-        }
-        ReadOnlyFilesystem => {
-            fault.hint("Look at the kernel's messages: a filesystem with errors becomes read-only.")
-        }
-        _ => fault,
-    }
 }
 
 /// What is written: random bytes, which nothing can compress, where direct I/O can take them.

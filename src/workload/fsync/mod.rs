@@ -1,4 +1,35 @@
-//! The workload `fsync`: what a sync of WAL costs.
+//! Writes to a file beside the WAL as those of WAL, and what it takes to have them on disk.
 
-pub mod file;
-pub mod writer;
+mod file;
+mod run;
+mod writer;
+
+use pgfsbench_core::spec::Spec;
+
+use super::{Desk, Post, Workload, no_such_task};
+use crate::{
+    bench::{Run, Task},
+    board::outcome::Outcome,
+    errors::Fault,
+};
+
+/// The workload.
+pub struct Fsync;
+
+impl Workload for Fsync {
+    fn names(&self) -> &'static [&'static str] {
+        &["fsync"]
+    }
+
+    fn carry_out(&self, run: &mut Run) -> Result<Outcome, Fault> {
+        run::carry_out(run)
+    }
+
+    fn take_part(&self, post: &Post, spec: &Spec) -> Result<(), Fault> {
+        writer::write(post, spec)
+    }
+
+    fn work(&self, task: Task, _desk: &Desk) -> Result<(), Fault> {
+        Err(no_such_task(task))
+    }
+}

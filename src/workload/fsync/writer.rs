@@ -8,18 +8,17 @@ use std::{
 
 use pgfsbench_core::{
     board::add,
-    fsync::{BLOCK_BYTES, MOST_WRITES, Test},
     spec::Spec,
+    workload::fsync::{BLOCK_BYTES, MOST_WRITES, Test, tests_of},
 };
 
+use super::file::{Blocks, write_failed};
 use crate::{
     clock,
     errors::Fault,
     pg::{process, xact},
-    workload::{
-        fsync::file::{Blocks, WalFile, write_failed},
-        post::Post,
-    },
+    run::wal_file::WalFile,
+    workload::Post,
 };
 
 /// What a writer works with.
@@ -36,7 +35,7 @@ pub fn write(post: &Post, spec: &Spec) -> Result<(), Fault> {
         file: WalFile::of_mark(post.board.run.wal_file.get()),
         blocks: Blocks::new(),
     };
-    let tests = spec.fsync_tests();
+    let tests = tests_of(spec);
     let each_test = || {
         post.each_window(|window| match tests.get(window as usize - 1) {
             Some(test) if post.index < test.writers => writer.take_part(window, test),

@@ -1,6 +1,70 @@
-//! The workload `scan`: parallel count(*) at several degrees.
+//! Parallel count(*) at several degrees.
 
-pub mod cache;
-pub mod scanner;
-pub mod storage;
-pub mod table;
+mod cache;
+mod run;
+mod scanner;
+mod storage;
+mod table;
+
+use pgfsbench_core::spec::Spec;
+
+use super::{Desk, Post, Workload, no_such_task};
+use crate::{
+    bench::{Run, Task},
+    board::outcome::Outcome,
+    errors::Fault,
+    pg::xact,
+};
+
+/// Create the table and load it.
+const LOAD: Task = Task(1);
+/// Vacuum and analyze it.
+const VACUUM: Task = Task(2);
+/// Count the rows.
+const VERIFY: Task = Task(3);
+/// Create the table, for others to load.
+const CREATE: Task = Task(4);
+/// Let the table be scanned by as many workers as the run asks for.
+const ALLOW_WORKERS: Task = Task(5);
+/// Put it into the cache, or out of it.
+const PREPARE: Task = Task(6);
+/// The same, and scan it.
+const SCAN: Task = Task(7);
+
+/// The workload.
+pub struct Scans;
+
+impl Workload for Scans {
+    fn names(&self) -> &'static [&'static str] {
+        &["scan"]
+    }
+
+    fn carry_out(&self, run: &mut Run) -> Result<Outcome, Fault> {
+        run::carry_out(run)
+    }
+
+    fn take_part(&self, post: &Post, spec: &Spec) -> Result<(), Fault> {
+        scanner::take_part(post, spec)
+    }
+
+    fn work(&self, task: Task, desk: &Desk) -> Result<(), Fault> {
+        let (board, spec) = (desk.board, desk.spec);
+        match task {
+            LOAD => xact::transaction(|| {
+                table::create(spec)?;
+                table::reserve(spec)?;
+                table::load(spec, 0, 1, |rows| desk.done(rows))
+            }),
+            VACUUM => desk.run_each(&table::VACUUM),
+            VERIFY => scanner::verify(spec),
+            CREATE => xact::transaction(|| {
+                table::create(spec)?;
+                table::reserve(spec)
+            }),
+            ALLOW_WORKERS => xact::transaction(|| table::allow_workers(table::own(spec).largest())),
+            PREPARE => scanner::prepare(board, spec),
+            SCAN => scanner::scan(board, spec),
+            other => Err(no_such_task(other)),
+        }
+    }
+}

@@ -8,9 +8,9 @@ use std::{
 };
 
 use pgfsbench_core::{
-    scan::BlocksFrom,
     spec::Spec,
     units::{PAGE, format_count},
+    workload::scan::BlocksFrom,
 };
 use serde::{Deserialize, Serialize};
 
@@ -101,7 +101,7 @@ impl Report {
 
 /// Counts the rows before the first scan, by as many workers as there will be at most: reads all of the table.
 pub fn verify(spec: &Spec) -> Result<(), Fault> {
-    let most = spec.options.degrees.last().copied().unwrap_or(1);
+    let most = table::own(spec).largest();
     apply_settings(spec, most)?;
     let scanned = xact::transaction(|| scan::count(table::QUALIFIED))?;
     check_rows(spec, &scanned)?;
@@ -252,7 +252,7 @@ fn apply_settings(spec: &Spec, degree: u32) -> Result<(), Fault> {
     for (name, value) in &spec.settings {
         guc::apply(name, value)?;
     }
-    let leader = if spec.options.leader == Some(false) {
+    let leader = if table::own(spec).leader == Some(false) {
         "off"
     } else {
         "on"
@@ -292,7 +292,7 @@ pub fn take_part(post: &Post, spec: &Spec) -> Result<(), Fault> {
 }
 
 fn load(post: &Post, spec: &Spec) -> Result<(), Fault> {
-    let loaders = spec.options.loaders.unwrap_or(1);
+    let loaders = table::own(spec).loaders.unwrap_or(1);
     if post.index >= loaders {
         return Ok(());
     }

@@ -3,8 +3,8 @@
 use std::{fs::File, path::PathBuf};
 
 use pgfsbench_core::{
-    scan::{Payload, ROWS},
     spec::{Spec, Stage},
+    workload::scan::{Own, Payload, ROWS},
 };
 
 use crate::{
@@ -30,6 +30,11 @@ const PAYLOAD_SEED: i64 = 1;
 /// Up to this length, PostgreSQL itself packs a value behind a header of one byte; a longer one must not be packed or moved away.
 const SHORT: u32 = 126;
 
+/// The options of the workload.
+pub fn own(spec: &Spec) -> Own {
+    spec.options.own()
+}
+
 /// Rows of the table.
 pub fn rows(spec: &Spec) -> u64 {
     u64::from(spec.scale) * ROWS
@@ -42,7 +47,7 @@ pub fn blocks(spec: &Spec) -> u64 {
 
 /// Creates the table. In a transaction.
 pub fn create(spec: &Spec) -> Result<(), Fault> {
-    let payload = spec.options.payload.unwrap_or_default();
+    let payload = own(spec).payload();
     let unlogged = if spec.options.unlogged {
         "UNLOGGED "
     } else {
@@ -68,7 +73,7 @@ pub fn create(spec: &Spec) -> Result<(), Fault> {
 fn layout(spec: &Spec) -> Layout {
     Layout {
         rows: rows(spec),
-        rows_per_page: spec.options.payload.unwrap_or_default().rows_per_page(),
+        rows_per_page: own(spec).payload().rows_per_page(),
     }
 }
 
@@ -87,7 +92,7 @@ pub fn load(
     let layout = layout(spec);
     let share = |n: u32| (u128::from(layout.blocks()) * u128::from(n) / u128::from(loaders)) as u64;
     let blocks = share(loader)..share(loader + 1);
-    let payload = spec.options.payload.unwrap_or_default();
+    let payload = own(spec).payload();
     let files: Vec<File> = files()?.iter().map(open).collect::<Result<_, _>>()?;
     let part = Part {
         files: &files,

@@ -2,8 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::scan::BlocksFrom;
-use crate::spec::Cache;
+use crate::{spec::Cache, workload::scan::BlocksFrom};
 
 /// The workload `scan`. None is: not known.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

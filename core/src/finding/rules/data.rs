@@ -4,7 +4,6 @@ use super::{
     super::{Finding, RunFacts, Severity},
     percent, unless_quick,
 };
-use crate::spec::Workload;
 use crate::units::{ACCOUNTS, format_bytes, format_count};
 
 /// Share of dead rows from which they are told.
@@ -15,8 +14,9 @@ const LOCKS: f64 = 0.10;
 
 pub fn clients_exceed_branches(facts: &RunFacts) -> Option<Finding> {
     let (clients, scale) = (facts.clients?, facts.scale?);
-    (facts.workload? == Workload::Tpcb && clients > scale).then(|| {
-        let message = format!("{clients} clients share {}", format_count(scale.into(), "branch"));
+    let (rows, row) = facts.workload?.contended_rows(scale)?;
+    (u64::from(clients) > rows).then(|| {
+        let message = format!("{clients} clients share {}", format_count(rows, row));
         let hint = format!("They wait for each other's row locks, not for storage: use a scale of at least {clients}.");
         Finding::new("clients_exceed_branches", Severity::Warning, message, hint)
     })
@@ -25,7 +25,7 @@ pub fn clients_exceed_branches(facts: &RunFacts) -> Option<Finding> {
 /// Data that fits in shared_buffers fits in RAM too: only the stronger is told.
 pub fn data_fits(facts: &RunFacts) -> Option<Finding> {
     let data = facts.data_bytes?;
-    if facts.workload == Some(Workload::Scan) {
+    if facts.workload.is_some_and(|workload| workload.sets_cache()) {
         // What is in memory is what was asked for.
         return None;
     }

@@ -4,10 +4,7 @@ use super::{
     super::{Finding, RunFacts, Severity},
     percent,
 };
-use crate::{
-    spec::{Cache, Workload},
-    units::format_bytes,
-};
+use crate::{spec::Cache, units::format_bytes};
 
 /// Processors that are idle, or wait for storage, less than this are saturated.
 const SATURATED: f64 = 0.05;
@@ -29,21 +26,27 @@ const SLOW_CLOCKS: [&str; 5] = ["hpet", "acpi_pm", "pit", "jiffies", "refined-ji
 
 pub fn cpu_saturated(facts: &RunFacts) -> Option<Finding> {
     let machine = &facts.machine;
-    let is_scan = facts.workload == Some(Workload::Scan);
-    if is_scan && facts.scan.cache != Some(Cache::Cold) {
+    let sets_cache = facts.workload.is_some_and(|workload| workload.sets_cache());
+    if sets_cache && facts.scan.cache != Some(Cache::Cold) {
         // Expected of a table in memory, and told by cpu_bound.
         return None;
     }
     let idle = machine.cpu_idle? + machine.cpu_iowait.unwrap_or(0.0);
     (idle < SATURATED).then(|| {
         let clients = machine.cpu_clients;
-        let clients = clients.map_or(String::new(), |share| format!("; the clients took {} of it", percent(share)));
-        let message = format!("the processors were idle or waiting for storage in {} of the time{clients}", percent(idle));
+        let clients = clients.map_or(String::new(), |share| {
+            format!("; the clients took {} of it", percent(share))
+        });
+        let message = format!(
+            "the processors were idle or waiting for storage in {} of the time{clients}",
+            percent(idle)
+        );
         let hint = match facts.workload {
-            _ if machine.cpu_others.is_some_and(|others| others > NEIGHBOURS) => "Others took much of it (noisy_neighbour): run it again without them.",
-            Some(Workload::Scan) => "It is them that were measured, not the storage: look at the lower degrees, and at fsbench.scan_read.",
-            Some(Workload::Fsync) => "It is them that were measured, not the storage: use fewer writers, and leave out the method none, which waits for nothing.",
-            _ => "It is them that were measured, not the storage: use data beyond RAM, fewer clients, or a rate.",
+            _ if machine.cpu_others.is_some_and(|others| others > NEIGHBOURS) => {
+                "Others took much of it (noisy_neighbour): run it again without them."
+            }
+            Some(workload) => workload.when_saturated(),
+            None => "It is them that were measured, not the storage.",
         };
         Finding::new("cpu_saturated", Severity::Warning, message, hint)
     })

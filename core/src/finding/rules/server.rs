@@ -1,15 +1,20 @@
 //! The server: who holds back vacuum, what runs beside, where else the WAL goes.
 
 use super::super::{Finding, RunFacts, Severity, Statements};
-use crate::spec::Workload;
 use crate::units::format_count;
 
 /// Who holds back vacuum is listed by name up to this many.
 const MOST_LISTED: usize = 5;
 
+fn is_beside_databases(facts: &RunFacts) -> bool {
+    facts
+        .workload
+        .is_some_and(|workload| !workload.uses_database())
+}
+
 pub fn old_xmin(facts: &RunFacts) -> Option<Finding> {
     // Without tables there are no dead rows.
-    if facts.workload == Some(Workload::Fsync) {
+    if is_beside_databases(facts) {
         return None;
     }
     let holders = facts
@@ -152,7 +157,7 @@ pub fn archiving(facts: &RunFacts) -> Option<Finding> {
 
 /// WAL goes to others, and commits may wait for them.
 pub fn replication(facts: &RunFacts) -> Option<Finding> {
-    if facts.workload == Some(Workload::Fsync) {
+    if is_beside_databases(facts) {
         // It makes no WAL.
         return None;
     }

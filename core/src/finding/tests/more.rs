@@ -11,7 +11,7 @@ macro_rules! with {
 #[test]
 fn vacuum_that_is_off_or_at_work() {
     with!({autovacuum: Some(false)} => "autovacuum_off", Warning, "autovacuum is off");
-    finds_nothing!(workload: Some(Workload::SelectOnly), server: ServerFacts { autovacuum: Some(false), ..super::server() });
+    finds_nothing!(workload: Workload::parse("select-only"), server: ServerFacts { autovacuum: Some(false), ..super::server() });
     with!({vacuums: Some(3), vacuum_seconds: Some(7)} => "vacuums", Info,
         "the tables of the run were vacuumed 3 times while it was measured, in 7 seconds");
     with!({vacuums: Some(1), vacuum_seconds: None} => "vacuums", Info,

@@ -1,19 +1,16 @@
 //! The crash that a run on a target may end with: its server is stopped with nothing written that a crash would not have
 //! written, its filesystem unmounted and mounted again, and the server started. What it had committed has to be there.
 
-use pgfsbench_core::{
-    balance::Balances,
-    crash::{self, lsn_text},
-};
+use pgfsbench_core::crash::{self, lsn_text};
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{
-    super::Run,
     Programs,
     remote::{Measured, read},
 };
 use crate::{
+    bench::Run,
     board::Phase,
     clock,
     errors::Fault,
@@ -21,7 +18,7 @@ use crate::{
     run::cancellation,
     store,
     target::{On, Target, server::TargetServer},
-    workload::pgbench,
+    workload,
 };
 
 /// What the row of the run there says, just before the crash.
@@ -37,10 +34,6 @@ const BEFORE: &str = "SELECT jsonb_build_object('committed', transactions_total 
       'work_database', work_database, 'since_window_ms', 1000 * extract(epoch FROM \
         clock_timestamp() - (measured_from + measured_ms * interval '1 ms'))) \
     FROM jsonb_populate_record(NULL::fsbench.run_log, $1::jsonb->'run')";
-
-/// A transaction that writes and leaves all sums as they are.
-const FIRST_TRANSACTION: &str =
-    "UPDATE public.pgbench_branches SET bbalance = bbalance WHERE bid = 1";
 
 /// After recovery the server goes on where the WAL ends that it has applied, with a checkpoint.
 const REDO_END: &str = "SELECT redo_lsn FROM pg_control_checkpoint()";
@@ -71,7 +64,7 @@ struct Recovery {
 /// What came of a crash.
 pub(super) struct Crashed {
     recovery: Recovery,
-    balances: Option<Balances>,
+    balances: Option<Value>,
 }
 
 impl Crashed {
@@ -157,7 +150,8 @@ impl Run {
                 return Ok(());
             }
         };
-        let first = self.ask_data(&mut connection, FIRST_TRANSACTION)?;
+        let workload = workload::of(&self.spec)?;
+        let first = self.ask_data(&mut connection, workload.first_transaction())?;
         let now = clock::now_ns();
         recovery.first_transaction_ms = first.is_ok().then(|| clock::ms(recovered.started_ns, now));
         let redo_end = crash::parse_lsn(&self.ask(&mut connection, REDO_END, &[])?);
@@ -165,18 +159,16 @@ impl Run {
         recovery.wal_replayed_bytes = log.replayed_bytes(redo_end);
         self.end_step("recovery", began);
         let began = self.begin_step();
-        let found = self.ask_data(&mut connection, pgbench::BALANCES)?;
+        let found = self.ask_data(&mut connection, workload.question())?;
         self.end_step("verify", began);
-        let workload = self.spec.workload;
         let different = match found {
             Err(problem) => Some(problem),
             Ok(text) => {
-                let balances: Balances = read(&text)?;
-                recovery.transactions_found =
-                    workload.writes().then_some(balances.history_rows as u64);
-                let different = crash::difference(workload, &balances, before.committed);
-                crashed.balances = Some(balances);
-                different
+                let answer: Value = read(&text)?;
+                let found = workload.compare(&self.spec, &answer, before.committed)?;
+                recovery.transactions_found = found.transactions;
+                crashed.balances = Some(answer);
+                found.different
             }
         };
         // Data that are all there, and that cannot be changed, are not what they were either.

@@ -5,11 +5,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use pgfsbench_core::spec::{Cache, Data, Kind, Stage};
+use pgfsbench_core::spec::{Cache, Data, Stage};
 use serde_json::json;
 
-use super::{super::Run, Programs, Whose};
+use super::{Programs, Whose};
 use crate::{
+    bench::Run,
     board::Phase,
     errors::{Fault, sqlstate},
     host::location,
@@ -88,10 +89,10 @@ impl Run {
         self.spec.data_bytes() + self.spec.data_bytes() / 4 + CLUSTER_BYTES
     }
 
-    /// The target loads the data itself, unless the cache is to be cold; before a scan it is, however the table came there.
+    /// The target loads the data itself, unless the cache is to be cold; where the workload sees to that, it is, however the data came
+    /// there.
     fn not_copied(&self, why: &str) -> Result<Option<Prepared>, Fault> {
-        let is_scan = self.spec.workload.kind() == Kind::Scan;
-        if is_scan || self.spec.options.cache == Cache::Warm {
+        if self.spec.workload.sets_cache() || self.spec.options.cache == Cache::Warm {
             return Ok(None);
         }
         Err(Fault::new(
@@ -112,7 +113,7 @@ impl Run {
             pgfsbench_version: env!("CARGO_PKG_VERSION").into(),
             server_user: programs.user.clone(),
             data_checksums: target.data_checksums,
-            contents: Wanted::contents_of(&self.spec),
+            contents: self.spec.workload.contents(&self.spec),
             scale: self.spec.scale,
             fillfactor: self.spec.options.fillfactor,
             unlogged: self.spec.options.unlogged,

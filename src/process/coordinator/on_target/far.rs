@@ -4,11 +4,9 @@ use pgfsbench_core::{quoting, refusal::quoted};
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{
-    super::Run,
-    remote::{Whose, read},
-};
+use super::remote::{Whose, read};
 use crate::{
+    bench::Run,
     errors::{Fault, sqlstate},
     pg::{libpq::Connection, sql, xact},
     random,

@@ -8,17 +8,15 @@ use std::{
 use pgfsbench_core::{
     allowance::Allowance,
     refusal::quoted,
-    spec::{Asked, Bound, Options, Stage},
+    spec::{Asked, Bound, Options, ResultTable, Stage},
     units::format_bytes,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{
-    super::{PhaseTime, Run},
-    cluster_name,
-};
+use super::cluster_name;
 use crate::{
+    bench::{PhaseTime, Run},
     board::Phase,
     clock,
     errors::{Fault, read_json, sqlstate},
@@ -101,7 +99,7 @@ impl Whose<'_> {
 pub(super) struct Measured {
     /// Its row, JSON.
     pub document: String,
-    /// For each of [`store::TABLES`] arrays of rows, JSON.
+    /// For each of [`store::tables`] arrays of rows, JSON.
     pub tables: Vec<Vec<String>>,
     /// When it was started.
     pub(super) before_ns: u64,
@@ -134,7 +132,7 @@ impl Run {
         take(connection, &mut allowance, &document)?;
         check_done(&document)?;
         let mut tables = Vec::new();
-        for &table in store::TABLES {
+        for table in store::tables() {
             tables.push(self.rows_there(connection, &remote_id, table, &mut allowance)?);
         }
         Ok(Measured {
@@ -149,7 +147,7 @@ impl Run {
         &mut self,
         connection: &mut Connection,
         remote_id: &str,
-        table: store::Table,
+        table: ResultTable,
         allowance: &mut Allowance,
     ) -> Result<Vec<String>, Fault> {
         let rows = format!(
@@ -233,7 +231,7 @@ impl Run {
             Whose::Far(label) => Some(label),
         };
         let spec = &self.spec;
-        let kind = spec.workload.kind();
+        let workload = spec.workload;
         let asked = self
             .board
             .papers(self.request)
@@ -246,7 +244,7 @@ impl Run {
             // A scan has its own way to say how much.
             Bound::Transactions(n) => (
                 None,
-                Some(n.to_string()).filter(|_| kind.takes("transactions")),
+                Some(n.to_string()).filter(|_| workload.takes("transactions")),
             ),
         };
         let for_clients = xact::transaction(|| settings::of_session(&spec.settings))?;
@@ -255,9 +253,9 @@ impl Run {
                 0 => LEASE_MS,
                 given => given,
             },
-            ..spec.options.for_target_server(spec.workload.kind())
+            ..spec.options.for_target_server(workload)
         };
-        let mut options_there = options.to_argument(kind);
+        let mut options_there = options.to_argument(workload);
         if let Some(members) = options_there.as_object_mut() {
             members.retain(|name, _| !spec.is_chosen_there(name));
         }
@@ -268,14 +266,15 @@ impl Run {
                 spec.has_tables() && (loads_only || !quick && !spec.is_chosen_there("scale"))
             }),
             Some(spec.clients.to_string())
-                .filter(|_| kind.takes("clients") && !spec.is_chosen_there("clients")),
+                .filter(|_| workload.takes("clients") && !spec.is_chosen_there("clients")),
             duration,
             transactions,
-            Some(format!("{} ms", spec.warmup_ms)).filter(|_| kind.takes("warmup") && !quick),
+            Some(format!("{} ms", spec.warmup_ms)).filter(|_| workload.takes("warmup") && !quick),
             spec.rate.map(|rate| rate.to_string()),
             spec.latency_limit_ms.map(|ms| ms.to_string()),
             Some(spec.seed.to_string()),
-            kind.takes("settings")
+            workload
+                .takes("settings")
                 .then(|| json!(for_clients).to_string()),
             Some(options_there.to_string()),
             // A server of our own has no neighbours.

@@ -1,0 +1,105 @@
+//! The workloads: each has a folder with everything that can be decided about it without a server. Whoever else needs to know something
+//! of a workload asks its [`Definition`](crate::spec::Definition).
+
+pub mod fsync;
+mod options;
+mod resolve;
+pub mod scan;
+pub mod tpcb;
+mod transactions;
+
+use serde::{Deserialize, Deserializer, de::Error};
+
+use crate::{
+    refusal::{Refusal, quoted},
+    spec::{Asked, ResultTable, Workload, check},
+};
+
+pub use resolve::resolve;
+
+/// The registry: all of them, in the order in which they are listed to people. The first is the default.
+pub static ALL: [Workload; 5] = [
+    Workload::of(&tpcb::Script::Tpcb),
+    Workload::of(&tpcb::Script::SimpleUpdate),
+    Workload::of(&tpcb::Script::SelectOnly),
+    Workload::of(&fsync::Fsync),
+    Workload::of(&scan::Scans),
+];
+
+impl Workload {
+    /// The workload of this name.
+    pub fn parse(name: &str) -> Option<Self> {
+        let is_it =
+            |workload: &Self| workload.as_str() == name || workload.aliases().contains(&name);
+        ALL.into_iter().find(is_it)
+    }
+}
+
+impl<'de> Deserialize<'de> for Workload {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        Self::parse(&name)
+            .ok_or_else(|| D::Error::custom(format!("workload {} does not exist", quoted(&name))))
+    }
+}
+
+/// The tables that only some workloads have rows in.
+pub fn tables() -> Vec<ResultTable> {
+    let mut tables: Vec<ResultTable> = Vec::new();
+    for table in ALL.iter().flat_map(|workload| workload.tables()) {
+        if !tables.contains(table) {
+            tables.push(*table);
+        }
+    }
+    tables
+}
+
+/// Options for which the machine that is measured chooses, whatever the workload.
+pub fn options_of_machine() -> Vec<&'static str> {
+    let own = ALL.iter().flat_map(|workload| workload.own_options());
+    own.filter(|option| option.depends_on_machine)
+        .map(|option| option.name)
+        .collect()
+}
+
+/// The workload that is asked for.
+fn named(name: Option<&str>) -> Result<Workload, Refusal> {
+    let Some(name) = name else {
+        return Ok(ALL[0]);
+    };
+    Workload::parse(name).ok_or_else(|| {
+        let known: Vec<String> = ALL.iter().map(|w| format!("\"{}\"", w.as_str())).collect();
+        Refusal::argument(format!("workload {} does not exist", quoted(name)))
+            .detail("Names of workloads are in lower case, as pgbench's.")
+            .hint(format!(
+                "Use one of {}. {}",
+                known.join(", "),
+                options::OWN_SCRIPTS
+            ))
+    })
+}
+
+/// Refuses parameters that mean nothing for a workload.
+fn check_parameters(workload: Workload, asked: &Asked) -> Result<(), Refusal> {
+    let given = [
+        ("scale", asked.scale.is_some()),
+        ("size", asked.size.is_some()),
+        ("clients", asked.clients.is_some()),
+        ("duration", asked.duration_us.is_some()),
+        ("transactions", asked.transactions.is_some()),
+        ("warmup", asked.warmup_us.is_some()),
+        ("rate", asked.rate.is_some()),
+        ("latency_limit_ms", asked.latency_limit_ms.is_some()),
+        ("settings", asked.settings.is_some()),
+        ("keep", asked.keep),
+    ];
+    let wrong = given
+        .into_iter()
+        .find(|(name, given)| *given && !workload.takes(name));
+    wrong.map_or(Ok(()), |(name, _)| {
+        Err(check::not_of_workload(workload, "parameter", name))
+    })
+}
+
+#[cfg(test)]
+mod tests;

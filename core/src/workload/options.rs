@@ -1,0 +1,93 @@
+//! The argument `options`: what each workload takes, checked.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::ALL;
+use crate::{
+    refusal::{Refusal, quoted},
+    spec::{OPTIONS_OF_ALL, Options, Workload, check, json, values},
+};
+
+/// A week.
+const LONGEST_WAIT_MS: u64 = 7 * 24 * 3_600_000;
+/// It is renewed twice a second.
+const SHORTEST_LEASE_MS: u64 = 2_000;
+
+/// There is no workload of one's own.
+pub const OWN_SCRIPTS: &str = "For a script of your own, have a run keep its tables with keep => true, and give the script to \
+    pgbench on its work database.";
+
+/// The options of all workloads, in the order of their names.
+fn known() -> BTreeSet<&'static str> {
+    let of_one = |workload: &Workload| {
+        let own = workload.own_options().iter().map(|option| option.name);
+        own.chain(workload.shared_options().iter().copied())
+    };
+    ALL.iter().flat_map(of_one).chain(OPTIONS_OF_ALL).collect()
+}
+
+/// The options, each checked; what is not given has its default.
+pub fn options(value: Option<&Value>, workload: Workload) -> Result<Options, Refusal> {
+    let mut options = Options::default();
+    for (name, value) in json::object("options", value, r#"'{"fillfactor": 90}'"#)? {
+        if !known().contains(name.as_str()) {
+            return Err(unknown_option(name));
+        }
+        if !workload.takes_option(name) {
+            return Err(check::not_of_workload(workload, "option", name));
+        }
+        if let Some(own) = workload.own_option(name) {
+            options.own.insert(name.clone(), (own.check)(name, value)?);
+            continue;
+        }
+        match name.as_str() {
+            "fillfactor" => options.fillfactor = values::whole_number(name, value, 10, 100)? as u8,
+            "unlogged" => options.unlogged = values::boolean(name, value)?,
+            "sample" => options.sample = values::boolean(name, value)?,
+            "sample_alternately" => options.sample_alternately = values::boolean(name, value)?,
+            "maintenance" => options.maintenance = values::boolean(name, value)?,
+            "data" => options.data = values::word(name, value, &["copied", "loaded"])?,
+            "cache" if workload.sets_cache() => {
+                options.cache = values::word(name, value, &["warm", "shared_buffers", "cold"])?;
+            }
+            "crash" => options.crash = values::boolean(name, value)?,
+            "cache" => options.cache = values::word(name, value, &["warm", "cold"])?,
+            "wait_for_helper_ms" => {
+                options.wait_for_helper_ms = values::whole_number(name, value, 0, LONGEST_WAIT_MS)?;
+            }
+            "lease_ms" => {
+                options.lease_ms =
+                    values::whole_number(name, value, SHORTEST_LEASE_MS, LONGEST_WAIT_MS)?;
+            }
+            "wait_turn" => options.wait_turn = values::boolean(name, value)?,
+            _ => return Err(unknown_option(name)),
+        }
+    }
+    if options.sample_alternately && !options.sample {
+        return Err(
+            Refusal::argument("option \"sample_alternately\" needs option \"sample\"")
+                .detail("Of every four seconds two are sampled then; without a sampler none is.")
+                .hint("Leave out one of them."),
+        );
+    }
+    Ok(options)
+}
+
+fn unknown_option(name: &str) -> Refusal {
+    let known: Vec<String> = known()
+        .into_iter()
+        .map(|name| format!("\"{name}\""))
+        .collect();
+    let known = match known.as_slice() {
+        [others @ .., last] => format!("{} and {last}", others.join(", ")),
+        [] => String::new(),
+    };
+    Refusal::argument(format!("option {} does not exist", quoted(name)))
+        .detail("Names of options are in lower case.")
+        .hint(match name.to_lowercase().as_str() {
+            "script" | "scripts" | "file" | "sql" => OWN_SCRIPTS.to_owned(),
+            _ => format!("Known options are {known}."),
+        })
+}

@@ -1,0 +1,202 @@
+//! What the workload is to the rest.
+
+use super::{Own, cache, options};
+use crate::{
+    refusal::Refusal,
+    spec::{
+        Asked, Bound, Cache, Chosen, ClientsDo, Definition, Facts, Given, Names, Options,
+        OwnOption, ResultTable, Spec,
+    },
+    units,
+};
+
+/// Scale when neither that nor a size is given: ten million rows.
+const CHOSEN_SCALE: u32 = 10;
+
+/// The workload.
+pub struct Scans;
+
+impl Definition for Scans {
+    fn name(&self) -> &'static str {
+        "scan"
+    }
+
+    fn parameters(&self) -> &'static [&'static str] {
+        &["scale", "size", "settings", "keep"]
+    }
+
+    fn shared_options(&self) -> &'static [&'static str] {
+        &["unlogged", "sample", "data", "cache"]
+    }
+
+    fn own_options(&self) -> &'static [OwnOption] {
+        &options::OPTIONS
+    }
+
+    fn lacks(&self, name: &str) -> (&'static str, &'static str) {
+        let hint = match name {
+            "clients" => {
+                r#"Leave it out, and say how many workers scan at the same time by options => '{"degrees": [1, 2, 4]}'."#
+            }
+            "duration" | "transactions" => {
+                r#"Leave it out, and say how often each degree is measured by options => '{"repeats": 5}'."#
+            }
+            _ => "Leave it out.",
+        };
+        (
+            "It scans a table at several degrees, and runs no transactions.",
+            hint,
+        )
+    }
+
+    fn clients_come_from(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn scale(
+        &self,
+        asked: &Asked,
+        options: &Options,
+        facts: &Facts,
+    ) -> Result<Option<u32>, Refusal> {
+        options::scale(asked, options.own::<Own>().payload(), facts)
+    }
+
+    /// It ends when all scans are made.
+    fn choose(
+        &self,
+        given: &Given,
+        options: &mut Options,
+        names: &mut Names,
+    ) -> Result<Chosen, Refusal> {
+        let own = options.own::<Own>().chosen(options.sample, given, names);
+        options.set_own(&own);
+        let scale = given.loaded_or_given_scale().unwrap_or(CHOSEN_SCALE);
+        own.check(options, given, own.payload().bytes(scale))?;
+        Ok(Chosen {
+            clients: own.clients(),
+            scale,
+            bound: Bound::Transactions(u64::from(own.repeats.unwrap_or(1))),
+            warmup_ms: 0,
+        })
+    }
+
+    fn workers(&self, spec: &Spec) -> u32 {
+        let own: Own = spec.options.own();
+        let (workers, beside) = own.workers(spec.options.sample);
+        workers + beside
+    }
+
+    fn shown(&self, spec: &Spec) -> Vec<String> {
+        let own: Own = spec.options.own();
+        let mut parts = Vec::new();
+        if !spec.is_chosen_there("scale") {
+            parts.push(units::format_bytes(spec.data_bytes()));
+        }
+        if !spec.is_chosen_there("degrees") {
+            let degrees: Vec<String> = own.degrees.iter().map(u32::to_string).collect();
+            parts.push(format!("degrees {}", degrees.join(" ")));
+        }
+        let repeats = u64::from(own.repeats.unwrap_or(1));
+        parts.push(units::format_count(repeats, "repeat"));
+        let cache = match spec.options.cache {
+            Cache::Warm => "warm page cache",
+            Cache::Cold => "cold cache",
+            Cache::SharedBuffers => "warm shared buffers",
+        };
+        parts.push(cache.into());
+        parts
+    }
+
+    fn data_bytes(&self, spec: &Spec) -> u64 {
+        spec.options.own::<Own>().payload().bytes(spec.scale)
+    }
+
+    fn contents(&self, spec: &Spec) -> String {
+        format!("scan, {}", spec.options.own::<Own>().payload().name())
+    }
+
+    fn writes(&self) -> bool {
+        false
+    }
+
+    fn clients_do(&self) -> ClientsDo {
+        ClientsDo::Visits
+    }
+
+    fn measures_writes(&self) -> bool {
+        false
+    }
+
+    fn sets_cache(&self) -> bool {
+        true
+    }
+
+    fn check_cache(
+        &self,
+        spec: &Spec,
+        filesystem: &str,
+        is_cached_below: bool,
+    ) -> Result<(), Refusal> {
+        cache::check_cache(spec.options.cache, filesystem, is_cached_below)
+    }
+
+    fn check_buffers(&self, spec: &Spec, shared_buffers_bytes: u64) -> Result<(), Refusal> {
+        match spec.options.cache {
+            Cache::SharedBuffers => {
+                cache::check_fits(spec.options.cache, spec.data_bytes(), shared_buffers_bytes)
+            }
+            Cache::Warm | Cache::Cold => Ok(()),
+        }
+    }
+
+    fn server_settings(&self, spec: &Spec) -> Vec<(&'static str, String)> {
+        let own: Own = spec.options.own();
+        vec![("max_parallel_workers", own.largest().to_string())]
+    }
+
+    fn when_saturated(&self) -> &'static str {
+        "It is them that were measured, not the storage: look at the lower degrees, and at fsbench.scan_read."
+    }
+
+    fn tables(&self) -> &'static [ResultTable] {
+        &[
+            ResultTable {
+                name: "scan",
+                key: "scan",
+            },
+            ResultTable {
+                name: "scan_read",
+                key: "readers, block_bytes",
+            },
+        ]
+    }
+
+    fn details(&self, run_id: i64) -> String {
+        format!(
+            "each scan is in fsbench.scan, the curve is fsbench.scan_curve({run_id}), \
+             and its knee fsbench.scan_knee({run_id})"
+        )
+    }
+
+    fn steps(&self, _options: &Options) -> Vec<(&'static str, &'static str)> {
+        vec![
+            (
+                "load",
+                "create, fill and vacuum the table, unless it was copied",
+            ),
+            (
+                "checkpoint",
+                "CHECKPOINT, then sync the filesystems of data and WAL",
+            ),
+            (
+                "verify",
+                "count the rows, and look whether pages have changed",
+            ),
+            (
+                "measure",
+                "put the table into the cache or out of it, and SELECT count(*) of it: at each degree, as often as it is repeated; then read its files",
+            ),
+        ]
+    }
+}

@@ -1,0 +1,275 @@
+//! Its options one by one, what is chosen of them, and what the server must allow.
+//!
+//! What is chosen: degrees 1, 2, 4, … up to twice the processors (at least 4), within `max_parallel_workers` and the free worker slots, each
+//! 5 times; as many loaders as processors, at most 8; 1 reader, as many as processors, and as many as the largest degree, within
+//! `pgfsbench.max_clients` and the free worker slots.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::{
+    LONGEST_PAYLOAD, MOST_DEGREE, MOST_REPEATS, Named, Payload, REPEATS, cache, chosen_degrees,
+};
+use crate::{
+    refusal::{Kind, Refusal, quoted},
+    spec::{Asked, Facts, Given, Names, Options, OwnOption, Stage, check, values},
+    units::{MAX_SCALE, format_bytes, parse_size},
+};
+
+/// Loaders that are chosen at most: more than that wait for each other to make the file longer.
+const CHOSEN_LOADERS: u32 = 8;
+
+const DEGREES: OwnOption = OwnOption {
+    name: "degrees",
+    help: "numbers of parallel workers",
+    depends_on_machine: true,
+    check: |name, value| Ok(json!(values::numbers(name, value, 1, MOST_DEGREE)?)),
+};
+const REPEATED: OwnOption = OwnOption {
+    name: "repeats",
+    help: "how often each degree is measured",
+    depends_on_machine: false,
+    check: |name, value| {
+        Ok(json!(values::whole_number(
+            name,
+            value,
+            1,
+            MOST_REPEATS.into()
+        )?))
+    },
+};
+const LEADER: OwnOption = OwnOption {
+    name: "leader",
+    help: "whether the leader takes part",
+    depends_on_machine: false,
+    check: |name, value| Ok(json!(values::boolean(name, value)?)),
+};
+const PAYLOAD: OwnOption = OwnOption {
+    name: "payload",
+    help: "what a row is: bit200, accounts, or so many random bytes",
+    depends_on_machine: false,
+    check: payload,
+};
+const LOADERS: OwnOption = OwnOption {
+    name: "loaders",
+    help: "how many load at the same time",
+    depends_on_machine: true,
+    check: |name, value| {
+        Ok(json!(values::whole_number(
+            name,
+            value,
+            1,
+            MOST_DEGREE.into()
+        )?))
+    },
+};
+const READERS: OwnOption = OwnOption {
+    name: "readers",
+    help: "how many processes at a time read the table's files without the executor; there may be none",
+    depends_on_machine: true,
+    check: |name, value| Ok(json!(values::numbers(name, value, 0, MOST_DEGREE)?)),
+};
+
+pub const OPTIONS: [OwnOption; 6] = [DEGREES, REPEATED, LEADER, PAYLOAD, LOADERS, READERS];
+
+/// The options of this workload. Empty, or None: not given.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Own {
+    /// Numbers of parallel workers, in ascending order.
+    pub degrees: Vec<u32>,
+    /// How often each degree is measured.
+    pub repeats: Option<u32>,
+    /// Whether the leader takes part.
+    pub leader: Option<bool>,
+    /// What a row is.
+    pub payload: Option<Payload>,
+    /// How many load at the same time.
+    pub loaders: Option<u32>,
+    /// How many processes at a time read the table's files without the executor, one number after the other.
+    pub readers: Option<Vec<u32>>,
+}
+
+/// What a row is.
+fn payload(name: &str, value: &Value) -> Result<Value, Refusal> {
+    let known = match value {
+        Value::String(text) if text == "bit200" => Some(Payload::Named(Named::Bit200)),
+        Value::String(text) if text == "accounts" => Some(Payload::Named(Named::Accounts)),
+        value => value
+            .as_u64()
+            .filter(|n| (1..=u64::from(LONGEST_PAYLOAD)).contains(n))
+            .map(|n| Payload::Bytes(n as u32)),
+    };
+    known.map(|payload| json!(payload)).ok_or_else(|| {
+        Refusal::argument(format!("invalid value of option \"{name}\""))
+            .detail(match value {
+                Value::String(text) => format!("It is {}.", quoted(text)),
+                Value::Number(n) => format!("It is {n}."),
+                other => format!("It is {}.", values::kind(other)),
+            })
+            .hint(format!(
+                "Give \"bit200\", \"accounts\", or a number of random bytes between 1 and {LONGEST_PAYLOAD}."
+            ))
+    })
+}
+
+/// Millions of rows, given as such or as the size of the table.
+pub fn scale(asked: &Asked, payload: Payload, facts: &Facts) -> Result<Option<u32>, Refusal> {
+    let most = || {
+        let bytes = format_bytes(payload.bytes(MAX_SCALE));
+        format!("The scale must be between 1 and {MAX_SCALE}, which takes {bytes}.")
+    };
+    let hint = format!(
+        "One unit of scale is a million rows, {} of them.",
+        format_bytes(payload.bytes(1))
+    );
+    if let Some(scale) = asked.scale {
+        let given = u32::try_from(scale).ok();
+        return match given.filter(|scale| (1..=MAX_SCALE).contains(scale)) {
+            Some(scale) => Ok(Some(scale)),
+            None => Err(Refusal::argument(format!("scale {scale} is out of range"))
+                .detail(most())
+                .hint(hint)),
+        };
+    }
+    let Some(size) = asked.size.as_deref() else {
+        return Ok(None);
+    };
+    let bytes = parse_size(size, facts.memory_bytes)?;
+    match payload.scale_for(bytes).filter(|scale| *scale <= MAX_SCALE) {
+        Some(scale) => Ok(Some(scale)),
+        None => Err(
+            Refusal::argument(format!("size {} is too large", format_bytes(bytes)))
+                .detail(most())
+                .hint(hint),
+        ),
+    }
+}
+
+impl Own {
+    /// What a row is.
+    pub fn payload(&self) -> Payload {
+        self.payload.unwrap_or_default()
+    }
+
+    /// The highest degree.
+    pub fn largest(&self) -> u32 {
+        self.degrees.last().copied().unwrap_or(1)
+    }
+
+    fn most_readers(&self) -> Option<u32> {
+        self.readers.iter().flatten().copied().max()
+    }
+
+    /// With what was not given.
+    pub(super) fn chosen(mut self, sample: bool, given: &Given, names: &mut Names) -> Self {
+        let facts = given.facts;
+        let free = facts
+            .free_worker_slots
+            .saturating_sub(own_workers(sample))
+            .max(1);
+        if self.degrees.is_empty() {
+            let most = most_degree(given.settings, facts).min(free);
+            self.degrees = chosen_degrees(facts.processors, most);
+            names.add(&DEGREES, facts);
+        }
+        if self.repeats.is_none() {
+            self.repeats = Some(REPEATS);
+            names.add(&REPEATED, facts);
+        }
+        self.leader.get_or_insert(true);
+        self.payload.get_or_insert_default();
+        let slots = facts.max_clients.min(free).max(1);
+        if self.loaders.is_none() {
+            self.loaders = Some(facts.processors.clamp(1, CHOSEN_LOADERS).min(slots));
+            names.add(&LOADERS, facts);
+        }
+        if self.readers.is_none() {
+            let mut readers: Vec<u32> = [1, facts.processors, self.largest()]
+                .into_iter()
+                .filter(|n| (1..=slots).contains(n))
+                .collect();
+            readers.sort_unstable();
+            readers.dedup();
+            self.readers = Some(readers);
+            names.add(&READERS, facts);
+        }
+        self
+    }
+
+    /// Slots of clients that the run takes: those of its loaders, and of its readers.
+    pub(super) fn clients(&self) -> u32 {
+        self.most_readers().max(self.loaders).unwrap_or(1)
+    }
+
+    /// Worker slots that the run takes at its peak: of those who load, scan or read, and its own beside them.
+    pub(super) fn workers(&self, sample: bool) -> (u32, u32) {
+        let scanning = self.degrees.last().copied().max(self.most_readers());
+        let scanning = scanning.unwrap_or(1);
+        let (loaders, own) = (self.loaders.unwrap_or(1), own_workers(sample));
+        // Beside loaders there is only the coordinator.
+        match loaders + 1 > scanning + own {
+            true => (loaders, 1),
+            false => (scanning, own),
+        }
+    }
+
+    /// Refuses what the server does not allow, or its memory cannot hold. The table takes so many bytes.
+    pub(super) fn check(
+        &self,
+        options: &Options,
+        given: &Given,
+        bytes: u64,
+    ) -> Result<(), Refusal> {
+        let facts = given.facts;
+        let (largest, most_degree) = (self.largest(), most_degree(given.settings, facts));
+        check::slots("loaders", self.loaders.unwrap_or(0), facts)?;
+        check::slots("readers", self.most_readers().unwrap_or(0), facts)?;
+        if largest > most_degree {
+            return Err(Refusal::new(
+                Kind::NoWorkerSlot,
+                format!("degree {largest} is above max_parallel_workers"),
+            )
+            .detail(format!(
+                "The setting \"max_parallel_workers\" allows at most {most_degree}."
+            ))
+            .hint(format!(
+                "Give settings => '{{\"max_parallel_workers\": {largest}}}', raise it in the server, or use a target: a server of its own gets what it needs."
+            )));
+        }
+        let (workers, own) = self.workers(options.sample);
+        check::worker_slots(
+            workers,
+            own,
+            &format!(
+                "degree {largest}, at most {} loaders or readers",
+                self.clients()
+            ),
+            |_| {
+                ", ask for a lower degree or fewer loaders and readers, or use a target: a server of its own gets what it needs"
+                    .into()
+            },
+            facts,
+        )?;
+        if *given.stage == Stage::LoadOnly || facts.far {
+            return Ok(());
+        }
+        cache::check_memory(options.cache, bytes, facts)
+    }
+}
+
+/// What `max_parallel_workers` is in the run's sessions: its own settings win.
+fn most_degree(settings: &BTreeMap<String, String>, facts: &Facts) -> u32 {
+    let given = settings.get("max_parallel_workers");
+    given
+        .and_then(|text| text.trim().parse().ok())
+        .unwrap_or(facts.max_parallel_workers)
+}
+
+/// Worker slots of the run beside those who scan or read: the coordinator, the worker whose scan it is or who prepares the table, and
+/// the sampler.
+fn own_workers(sample: bool) -> u32 {
+    2 + u32::from(sample)
+}

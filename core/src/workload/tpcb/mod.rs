@@ -1,0 +1,178 @@
+//! pgbench's three built-in scripts on pgbench's tables.
+//!
+//! What is chosen when it is not given, beside what all workloads of transactions choose: for `tpcb` with a given scale no more clients
+//! than branches, so that storage is measured and not row locks; a scale of as many as clients, at least 10.
+
+mod balance;
+
+use super::transactions;
+use crate::{
+    refusal::Refusal,
+    spec::{Chosen, Definition, Given, Names, Options, Spec},
+    units,
+};
+
+pub use balance::{Balances, difference, verify};
+
+/// Scale that is chosen, at least.
+const CHOSEN_SCALE: u32 = 10;
+/// From this scale on, `aid` is a bigint, as in pgbench (its SCALE_32BIT_THRESHOLD).
+const BIGINT_SCALE: u32 = 20_000;
+
+/// One of pgbench's scripts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Script {
+    /// Updates of an account, its teller and its branch, and a row of history.
+    Tpcb,
+    /// As `Tpcb`, without teller and branch, and so without their locks.
+    SimpleUpdate,
+    /// Reads one account.
+    SelectOnly,
+}
+
+impl Script {
+    /// The script of a run.
+    pub fn of(spec: &Spec) -> Self {
+        let all = [Self::Tpcb, Self::SimpleUpdate, Self::SelectOnly];
+        let is_it = |script: &Self| script.name() == spec.workload.as_str();
+        all.into_iter().find(is_it).unwrap_or(Self::Tpcb)
+    }
+}
+
+/// Whether `aid` is a bigint at this scale, as in pgbench.
+pub fn aid_is_bigint(scale: u32) -> bool {
+    scale >= BIGINT_SCALE
+}
+
+impl Definition for Script {
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Tpcb => "tpcb",
+            Self::SimpleUpdate => "tpcb-simple-update",
+            Self::SelectOnly => "select-only",
+        }
+    }
+
+    /// pgbench's own names.
+    fn aliases(&self) -> &'static [&'static str] {
+        match self {
+            Self::Tpcb => &["tpcb-like"],
+            Self::SimpleUpdate => &["simple-update"],
+            Self::SelectOnly => &[],
+        }
+    }
+
+    fn parameters(&self) -> &'static [&'static str] {
+        &[
+            "scale",
+            "size",
+            "clients",
+            "duration",
+            "transactions",
+            "warmup",
+            "rate",
+            "latency_limit_ms",
+            "settings",
+            "keep",
+        ]
+    }
+
+    fn shared_options(&self) -> &'static [&'static str] {
+        &[
+            "fillfactor",
+            "unlogged",
+            "sample",
+            "sample_alternately",
+            "data",
+            "cache",
+            "crash",
+            "maintenance",
+        ]
+    }
+
+    fn choose(
+        &self,
+        given: &Given,
+        _options: &mut Options,
+        _names: &mut Names,
+    ) -> Result<Chosen, Refusal> {
+        let branches = match self {
+            Self::Tpcb => given.scale.unwrap_or(u32::MAX),
+            Self::SimpleUpdate | Self::SelectOnly => u32::MAX,
+        };
+        let chosen = transactions::choose(given, branches)?;
+        let scale = given.loaded_or_given_scale();
+        Ok(Chosen {
+            scale: scale.unwrap_or(chosen.clients.max(CHOSEN_SCALE)),
+            ..chosen
+        })
+    }
+
+    fn data_bytes(&self, spec: &Spec) -> u64 {
+        units::bytes_for_scale_at(spec.scale, spec.options.fillfactor)
+    }
+
+    fn contents(&self, _spec: &Spec) -> String {
+        "pgbench".into()
+    }
+
+    fn writes(&self) -> bool {
+        matches!(self, Self::Tpcb | Self::SimpleUpdate)
+    }
+
+    /// The columns that a transaction sets, by their types, without headers, padding and indexes.
+    ///
+    /// The statements and tables are those of pgbench's built-in scripts (src/bin/pgbench/pgbench.c, `builtin_script` and
+    /// `initCreateTables`): each balance is an int of 4 bytes; a row of history has tid, bid and delta of 4 bytes each, aid
+    /// of 4 or 8, mtime of 8, and a filler that is NULL.
+    fn changed_bytes(&self, spec: &Spec) -> Option<u64> {
+        const BALANCE: u64 = 4;
+        let aid = if aid_is_bigint(spec.scale) { 8 } else { 4 };
+        let history = 3 * 4 + aid + 8;
+        match self {
+            Self::Tpcb => Some(3 * BALANCE + history),
+            Self::SimpleUpdate => Some(BALANCE + history),
+            Self::SelectOnly => None,
+        }
+    }
+
+    fn contended_rows(&self, scale: u32) -> Option<(u64, &'static str)> {
+        (*self == Self::Tpcb).then_some((scale.into(), "branch"))
+    }
+
+    fn verified_after_crash(&self) -> &'static str {
+        "compare what is there with what was committed, and the sums of accounts, tellers, branches and history"
+    }
+
+    fn steps(&self, options: &Options) -> Vec<(&'static str, &'static str)> {
+        let steps = [
+            (
+                "load",
+                "create, fill, vacuum and index the tables of the workload, as pgbench -i does, unless they were copied",
+            ),
+            (
+                "checkpoint",
+                "CHECKPOINT, then sync the filesystems of data and WAL",
+            ),
+            ("warm up and measure", "transactions of all clients"),
+            (
+                "verify",
+                "compare the sums of accounts, tellers, branches and history",
+            ),
+            (
+                "maintain",
+                "load another table, build its index, VACUUM, CHECKPOINT: each timed",
+            ),
+        ];
+        // What is to be found after a crash is not compared before it.
+        let is_done = |action: &str| match action {
+            "verify" => !options.crash,
+            "maintain" => options.maintenance,
+            _ => true,
+        };
+        steps
+            .into_iter()
+            .filter(|(action, _)| is_done(action))
+            .collect()
+    }
+}

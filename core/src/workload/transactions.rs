@@ -1,0 +1,52 @@
+//! What workloads share whose clients run transactions.
+//!
+//! What is chosen when it is not given:
+//! - clients: 16, but at most 4 a processor, and what the free worker slots, `pgfsbench.max_clients` and the workload allow; at
+//!   least 1;
+//! - neither duration nor transactions: 20 s;
+//! - warm-up: 5 s before a chosen duration; a tenth of a given one, within 1 s and 10 s; none before a given number of
+//!   transactions, so that the same seed gives the same final balances.
+
+use crate::{
+    refusal::Refusal,
+    spec::{Bound, Chosen, Facts, Given, OVERHEAD_WORKERS, check},
+};
+
+/// Measured window when no bound is given.
+const QUICK_MS: u64 = 20_000;
+/// Warm-up before it.
+const QUICK_WARMUP_MS: u64 = 5_000;
+/// Clients that are chosen.
+const CLIENTS: u32 = 16;
+const CLIENTS_PER_PROCESSOR: u32 = 4;
+
+/// Clients, window and warm-up of a run; a choice of clients goes up to so many. The scale, if there is one, is the caller's.
+pub fn choose(given: &Given, most_clients: u32) -> Result<Chosen, Refusal> {
+    let clients = given
+        .clients
+        .unwrap_or_else(|| chosen_clients(most_clients, given.facts));
+    check::client_slots(clients, "client", given.facts)?;
+    Ok(Chosen {
+        clients,
+        scale: 0,
+        bound: given.bound.unwrap_or(Bound::DurationMs(QUICK_MS)),
+        warmup_ms: given.warmup_ms.unwrap_or(chosen_warmup_ms(given.bound)),
+    })
+}
+
+fn chosen_clients(most: u32, facts: &Facts) -> u32 {
+    CLIENTS
+        .min(facts.processors.saturating_mul(CLIENTS_PER_PROCESSOR))
+        .min(facts.free_worker_slots.saturating_sub(OVERHEAD_WORKERS))
+        .min(facts.max_clients)
+        .min(most)
+        .max(1)
+}
+
+fn chosen_warmup_ms(bound: Option<Bound>) -> u64 {
+    match bound {
+        None => QUICK_WARMUP_MS,
+        Some(Bound::DurationMs(ms)) => (ms / 10).clamp(1_000, 10_000),
+        Some(Bound::Transactions(_)) => 0,
+    }
+}

@@ -1,0 +1,143 @@
+//! The work database of a run: made, or taken over from a run that has loaded it.
+
+use std::sync::atomic::Ordering::Release;
+
+use pgfsbench_core::{quoting, spec::Stage, work_database};
+
+use super::Run;
+use crate::{
+    board::{
+        Phase,
+        outcome::{Outcome, Row},
+    },
+    errors::{Fault, sqlstate},
+    pg::{catalog, session, sql, utility, xact},
+    random,
+    run::journal::{self, Entry},
+    store,
+};
+
+impl Run {
+    /// Has a work database with data and a checkpoint behind it: made and loaded by `load`, or loaded by an earlier run. False when
+    /// that was all that this run is for.
+    pub fn have_data(
+        &mut self,
+        load: impl FnOnce(&mut Self) -> Result<(), Fault>,
+    ) -> Result<bool, Fault> {
+        match self.spec.stage.clone() {
+            Stage::OnLoaded { database, .. } => self.adopt(&database)?,
+            Stage::Whole | Stage::WholeOfTarget | Stage::LoadOnly => {
+                self.provision()?;
+                load(self)?;
+            }
+        }
+        // Before the clients, whose worker slots it would need beside theirs.
+        self.checkpoint()?;
+        Ok(self.spec.stage != Stage::LoadOnly)
+    }
+
+    fn provision(&mut self) -> Result<(), Fault> {
+        self.enter(Phase::Provision, 0);
+        self.seen.before_provision()?;
+        let oid = catalog::new_oid();
+        let mark = random::mark();
+        let (name, home) = xact::transaction(|| Ok((self.free_name()?, database_name()?)))?;
+        xact::transaction(|| store::set_work_database(self.run_id, &name, oid, &mark))?;
+        // In ASCII: databases of other encodings share the catalog that it stands in.
+        let home = match home.is_ascii() {
+            true => home,
+            false => home.escape_default().to_string(),
+        };
+        let comment = work_database::comment(self.run_id, &home, &mark);
+        let entry = Entry {
+            home: session::database(),
+            run_id: self.run_id,
+            work_database: name.clone(),
+            work_database_oid: oid,
+            comment: comment.clone(),
+            directory_existed: session::data_directory()
+                .join("base")
+                .join(oid.to_string())
+                .exists(),
+            server: None,
+            prepared: None,
+            far: None,
+            wal_file: None,
+        };
+        journal::write(&entry)?;
+        self.entry = Some(entry);
+        // In one transaction, so that there is never a work database without its comment.
+        let (name, comment) = (
+            quoting::sql_identifier(&name),
+            quoting::sql_literal(&comment),
+        );
+        utility::run(&[
+            &format!("CREATE DATABASE {name} TEMPLATE template0 ALLOW_CONNECTIONS false OID {oid}"),
+            &format!("COMMENT ON DATABASE {name} IS {comment}"),
+        ])?;
+        self.board.run.work_database.store(oid, Release);
+        Ok(())
+    }
+
+    /// Takes a work database over that an earlier run has left, loaded.
+    fn adopt(&mut self, database: &str) -> Result<(), Fault> {
+        self.enter(Phase::Provision, 0);
+        self.seen.before_provision()?;
+        let (oid, comment) =
+            xact::transaction(|| store::left_database(database))?.ok_or_else(|| {
+                Fault::new(
+                    sqlstate::NOT_IN_THIS_STATE,
+                    format!("there are no loaded data in database \"{database}\""),
+                )
+            })?;
+        let (run_id, home) = (self.run_id, session::database());
+        let mark = work_database::mark_in(&comment).unwrap_or_default();
+        xact::transaction(|| store::set_work_database(run_id, database, oid, mark))?;
+        let entry = Entry {
+            work_database: database.to_owned(),
+            work_database_oid: oid,
+            comment,
+            ..Entry::on_target(home, run_id)
+        };
+        journal::write(&entry)?;
+        self.entry = Some(entry);
+        let name = quoting::sql_identifier(database);
+        utility::run(&[&format!("ALTER DATABASE {name} ALLOW_CONNECTIONS false")])?;
+        self.board.run.work_database.store(oid, Release);
+        Ok(())
+    }
+
+    /// The end of a run that only loads: the work database stays.
+    pub fn leave_loaded(&mut self) -> Result<Outcome, Fault> {
+        self.end_phase();
+        let (load_ms, phases) = (self.load_ms(), self.phase_times());
+        xact::transaction(|| store::set_loaded(self.run_id, load_ms, &phases))?;
+        Ok(Outcome::Done(Row {
+            run_id: self.run_id,
+            target: self.spec.target.clone(),
+            workload: self.spec.workload.as_str().into(),
+            ..Row::default()
+        }))
+    }
+
+    /// Loading, vacuuming and keys; None when the data were loaded before.
+    pub fn load_ms(&self) -> Option<f64> {
+        let loads = self.phases.iter().any(|p| p.phase == Phase::Load);
+        loads.then(|| self.ms_of(Phase::Load) + self.ms_of(Phase::Vacuum))
+    }
+
+    /// `fsbench_work_<run id>`, or with a number behind it when another database of the server has kept that name.
+    fn free_name(&self) -> Result<String, Fault> {
+        let name = work_database::name(self.run_id);
+        let free = sql::read(
+            "SELECT $1 || coalesce(n, '') FROM (SELECT NULL UNION ALL SELECT '_' || g FROM generate_series(2, 10000) g) AS t(n) \
+             WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_database WHERE datname = $1 || coalesce(n, '')) LIMIT 1",
+            &[Some(&name)],
+        )?;
+        Ok(free.unwrap_or(name))
+    }
+}
+
+fn database_name() -> Result<String, Fault> {
+    Ok(sql::read("SELECT current_database()", &[])?.unwrap_or_default())
+}

@@ -1,0 +1,213 @@
+//! A run of the workload `fsync`: a file beside the WAL, and one test after the other on it.
+
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+
+use pgfsbench_core::{
+    board::{ClientSlot, ClientState},
+    hist::Histogram,
+    spec::Bound,
+    workload::fsync::{BLOCK_BYTES, Method, Test, tests_of},
+};
+use serde_json::{Value, json};
+
+use crate::{
+    bench::{Run, epoch, finish, windows::span_ns},
+    board::{Phase, outcome::Outcome},
+    clock,
+    errors::{Fault, sqlstate},
+    pg::{config, session, shmem, xact},
+    run::{
+        journal::{self, Entry},
+        wal_file::WalFile,
+    },
+    store,
+    watch::cost,
+};
+
+/// From the order to the start of a test, when all writers have the file open: they wake meanwhile.
+const LEAD_NS: u64 = 5_000_000;
+/// Fewer than this have no 99.9th percentile.
+const P999_SYNCS: u64 = 10_000;
+
+/// What a test has come to.
+struct Measured {
+    test: Test,
+    direct: bool,
+    syncs: Histogram,
+    per_second: Option<f64>,
+}
+
+/// From an empty journal to the result of a workload that writes and syncs a file.
+pub fn carry_out(run: &mut Run) -> Result<Outcome, Fault> {
+    let file = make_wal_file(run)?;
+    settle_storage(run)?;
+    run.have_sampler()?;
+    run.have_clients()?;
+    let measured = measure(run, &file)?;
+    run.enter(Phase::Collect, 0);
+    let phases = run.phase_times();
+    store_all(run, &measured, phases)
+}
+
+fn make_wal_file(run: &mut Run) -> Result<WalFile, Fault> {
+    run.enter(Phase::Provision, 0);
+    run.seen.before_provision()?;
+    let bytes = xact::transaction(|| config::bytes("wal_segment_size"))?.unwrap_or(16 << 20);
+    run.board.run.total.store(bytes, Relaxed);
+    let file = WalFile::new();
+    let entry = Entry {
+        wal_file: Some(file.clone()),
+        ..Entry::on_target(session::database(), run.run_id)
+    };
+    journal::write(&entry)?;
+    run.entry = Some(entry);
+    file.make(bytes, |done| {
+        run.board.run.done.store(done, Relaxed);
+        run.look_around()
+    })?;
+    run.board.run.wal_file.set(file.mark());
+    Ok(file)
+}
+
+/// Nothing that others have written is to come to disk during the tests.
+fn settle_storage(run: &mut Run) -> Result<(), Fault> {
+    run.enter(Phase::Checkpoint, 0);
+    // The worker needs some database, and there is none of the run's own.
+    let home = session::database();
+    run.board.run.work_database.store(home, Release);
+    run.have_own_checkpoint()
+}
+
+fn measure(run: &mut Run, file: &WalFile) -> Result<Vec<Measured>, Fault> {
+    run.fit_quick_look();
+    let tests = tests_of(&run.spec);
+    let Bound::DurationMs(ms) = run.spec.bound else {
+        return Err(Fault::new(sqlstate::INTERNAL, "syncs are not counted"));
+    };
+    let each_ns = ms * 1_000_000 / tests.len().max(1) as u64;
+    run.seen.surroundings.at_start();
+    run.seen.measured_from = epoch();
+    run.seen.measure_start_ns = clock::now_ns();
+    run.begin_sampling(run.seen.measure_start_ns);
+    run.enter(Phase::Measure, tests.len() as u64);
+    run.seen.at_start()?;
+    run.seen.mark_start(&mut run.checkpoints)?;
+    run.watch_seconds();
+    let mut measured = Vec::with_capacity(tests.len());
+    for (index, test) in tests.iter().enumerate() {
+        let direct = test.method.syncs_each_write() && file.open(test.method)?.direct;
+        measured.push(measure_test(run, index, *test, direct, each_ns)?);
+        run.board.run.done.store(index as u64 + 1, Relaxed);
+    }
+    run.seen.measure_end_ns = Some(clock::now_ns());
+    run.end_window()?;
+    run.dismiss_all()?;
+    Ok(measured)
+}
+
+fn measure_test(
+    run: &mut Run,
+    index: usize,
+    test: Test,
+    direct: bool,
+    each_ns: u64,
+) -> Result<Measured, Fault> {
+    let window = index as u32 + 1;
+    run.board.run.measure_start_ns.store(0, Relaxed);
+    run.open_window(window);
+    let slots = &shmem::clients()[..test.writers as usize];
+    run.wait_until(|run| {
+        let ready = |slot: &ClientSlot| slot.ready_for.load(Acquire) == u64::from(window);
+        Ok(run.crew.clients_are(ClientState::Ready)? && slots.iter().all(ready))
+    })?;
+    let start = clock::now_ns() + LEAD_NS;
+    let area = &run.board.run;
+    area.end_ns.store(start + each_ns, Relaxed);
+    area.measure_start_ns.store(start, Release);
+    run.crew.wake();
+    run.wait_for_window(window, slots, |_| ())?;
+    let mut syncs = Histogram::new();
+    slots
+        .iter()
+        .for_each(|slot| slot.latency.read_into(&mut syncs));
+    let ns = span_ns(slots);
+    Ok(Measured {
+        test,
+        direct,
+        per_second: (ns > 0).then(|| syncs.count() as f64 * 1e9 / ns as f64),
+        syncs,
+    })
+}
+
+fn store_all(run: &mut Run, measured: &[Measured], phases: Value) -> Result<Outcome, Fault> {
+    run.seen.of_syncs();
+    run.close_checkpoints(run.seen.measure_end_ns.unwrap_or(0));
+    let server_uses = xact::transaction(|| config::shown("wal_sync_method"))?;
+    // What stands for the run: what the server itself does, by as few as were tested.
+    let server_uses = server_uses.and_then(|name| Method::parse(&name));
+    let main = measured
+        .iter()
+        .filter(|m| Some(m.test.method) == server_uses && m.test.writes == 1)
+        .min_by_key(|m| m.test.writers);
+    let of_main = |f: fn(&Measured) -> Option<f64>| main.and_then(f);
+    let measured_ms = clock::ms(
+        run.seen.measure_start_ns,
+        run.seen.measure_end_ns.unwrap_or(0),
+    );
+    let mut columns = json!({
+        "measured_ms": measured_ms, "tps": of_main(|m| m.per_second),
+        "latency_avg_ms": of_main(|m| m.syncs.mean_ns().map(|ns| ns / 1e6)),
+        "latency_stddev_ms": of_main(|m| m.syncs.stddev_ns().map(|ns| ns / 1e6)),
+        "latency_p50_ms": of_main(|m| m.percentile(0.5)), "latency_p90_ms": of_main(|m| m.percentile(0.9)),
+        "latency_p95_ms": of_main(|m| m.percentile(0.95)), "latency_p99_ms": of_main(|m| m.percentile(0.99)),
+        "latency_p999_ms": of_main(Measured::p999), "latency_max_ms": of_main(Measured::max),
+    });
+    if let (Value::Object(columns), Value::Object(of_machine)) =
+        (&mut columns, cost::of_machine(&run.samples))
+    {
+        columns.extend(of_machine);
+    }
+    let id = run.run_id;
+    let rows: Vec<Value> = measured
+        .iter()
+        .enumerate()
+        .map(|(position, m)| m.to_row(position))
+        .collect();
+    finish::finish(run, columns, phases, || {
+        store::insert_samples(id, &run.samples, false)?;
+        store::insert_waits(id, &run.samples)?;
+        store::insert_rows(id, "fsync", &rows)?;
+        main.map_or(Ok(()), |m| {
+            store::insert_histogram(id, run.spec.workload.as_str(), &m.syncs)
+        })
+    })
+}
+impl Measured {
+    fn percentile(&self, fraction: f64) -> Option<f64> {
+        self.syncs.percentile(fraction).map(|ns| ns / 1e6)
+    }
+
+    fn p999(&self) -> Option<f64> {
+        self.percentile(0.999)
+            .filter(|_| self.syncs.count() >= P999_SYNCS)
+    }
+
+    fn max(&self) -> Option<f64> {
+        self.syncs.max().map(|ns| ns as f64 / 1e6)
+    }
+
+    fn to_row(&self, position: usize) -> Value {
+        let (buckets, counts): (Vec<usize>, Vec<u64>) = self.syncs.nonzero().unzip();
+        json!({
+            "method": self.test.method, "writes": self.test.writes,
+            "writers": self.test.writers, "position": position + 1, "bytes": BLOCK_BYTES,
+            "direct": self.direct, "syncs": self.syncs.count(), "ops_per_second": self.per_second,
+            "latency_avg_ms": self.syncs.mean_ns().map(|ns| ns / 1e6),
+            "latency_p50_ms": self.percentile(0.5), "latency_p90_ms": self.percentile(0.9),
+            "latency_p95_ms": self.percentile(0.95), "latency_p99_ms": self.percentile(0.99),
+            "latency_p999_ms": self.p999(),
+            "latency_min_ms": self.syncs.min().map(|ns| ns as f64 / 1e6), "latency_max_ms": self.max(),
+            "buckets": buckets, "counts": counts,
+        })
+    }
+}

@@ -1,0 +1,315 @@
+//! A run of the workload `scan`: load the table with many loaders, scan it at all degrees in a random order, read its files
+//! without the executor, and store each scan.
+
+use std::{
+    collections::BTreeMap,
+    sync::atomic::Ordering::{Acquire, Relaxed, Release},
+    time::{Duration, Instant},
+};
+
+use pgfsbench_core::{
+    spec::Cache,
+    workload::scan::{self, READ_BYTES, Scan},
+};
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use super::{
+    ALLOW_WORKERS, CREATE, LOAD, PREPARE, SCAN, VACUUM, VERIFY, cache::State, scanner::Report,
+    storage, table,
+};
+use crate::{
+    bench::{self, Run, epoch, finish, windows::span_ns},
+    board::{Phase, outcome::Outcome},
+    clock,
+    errors::{Fault, sqlstate},
+    pg::{process, scan::each_wait, shmem, usage::wait_name},
+    store,
+    watch::cost,
+};
+
+/// How often it is looked what the processes of a scan wait for.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// How often processes were seen to wait for what; to work, under the name `none`.
+type Waiting = BTreeMap<String, u64>;
+
+/// A scan that was made.
+struct Made {
+    scan: Scan,
+    report: Report,
+    waits: Waiting,
+    /// Why it does not count.
+    why_not: Option<String>,
+}
+
+/// A wait event as it is stored with a scan.
+fn named((event, times): (u32, u64)) -> (String, u64) {
+    if event == 0 {
+        return ("none".into(), times);
+    }
+    let (kind, name) = wait_name(event);
+    (format!("{kind}:{name}"), times)
+}
+
+/// A reading of the files without the executor.
+struct Reading {
+    readers: u32,
+    block_bytes: u64,
+    bytes: u64,
+    ms: f64,
+    state: State,
+    device_read_bytes: Option<u64>,
+}
+
+/// From an empty database to the result of a run of scans.
+pub fn carry_out(run: &mut Run) -> Result<Outcome, Fault> {
+    let load = |run: &mut Run| {
+        load(run)?;
+        run.enter(Phase::Vacuum, table::VACUUM.len() as u64);
+        run.have_done(VACUUM)
+    };
+    if !run.have_data(load)? {
+        return run.leave_loaded();
+    }
+    run.have_done(ALLOW_WORKERS)?;
+    run.enter(Phase::Verify, 0);
+    run.have_done(VERIFY)?;
+    let (made, readings) = measure(run)?;
+    run.enter(Phase::Collect, 0);
+    run.seen.load_ms = run.load_ms();
+    let phases = run.phase_times();
+    store_all(run, &made, &readings, phases)
+}
+
+/// One loader creates and fills the table in one transaction, which need not log it where wal_level is minimal. Several
+/// fill a table that is there, each in a transaction of its own.
+fn load(run: &mut Run) -> Result<(), Fault> {
+    run.enter(Phase::Load, table::rows(&run.spec));
+    let loaders = table::own(&run.spec).loaders.unwrap_or(1);
+    if loaders == 1 {
+        return run.have_done(LOAD);
+    }
+    run.have_done(CREATE)?;
+    run.have_clients()?;
+    let slots = &shmem::clients()[..loaders as usize];
+    run.open_window(1);
+    run.wait_for_window(1, slots, |run| {
+        let rows = slots.iter().map(|slot| slot.committed.load(Relaxed)).sum();
+        run.board.run.done.store(rows, Relaxed);
+    })?;
+    run.dismiss_clients()
+}
+
+fn measure(run: &mut Run) -> Result<(Vec<Made>, Vec<Reading>), Fault> {
+    let own = table::own(&run.spec);
+    let repeats = own.repeats.unwrap_or(scan::REPEATS);
+    let scans = scan::order(&own.degrees, repeats, run.spec.seed);
+    let readers = own.readers.unwrap_or_default();
+    let steps = scans.len() + readers.len() * READ_BYTES.len();
+    let work_database = run.entry.as_ref().map(|entry| entry.work_database_oid);
+    run.seen.before_clients(&run.spec, work_database)?;
+    run.have_sampler()?;
+    run.seen.surroundings.at_start();
+    run.begin_statistics()?;
+    run.seen.measured_from = epoch();
+    run.seen.measure_start_ns = clock::now_ns();
+    run.begin_sampling(run.seen.measure_start_ns);
+    run.enter(Phase::Measure, steps as u64);
+    run.seen.at_start()?;
+    run.seen.mark_start(&mut run.checkpoints)?;
+    run.watch_seconds();
+    let mut made = Vec::with_capacity(scans.len());
+    for scan in scans {
+        scan_until_it_counts(run, scan, &mut made)?;
+        run.board.run.done.fetch_add(1, Relaxed);
+    }
+    let readings = if readers.is_empty() {
+        Vec::new()
+    } else {
+        read_files(run, &readers)?
+    };
+    run.seen.measure_end_ns = Some(clock::now_ns());
+    run.end_window()?;
+    run.dismiss_all()?;
+    run.end_statistics()?;
+    Ok((made, readings))
+}
+
+/// A scan whose table was not in the cache all the time, or was where it should not be, says nothing: it is made again, some
+/// times.
+fn scan_until_it_counts(run: &mut Run, scan: Scan, made: &mut Vec<Made>) -> Result<(), Fault> {
+    let cache = run.spec.options.cache;
+    let tells = cache != Cache::Cold || !storage::is_compressed();
+    for _ in 0..scan::TRIES {
+        let (report, waits) = scan_once(run, scan.degree)?;
+        let missing = report.workers_missing(scan.degree);
+        let wrong = report.blocks_from().wrong(cache).filter(|_| tells);
+        let spoiled = wrong.and_then(|wrong| wrong.why_not(cache));
+        let is_again = missing.is_none() && spoiled.is_some();
+        made.push(Made {
+            scan,
+            report,
+            waits,
+            why_not: missing.or(spoiled),
+        });
+        if !is_again {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// A worker of its own for each scan, as each is a session of its own in study 4.
+fn scan_once(run: &mut Run, degree: u32) -> Result<(Report, Waiting), Fault> {
+    let area = &run.board.run;
+    area.scanning.store(0, Release);
+    area.scan_report.clear();
+    area.scan_degree.store(degree, Release);
+    run.crew.launch_worker(SCAN)?;
+    let mut waiting = BTreeMap::new();
+    let mut next = Instant::now();
+    loop {
+        if run.crew.worker_is_done()? {
+            break;
+        }
+        if Instant::now() >= next {
+            next = Instant::now() + bench::LOOK;
+            run.look_around()?;
+            run.crew.sampler_is_there()?;
+        }
+        if area.scanning.load(Acquire) == 1 {
+            each_wait(area.worker.pid.load(Acquire), |event| {
+                *waiting.entry(event).or_insert(0) += 1;
+            });
+        }
+        process::wait(LOOK);
+    }
+    Ok((report(run)?, waiting.into_iter().map(named).collect()))
+}
+
+/// What the worker has reported.
+fn report<T: DeserializeOwned>(run: &Run) -> Result<T, Fault> {
+    serde_json::from_str(&run.board.run.scan_report.get())
+        .map_err(|e| Fault::new(sqlstate::INTERNAL, format!("unreadable report: {e}")))
+}
+
+fn read_files(run: &mut Run, readers: &[u32]) -> Result<Vec<Reading>, Fault> {
+    run.have_clients()?;
+    let mut readings = Vec::new();
+    for &block_bytes in &READ_BYTES {
+        for &readers in readers {
+            readings.push(read_once(
+                run,
+                readers,
+                block_bytes,
+                readings.len() as u32 + 1,
+            )?);
+            run.board.run.done.fetch_add(1, Relaxed);
+        }
+    }
+    run.dismiss_clients()?;
+    Ok(readings)
+}
+
+fn read_once(run: &mut Run, readers: u32, block_bytes: u64, window: u32) -> Result<Reading, Fault> {
+    run.board.run.scan_report.clear();
+    run.have_done(PREPARE)?;
+    let state: State = report(run)?;
+    let area = &run.board.run;
+    area.readers.store(readers, Relaxed);
+    area.read_bytes.store(block_bytes, Relaxed);
+    area.next_read.store(0, Relaxed);
+    let before = storage::device_read_bytes();
+    let slots = &shmem::clients()[..readers as usize];
+    run.open_window(window);
+    run.wait_for_window(window, slots, |_| ())?;
+    let device = before.zip(storage::device_read_bytes());
+    Ok(Reading {
+        readers,
+        block_bytes,
+        bytes: slots.iter().map(|slot| slot.measured.load(Acquire)).sum(),
+        ms: span_ns(slots) as f64 / 1e6,
+        state,
+        device_read_bytes: device.map(|(before, after)| after.saturating_sub(before)),
+    })
+}
+
+fn store_all(
+    run: &mut Run,
+    made: &[Made],
+    readings: &[Reading],
+    phases: Value,
+) -> Result<Outcome, Fault> {
+    let run_id = run.run_id;
+    run.close_checkpoints(run.seen.measure_end_ns.unwrap_or(0));
+    let measured_ms = clock::ms(
+        run.seen.measure_start_ns,
+        run.seen.measure_end_ns.unwrap_or(0),
+    );
+    let leads = table::own(&run.spec).leader != Some(false);
+    let mut scans: Vec<Value> = made
+        .iter()
+        .enumerate()
+        .map(|(i, made)| made.to_row(i + 1, leads))
+        .collect();
+    if storage::is_compressed() {
+        // What was not read from storage says nothing of the page cache.
+        scans
+            .iter_mut()
+            .for_each(|scan| scan["page_cache_bytes"] = Value::Null);
+    }
+    let readings: Vec<Value> = readings.iter().map(|r| r.to_row()).collect();
+    let mut columns = cost::of_machine(&run.samples);
+    columns["measured_ms"] = json!(measured_ms);
+    finish::finish(run, columns, phases, || {
+        store::insert_samples(run_id, &run.samples, false)?;
+        store::insert_waits(run_id, &run.samples)?;
+        store::insert_rows(run_id, "scan", &scans)?;
+        store::insert_rows(run_id, "scan_read", &readings)
+    })
+}
+
+impl Made {
+    fn to_row(&self, scan: usize, leads: bool) -> Value {
+        let r = &self.report;
+        let blocks = r.blocks_from();
+        let degree = self.scan.degree;
+        let seconds = r.ms / 1000.0;
+        // The leader is one of those who share the table, if it takes part.
+        let mut shares = r.worker_blocks.clone();
+        if leads {
+            shares.push(r.leader_blocks);
+        }
+        let most = shares.iter().max().copied().unwrap_or(0);
+        let mean = shares.iter().sum::<u64>() as f64 / shares.len().max(1) as f64;
+        json!({
+            "scan": scan, "degree": degree, "repeat": self.scan.repeat,
+            "started_at": r.started_at,
+            "workers_planned": r.planned, "workers_launched": r.launched,
+            "used": self.why_not.is_none(), "why_not": self.why_not,
+            "ms": r.ms, "planning_ms": r.planning_ms, "rows": r.rows, "bytes": r.bytes,
+            "gb_per_second": r.bytes as f64 / 1e9 / seconds, "rows_per_second": r.rows as f64 / seconds,
+            "buffers_hit": r.hit, "buffers_read": r.read, "io_ms": r.read_ms,
+            "worker_buffers": r.worker_blocks, "leader_buffers": r.leader_blocks,
+            "skew": (mean > 0.0).then(|| most as f64 / mean),
+            "cached_bytes": r.state.cached_bytes,
+            "process_read_bytes": r.process_read_bytes,
+            "device_read_bytes": r.device_read_bytes,
+            "page_cache_bytes": blocks.read().map(|read| blocks.outside.saturating_sub(read)),
+            "wait_events": self.waits,
+            "plan": serde_json::from_str::<Value>(&r.plan).ok(),
+        })
+    }
+}
+
+impl Reading {
+    fn to_row(&self) -> Value {
+        json!({
+            "readers": self.readers, "block_bytes": self.block_bytes, "bytes": self.bytes,
+            "ms": self.ms,
+            "gb_per_second": (self.ms > 0.0).then(|| self.bytes as f64 / 1e6 / self.ms),
+            "cached_bytes": self.state.cached_bytes, "device_read_bytes": self.device_read_bytes,
+        })
+    }
+}

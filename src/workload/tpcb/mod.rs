@@ -1,0 +1,79 @@
+//! pgbench's three built-in scripts on pgbench's tables.
+
+mod maintenance;
+mod script;
+
+use pgfsbench_core::{
+    spec::{Definition, Spec},
+    units::ACCOUNTS,
+    workload::tpcb::{self, Balances},
+};
+use serde_json::Value;
+
+use super::{Desk, Found, transactions::Transactions};
+use crate::errors::{Fault, unreadable};
+
+/// The workload, whichever of the scripts it is.
+pub struct Tpcb;
+
+fn balances(found: &Value) -> Result<Balances, Fault> {
+    serde_json::from_value(found.clone()).map_err(|e| unreadable("balances", e))
+}
+
+impl Transactions for Tpcb {
+    type Transaction<'a> = script::Script;
+
+    fn names(&self) -> &'static [&'static str] {
+        &["tpcb", "tpcb-simple-update", "select-only"]
+    }
+
+    fn rows(&self, spec: &Spec) -> u64 {
+        u64::from(spec.scale) * ACCOUNTS
+    }
+
+    fn load(
+        &self,
+        spec: &Spec,
+        progress: &mut dyn FnMut(u64) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        script::load(spec, progress)
+    }
+
+    fn after_load(&self) -> &'static [&'static str] {
+        &script::AFTER_LOAD
+    }
+
+    fn question(&self) -> &'static str {
+        script::BALANCES
+    }
+
+    fn verify(&self, spec: &Spec, found: &Value, committed: &[u64]) -> Result<(), Fault> {
+        let committed = committed.iter().sum();
+        Ok(tpcb::verify(
+            tpcb::Script::of(spec),
+            &balances(found)?,
+            committed,
+        )?)
+    }
+
+    fn first_transaction(&self) -> &'static str {
+        "UPDATE public.pgbench_branches SET bbalance = bbalance WHERE bid = 1"
+    }
+
+    fn compare(&self, spec: &Spec, found: &Value, committed: u64) -> Result<Found, Fault> {
+        let (script, balances) = (tpcb::Script::of(spec), balances(found)?);
+        Ok(Found {
+            transactions: script.writes().then_some(balances.history_rows as u64),
+            different: tpcb::difference(script, &balances, committed),
+        })
+    }
+
+    fn maintenance(&self) -> &'static [&'static str] {
+        &maintenance::STEPS
+    }
+
+    fn maintain(&self, desk: &Desk) -> Result<Vec<Value>, Fault> {
+        let steps = maintenance::carry_out(desk.spec, |done| desk.done(done))?;
+        Ok(steps.iter().map(|step| serde_json::json!(step)).collect())
+    }
+}

@@ -1,0 +1,200 @@
+//! pgbench's three built-in scripts on pgbench's tables: same names, columns, contents and meaning of scale
+//! (src/bin/pgbench/pgbench.c), so that pgbench itself can run on them.
+
+use crate::{
+    errors::Fault,
+    pg::{
+        load::{self, Accounts},
+        plan::{Connection, Plan, Type},
+        sql,
+    },
+    workload::{Post, transactions::Transaction},
+};
+pub use pgfsbench_core::units::{ACCOUNTS, TELLERS};
+use pgfsbench_core::{
+    random::Stream,
+    spec::Spec,
+    workload::tpcb::{self, aid_is_bigint},
+};
+
+/// Its tables.
+pub const TABLES: [&str; 4] = [
+    "pgbench_branches",
+    "pgbench_tellers",
+    "pgbench_accounts",
+    "pgbench_history",
+];
+
+fn aid(spec: &Spec) -> &'static str {
+    if aid_is_bigint(spec.scale) {
+        "bigint"
+    } else {
+        "int"
+    }
+}
+
+fn create(spec: &Spec, table: &str, columns: &str, with: &str) -> Result<(), Fault> {
+    let unlogged = if spec.options.unlogged {
+        "UNLOGGED "
+    } else {
+        ""
+    };
+    sql::write(
+        &format!("CREATE {unlogged}TABLE public.{table} ({columns}){with}"),
+        &[],
+    )?;
+    Ok(())
+}
+
+fn create_accounts(spec: &Spec, table: &str) -> Result<(), Fault> {
+    let columns = format!(
+        "aid {} NOT NULL, bid int, abalance int, filler char(84)",
+        aid(spec)
+    );
+    create(spec, table, &columns, &filled(spec))
+}
+
+fn filled(spec: &Spec) -> String {
+    format!(" WITH (fillfactor = {})", spec.options.fillfactor)
+}
+
+/// Creates and fills the tables in the current transaction. `progress` gets the accounts loaded so far.
+pub fn load(spec: &Spec, progress: impl FnMut(u64) -> Result<(), Fault>) -> Result<(), Fault> {
+    let scale = u64::from(spec.scale);
+    let history = format!(
+        "tid int, bid int, aid {}, delta int, mtime timestamp, filler char(22)",
+        aid(spec)
+    );
+    create(spec, "pgbench_history", &history, "")?;
+    let tellers = "tid int NOT NULL, bid int, tbalance int, filler char(84)";
+    create(spec, "pgbench_tellers", tellers, &filled(spec))?;
+    create_accounts(spec, "pgbench_accounts")?;
+    let branches = "bid int NOT NULL, bbalance int, filler char(88)";
+    create(spec, "pgbench_branches", branches, &filled(spec))?;
+    sql::write(
+        "INSERT INTO public.pgbench_branches (bid, bbalance) \
+         SELECT bid, 0 FROM generate_series(1, $1::int) AS bid",
+        &[Some(&scale.to_string())],
+    )?;
+    sql::write(
+        "INSERT INTO public.pgbench_tellers (tid, bid, tbalance) \
+         SELECT tid, (tid - 1) / 10 + 1, 0 FROM generate_series(1, $1::int) AS tid",
+        &[Some(&(scale * TELLERS).to_string())],
+    )?;
+    fill_accounts(spec, "pgbench_accounts", progress)
+}
+
+/// Creates a table like pgbench_accounts and fills it, in the current transaction; as `load` does.
+pub fn load_accounts(
+    spec: &Spec,
+    table: &str,
+    progress: impl FnMut(u64) -> Result<(), Fault>,
+) -> Result<(), Fault> {
+    create_accounts(spec, table)?;
+    fill_accounts(spec, table, progress)
+}
+
+fn fill_accounts(
+    spec: &Spec,
+    table: &str,
+    progress: impl FnMut(u64) -> Result<(), Fault>,
+) -> Result<(), Fault> {
+    let accounts = Accounts {
+        per_branch: ACCOUNTS,
+        rows: u64::from(spec.scale) * ACCOUNTS,
+        wide: aid_is_bigint(spec.scale),
+    };
+    load::accounts(table, accounts, progress)
+}
+
+/// What pgbench runs after loading, in its order; its primary keys are built last.
+pub const AFTER_LOAD: [&str; 7] = [
+    "VACUUM (ANALYZE) public.pgbench_branches",
+    "VACUUM (ANALYZE) public.pgbench_tellers",
+    "VACUUM (ANALYZE) public.pgbench_accounts",
+    "VACUUM (ANALYZE) public.pgbench_history",
+    "ALTER TABLE public.pgbench_branches ADD PRIMARY KEY (bid)",
+    "ALTER TABLE public.pgbench_tellers ADD PRIMARY KEY (tid)",
+    "ALTER TABLE public.pgbench_accounts ADD PRIMARY KEY (aid)",
+];
+
+/// The prepared statements of one client.
+pub struct Script {
+    script: tpcb::Script,
+    accounts: i64,
+    branches: i64,
+    tellers: i64,
+    update_accounts: Plan,
+    select_accounts: Plan,
+    update_tellers: Plan,
+    update_branches: Plan,
+    insert_history: Plan,
+}
+
+impl Transaction<'_> for Script {
+    fn prepare(_post: &Post, spec: &Spec, spi: &Connection) -> Result<Self, Fault> {
+        let aid = if aid_is_bigint(spec.scale) {
+            Type::BigInt
+        } else {
+            Type::Int
+        };
+        let scale = i64::from(spec.scale);
+        Ok(Self {
+            script: tpcb::Script::of(spec),
+            accounts: scale * ACCOUNTS as i64,
+            branches: scale,
+            tellers: scale * TELLERS as i64,
+            update_accounts: spi.prepare(
+                "UPDATE public.pgbench_accounts SET abalance = abalance + $1 WHERE aid = $2",
+                &[Type::Int, aid],
+            )?,
+            select_accounts: spi.prepare(
+                "SELECT abalance FROM public.pgbench_accounts WHERE aid = $1",
+                &[aid],
+            )?,
+            update_tellers: spi.prepare(
+                "UPDATE public.pgbench_tellers SET tbalance = tbalance + $1 WHERE tid = $2",
+                &[Type::Int, Type::Int],
+            )?,
+            update_branches: spi.prepare(
+                "UPDATE public.pgbench_branches SET bbalance = bbalance + $1 WHERE bid = $2",
+                &[Type::Int, Type::Int],
+            )?,
+            insert_history: spi.prepare(
+                "INSERT INTO public.pgbench_history (tid, bid, aid, delta, mtime) \
+                 VALUES ($1, $2, $3, $4, CURRENT_TIMESTAMP)",
+                &[Type::Int, Type::Int, aid, Type::Int],
+            )?,
+        })
+    }
+
+    /// The statements of one transaction, in pgbench's order, its random values drawn in pgbench's order too.
+    #[inline]
+    fn run(&self, spi: &Connection, random: &mut Stream) -> Result<(), Fault> {
+        let aid = random.range(1, self.accounts);
+        if self.script == tpcb::Script::SelectOnly {
+            self.select_accounts.one_int(spi, &[aid])?;
+            return Ok(());
+        }
+        let bid = random.range(1, self.branches);
+        let tid = random.range(1, self.tellers);
+        let delta = random.range(-5000, 5000);
+        self.update_accounts.one_row(spi, &[delta, aid])?;
+        self.select_accounts.one_int(spi, &[aid])?;
+        if self.script == tpcb::Script::Tpcb {
+            self.update_tellers.one_row(spi, &[delta, tid])?;
+            self.update_branches.one_row(spi, &[delta, bid])?;
+        }
+        self.insert_history.one_row(spi, &[tid, bid, aid, delta])
+    }
+}
+
+/// Reads the balances, as JSON.
+pub const BALANCES: &str = "SELECT jsonb_build_object( \
+           'accounts', (SELECT coalesce(sum(abalance), 0) FROM public.pgbench_accounts), \
+           'tellers', (SELECT coalesce(sum(tbalance), 0) FROM public.pgbench_tellers), \
+           'branches', (SELECT coalesce(sum(bbalance), 0) FROM public.pgbench_branches), \
+           'history', (SELECT coalesce(sum(delta), 0) FROM public.pgbench_history), \
+           'history_rows', (SELECT count(*) FROM public.pgbench_history), \
+           'fingerprint', (SELECT coalesce(sum(hashint8extended(aid, abalance)), 0)::text \
+                           FROM public.pgbench_accounts WHERE abalance <> 0))";

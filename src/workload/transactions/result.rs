@@ -1,0 +1,126 @@
+//! What a run of transactions comes to: the clients' slots added up, and the columns and rows that are made of them.
+
+use std::sync::atomic::Ordering::Acquire;
+
+use pgfsbench_core::{
+    board::{ClientSlot, Sample},
+    hist::Histogram,
+    stats,
+};
+use serde_json::{Value, json};
+
+use crate::{
+    bench::{Run, finish},
+    board::outcome::Outcome,
+    clock,
+    errors::Fault,
+    store,
+    watch::cost,
+};
+
+/// Under this many transactions there is no 99.9th percentile.
+const P999_TRANSACTIONS: u64 = 10_000;
+
+/// The clients' slots, added up.
+struct Totals {
+    measured: u64,
+    outside: u64,
+    skipped: u64,
+    late: u64,
+    failed: u64,
+    finished_ns: u64,
+    latency: Histogram,
+    service: Histogram,
+    commit: Histogram,
+}
+
+impl Totals {
+    fn of(slots: &[ClientSlot]) -> Self {
+        let sum = |field: fn(&ClientSlot) -> u64| slots.iter().map(field).sum::<u64>();
+        let measured = sum(|slot| slot.measured.load(Acquire));
+        let mut totals = Self {
+            measured,
+            outside: sum(|slot| slot.committed.load(Acquire)) - measured,
+            skipped: sum(|slot| slot.skipped.load(Acquire)),
+            late: sum(|slot| slot.late.load(Acquire)),
+            failed: sum(|slot| slot.failed.load(Acquire)),
+            finished_ns: slots
+                .iter()
+                .map(|slot| slot.finished_ns.load(Acquire))
+                .max()
+                .unwrap_or(0),
+            latency: Histogram::new(),
+            service: Histogram::new(),
+            commit: Histogram::new(),
+        };
+        for slot in slots {
+            slot.latency.read_into(&mut totals.latency);
+            slot.service.read_into(&mut totals.service);
+            slot.commit.read_into(&mut totals.commit);
+        }
+        totals
+    }
+}
+
+/// Stores everything in one transaction, the row as `done`, and gives how the run ended.
+pub fn store(
+    run: &mut Run,
+    balances: Option<&Value>,
+    maintenance: &[Value],
+    phases: Value,
+) -> Result<Outcome, Fault> {
+    let slots = run.client_slots();
+    let totals = Totals::of(slots);
+    // The window goes on until its last transaction has ended, and is over when it is over, even if nothing was due.
+    let end_ns = totals.finished_ns.max(run.seen.measure_end_ns.unwrap_or(0));
+    let measured_ms = clock::ms(run.seen.measure_start_ns, end_ns);
+    run.close_checkpoints(end_ns);
+    let tps = (measured_ms > 0.0).then(|| totals.measured as f64 * 1000.0 / measured_ms);
+    let seconds: Vec<f64> = full_seconds(&run.samples);
+    let stalls = (!seconds.is_empty()).then(|| stats::stalls(&seconds));
+    let ms = |ns: Option<f64>| ns.map(|ns| ns / 1e6);
+    let latency = |p| ms(totals.latency.percentile(p));
+    let commit = |p| ms(totals.commit.percentile(p));
+    let max = |h: &Histogram| ms(h.max().map(|ns| ns as f64));
+    let mut columns = json!({
+        "measured_ms": measured_ms,
+        "transactions_total": totals.measured, "transactions_outside": totals.outside, "skipped": totals.skipped,
+        "late": totals.late, "failed": totals.failed, "tps": tps,
+        "latency_avg_ms": ms(totals.latency.mean_ns()), "latency_stddev_ms": ms(totals.latency.stddev_ns()),
+        "latency_p50_ms": latency(0.5), "latency_p90_ms": latency(0.9), "latency_p95_ms": latency(0.95),
+        "latency_p99_ms": latency(0.99),
+        "latency_p999_ms": latency(0.999).filter(|_| totals.measured >= P999_TRANSACTIONS),
+        "latency_max_ms": max(&totals.latency),
+        "commit_avg_ms": ms(totals.commit.mean_ns()), "commit_p50_ms": commit(0.5), "commit_p99_ms": commit(0.99),
+        "commit_max_ms": max(&totals.commit),
+        "stall_seconds": stalls.as_ref().map(|stalls| stalls.stall_seconds),
+        "zero_seconds": stalls.map(|stalls| stalls.zero_seconds),
+        "balances": balances,
+    });
+    let window = run.seen.window(totals.measured);
+    let cost = cost::columns(&run.spec, slots, &run.samples, &window);
+    if let (Value::Object(columns), Value::Object(cost)) = (&mut columns, cost) {
+        columns.extend(cost);
+    }
+    finish::finish(run, columns, phases, || {
+        let id = run.run_id;
+        store::insert_samples(id, &run.samples, true)?;
+        store::insert_waits(id, &run.samples)?;
+        store::insert_histogram(id, run.spec.workload.as_str(), &totals.latency)?;
+        store::insert_histogram(id, "commit", &totals.commit)?;
+        store::insert_rows(id, "maintenance", maintenance)?;
+        if run.spec.rate.is_some() {
+            store::insert_histogram(id, "service", &totals.service)?;
+        }
+        Ok(())
+    })
+}
+
+/// Transactions per second of each second, without a last one that is shorter than half a second.
+fn full_seconds(samples: &[Sample]) -> Vec<f64> {
+    samples
+        .iter()
+        .filter(|sample| sample.interval_ns >= 500_000_000)
+        .map(|sample| sample.tps())
+        .collect()
+}

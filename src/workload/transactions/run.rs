@@ -1,0 +1,162 @@
+//! A run of transactions: from an empty database to what its clients and the server counted in the measured window.
+
+use std::{
+    sync::atomic::Ordering::{Acquire, Relaxed, Release},
+    time::Duration,
+};
+
+use pgfsbench_core::{board::ClientState, spec::Bound};
+use serde_json::Value;
+
+use super::{LOAD, MAINTAIN, Transactions, VACUUM, VERIFY, result};
+use crate::{
+    bench::{QUIET_NS, Run, epoch},
+    board::{Phase, STOP_ALL, outcome::Outcome},
+    clock,
+    errors::{Fault, read_json},
+};
+
+/// How long the clients may take to tell the statistics what they did in the warm-up; after that the first of them tell more.
+const REPORTS_NS: u64 = QUIET_NS / 10 * 9;
+
+/// From an empty database to the result.
+pub fn carry_out(workload: &impl Transactions, run: &mut Run) -> Result<Outcome, Fault> {
+    if !run.have_data(|run| load(workload, run))? {
+        return run.leave_loaded();
+    }
+    run.have_sampler()?;
+    run.have_clients()?;
+    measure(run)?;
+    // After a crash that is to come, they are compared then.
+    let balances = match run.spec.options.crash {
+        true => {
+            run.end_statistics()?;
+            None
+        }
+        false => Some(verify(workload, run)?),
+    };
+    let maintenance = match run.spec.options.maintenance {
+        true => maintain(workload, run)?,
+        false => Vec::new(),
+    };
+    run.enter(Phase::Collect, 0);
+    run.seen.load_ms = run.load_ms();
+    let phases = run.phase_times();
+    result::store(run, balances.as_ref(), &maintenance, phases)
+}
+
+fn load(workload: &impl Transactions, run: &mut Run) -> Result<(), Fault> {
+    let rows = workload.rows(&run.spec);
+    run.enter(Phase::Load, rows);
+    run.have_done(LOAD)?;
+    run.enter(Phase::Vacuum, workload.after_load().len() as u64);
+    run.have_done(VACUUM)
+}
+
+fn measure(run: &mut Run) -> Result<(), Fault> {
+    let work_database = run.entry.as_ref().map(|entry| entry.work_database_oid);
+    run.seen.before_clients(&run.spec, work_database)?;
+    run.fit_quick_look();
+    let area = &run.board.run;
+    let work_database = area.work_database.load(Acquire);
+    let warmup_ns = run.spec.warmup_ms * 1_000_000;
+    if warmup_ns == 0 {
+        run.seen.surroundings.at_start();
+        run.seen.at_start()?;
+        run.begin_statistics()?;
+        run.seen.mark_start(&mut run.checkpoints)?;
+    } else {
+        run.statements.begin(work_database)?;
+    }
+    let now = clock::now_ns();
+    let start = now + warmup_ns;
+    let end = match run.spec.bound {
+        Bound::DurationMs(ms) => start + ms * 1_000_000,
+        Bound::Transactions(_) => u64::MAX,
+    };
+    area.measure_start_ns.store(start, Relaxed);
+    area.end_ns.store(end, Relaxed);
+    run.seen.measured_from = epoch() + Duration::from_nanos(warmup_ns).as_secs_f64();
+    run.seen.measure_start_ns = start;
+    run.seen.measure_end_ns = Some(end).filter(|&end| end != u64::MAX);
+    run.alarm_ns = start;
+    if warmup_ns > 0 {
+        run.enter(Phase::Warmup, run.spec.warmup_ms);
+    }
+    run.begin_sampling(start);
+    area.go.store(1, Release);
+    run.crew.wake();
+    if warmup_ns > 0 {
+        run.wait_until(|run| {
+            Ok(run.crew.clients_are(ClientState::Done)? || clock::now_ns() >= start)
+        })?;
+    }
+    let total = match run.spec.bound {
+        Bound::DurationMs(ms) => ms,
+        Bound::Transactions(n) => n * u64::from(run.spec.clients),
+    };
+    run.enter(Phase::Measure, total);
+    if warmup_ns > 0 {
+        run.seen.mark_start(&mut run.checkpoints)?;
+        run.statements.begin_again(work_database)?;
+        run.seen.at_start()?;
+        wait_for_reports(run, start)?;
+        run.statistics.begin(work_database)?;
+        if run.crew.may_have_reported_again() {
+            run.statistics.begin_late();
+        }
+        // It looks at all processes, and nothing is to be late for it.
+        run.seen.surroundings.at_start();
+    }
+    run.alarm_ns = run.seen.measure_end_ns.unwrap_or(0);
+    run.watch_seconds();
+    run.wait_until(|run| {
+        // Under a low rate the clients know before the end that nothing more is due.
+        let over = clock::now_ns() >= run.seen.measure_end_ns.unwrap_or(0);
+        Ok(run.crew.clients_are(ClientState::Done)? && over)
+    })?;
+    run.end_window()?;
+    area.stop.store(STOP_ALL, Release);
+    run.crew.wake();
+    run.wait_for_sampler()?;
+    run.seen.surroundings.after_clients();
+    area.stop.store(0, Release);
+    Ok(())
+}
+
+/// Waits until the clients have sent the statistics what they did in the warm-up. They do so before their first measured
+/// transaction, and not again for a second ([`QUIET_NS`]), so that what is read meanwhile is the start of the window.
+fn wait_for_reports(run: &mut Run, start_ns: u64) -> Result<(), Fault> {
+    let deadline = start_ns + REPORTS_NS;
+    run.wait_until(|run| {
+        run.alarm_ns = clock::now_ns() + 5_000_000;
+        run.crew.clients_are(ClientState::Running)?;
+        Ok(run.crew.have_reported() || clock::now_ns() >= deadline)
+    })
+}
+
+fn verify(workload: &impl Transactions, run: &mut Run) -> Result<Value, Fault> {
+    run.enter(Phase::Verify, 0);
+    // Before anybody works in the database again; the window is over, and is not prolonged by it.
+    run.end_statistics()?;
+    run.have_done(VERIFY)?;
+    let mut found: Value = read_json("balances", &run.board.run.worker.report.get())?;
+    if let Some(tables) = found
+        .as_object_mut()
+        .and_then(|found| found.remove("tables"))
+    {
+        run.seen.surroundings.of_tables_at_end(&tables);
+    }
+    let slots = run.client_slots().iter();
+    let committed: Vec<u64> = slots.map(|slot| slot.committed.load(Acquire)).collect();
+    workload.verify(&run.spec, &found, &committed)?;
+    Ok(found)
+}
+
+/// After the tables were verified: the bulk load is not to be among the reasons why they could differ.
+fn maintain(workload: &impl Transactions, run: &mut Run) -> Result<Vec<Value>, Fault> {
+    run.seen.before_maintenance();
+    run.enter(Phase::Maintenance, workload.maintenance().len() as u64);
+    run.have_done(MAINTAIN)?;
+    read_json("steps", &run.board.run.worker.report.get())
+}
