@@ -18,7 +18,6 @@
 //! errors clock random
 //! ```
 #![deny(unsafe_code)]
-#![warn(missing_docs)]
 
 use pgrx::extension_sql_file;
 

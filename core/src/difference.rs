@@ -1,9 +1,8 @@
-//! What differs between two runs, and what of it is likely to matter: found by comparing what is stored of each, and not
-//! believed.
+//! Compares what is stored of two runs, and tells which differences are likely to matter.
 //!
 //! [`between`] is a pure function of two documents, each an object of `run` (its `target` and `status`), `definition` (of the
-//! target), `used` (the specification) and `environment` (the row of that table, null where nothing is stored). What a
-//! document lacks is not known, and is told as that, never as an error.
+//! target), `used` (the specification) and `environment` (the row of that table, null where nothing is stored). A value that a
+//! document lacks is unknown, and is told as that, never as an error.
 
 mod fields;
 mod rules;
@@ -28,7 +27,6 @@ pub enum Matters {
 }
 
 impl Matters {
-    /// Its name in SQL.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Hardly => "hardly",
@@ -38,10 +36,9 @@ impl Matters {
     }
 }
 
-/// What it is that differs; in the order in which they are told.
+/// The kinds of things that differ, in the order in which they are told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
-#[allow(missing_docs)]
 pub enum Area {
     Run,
     Parameters,
@@ -57,7 +54,6 @@ pub enum Area {
 }
 
 impl Area {
-    /// Its name in SQL.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Run => "run",
@@ -74,7 +70,7 @@ impl Area {
         }
     }
 
-    /// Whether what is not there is not known; elsewhere it was not given, or is the default.
+    /// True if a missing value is unknown. In other areas it was not given, or is the default.
     fn has_unknown(self) -> bool {
         !matches!(
             self,
@@ -86,21 +82,19 @@ impl Area {
 /// One thing that differs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Difference {
-    /// What it is.
     pub area: Area,
-    /// Its name there: of a column, parameter, setting or mount option.
+    /// The name of a column, parameter, setting or mount option.
     pub name: String,
-    /// What the first run had; None: nothing, the default, or not known.
+    /// The value of the first run. None: nothing, the default, or unknown.
     pub a: Option<String>,
-    /// What the second run had.
+    /// The value of the second run.
     pub b: Option<String>,
-    /// How likely it changes the figures.
     pub matters: Matters,
     /// Why: lower case, no period.
     pub why: &'static str,
 }
 
-/// What differs between two runs: first what is likely to matter most, then by area and name.
+/// The differences of two runs: those first that matter most, then by area and name.
 pub fn between(a: &Value, b: &Value) -> Vec<Difference> {
     let (fields_a, fields_b) = (fields::of(a), fields::of(b));
     let names: BTreeSet<_> = fields_a.keys().chain(fields_b.keys()).collect();
@@ -136,7 +130,7 @@ pub fn between(a: &Value, b: &Value) -> Vec<Difference> {
     differences
 }
 
-/// What is to be known of the runs themselves, also where both have it.
+/// Told also when both runs have it: that a run is not done, for instance.
 fn of_runs(a: &Value, b: &Value) -> Vec<Difference> {
     let texts =
         |name: &str| [a, b].map(|document| document["run"][name].as_str().map(str::to_owned));

@@ -40,7 +40,6 @@
 //! escape
 //! ```
 #![forbid(unsafe_code)]
-#![warn(missing_docs)]
 
 pub mod allowance;
 pub mod board;

@@ -1,5 +1,4 @@
-//! What `/proc` says, parsed from text. Opening and reading the files is the caller's, so that everything here is tested
-//! on recorded texts.
+//! Parsers of files in `/proc`. The caller opens and reads the files, so that everything here is tested on recorded texts.
 //!
 //! procfs-core's parsers are used for the size of memory and for a line of `diskstats`. Its parsers of `mountinfo` (loses the
 //! order of options, leaves `\040` in paths), `cpuinfo` (asserts on an empty text) and of those files of which each second
@@ -37,21 +36,15 @@ pub use snapshot::{CpuOfProcesses, Snapshot};
 pub use stat::{CpuShares, CpuTimes, parse_cpu_times};
 pub use virtualization::{CLOCKS, Clues, DEVICE_TREE, DMI, HYPERVISOR, virtualization};
 
-/// Where each text comes from.
 pub const MOUNTINFO: &str = "/proc/self/mountinfo";
-/// Where a process is told what it has read and written itself.
+/// What this process itself has read and written.
 pub const OWN_IO: &str = "/proc/self/io";
-/// Where memory is told.
 pub const MEMINFO: &str = "/proc/meminfo";
-/// Where processors are told.
 pub const CPUINFO: &str = "/proc/cpuinfo";
-/// Where the time of the processors is told.
 pub const STAT: &str = "/proc/stat";
-/// Where block devices are told.
 pub const DISKSTATS: &str = "/proc/diskstats";
-/// Where paging is told.
 pub const VMSTAT: &str = "/proc/vmstat";
-/// Where pressure on processor, memory and devices is told.
+/// Pressure (PSI) on processor, memory and devices. A kernel without PSI, and many containers, lack them.
 pub const PRESSURE: [&str; 3] = [
     "/proc/pressure/cpu",
     "/proc/pressure/memory",
@@ -61,11 +54,9 @@ pub const PRESSURE: [&str; 3] = [
 /// A text that is not what its file should hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseError {
-    /// The file.
     pub path: &'static str,
     /// The line, from 1, when it is known.
     pub line: Option<usize>,
-    /// What is wrong.
     pub problem: String,
 }
 

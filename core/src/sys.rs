@@ -1,7 +1,7 @@
-//! What `/sys` and `/proc` say of the machine and of the devices below a filesystem.
+//! Reads facts about the machine, and about the devices below a filesystem, from `/sys` and `/proc`.
 //!
-//! Everything is read through a [`Tree`], so that all of it is tested on trees that were recorded on other machines. What
-//! cannot be read is None, and never an error: a container, another kernel or another machine shows less.
+//! Everything is read through a [`Tree`], so that all of it is tested on trees that were recorded on other machines. A file that
+//! cannot be read makes None, and never an error: a container, another kernel or another machine shows less.
 
 mod block;
 mod journal;
@@ -19,9 +19,9 @@ pub trait Tree {
     fn read(&self, path: &str) -> Option<String>;
     /// Names in a directory, in any order; none when it cannot be read.
     fn list(&self, path: &str) -> Vec<String>;
-    /// Whether there is something of that name.
+    /// True if there is a file or directory of that name.
     fn exists(&self, path: &str) -> bool;
-    /// What the filesystem is on that a file is in.
+    /// The filesystem that a file is in, and its device.
     fn below(&self, path: &str) -> Option<Below>;
 }
 
@@ -37,7 +37,7 @@ fn number<T: std::str::FromStr>(tree: &dyn Tree, path: &str) -> Option<T> {
     line(tree, path)?.parse().ok()
 }
 
-/// Whether a file holds 1 or 0.
+/// True for a file that holds 1, false for 0.
 fn flag(tree: &dyn Tree, path: &str) -> Option<bool> {
     match line(tree, path)?.as_str() {
         "1" => Some(true),
@@ -46,7 +46,7 @@ fn flag(tree: &dyn Tree, path: &str) -> Option<bool> {
     }
 }
 
-/// Of several words the one in brackets, or all of them: "[none] mq-deadline".
+/// The word in brackets, as in "[none] mq-deadline"; without brackets, the whole text.
 fn chosen(tree: &dyn Tree, path: &str) -> Option<String> {
     let line = line(tree, path)?;
     let chosen = line

@@ -31,7 +31,7 @@ pub mod student_t;
 pub mod table;
 pub mod words;
 
-/// What there is of one target in one block.
+/// A target's result in one block.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Run {
     /// ln of the metric.
@@ -74,7 +74,6 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// Its name in SQL.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Running => "running",
@@ -98,11 +97,11 @@ pub struct Estimate {
     pub half_width: f64,
     /// Standard deviation of one d, as it was used.
     pub sd: f64,
-    /// The look.
+    /// The number of blocks at the look.
     pub blocks: u32,
     /// Blocks in which both ran.
     pub pairs: usize,
-    /// Of these, how many were kept.
+    /// The number of blocks that were kept, and not set aside.
     pub kept: usize,
 }
 

@@ -15,7 +15,6 @@ use crate::{
 
 /// One row of `fsbench.environment`; names as there.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[allow(missing_docs)]
 pub struct Environment {
     pub pgfsbench_version: String,
     pub server_version: Option<String>,

@@ -9,7 +9,6 @@ use super::tree::ThisMachine;
 
 /// Columns of `fsbench.environment` about the machine; names as there.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[allow(missing_docs)]
 pub struct Machine {
     pub virtualization: Option<String>,
     pub container: Option<String>,

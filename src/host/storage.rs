@@ -11,7 +11,6 @@ use super::{
 
 /// Columns of `fsbench.environment` about the device of the data; names as there.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[allow(missing_docs)]
 pub struct Device {
     pub block_size_bytes: Option<u64>,
     pub journal_mode: Option<String>,

@@ -59,7 +59,6 @@ pub fn procno() -> u32 {
 
 /// Writes and flushes of WAL by this process that its statistics have not passed on yet, and their times.
 #[derive(Clone, Copy, Default)]
-#[allow(missing_docs)]
 pub struct WalIo {
     pub writes: u64,
     pub syncs: u64,

@@ -20,7 +20,6 @@ const NO_DISKS: [&str; 6] = ["loop", "ram", "zram", "sr", "fd", "nbd"];
 
 /// What is known of a device; names as in `fsbench.device`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[allow(missing_docs)]
 pub struct Device {
     pub path: String,
     pub model: Option<String>,

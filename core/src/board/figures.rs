@@ -22,7 +22,6 @@ macro_rules! figures {
     ($($figure:ident $kind:ident $column:literal,)*) => {
         /// A figure; its column in `fsbench.sample` says what it is.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        #[allow(missing_docs)]
         pub enum Figure { $($figure,)* }
 
         impl Figure {

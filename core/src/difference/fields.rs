@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{Area, rules::OF_ONE_SERVER};
 
-/// What is stored, by area and name.
+/// Stored values by area and name.
 pub type Fields = BTreeMap<(Area, String), String>;
 
 /// Columns of the environment that are no texts or numbers of their own, that differ from run to run, or that say once more
@@ -32,7 +32,7 @@ const LEFT_OUT: &[&str] = &[
     "configuration_fingerprint",
 ];
 
-/// Where columns of the environment belong; others are of the host.
+/// The areas of columns of the environment. Columns that are not listed belong to the host.
 const AREAS: &[(Area, &[&str])] = &[
     (Area::Durability, &["durability", "scope", "write_cache"]),
     (
@@ -178,7 +178,7 @@ fn flatten(fields: &mut Fields, area: Area, name: &str, value: &Value) {
     fields.insert((area, name.to_owned()), text);
 }
 
-/// What the data lie on, in one line, without the names that the kernel gives anew.
+/// The layers below the data in one line, without the names that the kernel gives anew at each boot.
 fn in_words(layers: &Value) -> Option<String> {
     let words = |layer: &Value| {
         let text = |name: &str| layer[name].as_str().map(str::to_owned);

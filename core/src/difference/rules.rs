@@ -1,4 +1,4 @@
-//! What is likely to matter: one table per area. What no table names may matter.
+//! Which differences matter: one table for each area. A name that is in no table may matter.
 
 use super::{Area, Matters};
 use Matters::{Hardly, Maybe, Much};
@@ -346,7 +346,7 @@ const TOLERANCES: &[(&str, f64)] = &[
     ("cpu_mhz_max", 0.1),
 ];
 
-/// Whether two values are as good as the same.
+/// True if two values are as good as the same.
 pub fn is_close(name: &str, a: Option<&String>, b: Option<&String>) -> bool {
     let tolerance = TOLERANCES.iter().find(|(known, _)| *known == name);
     let number = |text: Option<&String>| text.and_then(|text| text.parse::<f64>().ok());

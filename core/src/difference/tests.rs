@@ -23,7 +23,7 @@ fn document() -> Value {
     })
 }
 
-/// What differs from a document when one value is another.
+/// The differences to a document in which one value is changed.
 fn but(pointer: &str, value: Value) -> Vec<Difference> {
     let mut other = document();
     let (parent, name) = pointer.rsplit_once('/').unwrap();

@@ -7,7 +7,6 @@ use crate::refusal::{Refusal, quoted};
 /// A filesystem that the helper can make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[allow(missing_docs)]
 pub enum Filesystem {
     Ext2,
     Ext3,

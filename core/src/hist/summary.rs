@@ -79,7 +79,7 @@ impl Histogram {
         self.sum_sq_us2 += other.sum_sq_us2;
     }
 
-    /// What was recorded between two readings of one growing histogram, `earlier` being the first. The minimum and
+    /// The values that were recorded between two readings of one growing histogram, `earlier` being the first. Minimum and
     /// maximum of the difference are exact when they are new extremes, else the edges of its outermost buckets.
     pub fn since(&self, earlier: &Histogram) -> Histogram {
         let mut diff = Histogram::new();

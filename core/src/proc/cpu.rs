@@ -7,7 +7,7 @@ use super::{CPUINFO, ParseError};
 /// The processors of the machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cpu {
-    /// How many the kernel runs, hyper-threads counted.
+    /// Processors that the kernel runs, hyper-threads counted.
     pub processors: u32,
     /// The first one's model as the kernel calls it. None on machines (most ARM) whose kernel does not say.
     pub model: Option<String>,

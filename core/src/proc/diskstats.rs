@@ -21,10 +21,8 @@ pub struct DiskCounters {
     flushes: Option<(u64, u64)>,
 }
 
-/// What it did in a time: iostat's `r/s`, `w/s`, `f/s`, `rkB/s` and `wkB/s` as numbers, and the others under its names. A
-/// mean of no requests is None.
+/// Figures of an interval, as iostat has them; `r/s`, `w/s`, `f/s`, `rkB/s` and `wkB/s` as numbers. A mean of no requests is None.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-#[allow(missing_docs)]
 pub struct DiskFigures {
     pub reads: u64,
     pub writes: u64,
@@ -61,7 +59,7 @@ pub fn parse_diskstats(text: &str, (major, minor): (u32, u32)) -> Option<DiskCou
 }
 
 impl DiskCounters {
-    /// Whether any flush was counted.
+    /// True if any flush was counted. Kernels before 5.5 count none.
     pub fn has_flushed(&self) -> bool {
         self.flushes.is_some_and(|(flushes, _)| flushes > 0)
     }
@@ -79,8 +77,8 @@ impl DiskCounters {
         }
     }
 
-    /// What the device did since `before`, so many milliseconds ago. None when it was replaced by another one meanwhile:
-    /// its counters went back.
+    /// The figures of the interval since `before`, so many milliseconds ago. None when the counters went back: the device was
+    /// replaced by another one meanwhile.
     pub fn since(&self, before: &Self, interval_ms: f64) -> Option<DiskFigures> {
         let moved = |field: fn(&Self) -> u64| field(self).checked_sub(field(before));
         // 32-bit counters of milliseconds turn over after 49 days of work.

@@ -3,12 +3,12 @@
 
 use super::parse_cpu_ticks;
 
-/// What a process tells of itself.
+/// A line of `/proc/PID/stat`, as far as it is needed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Member {
     /// The program's name, cut by the kernel.
     pub name: String,
-    /// Its parent.
+    /// The parent's process id.
     pub parent: i32,
     /// Ticks that it has run.
     pub ticks: u64,

@@ -1,9 +1,8 @@
 //! `/proc/meminfo` and `/proc/vmstat`: memory and paging at a moment. Own code, since procfs-core's parsers give up on the
 //! whole file when one field is missing or new; here each is there or not.
 
-/// What memory holds, in bytes.
+/// Use of memory, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[allow(missing_docs)]
 pub struct Memory {
     pub free: Option<u64>,
     pub available: Option<u64>,
@@ -14,7 +13,6 @@ pub struct Memory {
 
 /// Counters of paging since the machine started, under the kernel's names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[allow(missing_docs)]
 pub struct Paging {
     /// Kilobytes.
     pub pgpgin: Option<u64>,
@@ -72,10 +70,10 @@ pub fn parse_paging(text: &str) -> Paging {
     paging
 }
 
-/// How much is dirty or being written, and from where on the kernel makes writers wait, in pages.
+/// Dirty memory, and the limit from which on the kernel makes writers wait, in pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DirtyPages {
-    /// What is dirty or being written.
+    /// Pages that are dirty or being written.
     pub pages: u64,
     /// From where on writers wait: the mean of both thresholds, which the kernel computes from vm.dirty_bytes and the like, and
     /// from the memory that can be dirty now.

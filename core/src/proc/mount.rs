@@ -13,13 +13,12 @@ pub struct Mount {
     pub minor: u32,
     /// The directory of the filesystem that is mounted: `/`, or deeper for bind mounts and subvolumes.
     pub root: String,
-    /// Where it is mounted.
     pub mount_point: String,
     /// Options of the mount, then those of the filesystem that are not among them, separated by commas.
     pub options: String,
     /// The filesystem's type.
     pub fs_type: String,
-    /// What is mounted: mostly a device.
+    /// The source: mostly a device.
     pub source: String,
 }
 
@@ -53,7 +52,7 @@ const NO_FLUSH: [&str; 5] = [
     "nobarriers",
 ];
 
-/// Whether a filesystem that is mounted with these options does not flush its device.
+/// True if a filesystem with these mount options does not flush its device.
 pub fn has_barriers_off(options: &str) -> bool {
     options.split(',').any(|option| NO_FLUSH.contains(&option))
 }

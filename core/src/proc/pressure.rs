@@ -4,7 +4,6 @@
 /// Microseconds since the machine started in which some task, or all that could have run, waited for the resource. Of the
 /// processor only `some` means anything: `full` is always 0 there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[allow(missing_docs)]
 pub struct Pressure {
     pub some: Option<u64>,
     pub full: Option<u64>,

@@ -5,7 +5,6 @@ use crate::board::{Figure, Figures};
 
 /// Nanoseconds that processes have run; the clients are taken together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[allow(missing_docs)]
 pub struct CpuOfProcesses {
     pub clients: Option<u64>,
     pub checkpointer: Option<u64>,
@@ -16,7 +15,6 @@ pub struct CpuOfProcesses {
 /// A moment. What could not be read is None, or empty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Snapshot {
-    /// The processors.
     pub cpu: Option<CpuTimes>,
     /// The device of the data.
     pub disk: Option<DiskCounters>,
@@ -30,7 +28,7 @@ pub struct Snapshot {
     pub pressure: [Pressure; 3],
     /// Processes of the server.
     pub processes: CpuOfProcesses,
-    /// Where WAL is inserted next.
+    /// The LSN at which WAL is inserted next.
     pub insert_lsn: Option<u64>,
     /// Up to where it is flushed.
     pub flush_lsn: Option<u64>,

@@ -17,7 +17,6 @@ pub struct CpuTimes {
 
 /// Shares of a time in percent, under mpstat's names. What is missing to 100 was run for guests of this machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-#[allow(missing_docs)]
 pub struct CpuShares {
     pub usr: f64,
     pub nice: f64,
@@ -74,7 +73,7 @@ impl CpuTimes {
         (busy, busy.saturating_add(sum(&others)))
     }
 
-    /// Where the time since `before` went; None when no tick has passed. Counters that went back (iowait does) count as
+    /// The shares of the time since `before`. None when no tick has passed. Counters that went back (iowait does) count as
     /// unchanged, as mpstat has it.
     pub fn since(&self, before: &Self) -> Option<CpuShares> {
         let ticks = |field: fn(&Self) -> u64| field(self).saturating_sub(field(before));

@@ -1,7 +1,7 @@
-//! What kind of machine this is: real or virtual. From what the firmware and the kernel say without a privilege, in the words
-//! of systemd-detect-virt(1), whose tables these are.
+//! Tells whether a machine is real or virtual, from files of firmware and kernel that take no privilege. Words and tables are those
+//! of systemd-detect-virt(1).
 
-/// What could be read; None where there is no such file.
+/// The contents of the files; None where there is no such file.
 #[derive(Clone, Debug, Default)]
 pub struct Clues {
     /// `/proc/cpuinfo`.
@@ -16,7 +16,7 @@ pub struct Clues {
     pub clocks: Option<String>,
 }
 
-/// Where the firmware names the machine.
+/// The firmware names the machine here.
 pub const DMI: [&str; 5] = [
     "/sys/class/dmi/id/product_name",
     "/sys/class/dmi/id/sys_vendor",
@@ -24,15 +24,15 @@ pub const DMI: [&str; 5] = [
     "/sys/class/dmi/id/bios_vendor",
     "/sys/class/dmi/id/product_version",
 ];
-/// Where Xen and others tell of themselves.
+/// Xen and others name themselves here.
 pub const HYPERVISOR: &str = "/sys/hypervisor/type";
 /// The same on machines without DMI.
 pub const DEVICE_TREE: &str = "/proc/device-tree/hypervisor/compatible";
 
-/// Where the kernel lists its clocks: that of KVM is there for its guests only.
+/// The kernel lists its clocks here. That of KVM is there for its guests only.
 pub const CLOCKS: &str = "/sys/devices/system/clocksource/clocksource0/available_clocksource";
 
-/// How the firmware of a virtual machine begins to name it. That of QEMU is the same with KVM and without.
+/// The beginnings of names that firmware gives virtual machines. That of QEMU is the same with KVM and without.
 const NAMES: [(&str, &str); 18] = [
     ("KVM", "kvm"),
     ("OpenStack", "kvm"),
@@ -64,7 +64,7 @@ pub fn virtualization(clues: &Clues) -> Option<&'static str> {
             (key.trim() == name).then(|| value.trim())
         })
     };
-    // Its processor has the flags of its host's, so that this comes first.
+    // First, since its processor has the flags of its host's.
     if field("vendor_id") == Some("User Mode Linux") {
         return Some("uml");
     }

@@ -4,10 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{Tree, chosen, flag, line, number};
 
-/// What is told of the requests to a device, by the names of `/sys/block/*/queue`.
+/// The queue of a device, by the names of `/sys/block/*/queue`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-#[allow(missing_docs)]
 pub struct Queue {
     pub scheduler: Option<String>,
     pub nr_requests: Option<u64>,
@@ -33,7 +32,7 @@ pub struct Queue {
 /// A device as it is found in sysfs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
-    /// Its directory there.
+    /// Its directory in /sys.
     pub directory: String,
     /// The directory of its disk: another one for a partition.
     pub disk: String,
@@ -53,7 +52,7 @@ impl Block {
         Some(Self { directory, disk })
     }
 
-    /// Whether it is a part of a disk.
+    /// True if it is a partition.
     pub fn is_partition(&self) -> bool {
         self.disk != self.directory
     }
@@ -67,7 +66,6 @@ impl Block {
         Some(name.trim().to_owned())
     }
 
-    /// Its size.
     pub fn bytes(&self, tree: &dyn Tree) -> Option<u64> {
         number::<u64>(tree, &format!("{}/size", self.directory))?.checked_mul(512)
     }
@@ -76,14 +74,14 @@ impl Block {
     pub fn model(&self, tree: &dyn Tree) -> Option<String> {
         let of = |name: &str| line(tree, &format!("{}/device/{name}", self.disk));
         let words: Vec<String> = match (of("vendor"), of("model")) {
-            // Of virtio the vendor is the number of the bus's maker.
+            // virtio has a number as vendor: that of the bus's maker.
             (Some(vendor), model) if vendor.starts_with("0x") => model.into_iter().collect(),
             (vendor, model) => vendor.into_iter().chain(model).collect(),
         };
         (!words.is_empty()).then(|| words.join(" "))
     }
 
-    /// Its queue: of a partition that of its disk.
+    /// Its queue; for a partition, that of its disk.
     pub fn queue(&self, tree: &dyn Tree) -> Queue {
         let path = |name: &str| format!("{}/queue/{name}", self.disk);
         let of = |name: &str| number(tree, &path(name));

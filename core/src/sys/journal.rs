@@ -1,9 +1,9 @@
-//! How a filesystem of the ext family journals.
+//! The journal mode of a filesystem of the ext family.
 
 use super::Tree;
 
-/// What its journal holds: `ordered`, `writeback` or `journal`, as the mount option data= has it, or `none`. The mount table
-/// leaves out what is the default, the driver's own list has it. None for other filesystems and where that cannot be read.
+/// The journal mode: `ordered`, `writeback` or `journal`, as in the mount option data=, or `none`. It is read from the driver's own
+/// list, since the mount table leaves out the default. None for other filesystems, and where that cannot be read.
 pub fn journal_mode(tree: &dyn Tree, number: &str) -> Option<String> {
     let event = tree.read(&format!("/sys/dev/block/{number}/uevent"))?;
     let name = event

@@ -1,4 +1,4 @@
-//! What a filesystem lies on, from its own device down to the disks: partitions, md, device mapper (LVM, encryption,
+//! The layers below a filesystem, from its own device down to the disks: partitions, md, device mapper (LVM, encryption,
 //! multipath), loop devices and the filesystems that hold their files.
 
 use serde::{Deserialize, Serialize};
@@ -8,21 +8,17 @@ use super::{Block, Queue, Tree, flag, line, number};
 /// Deeper than this nobody stacks; a loop in what is read ends here.
 const DEEPEST: usize = 12;
 
-/// What the filesystem is on that a file or directory is in.
+/// The filesystem of a file or directory, and its device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Below {
-    /// Its type.
     pub filesystem: String,
-    /// Where it is mounted.
     pub mount_point: String,
     /// The number of its device, major:minor; None when it has none (tmpfs, NFS, overlay).
     pub device: Option<String>,
 }
 
-/// What kind of thing a layer is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[allow(missing_docs)]
 pub enum LayerKind {
     Disk,
     Partition,
@@ -47,46 +43,44 @@ pub enum LayerKind {
 /// One layer; the uppermost has depth 0, and what it lies on the next.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Layer {
-    /// How deep it lies.
+    /// 0 for the filesystem's own device; one more for each layer below.
     pub depth: usize,
-    /// What it is.
     pub kind: LayerKind,
-    /// Its name: of the device mapper's and md's devices the one that was given to them.
+    /// Its name; for devices of md and the device mapper, the name that a user gave them.
     pub name: Option<String>,
-    /// Its number, major:minor.
+    /// major:minor.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub device: Option<String>,
-    /// Its size.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
     /// Maker and model of a disk.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// Of md: raid0, raid1, raid5, ...
+    /// md only: raid0, raid1, raid5, ...
     #[serde(skip_serializing_if = "Option::is_none")]
     pub level: Option<String>,
-    /// Of md: what one disk of a stripe takes.
+    /// md only: the bytes of a stripe on one disk (the chunk size).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub chunk_bytes: Option<u64>,
-    /// Of md: idle, resync, recover, check, reshape, ...
+    /// md only: idle, resync, recover, check, reshape, ...
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sync_action: Option<String>,
-    /// Of md: how many disks are missing.
+    /// md only: the number of disks that are missing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub degraded: Option<u64>,
-    /// Of a loop device: whether it passes by the page cache of what holds its file.
+    /// Loop devices only: true if it bypasses the page cache of the filesystem that holds its file (direct I/O).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub direct_io: Option<bool>,
-    /// Of a loop device: its file.
+    /// Loop devices only: its file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub backing_file: Option<String>,
-    /// Its queue; of a partition that of its disk, which has the same.
+    /// Its queue; for a partition, that of its disk.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue: Option<Queue>,
 }
 
 impl Layer {
-    /// What an array does for itself: resync, recover, check, ...; None when it rests, or is none.
+    /// The work that an array does for itself: resync, recover, check, ... None when it rests, and for other layers.
     pub fn busy_with(&self) -> Option<&str> {
         let action = self.sync_action.as_deref();
         action.filter(|action| !["idle", "frozen"].contains(action))
@@ -124,7 +118,7 @@ pub fn queue(layers: &[Layer]) -> Option<&Queue> {
     layers.iter().find_map(|layer| layer.queue.as_ref())
 }
 
-/// Whether one of the disks rotates, as the kernel sees it; where no disk is seen, whether the uppermost queue says so.
+/// True if one of the disks rotates, as the kernel sees it. Where no disk is seen, the uppermost queue tells.
 pub fn rotates(layers: &[Layer]) -> Option<bool> {
     let turns = |layer: &Layer| layer.queue.as_ref().and_then(|queue| queue.rotational);
     let disks = layers.iter().filter(|layer| layer.kind == LayerKind::Disk);

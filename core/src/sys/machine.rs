@@ -28,14 +28,14 @@ const CPUS: &str = "/sys/devices/system/cpu";
 const CLOCK: &str = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
 const HUGE_PAGES: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
 
-/// What is known of it; None: not known.
+/// Facts about the machine; None: unknown.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Machine {
     /// Settings below `/proc/sys/vm`.
     pub vm: Option<BTreeMap<String, i64>>,
-    /// Of transparent huge pages: always, madvise or never.
+    /// Transparent huge pages: always, madvise or never.
     pub transparent_hugepage: Option<String>,
-    /// Of all processors; several are named with commas.
+    /// The governors of all processors; several are separated by commas.
     pub governor: Option<String>,
     /// The slowest processor's clock now.
     pub mhz_min: Option<f64>,
@@ -45,7 +45,7 @@ pub struct Machine {
     pub numa_nodes: Option<u32>,
     /// By what the kernel tells the time.
     pub clock_source: Option<String>,
-    /// How often processors were slowed down since the machine started, because they were hot.
+    /// Times that processors were slowed down by heat since the machine started.
     pub throttled: Option<u64>,
 }
 
@@ -140,7 +140,7 @@ pub fn container(tree: &dyn Tree) -> Option<String> {
     if let Some(name) = line(tree, "/run/systemd/container") {
         return Some(name);
     }
-    // Where it can be read, it is the word of whoever started the first process.
+    // A container manager names itself in the environment of the first process, where that can be read.
     let environment = tree.read("/proc/1/environ");
     let named = environment.as_deref().and_then(|text| {
         let mut variables = text.split('\0');

@@ -23,7 +23,6 @@ use super::{Estimate, Reason, Run};
 /// Scores that differ by less are equal: they are the same in real numbers.
 const ROUNDING: f64 = 1e-12;
 
-/// What is said of a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
     /// It leads, and all others are settled.
@@ -41,7 +40,6 @@ pub enum Standing {
 }
 
 impl Standing {
-    /// Its name in SQL.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Best => "best",
@@ -53,7 +51,7 @@ impl Standing {
         }
     }
 
-    /// Whether it is in the answer: all that is not out is.
+    /// True if it is in the answer: every target is that is not out.
     pub fn is_in_answer(self) -> bool {
         !matches!(self, Self::Out | Self::CannotKeepTheRate)
     }
@@ -62,11 +60,10 @@ impl Standing {
 /// A target's standing, and what it rests on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ranked {
-    /// The standing.
     pub standing: Standing,
     /// The target that it is compared with: the one that leads, or, of one that is out, the one that shows it best.
     pub against: Option<usize>,
-    /// Of ln(`against` / this one); None of the one that leads.
+    /// The estimate of ln(`against` / this one); None for the leader.
     pub estimate: Option<Estimate>,
 }
 
@@ -200,7 +197,7 @@ impl<'a> Play<'a> {
     }
 }
 
-/// What a look says of one target.
+/// The result of a look for one target.
 struct Judged {
     state: State,
     against: usize,
@@ -292,7 +289,8 @@ impl<'a> Pairs<'a> {
         (self.made.len() - 1) as f64
     }
 
-    /// Of ln(i / j), with its noise; None below three common blocks. A pair that is not of those that ran uses their pool, and is not in it.
+    /// The estimate of ln(i / j), with its noise; None below three common blocks. A pair that did not run uses the pool of those that
+    /// did, and is not in it.
     fn estimate(&self, i: usize, j: usize) -> Option<(Estimate, Noise)> {
         let key = (i.min(j), i.max(j));
         let found = self.of_those_that_ran.iter().find(|(k, _)| *k == key);

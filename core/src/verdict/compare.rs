@@ -15,7 +15,7 @@ use super::set_aside::{Kept, set_aside};
 use super::student_t::quantile;
 use super::{Estimate, Reason, Run};
 
-/// What is said of a target against the baseline.
+/// A target against the baseline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The difference is certainly within the margin.
@@ -31,7 +31,6 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// Its name in SQL.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Equivalent => "equivalent",
@@ -42,7 +41,7 @@ impl Verdict {
         }
     }
 
-    /// Whether it tells a direction.
+    /// True for more and less.
     pub fn is_direction(self) -> bool {
         matches!(self, Self::More | Self::Less)
     }
@@ -51,14 +50,13 @@ impl Verdict {
 /// A target's verdict, and what it rests on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Compared {
-    /// The verdict.
     pub verdict: Verdict,
-    /// As of the look that settled it, or of the last one; None when it never had three blocks.
+    /// The estimate at the look that settled the verdict, or at the last one. None when it never had three blocks.
     pub estimate: Option<Estimate>,
 }
 
 impl Compared {
-    /// Whether the interval of direction is wholly outside of the margin.
+    /// True if the interval of the direction is wholly outside of the margin.
     pub fn beyond_margin(&self, delta: f64) -> Option<bool> {
         let estimate = self.estimate?;
         Some(estimate.low() >= delta || estimate.high() <= -delta)
@@ -96,7 +94,7 @@ struct Play<'a> {
     targets: &'a [Vec<Run>],
     delta: f64,
     settled: Vec<Option<Verdict>>,
-    /// Of the last look of each.
+    /// The spread at the last look of each target.
     spreads: Vec<Option<Spread>>,
     estimates: Vec<Option<Estimate>>,
 }

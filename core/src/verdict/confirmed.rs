@@ -1,4 +1,4 @@
-//! Whether a second experiment, in another session and with the same declared factors, confirms the first.
+//! Tells whether a second experiment, in another session and with the same declared factors, confirms the first.
 
 use super::best::{Ranked, Standing};
 use super::compare::{Compared, Verdict};

@@ -4,7 +4,7 @@ use super::Reason;
 use super::best::{Ranked, Standing};
 use super::compare::{Compared, Verdict};
 
-/// So many times what the control shows does not count.
+/// A difference below this many times what the control shows does not count.
 const TIMES: f64 = 2.0;
 
 /// Goal `baseline`: `control` is the baseline under another name. If its verdict is `more` or `less`, each other `more` or `less` with |x| ≤ 2·|x of the

@@ -9,9 +9,9 @@ const FROM: usize = 8;
 /// 90 % point of the normal distribution: how much further the mean may still move.
 const REACH: f64 = 1.28;
 
-/// Whether to give up at a look at n = `pairs` blocks, 8 ≤ n < N, with N the most blocks that are planned. With u = s/√n, U = s/√N, f' = f(N − 1)/(n − 1) and
-/// a' the level at N: t(a'/parts, f')·U > |x| + 1.28u, so that no direction would be seen, and t(a', f')·U > δ − max(0, |x| − 1.28u), so that
-/// it would not be equivalent either. `parts` is among how many the level is divided.
+/// True to give up at a look at n = `pairs` blocks, 8 ≤ n < N, with N the most blocks that are planned. With u = s/√n, U = s/√N,
+/// f' = f(N − 1)/(n − 1) and a' the level at N: t(a'/parts, f')·U > |x| + 1.28u, so that no direction would be seen, and
+/// t(a', f')·U > δ − max(0, |x| − 1.28u), so that it would not be equivalent either. `parts`: the level is divided by so many.
 pub fn gives_up(look: Look, parts: f64, delta: f64, mean: f64, noise: Noise, pairs: usize) -> bool {
     if pairs < FROM || pairs >= look.horizon as usize {
         return false;

@@ -26,7 +26,7 @@ pub struct Look {
 }
 
 impl Look {
-    /// What it may err by.
+    /// The share of errors that is allowed at it.
     pub fn level(self) -> f64 {
         level(self.place)
     }
@@ -88,7 +88,7 @@ impl Looks {
         self
     }
 
-    /// What is said of what is open when so many blocks are there.
+    /// The reason why a verdict is open when so many blocks are there.
     pub(super) fn why_open(&self, blocks: u32) -> Reason {
         match self.ended {
             Some(reason) => reason,

@@ -1,4 +1,4 @@
-//! How many blocks a decision would take.
+//! The number of blocks that a decision would take.
 
 use super::looks::{FEWEST_BLOCKS, level};
 use super::student_t::quantile;

@@ -75,13 +75,13 @@ pub struct Split {
 }
 
 impl Split {
-    /// Whether it is a change.
+    /// True if the split is a change of level.
     pub fn is_change(&self) -> bool {
         self.t > THRESHOLD && (self.after - self.before).abs() >= LEAST_CHANGE.ln()
     }
 }
 
-/// None for fewer than 11 nights.
+/// The best split of a segment. None for fewer than 11 nights.
 pub fn split(segment: &[f64]) -> Option<Split> {
     let n = segment.len();
     if n < LEFT + RIGHT {
@@ -132,12 +132,12 @@ const DEVIATIONS: f64 = 6.0;
 /// Worse by so much is a bad night, as a share, unless it is said otherwise.
 pub const WORSE_BY: f64 = 0.05;
 
-/// What is said of one night.
+/// The judgement of one night.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Night {
     /// By how much it is worse than the median of the segment before it.
     pub worse: f64,
-    /// Whether that is both ln(1 + `worse_by`) at least, and more than 6 median absolute deviations (at least 0.002 each).
+    /// True if it is worse both by ln(1 + `worse_by`) and by more than 6 median absolute deviations (each taken as 0.002 at least).
     pub suspect: bool,
 }
 

@@ -1,4 +1,4 @@
-//! How noisy the ratios are: pairs that are alike in noise share it, since three blocks tell little of it.
+//! The noise of the ratios. Pairs that are alike in noise share it, since three blocks tell little of it.
 //!
 //! Alike are all pairs at 3 blocks; from 4 on those with s² ≤ 6 × the median of all s². Their pooled variance is S² = Σ(h − 1)s² / Σ(h − 1). An
 //! alike pair uses max(s², S²), with the degrees of freedom F of the pool; another its own s², with h − 1. F is less than Σ(h − 1),
@@ -24,7 +24,7 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// Of the ratios that were kept.
+    /// The spread of the ratios that were kept.
     pub fn of(kept: &Kept) -> Self {
         Self {
             variance: kept.variance.max(FLOOR * FLOOR),
@@ -44,7 +44,7 @@ pub struct Noise {
     pub freedom: f64,
 }
 
-/// What alike pairs share.
+/// The pool of alike pairs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pool {
     limit: f64,
@@ -53,12 +53,13 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// Of the ratios of several targets to one baseline: F = Σ(h − 1) / (1 + (q − 1)/4), with q alike ones.
+    /// The pool for the ratios of several targets to one baseline: F = Σ(h − 1) / (1 + (q − 1)/4), with q alike ones.
     pub fn to_baseline(spreads: &[Spread], blocks: u32) -> Self {
         Self::new(spreads, blocks, |q| q)
     }
 
-    /// Of the ratios of all pairs of `targets`: each is in |R| − 1 of them, so that F = mean(h − 1) × r / (1 + (r − 1)/4), with r = max(1, 2q/|R|).
+    /// The pool for the ratios of all pairs of `targets`. Each target is in |R| − 1 pairs, so F = mean(h − 1) × r / (1 + (r − 1)/4), with
+    /// r = max(1, 2q/|R|).
     pub fn among(spreads: &[Spread], targets: usize, blocks: u32) -> Self {
         Self::new(spreads, blocks, |q| (2.0 * q / targets as f64).max(1.0))
     }

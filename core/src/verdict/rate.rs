@@ -11,7 +11,7 @@ pub struct Cycle {
     pub rate: f64,
     /// Transactions that were scheduled.
     pub scheduled: f64,
-    /// Of these, misses.
+    /// Scheduled transactions that were late, skipped or failed.
     pub misses: f64,
 }
 

@@ -17,12 +17,12 @@ const LEAST_DEVIATION: f64 = 1e-6;
 /// Variances that differ by less are equal: they are the same in real numbers.
 const ROUNDING: f64 = 1e-9;
 
-/// What is kept.
+/// The values that are kept.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Kept {
-    /// Whether each is kept, in the order given.
+    /// True for each value that is kept, in the order given.
     pub kept: Vec<bool>,
-    /// How many are.
+    /// The number of values that are kept.
     pub count: usize,
     /// Their mean; NaN when there are none.
     pub mean: f64,

@@ -26,7 +26,7 @@ pub fn upper_quantile(p: f64, degrees: f64) -> Option<f64> {
     })
 }
 
-/// For probabilities and degrees that are known to be in range: what this package has computed itself.
+/// The quantile for probabilities and degrees that are known to be in range, since this package has computed them.
 pub(super) fn quantile(p: f64, degrees: f64) -> f64 {
     let degrees = degrees.clamp(*DEGREES.start(), *DEGREES.end());
     positive_quantile(p.clamp(LEAST_P, 0.5), degrees)

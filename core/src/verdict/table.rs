@@ -1,4 +1,4 @@
-//! What the functions of SQL are given, checked: bounded, so that none of them works for long.
+//! Checks the arguments of the SQL functions. They are bounded, so that none of the functions works for long.
 
 use crate::refusal::Refusal;
 

@@ -4,12 +4,12 @@ use super::Estimate;
 use super::best::{Ranked, Standing};
 use super::compare::{Compared, Verdict};
 
-/// What was measured.
+/// The metric.
 #[derive(Clone, Copy, Debug)]
 pub struct Metric<'a> {
     /// Its name, such as `tps`.
     pub name: &'a str,
-    /// Whether more of it is better.
+    /// True if more of it is better.
     pub more_is_better: bool,
     /// The difference that does not count, as a share.
     pub margin: f64,
@@ -161,7 +161,7 @@ fn rounded(percent: f64) -> String {
     }
 }
 
-/// Whole percents, so far as they are not zero.
+/// Whole percents; below one percent with more digits.
 fn end(percent: f64) -> String {
     if percent.abs() >= 1.0 {
         format!("{percent:.0}")

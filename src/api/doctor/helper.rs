@@ -50,7 +50,6 @@ struct Images {
 }
 
 #[derive(Deserialize)]
-#[allow(missing_docs)]
 pub struct Ready {
     pub filesystem: String,
     pub allowed: bool,

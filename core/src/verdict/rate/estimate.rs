@@ -90,7 +90,7 @@ pub fn bootstrap(cycles: &[Cycle], q: f64, seed: u64) -> Option<(f64, f64)> {
     ))
 }
 
-/// Of sorted values, interpolated.
+/// A percentile of sorted values, interpolated.
 fn percentile(sorted: &[f64], share: f64) -> f64 {
     let at = share * (sorted.len() - 1) as f64;
     let (below, part) = (at.floor() as usize, at.fract());

@@ -15,10 +15,10 @@ const LEAST: f64 = 0.1;
 const CYCLES_OF_A_PROBE: usize = 3;
 /// A share of q with which one cycle is enough.
 const EARLY: f64 = 0.2;
-/// How far below a rate that was not confirmed another may be taken up again.
+/// After a rate that was not confirmed, a lower one that kept so far is taken up again when it is within this factor.
 const NEAR: f64 = 1.12;
 const MOST_CYCLES: usize = 24;
-/// What both ends of the interval are widened by.
+/// The factor by which both ends of the interval are widened.
 const WIDER: f64 = 1.05;
 const LEAST_SECONDS: f64 = 60.0;
 /// Misses of a cycle at a share of exactly q.
@@ -31,7 +31,7 @@ pub fn cycle_seconds(checkpoint_cycle: f64, rate: f64, q: f64) -> f64 {
         .max(MISSES_OF_A_CYCLE / q / rate)
 }
 
-/// What has been found.
+/// The result of a search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Found {
     /// It has been sustained, twice.
@@ -39,10 +39,7 @@ pub enum Found {
     /// The same, but the cycles were over before it was confirmed.
     NotConfirmed(Sustained),
     /// No rate from 0.1 times what was done without one is sustained; the share of misses at the least that was tried.
-    None {
-        /// That share.
-        share: f64,
-    },
+    None { share: f64 },
 }
 
 /// A rate, and how well it is known.
@@ -50,7 +47,7 @@ pub enum Found {
 pub struct Sustained {
     /// The highest that was sustained.
     pub rate: f64,
-    /// Where the share of misses crosses q, from all cycles.
+    /// The rate at which the share of misses crosses q, from all cycles.
     pub estimate: f64,
     /// Interval.
     pub low: f64,
@@ -75,7 +72,7 @@ pub struct Search {
     high: f64,
     stage: Stage,
     rate: f64,
-    /// Where the cycles of the probe that is on begin.
+    /// The index of the first cycle of the present probe.
     probe: usize,
     probes: usize,
     seed: u64,
@@ -103,7 +100,7 @@ impl Search {
         (!matches!(self.stage, Stage::Over { .. })).then_some(self.rate)
     }
 
-    /// Whether the next cycle is the first one of a probe: 5 % of a cycle are then discarded before it.
+    /// True if the next cycle is the first one of a probe: 5 % of a cycle are then discarded before it.
     pub fn begins_probe(&self) -> bool {
         self.probe == self.cycles.len()
     }
@@ -193,7 +190,7 @@ impl Search {
         self.stage = Stage::Over { none, confirmed };
     }
 
-    /// What has been found; None while it is on.
+    /// The result; None while the search is on.
     pub fn found(&self) -> Option<Found> {
         let Stage::Over { none, confirmed } = self.stage else {
             return None;

@@ -1,4 +1,4 @@
-//! What the fixed vectors do not have: missing runs, rates that are not kept, early ends, controls, second experiments.
+//! Cases that the fixed vectors lack: missing runs, rates that are not kept, early ends, controls, second experiments.
 
 use super::{delta, runs};
 use crate::verdict::best::{Ranked, Standing, best};
@@ -52,7 +52,7 @@ fn open_at_the_last_block_is_inconclusive_with_what_it_would_take() {
     assert_eq!(found.verdict, Verdict::Inconclusive(Reason::MaxBlocks));
     assert_eq!(found.blocks_needed(1, delta()), Some(5));
     assert_eq!(found.beyond_margin(delta()), Some(false));
-    // Of so much noise 200 blocks tell nothing.
+    // With so much noise 200 blocks tell nothing.
     assert_eq!(blocks_needed(0.0, 0.5, 1, delta()), None);
 }
 

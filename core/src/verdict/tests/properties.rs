@@ -98,7 +98,7 @@ proptest! {
 
     #[test]
     fn goal_best_throws_out_nothing_equivalent(rows in rows(2..3)) {
-        // Of two targets both goals look at the same ratio.
+        // With two targets both goals look at the same ratio.
         let found = best(&rows, delta(), &Looks::planned(24).unwrap());
         if let Some(out) = found.iter().find(|r| r.standing == Standing::Out) {
             let compared = played(&rows, out.estimate.unwrap().blocks as usize)[0];

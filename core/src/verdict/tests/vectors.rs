@@ -161,7 +161,7 @@ fn three_targets_against_a_baseline() {
     let last = compared(6);
     same(last[1].estimate.unwrap().mean, 0.054_166_666_7);
     same(last[1].estimate.unwrap().half_width, 0.030_995_818_8);
-    // What was settled stays as it was, whatever ran later.
+    // A settled verdict stays, whatever ran later.
     assert_eq!((last[0], last[2]), (compared(3)[0], compared(4)[2]));
     assert_eq!(
         last.iter()
