@@ -38,15 +38,15 @@ SELECT c.oid::regclass FROM pg_class c, aclexplode(coalesce(relacl, acldefault('
 WHERE relnamespace = 'fsbench'::regnamespace AND grantee = 0 AND relkind IN ('r', 'v', 'S') ORDER BY 1;
 SELECT has_schema_privilege('public', 'fsbench', 'USAGE') OR has_schema_privilege('public', 'fsbench', 'CREATE') AS public_in_schema;
 
--- Functions in SQL and PL/pgSQL whose operators and functions the caller's search_path could choose: only the procedure, which
--- commits and so cannot have one of its own. It uses no operator, and calls with the schema.
+-- Functions in SQL and PL/pgSQL whose operators and functions the caller's search_path could choose: only the procedures, which
+-- commit and so cannot have one of their own. They use no operator, and call with the schema.
 SELECT p.oid::regprocedure FROM pg_proc p JOIN pg_language l ON l.oid = prolang
 JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
   AND d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'pgfsbench')
 WHERE lanname NOT IN ('c', 'internal') AND prosqlbody IS NULL
   AND NOT coalesce('search_path=pg_catalog, pg_temp' = ANY (proconfig), false);
-SELECT regexp_replace(prosrc, '--[^\n]*|fsbench[.]_ended[(]', '', 'g') ~ '[-+*/<>=~!@#%^&|`?]|[a-z0-9_] *[(]' AS uses_operators_or_functions
-FROM pg_proc WHERE oid = 'fsbench.wait(bigint[])'::regprocedure;
+SELECT regexp_replace(prosrc, '--[^\n]*|fsbench[.]_(experiment_)?ended[(]', '', 'g') ~ '[-+*/<>=~!@#%^&|`?]|[a-z0-9_] *[(]' AS uses_operators_or_functions
+FROM pg_proc WHERE oid IN ('fsbench.wait(bigint[])'::regprocedure, 'fsbench.wait_experiment(text)'::regprocedure);
 -- None that works with the rights of its owner.
 SELECT p.oid::regprocedure FROM pg_proc p WHERE pronamespace = 'fsbench'::regnamespace AND prosecdef;
 -- Tables that steer what the server and the helper do: rights on tables alone do not change them.

@@ -84,9 +84,19 @@ extension_sql_file!(
     ]
 );
 extension_sql_file!(
+    "../sql/schema/2_experiments.sql",
+    name = "experiments",
+    requires = ["targets"]
+);
+extension_sql_file!(
     "../sql/schema/3_functions.sql",
     name = "functions",
     requires = ["targets"]
+);
+extension_sql_file!(
+    "../sql/schema/3_experiments.sql",
+    name = "experiment_functions",
+    requires = ["functions", "experiments"]
 );
 extension_sql_file!(
     "../sql/schema/3_scan.sql",
@@ -121,13 +131,19 @@ extension_sql_file!(
         "scan_functions",
         "run_functions",
         "verdict_functions",
+        "experiment_functions",
         "help"
     ]
 );
 extension_sql_file!(
+    "../sql/schema/4_experiments.sql",
+    name = "experiment_views",
+    requires = ["views"]
+);
+extension_sql_file!(
     "../sql/schema/5_rights.sql",
     name = "rights",
-    requires = ["views"]
+    requires = ["views", "experiment_views"]
 );
 extension_sql_file!(
     "../sql/schema/6_install.sql",

@@ -1,22 +1,24 @@
--- What tools/demo runs in psql, as root: filesystems on images, compared. :seconds and :blocks say how long.
+-- What tools/demo runs in psql, as root: an experiment of filesystems on images. :seconds and :blocks say how long.
 \set ECHO queries
 CREATE EXTENSION pgfsbench;
 
-SELECT fsbench.create_target(fs, filesystem => fs, image_size => '2GB')
-  FROM unnest(string_to_array(:'filesystems', ' ')) AS fs;
+-- It makes its own targets, and goes on by itself.
+SELECT fsbench.experiment('demo', filesystems => string_to_array(:'filesystems', ' '), image_size => '2GB', max_blocks => :blocks,
+                          scale => 10, clients => 8, duration => (:'seconds' || ' s')::interval, warmup => '1 s', probe_wait => '0');
 
--- What a run on it will do; nothing is done yet.
-SELECT step, who, action, left(split_part(command, E'\n', 1), 80) AS "command (its beginning)" FROM fsbench.plan('ext4');
+-- What each run does.
+SELECT step, who, action, left(split_part(command, E'\n', 1), 80) AS "command (its beginning)"
+  FROM fsbench.plan((SELECT min(target) FROM fsbench.experiment_target));
 
--- Each target once in a block, in random order.
-SELECT format('SELECT * FROM fsbench.run(target => %L, scale => 10, clients => 8, duration => %L, warmup => ''1 s'')',
-              target, :'seconds' || ' s') AS run
-  FROM generate_series(1, :blocks) AS block, fsbench.target WHERE kind = 'image'
- ORDER BY block, random()
-\gexec
+-- A block is one run of each, in an order that is stored before the first one.
+CALL fsbench.wait_experiment('demo');
 
-SELECT target,
-       string_agg(round(tps)::text, ' ' ORDER BY run_id) AS "tps of each run",
-       round(avg(tps)) AS mean, round(stddev(tps)) AS "standard deviation",
-       round(100 * avg(tps) / max(avg(tps)) OVER ()) AS "% of best"
-  FROM fsbench.result GROUP BY target ORDER BY mean DESC;
+SELECT t.name, string_agg(round(r.tps)::text, ' ' ORDER BY x.block) AS "tps of each run"
+  FROM fsbench.experiment_run x JOIN fsbench.experiment_target t USING (experiment_id, number) JOIN fsbench.result r USING (run_id)
+ GROUP BY t.name ORDER BY avg(r.tps) DESC;
+
+-- Windows of a few seconds see no checkpoint: it is shown what was measured, and nothing is decided.
+SELECT target, round(ratio::numeric, 2) AS ratio, round(low::numeric, 2) AS low, round(high::numeric, 2) AS high, verdict, says
+  FROM fsbench.compare('demo');
+
+SELECT part, says FROM fsbench.recommend('demo');

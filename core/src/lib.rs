@@ -25,11 +25,13 @@
 //! - [`work_database`]: by what a run's own database is told from everybody else's.
 //! - [`quoting`]: texts in commands that somebody pastes.
 //! - [`verdict`]: is the difference between targets real, and which is best?
+//! - [`experiment`]: which runs are made for a verdict, and what is said of them.
 //! - [`refusal`]: the one error type.
 //!
 //! Floors, from the roof down (`tools/check arrows`):
 //!
 //! ```text
+//! experiment
 //! finding
 //! workload
 //! spec
@@ -48,6 +50,7 @@ pub mod checkpoint;
 pub mod crash;
 pub mod difference;
 pub mod escape;
+pub mod experiment;
 pub mod finding;
 pub mod helper;
 pub mod hist;

@@ -31,6 +31,8 @@ pub mod student_t;
 pub mod table;
 pub mod words;
 
+use serde::{Deserialize, Serialize};
+
 /// A target's result in one block.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Run {
@@ -53,7 +55,8 @@ impl Run {
 }
 
 /// Why there is no verdict.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Reason {
     /// A look is still to come.
     Running,

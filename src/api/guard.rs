@@ -11,8 +11,7 @@ use crate::{
     run::cleanup::{self, Extension},
 };
 
-/// Version of this library.
-pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+pub use crate::run::cleanup::VERSION;
 
 /// The board and the owner of the extension.
 pub struct Ready {

@@ -2,6 +2,8 @@
 
 use std::sync::atomic::Ordering::Acquire;
 
+use pgfsbench_core::refusal::quoted;
+
 use crate::{
     board::{Board, Request},
     errors::{Fault, sqlstate},
@@ -19,15 +21,30 @@ pub fn named(target: Option<String>) -> Result<String, Fault> {
     })
 }
 
-/// Refuses to change a target that a run of this database is on or waits for.
+/// Refuses to change a target that a run of this database is on or waits for, or that an experiment has still to do with.
 pub fn check_unused(board: &Board, name: &str) -> Result<(), Fault> {
     match user_of(board, name)? {
-        None => Ok(()),
+        None => check_no_experiment(name),
         Some(run_id) => Err(
             Fault::new(sqlstate::IN_USE, format!("target \"{name}\" is in use"))
                 .detail(format!("Run {run_id} is on it, or waits for it."))
                 .hint("Wait for the run with fsbench.wait(), or cancel it with fsbench.cancel()."),
         ),
+    }
+}
+
+fn check_no_experiment(name: &str) -> Result<(), Fault> {
+    match store::experiment::using(name)? {
+        None => Ok(()),
+        Some(experiment) => Err(Fault::new(
+            sqlstate::IN_USE,
+            format!("target \"{name}\" is in use"),
+        )
+        .detail(format!(
+            "Experiment {} is not over, and all of its runs are to be on the same target.",
+            quoted(&experiment)
+        ))
+        .hint("Wait for it with CALL fsbench.wait_experiment(), or cancel it with fsbench.cancel_experiment().")),
     }
 }
 

@@ -8,6 +8,7 @@ mod cancel;
 mod chart;
 mod diff;
 mod doctor;
+mod experiment;
 mod guard;
 mod helper;
 mod in_use;

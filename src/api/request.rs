@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use super::{guard::Ready, in_use, session_settings};
 use crate::{
-    board::{Board, Cancel, Errand, Phase, Request, RequestState},
+    board::{self, Board, Cancel, Errand, Phase, Request, RequestState},
     errors::{Fault, sqlstate, to_json_text},
     host::{location, machine},
     pg::{config, process, session, settings, shmem, sql, xact},
@@ -221,13 +221,15 @@ fn in_shared_memory(arguments: &impl serde::Serialize) -> Result<String, Fault> 
 pub fn submit(ready: &Ready, asked: &Asked, spec: &Spec, queue: bool) -> Result<Ticket, Fault> {
     let board = ready.board;
     let (spec_json, asked_json) = (in_shared_memory(spec)?, in_shared_memory(asked)?);
-    let ticket = claim_in_time(board, queue)?;
+    let ticket = claim_in_time(ready, queue)?;
     let request = ticket.request;
     request.reset();
     request.home.store(session::database(), Relaxed);
     request.role.store(session::role(), Relaxed);
     request.owner.store(ready.owner, Relaxed);
     request.extension.store(ready.extension, Relaxed);
+    let of_experiment = board::starts_for_experiment();
+    request.of_experiment.store(of_experiment.into(), Relaxed);
     request.waiter.store(process::my_pid(), Relaxed);
     if spec.is_here() {
         request.lease_ms.store(spec.options.lease_ms, Relaxed);
@@ -243,15 +245,17 @@ pub fn submit(ready: &Ready, asked: &Asked, spec: &Spec, queue: bool) -> Result<
     Ok(ticket)
 }
 
-fn claim_in_time(board: &'static Board, queue: bool) -> Result<Ticket, Fault> {
+fn claim_in_time(ready: &Ready, queue: bool) -> Result<Ticket, Fault> {
+    let board = ready.board;
     let patience = Instant::now() + CLEARING_UP;
     let most = queue.then(settings::max_queued);
     loop {
         let is_late = Instant::now() > patience;
         match shmem::locked(|| claim(board, most)) {
             Claim::Claimed(ticket) => return Ok(ticket),
-            Claim::Busy(request) => return Err(busy(board, request)),
-            Claim::Ending(request) if is_late => return Err(busy(board, request)),
+            Claim::Busy(request) => return Err(busy(ready, request)),
+            Claim::Experiment => return Err(experiment_is_on(ready)),
+            Claim::Ending(request) if is_late => return Err(busy(ready, request)),
             Claim::Full => return Err(full(board)),
             Claim::Crowded if is_late => return Err(crowded()),
             Claim::Ending(_) | Claim::Crowded => {
@@ -263,6 +267,8 @@ fn claim_in_time(board: &'static Board, queue: bool) -> Result<Ticket, Fault> {
 
 enum Claim {
     Claimed(Ticket),
+    /// An experiment is within a block.
+    Experiment,
     Ending(&'static Request),
     Busy(&'static Request),
     /// As many wait as may.
@@ -310,10 +316,29 @@ fn in_the_way(board: &'static Board) -> Option<Claim> {
             || request.errand() == Errand::Recover
             || (request.state() == RequestState::Working && board.run.phase() == Phase::Cleanup)
     };
+    let is_in_block = board.homes.is_in_block();
     others()
         .find(|request| !ending(request))
         .map(Claim::Busy)
+        .or_else(|| is_in_block.then_some(Claim::Experiment))
         .or_else(|| others().next().map(Claim::Ending))
+}
+
+/// The experiment that is on, if it is one of this database.
+fn running_experiment(ready: &Ready) -> Option<String> {
+    let home = ready.board.homes.home_of_holder();
+    let name = || store::experiment::name_of_running().ok().flatten();
+    (home == Some(session::database())).then(|| session::with_rights_of(ready.owner, name))?
+}
+
+fn experiment_is_on(ready: &Ready) -> Fault {
+    let name = running_experiment(ready);
+    Fault::new(sqlstate::NOT_IN_THIS_STATE, "an experiment is in progress")
+        .detail(match name {
+            Some(name) => format!("It is \"{name}\", within one of its blocks."),
+            None => "It is in another database, within one of its blocks.".into(),
+        })
+        .hint("Queue the run, and it is made between two blocks: with fsbench.start(), or options => '{\"wait_turn\": true}'. Or wait for the experiment, see fsbench.experiments, or pause it with fsbench.pause_experiment().")
 }
 
 fn full(board: &Board) -> Fault {
@@ -355,7 +380,8 @@ fn crowded() -> Fault {
     .hint("Start the run again.")
 }
 
-fn busy(board: &Board, request: &Request) -> Fault {
+fn busy(ready: &Ready, request: &Request) -> Fault {
+    let board = ready.board;
     let run_id = request.run_id.load(Relaxed);
     let home = request.home.load(Relaxed);
     let here = home == session::database();
@@ -382,7 +408,13 @@ fn busy(board: &Board, request: &Request) -> Fault {
     )
     .detail(match run_id {
         0 => format!("It is about to start{place}."),
-        _ => format!("It is run {run_id}{place}, phase {phase}."),
+        _ => {
+            let experiment = (request.of_experiment.load(Relaxed) == 1)
+                .then(|| running_experiment(ready))
+                .flatten();
+            let of = experiment.map_or_else(String::new, |name| format!(" of experiment \"{name}\""));
+            format!("It is run {run_id}{of}{place}, phase {phase}.")
+        }
     })
     .hint(if here {
         "Wait for it with fsbench.wait(), cancel it with fsbench.cancel(), or queue this one: with fsbench.start(), or options => '{\"wait_turn\": true}'."

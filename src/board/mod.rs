@@ -5,6 +5,7 @@
 //! All bytes zero is the valid empty state. Whoever changes the state of a request or the phase of a run wakes the
 //! others with [`crate::pg::shmem::announce`].
 
+mod homes;
 pub mod outcome;
 mod papers;
 mod queue;
@@ -17,11 +18,12 @@ use std::sync::atomic::{
 
 use pgfsbench_core::board::{CheckpointRing, SampleRing, TextCell};
 
+pub use homes::{Home, Homes, start_for_experiment, starts_for_experiment};
 pub use papers::Papers;
 pub use request::{Cancel, Errand, Request, RequestState};
 
 /// Number of this layout. The library that made the memory and the one that reads it must agree.
-pub const LAYOUT: u32 = 9;
+pub const LAYOUT: u32 = 10;
 
 /// Runs that can wait for their turn at the same time; `pgfsbench.max_queued` may say fewer.
 pub const MOST_QUEUED: usize = 4000;
@@ -65,6 +67,8 @@ pub struct Board {
     pub requests: [Request; REQUESTS],
     /// The texts of those that are at hand.
     papers: [Papers; AT_HAND],
+    /// The databases that have experiments.
+    pub homes: Homes,
     /// The active run.
     pub run: RunArea,
     /// The server's checkpoints. Written by the checkpointer, as long as the server lives.

@@ -31,6 +31,8 @@ pub enum Role {
     Worker,
     /// Asks the helper for something outside of a run.
     Asker,
+    /// Takes the next step of an experiment.
+    Conductor,
 }
 
 impl Role {
@@ -43,6 +45,7 @@ impl Role {
             Self::Client => "fsbench client",
             Self::Worker => "fsbench worker",
             Self::Asker => "fsbench asker",
+            Self::Conductor => "fsbench conductor",
         }
     }
 
@@ -54,6 +57,7 @@ impl Role {
             Self::Client => c"fsbench_client_main",
             Self::Worker => c"fsbench_worker_main",
             Self::Asker => c"fsbench_asker_main",
+            Self::Conductor => c"fsbench_conductor_main",
         }
     }
 }

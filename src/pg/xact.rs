@@ -1,8 +1,14 @@
 //! Transactions of background workers, and errors as values.
 
-use std::panic::AssertUnwindSafe;
+use std::{
+    panic::AssertUnwindSafe,
+    sync::atomic::{
+        AtomicBool, AtomicPtr,
+        Ordering::{AcqRel, Relaxed, Release},
+    },
+};
 
-use pgrx::{PgTryBuilder, pg_sys};
+use pgrx::{PgTryBuilder, pg_guard, pg_sys};
 
 use crate::errors::Fault;
 
@@ -142,5 +148,39 @@ pub fn without_keeping_locks<R>(f: impl FnOnce() -> R) -> R {
         pg_sys::MemoryContextSwitchTo(context);
         pg_sys::CurrentResourceOwner = owner;
         result
+    }
+}
+
+/// What [`on_commit`] was given. Written by this process.
+static ON_COMMIT: AtomicPtr<()> = AtomicPtr::new(std::ptr::null_mut());
+/// Whether the transaction that is on has asked for it. Written by this process.
+static IS_ASKED: AtomicBool = AtomicBool::new(false);
+
+/// Has `f` called when the transaction that is on commits, and not when it rolls back. One function in a process; it must not raise
+/// errors.
+pub fn on_commit(f: fn()) {
+    if ON_COMMIT.swap(f as *mut (), AcqRel).is_null() {
+        // SAFETY: the callback stays as long as the process, as does the library.
+        unsafe { pg_sys::RegisterXactCallback(Some(at_end), std::ptr::null_mut()) }
+    }
+    IS_ASKED.store(true, Release);
+}
+
+#[pg_guard]
+unsafe extern "C-unwind" fn at_end(
+    event: pg_sys::XactEvent::Type,
+    _argument: *mut std::ffi::c_void,
+) {
+    use pg_sys::XactEvent::{XACT_EVENT_ABORT, XACT_EVENT_COMMIT, XACT_EVENT_PREPARE};
+    if ![XACT_EVENT_COMMIT, XACT_EVENT_ABORT, XACT_EVENT_PREPARE].contains(&event) {
+        return;
+    }
+    let asked = IS_ASKED.swap(false, AcqRel);
+    let f = ON_COMMIT.load(Relaxed);
+    // What is prepared may be committed at any time, by anybody: to look once for nothing does no harm.
+    if asked && event != XACT_EVENT_ABORT && !f.is_null() {
+        // SAFETY: only `on_commit` stores there, and what it stores is such a function.
+        let f: fn() = unsafe { std::mem::transmute(f) };
+        f();
     }
 }

@@ -3,6 +3,8 @@
 //!
 //! It is the only one that launches coordinators, so that there is one run at a time without any further lock.
 
+mod experiments;
+
 use std::{
     sync::atomic::Ordering::{Acquire, Relaxed, Release},
     time::{Duration, Instant},
@@ -35,6 +37,8 @@ struct Janitor {
     launched: Vec<Option<(u32, Handle)>>,
     /// By request: how many have died or could not start.
     failures: Vec<Failures>,
+    /// The conductor that was launched last.
+    conductor: experiments::Conductor,
 }
 
 /// How many coordinators of a request have died or could not start.
@@ -74,6 +78,7 @@ pub fn main(_argument: i32, _serial: u32) {
         board,
         launched: (0..board.requests.len()).map(|_| None).collect(),
         failures: vec![Failures::default(); board.requests.len()],
+        conductor: experiments::Conductor::default(),
     };
     if board.recovered.load(Acquire) == 0 {
         process::report_activity("pgfsbench janitor: clearing up after the last stop");
@@ -186,6 +191,7 @@ impl Janitor {
         }
         self.check_queue();
         self.launch_next();
+        self.conductor.see_to(self.board);
     }
 
     /// Whether a run is being carried out or cleared up.
@@ -205,7 +211,10 @@ impl Janitor {
             return self.end_from(RequestState::Submitted, request, &fault);
         }
         // Whoever asked before may not stand in the queue yet.
-        if !self.is_busy() && self.board.before(request) == 0 {
+        let may_begin = !self.is_busy()
+            && self.board.before(request) == 0
+            && experiments::may_begin(self.board, request);
+        if may_begin {
             return self.launch(index, request, RequestState::Submitted, Errand::Run);
         }
         if !self.has_registrar(request) {
@@ -231,7 +240,9 @@ impl Janitor {
             _ => false,
         };
         let is_next = |request: &Request| {
-            !cancellation::is_cancelled(request) && !is_closed(request.home.load(Acquire))
+            !cancellation::is_cancelled(request)
+                && !is_closed(request.home.load(Acquire))
+                && experiments::may_begin(self.board, request)
         };
         if let Some((index, request)) = queue.into_iter().find(|(_, r)| is_next(r)) {
             self.launch_queued(index, request, Errand::Run);
@@ -252,6 +263,9 @@ impl Janitor {
             (request.state() == from).then(|| {
                 request.set_errand(errand);
                 request.coordinator.store(0, Release);
+                if errand == Errand::Run {
+                    experiments::begin(self.board, request);
+                }
                 request.set_state(RequestState::Starting);
                 request.launch.fetch_add(1, Relaxed).wrapping_add(1)
             })

@@ -2,6 +2,7 @@
 
 pub mod asker;
 pub mod client;
+pub mod conductor;
 pub mod coordinator;
 pub mod janitor;
 pub mod sampler;

@@ -28,6 +28,9 @@ use crate::{
 /// How long processes may take to end after they were told, before they are terminated.
 const GRACE: Duration = Duration::from_secs(2);
 
+/// Version of this library.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
 /// The extension in the database of this process.
 pub struct Extension {
     /// Its OID.
@@ -323,6 +326,7 @@ pub fn sweep(board: &Board) {
     } else {
         Ok(())
     };
+    let rows = rows.and_then(|()| tell_experiments(board, home));
     let swept = rows.and_then(|()| {
         if board.sweep_orphans.load(Acquire) == 1 {
             sweep_orphans()
@@ -335,6 +339,26 @@ pub fn sweep(board: &Board) {
         Err(fault) => report::log_warning(&fault.context("could not clear up")),
     }
     shmem::announce();
+}
+
+/// Says so where a database has experiments to go on with.
+fn tell_experiments(board: &Board, home: u32) -> Result<(), Fault> {
+    let has_any = xact::transaction(|| match extension()? {
+        Some(extension) if extension.version == VERSION => store::experiment::any_is_on(),
+        _ => Ok(false),
+    })?;
+    if has_any && !board.homes.tell(home) {
+        report::log_warning(
+            &Fault::new(
+                sqlstate::NO_RESOURCES,
+                "too many databases have experiments at the same time",
+            )
+            .hint(
+                "Call fsbench.resume_experiment() in this database when those of others are over.",
+            ),
+        );
+    }
+    Ok(())
 }
 
 fn sweep_orphans() -> Result<(), Fault> {

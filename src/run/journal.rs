@@ -6,7 +6,7 @@
 use std::{
     fs::{self, File},
     io::{self, Write},
-    path::PathBuf,
+    path::{Path, PathBuf},
 };
 
 use serde::{Deserialize, Serialize};
@@ -66,7 +66,8 @@ impl Entry {
     }
 }
 
-fn directory() -> PathBuf {
+/// Where the journal is, and what else this server's own directory must say.
+pub fn directory() -> PathBuf {
     session::data_directory().join("pgfsbench")
 }
 
@@ -91,21 +92,22 @@ fn sync_directory() -> io::Result<()> {
 
 /// Writes an entry; when this returns it is on disk.
 pub fn write(entry: &Entry) -> Result<(), Fault> {
-    let write = || -> io::Result<()> {
-        match fs::create_dir(directory()) {
-            Ok(()) => File::open(session::data_directory())?.sync_all()?,
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(error),
-        }
-        let path = path(entry.home, entry.run_id);
-        let temporary = path.with_extension("tmp");
-        let mut file = File::create(&temporary)?;
-        file.write_all(serde_json::to_string(entry)?.as_bytes())?;
-        file.sync_all()?;
-        fs::rename(&temporary, &path)?;
-        sync_directory()
-    };
-    write().map_err(|error| fault("write", &error))
+    write_file(&path(entry.home, entry.run_id), entry).map_err(|error| fault("write", &error))
+}
+
+/// Writes a file of the journal's directory; when this returns it is on disk.
+pub fn write_file(path: &Path, contents: &impl Serialize) -> io::Result<()> {
+    match fs::create_dir(directory()) {
+        Ok(()) => File::open(session::data_directory())?.sync_all()?,
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+        Err(error) => return Err(error),
+    }
+    let temporary = path.with_extension("tmp");
+    let mut file = File::create(&temporary)?;
+    file.write_all(serde_json::to_string(contents)?.as_bytes())?;
+    file.sync_all()?;
+    fs::rename(&temporary, path)?;
+    sync_directory()
 }
 
 /// Removes an entry; nothing is wrong when there is none.

@@ -2,8 +2,10 @@
 
 pub mod cancellation;
 pub mod cleanup;
+pub mod experiment;
 pub mod journal;
 pub mod judgement;
+pub mod marker;
 pub mod plan;
 pub mod preflight;
 pub mod wal_file;

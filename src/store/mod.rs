@@ -1,6 +1,8 @@
 //! Every SQL statement that touches the tables of results. The values go in as one JSON document per table.
 
 pub mod definition;
+pub mod experiment;
+mod experiment_state;
 pub mod import;
 mod queued;
 mod seconds;

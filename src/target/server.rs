@@ -34,7 +34,7 @@ use crate::{
 };
 use crash::RECOVERY;
 use program::{end_of, ending_of, last_of};
-use removal::Owner;
+pub use removal::Owner;
 use settings::Settings;
 
 /// How long a server may take to answer after its start.

@@ -46,6 +46,7 @@ pages! {
     readme "README.md"
     build "docs/build.md"
     cron "docs/cron.md"
+    experiments "docs/experiments.md"
     helper "docs/helper.md"
     install "docs/install.md"
     limits "docs/limits.md"

@@ -67,6 +67,15 @@ pub const READERS: &[Reader] = &[
         ..NOTHING
     },
     Reader {
+        page: "docs/experiments.md",
+        before: "SELECT fsbench.create_target(name, directory => '{directory}') FROM unnest('{ext4,xfs,btrfs}'::text[]) AS name;",
+        instead: &[(
+            "size => '2x ram', clients => 32",
+            "scale => 1, clients => 1, transactions => 20, max_blocks => 3",
+        )],
+        ..NOTHING
+    },
+    Reader {
         page: "docs/helper.md",
         beside: &[Beside::Helper],
         instead: &[

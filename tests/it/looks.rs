@@ -94,6 +94,10 @@ fn substituted(example: &str, run_id: &str, other: &str, directory: &str) -> Str
             "start(scale => 10, clients => 8)",
             &format!("start({QUICK})"),
         )
+        .replace(
+            "'new', '{ext4,xfs}'",
+            &format!("'new', '{{a,default}}', max_blocks => 3, {QUICK}"),
+        )
         .replace("(7, 8)", &format!("({run_id}, {other})"))
         .replace("{7,8}", &format!("{{{run_id}}}"))
         .replace("(7)", &format!("({run_id})"))
@@ -134,12 +138,16 @@ fn every_example_of_the_help_works() {
             execute(&mut client, &sql);
         }
     }
+    execute(
+        &mut client,
+        "SELECT fsbench.cancel_experiment('new, again')",
+    );
     wait_until("all runs are over", pgfsbench_tests::LONG, || {
         rows(&mut client, "SELECT run_id FROM fsbench.progress")
             .is_empty()
             .then_some(())
     });
-    let bad = "SELECT run_id, error FROM fsbench.result WHERE status <> 'done'";
+    let bad = "SELECT run_id, error FROM fsbench.result WHERE status NOT IN ('done', 'cancelled')";
     assert_eq!(rows(&mut client, bad), [""; 0]);
 }
 
@@ -149,10 +157,28 @@ fn in_order(examples: &[String]) -> Vec<(&str, &str)> {
         .iter()
         .filter_map(|line| line.split_once('|'))
         .collect();
+    // An experiment is asked for, waited for, read, made once more, and goes.
+    let of_experiments = [
+        "plan_experiment",
+        "experiment",
+        "pause_experiment",
+        "resume_experiment",
+        "wait_experiment",
+        "compare",
+        "recommend",
+        "confirm_experiment",
+        "extend_experiment",
+        "cancel_experiment",
+        "drop_experiment",
+    ];
     split.sort_by_key(|(verb, _)| match *verb {
         "create_target" => 0,
-        "drop_target" | "revoke_operator" => 2,
-        _ => 1,
+        "alter_target" => 2,
+        "drop_target" | "revoke_operator" => 99,
+        verb => match of_experiments.iter().position(|of| *of == verb) {
+            Some(place) => 3 + place,
+            None => 1,
+        },
     });
     split
 }

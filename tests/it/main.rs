@@ -12,6 +12,7 @@ mod disks;
 mod dump;
 mod encodings;
 mod environment;
+mod experiment;
 mod findings;
 mod fsync;
 mod helper;

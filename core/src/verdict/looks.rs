@@ -1,5 +1,7 @@
 //! When it is looked at the runs, and how sure one has to be then.
 
+use serde::{Deserialize, Serialize};
+
 use super::Reason;
 
 /// Blocks after which there is a look, unless the experiment ends between two of them.
@@ -15,7 +17,7 @@ pub fn level(blocks: u32) -> f64 {
 }
 
 /// One look.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Look {
     /// It is after this block.
     pub blocks: u32,

@@ -26,14 +26,15 @@ pub(super) const STOP: Duration = Duration::from_secs(60);
 /// The asking server's data directory: which one of which machine. A copy of that server has a copy of the journal, and must
 /// leave alone what is not its own. A device number would not do: it can be another one after a reboot.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Owner {
+pub struct Owner {
     machine: String,
     inode: u64,
     born_ns: i128,
 }
 
 impl Owner {
-    pub(super) fn of(directory: &Path) -> io::Result<Self> {
+    /// That of this data directory, now.
+    pub fn of(directory: &Path) -> io::Result<Self> {
         let wanted = StatxFlags::INO | StatxFlags::BTIME;
         let found = statx(CWD, directory, AtFlags::empty(), wanted)?;
         let born = found.stx_btime;

@@ -1,0 +1,346 @@
+//! What somebody asks for: the arguments of `fsbench.experiment`, checked.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+pub use super::factors::Candidate;
+use super::{factors, metric, state::Goal};
+use crate::{
+    refusal::{Refusal, quoted},
+    spec,
+    verdict::{
+        looks::{DEFAULT_MAX_BLOCKS, FEWEST_BLOCKS, LOOKS},
+        table,
+    },
+};
+
+/// checkpoint_timeout cannot be shorter.
+const SHORTEST_CYCLE_US: i64 = 30_000_000;
+const LONGEST_CYCLE_US: i64 = 86_400_000_000;
+/// Most targets of an experiment.
+pub const MOST_TARGETS: usize = 24;
+const LONGEST_NAME: usize = 63;
+
+/// The arguments as they were given; None is NULL or not given.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[allow(missing_docs)]
+pub struct Asked {
+    pub experiment: Option<String>,
+    pub targets: Option<Vec<Option<String>>>,
+    pub filesystems: Option<Vec<Option<String>>>,
+    pub device: Option<String>,
+    pub image_size: Option<String>,
+    pub goal: Option<String>,
+    pub baseline: Option<String>,
+    pub metric: Option<String>,
+    pub margin: Option<f64>,
+    pub max_blocks: Option<i32>,
+    pub max_duration_us: Option<i64>,
+    pub control: Option<bool>,
+    pub start: Option<bool>,
+    pub factors: Option<Value>,
+    pub grid: Option<bool>,
+    pub cycle_us: Option<i64>,
+    pub probe_wait_us: Option<i64>,
+    /// The parameters of `run`.
+    pub run: spec::Asked,
+}
+
+/// What is checked of the arguments without a look at the server.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs)]
+pub struct Checked {
+    pub experiment: String,
+    pub candidates: Vec<Candidate>,
+    pub goal: Goal,
+    /// Its number among the candidates.
+    pub baseline: Option<usize>,
+    pub control: bool,
+    pub metric: metric::Metric,
+    pub margin: f64,
+    pub max_blocks: u32,
+    pub max_seconds: Option<f64>,
+    pub cycle_seconds: Option<f64>,
+    pub probe_wait_seconds: Option<f64>,
+}
+
+/// The targets that an experiment with `filesystems` makes for itself: filesystem and name, in the order given.
+pub fn made_targets(asked: &Asked) -> Result<Vec<(String, String)>, Refusal> {
+    let Some(filesystems) = &asked.filesystems else {
+        for (name, given) in [("device", &asked.device), ("image_size", &asked.image_size)] {
+            if given.is_some() {
+                return Err(Refusal::argument(format!("{name} means nothing without filesystems"))
+                    .detail("It says where the experiment makes filesystems of its own; targets say so themselves.")
+                    .hint(format!("Leave {name} out, or give filesystems in place of targets.")));
+            }
+        }
+        return Ok(Vec::new());
+    };
+    if asked.targets.is_some() {
+        return Err(Refusal::argument("targets and filesystems exclude each other")
+            .detail("Targets are recorded already; of filesystems the experiment makes targets of its own.")
+            .hint("Give one of them."));
+    }
+    if asked.device.is_some() == asked.image_size.is_some() {
+        return Err(
+            Refusal::argument("filesystems take a device or an image_size")
+                .detail(match asked.device {
+                    Some(_) => "Both are given.",
+                    None => "Nothing says where they are to be made.",
+                })
+                .hint("Give the path of a block device, which each run erases, or the size of an image, such as '4GB'."),
+        );
+    }
+    let filesystems = names("filesystems", filesystems)?;
+    let experiment = name(asked)?;
+    let target = |filesystem: &String| {
+        let plain: String = experiment
+            .chars()
+            .map(|c| match c {
+                c if c.is_ascii_alphanumeric() => c.to_ascii_lowercase(),
+                _ => '-',
+            })
+            .collect();
+        let room = LONGEST_NAME - filesystem.len().min(40) - 1;
+        let plain: String = plain.trim_matches('-').chars().take(room).collect();
+        let name = match plain.is_empty() {
+            true => filesystem.clone(),
+            false => format!("{plain}.{filesystem}"),
+        };
+        (filesystem.clone(), name)
+    };
+    Ok(filesystems.iter().map(target).collect())
+}
+
+fn name(asked: &Asked) -> Result<String, Refusal> {
+    let refusal = |message: String, detail: &str| {
+        Err(Refusal::argument(message)
+            .detail(detail)
+            .hint("Give a name such as 'new server'."))
+    };
+    match asked.experiment.as_deref() {
+        None => refusal(
+            "the name of an experiment must not be null".into(),
+            "By its name it is found again.",
+        ),
+        Some(name) if name.trim().is_empty() => refusal(
+            "the name of an experiment is empty".into(),
+            "By its name it is found again.",
+        ),
+        Some(name) if name.chars().count() > LONGEST_NAME || name.chars().any(char::is_control) => {
+            refusal(
+                format!("{} is no name of an experiment", quoted(name)),
+                "It has at most 63 characters, and no control characters.",
+            )
+        }
+        Some(name) => Ok(name.to_owned()),
+    }
+}
+
+/// Names of an array, none of which is NULL, empty or there twice.
+fn names(what: &str, given: &[Option<String>]) -> Result<Vec<String>, Refusal> {
+    let mut seen = BTreeMap::new();
+    for (i, name) in given.iter().enumerate() {
+        let Some(name) = name.as_deref().filter(|name| !name.is_empty()) else {
+            return Err(
+                Refusal::argument(format!("a name in {what} is null or empty"))
+                    .detail(format!("It is number {}.", i + 1))
+                    .hint("Leave it out."),
+            );
+        };
+        if seen.insert(name, i).is_some() {
+            return Err(Refusal::argument(format!("{} is in {what} twice", quoted(name)))
+                .detail("Each is compared with the others once a block.")
+                .hint("Leave one out. With control => true the baseline runs twice in each block, which tells how noisy the machine is."));
+        }
+    }
+    Ok(given.iter().flatten().cloned().collect())
+}
+
+/// Checks the arguments. `made` are the names of the targets that the experiment has made for itself.
+pub fn check(asked: &Asked, made: &[(String, String)]) -> Result<Checked, Refusal> {
+    let experiment = name(asked)?;
+    let candidates = candidates(asked, made)?;
+    let control = asked.control.unwrap_or(false);
+    if candidates.len() > MOST_TARGETS {
+        return Err(Refusal::argument("there are too many targets")
+            .detail(format!(
+                "There are {}, and at most {MOST_TARGETS} are compared.",
+                candidates.len()
+            ))
+            .hint("Compare the most different ones first, and then those next to the best."));
+    }
+    let (goal, baseline) = goal(asked, &candidates)?;
+    let workload = asked.run.workload.as_deref().unwrap_or("tpcb");
+    let has_rate = asked.run.rate.is_some();
+    let metric = match asked.metric.as_deref() {
+        Some(name) => metric::find(name)?,
+        None => metric::find(metric::of_workload(workload, has_rate))?,
+    };
+    metric.decides(has_rate)?;
+    let margin = asked.margin.unwrap_or(0.05);
+    table::margin(margin)?;
+    Ok(Checked {
+        experiment,
+        candidates,
+        goal,
+        baseline,
+        control,
+        metric,
+        margin,
+        max_blocks: max_blocks(asked.max_blocks)?,
+        max_seconds: positive(
+            "max_duration",
+            asked.max_duration_us,
+            "It ends the experiment between two runs.",
+            "'8 h'",
+        )?,
+        cycle_seconds: cycle(asked)?,
+        probe_wait_seconds: asked.probe_wait_us.map(|us| us.max(0) as f64 / 1e6),
+    })
+}
+
+fn candidates(asked: &Asked, made: &[(String, String)]) -> Result<Vec<Candidate>, Refusal> {
+    let plain = |name: &str, target: &str| Candidate {
+        name: name.to_owned(),
+        target: target.to_owned(),
+        own: Map::new(),
+    };
+    let targets: Vec<Candidate> = match &asked.targets {
+        _ if asked.filesystems.is_some() => {
+            made.iter().map(|(fs, target)| plain(fs, target)).collect()
+        }
+        Some(targets) => {
+            let targets = names("targets", targets)?;
+            targets.iter().map(|t| plain(t, t)).collect()
+        }
+        None => Vec::new(),
+    };
+    let factors = asked.factors.as_ref();
+    let candidates = match factors {
+        Some(factors) => {
+            let fixed = factors::Fixed {
+                run: serde_json::to_value(&asked.run).unwrap_or_default(),
+                cycle: asked.cycle_us.is_some(),
+            };
+            factors::cross(&targets, factors, asked.grid.unwrap_or(false), &fixed)?
+        }
+        None => targets,
+    };
+    match candidates.len() {
+        0 => Err(Refusal::argument("an experiment needs targets")
+            .detail("Neither targets nor filesystems name anything that could be compared.")
+            .hint("Give the names of two or more targets of fsbench.target, or filesystems with device or image_size, or factors.")),
+        1 => Err(Refusal::argument("one target alone is no experiment")
+            .detail(format!("There is nothing that {} could be compared with.", quoted(&candidates[0].name)))
+            .hint("Use fsbench.run() for one target, or name another one.")),
+        _ => Ok(candidates),
+    }
+}
+
+fn goal(asked: &Asked, candidates: &[Candidate]) -> Result<(Goal, Option<usize>), Refusal> {
+    let names = || {
+        let names: Vec<String> = candidates.iter().map(|c| quoted(&c.name)).collect();
+        names.join(", ")
+    };
+    let goal = match asked.goal.as_deref() {
+        None => None,
+        Some("best") => Some(Goal::Best),
+        Some("baseline") => Some(Goal::Baseline),
+        Some(other) => {
+            return Err(Refusal::argument(format!("goal {} does not exist", quoted(other)))
+                .detail("The goal is what the experiment is to find out.")
+                .hint("Use \"best\" (which target is best, and which are as good) or \"baseline\" (is each more, less or the same as one of them)."));
+        }
+    };
+    let baseline =
+        match asked.baseline.as_deref() {
+            None => None,
+            Some(name) => Some(candidates.iter().position(|c| c.name == name).ok_or_else(
+                || {
+                    Refusal::argument(format!(
+                        "baseline {} is not among the targets",
+                        quoted(name)
+                    ))
+                    .detail(format!("Compared are {}.", names()))
+                    .hint("Name one of them.")
+                },
+            )?),
+        };
+    match (goal, baseline) {
+        (Some(Goal::Best), Some(_)) => Err(Refusal::argument("goal \"best\" has no baseline")
+            .detail("It compares each target with each other one.")
+            .hint("Leave the baseline out, or use goal \"baseline\".")),
+        (Some(Goal::Baseline), None) => {
+            Err(Refusal::argument("goal \"baseline\" needs a baseline")
+                .detail(format!("Compared are {}.", names()))
+                .hint("Name the one that the others are compared with as baseline."))
+        }
+        (_, Some(baseline)) => Ok((Goal::Baseline, Some(baseline))),
+        // What was changed one at a time is compared with what it was changed from.
+        (None, None) if is_one_at_a_time(asked) => Ok((Goal::Baseline, Some(0))),
+        (_, None) => Ok((Goal::Best, None)),
+    }
+}
+
+fn is_one_at_a_time(asked: &Asked) -> bool {
+    asked.factors.is_some()
+        && !asked.grid.unwrap_or(false)
+        && asked.filesystems.is_none()
+        && asked
+            .targets
+            .as_ref()
+            .is_none_or(|targets| targets.len() < 2)
+}
+
+fn max_blocks(given: Option<i32>) -> Result<u32, Refusal> {
+    let blocks = given.unwrap_or(DEFAULT_MAX_BLOCKS as i32);
+    let known = u32::try_from(blocks).ok().filter(|n| LOOKS.contains(n));
+    known.ok_or_else(|| {
+        Refusal::argument(match blocks {
+            ..3 => format!("max_blocks is {blocks}, and under {FEWEST_BLOCKS} nothing is ever decided"),
+            25.. => format!("max_blocks is {blocks}, and at most 24 are made"),
+            _ => format!("after max_blocks there is no look: it is {blocks}"),
+        })
+        .detail("A block has one run of each target. The looks are after 3, 4, 6, 8, 12, 16 and 24 blocks.")
+        .hint("Give one of these numbers.")
+    })
+}
+
+fn positive(what: &str, us: Option<i64>, why: &str, example: &str) -> Result<Option<f64>, Refusal> {
+    match us {
+        Some(us) if us <= 0 => Err(Refusal::argument(format!("{what} is not above zero"))
+            .detail(why)
+            .hint(format!(
+                "Give an interval such as {example}, or leave it out."
+            ))),
+        us => Ok(us.map(|us| us as f64 / 1e6)),
+    }
+}
+
+fn cycle(asked: &Asked) -> Result<Option<f64>, Refusal> {
+    let Some(us) = asked.cycle_us else {
+        return Ok(None);
+    };
+    if !(SHORTEST_CYCLE_US..=LONGEST_CYCLE_US).contains(&us) {
+        return Err(Refusal::argument("cycle is not between 30 s and 1 d")
+            .detail("It becomes checkpoint_timeout, which cannot be shorter or longer.")
+            .hint("Give an interval such as '1 min', or leave it out."));
+    }
+    let given = asked
+        .run
+        .settings
+        .as_ref()
+        .and_then(|s| s.get("checkpoint_timeout"));
+    if given.is_some() {
+        return Err(Refusal::argument(
+            "cycle and the setting \"checkpoint_timeout\" exclude each other",
+        )
+        .detail("Both say how long a checkpoint cycle is.")
+        .hint("Give one of them."));
+    }
+    Ok(Some(us as f64 / 1e6))
+}

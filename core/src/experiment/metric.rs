@@ -1,0 +1,142 @@
+//! What may be compared: metrics of `fsbench.result` whose direction is known.
+
+use crate::refusal::{Refusal, quoted};
+
+/// One metric.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Metric {
+    /// Its column in `fsbench.result`.
+    pub name: &'static str,
+    /// Whether more of it is better.
+    pub more_is_better: bool,
+    /// How it is compared.
+    pub kind: Kind,
+    /// What it is, in the plural or as a mass: "more tps".
+    pub noun: &'static str,
+}
+
+/// How a metric is compared.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Kind {
+    /// By ratios.
+    Ratio,
+    /// By ratios, but only at a fixed rate: in a closed loop it mirrors the rate that was reached. With the percentile, None for a mean.
+    Latency(Option<f64>),
+    /// It can be zero: shown, and never decided.
+    Shown,
+}
+
+const fn ratio(name: &'static str, more_is_better: bool, noun: &'static str) -> Metric {
+    Metric {
+        name,
+        more_is_better,
+        kind: Kind::Ratio,
+        noun,
+    }
+}
+
+const fn latency(name: &'static str, percentile: Option<f64>, noun: &'static str) -> Metric {
+    Metric {
+        name,
+        more_is_better: false,
+        kind: Kind::Latency(percentile),
+        noun,
+    }
+}
+
+const fn shown(name: &'static str, noun: &'static str) -> Metric {
+    Metric {
+        name,
+        more_is_better: false,
+        kind: Kind::Shown,
+        noun,
+    }
+}
+
+/// All of them.
+pub const ALL: &[Metric] = &[
+    ratio("tps", true, "tps"),
+    latency("latency_avg_ms", None, "mean latency"),
+    latency("latency_p50_ms", Some(50.0), "median latency"),
+    latency("latency_p90_ms", Some(90.0), "p90 latency"),
+    latency("latency_p95_ms", Some(95.0), "p95 latency"),
+    latency("latency_p99_ms", Some(99.0), "p99 latency"),
+    latency("latency_p999_ms", Some(99.9), "p99.9 latency"),
+    latency("commit_p50_ms", Some(50.0), "median duration of COMMIT"),
+    latency("commit_p99_ms", Some(99.0), "p99 duration of COMMIT"),
+    ratio(
+        "cpu_ms_per_transaction",
+        false,
+        "processor time per transaction",
+    ),
+    ratio("write_amplification", false, "write amplification"),
+    ratio(
+        "server_write_amplification",
+        false,
+        "write amplification of the server",
+    ),
+    ratio(
+        "filesystem_write_amplification",
+        false,
+        "write amplification of the filesystem",
+    ),
+    ratio(
+        "device_bytes_per_transaction",
+        false,
+        "bytes written to the device per transaction",
+    ),
+    ratio("flushes_per_transaction", false, "flushes per transaction"),
+    ratio("load_ms", false, "time to load"),
+    ratio("recovery_ms", false, "time to recover"),
+    ratio("maintenance_ms", false, "time of maintenance"),
+    ratio("scan_bytes_per_s", true, "scan speed"),
+    ratio("even_seconds", true, "share of seconds without a stall"),
+    shown("stall_seconds", "stall seconds"),
+    shown("zero_seconds", "seconds without a commit"),
+    shown("failed", "failed transactions"),
+    shown("missed", "missed transactions"),
+];
+
+/// The metric of an experiment that names none: p99 under a rate, what the workload is about else.
+pub fn of_workload(workload: &str, has_rate: bool) -> &'static str {
+    match workload {
+        "scan" => "scan_bytes_per_s",
+        _ if has_rate => "latency_p99_ms",
+        _ => "tps",
+    }
+}
+
+/// The metric of that name.
+pub fn find(name: &str) -> Result<Metric, Refusal> {
+    let known = ALL.iter().find(|metric| metric.name == name);
+    known.copied().ok_or_else(|| {
+        let names: Vec<&str> = ALL.iter().map(|metric| metric.name).collect();
+        Refusal::argument(format!("metric {} does not exist", quoted(name)))
+            .detail(
+                "A metric is a figure of a run of which it is known whether more of it is better.",
+            )
+            .hint(format!("Use one of {}.", names.join(", ")))
+    })
+}
+
+impl Metric {
+    /// Whether a verdict may be based on it in an experiment with or without a fixed rate.
+    pub fn decides(self, has_rate: bool) -> Result<(), Refusal> {
+        match self.kind {
+            Kind::Ratio => Ok(()),
+            Kind::Latency(_) if has_rate => Ok(()),
+            Kind::Latency(_) => Err(Refusal::argument(format!(
+                "metric \"{}\" decides nothing without a rate",
+                self.name
+            ))
+            .detail("Where each client begins its next transaction when the one before is over, latency is clients / tps: the verdict on tps again.")
+            .hint("Give a rate that all targets can keep, at most 0.9 of the slowest one's tps, or use the metric tps.")),
+            Kind::Shown => Err(Refusal::argument(format!(
+                "metric \"{}\" can be zero, and decides nothing",
+                self.name
+            ))
+            .detail("Verdicts are about ratios.")
+            .hint("Use another metric; compare() shows this one beside it.")),
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! What an experiment will do, before it does anything.
+
+use serde::{Deserialize, Serialize};
+
+use super::{asked::Checked, state::Goal};
+use crate::{
+    units::{format_count, format_seconds},
+    verdict::{
+        looks::{LOOKS, Look, Looks},
+        needed::blocks_needed,
+        order,
+    },
+};
+
+/// Blocks whose order is drawn: as many as an experiment can be extended to.
+const MOST_BLOCKS: usize = 24;
+/// What a run takes beside its warm-up and window: making a filesystem, copying data, a checkpoint, storing the result.
+const OVERHEAD_SECONDS: f64 = 5.0;
+/// How fast data are copied at least, as assumed: bytes a second.
+const COPY_SPEED: f64 = 150e6;
+
+/// What of a run decides how long it takes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Length {
+    /// Warm-up.
+    pub warmup_seconds: f64,
+    /// Measured window; an estimate where the number of transactions ends it.
+    pub window_seconds: f64,
+    /// Bytes of the data.
+    pub data_bytes: u64,
+    /// A checkpoint cycle.
+    pub cycle_seconds: f64,
+}
+
+impl Length {
+    /// What a run takes.
+    pub fn run_seconds(self) -> f64 {
+        self.warmup_seconds
+            + self.window_seconds
+            + OVERHEAD_SECONDS
+            + self.data_bytes as f64 / COPY_SPEED
+    }
+
+    /// Whether the window has fewer than two complete checkpoint cycles, so that nothing is decided by it.
+    pub fn is_too_short(self) -> bool {
+        self.window_seconds < 2.0 * self.cycle_seconds
+    }
+}
+
+/// The order in which targets take turns, the control among them, a row a block; drawn once, before the first run.
+pub fn run_order(targets: usize, seed: i64) -> Vec<Vec<usize>> {
+    order::draw(targets, MOST_BLOCKS, seed as u64)
+}
+
+/// The looks that are planned.
+pub fn looks(max_blocks: u32) -> Vec<Look> {
+    Looks::planned(max_blocks).map_or_else(Vec::new, |looks| looks.looks)
+}
+
+/// The numbers of targets beside the baseline, or of all with goal best.
+fn comparisons(goal: Goal, targets: usize) -> usize {
+    match goal {
+        Goal::Baseline => targets - 1,
+        Goal::Best => targets,
+    }
+}
+
+/// An experiment in one line, for a NOTICE.
+pub fn announced(checked: &Checked, run_seconds: f64) -> String {
+    let targets = checked.candidates.len() + usize::from(checked.control);
+    let least = 3 * targets as u64;
+    let most = u64::from(checked.max_blocks) * targets as u64;
+    let question = match checked.baseline {
+        None => "which is best".to_owned(),
+        Some(baseline) => {
+            format!("each against {}", checked.candidates[baseline].name)
+        }
+    };
+    let looks: Vec<String> = (LOOKS.iter())
+        .filter(|n| **n <= checked.max_blocks)
+        .map(u32::to_string)
+        .collect();
+    let looks = match looks.split_last() {
+        Some((last, [])) => format!("3 blocks, one look after {last}"),
+        Some((last, others)) => format!(
+            "3 to {last} blocks, looks after {} and {last}; a target that is decided is not run again",
+            others.join(", ")
+        ),
+        None => String::new(),
+    };
+    let duration = |runs: u64| format_seconds(runs as f64 * run_seconds);
+    let runs = match least == most {
+        true => format!("{}, about {}", format_count(most, "run"), duration(most)),
+        false => format!(
+            "{least} to {most} runs, about {} to {}",
+            duration(least),
+            duration(most)
+        ),
+    };
+    let mut parts = vec![
+        format!(
+            "{}{}, {question}, metric {}, margin {} %",
+            format_count(checked.candidates.len() as u64, "target"),
+            if checked.control {
+                " and a control"
+            } else {
+                ""
+            },
+            checked.metric.name,
+            percent(checked.margin)
+        ),
+        looks,
+        runs,
+    ];
+    parts.extend(
+        checked
+            .max_seconds
+            .map(|seconds| format!("at most {}", format_seconds(seconds))),
+    );
+    parts.join("; ")
+}
+
+/// A share in percent, with as few digits as say it.
+pub fn percent(share: f64) -> String {
+    let text = format!("{:.1}", share * 100.0);
+    text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
+}
+
+/// The smallest difference that is found in four of five experiments of so many blocks, as a share, when a ratio of two runs has this
+/// standard deviation; None when it is above 100 %.
+pub fn smallest_difference(goal: Goal, targets: usize, blocks: u32, noise: f64) -> Option<f64> {
+    let m = comparisons(goal, targets);
+    // A run's noise is in both runs of a ratio.
+    let sd = noise * std::f64::consts::SQRT_2;
+    let is_found = |share: f64| {
+        blocks_needed(share.ln_1p(), sd, m, 0.0).is_some_and(|needed| needed <= blocks)
+    };
+    (1..=1000)
+        .map(|n| f64::from(n) / 1000.0)
+        .find(|x| is_found(*x))
+}
+
+/// How much time there is, as `plan_experiment` offers it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Offer {
+    /// What it is called.
+    pub name: &'static str,
+    /// How long it may take.
+    pub seconds: f64,
+}
+
+/// Half an hour, a night, a weekend.
+pub const OFFERS: [Offer; 3] = [
+    Offer {
+        name: "half an hour",
+        seconds: 1800.0,
+    },
+    Offer {
+        name: "a night",
+        seconds: 12.0 * 3600.0,
+    },
+    Offer {
+        name: "a weekend",
+        seconds: 60.0 * 3600.0,
+    },
+];
+
+/// Blocks that can be made in a time, and the looks that they reach.
+pub fn blocks_within(seconds: f64, targets: usize, run_seconds: f64) -> u32 {
+    let blocks = (seconds / (run_seconds * targets as f64)).floor();
+    blocks.clamp(0.0, 24.0) as u32
+}

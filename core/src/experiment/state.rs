@@ -1,0 +1,215 @@
+//! What is stored of an experiment, as the extension reads it.
+
+use serde::{Deserialize, Serialize};
+
+use super::metric::{Kind, Metric};
+use crate::verdict::{
+    Reason, Run,
+    looks::{Look, Looks},
+};
+
+/// What an experiment is to find out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Goal {
+    /// Which target is best, and which are as good.
+    Best,
+    /// Whether each target is more, less or the same as the baseline.
+    Baseline,
+}
+
+impl Goal {
+    /// Its name in SQL.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Best => "best",
+            Self::Baseline => "baseline",
+        }
+    }
+}
+
+/// An experiment with its targets and the runs that were made.
+#[derive(Clone, Debug, Deserialize)]
+pub struct State {
+    /// What was planned.
+    pub experiment: Experiment,
+    /// By their numbers, from 0.
+    pub targets: Vec<Target>,
+    /// In the order in which they were made.
+    pub runs: Vec<Made>,
+}
+
+/// Columns of `fsbench.experiment`.
+#[derive(Clone, Debug, Deserialize)]
+#[allow(missing_docs)]
+pub struct Experiment {
+    pub experiment_id: i64,
+    pub experiment: String,
+    pub status: String,
+    pub goal: Goal,
+    /// Number of the target that the others are compared with.
+    pub baseline: Option<usize>,
+    /// Number of the target that is the first one, or the baseline, once more.
+    pub control: Option<usize>,
+    pub metric: String,
+    pub margin: f64,
+    pub max_blocks: u32,
+    pub looks: Vec<Look>,
+    /// Why it ended before it was over.
+    pub ended_by: Option<Reason>,
+    /// Numbers of targets, a row a block.
+    pub run_order: Vec<Vec<usize>>,
+    pub max_seconds: Option<f64>,
+    #[serde(default)]
+    pub started_at: Option<String>,
+    /// Since its first run began; 0 before.
+    #[serde(default)]
+    pub elapsed_seconds: f64,
+    /// What one run takes, as it was planned.
+    pub run_seconds: f64,
+    pub forced: bool,
+    /// Whether runs are made at a fixed rate.
+    #[serde(default)]
+    pub has_rate: bool,
+    /// Fewest cycles of checkpoints in a window that is decided by; the windows have fewer when this is set.
+    #[serde(default)]
+    pub too_short: bool,
+}
+
+/// Columns of `fsbench.experiment_target`.
+#[derive(Clone, Debug, Deserialize)]
+#[allow(missing_docs)]
+pub struct Target {
+    pub number: usize,
+    /// Its name in the experiment.
+    pub name: String,
+    /// Its name in `fsbench.target`.
+    pub target: String,
+}
+
+/// A run of an experiment: columns of `fsbench.experiment_run`, and what `fsbench.result` has of it.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+#[allow(missing_docs)]
+pub struct Made {
+    pub block: u32,
+    pub position: u32,
+    pub attempt: u32,
+    pub number: usize,
+    pub run_id: Option<i64>,
+    /// Of the operating system's start.
+    pub boot_id: Option<String>,
+    /// Versions of kernel, server and extension.
+    pub versions: Option<String>,
+    /// What became of it; None while that was not looked at.
+    pub outcome: Option<Outcome>,
+    pub why: Option<String>,
+    /// Status of the run; None when it has no row.
+    pub status: Option<String>,
+    pub error_code: Option<String>,
+    pub error: Option<String>,
+    /// The metric.
+    pub value: Option<f64>,
+    /// Codes of the findings that call it invalid.
+    pub invalid: Vec<String>,
+    /// Transactions that were due in the window, and those that were not done in time.
+    pub scheduled: Option<u64>,
+    pub not_in_time: Option<u64>,
+    pub seconds: Option<f64>,
+}
+
+/// What became of a run of an experiment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// It counts.
+    Measured,
+    /// It could not keep the rate: it counts, and has no value.
+    Behind,
+    /// Its findings call it invalid.
+    Invalid,
+    /// It failed.
+    Failed,
+    /// The server or the machine stopped under it.
+    Interrupted,
+    /// Its block is made again.
+    Repeated,
+}
+
+impl Outcome {
+    /// Its name in SQL.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Measured => "measured",
+            Self::Behind => "behind",
+            Self::Invalid => "invalid",
+            Self::Failed => "failed",
+            Self::Interrupted => "interrupted",
+            Self::Repeated => "repeated",
+        }
+    }
+
+    /// Whether nothing more is to be done for its place in the block.
+    pub fn counts(self) -> bool {
+        matches!(self, Self::Measured | Self::Behind)
+    }
+}
+
+impl Made {
+    /// Whether the run is over.
+    pub fn is_over(&self) -> bool {
+        !matches!(self.status.as_deref(), Some("queued" | "running"))
+    }
+}
+
+impl Experiment {
+    /// The looks, as far as they are known.
+    pub fn looks(&self) -> Looks {
+        Looks {
+            looks: self.looks.clone(),
+            ended: self.ended_by,
+        }
+    }
+
+    /// ln(1 + margin).
+    pub fn delta(&self) -> f64 {
+        self.margin.ln_1p()
+    }
+}
+
+impl State {
+    /// What a target did in a block, as the arithmetic of verdicts takes it.
+    pub fn run(&self, block: u32, number: usize, metric: Metric) -> Run {
+        let counted = self.runs.iter().find(|made| {
+            made.block == block
+                && made.number == number
+                && made.outcome.is_some_and(Outcome::counts)
+        });
+        match counted {
+            Some(made) if made.outcome == Some(Outcome::Behind) => match metric.kind {
+                Kind::Latency(_) => Run::BehindSchedule,
+                _ => made.measured(),
+            },
+            Some(made) => made.measured(),
+            None => Run::Missing,
+        }
+    }
+
+    /// Values of the metric in the blocks that count, in their order.
+    pub fn values(&self, number: usize) -> Vec<f64> {
+        let of_target = self.runs.iter().filter(|made| made.number == number);
+        of_target
+            .filter(|made| made.outcome.is_some_and(Outcome::counts))
+            .filter_map(|made| made.value)
+            .collect()
+    }
+}
+
+impl Made {
+    fn measured(&self) -> Run {
+        match self.value {
+            Some(value) if value > 0.0 && value.is_finite() => Run::Measured(value.ln()),
+            _ => Run::Missing,
+        }
+    }
+}

@@ -1,0 +1,396 @@
+//! What is to be done next for an experiment.
+//!
+//! The blocks are walked from the first one. In each, the targets that were open after the block before run in the stored order, until each has a run that
+//! counts or was tried often enough. What a look settles follows from the runs alone, and is not stored.
+
+use super::{
+    metric::{self, Kind, Metric},
+    state::{Goal, Made, Outcome, State},
+};
+use crate::verdict::{
+    Reason, Run,
+    best::{self, Ranked, Standing},
+    compare::{self, Compared, Verdict},
+    control,
+    keeping::Scheduled,
+    looks::Looks,
+};
+
+/// A failed run is tried again once.
+const TRIES_OF_FAILED: usize = 2;
+/// An invalid run is repeated twice.
+const TRIES_OF_INVALID: usize = 3;
+/// A run that was cut off is no target's fault; but something that cuts off each run will not end by itself.
+const TRIES_OF_INTERRUPTED: usize = 10;
+/// So many failed or invalid runs in a row set a target aside.
+const IN_A_ROW: usize = 3;
+
+/// What is to be done next.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Next {
+    /// Store what became of a run that is over, by its index.
+    Judge(usize, Outcome, Option<String>),
+    /// Wait for the run of that number.
+    Wait(i64),
+    /// A run was about to be started when somebody was cut off: it may be there or not. By its index.
+    Find(usize),
+    /// Store that the runs of a block do not count, and why: it is made again.
+    Repeat(u32, String),
+    /// Make a run.
+    Start(Place),
+    /// It is over.
+    End(End),
+}
+
+/// A place for a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct Place {
+    pub block: u32,
+    pub position: u32,
+    pub attempt: u32,
+    pub number: usize,
+}
+
+/// Why an experiment is over.
+#[derive(Clone, Debug, PartialEq)]
+pub enum End {
+    /// Nothing is open.
+    Decided,
+    /// All blocks were made.
+    MaxBlocks,
+    /// Another run would not end in time.
+    MaxDuration,
+    /// The baseline is out, or fewer than two targets are left.
+    NoReference(String),
+}
+
+impl End {
+    /// What is said of what was open.
+    pub fn reason(&self) -> Option<Reason> {
+        match self {
+            Self::Decided | Self::MaxBlocks => None,
+            Self::MaxDuration => Some(Reason::MaxDuration),
+            Self::NoReference(_) => Some(Reason::NoReference),
+        }
+    }
+}
+
+/// What the looks say.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Played {
+    /// Goal baseline: by number, None for the baseline itself.
+    Baseline(Vec<Option<Compared>>),
+    /// Goal best: by number.
+    Best(Vec<Ranked>),
+}
+
+/// A target that is not run any more because its runs fail, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Aside {
+    /// Number of the target.
+    pub number: usize,
+    /// In words.
+    pub why: String,
+}
+
+/// What became of a run that is over.
+pub fn outcome(made: &Made, metric: Metric) -> (Outcome, Option<String>) {
+    match made.status.as_deref() {
+        Some("done") => of_done(made, metric),
+        Some(status) => {
+            let error = made.error.clone().unwrap_or_else(|| status.to_owned());
+            let cut_off = matches!(made.error_code.as_deref(), Some("57P01" | "57P02"));
+            let outcome = match cut_off {
+                true => Outcome::Interrupted,
+                false => Outcome::Failed,
+            };
+            (outcome, Some(error))
+        }
+        None => (Outcome::Interrupted, Some("its row is gone".into())),
+    }
+}
+
+fn of_done(made: &Made, metric: Metric) -> (Outcome, Option<String>) {
+    if !made.invalid.is_empty() {
+        let why = format!("findings: {}", made.invalid.join(", "));
+        return (Outcome::Invalid, Some(why));
+    }
+    if let Kind::Latency(percentile) = metric.kind
+        && let (Some(scheduled), Some(not_in_time)) = (made.scheduled, made.not_in_time)
+        && (Scheduled {
+            scheduled,
+            not_in_time,
+        })
+        .behind(percentile)
+    {
+        let why = format!("{not_in_time} of {scheduled} transactions were not done in time");
+        return (Outcome::Behind, Some(why));
+    }
+    match made.value {
+        Some(value) if value > 0.0 && value.is_finite() => (Outcome::Measured, None),
+        Some(value) => {
+            let why = format!("not_positive: {} is {value}", metric.name);
+            (Outcome::Invalid, Some(why))
+        }
+        None => {
+            let why = format!("the run has no {}", metric.name);
+            (Outcome::Failed, Some(why))
+        }
+    }
+}
+
+/// The targets whose runs failed so often in a row that they are not run any more.
+pub fn aside(state: &State) -> Vec<Aside> {
+    let mut aside = Vec::new();
+    for target in &state.targets {
+        let mut in_a_row = 0;
+        for made in state.runs.iter().filter(|m| m.number == target.number) {
+            match made.outcome {
+                Some(Outcome::Failed | Outcome::Invalid) => in_a_row += 1,
+                Some(Outcome::Measured | Outcome::Behind) => in_a_row = 0,
+                _ => {}
+            }
+            if in_a_row == IN_A_ROW {
+                let why = made.why.clone().unwrap_or_default();
+                aside.push(Aside {
+                    number: target.number,
+                    why: format!("{IN_A_ROW} runs in a row failed, the last one: {why}"),
+                });
+                break;
+            }
+        }
+    }
+    aside
+}
+
+/// Plays the looks on the first blocks.
+pub fn play(state: &State, blocks: u32, metric: Metric, looks: &Looks) -> Played {
+    let runs = |number: usize| -> Vec<Run> {
+        (1..=blocks)
+            .map(|block| state.run(block, number, metric))
+            .collect()
+    };
+    let e = &state.experiment;
+    let (numbers, delta) = (0..state.targets.len(), e.delta());
+    match (e.goal, e.baseline) {
+        (Goal::Baseline, Some(baseline)) => {
+            let others: Vec<usize> = numbers.clone().filter(|&i| i != baseline).collect();
+            let targets: Vec<Vec<Run>> = others.iter().map(|&i| runs(i)).collect();
+            let mut compared = compare::compare(&runs(baseline), &targets, delta, looks);
+            if let Some(twin) = others.iter().position(|&i| Some(i) == e.control) {
+                control::of_comparison(&mut compared, twin);
+            }
+            let mut by_number = vec![None; state.targets.len()];
+            for (i, compared) in others.into_iter().zip(compared) {
+                by_number[i] = Some(compared);
+            }
+            Played::Baseline(by_number)
+        }
+        _ => {
+            let turned = |run: Run| match run {
+                Run::Measured(ln) if !metric.more_is_better => Run::Measured(-ln),
+                run => run,
+            };
+            let targets: Vec<Vec<Run>> = numbers
+                .map(|i| runs(i).into_iter().map(turned).collect())
+                .collect();
+            let mut ranked = best::best(&targets, delta, looks);
+            if let Some(twin) = e.control {
+                control::of_best(&mut ranked, [0, twin]);
+            }
+            Played::Best(ranked)
+        }
+    }
+}
+
+impl Played {
+    /// Which targets are run in the next block: what is open, and what it is compared with. None when nothing is open.
+    fn runs_next(&self, state: &State, aside: &[Aside]) -> Option<Vec<bool>> {
+        let is_aside = |number: usize| aside.iter().any(|a| a.number == number);
+        let undecided: Vec<bool> = match self {
+            Self::Baseline(compared) => (compared.iter())
+                .map(|c| c.is_some_and(|c| c.verdict == Verdict::Inconclusive(Reason::Running)))
+                .collect(),
+            Self::Best(ranked) => (ranked.iter())
+                .map(|r| r.standing == Standing::Open(Reason::Running))
+                .collect(),
+        };
+        let others_open = undecided
+            .iter()
+            .enumerate()
+            .any(|(i, open)| *open && !is_aside(i));
+        if !others_open {
+            return None;
+        }
+        let runs = (undecided.iter().enumerate()).map(|(i, open)| {
+            let is_reference = match self {
+                Self::Baseline(_) => state.experiment.baseline == Some(i),
+                Self::Best(ranked) => {
+                    matches!(ranked[i].standing, Standing::Best | Standing::Leading)
+                }
+            };
+            (*open || is_reference) && !is_aside(i)
+        });
+        Some(runs.collect())
+    }
+}
+
+/// How far an experiment is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Progress {
+    /// Blocks that are complete.
+    pub blocks: u32,
+    /// What is to be done next.
+    pub next: Next,
+}
+
+/// The metric that was declared.
+pub fn declared(state: &State) -> Metric {
+    metric::find(&state.experiment.metric).unwrap_or(metric::ALL[0])
+}
+
+/// How far an experiment is, and what is to be done next. `now` are the marks of the operating system's start and of versions as they are now.
+pub fn next(state: &State, boot_id: &str, versions: &str) -> Progress {
+    let metric = declared(state);
+    let aside = aside(state);
+    let open = |blocks, next| Progress { blocks, next };
+    let looks = Looks {
+        looks: state.experiment.looks.clone(),
+        ended: None,
+    };
+    let mut blocks = 0;
+    for block in 1..=state.experiment.max_blocks {
+        let runs = match blocks {
+            0 => Some(all_run(state, &aside)),
+            _ => play(state, blocks, metric, &looks).runs_next(state, &aside),
+        };
+        let Some(runs) = runs else {
+            return open(
+                blocks,
+                unfinished(state, metric).unwrap_or(Next::End(End::Decided)),
+            );
+        };
+        if let Some(end) = without_reference(state, &aside, &runs) {
+            return open(blocks, unfinished(state, metric).unwrap_or(Next::End(end)));
+        }
+        let places = in_block(state, block, &runs);
+        match places.iter().find(|place| !place.is_closed) {
+            None => blocks = block,
+            Some(place) => {
+                let next = unfinished(state, metric)
+                    .or_else(|| cut(state, block, boot_id, versions))
+                    .unwrap_or_else(|| start(state, place.place));
+                return open(blocks, next);
+            }
+        }
+    }
+    let end = Next::End(End::MaxBlocks);
+    open(blocks, unfinished(state, metric).unwrap_or(end))
+}
+
+fn all_run(state: &State, aside: &[Aside]) -> Vec<bool> {
+    let is_aside = |number: usize| aside.iter().any(|a| a.number == number);
+    (0..state.targets.len()).map(|i| !is_aside(i)).collect()
+}
+
+/// Why nothing can be compared any more.
+fn without_reference(state: &State, aside: &[Aside], runs: &[bool]) -> Option<End> {
+    let name = |number: usize| state.targets.get(number).map_or("", |t| t.name.as_str());
+    let of = |number: usize| aside.iter().find(|a| a.number == number);
+    if let Some(baseline) = state.experiment.baseline
+        && let Some(aside) = of(baseline)
+    {
+        let why = format!(
+            "baseline \"{}\" is set aside: {}",
+            name(baseline),
+            aside.why
+        );
+        return Some(End::NoReference(why));
+    }
+    (runs.iter().filter(|run| **run).count() < 2)
+        .then(|| End::NoReference("fewer than two targets are left".into()))
+}
+
+/// What is left to be done for a run that was made.
+fn unfinished(state: &State, metric: Metric) -> Option<Next> {
+    let index = state.runs.iter().position(|made| made.outcome.is_none())?;
+    let made = &state.runs[index];
+    Some(match made.run_id {
+        None => Next::Find(index),
+        Some(run_id) if !made.is_over() => Next::Wait(run_id),
+        Some(_) => {
+            let (outcome, why) = outcome(made, metric);
+            Next::Judge(index, outcome, why)
+        }
+    })
+}
+
+struct InBlock {
+    place: Place,
+    is_closed: bool,
+}
+
+/// The places of a block in their order, with the attempt that is next.
+fn in_block(state: &State, block: u32, runs: &[bool]) -> Vec<InBlock> {
+    let order = state.experiment.run_order.get(block as usize - 1);
+    let order = order.map_or(&[][..], Vec::as_slice);
+    let is_run = |number: usize| runs.get(number).copied().unwrap_or(false);
+    (1..)
+        .zip(order)
+        .filter(|(_, number)| is_run(**number))
+        .map(|(position, &number)| {
+            let tries: Vec<&Made> = (state.runs.iter())
+                .filter(|made| made.block == block && made.number == number)
+                .collect();
+            let often = |outcome: Outcome, most: usize| {
+                tries.iter().filter(|m| m.outcome == Some(outcome)).count() >= most
+            };
+            let attempt = tries.iter().map(|made| made.attempt).max().unwrap_or(0) + 1;
+            InBlock {
+                place: Place {
+                    block,
+                    position,
+                    attempt,
+                    number,
+                },
+                is_closed: tries.iter().any(|m| m.outcome.is_some_and(Outcome::counts))
+                    || often(Outcome::Failed, TRIES_OF_FAILED)
+                    || often(Outcome::Invalid, TRIES_OF_INVALID)
+                    || often(Outcome::Interrupted, TRIES_OF_INTERRUPTED),
+            }
+        })
+        .collect()
+}
+
+/// A block that was begun under other conditions is made again as a whole.
+fn cut(state: &State, block: u32, boot_id: &str, versions: &str) -> Option<Next> {
+    let of_block = state
+        .runs
+        .iter()
+        .filter(|made| made.block == block && made.outcome.is_some_and(Outcome::counts));
+    let differs =
+        |then: &Option<String>, now: &str| then.as_deref().is_some_and(|then| then != now);
+    of_block
+        .into_iter()
+        .find_map(|made| {
+            if differs(&made.boot_id, boot_id) {
+                Some("the machine was started again within its block")
+            } else if differs(&made.versions, versions) {
+                Some("kernel, server or extension changed within its block")
+            } else {
+                None
+            }
+        })
+        .map(|why| Next::Repeat(block, why.into()))
+}
+
+fn start(state: &State, place: Place) -> Next {
+    let e = &state.experiment;
+    let took = state.runs.iter().filter_map(|made| made.seconds);
+    let run_seconds = took.fold(e.run_seconds, f64::max);
+    match e.max_seconds {
+        Some(max) if e.elapsed_seconds + run_seconds > max => Next::End(End::MaxDuration),
+        _ => Next::Start(place),
+    }
+}

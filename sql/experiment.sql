@@ -1,0 +1,96 @@
+-- Experiments: what is refused before anything is made, what would be done, and who may.
+\set SHOW_CONTEXT never
+\pset format unaligned
+\pset tuples_only on
+SET client_min_messages = warning;
+SELECT fsbench.create_target('a', directory => '/tmp'), fsbench.create_target('b', directory => '/tmp');
+SET client_min_messages = notice;
+\set short 'scale => 1, clients => 1, transactions => 10, max_blocks => 3, start => false'
+
+-- What is compared.
+SELECT fsbench.experiment(NULL, '{a,b}');
+SELECT fsbench.experiment('', '{a,b}');
+SELECT fsbench.experiment(E'a\nb', '{a,b}');
+SELECT fsbench.experiment('e');
+SELECT fsbench.experiment('e', '{}');
+SELECT fsbench.experiment('e', '{a}');
+SELECT fsbench.experiment('e', '{a,NULL}');
+SELECT fsbench.experiment('e', '{a,a}');
+SELECT fsbench.experiment('e', '{a,nowhere}', start => false);
+SELECT fsbench.experiment('e', '{a,b}', filesystems => '{ext4,xfs}', image_size => '1GB');
+SELECT fsbench.experiment('e', filesystems => '{ext4,xfs}');
+SELECT fsbench.experiment('e', filesystems => '{ext4,xfs}', image_size => '1GB', device => '/dev/null');
+SELECT fsbench.experiment('e', '{a,b}', image_size => '1GB');
+SELECT fsbench.experiment('e', filesystems => '{ext4,fat12}', image_size => '1GB', start => false);
+
+-- What is to be found out.
+SELECT fsbench.experiment('e', '{a,b}', goal => 'speed');
+SELECT fsbench.experiment('e', '{a,b}', goal => 'baseline');
+SELECT fsbench.experiment('e', '{a,b}', goal => 'best', baseline => 'a');
+SELECT fsbench.experiment('e', '{a,b}', baseline => 'c');
+SELECT fsbench.experiment('e', '{a,b}', metric => 'speed');
+SELECT fsbench.experiment('e', '{a,b}', metric => 'stall_seconds');
+SELECT fsbench.experiment('e', '{a,b}', metric => 'latency_p99_ms');
+SELECT fsbench.experiment('e', '{a,b}', margin => 0);
+SELECT fsbench.experiment('e', '{a,b}', margin => -0.05);
+SELECT fsbench.experiment('e', '{a,b}', max_blocks => 2);
+SELECT fsbench.experiment('e', '{a,b}', max_blocks => 5);
+SELECT fsbench.experiment('e', '{a,b}', max_blocks => 25);
+SELECT fsbench.experiment('e', '{a,b}', max_duration => '0');
+SELECT fsbench.experiment('e', '{a,b}', cycle => '29 s');
+SELECT fsbench.experiment('e', '{a,b}', cycle => '30 s', settings => '{"checkpoint_timeout": "1min"}');
+SELECT fsbench.experiment('e', '{a,default}', cycle => '30 s');
+
+-- What is varied.
+SELECT fsbench.experiment('e', factors => '[]');
+SELECT fsbench.experiment('e', factors => '{"seed": [1, 2]}');
+SELECT fsbench.experiment('e', factors => '{"clients": [1]}');
+SELECT fsbench.experiment('e', factors => '{"clients": [1, 2]}', clients => 3);
+SELECT fsbench.experiment('e', factors => '{"clients": [1, "many"]}', scale => 1, transactions => 10, start => false);
+
+-- What a run would be refused for.
+SELECT fsbench.experiment('e', '{a,b}', workload => 'tpcc');
+SELECT fsbench.experiment('e', '{a,b}', scale => 0);
+SELECT count(*) FROM fsbench.experiment;
+
+-- Recorded, and planned.
+SELECT fsbench.experiment('e', '{a,b}', seed => 7, :short) AS id \gset
+SELECT fsbench.experiment('e', '{a,b}', :short);
+SELECT experiment, status, goal, metric, margin, max_blocks, answer FROM fsbench.experiments;
+SELECT goal, baseline, looks, run_order -> 0, run_order -> 1, jsonb_array_length(run_order), parameters, too_short FROM fsbench.experiment;
+SELECT number, name, target, own FROM fsbench.experiment_target ORDER BY number;
+SELECT fsbench.experiment('f', '{a,b}', baseline => 'b', control => true, cycle => '30 s', scale => 1, clients => 1, start => false) > :id;
+SELECT parameters -> 'settings', parameters -> 'duration_us', parameters -> 'warmup_us', cycle_seconds, window_seconds, too_short, control
+FROM fsbench.experiment WHERE experiment = 'f';
+SELECT number, name, target FROM fsbench.experiment_target JOIN fsbench.experiment USING (experiment_id) WHERE experiment = 'f' ORDER BY number;
+SELECT fsbench.experiment('g', '{a}', factors => '{"settings.wal_compression": ["off", "on"], "clients": [1, 2]}', scale => 1, transactions => 10,
+    start => false) > :id;
+SELECT number, name, target, own FROM fsbench.experiment_target JOIN fsbench.experiment USING (experiment_id) WHERE experiment = 'g' ORDER BY number;
+SELECT goal, baseline FROM fsbench.experiment WHERE experiment = 'g';
+SELECT part, item, says FROM fsbench.plan_experiment('p', '{a,b}', seed => 7, :short) WHERE part <> 'run';
+SELECT experiment FROM fsbench.experiments ORDER BY 1;
+
+-- What can be done with one that has not begun.
+SELECT * FROM fsbench.compare('nothing');
+SELECT * FROM fsbench.compare(NULL);
+SELECT * FROM fsbench.compare('e', 'speed');
+SELECT target, ratio, verdict, says FROM fsbench.compare('e');
+SELECT part, says FROM fsbench.recommend('e') WHERE part = 'choice';
+SELECT fsbench.pause_experiment('e');
+SELECT fsbench.extend_experiment('e', 13);
+SELECT fsbench.extend_experiment('e', 3);
+SELECT fsbench.confirm_experiment('e');
+CALL fsbench.wait_experiment('e');
+SELECT fsbench.cancel_experiment('e');
+SELECT fsbench.cancel_experiment('e');
+SELECT status, ended_by, status_reason FROM fsbench.experiment WHERE experiment = 'e';
+SELECT event, block, by = current_user FROM fsbench.experiment_log WHERE experiment_id = :id ORDER BY at;
+SELECT fsbench.drop_target('a');
+
+-- A row that is copied steers nothing.
+INSERT INTO fsbench.experiment (experiment, status, goal, metric, margin, max_blocks, looks, run_order, seed, parameters, asked, run_seconds, requested_by, mark)
+VALUES ('copied', 'running', 'best', 'tps', 0.05, 3, '[]', '[]', 1, '{}', '{}', 1, current_user, '') RETURNING status, status_reason;
+
+SELECT fsbench.drop_experiment(experiment) FROM fsbench.experiments ORDER BY experiment;
+SELECT (SELECT count(*) FROM fsbench.experiment), (SELECT count(*) FROM fsbench.experiment_target), (SELECT count(*) FROM fsbench.experiment_log);
+SELECT fsbench.drop_target('a'), fsbench.drop_target('b');

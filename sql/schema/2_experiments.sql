@@ -1,0 +1,163 @@
+-- Experiments: what was planned, and which runs were made for it. What a look says of them follows from these rows alone.
+
+CREATE SEQUENCE fsbench.experiment_id_seq;
+COMMENT ON SEQUENCE fsbench.experiment_id_seq IS 'Numbers of the experiments';
+
+CREATE TABLE fsbench.experiment (
+    experiment_id   bigint PRIMARY KEY DEFAULT nextval('fsbench.experiment_id_seq'),
+    experiment      text NOT NULL UNIQUE,
+    status          text NOT NULL CHECK (status IN ('recorded', 'queued', 'running', 'paused', 'done', 'cancelled')),
+    status_reason   text,
+    goal            text NOT NULL CHECK (goal IN ('best', 'baseline')),
+    baseline        integer,
+    control         integer,
+    metric          text NOT NULL,
+    margin          float8 NOT NULL CHECK (margin > 0),
+    max_blocks      integer NOT NULL CHECK (max_blocks BETWEEN 3 AND 24),
+    looks           jsonb NOT NULL,
+    ended_by        text,
+    run_order       jsonb NOT NULL,
+    seed            bigint NOT NULL,
+    parameters      jsonb NOT NULL,
+    asked           jsonb NOT NULL,
+    run_seconds     float8 NOT NULL,
+    cycle_seconds   float8,
+    window_seconds  float8,
+    max_seconds     float8,
+    too_short       boolean NOT NULL DEFAULT false,
+    forced          boolean NOT NULL DEFAULT false,
+    confirms        text,
+    answer          text,
+    requested_by    name NOT NULL,
+    mark            text NOT NULL,
+    created_at      timestamptz NOT NULL DEFAULT clock_timestamp(),
+    started_at      timestamptz,
+    ended_at        timestamptz
+);
+COMMENT ON TABLE fsbench.experiment IS 'One row per experiment, as it was planned before its first run; read it through the view fsbench.experiments';
+COMMENT ON COLUMN fsbench.experiment.experiment_id IS 'Number of the experiment in this database';
+COMMENT ON COLUMN fsbench.experiment.experiment IS 'Its name';
+COMMENT ON COLUMN fsbench.experiment.status IS 'recorded (not started), queued (waits until another one is over), running, paused, done or cancelled';
+COMMENT ON COLUMN fsbench.experiment.status_reason IS 'Why it is paused, or has ended as it has';
+COMMENT ON COLUMN fsbench.experiment.goal IS 'best: which target is best, and which are as good; baseline: is each more, less or the same as one of them';
+COMMENT ON COLUMN fsbench.experiment.baseline IS 'Number of the target that the others are compared with';
+COMMENT ON COLUMN fsbench.experiment.control IS 'Number of the target that is the baseline, or the first one, once more; NULL without control';
+COMMENT ON COLUMN fsbench.experiment.metric IS 'Metric that decides, declared before the first run';
+COMMENT ON COLUMN fsbench.experiment.margin IS 'Difference that does not count, as a share';
+COMMENT ON COLUMN fsbench.experiment.max_blocks IS 'Most blocks: each has one run of each target that is open';
+COMMENT ON COLUMN fsbench.experiment.looks IS 'The looks: after which blocks verdicts are sought, the place of each in the planned order (its level follows from it), and the most blocks that were planned then';
+COMMENT ON COLUMN fsbench.experiment.ended_by IS 'What ended it before everything was decided: max_duration, cancelled, interrupted or no_reference; NULL when nothing did';
+COMMENT ON COLUMN fsbench.experiment.run_order IS 'Order in which the targets take turns, drawn before the first run: an array a block, of numbers of targets';
+COMMENT ON COLUMN fsbench.experiment.seed IS 'Seed of the order; the runs of block n have seed + n';
+COMMENT ON COLUMN fsbench.experiment.parameters IS 'Parameters of its runs that are the same for all, as they were given or chosen';
+COMMENT ON COLUMN fsbench.experiment.asked IS 'Arguments as given';
+COMMENT ON COLUMN fsbench.experiment.run_seconds IS 'What a run takes, as it was reckoned beforehand (s)';
+COMMENT ON COLUMN fsbench.experiment.cycle_seconds IS 'Length of a checkpoint cycle (s)';
+COMMENT ON COLUMN fsbench.experiment.window_seconds IS 'Length of a measured window (s)';
+COMMENT ON COLUMN fsbench.experiment.max_seconds IS 'max_duration (s); no run begins that cannot end within it';
+COMMENT ON COLUMN fsbench.experiment.too_short IS 'Whether the windows have fewer than two complete checkpoint cycles, so that nothing is decided';
+COMMENT ON COLUMN fsbench.experiment.forced IS 'Whether differences that nobody has declared withhold no verdict (force => true)';
+COMMENT ON COLUMN fsbench.experiment.confirms IS 'Experiment that it repeats (fsbench.confirm_experiment)';
+COMMENT ON COLUMN fsbench.experiment.answer IS 'What was known at the last look, in one line';
+COMMENT ON COLUMN fsbench.experiment.requested_by IS 'Role that asked, with whose rights its runs are made';
+COMMENT ON COLUMN fsbench.experiment.mark IS 'By which the server''s own directory recognizes the experiment: without that, it goes on only when somebody resumes it';
+COMMENT ON COLUMN fsbench.experiment.created_at IS 'When it was recorded';
+COMMENT ON COLUMN fsbench.experiment.started_at IS 'When its first run was started';
+COMMENT ON COLUMN fsbench.experiment.ended_at IS 'When it was over';
+
+CREATE TABLE fsbench.experiment_target (
+    experiment_id bigint NOT NULL REFERENCES fsbench.experiment ON DELETE CASCADE,
+    number        integer NOT NULL,
+    name          text NOT NULL,
+    target        text NOT NULL,
+    own           jsonb NOT NULL DEFAULT '{}',
+    set_aside     text,
+    PRIMARY KEY (experiment_id, number),
+    UNIQUE (experiment_id, name)
+);
+COMMENT ON TABLE fsbench.experiment_target IS 'What is compared in each experiment';
+COMMENT ON COLUMN fsbench.experiment_target.experiment_id IS 'Experiment';
+COMMENT ON COLUMN fsbench.experiment_target.number IS 'Number in the experiment, from 0';
+COMMENT ON COLUMN fsbench.experiment_target.name IS 'Name in the experiment: of the target, of the filesystem, or with the values of factors';
+COMMENT ON COLUMN fsbench.experiment_target.target IS 'Target in fsbench.target';
+COMMENT ON COLUMN fsbench.experiment_target.own IS 'Parameters of its runs that others do not have: values of factors';
+COMMENT ON COLUMN fsbench.experiment_target.set_aside IS 'Why it is not run any more though nothing is decided; NULL when it is';
+
+CREATE TABLE fsbench.experiment_run (
+    experiment_id bigint NOT NULL REFERENCES fsbench.experiment ON DELETE CASCADE,
+    block         integer NOT NULL CHECK (block > 0),
+    position      integer NOT NULL,
+    number        integer NOT NULL,
+    attempt       integer NOT NULL,
+    run_id        bigint,
+    outcome       text CHECK (outcome IN ('measured', 'behind', 'invalid', 'failed', 'interrupted', 'repeated')),
+    why           text,
+    boot_id       text,
+    versions      text,
+    planned_at    timestamptz NOT NULL DEFAULT clock_timestamp(),
+    PRIMARY KEY (experiment_id, block, number, attempt)
+);
+CREATE INDEX experiment_run_run_id_idx ON fsbench.experiment_run (run_id);
+COMMENT ON TABLE fsbench.experiment_run IS 'The runs of each experiment, also those that do not count';
+COMMENT ON COLUMN fsbench.experiment_run.experiment_id IS 'Experiment';
+COMMENT ON COLUMN fsbench.experiment_run.block IS 'Block, from 1: each has one run of each target that is open';
+COMMENT ON COLUMN fsbench.experiment_run.position IS 'Place in the block''s order, from 1';
+COMMENT ON COLUMN fsbench.experiment_run.number IS 'Target, in fsbench.experiment_target';
+COMMENT ON COLUMN fsbench.experiment_run.attempt IS 'Which try it is of this target in this block, from 1';
+COMMENT ON COLUMN fsbench.experiment_run.run_id IS 'Run; NULL while it is being started, or when it could not be';
+COMMENT ON COLUMN fsbench.experiment_run.outcome IS 'measured and behind (it could not keep the rate) count; invalid, failed, interrupted (the server or machine stopped) and repeated (its block was made again) do not; NULL while it is on';
+COMMENT ON COLUMN fsbench.experiment_run.why IS 'Why it does not count';
+COMMENT ON COLUMN fsbench.experiment_run.boot_id IS 'Start of the operating system in which it was made';
+COMMENT ON COLUMN fsbench.experiment_run.versions IS 'Versions of kernel, server and extension';
+COMMENT ON COLUMN fsbench.experiment_run.planned_at IS 'When it was about to be started';
+
+CREATE TABLE fsbench.experiment_log (
+    experiment_id bigint NOT NULL REFERENCES fsbench.experiment ON DELETE CASCADE,
+    at            timestamptz NOT NULL DEFAULT clock_timestamp(),
+    event         text NOT NULL,
+    block         integer,
+    message       text,
+    by            name
+);
+CREATE INDEX experiment_log_experiment_id_idx ON fsbench.experiment_log (experiment_id);
+COMMENT ON TABLE fsbench.experiment_log IS 'What has happened to each experiment';
+COMMENT ON COLUMN fsbench.experiment_log.experiment_id IS 'Experiment';
+COMMENT ON COLUMN fsbench.experiment_log.at IS 'When';
+COMMENT ON COLUMN fsbench.experiment_log.event IS 'recorded, started, look, failed, invalid, interrupted, repeated, set_aside, paused, resumed, extended, cancelled, or done';
+COMMENT ON COLUMN fsbench.experiment_log.block IS 'Block that it concerns';
+COMMENT ON COLUMN fsbench.experiment_log.message IS 'In words';
+COMMENT ON COLUMN fsbench.experiment_log.by IS 'Role that has done it; NULL for the server itself';
+
+-- They steer what runs are made, in whose name: as with targets, rights on tables in general are not enough.
+DO $$
+DECLARE
+    name text;
+BEGIN
+    FOREACH name IN ARRAY ARRAY['experiment', 'experiment_target', 'experiment_run', 'experiment_log'] LOOP
+        EXECUTE pg_catalog.format('CREATE TRIGGER check_writer BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON fsbench.%I '
+            'FOR EACH STATEMENT EXECUTE FUNCTION fsbench._check_writer()', name);
+        EXECUTE pg_catalog.format('COMMENT ON TRIGGER check_writer ON fsbench.%I IS %L', name, 'Only the owner of the extension changes experiments');
+    END LOOP;
+END
+$$;
+
+-- A row that is copied steers nothing: fsbench.experiment() records first, and starts then.
+CREATE FUNCTION fsbench._check_new_experiment() RETURNS trigger
+    LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+    AS $$
+BEGIN
+    NEW.status_reason := format('its row was copied while it was %s: it comes from a dump, or was written by hand', NEW.status);
+    NEW.status := 'paused';
+    RETURN NEW;
+END
+$$;
+COMMENT ON FUNCTION fsbench._check_new_experiment IS 'Pauses experiments whose rows are copied while they are on. Private';
+CREATE TRIGGER check_new_experiment BEFORE INSERT ON fsbench.experiment
+    FOR EACH ROW WHEN (NEW.status IN ('queued', 'running')) EXECUTE FUNCTION fsbench._check_new_experiment();
+COMMENT ON TRIGGER check_new_experiment ON fsbench.experiment IS 'A row alone steers nothing';
+
+SELECT pg_catalog.pg_extension_config_dump('fsbench.experiment_id_seq', '');
+SELECT pg_catalog.pg_extension_config_dump('fsbench.experiment', '');
+SELECT pg_catalog.pg_extension_config_dump('fsbench.experiment_target', '');
+SELECT pg_catalog.pg_extension_config_dump('fsbench.experiment_run', '');
+SELECT pg_catalog.pg_extension_config_dump('fsbench.experiment_log', '');

@@ -1,0 +1,181 @@
+//! `experiment`, and what is done with one: `compare`, `recommend`, pause and the like.
+
+mod asking;
+mod change;
+
+use std::sync::Mutex;
+
+use pgfsbench_core::{
+    experiment::{answer, metric, recommend, steps},
+    refusal::quoted,
+};
+use pgrx::{datum::Interval, iter::TableIterator, name, pg_extern, pg_sys::panic::ErrorReport};
+
+use super::guard;
+use crate::{
+    errors::{Fault, sqlstate},
+    pg::{process, report, session, shmem, text::Text, xact},
+    process::janitor,
+    run::experiment,
+    store::experiment as store,
+};
+
+/// From now on the conductor of this database has something to look at, if this transaction commits.
+fn tell_conductor() {
+    xact::on_commit(|| {
+        if let Some(board) = shmem::board() {
+            board.homes.tell(session::database());
+            janitor::wake(board);
+        }
+    });
+}
+
+fn unknown(name: &str) -> Fault {
+    Fault::new(
+        sqlstate::INVALID_PARAMETER,
+        format!("experiment {} does not exist", quoted(name)),
+    )
+    .detail("There is no experiment of this name in this database.")
+    .hint("See fsbench.experiments.")
+}
+
+/// The experiment of this name.
+fn named(owner: u32, name: Option<Text>) -> Result<store::Steered, Fault> {
+    let name: String = name.map(Into::into).ok_or_else(|| {
+        Fault::new(sqlstate::INVALID_PARAMETER, "experiment must not be null")
+            .detail("It is the name of an experiment.")
+            .hint("See fsbench.experiments.")
+    })?;
+    session::with_rights_of(owner, || store::find(&name))?.ok_or_else(|| unknown(&name))
+}
+
+#[allow(clippy::type_complexity)]
+#[pg_extern(sql = false)]
+fn fsbench_compare(
+    experiment: Option<Text>,
+    metric: Option<Text>,
+) -> Result<
+    TableIterator<
+        'static,
+        (
+            name!(target, String),
+            name!(ratio, Option<f64>),
+            name!(low, Option<f64>),
+            name!(high, Option<f64>),
+            name!(verdict, String),
+            name!(says, String),
+            name!(blocks, Option<i32>),
+            name!(durability, Option<String>),
+            name!(same_durability, Option<bool>),
+            name!(further_time, Option<Interval>),
+            name!(warnings, Option<String>),
+        ),
+    >,
+    ErrorReport,
+> {
+    let rows = compare(experiment, metric.map(Into::into))?;
+    let rows = rows.into_iter().map(|row| {
+        let further = row.further_seconds.and_then(interval);
+        (
+            row.target,
+            row.ratio,
+            row.low,
+            row.high,
+            row.verdict,
+            row.says,
+            row.blocks.map(|n| n as i32),
+            row.durability,
+            row.same_durability,
+            further,
+            row.warnings,
+        )
+    });
+    Ok(TableIterator::new(rows))
+}
+
+fn interval(seconds: f64) -> Option<Interval> {
+    // As whole minutes: it is an estimate.
+    let minutes = (seconds / 60.0).ceil().min(1e8) as i64;
+    Interval::new(0, 0, minutes * 60_000_000).ok()
+}
+
+fn compare(experiment: Option<Text>, metric: Option<String>) -> Result<Vec<answer::Row>, Fault> {
+    let owner = guard::extension()?.owner;
+    let found = named(owner, experiment)?;
+    let metric = metric.map(|name| metric::find(&name)).transpose()?;
+    session::with_rights_of(owner, || {
+        let state = store::state(found.experiment_id, metric.map(|m| m.name))?
+            .ok_or_else(|| unknown(&found.experiment))?;
+        let metric = metric.unwrap_or_else(|| steps::declared(&state));
+        experiment::said(&state, metric)
+    })
+}
+
+#[pg_extern(sql = false)]
+fn fsbench_recommend(
+    experiment: Option<Text>,
+) -> Result<TableIterator<'static, (name!(part, String), name!(says, String))>, ErrorReport> {
+    let owner = guard::extension()?.owner;
+    let found = named(owner, experiment)?;
+    let rows = session::with_rights_of(owner, || -> Result<_, Fault> {
+        let state =
+            store::state(found.experiment_id, None)?.ok_or_else(|| unknown(&found.experiment))?;
+        let said = experiment::said(&state, steps::declared(&state))?;
+        let facts = experiment::facts(&state)?;
+        Ok(recommend::rows(&state, &said, &facts))
+    })?;
+    Ok(TableIterator::new(
+        rows.into_iter().map(|row| (row.part.to_owned(), row.says)),
+    ))
+}
+
+#[pg_extern(sql = false)]
+fn fsbench_experiment_ended(
+    experiment: Option<Text>,
+    timeout_ms: Option<i32>,
+) -> Result<bool, ErrorReport> {
+    let ready = guard::ready()?;
+    let name: Option<String> = experiment.map(Into::into);
+    let patience = std::time::Duration::from_millis(timeout_ms.unwrap_or(0).clamp(0, 1000) as u64);
+    let status = || -> Result<store::Steered, Fault> { named(ready.owner, name.clone().map(Text)) };
+    let found = is_over(&status()?)?;
+    if found || patience.is_zero() {
+        return Ok(found);
+    }
+    tell_progress(ready.owner, &status()?)?;
+    let changes = ready.board.homes.endings();
+    shmem::wait_for_change(patience, || ready.board.homes.endings() != changes);
+    process::check_interrupts();
+    Ok(is_over(&status()?)?)
+}
+
+/// What this session was told last. Of this backend alone.
+static TOLD: Mutex<String> = Mutex::new(String::new());
+
+/// Who waits is told each run.
+fn tell_progress(owner: u32, found: &store::Steered) -> Result<(), Fault> {
+    let on = session::with_rights_of(owner, || store::on_now(found.experiment_id))?;
+    let Some(on) = on else { return Ok(()) };
+    let text = format!("experiment {}: {on}", quoted(&found.experiment));
+    if let Ok(mut told) = TOLD.lock()
+        && *told != text
+    {
+        told.clone_from(&text);
+        drop(told);
+        report::notice(text, None);
+    }
+    Ok(())
+}
+
+fn is_over(found: &store::Steered) -> Result<bool, Fault> {
+    match found.status.as_str() {
+        "done" | "cancelled" => Ok(true),
+        status @ ("paused" | "recorded") => Err(Fault::new(
+            sqlstate::NOT_IN_THIS_STATE,
+            format!("experiment {} is {status}", quoted(&found.experiment)),
+        )
+        .detail("It does not go on by itself, so that its end cannot be waited for; fsbench.experiments says why.")
+        .hint("Call fsbench.resume_experiment().")),
+        _ => Ok(false),
+    }
+}

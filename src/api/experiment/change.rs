@@ -1,0 +1,229 @@
+//! What is done with an experiment that is there: paused, resumed, cancelled, extended, repeated, dropped.
+
+use std::sync::atomic::Ordering::AcqRel;
+
+use pgfsbench_core::{
+    experiment::steps,
+    refusal::quoted,
+    verdict::{Reason, looks::LOOKS},
+};
+use pgrx::{pg_extern, pg_sys::panic::ErrorReport};
+use serde_json::json;
+
+use super::{asking, named, tell_conductor};
+use crate::{
+    api::{guard, guard::Ready, wait},
+    board::Cancel,
+    errors::{Fault, sqlstate},
+    pg::{process, report, session, shmem, sql, text::Text, xact},
+    process::janitor,
+    run::{experiment, marker},
+    store::experiment as store,
+};
+
+#[pg_extern(sql = false)]
+fn fsbench_change_experiment(
+    experiment: Option<Text>,
+    verb: Option<Text>,
+    max_blocks: Option<i32>,
+) -> Result<String, ErrorReport> {
+    let ready = guard::ready()?;
+    xact::check_may_write(c"this function");
+    let found = named(ready.owner, experiment)?;
+    check_may_change(&ready, &found)?;
+    let change = Change { ready, found };
+    Ok(match verb.map(|verb| verb.0).as_deref() {
+        Some("pause") => change.pause(),
+        Some("resume") => change.resume(),
+        Some("cancel") => change.cancel(),
+        Some("extend") => change.extend(max_blocks),
+        Some("confirm") => change.confirm(),
+        Some("drop") => change.drop(),
+        _ => Err(Fault::new(sqlstate::INTERNAL, "unknown verb")),
+    }?)
+}
+
+/// Who has the rights of the role that asked, or of the extension's owner.
+fn check_may_change(ready: &Ready, found: &store::Steered) -> Result<(), Fault> {
+    let may = sql::read(
+        "SELECT 1 WHERE pg_has_role($1::oid, 'USAGE') OR pg_has_role($2::oid, 'USAGE')",
+        &[
+            Some(&ready.owner.to_string()),
+            Some(&found.role.unwrap_or(ready.owner).to_string()),
+        ],
+    )?;
+    if may.is_some() {
+        return Ok(());
+    }
+    Err(Fault::new(
+        sqlstate::NOT_ALLOWED,
+        format!(
+            "permission denied for experiment {}",
+            quoted(&found.experiment)
+        ),
+    )
+    .detail(format!("Role \"{}\" has asked for it.", found.requested_by))
+    .hint("Only members of that role, and the owner of the extension, may change it."))
+}
+
+struct Change {
+    ready: Ready,
+    found: store::Steered,
+}
+
+impl Change {
+    fn is(&self, states: &[&str]) -> bool {
+        states.contains(&self.found.status.as_str())
+    }
+
+    fn refused(&self, what: &str, hint: &str) -> Fault {
+        Fault::new(
+            sqlstate::NOT_IN_THIS_STATE,
+            format!(
+                "experiment {} cannot be {what}",
+                quoted(&self.found.experiment)
+            ),
+        )
+        .detail(format!("Its status is {}.", self.found.status))
+        .hint(hint)
+    }
+
+    fn as_owner<R>(&self, f: impl FnOnce(i64, &str) -> Result<R, Fault>) -> Result<R, Fault> {
+        let by = session::role_name(session::role());
+        session::with_rights_of(self.ready.owner, || f(self.found.experiment_id, &by))
+    }
+
+    fn pause(&self) -> Result<String, Fault> {
+        if !self.is(&["queued", "running"]) {
+            return Err(self.refused("paused", "Only what is queued or running can be paused."));
+        }
+        self.as_owner(|id, by| {
+            store::set_status(id, "paused", Some(&format!("role \"{by}\" has paused it")))?;
+            store::log(id, "paused", None, None, Some(by))
+        })?;
+        self.changed();
+        Ok("paused".into())
+    }
+
+    fn resume(&self) -> Result<String, Fault> {
+        if !self.is(&["paused", "recorded"]) {
+            return Err(self.refused(
+                "resumed",
+                "Only what is paused or recorded can be resumed. More blocks are made by fsbench.extend_experiment().",
+            ));
+        }
+        guard::janitor_is_there(self.ready.board)?;
+        self.as_owner(|id, by| store::log(id, "resumed", None, None, Some(by)))?;
+        asking::start(&self.ready, self.found.experiment_id)?;
+        Ok("queued".into())
+    }
+
+    /// Ends it with its complete blocks. The run that is on is cancelled when that is committed.
+    fn cancel(&self) -> Result<String, Fault> {
+        if self.is(&["done", "cancelled"]) {
+            return Err(self.refused("cancelled", "It is over already."));
+        }
+        let on = self.as_owner(|id, _| {
+            let state =
+                store::state(id, None)?.ok_or_else(|| super::unknown(&self.found.experiment))?;
+            let blocks = steps::next(&state, "", "").blocks;
+            let on = store::run_that_is_on(id)?;
+            store::close_runs(id, "the experiment was cancelled")?;
+            let by = session::role_name(session::role());
+            let why = format!("role \"{by}\" has cancelled it");
+            experiment::end(
+                &state,
+                blocks,
+                "cancelled",
+                Some(Reason::Cancelled),
+                Some(&why),
+            )?;
+            Ok(on)
+        })?;
+        if let Some(run_id) = on
+            && let Some(request) = wait::request_of(&self.ready, run_id)
+        {
+            let by = session::role_name(session::role());
+            request.set_cancel(Cancel::Asked, &by);
+            process::wake(
+                request
+                    .coordinator
+                    .load(std::sync::atomic::Ordering::Acquire),
+            );
+            janitor::wake(self.ready.board);
+        }
+        marker::remove(self.found.experiment_id)?;
+        self.changed();
+        Ok("cancelled".into())
+    }
+
+    fn extend(&self, max_blocks: Option<i32>) -> Result<String, Fault> {
+        let wanted = max_blocks
+            .and_then(|n| u32::try_from(n).ok())
+            .filter(|n| LOOKS.contains(n));
+        let Some(wanted) = wanted else {
+            return Err(Fault::new(
+                sqlstate::INVALID_PARAMETER,
+                "an experiment cannot be extended to so many blocks",
+            )
+            .detail("There are looks after 3, 4, 6, 8, 12, 16 and 24 blocks.")
+            .hint("Give 16 or 24, or 12 for an experiment that was planned or ended shorter."));
+        };
+        self.as_owner(|id, by| {
+            let state = store::state(id, None)?.ok_or_else(|| super::unknown(&self.found.experiment))?;
+            let blocks = steps::next(&state, "", "").blocks;
+            let is_more = wanted > state.experiment.max_blocks || state.experiment.ended_by.is_some();
+            if !is_more || wanted <= blocks {
+                return Err(self.refused(
+                    "extended",
+                    "Give more blocks than it was planned for, or than it has made before it was ended.",
+                ));
+            }
+            let looks = state.experiment.looks().extended(blocks, wanted);
+            store::update(
+                id,
+                &json!({"looks": looks.looks, "ended_by": null, "max_blocks": wanted.max(state.experiment.max_blocks), "status_reason": null}),
+            )?;
+            store::log(id, "extended", None, Some(&format!("to {wanted} blocks")), Some(by))
+        })?;
+        if self.is(&["done", "cancelled"]) {
+            asking::start(&self.ready, self.found.experiment_id)?;
+            return Ok("queued".into());
+        }
+        self.changed();
+        Ok(self.found.status.clone())
+    }
+
+    fn confirm(&self) -> Result<String, Fault> {
+        if !self.is(&["done"]) {
+            return Err(self.refused("confirmed", "Wait until it is done."));
+        }
+        let name = asking::again(&self.ready, &self.found)?;
+        report::notice(
+            format!(
+                "experiment \"{name}\" is started, to confirm \"{}\"",
+                self.found.experiment
+            ),
+            Some(
+                "It counts as another session when it is made on another boot or another day."
+                    .into(),
+            ),
+        );
+        Ok(name)
+    }
+
+    fn drop(&self) -> Result<String, Fault> {
+        if self.is(&["queued", "running"]) {
+            return Err(self.refused("dropped", "Call fsbench.cancel_experiment() first."));
+        }
+        self.as_owner(|id, _| store::delete(id))?;
+        marker::remove(self.found.experiment_id)?;
+        Ok(self.found.experiment.clone())
+    }
+
+    fn changed(&self) {
+        tell_conductor();
+        self.ready.board.homes.endings.fetch_add(1, AcqRel);
+        shmem::announce();
+    }
+}

@@ -1,0 +1,370 @@
+//! The conductor: goes on with the experiments of one database. The janitor launches it whenever there may be something to do; it does all
+//! that can be done at once, and leaves. What is to be done is decided by [`steps::next`], from the tables alone, so that it does not
+//! matter where the one before was cut off.
+//!
+//! A run is started as anybody starts one, by `fsbench.start()`, with the rights of the role that has asked for the experiment. Its row in
+//! `experiment_run` is committed before: when there is no run in it later, the run is looked for by its label.
+
+use std::{
+    sync::atomic::Ordering::{AcqRel, Acquire, Release},
+    time::Duration,
+};
+
+use pgfsbench_core::experiment::{
+    answer,
+    state::{Made, Outcome, State},
+    steps::{self, End, Next, Place},
+};
+
+use crate::{
+    board::{self, Board, Home},
+    clock,
+    errors::{Fault, sqlstate},
+    pg::{
+        process::{self, Database},
+        report, session, shmem, xact,
+    },
+    process::janitor,
+    run::{
+        cleanup, experiment,
+        experiment::{boot_id, versions},
+        marker,
+    },
+    store::experiment as store,
+};
+
+/// When a run could not be started for want of room among the workers or in the queue, it is tried again after so long.
+const LATER: Duration = Duration::from_secs(10);
+
+/// Main of the background worker; the argument is the place of the database.
+pub fn main(argument: i32, _serial: u32) {
+    let Some(board) = shmem::board() else { return };
+    let place = argument as usize;
+    let home = &board.homes.places[place];
+    process::connect(Database::Oid(home.database.load(Acquire)));
+    process::on_exit(|| {
+        if let Some(board) = shmem::board() {
+            janitor::wake(board);
+        }
+    });
+    process::report_activity("pgfsbench conductor");
+    let changes = home.changes.load(Acquire);
+    home.look_at_ns.store(0, Release);
+    let conductor = Conductor { board, place, home };
+    match xact::catch(|| conductor.work()).and_then(|result| result) {
+        Ok(()) => home.failures.store(0, Release),
+        Err(fault) => {
+            xact::abort();
+            report::log_warning(&fault.context("could not go on with an experiment"));
+            home.pause_after_failure();
+        }
+    }
+    home.heard.store(changes, Release);
+    home.is_done.store(1, Release);
+}
+
+struct Conductor {
+    board: &'static Board,
+    place: usize,
+    home: &'static Home,
+}
+
+/// What comes after a step.
+enum After {
+    /// Another step.
+    GoOn,
+    /// Somebody looks again when a run is over, or when the time has come.
+    Leave,
+}
+
+impl Conductor {
+    fn work(&self) -> Result<(), Fault> {
+        let extension = xact::transaction(cleanup::extension)?;
+        let Some(extension) = extension.filter(|e| e.version == cleanup::VERSION) else {
+            self.home.waits_for.store(0, Release);
+            self.board.homes.let_go(self.place);
+            return Ok(());
+        };
+        process::become_undisturbed_owner(extension.owner)?;
+        loop {
+            process::check_interrupts();
+            let Some(on) = xact::transaction(store::on)? else {
+                self.home.waits_for.store(0, Release);
+                self.board.homes.let_go(self.place);
+                return Ok(());
+            };
+            if !self.board.homes.hold(self.place) {
+                // Told when that one is over.
+                self.home.waits_for.store(0, Release);
+                return Ok(());
+            }
+            if let Some(why) = self.why_not(&on, extension.oid)? {
+                self.pause(&on, &why)?;
+                continue;
+            }
+            if on.status == "queued" {
+                xact::transaction(|| {
+                    store::set_status(on.experiment_id, "running", None)?;
+                    store::log(on.experiment_id, "started", None, None, None)
+                })?;
+            }
+            match self.step(&on)? {
+                After::GoOn => {}
+                After::Leave => return Ok(()),
+            }
+        }
+    }
+
+    /// Why an experiment does not go on by itself.
+    fn why_not(&self, on: &store::Steered, extension: u32) -> Result<Option<String>, Fault> {
+        if on.role.is_none() {
+            return Ok(Some(format!(
+                "role \"{}\", which asked for it, was dropped",
+                on.requested_by
+            )));
+        }
+        let is_ours = marker::is_there(on.experiment_id, &on.mark, extension)?;
+        Ok((!is_ours).then(|| {
+            "it was not started in this database of this server: its rows were copied".to_owned()
+        }))
+    }
+
+    fn pause(&self, on: &store::Steered, why: &str) -> Result<(), Fault> {
+        xact::transaction(|| {
+            store::set_status(on.experiment_id, "paused", Some(why))?;
+            store::log(on.experiment_id, "paused", None, Some(why), None)
+        })?;
+        marker::remove(on.experiment_id)
+    }
+
+    fn step(&self, on: &store::Steered) -> Result<After, Fault> {
+        let id = on.experiment_id;
+        let Some(state) = xact::transaction(|| store::state(id, None))? else {
+            return Ok(After::GoOn);
+        };
+        let (boot_id, versions) = (boot_id(), versions()?);
+        let progress = steps::next(&state, &boot_id, &versions);
+        match progress.next {
+            Next::Judge(index, outcome, why) => {
+                self.judge(&state, index, outcome, why.as_deref())?;
+                Ok(After::GoOn)
+            }
+            Next::Wait(run_id) => {
+                self.wait_for(run_id);
+                Ok(After::Leave)
+            }
+            Next::Find(index) => {
+                self.find(&state, index)?;
+                Ok(After::GoOn)
+            }
+            Next::Repeat(block, why) => {
+                xact::transaction(|| store::repeat_block(id, block, &why))?;
+                Ok(After::GoOn)
+            }
+            Next::Start(place) => {
+                self.look(&state, progress.blocks)?;
+                self.start(on, &state, place, &boot_id, &versions)
+            }
+            Next::End(end) => {
+                self.end(&state, progress.blocks, &end)?;
+                Ok(After::GoOn)
+            }
+        }
+    }
+
+    fn wait_for(&self, run_id: i64) {
+        self.home.waits_for.store(run_id, Release);
+    }
+
+    fn judge(
+        &self,
+        state: &State,
+        index: usize,
+        outcome: Outcome,
+        why: Option<&str>,
+    ) -> Result<(), Fault> {
+        let id = state.experiment.experiment_id;
+        let made = &state.runs[index];
+        xact::transaction(|| {
+            store::set_outcome(id, made, outcome, why)?;
+            if !outcome.counts() {
+                let name = &state.targets[made.number].name;
+                let run = made
+                    .run_id
+                    .map_or_else(String::new, |run| format!("run {run} on "));
+                let message = format!("{run}{name}: {}", why.unwrap_or_default());
+                store::log(id, outcome.as_str(), Some(made.block), Some(&message), None)?;
+            }
+            Ok(())
+        })?;
+        let mut judged = state.clone();
+        judged.runs[index].outcome = Some(outcome);
+        judged.runs[index].why = why.map(str::to_owned);
+        xact::transaction(|| store::set_aside(id, &steps::aside(&judged)))
+    }
+
+    /// Looks for the run that was about to be started.
+    fn find(&self, state: &State, index: usize) -> Result<(), Fault> {
+        let id = state.experiment.experiment_id;
+        let made = &state.runs[index];
+        let place = place_of(made);
+        let label = label(state, place);
+        xact::transaction(|| match store::find_run(id, made, &label)? {
+            Some(run_id) => store::set_run(id, made, run_id),
+            None => store::forget_run(id, made),
+        })
+    }
+
+    /// Notes what is known after a look, once.
+    fn look(&self, state: &State, blocks: u32) -> Result<(), Fault> {
+        let id = state.experiment.experiment_id;
+        let is_look = state
+            .experiment
+            .looks
+            .iter()
+            .any(|look| look.blocks == blocks);
+        if !is_look || xact::transaction(|| store::has_looked(id, blocks))? {
+            return Ok(());
+        }
+        let line = said(state)?;
+        xact::transaction(|| {
+            store::set_answer(id, &line)?;
+            store::log(id, "look", Some(blocks), Some(&line), None)
+        })
+    }
+
+    fn start(
+        &self,
+        on: &store::Steered,
+        state: &State,
+        place: Place,
+        boot_id: &str,
+        versions: &str,
+    ) -> Result<After, Fault> {
+        let id = on.experiment_id;
+        // Other runs go between two blocks.
+        let is_first = !state.runs.iter().any(|made| made.block == place.block);
+        self.board
+            .homes
+            .in_block
+            .store(u32::from(!is_first), Release);
+        let made = Made {
+            block: place.block,
+            position: place.position,
+            number: place.number,
+            attempt: place.attempt,
+            ..Made::default()
+        };
+        let label = label(state, place);
+        let own = xact::transaction(|| {
+            store::intend(id, place, boot_id, versions)?;
+            store::own_parameters(id)
+        })?;
+        let target = &state.targets[place.number].target;
+        let own = own.get(&place.number).cloned().unwrap_or_default();
+        let seed = on.seed.wrapping_add(i64::from(place.block)) & i64::MAX;
+        let role = on.role.unwrap_or_default();
+        board::start_for_experiment();
+        let started = xact::transaction(|| {
+            session::with_rights_of(role, || {
+                store::start_run(target, &on.parameters, &own, seed, &label)
+            })
+        });
+        // The transaction that failed has put the rights back where they were when the worker began.
+        match started {
+            Ok(run_id) => {
+                xact::transaction(|| store::set_run(id, &made, run_id))?;
+                self.wait_for(run_id);
+                Ok(After::Leave)
+            }
+            Err(fault) => {
+                self.again_as_owner()?;
+                self.not_started(on, &made, fault)
+            }
+        }
+    }
+
+    fn again_as_owner(&self) -> Result<(), Fault> {
+        match xact::transaction(cleanup::extension)? {
+            Some(extension) => process::become_undisturbed_owner(extension.owner),
+            None => Ok(()),
+        }
+    }
+
+    fn not_started(&self, on: &store::Steered, made: &Made, fault: Fault) -> Result<After, Fault> {
+        let id = on.experiment_id;
+        match fault.sqlstate.as_str() {
+            sqlstate::NOT_ALLOWED => {
+                xact::transaction(|| store::forget_run(id, made))?;
+                let why = format!(
+                    "role \"{}\", which asked for it, may not make its runs: {}",
+                    on.requested_by, fault.message
+                );
+                self.pause(on, &why)?;
+                Ok(After::GoOn)
+            }
+            sqlstate::NO_RESOURCES | sqlstate::LIMIT_REACHED => {
+                xact::transaction(|| store::forget_run(id, made))?;
+                let at = clock::now_ns() + LATER.as_nanos() as u64;
+                self.home.waits_for.store(0, Release);
+                self.home.look_at_ns.store(at, Release);
+                Ok(After::Leave)
+            }
+            _ => {
+                let why = match &fault.detail {
+                    Some(detail) => format!("{}: {detail}", fault.message),
+                    None => fault.message,
+                };
+                xact::transaction(|| {
+                    store::set_outcome(id, made, Outcome::Failed, Some(&why))?;
+                    store::log(id, "failed", Some(made.block), Some(&why), None)
+                })?;
+                Ok(After::GoOn)
+            }
+        }
+    }
+
+    fn end(&self, state: &State, blocks: u32, end: &End) -> Result<(), Fault> {
+        let id = state.experiment.experiment_id;
+        let why = match end {
+            End::Decided => None,
+            End::MaxBlocks => Some(format!("{blocks} blocks are made")),
+            End::MaxDuration => Some("another run would not have ended within max_duration".into()),
+            End::NoReference(why) => Some(why.clone()),
+        };
+        xact::transaction(|| experiment::end(state, blocks, "done", end.reason(), why.as_deref()))?;
+        marker::remove(id)?;
+        // Those who wait for it.
+        self.board.homes.endings.fetch_add(1, AcqRel);
+        shmem::announce();
+        Ok(())
+    }
+}
+
+/// What is said of an experiment, in one line.
+fn said(state: &State) -> Result<String, Fault> {
+    let rows = xact::transaction(|| experiment::said(state, steps::declared(state)))?;
+    Ok(answer::line(state, &rows))
+}
+
+fn place_of(made: &Made) -> Place {
+    Place {
+        block: made.block,
+        position: made.position,
+        attempt: made.attempt,
+        number: made.number,
+    }
+}
+
+/// What the run of a place is labelled, by which it is found again.
+fn label(state: &State, place: Place) -> String {
+    let name = &state.targets[place.number].name;
+    let again = match place.attempt {
+        1 => String::new(),
+        attempt => format!(", attempt {attempt}"),
+    };
+    format!(
+        "{}, block {}, run {}: {name}{again}",
+        state.experiment.experiment, place.block, place.position
+    )
+}

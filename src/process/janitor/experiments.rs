@@ -1,0 +1,110 @@
+//! Experiments, as far as they are the janitor's: it knows nothing of them but where somebody has to look, and launches a conductor
+//! there.
+
+use std::{
+    sync::atomic::Ordering::{Acquire, Release},
+    time::Duration,
+};
+
+use crate::{
+    board::{Board, Home, Request},
+    clock,
+    pg::{
+        catalog,
+        process::{self, Handle, Role, Status},
+        shmem,
+    },
+};
+
+/// When no worker slot is free, it is tried again after so long.
+const NO_SLOT: Duration = Duration::from_secs(2);
+/// After so many failures an experiment does not keep others waiting any more.
+const PATIENCE: u32 = 3;
+
+/// Whether a run may be begun: within a block of an experiment only its own may.
+pub fn may_begin(board: &Board, request: &Request) -> bool {
+    !board.homes.is_in_block() || request.of_experiment.load(Acquire) == 1
+}
+
+/// A run is begun: when it is the first one of a block, the block is.
+pub fn begin(board: &Board, request: &Request) {
+    if request.of_experiment.load(Acquire) == 1 {
+        board.homes.in_block.store(1, Release);
+    }
+}
+
+/// The conductor that was launched last, of which there is one at a time.
+#[derive(Default)]
+pub struct Conductor {
+    launched: Option<(usize, Handle)>,
+}
+
+impl Conductor {
+    /// Looks whether one is over, and whether one is wanted.
+    pub fn see_to(&mut self, board: &Board) {
+        if let Some((place, handle)) = &self.launched {
+            if handle.status() != Status::Stopped {
+                return;
+            }
+            let home = &board.homes.places[*place];
+            if home.is_done.load(Acquire) == 0 {
+                died(board, *place);
+            }
+            self.launched = None;
+        }
+        let now = clock::now_ns();
+        let due = |home: &Home| is_due(board, home, now);
+        let Some(place) = board.homes.places.iter().position(due) else {
+            return;
+        };
+        let home = &board.homes.places[place];
+        home.is_done.store(0, Release);
+        match process::launch(Role::Conductor, "", place as i32, 0) {
+            Some(handle) => self.launched = Some((place, handle)),
+            None => {
+                let later = now + NO_SLOT.as_nanos() as u64;
+                home.not_before_ns.store(later, Release);
+            }
+        }
+    }
+}
+
+/// A conductor that has ended before it was done: its database may be gone, or somebody has terminated it.
+fn died(board: &Board, place: usize) {
+    let home = &board.homes.places[place];
+    let database = home.database.load(Acquire);
+    let is_gone = catalog::databases().is_ok_and(|all| all.iter().all(|d| d.oid != database));
+    if is_gone {
+        board.homes.let_go(place);
+        home.free();
+        return;
+    }
+    home.pause_after_failure();
+    if home.failures.load(Acquire) >= PATIENCE {
+        board.homes.in_block.store(0, Release);
+    }
+    shmem::announce();
+}
+
+fn is_due(board: &Board, home: &Home, now: u64) -> bool {
+    let database = home.database.load(Acquire);
+    if database == 0 || now < home.not_before_ns.load(Acquire) {
+        return false;
+    }
+    let look_at = home.look_at_ns.load(Acquire);
+    let run = home.waits_for.load(Acquire);
+    home.is_changed()
+        || home.failures.load(Acquire) > 0
+        || (look_at != 0 && now >= look_at)
+        || (run != 0 && is_over(board, database, run))
+}
+
+/// Whether nobody works on a run any more, and nothing of it is left to be cleared up.
+fn is_over(board: &Board, database: u32, run_id: i64) -> bool {
+    let is_it = |request: &&Request| {
+        request.is_open()
+            && request.run_id.load(Acquire) == run_id
+            && request.home.load(Acquire) == database
+    };
+    !board.requests.iter().any(|request| is_it(&request))
+}

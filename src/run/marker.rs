@@ -1,0 +1,69 @@
+//! The marks of experiments that this server goes on with by itself: a file beside the journal for each, which no dump has. It names the
+//! database, the extension and the data directory besides, so that neither a base backup nor a copy of the database goes on.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use serde::{Deserialize, Serialize};
+
+use super::journal;
+use crate::{
+    errors::{Fault, of_file},
+    pg::session,
+    target::server::Owner,
+};
+
+/// What the file says.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+struct Marker {
+    experiment_id: i64,
+    mark: String,
+    database: u32,
+    extension: u32,
+    owner: Owner,
+}
+
+fn path(experiment_id: i64) -> PathBuf {
+    let database = session::database();
+    journal::directory().join(format!("experiment-{database}-{experiment_id}.json"))
+}
+
+fn of(experiment_id: i64, mark: &str, extension: u32) -> Result<Marker, Fault> {
+    let own = session::data_directory();
+    Ok(Marker {
+        experiment_id,
+        mark: mark.to_owned(),
+        database: session::database(),
+        extension,
+        owner: Owner::of(&own).map_err(|e| of_file("look at", &own, &e))?,
+    })
+}
+
+/// Says that this server goes on with an experiment. Where the transaction that records it rolls back, the mark is of no row.
+pub fn write(experiment_id: i64, mark: &str, extension: u32) -> Result<(), Fault> {
+    let marker = of(experiment_id, mark, extension)?;
+    let path = path(experiment_id);
+    journal::write_file(&path, &marker).map_err(|e| of_file("write", &path, &e))
+}
+
+/// Whether this server goes on with an experiment by itself.
+pub fn is_there(experiment_id: i64, mark: &str, extension: u32) -> Result<bool, Fault> {
+    let wanted = of(experiment_id, mark, extension)?;
+    let read = |path: &Path| -> Option<Marker> {
+        serde_json::from_str(&fs::read_to_string(path).ok()?).ok()
+    };
+    Ok(read(&path(experiment_id)).is_some_and(|found| found == wanted))
+}
+
+/// Takes it back.
+pub fn remove(experiment_id: i64) -> Result<(), Fault> {
+    let path = path(experiment_id);
+    match fs::remove_file(&path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(of_file("remove", &path, &error))
+        }
+        _ => Ok(()),
+    }
+}

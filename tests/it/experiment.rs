@@ -1,0 +1,228 @@
+//! Experiments from their first run to their answer, and what may happen to them on the way.
+
+mod by_itself;
+mod rights;
+
+use crate::common::{assert_refused, execute, owned_directory, row, rows, server};
+use pgfsbench_tests::{LONG, OwnedDirectory, Server, wait_until};
+use postgres::Client;
+
+/// Arguments of an experiment of the shortest runs that there are.
+const SHORT: &str = "scale => 1, clients => 1, transactions => 20, max_blocks => 3";
+
+/// Targets of those names, directories of this machine.
+fn targets(client: &mut Client, names: &[&str]) -> Vec<OwnedDirectory> {
+    let made = |name: &&str| {
+        let directory = owned_directory("pgfsbench-experiment");
+        let path = directory.path().display().to_string();
+        execute(
+            client,
+            &format!("SELECT fsbench.create_target('{name}', directory => '{path}')"),
+        );
+        directory
+    };
+    names.iter().map(made).collect()
+}
+
+/// Waits for the end of an experiment.
+fn wait_for(client: &mut Client, name: &str) {
+    execute(client, &format!("CALL fsbench.wait_experiment('{name}')"));
+}
+
+/// Waits until so many runs of an experiment are over.
+fn wait_for_runs(client: &mut Client, name: &str, runs: u32) {
+    let condition =
+        format!("SELECT runs >= {runs} FROM fsbench.experiments WHERE experiment = '{name}'");
+    wait_until("so many runs are over", LONG, || {
+        (rows(client, &condition) == ["t"]).then_some(())
+    });
+}
+
+/// Outcomes of the runs of an experiment.
+fn outcomes(client: &mut Client, name: &str) -> Vec<String> {
+    rows(
+        client,
+        &format!(
+            "SELECT x.outcome || ' ' || count(*) FROM fsbench.experiment_run x JOIN fsbench.experiment USING (experiment_id) \
+             WHERE experiment = '{name}' GROUP BY x.outcome ORDER BY 1"
+        ),
+    )
+}
+
+#[test]
+fn an_experiment_comes_to_an_answer() {
+    let server = server(&[]);
+    let mut client = server.connect("postgres");
+    let _places = targets(&mut client, &["a", "b"]);
+    let id = row(
+        &mut client,
+        &format!("SELECT fsbench.experiment('e', '{{a,b}}', {SHORT})"),
+    );
+    assert_eq!(id, "1");
+    wait_for(&mut client, "e");
+    assert_eq!(outcomes(&mut client, "e"), ["measured 6"]);
+    let made = "SELECT e.run_order -> (x.block - 1) -> (x.position - 1) = to_jsonb(x.number) \
+        FROM fsbench.experiment_run x JOIN fsbench.experiment e USING (experiment_id)";
+    assert_eq!(rows(&mut client, made), ["t"; 6], "in the stored order");
+    let seeds = "SELECT count(DISTINCT seed) FROM fsbench.experiment_run JOIN fsbench.run_log USING (run_id) GROUP BY block";
+    assert_eq!(rows(&mut client, seeds), ["1"; 3], "one seed a block");
+    let blocks = "SELECT count(DISTINCT seed) FROM fsbench.experiment_run JOIN fsbench.run_log USING (run_id)";
+    assert_eq!(row(&mut client, blocks), "3");
+    let said = rows(
+        &mut client,
+        "SELECT target, blocks, verdict <> '', says <> '' FROM fsbench.compare('e')",
+    );
+    assert_eq!(said.len(), 2, "{said:?}");
+    let shown = row(
+        &mut client,
+        "SELECT status, block, runs, repeated, answer FROM fsbench.experiments WHERE experiment = 'e'",
+    );
+    assert!(shown.starts_with("done|3|6|0|"), "{shown}");
+    let advice = rows(&mut client, "SELECT part FROM fsbench.recommend('e')");
+    assert_eq!(advice[0], "choice", "{advice:?}");
+    assert!(advice.iter().any(|part| part == "not tested"), "{advice:?}");
+    let events = rows(
+        &mut client,
+        "SELECT event FROM fsbench.experiment_log ORDER BY at",
+    );
+    assert_eq!(events, ["recorded", "started", "done"]);
+}
+
+#[test]
+fn windows_without_two_cycles_decide_nothing() {
+    let server = server(&[]);
+    let mut client = server.connect("postgres");
+    let _places = targets(&mut client, &["a", "b"]);
+    execute(
+        &mut client,
+        "SELECT fsbench.experiment('e', '{a,b}', baseline => 'a', max_blocks => 3, scale => 1, clients => 1, duration => '1 s', warmup => '0')",
+    );
+    wait_for(&mut client, "e");
+    let said = row(
+        &mut client,
+        "SELECT target, verdict, says FROM fsbench.compare('e')",
+    );
+    assert!(
+        said.starts_with("b|inconclusive|inconclusive (too_short): "),
+        "{said}"
+    );
+    let choice = row(
+        &mut client,
+        "SELECT says FROM fsbench.recommend('e') WHERE part = 'choice'",
+    );
+    assert!(choice.contains("too_short"), "{choice}");
+}
+
+#[test]
+fn what_is_rolled_back_was_never_asked_for() {
+    let server = server(&[]);
+    let mut client = server.connect("postgres");
+    let _places = targets(&mut client, &["a", "b"]);
+    execute(
+        &mut client,
+        &format!("BEGIN; SELECT fsbench.experiment('e', '{{a,b}}', {SHORT}); ROLLBACK"),
+    );
+    execute(
+        &mut client,
+        &format!("SELECT fsbench.experiment('f', '{{a,b}}', start => false, {SHORT})"),
+    );
+    assert_eq!(
+        rows(
+            &mut client,
+            "SELECT experiment, status FROM fsbench.experiments"
+        ),
+        ["f|recorded"]
+    );
+    execute(
+        &mut client,
+        &format!("SELECT * FROM fsbench.plan_experiment('g', '{{a,b}}', {SHORT})"),
+    );
+    assert_eq!(
+        rows(
+            &mut client,
+            "SELECT experiment, status FROM fsbench.experiments"
+        ),
+        ["f|recorded"]
+    );
+    assert_eq!(
+        rows(&mut client, "SELECT run_id FROM fsbench.run_log"),
+        [""; 0]
+    );
+    assert_refused(
+        &mut client,
+        "CALL fsbench.wait_experiment('f')",
+        "55000",
+        &["is recorded", "resume_experiment"],
+    );
+}
+
+#[test]
+fn others_go_between_two_blocks_and_targets_in_use_stay() {
+    let server = server(&[]);
+    let mut client = server.connect("postgres");
+    let _places = targets(&mut client, &["a", "b"]);
+    execute(
+        &mut client,
+        "SELECT fsbench.experiment('e', '{a,b}', max_blocks => 3, scale => 1, clients => 1, duration => '3 s', warmup => '0')",
+    );
+    crate::common::wait_for_phase(&mut client, "measure");
+    assert_refused(
+        &mut client,
+        "SELECT * FROM fsbench.run(scale => 1, clients => 1, transactions => 5)",
+        "55000",
+        &["in progress", "experiment \"e\""],
+    );
+    for change in [
+        "drop_target('a')",
+        "alter_target('a', drop_caches => false)",
+    ] {
+        assert_refused(
+            &mut client,
+            &format!("SELECT fsbench.{change}"),
+            "55006",
+            &["is in use"],
+        );
+    }
+    let other = row(
+        &mut client,
+        "SELECT fsbench.start(scale => 1, clients => 1, transactions => 5)",
+    );
+    wait_for(&mut client, "e");
+    let before = format!(
+        "SELECT count(*) FROM fsbench.run_log r, fsbench.run_log o WHERE o.run_id = {other} AND r.run_id <> {other} \
+           AND r.started_at < o.started_at"
+    );
+    let before: u32 = row(&mut client, &before).parse().unwrap();
+    assert!(
+        before > 0 && before < 6 && before.is_multiple_of(2),
+        "{before} runs before it"
+    );
+    assert_eq!(row(&mut client, "SELECT fsbench.drop_target('a')"), "a");
+}
+
+#[test]
+fn a_target_that_fails_is_set_aside_and_the_others_go_on() {
+    let server = server(&[]);
+    let mut client = server.connect("postgres");
+    let places = targets(&mut client, &["a", "b", "c"]);
+    execute(
+        &mut client,
+        &format!(
+            "SELECT fsbench.experiment('e', '{{a,b,c}}', baseline => 'a', start => false, {SHORT})"
+        ),
+    );
+    // Its directory is not the server's any more.
+    std::fs::remove_dir_all(places[2].path()).unwrap();
+    execute(&mut client, "SELECT fsbench.resume_experiment('e')");
+    wait_for(&mut client, "e");
+    assert_eq!(outcomes(&mut client, "e"), ["failed 3", "measured 6"]);
+    let said = rows(
+        &mut client,
+        "SELECT target, says FROM fsbench.compare('e') WHERE target = 'c'",
+    );
+    assert!(
+        said[0].starts_with("c|set aside: 3 runs in a row failed"),
+        "{said:?}"
+    );
+    let _ = &server as &Server;
+}

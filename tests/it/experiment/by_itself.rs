@@ -1,0 +1,216 @@
+//! An experiment goes on by itself after whatever has happened, or says why it does not.
+
+use super::{SHORT, outcomes, targets, wait_for, wait_for_runs};
+use crate::common::{execute, program, row, rows, server};
+use pgfsbench_tests::{LONG, Stop, wait_until};
+
+const LONGER: &str = "max_blocks => 3, scale => 1, clients => 1, duration => '2 s', warmup => '0'";
+
+#[test]
+fn after_a_restart_of_the_server() {
+    for stop in [Stop::Fast, Stop::Immediate] {
+        let server = server(&[]);
+        let mut client = server.connect("postgres");
+        let _places = targets(&mut client, &["a", "b"]);
+        execute(
+            &mut client,
+            &format!("SELECT fsbench.experiment('e', '{{a,b}}', {LONGER})"),
+        );
+        wait_for_runs(&mut client, "e", 1);
+        crate::common::wait_for_phase(&mut client, "measure");
+        drop(client);
+        server.stop(stop);
+        server.start_again();
+        let mut client = server.connect("postgres");
+        wait_for(&mut client, "e");
+        assert_eq!(outcomes(&mut client, "e"), ["interrupted 1", "measured 6"]);
+        let twice = "SELECT block, number FROM fsbench.experiment_run WHERE outcome = 'measured' GROUP BY 1, 2 HAVING count(*) > 1";
+        assert_eq!(rows(&mut client, twice), [""; 0]);
+    }
+}
+
+#[test]
+fn after_a_crash_of_the_server_and_after_its_processes_were_terminated() {
+    let server = server(&[("restart_after_crash", "on")]);
+    let mut client = server.connect("postgres");
+    let _places = targets(&mut client, &["a", "b"]);
+    execute(
+        &mut client,
+        &format!("SELECT fsbench.experiment('e', '{{a,b}}', {LONGER})"),
+    );
+    crate::common::wait_for_phase(&mut client, "measure");
+    let terminate = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity \
+        WHERE backend_type IN ('fsbench coordinator', 'fsbench conductor', 'fsbench janitor')";
+    execute(&mut client, terminate);
+    wait_for_runs(&mut client, "e", 2);
+    wait_for(&mut client, "e");
+    let made = outcomes(&mut client, "e");
+    assert_eq!(
+        made.last().map(String::as_str),
+        Some("measured 6"),
+        "{made:?}"
+    );
+}
+
+#[test]
+fn a_restored_dump_is_paused_until_somebody_resumes_it() {
+    let server = server(&[]);
+    let mut client = server.connect("postgres");
+    let _places = targets(&mut client, &["a", "b"]);
+    execute(
+        &mut client,
+        &format!("SELECT fsbench.experiment('e', '{{a,b}}', {LONGER})"),
+    );
+    wait_for_runs(&mut client, "e", 1);
+    let dump = program(&server, "pg_dump", &["postgres"]);
+    execute(&mut client, "SELECT fsbench.cancel_experiment('e')");
+    execute(&mut client, "CREATE DATABASE other");
+    crate::common::paste_into_psql(&server, "other", &dump);
+    let mut other = server.connect("other");
+    let shown = row(
+        &mut other,
+        "SELECT status, status_reason FROM fsbench.experiments",
+    );
+    assert!(
+        shown.starts_with("paused|its row was copied while it was running"),
+        "{shown}"
+    );
+    execute(&mut other, "SELECT fsbench.resume_experiment('e')");
+    wait_for(&mut other, "e");
+    let measured = "SELECT count(*) FROM fsbench.experiment_run WHERE outcome = 'measured'";
+    assert_eq!(row(&mut other, measured), "6");
+}
+
+#[test]
+fn a_copy_of_the_database_does_not_go_on() {
+    let server = server(&[]);
+    let mut client = server.connect("postgres");
+    let _places = targets(&mut client, &["a", "b"]);
+    execute(&mut client, "CREATE DATABASE first");
+    let mut first = server.connect("first");
+    execute(&mut first, "CREATE EXTENSION pgfsbench");
+    let _more = targets(&mut first, &["a", "b"]);
+    execute(
+        &mut first,
+        &format!("SELECT fsbench.experiment('e', '{{a,b}}', start => false, {SHORT})"),
+    );
+    execute(
+        &mut first,
+        "UPDATE fsbench.experiment SET status = 'running'",
+    );
+    drop(first);
+    wait_until("nobody is connected", LONG, || {
+        client
+            .batch_execute("CREATE DATABASE second TEMPLATE first")
+            .ok()
+    });
+    let mut second = server.connect("second");
+    // Something to look at, so that somebody looks.
+    let _others = targets(&mut second, &["c", "d"]);
+    execute(
+        &mut second,
+        &format!("SELECT fsbench.experiment('f', '{{c,d}}', {SHORT})"),
+    );
+    wait_for(&mut second, "f");
+    let shown = row(
+        &mut second,
+        "SELECT status, status_reason FROM fsbench.experiments WHERE experiment = 'e'",
+    );
+    assert!(
+        shown.starts_with("paused|it was not started in this database"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn a_paused_one_goes_on_where_it_was_and_a_cancelled_one_says_what_is_known() {
+    let server = server(&[]);
+    let mut client = server.connect("postgres");
+    let _places = targets(&mut client, &["a", "b"]);
+    execute(
+        &mut client,
+        &format!("SELECT fsbench.experiment('e', '{{a,b}}', {LONGER})"),
+    );
+    wait_for_runs(&mut client, "e", 1);
+    assert_eq!(
+        row(&mut client, "SELECT fsbench.pause_experiment('e')"),
+        "paused"
+    );
+    wait_until("its run is over", LONG, || {
+        rows(&mut client, "SELECT run_id FROM fsbench.progress")
+            .is_empty()
+            .then_some(())
+    });
+    let runs = row(&mut client, "SELECT count(*) FROM fsbench.run_log");
+    execute(&mut client, "SELECT fsbench.resume_experiment('e')");
+    wait_for_runs(&mut client, "e", 4);
+    assert!(row(&mut client, "SELECT count(*) FROM fsbench.run_log") > runs);
+    assert_eq!(
+        row(&mut client, "SELECT fsbench.cancel_experiment('e')"),
+        "cancelled"
+    );
+    let said = rows(
+        &mut client,
+        "SELECT verdict, says FROM fsbench.compare('e')",
+    );
+    assert!(
+        said.iter()
+            .all(|said| said.contains("cancelled") || said.contains("too_short")),
+        "{said:?}"
+    );
+    wait_until("its run is over", LONG, || {
+        rows(&mut client, "SELECT run_id FROM fsbench.progress")
+            .is_empty()
+            .then_some(())
+    });
+    assert_eq!(row(&mut client, "SELECT fsbench.drop_experiment('e')"), "e");
+    assert_ne!(
+        row(&mut client, "SELECT count(*) FROM fsbench.run_log"),
+        "0",
+        "results stay"
+    );
+}
+
+#[test]
+fn a_second_one_waits() {
+    let server = server(&[]);
+    let mut client = server.connect("postgres");
+    let _places = targets(&mut client, &["a", "b"]);
+    execute(
+        &mut client,
+        &format!("SELECT fsbench.experiment('e', '{{a,b}}', {SHORT})"),
+    );
+    execute(
+        &mut client,
+        &format!("SELECT fsbench.experiment('f', '{{a,b}}', {SHORT})"),
+    );
+    wait_for_runs(&mut client, "e", 1);
+    let status = row(
+        &mut client,
+        "SELECT status FROM fsbench.experiments WHERE experiment = 'f'",
+    );
+    assert_eq!(status, "queued");
+    wait_for(&mut client, "f");
+    let apart = "SELECT max(run_id) FILTER (WHERE experiment_id = 1) < min(run_id) FILTER (WHERE experiment_id = 2) FROM fsbench.experiment_run";
+    assert_eq!(row(&mut client, apart), "t");
+}
+
+#[test]
+fn max_duration_ends_it_between_two_runs() {
+    let server = server(&[]);
+    let mut client = server.connect("postgres");
+    let _places = targets(&mut client, &["a", "b"]);
+    execute(
+        &mut client,
+        &format!("SELECT fsbench.experiment('e', '{{a,b}}', max_duration => '12 s', {LONGER})"),
+    );
+    wait_for(&mut client, "e");
+    let shown = row(
+        &mut client,
+        "SELECT status, runs < 6, status_reason FROM fsbench.experiments",
+    );
+    assert_eq!(
+        shown,
+        "done|t|another run would not have ended within max_duration"
+    );
+}

@@ -1,0 +1,95 @@
+//! Who may do what with an experiment.
+
+use super::{SHORT, targets, wait_for};
+use crate::common::{assert_refused, execute, row, server};
+
+#[test]
+fn its_runs_are_made_as_the_role_that_asked() {
+    let server = server(&[]);
+    let mut client = server.connect("postgres");
+    let _places = targets(&mut client, &["a", "b"]);
+    execute(
+        &mut client,
+        "CREATE ROLE bob LOGIN; CREATE ROLE eve LOGIN; CREATE ROLE mon LOGIN IN ROLE pg_monitor; \
+         SELECT fsbench.grant_operator('bob'), fsbench.grant_operator('eve')",
+    );
+    execute(
+        &mut client,
+        &format!(
+            "SET ROLE bob; SELECT fsbench.experiment('e', '{{a,b}}', start => false, {SHORT})"
+        ),
+    );
+    for verb in ["pause", "resume", "cancel", "drop", "confirm"] {
+        let sql = format!("RESET ROLE; SET ROLE eve; SELECT fsbench.{verb}_experiment('e')");
+        assert_refused(
+            &mut client,
+            &sql,
+            "42501",
+            &["permission denied for experiment \"e\"", "bob"],
+        );
+    }
+    execute(
+        &mut client,
+        "RESET ROLE; SET ROLE bob; SELECT fsbench.resume_experiment('e')",
+    );
+    wait_for(&mut client, "e");
+    execute(&mut client, "RESET ROLE");
+    assert_eq!(
+        row(
+            &mut client,
+            "SELECT DISTINCT requested_by FROM fsbench.run_log"
+        ),
+        "bob"
+    );
+    execute(
+        &mut client,
+        "SET ROLE mon; SELECT * FROM fsbench.compare('e'); SELECT * FROM fsbench.experiments; SELECT * FROM fsbench.recommend('e')",
+    );
+}
+
+#[test]
+fn without_its_rights_it_is_paused() {
+    let server = server(&[]);
+    let mut client = server.connect("postgres");
+    let _places = targets(&mut client, &["a", "b"]);
+    execute(
+        &mut client,
+        "CREATE ROLE bob; SELECT fsbench.grant_operator('bob')",
+    );
+    execute(
+        &mut client,
+        &format!(
+            "SET ROLE bob; SELECT fsbench.experiment('e', '{{a,b}}', start => false, {SHORT}); RESET ROLE"
+        ),
+    );
+    execute(
+        &mut client,
+        "SELECT fsbench.revoke_operator('bob'); SELECT fsbench.resume_experiment('e')",
+    );
+    let paused = || "SELECT status_reason FROM fsbench.experiments WHERE status = 'paused'";
+    pgfsbench_tests::wait_until("it is paused", pgfsbench_tests::LONG, || {
+        let why = crate::common::rows(&mut client, paused());
+        (why.len() == 1 && why[0].contains("bob")).then_some(())
+    });
+    execute(
+        &mut client,
+        "SELECT fsbench.grant_operator('bob'); SELECT fsbench.resume_experiment('e')",
+    );
+    wait_for(&mut client, "e");
+    for table in [
+        "experiment",
+        "experiment_target",
+        "experiment_run",
+        "experiment_log",
+    ] {
+        execute(&mut client, &format!("GRANT ALL ON fsbench.{table} TO bob"));
+        let sql = format!("SET ROLE bob; DELETE FROM fsbench.{table}");
+        assert_refused(
+            &mut client,
+            &sql,
+            "42501",
+            &["permission denied to change table"],
+        );
+        execute(&mut client, "RESET ROLE");
+    }
+}
