@@ -134,7 +134,7 @@ COMMENT ON TABLE fsbench.run_log IS 'One row per run, from the request to the re
 COMMENT ON COLUMN fsbench.run_log.run_id IS 'Number of the run in this database';
 COMMENT ON COLUMN fsbench.run_log.status IS 'queued, running, done, failed or cancelled; only the figures of a run that is done are to be trusted';
 COMMENT ON COLUMN fsbench.run_log.target IS 'Target that was measured';
-COMMENT ON COLUMN fsbench.run_log.workload IS 'Workload: tpcb, tpcb-simple-update, select-only, fsync or scan';
+COMMENT ON COLUMN fsbench.run_log.workload IS 'Name of the workload';
 COMMENT ON COLUMN fsbench.run_log.scale IS 'Scale as in pgbench: 100,000 accounts, 10 tellers and 1 branch each; NULL for a workload without tables';
 COMMENT ON COLUMN fsbench.run_log.clients IS 'Number of workers that run transactions at the same time; of the workload fsync, the most writers';
 COMMENT ON COLUMN fsbench.run_log.duration IS 'Length of the measured window as asked; NULL when the number of transactions ended the run';
@@ -187,7 +187,7 @@ COMMENT ON COLUMN fsbench.run_log.zero_seconds IS 'Seconds in which no transacti
 COMMENT ON COLUMN fsbench.run_log.xids_used IS 'Transaction ids that the server gave out between the start and the end of the run, to whomever; those of maintenance steps are not counted';
 COMMENT ON COLUMN fsbench.run_log.wal_bytes IS 'WAL that the server wrote in the measured window (difference of LSNs)';
 COMMENT ON COLUMN fsbench.run_log.complete_checkpoints IS 'Checkpoints that began and ended in the measured window';
-COMMENT ON COLUMN fsbench.run_log.balances IS 'Balances after the run: sums of accounts, tellers, branches and history, rows of history, fingerprint of the accounts';
+COMMENT ON COLUMN fsbench.run_log.balances IS 'What the tables held after the run, and was verified; of pgbench''s scripts the sums of accounts, tellers, branches and history, rows of history, fingerprint of the accounts';
 COMMENT ON COLUMN fsbench.run_log.facts IS 'What was seen of the run and has no column of its own; with the other columns and tables, what fsbench.judge() judges by';
 COMMENT ON COLUMN fsbench.run_log.client_wal_records IS 'WAL records that transactions of the clients wrote in the measured window, by the clients'' own counters';
 COMMENT ON COLUMN fsbench.run_log.client_wal_fpi IS 'Full-page images among them';
@@ -381,7 +381,7 @@ CREATE TABLE fsbench.histogram (
 );
 COMMENT ON TABLE fsbench.histogram IS 'Latencies of a run as a log-linear histogram (32 buckets per factor of two); histograms of several runs are merged by adding counts, see fsbench.percentile';
 COMMENT ON COLUMN fsbench.histogram.run_id IS 'Run';
-COMMENT ON COLUMN fsbench.histogram.transaction IS 'The name of the workload: latency of its transaction, under a rate from the time when it was due; service: the same from its real start (under a rate only); commit: COMMIT alone';
+COMMENT ON COLUMN fsbench.histogram.transaction IS 'The name of the workload, or of its transaction: latency of that, under a rate from the time when it was due; service: the same from its real start (under a rate only); commit: COMMIT alone';
 COMMENT ON COLUMN fsbench.histogram.transactions IS 'How many were measured';
 COMMENT ON COLUMN fsbench.histogram.sum_ms IS 'Sum of the latencies (ms)';
 COMMENT ON COLUMN fsbench.histogram.sum_squares_ms IS 'Sum of the squares of the latencies (ms squared)';

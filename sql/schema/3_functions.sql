@@ -123,7 +123,9 @@ BEGIN
                   HINT = 'See fsbench.result.';
     END IF;
     SELECT array_agg(DISTINCT name ORDER BY name) INTO known
-    FROM (SELECT unnest(ARRAY['commit', 'service']) UNION SELECT workload FROM fsbench.run_log WHERE run_id = ANY (run_ids)) AS n(name);
+    FROM (SELECT unnest(ARRAY['commit', 'service']) UNION
+          SELECT coalesce((SELECT h.transaction FROM fsbench.histogram h WHERE h.run_id = r.run_id AND h.transaction NOT IN ('commit', 'service')), r.workload)
+          FROM fsbench.run_log r WHERE r.run_id = ANY (run_ids)) AS n(name);
     IF $3 <> ALL (known) THEN
         RAISE EXCEPTION 'there is no transaction "%"', $3
             USING ERRCODE = 'invalid_parameter_value',
@@ -131,8 +133,8 @@ BEGIN
                   HINT = 'Leave it out for the transaction of the workload.';
     END IF;
     WITH chosen AS (
-        SELECT h.* FROM fsbench.histogram h JOIN fsbench.run_log r USING (run_id)
-        WHERE h.run_id = ANY (run_ids) AND h.transaction = coalesce($3, r.workload)
+        SELECT h.* FROM fsbench.histogram h
+        WHERE h.run_id = ANY (run_ids) AND CASE WHEN $3 IS NULL THEN h.transaction NOT IN ('commit', 'service') ELSE h.transaction = $3 END
     ), merged AS (
         SELECT b.bucket, sum(b.count) AS count FROM chosen, unnest(buckets, counts) AS b(bucket, count) GROUP BY b.bucket
     ), running AS (

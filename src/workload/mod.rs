@@ -21,20 +21,19 @@ pub use desk::Desk;
 pub use post::Post;
 
 /// The registry.
-static ALL: [&dyn Workload; 3] = [&tpcb::Tpcb, &fsync::Fsync, &scan::Scans];
 
-/// What a workload does. In the coordinator:
+/// What a workload does, in the coordinator, in each client, and in the worker.
 pub trait Workload: Sync {
-    /// Its names in SQL.
+    /// Its names in SQL: those of its definitions in core.
     fn names(&self) -> &'static [&'static str];
 
-    /// From an empty database, or none, to the stored result.
+    /// In the coordinator: from an empty database, or none, to the stored result.
     fn carry_out(&self, run: &mut Run) -> Result<Outcome, Fault>;
 
-    /// What a client does from its start to its end. It is connected to the work database, if there is one.
+    /// In a client, from its start to its end. It is connected to the work database, if there is one.
     fn take_part(&self, post: &Post, spec: &Spec) -> Result<(), Fault>;
 
-    /// What the worker does for one of the tasks that this workload has numbered. It has the owner's rights.
+    /// In the worker, with the owner's rights: one of the tasks that this workload has numbered.
     fn work(&self, task: Task, desk: &Desk) -> Result<(), Fault>;
 
     /// After a crash: a transaction that writes and leaves everything as it is.

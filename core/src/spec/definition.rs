@@ -103,6 +103,21 @@ pub trait Definition: Sync {
         ClientsDo::Transactions
     }
 
+    /// What its transaction is called, beside `commit` and `service`, which are parts of it.
+    fn transaction(&self) -> &'static str {
+        self.name()
+    }
+
+    /// Whether its transactions leave dead rows, which somebody has to remove.
+    fn leaves_dead_rows(&self) -> bool {
+        self.writes()
+    }
+
+    /// Whether it reads data from storage if they are larger than memory, and is meant to.
+    fn reads_storage(&self) -> bool {
+        true
+    }
+
     /// Whether it is measured how fast something is written, so that what a commit promises matters.
     fn measures_writes(&self) -> bool {
         true

@@ -18,7 +18,7 @@ use crate::{
 pub use resolve::resolve;
 
 /// The registry: all of them, in the order in which they are listed to people. The first is the default.
-pub static ALL: [Workload; 5] = [
+pub static ALL: &[Workload] = &[
     Workload::of(&tpcb::Script::Tpcb),
     Workload::of(&tpcb::Script::SimpleUpdate),
     Workload::of(&tpcb::Script::SelectOnly),
@@ -30,8 +30,8 @@ impl Workload {
     /// The workload of this name.
     pub fn parse(name: &str) -> Option<Self> {
         let is_it =
-            |workload: &Self| workload.as_str() == name || workload.aliases().contains(&name);
-        ALL.into_iter().find(is_it)
+            |workload: &&Self| workload.as_str() == name || workload.aliases().contains(&name);
+        ALL.iter().find(is_it).copied()
     }
 }
 

@@ -178,7 +178,7 @@ fn store_all(run: &mut Run, measured: &[Measured], phases: Value) -> Result<Outc
         store::insert_waits(id, &run.samples)?;
         store::insert_rows(id, "fsync", &rows)?;
         main.map_or(Ok(()), |m| {
-            store::insert_histogram(id, run.spec.workload.as_str(), &m.syncs)
+            store::insert_histogram(id, run.spec.workload.transaction(), &m.syncs)
         })
     })
 }

@@ -106,7 +106,7 @@ pub fn store(
         let id = run.run_id;
         store::insert_samples(id, &run.samples, true)?;
         store::insert_waits(id, &run.samples)?;
-        store::insert_histogram(id, run.spec.workload.as_str(), &totals.latency)?;
+        store::insert_histogram(id, run.spec.workload.transaction(), &totals.latency)?;
         store::insert_histogram(id, "commit", &totals.commit)?;
         store::insert_rows(id, "maintenance", maintenance)?;
         if run.spec.rate.is_some() {

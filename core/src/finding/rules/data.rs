@@ -25,8 +25,10 @@ pub fn clients_exceed_branches(facts: &RunFacts) -> Option<Finding> {
 /// Data that fits in shared_buffers fits in RAM too: only the stronger is told.
 pub fn data_fits(facts: &RunFacts) -> Option<Finding> {
     let data = facts.data_bytes?;
-    if facts.workload.is_some_and(|workload| workload.sets_cache()) {
-        // What is in memory is what was asked for.
+    if facts
+        .workload
+        .is_some_and(|workload| !workload.reads_storage())
+    {
         return None;
     }
     let known = |bytes: Option<u64>| bytes.map_or("unknown".into(), format_bytes);

@@ -57,8 +57,8 @@ pub fn log_checkpoints_off(facts: &RunFacts) -> Option<Finding> {
 
 /// Dead rows are not removed while the run is on.
 pub fn autovacuum_off(facts: &RunFacts) -> Option<Finding> {
-    let writes = facts.workload?.writes();
-    (writes && !facts.server.autovacuum?).then(|| {
+    let leaves_some = facts.workload?.leaves_dead_rows();
+    (leaves_some && !facts.server.autovacuum?).then(|| {
         let hint = "Dead rows pile up the longer the run is: set autovacuum to on and reload.";
         Finding::new(
             "autovacuum_off",

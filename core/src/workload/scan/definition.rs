@@ -128,6 +128,11 @@ impl Definition for Scans {
         false
     }
 
+    /// What is in memory is what was asked for.
+    fn reads_storage(&self) -> bool {
+        false
+    }
+
     fn sets_cache(&self) -> bool {
         true
     }

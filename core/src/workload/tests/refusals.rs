@@ -52,9 +52,13 @@ fn names_that_do_not_exist() {
     })
     .hint
     .unwrap();
+    let all: Vec<String> = ALL.iter().map(|w| format!("\"{}\"", w.as_str())).collect();
     assert_eq!(
         hint,
-        r#"Use one of "tpcb", "tpcb-simple-update", "select-only", "fsync", "scan". For a script of your own, have a run keep its tables with keep => true, and give the script to pgbench on its work database."#
+        format!(
+            "Use one of {}. For a script of your own, have a run keep its tables with keep => true, and give the script to pgbench on its work database.",
+            all.join(", ")
+        )
     );
     let own = refused(Asked {
         options: Some(serde_json::json!({"script": "my.sql"})),
