@@ -15,26 +15,24 @@ use crate::{
     random,
 };
 
-/// How its name begins; a random mark follows.
-const PREFIX: &str = "pgfsbench_fsync_";
-
 /// The file of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WalFile {
+    /// What it is for, in a word.
+    kind: String,
     mark: String,
 }
 
 impl WalFile {
     /// The file to be; nothing is made.
-    pub fn new() -> Self {
-        Self {
-            mark: random::mark(),
-        }
+    pub fn new(kind: &str) -> Self {
+        Self::of_mark(kind, random::mark())
     }
 
     /// The file of this mark.
-    pub fn of_mark(mark: String) -> Self {
-        Self { mark }
+    pub fn of_mark(kind: &str, mark: String) -> Self {
+        let kind = kind.to_owned();
+        Self { kind, mark }
     }
 
     /// What tells it from others.
@@ -44,16 +42,17 @@ impl WalFile {
 
     /// Where it is: in this server's pg_wal, wherever that leads.
     pub fn path(&self) -> PathBuf {
-        let name = format!("{PREFIX}{}", self.mark);
+        let name = format!("pgfsbench_{}_{}", self.kind, self.mark);
         session::data_directory().join("pg_wal").join(name)
     }
 
     /// Removes it, if it is there.
     pub fn remove(&self) -> Result<(), Fault> {
         // The journal could be damaged; only what can be such a file is removed.
+        let is_kind = self.kind.bytes().all(|b| b.is_ascii_lowercase());
         let is_mark = !self.mark.is_empty() && self.mark.bytes().all(|b| b.is_ascii_hexdigit());
         let path = self.path();
-        if !is_mark || !fs::symlink_metadata(&path).is_ok_and(|file| file.is_file()) {
+        if !is_kind || !is_mark || !fs::symlink_metadata(&path).is_ok_and(|file| file.is_file()) {
             return Ok(());
         }
         match fs::remove_file(&path) {

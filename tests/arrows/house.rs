@@ -1,6 +1,6 @@
 //! A crate's files, its floors, and what is wrong with the arrows between them.
 
-use crate::imports::imports;
+use crate::{imports::imports, words::Rule};
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
@@ -84,6 +84,35 @@ impl House {
                 )
             })
             .collect()
+    }
+
+    /// The folders in a room.
+    pub fn folders_of(&self, room: &str) -> BTreeSet<String> {
+        let inside = self.files.keys().filter_map(|module| {
+            let (folder, _) = module
+                .strip_prefix(room)?
+                .strip_prefix('/')?
+                .split_once('/')?;
+            Some(folder.to_owned())
+        });
+        inside.collect()
+    }
+
+    /// Words that stand where they may not, one line for each.
+    pub fn words_out_of_place(&self, rule: &Rule) -> Vec<String> {
+        let mut faults = Vec::new();
+        for (module, path) in &self.files {
+            let file = relative(&self.directory, path);
+            if rule.allows(room(module), &file) {
+                continue;
+            }
+            let text = fs::read_to_string(path).expect("it can be read");
+            faults.extend(rule.found(&text).into_iter().map(|(line, word)| {
+                let word = word.trim_matches('"');
+                format!("{file}:{line}: \"{word}\" belongs to {}", rule.room)
+            }));
+        }
+        faults
     }
 
     fn arrows(&self) -> Vec<Arrow> {

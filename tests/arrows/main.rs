@@ -5,9 +5,11 @@
 
 mod house;
 mod imports;
+mod words;
 
 use house::House;
 use std::path::Path;
+use words::Rule;
 
 /// The tree below this directory of the repository.
 fn house(root: &str) -> House {
@@ -36,6 +38,61 @@ fn the_core_keeps_its_floors() {
 #[test]
 fn the_helper_keeps_its_floors() {
     assert_none("helper/src", &house("helper/src").faults());
+}
+
+/// Words that tell one workload from the others, beside the names of their folders.
+const OF_WORKLOADS: [&str; 7] = [
+    "tpcb",
+    "select-only",
+    "simple-update",
+    "pgbench_accounts",
+    "pgbench_branches",
+    "pgbench_history",
+    "\"scan\"",
+];
+
+/// What has such words beside the rooms of workloads.
+const BESIDE_WORKLOADS: [&str; 3] = [
+    // Fast ways to fill a table, which need unsafe code.
+    "pg/load.rs",
+    // Facts and findings of scans.
+    "finding/facts/scan.rs",
+    "finding/scan.rs",
+];
+
+#[test]
+fn no_workload_is_known_by_name_outside_the_rooms_of_workloads() {
+    let houses = ["src", "core/src"].map(|root| (root, house(root)));
+    let folders = houses
+        .iter()
+        .flat_map(|(_, house)| house.folders_of("workload"));
+    let names = folders.flat_map(|name| [format!("workload::{name}"), format!("fsbench_{name}")]);
+    let words: Vec<String> = OF_WORKLOADS
+        .map(str::to_owned)
+        .into_iter()
+        .chain(names)
+        .collect();
+    assert!(words.len() > OF_WORKLOADS.len() + 6, "{words:?}");
+    let rule = Rule::new("workload", &BESIDE_WORKLOADS, words);
+    for (root, house) in &houses {
+        assert_none(root, &house.words_out_of_place(&rule));
+    }
+}
+
+#[test]
+fn a_word_out_of_place_is_named_with_its_line() {
+    let roof = (
+        "roof/mod.rs",
+        "// tpcb in a comment\nfn f() {\n    g(\"tpcb\");\n}\n#[cfg(test)]\nmod tests {\n    const T: &str = \"tpcb\";\n}\n",
+    );
+    let middle = ("middle/mod.rs", "const NAME: &str = \"tpcb\";\n");
+    let rule = Rule::new("middle", &[], vec!["tpcb".into()]);
+    assert_eq!(
+        small_tree(&[roof, middle, GROUND])
+            .1
+            .words_out_of_place(&rule),
+        ["roof/mod.rs:3: \"tpcb\" belongs to middle"]
+    );
 }
 
 /// A small tree: `lib.rs` with two floors, and these files beside it.

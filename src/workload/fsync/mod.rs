@@ -13,6 +13,9 @@ use crate::{
     errors::Fault,
 };
 
+/// What its file is called by.
+const KIND: &str = "fsync";
+
 /// The workload.
 pub struct Fsync;
 

@@ -10,6 +10,7 @@ use pgfsbench_core::{
 };
 use serde_json::{Value, json};
 
+use super::KIND;
 use crate::{
     bench::{Run, epoch, finish, windows::span_ns},
     board::{Phase, outcome::Outcome},
@@ -54,7 +55,7 @@ fn make_wal_file(run: &mut Run) -> Result<WalFile, Fault> {
     run.seen.before_provision()?;
     let bytes = xact::transaction(|| config::bytes("wal_segment_size"))?.unwrap_or(16 << 20);
     run.board.run.total.store(bytes, Relaxed);
-    let file = WalFile::new();
+    let file = WalFile::new(KIND);
     let entry = Entry {
         wal_file: Some(file.clone()),
         ..Entry::on_target(session::database(), run.run_id)

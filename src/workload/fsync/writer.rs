@@ -12,7 +12,10 @@ use pgfsbench_core::{
     workload::fsync::{BLOCK_BYTES, MOST_WRITES, Test, tests_of},
 };
 
-use super::file::{Blocks, write_failed};
+use super::{
+    KIND,
+    file::{Blocks, write_failed},
+};
 use crate::{
     clock,
     errors::Fault,
@@ -32,7 +35,7 @@ struct Writer<'a> {
 pub fn write(post: &Post, spec: &Spec) -> Result<(), Fault> {
     let writer = Writer {
         post,
-        file: WalFile::of_mark(post.board.run.wal_file.get()),
+        file: WalFile::of_mark(KIND, post.board.run.wal_file.get()),
         blocks: Blocks::new(),
     };
     let tests = tests_of(spec);
