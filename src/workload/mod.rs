@@ -1,6 +1,7 @@
 //! The workloads: each has a folder with everything that it does in a server. Coordinator, clients and worker know of a workload what
 //! [`Workload`] says, and no more; what can be decided without a server is in the folder of the same name in core.
 
+mod commit;
 mod desk;
 mod fsync;
 mod post;
@@ -21,6 +22,7 @@ pub use desk::Desk;
 pub use post::Post;
 
 /// The registry.
+static ALL: &[&dyn Workload] = &[&tpcb::Tpcb, &fsync::Fsync, &scan::Scans, &commit::Commit];
 
 /// What a workload does, in the coordinator, in each client, and in the worker.
 pub trait Workload: Sync {

@@ -3,6 +3,7 @@
 mod beside;
 mod bracket;
 mod checkpoints;
+mod commit;
 mod common;
 mod cost;
 mod cron;

@@ -1,6 +1,7 @@
 //! The workloads: each has a folder with everything that can be decided about it without a server. Whoever else needs to know something
 //! of a workload asks its [`Definition`](crate::spec::Definition).
 
+pub mod commit;
 pub mod fsync;
 mod options;
 mod resolve;
@@ -24,6 +25,7 @@ pub static ALL: &[Workload] = &[
     Workload::of(&tpcb::Script::SelectOnly),
     Workload::of(&fsync::Fsync),
     Workload::of(&scan::Scans),
+    Workload::of(&commit::Commit),
 ];
 
 impl Workload {

@@ -1,0 +1,115 @@
+//! The least that a durable transaction can be: each client inserts one row, and commits. Nothing is read, nothing is updated, and nobody
+//! waits for another's row: what is left is the way of a commit record to the disk.
+//!
+//! What is chosen when it is not given is what all workloads of transactions choose.
+
+mod rows;
+
+use super::transactions;
+use crate::{
+    refusal::Refusal,
+    spec::{Chosen, Definition, Given, Names, Options, Spec},
+};
+
+pub use rows::{Rows, verify};
+
+/// Bytes that a row takes in the table: its header, a client, a number, padding, and its place on the page.
+const ROW_BYTES: f64 = 44.0;
+/// A client is an int, a number a bigint.
+const CHANGED_BYTES: u64 = 4 + 8;
+
+/// The workload.
+pub struct Commit;
+
+impl Definition for Commit {
+    fn name(&self) -> &'static str {
+        "commit"
+    }
+
+    fn parameters(&self) -> &'static [&'static str] {
+        &[
+            "clients",
+            "duration",
+            "transactions",
+            "warmup",
+            "rate",
+            "latency_limit_ms",
+            "settings",
+            "keep",
+        ]
+    }
+
+    fn shared_options(&self) -> &'static [&'static str] {
+        &["unlogged", "sample", "sample_alternately", "crash"]
+    }
+
+    fn lacks(&self, _name: &str) -> (&'static str, &'static str) {
+        (
+            "It inserts rows into a table that is empty at first, and reads none.",
+            "Leave it out.",
+        )
+    }
+
+    fn choose(
+        &self,
+        given: &Given,
+        _options: &mut Options,
+        _names: &mut Names,
+    ) -> Result<Chosen, Refusal> {
+        transactions::choose(given, u32::MAX)
+    }
+
+    fn added_bytes(&self, _spec: &Spec, transactions: f64) -> u64 {
+        (transactions * ROW_BYTES) as u64
+    }
+
+    fn writes(&self) -> bool {
+        true
+    }
+
+    /// `commit` is the name of COMMIT alone.
+    fn transaction(&self) -> &'static str {
+        "insert"
+    }
+
+    fn leaves_dead_rows(&self) -> bool {
+        false
+    }
+
+    fn reads_storage(&self) -> bool {
+        false
+    }
+
+    fn changed_bytes(&self, _spec: &Spec) -> Option<u64> {
+        Some(CHANGED_BYTES)
+    }
+
+    fn when_saturated(&self) -> &'static str {
+        "It is them that were measured, not the storage: use fewer clients, or a rate."
+    }
+
+    fn verified_after_crash(&self) -> &'static str {
+        "compare the rows that are there with what each client has committed"
+    }
+
+    fn steps(&self, options: &Options) -> Vec<(&'static str, &'static str)> {
+        let verify = (
+            "verify",
+            "compare the rows of each client with what it has committed",
+        );
+        let steps = [
+            ("load", "create the table of the workload, which is empty"),
+            (
+                "checkpoint",
+                "CHECKPOINT, then sync the filesystems of data and WAL",
+            ),
+            (
+                "warm up and measure",
+                "an INSERT and a COMMIT, by all clients",
+            ),
+        ];
+        // What is to be found after a crash is not compared before it.
+        let verified = Some(verify).filter(|_| !options.crash);
+        steps.into_iter().chain(verified).collect()
+    }
+}

@@ -1,0 +1,122 @@
+//! An INSERT of one row and a COMMIT, by each client.
+
+use std::sync::atomic::Ordering::Relaxed;
+
+use pgfsbench_core::{
+    board::ClientSlot,
+    random::Stream,
+    spec::Spec,
+    workload::commit::{Rows, verify},
+};
+use serde_json::Value;
+
+use super::{
+    Found, Post,
+    transactions::{Transaction, Transactions},
+};
+use crate::{
+    errors::{Fault, unreadable},
+    pg::{
+        plan::{Connection, Plan, Type},
+        sql,
+    },
+};
+
+/// Without an index: nothing but the row is written.
+const COLUMNS: &str = "client int NOT NULL, number bigint NOT NULL";
+
+/// A client's rows are numbered from 1 on, each number once, if there are as many as the highest number, and the sums of the numbers and of
+/// their squares are those of the first numbers. Nothing has to be sorted for that, however many rows there are.
+const ROWS: &str = "SELECT jsonb_build_object('rows', coalesce(sum(n), 0), 'clients', count(*), \
+       'wrong_clients', count(*) FILTER (WHERE least <> 1 OR most <> n \
+          OR numbers <> n * (n + 1) / 2 OR squares <> n * (n + 1) * (2 * n + 1) / 6), \
+       'rows_by_client', coalesce(sum((client + 1) * n), 0)) \
+     FROM (SELECT client, count(*)::numeric AS n, min(number) AS least, max(number) AS most, \
+             sum(number) AS numbers, sum(number::numeric * number) AS squares \
+           FROM public.fsbench_commit GROUP BY client) c";
+
+/// The workload.
+pub struct Commit;
+
+fn rows(found: &Value) -> Result<Rows, Fault> {
+    serde_json::from_value(found.clone()).map_err(|e| unreadable("rows", e))
+}
+
+impl Transactions for Commit {
+    type Transaction<'a> = Insert<'a>;
+
+    fn names(&self) -> &'static [&'static str] {
+        &["commit"]
+    }
+
+    fn rows(&self, _spec: &Spec) -> u64 {
+        0
+    }
+
+    fn load(
+        &self,
+        spec: &Spec,
+        _progress: &mut dyn FnMut(u64) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        let unlogged = match spec.options.unlogged {
+            true => "UNLOGGED ",
+            false => "",
+        };
+        sql::write(
+            &format!("CREATE {unlogged}TABLE public.fsbench_commit ({COLUMNS})"),
+            &[],
+        )?;
+        Ok(())
+    }
+
+    fn after_load(&self) -> &'static [&'static str] {
+        &["VACUUM (ANALYZE) public.fsbench_commit"]
+    }
+
+    fn question(&self) -> &'static str {
+        ROWS
+    }
+
+    fn verify(&self, _spec: &Spec, found: &Value, committed: &[u64]) -> Result<(), Fault> {
+        Ok(verify(&rows(found)?, committed)?)
+    }
+
+    fn first_transaction(&self) -> &'static str {
+        "UPDATE public.fsbench_commit SET number = number WHERE ctid = '(0,1)'"
+    }
+
+    fn compare(&self, _spec: &Spec, found: &Value, committed: u64) -> Result<Found, Fault> {
+        let rows = rows(found)?;
+        Ok(Found {
+            transactions: Some(rows.rows),
+            different: rows.difference(committed),
+        })
+    }
+}
+
+/// The transaction of one client.
+pub struct Insert<'a> {
+    slot: &'a ClientSlot,
+    client: i64,
+    insert: Plan,
+}
+
+impl<'a> Transaction<'a> for Insert<'a> {
+    fn prepare(post: &Post<'a>, _spec: &Spec, spi: &Connection) -> Result<Self, Fault> {
+        Ok(Self {
+            slot: post.slot,
+            client: post.index.into(),
+            insert: spi.prepare(
+                "INSERT INTO public.fsbench_commit (client, number) VALUES ($1, $2)",
+                &[Type::Int, Type::BigInt],
+            )?,
+        })
+    }
+
+    /// Its number is that of the transaction, once it is committed: one that fails leaves no gap.
+    #[inline]
+    fn run(&self, spi: &Connection, _random: &mut Stream) -> Result<(), Fault> {
+        let number = self.slot.committed.load(Relaxed) as i64 + 1;
+        self.insert.one_row(spi, &[self.client, number])
+    }
+}

@@ -1,0 +1,80 @@
+//! The workload `commit`: each row that was committed is there, and no other.
+
+use crate::common::{
+    assert_nothing_left, ending, execute, owned_directory, row, rows, run, server, wait_for_window,
+};
+
+#[test]
+fn a_row_that_is_gone_or_in_the_place_of_another_one_fails_the_run() {
+    let server = server(&[]);
+    let mut client = server.connect("postgres");
+    for (change, detail) in [
+        (
+            "DELETE FROM fsbench_commit WHERE number = 3 AND client = 0",
+            "(-1)",
+        ),
+        ("INSERT INTO fsbench_commit VALUES (0, 1)", "(+1)"),
+        (
+            "UPDATE fsbench_commit SET number = 4 WHERE number = 3 AND client = 1",
+            "of 1 of 2 clients the rows are not those that it has inserted",
+        ),
+    ] {
+        let id = row(
+            &mut client,
+            "SELECT fsbench.start(workload => 'commit', clients => 2, duration => '4 s', warmup => '0', rate => 100)",
+        );
+        wait_for_window(&mut client, 500);
+        let database = row(
+            &mut client,
+            &format!(
+                "UPDATE pg_database SET datallowconn = true FROM fsbench.run_log \
+                 WHERE run_id = {id} AND datname = work_database RETURNING datname"
+            ),
+        );
+        let mut other = server.connect(&database);
+        assert_eq!(other.execute(change, &[]).expect(change), 1, "{change}");
+        drop(other);
+        assert_eq!(
+            ending(&mut client, &id),
+            "failed|XX001|the data does not agree with what was measured",
+            "{change}"
+        );
+        let told = row(
+            &mut client,
+            &format!("SELECT error_detail FROM fsbench.run_log WHERE run_id = {id}"),
+        );
+        assert!(told.contains(detail), "{change}: {told}");
+        assert_nothing_left(&server, &mut client);
+    }
+}
+
+#[test]
+fn what_was_committed_on_a_target_is_there_after_a_crash() {
+    let server = server(&[]);
+    let mut client = server.connect("postgres");
+    let place = owned_directory("pgfsbench-target.");
+    execute(
+        &mut client,
+        &format!(
+            "SELECT fsbench.create_target('here', directory => '{}')",
+            place.path().display()
+        ),
+    );
+    let id = run(
+        &mut client,
+        r#"'here', 'commit', clients => 3, transactions => 40, options => '{"crash": true}'"#,
+    );
+    let told = format!(
+        "SELECT transactions_committed, transactions_found, balances_verified, problem IS NULL, balances \
+         FROM fsbench.recovery JOIN fsbench.run_log USING (run_id) WHERE run_id = {id}"
+    );
+    assert_eq!(
+        row(&mut client, &told),
+        r#"120|120|t|t|{"rows": 120, "clients": 3, "wrong_clients": 0, "rows_by_client": 240}"#
+    );
+    let stored = format!(
+        "SELECT transaction, transactions FROM fsbench.histogram WHERE run_id = {id} ORDER BY 1"
+    );
+    assert_eq!(rows(&mut client, &stored), ["commit|120", "insert|120"]);
+    assert_nothing_left(&server, &mut client);
+}
