@@ -143,7 +143,7 @@ extension_sql_file!(
 extension_sql_file!(
     "../sql/schema/5_rights.sql",
     name = "rights",
-    requires = ["views", "experiment_views"]
+    requires = ["views", "charts", "experiment_views"]
 );
 extension_sql_file!(
     "../sql/schema/6_install.sql",
