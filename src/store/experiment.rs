@@ -348,7 +348,7 @@ pub fn start_run(
     label: &str,
 ) -> Result<i64, Fault> {
     let id = sql::write(
-        "SELECT fsbench.start(target => $1, workload => coalesce(p ->> 'workload', 'tpcb'), scale => (p ->> 'scale')::integer, \
+        "SELECT fsbench.start(target => $1, workload => p ->> 'workload', scale => (p ->> 'scale')::integer, \
            size => p ->> 'size', clients => (p ->> 'clients')::integer, \
            duration => (p ->> 'duration_us')::bigint * interval '1 us', transactions => (p ->> 'transactions')::bigint, \
            warmup => coalesce((p ->> 'warmup')::interval, (p ->> 'warmup_us')::bigint * interval '1 us'), rate => (p ->> 'rate')::float8, \

@@ -9,11 +9,12 @@ pub use super::factors::Candidate;
 use super::{factors, metric, state::Goal};
 use crate::{
     refusal::{Refusal, quoted},
-    spec,
+    spec::{self, Workload},
     verdict::{
         looks::{DEFAULT_MAX_BLOCKS, FEWEST_BLOCKS, LOOKS},
         table,
     },
+    workload,
 };
 
 /// checkpoint_timeout cannot be shorter.
@@ -174,7 +175,10 @@ pub fn check(asked: &Asked, made: &[(String, String)]) -> Result<Checked, Refusa
             .hint("Compare the most different ones first, and then those next to the best."));
     }
     let (goal, baseline) = goal(asked, &candidates)?;
-    let workload = asked.run.workload.as_deref().unwrap_or("tpcb");
+    let workload = match asked.run.workload.as_deref() {
+        Some(name) => Workload::parse(name),
+        None => Some(workload::ALL[0]),
+    };
     let has_rate = asked.run.rate.is_some();
     let metric = match asked.metric.as_deref() {
         Some(name) => metric::find(name)?,

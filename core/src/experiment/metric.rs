@@ -1,6 +1,9 @@
 //! What may be compared: metrics of `fsbench.result` whose direction is known.
 
-use crate::refusal::{Refusal, quoted};
+use crate::{
+    refusal::{Refusal, quoted},
+    spec::Workload,
+};
 
 /// One metric.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -98,11 +101,11 @@ pub const ALL: &[Metric] = &[
 ];
 
 /// The metric of an experiment that names none: p99 under a rate, what the workload is about else.
-pub fn of_workload(workload: &str, has_rate: bool) -> &'static str {
-    match workload {
-        "scan" => "scan_bytes_per_s",
-        _ if has_rate => "latency_p99_ms",
-        _ => "tps",
+pub fn of_workload(workload: Option<Workload>, has_rate: bool) -> &'static str {
+    match workload.and_then(|workload| workload.metric()) {
+        Some(own) => own,
+        None if has_rate => "latency_p99_ms",
+        None => "tps",
     }
 }
 

@@ -174,6 +174,11 @@ pub trait Definition: Sync {
         &[]
     }
 
+    /// The figure that an experiment decides by, where that is not one of transactions.
+    fn metric(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Where a run's details are, in half a sentence.
     fn details(&self, _run_id: i64) -> String {
         "each second is in fsbench.sample".into()

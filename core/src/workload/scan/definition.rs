@@ -177,6 +177,10 @@ impl Definition for Scans {
         ]
     }
 
+    fn metric(&self) -> Option<&'static str> {
+        Some("scan_bytes_per_s")
+    }
+
     fn details(&self, run_id: i64) -> String {
         format!(
             "each scan is in fsbench.scan, the curve is fsbench.scan_curve({run_id}), \
