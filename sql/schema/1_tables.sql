@@ -128,7 +128,13 @@ CREATE TABLE fsbench.run_log (
     wal_start_lsn        pg_lsn,
     wal_end_lsn          pg_lsn,
     target_definition    jsonb,
-    target_version       integer CHECK (target_version > 0)
+    target_version       integer CHECK (target_version > 0),
+    checkpoints_timed    integer,
+    checkpoints_requested integer,
+    checkpoints_logged   boolean,
+    track_io_timing      boolean,
+    track_wal_io_timing  boolean,
+    clock_read_ns        float8
 );
 COMMENT ON TABLE fsbench.run_log IS 'One row per run, from the request to the result; read it through the view fsbench.result';
 COMMENT ON COLUMN fsbench.run_log.run_id IS 'Number of the run in this database';
@@ -219,6 +225,12 @@ COMMENT ON COLUMN fsbench.run_log.wal_start_lsn IS 'Where WAL was inserted at th
 COMMENT ON COLUMN fsbench.run_log.wal_end_lsn IS 'Where WAL was inserted at its end';
 COMMENT ON COLUMN fsbench.run_log.target_definition IS 'How the target was defined when the run was made: the columns of fsbench.target that are not NULL';
 COMMENT ON COLUMN fsbench.run_log.target_version IS 'Number of that definition among those of the same target that have results: 1 for the first; NULL for a run that is not done';
+COMMENT ON COLUMN fsbench.run_log.checkpoints_timed IS 'Checkpoints that began in the measured window because checkpoint_timeout was over';
+COMMENT ON COLUMN fsbench.run_log.checkpoints_requested IS 'Checkpoints that began in the measured window for other reasons: max_wal_size, CHECKPOINT, a backup';
+COMMENT ON COLUMN fsbench.run_log.checkpoints_logged IS 'Whether the server logged its checkpoints, so that fsbench.checkpoint has all of them';
+COMMENT ON COLUMN fsbench.run_log.track_io_timing IS 'Whether the clients took the time of reads and writes of data';
+COMMENT ON COLUMN fsbench.run_log.track_wal_io_timing IS 'Whether the clients took the time of writes and flushes of WAL; costs two readings of the clock (clock_read_ns) for each';
+COMMENT ON COLUMN fsbench.run_log.clock_read_ns IS 'What a reading of the clock cost on that machine (ns), as pg_test_timing tells';
 
 CREATE TABLE fsbench.sample (
     run_id           bigint NOT NULL REFERENCES fsbench.run_log ON DELETE CASCADE,
