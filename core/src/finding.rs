@@ -13,11 +13,12 @@ mod weight;
 
 use serde::{Deserialize, Serialize};
 
+use crate::rows::Row;
+
 pub use facts::{
     CheckpointFacts, CrashFacts, FlushFacts, MachineFacts, Place, RunFacts, ScanFacts, ScanMade,
     ServerFacts, Statements, StorageFacts, WaitFacts, XminHolder, XminHolderKind,
 };
-pub use rules::{NEIGHBOURS, STEAL};
 pub use storage::{NOT_RELEASED, not_released};
 pub use summary::summary;
 pub use weight::{GROUPS, Group, weight};
@@ -60,6 +61,10 @@ pub struct Finding {
     pub hint: String,
 }
 
+impl Row for Finding {
+    const TABLE: &'static str = "finding";
+}
+
 impl Finding {
     /// A finding.
     pub fn new(
@@ -83,6 +88,11 @@ pub fn judge(facts: &RunFacts) -> Vec<Finding> {
     let mut findings: Vec<Finding> = rules::ALL.iter().filter_map(|rule| rule(facts)).collect();
     sort(&mut findings);
     findings
+}
+
+/// What a run would find of that code, by facts that are known beforehand.
+pub fn foretell(facts: &RunFacts, code: &str) -> Option<Finding> {
+    judge(facts).into_iter().find(|found| found.code == code)
 }
 
 /// Sorts findings: the worst first, of those that are as bad the heaviest, then by code.

@@ -8,8 +8,6 @@ mod server;
 mod settings;
 mod window;
 
-pub use machine::{NEIGHBOURS, STEAL};
-
 use super::{Finding, RunFacts, Severity, crash, scan, storage};
 use crate::units::format_share as percent;
 

@@ -259,9 +259,9 @@ fn too_short() {
 #[test]
 fn log_checkpoints_off() {
     finds!({checkpoints_logged: Some(false), log_checkpoints: Some(false)} => "log_checkpoints_off", Info,
-        "log_checkpoints was off: checkpoints are only counted");
+        "log_checkpoints is off: checkpoints are only counted");
     finds!({checkpoints_logged: Some(false)} => "log_checkpoints_off", Info,
-        "the server did not log its checkpoints: they are only counted");
+        "the server does not log its checkpoints: they are only counted");
     finds_nothing!(checkpoints_logged: None, log_checkpoints: None);
 }
 

@@ -3,18 +3,18 @@
 use std::{fs, time::Duration};
 
 use pgfsbench_core::{
-    finding::{self, MachineFacts, NEIGHBOURS, RunFacts, STEAL, Severity, StorageFacts},
+    environment::Machine,
+    finding::{self, MachineFacts, RunFacts, StorageFacts},
     sys::{self, LayerKind},
     units::format_share,
 };
 
-use super::report::{INFO, Line, OK, Report, WARNING};
+use super::report::{INFO, Line, OK, Report};
 use crate::{
     host::{
         durability,
         location::{self, Location},
-        machine::Machine,
-        storage::Device,
+        machine, storage,
         tree::ThisMachine,
     },
     watch::surroundings,
@@ -29,7 +29,7 @@ const PRESSURE: &str = "/proc/pressure/io";
 pub fn look() -> Vec<Line> {
     let mut report = Report::new("machine");
     load(&mut report);
-    let machine = Machine::look();
+    let machine = machine::look();
     kernel(&mut report, &machine);
     device(&mut report, machine.virtualization.as_deref());
     report.lines
@@ -45,29 +45,27 @@ fn load(report: &mut Report) {
             Some("Let the server read /proc/stat.".into()),
         ),
         Some(load) => {
-            let noise = load.others.unwrap_or(load.busy);
-            report.say(
-                "load",
-                if noise > NEIGHBOURS { WARNING } else { OK },
-                format!(
-                    "for a second the processors were busy in {} of the time{}",
-                    format_share(load.busy),
-                    load.others.map_or(String::new(), |share| format!(
-                        ", and in {} with what is none of this server",
-                        format_share(share)
-                    ))
-                ),
-                Some("See what else runs on the machine: it is measured along.".into()),
+            let facts = RunFacts {
+                machine: MachineFacts {
+                    // Where it cannot be told whose work it is, it is taken for that of others.
+                    cpu_others: load.others.or(Some(load.busy)),
+                    cpu_steal: Some(load.steal),
+                    ..MachineFacts::default()
+                },
+                ..RunFacts::default()
+            };
+            let busy = format!(
+                "the processors were busy in {} of the time",
+                format_share(load.busy)
+            );
+            report.foretell("load", &facts, "noisy_neighbour", busy);
+            report.foretell(
+                "steal",
+                &facts,
+                "steal",
+                "the host leaves the processors to it",
             );
         }
-    }
-    if let Some(load) = &load {
-        report.say(
-            "steal",
-            if load.steal > STEAL { WARNING } else { OK },
-            format!("the host took {} of the time away", format_share(load.steal)),
-            Some("Other virtual machines, or a limit of this one, slow it down: choose another time.".into()),
-        );
     }
     let tells = fs::read_to_string(PRESSURE).is_ok();
     report.say(
@@ -84,21 +82,18 @@ fn load(report: &mut Report) {
 
 fn kernel(report: &mut Report, machine: &Machine) {
     let unknown = || "not known".to_owned();
-    let slow = ["hpet", "acpi_pm", "pit", "jiffies", "refined-jiffies"];
-    let clock = machine.clock_source.as_deref();
-    report.say(
-        "clock source",
-        if clock.is_some_and(|clock| slow.contains(&clock)) { WARNING } else { OK },
-        clock.map_or_else(unknown, str::to_owned),
-        Some("Each transaction reads the time several times: use tsc, or the clock of the hypervisor.".into()),
-    );
+    let facts = RunFacts {
+        machine: MachineFacts {
+            clock_source: machine.clock_source.clone(),
+            governor: machine.cpu_governor.clone(),
+            ..MachineFacts::default()
+        },
+        ..RunFacts::default()
+    };
+    let clock = machine.clock_source.clone().unwrap_or_else(unknown);
+    report.foretell("clock source", &facts, "slow_clock", clock);
     if let Some(governor) = &machine.cpu_governor {
-        report.say(
-            "governor",
-            if governor == "performance" { OK } else { INFO },
-            governor.clone(),
-            Some("Set the governor to performance while benchmarks run.".into()),
-        );
+        report.foretell("governor", &facts, "governor", governor);
     }
     if let Some(pages) = &machine.transparent_hugepage {
         report.say(
@@ -122,7 +117,7 @@ fn kernel(report: &mut Report, machine: &Machine) {
 /// What the target default would be measured on.
 fn device(report: &mut Report, virtualization: Option<&str>) {
     let (data, wal) = (location::data_location(), location::wal_location());
-    let device = Device::of(data.as_ref(), wal.as_ref());
+    let device = storage::look(data.as_ref(), wal.as_ref());
     let mount = data.as_ref().and_then(|location| location.mount());
     if let Some(mount) = mount {
         let text = format!("{} on {}, {}", mount.fs_type, mount.source, mount.options);
@@ -149,20 +144,21 @@ fn device(report: &mut Report, virtualization: Option<&str>) {
     };
     wal_storage.complete();
     let place = |location: Option<Location>| location.and_then(|location| location.place());
-    foretell(
-        report,
-        &RunFacts {
-            data_place: place(data),
-            wal_place: place(wal),
-            storage,
-            wal_storage: Some(wal_storage),
-            machine: MachineFacts {
-                virtualization: virtualization.map(str::to_owned),
-                ..MachineFacts::default()
-            },
-            ..RunFacts::default()
+    let facts = RunFacts {
+        data_place: place(data),
+        wal_place: place(wal),
+        storage,
+        wal_storage: Some(wal_storage),
+        machine: MachineFacts {
+            virtualization: virtualization.map(str::to_owned),
+            ..MachineFacts::default()
         },
-    );
+        ..RunFacts::default()
+    };
+    // What each run on the target default would find of it.
+    for finding in finding::judge(&facts) {
+        report.find(finding.code.clone(), finding);
+    }
     let layers = device.layers.unwrap_or_default();
     if layers.is_empty() {
         let what = "the data are on no block device of their own: what a device does is not known";
@@ -199,16 +195,5 @@ fn device(report: &mut Report, virtualization: Option<&str>) {
             what,
             Some("Cool them: runs in which that happens carry a finding.".into()),
         );
-    }
-}
-
-/// What each run on the target default would find of it.
-fn foretell(report: &mut Report, facts: &RunFacts) {
-    for finding in finding::judge(facts) {
-        let state = match finding.severity {
-            Severity::Info => INFO,
-            Severity::Warning | Severity::Invalid => WARNING,
-        };
-        report.say(finding.code, state, finding.message, Some(finding.hint));
     }
 }

@@ -1,5 +1,7 @@
 //! The report: lines of a subject, each with what was seen and what to do.
 
+use pgfsbench_core::finding::{self, Finding, RunFacts, Severity};
+
 /// A line of the report.
 pub struct Line {
     /// server, machine, helper, or filesystem.
@@ -37,6 +39,23 @@ impl Report {
     /// A line that needs no advice.
     pub fn add(&mut self, item: impl Into<String>, state: &'static str, detail: impl Into<String>) {
         self.say(item, state, detail, None);
+    }
+
+    /// A line that says what a run would find of these facts by the rule of that code; where it would find nothing, that all is well.
+    pub fn foretell(&mut self, item: &str, facts: &RunFacts, code: &str, well: impl Into<String>) {
+        match finding::foretell(facts, code) {
+            Some(finding) => self.find(item, finding),
+            None => self.add(item, OK, well),
+        }
+    }
+
+    /// A line that is a finding.
+    pub fn find(&mut self, item: impl Into<String>, finding: Finding) {
+        let state = match finding.severity {
+            Severity::Info => INFO,
+            Severity::Warning | Severity::Invalid => WARNING,
+        };
+        self.say(item, state, finding.message, Some(finding.hint));
     }
 
     /// A line; the advice is left out where all is well.

@@ -1,8 +1,9 @@
 //! The server: what it needs, what would be refused, and what would make figures mean less.
 
 use pgfsbench_core::{
-    finding::Statements,
-    units::{format_bytes, format_count},
+    finding::{self, RunFacts, ServerFacts, Statements},
+    spec::Workload,
+    units::format_bytes,
 };
 use serde::Deserialize;
 
@@ -46,18 +47,7 @@ struct Server {
     statements_available: bool,
 }
 
-const SERVER: &str = "SELECT jsonb_build_object( \
-      'version', current_setting('server_version'), \
-      'workers', current_setting('max_worker_processes')::bigint, \
-      'shared_buffers_bytes', pg_size_bytes(current_setting('shared_buffers')), \
-      'fsync', current_setting('fsync'), 'full_page_writes', current_setting('full_page_writes'), \
-      'synchronous_commit', current_setting('synchronous_commit'), \
-      'track_io_timing', current_setting('track_io_timing'), \
-      'track_wal_io_timing', current_setting('track_wal_io_timing'), \
-      'log_checkpoints', current_setting('log_checkpoints')::bool, 'autovacuum', current_setting('autovacuum')::bool, \
-      'checkpoint_timeout', current_setting('checkpoint_timeout'), 'max_wal_size', current_setting('max_wal_size'), \
-      'statements_available', EXISTS (SELECT FROM pg_available_extensions WHERE name = 'pg_stat_statements'), \
-      'log_min_messages', (SELECT reset_val FROM pg_settings WHERE name = 'log_min_messages'))";
+const SERVER: &str = include_str!("queries/server.sql");
 
 /// The lines about the server.
 pub fn look(extension: &str) -> Result<Vec<Line>, Fault> {
@@ -105,91 +95,92 @@ pub fn look(extension: &str) -> Result<Vec<Line>, Fault> {
             worker_slots::ENOUGH_SLOTS
         )),
     );
-    neighbours(&mut report, &state);
-    promises(&mut report, &server);
-    watched(&mut report, &server, &state);
+    let facts = facts(&server, &state);
+    neighbours(&mut report, &facts, &state);
+    promises(&mut report, &facts, &server);
+    watched(&mut report, &facts, &server, &state);
     old_transactions(&mut report, OldXmin::oldest()?);
     of_statements(&mut report, &server, statements::expected()?);
     room(&mut report);
     Ok(report.lines)
 }
 
+/// What a run on the target default would be judged by, as far as the server tells it beforehand.
+fn facts(server: &Server, state: &ServerState) -> RunFacts {
+    RunFacts {
+        // One that writes.
+        workload: Some(Workload::Tpcb),
+        fsync: Some(server.fsync != "off"),
+        full_page_writes: Some(server.full_page_writes != "off"),
+        synchronous_commit: Some(server.synchronous_commit.clone()),
+        log_checkpoints: Some(server.log_checkpoints),
+        // What is told of a checkpoint is of level log.
+        checkpoints_logged: Some(
+            server.log_checkpoints
+                && !["fatal", "panic"].contains(&server.log_min_messages.as_str()),
+        ),
+        server: ServerFacts {
+            autovacuum: Some(server.autovacuum),
+            archiving: Some(state.is_archiving()),
+            walsenders: Some(state.walsenders),
+            slots: Some(state.slots),
+            synchronous_standbys: Some(state.is_synchronous()),
+            ..ServerFacts::default()
+        },
+        ..RunFacts::default()
+    }
+}
+
 /// What would make runs on the target default be refused.
-fn neighbours(report: &mut Report, state: &ServerState) {
-    let refused = "Use a server of its own, other targets than default, or force => true.";
-    let mut warn = |item: &str, is_quiet: bool, quiet: &str, detail: String| {
-        let (state, detail) = match is_quiet {
-            true => (OK, quiet.to_owned()),
-            false => (
+fn neighbours(report: &mut Report, facts: &RunFacts, state: &ServerState) {
+    for (code, quiet) in [
+        ("archiving", "WAL is not archived"),
+        ("replication", "there are no standbys and no slots"),
+    ] {
+        match finding::foretell(facts, code) {
+            None => report.add(code, OK, quiet),
+            Some(found) => report.say(
+                code,
                 WARNING,
-                format!("{detail}; runs on target default are refused"),
+                format!("{}; runs on target default are refused", found.message),
+                Some(format!("{} force => true overrides it.", found.hint)),
             ),
-        };
-        report.say(item, state, detail, Some(refused.into()));
-    };
-    warn(
-        "archiving",
-        !state.is_archiving(),
-        "WAL is not archived",
-        format!("archive_mode is \"{}\"", state.archive_mode),
-    );
-    warn(
-        "replication",
-        !state.is_replicated() && !state.is_synchronous(),
-        "there are no standbys and no slots",
-        format!(
-            "there are {} and {}; synchronous_standby_names is \"{}\"",
-            format_count(state.walsenders, "WAL sender"),
-            format_count(state.slots, "replication slot"),
-            state.synchronous_standby_names
-        ),
-    );
-    warn(
+        }
+    }
+    let (database, age) = (&state.oldest_database, state.oldest_age);
+    let frozen_at = state.freeze_max_age;
+    let is_young = age < frozen_at / 2;
+    report.say(
         "transaction ids",
-        state.oldest_age < state.freeze_max_age / 2,
-        &format!(
-            "database \"{}\" has an age of {} of {}",
-            state.oldest_database, state.oldest_age, state.freeze_max_age
-        ),
+        if is_young { OK } else { WARNING },
         format!(
-            "database \"{}\" has an age of {}, and is frozen at {}: long",
-            state.oldest_database, state.oldest_age, state.freeze_max_age
+            "database \"{database}\" has an age of {age}, and is frozen at {frozen_at}{}",
+            if is_young {
+                ""
+            } else {
+                ": long runs on target default are refused"
+            }
         ),
+        Some("Run vacuumdb --all --freeze, or use another target.".into()),
     );
 }
 
 /// Settings that change what is measured, or what is seen of it.
-fn promises(report: &mut Report, server: &Server) {
-    for (name, value, without) in [
-        (
-            "fsync",
-            &server.fsync,
-            "a power cut destroys the database; no disk is measured",
-        ),
+fn promises(report: &mut Report, facts: &RunFacts, server: &Server) {
+    for (name, code, value) in [
+        ("fsync", "fsync_off", &server.fsync),
         (
             "full_page_writes",
+            "full_page_writes_off",
             &server.full_page_writes,
-            "torn pages after a power cut, and less WAL",
         ),
         (
             "synchronous_commit",
+            "synchronous_commit_off",
             &server.synchronous_commit,
-            "COMMIT does not wait for the disk",
         ),
     ] {
-        let is_off = value == "off";
-        report.say(
-            name,
-            if is_off { WARNING } else { OK },
-            if is_off {
-                format!("off: {without}")
-            } else {
-                value.clone()
-            },
-            Some(format!(
-                "Run ALTER SYSTEM RESET {name}; SELECT pg_reload_conf(); unless that is wanted."
-            )),
-        );
+        report.foretell(name, facts, code, value);
     }
     for (name, value) in [
         ("track_io_timing", &server.track_io_timing),
@@ -224,40 +215,9 @@ fn promises(report: &mut Report, server: &Server) {
 const FEW_WAL_BYTES: u64 = 4 << 30;
 
 /// What a run shows of its checkpoints and dead rows.
-fn watched(report: &mut Report, server: &Server, state: &ServerState) {
-    let set = |name: &str, value: &str| {
-        Some(format!(
-            "Run ALTER SYSTEM SET {name} = {value}; SELECT pg_reload_conf();"
-        ))
-    };
-    // What is told of a checkpoint is of level log.
-    let is_heard = !["fatal", "panic"].contains(&server.log_min_messages.as_str());
-    let (detail, hint) = match (server.log_checkpoints, is_heard) {
-        (true, true) => ("on".into(), None),
-        (false, _) => (
-            "off: checkpoints are only counted, without their times and causes".into(),
-            set("log_checkpoints", "on"),
-        ),
-        (true, false) => (
-            format!(
-                "on, but log_min_messages is {}: checkpoints are only counted, without their times and causes",
-                server.log_min_messages
-            ),
-            set("log_min_messages", "warning"),
-        ),
-    };
-    let state_of_log = if hint.is_none() { OK } else { WARNING };
-    report.say("log_checkpoints", state_of_log, detail, hint);
-    report.say(
-        "autovacuum",
-        if server.autovacuum { OK } else { WARNING },
-        if server.autovacuum {
-            "on"
-        } else {
-            "off: dead rows pile up while a run is on"
-        },
-        set("autovacuum", "on"),
-    );
+fn watched(report: &mut Report, facts: &RunFacts, server: &Server, state: &ServerState) {
+    report.foretell("log_checkpoints", facts, "log_checkpoints_off", "on");
+    report.foretell("autovacuum", facts, "autovacuum_off", "on");
     let few = state.max_wal_bytes < FEW_WAL_BYTES;
     report.say(
         "checkpoints",
@@ -272,7 +232,7 @@ fn watched(report: &mut Report, server: &Server, state: &ServerState) {
                 ""
             }
         ),
-        set("max_wal_size", "'16GB'"),
+        Some("Run ALTER SYSTEM SET max_wal_size = '16GB'; SELECT pg_reload_conf();".into()),
     );
 }
 
