@@ -1,8 +1,10 @@
 //! Core's statistics views over a measured window: counters at its end less those at its start, under the names that they
 //! have in that version of the server. Whatever columns a view has: what is a number counts, but for a few.
 
-use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::rows;
 
 /// A row of a view: the view, what the row is about (empty for a view of one row), and its columns.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -26,11 +28,28 @@ pub struct Timing {
     pub wal: bool,
 }
 
+/// A row of `fsbench.statistic`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Counter {
+    /// The view.
+    pub view: String,
+    /// What its row is about.
+    pub object: String,
+    /// The column.
+    pub counter: String,
+    /// Its change; None when that is not known.
+    pub value: Option<f64>,
+}
+
+impl rows::Row for Counter {
+    const TABLE: &'static str = "statistic";
+}
+
 /// What the counters of a window say.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Difference {
-    /// Rows to be stored, without the run: view, object, counter, and the value, which is null when it is not known.
-    pub rows: Vec<Value>,
+    /// Rows to be stored.
+    pub rows: Vec<Counter>,
     /// Views that were set to 0 meanwhile.
     pub reset: Vec<String>,
 }
@@ -79,9 +98,13 @@ pub fn difference(start: &[Row], end: &[Row], clients: Timing, server: Timing) -
         {
             continue;
         }
-        difference.rows.extend(counters.into_iter().map(|(name, value)| {
-            json!({"view": view, "object": object, "counter": name, "value": value})
-        }));
+        let rows = counters.into_iter().map(|(name, value)| Counter {
+            view: view.clone(),
+            object: object.clone(),
+            counter: name.clone(),
+            value,
+        });
+        difference.rows.extend(rows);
     }
     difference
 }
@@ -101,14 +124,14 @@ fn is_taken(view: &str, object: &str, counter: &str, timing: Timing) -> bool {
 }
 
 /// A counter of a window; None when it is not known.
-pub fn value(rows: &[Value], view: &str, counter: &str) -> Option<f64> {
+pub fn value(rows: &[Counter], view: &str, counter: &str) -> Option<f64> {
     rows.iter()
-        .find(|row| row["view"] == view && row["counter"] == counter)
-        .and_then(|row| row["value"].as_f64())
+        .find(|row| row.view == view && row.counter == counter)
+        .and_then(|row| row.value)
 }
 
 /// Checkpoints that began in a window because it was time, and for other reasons, by the counters of whatever version.
-pub fn checkpoints(rows: &[Value]) -> Option<(u32, u32)> {
+pub fn checkpoints(rows: &[Counter]) -> Option<(u32, u32)> {
     let count = |names: [(&str, &str); 2]| {
         names
             .iter()

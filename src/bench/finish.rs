@@ -1,16 +1,11 @@
 //! What a run comes to: facts gathered along the way, and the rows that are stored at its end.
 
-use pgfsbench_core::crash::lsn_text;
+use pgfsbench_core::{crash::lsn_text, environment::Environment};
 use serde_json::{Value, json};
 
 use super::Run;
 use crate::{
-    board::outcome::Outcome,
-    errors::Fault,
-    host::{environment::Environment, location},
-    pg::xact,
-    run::judgement,
-    store,
+    board::outcome::Outcome, errors::Fault, host::location, pg::xact, run::judgement, store,
 };
 
 /// Stores the result of a run of whatever workload, as `done`, in one transaction: the columns that its workload has

@@ -20,7 +20,11 @@ use pgfsbench_core::board::{CheckpointRing, SampleRing, TextCell};
 
 pub use homes::{Home, Homes, start_for_experiment, starts_for_experiment};
 pub use papers::Papers;
-pub use request::{Cancel, Errand, Request, RequestState};
+pub use pgfsbench_core::run::{
+    phase::Phase,
+    request::{Cancel, Errand, RequestState},
+};
+pub use request::Request;
 
 /// Number of this layout. The library that made the memory and the one that reads it must agree.
 pub const LAYOUT: u32 = 10;
@@ -73,83 +77,6 @@ pub struct Board {
     pub run: RunArea,
     /// The server's checkpoints. Written by the checkpointer, as long as the server lives.
     pub checkpoints: CheckpointRing<256>,
-}
-
-/// The phases of a run, in their order. What comes after `Cleanup` is the status of its row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u32)]
-pub enum Phase {
-    /// Waits for its turn.
-    Queued = 0,
-    /// Makes the work database.
-    Provision = 1,
-    /// Loads the tables.
-    Load = 2,
-    /// VACUUM and ANALYZE.
-    Vacuum = 3,
-    /// CHECKPOINT and sync, so that every run starts alike.
-    Checkpoint = 4,
-    /// Transactions that are not measured.
-    Warmup = 5,
-    /// Transactions that are.
-    Measure = 6,
-    /// Compares the balances; before scans, counts the rows.
-    Verify = 7,
-    /// Bulk load, index build, VACUUM and CHECKPOINT, timed.
-    Maintenance = 8,
-    /// The server of the target is crashed and recovers.
-    Recovery = 9,
-    /// Stores the result.
-    Collect = 10,
-    /// Drops what was made.
-    Cleanup = 11,
-}
-
-impl Phase {
-    /// Its name in `fsbench.progress` and `run_log.phases`.
-    pub fn as_str(self) -> &'static str {
-        [
-            "queued",
-            "provision",
-            "load",
-            "vacuum",
-            "checkpoint",
-            "warmup",
-            "measure",
-            "verify",
-            "maintenance",
-            "recovery",
-            "collect",
-            "cleanup",
-        ][self as usize]
-    }
-
-    const ALL: [Self; 12] = [
-        Self::Queued,
-        Self::Provision,
-        Self::Load,
-        Self::Vacuum,
-        Self::Checkpoint,
-        Self::Warmup,
-        Self::Measure,
-        Self::Verify,
-        Self::Maintenance,
-        Self::Recovery,
-        Self::Collect,
-        Self::Cleanup,
-    ];
-
-    fn from_u32(value: u32) -> Self {
-        Self::ALL
-            .get(value as usize)
-            .copied()
-            .unwrap_or(Self::Queued)
-    }
-
-    /// The phase of this name.
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|phase| phase.as_str() == name)
-    }
 }
 
 /// The active run: orders of its coordinator, and reports of its workers.

@@ -1,6 +1,7 @@
 //! The only place where unsafe code is allowed: small safe wrappers around what PostgreSQL offers in C.
 #![allow(unsafe_code)]
 
+pub mod arguments;
 pub mod array;
 pub mod catalog;
 pub mod checkpoints;

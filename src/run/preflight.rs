@@ -13,8 +13,7 @@ use crate::{
     errors::{Fault, read_json, sqlstate},
     host::{
         location::{self, Location},
-        machine,
-        storage::Device,
+        machine, storage,
     },
     pg::{config, settings, sql, xact},
     target::{self, On, Target},
@@ -72,20 +71,7 @@ impl ServerState {
 
 /// Asks the server. In a transaction, with the owner's rights.
 pub fn server_state() -> Result<ServerState, Fault> {
-    let text = sql::read(
-        "SELECT jsonb_build_object( \
-           'archive_mode', current_setting('archive_mode'), \
-           'synchronous_standby_names', current_setting('synchronous_standby_names'), \
-           'walsenders', (SELECT count(*) FROM pg_stat_replication), \
-           'slots', (SELECT count(*) FROM pg_replication_slots), \
-           'oldest_database', d.datname, 'oldest_age', age(d.datfrozenxid), \
-           'freeze_max_age', current_setting('autovacuum_freeze_max_age')::bigint, \
-           'max_wal_bytes', pg_size_bytes(current_setting('max_wal_size')), \
-           'wal_segment_bytes', pg_size_bytes(current_setting('wal_segment_size')), \
-           'wal_level', current_setting('wal_level')) \
-         FROM pg_database d WHERE datallowconn ORDER BY age(d.datfrozenxid) DESC LIMIT 1",
-        &[],
-    )?;
+    let text = sql::read(include_str!("queries/server_state.sql"), &[])?;
     read_json("server state", &text.unwrap_or_default())
 }
 
@@ -124,7 +110,7 @@ fn check_cache_at(spec: &Spec, place: Option<&Location>) -> Result<(), Fault> {
     let Some(mount) = place.and_then(Location::mount) else {
         return Ok(());
     };
-    let layers = Device::of(place, None).layers;
+    let layers = storage::look(place, None).layers;
     let is_cached_below = layers
         .iter()
         .flatten()

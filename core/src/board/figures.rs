@@ -1,6 +1,7 @@
 //! What one second of a run has besides its transactions: figures of the server, its clients, and the machine. Each can be
 //! unknown, which is neither 0 nor an error.
 
+use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::Value;
 
 use super::{Counts, Work};
@@ -213,6 +214,17 @@ impl Figures {
         let mut seconds = seconds.into_iter().peekable();
         seconds.peek()?;
         seconds.map(|second| second.get(figure)).sum()
+    }
+}
+
+/// Every column, null for what is unknown.
+impl Serialize for Figures {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut columns = serializer.serialize_map(Some(FIGURES))?;
+        for figure in Figure::ALL {
+            columns.serialize_entry(figure.column(), &self.json(*figure))?;
+        }
+        columns.end()
     }
 }
 

@@ -1,4 +1,5 @@
 use super::*;
+use serde_json::json;
 
 const ON: Timing = Timing {
     io: true,
@@ -37,14 +38,8 @@ fn of_18(writes: u64, wal_time: f64) -> Vec<Row> {
 }
 
 fn of(difference: &Difference, object: &str) -> Vec<(String, Option<f64>)> {
-    let rows = difference.rows.iter().filter(|row| row["object"] == object);
-    rows.map(|row| {
-        (
-            row["counter"].as_str().unwrap().to_owned(),
-            row["value"].as_f64(),
-        )
-    })
-    .collect()
+    let rows = difference.rows.iter().filter(|row| row.object == object);
+    rows.map(|row| (row.counter.clone(), row.value)).collect()
 }
 
 #[test]
@@ -62,11 +57,7 @@ fn counters_are_differences_whatever_a_view_has() {
     assert_eq!(checkpoints(&found.rows), Some((2, 0)));
     assert_eq!(found.reset, [""; 0]);
     // Names, dates and numbers that count nothing are not in it, nor what is null.
-    let names: Vec<&str> = found
-        .rows
-        .iter()
-        .filter_map(|row| row["counter"].as_str())
-        .collect();
+    let names: Vec<&str> = found.rows.iter().map(|row| row.counter.as_str()).collect();
     for name in [
         "datid",
         "datname",
@@ -147,7 +138,7 @@ fn what_was_reset_meanwhile_is_unknown_and_told() {
         found
             .rows
             .iter()
-            .any(|row| row["counter"] == "wal_bytes" && row["value"].is_null())
+            .any(|row| row.counter == "wal_bytes" && row.value.is_none())
     );
     assert_eq!(
         value(&found.rows, "pg_stat_database", "tup_fetched"),
@@ -169,7 +160,7 @@ fn what_was_reset_meanwhile_is_unknown_and_told() {
 fn without_a_start_nothing_is_known() {
     let found = difference(&[], &of_15(100, 3, 50), ON, ON);
     assert_eq!(found.rows.len(), 10);
-    assert!(found.rows.iter().all(|row| row["value"].is_null()));
+    assert!(found.rows.iter().all(|row| row.value.is_none()));
     assert_eq!(
         difference(&of_15(100, 3, 50), &[], ON, ON),
         Difference::default()
