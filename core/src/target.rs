@@ -1,5 +1,8 @@
 //! A row of `fsbench.target`: which columns go together, and what the helper is asked for a target.
 
+pub mod redefined;
+pub mod settings;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
