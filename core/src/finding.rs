@@ -23,6 +23,9 @@ pub use storage::{NOT_RELEASED, not_released};
 pub use summary::summary;
 pub use weight::{GROUPS, Group, weight};
 
+/// Transactions that hold back vacuum by at least this many ids are old.
+pub const OLD_XMIN_AGE: i64 = 10_000;
+
 /// How much a finding says against a run; ordered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

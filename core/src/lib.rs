@@ -17,6 +17,11 @@
 //! - [`knee`]: where a scaling curve stops rising.
 //! - [`server_setting`]: which settings a target's server may be given.
 //! - [`statement`], [`statistics`]: pg_stat_statements and core's statistics views over a run.
+//! - [`run`]: what is decided in a run's life, and what its row says of it.
+//! - [`seconds`]: the seconds of a run as they are stored.
+//! - [`environment`]: where a run happens, as it is stored.
+//! - [`target`]: what defines a target.
+//! - [`doctor`]: what benchmarks need, and what of it is here.
 //! - [`sqlstate`]: the codes of errors, and what follows from one.
 //! - [`stats`]: moments, stalls and drift of a run's seconds.
 //! - [`proc`]: mounts, memory and processors from the texts in /proc.
@@ -33,7 +38,7 @@
 //! Floors, from the roof down (`tools/check arrows`):
 //!
 //! ```text
-//! experiment
+//! doctor experiment
 //! run
 //! environment finding seconds target
 //! workload
@@ -52,6 +57,7 @@ pub mod chart;
 pub mod checkpoint;
 pub mod crash;
 pub mod difference;
+pub mod doctor;
 pub mod environment;
 pub mod escape;
 pub mod experiment;

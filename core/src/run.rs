@@ -4,6 +4,7 @@ pub mod checkpoints;
 pub mod cost;
 pub mod janitor;
 pub mod phase;
+pub mod preflight;
 pub mod progress;
 pub mod request;
 pub mod row;

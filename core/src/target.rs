@@ -156,7 +156,7 @@ impl Row {
             && !["trimmed", "as_is"].contains(&state.as_str())
         {
             return Err(Refusal::argument(format!("invalid ssd_state {}", quoted(state)))
-                .detail("trimmed: the whole device is discarded before mkfs; as_is: nothing is discarded.")
+                .detail("With trimmed the whole device is discarded before mkfs, with as_is nothing is.")
                 .hint("Give 'trimmed' or 'as_is', or leave it out for what mkfs does by itself."));
         }
         if kind == Kind::Device && self.image_sparse.is_some() {

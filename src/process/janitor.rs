@@ -208,6 +208,7 @@ impl Janitor {
             is_cancelled: cancellation::is_cancelled(request),
             is_busy: self.is_busy(),
             before: self.board.before(request),
+            may_begin: experiments::may_begin(self.board, request),
             has_registrar: self.has_registrar(request),
         });
         self.act(index, request, RequestState::Submitted, action);
@@ -231,8 +232,9 @@ impl Janitor {
             _ => false,
         };
         let queue = queue.into_iter().map(|(index, request)| {
-            let stays =
-                cancellation::is_cancelled(request) || is_closed(request.home.load(Acquire));
+            let stays = cancellation::is_cancelled(request)
+                || is_closed(request.home.load(Acquire))
+                || !experiments::may_begin(self.board, request);
             (request.ticket.load(Acquire), stays, (index, request))
         });
         if let Some((index, request)) = decide::next_in_queue(queue) {
@@ -343,7 +345,7 @@ impl Janitor {
         let failures = self.failures[index].of(request);
         let slot = match self.launched[index] {
             Some(_) => Slot::There,
-            None if self.waits_too_long(index) => Slot::MissingForLong,
+            None if errand == Errand::Enqueue && self.waits_too_long(index) => Slot::MissingForLong,
             None => Slot::Missing,
         };
         Failed {

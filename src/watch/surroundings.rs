@@ -32,7 +32,7 @@ use crate::{
     pg::{process, shmem, sql, xact},
 };
 
-pub use old_xmin::{OLD_XMIN_AGE, OldXmin};
+pub use old_xmin::OldXmin;
 
 /// As much is always being written by somebody.
 const QUIET_BYTES: u64 = 1 << 20;

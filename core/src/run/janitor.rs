@@ -75,6 +75,8 @@ pub struct New {
     pub is_busy: bool,
     /// How many come before it: whoever asked before may not stand in the queue yet.
     pub before: usize,
+    /// Whether no experiment has the turn now that this run is not of.
+    pub may_begin: bool,
     /// Whether a worker is there that puts requests of its database into the queue.
     pub has_registrar: bool,
 }
@@ -83,7 +85,7 @@ pub struct New {
 pub fn of_new(new: &New) -> Action {
     match new {
         _ if new.is_cancelled => Action::Cancel,
-        _ if !new.is_busy && new.before == 0 => Action::Launch(Errand::Run),
+        _ if !new.is_busy && new.before == 0 && new.may_begin => Action::Launch(Errand::Run),
         _ if new.has_registrar => Action::Wait,
         _ => Action::Launch(Errand::Enqueue),
     }
@@ -104,7 +106,8 @@ pub fn is_dead(worker: Worker, pid_is_alive: bool) -> bool {
     worker == Worker::Ended || !pid_is_alive
 }
 
-/// Which request in the queue comes next, by ticket: the first that does not stay, being cancelled, or of a database that is closed.
+/// Which request in the queue comes next, by ticket: the first that does not stay where it is: being cancelled, of a database that is closed, or
+/// while an experiment has the turn.
 pub fn next_in_queue<T>(queue: impl IntoIterator<Item = (u64, bool, T)>) -> Option<T> {
     queue
         .into_iter()

@@ -1,15 +1,12 @@
 //! Who holds back vacuum while a run is on.
 
-use pgfsbench_core::finding::{XminHolder, XminHolderKind};
+use pgfsbench_core::finding::{OLD_XMIN_AGE, XminHolder, XminHolderKind};
 use serde::{Deserialize, Serialize};
 
 use crate::{
     errors::{Fault, read_json},
     pg::{sql, xact},
 };
-
-/// Transactions that hold back vacuum by at least this many ids are old.
-pub const OLD_XMIN_AGE: i64 = 10_000;
 
 /// Whoever keeps dead rows of a work database, `$1`, from being pruned, but the work in it.
 const HOLDERS: &str = include_str!("queries/xmin_holders.sql");

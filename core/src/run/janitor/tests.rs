@@ -24,6 +24,7 @@ fn new(is_cancelled: bool, is_busy: bool, before: usize) -> Action {
         is_cancelled,
         is_busy,
         before,
+        may_begin: true,
         has_registrar: false,
     })
 }
@@ -57,10 +58,16 @@ fn a_registrar_puts_into_the_queue_what_has_to_wait() {
         is_cancelled: false,
         is_busy,
         before: 0,
+        may_begin: true,
         has_registrar: true,
     };
     assert_eq!(of_new(&new(true)), Action::Wait);
     assert_eq!(of_new(&new(false)), Action::Launch(Errand::Run));
+    let not_its_turn = New {
+        may_begin: false,
+        ..new(false)
+    };
+    assert_eq!(of_new(&not_its_turn), Action::Wait);
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! The report: lines of a subject, each with what was seen and what to do.
 
-use pgfsbench_core::finding::{self, Finding, RunFacts, Severity};
+use crate::finding::{self, Finding, RunFacts, Severity};
 
 /// A line of the report.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
     /// server, machine, helper, or filesystem.
     pub subject: &'static str,
@@ -16,9 +17,13 @@ pub struct Line {
     pub hint: Option<String>,
 }
 
+/// All is well.
 pub const OK: &str = "ok";
+/// To be known.
 pub const INFO: &str = "info";
+/// It can mislead, or get in the way.
 pub const WARNING: &str = "warning";
+/// Something cannot be done without it.
 pub const MISSING: &str = "missing";
 
 /// The lines of one subject.
@@ -29,6 +34,7 @@ pub struct Report {
 }
 
 impl Report {
+    /// Without lines.
     pub fn new(subject: &'static str) -> Self {
         Self {
             subject,
