@@ -210,7 +210,6 @@ pub fn left_by(filesystem: &str, mkfs_options: Option<&str>, bytes: u64) -> u64 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::refusal::check::style;
     use proptest::prelude::*;
 
     fn quiet() -> ServerState {
@@ -226,7 +225,6 @@ mod tests {
     #[track_caller]
     fn refused(result: Result<(), Refusal>, kind: Kind, words: &str) {
         let refusal = result.expect_err("it is refused");
-        style(&refusal);
         assert_eq!(refusal.kind, kind);
         let detail = refusal.detail.unwrap_or_default();
         assert!(detail.contains(words), "{detail}");
