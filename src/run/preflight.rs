@@ -6,7 +6,6 @@ use pgfsbench_core::{
     helper::Storage,
     run::preflight::{self, Reserve, left_by},
     spec::{Spec, Stage},
-    units::format_bytes,
 };
 
 pub use pgfsbench_core::run::preflight::ServerState;

@@ -130,7 +130,7 @@ pub fn look(facts: &Facts) -> Vec<Line> {
 fn foreseen(server: &Server, state: &ServerState) -> RunFacts {
     RunFacts {
         // One that writes.
-        workload: Some(Workload::Tpcb),
+        workload: Workload::parse("tpcb"),
         fsync: Some(server.fsync != "off"),
         full_page_writes: Some(server.full_page_writes != "off"),
         synchronous_commit: Some(server.synchronous_commit.clone()),
