@@ -343,10 +343,12 @@ impl Janitor {
     fn failed(&mut self, index: usize, request: &Request, errand: Errand) -> Failed {
         let has_home = home_exists(request);
         let failures = self.failures[index].of(request);
-        let slot = match self.launched[index] {
-            Some(_) => Slot::There,
-            None if errand == Errand::Enqueue && self.waits_too_long(index) => Slot::MissingForLong,
-            None => Slot::Missing,
+        let slot = if self.launched[index].is_some() {
+            Slot::There
+        } else if errand == Errand::Enqueue && self.waits_too_long(index) {
+            Slot::MissingForLong
+        } else {
+            Slot::Missing
         };
         Failed {
             errand,
