@@ -296,7 +296,7 @@ mod tests {
         refused(
             check_both("shared_buffers", 6 << 30, 6 << 30, 8 << 30),
             Kind::NoWorkerSlot,
-            "6 GB here and 6 GB on the target",
+            "6144 MB here and 6144 MB on the target",
         );
     }
 
