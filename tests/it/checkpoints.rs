@@ -241,7 +241,7 @@ fn a_run_that_is_cancelled_keeps_the_checkpoints_of_its_window() {
 fn checkpoints_that_are_not_logged_are_counted_and_told() {
     for (setting, value, words) in [
         ("log_checkpoints", "off", "log_checkpoints is off"),
-        ("log_min_messages", "fatal", "did not log"),
+        ("log_min_messages", "fatal", "does not log"),
     ] {
         let server = server(&[(setting, value)]);
         let mut client = server.connect("postgres");
