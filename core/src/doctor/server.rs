@@ -6,8 +6,8 @@ use super::report::{INFO, Line, MISSING, OK, Report, WARNING};
 use crate::{
     finding::{self, OLD_XMIN_AGE, RunFacts, ServerFacts, Statements},
     run::preflight::ServerState,
-    spec::Workload,
     units::format_bytes,
+    workload,
 };
 
 /// Under this many worker slots a run with a few clients does not fit.
@@ -129,8 +129,8 @@ pub fn look(facts: &Facts) -> Vec<Line> {
 /// What a run on the target default would be judged by, as far as the server tells it beforehand.
 fn foreseen(server: &Server, state: &ServerState) -> RunFacts {
     RunFacts {
-        // One that writes.
-        workload: Workload::parse("tpcb"),
+        // The default one, which writes.
+        workload: workload::ALL.first().copied(),
         fsync: Some(server.fsync != "off"),
         full_page_writes: Some(server.full_page_writes != "off"),
         synchronous_commit: Some(server.synchronous_commit.clone()),
