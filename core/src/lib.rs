@@ -50,6 +50,8 @@
 //! escape rows
 //! ```
 #![forbid(unsafe_code)]
+// A test may go through a long list.
+#![cfg_attr(test, allow(clippy::too_many_lines))]
 
 pub mod allowance;
 pub mod board;

@@ -28,21 +28,7 @@ pub fn cache_not_as_asked(facts: &RunFacts) -> Option<Finding> {
         let those = scans.iter().filter(move |scan| scan.used == used);
         those.filter_map(move |scan| Some(scan.blocks.wrong(cache)?.share))
     };
-    let told = |shares: Vec<f64>| {
-        let of = format_count(scans.len() as u64, "scan");
-        let of = format!("in {} of {of} from", shares.len());
-        let most = part_of_table(shares.iter().copied().fold(0.0, f64::max));
-        let least = part_of_table(shares.iter().copied().fold(f64::INFINITY, f64::min));
-        match cache {
-            Cache::Cold => format!("{of} a cold cache as little as {least} came from storage"),
-            Cache::Warm => {
-                format!("{of} a warm cache up to {most} came from storage")
-            }
-            Cache::SharedBuffers => {
-                format!("{of} shared buffers up to {most} was not there")
-            }
-        }
-    };
+    let told = |shares: Vec<f64>| seen(cache, scans.len(), &shares);
     let finding = |severity, message: String, hint: &str| {
         Some(Finding::new("cache_not_as_asked", severity, message, hint))
     };
@@ -66,18 +52,7 @@ pub fn cache_not_as_asked(facts: &RunFacts) -> Option<Finding> {
         .filter(|which| !right.contains(which));
     let missing: BTreeSet<u32> = missing.map(|(degree, _)| degree).collect();
     let (fewer, none): (Vec<u32>, Vec<u32>) = missing.into_iter().partition(has_any);
-    let message = told(lost);
-    let hint = match cache {
-        Cache::Cold => {
-            "Something else keeps what was read: somebody reads the same files, or there is a cache of which the kernel does not tell; or the filesystem compresses, of which its mount options do not tell."
-        }
-        Cache::Warm => {
-            "The kernel has given pages of the table to others while it was scanned, or somebody empties its cache: leave more memory free, or use a smaller scale. fsbench.scan tells which scans these are."
-        }
-        Cache::SharedBuffers => {
-            "Other sessions of the server need shared buffers, too: leave it alone, or raise shared_buffers."
-        }
-    };
+    let (message, hint) = (told(lost), hint_on(cache));
     if fewer.is_empty() && none.is_empty() {
         let message = format!("{message}; they do not count, and were made again");
         return finding(Severity::Info, message, hint);
@@ -101,6 +76,33 @@ pub fn cache_not_as_asked(facts: &RunFacts) -> Option<Finding> {
         what.join(", and ")
     );
     finding(severity, message, hint)
+}
+
+/// How far the table was not where it should be: `shares` of it in so many of `all` scans.
+fn seen(cache: Cache, all: usize, shares: &[f64]) -> String {
+    let of = format_count(all as u64, "scan");
+    let of = format!("in {} of {of} from", shares.len());
+    let most = part_of_table(shares.iter().copied().fold(0.0, f64::max));
+    let least = part_of_table(shares.iter().copied().fold(f64::INFINITY, f64::min));
+    match cache {
+        Cache::Cold => format!("{of} a cold cache as little as {least} came from storage"),
+        Cache::Warm => format!("{of} a warm cache up to {most} came from storage"),
+        Cache::SharedBuffers => format!("{of} shared buffers up to {most} was not there"),
+    }
+}
+
+fn hint_on(cache: Cache) -> &'static str {
+    match cache {
+        Cache::Cold => {
+            "Something else keeps what was read: somebody reads the same files, or there is a cache of which the kernel does not tell; or the filesystem compresses, of which its mount options do not tell."
+        }
+        Cache::Warm => {
+            "The kernel has given pages of the table to others while it was scanned, or somebody empties its cache: leave more memory free, or use a smaller scale. fsbench.scan tells which scans these are."
+        }
+        Cache::SharedBuffers => {
+            "Other sessions of the server need shared buffers, too: leave it alone, or raise shared_buffers."
+        }
+    }
 }
 
 /// The executor, and not storage, was what the scans waited for. Expected of a table in memory.
