@@ -26,7 +26,7 @@ pub use weight::{GROUPS, Group, weight};
 /// Transactions that hold back vacuum by at least this many ids are old.
 pub const OLD_XMIN_AGE: i64 = 10_000;
 
-/// How much a finding says against a run; ordered.
+/// The weight of a finding against a run; ordered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
@@ -39,7 +39,6 @@ pub enum Severity {
 }
 
 impl Severity {
-    /// Its name in tables.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Info => "info",
@@ -52,15 +51,14 @@ impl Severity {
 /// One thing that can mislead about a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
-    /// What it is, for programs: lower case and underscores; never renamed.
+    /// For programs: lower case and underscores; never renamed.
     pub code: String,
-    /// How bad it is.
     pub severity: Severity,
-    /// How much it changes the figures, as its kind goes: see [`weight()`].
+    /// The order among findings that are as severe: see [`weight()`].
     pub weight: i16,
-    /// What was seen, with figures: lower case, one line, no period.
+    /// With figures: lower case, one line, no period.
     pub message: String,
-    /// What to do: full sentences.
+    /// What to do about it: full sentences.
     pub hint: String,
 }
 
@@ -103,7 +101,7 @@ pub fn sort(findings: &mut [Finding]) {
     findings.sort_by(|a, b| (b.severity, b.weight, &a.code).cmp(&(a.severity, a.weight, &b.code)));
 }
 
-/// Whether a finding tells of something that is stored nowhere else, so that it cannot be judged again and stays as it is.
+/// True for a finding about something that is stored nowhere else: it cannot be judged again, and stays as it is.
 pub fn is_of_the_moment(code: &str) -> bool {
     code == NOT_RELEASED
 }

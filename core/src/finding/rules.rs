@@ -78,7 +78,7 @@ pub const ALL: &[Rule] = &[
     machine::dirty_limit,
 ];
 
-/// What a quick look cannot help is only told.
+/// A quick look cannot help it: there it is only `info`.
 fn unless_quick(facts: &RunFacts) -> Severity {
     if facts.quick {
         Severity::Info
@@ -87,7 +87,7 @@ fn unless_quick(facts: &RunFacts) -> Severity {
     }
 }
 
-/// Whether it is measured how fast something is written, so that what a commit promises matters.
+/// True if the run measures writing, so that the promise of a COMMIT matters.
 fn commits(facts: &RunFacts) -> bool {
     facts
         .workload

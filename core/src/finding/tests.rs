@@ -233,7 +233,7 @@ fn data_fits_ram() {
         "data of 2048 MB fits in RAM (shared_buffers unknown, RAM 4096 MB, of which the server that asked takes 128 MB)");
     finds!({data_bytes: Some(2 * GB), asker_shared_buffers_bytes: None} => "data_fits_ram", Warning,
         "data of 2048 MB fits in RAM (shared_buffers 1024 MB, RAM 4096 MB)");
-    // What the other server takes is no room for the data.
+    // Shared buffers of the other server are no room for the data.
     finds_nothing!(data_bytes: Some(2 * GB), asker_shared_buffers_bytes: Some(5 * GB / 2));
     finds_nothing!(data_bytes: Some(2 * GB), memory_bytes: None);
 }
@@ -511,7 +511,7 @@ fn the_worst_comes_first() {
             "no_complete_checkpoint"
         ]
     );
-    // Of those that are as bad, what decides comes before what is only known.
+    // Of findings that are as severe, the one that changes the figures most comes first.
     let findings = judge(&RunFacts {
         scale: Some(1),
         storage: StorageFacts {

@@ -21,7 +21,7 @@ const CLOCK: f64 = 0.15;
 /// Share of the dirty memory at which writers are made to wait; it is looked at once a second only.
 const DIRTY: f64 = 0.90;
 
-/// What comes of each is in its name.
+/// Clocks that are slow to read.
 const SLOW_CLOCKS: [&str; 5] = ["hpet", "acpi_pm", "pit", "jiffies", "refined-jiffies"];
 
 pub fn cpu_saturated(facts: &RunFacts) -> Option<Finding> {

@@ -3,7 +3,7 @@
 use super::super::{Finding, RunFacts, Severity, Statements};
 use crate::units::format_count;
 
-/// Who holds back vacuum is listed by name up to this many.
+/// At most this many that hold back vacuum are named.
 const MOST_LISTED: usize = 5;
 
 fn is_beside_databases(facts: &RunFacts) -> bool {

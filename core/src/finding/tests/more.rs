@@ -1,4 +1,4 @@
-//! What is found about the server, the window and the clients beyond settings and data.
+//! Findings about the server, the window and the clients beyond settings and data.
 
 use super::*;
 

@@ -1,5 +1,5 @@
-//! What is found about filesystems, devices and flushes; each provoked, and absent on a clean run (`finds!` sees to it that
-//! nothing else is found).
+//! Findings about filesystems, devices and flushes. Each is provoked, and absent on a clean run (`finds!` asserts that nothing else
+//! is found).
 
 use super::*;
 
@@ -301,7 +301,7 @@ fn flushes_that_cannot_be_real() {
         ..super::storage()
     };
     finds_nothing!(flush: flush(19.0), storage: written_through);
-    // That a virtual disk rotates is only said.
+    // A virtual disk only says that it rotates.
     let virtual_machine = MachineFacts {
         virtualization: text("kvm"),
         ..super::machine()
