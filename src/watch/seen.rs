@@ -1,11 +1,6 @@
 //! What can only be seen while a run is on.
 
 use pgfsbench_core::{
-    environment::Environment,
-    run::{
-        checkpoints::{self, Position},
-        cost::BlocksWritten,
-    },
     spec::{Spec, Stage},
     statistics::Timing,
 };
@@ -16,10 +11,11 @@ use super::promises::Promises;
 use crate::{
     clock,
     errors::{Fault, read_json},
-    host::environment,
+    host::environment::{self, Environment},
     pg::{sql, xact},
     watch::{
-        cost,
+        checkpoints::{self, Position},
+        cost::{self, BlocksWritten},
         surroundings::{OldXmin, Surroundings},
     },
 };
@@ -140,7 +136,7 @@ impl Seen {
     /// At the start of the window. Nothing that takes long: after a warm-up the clients work already, and tell the statistics
     /// nothing for a second only. All processes and the machine are [`Surroundings::at_start`].
     pub fn at_start(&mut self) -> Result<(), Fault> {
-        self.blocks_at_start = cost::blocks_written()?;
+        self.blocks_at_start = BlocksWritten::now()?;
         self.old_xmin.look(self.work_database)
     }
 
@@ -165,7 +161,7 @@ impl Seen {
         let position = position()?;
         self.end_lsn = position.lsn;
         checkpoints.see(position);
-        self.blocks_at_end = cost::blocks_written()?;
+        self.blocks_at_end = BlocksWritten::now()?;
         self.surroundings.at_end();
         self.old_xmin.look(self.work_database)
     }

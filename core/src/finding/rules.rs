@@ -8,6 +8,8 @@ mod server;
 mod settings;
 mod window;
 
+pub use machine::{NEIGHBOURS, STEAL};
+
 use super::{Finding, RunFacts, Severity, crash, scan, storage};
 use crate::units::format_share as percent;
 
@@ -54,6 +56,7 @@ pub const ALL: &[Rule] = &[
     filesystem::atime,
     filesystem::btrfs_nodatacow,
     filesystem::compression,
+    filesystem::cloned_data,
     filesystem::allocated_less,
     filesystem::allocated_more,
     filesystem::almost_full,
@@ -61,6 +64,7 @@ pub const ALL: &[Rule] = &[
     storage::properties_not_in_force,
     scan::workers_not_launched,
     scan::cache_not_as_asked,
+    scan::read_for_others,
     scan::cpu_bound,
     crash::lost_transactions,
     crash::recovery_failed,
@@ -78,7 +82,7 @@ pub const ALL: &[Rule] = &[
     machine::dirty_limit,
 ];
 
-/// A quick look cannot help it: there it is only `info`.
+/// What a quick look cannot help is only told.
 fn unless_quick(facts: &RunFacts) -> Severity {
     if facts.quick {
         Severity::Info
@@ -87,7 +91,7 @@ fn unless_quick(facts: &RunFacts) -> Severity {
     }
 }
 
-/// True if the run measures writing, so that the promise of a COMMIT matters.
+/// Whether it is measured how fast something is written, so that what a commit promises matters.
 fn commits(facts: &RunFacts) -> bool {
     facts
         .workload

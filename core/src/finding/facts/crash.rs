@@ -1,19 +1,19 @@
-//! Facts about the data after a crash.
+//! What is known of the data after a crash.
 
 use serde::{Deserialize, Serialize};
 
-/// Data committed before a crash, and found after it. None is: unknown, or there was no crash.
+/// What was committed before a crash, and what is there after it. None is: not known, or there was no crash.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CrashFacts {
     /// Transactions that were committed.
     pub committed: Option<u64>,
-    /// Of these, the transactions that are there.
+    /// Of these, what is there.
     pub found: Option<u64>,
-    /// The difference, or what went wrong on the way. None when the data are right.
+    /// What is different, or what went wrong on the way; None when nothing is and did.
     pub problem: Option<String>,
-    /// True if the data are what was committed; None when nobody could compare.
+    /// Whether the data are what was committed; None when nobody could see.
     pub verified: Option<bool>,
-    /// The promise of a COMMIT, as in fsbench.environment.durability.
+    /// What a commit promised, as fsbench.environment says.
     pub durability: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! Facts about the machine during a run.
+//! What is known of the machine while a run was on.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,13 +10,13 @@ pub struct MachineFacts {
     pub virtualization: Option<String>,
     /// By what the kernel tells the time.
     pub clock_source: Option<String>,
-    /// The governor of the processors' clock.
+    /// What governs the clock of the processors.
     pub governor: Option<String>,
     /// Clock of the fastest processor before the run.
     pub mhz: Option<f64>,
     /// And after it.
     pub mhz_at_end: Option<f64>,
-    /// Times that processors were slowed down by heat.
+    /// How often processors were slowed down because of heat.
     pub throttled: Option<u64>,
     /// Idle, without waiting for storage.
     pub cpu_idle: Option<f64>,
@@ -32,7 +32,7 @@ pub struct MachineFacts {
     pub cpu_others: Option<f64>,
     /// Share of the time in which something waited for memory.
     pub memory_pressure: Option<f64>,
-    /// Bytes that were dirty or being written when they came closest to the limit at which the kernel makes writers wait.
+    /// What was dirty or being written when that was the largest share of where the kernel makes writers wait.
     pub dirty_peak_bytes: Option<u64>,
     /// From where on it did then.
     pub dirty_peak_limit_bytes: Option<u64>,
