@@ -1,7 +1,8 @@
-//! The one table from what can go wrong to SQLSTATE, message, DETAIL and HINT.
+//! Errors: SQLSTATE, message, DETAIL and HINT. The SQLSTATEs stand in the one table of [`sqlstate`].
 
 use std::{io, path::Path};
 
+pub use pgfsbench_core::sqlstate::{self, pack, unpack};
 use pgfsbench_core::{
     board::{TextCell, cut_for_json},
     refusal::{Kind, Refusal},
@@ -26,50 +27,6 @@ pub struct Fault {
     pub detail: Option<String>,
     /// Full sentences that say what to do.
     pub hint: Option<String>,
-}
-
-/// SQLSTATEs that pgfsbench raises.
-pub mod sqlstate {
-    /// invalid_parameter_value
-    pub const INVALID_PARAMETER: &str = "22023";
-    /// object_not_in_prerequisite_state
-    pub const NOT_IN_THIS_STATE: &str = "55000";
-    /// character_not_in_repertoire
-    pub const NOT_IN_REPERTOIRE: &str = "22021";
-    /// object_in_use
-    pub const IN_USE: &str = "55006";
-    /// active_sql_transaction
-    pub const IN_TRANSACTION: &str = "25001";
-    /// insufficient_resources
-    pub const NO_RESOURCES: &str = "53000";
-    /// disk_full
-    pub const DISK_FULL: &str = "53100";
-    /// configuration_limit_exceeded
-    pub const LIMIT_REACHED: &str = "53400";
-    /// program_limit_exceeded
-    pub const TOO_MUCH: &str = "54000";
-    /// insufficient_privilege
-    pub const NOT_ALLOWED: &str = "42501";
-    /// query_canceled
-    pub const CANCELED: &str = "57014";
-    /// idle_session_timeout
-    pub const LEASE_OVER: &str = "57P05";
-    /// sqlclient_unable_to_establish_sqlconnection
-    pub const CANNOT_CONNECT: &str = "08001";
-    /// connection_failure
-    pub const CONNECTION_LOST: &str = "08006";
-    /// crash_shutdown
-    pub const CRASHED: &str = "57P02";
-    /// admin_shutdown
-    pub const TERMINATED: &str = "57P01";
-    /// system_error
-    pub const SYSTEM: &str = "58000";
-    /// io_error
-    pub const IO: &str = "58030";
-    /// internal_error; only for bugs
-    pub const INTERNAL: &str = "XX000";
-    /// data_corrupted
-    pub const CORRUPTED: &str = "XX001";
 }
 
 impl Fault {
@@ -113,16 +70,12 @@ impl Fault {
             };
             text.chars().take(LONGEST_FOREIGN).map(shown).collect()
         };
-        let is_sqlstate = self.sqlstate.len() == 5
-            && (self.sqlstate.bytes()).all(|b| b.is_ascii_digit() || b.is_ascii_uppercase())
-            // These are of no errors.
-            && !["00", "01", "02"].contains(&&self.sqlstate[..2]);
         let mut message = in_short(self.message, &[]);
         if message.trim().is_empty() {
             message = "the target server gives no reason".into();
         }
         Self {
-            sqlstate: match is_sqlstate {
+            sqlstate: match sqlstate::is_of_an_error(&self.sqlstate) {
                 true => self.sqlstate,
                 false => sqlstate::SYSTEM.into(),
             },
@@ -243,22 +196,4 @@ impl From<CaughtError> for Fault {
             },
         }
     }
-}
-
-/// PostgreSQL's packed form of a SQLSTATE: six bits a character (MAKE_SQLSTATE in elog.h).
-pub fn pack(sqlstate: &str) -> i32 {
-    sqlstate
-        .bytes()
-        .take(5)
-        .enumerate()
-        .fold(0, |code, (i, byte)| {
-            code | (i32::from(byte.wrapping_sub(b'0')) & 0x3f) << (6 * i)
-        })
-}
-
-/// The five characters of a packed SQLSTATE.
-pub fn unpack(code: i32) -> String {
-    (0..5)
-        .map(|i| char::from(((code >> (6 * i)) & 0x3f) as u8 + b'0'))
-        .collect()
 }

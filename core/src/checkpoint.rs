@@ -4,7 +4,9 @@ mod message;
 
 pub use message::{Event, cause, cause_words, distance_and_estimate, event};
 
-use serde_json::{Value, json};
+use serde::Serialize;
+
+use crate::rows::{self, timestamp};
 
 /// One finished checkpoint or restartpoint, from the checkpointer's own figures. Times of it that the server logs are whole
 /// milliseconds, rounded up, as it logs them.
@@ -81,11 +83,44 @@ pub struct Window {
     pub end_ns: u64,
 }
 
+/// A row of `fsbench.checkpoint`; its columns say what they are. What has not ended has no figures.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[allow(missing_docs)]
+pub struct Row {
+    pub number: usize,
+    pub kind: &'static str,
+    pub cause: Option<String>,
+    pub started_at: String,
+    pub ended_at: Option<String>,
+    pub start_second: i64,
+    pub end_second: Option<i64>,
+    pub started_before: bool,
+    pub ended_after: bool,
+    pub write_ms: Option<u64>,
+    pub sync_ms: Option<u64>,
+    pub total_ms: Option<u64>,
+    pub buffers_written: Option<u64>,
+    pub slru_written: Option<u32>,
+    pub sync_files: Option<u64>,
+    pub longest_sync_ms: Option<u64>,
+    pub average_sync_ms: Option<u64>,
+    pub aggregate_sync_ms: Option<f64>,
+    pub wal_files_added: Option<u64>,
+    pub wal_files_removed: Option<u64>,
+    pub wal_files_recycled: Option<u64>,
+    pub distance_bytes: Option<u64>,
+    pub estimate_bytes: Option<u64>,
+}
+
+impl rows::Row for Row {
+    const TABLE: &'static str = "checkpoint";
+}
+
 /// Checkpoints of a measured window.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OfWindow {
     /// The rows to be stored of those that touch the window, in their order; without the run.
-    pub rows: Vec<Value>,
+    pub rows: Vec<Row>,
     /// How many began and ended in it.
     pub complete: u32,
     /// How many began in it.
@@ -119,31 +154,46 @@ impl Window {
             .div_euclid(1_000_000_000)
     }
 
-    fn row_of_going(self, going: Going) -> Value {
-        json!({
-            "kind": kind(going.is_restartpoint), "cause": words(going.cause),
-            "started_us": going.started_us, "start_second": self.second(going.start_ns),
-        })
+    fn row_of_going(self, going: Going) -> Row {
+        Row {
+            kind: kind(going.is_restartpoint),
+            cause: words(going.cause),
+            started_at: timestamp(going.started_us),
+            start_second: self.second(going.start_ns),
+            ..Row::default()
+        }
     }
 
-    fn row(self, c: &Checkpoint) -> Value {
-        json!({
-            "kind": kind(c.is_restartpoint), "cause": words(c.cause),
-            "started_us": c.started_us, "ended_us": c.ended_us,
-            "start_second": self.second(c.start_ns), "end_second": self.second(c.end_ns),
-            "write_ms": c.write_ms, "sync_ms": c.sync_ms, "total_ms": c.total_ms,
-            "buffers_written": c.buffers, "slru_written": c.slru, "sync_files": c.sync_files,
-            "longest_sync_ms": c.longest_ms, "average_sync_ms": c.average_ms,
-            "aggregate_sync_ms": c.sync_sum_us as f64 / 1e3,
-            "wal_files_added": c.wal_added, "wal_files_removed": c.wal_removed, "wal_files_recycled": c.wal_recycled,
-            "distance_bytes": c.distance_kb.map(|kb| kb * 1024), "estimate_bytes": c.estimate_kb.map(|kb| kb * 1024),
-        })
+    fn row(self, c: &Checkpoint) -> Row {
+        Row {
+            kind: kind(c.is_restartpoint),
+            cause: words(c.cause),
+            started_at: timestamp(c.started_us),
+            ended_at: Some(timestamp(c.ended_us)),
+            start_second: self.second(c.start_ns),
+            end_second: Some(self.second(c.end_ns)),
+            write_ms: Some(c.write_ms),
+            sync_ms: Some(c.sync_ms),
+            total_ms: Some(c.total_ms),
+            buffers_written: Some(c.buffers),
+            slru_written: c.slru,
+            sync_files: Some(c.sync_files),
+            longest_sync_ms: Some(c.longest_ms),
+            average_sync_ms: Some(c.average_ms),
+            aggregate_sync_ms: Some(c.sync_sum_us as f64 / 1e3),
+            wal_files_added: Some(c.wal_added),
+            wal_files_removed: Some(c.wal_removed),
+            wal_files_recycled: Some(c.wal_recycled),
+            distance_bytes: c.distance_kb.map(|kb| kb * 1024),
+            estimate_bytes: c.estimate_kb.map(|kb| kb * 1024),
+            ..Row::default()
+        }
     }
 }
 
 impl OfWindow {
     /// One that began at the first time, and ended at the second if it has.
-    fn add(&mut self, window: Window, span: (u64, Option<u64>), mut row: Value, cause: u32) {
+    fn add(&mut self, window: Window, span: (u64, Option<u64>), mut row: Row, cause: u32) {
         let (start_ns, end_ns) = span;
         let began_in = start_ns >= window.start_ns;
         let ended_in = end_ns.is_some_and(|ns| ns <= window.end_ns);
@@ -152,9 +202,9 @@ impl OfWindow {
             self.timed += u32::from(cause_words(cause).any(|word| word == "time"));
             self.complete += u32::from(ended_in);
         }
-        row["number"] = json!(self.rows.len() + 1);
-        row["started_before"] = json!(!began_in);
-        row["ended_after"] = json!(!ended_in);
+        row.number = self.rows.len() + 1;
+        row.started_before = !began_in;
+        row.ended_after = !ended_in;
         self.rows.push(row);
     }
 }

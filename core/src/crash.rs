@@ -1,5 +1,37 @@
 //! What a server tells of its crash recovery in its log.
 
+use serde::Serialize;
+
+use crate::rows::Row;
+
+/// A row of `fsbench.recovery`, as far as it has come; its columns say what they are. None: not known, or not done.
+#[derive(Clone, Debug, Default, Serialize)]
+#[allow(missing_docs)]
+pub struct Recovery {
+    pub stopped_after_ms: Option<f64>,
+    pub stop_ms: Option<f64>,
+    pub unmounted: bool,
+    pub unmount_ms: Option<f64>,
+    pub mount_ms: Option<f64>,
+    pub cache_cold: Option<bool>,
+    pub recovery_ms: Option<f64>,
+    pub redo_ms: Option<f64>,
+    pub first_transaction_ms: Option<f64>,
+    pub redo_start_lsn: Option<String>,
+    pub redo_done_lsn: Option<String>,
+    pub redo_end_lsn: Option<String>,
+    pub wal_replayed_bytes: Option<u64>,
+    pub transactions_committed: u64,
+    pub transactions_found: Option<u64>,
+    pub balances_verified: Option<bool>,
+    pub problem: Option<String>,
+    pub server_log: Vec<String>,
+}
+
+impl Row for Recovery {
+    const TABLE: &'static str = "recovery";
+}
+
 /// The log of a server from its start, each line beginning with `%n`: seconds since 1970 with milliseconds. What is not there
 /// is not known.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -84,13 +116,6 @@ pub fn lsn_text(lsn: u64) -> String {
     format!("{:X}/{:X}", lsn >> 32, lsn as u32)
 }
 
-/// Whether an error of a statement that goes through the data tells of them, by its SQLSTATE: corrupted pages and indexes, tables
-/// that are gone, files that are gone or cannot be read (class 58), and what the server has no name for, such as the errors
-/// that checksums of a filesystem come as.
-pub fn speaks_of_data(sqlstate: &str) -> bool {
-    sqlstate.starts_with("58") || ["XX000", "XX001", "XX002", "42P01"].contains(&sqlstate)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -170,20 +195,6 @@ mod tests {
         }
         for text in ["", "/", "0", "0/", "g/1", "0/123456789"] {
             assert_eq!(parse_lsn(text), None, "{text}");
-        }
-    }
-
-    #[test]
-    fn what_storage_says_is_about_the_data_and_what_the_link_says_is_not() {
-        for sqlstate in [
-            "58000", "58030", "58P01", "XX000", "XX001", "XX002", "42P01",
-        ] {
-            assert!(speaks_of_data(sqlstate), "{sqlstate}");
-        }
-        for sqlstate in [
-            "08006", "57014", "57P01", "57P02", "53100", "42501", "55000", "",
-        ] {
-            assert!(!speaks_of_data(sqlstate), "{sqlstate}");
         }
     }
 }

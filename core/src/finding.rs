@@ -13,16 +13,20 @@ mod weight;
 
 use serde::{Deserialize, Serialize};
 
+use crate::rows::Row;
+
 pub use facts::{
     CheckpointFacts, CrashFacts, FlushFacts, MachineFacts, Place, RunFacts, ScanFacts, ScanMade,
     ServerFacts, Statements, StorageFacts, WaitFacts, XminHolder, XminHolderKind,
 };
-pub use rules::{NEIGHBOURS, STEAL};
 pub use storage::{NOT_RELEASED, not_released};
 pub use summary::summary;
 pub use weight::{GROUPS, Group, weight};
 
-/// How much a finding says against a run; ordered.
+/// Transactions that hold back vacuum by at least this many ids are old.
+pub const OLD_XMIN_AGE: i64 = 10_000;
+
+/// The weight of a finding against a run; ordered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
@@ -35,7 +39,6 @@ pub enum Severity {
 }
 
 impl Severity {
-    /// Its name in tables.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Info => "info",
@@ -48,16 +51,19 @@ impl Severity {
 /// One thing that can mislead about a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
-    /// What it is, for programs: lower case and underscores; never renamed.
+    /// For programs: lower case and underscores; never renamed.
     pub code: String,
-    /// How bad it is.
     pub severity: Severity,
-    /// How much it changes the figures, as its kind goes: see [`weight()`].
+    /// The order among findings that are as severe: see [`weight()`].
     pub weight: i16,
-    /// What was seen, with figures: lower case, one line, no period.
+    /// With figures: lower case, one line, no period.
     pub message: String,
-    /// What to do: full sentences.
+    /// What to do about it: full sentences.
     pub hint: String,
+}
+
+impl Row for Finding {
+    const TABLE: &'static str = "finding";
 }
 
 impl Finding {
@@ -85,12 +91,17 @@ pub fn judge(facts: &RunFacts) -> Vec<Finding> {
     findings
 }
 
+/// What a run would find of that code, by facts that are known beforehand.
+pub fn foretell(facts: &RunFacts, code: &str) -> Option<Finding> {
+    judge(facts).into_iter().find(|found| found.code == code)
+}
+
 /// Sorts findings: the worst first, of those that are as bad the heaviest, then by code.
 pub fn sort(findings: &mut [Finding]) {
     findings.sort_by(|a, b| (b.severity, b.weight, &a.code).cmp(&(a.severity, a.weight, &b.code)));
 }
 
-/// Whether a finding tells of something that is stored nowhere else, so that it cannot be judged again and stays as it is.
+/// True for a finding about something that is stored nowhere else: it cannot be judged again, and stays as it is.
 pub fn is_of_the_moment(code: &str) -> bool {
     code == NOT_RELEASED
 }

@@ -1,5 +1,5 @@
 //! The parts of pgfsbench that need no PostgreSQL: everything that can be decided, computed or parsed without a server is
-//! here, in plain safe Rust, and is tested here in seconds. It knows neither pgrx nor SQLSTATE.
+//! here, in plain safe Rust, and is tested here in seconds. It does not know pgrx.
 //!
 //! From the top down:
 //! - [`workload`]: each workload in its folder; with it what a caller asked for becomes a full specification of a run, or is refused.
@@ -17,10 +17,17 @@
 //! - [`knee`]: where a scaling curve stops rising.
 //! - [`server_setting`]: which settings a target's server may be given.
 //! - [`statement`], [`statistics`]: pg_stat_statements and core's statistics views over a run.
+//! - [`run`]: what is decided in a run's life, and what its row says of it.
+//! - [`seconds`]: the seconds of a run as they are stored.
+//! - [`environment`]: where a run happens, as it is stored.
+//! - [`target`]: what defines a target.
+//! - [`doctor`]: what benchmarks need, and what of it is here.
+//! - [`sqlstate`]: the codes of errors, and what follows from one.
 //! - [`stats`]: moments, stalls and drift of a run's seconds.
 //! - [`proc`]: mounts, memory and processors from the texts in /proc.
 //! - [`sys`]: devices below a filesystem and the machine, from /sys and /proc.
 //! - [`units`]: sizes and scales, parsed and written.
+//! - [`rows`]: what all rows of the tables of results have in common.
 //! - [`escape`]: texts from elsewhere, fit to be shown.
 //! - [`work_database`]: by what a run's own database is told from everybody else's.
 //! - [`quoting`]: texts in commands that somebody pastes.
@@ -31,17 +38,20 @@
 //! Floors, from the roof down (`tools/check arrows`):
 //!
 //! ```text
-//! experiment
-//! finding
+//! doctor experiment
+//! run
+//! environment finding seconds target
 //! workload
 //! spec
 //! sys helper
 //! proc
 //! board chart knee pacing server_setting units verdict
-//! allowance checkpoint crash difference hist quoting random refusal statement statistics stats unwanted work_database written
-//! escape
+//! allowance checkpoint crash difference hist quoting random refusal sqlstate statement statistics stats unwanted work_database written
+//! escape rows
 //! ```
 #![forbid(unsafe_code)]
+// A test may go through a long list.
+#![cfg_attr(test, allow(clippy::too_many_lines))]
 
 pub mod allowance;
 pub mod board;
@@ -49,6 +59,8 @@ pub mod chart;
 pub mod checkpoint;
 pub mod crash;
 pub mod difference;
+pub mod doctor;
+pub mod environment;
 pub mod escape;
 pub mod experiment;
 pub mod finding;
@@ -60,12 +72,17 @@ pub mod proc;
 pub mod quoting;
 pub mod random;
 pub mod refusal;
+pub mod rows;
+pub mod run;
+pub mod seconds;
 pub mod server_setting;
 pub mod spec;
+pub mod sqlstate;
 pub mod statement;
 pub mod statistics;
 pub mod stats;
 pub mod sys;
+pub mod target;
 pub mod units;
 pub mod unwanted;
 pub mod verdict;

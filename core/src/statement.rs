@@ -1,77 +1,64 @@
 //! Statements of a run, from rows of pg_stat_statements of whatever version.
 
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::{Map, Number, Value};
+
+use crate::rows;
 
 /// More of a statement's text is not stored.
 const LONGEST: usize = 8_192;
 
-/// Columns that are stored under the names that they have.
-const SAME: [&str; 16] = [
-    "calls",
-    "rows",
-    "shared_blks_hit",
-    "shared_blks_read",
-    "shared_blks_dirtied",
-    "shared_blks_written",
-    "local_blks_hit",
-    "local_blks_read",
-    "local_blks_dirtied",
-    "local_blks_written",
-    "temp_blks_read",
-    "temp_blks_written",
-    "wal_records",
-    "wal_fpi",
-    "wal_bytes",
-    "wal_buffers_full",
-];
+/// A row of `fsbench.statement`; its columns say what they are.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[allow(missing_docs)]
+pub struct Statement {
+    pub queryid: i64,
+    pub toplevel: bool,
+    pub query: Option<String>,
+    pub calls: Option<u64>,
+    pub total_exec_ms: Option<f64>,
+    pub mean_exec_ms: Option<f64>,
+    pub min_exec_ms: Option<f64>,
+    pub max_exec_ms: Option<f64>,
+    pub stddev_exec_ms: Option<f64>,
+    pub rows: Option<u64>,
+    pub shared_blks_hit: Option<u64>,
+    pub shared_blks_read: Option<u64>,
+    pub shared_blks_dirtied: Option<u64>,
+    pub shared_blks_written: Option<u64>,
+    pub local_blks_hit: Option<u64>,
+    pub local_blks_read: Option<u64>,
+    pub local_blks_dirtied: Option<u64>,
+    pub local_blks_written: Option<u64>,
+    pub temp_blks_read: Option<u64>,
+    pub temp_blks_written: Option<u64>,
+    pub blk_read_ms: Option<f64>,
+    pub blk_write_ms: Option<f64>,
+    pub temp_blk_read_ms: Option<f64>,
+    pub temp_blk_write_ms: Option<f64>,
+    pub wal_records: Option<u64>,
+    pub wal_fpi: Option<u64>,
+    /// A `numeric` there, of any size.
+    pub wal_bytes: Option<Number>,
+    pub wal_buffers_full: Option<u64>,
+}
 
-/// Times that are always taken: column here, column there.
-const TIMES: [(&str, &str); 5] = [
-    ("total_exec_ms", "total_exec_time"),
-    ("mean_exec_ms", "mean_exec_time"),
-    ("min_exec_ms", "min_exec_time"),
-    ("max_exec_ms", "max_exec_time"),
-    ("stddev_exec_ms", "stddev_exec_time"),
-];
-
-/// Times that are taken with track_io_timing only: column here, and the columns there that make it up. Up to 16 one column tells
-/// of shared and local blocks, from 17 on there are two.
-const IO_TIMES: [(&str, &[&str]); 4] = [
-    (
-        "blk_read_ms",
-        &[
-            "blk_read_time",
-            "shared_blk_read_time",
-            "local_blk_read_time",
-        ],
-    ),
-    (
-        "blk_write_ms",
-        &[
-            "blk_write_time",
-            "shared_blk_write_time",
-            "local_blk_write_time",
-        ],
-    ),
-    ("temp_blk_read_ms", &["temp_blk_read_time"]),
-    ("temp_blk_write_ms", &["temp_blk_write_time"]),
-];
+impl rows::Row for Statement {
+    const TABLE: &'static str = "statement";
+}
 
 /// Rows to be stored, without the run, from objects of the view's columns; of a statement that is there twice (of several users)
-/// the one with more calls. What the view does not have is null.
-pub fn rows(view: &[Map<String, Value>], io_timing: bool) -> Vec<Value> {
-    let mut entries: Vec<&Map<String, Value>> = view
+/// the one with more calls. What the view does not have is None.
+pub fn rows(view: &[Map<String, Value>], io_timing: bool) -> Vec<Statement> {
+    let mut all: Vec<Statement> = view
         .iter()
-        .filter(|entry| entry.get("queryid").is_some_and(Value::is_i64))
+        .filter_map(|entry| Statement::of(entry, io_timing))
         .collect();
-    let calls = |entry: &Map<String, Value>| entry.get("calls").and_then(Value::as_i64);
-    entries.sort_by_key(|entry| std::cmp::Reverse(calls(entry)));
-    let mut rows: Vec<Value> = Vec::new();
-    for entry in entries {
-        let row = row(entry, io_timing);
-        let is_there = |other: &Value| {
-            other["queryid"] == row["queryid"] && other["toplevel"] == row["toplevel"]
-        };
+    all.sort_by_key(|statement| std::cmp::Reverse(statement.calls));
+    let mut rows: Vec<Statement> = Vec::new();
+    for row in all {
+        let is_there =
+            |other: &Statement| (other.queryid, other.toplevel) == (row.queryid, row.toplevel);
         if !rows.iter().any(is_there) {
             rows.push(row);
         }
@@ -79,34 +66,65 @@ pub fn rows(view: &[Map<String, Value>], io_timing: bool) -> Vec<Value> {
     rows
 }
 
-fn row(entry: &Map<String, Value>, io_timing: bool) -> Value {
-    let query = entry.get("query").and_then(Value::as_str);
-    let mut row = json!({
-        "queryid": entry.get("queryid"),
-        "toplevel": entry.get("toplevel").and_then(Value::as_bool).unwrap_or(true),
-        "query": query.map(|text| &text[..text.floor_char_boundary(LONGEST)]),
-    });
-    let number = |name: &str| entry.get(name).filter(|value| value.is_number());
-    for name in SAME {
-        row[name] = json!(number(name));
+impl Statement {
+    /// None for an entry of which this user may not know what it is.
+    fn of(entry: &Map<String, Value>, io_timing: bool) -> Option<Self> {
+        let query = entry.get("query").and_then(Value::as_str);
+        let count = |name: &str| entry.get(name).and_then(Value::as_u64);
+        let ms = |name: &str| entry.get(name).and_then(Value::as_f64);
+        // Taken with track_io_timing only. Up to 16 one column tells of shared and local blocks, from 17 on there are two.
+        let io_ms = |names: &[&str]| {
+            let known: Vec<f64> = names.iter().filter_map(|name| ms(name)).collect();
+            (io_timing && !known.is_empty()).then(|| known.iter().sum::<f64>())
+        };
+        Some(Self {
+            queryid: entry.get("queryid")?.as_i64()?,
+            toplevel: entry
+                .get("toplevel")
+                .and_then(Value::as_bool)
+                .unwrap_or(true),
+            query: query.map(|text| text[..text.floor_char_boundary(LONGEST)].to_owned()),
+            calls: count("calls"),
+            total_exec_ms: ms("total_exec_time"),
+            mean_exec_ms: ms("mean_exec_time"),
+            min_exec_ms: ms("min_exec_time"),
+            max_exec_ms: ms("max_exec_time"),
+            stddev_exec_ms: ms("stddev_exec_time"),
+            rows: count("rows"),
+            shared_blks_hit: count("shared_blks_hit"),
+            shared_blks_read: count("shared_blks_read"),
+            shared_blks_dirtied: count("shared_blks_dirtied"),
+            shared_blks_written: count("shared_blks_written"),
+            local_blks_hit: count("local_blks_hit"),
+            local_blks_read: count("local_blks_read"),
+            local_blks_dirtied: count("local_blks_dirtied"),
+            local_blks_written: count("local_blks_written"),
+            temp_blks_read: count("temp_blks_read"),
+            temp_blks_written: count("temp_blks_written"),
+            blk_read_ms: io_ms(&[
+                "blk_read_time",
+                "shared_blk_read_time",
+                "local_blk_read_time",
+            ]),
+            blk_write_ms: io_ms(&[
+                "blk_write_time",
+                "shared_blk_write_time",
+                "local_blk_write_time",
+            ]),
+            temp_blk_read_ms: io_ms(&["temp_blk_read_time"]),
+            temp_blk_write_ms: io_ms(&["temp_blk_write_time"]),
+            wal_records: count("wal_records"),
+            wal_fpi: count("wal_fpi"),
+            wal_bytes: entry.get("wal_bytes").and_then(Value::as_number).cloned(),
+            wal_buffers_full: count("wal_buffers_full"),
+        })
     }
-    for (here, there) in TIMES {
-        row[here] = json!(number(there));
-    }
-    for (here, there) in IO_TIMES {
-        let known: Vec<f64> = there
-            .iter()
-            .filter_map(|name| number(name)?.as_f64())
-            .collect();
-        let sum = (io_timing && !known.is_empty()).then(|| known.iter().sum::<f64>());
-        row[here] = json!(sum);
-    }
-    row
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     fn entry(value: Value) -> Map<String, Value> {
         serde_json::from_value(value).expect("an object")
@@ -139,35 +157,27 @@ mod tests {
     fn columns_of_each_version_come_to_the_same() {
         let found = rows(&[of_15()], true);
         assert_eq!(found.len(), 1);
-        for (column, value) in [
-            ("queryid", json!(-7)),
-            ("query", json!("SELECT $1")),
-            ("calls", json!(3)),
-            ("mean_exec_ms", json!(2.0)),
-            ("blk_read_ms", json!(0.5)),
-            ("blk_write_ms", json!(0.25)),
-            ("temp_blk_read_ms", json!(0.0)),
-            ("wal_bytes", json!(120)),
-            ("temp_blk_write_ms", json!(null)),
-            ("wal_buffers_full", json!(null)),
-            ("toplevel", json!(true)),
-        ] {
-            assert_eq!(found[0][column], value, "{column}");
-        }
+        let statement = &found[0];
+        assert_eq!((statement.queryid, statement.toplevel), (-7, true));
+        assert_eq!(statement.query.as_deref(), Some("SELECT $1"));
+        assert_eq!(statement.calls, Some(3));
+        assert_eq!(statement.mean_exec_ms, Some(2.0));
+        assert_eq!(statement.blk_read_ms, Some(0.5));
+        assert_eq!(statement.blk_write_ms, Some(0.25));
+        assert_eq!(statement.temp_blk_read_ms, Some(0.0));
+        assert_eq!(statement.temp_blk_write_ms, None);
+        assert_eq!(statement.wal_bytes, Some(120.into()));
+        assert_eq!(statement.wal_buffers_full, None);
         let found = rows(&[of_17()], true);
-        assert_eq!(
-            (&found[0]["blk_read_ms"], &found[0]["blk_write_ms"]),
-            (&json!(0.75), &json!(0.25))
-        );
+        assert_eq!(found[0].blk_read_ms, Some(0.75));
+        assert_eq!(found[0].blk_write_ms, Some(0.25));
     }
 
     #[test]
     fn times_that_nobody_took_are_not_known() {
         let found = rows(&[of_15()], false);
-        assert_eq!(
-            (&found[0]["blk_read_ms"], &found[0]["total_exec_ms"]),
-            (&json!(null), &json!(6.0))
-        );
+        assert_eq!(found[0].blk_read_ms, None);
+        assert_eq!(found[0].total_exec_ms, Some(6.0));
     }
 
     #[test]
@@ -177,21 +187,18 @@ mod tests {
         let mut of_other = of_15();
         of_other.insert("calls".into(), json!(100));
         let found = rows(&[of_15(), nested, of_other], true);
-        let calls: Vec<_> = found
-            .iter()
-            .map(|row| (row["toplevel"].as_bool(), row["calls"].as_i64()))
-            .collect();
-        assert_eq!(calls, [(Some(true), Some(100)), (Some(false), Some(3))]);
+        let calls: Vec<_> = found.iter().map(|row| (row.toplevel, row.calls)).collect();
+        assert_eq!(calls, [(true, Some(100)), (false, Some(3))]);
     }
 
     #[test]
     fn what_is_no_statement_is_left_out_and_a_long_one_cut() {
         let hidden =
             entry(json!({"queryid": null, "query": "<insufficient privilege>", "calls": 1}));
-        assert_eq!(rows(&[hidden, Map::new()], true), [json!(null); 0]);
+        assert_eq!(rows(&[hidden, Map::new()], true), []);
         let mut long = of_15();
         long.insert("query".into(), json!("ä".repeat(LONGEST)));
         let found = rows(&[long], true);
-        assert_eq!(found[0]["query"].as_str().map(str::len), Some(LONGEST));
+        assert_eq!(found[0].query.as_deref().map(str::len), Some(LONGEST));
     }
 }

@@ -1,8 +1,10 @@
 //! Core's statistics views over a measured window: counters at its end less those at its start, under the names that they
 //! have in that version of the server. Whatever columns a view has: what is a number counts, but for a few.
 
-use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::rows;
 
 /// A row of a view: the view, what the row is about (empty for a view of one row), and its columns.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -26,11 +28,28 @@ pub struct Timing {
     pub wal: bool,
 }
 
+/// A row of `fsbench.statistic`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Counter {
+    /// The view.
+    pub view: String,
+    /// What its row is about.
+    pub object: String,
+    /// The column.
+    pub counter: String,
+    /// Its change; None when that is not known.
+    pub value: Option<f64>,
+}
+
+impl rows::Row for Counter {
+    const TABLE: &'static str = "statistic";
+}
+
 /// What the counters of a window say.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Difference {
-    /// Rows to be stored, without the run: view, object, counter, and the value, which is null when it is not known.
-    pub rows: Vec<Value>,
+    /// Rows to be stored.
+    pub rows: Vec<Counter>,
     /// Views that were set to 0 meanwhile.
     pub reset: Vec<String>,
 }
@@ -79,9 +98,13 @@ pub fn difference(start: &[Row], end: &[Row], clients: Timing, server: Timing) -
         {
             continue;
         }
-        difference.rows.extend(counters.into_iter().map(|(name, value)| {
-            json!({"view": view, "object": object, "counter": name, "value": value})
-        }));
+        let rows = counters.into_iter().map(|(name, value)| Counter {
+            view: view.clone(),
+            object: object.clone(),
+            counter: name.clone(),
+            value,
+        });
+        difference.rows.extend(rows);
     }
     difference
 }
@@ -101,14 +124,14 @@ fn is_taken(view: &str, object: &str, counter: &str, timing: Timing) -> bool {
 }
 
 /// A counter of a window; None when it is not known.
-pub fn value(rows: &[Value], view: &str, counter: &str) -> Option<f64> {
+pub fn value(rows: &[Counter], view: &str, counter: &str) -> Option<f64> {
     rows.iter()
-        .find(|row| row["view"] == view && row["counter"] == counter)
-        .and_then(|row| row["value"].as_f64())
+        .find(|row| row.view == view && row.counter == counter)
+        .and_then(|row| row.value)
 }
 
 /// Checkpoints that began in a window because it was time, and for other reasons, by the counters of whatever version.
-pub fn checkpoints(rows: &[Value]) -> Option<(u32, u32)> {
+pub fn checkpoints(rows: &[Counter]) -> Option<(u32, u32)> {
     let count = |names: [(&str, &str); 2]| {
         names
             .iter()
@@ -124,56 +147,6 @@ pub fn checkpoints(rows: &[Value]) -> Option<(u32, u32)> {
         ("pg_stat_bgwriter", "checkpoints_req"),
     ]);
     timed.zip(requested)
-}
-
-/// Bytes of relations, and of WAL, that the server read and wrote in a window, by pg_stat_io; see [`io_bytes`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct IoBytes {
-    /// Read.
-    pub read: Option<u64>,
-    /// Written.
-    pub write: Option<u64>,
-    /// By which files became longer.
-    pub extend: Option<u64>,
-    /// Of WAL, written.
-    pub wal_write: Option<u64>,
-}
-
-/// What pg_stat_io says of a window, if there is one: since 18 it has bytes, and before that operations of so many bytes each.
-pub fn io_bytes(rows: &[Value]) -> IoBytes {
-    const VIEW: &str = "pg_stat_io";
-    let rows: Vec<&Value> = rows.iter().filter(|row| row["view"] == VIEW).collect();
-    let of = |object: &str, counter: &str| {
-        let mut found = rows
-            .iter()
-            .filter(|row| row["object"] == object && row["counter"] == counter);
-        found.next().map(|row| row["value"].as_f64())
-    };
-    let mut objects: Vec<&str> = rows
-        .iter()
-        .filter_map(|row| row["object"].as_str())
-        .collect();
-    objects.dedup();
-    let sum = |is_wal: bool, bytes: &str, operations: &str| {
-        let of_kind = |object: &&&str| object.contains("/wal/") == is_wal;
-        let mut all = objects.iter().filter(of_kind).peekable();
-        all.peek()?;
-        let each = all.map(|object| match of(object, bytes) {
-            Some(bytes) => bytes,
-            None => match (of(object, operations), of(object, "op_bytes")) {
-                (Some(operations), Some(size)) => operations.zip(size).map(|(n, size)| n * size),
-                // A process that never does such a thing.
-                _ => Some(0.0),
-            },
-        });
-        each.sum::<Option<f64>>().map(|bytes| bytes as u64)
-    };
-    IoBytes {
-        read: sum(false, "read_bytes", "reads"),
-        write: sum(false, "write_bytes", "writes"),
-        extend: sum(false, "extend_bytes", "extends"),
-        wal_write: sum(true, "write_bytes", "writes"),
-    }
 }
 
 #[cfg(test)]

@@ -19,6 +19,8 @@
 //! ```
 
 #![forbid(unsafe_code)]
+// A test may go through a long list.
+#![cfg_attr(test, allow(clippy::too_many_lines))]
 
 mod backoff;
 mod busy;

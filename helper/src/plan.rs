@@ -27,7 +27,7 @@ use pgfsbench_core::helper::options::check_kernel as check_options_of_kernel;
 use pgfsbench_core::helper::options::{mkfs_arguments, mount_options};
 use pgfsbench_core::helper::{DeviceRequest, Filesystem, Marks, Prepare, Storage};
 use pgfsbench_core::refusal::{Kind, Refusal};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The facts from which a plan is made.
 pub struct Facts {
@@ -132,14 +132,7 @@ pub fn prepare(
 ) -> Result<Plan, Refusal> {
     request.check()?;
     let fs = request.filesystem;
-    if !config.filesystems.contains(&fs) {
-        return Err(Refusal::new(
-            Kind::NotAllowed,
-            format!("{fs} is not allowed by the helper's configuration"),
-        )
-        .detail("Its line \"filesystems\" does not name it.")
-        .hint("Let the administrator add it, and restart pgfsbench-helper."));
-    }
+    check_allowed(config, fs)?;
     let mut mkfs_options = fs.own_arguments(&facts.uuid);
     mkfs_options.extend(mkfs_arguments(
         fs,
@@ -180,17 +173,7 @@ pub fn prepare(
             (Some(log.on), log.uuid)
         }
     };
-    // Looked at and set first, then erased: what can fail comes before the first byte is gone.
-    let erases = |step: &Step| matches!(step, Step::Wipe { .. } | Step::MakeJournal { .. });
-    let (erasing, mut steps): (Vec<Step>, Vec<Step>) = steps.into_iter().partition(erases);
-    steps.extend(settings::steps(config, request, facts)?);
-    let (wiping, making): (Vec<Step>, Vec<Step>) = erasing
-        .into_iter()
-        .partition(|step| matches!(step, Step::Wipe { .. }));
-    steps.extend(zfs::module(fs, facts)?);
-    steps.extend(wiping);
-    steps.extend(discard::steps(request, facts)?);
-    steps.extend(making);
+    let mut steps = before_mkfs(config, request, facts, steps)?;
     match fs {
         Filesystem::Zfs => steps.extend(zfs::steps(place, request, facts)?),
         _ => steps.push(Step::Mkfs {
@@ -198,33 +181,15 @@ pub fn prepare(
             options: mkfs_options,
         }),
     }
-    if let (Filesystem::Ext2 | Filesystem::Ext3 | Filesystem::Ext4, Some(program)) =
-        (fs, &facts.dumpe2fs)
-    {
-        // mkfs.xfs and mkfs.btrfs say it themselves.
-        steps.push(Step::Geometry {
-            program: program.clone(),
-        });
-    }
-    steps.extend([
-        Step::MakeMountPoint {
-            path: mount_point.clone(),
-        },
-        Step::Mount {
-            program: mount,
-            filesystem: fs,
-            options: [&mount_options[..], &log::mount_options(fs, log.is_some())].concat(),
-            mount_point: mount_point.clone(),
-            dataset: (fs == Filesystem::Zfs).then(|| place.dataset()),
-        },
-        Step::Verify {
-            mount_point: mount_point.clone(),
-        },
-        Step::MakeDirectory {
-            path: mount_point.join(crate::place::DIRECTORY),
-            owner: config.server_user.clone(),
-        },
-    ]);
+    let mount = Step::Mount {
+        program: mount,
+        filesystem: fs,
+        options: [&mount_options[..], &log::mount_options(fs, log.is_some())].concat(),
+        mount_point: mount_point.clone(),
+        dataset: (fs == Filesystem::Zfs).then(|| place.dataset()),
+    };
+    steps.extend(geometry(fs, facts));
+    steps.extend(mounting(config, &mount_point, mount));
     Ok(Plan {
         filesystem: fs,
         uuid: facts.uuid.clone(),
@@ -236,6 +201,60 @@ pub fn prepare(
         mount_options,
         steps,
     })
+}
+
+fn check_allowed(config: &Config, fs: Filesystem) -> Result<(), Refusal> {
+    if config.filesystems.contains(&fs) {
+        return Ok(());
+    }
+    Err(Refusal::new(
+        Kind::NotAllowed,
+        format!("{fs} is not allowed by the helper's configuration"),
+    )
+    .detail("Its line \"filesystems\" does not name it.")
+    .hint("Let the administrator add it, and restart pgfsbench-helper."))
+}
+
+/// mkfs.xfs and mkfs.btrfs print the geometry themselves; for the ext family another program does.
+fn geometry(fs: Filesystem, facts: &Facts) -> Option<Step> {
+    let is_ext = matches!(fs, Filesystem::Ext2 | Filesystem::Ext3 | Filesystem::Ext4);
+    let program = facts.dumpe2fs.clone().filter(|_| is_ext)?;
+    Some(Step::Geometry { program })
+}
+
+/// The steps around the mount, in order.
+fn mounting(config: &Config, mount_point: &Path, mount: Step) -> [Step; 4] {
+    let path = mount_point.to_owned();
+    [
+        Step::MakeMountPoint { path: path.clone() },
+        mount,
+        Step::Verify { mount_point: path },
+        Step::MakeDirectory {
+            path: mount_point.join(crate::place::DIRECTORY),
+            owner: config.server_user.clone(),
+        },
+    ]
+}
+
+/// The steps before mkfs, in order. Those that look and set come first, then those that erase: what can fail comes before the first
+/// byte is gone.
+fn before_mkfs(
+    config: &Config,
+    request: &Prepare,
+    facts: &Facts,
+    steps: Vec<Step>,
+) -> Result<Vec<Step>, Refusal> {
+    let erases = |step: &Step| matches!(step, Step::Wipe { .. } | Step::MakeJournal { .. });
+    let (erasing, mut steps): (Vec<Step>, Vec<Step>) = steps.into_iter().partition(erases);
+    steps.extend(settings::steps(config, request, facts)?);
+    let (wiping, making): (Vec<Step>, Vec<Step>) = erasing
+        .into_iter()
+        .partition(|step| matches!(step, Step::Wipe { .. }));
+    steps.extend(zfs::module(request.filesystem, facts)?);
+    steps.extend(wiping);
+    steps.extend(discard::steps(request, facts)?);
+    steps.extend(making);
+    Ok(steps)
 }
 
 fn check_kernel(fs: Filesystem, facts: &Facts) -> Result<(), Refusal> {

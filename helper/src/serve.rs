@@ -98,13 +98,7 @@ pub fn serve(engine: Engine, once: bool, options: &Options) -> Result<(), Refusa
             "server_user must not be root",
         ));
     }
-    // Undo jobs that were interrupted. Targets that were ready stay, since servers may run on them.
-    for Cleared { place, outcome } in engine.cleanup(false, &mut |_| {})? {
-        match outcome {
-            Ok(()) => log!(None; "cleared up {place}"),
-            Err(refusal) => log!(None; "could not clear up {place}: {refusal}"),
-        }
-    }
+    undo_interrupted(&engine)?;
     let shared = Arc::new(Shared {
         engine,
         work: Mutex::new(()),
@@ -137,9 +131,32 @@ pub fn serve(engine: Engine, once: bool, options: &Options) -> Result<(), Refusa
     }
     wait_for_signal()?;
     shared.stopping.store(true, Ordering::SeqCst);
-    let all_ended = || threads.iter().all(thread::JoinHandle::is_finished);
-    // Jobs may finish if that is soon, and the databases are told.
     let patience = Duration::from_secs(options.patience);
+    end_all(&shared, &open, &threads, patience);
+    Ok(())
+}
+
+/// Undoes jobs that were interrupted. Targets that were ready stay, since servers may run on them.
+fn undo_interrupted(engine: &Engine) -> Result<(), Refusal> {
+    for Cleared { place, outcome } in engine.cleanup(false, &mut |_| {})? {
+        match outcome {
+            Ok(()) => log!(None; "cleared up {place}"),
+            Err(refusal) => log!(None; "could not clear up {place}: {refusal}"),
+        }
+    }
+    Ok(())
+}
+
+/// Ends the threads and the processes of all databases. Jobs may finish if that is soon, and the databases are told.
+///
+/// A program that has not ended then waits in the kernel for a device. The next start undoes what is left.
+fn end_all(
+    shared: &Shared,
+    open: &Mutex<Open>,
+    threads: &[thread::JoinHandle<bool>],
+    patience: Duration,
+) {
+    let all_ended = || threads.iter().all(thread::JoinHandle::is_finished);
     let grace = GRACE.min(patience);
     let is_zero = |counter: &AtomicUsize| counter.load(Ordering::SeqCst) == 0;
     let is_idle = || is_zero(&shared.doing);
@@ -151,19 +168,17 @@ pub fn serve(engine: Engine, once: bool, options: &Options) -> Result<(), Refusa
     // The database processes see that no answer will come, say what they have to say, and end.
     if has_come_to_its_end {
         wait(grace.min(UNTIL_TOLD), || is_zero(&shared.telling));
-        shutdown(&open, Shutdown::Write);
+        shutdown(open, Shutdown::Write);
         has_come_to_its_end = wait(grace, all_ended);
     }
     if !has_come_to_its_end {
-        shutdown(&open, Shutdown::Both);
+        shutdown(open, Shutdown::Both);
         if !wait(grace, all_ended) {
-            for served in lock(&open).iter() {
+            for served in lock(open).iter() {
                 let _ = kill_process(served.pid, Signal::KILL);
             }
         }
     }
-    // A program that has not ended by now waits in the kernel for a device. The next start undoes what is left.
-    Ok(())
 }
 
 /// True if the condition became true in time.

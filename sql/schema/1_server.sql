@@ -1,19 +1,5 @@
 -- What the measured server itself did: its checkpoints, its statistics, the statements of the workload.
 
-ALTER TABLE fsbench.run_log
-    ADD COLUMN checkpoints_timed     integer,
-    ADD COLUMN checkpoints_requested integer,
-    ADD COLUMN checkpoints_logged    boolean,
-    ADD COLUMN track_io_timing       boolean,
-    ADD COLUMN track_wal_io_timing   boolean,
-    ADD COLUMN clock_read_ns         float8;
-COMMENT ON COLUMN fsbench.run_log.checkpoints_timed IS 'Checkpoints that began in the measured window because checkpoint_timeout was over';
-COMMENT ON COLUMN fsbench.run_log.checkpoints_requested IS 'Checkpoints that began in the measured window for other reasons: max_wal_size, CHECKPOINT, a backup';
-COMMENT ON COLUMN fsbench.run_log.checkpoints_logged IS 'Whether the server logged its checkpoints, so that fsbench.checkpoint has all of them';
-COMMENT ON COLUMN fsbench.run_log.track_io_timing IS 'Whether the clients took the time of reads and writes of data';
-COMMENT ON COLUMN fsbench.run_log.track_wal_io_timing IS 'Whether the clients took the time of writes and flushes of WAL; costs two readings of the clock (clock_read_ns) for each';
-COMMENT ON COLUMN fsbench.run_log.clock_read_ns IS 'What a reading of the clock cost on that machine (ns), as pg_test_timing tells';
-
 CREATE TABLE fsbench.checkpoint (
     run_id             bigint NOT NULL REFERENCES fsbench.run_log ON DELETE CASCADE,
     number             integer NOT NULL,

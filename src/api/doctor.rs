@@ -4,15 +4,15 @@
 mod filesystems;
 mod helper;
 mod machine;
-mod report;
 mod server;
 
 use pgrx::{iter::TableIterator, name, pg_extern, pg_sys::panic::ErrorReport};
 
+use pgfsbench_core::doctor::report::Line;
+
 use crate::{errors::Fault, pg::session};
 
 use super::guard;
-use report::Line;
 
 /// The whole report. In a transaction; reads with the rights of the extension's owner.
 fn look() -> Result<Vec<Line>, Fault> {
@@ -21,8 +21,10 @@ fn look() -> Result<Vec<Line>, Fault> {
         let description = helper::description()?;
         let mut lines = server::look(&extension.version)?;
         lines.extend(machine::look());
-        lines.extend(helper::look(description.as_ref())?);
-        lines.extend(filesystems::look(description.map(|(d, _)| d.filesystems)));
+        let seen = description.as_ref().map(|(seen, _)| &seen.filesystems);
+        let filesystems = filesystems::look(seen.map_or(&[], Vec::as_slice));
+        lines.extend(helper::look(description)?);
+        lines.extend(filesystems);
         Ok(lines)
     })
 }

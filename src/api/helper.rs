@@ -14,7 +14,7 @@ use crate::{
     },
     process::asker,
     run::plan,
-    target::{Row, devices},
+    target::{self, Row, devices},
 };
 
 /// Checks that this session may ask the helper; gives the owner of the extension.
@@ -46,7 +46,7 @@ fn may_ask(function: &str) -> Result<guard::Ready, Fault> {
 /// The row of a target on which the helper makes the filesystem.
 fn made(owner: u32, name: &str) -> Result<Row, Fault> {
     let invalid = |message: String| Fault::new(sqlstate::INVALID_PARAMETER, message);
-    if let Some(row) = session::with_rights_of(owner, || Row::read(name))? {
+    if let Some(row) = session::with_rights_of(owner, || target::read(name))? {
         return match row.kind()?.is_made() {
             true => Ok(row),
             false => Err(invalid(format!(
@@ -180,9 +180,9 @@ fn fsbench_plan(
 > {
     let ready = may_ask("fsbench.plan()")?;
     let name = in_use::named(target.map(Into::into))?;
-    let row = session::with_rights_of(ready.owner, || Row::read(&name))?;
+    let row = session::with_rights_of(ready.owner, || target::read(&name))?;
     let is_made = match &row {
-        Some(row) => row.kind()?.is_made(),
+        Some(row) => row.kind().map_err(Fault::from)?.is_made(),
         None if name == pgfsbench_core::spec::DEFAULT_TARGET => false,
         None => {
             return Err(made(ready.owner, &name).map(|_| ()).unwrap_err().into());

@@ -3,8 +3,10 @@
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 
 use pgfsbench_core::{
+    board::ClientSlot,
+    run::progress::{Counted, Progress},
     spec::Bound,
-    units::{format_count, format_seconds},
+    units::format_count,
 };
 use pgrx::{iter::TableIterator, name, pg_extern, pg_sys::panic::ErrorReport};
 
@@ -16,88 +18,32 @@ use crate::{
 };
 
 /// How far the active run is.
-struct Now {
-    phase: Phase,
-    done: u64,
-    total: u64,
-    seconds: f64,
-    seconds_left: Option<f64>,
-    tps: Option<f64>,
-    tps_last_second: Option<f64>,
-    p99_ms: Option<f64>,
-}
-
-impl Now {
-    fn of(board: &Board, request: &Request) -> Self {
-        let run = &board.run;
-        let phase = run.phase();
-        let remote = run.remote.load(Relaxed) == 1;
-        let elapsed_ms = clock::ms(run.phase_started_ns.load(Relaxed), clock::now_ns());
-        let total = run.total.load(Relaxed);
-        let spec = board.specification(request).ok();
+fn now(board: &Board, request: &Request) -> Progress {
+    let run = &board.run;
+    let spec = board.specification(request).ok();
+    let slots = || shmem::clients().iter();
+    let sum = |field: fn(&ClientSlot) -> u64| slots().map(field).sum::<u64>();
+    let remote = run.remote.load(Relaxed) == 1;
+    Progress::of(&Counted {
+        phase: run.phase(),
+        elapsed_ms: clock::ms(run.phase_started_ns.load(Relaxed), clock::now_ns()),
+        total: run.total.load(Relaxed),
+        done: run.done.load(Relaxed),
         // Other kinds of workloads count what they have done by themselves.
-        let transactions_run = spec
+        has_transactions: spec
             .as_ref()
-            .is_some_and(|spec| spec.workload.runs_transactions());
-        let counts_time = phase == Phase::Warmup
-            || (phase == Phase::Measure
-                && transactions_run
-                && spec
-                    .as_ref()
-                    .is_some_and(|spec| matches!(spec.bound, Bound::DurationMs(_))));
-        let done = if counts_time {
-            (elapsed_ms as u64).min(total)
-        } else if phase == Phase::Measure && transactions_run && !remote {
-            shmem::clients()
-                .iter()
-                .map(|slot| {
-                    slot.measured.load(Relaxed)
-                        + slot.skipped.load(Relaxed)
-                        + slot.failed.load(Relaxed)
-                })
-                .sum()
-        } else {
-            run.done.load(Relaxed)
-        };
-        let seconds_left = if total == 0 || done == 0 {
-            None
-        } else if counts_time {
-            Some((total as f64 - elapsed_ms).max(0.0) / 1000.0)
-        } else {
-            Some(elapsed_ms / 1000.0 * (total.saturating_sub(done)) as f64 / done as f64)
-        };
-        let running = transactions_run && matches!(phase, Phase::Warmup | Phase::Measure);
-        let sampled = running && spec.is_some_and(|spec| spec.options.sample);
-        let p99_ns = run.latency_p99_ns.load(Relaxed);
-        Self {
-            phase,
-            done,
-            total,
-            seconds: elapsed_ms / 1000.0,
-            seconds_left,
-            tps: (running && elapsed_ms > 0.0).then(|| {
-                if remote {
-                    f64::from_bits(run.phase_tps_bits.load(Relaxed))
-                } else {
-                    transactions(phase) as f64 * 1000.0 / elapsed_ms
-                }
-            }),
-            tps_last_second: sampled
-                .then(|| f64::from_bits(run.tps_bits.load(Relaxed)))
-                .filter(|tps| !tps.is_nan()),
-            p99_ms: (running && p99_ns > 0).then(|| p99_ns as f64 / 1e6),
-        }
-    }
-}
-
-/// What the clients have committed in this phase.
-fn transactions(phase: Phase) -> u64 {
-    let slots = shmem::clients().iter();
-    if phase == Phase::Measure {
-        slots.map(|slot| slot.measured.load(Relaxed)).sum()
-    } else {
-        slots.map(|slot| slot.committed.load(Relaxed)).sum()
-    }
+            .is_some_and(|spec| spec.workload.runs_transactions()),
+        ends_by_time: spec
+            .as_ref()
+            .is_some_and(|spec| matches!(spec.bound, Bound::DurationMs(_))),
+        is_sampled: spec.is_some_and(|spec| spec.options.sample),
+        tps_there: remote.then(|| f64::from_bits(run.phase_tps_bits.load(Relaxed))),
+        committed: sum(|slot| slot.committed.load(Relaxed)),
+        measured: sum(|slot| slot.measured.load(Relaxed)),
+        missed: sum(|slot| slot.skipped.load(Relaxed) + slot.failed.load(Relaxed)),
+        tps_last_second: f64::from_bits(run.tps_bits.load(Relaxed)),
+        p99_ns: run.latency_p99_ns.load(Relaxed),
+    })
 }
 
 /// Whether this is the request of the active run, and that has begun.
@@ -121,21 +67,7 @@ pub fn line(board: &Board, request: &Request) -> String {
         let before = format_count(board.before(request) as u64, "run");
         return format!("queued, after {before}");
     }
-    let now = Now::of(board, request);
-    let mut parts = vec![now.phase.as_str().to_owned()];
-    if now.total > 0 {
-        parts.push(format!(
-            "{:.0} %",
-            100.0 * now.done as f64 / now.total as f64
-        ));
-    }
-    parts.extend(
-        now.seconds_left
-            .map(|s| format!("{} left", format_seconds(s.ceil()))),
-    );
-    parts.extend(now.tps_last_second.map(|tps| format!("{tps:.0} tps")));
-    parts.extend(now.p99_ms.map(|ms| format!("p99 {ms:.1} ms")));
-    parts.join(", ")
+    now(board, request).in_words()
 }
 
 #[allow(clippy::type_complexity)]
@@ -190,7 +122,7 @@ fn fsbench_progress() -> Result<
             ));
             continue;
         }
-        let now = Now::of(board, request);
+        let now = now(board, request);
         rows.push((
             run_id,
             "running".to_owned(),

@@ -3,16 +3,17 @@
 use std::path::Path;
 
 use pgfsbench_core::{refusal::quoted, units::format_bytes};
-use pgrx::{pg_extern, pg_sys::panic::ErrorReport};
+use pgrx::{
+    pg_extern,
+    pg_sys::{FunctionCallInfo, panic::ErrorReport},
+};
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 use super::{guard, in_use, redefined};
 use crate::{
     errors::{Fault, sqlstate, unreadable},
-    pg::{
-        report, sql,
-        text::{Document, Text},
-    },
+    pg::{arguments, report, sql, text::Text},
     store::definition,
     target::{
         self, Kind, Row,
@@ -25,11 +26,16 @@ fn invalid(message: impl Into<String>) -> Fault {
     Fault::new(sqlstate::INVALID_PARAMETER, message)
 }
 
-/// The arguments of `create_target` and `alter_target`.
+/// The arguments of `create_target` and `alter_target`, by the names that they have in SQL.
 struct Given {
+    target: Option<String>,
     row: Row,
     image_size: Option<String>,
     log_size: Option<String>,
+    /// Of `create_target`.
+    is_to_be_tried: bool,
+    /// Of `alter_target`.
+    reset: Vec<String>,
 }
 
 /// What is known of devices that are given; None where there is none, or nobody knows it.
@@ -39,6 +45,26 @@ struct GivenDevices {
 }
 
 impl Given {
+    /// What `create_target` or `alter_target` is called with.
+    fn read(call: FunctionCallInfo) -> Result<Self, Fault> {
+        let mut given = arguments::named(call)?;
+        let names = object(&Row::default())?;
+        Ok(Self {
+            target: take(&mut given, "target")?,
+            image_size: take(&mut given, "image_size")?,
+            log_size: take(&mut given, "log_size")?,
+            is_to_be_tried: take(&mut given, "try")?.unwrap_or(false),
+            reset: take(&mut given, "reset")?.unwrap_or_default(),
+            row: match given.keys().find(|name| !names.contains_key(*name)) {
+                Some(name) => {
+                    let message = format!("argument \"{name}\" is no column of a target");
+                    return Err(Fault::new(sqlstate::INTERNAL, message));
+                }
+                None => as_row(given)?,
+            },
+        })
+    }
+
     /// What is known of the devices that are given now.
     fn devices(&self) -> Result<GivenDevices, Fault> {
         let describe = |path: &Option<String>| match path {
@@ -62,6 +88,20 @@ impl Given {
         columns.retain(|_, value| !value.is_null());
         Ok(columns)
     }
+}
+
+/// An argument of its own; None when it is not given.
+fn take<T: DeserializeOwned>(
+    given: &mut Map<String, Value>,
+    name: &str,
+) -> Result<Option<T>, Fault> {
+    let value = given.remove(name);
+    let read = |value| serde_json::from_value(value).map_err(|e| unreadable("argument", e));
+    value.map(read).transpose()
+}
+
+fn as_row(columns: Map<String, Value>) -> Result<Row, Fault> {
+    serde_json::from_value(Value::Object(columns)).map_err(|e| unreadable("target", e))
 }
 
 fn object(row: &Row) -> Result<Map<String, Value>, Fault> {
@@ -100,10 +140,9 @@ fn complete(
         };
         columns.insert(column.into(), identity);
     }
-    let row: Row =
-        serde_json::from_value(Value::Object(columns)).map_err(|e| unreadable("target", e))?;
+    let row = as_row(columns)?;
     let kind = row.kind()?;
-    let mut row = row.checked()?;
+    let mut row = target::checked(row)?;
     row.mount_point = row
         .directory
         .as_deref()
@@ -118,71 +157,24 @@ const COLUMNS: &str = "kind, filesystem, device, device_identity, image_size_byt
     log_size_bytes, directory, mount_point, connection, mkfs_options, mount_options, pool_properties, dataset_properties, \
     ssd_state, block_settings, kernel_settings, drop_caches, settings, bindir, data_checksums, power_loss_protected, log_device_identity";
 
-#[allow(clippy::too_many_arguments)]
 #[pg_extern(sql = false)]
-fn fsbench_create_target(
-    target: Option<Text>,
-    filesystem: Option<Text>,
-    device: Option<Text>,
-    image_size: Option<Text>,
-    directory: Option<Text>,
-    connection: Option<Text>,
-    mkfs_options: Option<Text>,
-    mount_options: Option<Text>,
-    log_device: Option<Text>,
-    log_size: Option<Text>,
-    pool_properties: Option<Text>,
-    dataset_properties: Option<Text>,
-    image_sparse: Option<bool>,
-    ssd_state: Option<Text>,
-    block_settings: Option<Document>,
-    kernel_settings: Option<Document>,
-    drop_caches: Option<bool>,
-    settings: Option<Document>,
-    bindir: Option<Text>,
-    data_checksums: Option<bool>,
-    power_loss_protected: Option<bool>,
-    is_to_be_tried: Option<bool>,
-) -> Result<String, ErrorReport> {
+fn fsbench_create_target(call: FunctionCallInfo) -> Result<String, ErrorReport> {
     guard::ready()?;
-    let name = check_name(target.map(Into::into))?;
-    let given = Given {
-        row: Row {
-            target: name.clone(),
-            filesystem: filesystem.map(Into::into),
-            device: device.map(Into::into),
-            directory: directory.map(Into::into),
-            connection: connection.map(Into::into),
-            mkfs_options: mkfs_options.map(Into::into),
-            mount_options: mount_options.map(Into::into),
-            log_device: log_device.map(Into::into),
-            pool_properties: pool_properties.map(Into::into),
-            dataset_properties: dataset_properties.map(Into::into),
-            image_sparse,
-            ssd_state: ssd_state.map(Into::into),
-            block_settings: block_settings.map(|json| json.0),
-            kernel_settings: kernel_settings.map(|json| json.0),
-            drop_caches,
-            settings: settings.map(|json| json.0),
-            bindir: bindir.map(Into::into),
-            data_checksums,
-            power_loss_protected,
-            ..Row::default()
-        },
-        image_size: image_size.map(Into::into),
-        log_size: log_size.map(Into::into),
-    };
+    let mut given = Given::read(call)?;
+    let name = check_name(given.target.take())?;
+    given.row.target.clone_from(&name);
     if exists(&name)? {
-        return Err(
-            Fault::new("42710", format!("target {} already exists", quoted(&name)))
-                .detail("Names of targets are unique in a database.")
-                .hint("Use another name, or fsbench.alter_target().")
-                .into(),
-        );
+        return Err(Fault::new(
+            sqlstate::EXISTS_ALREADY,
+            format!("target {} already exists", quoted(&name)),
+        )
+        .detail("Names of targets are unique in a database.")
+        .hint("Use another name, or fsbench.alter_target().")
+        .into());
     }
-    let devices = given.devices()?;
+    let (devices, is_to_be_tried) = (given.devices()?, given.is_to_be_tried);
     let (row, kind, json) = complete(given.columns()?, &devices)?;
-    if is_to_be_tried.unwrap_or(false) {
+    if is_to_be_tried {
         check_can_be_tried(kind)?;
         super::helper::try_out(&row)?;
     }
@@ -272,68 +264,20 @@ fn tell(row: &Row, kind: Kind, device: Option<&Device>) {
     );
 }
 
-#[allow(clippy::too_many_arguments)]
 #[pg_extern(sql = false)]
-fn fsbench_alter_target(
-    target: Option<Text>,
-    filesystem: Option<Text>,
-    device: Option<Text>,
-    image_size: Option<Text>,
-    directory: Option<Text>,
-    connection: Option<Text>,
-    mkfs_options: Option<Text>,
-    mount_options: Option<Text>,
-    log_device: Option<Text>,
-    log_size: Option<Text>,
-    pool_properties: Option<Text>,
-    dataset_properties: Option<Text>,
-    image_sparse: Option<bool>,
-    ssd_state: Option<Text>,
-    block_settings: Option<Document>,
-    kernel_settings: Option<Document>,
-    drop_caches: Option<bool>,
-    settings: Option<Document>,
-    bindir: Option<Text>,
-    data_checksums: Option<bool>,
-    power_loss_protected: Option<bool>,
-    reset: Option<Vec<String>>,
-) -> Result<String, ErrorReport> {
+fn fsbench_alter_target(call: FunctionCallInfo) -> Result<String, ErrorReport> {
     let ready = guard::ready()?;
-    let name = check_changeable(target.map(Into::into))?;
+    let mut given = Given::read(call)?;
+    let name = check_changeable(given.target.take())?;
     in_use::check_unused(ready.board, &name)?;
     in_use::check_not_prepared(ready.owner, &name)?;
-    let given = Given {
-        row: Row {
-            target: name.clone(),
-            filesystem: filesystem.map(Into::into),
-            device: device.map(Into::into),
-            directory: directory.map(Into::into),
-            connection: connection.map(Into::into),
-            mkfs_options: mkfs_options.map(Into::into),
-            mount_options: mount_options.map(Into::into),
-            log_device: log_device.map(Into::into),
-            pool_properties: pool_properties.map(Into::into),
-            dataset_properties: dataset_properties.map(Into::into),
-            image_sparse,
-            ssd_state: ssd_state.map(Into::into),
-            block_settings: block_settings.map(|json| json.0),
-            kernel_settings: kernel_settings.map(|json| json.0),
-            drop_caches,
-            settings: settings.map(|json| json.0),
-            bindir: bindir.map(Into::into),
-            data_checksums,
-            power_loss_protected,
-            ..Row::default()
-        },
-        image_size: image_size.map(Into::into),
-        log_size: log_size.map(Into::into),
-    };
+    given.row.target.clone_from(&name);
     let before =
-        Row::read(&name)?.ok_or_else(|| Fault::new(sqlstate::INTERNAL, "no such target"))?;
+        target::read(&name)?.ok_or_else(|| Fault::new(sqlstate::INTERNAL, "no such target"))?;
     let mut columns = object(&before)?;
-    for argument in reset.into_iter().flatten() {
+    for argument in &given.reset {
         pgrx::check_for_interrupts!();
-        take_back(&mut columns, &argument)?;
+        take_back(&mut columns, argument)?;
     }
     let devices = given.devices()?;
     // Of another device nothing is known by what the one before was recognized.

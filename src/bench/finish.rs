@@ -1,16 +1,11 @@
 //! What a run comes to: facts gathered along the way, and the rows that are stored at its end.
 
-use pgfsbench_core::crash::lsn_text;
+use pgfsbench_core::{crash::lsn_text, environment::Environment};
 use serde_json::{Value, json};
 
 use super::Run;
 use crate::{
-    board::outcome::Outcome,
-    errors::Fault,
-    host::{environment::Environment, location},
-    pg::xact,
-    run::judgement,
-    store,
+    board::outcome::Outcome, errors::Fault, host::location, pg::xact, run::judgement, store,
 };
 
 /// Stores the result of a run of whatever workload, as `done`, in one transaction: the columns that its workload has
@@ -51,12 +46,6 @@ pub fn finish(
         columns["checkpoints_timed"] = json!(timed);
         columns["checkpoints_requested"] = json!(requested);
     }
-    let io = difference.map(|difference| pgfsbench_core::statistics::io_bytes(&difference.rows));
-    let io = io.unwrap_or_default();
-    columns["io_read_bytes"] = json!(io.read);
-    columns["io_write_bytes"] = json!(io.write);
-    columns["io_extend_bytes"] = json!(io.extend);
-    columns["io_wal_write_bytes"] = json!(io.wal_write);
     let timing = run.statistics.clients();
     columns["track_io_timing"] = json!(timing.map(|timing| timing.io));
     columns["track_wal_io_timing"] = json!(timing.map(|timing| timing.wal));

@@ -145,9 +145,11 @@ impl Run {
 
     /// The run's own CHECKPOINT, by which it is also seen whether the server reports them.
     pub fn have_own_checkpoint(&mut self) -> Result<(), Fault> {
-        self.checkpoints.before_own(&self.board.checkpoints);
+        self.checkpoints
+            .before_own(&self.board.checkpoints, clock::now_ns());
         self.have_done(Task::CHECKPOINT)?;
-        self.checkpoints.after_own(&self.board.checkpoints);
+        self.checkpoints
+            .after_own(&self.board.checkpoints, clock::now_ns());
         Ok(())
     }
 

@@ -20,7 +20,11 @@ use pgfsbench_core::board::{CheckpointRing, SampleRing, TextCell};
 
 pub use homes::{Home, Homes, start_for_experiment, starts_for_experiment};
 pub use papers::Papers;
-pub use request::{Cancel, Errand, Request, RequestState};
+pub use pgfsbench_core::run::{
+    phase::Phase,
+    request::{Cancel, Errand, RequestState},
+};
+pub use request::Request;
 
 /// Number of this layout. The library that made the memory and the one that reads it must agree.
 pub const LAYOUT: u32 = 10;
@@ -75,83 +79,6 @@ pub struct Board {
     pub checkpoints: CheckpointRing<256>,
 }
 
-/// The phases of a run, in their order. What comes after `Cleanup` is the status of its row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u32)]
-pub enum Phase {
-    /// Waits for its turn.
-    Queued = 0,
-    /// Makes the work database.
-    Provision = 1,
-    /// Loads the tables.
-    Load = 2,
-    /// VACUUM and ANALYZE.
-    Vacuum = 3,
-    /// CHECKPOINT and sync, so that every run starts alike.
-    Checkpoint = 4,
-    /// Transactions that are not measured.
-    Warmup = 5,
-    /// Transactions that are.
-    Measure = 6,
-    /// Compares the balances; before scans, counts the rows.
-    Verify = 7,
-    /// Bulk load, index build, VACUUM and CHECKPOINT, timed.
-    Maintenance = 8,
-    /// The server of the target is crashed and recovers.
-    Recovery = 9,
-    /// Stores the result.
-    Collect = 10,
-    /// Drops what was made.
-    Cleanup = 11,
-}
-
-impl Phase {
-    /// Its name in `fsbench.progress` and `run_log.phases`.
-    pub fn as_str(self) -> &'static str {
-        [
-            "queued",
-            "provision",
-            "load",
-            "vacuum",
-            "checkpoint",
-            "warmup",
-            "measure",
-            "verify",
-            "maintenance",
-            "recovery",
-            "collect",
-            "cleanup",
-        ][self as usize]
-    }
-
-    const ALL: [Self; 12] = [
-        Self::Queued,
-        Self::Provision,
-        Self::Load,
-        Self::Vacuum,
-        Self::Checkpoint,
-        Self::Warmup,
-        Self::Measure,
-        Self::Verify,
-        Self::Maintenance,
-        Self::Recovery,
-        Self::Collect,
-        Self::Cleanup,
-    ];
-
-    fn from_u32(value: u32) -> Self {
-        Self::ALL
-            .get(value as usize)
-            .copied()
-            .unwrap_or(Self::Queued)
-    }
-
-    /// The phase of this name.
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|phase| phase.as_str() == name)
-    }
-}
-
 /// The active run: orders of its coordinator, and reports of its workers.
 #[repr(C)]
 pub struct RunArea {
@@ -187,9 +114,7 @@ pub struct RunArea {
     pub scan_degree: AtomicU32,
     /// 1 while the worker scans. Written by the worker.
     pub scanning: AtomicU32,
-    /// Bytes that the parallel workers of the run's scans have asked the kernel for, and had it read from storage. Each of them adds
-    /// its own.
-    pub workers_asked_bytes: AtomicU64,
+    /// Bytes that the parallel workers of the run's scans have had the kernel read from storage. Each of them adds its own.
     pub workers_read_bytes: AtomicU64,
     /// How many parallel workers have added theirs.
     pub workers_told: AtomicU32,
@@ -283,7 +208,6 @@ impl RunArea {
             &self.end_ns,
             &self.latency_p99_ns,
             &self.phase_tps_bits,
-            &self.workers_asked_bytes,
             &self.workers_read_bytes,
             &self.read_bytes,
             &self.next_read,

@@ -5,103 +5,10 @@ use std::sync::atomic::{
     Ordering::{Acquire, Relaxed, Release},
 };
 
-use pgfsbench_core::board::TextCell;
-
-/// The life of a request. It goes down this list, except that a queued one goes back to `Starting`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u32)]
-pub enum RequestState {
-    /// Nobody's. Next: the caller claims it, under the lock.
-    Free = 0,
-    /// The caller writes it.
-    Filling = 1,
-    /// The caller has written it. Next: the janitor.
-    Submitted = 2,
-    /// The janitor has launched a coordinator for it. Next: that coordinator.
-    Starting = 3,
-    /// A coordinator works on it. Next: the coordinator, or the janitor when it died.
-    Working = 4,
-    /// Its row stands as `queued`. Next: the janitor.
-    Queued = 5,
-    /// It is over and its outcome is there. Next: the caller, or the janitor when nobody waits.
-    Ended = 6,
-}
-
-impl RequestState {
-    fn from_u32(value: u32) -> Self {
-        use RequestState::*;
-        [Free, Filling, Submitted, Starting, Working, Queued, Ended]
-            .get(value as usize)
-            .copied()
-            .unwrap_or(Free)
-    }
-}
-
-/// What a coordinator is launched for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u32)]
-pub enum Errand {
-    /// Carry the run out.
-    Run = 0,
-    /// Store the row as `queued`, and leave.
-    Enqueue = 1,
-    /// Mark a queued row as cancelled, and leave.
-    Withdraw = 2,
-    /// Clear up after a coordinator that died.
-    Recover = 3,
-}
-
-impl Errand {
-    /// The errand of this number.
-    pub fn from_u32(value: u32) -> Self {
-        match value {
-            1 => Self::Enqueue,
-            2 => Self::Withdraw,
-            3 => Self::Recover,
-            _ => Self::Run,
-        }
-    }
-}
-
-/// Why a run is to be cancelled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u32)]
-pub enum Cancel {
-    /// It is not.
-    No = 0,
-    /// Somebody called `fsbench.cancel`.
-    Asked = 1,
-    /// The waiting statement was cancelled or timed out.
-    Statement = 2,
-    /// The waiting session ended.
-    CallerGone = 3,
-    /// The waiting session's client went away.
-    ConnectionLost = 4,
-    /// Whoever started it has not renewed its lease.
-    LeaseOver = 5,
-}
-
-impl Cancel {
-    fn from_u32(value: u32) -> Self {
-        use Cancel::*;
-        [No, Asked, Statement, CallerGone, ConnectionLost, LeaseOver]
-            .get(value as usize)
-            .copied()
-            .unwrap_or(No)
-    }
-
-    /// The reason in words, as an error message's text.
-    pub fn reason(self) -> &'static str {
-        match self {
-            Self::No => "not cancelled",
-            Self::Asked => "canceled by fsbench.cancel()",
-            Self::Statement => "the waiting statement was canceled or timed out",
-            Self::CallerGone => "the waiting session ended",
-            Self::ConnectionLost => "the connection of the waiting session was lost",
-            Self::LeaseOver => "its lease has run out",
-        }
-    }
-}
+use pgfsbench_core::{
+    board::TextCell,
+    run::request::{Cancel, Errand, Lease, RequestState, waits_for_its_turn},
+};
 
 /// One asked-for run, from the call to its outcome.
 #[repr(C)]
@@ -150,21 +57,14 @@ impl Request {
         RequestState::from_u32(self.state.load(Acquire))
     }
 
-    /// Whether it is somebody's, written down, and not over.
+    /// See [`RequestState::is_open`].
     pub fn is_open(&self) -> bool {
-        use RequestState::*;
-        !matches!(self.state(), Free | Filling | Ended)
+        self.state().is_open()
     }
 
     /// Whether it stands in the queue, or is just about to.
     pub fn waits_for_its_turn(&self) -> bool {
-        match self.state() {
-            RequestState::Queued | RequestState::Submitted => true,
-            RequestState::Starting | RequestState::Working => {
-                matches!(self.errand(), Errand::Enqueue | Errand::Withdraw)
-            }
-            RequestState::Free | RequestState::Filling | RequestState::Ended => false,
-        }
+        waits_for_its_turn(self.state(), self.errand())
     }
 
     /// Sets the state; only by the one whose turn it is.
@@ -211,12 +111,20 @@ impl Request {
         first
     }
 
+    /// Its lease as it stands.
+    pub fn lease(&self) -> Lease {
+        Lease {
+            ms: self.lease_ms.load(Acquire),
+            until_ns: self.lease_until_ns.load(Acquire),
+        }
+    }
+
     /// Lets the lease, if there is one, last for its full length from now on.
     pub fn renew_lease(&self) {
         let ms = self.lease_ms.load(Acquire);
         if ms != 0 {
-            self.lease_until_ns
-                .store(crate::clock::now_ns() + ms * 1_000_000, Release);
+            let until_ns = Lease::renewed_until(ms, crate::clock::now_ns());
+            self.lease_until_ns.store(until_ns, Release);
         }
     }
 

@@ -1,66 +1,48 @@
 //! The machine: processors, memory, kernel settings, what kind it is, and how to tell it from others.
 
-use std::{collections::BTreeMap, fs};
+use std::fs;
 
-use pgfsbench_core::{proc, sys, sys::Tree};
-use serde::{Deserialize, Serialize};
+use pgfsbench_core::{environment::Machine, proc, sys, sys::Tree};
 
 use super::tree::ThisMachine;
 
-/// Columns of `fsbench.environment` about the machine; names as there.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Machine {
-    pub virtualization: Option<String>,
-    pub container: Option<String>,
-    pub processors: Option<u32>,
-    pub processor_model: Option<String>,
-    pub memory_bytes: Option<u64>,
-    pub kernel_command_line: Option<String>,
-    pub vm: Option<BTreeMap<String, i64>>,
-    pub transparent_hugepage: Option<String>,
-    pub cpu_governor: Option<String>,
-    pub cpu_mhz_min: Option<f64>,
-    pub cpu_mhz_max: Option<f64>,
-    pub numa_nodes: Option<u32>,
-    pub clock_source: Option<String>,
+/// This machine.
+pub fn look() -> Machine {
+    let (cpu, memory_bytes) = machine();
+    let seen = sys::machine(&ThisMachine);
+    Machine {
+        virtualization: virtualization().map(str::to_owned),
+        container: sys::container(&ThisMachine),
+        processors: cpu.as_ref().map(|cpu| cpu.processors),
+        processor_model: cpu.and_then(|cpu| cpu.model),
+        memory_bytes,
+        kernel_command_line: sys::command_line(&ThisMachine),
+        vm: seen.vm,
+        transparent_hugepage: seen.transparent_hugepage,
+        cpu_governor: seen.governor,
+        cpu_mhz_min: seen.mhz_min,
+        cpu_mhz_max: seen.mhz_max,
+        numa_nodes: seen.numa_nodes,
+        clock_source: seen.clock_source,
+    }
 }
 
-impl Machine {
-    /// This one.
-    pub fn look() -> Self {
-        let (cpu, memory_bytes) = machine();
-        let seen = sys::machine(&ThisMachine);
-        Self {
-            virtualization: virtualization().map(str::to_owned),
-            container: sys::container(&ThisMachine),
-            processors: cpu.as_ref().map(|cpu| cpu.processors),
-            processor_model: cpu.and_then(|cpu| cpu.model),
-            memory_bytes,
-            kernel_command_line: sys::command_line(&ThisMachine),
-            vm: seen.vm,
-            transparent_hugepage: seen.transparent_hugepage,
-            cpu_governor: seen.governor,
-            cpu_mhz_min: seen.mhz_min,
-            cpu_mhz_max: seen.mhz_max,
-            numa_nodes: seen.numa_nodes,
-            clock_source: seen.clock_source,
-        }
-    }
-
-    /// What tells the machine from others, in one text of which only a hash is stored.
-    pub fn identity(&self, hostname: &str) -> String {
-        let id = ThisMachine.read("/etc/machine-id").unwrap_or_default();
-        let mut parts = vec![
-            id.trim().to_owned(),
-            hostname.to_owned(),
-            self.processor_model.clone().unwrap_or_default(),
-            self.processors.unwrap_or(0).to_string(),
-            // The kernel takes a little for itself, and another one another little.
-            self.memory_bytes.map_or(0, |bytes| bytes >> 28).to_string(),
-        ];
-        parts.extend(sys::physical_disks(&ThisMachine));
-        parts.join("\n")
-    }
+/// What tells the machine from others, in one text of which only a hash is stored.
+pub fn identity(machine: &Machine, hostname: &str) -> String {
+    let id = ThisMachine.read("/etc/machine-id").unwrap_or_default();
+    let mut parts = vec![
+        id.trim().to_owned(),
+        hostname.to_owned(),
+        machine.processor_model.clone().unwrap_or_default(),
+        machine.processors.unwrap_or(0).to_string(),
+        // The kernel takes a little for itself, and another one another little.
+        machine
+            .memory_bytes
+            .map_or(0, |bytes| bytes >> 28)
+            .to_string(),
+    ];
+    parts.extend(sys::physical_disks(&ThisMachine));
+    parts.join("\n")
 }
 
 /// Processors and RAM of the machine.

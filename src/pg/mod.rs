@@ -1,9 +1,8 @@
 //! The only place where unsafe code is allowed: small safe wrappers around what PostgreSQL offers in C.
 #![allow(unsafe_code)]
 
+pub mod arguments;
 pub mod array;
-#[cfg(feature = "pg18")]
-mod backend_io;
 pub mod catalog;
 pub mod checkpoints;
 pub mod config;
@@ -29,7 +28,6 @@ pub mod session;
 pub mod settings;
 pub mod shmem;
 pub mod sql;
-pub mod stat_io;
 pub mod sysv;
 pub mod text;
 pub mod usage;

@@ -10,6 +10,11 @@ use std::{
     time::{Duration, Instant},
 };
 
+use pgfsbench_core::run::{
+    janitor::{self as decide, Action, Failed, New, Slot, Worker},
+    request::is_withdrawn,
+};
+
 use crate::{
     board::{Board, Errand, Request, RequestState, outcome::Outcome},
     errors::{Fault, sqlstate},
@@ -23,8 +28,6 @@ use crate::{
     target::unwanted,
 };
 
-/// How often coordinators of one request may die or fail to start before it is given up.
-const ATTEMPTS: u32 = 5;
 /// How long there may be no worker slot for a request that is to be queued before it is refused.
 const NO_SLOT: Duration = Duration::from_secs(10);
 /// How long it takes to find out by itself that something is to be done, when nobody wakes it.
@@ -196,30 +199,19 @@ impl Janitor {
 
     /// Whether a run is being carried out or cleared up.
     fn is_busy(&self) -> bool {
-        self.board.requests.iter().any(|request| {
-            matches!(
-                request.state(),
-                RequestState::Starting | RequestState::Working
-            ) && matches!(request.errand(), Errand::Run | Errand::Recover)
-        })
+        let requests = self.board.requests.iter();
+        decide::is_busy(requests.map(|request| (request.state(), request.errand())))
     }
 
     fn launch_new(&mut self, index: usize, request: &Request) {
-        if cancellation::is_cancelled(request) {
-            // It has no row yet, and nobody would read one.
-            let fault = cancellation::fault(request);
-            return self.end_from(RequestState::Submitted, request, &fault);
-        }
-        // Whoever asked before may not stand in the queue yet.
-        let may_begin = !self.is_busy()
-            && self.board.before(request) == 0
-            && experiments::may_begin(self.board, request);
-        if may_begin {
-            return self.launch(index, request, RequestState::Submitted, Errand::Run);
-        }
-        if !self.has_registrar(request) {
-            self.launch(index, request, RequestState::Submitted, Errand::Enqueue);
-        }
+        let action = decide::of_new(&New {
+            is_cancelled: cancellation::is_cancelled(request),
+            is_busy: self.is_busy(),
+            before: self.board.before(request),
+            may_begin: experiments::may_begin(self.board, request),
+            has_registrar: self.has_registrar(request),
+        });
+        self.act(index, request, RequestState::Submitted, action);
     }
 
     /// Whether a worker is there that does the queue's work in the database of this request.
@@ -239,13 +231,45 @@ impl Janitor {
             Some(Ok(databases)) => databases.iter().any(|d| d.oid == home && d.is_closed),
             _ => false,
         };
-        let is_next = |request: &Request| {
-            !cancellation::is_cancelled(request)
-                && !is_closed(request.home.load(Acquire))
-                && experiments::may_begin(self.board, request)
-        };
-        if let Some((index, request)) = queue.into_iter().find(|(_, r)| is_next(r)) {
+        let queue = queue.into_iter().map(|(index, request)| {
+            let stays = cancellation::is_cancelled(request)
+                || is_closed(request.home.load(Acquire))
+                || !experiments::may_begin(self.board, request);
+            (request.ticket.load(Acquire), stays, (index, request))
+        });
+        if let Some((index, request)) = decide::next_in_queue(queue) {
             self.launch_queued(index, request, Errand::Run);
+        }
+    }
+
+    /// Does what was decided of a request that stands at `from`.
+    fn act(&mut self, index: usize, request: &Request, from: RequestState, action: Action) {
+        match action {
+            Action::Wait => {}
+            Action::Launch(errand) => self.launch(index, request, from, errand),
+            Action::WaitAgain => self.wait_again(request),
+            Action::LeaveToCoordinator => {
+                match request.errand() {
+                    Errand::Enqueue => request.set_state(RequestState::Submitted),
+                    _ => self.wait_again(request),
+                }
+                self.ask_coordinator();
+            }
+            // `check_work` counts.
+            Action::TakeForDead => request.set_state(RequestState::Working),
+            // It has no row yet, and nobody would read one.
+            Action::Cancel => self.end_from(from, request, &cancellation::fault(request)),
+            Action::GiveUpStarting => self.end(
+                request,
+                &Fault::new(
+                    sqlstate::NO_RESOURCES,
+                    "could not register background process",
+                )
+                .detail("The coordinator of the run could not be started: there was no slot for it, or nobody may connect to the run's database.")
+                .hint("You may need to increase \"max_worker_processes\", or to wait for the run that is on, which takes the slots; see the server's log."),
+            ),
+            Action::GiveUp => self.give_up(index, request),
+            Action::EndHomeless => self.end_homeless(index, request, request.errand()),
         }
     }
 
@@ -285,54 +309,53 @@ impl Janitor {
         (*number == request.launch.load(Acquire)).then_some(handle)
     }
 
+    /// What is known of the worker that was launched last for a request.
+    fn worker(&self, index: usize, request: &Request) -> Worker {
+        match self.launched_for(index, request).map(Handle::status) {
+            None => Worker::Unknown,
+            Some(Status::Stopped) => Worker::Ended,
+            Some(_) => Worker::Runs,
+        }
+    }
+
     /// A coordinator that has ended before it took its request could not start.
     fn check_start(&mut self, index: usize, request: &Request) {
-        match self.launched_for(index, request) {
-            Some(handle) if handle.status() != Status::Stopped => {}
-            // Looked at again now that it has ended: it may have been quick.
-            _ if request.state() != RequestState::Starting => {}
-            Some(_) => {
+        let worker = self.worker(index, request);
+        // Looked at again now that it may have ended: it may have been quick.
+        if request.state() != RequestState::Starting {
+            return;
+        }
+        match decide::of_starting(worker, request.errand()) {
+            Some(action) => self.act(index, request, RequestState::Starting, action),
+            None => {
                 self.failures[index].count(request);
                 self.could_not_start(index, request, request.errand());
-            }
-            // Launched by a janitor before this one: another one in its place, and should it come yet, it comes too late.
-            None => {
-                let errand = request.errand();
-                self.launch(index, request, RequestState::Starting, errand);
             }
         }
     }
 
     fn could_not_start(&mut self, index: usize, request: &Request, errand: Errand) {
-        if !home_exists(request) {
-            return self.end_homeless(index, request, errand);
-        }
-        let may_try_again = self.failures[index].of(request) < ATTEMPTS;
-        match errand {
-            // Its row exists: tried again on a later patrol, when a slot may be free.
-            Errand::Run | Errand::Withdraw
-                if may_try_again && request.run_id.load(Acquire) != 0 =>
-            {
-                self.wait_again(request);
-                if errand == Errand::Withdraw && self.launched[index].is_none() {
-                    self.ask_coordinator();
-                }
-            }
-            // `check_work` counts.
-            Errand::Recover => request.set_state(RequestState::Working),
-            Errand::Enqueue if self.launched[index].is_none() && !self.waits_too_long(index) => {
-                request.set_state(RequestState::Submitted);
-                self.ask_coordinator();
-            }
-            _ => self.end(
-                request,
-                &Fault::new(
-                    sqlstate::NO_RESOURCES,
-                    "could not register background process",
-                )
-                .detail("The coordinator of the run could not be started: there was no slot for it, or nobody may connect to the run's database.")
-                .hint("You may need to increase \"max_worker_processes\", or to wait for the run that is on, which takes the slots; see the server's log."),
-            ),
+        let failed = self.failed(index, request, errand);
+        self.act(index, request, RequestState::Starting, failed.at_start());
+    }
+
+    /// What the next action depends on when a coordinator has failed.
+    fn failed(&mut self, index: usize, request: &Request, errand: Errand) -> Failed {
+        let has_home = home_exists(request);
+        let failures = self.failures[index].of(request);
+        let slot = if self.launched[index].is_some() {
+            Slot::There
+        } else if errand == Errand::Enqueue && self.waits_too_long(index) {
+            Slot::MissingForLong
+        } else {
+            Slot::Missing
+        };
+        Failed {
+            errand,
+            failures,
+            slot,
+            has_row: request.run_id.load(Acquire) != 0,
+            has_home,
         }
     }
 
@@ -374,54 +397,41 @@ impl Janitor {
 
     /// A coordinator that is gone while its request is not over has died.
     fn check_work(&mut self, index: usize, request: &Request) {
-        // Of one that an earlier janitor has launched only the pid is known.
-        let handle = self.launched_for(index, request);
-        let gone = handle.is_some_and(|handle| handle.status() == Status::Stopped)
-            || !process::is_alive(request.coordinator.load(Acquire));
-        if !gone || request.state() != RequestState::Working {
+        let (worker, pid) = (
+            self.worker(index, request),
+            request.coordinator.load(Acquire),
+        );
+        let is_dead = decide::is_dead(worker, process::is_alive(pid));
+        if !is_dead || request.state() != RequestState::Working {
             return;
         }
-        let errand = request.errand();
-        let nobody_came = handle.is_none() && request.coordinator.load(Acquire) == 0;
-        let failures = if nobody_came {
-            // There was no slot for it.
-            self.failures[index].of(request)
-        } else {
-            self.failures[index].count(request)
-        };
-        if !home_exists(request) {
-            return self.end_homeless(index, request, errand);
+        // Where there was no slot for one, none has died.
+        if worker != Worker::Unknown || pid != 0 {
+            self.failures[index].count(request);
         }
-        match errand {
-            // Its row stands.
-            Errand::Enqueue if request.run_id.load(Acquire) != 0 => self.wait_again(request),
-            Errand::Enqueue | Errand::Withdraw if failures < ATTEMPTS => {
-                self.launch(index, request, RequestState::Working, errand);
-            }
-            Errand::Run | Errand::Recover if failures < ATTEMPTS => {
-                self.launch(index, request, RequestState::Working, Errand::Recover);
-            }
-            _ => {
-                if matches!(errand, Errand::Run | Errand::Recover) {
-                    cleanup::end_crew(self.board);
-                    self.free_run_area(index);
-                }
-                self.end(
-                    request,
-                    &Fault::new(
-                        sqlstate::TERMINATED,
-                        "the coordinator of the run was terminated",
-                    )
-                    .detail("Clearing up after it failed; see the server's log.")
-                    .hint("It is tried again at the next start of the server."),
-                );
-            }
+        let failed = self.failed(index, request, request.errand());
+        self.act(index, request, RequestState::Working, failed.at_work());
+    }
+
+    fn give_up(&self, index: usize, request: &Request) {
+        if request.errand().takes_the_run_area() {
+            cleanup::end_crew(self.board);
+            self.free_run_area(index);
         }
+        self.end(
+            request,
+            &Fault::new(
+                sqlstate::TERMINATED,
+                "the coordinator of the run was terminated",
+            )
+            .detail("Clearing up after it failed; see the server's log.")
+            .hint("It is tried again at the next start of the server."),
+        );
     }
 
     /// Ends a request whose database was dropped. What it made is removed from any other database.
     fn end_homeless(&mut self, index: usize, request: &Request, errand: Errand) {
-        if matches!(errand, Errand::Run | Errand::Recover) {
+        if errand.takes_the_run_area() {
             cleanup::end_crew(self.board);
             self.sweep();
             self.free_run_area(index);
@@ -466,12 +476,8 @@ impl Janitor {
     /// Whether a cancelled run is just being taken out of the queue. One after the other: somebody may have cancelled thousands,
     /// and worker slots are needed by the run that is on.
     fn withdraws(&self) -> bool {
-        self.board.requests.iter().any(|request| {
-            matches!(
-                request.state(),
-                RequestState::Starting | RequestState::Working
-            ) && request.errand() == Errand::Withdraw
-        })
+        let mut requests = self.board.requests.iter();
+        requests.any(|request| is_withdrawn(request.state(), request.errand()))
     }
 
     /// Frees an ended request that nobody waits for any more.

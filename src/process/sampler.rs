@@ -27,9 +27,7 @@ use crate::{
     clock, errors,
     pg::{
         process::{self, Database},
-        shmem,
-        stat_io::IoBytes,
-        xact,
+        shmem, xact,
     },
 };
 
@@ -107,7 +105,6 @@ struct Counted {
     commit: Histogram,
     work: Work,
     machine: Snapshot,
-    io: IoBytes,
 }
 
 impl Counted {
@@ -156,7 +153,6 @@ fn sample(run: &RunArea, watched: &Watched, alternately: bool) {
         at_ns: start,
         committed: before.committed,
         machine: machine.look(),
-        io: IoBytes::now(),
         ..Counted::default()
     };
     let mut next_look = start;
@@ -168,7 +164,6 @@ fn sample(run: &RunArea, watched: &Watched, alternately: bool) {
         let is_on = !alternately || is_sampled_alternately(until - 1, start);
         if is_on && alternately {
             before.machine = machine.look();
-            before.io = IoBytes::now();
         }
         while clock::now_ns() < until && !stopped(run) {
             if is_on {
@@ -184,7 +179,6 @@ fn sample(run: &RunArea, watched: &Watched, alternately: bool) {
         let mut now = Counted::now(slots);
         if is_on {
             now.machine = machine.look();
-            now.io = IoBytes::now();
         }
         let mut record = difference(second, start, &before, &now, slots);
         record.waits = waits;
@@ -223,7 +217,6 @@ fn difference(
     let mut figures = Figures::new();
     now.machine
         .since(&before.machine, interval_ns, &mut figures);
-    now.io.since(&before.io, &mut figures);
     Sample {
         second,
         start_ns: before.at_ns - start,

@@ -2,6 +2,8 @@
 
 use std::sync::atomic::Ordering::Acquire;
 
+use pgfsbench_core::run::request::unwanted;
+
 use crate::{
     board::{Cancel, Request},
     clock,
@@ -13,15 +15,10 @@ use crate::{
 /// running out.
 pub fn is_cancelled(request: &Request) -> bool {
     let waiter = request.waiter.load(Acquire);
-    if waiter != 0 && !process::is_alive(waiter) {
-        request.set_cancel(Cancel::CallerGone, "");
-    }
-    // Somebody who waits is there.
-    if waiter == 0
-        && request.lease_ms.load(Acquire) != 0
-        && clock::now_ns() > request.lease_until_ns.load(Acquire)
-    {
-        request.set_cancel(Cancel::LeaseOver, "");
+    let waits = (waiter != 0).then(|| process::is_alive(waiter));
+    let why = unwanted(waits, request.lease(), clock::now_ns());
+    if why != Cancel::No {
+        request.set_cancel(why, "");
     }
     request.cancel() != Cancel::No
 }

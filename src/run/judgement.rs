@@ -13,70 +13,7 @@ use crate::{
 
 /// The facts that columns of the tables hold, by the names of [`RunFacts`]. They win over those in `run_log.facts`, the
 /// first element, which holds what has no column.
-const FACTS: &str = "SELECT jsonb_build_array(coalesce(r.facts, '{}'), jsonb_build_object( \
-      'quick', jsonb_typeof(r.used->'within_ms') IS NOT DISTINCT FROM 'number', \
-      'workload', r.workload, 'clients', r.clients, 'scale', r.scale, 'rate', r.rate, \
-      'unlogged', (r.used #>> '{options,unlogged}')::boolean, \
-      'data_bytes', r.data_bytes, 'checkpoints', r.complete_checkpoints, \
-      'checkpoints_logged', r.checkpoints_logged, \
-      'measured', r.transactions_total, 'failed', r.failed, 'skipped', r.skipped, \
-      'shared_buffers_bytes', e.shared_buffers_bytes, 'memory_bytes', e.memory_bytes, \
-      'seconds_tps', (SELECT jsonb_agg(transactions * 1000 / interval_ms ORDER BY second) FROM fsbench.sample s \
-         WHERE s.run_id = r.run_id AND interval_ms >= 500 AND transactions IS NOT NULL), \
-      'scan', jsonb_build_object( \
-         'degrees_not_launched', (SELECT coalesce(jsonb_agg(DISTINCT s.degree), '[]') FROM fsbench.scan s \
-            WHERE s.run_id = r.run_id AND (workers_planned <> degree OR workers_launched <> degree)), \
-         'gb_per_second', best.gb_per_second, 'read_gb_per_second', reading.gb_per_second, 'readers', reading.readers, \
-         'cache', coalesce(r.used #>> '{options,cache}', 'warm'), \
-         'scans', (SELECT jsonb_agg(jsonb_build_object('degree', degree, 'repeat', repeat, 'used', used, 'bytes', bytes, \
-            'outside', buffers_read * 8192, 'storage', CASE WHEN tells THEN process_read_bytes END, 'device', CASE WHEN tells THEN device_read_bytes END, \
-            'for_others', others_read_bytes) \
-            ORDER BY scan) FROM fsbench.scan s, LATERAL (SELECT page_cache_bytes IS NOT NULL OR NOT used AS tells) t \
-            WHERE s.run_id = r.run_id AND workers_planned = degree AND workers_launched = degree)), \
-      'crash', coalesce((SELECT jsonb_build_object('committed', transactions_committed, 'found', transactions_found, \
-         'problem', problem, 'verified', balances_verified, 'durability', e.durability) FROM fsbench.recovery c WHERE c.run_id = r.run_id), '{}'), \
-      'storage', jsonb_build_object( \
-         'mount_options_not_shown', e.storage #> '{result,mount_options_not_shown}', \
-         'properties_not_in_force', e.storage #> '{result,properties_not_in_force}', \
-         'compression', e.storage #> '{result,properties,compression}', \
-         'cloned', r.used #>> '{options,data}' = 'cloned', 'filesystem', e.filesystem, 'mount_options', e.mount_options, 'mkfs_command', e.mkfs_command, \
-         'stripe_unit_bytes', e.geometry->'stripe_unit_bytes', 'size_bytes', e.data_size_bytes, \
-         'free_bytes', e.data_free_bytes, 'on_device', e.storage #> '{request,storage}' ? 'device', \
-         'ssd_state', e.storage #>> '{result,ssd_state}', 'power_loss_protected', e.storage->'power_loss_protected', \
-         'made', coalesce(e.storage ? 'request', false), 'device_write_bytes', r.device_write_bytes, \
-         'server_write_bytes', r.server_write_bytes + CASE WHEN r.changed_bytes > 0 THEN r.transactions_total * 8192 ELSE 0 END, \
-         'write_cache', e.write_cache, 'rotational', e.rotational, 'discard_max_bytes', e.discard_max_bytes, \
-         'layers', e.layers), \
-      'wal_storage', CASE WHEN e.wal_st_dev <> e.st_dev THEN jsonb_build_object('filesystem', e.wal_filesystem, \
-         'mount_options', e.wal_mount_options, 'layers', e.wal_layers) END, \
-      'machine', jsonb_build_object( \
-         'virtualization', e.virtualization, 'clock_source', e.clock_source, 'governor', e.cpu_governor, \
-         'cpu_clients', r.client_cpu_seconds * 1000 / nullif(r.measured_ms * e.processors, 0), \
-         'cpu_idle', s.idle, 'cpu_iowait', s.iowait, 'cpu_steal', s.steal, 'memory_pressure', s.memory_pressure, \
-         'dirty_bytes_max', s.dirty, 'dirty_bytes_limit', e.vm->'dirty_bytes'), \
-      'checkpoints_seen', jsonb_build_object('timed', r.checkpoints_timed, 'requested', r.checkpoints_requested, \
-         'distance_bytes', (SELECT avg(distance_bytes) FROM fsbench.checkpoint c WHERE c.run_id = r.run_id \
-            AND NOT started_before AND NOT ended_after)), \
-      'waits', jsonb_build_object('lock_share', (SELECT sum(samples) FILTER (WHERE wait_event_type = 'Lock')::float8 \
-         / nullif(sum(samples), 0) FROM fsbench.wait_event w WHERE w.run_id = r.run_id)), \
-      'asker_shared_buffers_bytes', e.storage #> '{asker,shared_buffers_bytes}', \
-      'latency_ms', r.latency_avg_ms, \
-      'service_ms', (SELECT sum_ms / nullif(transactions, 0) FROM fsbench.histogram h \
-         WHERE h.run_id = r.run_id AND transaction = 'service'))) \
-    FROM fsbench.run_log r LEFT JOIN fsbench.environment e USING (run_id), \
-      LATERAL (SELECT avg(cpu_idle_percent) FILTER (WHERE interval_ms >= 500) / 100 AS idle, \
-         avg(cpu_iowait_percent) FILTER (WHERE interval_ms >= 500) / 100 AS iowait, \
-         avg(cpu_steal_percent) FILTER (WHERE interval_ms >= 500) / 100 AS steal, \
-         avg(pressure_memory_some_percent) FILTER (WHERE interval_ms >= 500) / 100 AS memory_pressure, \
-         round(max(dirty_bytes + writeback_bytes))::bigint AS dirty \
-         FROM fsbench.sample WHERE run_id = r.run_id) s \
-      LEFT JOIN LATERAL (SELECT degree, percentile_cont(0.5) WITHIN GROUP (ORDER BY gb_per_second) AS gb_per_second \
-         FROM fsbench.scan c WHERE c.run_id = r.run_id AND c.used GROUP BY degree ORDER BY 2 DESC LIMIT 1) best ON true \
-      LEFT JOIN LATERAL (SELECT readers, gb_per_second FROM fsbench.scan_read c \
-         WHERE c.run_id = r.run_id AND block_bytes = 8192 AND readers <= best.degree \
-           + CASE WHEN coalesce((r.used #>> '{options,leader}')::boolean, true) THEN 1 ELSE 0 END \
-         ORDER BY readers DESC LIMIT 1) reading ON true \
-    WHERE r.run_id = $1::bigint AND r.status = 'done'";
+const FACTS: &str = include_str!("queries/facts.sql");
 
 /// Lays values over others, names within names; null says nothing.
 fn overlay(base: &mut Value, over: Value) {

@@ -4,17 +4,17 @@ use std::path::Path;
 
 use pgfsbench_core::{
     helper::Storage,
+    run::preflight::{self, Reserve, left_by},
     spec::{Spec, Stage},
-    units::{format_bytes, format_count},
 };
-use serde::Deserialize;
+
+pub use pgfsbench_core::run::preflight::ServerState;
 
 use crate::{
     errors::{Fault, read_json, sqlstate},
     host::{
         location::{self, Location},
-        machine,
-        storage::Device,
+        machine, storage,
     },
     pg::{config, settings, sql, xact},
     target::{self, On, Target},
@@ -30,62 +30,9 @@ const USUAL_WAL_BYTES: u64 = 1 << 30;
 /// An empty cluster.
 const CLUSTER_BYTES: u64 = 64 << 20;
 
-/// What the server says of itself; see [`server_state`].
-#[derive(Clone, Debug, Deserialize)]
-pub struct ServerState {
-    /// The setting.
-    pub archive_mode: String,
-    /// The setting.
-    pub synchronous_standby_names: String,
-    /// WAL senders that are at work.
-    pub walsenders: u64,
-    /// Replication slots.
-    pub slots: u64,
-    /// The database with the oldest transaction ids.
-    pub oldest_database: String,
-    /// Their age.
-    pub oldest_age: i64,
-    /// autovacuum_freeze_max_age.
-    pub freeze_max_age: i64,
-    /// max_wal_size.
-    pub max_wal_bytes: u64,
-    wal_segment_bytes: u64,
-    wal_level: String,
-}
-
-impl ServerState {
-    /// Whether its WAL goes to an archive.
-    pub fn is_archiving(&self) -> bool {
-        self.archive_mode != "off"
-    }
-
-    /// Whether commits wait for standbys.
-    pub fn is_synchronous(&self) -> bool {
-        !self.synchronous_standby_names.is_empty()
-    }
-
-    /// Whether its WAL is sent to somebody, or kept for somebody.
-    pub fn is_replicated(&self) -> bool {
-        self.walsenders > 0 || self.slots > 0
-    }
-}
-
 /// Asks the server. In a transaction, with the owner's rights.
 pub fn server_state() -> Result<ServerState, Fault> {
-    let text = sql::read(
-        "SELECT jsonb_build_object( \
-           'archive_mode', current_setting('archive_mode'), \
-           'synchronous_standby_names', current_setting('synchronous_standby_names'), \
-           'walsenders', (SELECT count(*) FROM pg_stat_replication), \
-           'slots', (SELECT count(*) FROM pg_replication_slots), \
-           'oldest_database', d.datname, 'oldest_age', age(d.datfrozenxid), \
-           'freeze_max_age', current_setting('autovacuum_freeze_max_age')::bigint, \
-           'max_wal_bytes', pg_size_bytes(current_setting('max_wal_size')), \
-           'wal_segment_bytes', pg_size_bytes(current_setting('wal_segment_size')), \
-           'wal_level', current_setting('wal_level')) \
-         FROM pg_database d WHERE datallowconn ORDER BY age(d.datfrozenxid) DESC LIMIT 1",
-        &[],
-    )?;
+    let text = sql::read(include_str!("queries/server_state.sql"), &[])?;
     read_json("server state", &text.unwrap_or_default())
 }
 
@@ -113,8 +60,10 @@ pub fn check(spec: &Spec, state: &ServerState) -> Result<(), Fault> {
         check_cache_at(spec, place.as_ref())?;
     }
     if !spec.force {
-        check_neighbours(state)?;
-        check_transaction_ids(spec, state)?;
+        state.check_neighbours()?;
+        if spec.workload.writes() {
+            state.check_transaction_ids(spec.transactions_at(ASSUMED_TPS))?;
+        }
     }
     check_room(spec, state)
 }
@@ -124,7 +73,7 @@ fn check_cache_at(spec: &Spec, place: Option<&Location>) -> Result<(), Fault> {
     let Some(mount) = place.and_then(Location::mount) else {
         return Ok(());
     };
-    let layers = Device::of(place, None).layers;
+    let layers = storage::look(place, None).layers;
     let is_cached_below = layers
         .iter()
         .flatten()
@@ -136,66 +85,6 @@ fn check_cache(spec: &Spec, filesystem: &str, is_cached_below: bool) -> Result<(
     Ok(spec
         .workload
         .check_cache(spec, filesystem, is_cached_below)?)
-}
-
-fn check_neighbours(state: &ServerState) -> Result<(), Fault> {
-    let refusal = |message: &str, detail: String| {
-        Err(Fault::new(sqlstate::NOT_IN_THIS_STATE, message)
-            .detail(detail)
-            .hint("Use a server of its own for benchmarks, or override this with force => true."))
-    };
-    if state.is_archiving() {
-        return refusal(
-            "cannot run a benchmark while WAL is archived",
-            format!(
-                "archive_mode is \"{}\": every segment of benchmark WAL would go to the archive.",
-                state.archive_mode
-            ),
-        );
-    }
-    if state.is_synchronous() {
-        return refusal(
-            "cannot run a benchmark under synchronous replication",
-            format!(
-                "synchronous_standby_names is \"{}\": commits would wait for standbys, and not for this filesystem alone.",
-                state.synchronous_standby_names
-            ),
-        );
-    }
-    if state.is_replicated() {
-        return refusal(
-            "cannot run a benchmark while this server is replicated",
-            format!(
-                "There are {} and {}: benchmark WAL would be sent to them, or kept for them.",
-                format_count(state.walsenders, "WAL sender"),
-                format_count(state.slots, "replication slot")
-            ),
-        );
-    }
-    Ok(())
-}
-
-fn check_transaction_ids(spec: &Spec, state: &ServerState) -> Result<(), Fault> {
-    if !spec.workload.writes() {
-        return Ok(());
-    }
-    let needed = spec.transactions_at(ASSUMED_TPS);
-    if state.oldest_age as f64 + needed < state.freeze_max_age as f64 {
-        return Ok(());
-    }
-    Err(Fault::new(
-        sqlstate::NOT_IN_THIS_STATE,
-        "the run would use too many transaction ids",
-    )
-    .detail(format!(
-        "It needs about {needed:.0}; database \"{}\" has an age of {}, and at autovacuum_freeze_max_age ({}) autovacuum would start to freeze it.",
-        state.oldest_database, state.oldest_age, state.freeze_max_age
-    ))
-    .hint(if needed < state.freeze_max_age as f64 {
-        "Run vacuumdb --all --freeze first, ask for less (a shorter duration, fewer transactions, a rate), or override this with force => true."
-    } else {
-        "Ask for less (a shorter duration, fewer transactions, a rate), raise autovacuum_freeze_max_age, or override this with force => true."
-    }))
 }
 
 /// What a run needs on a filesystem, beyond the reserve.
@@ -267,8 +156,8 @@ pub fn check_target(spec: &Spec) -> Result<(), Fault> {
                 ),
             };
             if let Some(bytes) = bytes {
-                let own = bytes / 100 * own_percent(filesystem, prepare.mkfs_options.as_deref());
-                check_size(spec, bytes - own, what, hint)?;
+                let left = left_by(filesystem, prepare.mkfs_options.as_deref(), bytes);
+                reserve().check_size(left, bytes_on_target(spec), what, hint)?;
             }
         }
     }
@@ -317,22 +206,14 @@ pub fn check_shared_memory(theirs: u64) -> Result<(), Fault> {
 }
 
 fn check_both(what: &str, own: u64, theirs: u64) -> Result<(), Fault> {
-    let Some(memory) = machine::machine().1 else {
-        return Ok(());
-    };
-    if own.saturating_add(theirs) <= memory {
-        return Ok(());
+    match machine::machine().1 {
+        Some(memory) => Ok(preflight::check_both(what, own, theirs, memory)?),
+        None => Ok(()),
     }
-    Err(
-        Fault::new(sqlstate::NO_RESOURCES, "not enough memory for both servers")
-            .detail(format!(
-                "{what} is {} here and {} on the target; the machine has {}.",
-                format_bytes(own),
-                format_bytes(theirs),
-                format_bytes(memory)
-            ))
-            .hint("Give the target a smaller shared_buffers with fsbench.alter_target()."),
-    )
+}
+
+fn reserve() -> Reserve {
+    Reserve(settings::reserved_space_bytes())
 }
 
 /// Tables and keys, what is added while it runs, WAL, and an empty cluster.
@@ -341,34 +222,6 @@ fn bytes_on_target(spec: &Spec) -> u64 {
     let wal = spec.data_bytes() + spec.maintenance_bytes() + spec.window_wal_bytes(DISK_TPS);
     let wal = wal.min(USUAL_WAL_BYTES);
     data + wal + CLUSTER_BYTES
-}
-
-/// What a filesystem takes of an empty device for itself, and for root, in percent: at least so much, so that what will not fit
-/// is mostly said before data are loaded, and what will is not refused. Of 2, 20 and 100 GB were left 89, 92 and 93 % on ext4 (93 on
-/// ext2), 95, 99 and 99 on xfs, 89, 97 and 98 on btrfs.
-fn own_percent(filesystem: &str, mkfs_options: Option<&str>) -> u64 {
-    match (filesystem, mkfs_options) {
-        // Tables of inodes, and 5 % that are root's; options may say otherwise.
-        ("ext2" | "ext3" | "ext4", None) => 6,
-        _ => 0,
-    }
-}
-
-fn check_size(spec: &Spec, bytes: u64, what: &str, hint: &str) -> Result<(), Fault> {
-    let needed = bytes_on_target(spec) + settings::reserved_space_bytes();
-    if needed <= bytes {
-        return Ok(());
-    }
-    Err(
-        Fault::new(sqlstate::DISK_FULL, "not enough room for the run")
-            .detail(format!(
-                "data and WAL need about {} and a reserve of {} (pgfsbench.reserved_space); the filesystem on the {what} will have {}.",
-                format_bytes(bytes_on_target(spec)),
-                format_bytes(settings::reserved_space_bytes()),
-                format_bytes(bytes)
-            ))
-            .hint(hint),
-    )
 }
 
 /// Refuses a run that does not fit on the filesystem of a directory.
@@ -387,21 +240,7 @@ fn room_on(place: Option<&Location>, needed: u64, what: &str) -> Result<(), Faul
     let Some((free, _)) = place.space() else {
         return Ok(());
     };
-    let reserve = settings::reserved_space_bytes();
-    if free >= needed.saturating_add(reserve) {
-        return Ok(());
-    }
-    Err(
-        Fault::new(sqlstate::DISK_FULL, "not enough room for the run")
-            .detail(format!(
-                "{what} need about {} and a reserve of {} (pgfsbench.reserved_space); \"{}\" has {} free.",
-                format_bytes(needed),
-                format_bytes(reserve),
-                place.directory,
-                format_bytes(free)
-            ))
-            .hint("Use a smaller scale, or make room."),
-    )
+    Ok(reserve().check_room(&place.directory, free, needed, what)?)
 }
 
 /// Refuses to go on when a filesystem has less room than the reserve: full WAL would take the whole server down.
@@ -414,19 +253,8 @@ pub fn watch_room() -> Result<(), Fault> {
 }
 
 fn watch(directory: &Path) -> Result<(), Fault> {
-    let reserve = settings::reserved_space_bytes();
     match location::space(directory) {
-        Some((free, _)) if free < reserve => Err(Fault::new(
-            sqlstate::DISK_FULL,
-            "the filesystem is almost full",
-        )
-        .detail(format!(
-            "The filesystem of \"{}\" has {} free, less than the reserve of {} (pgfsbench.reserved_space).",
-            directory.display(),
-            format_bytes(free),
-            format_bytes(reserve)
-        ))
-        .hint("Use a smaller scale or a shorter run, or make room.")),
-        _ => Ok(()),
+        Some((free, _)) => Ok(reserve().watch(&directory.display().to_string(), free)?),
+        None => Ok(()),
     }
 }

@@ -1,16 +1,12 @@
 //! How many worker slots this server has, and who takes them.
 
+pub use pgfsbench_core::doctor::server::{ENOUGH_SLOTS, FEW_SLOTS};
 use pgfsbench_core::units::whole_number;
 
 use crate::{
     errors::Fault,
     pg::{config, sql},
 };
-
-/// Under this many worker slots a run with a few clients does not fit.
-pub const FEW_SLOTS: i64 = 16;
-/// What is suggested then.
-pub const ENOUGH_SLOTS: i64 = 64;
 
 /// What is none of the server's own processes is a background worker.
 const OWN_PROCESSES: [&str; 14] = [

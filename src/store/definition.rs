@@ -1,7 +1,7 @@
 //! Which definition of its target a run has measured. Results hang on the name of a target, whose definition can change: each
 //! definition that has results has a number of its own, the first one 1.
 
-use serde::Deserialize;
+use pgfsbench_core::target::redefined::Results;
 use serde_json::Value;
 
 use crate::{
@@ -28,21 +28,6 @@ pub fn set_version(run_id: i64) -> Result<(), Fault> {
         &[Some(&run_id.to_string())],
     )?;
     Ok(())
-}
-
-/// What hangs on the name of a target.
-#[derive(Deserialize)]
-pub struct Results {
-    /// Results of that name.
-    pub results: u64,
-    /// Those that have the definition of now.
-    pub same: u64,
-    /// The number of that definition, or which one it will have.
-    pub version: u32,
-    /// The definition of now.
-    pub definition: Value,
-    /// That of the last result.
-    pub last: Option<Value>,
 }
 
 /// What hangs on the name of a target, with what this session has just changed of it; None when there is no such target.

@@ -7,7 +7,10 @@ pub mod import;
 mod queued;
 mod seconds;
 
-use pgfsbench_core::{difference, finding::Finding, hist::Histogram, spec::Spec, work_database};
+use pgfsbench_core::{
+    checkpoint, crash::Recovery, difference, finding::Finding, hist::Histogram, rows::Row,
+    run::row::Asked, spec::Spec, work_database,
+};
 use serde_json::{Value, json};
 
 use crate::{
@@ -33,30 +36,31 @@ pub fn insert_run(
         Bound::Transactions(n) => (None, Some(n)),
     };
     let workload = spec.workload;
-    let transactions = transactions.filter(|_| workload.takes("transactions"));
+    let has_scale = spec.has_tables() && !spec.is_chosen_there("scale");
     // Where another machine chooses them, their number is not known yet.
     let clients = workload.clients_come_from();
-    let clients = clients
-        .filter(|name| !spec.is_chosen_there(name))
-        .map(|_| spec.clients);
-    let row = json!({
-        "status": status, "target": spec.target, "workload": spec.workload.as_str(),
-        "scale": (spec.has_tables() && !spec.is_chosen_there("scale")).then_some(spec.scale),
-        "clients": clients, "transactions": transactions, "rate": spec.rate,
-        "latency_limit_ms": spec.latency_limit_ms, "seed": spec.seed, "label": spec.label, "forced": spec.force,
-        "used": spec, "requested_by": requested_by,
-        "duration": duration_ms.map(|ms| format!("{ms} ms")),
-        "warmup": workload.takes("warmup").then(|| format!("{} ms", spec.warmup_ms)),
-    });
-    check_columns("run_log", &to_json_text(&[&row])?)?;
+    let clients = clients.filter(|name| !spec.is_chosen_there(name));
+    let row = Asked {
+        status: status.into(),
+        target: spec.target.clone(),
+        workload: workload.as_str(),
+        scale: has_scale.then_some(spec.scale),
+        clients: clients.map(|_| spec.clients),
+        duration: duration_ms.map(|ms| format!("{ms} ms")),
+        transactions: transactions.filter(|_| workload.takes("transactions")),
+        warmup: workload
+            .takes("warmup")
+            .then(|| format!("{} ms", spec.warmup_ms)),
+        rate: spec.rate,
+        latency_limit_ms: spec.latency_limit_ms,
+        seed: spec.seed,
+        label: spec.label.clone(),
+        forced: spec.force,
+        used: json!(spec),
+        requested_by: requested_by.into(),
+    };
     let id = sql::write(
-        "INSERT INTO fsbench.run_log (status, target, workload, scale, clients, duration, transactions, warmup, rate, \
-           latency_limit_ms, seed, label, forced, asked, used, requested_by, requested_at, started_at) \
-         SELECT status, target, workload, scale, clients, duration, transactions, warmup, rate, \
-           latency_limit_ms, seed, label, forced, $2::jsonb, used, requested_by, t.now, \
-           CASE WHEN status = 'running' THEN t.now END \
-         FROM jsonb_populate_record(NULL::fsbench.run_log, $1::jsonb), (SELECT clock_timestamp() AS now OFFSET 0) t \
-         RETURNING run_id",
+        include_str!("queries/insert_run.sql"),
         &[Some(&to_json_text(&row)?), Some(asked)],
     )?;
     id.and_then(|id| id.parse().ok())
@@ -181,60 +185,25 @@ pub fn insert_histogram(
     transaction: &str,
     histogram: &Histogram,
 ) -> Result<(), Fault> {
-    let (buckets, counts): (Vec<usize>, Vec<u64>) = histogram.nonzero().unzip();
-    let row = json!({
-        "transaction": transaction, "transactions": histogram.count(),
-        "sum_ms": histogram.sum_ns as f64 / 1e6, "sum_squares_ms": histogram.sum_sq_us2 / 1e6,
-        "min_ms": histogram.min().map(|ns| ns as f64 / 1e6), "max_ms": histogram.max().map(|ns| ns as f64 / 1e6),
-        "buckets": buckets, "counts": counts,
-    });
-    insert_rows(run_id, "histogram", &[row])
-}
-
-/// Stores the checkpoints that touch the measured window.
-pub fn insert_checkpoints(run_id: i64, rows: &[Value]) -> Result<(), Fault> {
-    check_columns("checkpoint", &to_json_text(&rows)?)?;
-    sql::write(
-        "INSERT INTO fsbench.checkpoint SELECT n.* FROM jsonb_array_elements($2::jsonb) e, \
-           jsonb_populate_record(NULL::fsbench.checkpoint, e || jsonb_build_object('run_id', $1::bigint, \
-             'started_at', timestamptz 'epoch' + (e ->> 'started_us')::bigint * interval '1 us', \
-             'ended_at', timestamptz 'epoch' + (e ->> 'ended_us')::bigint * interval '1 us')) n",
-        &[Some(&run_id.to_string()), Some(&to_json_text(&rows)?)],
-    )?;
-    Ok(())
+    insert(run_id, &[histogram.to_row(transaction)])
 }
 
 /// Stores rows of a run, given without its number.
+pub fn insert<R: Row>(run_id: i64, rows: &[R]) -> Result<(), Fault> {
+    insert_rows(run_id, R::TABLE, rows)
+}
+
+/// The same, into the table of that name.
 pub fn insert_rows(run_id: i64, table: &str, rows: &[impl serde::Serialize]) -> Result<(), Fault> {
     match rows {
         [] => Ok(()),
-        rows => {
-            let rows = to_json_text(&rows)?;
-            check_columns(table, &rows)?;
-            insert_array(run_id, table, &rows)
-        }
+        rows => insert_array(run_id, table, &to_json_text(&rows)?),
     }
 }
 
-/// Members of a checkpoint's row that are converted on the way.
-const CONVERTED: &str = "started_us,ended_us";
-
-/// Refuses rows with a member that is no column of the table: it would be lost without a word, and the column it was meant for
-/// stay NULL. One row tells, since they come from one place.
-fn check_columns(table: &str, rows: &str) -> Result<(), Fault> {
-    let unknown = sql::write(
-        "SELECT string_agg(format('\"%s\"', name), ', ' ORDER BY name) FROM jsonb_object_keys($2::jsonb->0) name \
-         WHERE name <> ALL (string_to_array($3, ',')) AND NOT EXISTS ( \
-           SELECT FROM pg_attribute WHERE attrelid = ('fsbench.' || $1)::regclass AND attname = name AND attnum > 0 AND NOT attisdropped)",
-        &[Some(table), Some(rows), Some(CONVERTED)],
-    )?;
-    match unknown {
-        None => Ok(()),
-        Some(names) => Err(Fault::new(
-            sqlstate::INTERNAL,
-            format!("table \"fsbench.{table}\" has no column {names}"),
-        )),
-    }
+/// Stores the checkpoints that touch the measured window.
+pub fn insert_checkpoints(run_id: i64, rows: &[checkpoint::Row]) -> Result<(), Fault> {
+    insert(run_id, rows)
 }
 
 /// The same, as an array; what it says of the number of the run does not count.
@@ -265,25 +234,14 @@ pub fn replace_findings(run_id: i64, findings: &[Finding]) -> Result<(), Fault> 
         "DELETE FROM fsbench.finding WHERE run_id = $1::bigint",
         &[Some(&run_id.to_string())],
     )?;
-    insert_rows(run_id, "finding", findings)
+    insert(run_id, findings)
 }
 
 /// Stores what the helper was asked for and has made, with the environment of a run; and what the server there could not
 /// see of it: a zfs that does not sync promises nothing.
 pub fn set_storage(run_id: i64, storage: &Value) -> Result<(), Fault> {
     sql::write(
-        "UPDATE fsbench.environment SET storage = $2::jsonb, durability = \
-             CASE WHEN $2::jsonb #>> '{result,properties,sync}' = 'disabled' THEN CASE \
-               WHEN durability LIKE 'not durable: %' THEN durability || ', sync=disabled' \
-               ELSE 'not durable: sync=disabled' END ELSE durability END, \
-           mkfs_version = $2::jsonb #>> '{result,mkfs_version}', \
-           mkfs_command = (SELECT string_agg(word, ' ' ORDER BY place) FROM fsbench.helper_job j, \
-              jsonb_array_elements(j.steps) s, jsonb_array_elements_text(s->'argv') WITH ORDINALITY a(word, place) \
-              WHERE j.run_id = $1::bigint AND j.action = 'prepare' AND j.status = 'done' \
-                AND s->>'step' IN ('mkfs', 'create_pool')), \
-           geometry = nullif($2::jsonb #> '{result,geometry}', 'null'), \
-           block_size_bytes = coalesce(($2::jsonb #>> '{result,geometry,block_bytes}')::bigint, block_size_bytes) \
-         WHERE run_id = $1::bigint",
+        include_str!("queries/set_storage.sql"),
         &[Some(&run_id.to_string()), Some(&storage.to_string())],
     )?;
     Ok(())
@@ -293,16 +251,7 @@ pub fn set_storage(run_id: i64, storage: &Value) -> Result<(), Fault> {
 pub fn set_configuration_fingerprint(run_id: i64) -> Result<(), Fault> {
     let of_one_server = format!("{{{}}}", difference::OF_ONE_SERVER.join(","));
     sql::write(
-        "UPDATE fsbench.environment e SET configuration_fingerprint = left(encode(sha256(convert_to(jsonb_build_array( \
-             e.server_version, e.kernel, e.filesystem, e.wal_filesystem, e.mkfs_version, e.vm, e.transparent_hugepage, \
-             e.io_scheduler, e.nr_requests, e.read_ahead_kb, e.block_size_bytes, e.journal_mode, r.used->'settings', \
-             regexp_replace(e.mount_options, '(^|,)logdev=[^,]*', '', 'g'), \
-             regexp_replace(e.wal_mount_options, '(^|,)logdev=[^,]*', '', 'g'), \
-             e.storage #> '{request,mkfs_options}', e.storage #> '{request,pool_properties}', \
-             e.storage #> '{request,dataset_properties}', e.storage #> '{request,ssd_state}', \
-             (SELECT jsonb_object_agg(key, value->'setting') FROM jsonb_each(e.settings) \
-              WHERE key <> ALL ($2::text[]) AND key NOT LIKE 'pgfsbench.%'))::text, 'UTF8')), 'hex'), 16) \
-         FROM fsbench.run_log r WHERE r.run_id = e.run_id AND e.run_id = $1::bigint",
+        include_str!("queries/set_configuration_fingerprint.sql"),
         &[Some(&run_id.to_string()), Some(&of_one_server)],
     )?;
     Ok(())
@@ -338,10 +287,10 @@ pub fn declare_protection(run_id: i64) -> Result<(), Fault> {
 /// Stores how the server of a target has recovered from its crash, and the balances that it had then, if they could be read.
 pub fn insert_recovery(
     run_id: i64,
-    recovery: &impl serde::Serialize,
+    recovery: &Recovery,
     balances: Option<&Value>,
 ) -> Result<(), Fault> {
-    insert_rows(run_id, "recovery", &[recovery])?;
+    insert(run_id, std::slice::from_ref(recovery))?;
     match balances {
         Some(balances) => update_run(run_id, &json!({"balances": balances})),
         None => Ok(()),
@@ -393,15 +342,7 @@ pub fn status_of(run_id: i64) -> Result<Option<String>, Fault> {
 /// nobody works on, counts as failed.
 pub fn outcome_of(run_id: i64) -> Result<Option<crate::board::outcome::Outcome>, Fault> {
     let text = sql::read_latest(
-        "SELECT CASE WHEN status = 'done' THEN jsonb_build_object('done', jsonb_build_object('run_id', run_id, \
-             'target', target, 'filesystem', filesystem, 'workload', workload, 'tps', tps, \
-             'latency_p99_ms', latency_p99_ms, 'latency_max_ms', latency_max_ms, 'commit_p99_ms', commit_p99_ms, \
-             'stall_seconds', stall_seconds, 'findings', findings, 'worst', worst_finding, \
-             'worst_codes', (SELECT coalesce(jsonb_agg(code ORDER BY weight DESC, code COLLATE \"C\"), '[]') FROM fsbench.finding f \
-               WHERE f.run_id = r.run_id AND severity = worst_finding))) \
-           ELSE jsonb_build_object('failed', jsonb_build_object('sqlstate', coalesce(error_code, '55000'), \
-             'message', coalesce(error, 'the run is ' || status), 'detail', error_detail, 'hint', error_hint)) END \
-         FROM fsbench.result r WHERE run_id = $1::bigint",
+        include_str!("queries/outcome.sql"),
         &[Some(&run_id.to_string())],
     )?;
     Ok(text.map(|text| crate::board::outcome::Outcome::from_json(&text)))

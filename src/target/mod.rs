@@ -21,7 +21,7 @@ use crate::errors::{Fault, sqlstate};
 
 pub use connection::check as check_connection;
 pub use place::{check_directory, is_trustworthy, mount_point};
-pub use row::{Kind, Row, size};
+pub use row::{Kind, Row, checked, read, size};
 pub use settings::check as check_settings;
 
 /// A target, checked.
@@ -63,19 +63,19 @@ fn invalid(message: impl Into<String>) -> Fault {
 
 /// What defines a target; None when there is none of that name. In a transaction, with the owner's rights.
 pub fn kind_of(name: &str) -> Result<Option<Kind>, Fault> {
-    Row::read(name)?.map(|row| row.kind()).transpose()
+    Ok(read(name)?.map(|row| row.kind()).transpose()?)
 }
 
 /// Looks a target up and checks all of it. In a transaction, with the owner's rights.
 pub fn find(name: &str) -> Result<Target, Fault> {
-    let row = Row::read(name)?.ok_or_else(|| {
+    let row = read(name)?.ok_or_else(|| {
         Fault::new(
             sqlstate::NOT_IN_THIS_STATE,
             format!("target \"{name}\" was dropped"),
         )
     })?;
     let kind = row.kind()?;
-    let row = row.checked()?;
+    let row = checked(row)?;
     let on = match kind {
         Kind::Directory => On::Directory(still_mounted(&row)?),
         Kind::Connection => On::Connection(row.connection.clone().unwrap_or_default()),

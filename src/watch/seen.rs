@@ -1,6 +1,11 @@
 //! What can only be seen while a run is on.
 
 use pgfsbench_core::{
+    environment::Environment,
+    run::{
+        checkpoints::{self, Position},
+        cost::BlocksWritten,
+    },
     spec::{Spec, Stage},
     statistics::Timing,
 };
@@ -11,11 +16,10 @@ use super::promises::Promises;
 use crate::{
     clock,
     errors::{Fault, read_json},
-    host::environment::{self, Environment},
+    host::environment,
     pg::{sql, xact},
     watch::{
-        checkpoints::{self, Position},
-        cost::{self, BlocksWritten},
+        cost,
         surroundings::{OldXmin, Surroundings},
     },
 };
@@ -136,7 +140,7 @@ impl Seen {
     /// At the start of the window. Nothing that takes long: after a warm-up the clients work already, and tell the statistics
     /// nothing for a second only. All processes and the machine are [`Surroundings::at_start`].
     pub fn at_start(&mut self) -> Result<(), Fault> {
-        self.blocks_at_start = BlocksWritten::now()?;
+        self.blocks_at_start = cost::blocks_written()?;
         self.old_xmin.look(self.work_database)
     }
 
@@ -161,7 +165,7 @@ impl Seen {
         let position = position()?;
         self.end_lsn = position.lsn;
         checkpoints.see(position);
-        self.blocks_at_end = BlocksWritten::now()?;
+        self.blocks_at_end = cost::blocks_written()?;
         self.surroundings.at_end();
         self.old_xmin.look(self.work_database)
     }

@@ -1,7 +1,10 @@
 //! The statements of a run, where pg_stat_statements is loaded and its extension is in the home database: the entries of the
 //! work database, which is nobody's but the run's, are reset at the start of the window and read at its end.
 
-use pgfsbench_core::{finding::Statements, statement};
+use pgfsbench_core::{
+    finding::Statements,
+    statement::{self, Statement},
+};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -16,7 +19,7 @@ pub struct Watch {
     /// What the extension told of itself at the start of the window; None when there is nothing to be read at the end.
     start: Option<Info>,
     /// Rows to be stored, once the window is over.
-    pub rows: Vec<Value>,
+    pub rows: Vec<Statement>,
     /// Whether they are known, or why not.
     pub recorded: Option<Statements>,
 }
@@ -209,7 +212,7 @@ impl Watch {
             Ok(Reading { info, .. }) if info.dealloc != start.dealloc => Statements::Evicted,
             Ok(Reading { entries, .. }) => {
                 let rows = statement::rows(&entries, io_timing);
-                let calls = rows.iter().filter_map(|row| row["calls"].as_u64()).max();
+                let calls = rows.iter().filter_map(|row| row.calls).max();
                 match calls {
                     None => Statements::Nothing,
                     Some(calls) if calls < transactions / PART_OF_CALLS => Statements::Reset,

@@ -1,9 +1,11 @@
 //! Integration tests, one module for each matter. See the crate's lib for what they stand on.
 
+// A test tells a story from its beginning to its end.
+#![allow(clippy::too_many_lines)]
+
 mod beside;
 mod bracket;
 mod checkpoints;
-mod cloned;
 mod commit;
 mod common;
 mod cost;

@@ -17,12 +17,7 @@ pub struct OwnedDirectory {
 impl OwnedDirectory {
     /// In /tmp.
     pub fn new(name: &str) -> Self {
-        Self::within(Path::new("/tmp"), name)
-    }
-
-    /// In this directory, which they can enter.
-    pub fn within(directory: &Path, name: &str) -> Self {
-        let parent = open_directory(name, directory);
+        let parent = open_directory(name, Path::new("/tmp"));
         let path = parent.path().join("d");
         make_owned(&path);
         Self {

@@ -1,6 +1,7 @@
 //! What one second of a run has besides its transactions: figures of the server, its clients, and the machine. Each can be
 //! unknown, which is neither 0 nor an error.
 
+use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::Value;
 
 use super::{Counts, Work};
@@ -100,9 +101,6 @@ figures! {
     PressureMemoryFullPercent Real "pressure_memory_full_percent",
     PressureIoSomePercent Real "pressure_io_some_percent",
     PressureIoFullPercent Real "pressure_io_full_percent",
-    IoReadBytes Bytes "io_read_bytes",
-    IoWriteBytes Bytes "io_write_bytes",
-    IoExtendBytes Bytes "io_extend_bytes",
 }
 
 /// Figures that processes count themselves, what has to be counted for each, and where it is; times in nanoseconds.
@@ -216,6 +214,17 @@ impl Figures {
         let mut seconds = seconds.into_iter().peekable();
         seconds.peek()?;
         seconds.map(|second| second.get(figure)).sum()
+    }
+}
+
+/// Every column, null for what is unknown.
+impl Serialize for Figures {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut columns = serializer.serialize_map(Some(FIGURES))?;
+        for figure in Figure::ALL {
+            columns.serialize_entry(figure.column(), &self.json(*figure))?;
+        }
+        columns.end()
     }
 }
 

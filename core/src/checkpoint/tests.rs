@@ -131,11 +131,11 @@ fn those_that_touch_the_window_are_in_it_and_only_whole_ones_are_complete() {
         .iter()
         .map(|row| {
             (
-                row["number"].as_u64().unwrap(),
-                row["start_second"].as_i64().unwrap(),
-                row["end_second"].as_i64().unwrap(),
-                row["started_before"] == json!(true),
-                row["ended_after"] == json!(true),
+                row.number,
+                row.start_second,
+                row.end_second.unwrap(),
+                row.started_before,
+                row.ended_after,
             )
         })
         .collect();
@@ -149,9 +149,10 @@ fn those_that_touch_the_window_are_in_it_and_only_whole_ones_are_complete() {
         ]
     );
     assert_eq!((found.complete, found.began, found.timed), (2, 3, 1));
-    assert_eq!(found.rows[2]["cause"], json!("immediate force wait"));
-    assert_eq!(found.rows[2]["distance_bytes"], json!(2048));
-    assert_eq!(found.rows[2]["estimate_bytes"], json!(null));
+    let immediate = &found.rows[2];
+    assert_eq!(immediate.cause.as_deref(), Some("immediate force wait"));
+    assert_eq!(immediate.distance_bytes, Some(2048));
+    assert_eq!(immediate.estimate_bytes, None);
 }
 
 #[test]
@@ -173,21 +174,12 @@ fn one_that_still_goes_on_is_there_with_what_is_known() {
         (1, 2, 0, 2)
     );
     let row = &found.rows[1];
-    assert_eq!(
-        (
-            &row["number"],
-            &row["ended_after"],
-            &row["cause"],
-            &row["start_second"]
-        ),
-        (&json!(2), &json!(true), &json!("wal"), &json!(50))
-    );
-    assert!(row.get("total_ms").is_none() && row.get("ended_us").is_none());
+    assert_eq!((row.number, row.ended_after), (2, true));
+    assert_eq!(row.cause.as_deref(), Some("wal"));
+    assert_eq!(row.start_second, 50);
+    assert_eq!((row.total_ms, &row.ended_at), (None, &None));
     // From before the window: it touches all of it.
-    assert_eq!(
-        window.of(&[], going(50)).rows[0]["started_before"],
-        json!(true)
-    );
+    assert!(window.of(&[], going(50)).rows[0].started_before);
     assert_eq!(window.of(&[], going(201)), OfWindow::default());
 }
 
@@ -198,8 +190,8 @@ fn a_cause_that_is_not_known_is_none() {
         end_ns: 10 * SECOND,
     };
     assert_eq!(
-        window.of(&[checkpoint(1, 2, "?")], None).rows[0]["cause"],
-        json!(null)
+        window.of(&[checkpoint(1, 2, "?")], None).rows[0].cause,
+        None
     );
 }
 

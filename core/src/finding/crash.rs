@@ -34,7 +34,7 @@ pub fn lost_transactions(facts: &RunFacts) -> Option<Finding> {
 pub fn recovery_failed(facts: &RunFacts) -> Option<Finding> {
     let crash = &facts.crash;
     let problem = crash.problem.as_deref()?;
-    // What programs say has several lines.
+    // Messages of programs have several lines.
     let problem = problem.split_whitespace().collect::<Vec<_>>().join(" ");
     crash.verified.is_none().then(|| {
         let message = format!(

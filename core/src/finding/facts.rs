@@ -1,4 +1,4 @@
-//! What is known of a run when it is judged.
+//! The facts of a run by which it is judged. None is: unknown.
 
 mod crash;
 mod machine;
@@ -20,9 +20,8 @@ use crate::spec::{Spec, Workload};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RunFacts {
-    /// Whether the run is the quick look, of which nobody expects checkpoints or data beyond RAM.
+    /// True for the quick look, from which nobody expects checkpoints or data beyond RAM.
     pub quick: bool,
-    /// The workload.
     pub workload: Option<Workload>,
     /// Number of clients.
     pub clients: Option<u32>,
@@ -38,23 +37,23 @@ pub struct RunFacts {
     pub memory_bytes: Option<u64>,
     /// Checkpoints that began and ended within the measured window.
     pub checkpoints: Option<u32>,
-    /// Whether the server logged all of them, so that each has a row.
+    /// True if the server logged all of them, so that each has a row.
     pub checkpoints_logged: Option<bool>,
     /// The setting `log_checkpoints`.
     pub log_checkpoints: Option<bool>,
     /// Statistics views that were reset in the measured window.
     pub reset_views: Option<Vec<String>>,
-    /// Whether the statements of the workload are known.
+    /// Are the statements of the workload known?
     pub statements: Option<Statements>,
     /// The setting `fsync`.
     pub fsync: Option<bool>,
     /// The setting `full_page_writes`.
     pub full_page_writes: Option<bool>,
-    /// Whether the tables were unlogged.
+    /// True if the tables were unlogged.
     pub unlogged: Option<bool>,
     /// The setting `synchronous_commit` as the clients had it.
     pub synchronous_commit: Option<String>,
-    /// Whoever, apart from the run, held back what vacuum may remove while it was measured.
+    /// Those that held back vacuum while the run was measured, apart from the run itself.
     pub xmin_holders: Option<Vec<XminHolder>>,
     /// The filesystem of the data that was measured.
     pub data_place: Option<Place>,
@@ -76,21 +75,17 @@ pub struct RunFacts {
     pub asker_shared_buffers_bytes: Option<u64>,
     /// The storage of the data.
     pub storage: StorageFacts,
-    /// What is known of that of WAL, when it is on another filesystem.
+    /// The storage of WAL, when that is on another filesystem.
     pub wal_storage: Option<StorageFacts>,
-    /// The scans.
     pub scan: ScanFacts,
-    /// What was there after the crash of a run that has crashed its server.
+    /// The data after the crash, in a run with the option `crash`.
     pub crash: CrashFacts,
     /// Flushes.
     pub flush: FlushFacts,
-    /// The machine.
     pub machine: MachineFacts,
-    /// The server.
     pub server: ServerFacts,
     /// Checkpoints by their causes.
     pub checkpoints_seen: CheckpointFacts,
-    /// What the clients waited for.
     pub waits: WaitFacts,
 }
 
@@ -121,7 +116,7 @@ impl RunFacts {
     }
 }
 
-/// Whether pg_stat_statements has told of the statements of a run, or why not.
+/// Has pg_stat_statements told of the statements of a run? If not, why?
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Statements {
@@ -177,24 +172,23 @@ impl Statements {
     }
 }
 
-/// Where files are.
+/// The place of files.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Place {
     /// Major number of st_dev.
     pub major: u32,
     /// Minor number of it.
     pub minor: u32,
-    /// What is mounted there: mostly a device.
+    /// The source of the mount: mostly a device.
     pub source: String,
     /// The filesystem's type.
     pub fs_type: String,
-    /// Where it is mounted.
     pub mount_point: String,
 }
 
 impl Place {
-    /// Whether both are the same filesystem: the same st_dev, or, since each subvolume of btrfs has its own, the same
-    /// device with the same type.
+    /// True if both are on the same filesystem: the same st_dev, or, since each subvolume of btrfs has its own, the same device and
+    /// type.
     pub fn is_same_filesystem(&self, other: &Place) -> bool {
         let same_number = (self.major, self.minor) == (other.major, other.minor);
         let same_source = self.source.starts_with('/')
@@ -204,7 +198,7 @@ impl Place {
     }
 }
 
-/// What kind of thing holds back vacuum.
+/// The kinds of things that hold back vacuum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum XminHolderKind {
@@ -219,7 +213,6 @@ pub enum XminHolderKind {
 }
 
 impl XminHolderKind {
-    /// Its name in texts.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Session => "session",
@@ -233,10 +226,9 @@ impl XminHolderKind {
 /// One that holds back vacuum.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct XminHolder {
-    /// Its kind.
     pub kind: XminHolderKind,
     /// Which one: process id, name of the slot, gid.
     pub name: String,
-    /// How many transaction ids it holds back.
+    /// Transaction ids that it holds back.
     pub age: Option<u64>,
 }

@@ -8,8 +8,6 @@ mod server;
 mod settings;
 mod window;
 
-pub use machine::{NEIGHBOURS, STEAL};
-
 use super::{Finding, RunFacts, Severity, crash, scan, storage};
 use crate::units::format_share as percent;
 
@@ -56,7 +54,6 @@ pub const ALL: &[Rule] = &[
     filesystem::atime,
     filesystem::btrfs_nodatacow,
     filesystem::compression,
-    filesystem::cloned_data,
     filesystem::allocated_less,
     filesystem::allocated_more,
     filesystem::almost_full,
@@ -64,7 +61,6 @@ pub const ALL: &[Rule] = &[
     storage::properties_not_in_force,
     scan::workers_not_launched,
     scan::cache_not_as_asked,
-    scan::read_for_others,
     scan::cpu_bound,
     crash::lost_transactions,
     crash::recovery_failed,
@@ -82,7 +78,7 @@ pub const ALL: &[Rule] = &[
     machine::dirty_limit,
 ];
 
-/// What a quick look cannot help is only told.
+/// A quick look cannot help it: there it is only `info`.
 fn unless_quick(facts: &RunFacts) -> Severity {
     if facts.quick {
         Severity::Info
@@ -91,7 +87,7 @@ fn unless_quick(facts: &RunFacts) -> Severity {
     }
 }
 
-/// Whether it is measured how fast something is written, so that what a commit promises matters.
+/// True if the run measures writing, so that the promise of a COMMIT matters.
 fn commits(facts: &RunFacts) -> bool {
     facts
         .workload

@@ -3,11 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{Finding, RunFacts, ScanMade, Severity};
-use crate::{
-    spec::Cache,
-    units::{format_bytes, format_count},
-    workload::scan::part_of_table,
-};
+use crate::{spec::Cache, units::format_count, workload::scan::part_of_table};
 
 /// A scan that is slower than this share of plain reading waits for the processor, not for storage.
 const BOUND_BY_READING: f64 = 0.8;
@@ -32,21 +28,7 @@ pub fn cache_not_as_asked(facts: &RunFacts) -> Option<Finding> {
         let those = scans.iter().filter(move |scan| scan.used == used);
         those.filter_map(move |scan| Some(scan.blocks.wrong(cache)?.share))
     };
-    let told = |shares: Vec<f64>| {
-        let of = format_count(scans.len() as u64, "scan");
-        let of = format!("in {} of {of} from", shares.len());
-        let most = part_of_table(shares.iter().copied().fold(0.0, f64::max));
-        let least = part_of_table(shares.iter().copied().fold(f64::INFINITY, f64::min));
-        match cache {
-            Cache::Cold => format!("{of} a cold cache as little as {least} came from storage"),
-            Cache::Warm => {
-                format!("{of} a warm cache up to {most} came from storage")
-            }
-            Cache::SharedBuffers => {
-                format!("{of} shared buffers up to {most} was not there")
-            }
-        }
-    };
+    let told = |shares: Vec<f64>| seen(cache, scans.len(), &shares);
     let finding = |severity, message: String, hint: &str| {
         Some(Finding::new("cache_not_as_asked", severity, message, hint))
     };
@@ -59,7 +41,7 @@ pub fn cache_not_as_asked(facts: &RunFacts) -> Option<Finding> {
         return finding(
             Severity::Warning,
             format!("{}, or was read for others; they count", told(doubtful)),
-            "Only the device is known to have read: measure on one that nobody else uses.",
+            "Only the device is known to have read: measure on one that nobody else uses. In PostgreSQL 18, io_method = sync has each process read for itself, so that more is known.",
         );
     }
     let right: BTreeSet<_> = scans.iter().filter(|scan| scan.used).map(which).collect();
@@ -70,18 +52,7 @@ pub fn cache_not_as_asked(facts: &RunFacts) -> Option<Finding> {
         .filter(|which| !right.contains(which));
     let missing: BTreeSet<u32> = missing.map(|(degree, _)| degree).collect();
     let (fewer, none): (Vec<u32>, Vec<u32>) = missing.into_iter().partition(has_any);
-    let message = told(lost);
-    let hint = match cache {
-        Cache::Cold => {
-            "Something else keeps what was read: somebody reads the same files, or there is a cache of which the kernel does not tell; or the filesystem compresses, of which its mount options do not tell."
-        }
-        Cache::Warm => {
-            "The kernel has given pages of the table to others while it was scanned, or somebody empties its cache: leave more memory free, or use a smaller scale. fsbench.scan tells which scans these are."
-        }
-        Cache::SharedBuffers => {
-            "Other sessions of the server need shared buffers, too: leave it alone, or raise shared_buffers."
-        }
-    };
+    let (message, hint) = (told(lost), hint_on(cache));
     if fewer.is_empty() && none.is_empty() {
         let message = format!("{message}; they do not count, and were made again");
         return finding(Severity::Info, message, hint);
@@ -107,27 +78,31 @@ pub fn cache_not_as_asked(facts: &RunFacts) -> Option<Finding> {
     finding(severity, message, hint)
 }
 
-/// Others had the server's I/O workers read while they read for a scan, so that nobody knows what came from storage for it.
-pub fn read_for_others(facts: &RunFacts) -> Option<Finding> {
-    let (scans, cache) = (facts.scan.scans.as_ref()?, facts.scan.cache?);
-    let others: Vec<u64> = scans.iter().filter_map(|scan| scan.for_others).collect();
-    let most = others
-        .iter()
-        .max()
-        .filter(|_| cache != Cache::SharedBuffers)?;
-    let message = format!(
-        "in {} of {} the server's I/O workers read for others, too, up to {}",
-        others.len(),
-        format_count(scans.len() as u64, "scan"),
-        format_bytes(*most)
-    );
-    let hint = "What came from storage for these scans is known of the device alone: keep others away from the server, or set io_method = sync, with which each process reads for itself.";
-    Some(Finding::new(
-        "read_for_others",
-        Severity::Warning,
-        message,
-        hint,
-    ))
+/// How far the table was not where it should be: `shares` of it in so many of `all` scans.
+fn seen(cache: Cache, all: usize, shares: &[f64]) -> String {
+    let of = format_count(all as u64, "scan");
+    let of = format!("in {} of {of} from", shares.len());
+    let most = part_of_table(shares.iter().copied().fold(0.0, f64::max));
+    let least = part_of_table(shares.iter().copied().fold(f64::INFINITY, f64::min));
+    match cache {
+        Cache::Cold => format!("{of} a cold cache as little as {least} came from storage"),
+        Cache::Warm => format!("{of} a warm cache up to {most} came from storage"),
+        Cache::SharedBuffers => format!("{of} shared buffers up to {most} was not there"),
+    }
+}
+
+fn hint_on(cache: Cache) -> &'static str {
+    match cache {
+        Cache::Cold => {
+            "Something else keeps what was read: somebody reads the same files, or there is a cache of which the kernel does not tell; or the filesystem compresses, of which its mount options do not tell."
+        }
+        Cache::Warm => {
+            "The kernel has given pages of the table to others while it was scanned, or somebody empties its cache: leave more memory free, or use a smaller scale. fsbench.scan tells which scans these are."
+        }
+        Cache::SharedBuffers => {
+            "Other sessions of the server need shared buffers, too: leave it alone, or raise shared_buffers."
+        }
+    }
 }
 
 /// The executor, and not storage, was what the scans waited for. Expected of a table in memory.

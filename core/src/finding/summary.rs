@@ -5,8 +5,8 @@ use super::Severity;
 /// At most so many codes are named.
 const NAMED: usize = 3;
 
-/// How many findings there are, and the worst of them as far as `room` characters allow: with their severity, without it
-/// where they are not invalid, or the severity alone. `codes` are those of the worst severity.
+/// The number of findings, and the worst of them as far as `room` characters allow: with their severity, without it where they are
+/// not invalid, or the severity alone. `codes` are those of the worst severity.
 pub fn summary(number: u32, worst: Option<Severity>, codes: &[String], room: usize) -> String {
     let Some(worst) = worst else {
         return "none".into();

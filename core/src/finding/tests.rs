@@ -26,7 +26,6 @@ fn holder(kind: XminHolderKind, name: &str, age: Option<u64>) -> XminHolder {
 
 fn storage() -> StorageFacts {
     StorageFacts {
-        cloned: Some(false),
         filesystem: Some("ext4".into()),
         mount_options: Some("rw,nosuid,nodev,noatime,stripe=64".into()),
         mount_options_not_shown: Some(vec![]),
@@ -234,7 +233,7 @@ fn data_fits_ram() {
         "data of 2048 MB fits in RAM (shared_buffers unknown, RAM 4096 MB, of which the server that asked takes 128 MB)");
     finds!({data_bytes: Some(2 * GB), asker_shared_buffers_bytes: None} => "data_fits_ram", Warning,
         "data of 2048 MB fits in RAM (shared_buffers 1024 MB, RAM 4096 MB)");
-    // What the other server takes is no room for the data.
+    // Shared buffers of the other server are no room for the data.
     finds_nothing!(data_bytes: Some(2 * GB), asker_shared_buffers_bytes: Some(5 * GB / 2));
     finds_nothing!(data_bytes: Some(2 * GB), memory_bytes: None);
 }
@@ -260,9 +259,9 @@ fn too_short() {
 #[test]
 fn log_checkpoints_off() {
     finds!({checkpoints_logged: Some(false), log_checkpoints: Some(false)} => "log_checkpoints_off", Info,
-        "log_checkpoints was off: checkpoints are only counted");
+        "log_checkpoints is off: checkpoints are only counted");
     finds!({checkpoints_logged: Some(false)} => "log_checkpoints_off", Info,
-        "the server did not log its checkpoints: they are only counted");
+        "the server does not log its checkpoints: they are only counted");
     finds_nothing!(checkpoints_logged: None, log_checkpoints: None);
 }
 
@@ -418,7 +417,6 @@ fn scan_made((degree, repeat, used, read): (u32, u32, bool, u64)) -> ScanMade {
         degree,
         repeat,
         used,
-        for_others: None,
         blocks,
     }
 }
@@ -443,18 +441,6 @@ fn scans() {
         scans: Some(scans.iter().copied().map(scan_made).collect()),
         ..clean().scan
     };
-    let among_others = |cache| {
-        let mut facts = made(cache, &[(1, 1, true, 0), (2, 1, true, 0)]);
-        facts.scans.iter_mut().flatten().for_each(|scan| {
-            scan.for_others = (scan.degree == 2).then_some(50 << 20);
-            scan.blocks.storage = None;
-            scan.blocks.device = None;
-        });
-        facts
-    };
-    finds!({scan: among_others(Cache::Warm)} => "read_for_others", Warning,
-        "in 1 of 2 scans the server's I/O workers read for others, too, up to 50 MB");
-    finds_nothing!(scan: among_others(Cache::SharedBuffers));
     const THEY: &str = "they do not count, and even made again";
     let again = [
         (1, 1, true, 0),
@@ -525,7 +511,7 @@ fn the_worst_comes_first() {
             "no_complete_checkpoint"
         ]
     );
-    // Of those that are as bad, what decides comes before what is only known.
+    // Of findings that are as severe, the one that changes the figures most comes first.
     let findings = judge(&RunFacts {
         scale: Some(1),
         storage: StorageFacts {

@@ -1,10 +1,10 @@
-//! How much findings change the figures, as a stated order: what is told first of findings that are as severe.
+//! The order of findings that are as severe: those that change the figures most come first.
 //!
 //! It is the order of the kinds, and not of what was seen: docs/results.md has it as a table.
 
 /// Kinds of findings that do the same to the figures.
 pub struct Group {
-    /// What they do to them.
+    /// What findings of this group do to the figures.
     pub says: &'static str,
     /// Their codes, the heaviest first.
     pub codes: &'static [&'static str],
@@ -56,7 +56,6 @@ pub const GROUPS: &[Group] = &[
         &[
             "failed_transactions",
             "cache_not_as_asked",
-            "read_for_others",
             "workers_not_launched",
             "skipped_transactions",
             "behind_schedule",
@@ -99,7 +98,6 @@ pub const GROUPS: &[Group] = &[
         &[
             "compression",
             "btrfs_nodatacow",
-            "cloned_data",
             "almost_full",
             "stripe_unknown",
             "loop_device",

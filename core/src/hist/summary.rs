@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{BUCKETS, bucket_high, bucket_low, bucket_of};
+use crate::rows;
 
 /// Counts per bucket, and the exact count, sum, sum of squares, minimum and maximum of the values.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -22,7 +23,40 @@ pub struct Histogram {
     pub max_ns: u64,
 }
 
+/// A row of `fsbench.histogram`; its columns say what they are.
+#[derive(Clone, Debug, Default, Serialize)]
+#[allow(missing_docs)]
+pub struct Row {
+    pub transaction: String,
+    pub transactions: u64,
+    pub sum_ms: f64,
+    pub sum_squares_ms: f64,
+    pub min_ms: Option<f64>,
+    pub max_ms: Option<f64>,
+    pub buckets: Vec<usize>,
+    pub counts: Vec<u64>,
+}
+
+impl rows::Row for Row {
+    const TABLE: &'static str = "histogram";
+}
+
 impl Histogram {
+    /// As it is stored, under the name of what was measured.
+    pub fn to_row(&self, transaction: &str) -> Row {
+        let (buckets, counts) = self.nonzero().unzip();
+        Row {
+            transaction: transaction.into(),
+            transactions: self.count(),
+            sum_ms: self.sum_ns as f64 / 1e6,
+            sum_squares_ms: self.sum_sq_us2 / 1e6,
+            min_ms: self.min().map(|ns| ns as f64 / 1e6),
+            max_ms: self.max().map(|ns| ns as f64 / 1e6),
+            buckets,
+            counts,
+        }
+    }
+
     /// An empty histogram.
     pub fn new() -> Self {
         Self {

@@ -1,4 +1,5 @@
 use super::*;
+use serde_json::json;
 
 const ON: Timing = Timing {
     io: true,
@@ -37,14 +38,8 @@ fn of_18(writes: u64, wal_time: f64) -> Vec<Row> {
 }
 
 fn of(difference: &Difference, object: &str) -> Vec<(String, Option<f64>)> {
-    let rows = difference.rows.iter().filter(|row| row["object"] == object);
-    rows.map(|row| {
-        (
-            row["counter"].as_str().unwrap().to_owned(),
-            row["value"].as_f64(),
-        )
-    })
-    .collect()
+    let rows = difference.rows.iter().filter(|row| row.object == object);
+    rows.map(|row| (row.counter.clone(), row.value)).collect()
 }
 
 #[test]
@@ -62,11 +57,7 @@ fn counters_are_differences_whatever_a_view_has() {
     assert_eq!(checkpoints(&found.rows), Some((2, 0)));
     assert_eq!(found.reset, [""; 0]);
     // Names, dates and numbers that count nothing are not in it, nor what is null.
-    let names: Vec<&str> = found
-        .rows
-        .iter()
-        .filter_map(|row| row["counter"].as_str())
-        .collect();
+    let names: Vec<&str> = found.rows.iter().map(|row| row.counter.as_str()).collect();
     for name in [
         "datid",
         "datname",
@@ -147,7 +138,7 @@ fn what_was_reset_meanwhile_is_unknown_and_told() {
         found
             .rows
             .iter()
-            .any(|row| row["counter"] == "wal_bytes" && row["value"].is_null())
+            .any(|row| row.counter == "wal_bytes" && row.value.is_none())
     );
     assert_eq!(
         value(&found.rows, "pg_stat_database", "tup_fetched"),
@@ -169,7 +160,7 @@ fn what_was_reset_meanwhile_is_unknown_and_told() {
 fn without_a_start_nothing_is_known() {
     let found = difference(&[], &of_15(100, 3, 50), ON, ON);
     assert_eq!(found.rows.len(), 10);
-    assert!(found.rows.iter().all(|row| row["value"].is_null()));
+    assert!(found.rows.iter().all(|row| row.value.is_none()));
     assert_eq!(
         difference(&of_15(100, 3, 50), &[], ON, ON),
         Difference::default()
@@ -182,60 +173,4 @@ fn without_a_start_nothing_is_known() {
         )
         .is_empty()
     );
-}
-
-#[test]
-fn bytes_of_io_are_told_by_operations_or_as_such() {
-    let row = |object: &str, counter: &str, value: Option<f64>| json!({"view": "pg_stat_io", "object": object, "counter": counter, "value": value});
-    let (client, checkpointer) = (
-        "background worker/relation/normal",
-        "checkpointer/relation/normal",
-    );
-    // 16 and 17.
-    let mut rows = vec![
-        json!({"view": "pg_stat_wal", "object": "", "counter": "reads", "value": 7}),
-        row(client, "op_bytes", Some(8192.0)),
-        row(client, "reads", Some(2.0)),
-        row(client, "writes", Some(1.0)),
-        row(client, "extends", Some(3.0)),
-        row(checkpointer, "op_bytes", Some(8192.0)),
-        row(checkpointer, "writes", Some(10.0)),
-    ];
-    let bytes = |read, write, extend, wal_write| IoBytes {
-        read,
-        write,
-        extend,
-        wal_write,
-    };
-    let blocks = |n: u64| Some(n * 8192);
-    assert_eq!(
-        io_bytes(&rows),
-        bytes(blocks(2), blocks(11), blocks(3), None)
-    );
-    // Reset meanwhile.
-    rows.push(row("walsender/relation/normal", "op_bytes", Some(8192.0)));
-    rows.push(row("walsender/relation/normal", "reads", None));
-    assert_eq!(io_bytes(&rows), bytes(None, blocks(11), blocks(3), None));
-    // 18: what is read at once may be several blocks.
-    let rows = [
-        row(client, "reads", Some(2.0)),
-        row(client, "read_bytes", Some(131_072.0)),
-        row(client, "write_bytes", Some(8192.0)),
-        row(checkpointer, "write_bytes", Some(16_384.0)),
-        row(
-            "background worker/wal/normal",
-            "write_bytes",
-            Some(24_576.0),
-        ),
-        row(
-            "background worker/wal/init",
-            "write_bytes",
-            Some(16_777_216.0),
-        ),
-    ];
-    assert_eq!(
-        io_bytes(&rows),
-        bytes(Some(131_072), blocks(3), Some(0), Some(24_576 + 16_777_216))
-    );
-    assert_eq!(io_bytes(&[]), IoBytes::default());
 }

@@ -33,19 +33,7 @@ pub fn gather(
         true => images(config, journal)?,
         false => Vec::new(),
     };
-    // A device that is not allowed is not even looked at.
-    let look = |asked: &DeviceRequest| -> Result<Option<Found>, Refusal> {
-        match config.device(&asked.path) {
-            None => Ok(None),
-            Some(_) => {
-                let facts = device::look(&asked.path, access)?;
-                let number = (facts.identity.major, facts.identity.minor);
-                check_alone(config, &asked.path, number)?;
-                let is_ours = journal.is_ours(&facts.contents, &facts.identity)?;
-                Ok(Some(Found { facts, is_ours }))
-            }
-        }
-    };
+    let look = |asked: &DeviceRequest| look(config, journal, asked, access);
     let device = match &request.storage {
         Storage::Device(asked) => look(asked)?,
         Storage::Image { .. } => None,
@@ -56,12 +44,7 @@ pub fn gather(
     };
     let support = kernel::support(fs)?;
     let zfs_facts = match (fs, support) {
-        (Filesystem::Zfs, Support::Present | Support::Module) => ZfsFacts {
-            pool_is_there: exec::find("zpool").is_some() && pools::look(&place.pool())?.is_some(),
-            is_partition: device
-                .as_ref()
-                .is_some_and(|d| queue::is_partition(&d.facts.node)),
-        },
+        (Filesystem::Zfs, Support::Present | Support::Module) => zfs_facts(place, device.as_ref())?,
         _ => ZfsFacts::default(),
     };
     let queue = device
@@ -101,6 +84,30 @@ pub fn gather(
         limits,
         queue_user,
         kernel_user,
+    })
+}
+
+/// The facts of a device. None for one that the configuration does not allow: it is not even looked at.
+fn look(
+    config: &Config,
+    journal: &Journal,
+    asked: &DeviceRequest,
+    access: Access,
+) -> Result<Option<Found>, Refusal> {
+    if config.device(&asked.path).is_none() {
+        return Ok(None);
+    }
+    let facts = device::look(&asked.path, access)?;
+    let number = (facts.identity.major, facts.identity.minor);
+    check_alone(config, &asked.path, number)?;
+    let is_ours = journal.is_ours(&facts.contents, &facts.identity)?;
+    Ok(Some(Found { facts, is_ours }))
+}
+
+fn zfs_facts(place: &Place, device: Option<&Found>) -> Result<ZfsFacts, Refusal> {
+    Ok(ZfsFacts {
+        pool_is_there: exec::find("zpool").is_some() && pools::look(&place.pool())?.is_some(),
+        is_partition: device.is_some_and(|d| queue::is_partition(&d.facts.node)),
     })
 }
 

@@ -71,36 +71,13 @@ impl Engine {
         look_again(&entry, &mut held)?;
         let mount_ms = self.mount_again(&step, &devices, &lock, undoing.tell)?;
         drop(held);
-        let after = mounted(&entry)?
-            .filter(|mount| undo::is_ours(mount, &entry))
-            .ok_or_else(|| {
-                Refusal::new(
-                    Kind::System,
-                    format!("{} is not mounted again", entry.mount_point.display()),
-                )
-                .detail("Nothing of the target's is mounted there, though mount succeeded.")
-            })?;
-        steps::check_confined(&after.options, &entry.mount_point)?;
-        if after.options != before.options {
-            return Err(Refusal::new(
-                Kind::System,
-                format!(
-                    "{} is not mounted as it was before",
-                    entry.mount_point.display()
-                ),
-            )
-            .detail(format!(
-                "Its mount options were {}, and are {}.",
-                before.options, after.options
-            ))
-            .hint("The kernel's log (dmesg) may say why."));
-        }
+        let mount_options = check_mounted_again(&entry, &before.options)?;
         entry.state = State::Ready;
         self.journal.write(&entry)?;
         self.hook.before("mounted_again");
         Ok(json!({
             "mount_point": entry.mount_point,
-            "mount_options": after.options,
+            "mount_options": mount_options,
             "unmount_ms": unmount_ms,
             "mount_ms": mount_ms,
         }))
@@ -175,6 +152,35 @@ fn hold(entry: &Entry) -> Result<(Devices, Vec<(Part, Opened)>), Refusal> {
 fn parts(entry: &Entry) -> impl Iterator<Item = (Part, &Kept)> {
     let log = entry.log.as_ref().map(|log| (Part::Log, log));
     [(Part::Filesystem, &entry.on)].into_iter().chain(log)
+}
+
+/// Checks that the target is mounted again, with the options that it had. Returns these.
+fn check_mounted_again(entry: &Entry, before: &str) -> Result<String, Refusal> {
+    let after = mounted(entry)?
+        .filter(|mount| undo::is_ours(mount, entry))
+        .ok_or_else(|| {
+            Refusal::new(
+                Kind::System,
+                format!("{} is not mounted again", entry.mount_point.display()),
+            )
+            .detail("Nothing of the target's is mounted there, though mount succeeded.")
+        })?;
+    steps::check_confined(&after.options, &entry.mount_point)?;
+    if after.options == before {
+        return Ok(after.options);
+    }
+    Err(Refusal::new(
+        Kind::System,
+        format!(
+            "{} is not mounted as it was before",
+            entry.mount_point.display()
+        ),
+    )
+    .detail(format!(
+        "Its mount options were {before}, and are {}.",
+        after.options
+    ))
+    .hint("The kernel's log (dmesg) may say why."))
 }
 
 /// A disk that somebody has begun to use as soon as it was free, or exchanged, is left alone.

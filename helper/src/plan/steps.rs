@@ -205,6 +205,20 @@ impl Step {
                 first.to_string(),
                 sectors.to_string(),
             ],
+            Step::CreatePool { .. } | Step::CreateDataset { .. } | Step::Properties { .. } => {
+                return self.argv_of_pool(devices);
+            }
+            Step::Mount { .. } => return self.argv_of_mount(devices),
+            _ => return None,
+        };
+        Some(argv)
+    }
+
+    /// The command of a step of a zfs pool.
+    fn argv_of_pool(&self, devices: &Devices) -> Option<Vec<String>> {
+        let text = |path: &Path| path.display().to_string();
+        let device = &devices.filesystem;
+        let argv = match self {
             Step::CreatePool {
                 program,
                 pool,
@@ -242,6 +256,15 @@ impl Step {
                 argv.extend([names.join(","), of.clone()]);
                 argv
             }
+            _ => return None,
+        };
+        Some(argv)
+    }
+
+    /// The command that mounts.
+    fn argv_of_mount(&self, devices: &Devices) -> Option<Vec<String>> {
+        let text = |path: &Path| path.display().to_string();
+        let argv = match self {
             // By its own helper program, which knows how zfs wants to be asked.
             Step::Mount {
                 program,
@@ -271,8 +294,8 @@ impl Step {
                 "-t".into(),
                 filesystem.name().into(),
                 "-o".into(),
-                with_log(&options.join(",")),
-                text(device),
+                options.join(",").replace(LOG, &text(&devices.log)),
+                text(&devices.filesystem),
                 text(mount_point),
             ],
             _ => return None,

@@ -259,7 +259,7 @@ fn cycle_seconds(ready: &Ready, asked: &Asked, checked: &Checked) -> Result<f64,
     let mut text = given(asked.run.settings.as_ref());
     if text.is_none() {
         let first = &checked.candidates[0].target;
-        let row = session::with_rights_of(ready.owner, || target::Row::read(first))?;
+        let row = session::with_rights_of(ready.owner, || target::read(first))?;
         text = given(row.and_then(|row| row.settings).as_ref());
     }
     let seconds = match text {

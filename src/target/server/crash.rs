@@ -20,9 +20,6 @@ use crate::{
     },
 };
 
-/// SQLSTATE of a database that is not there.
-const UNKNOWN_DATABASE: &str = "3D000";
-
 /// By what the second start of a server is called in its directory.
 pub const RECOVERY: &str = "recovery";
 
@@ -114,7 +111,7 @@ impl TargetServer {
         let allow = format!("ALTER DATABASE {name} WITH ALLOW_CONNECTIONS true");
         match connection.query(&allow, &[], look) {
             Ok(_) => self.connect(user, database, look),
-            Err(fault) if fault.sqlstate == UNKNOWN_DATABASE => Err(refused),
+            Err(fault) if fault.sqlstate == sqlstate::NO_SUCH_DATABASE => Err(refused),
             Err(fault) => Err(fault),
         }
     }

@@ -2,33 +2,23 @@
 
 use std::{fs, path::Path};
 
+use pgfsbench_core::run::surroundings::Fill;
 use rustix::fs::statvfs;
 
 use crate::pg::session;
 
-/// How full the filesystem of the data is, and what of it the server's files take by their lengths.
-#[derive(Clone, Copy)]
-pub struct Fill {
-    /// Bytes in use, whoever has them.
-    pub used: u64,
-    /// Lengths of the files, added up.
-    pub files: u64,
-}
-
-impl Fill {
-    /// Now, if it is wanted: only of a filesystem that was made for the run something follows from it, and a server that others
-    /// use may have very many files. None also where it cannot be found out.
-    pub fn look_if(wanted: bool) -> Option<Self> {
-        if !wanted {
-            return None;
-        }
-        let directory = session::data_directory();
-        let space = statvfs(&directory).ok()?;
-        Some(Self {
-            used: space.f_blocks.checked_sub(space.f_bfree)? * space.f_frsize,
-            files: lengths_below(&directory),
-        })
+/// Now, if it is wanted: only of a filesystem that was made for the run something follows from it, and a server that others use may
+/// have very many files. None also where it cannot be found out.
+pub fn look_if(wanted: bool) -> Option<Fill> {
+    if !wanted {
+        return None;
     }
+    let directory = session::data_directory();
+    let space = statvfs(&directory).ok()?;
+    Some(Fill {
+        used: space.f_blocks.checked_sub(space.f_bfree)? * space.f_frsize,
+        files: lengths_below(&directory),
+    })
 }
 
 /// Of all files, without following links. What goes away meanwhile does not count.

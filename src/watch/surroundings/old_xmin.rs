@@ -1,6 +1,6 @@
 //! Who holds back vacuum while a run is on.
 
-use pgfsbench_core::finding::{XminHolder, XminHolderKind};
+use pgfsbench_core::finding::{OLD_XMIN_AGE, XminHolder, XminHolderKind};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -8,17 +8,8 @@ use crate::{
     pg::{sql, xact},
 };
 
-/// Transactions that hold back vacuum by at least this many ids are old.
-pub const OLD_XMIN_AGE: i64 = 10_000;
-
 /// Whoever keeps dead rows of a work database, `$1`, from being pruned, but the work in it.
-const HOLDERS: &str = "SELECT 'session' AS kind, 'process ' || pid || coalesce(' in database ' || datname, '') AS name, \
-             age(backend_xid) AS age \
-      FROM pg_stat_activity WHERE backend_xid IS NOT NULL AND backend_type NOT LIKE 'fsbench%' AND datid IS DISTINCT FROM $1::oid \
-    UNION ALL SELECT 'walsender', coalesce(application_name, '') || ' process ' || pid, age(backend_xmin) \
-      FROM pg_stat_replication WHERE backend_xmin IS NOT NULL \
-    UNION ALL SELECT 'slot', slot_name, age(xmin) FROM pg_replication_slots WHERE xmin IS NOT NULL \
-    UNION ALL SELECT 'prepared_transaction', gid, age(transaction) FROM pg_prepared_xacts";
+const HOLDERS: &str = include_str!("queries/xmin_holders.sql");
 
 /// All that were seen, each as old as it became.
 #[derive(Default, Serialize)]

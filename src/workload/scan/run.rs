@@ -294,7 +294,7 @@ impl Made {
             "worker_buffers": r.worker_blocks, "leader_buffers": r.leader_blocks,
             "skew": (mean > 0.0).then(|| most as f64 / mean),
             "cached_bytes": r.state.cached_bytes,
-            "process_read_bytes": r.process_read_bytes, "others_read_bytes": r.others_read_bytes,
+            "process_read_bytes": r.process_read_bytes,
             "device_read_bytes": r.device_read_bytes,
             "page_cache_bytes": blocks.read().map(|read| blocks.outside.saturating_sub(read)),
             "wait_events": self.waits,

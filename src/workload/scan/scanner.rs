@@ -27,7 +27,11 @@ use crate::{
     },
     workload::{
         post::Post,
-        scan::{cache, storage::SoFar, table},
+        scan::{
+            cache,
+            storage::{self, Reads},
+            table,
+        },
     },
 };
 
@@ -68,8 +72,6 @@ pub struct Report {
     pub state: cache::State,
     /// What the processes of the scan had the kernel read from storage; None where that is not known.
     pub process_read_bytes: Option<u64>,
-    /// What the server's I/O workers read for others meanwhile; None where that was nothing.
-    pub others_read_bytes: Option<u64>,
     /// What the device read meanwhile, for whomever; None where that is not known.
     pub device_read_bytes: Option<u64>,
 }
@@ -177,15 +179,16 @@ pub fn scan(board: &Board, spec: &Spec) -> Result<(), Fault> {
     check_untouched(spec)?;
     let state = cache::prepare(spec)?;
     let is_timed = xact::transaction(|| config::shown("track_io_timing"))?.as_deref() == Some("on");
+    let processes_count = storage::processes_count()?;
     let started_at = xact::transaction(|| sql::read("SELECT clock_timestamp()", &[]))?;
-    let before = SoFar::look(board)?;
+    let before = Reads::so_far(board);
     board.run.scanning.store(1, Release);
     let scanned = xact::transaction(|| scan::count(table::QUALIFIED));
     board.run.scanning.store(0, Release);
     let scanned = scanned?;
-    let after = SoFar::look(board)?;
+    let after = Reads::so_far(board);
     check_rows(spec, &scanned)?;
-    let by_processes = after.by_processes(&before, scanned.launched, scanned.read * PAGE);
+    let by_processes = after.by_processes(&before, scanned.launched);
     let ms = |ns: u64| ns as f64 / 1e6;
     let Scanned {
         worker_blocks,
@@ -210,8 +213,7 @@ pub fn scan(board: &Board, spec: &Spec) -> Result<(), Fault> {
             leader_blocks,
             plan,
             state,
-            process_read_bytes: by_processes.storage,
-            others_read_bytes: by_processes.for_others,
+            process_read_bytes: by_processes.filter(|_| processes_count),
             device_read_bytes: after.by_device(&before),
         },
     )

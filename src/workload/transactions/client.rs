@@ -20,7 +20,7 @@ use crate::{
     bench::QUIET_NS,
     board::RunArea,
     clock,
-    errors::Fault,
+    errors::{Fault, sqlstate},
     pg::{
         guc,
         plan::Connection,
@@ -152,7 +152,7 @@ impl<'a, T: Transaction<'a>> Client<'a, T> {
                 Ok(()) => return Ok(()),
                 Err(fault) => {
                     xact::abort();
-                    if !is_retryable(&fault) {
+                    if !sqlstate::is_retryable(&fault.sqlstate) {
                         return Err(fault);
                     }
                     if !told {
@@ -347,9 +347,4 @@ fn sleep(ns: u64) {
             std::thread::sleep(Duration::from_nanos(ns));
         });
     }
-}
-
-/// Whether a transaction may fail like this without anything being wrong: serialization failure, deadlock, lock timeout.
-fn is_retryable(fault: &Fault) -> bool {
-    matches!(fault.sqlstate.as_str(), "40001" | "40P01" | "55P03")
 }

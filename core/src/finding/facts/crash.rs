@@ -1,19 +1,19 @@
-//! What is known of the data after a crash.
+//! Facts about the data after a crash.
 
 use serde::{Deserialize, Serialize};
 
-/// What was committed before a crash, and what is there after it. None is: not known, or there was no crash.
+/// Data committed before a crash, and found after it. None is: unknown, or there was no crash.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CrashFacts {
     /// Transactions that were committed.
     pub committed: Option<u64>,
-    /// Of these, what is there.
+    /// Of these, the transactions that are there.
     pub found: Option<u64>,
-    /// What is different, or what went wrong on the way; None when nothing is and did.
+    /// The difference, or what went wrong on the way. None when the data are right.
     pub problem: Option<String>,
-    /// Whether the data are what was committed; None when nobody could see.
+    /// True if the data are what was committed; None when nobody could compare.
     pub verified: Option<bool>,
-    /// What a commit promised, as fsbench.environment says.
+    /// The promise of a COMMIT, as in fsbench.environment.durability.
     pub durability: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! What is known of the machine while a run was on.
+//! Facts about the machine during a run.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,13 +10,13 @@ pub struct MachineFacts {
     pub virtualization: Option<String>,
     /// By what the kernel tells the time.
     pub clock_source: Option<String>,
-    /// What governs the clock of the processors.
+    /// The governor of the processors' clock.
     pub governor: Option<String>,
     /// Clock of the fastest processor before the run.
     pub mhz: Option<f64>,
     /// And after it.
     pub mhz_at_end: Option<f64>,
-    /// How often processors were slowed down because of heat.
+    /// Times that processors were slowed down by heat.
     pub throttled: Option<u64>,
     /// Idle, without waiting for storage.
     pub cpu_idle: Option<f64>,
@@ -32,7 +32,7 @@ pub struct MachineFacts {
     pub cpu_others: Option<f64>,
     /// Share of the time in which something waited for memory.
     pub memory_pressure: Option<f64>,
-    /// What was dirty or being written when that was the largest share of where the kernel makes writers wait.
+    /// Bytes that were dirty or being written when they came closest to the limit at which the kernel makes writers wait.
     pub dirty_peak_bytes: Option<u64>,
     /// From where on it did then.
     pub dirty_peak_limit_bytes: Option<u64>,

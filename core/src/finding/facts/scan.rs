@@ -1,4 +1,4 @@
-//! What is known of the scans of a run.
+//! Facts about the scans of a run.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,14 +10,14 @@ use crate::{spec::Cache, workload::scan::BlocksFrom};
 pub struct ScanFacts {
     /// Degrees of which a scan does not count, since not all of its workers were there.
     pub degrees_not_launched: Option<Vec<u32>>,
-    /// How fast the table was scanned at the best degree, in 10^9 bytes per second.
+    /// Speed of the scans at the best degree, in 10^9 bytes per second.
     pub gb_per_second: Option<f64>,
-    /// How fast its files were read without the executor, in pages of the server, by at most as many processes as shared that
-    /// scan.
+    /// Speed of reading its files without the executor, in 10^9 bytes per second: in pages of the server, by at most as many processes
+    /// as shared that scan.
     pub read_gb_per_second: Option<f64>,
-    /// How many processes read them.
+    /// Processes that read them.
     pub readers: Option<u32>,
-    /// Where the table was to be.
+    /// The cache that was asked for.
     pub cache: Option<Cache>,
     /// The scans that had all their workers. What was read is not known where a filesystem compresses.
     pub scans: Option<Vec<ScanMade>>,
@@ -30,11 +30,8 @@ pub struct ScanMade {
     pub degree: u32,
     /// Which repeat of that degree; several scans when the cache was not as asked.
     pub repeat: u32,
-    /// Whether it counts.
+    /// True if it counts.
     pub used: bool,
-    /// Bytes that the server's I/O workers read for others meanwhile; None where that was nothing.
-    pub for_others: Option<u64>,
-    /// Where its blocks came from.
     #[serde(flatten)]
     pub blocks: BlocksFrom,
 }

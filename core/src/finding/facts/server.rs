@@ -1,4 +1,4 @@
-//! What is known of the server while a run was on.
+//! Facts about the server during a run.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,23 +8,23 @@ use serde::{Deserialize, Serialize};
 pub struct ServerFacts {
     /// The setting autovacuum.
     pub autovacuum: Option<bool>,
-    /// How often tables of the run were vacuumed while it was measured.
+    /// Vacuums of the run's tables in the measured window.
     pub vacuums: Option<u64>,
     /// Seconds in which one of them was being vacuumed.
     pub vacuum_seconds: Option<u64>,
     /// Dead rows in them when the clients started.
     pub dead_rows_at_start: Option<u64>,
-    /// Whether its statistics were reset meanwhile.
+    /// True if its statistics were reset meanwhile.
     pub statistics_reset: Option<bool>,
-    /// Whether it was restarted meanwhile.
+    /// True if it was restarted meanwhile.
     pub restarted: Option<bool>,
-    /// Whether WAL is archived.
+    /// True if WAL is archived.
     pub archiving: Option<bool>,
-    /// How many WAL senders there are.
+    /// WAL senders.
     pub walsenders: Option<u64>,
-    /// How many replication slots there are.
+    /// Replication slots.
     pub slots: Option<u64>,
-    /// Whether commits wait for standbys.
+    /// True if commits wait for standbys.
     pub synchronous_standbys: Option<bool>,
 }
 
@@ -40,7 +40,7 @@ pub struct CheckpointFacts {
     pub distance_bytes: Option<f64>,
 }
 
-/// What the clients waited for, as shares of their time, 0 to 1.
+/// Waits of the clients, as shares of their time, 0 to 1.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct WaitFacts {

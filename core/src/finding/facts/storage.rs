@@ -1,4 +1,4 @@
-//! What is known of the storage below a run.
+//! Facts about the storage below a run.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,9 +8,8 @@ use crate::sys::{self, Layer};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct StorageFacts {
-    /// Its type.
     pub filesystem: Option<String>,
-    /// Its mount options, with commas.
+    /// Mount options, separated by commas.
     pub mount_options: Option<String>,
     /// Mount options that were asked for and that the kernel does not show; None where nothing was made.
     pub mount_options_not_shown: Option<Vec<String>>,
@@ -20,15 +19,14 @@ pub struct StorageFacts {
     pub compression: Option<String>,
     /// By what it was made, where it was made for the run.
     pub mkfs_command: Option<String>,
-    /// What one disk of a stripe takes as the filesystem knows it, 0 for none.
+    /// Bytes of a stripe on one disk, as the filesystem knows it; 0 for none.
     pub stripe_unit_bytes: Option<u64>,
-    /// Its size.
     pub size_bytes: Option<u64>,
     /// Free before the run.
     pub free_bytes: Option<u64>,
     /// Free after it.
     pub free_bytes_at_end: Option<u64>,
-    /// Of the whole filesystem, in use before the clients.
+    /// Bytes in use on the whole filesystem before the clients began.
     pub used_bytes: Option<u64>,
     /// And after them.
     pub used_bytes_at_end: Option<u64>,
@@ -36,36 +34,34 @@ pub struct StorageFacts {
     pub files_bytes: Option<u64>,
     /// And after them.
     pub files_bytes_at_end: Option<u64>,
-    /// Whether the kernel was still writing tables of some ext4.
+    /// True if the kernel was still writing tables of some ext4.
     pub lazy_init: Option<bool>,
-    /// Whether it was made on a device for the run.
+    /// True if it was made for the run, on a device.
     pub on_device: Option<bool>,
-    /// What was declared of the device: trimmed, or as_is.
+    /// The declared state of the device: trimmed, or as_is.
     pub ssd_state: Option<String>,
-    /// Whether somebody has declared that the device keeps its cache when power is lost.
+    /// True if somebody has declared that the device keeps its cache when power is lost.
     pub power_loss_protected: Option<bool>,
     /// `write back` or `write through`.
     pub write_cache: Option<String>,
-    /// Whether a disk below it rotates.
+    /// True if a disk below it rotates.
     pub rotational: Option<bool>,
     /// The most that one request discards.
     pub discard_max_bytes: Option<u64>,
-    /// What it lies on.
+    /// The layers below it.
     pub layers: Option<Vec<Layer>>,
-    /// Whether its filesystem was made for the run.
+    /// True if its filesystem was made for the run.
     pub made: Option<bool>,
     /// Bytes that the device below wrote in the measured window, whoever wrote them.
     pub device_write_bytes: Option<u64>,
     /// Bytes that the server wrote in it, and a page of WAL for each commit: so much it writes again when commits come one by one.
     pub server_write_bytes: Option<u64>,
-    /// Whether the data share their blocks with those that they were cloned from.
-    pub cloned: Option<bool>,
-    /// Whether an array below was busy with itself at the end of the run.
+    /// True if an array below was busy with itself at the end of the run.
     pub resync_at_end: Option<bool>,
 }
 
 impl StorageFacts {
-    /// What the queues of its layers tell, where nothing else does.
+    /// Fills in, from the queues of its layers, what is not known otherwise.
     pub fn complete(&mut self) {
         let layers = self.layers.as_deref().unwrap_or_default();
         self.rotational = self.rotational.or_else(|| sys::rotates(layers));
@@ -75,7 +71,7 @@ impl StorageFacts {
     }
 }
 
-/// How long a flush took: medians of the same short probe, in microseconds.
+/// Time of a flush: medians of the same short probe, in microseconds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FlushFacts {

@@ -32,7 +32,7 @@ pub fn data_fits(facts: &RunFacts) -> Option<Finding> {
         return None;
     }
     let known = |bytes: Option<u64>| bytes.map_or("unknown".into(), format_bytes);
-    // What the server takes that asked for the run holds none of its data.
+    // The shared buffers of the asking server hold none of the data.
     let asker = facts.asker_shared_buffers_bytes;
     let memory = facts
         .memory_bytes

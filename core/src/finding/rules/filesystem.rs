@@ -5,7 +5,7 @@ use crate::proc::{compressing_option, has_barriers_off};
 use crate::sys::{Layer, LayerKind};
 use crate::units::{format_bytes, format_share};
 
-/// What a device writes beyond so many times what the server did at most, and beyond so many bytes, no journal adds.
+/// No journal adds more than this many times what the server wrote, beyond so many bytes: then others wrote, too.
 const OTHERS_TIMES: u64 = 10;
 const OTHERS_BYTES: u64 = 64 << 20;
 
@@ -29,7 +29,7 @@ pub fn wal_on_other_filesystem(facts: &RunFacts) -> Option<Finding> {
 }
 
 impl StorageFacts {
-    /// Whether the filesystem is of this type.
+    /// True if the filesystem is of this type.
     fn is(&self, filesystem: &str) -> bool {
         self.filesystem.as_deref() == Some(filesystem)
     }
@@ -60,7 +60,7 @@ impl StorageFacts {
             .or_else(|| self.layers_of(LayerKind::Filesystem).find_map(below))
     }
 
-    /// Whether somebody has declared that the device keeps its cache when power is lost.
+    /// True if somebody has declared that the device keeps its cache when power is lost.
     pub(super) fn is_protected(&self) -> bool {
         self.power_loss_protected == Some(true)
     }
@@ -209,7 +209,7 @@ pub fn discard_mount_option(facts: &RunFacts) -> Option<Finding> {
     ))
 }
 
-/// What was on the device before decides how fast it writes.
+/// The previous contents of an SSD decide how fast it writes.
 pub fn ssd_state_undeclared(facts: &RunFacts) -> Option<Finding> {
     let storage = &facts.storage;
     let is_ssd = storage.on_device? && !storage.rotational? && storage.discard_max_bytes? > 0;
@@ -301,18 +301,6 @@ pub fn btrfs_nodatacow(facts: &RunFacts) -> Option<Finding> {
     })
 }
 
-/// A block that two files share is written elsewhere when one of them changes it, and its file is in pieces from then on.
-pub fn cloned_data(facts: &RunFacts) -> Option<Finding> {
-    facts.storage.cloned.filter(|cloned| *cloned).map(|_| {
-        Finding::new(
-            "cloned_data",
-            Severity::Warning,
-            "the data share their blocks with those that they were cloned from",
-            "Shared blocks are not fresh ones: the first change of each takes a new block. Compare only with others that were cloned, or leave out the option \"data\".",
-        )
-    })
-}
-
 /// pgbench's rows are mostly blanks.
 pub fn compression(facts: &RunFacts) -> Option<Finding> {
     let storage = &facts.storage;
@@ -342,10 +330,10 @@ pub fn compression(facts: &RunFacts) -> Option<Finding> {
 const WHOLE: f64 = 0.9;
 /// And that it takes at most, if it keeps nothing of what was overwritten.
 const GROWN: f64 = 1.5;
-/// What its own tables may take in any case.
+/// Bytes that the filesystem's own tables may take in any case.
 const TABLES: u64 = 64 << 20;
 
-/// What the files seem to hold was not all written. Only of a filesystem that was made for the run: there is nobody else's.
+/// Files take less room than their length. Only on a filesystem that was made for the run, where no files of others are.
 pub fn allocated_less(facts: &RunFacts) -> Option<Finding> {
     let storage = &facts.storage;
     storage.mkfs_command.as_ref()?;

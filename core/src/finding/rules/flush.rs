@@ -31,7 +31,7 @@ pub fn fsync_too_fast(facts: &RunFacts) -> Option<Finding> {
     if storage.memory().is_some() || storage.is_protected() {
         return None;
     }
-    // What a virtual machine is told of its disk says nothing of what it is.
+    // A virtual machine does not know what its disk is.
     let is_real = facts.machine.virtualization.as_deref() == Some("none")
         && storage.layers_of(LayerKind::Loop).next().is_none();
     let (fastest, kind) = match (storage.rotational, storage.write_cache.as_deref()) {

@@ -9,9 +9,9 @@ use crate::{spec::Cache, units::format_bytes};
 /// Processors that are idle, or wait for storage, less than this are saturated.
 const SATURATED: f64 = 0.05;
 /// Share of the time that a host may have taken away.
-pub const STEAL: f64 = 0.02;
+const STEAL: f64 = 0.02;
 /// Share of the processors' time that others may have used.
-pub const NEIGHBOURS: f64 = 0.10;
+const NEIGHBOURS: f64 = 0.10;
 /// Time of the processors that measuring may take.
 const OBSERVER: f64 = 0.01;
 /// Time in which something waited for memory.
@@ -21,7 +21,7 @@ const CLOCK: f64 = 0.15;
 /// Share of the dirty memory at which writers are made to wait; it is looked at once a second only.
 const DIRTY: f64 = 0.90;
 
-/// What comes of each is in its name.
+/// Clocks that are slow to read.
 const SLOW_CLOCKS: [&str; 5] = ["hpet", "acpi_pm", "pit", "jiffies", "refined-jiffies"];
 
 pub fn cpu_saturated(facts: &RunFacts) -> Option<Finding> {

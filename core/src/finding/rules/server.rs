@@ -3,7 +3,7 @@
 use super::super::{Finding, RunFacts, Severity, Statements};
 use crate::units::format_count;
 
-/// Who holds back vacuum is listed by name up to this many.
+/// At most this many that hold back vacuum are named.
 const MOST_LISTED: usize = 5;
 
 fn is_beside_databases(facts: &RunFacts) -> bool {
@@ -43,11 +43,11 @@ pub fn log_checkpoints_off(facts: &RunFacts) -> Option<Finding> {
     (!facts.checkpoints_logged?).then(|| {
         let (message, hint) = match facts.log_checkpoints {
             Some(false) => (
-                "log_checkpoints was off: checkpoints are only counted",
+                "log_checkpoints is off: checkpoints are only counted",
                 "Set log_checkpoints to on and reload, to have a row of each checkpoint in fsbench.checkpoint.",
             ),
             _ => (
-                "the server did not log its checkpoints: they are only counted",
+                "the server does not log its checkpoints: they are only counted",
                 "Set log_min_messages to warning, or lower, and reload, to have a row of each checkpoint in fsbench.checkpoint.",
             ),
         };
@@ -146,12 +146,7 @@ pub fn server_restarted(facts: &RunFacts) -> Option<Finding> {
 pub fn archiving(facts: &RunFacts) -> Option<Finding> {
     facts.server.archiving?.then(|| {
         let hint = "Archiving reads all WAL again: use a server of its own, or a target.";
-        Finding::new(
-            "archiving",
-            Severity::Warning,
-            "WAL was archived while the run was on",
-            hint,
-        )
+        Finding::new("archiving", Severity::Warning, "WAL is archived", hint)
     })
 }
 
@@ -166,7 +161,7 @@ pub fn replication(facts: &RunFacts) -> Option<Finding> {
     let is_synchronous = server.synchronous_standbys.unwrap_or(false);
     (walsenders > 0 || slots > 0 || is_synchronous).then(|| {
         let mut message = format!(
-            "there were {} and {}",
+            "there are {} and {}",
             format_count(walsenders, "WAL sender"),
             format_count(slots, "replication slot")
         );

@@ -28,7 +28,7 @@ const BEHIND: f64 = 1.0;
 
 pub fn checkpoints(facts: &RunFacts) -> Option<Finding> {
     let complete = facts.checkpoints?;
-    // None is expected where nothing dirties pages.
+    // A workload that dirties no pages needs no checkpoint.
     if facts.workload.is_some_and(|w| !w.writes()) || complete >= CHECKPOINTS {
         return None;
     }

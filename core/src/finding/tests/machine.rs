@@ -1,4 +1,4 @@
-//! What is found about the machine.
+//! Findings about the machine.
 
 use super::*;
 
@@ -19,7 +19,7 @@ fn processors_that_were_busy_or_taken_away() {
     with!({cpu_idle: Some(0.01), cpu_iowait: Some(0.02)} => "cpu_saturated", Warning,
         "the processors were idle or waiting for storage in 3.0 % of the time; the clients took 20.0 % of it");
     nothing_with!(cpu_idle: Some(0.01), cpu_iowait: Some(0.5));
-    // Of scans, only where the table was to come from the device.
+    // In runs of scans only where the table should come from the device.
     let busy = || MachineFacts {
         cpu_idle: Some(0.01),
         cpu_iowait: None,

@@ -1,4 +1,4 @@
-//! What is found about the server, the window and the clients beyond settings and data.
+//! Findings about the server, the window and the clients beyond settings and data.
 
 use super::*;
 
@@ -27,10 +27,10 @@ fn statistics_and_servers_that_began_anew() {
 
 #[test]
 fn wal_that_goes_elsewhere() {
-    with!({archiving: Some(true)} => "archiving", Warning, "WAL was archived while the run was on");
-    with!({walsenders: Some(1), slots: Some(2)} => "replication", Warning, "there were 1 WAL sender and 2 replication slots");
+    with!({archiving: Some(true)} => "archiving", Warning, "WAL is archived");
+    with!({walsenders: Some(1), slots: Some(2)} => "replication", Warning, "there are 1 WAL sender and 2 replication slots");
     with!({synchronous_standbys: Some(true)} => "replication", Warning,
-        "there were 0 WAL senders and 0 replication slots, and synchronous_standby_names is set");
+        "there are 0 WAL senders and 0 replication slots, and synchronous_standby_names is set");
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! What is found about filesystems, devices and flushes; each provoked, and absent on a clean run (`finds!` sees to it that
-//! nothing else is found).
+//! Findings about filesystems, devices and flushes. Each is provoked, and absent on a clean run (`finds!` asserts that nothing else
+//! is found).
 
 use super::*;
 
@@ -23,8 +23,6 @@ fn text(text: &str) -> Option<String> {
 fn what_was_asked_of_a_filesystem_and_is_not_in_force() {
     on!({mount_options_not_shown: Some(vec!["nobarrier".into(), "foo=1".into()])}
         => "mount_options_not_shown", Warning, "mount options asked for, but not shown by the kernel: nobarrier, foo=1");
-    on!({cloned: Some(true)} => "cloned_data", Warning, "the data share their blocks with those that they were cloned from");
-    nothing_on!(cloned: Some(false));
     on!({properties_not_in_force: Some(vec!["atime=off".into()])}
         => "properties_not_in_force", Warning, "properties asked for, but not in force: atime=off");
 }
@@ -303,7 +301,7 @@ fn flushes_that_cannot_be_real() {
         ..super::storage()
     };
     finds_nothing!(flush: flush(19.0), storage: written_through);
-    // That a virtual disk rotates is only said.
+    // A virtual disk only says that it rotates.
     let virtual_machine = MachineFacts {
         virtualization: text("kvm"),
         ..super::machine()

@@ -4,7 +4,6 @@ mod blocks_from;
 mod cache;
 mod definition;
 mod options;
-mod reads;
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +11,6 @@ pub use blocks_from::{BlocksFrom, Wrong, part_of_table};
 pub use cache::check_cache;
 pub use definition::Scans;
 pub use options::Own;
-pub use reads::read_for_others;
 
 use crate::random::{Purpose, Stream};
 use crate::units::{PAGE, rows_per_page};

@@ -1,8 +1,8 @@
 //! The crash that a run on a target may end with: its server is stopped with nothing written that a crash would not have
 //! written, its filesystem unmounted and mounted again, and the server started. What it had committed has to be there.
 
-use pgfsbench_core::crash::{self, lsn_text};
-use serde::{Deserialize, Serialize};
+use pgfsbench_core::crash::{self, Recovery, lsn_text};
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
@@ -13,7 +13,7 @@ use crate::{
     bench::Run,
     board::Phase,
     clock,
-    errors::Fault,
+    errors::{Fault, sqlstate},
     pg::{libpq::Connection, sql, xact},
     run::cancellation,
     store,
@@ -37,29 +37,6 @@ const BEFORE: &str = "SELECT jsonb_build_object('committed', transactions_total 
 
 /// After recovery the server goes on where the WAL ends that it has applied, with a checkpoint.
 const REDO_END: &str = "SELECT redo_lsn FROM pg_control_checkpoint()";
-
-/// A row of `fsbench.recovery`, as far as it has come. None is: not known, or not done.
-#[derive(Default, Serialize)]
-struct Recovery {
-    stopped_after_ms: Option<f64>,
-    stop_ms: Option<f64>,
-    unmounted: bool,
-    unmount_ms: Option<f64>,
-    mount_ms: Option<f64>,
-    cache_cold: Option<bool>,
-    recovery_ms: Option<f64>,
-    redo_ms: Option<f64>,
-    first_transaction_ms: Option<f64>,
-    redo_start_lsn: Option<String>,
-    redo_done_lsn: Option<String>,
-    redo_end_lsn: Option<String>,
-    wal_replayed_bytes: Option<u64>,
-    transactions_committed: u64,
-    transactions_found: Option<u64>,
-    balances_verified: Option<bool>,
-    problem: Option<String>,
-    server_log: Vec<String>,
-}
 
 /// What came of a crash.
 pub(super) struct Crashed {
@@ -208,7 +185,7 @@ impl Run {
     ) -> Result<Result<String, String>, Fault> {
         match self.ask_within(connection, sql, &[], None) {
             Ok(answer) => Ok(Ok(answer)),
-            Err(fault) if crash::speaks_of_data(&fault.sqlstate) => Ok(Err(fault.message)),
+            Err(fault) if sqlstate::speaks_of_data(&fault.sqlstate) => Ok(Err(fault.message)),
             Err(fault) => Err(fault),
         }
     }

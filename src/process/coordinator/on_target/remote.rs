@@ -502,10 +502,11 @@ fn take(connection: &mut Connection, allowance: &mut Allowance, answer: &str) ->
 
 /// An error of a statement on the target server, as one of this run. That the server ends is no cancellation of it.
 fn of_the_connection(mut fault: Fault) -> Fault {
-    let ended = ["57P01", "57P02", "57P03"].contains(&fault.sqlstate.as_str());
-    if ended || fault.sqlstate.starts_with("08") {
+    if sqlstate::is_of_the_connection(&fault.sqlstate) {
         fault.sqlstate = sqlstate::CONNECTION_LOST.into();
-    } else if fault.sqlstate == "57014" && fault.message.starts_with("canceling statement") {
+    } else if fault.sqlstate == sqlstate::CANCELED
+        && fault.message.starts_with("canceling statement")
+    {
         fault.sqlstate = sqlstate::SYSTEM.into();
         fault = fault.context("on the target server");
     }

@@ -1,0 +1,167 @@
+//! The filesystems: which of them this machine can make and mount.
+
+use super::{
+    helper::Ready,
+    report::{Line, MISSING, OK, Report, WARNING},
+};
+use crate::{helper::Filesystem, quoting};
+
+/// All that is found out of filesystems.
+pub struct Facts<'a> {
+    /// What the helper says of each.
+    pub seen: &'a [Ready],
+    /// `/proc/filesystems`.
+    pub known: &'a str,
+    /// The list of the running kernel's modules; empty where it cannot be read.
+    pub modules: &'a str,
+    /// The path of a program; None when it is not there.
+    pub program: &'a dyn Fn(&str) -> Option<String>,
+}
+
+/// Each filesystem: by what the helper says, or by what anybody can see.
+pub fn look(facts: &Facts) -> Vec<Line> {
+    let mut report = Report::new("filesystem");
+    for filesystem in Filesystem::ALL {
+        let by_helper = facts
+            .seen
+            .iter()
+            .find(|ready| ready.filesystem == filesystem.name());
+        let (kernel, program, version, package, allowed) = match by_helper {
+            Some(r) => (
+                r.kernel.as_str(),
+                r.program.clone(),
+                r.version.clone(),
+                r.package.as_str(),
+                r.allowed,
+            ),
+            None => (
+                support(filesystem, facts.known, facts.modules),
+                (facts.program)(filesystem.mkfs_program()),
+                None,
+                filesystem.package(),
+                true,
+            ),
+        };
+        let (state, hint) = match (kernel, &program, allowed) {
+            ("no", ..) if filesystem == Filesystem::Zfs => (
+                MISSING,
+                Some("Run apt-get install zfs-dkms zfsutils-linux, with the component contrib of Debian.".to_owned()),
+            ),
+            ("no", ..) => (
+                MISSING,
+                Some("Use a kernel that has it: on Debian those for clouds and small virtual machines often lack it, and linux-image-amd64 has it.".to_owned()),
+            ),
+            (_, None, _) => (MISSING, Some(format!("Run apt-get install {}.", quoting::shell(package)))),
+            (.., false) => (
+                WARNING,
+                Some("Add it to filesystems in /etc/pgfsbench/helper.toml, and restart pgfsbench-helper.".to_owned()),
+            ),
+            _ => (OK, None),
+        };
+        let program =
+            program.unwrap_or_else(|| format!("{} is missing", filesystem.mkfs_program()));
+        let version = version.map_or(String::new(), |version| format!(", {version}"));
+        let allowed = if allowed {
+            ""
+        } else {
+            ", not allowed by the helper's configuration"
+        };
+        report.say(
+            filesystem.name(),
+            state,
+            format!("kernel: {kernel}; {program}{version}; package {package}{allowed}"),
+            hint,
+        );
+    }
+    report.lines
+}
+
+fn support(filesystem: Filesystem, known: &str, modules: &str) -> &'static str {
+    let name = filesystem.name();
+    if known
+        .lines()
+        .any(|line| line.split_whitespace().last() == Some(name))
+    {
+        return "yes";
+    }
+    // Many kernels have ext2 and ext3 in the driver of ext4.
+    let is_module = modules.lines().any(|line| {
+        let file = line
+            .split(':')
+            .next()
+            .unwrap_or_default()
+            .rsplit('/')
+            .next()
+            .unwrap_or_default();
+        file.split('.').next() == Some(name)
+    });
+    if is_module { "module" } else { "no" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KNOWN: &str = "nodev\tproc\n\text4\n\text2\n";
+    const MODULES: &str =
+        "kernel/fs/xfs/xfs.ko: kernel/lib/libcrc32c.ko\nkernel/fs/btrfs/btrfs.ko.xz:\n";
+
+    fn line(facts: &Facts, name: &str) -> Line {
+        let lines = look(facts);
+        assert_eq!(lines.len(), Filesystem::ALL.len());
+        lines.into_iter().find(|line| line.item == name).unwrap()
+    }
+
+    fn anybody<'a>(program: &'a dyn Fn(&str) -> Option<String>) -> Facts<'a> {
+        Facts {
+            seen: &[],
+            known: KNOWN,
+            modules: MODULES,
+            program,
+        }
+    }
+
+    #[test]
+    fn anybody_sees_the_kernel_its_modules_and_the_programs() {
+        let all = |name: &str| Some(format!("/sbin/{name}"));
+        let facts = anybody(&all);
+        for (name, state, kernel) in [
+            ("ext4", OK, "kernel: yes;"),
+            ("xfs", OK, "kernel: module;"),
+            ("btrfs", OK, "kernel: module;"),
+            ("jfs", MISSING, "kernel: no;"),
+        ] {
+            let line = line(&facts, name);
+            assert_eq!(line.state, state, "{name}");
+            assert!(line.detail.unwrap().starts_with(kernel), "{name}");
+        }
+        let none = |_: &str| None;
+        let line = line(&anybody(&none), "ext4");
+        assert_eq!(line.state, MISSING);
+        assert!(line.hint.unwrap().starts_with("Run apt-get install"));
+    }
+
+    #[test]
+    fn the_helper_knows_better() {
+        let seen = [Ready {
+            filesystem: "xfs".into(),
+            allowed: false,
+            kernel: "yes".into(),
+            program: Some("/sbin/mkfs.xfs".into()),
+            version: Some("6.1".into()),
+            package: "xfsprogs".into(),
+        }];
+        let none = |_: &str| None;
+        let facts = Facts {
+            seen: &seen,
+            ..anybody(&none)
+        };
+        let line = line(&facts, "xfs");
+        assert_eq!(line.state, WARNING);
+        assert!(
+            line.detail
+                .unwrap()
+                .ends_with("package xfsprogs, not allowed by the helper's configuration")
+        );
+    }
+}

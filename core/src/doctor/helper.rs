@@ -1,0 +1,327 @@
+//! The helper: whether it is there, and what it may use.
+
+use serde::Deserialize;
+
+use super::report::{INFO, Line, MISSING, OK, Report, WARNING};
+use crate::{quoting, units::format_bytes};
+
+/// What the helper has published.
+#[derive(Clone, Debug, Deserialize)]
+#[allow(missing_docs)]
+pub struct Description {
+    #[serde(default)]
+    pub loop_devices: bool,
+    #[serde(default)]
+    pub devices: Vec<Device>,
+    #[serde(default)]
+    pub images: Vec<Images>,
+    #[serde(default)]
+    pub filesystems: Vec<Ready>,
+    #[serde(default)]
+    pub prepared: Vec<Prepared>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[allow(missing_docs)]
+pub struct Device {
+    pub path: String,
+    pub usable: bool,
+    pub why_not: Option<String>,
+    pub hint: Option<String>,
+    pub contents: Option<String>,
+    pub bytes: Option<u64>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[allow(missing_docs)]
+pub struct Images {
+    pub directory: Option<String>,
+    pub max_bytes: Option<u64>,
+    pub used_bytes: Option<u64>,
+    pub free_bytes: Option<u64>,
+    pub why_not: Option<String>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[allow(missing_docs)]
+pub struct Ready {
+    pub filesystem: String,
+    pub allowed: bool,
+    pub kernel: String,
+    pub program: Option<String>,
+    pub version: Option<String>,
+    pub package: String,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[allow(missing_docs)]
+pub struct Prepared {
+    pub target: String,
+    pub mount_point: String,
+}
+
+/// Where this database is, for whoever connects to it.
+#[derive(Clone, Debug, Default, Deserialize)]
+pub struct Place(pub String, pub String, pub String);
+
+impl Place {
+    /// The options by which the helper finds it: also where the server listens, if that is not the usual place.
+    fn setup_options(&self) -> String {
+        let Self(database, port, socket) = self;
+        let usual = ["", "/run/postgresql", "/var/run/postgresql"];
+        let options = [
+            ("database", database, false),
+            ("socket", socket, usual.contains(&socket.as_str())),
+            ("port", port, port == "5432"),
+        ];
+        // With the sign: a name may begin with a hyphen.
+        let given = options.iter().filter(|(.., is_usual)| !is_usual);
+        given
+            .map(|(name, value, _)| format!(" --{name}={}", quoting::shell(value)))
+            .collect()
+    }
+}
+
+/// What tells how a helper is started that does not serve.
+#[derive(Clone, Debug, Default)]
+pub struct Start {
+    /// Whether one has served this database.
+    pub has_served: bool,
+    /// Whether one is configured on this machine.
+    pub is_configured: bool,
+    /// Name of this database, port and directory of the server's first socket.
+    pub place: Place,
+    /// Whether every user may listen there while the server is down.
+    pub is_open_to_all: bool,
+}
+
+impl Start {
+    /// What is missing: to set it up, or only to start it.
+    pub fn in_words(&self) -> String {
+        const START: &str = "systemctl start pgfsbench-helper, or pgfsbench-helper serve where systemd does not run";
+        if self.has_served {
+            return format!("Start it as root: {START}.");
+        }
+        let setup = format!("pgfsbench-helper setup{}", self.place.setup_options());
+        let hint = match self.is_configured {
+            true => format!(
+                "It is set up on this machine: start it as root ({START}). If it does not know this database, run once: {setup} --allow-images DIRECTORY; later: systemctl restart pgfsbench-helper."
+            ),
+            false => {
+                format!("Run as root, once: {setup} --allow-images DIRECTORY; later: {START}.")
+            }
+        };
+        let sockets = &self.place.2;
+        match self.is_open_to_all {
+            true => format!(
+                "{hint} Every user may write to {sockets}, and listen there while the server is down: the helper then serves nobody. Give unix_socket_directories a directory of the server's user alone."
+            ),
+            false => hint,
+        }
+    }
+}
+
+/// All that is found out of the helper.
+#[derive(Clone, Debug, Default)]
+pub struct Facts {
+    /// Version of the one that serves; None: none does.
+    pub version: Option<String>,
+    /// Version of this library.
+    pub library: &'static str,
+    /// How it is started.
+    pub start: Start,
+    /// What it has published, and when.
+    pub description: Option<(Description, String)>,
+}
+
+/// The lines about the helper.
+pub fn look(facts: &Facts) -> Vec<Line> {
+    let mut report = Report::new("helper");
+    let version = &facts.version;
+    match version {
+        Some(_) => report.add("running", OK, "it serves this database"),
+        None => report.say(
+            "running",
+            MISSING,
+            "pgfsbench-helper does not serve this database; targets in directories and default work without it",
+            Some(facts.start.in_words()),
+        ),
+    }
+    if let Some(version) = version {
+        report.say(
+            "version",
+            if version == facts.library {
+                OK
+            } else {
+                MISSING
+            },
+            format!(
+                "it is {version}; that of the extension is {}",
+                facts.library
+            ),
+            Some("Install the same version of both, and restart pgfsbench-helper.".into()),
+        );
+    }
+    let Some((description, seen)) = &facts.description else {
+        return report.lines;
+    };
+    report.say(
+        "last seen",
+        if version.is_some() { OK } else { INFO },
+        format!("what follows was seen at {seen}"),
+        Some("Start pgfsbench-helper to have it look again.".into()),
+    );
+    storage(&mut report, description);
+    report.lines
+}
+
+fn storage(report: &mut Report, description: &Description) {
+    report.say(
+        "loop devices",
+        if description.loop_devices {
+            OK
+        } else {
+            MISSING
+        },
+        if description.loop_devices {
+            "images can be attached"
+        } else {
+            "images cannot be attached here"
+        },
+        Some("Load the module loop.".into()),
+    );
+    if description.images.is_empty() {
+        report.say(
+            "images",
+            INFO,
+            "the helper's configuration names no directory for images",
+            Some("Add to /etc/pgfsbench/helper.toml, on three lines: [[images]] directory = \"/DIRECTORY\" max_bytes = \"16GB\"; then restart pgfsbench-helper.".into()),
+        );
+    }
+    for images in &description.images {
+        let item = format!("images {}", images.directory.as_deref().unwrap_or(""));
+        let bytes = |bytes: Option<u64>| format_bytes(bytes.unwrap_or(0));
+        match &images.why_not {
+            Some(why_not) => report.add(item.trim_end(), MISSING, why_not.clone()),
+            None => report.add(
+                item,
+                OK,
+                format!(
+                    "{} of {} are used, and its filesystem has {} free",
+                    bytes(images.used_bytes),
+                    bytes(images.max_bytes),
+                    bytes(images.free_bytes)
+                ),
+            ),
+        }
+    }
+    for device in &description.devices {
+        let holds = device.contents.as_deref().unwrap_or("unknown contents");
+        let seen = format!("{}, holds {holds}", format_bytes(device.bytes.unwrap_or(0)));
+        report.say(
+            format!("device {}", device.path),
+            if device.usable { OK } else { WARNING },
+            device.why_not.clone().unwrap_or(seen),
+            device.hint.clone(),
+        );
+    }
+    for prepared in &description.prepared {
+        report.say(
+            format!("target {}", prepared.target),
+            INFO,
+            format!("it is mounted on {}", prepared.mount_point),
+            Some("A run that is on releases what it has prepared; fsbench.release_target() what was prepared by hand, or is left of a run.".into()),
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn start() -> Start {
+        Start {
+            place: Place("a b".into(), "5433".into(), "/tmp".into()),
+            ..Start::default()
+        }
+    }
+
+    #[test]
+    fn it_is_told_how_the_helper_finds_this_database() {
+        let words = start().in_words();
+        assert!(
+            words.contains("setup '--database=a b'")
+                || words.contains("--database='a b' --socket=/tmp --port=5433 --allow-images"),
+            "{words}"
+        );
+        let usual = Start {
+            place: Place("x".into(), "5432".into(), "/run/postgresql".into()),
+            ..Start::default()
+        };
+        assert!(
+            usual
+                .in_words()
+                .contains("setup --database=x --allow-images")
+        );
+    }
+
+    #[test]
+    fn one_that_has_served_is_started_and_no_more() {
+        let served = Start {
+            has_served: true,
+            ..start()
+        };
+        assert!(served.in_words().starts_with("Start it as root"));
+        let open = Start {
+            is_open_to_all: true,
+            ..start()
+        };
+        assert!(open.in_words().contains("Every user may write to /tmp"));
+    }
+
+    #[test]
+    fn another_version_serves_nobody() {
+        let facts = Facts {
+            version: Some("9".into()),
+            library: "1",
+            ..Facts::default()
+        };
+        let states: Vec<_> = look(&facts)
+            .into_iter()
+            .map(|line| (line.item, line.state))
+            .collect();
+        assert_eq!(
+            states,
+            [("running".into(), OK), ("version".into(), MISSING)]
+        );
+    }
+
+    #[test]
+    fn what_it_may_use_is_listed() {
+        let description = serde_json::from_str(
+            r#"{"loop_devices": false, "devices": [{"path": "/dev/x", "usable": false, "why_not": "it is mounted"}],
+                "images": [{"directory": "/i", "max_bytes": 1024, "used_bytes": 0, "free_bytes": 1024}],
+                "prepared": [{"target": "t", "mount_point": "/m"}]}"#,
+        );
+        let facts = Facts {
+            description: Some((description.unwrap(), "now".into())),
+            ..Facts::default()
+        };
+        let states: Vec<_> = look(&facts)
+            .into_iter()
+            .map(|line| (line.item, line.state))
+            .collect();
+        let expected = [
+            ("running", MISSING),
+            ("last seen", INFO),
+            ("loop devices", MISSING),
+            ("images /i", OK),
+            ("device /dev/x", WARNING),
+            ("target t", INFO),
+        ];
+        assert_eq!(
+            states,
+            expected.map(|(item, state)| (item.to_owned(), state))
+        );
+    }
+}

@@ -1,0 +1,315 @@
+//! The server: what it needs, what would be refused, and what would make figures mean less.
+
+use serde::Deserialize;
+
+use super::report::{INFO, Line, MISSING, OK, Report, WARNING};
+use crate::{
+    finding::{self, OLD_XMIN_AGE, RunFacts, ServerFacts, Statements},
+    run::preflight::ServerState,
+    units::format_bytes,
+    workload,
+};
+
+/// Under this many worker slots a run with a few clients does not fit.
+pub const FEW_SLOTS: i64 = 16;
+/// What is suggested then.
+pub const ENOUGH_SLOTS: i64 = 64;
+
+/// What the server says of itself, beside what decides whether a run is refused.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[allow(missing_docs)]
+pub struct Server {
+    pub version: String,
+    pub workers: i64,
+    pub shared_buffers_bytes: u64,
+    pub fsync: String,
+    pub full_page_writes: String,
+    pub synchronous_commit: String,
+    pub track_io_timing: String,
+    pub track_wal_io_timing: String,
+    pub log_checkpoints: bool,
+    pub log_min_messages: String,
+    pub autovacuum: bool,
+    pub checkpoint_timeout: String,
+    pub max_wal_size: String,
+    pub statements_available: bool,
+}
+
+/// Room for files in a directory.
+#[derive(Clone, Debug, Default)]
+pub struct Room {
+    /// The directory.
+    pub directory: String,
+    /// Bytes that are free.
+    pub free: u64,
+    /// Bytes of the filesystem.
+    pub size: u64,
+}
+
+/// All that is found out of the server.
+#[derive(Clone, Debug)]
+pub struct Facts {
+    /// What it says of itself.
+    pub server: Server,
+    /// What decides whether a run is refused.
+    pub state: ServerState,
+    /// Version of the extension in this database.
+    pub extension: String,
+    /// Version of the library.
+    pub library: &'static str,
+    /// The statement that has the server load the library; None: it has.
+    pub preload: Option<String>,
+    /// Worker slots that are taken.
+    pub background_workers: i64,
+    /// RAM.
+    pub memory: Option<u64>,
+    /// How many transactions somebody holds back vacuum by.
+    pub oldest_xmin: Option<i64>,
+    /// What a run would say of the statements of its workload.
+    pub statements: Statements,
+    /// Room for data, and for WAL; None: not known.
+    pub data: Option<Room>,
+    /// See `data`.
+    pub wal: Option<Room>,
+    /// The setting pgfsbench.reserved_space.
+    pub reserve: u64,
+}
+
+/// The lines about the server.
+pub fn look(facts: &Facts) -> Vec<Line> {
+    let (server, state) = (&facts.server, &facts.state);
+    let mut report = Report::new("server");
+    report.add("version", OK, format!("PostgreSQL {}", server.version));
+    let same = facts.extension == facts.library;
+    report.say(
+        "extension",
+        if same { OK } else { MISSING },
+        format!(
+            "the library is version {}, the extension {}",
+            facts.library, facts.extension
+        ),
+        Some("Restart the server, and then run ALTER EXTENSION pgfsbench UPDATE.".into()),
+    );
+    match &facts.preload {
+        None => report.add("preload", OK, "pgfsbench is in shared_preload_libraries"),
+        Some(statement) => report.say(
+            "preload",
+            MISSING,
+            "pgfsbench is not in shared_preload_libraries, so that no benchmark can run",
+            Some(format!("Run {statement} and restart the server.")),
+        ),
+    }
+    let free = (server.workers - facts.background_workers).max(0);
+    report.say(
+        "worker slots",
+        if server.workers < FEW_SLOTS {
+            WARNING
+        } else {
+            OK
+        },
+        format!(
+            "{free} of {} are free; a run takes its clients and 2 more",
+            server.workers
+        ),
+        Some(format!(
+            "Run ALTER SYSTEM SET max_worker_processes = {}; and restart the server.",
+            ENOUGH_SLOTS
+        )),
+    );
+    let foreseen = foreseen(server, state);
+    neighbours(&mut report, &foreseen, state);
+    promises(&mut report, &foreseen, server, facts.memory);
+    watched(&mut report, &foreseen, server, state);
+    old_transactions(&mut report, facts.oldest_xmin);
+    of_statements(&mut report, server, facts.statements);
+    room(&mut report, facts);
+    report.lines
+}
+
+/// What a run on the target default would be judged by, as far as the server tells it beforehand.
+fn foreseen(server: &Server, state: &ServerState) -> RunFacts {
+    RunFacts {
+        // The default one, which writes.
+        workload: workload::ALL.first().copied(),
+        fsync: Some(server.fsync != "off"),
+        full_page_writes: Some(server.full_page_writes != "off"),
+        synchronous_commit: Some(server.synchronous_commit.clone()),
+        log_checkpoints: Some(server.log_checkpoints),
+        // What is told of a checkpoint is of level log.
+        checkpoints_logged: Some(
+            server.log_checkpoints
+                && !["fatal", "panic"].contains(&server.log_min_messages.as_str()),
+        ),
+        server: ServerFacts {
+            autovacuum: Some(server.autovacuum),
+            archiving: Some(state.is_archiving()),
+            walsenders: Some(state.walsenders),
+            slots: Some(state.slots),
+            synchronous_standbys: Some(state.is_synchronous()),
+            ..ServerFacts::default()
+        },
+        ..RunFacts::default()
+    }
+}
+
+/// What would make runs on the target default be refused.
+fn neighbours(report: &mut Report, facts: &RunFacts, state: &ServerState) {
+    for (code, quiet) in [
+        ("archiving", "WAL is not archived"),
+        ("replication", "there are no standbys and no slots"),
+    ] {
+        match finding::foretell(facts, code) {
+            None => report.add(code, OK, quiet),
+            Some(found) => report.say(
+                code,
+                WARNING,
+                format!("{}; runs on target default are refused", found.message),
+                Some(format!("{} force => true overrides it.", found.hint)),
+            ),
+        }
+    }
+    let (database, age) = (&state.oldest_database, state.oldest_age);
+    let frozen_at = state.freeze_max_age;
+    let is_young = age < frozen_at / 2;
+    report.say(
+        "transaction ids",
+        if is_young { OK } else { WARNING },
+        format!(
+            "database \"{database}\" has an age of {age}, and is frozen at {frozen_at}{}",
+            if is_young {
+                ""
+            } else {
+                ": long runs on target default are refused"
+            }
+        ),
+        Some("Run vacuumdb --all --freeze, or use another target.".into()),
+    );
+}
+
+/// Settings that change what is measured, or what is seen of it.
+fn promises(report: &mut Report, facts: &RunFacts, server: &Server, memory: Option<u64>) {
+    for (name, code, value) in [
+        ("fsync", "fsync_off", &server.fsync),
+        (
+            "full_page_writes",
+            "full_page_writes_off",
+            &server.full_page_writes,
+        ),
+        (
+            "synchronous_commit",
+            "synchronous_commit_off",
+            &server.synchronous_commit,
+        ),
+    ] {
+        report.foretell(name, facts, code, value);
+    }
+    for (name, value) in [
+        ("track_io_timing", &server.track_io_timing),
+        ("track_wal_io_timing", &server.track_wal_io_timing),
+    ] {
+        report.say(
+            name,
+            if value == "on" { OK } else { INFO },
+            if value == "on" {
+                "on"
+            } else {
+                "off: times of reads and writes are not known"
+            },
+            Some(format!(
+                "Run ALTER SYSTEM SET {name} = on; SELECT pg_reload_conf();"
+            )),
+        );
+    }
+    report.add(
+        "memory",
+        if memory.is_some() { OK } else { INFO },
+        format!(
+            "RAM {}, shared_buffers {}",
+            memory.map_or("unknown".into(), format_bytes),
+            format_bytes(server.shared_buffers_bytes)
+        ),
+    );
+}
+
+/// A window holds at least three checkpoints, and they should be timed: WAL of a fast run forces them from here on.
+const FEW_WAL_BYTES: u64 = 4 << 30;
+
+/// What a run shows of its checkpoints and dead rows.
+fn watched(report: &mut Report, facts: &RunFacts, server: &Server, state: &ServerState) {
+    report.foretell("log_checkpoints", facts, "log_checkpoints_off", "on");
+    report.foretell("autovacuum", facts, "autovacuum_off", "on");
+    let few = state.max_wal_bytes < FEW_WAL_BYTES;
+    report.say(
+        "checkpoints",
+        if few { INFO } else { OK },
+        format!(
+            "checkpoint_timeout {}, max_wal_size {}{}",
+            server.checkpoint_timeout,
+            server.max_wal_size,
+            if few {
+                ": a fast run forces checkpoints before their time"
+            } else {
+                ""
+            }
+        ),
+        Some("Run ALTER SYSTEM SET max_wal_size = '16GB'; SELECT pg_reload_conf();".into()),
+    );
+}
+
+fn old_transactions(report: &mut Report, oldest: Option<i64>) {
+    let old = oldest.filter(|&age| age >= OLD_XMIN_AGE);
+    report.say(
+        "old transactions",
+        if old.is_some() { WARNING } else { OK },
+        match old {
+            Some(age) => format!("somebody holds back vacuum by {age} transactions"),
+            None => "nobody holds back vacuum".into(),
+        },
+        Some("See pg_stat_activity, pg_stat_replication, pg_replication_slots and pg_prepared_xacts, and end what nobody uses.".into()),
+    );
+}
+
+/// What a run would say of the statements of its workload.
+fn of_statements(report: &mut Report, server: &Server, expected: Statements) {
+    let item = "pg_stat_statements";
+    let Some((why, hint)) = expected.why_not() else {
+        report.say(item, OK, "it is loaded, and its extension is there", None);
+        return;
+    };
+    let why = match expected {
+        Statements::NotLoaded if !server.statements_available => {
+            "pg_stat_statements is not installed"
+        }
+        _ => why,
+    };
+    let detail = format!("statements of a workload are not recorded: {why}");
+    report.say(item, INFO, detail, Some(hint.into()));
+}
+
+fn room(report: &mut Report, facts: &Facts) {
+    for (item, place) in [("room for data", &facts.data), ("room for WAL", &facts.wal)] {
+        let Some(place) = place else {
+            report.add(item, INFO, "could not be found out");
+            continue;
+        };
+        report.say(
+            item,
+            if place.free > facts.reserve {
+                OK
+            } else {
+                MISSING
+            },
+            format!(
+                "{} of {} are free for \"{}\", {} of them reserved",
+                format_bytes(place.free),
+                format_bytes(place.size),
+                place.directory,
+                format_bytes(facts.reserve)
+            ),
+            Some("Make room, or lower pgfsbench.reserved_space.".into()),
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,126 @@
+use super::*;
+
+/// A server of which nothing is to be said.
+fn facts() -> Facts {
+    let on = || "on".to_owned();
+    Facts {
+        server: Server {
+            version: "15.20".into(),
+            workers: 64,
+            fsync: on(),
+            full_page_writes: on(),
+            synchronous_commit: on(),
+            track_io_timing: on(),
+            track_wal_io_timing: on(),
+            log_checkpoints: true,
+            log_min_messages: "warning".into(),
+            autovacuum: true,
+            statements_available: true,
+            ..Server::default()
+        },
+        state: ServerState {
+            archive_mode: "off".into(),
+            freeze_max_age: 200_000_000,
+            max_wal_bytes: 16 << 30,
+            ..ServerState::default()
+        },
+        extension: "1".into(),
+        library: "1",
+        preload: None,
+        background_workers: 2,
+        memory: Some(1 << 30),
+        oldest_xmin: None,
+        statements: Statements::Recorded,
+        data: Some(Room {
+            directory: "/d".into(),
+            free: 2 << 30,
+            size: 4 << 30,
+        }),
+        wal: None,
+        reserve: 1 << 30,
+    }
+}
+
+#[track_caller]
+fn line(facts: &Facts, item: &str) -> Line {
+    let line = look(facts).into_iter().find(|line| line.item == item);
+    line.unwrap_or_else(|| panic!("there is no line {item}"))
+}
+
+#[test]
+fn of_a_good_server_only_the_unknown_is_told() {
+    let told: Vec<Line> = look(&facts())
+        .into_iter()
+        .filter(|line| line.state != OK)
+        .collect();
+    let items: Vec<&str> = told.iter().map(|line| line.item.as_str()).collect();
+    assert_eq!(items, ["room for WAL"]);
+}
+
+#[test]
+fn what_a_run_needs_is_missing_or_there() {
+    let mut bad = facts();
+    bad.preload = Some("ALTER SYSTEM ...".into());
+    bad.extension = "0".into();
+    bad.server.workers = 8;
+    bad.reserve = 3 << 30;
+    for (item, state) in [
+        ("preload", MISSING),
+        ("extension", MISSING),
+        ("worker slots", WARNING),
+        ("room for data", MISSING),
+    ] {
+        let line = line(&bad, item);
+        assert_eq!(line.state, state, "{item}");
+        assert!(line.hint.is_some(), "{item}");
+    }
+}
+
+#[test]
+fn the_words_are_those_of_the_findings() {
+    let mut bad = facts();
+    bad.server.fsync = "off".into();
+    bad.server.autovacuum = false;
+    bad.server.log_min_messages = "panic".into();
+    let foreseen = foreseen(&bad.server, &bad.state);
+    for (item, code, state) in [
+        ("fsync", "fsync_off", WARNING),
+        ("autovacuum", "autovacuum_off", WARNING),
+        ("log_checkpoints", "log_checkpoints_off", INFO),
+    ] {
+        let found = finding::foretell(&foreseen, code).expect("a run would find it");
+        let line = line(&bad, item);
+        assert_eq!(line.state, state, "{item}");
+        assert_eq!(
+            (line.detail, line.hint),
+            (Some(found.message), Some(found.hint))
+        );
+    }
+}
+
+#[test]
+fn what_would_be_refused_is_told_beforehand() {
+    let mut bad = facts();
+    bad.state.archive_mode = "on".into();
+    bad.state.slots = 1;
+    bad.state.oldest_age = 150_000_000;
+    for item in ["archiving", "replication", "transaction ids"] {
+        let line = line(&bad, item);
+        assert_eq!(line.state, WARNING, "{item}");
+        let detail = line.detail.unwrap();
+        assert!(
+            detail.ends_with("on target default are refused"),
+            "{detail}"
+        );
+    }
+    assert!(bad.state.check_neighbours().is_err());
+}
+
+#[test]
+fn who_holds_back_vacuum_is_old() {
+    let mut held = facts();
+    held.oldest_xmin = Some(OLD_XMIN_AGE - 1);
+    assert_eq!(line(&held, "old transactions").state, OK);
+    held.oldest_xmin = Some(OLD_XMIN_AGE);
+    assert_eq!(line(&held, "old transactions").state, WARNING);
+}

@@ -1,0 +1,11 @@
+//! A run: what is decided in its life, and what its row says of it.
+
+pub mod checkpoints;
+pub mod cost;
+pub mod janitor;
+pub mod phase;
+pub mod preflight;
+pub mod progress;
+pub mod request;
+pub mod row;
+pub mod surroundings;

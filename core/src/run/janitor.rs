@@ -1,0 +1,158 @@
+//! What the janitor does next: from what it sees of a request to one action. It launches coordinators, one run at a time, in the order
+//! in which runs were asked for, and takes care of requests whose coordinators have died or could not start.
+
+use super::request::{Errand, RequestState, is_carried_out};
+
+/// How often coordinators of one request may die or fail to start before it is given up.
+pub const ATTEMPTS: u32 = 5;
+
+/// What is to be done with a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Nothing now.
+    Wait,
+    /// Launch a coordinator.
+    Launch(Errand),
+    /// Back into the queue, where its place has stayed.
+    WaitAgain,
+    /// There is no worker slot: the coordinator of the run that is on is to do it, and until then the request is as it was.
+    LeaveToCoordinator,
+    /// It counts as one whose coordinator has died.
+    TakeForDead,
+    /// It was cancelled before it had a row: end it.
+    Cancel,
+    /// No coordinator could be started: end it.
+    GiveUpStarting,
+    /// Its coordinators have died: end it.
+    GiveUp,
+    /// Its database was dropped: end it, and have what it made removed from another one.
+    EndHomeless,
+}
+
+/// What the janitor knows of the worker that it has launched for a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Worker {
+    /// It has not ended.
+    Runs,
+    /// It has.
+    Ended,
+    /// A janitor before this one has launched it.
+    Unknown,
+}
+
+/// Whether there was a worker slot for a coordinator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Slot {
+    /// There was.
+    There,
+    /// There was none.
+    Missing,
+    /// There has been none for so long that a request that is to be queued is refused.
+    MissingForLong,
+}
+
+/// A request whose coordinator has died, or could not start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Failed {
+    /// What the coordinator was launched for.
+    pub errand: Errand,
+    /// How many of its coordinators have died or could not start, this one included.
+    pub failures: u32,
+    /// Whether it could be launched at all.
+    pub slot: Slot,
+    /// Whether its row is there.
+    pub has_row: bool,
+    /// Whether its database is there.
+    pub has_home: bool,
+}
+
+/// A request that is new.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct New {
+    /// Whether it was cancelled already.
+    pub is_cancelled: bool,
+    /// Whether a run is being carried out or cleared up.
+    pub is_busy: bool,
+    /// How many come before it: whoever asked before may not stand in the queue yet.
+    pub before: usize,
+    /// Whether no experiment has the turn now that this run is not of.
+    pub may_begin: bool,
+    /// Whether a worker is there that puts requests of its database into the queue.
+    pub has_registrar: bool,
+}
+
+/// Of a request that is new.
+pub fn of_new(new: &New) -> Action {
+    match new {
+        _ if new.is_cancelled => Action::Cancel,
+        _ if !new.is_busy && new.before == 0 && new.may_begin => Action::Launch(Errand::Run),
+        _ if new.has_registrar => Action::Wait,
+        _ => Action::Launch(Errand::Enqueue),
+    }
+}
+
+/// Of a request whose coordinator is to start; None when it has failed to, see [`Failed::at_start`]. Another one takes the place of
+/// one of an earlier janitor; should that come yet, it comes too late.
+pub fn of_starting(worker: Worker, errand: Errand) -> Option<Action> {
+    match worker {
+        Worker::Runs => Some(Action::Wait),
+        Worker::Unknown => Some(Action::Launch(errand)),
+        Worker::Ended => None,
+    }
+}
+
+/// Whether a coordinator that works is gone. Of one that an earlier janitor has launched only the pid is known.
+pub fn is_dead(worker: Worker, pid_is_alive: bool) -> bool {
+    worker == Worker::Ended || !pid_is_alive
+}
+
+/// Which request in the queue comes next, by ticket: the first that does not stay where it is: being cancelled, of a database that is closed, or
+/// while an experiment has the turn.
+pub fn next_in_queue<T>(queue: impl IntoIterator<Item = (u64, bool, T)>) -> Option<T> {
+    queue
+        .into_iter()
+        .filter(|(_, stays, _)| !stays)
+        .min_by_key(|(ticket, ..)| *ticket)
+        .map(|(.., request)| request)
+}
+
+/// Whether one of these requests is being carried out or cleared up.
+pub fn is_busy(requests: impl IntoIterator<Item = (RequestState, Errand)>) -> bool {
+    requests
+        .into_iter()
+        .any(|(state, errand)| is_carried_out(state, errand))
+}
+
+impl Failed {
+    /// After a coordinator that could not start.
+    pub fn at_start(self) -> Action {
+        let may_try_again = self.failures < ATTEMPTS;
+        match self.errand {
+            _ if !self.has_home => Action::EndHomeless,
+            // Tried again on a later patrol, when a slot may be free.
+            Errand::Run if may_try_again && self.has_row => Action::WaitAgain,
+            Errand::Withdraw if may_try_again && self.has_row => match self.slot {
+                Slot::There => Action::WaitAgain,
+                Slot::Missing | Slot::MissingForLong => Action::LeaveToCoordinator,
+            },
+            Errand::Recover => Action::TakeForDead,
+            Errand::Enqueue if self.slot == Slot::Missing => Action::LeaveToCoordinator,
+            _ => Action::GiveUpStarting,
+        }
+    }
+
+    /// After one that died at its work.
+    pub fn at_work(self) -> Action {
+        let may_try_again = self.failures < ATTEMPTS;
+        match self.errand {
+            _ if !self.has_home => Action::EndHomeless,
+            Errand::Enqueue if self.has_row => Action::WaitAgain,
+            Errand::Enqueue | Errand::Withdraw if may_try_again => Action::Launch(self.errand),
+            Errand::Run | Errand::Recover if may_try_again => Action::Launch(Errand::Recover),
+            _ => Action::GiveUp,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

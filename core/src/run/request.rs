@@ -1,0 +1,217 @@
+//! A request: one asked-for run, from the call to its outcome. Which states it has, whose turn it is, and when nobody wants it any more.
+
+/// The life of a request. It goes down this list, except that a queued one goes back to `Starting`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum RequestState {
+    /// Nobody's. Next: the caller claims it, under the lock.
+    Free = 0,
+    /// The caller writes it.
+    Filling = 1,
+    /// The caller has written it. Next: the janitor.
+    Submitted = 2,
+    /// The janitor has launched a coordinator for it. Next: that coordinator.
+    Starting = 3,
+    /// A coordinator works on it. Next: the coordinator, or the janitor when it died.
+    Working = 4,
+    /// Its row stands as `queued`. Next: the janitor.
+    Queued = 5,
+    /// It is over and its outcome is there. Next: the caller, or the janitor when nobody waits.
+    Ended = 6,
+}
+
+impl RequestState {
+    /// The state of this number; of one that is none, [`RequestState::Free`].
+    pub fn from_u32(value: u32) -> Self {
+        use RequestState::*;
+        [Free, Filling, Submitted, Starting, Working, Queued, Ended]
+            .get(value as usize)
+            .copied()
+            .unwrap_or(Free)
+    }
+
+    /// Whether it is somebody's, written down, and not over.
+    pub fn is_open(self) -> bool {
+        use RequestState::*;
+        !matches!(self, Free | Filling | Ended)
+    }
+
+    /// Whether a coordinator has been launched for it, and is not done.
+    fn has_coordinator(self) -> bool {
+        matches!(self, Self::Starting | Self::Working)
+    }
+}
+
+/// What a coordinator is launched for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Errand {
+    /// Carry the run out.
+    Run = 0,
+    /// Store the row as `queued`, and leave.
+    Enqueue = 1,
+    /// Mark a queued row as cancelled, and leave.
+    Withdraw = 2,
+    /// Clear up after a coordinator that died.
+    Recover = 3,
+}
+
+impl Errand {
+    /// The errand of this number.
+    pub fn from_u32(value: u32) -> Self {
+        match value {
+            1 => Self::Enqueue,
+            2 => Self::Withdraw,
+            3 => Self::Recover,
+            _ => Self::Run,
+        }
+    }
+
+    /// Whether it takes the area of the run that is on, of which there is one.
+    pub fn takes_the_run_area(self) -> bool {
+        matches!(self, Self::Run | Self::Recover)
+    }
+}
+
+/// Whether a request of that state and errand stands in the queue, or is just about to.
+pub fn waits_for_its_turn(state: RequestState, errand: Errand) -> bool {
+    matches!(state, RequestState::Queued | RequestState::Submitted)
+        || state.has_coordinator() && !errand.takes_the_run_area()
+}
+
+/// Whether it is being carried out, or cleared up after.
+pub fn is_carried_out(state: RequestState, errand: Errand) -> bool {
+    state.has_coordinator() && errand.takes_the_run_area()
+}
+
+/// Whether it is just being taken out of the queue.
+pub fn is_withdrawn(state: RequestState, errand: Errand) -> bool {
+    state.has_coordinator() && errand == Errand::Withdraw
+}
+
+/// Why a run is to be cancelled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Cancel {
+    /// It is not.
+    No = 0,
+    /// Somebody called `fsbench.cancel`.
+    Asked = 1,
+    /// The waiting statement was cancelled or timed out.
+    Statement = 2,
+    /// The waiting session ended.
+    CallerGone = 3,
+    /// The waiting session's client went away.
+    ConnectionLost = 4,
+    /// Whoever started it has not renewed its lease.
+    LeaseOver = 5,
+}
+
+impl Cancel {
+    /// The reason of this number; of one that is none, [`Cancel::No`].
+    pub fn from_u32(value: u32) -> Self {
+        use Cancel::*;
+        [No, Asked, Statement, CallerGone, ConnectionLost, LeaseOver]
+            .get(value as usize)
+            .copied()
+            .unwrap_or(No)
+    }
+
+    /// The reason in words, as an error message's text.
+    pub fn reason(self) -> &'static str {
+        match self {
+            Self::No => "not cancelled",
+            Self::Asked => "canceled by fsbench.cancel()",
+            Self::Statement => "the waiting statement was canceled or timed out",
+            Self::CallerGone => "the waiting session ended",
+            Self::ConnectionLost => "the connection of the waiting session was lost",
+            Self::LeaseOver => "its lease has run out",
+        }
+    }
+}
+
+/// How long a run goes on without anybody who waits for it: as long as somebody renews its lease.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lease {
+    /// Its length in milliseconds; 0: there is none, and the run goes on.
+    pub ms: u64,
+    /// Monotonic clock of its end.
+    pub until_ns: u64,
+}
+
+impl Lease {
+    /// When it ends if it is renewed at that time.
+    pub fn renewed_until(ms: u64, now_ns: u64) -> u64 {
+        now_ns.saturating_add(ms.saturating_mul(1_000_000))
+    }
+
+    /// Whether nobody has renewed it in time.
+    pub fn is_over(self, now_ns: u64) -> bool {
+        self.ms != 0 && now_ns > self.until_ns
+    }
+}
+
+/// Whether a run is unwanted by what is seen of whoever wanted it: `waiter` is whether the session that waits for it is still there,
+/// None when nobody waits. Somebody who waits needs no lease.
+pub fn unwanted(waiter: Option<bool>, lease: Lease, now_ns: u64) -> Cancel {
+    match waiter {
+        Some(false) => Cancel::CallerGone,
+        None if lease.is_over(now_ns) => Cancel::LeaseOver,
+        _ => Cancel::No,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn numbers_in_shared_memory_are_read_as_they_are_written() {
+        for n in 0..7 {
+            assert_eq!(RequestState::from_u32(n) as u32, n);
+        }
+        for n in 0..4 {
+            assert_eq!(Errand::from_u32(n) as u32, n);
+        }
+        for n in 0..6 {
+            assert_eq!(Cancel::from_u32(n) as u32, n);
+        }
+        assert_eq!(RequestState::from_u32(7), RequestState::Free);
+        assert_eq!(
+            (Errand::from_u32(9), Cancel::from_u32(9)),
+            (Errand::Run, Cancel::No)
+        );
+    }
+
+    #[test]
+    fn who_waits_needs_no_lease_and_who_is_gone_has_cancelled() {
+        let over = Lease { ms: 1, until_ns: 5 };
+        assert_eq!(unwanted(Some(true), over, 6), Cancel::No);
+        assert_eq!(unwanted(Some(false), over, 0), Cancel::CallerGone);
+        assert_eq!(unwanted(None, over, 5), Cancel::No);
+        assert_eq!(unwanted(None, over, 6), Cancel::LeaseOver);
+        let none = Lease { ms: 0, until_ns: 0 };
+        assert_eq!(unwanted(None, none, u64::MAX), Cancel::No);
+    }
+
+    proptest! {
+        #[test]
+        fn a_lease_lasts_for_its_length(ms in 1u64..u64::MAX, now in any::<u64>(), later in any::<u64>()) {
+            let lease = Lease { ms, until_ns: Lease::renewed_until(ms, now) };
+            prop_assert!(!lease.is_over(now));
+            if later.saturating_sub(now) / 1_000_000 < ms {
+                prop_assert!(!lease.is_over(later));
+            }
+        }
+
+        /// A request is carried out, or waits, and never both.
+        #[test]
+        fn it_waits_or_is_carried_out(state in 0u32..7, errand in 0u32..4) {
+            let (state, errand) = (RequestState::from_u32(state), Errand::from_u32(errand));
+            let (waits, is_on) = (waits_for_its_turn(state, errand), is_carried_out(state, errand));
+            prop_assert!(!(waits && is_on));
+            prop_assert_eq!(waits || is_on, state.is_open());
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! Columns of `fsbench.run_log`, as far as they are not written by statements that name them one by one (ids, times, errors,
+//! and what tells a run's work database from others).
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::cost::Cost;
+use crate::rows::Row;
+
+/// A run that was asked for.
+#[derive(Clone, Debug, Default, Serialize)]
+#[allow(missing_docs)]
+pub struct Asked {
+    pub status: String,
+    pub target: String,
+    pub workload: &'static str,
+    pub scale: Option<u32>,
+    pub clients: Option<u32>,
+    pub duration: Option<String>,
+    pub transactions: Option<u64>,
+    pub warmup: Option<String>,
+    pub rate: Option<f64>,
+    pub latency_limit_ms: Option<f64>,
+    pub seed: i64,
+    pub label: Option<String>,
+    pub forced: bool,
+    pub used: Value,
+    pub requested_by: String,
+}
+
+impl Row for Asked {
+    const TABLE: &'static str = "run_log";
+}
+
+/// What a workload has measured. What it has not is None.
+#[derive(Clone, Debug, Default, Serialize)]
+#[allow(missing_docs)]
+pub struct Measured {
+    pub measured_ms: f64,
+    pub transactions_total: Option<u64>,
+    pub transactions_outside: Option<u64>,
+    pub skipped: Option<u64>,
+    pub late: Option<u64>,
+    pub failed: Option<u64>,
+    pub tps: Option<f64>,
+    pub latency_avg_ms: Option<f64>,
+    pub latency_stddev_ms: Option<f64>,
+    pub latency_p50_ms: Option<f64>,
+    pub latency_p90_ms: Option<f64>,
+    pub latency_p95_ms: Option<f64>,
+    pub latency_p99_ms: Option<f64>,
+    pub latency_p999_ms: Option<f64>,
+    pub latency_max_ms: Option<f64>,
+    pub commit_avg_ms: Option<f64>,
+    pub commit_p50_ms: Option<f64>,
+    pub commit_p99_ms: Option<f64>,
+    pub commit_max_ms: Option<f64>,
+    pub stall_seconds: Option<u64>,
+    pub zero_seconds: Option<u64>,
+    pub balances: Option<Value>,
+    #[serde(flatten)]
+    pub cost: Cost,
+}
+
+/// A run that is done.
+#[derive(Clone, Debug, Default, Serialize)]
+#[allow(missing_docs)]
+pub struct Done {
+    pub status: &'static str,
+    pub used: Value,
+    pub phases: Value,
+    pub kept: bool,
+    pub load_ms: Option<f64>,
+    pub data_bytes: Option<u64>,
+    pub xids_used: u64,
+    pub wal_bytes: u64,
+    pub wal_start_lsn: String,
+    pub wal_end_lsn: String,
+    #[serde(flatten)]
+    pub checkpoints: Checkpoints,
+    pub track_io_timing: Option<bool>,
+    pub track_wal_io_timing: Option<bool>,
+    pub clock_read_ns: Option<f64>,
+    pub facts: Value,
+    #[serde(flatten)]
+    pub measured: Measured,
+}
+
+impl Row for Done {
+    const TABLE: &'static str = "run_log";
+}
+
+/// How many checkpoints there were in the measured window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[allow(missing_docs)]
+pub struct Checkpoints {
+    pub complete_checkpoints: Option<u32>,
+    pub checkpoints_timed: Option<u32>,
+    pub checkpoints_requested: Option<u32>,
+    pub checkpoints_logged: Option<bool>,
+}

@@ -1,0 +1,278 @@
+//! What the machine did while a run was measured, and with what of it the run had nothing to do: from what is seen of it at the start
+//! of the window and at its end. What cannot be found out is None.
+
+use crate::{
+    finding::{MachineFacts, StorageFacts},
+    proc::{CpuTimes, DirtyPages, Member},
+};
+
+/// The kernel's own threads are children of this process.
+const KTHREADD: (i32, &str) = (2, "kthreadd");
+/// The kernel's thread that writes the tables of a new ext4.
+const LAZY_INIT: &str = "ext4lazyinit";
+/// That thread also reads bitmaps ahead after each mount of newer kernels (seen on Linux 6.18 for 4.5 s, whatever mkfs has
+/// written); it has ended in this time.
+const BITMAPS_NS: u64 = 10_000_000_000;
+
+/// All processes at one moment, by pid.
+pub type Processes = [(i32, Member)];
+
+/// What the processors have done so far.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Processors {
+    times: Option<CpuTimes>,
+    /// Ticks in this server's processes and the kernel's threads. None where the latter are not seen: what they do for the run
+    /// would be somebody else's.
+    known: Option<u64>,
+}
+
+/// What the machine does in some time: shares of all processors, 0 to 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Load {
+    /// Ticks of all processors.
+    pub all: u64,
+    /// In programs.
+    pub busy: f64,
+    /// In programs that are none of this server; None where that cannot be told.
+    pub others: Option<f64>,
+    /// Taken away by the host.
+    pub steal: f64,
+}
+
+impl Processors {
+    /// By the kernel's times, and the ticks of the processes of a server with that postmaster.
+    pub fn of(times: Option<CpuTimes>, processes: &Processes, postmaster: i32) -> Self {
+        Self {
+            times,
+            known: sees_kernel(processes).then(|| known_ticks(processes, postmaster)),
+        }
+    }
+
+    /// What they have done since.
+    pub fn since(&self, before: &Self) -> Option<Load> {
+        let (times, times_before) = (self.times?, before.times?);
+        let ((busy, all), (busy_before, all_before)) =
+            (times.busy_and_all(), times_before.busy_and_all());
+        let all = all.checked_sub(all_before).filter(|&all| all > 0)?;
+        let busy = busy.saturating_sub(busy_before);
+        let known = self.known.zip(before.known);
+        let known = known.map(|(now, before)| now.saturating_sub(before));
+        let share = |ticks: u64| ticks as f64 / all as f64;
+        Some(Load {
+            all,
+            busy: share(busy),
+            others: known.map(|known| share(busy.saturating_sub(known))),
+            steal: times.since(&times_before)?.steal / 100.0,
+        })
+    }
+}
+
+/// Whether the kernel's threads are seen: not from within many containers.
+fn sees_kernel(processes: &Processes) -> bool {
+    processes
+        .iter()
+        .any(|(pid, member)| (*pid, member.name.as_str()) == KTHREADD)
+}
+
+/// Ticks of the server's processes, those that have ended included, and of the kernel's threads.
+fn known_ticks(processes: &Processes, postmaster: i32) -> u64 {
+    let ticks = processes.iter().map(|(pid, member)| match *pid {
+        pid if pid == postmaster => member.ticks + member.ticks_of_dead_children,
+        _ if member.parent == postmaster || member.parent == KTHREADD.0 => member.ticks,
+        _ => 0,
+    });
+    ticks.sum()
+}
+
+/// Whether the kernel writes tables of some ext4, or reads ahead of one that was mounted a few seconds ago.
+pub fn has_lazy_init(processes: &Processes) -> Option<bool> {
+    let is_it = |(_, member): &(i32, Member)| member.name == LAZY_INIT;
+    sees_kernel(processes).then(|| processes.iter().any(is_it))
+}
+
+/// The machine at one moment.
+#[derive(Clone, Debug, Default)]
+pub struct Machine {
+    /// Monotonic clock.
+    pub at_ns: u64,
+    /// Clock of the fastest processor.
+    pub mhz: Option<f64>,
+    /// How often processors were slowed down because of heat.
+    pub throttled: Option<u64>,
+    /// What the processors have done.
+    pub processors: Processors,
+    /// Ticks of the sampler.
+    pub sampler_ticks: Option<u64>,
+    /// See [`has_lazy_init`].
+    pub has_lazy_init: Option<bool>,
+    /// Room on the filesystem of the data.
+    pub free_bytes: Option<u64>,
+    /// Whether an array below is busy with itself.
+    pub is_resyncing: Option<bool>,
+}
+
+/// How full the filesystem of the data is, and what of it the server's files take by their lengths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fill {
+    /// Bytes in use, whoever has them.
+    pub used: u64,
+    /// Lengths of the files, added up.
+    pub files: u64,
+}
+
+/// What of the machine can mislead, from its two moments; `dirty` is when most of what may be dirty was, `page` bytes of a page.
+pub fn machine_facts(
+    start: &Machine,
+    end: &Machine,
+    dirty: Option<DirtyPages>,
+    page: u64,
+) -> MachineFacts {
+    let load = end.processors.since(&start.processors);
+    let since = |end: Option<u64>, start: Option<u64>| {
+        end.zip(start).map(|(end, start)| end.saturating_sub(start))
+    };
+    let sampler = since(end.sampler_ticks, start.sampler_ticks);
+    MachineFacts {
+        mhz: start.mhz,
+        mhz_at_end: end.mhz,
+        throttled: since(end.throttled, start.throttled),
+        cpu_others: load.and_then(|load| load.others),
+        cpu_sampler: sampler
+            .zip(load)
+            .map(|(sampler, load)| sampler as f64 / load.all as f64),
+        dirty_peak_bytes: dirty.map(|dirty| dirty.pages * page),
+        dirty_peak_limit_bytes: dirty.map(|dirty| dirty.limit * page),
+        ..MachineFacts::default()
+    }
+}
+
+/// What of the storage can mislead, from the two moments, and from before the clients and after them.
+pub fn storage_facts(
+    start: &Machine,
+    end: Option<&Machine>,
+    fill: [Option<Fill>; 2],
+) -> StorageFacts {
+    StorageFacts {
+        lazy_init: end.and_then(|end| {
+            let outlasts_reads = end.at_ns.saturating_sub(start.at_ns) >= BITMAPS_NS;
+            Some(start.has_lazy_init? && end.has_lazy_init? && outlasts_reads)
+        }),
+        free_bytes_at_end: end.and_then(|end| end.free_bytes),
+        used_bytes: fill[0].map(|fill| fill.used),
+        used_bytes_at_end: fill[1].map(|fill| fill.used),
+        files_bytes: fill[0].map(|fill| fill.files),
+        files_bytes_at_end: fill[1].map(|fill| fill.files),
+        resync_at_end: end.and_then(|end| end.is_resyncing),
+        ..StorageFacts::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::proc::parse_cpu_times;
+    use proptest::prelude::*;
+
+    const POSTMASTER: i32 = 100;
+
+    fn member(pid: i32, name: &str, parent: i32, ticks: u64) -> (i32, Member) {
+        let member = Member {
+            name: name.into(),
+            parent,
+            ticks,
+            ticks_of_dead_children: 10,
+        };
+        (pid, member)
+    }
+
+    /// Kernel thread, postmaster, one backend, and somebody else's program.
+    fn processes(kernel: u64, backend: u64, other: u64) -> Vec<(i32, Member)> {
+        vec![
+            member(2, "kthreadd", 0, 0),
+            member(30, "kworker/0:1", 2, kernel),
+            member(POSTMASTER, "postgres", 1, 5),
+            member(101, "postgres", POSTMASTER, backend),
+            member(900, "stress", 1, other),
+        ]
+    }
+
+    fn times(user: u64, idle: u64, steal: u64) -> Option<CpuTimes> {
+        parse_cpu_times(&format!("cpu  {user} 0 0 {idle} 0 0 0 {steal} 0 0\n"))
+    }
+
+    #[test]
+    fn what_the_server_and_the_kernel_did_is_not_somebody_elses() {
+        let before = Processors::of(times(0, 0, 0), &processes(0, 0, 0), POSTMASTER);
+        let after = Processors::of(times(60, 30, 10), &processes(10, 20, 30), POSTMASTER);
+        let load = after.since(&before).unwrap();
+        assert_eq!(load.all, 100);
+        assert_eq!(load.others, Some(0.3));
+        assert!((load.steal - 0.1).abs() < 1e-9);
+    }
+
+    #[test]
+    fn where_the_kernel_is_not_seen_nobody_is_blamed() {
+        let in_container = vec![member(POSTMASTER, "postgres", 1, 5)];
+        let before = Processors::of(times(0, 0, 0), &in_container, POSTMASTER);
+        let after = Processors::of(times(60, 40, 0), &in_container, POSTMASTER);
+        assert_eq!(after.since(&before).unwrap().others, None);
+        assert_eq!(has_lazy_init(&in_container), None);
+        assert_eq!(before.since(&before), None, "no time has passed");
+    }
+
+    #[test]
+    fn a_thread_that_reads_ahead_after_a_mount_is_no_writer() {
+        let mut all = processes(0, 0, 0);
+        assert_eq!(has_lazy_init(&all), Some(false));
+        all.push(member(31, LAZY_INIT, 2, 0));
+        assert_eq!(has_lazy_init(&all), Some(true));
+        let at = |at_ns| Machine {
+            at_ns,
+            has_lazy_init: Some(true),
+            ..Machine::default()
+        };
+        let facts = |end_ns| storage_facts(&at(0), Some(&at(end_ns)), [None, None]).lazy_init;
+        assert_eq!(
+            (facts(BITMAPS_NS - 1), facts(BITMAPS_NS)),
+            (Some(false), Some(true))
+        );
+        assert_eq!(storage_facts(&at(0), None, [None, None]).lazy_init, None);
+    }
+
+    #[test]
+    fn moments_are_told_apart() {
+        let machine = |throttled, sampler, times| Machine {
+            mhz: Some(1000.0),
+            throttled: Some(throttled),
+            sampler_ticks: Some(sampler),
+            processors: Processors::of(times, &processes(0, 0, 0), POSTMASTER),
+            ..Machine::default()
+        };
+        let dirty = DirtyPages { pages: 3, limit: 4 };
+        let (start, end) = (
+            machine(2, 1, times(0, 0, 0)),
+            machine(5, 3, times(50, 50, 0)),
+        );
+        let facts = machine_facts(&start, &end, Some(dirty), 4096);
+        assert_eq!((facts.throttled, facts.cpu_sampler), (Some(3), Some(0.02)));
+        assert_eq!(
+            (facts.dirty_peak_bytes, facts.dirty_peak_limit_bytes),
+            (Some(12_288), Some(16_384))
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn shares_are_shares(
+            a in any::<[u16; 3]>(), b in any::<[u16; 3]>(), p in any::<[u16; 3]>(), q in any::<[u16; 3]>(),
+        ) {
+            let of = |t: [u16; 3], p: [u16; 3]| Processors::of(
+                times(t[0].into(), t[1].into(), t[2].into()), &processes(p[0].into(), p[1].into(), p[2].into()), POSTMASTER,
+            );
+            if let Some(load) = of(b, q).since(&of(a, p)) {
+                prop_assert!((0.0..=1.0).contains(&load.others.unwrap_or(0.0)) || load.busy > 1.0);
+                prop_assert!(load.others.unwrap_or(0.0) <= load.busy);
+            }
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! Fields of the structs whose rows are stored, and columns of their tables, agree both ways.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::Path,
+};
+
+use pgfsbench_core::{
+    checkpoint,
+    crash::Recovery,
+    environment::Environment,
+    finding::{Finding, Severity},
+    hist,
+    rows::Row,
+    run::row,
+    seconds::{Second, Wait},
+    statement::Statement,
+    statistics::Counter,
+    target,
+};
+use serde_json::{Value, to_value};
+
+/// Columns that are written by statements which name them, beside those of the struct; `run_id` is one of every table.
+const BESIDE: &[(&str, &[&str])] = &[
+    (
+        "run_log",
+        &[
+            "asked",
+            "requested_at",
+            "started_at",
+            "measured_from",
+            "ended_at",
+            "error_code",
+            "error",
+            "error_detail",
+            "error_hint",
+            "work_database",
+            "work_database_oid",
+            "work_mark",
+            "target_definition",
+            "target_version",
+        ],
+    ),
+    ("target", &["kind", "created_by", "created_at"]),
+    (
+        "environment",
+        &[
+            "storage",
+            "mkfs_version",
+            "mkfs_command",
+            "geometry",
+            "configuration_fingerprint",
+        ],
+    ),
+];
+
+type Tables = BTreeMap<String, BTreeSet<String>>;
+
+/// The columns of each table, by its only CREATE TABLE.
+fn tables() -> Tables {
+    let schema = Path::new(env!("CARGO_MANIFEST_DIR")).join("../sql/schema");
+    let mut tables = Tables::new();
+    for entry in fs::read_dir(schema).expect("sql/schema is there") {
+        let text = fs::read_to_string(entry.expect("an entry").path()).expect("a file of SQL");
+        assert!(
+            !text.contains("ADD COLUMN"),
+            "before the first release a table has one CREATE"
+        );
+        for part in text.split("\nCREATE TABLE fsbench.").skip(1) {
+            let (name, rest) = part.split_once(" (").expect("a name");
+            let (body, _) = rest.split_once("\n);").expect("an end");
+            let columns = body
+                .lines()
+                .filter_map(|line| line.split_whitespace().next())
+                .filter(|word| word.starts_with(|c: char| c.is_ascii_lowercase()));
+            let was_there = tables.insert(name.into(), columns.map(str::to_owned).collect());
+            assert!(was_there.is_none(), "{name} is created twice");
+        }
+    }
+    tables
+}
+
+/// The fields of some rows of one table, each of which has all of its own.
+fn fields(rows: &[Value]) -> BTreeSet<String> {
+    let names = rows
+        .iter()
+        .flat_map(|row| row.as_object().expect("an object").keys());
+    names.cloned().collect()
+}
+
+/// Every row is of a run, but for targets.
+fn of_run(table: &str) -> &'static [&'static str] {
+    match table {
+        "target" => &[],
+        _ => &["run_id"],
+    }
+}
+
+#[track_caller]
+fn agree(table: &str, rows: &[Value]) {
+    let tables = tables();
+    let columns = tables
+        .get(table)
+        .unwrap_or_else(|| panic!("no table {table}"));
+    let mut written = fields(rows);
+    let beside = BESIDE.iter().find(|(name, _)| *name == table);
+    for name in beside
+        .map_or(&[][..], |(_, names)| names)
+        .iter()
+        .chain(of_run(table))
+    {
+        assert!(
+            written.insert((*name).into()),
+            "{table}.{name} is a field, too"
+        );
+    }
+    let unknown: Vec<_> = written.difference(columns).collect();
+    let unwritten: Vec<_> = columns.difference(&written).collect();
+    assert!(unknown.is_empty(), "{table} has no columns {unknown:?}");
+    assert!(
+        unwritten.is_empty(),
+        "nobody writes {unwritten:?} of {table}"
+    );
+}
+
+fn row<R: Row>(row: R) -> (&'static str, Value) {
+    (R::TABLE, to_value(row).expect("a row is JSON"))
+}
+
+#[test]
+fn every_field_is_a_column_and_every_column_a_field() {
+    let finding = Finding::new("x", Severity::Info, "", "");
+    for (table, fields) in [
+        row(Second::default()),
+        row(Wait::default()),
+        row(hist::Row::default()),
+        row(checkpoint::Row::default()),
+        row(Counter::default()),
+        row(Statement::default()),
+        row(Recovery::default()),
+        row(finding),
+        row(Environment::default()),
+        row(target::Row::default()),
+    ] {
+        agree(table, &[fields]);
+    }
+}
+
+#[test]
+fn so_it_is_with_what_is_asked_for_and_what_is_done() {
+    let (asked, done) = (row(row::Asked::default()), row(row::Done::default()));
+    assert_eq!(asked.0, done.0);
+    agree(asked.0, &[asked.1, done.1]);
+}
+
+#[test]
+fn the_schema_is_read() {
+    let tables = tables();
+    assert!(tables.len() > 15, "{:?}", tables.keys());
+    assert!(tables["run_log"].contains("clock_read_ns"));
+    assert!(tables["target"].contains("kind"));
+    assert!(!tables["checkpoint"].contains("PRIMARY"));
+}

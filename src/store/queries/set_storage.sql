@@ -1,0 +1,13 @@
+-- What the helper was asked for and has made, $2, with the environment of run $1. A zfs that does not sync promises nothing.
+UPDATE fsbench.environment SET storage = $2::jsonb, durability =
+        CASE WHEN $2::jsonb #>> '{result,properties,sync}' = 'disabled' THEN CASE
+          WHEN durability LIKE 'not durable: %' THEN durability || ', sync=disabled'
+          ELSE 'not durable: sync=disabled' END ELSE durability END,
+      mkfs_version = $2::jsonb #>> '{result,mkfs_version}',
+      mkfs_command = (SELECT string_agg(word, ' ' ORDER BY place) FROM fsbench.helper_job j,
+         jsonb_array_elements(j.steps) s, jsonb_array_elements_text(s->'argv') WITH ORDINALITY a(word, place)
+         WHERE j.run_id = $1::bigint AND j.action = 'prepare' AND j.status = 'done'
+           AND s->>'step' IN ('mkfs', 'create_pool')),
+      geometry = nullif($2::jsonb #> '{result,geometry}', 'null'),
+      block_size_bytes = coalesce(($2::jsonb #>> '{result,geometry,block_bytes}')::bigint, block_size_bytes)
+    WHERE run_id = $1::bigint
