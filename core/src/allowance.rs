@@ -1,4 +1,4 @@
-//! How much may be taken from a server that one does not know: enough for whatever a run has measured, and an end to it.
+//! Limits what is read from a remote server: enough for the result of any run, and no more.
 
 /// Bytes that a run may come to however short it was: statements, plans of scans, histograms.
 const BASE: u64 = 256 << 20;
@@ -7,7 +7,7 @@ const PER_SECOND: u64 = 16 << 10;
 /// An answer counts for no less, so that their number has an end too.
 const LEAST: u64 = 64 << 10;
 
-/// What is left to be taken.
+/// Bytes that may still be read.
 #[derive(Debug)]
 pub struct Allowance {
     all: u64,
@@ -15,7 +15,7 @@ pub struct Allowance {
 }
 
 impl Allowance {
-    /// Of a run that has lasted so long.
+    /// The allowance of a run that has lasted so long.
     pub fn of_seconds(seconds: u64) -> Self {
         let all = BASE.saturating_add(seconds.saturating_mul(PER_SECOND));
         Self { all, left: all }

@@ -1,5 +1,5 @@
-//! What lies in shared memory for a run: one slot per client, the sampler's ring of per-second records, and the
-//! checkpointer's ring of its checkpoints.
+//! The shared memory of a run: one slot per client, the sampler's ring of per-second records, and the checkpointer's ring of its
+//! checkpoints.
 //!
 //! All of it is plain atomics, and all bytes zero is the valid empty state, so that each type can be viewed over zeroed
 //! shared memory. Nothing here is locked: each field says who writes it, and has one writer unless it says otherwise.
@@ -28,7 +28,7 @@ pub use text::TextCell;
 pub use waits::Waits;
 pub use work::{AtomicWork, Counts, Work};
 
-/// Where a client is in its life. It goes one way: free, starting, ready, running, and then done or failed.
+/// The states of a client. They go one way: free, starting, ready, running, and then done or failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u32)]
 pub enum ClientState {
@@ -59,7 +59,7 @@ impl ClientState {
         }
     }
 
-    /// Whether the client will not run any more.
+    /// True if the client will not run any more.
     pub fn is_over(self) -> bool {
         matches!(self, Self::Done | Self::Failed)
     }
@@ -102,7 +102,7 @@ pub struct ClientSlot {
     /// Longest latency in nanoseconds since the sampler last looked. TWO writers: the client raises it, the sampler takes
     /// it and leaves 0; see [`ClientSlot::raise_second_max`] and [`ClientSlot::take_second_max`].
     pub second_max_ns: AtomicU64,
-    /// Its place among the server's processes plus 1, 0 before it has one. Written by the client, before the state `Ready`.
+    /// Its index in the server's array of processes, plus 1; 0 before it has one. Written by the client, before the state `Ready`.
     pub procno: AtomicU32,
     /// Bits of [`Counts`]: what of `work` it counts. Written by the client, before the state `Ready`.
     pub counts: AtomicU32,
@@ -213,7 +213,7 @@ impl ClientSlot {
         self.second_max_ns.swap(0, Relaxed)
     }
 
-    /// What of their work all of these clients count; nothing when there are none.
+    /// The counters of work that all of these clients have; none when there are no clients.
     pub fn all_count(slots: &[Self]) -> Counts {
         let of = |slot: &Self| Counts::from_bits(slot.counts.load(Acquire));
         let all = slots.iter().map(of).reduce(Counts::and);

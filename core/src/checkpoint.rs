@@ -12,7 +12,7 @@ use crate::rows::{self, timestamp};
 /// milliseconds, rounded up, as it logs them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Checkpoint {
-    /// Whether it is a restartpoint.
+    /// True for a restartpoint.
     pub is_restartpoint: bool,
     /// Bits of its cause, see [`cause_words`]; 0 when it is not known.
     pub cause: u32,
@@ -57,7 +57,7 @@ pub struct Checkpoint {
 /// A checkpoint that has begun and not ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Going {
-    /// Whether it is a restartpoint.
+    /// True for a restartpoint.
     pub is_restartpoint: bool,
     /// Bits of its cause.
     pub cause: u32,
@@ -67,8 +67,8 @@ pub struct Going {
     pub start_ns: u64,
 }
 
-/// What still goes on of what was said to have begun: not what has ended, of which the end may have been reported since, and not
-/// what began before `over_ns`, whose end was never reported (log_checkpoints was turned off meanwhile) and is known all the same.
+/// The checkpoint that still goes on. None if its end was reported since, or if it began before `over_ns`: then it has ended, though
+/// its end was never reported (log_checkpoints was turned off meanwhile).
 pub fn still_going(going: Option<Going>, ended: &[Checkpoint], over_ns: u64) -> Option<Going> {
     let has_ended = |going: &Going| ended.iter().any(|c| c.started_us == going.started_us);
     going.filter(|going| going.start_ns >= over_ns && !has_ended(going))
@@ -121,11 +121,11 @@ impl rows::Row for Row {
 pub struct OfWindow {
     /// The rows to be stored of those that touch the window, in their order; without the run.
     pub rows: Vec<Row>,
-    /// How many began and ended in it.
+    /// Checkpoints that began and ended in it.
     pub complete: u32,
-    /// How many began in it.
+    /// Checkpoints that began in it.
     pub began: u32,
-    /// How many of those that began in it were due by time.
+    /// Of those that began in it, the ones that were due by time.
     pub timed: u32,
 }
 

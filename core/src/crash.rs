@@ -1,4 +1,4 @@
-//! What a server tells of its crash recovery in its log.
+//! Reads a server's log about its crash recovery.
 
 use serde::Serialize;
 
@@ -38,19 +38,19 @@ impl Row for Recovery {
 pub struct RecoveryLog {
     /// From the first word about the interrupted server to the first connection that may come, in milliseconds.
     pub recovery_ms: Option<f64>,
-    /// Of that: reading and applying WAL. 0 when there was none to be applied.
+    /// The part of it for reading and applying WAL, in milliseconds. 0 when there was none to apply.
     pub redo_ms: Option<f64>,
-    /// Where the WAL begins that was applied.
+    /// The LSN at which redo began.
     pub redo_start_lsn: Option<u64>,
-    /// Where the last record begins that was applied.
+    /// The LSN of the last record that was applied.
     pub redo_done_lsn: Option<u64>,
-    /// Whether the server has found that nothing was to be applied.
+    /// True if the server found nothing to apply.
     pub redo_not_required: bool,
     /// The lines, without their times.
     pub lines: Vec<String>,
 }
 
-/// Of each log no more than this is kept.
+/// The most lines that are kept of a log.
 const MOST_LINES: usize = 40;
 
 impl RecoveryLog {

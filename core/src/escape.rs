@@ -1,7 +1,7 @@
 //! Texts from elsewhere as they are shown: nothing in them moves the cursor, begins a line, turns the direction of writing or
 //! cannot be seen.
 
-/// Whether this does something else than to be seen: control characters, separators of lines, marks of direction, and
+/// True for characters that do something instead of being seen: control characters, separators of lines, marks of direction, and
 /// characters without width.
 pub fn is_unseen(c: char) -> bool {
     c.is_control()

@@ -1,10 +1,10 @@
-//! What the extension and `pgfsbench-helper` say to each other, and what the helper accepts at all. The helper's root part
-//! believes nothing that comes from a database: these types are all that reaches it, and each checks itself when it is made.
+//! The messages between the extension and `pgfsbench-helper`, and all that the helper accepts. The helper's root part believes
+//! nothing that comes from a database: only these types reach it, and each checks itself when it is made.
 //!
-//! - [`request`]: what is asked for, typed, with its limits.
-//! - [`marks`]: what tells a device from another.
-//! - [`effective`]: whether the mount options that were asked for are in force.
-//! - [`geometry`]: what mkfs has made of it: block sizes, log, stripes.
+//! - [`request`]: requests, typed, with their limits.
+//! - [`marks`]: serial number and the like, which tell a device from another.
+//! - [`effective`]: are the mount options that were asked for in force?
+//! - [`geometry`]: block sizes, log and stripes, from the output of mkfs.
 //! - [`filesystem`]: the filesystems that are known, their programs and packages.
 //! - [`options`]: which mkfs and mount options each of them accepts.
 //! - [`settings`]: settings of the block device and of the kernel.

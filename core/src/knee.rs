@@ -31,11 +31,11 @@ use crate::stats::{median, squared_deviations};
 
 /// Differences in speed that do not count.
 pub const TOLERANCE: f64 = 0.05;
-/// However noisy: beyond this, nothing would be left to see.
+/// The largest tolerance: beyond this, nothing would be left to see.
 const MOST_TOLERANCE: f64 = 0.25;
 /// A plateau on which speeds may differ by more is none: the repeats are too noisy to call it flat.
 const FLAT: f64 = 0.15;
-/// So close to perfect scaling a degree still counts as rising.
+/// A degree this close to perfect scaling counts as rising.
 const NEARLY_PERFECT: f64 = 0.05;
 const RESAMPLES: usize = 1000;
 /// Share of the resamples that may lie outside of the interval, on each side.
@@ -50,7 +50,6 @@ pub struct Point {
     pub times_ms: Vec<f64>,
 }
 
-/// What can be said of the knee.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
@@ -65,7 +64,6 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// Its name in SQL.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Knee => "knee",
@@ -79,7 +77,6 @@ impl Verdict {
 /// The verdict, with what it rests on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Knee {
-    /// The verdict.
     pub verdict: Verdict,
     /// The smallest degree on the plateau; None unless there is a knee.
     pub degree: Option<u32>,
@@ -127,11 +124,11 @@ pub fn find(points: &[Point], seed: u64, mut look_around: impl FnMut()) -> Knee 
     conclude(&points, &seen, low, high, tolerance)
 }
 
-/// What one curve says.
+/// The look at one curve.
 struct Look {
     /// Index of the smallest degree on the plateau.
     first: usize,
-    /// Whether every degree is on it.
+    /// True if every degree is on it.
     all: bool,
     /// Minus infinity for none.
     low: f64,
@@ -163,7 +160,7 @@ fn look(degrees: &[f64], speeds: &[f64], tolerance: f64) -> Look {
         let next = degrees[first + 1];
         let top = speeds.iter().position(|&s| s == best).unwrap_or(first);
         let low = if rises && falls { m } else { corner };
-        // What is missing to the best may have been gained after m, by workers that bring half their share at least.
+        // The rest up to the best may have been gained after m, by workers that bring half their share at least.
         let gained = m * (best / speeds[first]).powi(2);
         let high = match degrees.get(top + 1) {
             Some(&after_top) if falls => after_top,

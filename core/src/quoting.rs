@@ -71,7 +71,7 @@ mod tests {
     use proptest::prelude::*;
     use std::process::Command;
 
-    /// What a shell makes of a word.
+    /// A word as a shell reads it.
     fn said_by(shell: &str, word: &str) -> String {
         let script = format!("printf '%s|' {word}");
         let output = Command::new(shell)

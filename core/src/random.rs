@@ -7,8 +7,8 @@
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// What a stream is for. Each purpose of each client has an independent stream, so that a longer warm-up does not shift
-/// the measured transactions.
+/// The purposes of streams. Each purpose of each client has an independent stream, so that a longer warm-up does not shift the
+/// measured transactions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Purpose {

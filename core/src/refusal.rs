@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// What kind of refusal it is, that is, what a caller can do about it. The extension maps each to one SQLSTATE.
+/// The kinds of refusals: what a caller can do about them. The extension maps each to one SQLSTATE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
@@ -31,13 +31,12 @@ pub enum Kind {
 /// An error in the form of PostgreSQL's: what, in which circumstances, and what to do.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refusal {
-    /// The kind.
     pub kind: Kind,
-    /// What is wrong: lower case, one line, no period.
+    /// Lower case, one line, no period.
     pub message: String,
     /// The circumstances, with figures: full sentences.
     pub detail: Option<String>,
-    /// What to do: full sentences.
+    /// Full sentences.
     pub hint: Option<String>,
 }
 

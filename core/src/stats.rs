@@ -73,7 +73,7 @@ pub fn stalls(transactions_per_second: &[f64]) -> Stalls {
     }
 }
 
-/// How much a window's throughput changed while it was measured.
+/// The change of throughput during the window.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Drift {
     /// Mean of the first third, in transactions a second.
@@ -111,8 +111,8 @@ const BATCH: usize = 5;
 /// Fewest batches for that.
 const FEWEST_BATCHES: usize = 12;
 
-/// How many values at the start to leave out so that the mean of the rest is told best (MSER-5, White 1997): the cut in the
-/// first half at which the squared standard error of what follows is smallest. None for fewer than 60 values.
+/// The number of values at the start to leave out for the best mean of the rest (MSER-5, White 1997): the cut in the first half at
+/// which the squared standard error of the rest is smallest. None for fewer than 60 values.
 pub fn mser_cut(values: &[f64]) -> Option<usize> {
     let batches: Vec<f64> = values.chunks_exact(BATCH).filter_map(mean).collect();
     if batches.len() < FEWEST_BATCHES {

@@ -1,10 +1,10 @@
 //! When data that were prepared are nobody's any more: no database of a server has the extension, which could use or remove
 //! them, and that for a day.
 
-/// For so many seconds nobody must have wanted them.
+/// Seconds for which no database must have had the extension.
 pub const DAY: u64 = 24 * 60 * 60;
 
-/// What is to be done at a start of the server.
+/// The action at a start of the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// They are wanted: nothing is counted any more.

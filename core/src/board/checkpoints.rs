@@ -52,18 +52,18 @@ impl SeqCell {
 pub struct CheckpointRing<const N: usize> {
     /// Checkpoints written so far. Written by the checkpointer, after the cell.
     written: AtomicU64,
-    /// What goes on; its first word is 0 when nothing does. Written by the checkpointer.
+    /// The checkpoint that goes on; its first word is 0 when none does. Written by the checkpointer.
     going: SeqCell,
     /// Number `n` is in cell `n % N`, with the sequence `2 * (n + 1)`.
     cells: [SeqCell; N],
 }
 
-/// What a reader finds in a [`CheckpointRing`].
+/// The result of reading a [`CheckpointRing`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Found {
     /// Checkpoints that have ended, in their order.
     pub ended: Vec<Checkpoint>,
-    /// How many have been overwritten before they were read.
+    /// Checkpoints that were overwritten before they were read.
     pub lost: u64,
 }
 
@@ -87,7 +87,7 @@ impl<const N: usize> CheckpointRing<N> {
         self.set_going(words);
     }
 
-    /// What has begun will not be completed. By the checkpointer.
+    /// The checkpoint that has begun will not be completed. Called by the checkpointer.
     pub fn give_up(&self) {
         self.set_going([0; WORDS]);
     }
@@ -107,7 +107,7 @@ impl<const N: usize> CheckpointRing<N> {
         self.going.write(even, words);
     }
 
-    /// What goes on. When it is being written, what was there is over, or what comes has only just begun: none.
+    /// The checkpoint that goes on. None also while it is being written: then one is just over, or just beginning.
     pub fn going(&self) -> Option<Going> {
         let (_, words) = self.going.read()?;
         (words[0] != 0).then(|| Going {
@@ -123,7 +123,7 @@ impl<const N: usize> CheckpointRing<N> {
         self.written.load(Acquire)
     }
 
-    /// What has been written since this number, which is moved behind it.
+    /// The checkpoints since this number, which is moved behind them.
     pub fn read_since(&self, cursor: &mut u64) -> Found {
         let mut found = Found::default();
         let written = self.written();

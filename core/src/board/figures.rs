@@ -1,12 +1,10 @@
-//! What one second of a run has besides its transactions: figures of the server, its clients, and the machine. Each can be
-//! unknown, which is neither 0 nor an error.
+//! Figures of the server, its clients and the machine in one second of a run. Each can be unknown, which is neither 0 nor an error.
 
 use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::Value;
 
 use super::{Counts, Work};
 
-/// How a figure is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A whole number that fits an `integer`.
@@ -29,12 +27,11 @@ macro_rules! figures {
             /// All of them.
             pub const ALL: &[Figure] = &[$(Figure::$figure,)*];
 
-            /// Its column.
+            /// The column of `fsbench.sample`.
             pub fn column(self) -> &'static str {
                 match self { $(Figure::$figure => $column,)* }
             }
 
-            /// How it is stored.
             pub fn kind(self) -> Kind {
                 match self { $(Figure::$figure => Kind::$kind,)* }
             }
@@ -135,10 +132,9 @@ pub const OF_WORK: [OfWork; 13] = [
     }),
 ];
 
-/// How many figures there are.
 pub const FIGURES: usize = Figure::ALL.len();
 
-/// What stands for an unknown figure. No count gets there, and as a float it is none.
+/// Marks an unknown figure. No count gets there, and as a float it is a NaN.
 const UNKNOWN: u64 = u64::MAX;
 
 /// All figures of a second, one word each.

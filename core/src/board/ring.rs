@@ -10,7 +10,7 @@ use super::{
     waits::{WAIT_WORDS, Waits},
 };
 
-/// What happened in one interval of about a second, over all clients. Latencies are nanoseconds, 0 when there is none.
+/// One interval of about a second, over all clients. Latencies are nanoseconds, 0 when there is none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sample {
     /// Number of the interval in the measured window, from 0.
@@ -39,9 +39,9 @@ pub struct Sample {
     pub mean_ns: u64,
     /// 99th percentile of the duration of COMMIT.
     pub commit_p99_ns: u64,
-    /// What server, clients and machine have done in it.
+    /// Figures of server, clients and machine in it.
     pub figures: Figures,
-    /// What the clients were seen waiting for.
+    /// Waits of the clients in it.
     pub waits: Waits,
 }
 
@@ -49,7 +49,7 @@ pub struct Sample {
 const OWN: usize = 13;
 const WORDS: usize = OWN + FIGURES + WAIT_WORDS;
 
-/// What is left of a second must be as long as this for a sample of its own.
+/// The rest of a second must be as long as this for a sample of its own.
 const SHORTEST_NS: u64 = 500_000_000;
 const SECOND_NS: u64 = 1_000_000_000;
 
@@ -207,7 +207,7 @@ impl<const N: usize> SampleRing<N> {
             .wrapping_sub(self.popped.load(Acquire)) as usize
     }
 
-    /// Whether the ring is empty now.
+    /// True if the ring is empty now.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -308,7 +308,7 @@ mod tests {
         // In time, and a little late.
         assert_eq!(second_after(0, ms(1_000)), 1);
         assert_eq!(second_after(3, ms(4_400)), 4);
-        // So late that little is left of the next one: that goes with the one after it.
+        // So late that little is left of the next second: it goes with the one after it.
         assert_eq!(second_after(3, ms(4_600)), 5);
         // Seconds late.
         assert_eq!(second_after(3, ms(9_100)), 9);

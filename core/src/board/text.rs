@@ -24,7 +24,7 @@ impl<const N: usize> TextCell<N> {
         }
     }
 
-    /// How many bytes fit.
+    /// The bytes that fit.
     pub const fn capacity(&self) -> usize {
         N
     }
@@ -54,7 +54,7 @@ impl<const N: usize> TextCell<N> {
         String::from_utf8_lossy(&bytes).into_owned()
     }
 
-    /// Whether the text is empty.
+    /// True if the text is empty.
     pub fn is_empty(&self) -> bool {
         self.length.load(Acquire) == 0
     }

@@ -1,4 +1,4 @@
-//! What the clients were seen waiting for in one second.
+//! Waits of the clients in one second.
 
 /// Wait events that are told apart in one second; what comes after them is counted together.
 const EVENTS: usize = 24;

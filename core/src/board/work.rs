@@ -1,4 +1,4 @@
-//! What a client's transactions cost the server, from that process's own counters: WAL and blocks.
+//! The work of a client's transactions, from that process's own counters: WAL and blocks.
 
 use std::sync::atomic::{
     AtomicU64,
@@ -14,7 +14,7 @@ macro_rules! work {
         pub struct Work { $($(#[$doc])* pub $field: u64,)* }
 
         impl Work {
-            /// What was counted since `before`. A counter that went back has begun again at 0.
+            /// The counts since `before`. A counter that went back has begun again at 0.
             #[inline]
             pub fn since(&self, before: &Self) -> Self {
                 Self { $($field: self.$field.checked_sub(before.$field).unwrap_or(self.$field),)* }
@@ -43,7 +43,7 @@ macro_rules! work {
                 $(add(&self.$field, work.$field);)*
             }
 
-            /// What is there.
+            /// The present values.
             pub fn get(&self) -> Work {
                 Work { $($field: self.$field.load(Acquire),)* }
             }
@@ -85,7 +85,7 @@ work! {
     block_write_ns,
 }
 
-/// What of [`Work`] a client counts, as bits: the others are unknown.
+/// The counters of [`Work`] that a client has, as bits: the others are unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts(u32);
 
@@ -116,12 +116,12 @@ impl Counts {
         if more { Self(self.0 | other.0) } else { self }
     }
 
-    /// What both count.
+    /// The counters that both have.
     pub fn and(self, other: Self) -> Self {
         Self(self.0 & other.0)
     }
 
-    /// Whether all of `other` is counted.
+    /// True if all of `other` is counted.
     pub fn has(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }

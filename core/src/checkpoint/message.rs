@@ -1,22 +1,22 @@
 //! The server's messages about checkpoints, read as bytes: no allocation, no panic, since this happens in the middle of the
 //! server's own logging. What cannot be read is not known.
 
-/// What a message tells, by its untranslated text.
+/// The events that messages tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// A checkpoint begins, or a restartpoint.
     Starting {
-        /// Whether it is a restartpoint.
+        /// True for a restartpoint.
         is_restartpoint: bool,
     },
     /// It is complete.
     Complete {
-        /// Whether it is a restartpoint.
+        /// True for a restartpoint.
         is_restartpoint: bool,
     },
 }
 
-/// What a message tells of checkpoints, from the untranslated text of its format.
+/// The event that a message tells, by the untranslated text of its format.
 pub fn event(message_id: &[u8]) -> Option<Event> {
     let (is_restartpoint, rest) = match message_id.strip_prefix(b"checkpoint ") {
         Some(rest) => (false, rest),
@@ -59,7 +59,7 @@ pub fn cause_words(bits: u32) -> impl Iterator<Item = &'static str> {
 pub fn cause(message: &[u8]) -> u32 {
     let mut bits = 0;
     for word in message.rsplit(|byte| *byte == b' ') {
-        // What comes before is the translated part, which can end with anything.
+        // The translated part comes before, and can end with anything.
         match WORDS.iter().position(|known| known.as_bytes() == word) {
             Some(bit) => bits |= 1 << bit,
             None if word.is_empty() && bits == 0 => {}

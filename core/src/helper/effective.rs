@@ -1,5 +1,5 @@
-//! Whether the mount options that were asked for are in force: kernels show some under other names, others only when they are
-//! not the default, and drop some without a word.
+//! Tells whether the mount options that were asked for are in force. Kernels show some under other names, others only when they are
+//! not the default, and drop some silently.
 
 use super::Filesystem;
 
@@ -100,7 +100,7 @@ impl Shown<'_> {
     }
 }
 
-/// Whether both are the same, or the same number: 8K and 8192.
+/// True if both are the same text or the same number: 8K and 8192.
 pub fn is_same_value(asked: &str, shown: &str) -> bool {
     asked == shown || number(asked).is_some_and(|asked| number(shown) == Some(asked))
 }
@@ -135,10 +135,10 @@ const STARTS_WITH_NO: [&str; 11] = [
     "norecovery",
 ];
 
-/// What is said of some filesystems.
+/// A table for some filesystems.
 type Of<T> = (&'static [Filesystem], &'static [T]);
 
-/// What is on when nothing is said about it.
+/// Options that are on by default.
 const ON_BY_DEFAULT: [Of<&'static str>; 7] = [
     (&[Ext2], &["acl", "user_xattr", "reservation"]),
     (
@@ -215,7 +215,7 @@ mod tests {
         not_in_force(filesystem, &asked, &mounts[0].options).join(",")
     }
 
-    /// What kernel 6.18 showed for what was asked.
+    /// Options that were asked for, and the ones that kernel 6.18 showed.
     #[test]
     fn recorded_lines_are_judged() {
         for (fs, asked, shown, expected) in [

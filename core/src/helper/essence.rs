@@ -1,8 +1,8 @@
-//! What matters of what a program printed before it failed: the lines that say why, and not how it is called.
+//! The essence of a failed program's output: the lines that say why, without the usage.
 
-/// So many lines are kept.
+/// The lines that are kept.
 const LINES: usize = 3;
-/// So much of each.
+/// The characters that are kept of each.
 const LONGEST: usize = 300;
 
 /// Words of programs that complain.
@@ -50,7 +50,7 @@ pub fn essence(output: &str) -> String {
         .lines()
         .map(str::trim)
         .filter(|line| !line.is_empty());
-    // What is said after the usage is about its end.
+    // Lines after the usage say why it ended.
     let (before, after): (Vec<&str>, Vec<&str>) = {
         let lines: Vec<&str> = lines.collect();
         let at = lines

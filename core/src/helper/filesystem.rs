@@ -114,12 +114,12 @@ impl Filesystem {
         arguments.iter().map(|&a| a.to_owned()).collect()
     }
 
-    /// Whether mkfs takes the UUID that it is given.
+    /// True if mkfs takes a UUID as argument.
     pub fn takes_uuid(self) -> bool {
         !matches!(self, Self::F2fs | Self::Jfs | Self::Zfs)
     }
 
-    /// Whether its journal or log can be on a device of its own.
+    /// True if its journal or log can be on another device.
     pub fn takes_log(self) -> bool {
         matches!(self, Self::Ext3 | Self::Ext4 | Self::Xfs)
     }

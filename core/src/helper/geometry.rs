@@ -1,5 +1,5 @@
-//! What mkfs has made of it, in its own words: block sizes, journal or log, stripes. What is not understood is left out; the
-//! words themselves are kept with the steps.
+//! Reads the geometry of a filesystem from the output of mkfs: block sizes, journal or log, stripes. Words that are not understood
+//! are left out; the output itself is kept with the steps.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,23 +8,23 @@ use super::Filesystem;
 /// The geometry of a filesystem; None for what it does not have or does not say.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Geometry {
-    /// Of a block.
+    /// Bytes of a block.
     pub block_bytes: Option<u64>,
-    /// Of an inode.
+    /// Bytes of an inode.
     pub inode_bytes: Option<u64>,
-    /// Of a node of btrfs's trees.
+    /// Bytes of a node of btrfs's trees; None for others.
     pub node_bytes: Option<u64>,
     /// Allocation groups of xfs.
     pub allocation_groups: Option<u64>,
-    /// Of the journal or log.
+    /// Bytes of the journal or log.
     pub log_bytes: Option<u64>,
-    /// Whether that is on a device of its own.
+    /// True if the log is on another device.
     pub log_is_external: Option<bool>,
-    /// What one disk of a stripe takes, 0 for none.
+    /// Bytes of a stripe on one disk; 0 for no stripes.
     pub stripe_unit_bytes: Option<u64>,
-    /// What a whole stripe takes, 0 for none.
+    /// Bytes of a whole stripe; 0 for none.
     pub stripe_width_bytes: Option<u64>,
-    /// Its features, in the words of mkfs, with blanks.
+    /// The features, in the words of mkfs, separated by blanks.
     #[serde(default)]
     pub features: Option<String>,
 }
@@ -67,7 +67,7 @@ fn of_xfs(text: &str) -> Geometry {
     let block = word("data", "bsize");
     let in_blocks = |section, key| word(section, key)?.checked_mul(block?);
     let log = of.iter().find(|(section, _)| *section == "log");
-    // What is a size or a number of pieces is no feature.
+    // Sizes and counts are no features.
     const SIZES: [&str; 5] = ["isize=", "agcount=", "agsize=", "sectsz=", "blks"];
     let features: Vec<&str> = of
         .iter()

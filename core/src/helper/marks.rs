@@ -1,4 +1,4 @@
-//! What tells a device from any other, whatever its path leads to.
+//! The marks that tell a device from any other, whatever its path leads to.
 
 use serde::{Deserialize, Serialize};
 
@@ -126,7 +126,7 @@ impl Marks {
         }
     }
 
-    /// Whether nothing but its size is known of it.
+    /// True if only its size is known.
     pub fn is_anonymous(&self) -> bool {
         self.serial.is_none() && self.wwn.is_none() && self.partition_uuid.is_none()
     }
@@ -227,7 +227,7 @@ mod tests {
                     && has(&wanted.partition_uuid, &found.partition_uuid)
                     && (wanted.bytes.is_none() || wanted.bytes == found.bytes)
             );
-            // Whoever both accept, they do not contradict each other about.
+            // Two marks that accept the same device do not contradict each other.
             if accepted && found.require(&wanted, "/dev/x", "x", "X.").is_ok() {
                 prop_assert!(wanted.agree(&found, "/dev/x").is_ok());
             }

@@ -15,7 +15,7 @@ use crate::refusal::{Refusal, quoted};
 /// Longer options are refused unread.
 const LONGEST: usize = 1000;
 
-/// What may follow an option.
+/// The value that an option takes.
 #[derive(Clone, Copy, Debug)]
 enum Value {
     /// Nothing.
@@ -152,7 +152,7 @@ impl Value {
         }
     }
 
-    /// What may be written, in words for a HINT.
+    /// The accepted values, in words for a HINT.
     fn expected(self) -> String {
         match self {
             Value::Flag => "nothing".into(),
@@ -168,7 +168,7 @@ impl Value {
     }
 }
 
-/// Whose options they are, for messages.
+/// The filesystem and program of options, for messages.
 struct Options {
     kind: &'static str,
     filesystem: Filesystem,
@@ -190,7 +190,7 @@ impl Options {
             .hint("Write them as on the command line, without quotes."))
     }
 
-    /// Of options that are given twice, or against each other, the kernel would take the last one without a word.
+    /// Refuses options that are given twice, or contradict each other: the kernel would silently take the last one.
     fn check_alone(&self, name: &str, before: &[&str]) -> Result<(), Refusal> {
         let Some(other) = before.iter().find(|other| mount::exclude(other, name)) else {
             return Ok(());
@@ -233,7 +233,7 @@ impl Options {
 
     fn unaccepted(&self, name: &str, given: &str, value: Value) -> Refusal {
         let Self { kind, filesystem } = self;
-        // Of a list with commas, the one that is wrong.
+        // The wrong one in a list with commas.
         let guilty = match value {
             Value::Keys(_) | Value::Features(_) => given.split(',').find(|p| !value.accepts(p)),
             _ => None,

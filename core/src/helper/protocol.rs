@@ -1,5 +1,5 @@
-//! What the helper's two processes say to each other over a socket pair: one JSON document a line, of limited length. The
-//! process that speaks with the database is not trusted by the one that is root; nor does it need to trust the database.
+//! The messages of the helper's two processes over a socket pair: one JSON document a line, of limited length. Root's process does not
+//! trust the one that speaks with the database.
 
 use std::io::{self, BufRead, Write};
 
@@ -16,11 +16,11 @@ pub const LONGEST_LINE: usize = 128 << 10;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Hello {
-    /// What it is called in the configuration.
+    /// The name of the database in the configuration.
     pub database: Name,
     /// Connection parameters as libpq's key=value, without a password.
     pub connection: String,
-    /// Whether to end when no job is left, or to wait for more.
+    /// True to end when no job is left, and not to wait for more.
     pub once: bool,
 }
 
@@ -28,12 +28,11 @@ pub struct Hello {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Order {
-    /// Its number, which comes back in the answers.
+    /// The number of the job, which comes back in the answers.
     pub job: i64,
     /// The run that it is for, if it is for one: what is prepared for a run is released when that is over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<i64>,
-    /// What is to be done.
     pub request: Request,
 }
 
@@ -44,11 +43,10 @@ pub struct Order {
 pub enum Message {
     /// A job to be done.
     Order(Order),
-    /// Whether the database knows how this job ended. What nobody knows of is not kept.
+    /// Tells whether the database knows how a job ended. What nobody knows of is not kept.
     Told {
-        /// The job.
         job: i64,
-        /// Whether its row says so.
+        /// True if its row says how it ended.
         recorded: bool,
     },
 }
@@ -57,13 +55,11 @@ pub enum Message {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Answer {
-    /// The job.
     pub job: i64,
-    /// What happened.
     pub reply: Reply,
 }
 
-/// What has become of a job.
+/// The answers about a job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reply {
@@ -78,15 +74,13 @@ pub enum Reply {
 /// A step that was taken.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Report {
-    /// Its name.
     pub step: String,
-    /// What was executed; without a program, what was done in words.
+    /// The command; for a step without a program, one sentence.
     pub argv: Vec<String>,
-    /// How long it took.
     pub ms: f64,
     /// The program's exit code; None when it was no program, or was killed.
     pub exit_code: Option<i32>,
-    /// What the program printed, or what went wrong; the beginning, if it was long.
+    /// The output of the program, or the error; only the beginning, if it was long.
     pub output: String,
 }
 

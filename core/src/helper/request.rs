@@ -1,4 +1,4 @@
-//! What a job asks of the helper. Whatever cannot be represented here cannot be asked for.
+//! The requests of jobs. The helper cannot be asked for anything that cannot be represented here.
 
 use serde::{Deserialize, Serialize};
 
@@ -32,7 +32,6 @@ impl Name {
             .hint("Choose another name."))
     }
 
-    /// The text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -57,15 +56,14 @@ impl std::fmt::Display for Name {
     }
 }
 
-/// What the filesystem is made on.
+/// The storage of a filesystem.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Storage {
     /// A file that serves as a disk, in one of the directories of the helper's configuration.
     Image {
-        /// Its size.
         bytes: u64,
-        /// Whether its blocks are allocated only when they are written.
+        /// True if its blocks are allocated only when they are written.
         #[serde(default = "yes")]
         sparse: bool,
     },
@@ -77,7 +75,6 @@ pub enum Storage {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DeviceRequest {
-    /// The path.
     pub path: String,
     /// Serial number of the disk.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -105,7 +102,7 @@ impl DeviceRequest {
         }
     }
 
-    /// What the device has to have, whatever the path leads to.
+    /// The marks that the device must have, whatever its path leads to.
     pub fn marks(&self) -> Marks {
         Marks {
             serial: self.serial.clone(),
@@ -125,15 +122,12 @@ fn yes() -> bool {
     true
 }
 
-/// Where the filesystem's log or journal is, if not in the filesystem.
+/// The place of an external log or journal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Log {
     /// A file that serves as a disk, as for the filesystem.
-    Image {
-        /// Its size.
-        bytes: u64,
-    },
+    Image { bytes: u64 },
     /// A block device that the helper's configuration names with the same path.
     Device(DeviceRequest),
 }
@@ -142,7 +136,6 @@ pub enum Log {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Prepare {
-    /// What it is made on.
     pub storage: Storage,
     /// Which one.
     pub filesystem: Filesystem,
@@ -152,22 +145,22 @@ pub struct Prepare {
     /// Mount options, with commas.
     #[serde(default)]
     pub mount_options: Option<String>,
-    /// Its log elsewhere.
+    /// The external log; None: the log is in the filesystem.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log: Option<Log>,
-    /// Whether to discard the device; without it, as mkfs does by itself.
+    /// Discards the device first, or not. None: as mkfs does by itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ssd_state: Option<SsdState>,
-    /// Of the disk's queue, as long as the target is prepared.
+    /// Settings of the disk's queue, as long as the target is prepared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub block_settings: Option<BlockSettings>,
-    /// Of the whole machine, as long as the target is prepared.
+    /// Settings of the whole machine, as long as the target is prepared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel_settings: Option<KernelSettings>,
-    /// Of a zfs pool, in place of mkfs_options.
+    /// Properties of a zfs pool, in place of mkfs_options.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pool_properties: Option<String>,
-    /// Of the dataset in the pool, in place of mount_options.
+    /// Properties of the dataset in the pool, in place of mount_options.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dataset_properties: Option<String>,
 }
@@ -300,7 +293,7 @@ impl Prepare {
     }
 }
 
-/// Of an image on which the options for a device are tried, if that is enough for the filesystem.
+/// The size of the image on which options for a device are tried, if that is enough for the filesystem.
 const SMALL: u64 = 512 << 20;
 
 /// The smallest image for a log: xfs wants no less.
@@ -316,7 +309,7 @@ fn check_image_size(bytes: u64, smallest: u64, of_what: &str) -> Result<(), Refu
             ))
             .hint("Give a larger image_size."));
     }
-    // What fits a bigint, with room to round up.
+    // It must fit a bigint, with room to round up.
     if bytes > i64::MAX as u64 - (1 << 20) {
         return Err(Refusal::argument("image is too large")
             .detail(format!("{bytes} bytes were asked for."))
@@ -357,37 +350,16 @@ pub fn check_device_path(path: &str) -> Result<(), Refusal> {
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Request {
     /// Make the filesystem and mount it.
-    Prepare {
-        /// For this target.
-        target: Name,
-        /// What exactly.
-        prepare: Box<Prepare>,
-    },
+    Prepare { target: Name, prepare: Box<Prepare> },
     /// Unmount it and remove what was made for it.
-    Release {
-        /// The target.
-        target: Name,
-    },
+    Release { target: Name },
     /// Unmount it, and mount it again as it was, so that nothing of it is cached.
-    Remount {
-        /// The target.
-        target: Name,
-    },
+    Remount { target: Name },
     /// Say which steps `Prepare` would take now, and which undo them. Nothing is changed.
-    Plan {
-        /// For this target.
-        target: Name,
-        /// What exactly.
-        prepare: Box<Prepare>,
-    },
+    Plan { target: Name, prepare: Box<Prepare> },
     /// Make and mount once, on a small image, what `Prepare` would, and remove it again: to see whether programs and kernel
     /// take the options.
-    Try {
-        /// For this target.
-        target: Name,
-        /// What exactly.
-        prepare: Box<Prepare>,
-    },
+    Try { target: Name, prepare: Box<Prepare> },
     /// Say what may be used here: devices, directories of images, filesystems. Nothing is changed.
     Describe,
     /// Write back and forget what is cached of all filesystems, so that a run begins cold.

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::refusal::{Refusal, quoted};
 
-/// What the target's device is discarded like before a filesystem is made on it.
+/// The state of the device before a filesystem is made on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SsdState {
@@ -21,10 +21,10 @@ pub struct BlockSettings {
     /// The I/O scheduler, by the kernel's name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scheduler: Option<String>,
-    /// How far is read ahead.
+    /// Read-ahead in kilobytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read_ahead_kb: Option<u64>,
-    /// How many requests may wait.
+    /// Requests that the queue holds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nr_requests: Option<u64>,
 }
@@ -64,7 +64,7 @@ impl BlockSettings {
         Ok(())
     }
 
-    /// Whether nothing is asked for.
+    /// True if nothing is asked for.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
@@ -86,16 +86,16 @@ pub struct KernelSettings {
     /// The same as dirty_background_bytes, as percent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dirty_background_ratio: Option<u64>,
-    /// What has been dirty for so long is written back.
+    /// Hundredths of a second after which dirty memory is written back.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dirty_expire_centisecs: Option<u64>,
-    /// How often the kernel looks for that; 0 for never.
+    /// Hundredths of a second between the kernel's looks for it; 0 for never.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dirty_writeback_centisecs: Option<u64>,
 }
 
 impl KernelSettings {
-    /// What is asked for, by the name of its file in /proc/sys/vm.
+    /// The settings that are asked for, by the names of their files in /proc/sys/vm.
     pub fn asked(&self) -> Vec<(&'static str, u64)> {
         [
             ("dirty_background_bytes", self.dirty_background_bytes),
@@ -110,7 +110,7 @@ impl KernelSettings {
         .collect()
     }
 
-    /// Whether nothing is asked for.
+    /// True if nothing is asked for.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }

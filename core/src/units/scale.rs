@@ -1,4 +1,4 @@
-//! How large pgbench's tables are at a scale, computed from the layout of tuples and pages.
+//! The size of pgbench's tables at a scale, computed from the layout of tuples and pages.
 
 use crate::refusal::Refusal;
 

@@ -1,5 +1,5 @@
-//! What kernels have had and have no more. Only what is in the kernel's own documentation of what it has removed; the rest is
-//! found by trying.
+//! Options that kernels have had and have no more: those that the kernel's own documentation lists as removed. Others are found by
+//! trying.
 
 use super::Filesystem;
 use crate::refusal::{Refusal, quoted};
@@ -34,7 +34,7 @@ const OPTIONS: &[(Filesystem, &str, Version, &str)] = &[
 
 const FILESYSTEMS: &[(Filesystem, Version)] = &[(Filesystem::Reiserfs, (6, 13))];
 
-/// Of Linux, as far as it counts.
+/// Major and minor version of Linux.
 type Version = (u32, u32);
 
 /// Refuses what a kernel of this release has no more, and says since when. Of a release that is not understood nothing is known.

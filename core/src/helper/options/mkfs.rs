@@ -20,7 +20,7 @@ pub(super) fn table(filesystem: Filesystem) -> Table {
 
 const SWITCH: super::Value = OneOf(&["0", "1"]);
 
-/// What mke2fs would round down to one of these, and not say so but on its output.
+/// mke2fs rounds other sizes down to one of these, and says so only on its output.
 const EXT_BLOCKS: super::Value = OneOf(&[
     "1024", "2048", "4096", "8192", "16384", "32768", "65536", "1k", "2k", "4k", "8k", "16k",
     "32k", "64k",

@@ -5,7 +5,7 @@
 use super::Value::{Flag, Levels, Maybe, Number, OneOf};
 use super::{Filesystem, Table};
 
-/// Whatever is asked for.
+/// Options of every mount.
 pub(super) const ALWAYS: [&str; 2] = ["nosuid", "nodev"];
 
 pub(super) fn table(filesystem: Filesystem) -> Table {
@@ -50,7 +50,7 @@ const EXCLUSIVE: &[&[&str]] = &[
     &["inode32", "inode64"],
 ];
 
-/// Whether two names are the same option, or its contrary.
+/// True if two names are the same option, or its contrary.
 pub(super) fn exclude(one: &str, other: &str) -> bool {
     let without = |name: &'_ str| -> Option<String> {
         let rest = name.strip_prefix("no")?;
