@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 
 use crate::units;
 
-pub use asked::{Asked, Facts};
+pub use asked::{Arguments, Asked, Facts};
 pub use definition::{
     Chosen, ClientsDo, Definition, Given, Names, OwnOption, ResultTable, Workload,
 };

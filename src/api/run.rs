@@ -6,10 +6,11 @@ use std::{
 };
 
 use pgfsbench_core::{
-    spec::{Asked, Stage},
+    spec::{Arguments, Asked},
     units::format_count,
 };
-use pgrx::{datum::Interval, iter::TableIterator, name, pg_extern, pg_sys::panic::ErrorReport};
+use pgrx::{iter::TableIterator, name, pg_extern, pg_sys, pg_sys::panic::ErrorReport};
+use serde_json::Value;
 
 use super::{
     guard, in_use,
@@ -18,76 +19,23 @@ use super::{
 };
 use crate::{
     board::{Board, Cancel, RequestState, outcome::Outcome},
-    errors::Fault,
-    pg::{
-        report, settings, shmem,
-        text::{Document, Text},
-        xact,
-    },
+    errors::{Fault, unreadable},
+    pg::{arguments, report, settings, shmem, xact},
 };
 
-#[allow(clippy::too_many_arguments)]
-fn asked(
-    target: String,
-    workload: Option<Text>,
-    scale: Option<i32>,
-    size: Option<Text>,
-    clients: Option<i32>,
-    duration: Option<Interval>,
-    transactions: Option<i64>,
-    warmup: Option<Interval>,
-    rate: Option<f64>,
-    latency_limit_ms: Option<f64>,
-    seed: Option<i64>,
-    settings: Option<Document>,
-    options: Option<Document>,
-    label: Option<Text>,
-    keep: Option<bool>,
-    force: Option<bool>,
-) -> Asked {
-    // An interval beyond what fits is as wrong as the longest that does.
-    let micros =
-        |interval: Interval| interval.as_micros().clamp(i64::MIN.into(), i64::MAX.into()) as i64;
-    Asked {
-        stage: Stage::Whole,
-        target: Some(target),
-        workload: workload.map(Into::into),
-        scale,
-        size: size.map(Into::into),
-        clients,
-        duration_us: duration.map(micros),
-        transactions,
-        warmup_us: warmup.map(micros),
-        rate,
-        latency_limit_ms,
-        seed,
-        settings: settings.map(|json| json.0),
-        options: options.map(|json| json.0),
-        label: label.map(Into::into),
-        keep: keep.unwrap_or(false),
-        force: force.unwrap_or(false),
-    }
+/// What is asked for by the arguments of a call.
+fn asked(call: pg_sys::FunctionCallInfo) -> Result<Asked, Fault> {
+    let given = Value::Object(arguments::named(call)?);
+    let mut given: Arguments =
+        serde_json::from_value(given).map_err(|e| unreadable("arguments", e))?;
+    given.target = Some(in_use::named(given.target)?);
+    Ok(given.into())
 }
 
-#[allow(clippy::too_many_arguments, clippy::type_complexity)]
+#[allow(clippy::type_complexity)]
 #[pg_extern(sql = false)]
 fn fsbench_run(
-    target: Option<Text>,
-    workload: Option<Text>,
-    scale: Option<i32>,
-    size: Option<Text>,
-    clients: Option<i32>,
-    duration: Option<Interval>,
-    transactions: Option<i64>,
-    warmup: Option<Interval>,
-    rate: Option<f64>,
-    latency_limit_ms: Option<f64>,
-    seed: Option<i64>,
-    settings: Option<Document>,
-    options: Option<Document>,
-    label: Option<Text>,
-    keep: Option<bool>,
-    force: Option<bool>,
+    call: pg_sys::FunctionCallInfo,
 ) -> Result<
     TableIterator<
         'static,
@@ -104,65 +52,12 @@ fn fsbench_run(
     >,
     ErrorReport,
 > {
-    let asked = asked(
-        in_use::named(target.map(Into::into))?,
-        workload,
-        scale,
-        size,
-        clients,
-        duration,
-        transactions,
-        warmup,
-        rate,
-        latency_limit_ms,
-        seed,
-        settings,
-        options,
-        label,
-        keep,
-        force,
-    );
-    Ok(wait::narrow(run(&asked)?))
+    Ok(wait::narrow(run(&asked(call)?)?))
 }
 
-#[allow(clippy::too_many_arguments)]
 #[pg_extern(sql = false)]
-fn fsbench_start(
-    target: Option<Text>,
-    workload: Option<Text>,
-    scale: Option<i32>,
-    size: Option<Text>,
-    clients: Option<i32>,
-    duration: Option<Interval>,
-    transactions: Option<i64>,
-    warmup: Option<Interval>,
-    rate: Option<f64>,
-    latency_limit_ms: Option<f64>,
-    seed: Option<i64>,
-    settings: Option<Document>,
-    options: Option<Document>,
-    label: Option<Text>,
-    keep: Option<bool>,
-    force: Option<bool>,
-) -> Result<i64, ErrorReport> {
-    let asked = asked(
-        in_use::named(target.map(Into::into))?,
-        workload,
-        scale,
-        size,
-        clients,
-        duration,
-        transactions,
-        warmup,
-        rate,
-        latency_limit_ms,
-        seed,
-        settings,
-        options,
-        label,
-        keep,
-        force,
-    );
+fn fsbench_start(call: pg_sys::FunctionCallInfo) -> Result<i64, ErrorReport> {
+    let asked = asked(call)?;
     // Also a cancel and a timeout tell which runs stay.
     let result = xact::catch(|| start(&asked)).and_then(|result| result);
     Ok(result.map_err(started::told)?)

@@ -3,7 +3,7 @@
 
 use std::{ffi::CStr, ptr};
 
-use pgrx::{FromDatum, pg_sys};
+use pgrx::{FromDatum, datum::Interval, pg_sys};
 use serde_json::{Map, Number, Value};
 
 use crate::{
@@ -85,6 +85,11 @@ unsafe fn value(datum: pg_sys::Datum, kind: pg_sys::Oid) -> Result<Value, Fault>
             pg_sys::FLOAT8OID => f64::from_datum(datum, false)
                 .and_then(Number::from_f64)
                 .map(Value::Number),
+            // In microseconds; one beyond what fits is as wrong as the longest that does.
+            pg_sys::INTERVALOID => Interval::from_datum(datum, false).map(|interval| {
+                let micros = interval.as_micros();
+                Value::from(micros.clamp(i64::MIN.into(), i64::MAX.into()) as i64)
+            }),
             pg_sys::TEXTOID => {
                 Text::from_polymorphic_datum(datum, false, kind).map(|text| Value::String(text.0))
             }

@@ -1,10 +1,76 @@
 //! What goes into a specification: the caller's arguments, and what is known of the server.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, de::Error};
+use serde_json::Value;
 
 use super::Stage;
 
-/// The arguments of `run` and `start` as the caller gave them; None is NULL or not given.
+/// The arguments of `run` and `start`, by their names in SQL. None is NULL or not given.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Arguments {
+    pub target: Option<String>,
+    pub workload: Option<String>,
+    pub scale: Option<i32>,
+    pub size: Option<String>,
+    pub clients: Option<i32>,
+    /// Microseconds, as [`Asked::duration_us`].
+    pub duration: Option<i64>,
+    pub transactions: Option<i64>,
+    /// Microseconds.
+    pub warmup: Option<i64>,
+    #[serde(deserialize_with = "any_float")]
+    pub rate: Option<f64>,
+    #[serde(deserialize_with = "any_float")]
+    pub latency_limit_ms: Option<f64>,
+    pub seed: Option<i64>,
+    #[serde(deserialize_with = "any_document")]
+    pub settings: Option<Value>,
+    #[serde(deserialize_with = "any_document")]
+    pub options: Option<Value>,
+    pub label: Option<String>,
+    pub keep: Option<bool>,
+    pub force: Option<bool>,
+}
+
+/// A number of SQL's, of which JSON does not have all: NaN and infinity come as text.
+fn any_float<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+    match Value::deserialize(deserializer)? {
+        Value::String(text) => text.parse().map(Some).map_err(D::Error::custom),
+        number => Ok(number.as_f64()),
+    }
+}
+
+/// A document that is given, also one that holds nothing but null.
+fn any_document<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
+}
+
+impl From<Arguments> for Asked {
+    fn from(arguments: Arguments) -> Self {
+        Self {
+            target: arguments.target,
+            workload: arguments.workload,
+            scale: arguments.scale,
+            size: arguments.size,
+            clients: arguments.clients,
+            duration_us: arguments.duration,
+            transactions: arguments.transactions,
+            warmup_us: arguments.warmup,
+            rate: arguments.rate,
+            latency_limit_ms: arguments.latency_limit_ms,
+            seed: arguments.seed,
+            settings: arguments.settings,
+            options: arguments.options,
+            stage: Stage::Whole,
+            label: arguments.label,
+            keep: arguments.keep.unwrap_or(false),
+            force: arguments.force.unwrap_or(false),
+        }
+    }
+}
+
+/// What a run is asked for: the arguments of `run` and `start`, and which part of it this server does. It is kept with the run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Asked {
@@ -76,4 +142,33 @@ pub struct Facts {
     pub random_seed: i64,
     /// Whether the target is a server that is reached by a connection: another machine, with facts of its own.
     pub far: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn arguments_are_what_is_asked_for() {
+        let arguments: Arguments = serde_json::from_value(json!({
+            "target": "default", "scale": 3, "options": null, "duration": 1500, "rate": "NaN", "latency_limit_ms": 2, "keep": true,
+        }))
+        .unwrap();
+        let asked = Asked::from(arguments);
+        assert_eq!(
+            (
+                asked.scale,
+                asked.duration_us,
+                asked.latency_limit_ms,
+                asked.keep
+            ),
+            (Some(3), Some(1500), Some(2.0), true)
+        );
+        assert!(asked.rate.is_some_and(f64::is_nan));
+        // Which is refused, and not the same as no document.
+        assert_eq!((asked.options, asked.settings), (Some(Value::Null), None));
+        assert_eq!(Asked::from(Arguments::default()), Asked::default());
+        serde_json::from_value::<Arguments>(json!({"size_of": 1})).unwrap_err();
+    }
 }
