@@ -5,6 +5,7 @@ use crate::{
 };
 use serde_json::json;
 
+mod docs;
 mod fsync;
 mod properties;
 mod refusals;
