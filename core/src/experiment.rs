@@ -9,6 +9,7 @@ pub mod asked;
 pub mod factors;
 pub mod metric;
 pub mod plan;
+pub mod probe;
 pub mod recommend;
 pub mod state;
 pub mod steps;

@@ -25,6 +25,9 @@ CREATE TABLE fsbench.experiment (
     window_seconds  float8,
     max_seconds     float8,
     too_short       boolean NOT NULL DEFAULT false,
+    burn_in         boolean NOT NULL DEFAULT false,
+    probe_wait_seconds float8,
+    probe_waited_seconds float8 NOT NULL DEFAULT 0,
     forced          boolean NOT NULL DEFAULT false,
     confirms        text,
     answer          text,
@@ -56,6 +59,9 @@ COMMENT ON COLUMN fsbench.experiment.cycle_seconds IS 'Length of a checkpoint cy
 COMMENT ON COLUMN fsbench.experiment.window_seconds IS 'Length of a measured window (s)';
 COMMENT ON COLUMN fsbench.experiment.max_seconds IS 'max_duration (s); no run begins that cannot end within it';
 COMMENT ON COLUMN fsbench.experiment.too_short IS 'Whether the windows have fewer than two complete checkpoint cycles, so that nothing is decided';
+COMMENT ON COLUMN fsbench.experiment.burn_in IS 'Whether an uncounted run (block 0) is made first, which burns the disk in: where a target is a device';
+COMMENT ON COLUMN fsbench.experiment.probe_wait_seconds IS 'How long it may be waited before a run when the processor probe is off (s); NULL: a tenth of a run; 0: no probe';
+COMMENT ON COLUMN fsbench.experiment.probe_waited_seconds IS 'How long it was waited before the run that is next (s)';
 COMMENT ON COLUMN fsbench.experiment.forced IS 'Whether differences that nobody has declared withhold no verdict (force => true)';
 COMMENT ON COLUMN fsbench.experiment.confirms IS 'Experiment that it repeats (fsbench.confirm_experiment)';
 COMMENT ON COLUMN fsbench.experiment.answer IS 'What was known at the last look, in one line';
@@ -85,30 +91,32 @@ COMMENT ON COLUMN fsbench.experiment_target.set_aside IS 'Why it is not run any 
 
 CREATE TABLE fsbench.experiment_run (
     experiment_id bigint NOT NULL REFERENCES fsbench.experiment ON DELETE CASCADE,
-    block         integer NOT NULL CHECK (block > 0),
+    block         integer NOT NULL CHECK (block >= 0),
     position      integer NOT NULL,
     number        integer NOT NULL,
     attempt       integer NOT NULL,
     run_id        bigint,
-    outcome       text CHECK (outcome IN ('measured', 'behind', 'invalid', 'failed', 'interrupted', 'repeated')),
+    outcome       text CHECK (outcome IN ('measured', 'behind', 'invalid', 'failed', 'interrupted', 'repeated', 'disturbed', 'burn_in')),
     why           text,
     boot_id       text,
     versions      text,
+    probe         float8,
     planned_at    timestamptz NOT NULL DEFAULT clock_timestamp(),
     PRIMARY KEY (experiment_id, block, number, attempt)
 );
 CREATE INDEX experiment_run_run_id_idx ON fsbench.experiment_run (run_id);
 COMMENT ON TABLE fsbench.experiment_run IS 'The runs of each experiment, also those that do not count';
 COMMENT ON COLUMN fsbench.experiment_run.experiment_id IS 'Experiment';
-COMMENT ON COLUMN fsbench.experiment_run.block IS 'Block, from 1: each has one run of each target that is open';
+COMMENT ON COLUMN fsbench.experiment_run.block IS 'Block, from 1: each has one run of each target that is open; 0: the uncounted run before';
 COMMENT ON COLUMN fsbench.experiment_run.position IS 'Place in the block''s order, from 1';
 COMMENT ON COLUMN fsbench.experiment_run.number IS 'Target, in fsbench.experiment_target';
 COMMENT ON COLUMN fsbench.experiment_run.attempt IS 'Which try it is of this target in this block, from 1';
 COMMENT ON COLUMN fsbench.experiment_run.run_id IS 'Run; NULL while it is being started, or when it could not be';
-COMMENT ON COLUMN fsbench.experiment_run.outcome IS 'measured and behind (it could not keep the rate) count; invalid, failed, interrupted (the server or machine stopped) and repeated (its block was made again) do not; NULL while it is on';
+COMMENT ON COLUMN fsbench.experiment_run.outcome IS 'measured and behind (it could not keep the rate) count; invalid, failed, interrupted (the server or machine stopped), repeated (its block was made again), disturbed (others took more than a tenth of the processors) and burn_in (block 0) do not; NULL while it is on';
 COMMENT ON COLUMN fsbench.experiment_run.why IS 'Why it does not count';
 COMMENT ON COLUMN fsbench.experiment_run.boot_id IS 'Start of the operating system in which it was made';
 COMMENT ON COLUMN fsbench.experiment_run.versions IS 'Versions of kernel, server and extension';
+COMMENT ON COLUMN fsbench.experiment_run.probe IS 'Processor probe before it: millions of rounds of a fixed piece of work per second; NULL without one';
 COMMENT ON COLUMN fsbench.experiment_run.planned_at IS 'When it was about to be started';
 
 CREATE TABLE fsbench.experiment_log (
@@ -123,7 +131,7 @@ CREATE INDEX experiment_log_experiment_id_idx ON fsbench.experiment_log (experim
 COMMENT ON TABLE fsbench.experiment_log IS 'What has happened to each experiment';
 COMMENT ON COLUMN fsbench.experiment_log.experiment_id IS 'Experiment';
 COMMENT ON COLUMN fsbench.experiment_log.at IS 'When';
-COMMENT ON COLUMN fsbench.experiment_log.event IS 'recorded, started, look, failed, invalid, interrupted, repeated, set_aside, paused, resumed, extended, cancelled, or done';
+COMMENT ON COLUMN fsbench.experiment_log.event IS 'recorded, started, look, failed, invalid, interrupted, repeated, disturbed, burn_in, waits, set_aside, paused, resumed, extended, cancelled, or done';
 COMMENT ON COLUMN fsbench.experiment_log.block IS 'Block that it concerns';
 COMMENT ON COLUMN fsbench.experiment_log.message IS 'In words';
 COMMENT ON COLUMN fsbench.experiment_log.by IS 'Role that has done it; NULL for the server itself';

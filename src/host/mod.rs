@@ -6,5 +6,6 @@ pub mod environment;
 pub mod flush_probe;
 pub mod location;
 pub mod machine;
+pub mod processor_probe;
 pub mod storage;
 pub mod tree;

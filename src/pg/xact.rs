@@ -56,6 +56,13 @@ pub fn with_snapshot<R>(f: impl FnOnce() -> R) -> R {
     }
 }
 
+/// Runs `f` with a snapshot that sees what this transaction has just written, too.
+pub fn seeing_own_changes<R>(f: impl FnOnce() -> R) -> R {
+    // SAFETY: in a transaction, between two statements.
+    unsafe { pg_sys::CommandCounterIncrement() };
+    with_snapshot(f)
+}
+
 /// Runs `f` in a transaction of its own with a snapshot, in a background worker: committed when it succeeds, else rolled back.
 pub fn transaction<R>(f: impl FnOnce() -> Result<R, Fault>) -> Result<R, Fault> {
     let result = catch(|| {

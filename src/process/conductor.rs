@@ -11,7 +11,7 @@ use std::{
 };
 
 use pgfsbench_core::experiment::{
-    answer,
+    answer, probe,
     state::{Made, Outcome, State},
     steps::{self, End, Next, Place},
 };
@@ -20,6 +20,7 @@ use crate::{
     board::{self, Board, Home},
     clock,
     errors::{Fault, sqlstate},
+    host::processor_probe,
     pg::{
         process::{self, Database},
         report, session, shmem, xact,
@@ -242,6 +243,9 @@ impl Conductor {
         versions: &str,
     ) -> Result<After, Fault> {
         let id = on.experiment_id;
+        let Some(probe) = self.probe(on, state)? else {
+            return Ok(After::Leave);
+        };
         // Other runs go between two blocks.
         let is_first = !state.runs.iter().any(|made| made.block == place.block);
         self.board
@@ -257,7 +261,7 @@ impl Conductor {
         };
         let label = label(state, place);
         let own = xact::transaction(|| {
-            store::intend(id, place, boot_id, versions)?;
+            store::intend(id, place, boot_id, versions, probe)?;
             store::own_parameters(id)
         })?;
         let target = &state.targets[place.number].target;
@@ -280,6 +284,28 @@ impl Conductor {
             Err(fault) => {
                 self.again_as_owner()?;
                 self.not_started(on, &made, fault)
+            }
+        }
+    }
+
+    /// What the processor does now; None when it is waited a while since that is not what it did before the other runs. Some(None) without a probe.
+    fn probe(&self, on: &store::Steered, state: &State) -> Result<Option<Option<f64>>, Fault> {
+        let e = &state.experiment;
+        if e.probe_wait_seconds == Some(0.0) {
+            return Ok(Some(None));
+        }
+        let now = processor_probe::probe();
+        let others: Vec<f64> = state.runs.iter().filter_map(|made| made.probe).collect();
+        let wait =
+            probe::wait_seconds(e.run_seconds, on.probe_waited_seconds, e.probe_wait_seconds);
+        match wait.filter(|_| probe::is_off(&others, now)) {
+            None => Ok(Some(Some(now))),
+            Some(seconds) => {
+                xact::transaction(|| store::wait_for_probe(on.experiment_id, seconds, now))?;
+                let at = clock::now_ns() + (seconds * 1e9) as u64;
+                self.home.waits_for.store(0, Release);
+                self.home.look_at_ns.store(at, Release);
+                Ok(None)
             }
         }
     }

@@ -91,7 +91,7 @@ pub fn beside(state: &State) -> Result<Vec<Beside>, Fault> {
             continue;
         };
         target.durability.clone_from(&row.durability);
-        target.warnings.clone_from(&row.warnings);
+        target.warnings = warnings(row);
         let other = match (state.experiment.goal, row.number == reference) {
             (Goal::Best, true) => None,
             _ => of(reference).filter(|_| row.number != reference),
@@ -101,6 +101,14 @@ pub fn beside(state: &State) -> Result<Vec<Beside>, Fault> {
         }
     }
     Ok(beside)
+}
+
+/// Findings of a target's runs, and how many were made while the processor was not as usual.
+fn warnings(row: &rows::BesideRow) -> Option<String> {
+    let off = (row.probes_off > 0)
+        .then(|| format!("processor_probe ({} of {} runs)", row.probes_off, row.runs));
+    let parts: Vec<String> = row.warnings.clone().into_iter().chain(off).collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
 }
 
 /// What is stored of where the runs of each target were made. In a transaction.

@@ -31,6 +31,7 @@ pub struct Steered {
     /// OID of that role; None when it is gone.
     pub role: Option<u32>,
     pub seed: i64,
+    pub probe_waited_seconds: f64,
     pub parameters: Value,
 }
 
@@ -224,16 +225,33 @@ pub fn has_looked(experiment_id: i64, block: u32) -> Result<bool, Fault> {
     Ok(found.is_some())
 }
 
+/// Notes that it is waited a while before the run that is next.
+pub fn wait_for_probe(experiment_id: i64, seconds: f64, probe: f64) -> Result<(), Fault> {
+    sql::write(
+        "UPDATE fsbench.experiment SET probe_waited_seconds = probe_waited_seconds + $2::float8 WHERE experiment_id = $1::bigint",
+        &[Some(&experiment_id.to_string()), Some(&seconds.to_string())],
+    )?;
+    let message = format!(
+        "{seconds:.0} s: the processor probe is {probe:.1}, which is not what it was before the other runs"
+    );
+    log(experiment_id, "waits", None, Some(&message), None)
+}
+
 /// Notes that a run is about to be started.
 pub fn intend(
     experiment_id: i64,
     place: Place,
     boot_id: &str,
     versions: &str,
+    probe: Option<f64>,
 ) -> Result<(), Fault> {
     sql::write(
-        "INSERT INTO fsbench.experiment_run (experiment_id, block, position, number, attempt, boot_id, versions) \
-         VALUES ($1::bigint, $2::integer, $3::integer, $4::integer, $5::integer, $6, $7)",
+        "UPDATE fsbench.experiment SET probe_waited_seconds = 0 WHERE experiment_id = $1::bigint AND probe_waited_seconds > 0",
+        &[Some(&experiment_id.to_string())],
+    )?;
+    sql::write(
+        "INSERT INTO fsbench.experiment_run (experiment_id, block, position, number, attempt, boot_id, versions, probe) \
+         VALUES ($1::bigint, $2::integer, $3::integer, $4::integer, $5::integer, $6, $7, $8::float8)",
         &[
             Some(&experiment_id.to_string()),
             Some(&place.block.to_string()),
@@ -242,6 +260,7 @@ pub fn intend(
             Some(&place.attempt.to_string()),
             Some(boot_id),
             Some(versions),
+            probe.map(|probe| probe.to_string()).as_deref(),
         ],
     )?;
     Ok(())
@@ -416,6 +435,9 @@ pub struct BesideRow {
     pub number: usize,
     pub durability: Option<String>,
     pub warnings: Option<String>,
+    pub runs: u32,
+    /// How many of its runs had a processor probe far from the median of all.
+    pub probes_off: u32,
     /// The first of its runs that count.
     pub first_run: Option<i64>,
 }
@@ -423,14 +445,15 @@ pub struct BesideRow {
 /// The same of all targets, by what is stored of the runs that count.
 pub fn beside(experiment_id: i64) -> Result<Vec<BesideRow>, Fault> {
     let text = sql::read_latest(
-        "WITH counted AS (SELECT x.number, x.run_id FROM fsbench.experiment_run x \
+        "WITH usual AS (SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY x.probe) AS probe FROM fsbench.experiment_run x WHERE x.experiment_id = $1::bigint), \
+         counted AS (SELECT x.number, x.run_id, abs(x.probe / (SELECT u.probe FROM usual u) - 1) > 0.05 AS is_off FROM fsbench.experiment_run x \
            WHERE x.experiment_id = $1::bigint AND x.outcome IN ('measured', 'behind')), \
-         of_target AS (SELECT c.number, count(*) AS runs, min(c.run_id) AS first_run, \
+         of_target AS (SELECT c.number, count(*) AS runs, count(*) FILTER (WHERE c.is_off) AS probes_off, min(c.run_id) AS first_run, \
              string_agg(DISTINCT e.durability, '; ') AS durability \
            FROM counted c LEFT JOIN fsbench.environment e USING (run_id) GROUP BY 1), \
          found AS (SELECT c.number, f.code, count(*) AS with_it, max(f.weight) AS weight FROM counted c JOIN fsbench.finding f USING (run_id) \
            WHERE f.severity = 'warning' GROUP BY 1, 2) \
-         SELECT coalesce(jsonb_agg(jsonb_build_object('number', t.number, 'durability', t.durability, 'first_run', t.first_run, \
+         SELECT coalesce(jsonb_agg(jsonb_build_object('number', t.number, 'durability', t.durability, 'runs', t.runs, 'probes_off', t.probes_off, 'first_run', t.first_run, \
            'warnings', (SELECT string_agg(CASE WHEN f.with_it < t.runs THEN format('%s (%s of %s runs)', f.code, f.with_it, t.runs) \
                ELSE f.code END, ', ' ORDER BY f.weight DESC, f.code COLLATE \"C\") FROM found f WHERE f.number = t.number))), '[]') \
          FROM of_target t",

@@ -71,7 +71,7 @@ pub const READERS: &[Reader] = &[
         before: "SELECT fsbench.create_target(name, directory => '{directory}') FROM unnest('{ext4,xfs,btrfs}'::text[]) AS name;",
         instead: &[(
             "size => '2x ram', clients => 32",
-            "scale => 1, clients => 1, transactions => 20, max_blocks => 3",
+            "scale => 1, clients => 1, transactions => 20, max_blocks => 3, probe_wait => '0'",
         )],
         ..NOTHING
     },

@@ -4,11 +4,12 @@ mod by_itself;
 mod rights;
 
 use crate::common::{assert_refused, execute, owned_directory, row, rows, server};
-use pgfsbench_tests::{LONG, OwnedDirectory, Server, wait_until};
+use pgfsbench_tests::{LONG, OwnedDirectory, wait_until};
 use postgres::Client;
 
 /// Arguments of an experiment of the shortest runs that there are.
-const SHORT: &str = "scale => 1, clients => 1, transactions => 20, max_blocks => 3";
+const SHORT: &str =
+    "scale => 1, clients => 1, transactions => 20, max_blocks => 3, probe_wait => '0'";
 
 /// Targets of those names, directories of this machine.
 fn targets(client: &mut Client, names: &[&str]) -> Vec<OwnedDirectory> {
@@ -95,7 +96,7 @@ fn windows_without_two_cycles_decide_nothing() {
     let _places = targets(&mut client, &["a", "b"]);
     execute(
         &mut client,
-        "SELECT fsbench.experiment('e', '{a,b}', baseline => 'a', max_blocks => 3, scale => 1, clients => 1, duration => '1 s', warmup => '0')",
+        "SELECT fsbench.experiment('e', '{a,b}', baseline => 'a', max_blocks => 3, scale => 1, clients => 1, duration => '1 s', warmup => '0', probe_wait => '0')",
     );
     wait_for(&mut client, "e");
     let said = row(
@@ -163,7 +164,7 @@ fn others_go_between_two_blocks_and_targets_in_use_stay() {
     let _places = targets(&mut client, &["a", "b"]);
     execute(
         &mut client,
-        "SELECT fsbench.experiment('e', '{a,b}', max_blocks => 3, scale => 1, clients => 1, duration => '3 s', warmup => '0')",
+        "SELECT fsbench.experiment('e', '{a,b}', max_blocks => 3, scale => 1, clients => 1, duration => '3 s', warmup => '0', probe_wait => '0')",
     );
     crate::common::wait_for_phase(&mut client, "measure");
     assert_refused(
@@ -224,5 +225,70 @@ fn a_target_that_fails_is_set_aside_and_the_others_go_on() {
         said[0].starts_with("c|set aside: 3 runs in a row failed"),
         "{said:?}"
     );
-    let _ = &server as &Server;
+}
+
+#[test]
+fn what_is_varied_is_what_its_runs_have() {
+    let server = server(&[]);
+    let mut client = server.connect("postgres");
+    let _places = targets(&mut client, &["a"]);
+    execute(
+        &mut client,
+        &format!(
+            "SELECT fsbench.experiment('f', '{{a}}', factors => '{{\"settings.wal_compression\": [\"off\", \"on\"]}}', {SHORT})"
+        ),
+    );
+    wait_for(&mut client, "f");
+    let made = "SELECT DISTINCT t.name, r.used #>> '{settings,wal_compression}' FROM fsbench.experiment_run x \
+        JOIN fsbench.experiment_target t USING (experiment_id, number) JOIN fsbench.run_log r USING (run_id) ORDER BY 1";
+    assert_eq!(
+        rows(&mut client, made),
+        ["a wal_compression=off|off", "a wal_compression=on|on"]
+    );
+    assert_eq!(
+        rows(&mut client, "SELECT target FROM fsbench.comparison"),
+        ["a wal_compression=on"]
+    );
+    let (a, b) = (
+        row(&mut client, "SELECT min(run_id) FROM fsbench.run_log"),
+        row(&mut client, "SELECT max(run_id) FROM fsbench.run_log"),
+    );
+    let said = rows(
+        &mut client,
+        &format!("SELECT metric, says FROM fsbench.compare_runs({a}, {b})"),
+    );
+    assert!(
+        said[0].starts_with("tps|inconclusive (one run each)"),
+        "{said:?}"
+    );
+}
+
+#[test]
+fn a_run_waits_while_the_processor_probe_is_off() {
+    let server = server(&[]);
+    let mut client = server.connect("postgres");
+    let _places = targets(&mut client, &["a", "b"]);
+    execute(
+        &mut client,
+        "SELECT fsbench.experiment('e', '{a,b}', start => false, max_blocks => 3, scale => 1, clients => 1, transactions => 20, probe_wait => '1 s')",
+    );
+    // Four runs before a machine that was ten times as fast.
+    execute(
+        &mut client,
+        "INSERT INTO fsbench.experiment_run (experiment_id, block, position, number, attempt, outcome, probe) \
+         SELECT 1, block, 1, number, 1, 'interrupted', 1e6 FROM generate_series(1, 2) block, generate_series(0, 1) number; \
+         SELECT fsbench.resume_experiment('e')",
+    );
+    wait_for(&mut client, "e");
+    let waited = rows(
+        &mut client,
+        "SELECT message ~ '^1 s: the processor probe is' FROM fsbench.experiment_log WHERE event = 'waits'",
+    );
+    assert!(
+        !waited.is_empty() && waited.iter().all(|said| said == "t"),
+        "{waited:?}"
+    );
+    let probed =
+        "SELECT bool_and(probe > 1) FROM fsbench.experiment_run WHERE outcome = 'measured'";
+    assert_eq!(row(&mut client, probed), "t");
 }

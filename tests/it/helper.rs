@@ -13,6 +13,7 @@ mod devices;
 mod discard;
 mod disk;
 mod exchange;
+mod experiment;
 mod hostile;
 mod images;
 mod impostors;

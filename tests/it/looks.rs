@@ -96,7 +96,7 @@ fn substituted(example: &str, run_id: &str, other: &str, directory: &str) -> Str
         )
         .replace(
             "'new', '{ext4,xfs}'",
-            &format!("'new', '{{a,default}}', max_blocks => 3, {QUICK}"),
+            &format!("'new', '{{a,default}}', max_blocks => 3, probe_wait => '0', {QUICK}"),
         )
         .replace("(7, 8)", &format!("({run_id}, {other})"))
         .replace("{7,8}", &format!("{{{run_id}}}"))

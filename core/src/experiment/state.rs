@@ -71,6 +71,12 @@ pub struct Experiment {
     /// Whether runs are made at a fixed rate.
     #[serde(default)]
     pub has_rate: bool,
+    /// Whether an uncounted run is made first, which burns the disk in.
+    #[serde(default)]
+    pub burn_in: bool,
+    /// How long it may be waited for the processor probe; None: as long as is usual.
+    #[serde(default)]
+    pub probe_wait_seconds: Option<f64>,
     /// Fewest cycles of checkpoints in a window that is decided by; the windows have fewer when this is set.
     #[serde(default)]
     pub too_short: bool,
@@ -112,6 +118,10 @@ pub struct Made {
     pub value: Option<f64>,
     /// Codes of the findings that call it invalid.
     pub invalid: Vec<String>,
+    /// Whether others took a tenth of the processors from it.
+    pub disturbed: bool,
+    /// What the processor did in the probe before it.
+    pub probe: Option<f64>,
     /// Transactions that were due in the window, and those that were not done in time.
     pub scheduled: Option<u64>,
     pub not_in_time: Option<u64>,
@@ -134,6 +144,10 @@ pub enum Outcome {
     Interrupted,
     /// Its block is made again.
     Repeated,
+    /// Others took much of the machine: it is made again.
+    Disturbed,
+    /// The first one, which burns the disk in.
+    BurnIn,
 }
 
 impl Outcome {
@@ -146,6 +160,8 @@ impl Outcome {
             Self::Failed => "failed",
             Self::Interrupted => "interrupted",
             Self::Repeated => "repeated",
+            Self::Disturbed => "disturbed",
+            Self::BurnIn => "burn_in",
         }
     }
 

@@ -20,6 +20,8 @@ use crate::verdict::{
 const TRIES_OF_FAILED: usize = 2;
 /// An invalid run is repeated twice.
 const TRIES_OF_INVALID: usize = 3;
+/// A run that others have disturbed is repeated twice; after that it counts, and its findings tell.
+const TRIES_OF_DISTURBED: usize = 2;
 /// A run that was cut off is no target's fault; but something that cuts off each run will not end by itself.
 const TRIES_OF_INTERRUPTED: usize = 10;
 /// So many failed or invalid runs in a row set a target aside.
@@ -260,6 +262,9 @@ pub fn next(state: &State, boot_id: &str, versions: &str) -> Progress {
         ended: None,
     };
     let mut blocks = 0;
+    if let Some(next) = burn_in(state) {
+        return open(blocks, unfinished(state, metric).unwrap_or(next));
+    }
     for block in 1..=state.experiment.max_blocks {
         let runs = match blocks {
             0 => Some(all_run(state, &aside)),
@@ -287,6 +292,26 @@ pub fn next(state: &State, boot_id: &str, versions: &str) -> Progress {
     }
     let end = Next::End(End::MaxBlocks);
     open(blocks, unfinished(state, metric).unwrap_or(end))
+}
+
+/// Before the first block one run that does not count burns the disk in, whatever becomes of it.
+fn burn_in(state: &State) -> Option<Next> {
+    let is_done = state
+        .runs
+        .iter()
+        .any(|made| made.block == 0 && made.outcome.is_some());
+    let first = state.experiment.run_order.first()?.first()?;
+    (state.experiment.burn_in && !is_done).then(|| {
+        start(
+            state,
+            Place {
+                block: 0,
+                position: 1,
+                attempt: 1,
+                number: *first,
+            },
+        )
+    })
 }
 
 fn all_run(state: &State, aside: &[Aside]) -> Vec<bool> {
@@ -320,10 +345,30 @@ fn unfinished(state: &State, metric: Metric) -> Option<Next> {
         None => Next::Find(index),
         Some(run_id) if !made.is_over() => Next::Wait(run_id),
         Some(_) => {
-            let (outcome, why) = outcome(made, metric);
+            let (mut outcome, mut why) = outcome(made, metric);
+            if made.block == 0 {
+                (outcome, why) = (Outcome::BurnIn, why);
+            } else if outcome == Outcome::Measured && is_made_again(state, made) {
+                outcome = Outcome::Disturbed;
+                why = Some(
+                    "others took more than a tenth of the processors (noisy_neighbour)".into(),
+                );
+            }
             Next::Judge(index, outcome, why)
         }
     })
+}
+
+/// Whether a run that others have disturbed is made again. Where nothing is decided by it, that would change nothing.
+fn is_made_again(state: &State, made: &Made) -> bool {
+    let is_before = |other: &&Made| {
+        other.block == made.block
+            && other.number == made.number
+            && other.outcome == Some(Outcome::Disturbed)
+    };
+    made.disturbed
+        && !state.experiment.too_short
+        && state.runs.iter().filter(is_before).count() < TRIES_OF_DISTURBED
 }
 
 struct InBlock {

@@ -194,6 +194,39 @@ fn an_invalid_run_is_repeated_twice() {
 }
 
 #[test]
+fn a_disturbed_run_is_made_again_twice_and_counts_then() {
+    let mut state = state(2, Goal::Baseline);
+    let disturbed = |place: Place| Made {
+        disturbed: place.block == 2 && place.number == 1,
+        ..measured(place, 100.0 + 100.0 * place.number as f64)
+    };
+    let (end, started) = live(&mut state, &disturbed);
+    assert_eq!((end, started.len()), (End::Decided, 8));
+    let outcomes: Vec<_> = (state.runs.iter().filter(|m| m.block == 2 && m.number == 1))
+        .map(|made| made.outcome.unwrap())
+        .collect();
+    assert_eq!(
+        outcomes,
+        [Outcome::Disturbed, Outcome::Disturbed, Outcome::Measured]
+    );
+}
+
+#[test]
+fn the_first_run_burns_a_disk_in_and_does_not_count() {
+    let mut state = state(2, Goal::Baseline);
+    state.experiment.burn_in = true;
+    let (_, started) = live(&mut state, &|place| match place.block {
+        0 => failed(place, "53100"),
+        _ => measured(place, 100.0 + 100.0 * place.number as f64),
+    });
+    assert_eq!(
+        (started[0].block, started[1].block, started.len()),
+        (0, 1, 7)
+    );
+    assert_eq!(state.runs[0].outcome, Some(Outcome::BurnIn));
+}
+
+#[test]
 fn a_block_is_made_again_after_a_reboot() {
     let mut state = state(2, Goal::Best);
     let Next::Start(place) = steps::next(&state, "boot", "v").next else {

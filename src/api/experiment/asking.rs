@@ -25,7 +25,9 @@ use crate::{
     target,
 };
 
-/// Runs under 10 s of window still take so long to be reckoned with.
+/// How long a run waits for the helper.
+const HELPER_MS: u64 = 3_600_000;
+/// What a run that a number of transactions ends is reckoned with.
 const TRANSACTIONS_SECONDS: f64 = 60.0;
 
 #[pg_extern(sql = false)]
@@ -46,6 +48,8 @@ fn fsbench_experiment(
 
 /// An experiment as it would be stored.
 struct Planned {
+    /// Whether a disk is to be burnt in.
+    burn_in: bool,
     checked: Checked,
     specs: Vec<Spec>,
     length: Length,
@@ -110,8 +114,8 @@ pub fn again(ready: &Ready, of: &store::Steered) -> Result<String, Fault> {
     if asked.filesystems.take().is_some() {
         let targets = session::with_rights_of(ready.owner, || {
             sql::read_latest(
-                "SELECT jsonb_agg(target ORDER BY number) FROM fsbench.experiment_target WHERE experiment_id = $1::bigint \
-                   AND own = '{}' AND number IS DISTINCT FROM (SELECT control FROM fsbench.experiment WHERE experiment_id = $1::bigint)",
+                "SELECT jsonb_agg(t.target ORDER BY t.number) FROM (SELECT target, min(number) AS number FROM fsbench.experiment_target \
+                   WHERE experiment_id = $1::bigint GROUP BY target) t",
                 &[Some(&of.experiment_id.to_string())],
             )
         })?;
@@ -141,7 +145,13 @@ fn planned(ready: &Ready, asked: &Asked) -> Result<Planned, Fault> {
     for (filesystem, target) in &made {
         create_target(asked, filesystem, target)?;
     }
+    xact::seeing_own_changes(|| planned_on(ready, asked, checked))
+}
+
+/// The same, when all targets are there.
+fn planned_on(ready: &Ready, asked: &Asked, mut checked: Checked) -> Result<Planned, Fault> {
     check_targets(ready, &checked)?;
+    wait_for_helper(ready, asked, &mut checked)?;
     warn_of_devices(ready, &checked, asked.run.force)?;
     let cycle = cycle_seconds(ready, asked, &checked)?;
     let seed = asked
@@ -155,7 +165,16 @@ fn planned(ready: &Ready, asked: &Asked) -> Result<Planned, Fault> {
     }
     fix(&mut parameters, &specs);
     let length = length(&specs, cycle);
+    let is_on_device = |candidate: &Candidate| -> Result<bool, Fault> {
+        let kind = session::with_rights_of(ready.owner, || target::kind_of(&candidate.target))?;
+        Ok(kind == Some(target::Kind::Device))
+    };
+    let mut burn_in = false;
+    for candidate in &checked.candidates {
+        burn_in |= is_on_device(candidate)?;
+    }
     Ok(Planned {
+        burn_in,
         checked,
         specs,
         length,
@@ -210,6 +229,25 @@ fn check_targets(ready: &Ready, checked: &Checked) -> Result<(), Fault> {
             )
             .detail("That server is there already, and its checkpoint_timeout is its own.")
             .hint("Leave cycle out, or leave the target out."));
+        }
+    }
+    Ok(())
+}
+
+/// Through the night nobody sees that the helper is not there: its runs wait for it, unless somebody has said how long.
+fn wait_for_helper(ready: &Ready, asked: &Asked, checked: &mut Checked) -> Result<(), Fault> {
+    let option = "wait_for_helper_ms";
+    let is_given = asked
+        .run
+        .options
+        .as_ref()
+        .is_some_and(|o| o.get(option).is_some());
+    for candidate in checked.candidates.iter_mut().filter(|_| !is_given) {
+        let kind = session::with_rights_of(ready.owner, || target::kind_of(&candidate.target))?;
+        if kind.is_some_and(target::Kind::is_made) {
+            let mut options = object(candidate.own.remove("options"));
+            options.insert(option.into(), HELPER_MS.into());
+            candidate.own.insert("options".into(), options.into());
         }
     }
     Ok(())
@@ -393,6 +431,7 @@ fn insert(
         "parameters": planned.parameters, "asked": asked, "run_seconds": planned.length.run_seconds(),
         "cycle_seconds": planned.length.cycle_seconds, "window_seconds": planned.length.window_seconds,
         "max_seconds": checked.max_seconds, "too_short": decides_by_cycles && planned.length.is_too_short(),
+        "burn_in": planned.burn_in, "probe_wait_seconds": checked.probe_wait_seconds, "probe_waited_seconds": 0,
         "forced": asked.run.force, "confirms": confirms, "requested_by": session::role_name(session::role()),
         "mark": format!("{:016x}", random::seed()),
     });

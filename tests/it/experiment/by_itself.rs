@@ -4,11 +4,11 @@ use super::{SHORT, outcomes, targets, wait_for, wait_for_runs};
 use crate::common::{execute, program, row, rows, server};
 use pgfsbench_tests::{LONG, Stop, wait_until};
 
-const LONGER: &str = "max_blocks => 3, scale => 1, clients => 1, duration => '2 s', warmup => '0'";
+const LONGER: &str = "max_blocks => 3, scale => 1, clients => 1, duration => '2 s', warmup => '0', probe_wait => '0'";
 
 #[test]
 fn after_a_restart_of_the_server() {
-    for stop in [Stop::Fast, Stop::Immediate] {
+    for stop in [Some(Stop::Fast), Some(Stop::Immediate), None] {
         let server = server(&[]);
         let mut client = server.connect("postgres");
         let _places = targets(&mut client, &["a", "b"]);
@@ -19,7 +19,10 @@ fn after_a_restart_of_the_server() {
         wait_for_runs(&mut client, "e", 1);
         crate::common::wait_for_phase(&mut client, "measure");
         drop(client);
-        server.stop(stop);
+        match stop {
+            Some(how) => server.stop(how),
+            None => server.kill(),
+        }
         server.start_again();
         let mut client = server.connect("postgres");
         wait_for(&mut client, "e");
