@@ -126,7 +126,7 @@ fn every_example_of_the_help_works() {
     assert!(examples.len() > 20, "{examples:?}");
     // A target must be there before it is used, and goes at last.
     for (verb, example) in in_order(&examples) {
-        let id = if verb.starts_with("scan") {
+        let id = if verb.contains("scan") {
             &scans
         } else {
             &finished
