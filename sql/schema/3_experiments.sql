@@ -23,7 +23,7 @@ CREATE FUNCTION fsbench.experiment(experiment text, targets text[] DEFAULT NULL,
         'run', pg_catalog.jsonb_build_object('workload', workload, 'scale', scale, 'size', size, 'clients', clients,
             'duration_us', (EXTRACT(epoch FROM duration) OPERATOR(pg_catalog.*) 1e6::numeric)::bigint, 'transactions', transactions,
             'warmup_us', (EXTRACT(epoch FROM warmup) OPERATOR(pg_catalog.*) 1e6::numeric)::bigint, 'rate', rate,
-            'latency_limit_ms', latency_limit_ms, 'seed', seed, 'settings', settings, 'options', options, 'force', force)), false) AS jsonb)
+            'latency_limit_ms', latency_limit_ms, 'seed', seed, 'settings', settings, 'options', options, 'force', coalesce(force, false))), false) AS jsonb)
         OPERATOR(pg_catalog.->>) 'experiment_id')::bigint;
 COMMENT ON FUNCTION fsbench.experiment IS 'Records an experiment and starts it: targets take turns in blocks until it is settled which is best, or (with a baseline) whether each is more, less or the same. Returns its number at once; see fsbench.experiments, and fsbench.compare(). filesystems with device or image_size makes its own targets; factors varies parameters; duration and what follows are the parameters of fsbench.run(), without a duration a checkpoint cycle of warm-up and three cycles measured';
 
@@ -46,7 +46,7 @@ CREATE FUNCTION fsbench.plan_experiment(experiment text, targets text[] DEFAULT 
         'run', jsonb_build_object('workload', $18, 'scale', $19, 'size', $20, 'clients', $21,
             'duration_us', (EXTRACT(epoch FROM $22) * 1e6)::bigint, 'transactions', $23,
             'warmup_us', (EXTRACT(epoch FROM $24) * 1e6)::bigint, 'rate', $25,
-            'latency_limit_ms', $26, 'seed', $27, 'settings', $28, 'options', $29, 'force', $30)), true)::jsonb -> 'plan')
+            'latency_limit_ms', $26, 'seed', $27, 'settings', $28, 'options', $29, 'force', coalesce($30, false))), true)::jsonb -> 'plan')
         AS r (part text, item text, says text)
     $$;
 COMMENT ON FUNCTION fsbench.plan_experiment IS 'What fsbench.experiment() would do with these arguments, which it changes nothing by: runs, hours, room and transaction ids, the order of the targets, and how many blocks half an hour, a night and a weekend reach, with the smallest difference that they would find';
