@@ -6,6 +6,7 @@ pub mod janitor;
 pub mod phase;
 pub mod preflight;
 pub mod progress;
+pub mod promises;
 pub mod request;
 pub mod row;
 pub mod surroundings;

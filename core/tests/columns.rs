@@ -18,6 +18,7 @@ use pgfsbench_core::{
     statement::Statement,
     statistics::Counter,
     target,
+    workload::{fsync, scan},
 };
 use serde_json::{Value, to_value};
 
@@ -142,6 +143,10 @@ fn every_field_is_a_column_and_every_column_a_field() {
         row(finding),
         row(Environment::default()),
         row(target::Row::default()),
+        row(row::Maintenance::default()),
+        row(fsync::Row::default()),
+        row(scan::Row::default()),
+        row(scan::Reading::default()),
     ] {
         agree(table, &[fields]);
     }

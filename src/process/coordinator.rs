@@ -9,7 +9,6 @@ mod turn;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 use pgfsbench_core::{finding, spec::Spec};
-use serde_json::json;
 
 pub use errand::main;
 
@@ -93,7 +92,7 @@ impl Run {
             self.end_phase();
             let phases = self.phase_times();
             report::or_log("could not store the phases of the run", || {
-                xact::transaction(|| store::update_run(self.run_id, &json!({"phases": phases})))
+                xact::transaction(|| store::set_phases(self.run_id, &phases))
             });
         }
         free_run_area(self.board, self.index);
@@ -116,7 +115,7 @@ impl Run {
             return;
         }
         report::or_log("could not store the checkpoints of the run", || {
-            xact::transaction(|| store::insert_checkpoints(self.run_id, rows))
+            xact::transaction(|| store::insert(self.run_id, rows))
         });
     }
 
@@ -178,7 +177,7 @@ impl Run {
             if what_is_left != Left::Nothing {
                 let left = finding::not_released(&self.spec.target);
                 report::or_log("could not store a finding", || {
-                    xact::transaction(|| store::insert_rows(self.run_id, "finding", &[left]))
+                    xact::transaction(|| store::insert(self.run_id, &[left]))
                 });
             }
             if what_is_left == Left::Something {

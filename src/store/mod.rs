@@ -8,8 +8,14 @@ mod queued;
 mod seconds;
 
 use pgfsbench_core::{
-    checkpoint, crash::Recovery, difference, finding::Finding, hist::Histogram, rows::Row,
-    run::row::Asked, spec::Spec, work_database,
+    crash::Recovery,
+    difference,
+    finding::Finding,
+    hist::Histogram,
+    rows::Row,
+    run::row::{Asked, Done},
+    spec::Spec,
+    work_database,
 };
 use serde_json::{Value, json};
 
@@ -120,27 +126,31 @@ pub fn set_loaded(run_id: i64, load_ms: Option<f64>, phases: &Value) -> Result<(
     Ok(())
 }
 
-/// Stores columns of `run_log` by name.
-pub fn update_run(run_id: i64, columns: &Value) -> Result<(), Fault> {
-    let Value::Object(columns) = columns else {
-        return Err(Fault::new(sqlstate::INTERNAL, "not an object"));
-    };
-    let list = |prefix: &str| {
-        columns
-            .keys()
-            .map(|column| format!("{prefix}{column}"))
-            .collect::<Vec<_>>()
-            .join(", ")
-    };
-    let statement = format!(
-        "UPDATE fsbench.run_log r SET ({}) = (SELECT {} FROM jsonb_populate_record(NULL::fsbench.run_log, $2::jsonb) n) \
-         WHERE r.run_id = $1::bigint",
-        list(""),
-        list("n.")
-    );
+/// Ends a run that is done, with all that was measured.
+pub fn set_done(run_id: i64, done: &Done) -> Result<(), Fault> {
+    let done = json!(done);
+    let columns: Vec<&str> = done
+        .as_object()
+        .into_iter()
+        .flatten()
+        .map(|(name, _)| &name[..])
+        .collect();
+    let (columns, values) = (columns.join(", "), columns.join(", n."));
     sql::write(
-        &statement,
-        &[Some(&run_id.to_string()), Some(&to_json_text(columns)?)],
+        &format!(
+            "UPDATE fsbench.run_log r SET ({columns}) = (SELECT n.{values} \
+               FROM jsonb_populate_record(NULL::fsbench.run_log, $2::jsonb) n) WHERE r.run_id = $1::bigint"
+        ),
+        &[Some(&run_id.to_string()), Some(&done.to_string())],
+    )?;
+    Ok(())
+}
+
+/// Stores the phases of a run.
+pub fn set_phases(run_id: i64, phases: &Value) -> Result<(), Fault> {
+    sql::write(
+        "UPDATE fsbench.run_log SET phases = $2::jsonb WHERE run_id = $1::bigint",
+        &[Some(&run_id.to_string()), Some(&phases.to_string())],
     )?;
     Ok(())
 }
@@ -190,20 +200,10 @@ pub fn insert_histogram(
 
 /// Stores rows of a run, given without its number.
 pub fn insert<R: Row>(run_id: i64, rows: &[R]) -> Result<(), Fault> {
-    insert_rows(run_id, R::TABLE, rows)
-}
-
-/// The same, into the table of that name.
-pub fn insert_rows(run_id: i64, table: &str, rows: &[impl serde::Serialize]) -> Result<(), Fault> {
     match rows {
         [] => Ok(()),
-        rows => insert_array(run_id, table, &to_json_text(&rows)?),
+        rows => insert_array(run_id, R::TABLE, &to_json_text(&rows)?),
     }
-}
-
-/// Stores the checkpoints that touch the measured window.
-pub fn insert_checkpoints(run_id: i64, rows: &[checkpoint::Row]) -> Result<(), Fault> {
-    insert(run_id, rows)
 }
 
 /// The same, as an array; what it says of the number of the run does not count.
@@ -292,8 +292,14 @@ pub fn insert_recovery(
 ) -> Result<(), Fault> {
     insert(run_id, std::slice::from_ref(recovery))?;
     match balances {
-        Some(balances) => update_run(run_id, &json!({"balances": balances})),
         None => Ok(()),
+        Some(balances) => {
+            sql::write(
+                "UPDATE fsbench.run_log SET balances = $2::jsonb WHERE run_id = $1::bigint",
+                &[Some(&run_id.to_string()), Some(&balances.to_string())],
+            )?;
+            Ok(())
+        }
     }
 }
 

@@ -5,7 +5,6 @@ use pgfsbench_core::{
     run::cost::{BlocksWritten, Cost, Transactions, Wal},
     spec::Spec,
 };
-use serde_json::{Value, json};
 
 use crate::{
     errors::Fault,
@@ -42,12 +41,17 @@ fn wal() -> Wal {
 }
 
 /// The columns of `run_log` for a run without transactions.
-pub fn of_machine(samples: &[Sample]) -> Value {
-    json!(Cost::of_machine(samples, wal()))
+pub fn of_machine(samples: &[Sample]) -> Cost {
+    Cost::of_machine(samples, wal())
 }
 
 /// The columns of `run_log` for a run of transactions.
-pub fn columns(spec: &Spec, slots: &[ClientSlot], samples: &[Sample], window: &Window) -> Value {
+pub fn of_transactions(
+    spec: &Spec,
+    slots: &[ClientSlot],
+    samples: &[Sample],
+    window: &Window,
+) -> Cost {
     let work = slots
         .iter()
         .fold(Work::default(), |sum, slot| sum.plus(&slot.work.get()));
@@ -60,5 +64,5 @@ pub fn columns(spec: &Spec, slots: &[ClientSlot], samples: &[Sample], window: &W
         blocks: window.blocks,
         block_bytes: window.block_bytes,
     };
-    json!(Cost::of_transactions(samples, wal(), &of))
+    Cost::of_transactions(samples, wal(), &of)
 }

@@ -5,6 +5,7 @@ use pgfsbench_core::{
     run::{
         checkpoints::{self, Position},
         cost::BlocksWritten,
+        promises::Promises,
     },
     spec::{Spec, Stage},
     statistics::Timing,
@@ -12,7 +13,6 @@ use pgfsbench_core::{
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::promises::Promises;
 use crate::{
     clock,
     errors::{Fault, read_json},
@@ -109,7 +109,9 @@ impl Seen {
 
     /// Whether the clients' settings have times taken.
     pub fn timing(&self, spec: &Spec) -> Option<Timing> {
-        self.promises.as_ref().map(|promises| promises.timing(spec))
+        self.promises
+            .as_ref()
+            .map(|promises| promises.timing(&spec.settings))
     }
 
     /// When everything is loaded: its size.

@@ -11,14 +11,14 @@ use std::{
 };
 
 use pgfsbench_core::{
-    finding::{FlushFacts, MachineFacts, ServerFacts, StorageFacts},
+    finding::{FlushFacts, MachineFacts, RunFacts, ServerFacts, StorageFacts},
     proc::{self, DirtyPages, Member, parse_cpu_times, parse_member},
     run::surroundings::{self, Fill, Load, Machine, Processes, Processors},
     sys,
 };
 use rustix::process::getppid;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::{
     clock,
@@ -219,11 +219,15 @@ impl Surroundings {
         self.fill[1] = fill::look_if(self.fill[0].is_some());
     }
 
-    /// All that was seen, by the names of the facts that the findings are judged by.
-    pub fn facts(&self) -> Value {
-        json!({
-            "server": self.of_server(), "machine": self.of_machine(), "storage": self.of_storage(), "flush": self.flush,
-        })
+    /// All that was seen.
+    pub fn facts(&self) -> RunFacts {
+        RunFacts {
+            server: self.of_server(),
+            machine: self.of_machine(),
+            storage: self.of_storage(),
+            flush: self.flush.clone(),
+            ..RunFacts::default()
+        }
     }
 
     fn of_server(&self) -> ServerFacts {

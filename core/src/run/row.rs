@@ -1,7 +1,7 @@
 //! Columns of `fsbench.run_log`, as far as they are not written by statements that name them one by one (ids, times, errors,
 //! and what tells a run's work database from others).
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::cost::Cost;
@@ -55,8 +55,8 @@ pub struct Measured {
     pub commit_p50_ms: Option<f64>,
     pub commit_p99_ms: Option<f64>,
     pub commit_max_ms: Option<f64>,
-    pub stall_seconds: Option<u64>,
-    pub zero_seconds: Option<u64>,
+    pub stall_seconds: Option<u32>,
+    pub zero_seconds: Option<u32>,
     pub balances: Option<Value>,
     #[serde(flatten)]
     pub cost: Cost,
@@ -88,6 +88,21 @@ pub struct Done {
 
 impl Row for Done {
     const TABLE: &'static str = "run_log";
+}
+
+/// What a step of the maintenance after the window took, a row of `fsbench.maintenance`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[allow(missing_docs)]
+pub struct Maintenance {
+    pub position: usize,
+    pub step: String,
+    pub ms: f64,
+    pub bytes: Option<i64>,
+    pub wal_bytes: i64,
+}
+
+impl Row for Maintenance {
+    const TABLE: &'static str = "maintenance";
 }
 
 /// How many checkpoints there were in the measured window.

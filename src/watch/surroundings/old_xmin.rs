@@ -1,7 +1,7 @@
 //! Who holds back vacuum while a run is on.
 
 use pgfsbench_core::finding::{OLD_XMIN_AGE, XminHolder, XminHolderKind};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use crate::{
     errors::{Fault, read_json},
@@ -12,10 +12,15 @@ use crate::{
 const HOLDERS: &str = include_str!("queries/xmin_holders.sql");
 
 /// All that were seen, each as old as it became.
-#[derive(Default, Serialize)]
+#[derive(Default)]
 pub struct OldXmin(Vec<XminHolder>);
 
 impl OldXmin {
+    /// All that were seen.
+    pub fn holders(&self) -> &[XminHolder] {
+        &self.0
+    }
+
     /// How many ids the oldest of them holds back, whatever database a run would get. In a transaction.
     pub fn oldest() -> Result<Option<i64>, Fault> {
         let query = format!("SELECT max(age) FROM ({HOLDERS}) h");

@@ -5,10 +5,11 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use pgfsbench_core::{
     board::{ClientSlot, ClientState},
     hist::Histogram,
+    run::row,
     spec::Bound,
-    workload::fsync::{BLOCK_BYTES, Method, Test, tests_of},
+    workload::fsync::{Measured, Method, Row, Test, tests_of},
 };
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::KIND;
 use crate::{
@@ -27,17 +28,6 @@ use crate::{
 
 /// From the order to the start of a test, when all writers have the file open: they wake meanwhile.
 const LEAD_NS: u64 = 5_000_000;
-/// Fewer than this have no 99.9th percentile.
-const P999_SYNCS: u64 = 10_000;
-
-/// What a test has come to.
-struct Measured {
-    test: Test,
-    direct: bool,
-    syncs: Histogram,
-    per_second: Option<f64>,
-}
-
 /// From an empty journal to the result of a workload that writes and syncs a file.
 pub fn carry_out(run: &mut Run) -> Result<Outcome, Fault> {
     let file = make_wal_file(run)?;
@@ -131,12 +121,11 @@ fn measure_test(
     slots
         .iter()
         .for_each(|slot| slot.latency.read_into(&mut syncs));
-    let ns = span_ns(slots);
     Ok(Measured {
         test,
         direct,
-        per_second: (ns > 0).then(|| syncs.count() as f64 * 1e9 / ns as f64),
         syncs,
+        ns: span_ns(slots),
     })
 }
 
@@ -144,71 +133,38 @@ fn store_all(run: &mut Run, measured: &[Measured], phases: Value) -> Result<Outc
     run.seen.of_syncs();
     run.close_checkpoints(run.seen.measure_end_ns.unwrap_or(0));
     let server_uses = xact::transaction(|| config::shown("wal_sync_method"))?;
-    // What stands for the run: what the server itself does, by as few as were tested.
     let server_uses = server_uses.and_then(|name| Method::parse(&name));
-    let main = measured
-        .iter()
-        .filter(|m| Some(m.test.method) == server_uses && m.test.writes == 1)
-        .min_by_key(|m| m.test.writers);
-    let of_main = |f: fn(&Measured) -> Option<f64>| main.and_then(f);
+    let main = Measured::main(measured, server_uses);
     let measured_ms = clock::ms(
         run.seen.measure_start_ns,
         run.seen.measure_end_ns.unwrap_or(0),
     );
-    let mut columns = json!({
-        "measured_ms": measured_ms, "tps": of_main(|m| m.per_second),
-        "latency_avg_ms": of_main(|m| m.syncs.mean_ns().map(|ns| ns / 1e6)),
-        "latency_stddev_ms": of_main(|m| m.syncs.stddev_ns().map(|ns| ns / 1e6)),
-        "latency_p50_ms": of_main(|m| m.percentile(0.5)), "latency_p90_ms": of_main(|m| m.percentile(0.9)),
-        "latency_p95_ms": of_main(|m| m.percentile(0.95)), "latency_p99_ms": of_main(|m| m.percentile(0.99)),
-        "latency_p999_ms": of_main(Measured::p999), "latency_max_ms": of_main(Measured::max),
-    });
-    if let (Value::Object(columns), Value::Object(of_machine)) =
-        (&mut columns, cost::of_machine(&run.samples))
-    {
-        columns.extend(of_machine);
-    }
+    let of_main = |f: fn(&Measured) -> Option<f64>| main.and_then(f);
+    let columns = row::Measured {
+        measured_ms,
+        tps: of_main(Measured::per_second),
+        latency_avg_ms: of_main(|m| m.syncs.mean_ns().map(|ns| ns / 1e6)),
+        latency_stddev_ms: of_main(|m| m.syncs.stddev_ns().map(|ns| ns / 1e6)),
+        latency_p50_ms: of_main(|m| m.percentile_ms(0.5)),
+        latency_p90_ms: of_main(|m| m.percentile_ms(0.9)),
+        latency_p95_ms: of_main(|m| m.percentile_ms(0.95)),
+        latency_p99_ms: of_main(|m| m.percentile_ms(0.99)),
+        latency_p999_ms: of_main(Measured::p999_ms),
+        latency_max_ms: of_main(|m| m.syncs.max().map(|ns| ns as f64 / 1e6)),
+        cost: cost::of_machine(&run.samples),
+        ..row::Measured::default()
+    };
     let id = run.run_id;
-    let rows: Vec<Value> = measured
-        .iter()
-        .enumerate()
+    let rows: Vec<Row> = (0..)
+        .zip(measured)
         .map(|(position, m)| m.to_row(position))
         .collect();
     finish::finish(run, columns, phases, || {
         store::insert_samples(id, &run.samples, false)?;
         store::insert_waits(id, &run.samples)?;
-        store::insert_rows(id, "fsync", &rows)?;
+        store::insert(id, &rows)?;
         main.map_or(Ok(()), |m| {
             store::insert_histogram(id, run.spec.workload.transaction(), &m.syncs)
         })
     })
-}
-impl Measured {
-    fn percentile(&self, fraction: f64) -> Option<f64> {
-        self.syncs.percentile(fraction).map(|ns| ns / 1e6)
-    }
-
-    fn p999(&self) -> Option<f64> {
-        self.percentile(0.999)
-            .filter(|_| self.syncs.count() >= P999_SYNCS)
-    }
-
-    fn max(&self) -> Option<f64> {
-        self.syncs.max().map(|ns| ns as f64 / 1e6)
-    }
-
-    fn to_row(&self, position: usize) -> Value {
-        let (buckets, counts): (Vec<usize>, Vec<u64>) = self.syncs.nonzero().unzip();
-        json!({
-            "method": self.test.method, "writes": self.test.writes,
-            "writers": self.test.writers, "position": position + 1, "bytes": BLOCK_BYTES,
-            "direct": self.direct, "syncs": self.syncs.count(), "ops_per_second": self.per_second,
-            "latency_avg_ms": self.syncs.mean_ns().map(|ns| ns / 1e6),
-            "latency_p50_ms": self.percentile(0.5), "latency_p90_ms": self.percentile(0.9),
-            "latency_p95_ms": self.percentile(0.95), "latency_p99_ms": self.percentile(0.99),
-            "latency_p999_ms": self.p999(),
-            "latency_min_ms": self.syncs.min().map(|ns| ns as f64 / 1e6), "latency_max_ms": self.max(),
-            "buckets": buckets, "counts": counts,
-        })
-    }
 }

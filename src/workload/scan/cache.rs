@@ -11,9 +11,9 @@ use std::{
 use pgfsbench_core::{
     spec::{Cache, Spec},
     units::format_bytes,
+    workload::scan::State,
 };
 use rustix::fs::{Advice, fadvise};
-use serde::{Deserialize, Serialize};
 
 use crate::{
     errors::{Fault, of_file, sqlstate},
@@ -31,36 +31,24 @@ const FORGETTINGS: u32 = 20;
 /// From one try to the next.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// What the caches hold of the table.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct State {
-    /// Bytes of its files.
-    #[serde(rename = "file_bytes")]
-    pub bytes: u64,
-    /// Bytes of them in the page cache, as the kernel says.
-    pub cached_bytes: u64,
+fn state_of(files: &[PathBuf]) -> Result<State, Fault> {
+    let mut state = State::default();
+    for path in files {
+        let file = workload::open(path)?;
+        let length = file.metadata().map_err(|e| of_file("look at", path, &e))?;
+        state.bytes += length.len();
+        state.cached_bytes +=
+            page_cache::cached_bytes(&file).map_err(|e| of_file("look at", path, &e))?;
+    }
+    Ok(state)
 }
 
-impl State {
-    fn of(files: &[PathBuf]) -> Result<Self, Fault> {
-        let mut state = Self::default();
-        for path in files {
-            let file = workload::open(path)?;
-            let length = file.metadata().map_err(|e| of_file("look at", path, &e))?;
-            state.bytes += length.len();
-            state.cached_bytes +=
-                page_cache::cached_bytes(&file).map_err(|e| of_file("look at", path, &e))?;
-        }
-        Ok(state)
-    }
+fn missing(state: &State) -> u64 {
+    state.bytes.saturating_sub(state.cached_bytes)
+}
 
-    fn missing(&self) -> u64 {
-        self.bytes.saturating_sub(self.cached_bytes)
-    }
-
-    fn tolerated(&self) -> u64 {
-        (self.bytes as f64 * TOLERATED) as u64
-    }
+fn tolerated(state: &State) -> u64 {
+    (state.bytes as f64 * TOLERATED) as u64
 }
 
 /// Puts the table where the run wants it, and looks whether it is there.
@@ -68,7 +56,7 @@ pub fn prepare(spec: &Spec) -> Result<State, Fault> {
     let files = xact::transaction(workload::files)?;
     if spec.options.cache == Cache::SharedBuffers {
         fill_buffers()?;
-        return State::of(&files);
+        return state_of(&files);
     }
     // What is left in them from the last scan would be found by the next one.
     xact::transaction(|| scan::empty_buffers(workload::TABLE))?;
@@ -134,8 +122,8 @@ fn forget(files: &[PathBuf]) -> Result<State, Fault> {
             fadvise(&file, 0, None, Advice::DontNeed)
                 .map_err(|e| of_file("forget", path, &e.into()))?;
         }
-        state = State::of(files)?;
-        if state.cached_bytes <= state.tolerated() {
+        state = state_of(files)?;
+        if state.cached_bytes <= tolerated(&state) {
             return Ok(state);
         }
         process::wait(PAUSE);
@@ -154,8 +142,8 @@ fn forget(files: &[PathBuf]) -> Result<State, Fault> {
 
 /// In the page cache. Somebody else may have it emptied just then.
 fn remember(files: &[PathBuf]) -> Result<State, Fault> {
-    let mut state = State::of(files)?;
-    if state.missing() <= state.tolerated() {
+    let mut state = state_of(files)?;
+    if missing(&state) <= tolerated(&state) {
         return Ok(state);
     }
     let is_there = try_until(|| {
@@ -163,8 +151,8 @@ fn remember(files: &[PathBuf]) -> Result<State, Fault> {
             let file = workload::open(path)?;
             read_through(&file).map_err(|e| of_file("read", path, &e))?;
         }
-        state = State::of(files)?;
-        Ok(state.missing() <= state.tolerated())
+        state = state_of(files)?;
+        Ok(missing(&state) <= tolerated(&state))
     })?;
     if is_there {
         return Ok(state);

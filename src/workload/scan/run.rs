@@ -8,16 +8,14 @@ use std::{
 };
 
 use pgfsbench_core::{
+    run::row::Measured,
     spec::Cache,
-    workload::scan::{self, READ_BYTES, Scan},
+    workload::scan::{self, Made, READ_BYTES, Reading, Report, Row, Scan, State, Waiting},
 };
 use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::{
-    ALLOW_WORKERS, CREATE, LOAD, PREPARE, SCAN, VACUUM, VERIFY, cache::State, scanner::Report,
-    storage, table,
-};
+use super::{ALLOW_WORKERS, CREATE, LOAD, PREPARE, SCAN, VACUUM, VERIFY, storage, table};
 use crate::{
     bench::{self, Run, epoch, finish, windows::span_ns},
     board::{Phase, outcome::Outcome},
@@ -31,18 +29,6 @@ use crate::{
 /// How often it is looked what the processes of a scan wait for.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// How often processes were seen to wait for what; to work, under the name `none`.
-type Waiting = BTreeMap<String, u64>;
-
-/// A scan that was made.
-struct Made {
-    scan: Scan,
-    report: Report,
-    waits: Waiting,
-    /// Why it does not count.
-    why_not: Option<String>,
-}
-
 /// A wait event as it is stored with a scan.
 fn named((event, times): (u32, u64)) -> (String, u64) {
     if event == 0 {
@@ -50,16 +36,6 @@ fn named((event, times): (u32, u64)) -> (String, u64) {
     }
     let (kind, name) = wait_name(event);
     (format!("{kind}:{name}"), times)
-}
-
-/// A reading of the files without the executor.
-struct Reading {
-    readers: u32,
-    block_bytes: u64,
-    bytes: u64,
-    ms: f64,
-    state: State,
-    device_read_bytes: Option<u64>,
 }
 
 /// From an empty database to the result of a run of scans.
@@ -143,16 +119,9 @@ fn scan_until_it_counts(run: &mut Run, scan: Scan, made: &mut Vec<Made>) -> Resu
     let tells = cache != Cache::Cold || !storage::is_compressed();
     for _ in 0..scan::TRIES {
         let (report, waits) = scan_once(run, scan.degree)?;
-        let missing = report.workers_missing(scan.degree);
-        let wrong = report.blocks_from().wrong(cache).filter(|_| tells);
-        let spoiled = wrong.and_then(|wrong| wrong.why_not(cache));
-        let is_again = missing.is_none() && spoiled.is_some();
-        made.push(Made {
-            scan,
-            report,
-            waits,
-            why_not: missing.or(spoiled),
-        });
+        let judged = Made::judge(scan, report, waits, cache, tells);
+        let is_again = judged.is_spoiled;
+        made.push(judged);
         if !is_again {
             break;
         }
@@ -230,9 +199,11 @@ fn read_once(run: &mut Run, readers: u32, block_bytes: u64, window: u32) -> Resu
         block_bytes,
         bytes: slots.iter().map(|slot| slot.measured.load(Acquire)).sum(),
         ms: span_ns(slots) as f64 / 1e6,
-        state,
+        cached_bytes: state.cached_bytes,
         device_read_bytes: device.map(|(before, after)| after.saturating_sub(before)),
-    })
+        ..Reading::default()
+    }
+    .timed())
 }
 
 fn store_all(
@@ -248,68 +219,21 @@ fn store_all(
         run.seen.measure_end_ns.unwrap_or(0),
     );
     let leads = table::own(&run.spec).leader != Some(false);
-    let mut scans: Vec<Value> = made
-        .iter()
-        .enumerate()
-        .map(|(i, made)| made.to_row(i + 1, leads))
+    // What was not read from storage says nothing of the page cache where it is compressed.
+    let knows_cache = !storage::is_compressed();
+    let scans: Vec<Row> = (1..)
+        .zip(made)
+        .map(|(number, made)| made.to_row(number, leads, knows_cache))
         .collect();
-    if storage::is_compressed() {
-        // What was not read from storage says nothing of the page cache.
-        scans
-            .iter_mut()
-            .for_each(|scan| scan["page_cache_bytes"] = Value::Null);
-    }
-    let readings: Vec<Value> = readings.iter().map(|r| r.to_row()).collect();
-    let mut columns = cost::of_machine(&run.samples);
-    columns["measured_ms"] = json!(measured_ms);
-    finish::finish(run, columns, phases, || {
+    let measured = Measured {
+        measured_ms,
+        cost: cost::of_machine(&run.samples),
+        ..Measured::default()
+    };
+    finish::finish(run, measured, phases, || {
         store::insert_samples(run_id, &run.samples, false)?;
         store::insert_waits(run_id, &run.samples)?;
-        store::insert_rows(run_id, "scan", &scans)?;
-        store::insert_rows(run_id, "scan_read", &readings)
+        store::insert(run_id, &scans)?;
+        store::insert(run_id, readings)
     })
-}
-
-impl Made {
-    fn to_row(&self, scan: usize, leads: bool) -> Value {
-        let r = &self.report;
-        let blocks = r.blocks_from();
-        let degree = self.scan.degree;
-        let seconds = r.ms / 1000.0;
-        // The leader is one of those who share the table, if it takes part.
-        let mut shares = r.worker_blocks.clone();
-        if leads {
-            shares.push(r.leader_blocks);
-        }
-        let most = shares.iter().max().copied().unwrap_or(0);
-        let mean = shares.iter().sum::<u64>() as f64 / shares.len().max(1) as f64;
-        json!({
-            "scan": scan, "degree": degree, "repeat": self.scan.repeat,
-            "started_at": r.started_at,
-            "workers_planned": r.planned, "workers_launched": r.launched,
-            "used": self.why_not.is_none(), "why_not": self.why_not,
-            "ms": r.ms, "planning_ms": r.planning_ms, "rows": r.rows, "bytes": r.bytes,
-            "gb_per_second": r.bytes as f64 / 1e9 / seconds, "rows_per_second": r.rows as f64 / seconds,
-            "buffers_hit": r.hit, "buffers_read": r.read, "io_ms": r.read_ms,
-            "worker_buffers": r.worker_blocks, "leader_buffers": r.leader_blocks,
-            "skew": (mean > 0.0).then(|| most as f64 / mean),
-            "cached_bytes": r.state.cached_bytes,
-            "process_read_bytes": r.process_read_bytes,
-            "device_read_bytes": r.device_read_bytes,
-            "page_cache_bytes": blocks.read().map(|read| blocks.outside.saturating_sub(read)),
-            "wait_events": self.waits,
-            "plan": serde_json::from_str::<Value>(&r.plan).ok(),
-        })
-    }
-}
-
-impl Reading {
-    fn to_row(&self) -> Value {
-        json!({
-            "readers": self.readers, "block_bytes": self.block_bytes, "bytes": self.bytes,
-            "ms": self.ms,
-            "gb_per_second": (self.ms > 0.0).then(|| self.bytes as f64 / 1e6 / self.ms),
-            "cached_bytes": self.state.cached_bytes, "device_read_bytes": self.device_read_bytes,
-        })
-    }
 }

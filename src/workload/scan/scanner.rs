@@ -7,12 +7,8 @@ use std::{
     sync::atomic::Ordering::{Acquire, Relaxed, Release},
 };
 
-use pgfsbench_core::{
-    spec::Spec,
-    units::{PAGE, format_count},
-    workload::scan::BlocksFrom,
-};
-use serde::{Deserialize, Serialize};
+use pgfsbench_core::{spec::Spec, units::format_count, workload::scan::Report};
+use serde::Serialize;
 
 use crate::{
     board::{Board, Phase},
@@ -37,67 +33,6 @@ use crate::{
 
 /// A reader takes so many bytes at a time for itself, as the processes of a parallel scan do.
 const REGION: u64 = 16 << 20;
-
-/// What a worker has found in one scan.
-#[derive(Debug, Serialize, Deserialize)]
-pub struct Report {
-    /// When it began.
-    pub started_at: String,
-    /// From the text of the statement to its end.
-    pub ms: f64,
-    /// Part of it: parsing and planning.
-    pub planning_ms: f64,
-    /// What it counted.
-    pub rows: u64,
-    /// Bytes of the table.
-    pub bytes: u64,
-    /// Workers of the plan.
-    pub planned: u32,
-    /// Workers that there were.
-    pub launched: u32,
-    /// Blocks found in shared buffers.
-    pub hit: u64,
-    /// Blocks read.
-    pub read: u64,
-    /// Time of the reads, of all processes; None where it was not measured.
-    pub read_ms: Option<f64>,
-    /// Blocks of each worker.
-    pub worker_blocks: Vec<u64>,
-    /// Blocks of the leader.
-    pub leader_blocks: u64,
-    /// The plan, JSON.
-    pub plan: String,
-    /// What the cache held before.
-    #[serde(flatten)]
-    pub state: cache::State,
-    /// What the processes of the scan had the kernel read from storage; None where that is not known.
-    pub process_read_bytes: Option<u64>,
-    /// What the device read meanwhile, for whomever; None where that is not known.
-    pub device_read_bytes: Option<u64>,
-}
-
-impl Report {
-    /// Where its blocks came from.
-    pub fn blocks_from(&self) -> BlocksFrom {
-        BlocksFrom {
-            bytes: self.bytes,
-            outside: self.read * PAGE,
-            storage: self.process_read_bytes,
-            device: self.device_read_bytes,
-        }
-    }
-
-    /// Why it does not count as a scan with so many workers; None when all were there.
-    pub fn workers_missing(&self, degree: u32) -> Option<String> {
-        if self.planned != degree {
-            Some(format!("{} workers were planned", self.planned))
-        } else if self.launched != degree {
-            Some(format!("{} workers could be started", self.launched))
-        } else {
-            None
-        }
-    }
-}
 
 /// Counts the rows before the first scan, by as many workers as there will be at most: reads all of the table.
 pub fn verify(spec: &Spec) -> Result<(), Fault> {

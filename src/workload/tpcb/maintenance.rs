@@ -1,8 +1,7 @@
 //! What a database does beside its transactions, timed after a run: bulk load, index build, VACUUM, CHECKPOINT. They suffer
 //! most from the settings of the kernel's dirty memory.
 
-use pgfsbench_core::spec::Spec;
-use serde::{Deserialize, Serialize};
+use pgfsbench_core::{run::row::Maintenance, spec::Spec};
 
 use super::script;
 use crate::{
@@ -17,24 +16,11 @@ const BULK: &str = "pgbench_accounts_bulk";
 /// The steps, in their order.
 pub const STEPS: [&str; 4] = ["bulk_load", "index_build", "vacuum", "checkpoint"];
 
-/// What a step took; a row of `fsbench.maintenance`.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Step {
-    position: usize,
-    step: String,
-    /// Milliseconds.
-    ms: f64,
-    /// Bytes of what was made or gone through; None where that is not known.
-    bytes: Option<i64>,
-    /// WAL of the whole server.
-    wal_bytes: i64,
-}
-
 /// Carries the steps out, in the work database. `looked` gets the number of steps that are done, often.
 pub fn carry_out(
     spec: &Spec,
     mut looked: impl FnMut(u64) -> Result<(), Fault>,
-) -> Result<Vec<Step>, Fault> {
+) -> Result<Vec<Maintenance>, Fault> {
     let mut steps = Vec::new();
     for (index, step) in STEPS.into_iter().enumerate() {
         let done = index as u64;
@@ -59,7 +45,7 @@ pub fn carry_out(
             _ => utility::run(&["CHECKPOINT"])?,
         }
         let ms = clock::ms(began, clock::now_ns());
-        steps.push(Step {
+        steps.push(Maintenance {
             position: index + 1,
             step: step.into(),
             ms,

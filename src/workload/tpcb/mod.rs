@@ -4,6 +4,7 @@ mod maintenance;
 mod script;
 
 use pgfsbench_core::{
+    run::row::Maintenance,
     spec::{Definition, Spec},
     units::ACCOUNTS,
     workload::tpcb::{self, Balances},
@@ -72,8 +73,7 @@ impl Transactions for Tpcb {
         &maintenance::STEPS
     }
 
-    fn maintain(&self, desk: &Desk) -> Result<Vec<Value>, Fault> {
-        let steps = maintenance::carry_out(desk.spec, |done| desk.done(done))?;
-        Ok(steps.iter().map(|step| serde_json::json!(step)).collect())
+    fn maintain(&self, desk: &Desk) -> Result<Vec<Maintenance>, Fault> {
+        maintenance::carry_out(desk.spec, |done| desk.done(done))
     }
 }

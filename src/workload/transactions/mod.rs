@@ -5,7 +5,7 @@ mod client;
 mod result;
 mod run;
 
-use pgfsbench_core::{random::Stream, spec::Spec};
+use pgfsbench_core::{random::Stream, run::row::Maintenance, spec::Spec};
 use serde_json::Value;
 
 use super::{Desk, Found, Post, Workload, no_such_task};
@@ -74,7 +74,7 @@ pub trait Transactions: Sync {
     }
 
     /// Carries these out; gives rows of `fsbench.maintenance`.
-    fn maintain(&self, _desk: &Desk) -> Result<Vec<Value>, Fault> {
+    fn maintain(&self, _desk: &Desk) -> Result<Vec<Maintenance>, Fault> {
         Ok(Vec::new())
     }
 }
@@ -106,7 +106,7 @@ impl<T: Transactions> Workload for T {
             }
             MAINTAIN => {
                 let steps = self.maintain(desk)?;
-                desk.report(&Value::from(steps).to_string());
+                desk.report(&serde_json::json!(steps).to_string());
                 Ok(())
             }
             other => Err(no_such_task(other)),

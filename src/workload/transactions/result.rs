@@ -3,11 +3,12 @@
 use std::sync::atomic::Ordering::Acquire;
 
 use pgfsbench_core::{
-    board::{ClientSlot, Sample},
+    board::ClientSlot,
     hist::Histogram,
-    stats,
+    run::row::{Maintenance, Measured},
+    seconds, stats,
 };
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::{
     bench::{Run, finish},
@@ -66,7 +67,7 @@ impl Totals {
 pub fn store(
     run: &mut Run,
     balances: Option<&Value>,
-    maintenance: &[Value],
+    maintenance: &[Maintenance],
     phases: Value,
 ) -> Result<Outcome, Fault> {
     let slots = run.client_slots();
@@ -75,52 +76,48 @@ pub fn store(
     let end_ns = totals.finished_ns.max(run.seen.measure_end_ns.unwrap_or(0));
     let measured_ms = clock::ms(run.seen.measure_start_ns, end_ns);
     run.close_checkpoints(end_ns);
-    let tps = (measured_ms > 0.0).then(|| totals.measured as f64 * 1000.0 / measured_ms);
-    let seconds: Vec<f64> = full_seconds(&run.samples);
+    let seconds = seconds::rates(&run.samples);
     let stalls = (!seconds.is_empty()).then(|| stats::stalls(&seconds));
     let ms = |ns: Option<f64>| ns.map(|ns| ns / 1e6);
     let latency = |p| ms(totals.latency.percentile(p));
     let commit = |p| ms(totals.commit.percentile(p));
     let max = |h: &Histogram| ms(h.max().map(|ns| ns as f64));
-    let mut columns = json!({
-        "measured_ms": measured_ms,
-        "transactions_total": totals.measured, "transactions_outside": totals.outside, "skipped": totals.skipped,
-        "late": totals.late, "failed": totals.failed, "tps": tps,
-        "latency_avg_ms": ms(totals.latency.mean_ns()), "latency_stddev_ms": ms(totals.latency.stddev_ns()),
-        "latency_p50_ms": latency(0.5), "latency_p90_ms": latency(0.9), "latency_p95_ms": latency(0.95),
-        "latency_p99_ms": latency(0.99),
-        "latency_p999_ms": latency(0.999).filter(|_| totals.measured >= P999_TRANSACTIONS),
-        "latency_max_ms": max(&totals.latency),
-        "commit_avg_ms": ms(totals.commit.mean_ns()), "commit_p50_ms": commit(0.5), "commit_p99_ms": commit(0.99),
-        "commit_max_ms": max(&totals.commit),
-        "stall_seconds": stalls.as_ref().map(|stalls| stalls.stall_seconds),
-        "zero_seconds": stalls.map(|stalls| stalls.zero_seconds),
-        "balances": balances,
-    });
     let window = run.seen.window(totals.measured);
-    let cost = cost::columns(&run.spec, slots, &run.samples, &window);
-    if let (Value::Object(columns), Value::Object(cost)) = (&mut columns, cost) {
-        columns.extend(cost);
-    }
-    finish::finish(run, columns, phases, || {
+    let measured = Measured {
+        measured_ms,
+        transactions_total: Some(totals.measured),
+        transactions_outside: Some(totals.outside),
+        skipped: Some(totals.skipped),
+        late: Some(totals.late),
+        failed: Some(totals.failed),
+        tps: (measured_ms > 0.0).then(|| totals.measured as f64 * 1000.0 / measured_ms),
+        latency_avg_ms: ms(totals.latency.mean_ns()),
+        latency_stddev_ms: ms(totals.latency.stddev_ns()),
+        latency_p50_ms: latency(0.5),
+        latency_p90_ms: latency(0.9),
+        latency_p95_ms: latency(0.95),
+        latency_p99_ms: latency(0.99),
+        latency_p999_ms: latency(0.999).filter(|_| totals.measured >= P999_TRANSACTIONS),
+        latency_max_ms: max(&totals.latency),
+        commit_avg_ms: ms(totals.commit.mean_ns()),
+        commit_p50_ms: commit(0.5),
+        commit_p99_ms: commit(0.99),
+        commit_max_ms: max(&totals.commit),
+        stall_seconds: stalls.map(|stalls| stalls.stall_seconds),
+        zero_seconds: stalls.map(|stalls| stalls.zero_seconds),
+        balances: balances.cloned(),
+        cost: cost::of_transactions(&run.spec, slots, &run.samples, &window),
+    };
+    finish::finish(run, measured, phases, || {
         let id = run.run_id;
         store::insert_samples(id, &run.samples, true)?;
         store::insert_waits(id, &run.samples)?;
         store::insert_histogram(id, run.spec.workload.transaction(), &totals.latency)?;
         store::insert_histogram(id, "commit", &totals.commit)?;
-        store::insert_rows(id, "maintenance", maintenance)?;
+        store::insert(id, maintenance)?;
         if run.spec.rate.is_some() {
             store::insert_histogram(id, "service", &totals.service)?;
         }
         Ok(())
     })
-}
-
-/// Transactions per second of each second, without a last one that is shorter than half a second.
-fn full_seconds(samples: &[Sample]) -> Vec<f64> {
-    samples
-        .iter()
-        .filter(|sample| sample.interval_ns >= 500_000_000)
-        .map(|sample| sample.tps())
-        .collect()
 }

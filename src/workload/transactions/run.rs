@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use pgfsbench_core::{board::ClientState, spec::Bound};
+use pgfsbench_core::{board::ClientState, run::row::Maintenance, spec::Bound};
 use serde_json::Value;
 
 use super::{LOAD, MAINTAIN, Transactions, VACUUM, VERIFY, result};
@@ -154,7 +154,7 @@ fn verify(workload: &impl Transactions, run: &mut Run) -> Result<Value, Fault> {
 }
 
 /// After the tables were verified: the bulk load is not to be among the reasons why they could differ.
-fn maintain(workload: &impl Transactions, run: &mut Run) -> Result<Vec<Value>, Fault> {
+fn maintain(workload: &impl Transactions, run: &mut Run) -> Result<Vec<Maintenance>, Fault> {
     run.seen.before_maintenance();
     run.enter(Phase::Maintenance, workload.maintenance().len() as u64);
     run.have_done(MAINTAIN)?;

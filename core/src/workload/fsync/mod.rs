@@ -3,6 +3,7 @@
 //! The tests are those of pg_test_fsync: one write of 8 kB and one sync, two writes of 8 kB and one sync (or two synced writes,
 //! where each write is synced by itself), and the write alone as reference; each with 1 to N writers at the same time.
 
+mod measured;
 mod options;
 
 use serde::{Deserialize, Serialize};
@@ -16,6 +17,7 @@ use crate::{
     },
 };
 
+pub use measured::{Measured, Row};
 pub use options::Own;
 
 /// Bytes of one write: a page of WAL as PostgreSQL is usually built.

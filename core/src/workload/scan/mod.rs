@@ -3,6 +3,7 @@
 mod blocks_from;
 mod cache;
 mod definition;
+mod made;
 mod options;
 
 use serde::{Deserialize, Serialize};
@@ -10,6 +11,7 @@ use serde::{Deserialize, Serialize};
 pub use blocks_from::{BlocksFrom, Wrong, part_of_table};
 pub use cache::check_cache;
 pub use definition::Scans;
+pub use made::{Made, Reading, Report, Row, State, Waiting};
 pub use options::Own;
 
 use crate::random::{Purpose, Stream};
