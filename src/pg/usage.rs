@@ -90,6 +90,7 @@ pub fn wait_name(event: u32) -> (String, String) {
         if name.is_null() {
             return "unknown".to_owned();
         }
+        // SAFETY: as above.
         unsafe { std::ffi::CStr::from_ptr(name) }
             .to_string_lossy()
             .into_owned()

@@ -124,6 +124,8 @@ impl Counted {
     }
 }
 
+// One loop over the seconds of a run, told from its beginning to its end.
+#[allow(clippy::too_many_lines)]
 fn sample(run: &RunArea, watched: &Watched, alternately: bool) {
     let start = loop {
         match run.sampled_from_ns.load(Acquire) {

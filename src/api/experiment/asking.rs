@@ -444,6 +444,7 @@ fn insert(
 }
 
 /// The rows of `plan_experiment`.
+#[allow(clippy::too_many_lines)]
 fn plan_only_of(asked: &Asked) -> Result<Vec<Value>, Fault> {
     let ready = guard::ready()?;
     let planned = planned(&ready, asked)?;
