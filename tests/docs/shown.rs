@@ -127,6 +127,9 @@ pub fn messages(text: &str) -> Vec<String> {
 pub fn missing(shown: &str, printed: &str) -> Vec<String> {
     let mut came = tables(printed).into_iter();
     let mut faults = Vec::new();
+    if tables(shown).is_empty() {
+        faults.push("a text without a table is compared with nothing".to_owned());
+    }
     for table in tables(shown) {
         let is_it = |real: Table| real.columns == table.columns && !real.rows.is_empty();
         if !came.any(is_it) {

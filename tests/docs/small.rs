@@ -67,6 +67,7 @@ fn a_table_that_does_not_come_among_others_is_found() {
     let printed = " a \n---\n 1\n(1 row)\n\n b \n---\n 2\n(1 row)\n";
     assert_eq!(missing(" b \n---\n 3\n", printed), [""; 0]);
     assert_one(&missing(" c \n---\n 3\n", printed), &["[\"c\"]"]);
+    assert_one(&missing("a drawing\n", printed), &["compared with nothing"]);
 }
 
 #[test]
