@@ -4,6 +4,7 @@ pub mod asker;
 pub mod client;
 pub mod conductor;
 pub mod coordinator;
+mod frame;
 pub mod janitor;
 pub mod sampler;
 pub mod worker;

@@ -6,10 +6,7 @@ mod machine;
 mod watched;
 
 use std::{
-    sync::atomic::{
-        AtomicU32,
-        Ordering::{Acquire, Relaxed, Release},
-    },
+    sync::atomic::Ordering::{Acquire, Relaxed},
     time::Duration,
 };
 
@@ -22,9 +19,10 @@ use pgfsbench_core::{
 use machine::Machine;
 use watched::Watched;
 
+use super::frame::{self, Role};
 use crate::{
     board::{RunArea, TaskState},
-    clock, errors,
+    clock,
     pg::{
         process::{self, Database},
         shmem, xact,
@@ -35,62 +33,26 @@ const SECOND_NS: u64 = 1_000_000_000;
 /// How often the clients are looked at: what they wait for.
 const LOOK_NS: u64 = 10_000_000;
 
-/// The serial number of the run that this process belongs to. Written once, by it.
-static SERIAL: AtomicU32 = AtomicU32::new(0);
-
 /// Whether this process is to end.
 fn stopped(run: &RunArea) -> bool {
-    run.is_over(SERIAL.load(Relaxed))
+    run.is_over(frame::serial())
 }
 
 /// Main of the background worker; the argument is the number of slots that the run's clients have.
 pub fn main(clients: i32, serial: u32) {
-    SERIAL.store(serial, Relaxed);
-    let Some(board) = shmem::board() else { return };
-    let run = &board.run;
-    if !run.is_current(serial) {
-        return;
-    }
-    run.sampler.pid.store(process::my_pid(), Release);
-    process::on_exit(leave);
-    process::connect(Database::None);
-    process::report_activity("pgfsbench sampler");
-    run.sampler.set_state(TaskState::Running);
-    let result = shmem::active_request()
-        .ok_or_else(errors::process_terminated)
-        .and_then(|request| board.specification(request))
-        .and_then(|spec| {
+    frame::run(
+        Role::Sampler,
+        serial,
+        |_| Database::None,
+        |job| {
+            let run = &job.board.run;
+            run.sampler.set_state(TaskState::Running);
+            let spec = job.board.specification(job.request)?;
             let slots = &shmem::clients()[..clients as usize];
             let watched = Watched::new(run, slots, spec.workload.clients_do());
             xact::catch(|| sample(run, &watched, spec.options.sample_alternately))
-        });
-    if !run.is_current(serial) {
-        return;
-    }
-    match result {
-        Ok(()) => run.sampler.set_state(TaskState::Done),
-        Err(fault) => {
-            fault.store(&run.sampler.fault);
-            run.sampler.set_state(TaskState::Failed);
-        }
-    }
-}
-
-fn leave() {
-    let Some(board) = shmem::board() else { return };
-    if !board.run.is_current(SERIAL.load(Relaxed)) {
-        return;
-    }
-    let sampler = &board.run.sampler;
-    if sampler.state() == TaskState::Running {
-        let fault = errors::process_terminated();
-        fault.store(&sampler.fault);
-        sampler.set_state(TaskState::Failed);
-    }
-    sampler.pid.store(0, Release);
-    if let Some(request) = shmem::active_request() {
-        process::wake(request.coordinator.load(Acquire));
-    }
+        },
+    );
 }
 
 /// What the slots have counted up to a moment.

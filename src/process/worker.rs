@@ -1,91 +1,49 @@
 //! The worker: does one [`Task`] in the work database, reports how far it is, and leaves.
 
-use std::{
-    fs::File,
-    sync::atomic::{
-        AtomicU32,
-        Ordering::{Acquire, Relaxed, Release},
-    },
-};
+use std::{fs::File, sync::atomic::Ordering::Acquire};
 
 use rustix::fs::syncfs;
 use serde_json::{Value, json};
 
+use super::frame::{self, Job, Role};
 use crate::{
     bench::Task,
-    board::{Board, Request, TaskState},
-    errors::{self, Fault, read_json, sqlstate},
+    board::{Board, TaskState},
+    errors::{Fault, read_json, sqlstate},
     pg::{
         process::{self, Database},
-        session, shmem, utility, xact,
+        session, utility, xact,
     },
     watch::{promises, surroundings},
     workload::{self, Desk},
 };
 
-/// The serial number of the run that this process belongs to. Written once, by it.
-static SERIAL: AtomicU32 = AtomicU32::new(0);
-
 /// Main of the background worker; the argument is the number of a [`Task`].
 pub fn main(task: i32, serial: u32) {
-    SERIAL.store(serial, Relaxed);
-    let (Some(board), Some(request)) = (shmem::board(), shmem::active_request()) else {
-        return;
-    };
-    if !board.run.is_current(serial) {
-        return;
-    }
-    let cell = &board.run.worker;
-    cell.pid.store(process::my_pid(), Release);
-    cell.set_state(TaskState::Running);
-    process::on_exit(leave);
-    process::connect(Database::Work(board.run.work_database.load(Acquire)));
-    if !board.run.is_current(serial) {
-        return;
-    }
-    process::report_activity("pgfsbench worker");
-    let result = work(Task(task), board, request);
-    // What is read of the statistics once it is done has what it did.
-    xact::report_statistics(true);
-    if !board.run.is_current(serial) {
-        return;
-    }
-    match result {
-        Ok(()) => cell.set_state(TaskState::Done),
-        Err(fault) => {
-            fault.store(&cell.fault);
-            cell.set_state(TaskState::Failed);
-        }
-    }
+    frame::run(Role::Worker, serial, database, |job| {
+        let result = work(Task(task), job);
+        // What is read of the statistics once it is done has what it did.
+        xact::report_statistics(true);
+        result
+    });
 }
 
-fn leave() {
-    let Some(board) = shmem::board() else { return };
-    if !board.run.is_current(SERIAL.load(Relaxed)) {
-        return;
-    }
-    let cell = &board.run.worker;
-    if cell.state() == TaskState::Running {
-        let fault = errors::process_terminated();
-        fault.store(&cell.fault);
-        cell.set_state(TaskState::Failed);
-    }
-    cell.pid.store(0, Release);
-    if let Some(request) = shmem::active_request() {
-        process::wake(request.coordinator.load(Acquire));
-    }
+/// From here on the worker is missed when it ends.
+fn database(job: &Job) -> Database {
+    job.board.run.worker.set_state(TaskState::Running);
+    Database::Work(job.board.run.work_database.load(Acquire))
 }
 
-fn work(task: Task, board: &Board, request: &Request) -> Result<(), Fault> {
-    let spec = board.specification(request)?;
-    process::become_undisturbed_owner(request.owner.load(Acquire))?;
+fn work(task: Task, job: &Job) -> Result<(), Fault> {
+    let spec = job.board.specification(job.request)?;
+    process::become_undisturbed_owner(job.request.owner.load(Acquire))?;
     if task == Task::CHECKPOINT {
-        return checkpoint(board);
+        return checkpoint(job.board);
     }
     let desk = Desk {
-        board,
+        board: job.board,
         spec: &spec,
-        serial: SERIAL.load(Relaxed),
+        serial: job.serial,
     };
     workload::of(&spec)?.work(task, &desk)
 }

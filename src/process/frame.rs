@@ -1,0 +1,174 @@
+//! The frame of the processes that a run launches, beside its coordinator: worker, sampler and clients. Each has a place in shared memory,
+//! and works as long as the run is the one that it was launched for. However it ends, it leaves its place as the coordinator wants to find it:
+//! with how it ended, and nobody in it.
+
+use std::sync::atomic::{
+    AtomicI32, AtomicU32,
+    Ordering::{Acquire, Relaxed, Release},
+};
+
+use pgfsbench_core::board::{ClientSlot, ClientState};
+
+use crate::{
+    board::{Board, Request, TaskCell, TaskState},
+    errors::{self, Fault},
+    pg::{
+        process::{self, Database},
+        shmem,
+    },
+};
+
+/// The serial number of the run that this process belongs to. Written once, by it.
+static SERIAL: AtomicU32 = AtomicU32::new(0);
+/// The slot of this process, if it is a client. Written once, by it.
+static INDEX: AtomicU32 = AtomicU32::new(0);
+/// What this process is, as a number. Written once, by it.
+static ROLE: AtomicU32 = AtomicU32::new(0);
+
+/// What a process is to its run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    Worker,
+    Sampler,
+    /// With its slot.
+    Client(u32),
+}
+
+/// Where a process of a run tells how it is.
+enum Place {
+    Task(&'static TaskCell),
+    Client(&'static ClientSlot),
+}
+
+/// What a process works for.
+#[derive(Clone, Copy)]
+pub struct Job {
+    pub board: &'static Board,
+    pub request: &'static Request,
+    pub serial: u32,
+}
+
+impl Role {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Worker => "pgfsbench worker",
+            Self::Sampler => "pgfsbench sampler",
+            Self::Client(_) => "pgfsbench client",
+        }
+    }
+
+    fn remember(self) {
+        let (role, index) = match self {
+            Self::Worker => (0, 0),
+            Self::Sampler => (1, 0),
+            Self::Client(index) => (2, index),
+        };
+        INDEX.store(index, Relaxed);
+        ROLE.store(role, Relaxed);
+    }
+
+    fn remembered() -> Self {
+        match ROLE.load(Relaxed) {
+            0 => Self::Worker,
+            1 => Self::Sampler,
+            _ => Self::Client(INDEX.load(Relaxed)),
+        }
+    }
+
+    /// None for a slot that is none.
+    fn place(self, board: &'static Board) -> Option<Place> {
+        Some(match self {
+            Self::Worker => Place::Task(&board.run.worker),
+            Self::Sampler => Place::Task(&board.run.sampler),
+            Self::Client(index) => Place::Client(shmem::clients().get(index as usize)?),
+        })
+    }
+}
+
+impl Place {
+    fn pid(&self) -> &AtomicI32 {
+        match self {
+            Self::Task(cell) => &cell.pid,
+            Self::Client(slot) => &slot.pid,
+        }
+    }
+
+    /// Whether it is still to be said how the process ended. A task that has not begun is not missed.
+    fn is_open(&self) -> bool {
+        match self {
+            Self::Task(cell) => cell.state() == TaskState::Running,
+            Self::Client(slot) => !slot.state().is_over(),
+        }
+    }
+
+    fn end(&self, result: &Result<(), Fault>) {
+        match (self, result) {
+            (Self::Task(cell), Ok(())) => cell.set_state(TaskState::Done),
+            (Self::Task(cell), Err(fault)) => {
+                fault.store(&cell.fault);
+                cell.set_state(TaskState::Failed);
+            }
+            (Self::Client(slot), Ok(())) => slot.set_state(ClientState::Done),
+            (Self::Client(slot), Err(fault)) => {
+                slot.fail(errors::pack(&fault.sqlstate) as u32, &fault.message);
+            }
+        }
+    }
+}
+
+/// Runs the main of a process of the run with that serial number: nothing is done for a run that is over. `database` is asked before the
+/// process connects.
+pub fn run(
+    role: Role,
+    serial: u32,
+    database: impl FnOnce(&Job) -> Database,
+    work: impl FnOnce(&Job) -> Result<(), Fault>,
+) {
+    SERIAL.store(serial, Relaxed);
+    role.remember();
+    let (Some(board), Some(request)) = (shmem::board(), shmem::active_request()) else {
+        return;
+    };
+    let Some(place) = role.place(board).filter(|_| board.run.is_current(serial)) else {
+        return;
+    };
+    let job = Job {
+        board,
+        request,
+        serial,
+    };
+    place.pid().store(process::my_pid(), Release);
+    process::on_exit(leave);
+    process::connect(database(&job));
+    if !board.run.is_current(serial) {
+        return;
+    }
+    process::report_activity(role.name());
+    let result = work(&job);
+    if board.run.is_current(serial) {
+        place.end(&result);
+    }
+}
+
+/// The serial number of the run that this process belongs to.
+pub fn serial() -> u32 {
+    SERIAL.load(Relaxed)
+}
+
+/// Called when the process ends, however that comes.
+fn leave() {
+    let Some(board) = shmem::board() else { return };
+    let Some(place) = Role::remembered().place(board) else {
+        return;
+    };
+    if !board.run.is_current(serial()) {
+        return;
+    }
+    if place.is_open() {
+        place.end(&Err(errors::process_terminated()));
+    }
+    place.pid().store(0, Release);
+    if let Some(request) = shmem::active_request() {
+        process::wake(request.coordinator.load(Acquire));
+    }
+}
