@@ -1,17 +1,17 @@
 # pgfsbench: see `make help`. Steps of more than a line are scripts in tools/.
 
-PG_CONFIG ?= /usr/lib/postgresql/15/bin/pg_config
-PG_MAJOR := $(shell $(PG_CONFIG) --version 2>/dev/null | sed -n 's/^PostgreSQL \([0-9]*\).*/\1/p')
-STAGE := target/stage/pg$(or $(PG_MAJOR),15)$(if $(PGFSBENCH_PROFILE),-$(PGFSBENCH_PROFILE))/.complete
+# Which PostgreSQL: PG_CONFIG=/path/to/pg_config, or PG_MAJOR=NN; without either, Debian's 15.
+WHICH := $(strip $(if $(PG_CONFIG),PG_CONFIG=$(PG_CONFIG)) $(if $(PG_MAJOR),PG_MAJOR=$(PG_MAJOR)))
+PG_CONFIG ?= $(shell $(WHICH) tools/pg_config)
+STAGE := $(patsubst $(CURDIR)/%,%,$(shell $(WHICH) tools/pg_config --stage))/.complete
 HELPER := target/stage/helper/pgfsbench-helper
-VERSION := $(shell sed -n '/^\[workspace.package\]/,/^$$/s/^version = "\(.*\)"/\1/p' Cargo.toml)
-SOURCES := Cargo.toml Cargo.lock pgfsbench.control $(shell find src core/src core/Cargo.toml sql/schema -type f) $(wildcard sql/pgfsbench--*.sql)
+SOURCES := Cargo.toml Cargo.lock build.rs pgfsbench.control $(shell find src core/src core/Cargo.toml sql/schema -type f) $(wildcard sql/pgfsbench--*.sql)
 HELPER_SOURCES := Cargo.toml Cargo.lock $(shell find helper core/src core/Cargo.toml -type f)
 REGRESS := $(patsubst sql/%.sql,%,$(filter-out sql/pgfsbench--%,$(wildcard sql/*.sql)))
 sbindir ?= /usr/sbin
 unitdir ?= /usr/lib/systemd/system
 mandir ?= /usr/share/man
-export PG_CONFIG sbindir unitdir mandir
+export PG_CONFIG PG_MAJOR REPOSITORY sbindir unitdir mandir
 
 .PHONY: all stage setup install uninstall installcheck check check-fmt check-unit check-regress check-integration \
 	lint bench demo lab deb dist clean help
@@ -40,13 +40,13 @@ installcheck:                   ## pg_regress against a running server that has 
 	    --bindir=$(shell $(PG_CONFIG) --bindir) --dbname=contrib_regression --load-extension=pgfsbench $(REGRESS)
 
 check:                          ## every test (parts: check-fmt, check-unit, check-regress, check-integration); installs what is missing, and leaves nothing running
-	tools/check
+	env -u PG_CONFIG -u PG_MAJOR $(WHICH) tools/check
 
 lint:                           ## rustfmt, and clippy with warnings as errors
-	tools/check fmt clippy
+	env -u PG_CONFIG -u PG_MAJOR $(WHICH) tools/check fmt clippy
 
 check-fmt check-unit check-regress check-integration:
-	tools/check $(@:check-%=%)
+	env -u PG_CONFIG -u PG_MAJOR $(WHICH) tools/check $(@:check-%=%)
 
 bench:                          ## measure pgfsbench against pgbench in alternating runs; see bench/README.md
 	tools/setup python3
@@ -60,13 +60,11 @@ demo:                           ## from nothing to a run's results, on the files
 lab:                            ## benchmark a filesystem that this kernel may lack, in a guest: make lab FS=jfs [RAID=0|1|5|6|10] [LVM=1] [PSQL=1]
 	tools/lab
 
-deb: $(STAGE) $(HELPER)         ## Debian packages of extension and helper that install without Rust
-	tools/deb
+deb: $(if $(WHICH),$(STAGE)) $(HELPER) ## Debian packages of the helper, and of the extension for each version below /usr/lib/postgresql
+	tools/deb $(if $(WHICH),,--all)
 
-dist:                           ## a source archive for PGXN, from the last commit
-	mkdir -p target
-	git archive --format=zip --prefix=pgfsbench-$(VERSION)/ -o target/pgfsbench-$(VERSION).zip HEAD
-	@echo target/pgfsbench-$(VERSION).zip
+dist:                           ## a source archive for PGXN, from the last commit; REPOSITORY=https://... says where the source is
+	tools/dist
 
 clean:                          ## remove everything that was made
 	tools/clean

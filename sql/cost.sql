@@ -25,7 +25,9 @@ SELECT client_wal_records >= 5 * transactions_total AS records, client_wal_bytes
        client_blocks_hit > 0 AS hits, wal_end_lsn - wal_start_lsn = wal_bytes AS lsns,
        changed_bytes = 36 * transactions_total AS changed, server_write_bytes >= wal_bytes AS server,
        server_write_amplification > 1 AS amplified, cpu_seconds >= client_cpu_seconds AS processors,
-       abs(cpu_ms_per_transaction - cpu_seconds * 1000 / transactions_total) < 1e-9 AS per_transaction
+       abs(cpu_ms_per_transaction - cpu_seconds * 1000 / transactions_total) < 1e-9 AS per_transaction,
+       (io_extend_bytes IS NULL) = (server_version_num < 160000) AS io_told,
+       (io_wal_write_bytes > 0) IS NOT DISTINCT FROM CASE WHEN server_version_num >= 180000 THEN true END AS io_of_wal_told
 FROM fsbench.result WHERE run_id = :run_id \gx
 
 -- What every Linux tells.

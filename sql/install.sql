@@ -90,6 +90,7 @@ DROP EXTENSION pgfsbench;
 -- The schema is the database's by then, and empty.
 SELECT count(*) FROM pg_class WHERE relnamespace = 'fsbench'::regnamespace;
 CREATE EXTENSION pgfsbench SCHEMA public;
-CREATE EXTENSION pgfsbench VERSION '0.1.0';
+SELECT default_version FROM pg_available_extensions WHERE name = 'pgfsbench' \gset
+CREATE EXTENSION pgfsbench VERSION :'default_version';
 \c contrib_regression
 DROP DATABASE fsbench_install;

@@ -6,7 +6,8 @@ umask 022
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 target=$root/target
-PG_MAJOR=${PG_MAJOR:-15}
+main_version=15
+supported=$(sed -n 's/^pg\([0-9]*\) = .*/\1/p' "$root/Cargo.toml" | paste -sd' ')
 pgrx_version=$(sed -n 's/^pgrx = .*"=\([0-9.]*\)".*/\1/p' "$root/Cargo.toml")
 rust_pinned=$(sed -n 's/^channel = "\(.*\)"/\1/p' "$root/rust-toolchain.toml")
 rust_needed=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' "$root/Cargo.toml")
@@ -15,15 +16,29 @@ rust_needed=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' "$root/Cargo.toml")
 lab_packages="user-mode-linux kmod iproute2 jfsutils reiserfsprogs f2fs-tools mdadm lvm2"
 # What a guest of QEMU takes besides. They are large, and wanted only where User-Mode Linux does not boot.
 qemu_packages="qemu-system-x86 linux-image-amd64 cpio busybox-static"
-# What only the tests take.
-check_packages="sysstat postgresql-plpython3-$PG_MAJOR"
-
 say() { printf '==> %s\n' "$*"; }
 die() {
     printf 'error: %s\n' "$1" >&2
     [ $# -lt 2 ] || printf 'hint: %s\n' "$2" >&2
     exit 1
 }
+
+# Which PostgreSQL: PG_CONFIG=/path/to/pg_config names one, PG_MAJOR=NN Debian's of that version, or where there is none that of
+# tools/versions. Without either it is the main version.
+major_of() { "$1" --version 2>/dev/null | sed -n 's/^PostgreSQL \([0-9]*\).*/\1/p'; }
+if [ -n "${PG_CONFIG:-}" ] && [ -n "$(major_of "$PG_CONFIG")" ]; then
+    [ "${PG_MAJOR:-$(major_of "$PG_CONFIG")}" = "$(major_of "$PG_CONFIG")" ] ||
+        die "PG_CONFIG is of PostgreSQL $(major_of "$PG_CONFIG"), and PG_MAJOR says $PG_MAJOR" "Give one of them."
+    PG_MAJOR=$(major_of "$PG_CONFIG")
+else
+    PG_MAJOR=${PG_MAJOR:-$main_version}
+fi
+
+# What only the tests take.
+check_packages="sysstat postgresql-plpython3-$main_version python3-jsonschema"
+
+# The version of pgfsbench: this is the only place where it stands.
+version_of_tree() { sed -n '/^\[workspace.package\]/,/^$/s/^version = "\(.*\)"/\1/p' "$root/Cargo.toml"; }
 
 is_root() { [ "$(id -u)" = 0 ]; }
 
@@ -94,17 +109,50 @@ find_cargo_pgrx() {
     return 1
 }
 
-# pg_config to build against: PG_CONFIG if it was given, else Debian's for the main version.
-find_pg_config() {
-    local given=${PG_CONFIG:-/usr/lib/postgresql/$PG_MAJOR/bin/pg_config}
-    pg_config=$(command -v "$given" || true)
-    [ -n "$pg_config" ] || die "there is no $given" "Say which PostgreSQL with PG_CONFIG=/path/to/pg_config, or run tools/setup."
-    pg_config=$(realpath "$pg_config")
-    pg_major=$("$pg_config" --version | sed -n 's/^PostgreSQL \([0-9]*\).*/\1/p')
+debian_pg_config() { printf '%s\n' "/usr/lib/postgresql/$1/bin/pg_config"; }
+
+# The pg_config of a major version, here or not.
+pg_config_of() {
+    local debian fetched=$target/versions/$1/bin/pg_config
+    debian=$(debian_pg_config "$1")
+    if [ ! -x "$(dirname "$debian")/postgres" ] && [ -x "$fetched" ]; then printf '%s\n' "$fetched"; else printf '%s\n' "$debian"; fi
 }
 
-# The directory that tools/stage fills for a major version, with the profile that is asked for.
-stage_of() { printf '%s\n' "$target/stage/pg$1${PGFSBENCH_PROFILE:+-$PGFSBENCH_PROFILE}"; }
+# Sets pg_config, by which to build, and pg_major.
+find_pg_config() {
+    local given=${PG_CONFIG:-$(pg_config_of "$PG_MAJOR")}
+    # A newer one than this tree knows is not looked for.
+    check_supported "$PG_MAJOR"
+    pg_config=$(command -v "$given" || true)
+    [ -n "$pg_config" ] || die "there is no $given" "Say which PostgreSQL with PG_CONFIG=/path/to/pg_config, or run tools/setup."
+    # Debian has a pg_config in /usr/bin that calls one of several.
+    pg_config=$(realpath "$(command -v "$("$pg_config" --bindir)/pg_config" || printf '%s\n' "$pg_config")")
+    pg_major=$(major_of "$pg_config")
+    [ -n "$pg_major" ] || die "$pg_config does not tell of which PostgreSQL it is"
+}
+
+check_supported() {
+    [[ " $supported " = *" $1 "* ]] || die "this version of pgfsbench does not support PostgreSQL $1, only ${supported// /, }"
+}
+
+# A name for the PostgreSQL of pg_config, by which builds of one major version are told apart: pgNN is Debian's.
+build_name() {
+    local path=
+    [ "$pg_config" = "$(realpath -m "$(debian_pg_config "$pg_major")")" ] || path=-$(printf '%s' "$pg_config" | md5sum | cut -c1-8)
+    printf '%s\n' "pg$pg_major$path"
+}
+
+# The directory that tools/stage fills for the PostgreSQL of pg_config, with the profile that is asked for.
+stage_of() { printf '%s\n' "$target/stage/$(build_name)${PGFSBENCH_PROFILE:+-$PGFSBENCH_PROFILE}"; }
+
+# The link below target/ to the private copy of the PostgreSQL of pg_config: pgNN for the one that PG_MAJOR=NN means.
+prefix_link() {
+    if [ "$pg_config" = "$(realpath -m "$(pg_config_of "$pg_major")")" ]; then
+        printf '%s\n' "$target/pg$pg_major"
+    else
+        printf '%s\n' "$target/$(build_name)"
+    fi
+}
 
 # Everything that compiles goes through here, so that the flags are the same and nothing is built twice.
 # pgrx then needs no `cargo pgrx init`, and nothing of the user's ~/.pgrx is read or written.
@@ -144,6 +192,13 @@ reachable_directory() {
 
 # The private PostgreSQL's programs, by their real path: a symbolic link from target/ may lead elsewhere.
 find_prefix() {
-    prefix=$(realpath -m "${PGFSBENCH_PREFIX:-$target/pg$PG_MAJOR}")
+    if [ -n "${PGFSBENCH_PREFIX:-}" ]; then
+        prefix=$(realpath -m "$PGFSBENCH_PREFIX")
+    elif [ -n "${PG_CONFIG:-}" ]; then
+        find_pg_config
+        prefix=$(realpath -m "$(prefix_link)")
+    else
+        prefix=$(realpath -m "$target/pg$PG_MAJOR")
+    fi
     [ -x "$prefix/bin/postgres" ] || die "there is no private PostgreSQL in $prefix" "Run tools/prefix."
 }

@@ -20,6 +20,7 @@ pub struct Environment {
     #[serde(flatten)]
     pub of_machine: Machine,
     pub shared_buffers_bytes: Option<u64>,
+    pub data_checksums: Option<bool>,
     pub scope: Option<String>,
     pub durability: Option<String>,
     pub data_directory: Option<String>,

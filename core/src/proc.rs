@@ -25,7 +25,7 @@ use crate::refusal::{Kind, Refusal};
 pub use cpu::{Cpu, parse_cpuinfo};
 pub use diskstats::{DiskCounters, DiskFigures, parse_diskstats};
 pub use family::{Member, parse_member};
-pub use io::parse_read_bytes;
+pub use io::{Reads, parse_reads};
 pub use memory::{DirtyPages, Memory, Paging, parse_dirty, parse_memory, parse_paging};
 pub use mount::{
     Mount, compressing_option, has_barriers_off, mount_of, parse_mountinfo, understood_mounts,

@@ -51,6 +51,8 @@ pub enum Data {
     /// A copy of data that were loaded once.
     #[default]
     Copied,
+    /// The same, with the blocks of those shared as long as nobody changes them.
+    Cloned,
     /// Loaded on the target.
     Loaded,
 }

@@ -149,5 +149,56 @@ pub fn checkpoints(rows: &[Counter]) -> Option<(u32, u32)> {
     timed.zip(requested)
 }
 
+/// Bytes of relations, and of WAL, that the server read and wrote in a window, by pg_stat_io; see [`io_bytes`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct IoBytes {
+    /// Read.
+    #[serde(rename = "io_read_bytes")]
+    pub read: Option<u64>,
+    /// Written.
+    #[serde(rename = "io_write_bytes")]
+    pub write: Option<u64>,
+    /// By which files became longer.
+    #[serde(rename = "io_extend_bytes")]
+    pub extend: Option<u64>,
+    /// Of WAL, written.
+    #[serde(rename = "io_wal_write_bytes")]
+    pub wal_write: Option<u64>,
+}
+
+/// What pg_stat_io says of a window, if there is one: since 18 it has bytes, and before that operations of so many bytes each.
+pub fn io_bytes(rows: &[Counter]) -> IoBytes {
+    let rows: Vec<&Counter> = rows.iter().filter(|row| row.view == "pg_stat_io").collect();
+    let of = |object: &str, counter: &str| {
+        let mut found = rows
+            .iter()
+            .filter(|row| row.object == object && row.counter == counter);
+        found.next().map(|row| row.value)
+    };
+    let mut objects: Vec<&str> = rows.iter().map(|row| row.object.as_str()).collect();
+    objects.sort_unstable();
+    objects.dedup();
+    let sum = |is_wal: bool, bytes: &str, operations: &str| {
+        let of_kind = |object: &&&str| object.contains("/wal/") == is_wal;
+        let mut all = objects.iter().filter(of_kind).peekable();
+        all.peek()?;
+        let each = all.map(|object| match of(object, bytes) {
+            Some(bytes) => bytes,
+            None => match (of(object, operations), of(object, "op_bytes")) {
+                (Some(operations), Some(size)) => operations.zip(size).map(|(n, size)| n * size),
+                // A process that never does such a thing.
+                _ => Some(0.0),
+            },
+        });
+        each.sum::<Option<f64>>().map(|bytes| bytes as u64)
+    };
+    IoBytes {
+        read: sum(false, "read_bytes", "reads"),
+        write: sum(false, "write_bytes", "writes"),
+        extend: sum(false, "extend_bytes", "extends"),
+        wal_write: sum(true, "write_bytes", "writes"),
+    }
+}
+
 #[cfg(test)]
 mod tests;

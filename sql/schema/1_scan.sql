@@ -24,6 +24,7 @@ CREATE TABLE fsbench.scan (
     skew               float8,
     cached_bytes       bigint,
     process_read_bytes bigint,
+    others_read_bytes  bigint,
     device_read_bytes  bigint,
     page_cache_bytes   bigint,
     wait_events        jsonb,
@@ -53,7 +54,8 @@ COMMENT ON COLUMN fsbench.scan.worker_buffers IS 'Blocks of each worker, found o
 COMMENT ON COLUMN fsbench.scan.leader_buffers IS 'Blocks of the leader: its share of the table, with the few of the catalogs that planning reads';
 COMMENT ON COLUMN fsbench.scan.skew IS 'Blocks of the busiest process divided by the mean of all: 1 is an even share';
 COMMENT ON COLUMN fsbench.scan.cached_bytes IS 'Bytes of the table''s files in the kernel''s page cache just before the scan (mincore)';
-COMMENT ON COLUMN fsbench.scan.process_read_bytes IS 'Bytes that the processes of the scan, leader and workers, had the kernel read from storage meanwhile (read_bytes of /proc/PID/io): of the table with what was read ahead, and of whatever else they read. NULL where the kernel does not count that for them (FUSE, network filesystems, zfs), and where other processes of the server read for them (PostgreSQL 18 with io_method = worker)';
+COMMENT ON COLUMN fsbench.scan.process_read_bytes IS 'Bytes that the processes of the scan, leader and workers, had the kernel read from storage meanwhile (read_bytes of /proc/PID/io): of the table with what was read ahead, and of whatever else they read. NULL where the kernel does not count that for them (FUSE, network filesystems, zfs). Where other processes of the server read for them (PostgreSQL 18 with io_method = worker), what these had read is counted, too, as long as they read for nobody else (others_read_bytes)';
+COMMENT ON COLUMN fsbench.scan.others_read_bytes IS 'Bytes that the server''s I/O workers (PostgreSQL 18 with io_method = worker) read for others than the scan meanwhile, when it was more than 256 kB: process_read_bytes is NULL then, and the finding read_for_others tells. NULL when it was not';
 COMMENT ON COLUMN fsbench.scan.device_read_bytes IS 'Bytes that the device of the data directory read during the scan, for whomever; NULL where no one device is known';
 COMMENT ON COLUMN fsbench.scan.page_cache_bytes IS 'Of the blocks that were read, what did not come from storage (process_read_bytes, else device_read_bytes): from the page cache; NULL where that is not known, and where the filesystem compresses (by its mount options)';
 COMMENT ON COLUMN fsbench.scan.wait_events IS 'How often leader and workers were seen to wait for what, looking every 10 ms; none: working';

@@ -122,6 +122,10 @@ CREATE TABLE fsbench.run_log (
     flushes_per_transaction float8,
     changed_bytes        bigint,
     server_write_bytes   bigint,
+    io_read_bytes        bigint,
+    io_write_bytes       bigint,
+    io_extend_bytes      bigint,
+    io_wal_write_bytes   bigint,
     server_write_amplification float8,
     filesystem_write_amplification float8,
     write_amplification  float8,
@@ -218,6 +222,10 @@ COMMENT ON COLUMN fsbench.run_log.device_bytes_per_transaction IS 'device_write_
 COMMENT ON COLUMN fsbench.run_log.flushes_per_transaction IS 'device_flushes per transaction';
 COMMENT ON COLUMN fsbench.run_log.changed_bytes IS 'Bytes that the transactions changed: the columns that they set, without headers and indexes (tpcb: three balances of 4 bytes and a row of history of 24)';
 COMMENT ON COLUMN fsbench.run_log.server_write_bytes IS 'Bytes that the server wrote for it: wal_bytes, and the blocks that its processes wrote, also to make files longer. PostgreSQL 15 may not yet have counted all that others wrote than clients, checkpointer and background writer (autovacuum)';
+COMMENT ON COLUMN fsbench.run_log.io_read_bytes IS 'Bytes of relations that all processes of the server read in the measured window, by pg_stat_io; NULL before PostgreSQL 16, and when that was reset meanwhile. fsbench.statistic has it by kind of process and context';
+COMMENT ON COLUMN fsbench.run_log.io_write_bytes IS 'The same that they wrote';
+COMMENT ON COLUMN fsbench.run_log.io_extend_bytes IS 'The same by which they made files of relations longer';
+COMMENT ON COLUMN fsbench.run_log.io_wal_write_bytes IS 'The same of WAL that they wrote, new segments included; NULL before PostgreSQL 18';
 COMMENT ON COLUMN fsbench.run_log.server_write_amplification IS 'server_write_bytes / changed_bytes: what WAL and blocks add';
 COMMENT ON COLUMN fsbench.run_log.filesystem_write_amplification IS 'device_write_bytes / server_write_bytes: what filesystem and padding to whole pages add; below 1 where data stay in the page cache';
 COMMENT ON COLUMN fsbench.run_log.write_amplification IS 'device_write_bytes / changed_bytes: both together';
@@ -304,6 +312,9 @@ CREATE TABLE fsbench.sample (
     pressure_memory_full_percent real,
     pressure_io_some_percent real,
     pressure_io_full_percent real,
+    io_read_bytes    real,
+    io_write_bytes   real,
+    io_extend_bytes  real,
     PRIMARY KEY (run_id, second)
 );
 COMMENT ON TABLE fsbench.sample IS 'One row per second of the measured window; the transactions of a run add up to its transactions_total. What could not be found out is NULL. Columns have the narrowest type that holds them: a row with its share of the index takes less than 400 bytes';
@@ -378,6 +389,9 @@ COMMENT ON COLUMN fsbench.sample.pressure_memory_some_percent IS 'Share in which
 COMMENT ON COLUMN fsbench.sample.pressure_memory_full_percent IS 'Share in which all did';
 COMMENT ON COLUMN fsbench.sample.pressure_io_some_percent IS 'Share in which a task waited for a device';
 COMMENT ON COLUMN fsbench.sample.pressure_io_full_percent IS 'Share in which all did';
+COMMENT ON COLUMN fsbench.sample.io_read_bytes IS 'Bytes of relations that all processes of the server read (pg_stat_io), as they told it: at most once a second each, so that some of it belongs to the second before. NULL before PostgreSQL 16';
+COMMENT ON COLUMN fsbench.sample.io_write_bytes IS 'The same that they wrote';
+COMMENT ON COLUMN fsbench.sample.io_extend_bytes IS 'The same by which they made files of relations longer';
 
 CREATE TABLE fsbench.histogram (
     run_id         bigint NOT NULL REFERENCES fsbench.run_log ON DELETE CASCADE,
@@ -415,6 +429,7 @@ CREATE TABLE fsbench.environment (
     processor_model      text,
     memory_bytes         bigint,
     shared_buffers_bytes bigint,
+    data_checksums       boolean,
     scope                text,
     durability           text,
     data_directory       text,
@@ -478,6 +493,7 @@ COMMENT ON COLUMN fsbench.environment.processors IS 'Processors of the machine';
 COMMENT ON COLUMN fsbench.environment.processor_model IS 'Model of the processor';
 COMMENT ON COLUMN fsbench.environment.memory_bytes IS 'RAM';
 COMMENT ON COLUMN fsbench.environment.shared_buffers_bytes IS 'shared_buffers in bytes';
+COMMENT ON COLUMN fsbench.environment.data_checksums IS 'Whether the server checks and writes checksums of data pages; initdb of PostgreSQL 18 turns them on unless it is told not to';
 COMMENT ON COLUMN fsbench.environment.scope IS 'What lies on the measured filesystem, by st_dev: data and WAL, or data only';
 COMMENT ON COLUMN fsbench.environment.durability IS 'What a COMMIT promised: durable, or why not (a setting of the server or of the run that was off, a filesystem in memory or one that does not flush); with a power-loss protection that was declared for the target, barriers may be off';
 COMMENT ON COLUMN fsbench.environment.write_cache IS 'Write cache of the device below the data, as the kernel sees it: write back, which is flushed, or write through';
@@ -494,7 +510,7 @@ COMMENT ON COLUMN fsbench.environment.wal_filesystem IS 'Type of the filesystem 
 COMMENT ON COLUMN fsbench.environment.wal_device IS 'Its device';
 COMMENT ON COLUMN fsbench.environment.wal_mount_options IS 'Its mount options';
 COMMENT ON COLUMN fsbench.environment.wal_st_dev IS 'Device number of the WAL directory, major:minor';
-COMMENT ON COLUMN fsbench.environment.settings IS 'All settings of the server that are not default, and where each comes from; without the values of those that can hold a secret (primary_conninfo, commands such as archive_command, texts of applications and extensions)';
+COMMENT ON COLUMN fsbench.environment.settings IS 'All settings of the server that are not default, and those of reading and writing (io_method, io_workers, effective_io_concurrency and the like, huge_pages, file_copy_method) in any case, and where each comes from; without the values of those that can hold a secret (primary_conninfo, commands such as archive_command, texts of applications and extensions)';
 COMMENT ON COLUMN fsbench.environment.wal_mount_point IS 'Where the filesystem of the WAL is mounted';
 COMMENT ON COLUMN fsbench.environment.block_size_bytes IS 'Block size of the filesystem of the data';
 COMMENT ON COLUMN fsbench.environment.mkfs_version IS 'Version of the program that made the filesystem; NULL where it was not made for the run';

@@ -44,6 +44,9 @@ pub fn finish(
             checkpoints,
             difference.map(|difference| &difference.rows[..]),
         ),
+        io: difference
+            .map(|difference| pgfsbench_core::statistics::io_bytes(&difference.rows))
+            .unwrap_or_default(),
         track_io_timing: timing.map(|timing| timing.io),
         track_wal_io_timing: timing.map(|timing| timing.wal),
         clock_read_ns: seen.clock_read_ns,

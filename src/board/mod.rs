@@ -114,7 +114,9 @@ pub struct RunArea {
     pub scan_degree: AtomicU32,
     /// 1 while the worker scans. Written by the worker.
     pub scanning: AtomicU32,
-    /// Bytes that the parallel workers of the run's scans have had the kernel read from storage. Each of them adds its own.
+    /// Bytes that the parallel workers of the run's scans have asked the kernel for, and had it read from storage. Each of them adds
+    /// its own.
+    pub workers_asked_bytes: AtomicU64,
     pub workers_read_bytes: AtomicU64,
     /// How many parallel workers have added theirs.
     pub workers_told: AtomicU32,
@@ -208,6 +210,7 @@ impl RunArea {
             &self.end_ns,
             &self.latency_p99_ns,
             &self.phase_tps_bits,
+            &self.workers_asked_bytes,
             &self.workers_read_bytes,
             &self.read_bytes,
             &self.next_read,

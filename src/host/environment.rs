@@ -13,19 +13,35 @@ use crate::{
     pg::sql,
 };
 
+/// Settings that decide how the server reads and writes, and whose defaults are not the same in all versions, or on all machines:
+/// stored also where nobody has set them.
+const ALWAYS_STORED: [&str; 9] = [
+    "effective_io_concurrency",
+    "file_copy_method",
+    "huge_pages",
+    "huge_pages_status",
+    "io_combine_limit",
+    "io_max_combine_limit",
+    "io_max_concurrency",
+    "io_method",
+    "io_workers",
+];
+
 /// What the server says of itself.
 #[derive(Deserialize)]
 struct Server {
     version: String,
     version_num: i32,
     shared_buffers_bytes: u64,
+    data_checksums: bool,
     settings: serde_json::Value,
 }
 
 /// Finds out everything. In a transaction, with the owner's rights. Settings that can hold a secret (a password in
 /// primary_conninfo, a key in archive_command, an application's own settings) are named without their values: the tables have more readers.
 pub fn collect() -> Result<Environment, Fault> {
-    let text = sql::read(include_str!("queries/settings.sql"), &[])?;
+    let always = ALWAYS_STORED.join(",");
+    let text = sql::read(include_str!("queries/settings.sql"), &[Some(&always)])?;
     let server: Server = read_json("settings", &text.unwrap_or_default())?;
     let uname = rustix::system::uname();
     let (data, wal) = (location::data_location(), location::wal_location());
@@ -62,6 +78,7 @@ pub fn collect() -> Result<Environment, Fault> {
         host_fingerprint: fingerprint(&host)?,
         of_machine,
         shared_buffers_bytes: Some(server.shared_buffers_bytes),
+        data_checksums: Some(server.data_checksums),
         scope,
         durability: None,
         data_directory: data.as_ref().map(|l| l.directory.clone()),

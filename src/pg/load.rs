@@ -57,6 +57,33 @@ pub fn accounts(
     }
 }
 
+/// Loads pgbench_branches or pgbench_tellers in the current transaction, which must have created it: N columns of type int, whose
+/// values `numbers` gives for each row, and a filler of nulls.
+pub fn numbered<const N: usize>(
+    table: &str,
+    rows: u64,
+    numbers: impl Fn(u64) -> [i32; N],
+) -> Result<(), Fault> {
+    let make = |descriptor| {
+        let mut values = vec![pg_sys::Datum::from(0_i32); N + 1];
+        let mut nulls = vec![false; N];
+        nulls.push(true);
+        // SAFETY: as many values as the tables have columns, the last of which is null.
+        unsafe { pg_sys::heap_form_tuple(descriptor, values.as_mut_ptr(), nulls.as_mut_ptr()) }
+    };
+    // SAFETY: the columns of four bytes stand first and none is null, so that their places are known. Nobody else can see the
+    // table, which is what makes frozen tuples right.
+    unsafe {
+        fill(
+            table,
+            rows,
+            make,
+            |n, row| (row as *mut [i32; N]).write(numbers(n)),
+            |_| Ok(()),
+        )
+    }
+}
+
 /// Loads some pages of the table of the workload `scan`: with others that load other pages in transactions of their own, or alone.
 /// In a transaction, after [`pages::reserve`], which has made the files. The table must be in a database that nobody reads
 /// before all of them have ended, and that is dropped when one of them fails.

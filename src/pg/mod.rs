@@ -3,6 +3,8 @@
 
 pub mod arguments;
 pub mod array;
+#[cfg(feature = "pg18")]
+mod backend_io;
 pub mod catalog;
 pub mod checkpoints;
 pub mod config;
@@ -28,6 +30,7 @@ pub mod session;
 pub mod settings;
 pub mod shmem;
 pub mod sql;
+pub mod stat_io;
 pub mod sysv;
 pub mod text;
 pub mod usage;

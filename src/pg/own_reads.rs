@@ -1,4 +1,4 @@
-//! What the parallel workers of a scan have the kernel read from storage. Only they themselves can tell, and only as long as they are
+//! What the parallel workers of a scan have the kernel read. Only they themselves can tell, and only as long as they are
 //! there: each adds it when its part of the query is over.
 //!
 //! The hook is called for each query of the server: whoever is not a parallel worker of a scan passes it at once. It has no guard of
@@ -9,7 +9,7 @@ use std::{
     sync::atomic::Ordering::{Acquire, Release},
 };
 
-use pgfsbench_core::proc::{OWN_IO, parse_read_bytes};
+use pgfsbench_core::proc::{OWN_IO, Reads, parse_reads};
 use pgrx::pg_sys;
 
 use crate::{board::RunArea, pg::shmem};
@@ -55,8 +55,9 @@ unsafe extern "C-unwind" fn on_run(
     if let (Some(run), Some(before)) = (run, before)
         && let Some(after) = of_this_process()
     {
-        run.workers_read_bytes
-            .fetch_add(after.saturating_sub(before), Release);
+        let reads = after.since(before);
+        run.workers_asked_bytes.fetch_add(reads.asked, Release);
+        run.workers_read_bytes.fetch_add(reads.storage, Release);
         run.workers_told.fetch_add(1, Release);
     }
 }
@@ -78,7 +79,12 @@ fn run_that_scans() -> Option<&'static RunArea> {
     (leader == run.worker.pid.load(Acquire)).then_some(run)
 }
 
-/// Bytes that this process has had the kernel read from storage so far; None where the kernel does not count them.
-pub fn of_this_process() -> Option<u64> {
-    parse_read_bytes(&fs::read_to_string(OWN_IO).ok()?)
+/// What this process has read so far; None where the kernel does not count it.
+pub fn of_this_process() -> Option<Reads> {
+    parse_reads(&fs::read_to_string(OWN_IO).ok()?)
+}
+
+/// What another process has read so far; None, too, where it is not ours to see, or gone.
+pub fn of_process(pid: i32) -> Option<Reads> {
+    parse_reads(&fs::read_to_string(format!("/proc/{pid}/io")).ok()?)
 }

@@ -64,10 +64,15 @@ pub unsafe fn log_pages(
     }
 }
 
-/// Whether pages that a process asks for may be read by other processes of the server. In a transaction.
-pub fn is_read_by_others() -> Result<bool, Fault> {
+/// The processes of the server that read what others ask for; None where each process reads for itself. In a transaction.
+pub fn io_workers() -> Result<Option<Vec<i32>>, Fault> {
     #[cfg(feature = "pg18")]
-    return Ok(super::config::shown("io_method")?.as_deref() == Some("worker"));
-    #[cfg(not(feature = "pg18"))]
-    Ok(false)
+    if super::config::shown("io_method")?.as_deref() == Some("worker") {
+        let pids = super::sql::read(
+            "SELECT coalesce(json_agg(pid ORDER BY pid), '[]') FROM pg_stat_activity WHERE backend_type = 'io worker'",
+            &[],
+        )?;
+        return crate::errors::read_json("answer", &pids.unwrap_or_default()).map(Some);
+    }
+    Ok(None)
 }

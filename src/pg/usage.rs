@@ -3,12 +3,16 @@
 use pgfsbench_core::board::{Counts, Work};
 use pgrx::pg_sys;
 
+#[cfg(feature = "pg18")]
+use crate::pg::backend_io::wal_io;
 use crate::pg::version;
+#[cfg(not(feature = "pg18"))]
+use crate::pg::version::wal_io;
 
-/// Counters of this process; those of writing WAL begin anew whenever statistics are reported.
+/// Counters of this process; those of writing WAL may begin anew whenever statistics are reported.
 #[inline]
 pub fn work() -> Work {
-    let wal_io = version::wal_io();
+    let wal_io = wal_io();
     let (block_read_ns, block_write_ns) = version::block_times();
     // SAFETY: counters of this process alone, which only grow.
     unsafe {
@@ -37,7 +41,7 @@ pub fn work() -> Work {
 /// `work` as it stands after statistics were reported.
 #[inline]
 pub fn after_report(work: &mut Work) {
-    let wal_io = version::wal_io();
+    let wal_io = wal_io();
     work.wal_writes = wal_io.writes;
     work.wal_syncs = wal_io.syncs;
     work.wal_write_ns = wal_io.write_ns;
@@ -50,8 +54,8 @@ pub fn counts() -> Counts {
     let (wal_times, block_times) =
         unsafe { (pg_sys::track_wal_io_timing, pg_sys::track_io_timing) };
     Counts::WORK
-        .with(Counts::WAL_IO, version::COUNTS_WAL_IO)
-        .with(Counts::WAL_TIMES, version::COUNTS_WAL_IO && wal_times)
+        .with(Counts::WAL_IO, true)
+        .with(Counts::WAL_TIMES, wal_times)
         .with(Counts::BLOCK_TIMES, block_times)
 }
 

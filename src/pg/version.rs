@@ -17,8 +17,14 @@ pub const SHARED_STATISTICS: &[&str] = &[
     "pg_stat_checkpointer",
 ];
 
-/// Whether there is pg_stat_io.
-pub const HAS_STAT_IO: bool = cfg!(any(feature = "pg16", feature = "pg17", feature = "pg18"));
+/// pg_stat_io, where there is one.
+pub const STAT_IO: &[&str] = &[
+    #[cfg(not(feature = "pg15"))]
+    "pg_stat_io",
+];
+
+/// Whether `pgbench -i` of this version loads all its tables frozen, and not only pgbench_accounts.
+pub const PGBENCH_FREEZES_ALL: bool = cfg!(any(feature = "pg17", feature = "pg18"));
 
 /// Sets the handler of a signal.
 ///
@@ -57,7 +63,7 @@ pub fn procno() -> u32 {
     }
 }
 
-/// Writes and flushes of WAL by this process that its statistics have not passed on yet, and their times.
+/// Writes and flushes of WAL by this process and their times: since the server's statistics were last told, in 18 since it began.
 #[derive(Clone, Copy, Default)]
 pub struct WalIo {
     pub writes: u64,
@@ -66,14 +72,11 @@ pub struct WalIo {
     pub sync_ns: u64,
 }
 
-/// Whether [`wal_io`] counts: 18 keeps these counters where extensions do not reach.
-pub const COUNTS_WAL_IO: bool = cfg!(not(feature = "pg18"));
-
-/// See [`WalIo`]; all 0 in 18.
+/// See [`WalIo`]; 18 has its own way.
+#[cfg(not(feature = "pg18"))]
 #[inline]
 pub fn wal_io() -> WalIo {
     // SAFETY: counters of this process alone. Times are microseconds in 15, instr_time after it.
-    #[cfg(not(feature = "pg18"))]
     unsafe {
         let pending = &raw const pg_sys::PendingWalStats;
         #[cfg(feature = "pg15")]
@@ -87,8 +90,6 @@ pub fn wal_io() -> WalIo {
             sync_ns: ns((*pending).wal_sync_time),
         }
     }
-    #[cfg(feature = "pg18")]
-    WalIo::default()
 }
 
 /// Nanoseconds that this process has read and written blocks of shared buffers, while track_io_timing was on.

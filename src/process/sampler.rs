@@ -25,7 +25,9 @@ use crate::{
     clock,
     pg::{
         process::{self, Database},
-        shmem, xact,
+        shmem,
+        stat_io::IoBytes,
+        xact,
     },
 };
 
@@ -67,6 +69,7 @@ struct Counted {
     commit: Histogram,
     work: Work,
     machine: Snapshot,
+    io: IoBytes,
 }
 
 impl Counted {
@@ -117,6 +120,7 @@ fn sample(run: &RunArea, watched: &Watched, alternately: bool) {
         at_ns: start,
         committed: before.committed,
         machine: machine.look(),
+        io: IoBytes::now(),
         ..Counted::default()
     };
     let mut next_look = start;
@@ -128,6 +132,7 @@ fn sample(run: &RunArea, watched: &Watched, alternately: bool) {
         let is_on = !alternately || is_sampled_alternately(until - 1, start);
         if is_on && alternately {
             before.machine = machine.look();
+            before.io = IoBytes::now();
         }
         while clock::now_ns() < until && !stopped(run) {
             if is_on {
@@ -143,6 +148,7 @@ fn sample(run: &RunArea, watched: &Watched, alternately: bool) {
         let mut now = Counted::now(slots);
         if is_on {
             now.machine = machine.look();
+            now.io = IoBytes::now();
         }
         let mut record = difference(second, start, &before, &now, slots);
         record.waits = waits;
@@ -181,6 +187,7 @@ fn difference(
     let mut figures = Figures::new();
     now.machine
         .since(&before.machine, interval_ns, &mut figures);
+    now.io.since(&before.io, &mut figures);
     Sample {
         second,
         start_ns: before.at_ns - start,

@@ -167,14 +167,18 @@ fn of_server(
         format!("make directory {}, mode 0700", server.directory.display()),
     )];
     let sync = step("coordinator", "sync", server.sync_command().join(" "));
-    if options.data == Data::Copied {
+    if options.data != Data::Loaded {
         steps.push(step(
             "coordinator",
             "copy the data",
             format!(
-                "{}\n(when there are none of this scale yet, they are loaded there first; when they cannot be copied, by \
-                 pgfsbench.prepared_data_limit or for want of room, the server gets initdb and load instead)",
-                server.copy(&kept).join(" "),
+                "{}\n(when there are none of this scale yet, they are loaded there first{})",
+                server.copy(&kept, options.data == Data::Cloned).join(" "),
+                match options.data {
+                    Data::Cloned => "",
+                    _ => "; when they cannot be copied, by pgfsbench.prepared_data_limit or for want of room, the server gets \
+                          initdb and load instead",
+                }
             ),
         ));
         steps.push(sync);

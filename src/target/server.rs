@@ -123,11 +123,14 @@ impl TargetServer {
         argv
     }
 
-    /// What is executed to copy a data directory in its place.
-    pub fn copy(&self, from: &Path) -> Vec<String> {
-        let options = ["-a", "--reflink=never", "--sparse=never", "-T", "--"];
+    /// What is executed to copy a data directory in its place, or to have it share the blocks of that one.
+    pub fn copy(&self, from: &Path, shares_blocks: bool) -> Vec<String> {
+        let options: &[&str] = match shares_blocks {
+            false => &["-a", "--reflink=never", "--sparse=never", "-T", "--"],
+            true => &["-a", "--reflink=always", "-T", "--"],
+        };
         let mut argv: Vec<String> = vec!["/bin/cp".into()];
-        argv.extend(options.map(Into::into));
+        argv.extend(options.iter().map(|option| option.to_string()));
         argv.extend([from, &self.data()].map(|path| path.display().to_string()));
         argv
     }
@@ -179,8 +182,8 @@ impl TargetServer {
 
     /// Copies the data directory of a server that was shut down; see [`Self::sync`]. No blocks are shared with it, and none left
     /// out: a filesystem would have to part or to allocate them in the measured window.
-    pub fn copy_cluster(&self, from: &Path, look: Look) -> Result<(), Fault> {
-        let argv = self.copy(from);
+    pub fn copy_cluster(&self, from: &Path, shares_blocks: bool, look: Look) -> Result<(), Fault> {
+        let argv = self.copy(from, shares_blocks);
         let mut command = self.command(Path::new(&argv[0]), "copy")?;
         command.args(&argv[1..]);
         self.run(command, "cp", look)

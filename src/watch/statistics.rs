@@ -7,7 +7,7 @@ use crate::{
     errors::{Fault, read_json},
     pg::{
         report, sql,
-        version::{HAS_STAT_IO, SHARED_STATISTICS},
+        version::{SHARED_STATISTICS, STAT_IO},
         xact,
     },
 };
@@ -42,9 +42,9 @@ fn read(work_database: u32) -> Result<Reading, Fault> {
         "SELECT 'pg_stat_database', '', to_jsonb(v) FROM pg_stat_database v WHERE datid = $1::oid"
             .into(),
     );
-    if HAS_STAT_IO {
-        views.push("SELECT 'pg_stat_io', concat_ws('/', backend_type, object, context), to_jsonb(v) FROM pg_stat_io v".into());
-    }
+    views.extend(STAT_IO.iter().map(|view| {
+        format!("SELECT '{view}', concat_ws('/', backend_type, object, context), to_jsonb(v) FROM {view} v")
+    }));
     let query = format!(
         "SELECT jsonb_build_object('rows', jsonb_agg(jsonb_build_array(view, object, columns)), 'timing', {TIMING}) \
          FROM ({}) AS s(view, object, columns)",

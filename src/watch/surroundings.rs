@@ -29,7 +29,7 @@ use crate::{
         storage,
         tree::ThisMachine,
     },
-    pg::{process, shmem, sql, xact},
+    pg::{process, shmem, sql, version, xact},
 };
 
 pub use old_xmin::OldXmin;
@@ -49,6 +49,7 @@ struct Server {
     synchronous_standbys: bool,
 }
 
+/// `{since}`: when which statistics were last set to 0, one row each.
 const SERVER: &str = include_str!("queries/surroundings.sql");
 
 /// The tables of the run, as the statistics of their database have them.
@@ -144,7 +145,13 @@ pub struct Surroundings {
 }
 
 fn server() -> Option<Server> {
-    let text = xact::transaction(|| sql::read(SERVER, &[])).ok()??;
+    let since: Vec<String> = version::SHARED_STATISTICS
+        .iter()
+        .chain(version::STAT_IO)
+        .map(|view| format!("SELECT stats_reset FROM {view}"))
+        .collect();
+    let query = SERVER.replace("{since}", &since.join(" UNION ALL "));
+    let text = xact::transaction(|| sql::read(&query, &[])).ok()??;
     serde_json::from_str(&text).ok()
 }
 

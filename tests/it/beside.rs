@@ -95,3 +95,30 @@ fn a_waiting_select_has_no_transaction_id_and_hot_rows_are_pruned() {
         "t|t"
     );
 }
+
+/// The library brings libpq into the server: it has to be the server's own, or whoever else there takes it fails.
+#[test]
+fn others_in_the_server_have_the_libpq_of_the_server() {
+    let server = server(&[("wal_level", "replica"), ("max_wal_senders", "4")]);
+    let mut client = server.connect("postgres");
+    execute(
+        &mut client,
+        "LOAD 'postgres_fdw'; CREATE EXTENSION postgres_fdw; CREATE EXTENSION dblink; \
+         CREATE TABLE near AS SELECT 42 AS n; \
+         DO $$ BEGIN EXECUTE format('CREATE SERVER here FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host %L, port %L, dbname %L)', \
+             current_setting('unix_socket_directories'), current_setting('port'), current_database()); END $$; \
+         CREATE USER MAPPING FOR CURRENT_USER SERVER here; \
+         CREATE FOREIGN TABLE far (n int) SERVER here OPTIONS (table_name 'near')",
+    );
+    assert_eq!(row(&mut client, "SELECT n FROM far"), "42");
+    let asked = "SELECT n FROM dblink(format('host=%s port=%s dbname=%s', current_setting('unix_socket_directories'), \
+                   current_setting('port'), current_database()), 'SELECT n FROM near') AS t(n int)";
+    assert_eq!(row(&mut client, asked), "42");
+    // Beside runs, which ask other servers by libpq, too.
+    run(&mut client, QUICK);
+
+    let standby = server.copy(&["--write-recovery-conf"]);
+    standby.start_again();
+    let streams = "SELECT EXISTS (SELECT FROM pg_stat_wal_receiver WHERE status = 'streaming')";
+    standby.wait_for("postgres", streams, LONG);
+}

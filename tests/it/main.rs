@@ -6,6 +6,7 @@
 mod beside;
 mod bracket;
 mod checkpoints;
+mod cloned;
 mod commit;
 mod common;
 mod cost;

@@ -9,11 +9,12 @@ use serde_json::Value;
 const FINDINGS: &str = include_str!("../../docs/results.md");
 
 /// Found only while something goes on, or in tables of their own; each is brought about where runs of its kind are tested.
-const BROUGHT_ABOUT: [&str; 6] = [
+const BROUGHT_ABOUT: [&str; 7] = [
     "not_released",
     "workers_not_launched",
     "cpu_bound",
     "cache_not_as_asked",
+    "read_for_others",
     "lost_transactions",
     "recovery_failed",
 ];
@@ -253,6 +254,10 @@ fn seen() -> Vec<(&'static str, String)> {
         (
             "btrfs_nodatacow warning",
             environment("filesystem = 'btrfs', mount_options = 'rw,noatime,nodatasum,nodatacow'"),
+        ),
+        (
+            "cloned_data warning",
+            run(r#"used = jsonb_set(used, '{options,data}', '"cloned"')"#),
         ),
         (
             "compression warning",

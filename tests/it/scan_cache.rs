@@ -524,3 +524,53 @@ fn a_table_that_does_not_stay_in_the_cache_fails_the_run() {
         Some(())
     });
 }
+
+/// In PostgreSQL 18 processes of the server read for whoever asks them: what they read for others is not taken for a scan's.
+#[test]
+fn what_is_read_for_others_meanwhile_is_not_taken_for_a_scans() {
+    let server = server(SETTINGS);
+    let mut client = server.connect("postgres");
+    execute(
+        &mut client,
+        "CREATE TABLE beside WITH (parallel_workers = 0) AS SELECT repeat('x', 800) AS x FROM generate_series(1, 200000)",
+    );
+    execute(&mut client, "VACUUM beside");
+    let read = "DO $$ BEGIN LOOP PERFORM count(*) FROM beside; END LOOP; END $$";
+    let others = server.background("postgres", read);
+    let id = run(
+        &mut client,
+        &options(r#""degrees": [1, 2], "repeats": 3, "cache": "warm", "readers": []"#),
+    );
+    execute(
+        &mut client,
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'DO %'",
+    );
+    others.join().expect_err("its session ended");
+    let told = format!(
+        "SELECT bool_and(used), bool_and((process_read_bytes IS NULL) = (others_read_bytes IS NOT NULL)), bool_or(others_read_bytes > 0), \
+           (SELECT count(*) FROM fsbench.finding WHERE run_id = {id} AND code = 'read_for_others') \
+         FROM fsbench.scan WHERE run_id = {id}"
+    );
+    let by_io_workers = "SELECT current_setting('io_method', true) IS NOT DISTINCT FROM 'worker'";
+    let expected = match row(&mut client, by_io_workers).as_str() {
+        "t" => "t|t|t|1",
+        _ => "t|t||0",
+    };
+    assert_eq!(row(&mut client, &told), expected);
+
+    // Alone, everything is known again, and what waits for an I/O worker is seen to.
+    let id = run(
+        &mut client,
+        &options(r#""degrees": [1], "repeats": 3, "cache": "cold", "readers": []"#),
+    );
+    let told = format!(
+        "SELECT bool_and(process_read_bytes >= bytes * 0.99), bool_and(others_read_bytes IS NULL) FROM fsbench.scan \
+         WHERE run_id = {id} AND used"
+    );
+    assert_eq!(row(&mut client, &told), "t|t");
+    let waits = format!(
+        "SELECT bool_or(wait_events ? 'IO:AioIoCompletion') FROM fsbench.scan WHERE run_id = {id}"
+    );
+    let is_seen = row(&mut client, &waits) == "t";
+    assert_eq!(is_seen, expected.ends_with('1'), "waits of AIO");
+}

@@ -14,10 +14,20 @@ pub struct LoopFs {
 impl LoopFs {
     /// An ext4 of so many megabytes that the servers' owner may write to; or the reason why this machine has none.
     pub fn ext4(megabytes: u64) -> Result<Self, String> {
+        // No reserved blocks: full means full, for postgres as for root.
+        Self::made("mkfs.ext4", &["-q", "-m", "0"], megabytes)
+    }
+
+    /// A btrfs, whose files can share blocks.
+    pub fn btrfs(megabytes: u64) -> Result<Self, String> {
+        Self::made("mkfs.btrfs", &["-q"], megabytes)
+    }
+
+    fn made(mkfs: &str, options: &[&str], megabytes: u64) -> Result<Self, String> {
         if server_owner().is_none() {
             return Err("needs root".to_owned());
         }
-        let mkfs = program("mkfs.ext4").ok_or("there is no mkfs.ext4")?;
+        let mkfs = program(mkfs).ok_or(format!("there is no {mkfs}"))?;
         let mount = program("mount").ok_or("there is no mount")?;
 
         let place =
@@ -28,8 +38,7 @@ impl LoopFs {
             .and_then(|file| file.set_len(megabytes << 20))
             .map_err(|e| e.to_string())?;
         std::fs::create_dir(fs.path()).map_err(|e| e.to_string())?;
-        // No reserved blocks: full means full, for postgres as for root.
-        run(Command::new(mkfs).args(["-q", "-m", "0"]).arg(&image))?;
+        run(Command::new(mkfs).args(options).arg(&image))?;
         run(Command::new(mount)
             .args(["-o", "loop"])
             .arg(&image)

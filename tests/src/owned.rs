@@ -17,7 +17,12 @@ pub struct OwnedDirectory {
 impl OwnedDirectory {
     /// In /tmp.
     pub fn new(name: &str) -> Self {
-        let parent = open_directory(name, Path::new("/tmp"));
+        Self::within(Path::new("/tmp"), name)
+    }
+
+    /// In this directory, which they can enter.
+    pub fn within(directory: &Path, name: &str) -> Self {
+        let parent = open_directory(name, directory);
         let path = parent.path().join("d");
         make_owned(&path);
         Self {

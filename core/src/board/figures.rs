@@ -98,6 +98,9 @@ figures! {
     PressureMemoryFullPercent Real "pressure_memory_full_percent",
     PressureIoSomePercent Real "pressure_io_some_percent",
     PressureIoFullPercent Real "pressure_io_full_percent",
+    IoReadBytes Bytes "io_read_bytes",
+    IoWriteBytes Bytes "io_write_bytes",
+    IoExtendBytes Bytes "io_extend_bytes",
 }
 
 /// Figures that processes count themselves, what has to be counted for each, and where it is; times in nanoseconds.

@@ -45,6 +45,7 @@ const AREAS: &[(Area, &[&str])] = &[
             "data_size_bytes",
         ],
     ),
+    (Area::Settings, &["data_checksums"]),
     (Area::Mount, &["mount_point", "wal_mount_point"]),
     (
         Area::Device,

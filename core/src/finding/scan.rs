@@ -3,7 +3,11 @@
 use std::collections::BTreeSet;
 
 use super::{Finding, RunFacts, ScanMade, Severity};
-use crate::{spec::Cache, units::format_count, workload::scan::part_of_table};
+use crate::{
+    spec::Cache,
+    units::{format_bytes, format_count},
+    workload::scan::part_of_table,
+};
 
 /// A scan that is slower than this share of plain reading waits for the processor, not for storage.
 const BOUND_BY_READING: f64 = 0.8;
@@ -41,7 +45,7 @@ pub fn cache_not_as_asked(facts: &RunFacts) -> Option<Finding> {
         return finding(
             Severity::Warning,
             format!("{}, or was read for others; they count", told(doubtful)),
-            "Only the device is known to have read: measure on one that nobody else uses. In PostgreSQL 18, io_method = sync has each process read for itself, so that more is known.",
+            "Only the device is known to have read: measure on one that nobody else uses.",
         );
     }
     let right: BTreeSet<_> = scans.iter().filter(|scan| scan.used).map(which).collect();
@@ -103,6 +107,29 @@ fn hint_on(cache: Cache) -> &'static str {
             "Other sessions of the server need shared buffers, too: leave it alone, or raise shared_buffers."
         }
     }
+}
+
+/// Others had the server's I/O workers read while they read for a scan, so that nobody knows what came from storage for it.
+pub fn read_for_others(facts: &RunFacts) -> Option<Finding> {
+    let (scans, cache) = (facts.scan.scans.as_ref()?, facts.scan.cache?);
+    let others: Vec<u64> = scans.iter().filter_map(|scan| scan.for_others).collect();
+    let most = others
+        .iter()
+        .max()
+        .filter(|_| cache != Cache::SharedBuffers)?;
+    let message = format!(
+        "in {} of {} the server's I/O workers read for others, too, up to {}",
+        others.len(),
+        format_count(scans.len() as u64, "scan"),
+        format_bytes(*most)
+    );
+    let hint = "What came from storage for these scans is known of the device alone: keep others away from the server, or set io_method = sync, with which each process reads for itself.";
+    Some(Finding::new(
+        "read_for_others",
+        Severity::Warning,
+        message,
+        hint,
+    ))
 }
 
 /// The executor, and not storage, was what the scans waited for. Expected of a table in memory.

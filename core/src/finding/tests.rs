@@ -26,6 +26,7 @@ fn holder(kind: XminHolderKind, name: &str, age: Option<u64>) -> XminHolder {
 
 fn storage() -> StorageFacts {
     StorageFacts {
+        cloned: Some(false),
         filesystem: Some("ext4".into()),
         mount_options: Some("rw,nosuid,nodev,noatime,stripe=64".into()),
         mount_options_not_shown: Some(vec![]),
@@ -417,6 +418,7 @@ fn scan_made((degree, repeat, used, read): (u32, u32, bool, u64)) -> ScanMade {
         degree,
         repeat,
         used,
+        for_others: None,
         blocks,
     }
 }
@@ -441,6 +443,18 @@ fn scans() {
         scans: Some(scans.iter().copied().map(scan_made).collect()),
         ..clean().scan
     };
+    let among_others = |cache| {
+        let mut facts = made(cache, &[(1, 1, true, 0), (2, 1, true, 0)]);
+        facts.scans.iter_mut().flatten().for_each(|scan| {
+            scan.for_others = (scan.degree == 2).then_some(50 << 20);
+            scan.blocks.storage = None;
+            scan.blocks.device = None;
+        });
+        facts
+    };
+    finds!({scan: among_others(Cache::Warm)} => "read_for_others", Warning,
+        "in 1 of 2 scans the server's I/O workers read for others, too, up to 50 MB");
+    finds_nothing!(scan: among_others(Cache::SharedBuffers));
     const THEY: &str = "they do not count, and even made again";
     let again = [
         (1, 1, true, 0),

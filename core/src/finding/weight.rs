@@ -56,6 +56,7 @@ pub const GROUPS: &[Group] = &[
         &[
             "failed_transactions",
             "cache_not_as_asked",
+            "read_for_others",
             "workers_not_launched",
             "skipped_transactions",
             "behind_schedule",
@@ -98,6 +99,7 @@ pub const GROUPS: &[Group] = &[
         &[
             "compression",
             "btrfs_nodatacow",
+            "cloned_data",
             "almost_full",
             "stripe_unknown",
             "loop_device",

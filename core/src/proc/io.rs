@@ -1,12 +1,47 @@
-//! `/proc/PID/io`: what a process had the kernel read from storage. Own code: procfs-core's parser can panic, and this is read where
-//! nothing may.
+//! `/proc/PID/io`: what a process has read. Own code: procfs-core's parser can panic, and this is read where nothing may.
 
-/// Bytes that the process had the kernel read from storage: not those that it found in the page cache, and with what the kernel
-/// read ahead for it. None when the text does not tell.
-pub fn parse_read_bytes(text: &str) -> Option<u64> {
+/// What processes have read so far, or in a time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reads {
+    /// Bytes that they asked the kernel for.
+    pub asked: u64,
+    /// Bytes that the kernel read from storage for them: with what it read ahead, without what it had.
+    pub storage: u64,
+}
+
+impl Reads {
+    /// What was read since `before`.
+    pub fn since(self, before: Self) -> Self {
+        Self {
+            asked: self.asked.saturating_sub(before.asked),
+            storage: self.storage.saturating_sub(before.storage),
+        }
+    }
+
+    /// Both together.
+    pub fn plus(self, other: Self) -> Self {
+        Self {
+            asked: self.asked + other.asked,
+            storage: self.storage + other.storage,
+        }
+    }
+}
+
+/// What the process has read so far. None when the text does not tell.
+pub fn parse_reads(text: &str) -> Option<Reads> {
+    Some(Reads {
+        asked: number(text, "rchar: ")?,
+        storage: number(text, "read_bytes: ")?,
+    })
+}
+
+fn number(text: &str, name: &str) -> Option<u64> {
     // A number that ends the text may have been cut.
-    let (_, rest) = text.split_once("\nread_bytes: ")?;
-    rest.split_once('\n')?.0.parse().ok()
+    let (line, _) = text
+        .split_inclusive('\n')
+        .filter_map(|line| line.strip_prefix(name)?.split_once('\n'))
+        .next()?;
+    line.parse().ok()
 }
 
 #[cfg(test)]
@@ -15,27 +50,39 @@ mod tests {
     use proptest::prelude::*;
 
     const RECORDED: &str = "rchar: 3237\nwchar: 0\nsyscr: 9\nsyscw: 0\nread_bytes: 421888\nwrite_bytes: 0\ncancelled_write_bytes: 0\n";
+    const READS: Reads = Reads {
+        asked: 3237,
+        storage: 421_888,
+    };
 
     #[test]
-    fn what_came_from_storage() {
-        assert_eq!(parse_read_bytes(RECORDED), Some(421_888));
+    fn what_was_asked_for_and_what_came_from_storage() {
+        assert_eq!(parse_reads(RECORDED), Some(READS));
         for text in [
             "",
             "rchar: 1\n",
-            "wchar: 1\nread_bytes: x\n",
-            "wchar: 1\nread_bytes: 42",
+            "rchar: 1\nwchar: 1\nread_bytes: x\n",
+            "rchar: 1\nwchar: 1\nread_bytes: 42",
+            "wchar: 1\nread_bytes: 42\n",
         ] {
-            assert_eq!(parse_read_bytes(text), None, "{text:?}");
+            assert_eq!(parse_reads(text), None, "{text:?}");
         }
+    }
+
+    #[test]
+    fn only_what_was_read_meanwhile_counts() {
+        let reads = |asked, storage| Reads { asked, storage };
+        assert_eq!(reads(10, 5).since(reads(4, 5)), reads(6, 0));
+        assert_eq!(reads(1, 1).since(reads(4, 5)), reads(0, 0));
     }
 
     proptest! {
         #[test]
         fn never_panics(length in 0usize..=RECORDED.len(), other in ".*") {
-            if let Some(bytes) = parse_read_bytes(&RECORDED[..length]) {
-                prop_assert_eq!(bytes, 421_888);
+            if let Some(reads) = parse_reads(&RECORDED[..length]) {
+                prop_assert_eq!(reads, READS);
             }
-            prop_assert_eq!(parse_read_bytes(&other), None);
+            prop_assert_eq!(parse_reads(&other), None);
         }
     }
 }

@@ -188,7 +188,9 @@ mod tests {
     fn everything_is_told_where_everything_is_known() {
         let figures = figures(&moment(1000), &moment(1100));
         let own = Figure::ALL.iter().filter(|f| {
-            f.column().starts_with("client_wal") || f.column().starts_with("client_block")
+            // And what pg_stat_io counts.
+            let others = ["client_wal", "client_block", "io_"];
+            others.iter().any(|start| f.column().starts_with(start))
         });
         let unknown: Vec<&str> = Figure::ALL
             .iter()

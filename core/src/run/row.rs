@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::cost::Cost;
-use crate::rows::Row;
+use crate::{rows::Row, statistics::IoBytes};
 
 /// A run that was asked for.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -78,6 +78,8 @@ pub struct Done {
     pub wal_end_lsn: String,
     #[serde(flatten)]
     pub checkpoints: Checkpoints,
+    #[serde(flatten)]
+    pub io: IoBytes,
     pub track_io_timing: Option<bool>,
     pub track_wal_io_timing: Option<bool>,
     pub clock_read_ns: Option<f64>,

@@ -174,3 +174,65 @@ fn without_a_start_nothing_is_known() {
         .is_empty()
     );
 }
+
+#[test]
+fn bytes_of_io_are_told_by_operations_or_as_such() {
+    let of = |view: &str, object: &str, counter: &str, value| Counter {
+        view: view.into(),
+        object: object.into(),
+        counter: counter.into(),
+        value,
+    };
+    let row = |object: &str, counter: &str, value| of("pg_stat_io", object, counter, value);
+    let (client, checkpointer) = (
+        "background worker/relation/normal",
+        "checkpointer/relation/normal",
+    );
+    // 16 and 17.
+    let mut rows = vec![
+        of("pg_stat_wal", "", "reads", Some(7.0)),
+        row(client, "op_bytes", Some(8192.0)),
+        row(client, "reads", Some(2.0)),
+        row(client, "writes", Some(1.0)),
+        row(client, "extends", Some(3.0)),
+        row(checkpointer, "op_bytes", Some(8192.0)),
+        row(checkpointer, "writes", Some(10.0)),
+    ];
+    let bytes = |read, write, extend, wal_write| IoBytes {
+        read,
+        write,
+        extend,
+        wal_write,
+    };
+    let blocks = |n: u64| Some(n * 8192);
+    assert_eq!(
+        io_bytes(&rows),
+        bytes(blocks(2), blocks(11), blocks(3), None)
+    );
+    // Reset meanwhile.
+    rows.push(row("walsender/relation/normal", "op_bytes", Some(8192.0)));
+    rows.push(row("walsender/relation/normal", "reads", None));
+    assert_eq!(io_bytes(&rows), bytes(None, blocks(11), blocks(3), None));
+    // 18: what is read at once may be several blocks.
+    let rows = [
+        row(client, "reads", Some(2.0)),
+        row(client, "read_bytes", Some(131_072.0)),
+        row(client, "write_bytes", Some(8192.0)),
+        row(checkpointer, "write_bytes", Some(16_384.0)),
+        row(
+            "background worker/wal/normal",
+            "write_bytes",
+            Some(24_576.0),
+        ),
+        row(
+            "background worker/wal/init",
+            "write_bytes",
+            Some(16_777_216.0),
+        ),
+    ];
+    assert_eq!(
+        io_bytes(&rows),
+        bytes(Some(131_072), blocks(3), Some(0), Some(24_576 + 16_777_216))
+    );
+    assert_eq!(io_bytes(&[]), IoBytes::default());
+}

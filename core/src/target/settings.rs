@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, path::Path};
 
 /// Settings of the asking server that its target servers get too: memory, WAL, checkpoints, commit, planner and I/O. Never
 /// those that name files, programs or other servers.
-pub const COPIED: [&str; 47] = [
+pub const COPIED: [&str; 51] = [
     "autovacuum_max_workers",
     "autovacuum_naptime",
     "autovacuum_vacuum_cost_delay",
@@ -24,10 +24,14 @@ pub const COPIED: [&str; 47] = [
     "cpu_tuple_cost",
     "effective_cache_size",
     "effective_io_concurrency",
+    "file_copy_method",
+    "file_extend_method",
     "fsync",
     "full_page_writes",
     "huge_pages",
     "io_combine_limit",
+    "io_max_combine_limit",
+    "io_max_concurrency",
     "io_method",
     "io_workers",
     "jit",

@@ -48,7 +48,7 @@ pub fn options(value: Option<&Value>, workload: Workload) -> Result<Options, Ref
             "sample" => options.sample = values::boolean(name, value)?,
             "sample_alternately" => options.sample_alternately = values::boolean(name, value)?,
             "maintenance" => options.maintenance = values::boolean(name, value)?,
-            "data" => options.data = values::word(name, value, &["copied", "loaded"])?,
+            "data" => options.data = values::word(name, value, &["copied", "cloned", "loaded"])?,
             "cache" if workload.sets_cache() => {
                 options.cache = values::word(name, value, &["warm", "shared_buffers", "cold"])?;
             }

@@ -15,7 +15,8 @@ SELECT jsonb_build_array(coalesce(r.facts, '{}'), jsonb_build_object(
          'gb_per_second', best.gb_per_second, 'read_gb_per_second', reading.gb_per_second, 'readers', reading.readers,
          'cache', coalesce(r.used #>> '{options,cache}', 'warm'),
          'scans', (SELECT jsonb_agg(jsonb_build_object('degree', degree, 'repeat', repeat, 'used', used, 'bytes', bytes,
-            'outside', buffers_read * 8192, 'storage', CASE WHEN tells THEN process_read_bytes END, 'device', CASE WHEN tells THEN device_read_bytes END)
+            'outside', buffers_read * 8192, 'storage', CASE WHEN tells THEN process_read_bytes END, 'device', CASE WHEN tells THEN device_read_bytes END,
+            'for_others', others_read_bytes)
             ORDER BY scan) FROM fsbench.scan s, LATERAL (SELECT page_cache_bytes IS NOT NULL OR NOT used AS tells) t
             WHERE s.run_id = r.run_id AND workers_planned = degree AND workers_launched = degree)),
       'crash', coalesce((SELECT jsonb_build_object('committed', transactions_committed, 'found', transactions_found,
@@ -24,6 +25,7 @@ SELECT jsonb_build_array(coalesce(r.facts, '{}'), jsonb_build_object(
          'mount_options_not_shown', e.storage #> '{result,mount_options_not_shown}',
          'properties_not_in_force', e.storage #> '{result,properties_not_in_force}',
          'compression', e.storage #> '{result,properties,compression}',
+         'cloned', r.used #>> '{options,data}' = 'cloned',
          'filesystem', e.filesystem, 'mount_options', e.mount_options, 'mkfs_command', e.mkfs_command,
          'stripe_unit_bytes', e.geometry->'stripe_unit_bytes', 'size_bytes', e.data_size_bytes,
          'free_bytes', e.data_free_bytes, 'on_device', e.storage #> '{request,storage}' ? 'device',

@@ -23,11 +23,7 @@ use crate::{
     },
     workload::{
         post::Post,
-        scan::{
-            cache,
-            storage::{self, Reads},
-            table,
-        },
+        scan::{cache, storage::SoFar, table},
     },
 };
 
@@ -114,16 +110,19 @@ pub fn scan(board: &Board, spec: &Spec) -> Result<(), Fault> {
     check_untouched(spec)?;
     let state = cache::prepare(spec)?;
     let is_timed = xact::transaction(|| config::shown("track_io_timing"))?.as_deref() == Some("on");
-    let processes_count = storage::processes_count()?;
     let started_at = xact::transaction(|| sql::read("SELECT clock_timestamp()", &[]))?;
-    let before = Reads::so_far(board);
+    let before = SoFar::look(board)?;
     board.run.scanning.store(1, Release);
     let scanned = xact::transaction(|| scan::count(table::QUALIFIED));
     board.run.scanning.store(0, Release);
     let scanned = scanned?;
-    let after = Reads::so_far(board);
+    let after = SoFar::look(board)?;
     check_rows(spec, &scanned)?;
-    let by_processes = after.by_processes(&before, scanned.launched);
+    let by_processes = after.by_processes(
+        &before,
+        scanned.launched,
+        scanned.read * pgfsbench_core::units::PAGE,
+    );
     let ms = |ns: u64| ns as f64 / 1e6;
     let Scanned {
         worker_blocks,
@@ -148,7 +147,8 @@ pub fn scan(board: &Board, spec: &Spec) -> Result<(), Fault> {
             leader_blocks,
             plan,
             state,
-            process_read_bytes: by_processes.filter(|_| processes_count),
+            process_read_bytes: by_processes.storage,
+            others_read_bytes: by_processes.for_others,
             device_read_bytes: after.by_device(&before),
         },
     )

@@ -2,7 +2,10 @@
 
 use std::sync::atomic::Ordering::Acquire;
 
-use pgfsbench_core::proc::compressing_option;
+use pgfsbench_core::{
+    proc::{Reads, compressing_option},
+    workload::scan::read_for_others,
+};
 
 use crate::{
     board::Board,
@@ -39,40 +42,87 @@ fn counts_readers(location: &Location) -> bool {
     })
 }
 
-/// Whether the kernel counts what a scan reads for the scan's own processes: not where processes of the server read for one another.
-/// In a worker.
-pub fn processes_count() -> Result<bool, Fault> {
-    let by_others = xact::transaction(scan_version::is_read_by_others)?;
-    let location = location::data_location();
-    Ok(!by_others && location.as_ref().is_some_and(counts_readers))
+/// Whether the kernel counts what a scan reads for those who read it.
+fn readers_count() -> bool {
+    location::data_location()
+        .as_ref()
+        .is_some_and(counts_readers)
 }
 
 /// What was read up to a moment.
-pub struct Reads {
-    leader: Option<u64>,
-    workers: u64,
+pub struct SoFar {
+    leader: Option<Reads>,
+    workers: Reads,
     workers_told: u32,
+    /// By each of the server's I/O workers; None where each process reads for itself.
+    io_workers: Option<Vec<(i32, Option<Reads>)>>,
     device: Option<u64>,
 }
 
-impl Reads {
-    /// Up to now, by this process and by the parallel workers of its scans.
-    pub fn so_far(board: &Board) -> Self {
+/// What the processes of a scan have had read.
+#[derive(Default)]
+pub struct ByProcesses {
+    /// Bytes from storage; None where that is not known.
+    pub storage: Option<u64>,
+    /// Bytes that the server's I/O workers read for others, so that nobody knows whose it was that came from storage; None where
+    /// that was nothing.
+    pub for_others: Option<u64>,
+}
+
+impl SoFar {
+    /// Up to now, by this process, the parallel workers of its scans, and the server's I/O workers.
+    pub fn look(board: &Board) -> Result<Self, Fault> {
         let run = &board.run;
-        Self {
+        let io_workers = xact::transaction(scan_version::io_workers)?;
+        let of = |pid| (pid, own_reads::of_process(pid));
+        Ok(Self {
             leader: own_reads::of_this_process(),
             workers_told: run.workers_told.load(Acquire),
-            workers: run.workers_read_bytes.load(Acquire),
+            workers: Reads {
+                asked: run.workers_asked_bytes.load(Acquire),
+                storage: run.workers_read_bytes.load(Acquire),
+            },
+            io_workers: io_workers.map(|pids| pids.into_iter().map(of).collect()),
             device: device_read_bytes(),
+        })
+    }
+
+    /// What has been read since then for a scan that took so many bytes of blocks from outside of shared buffers.
+    pub fn by_processes(&self, before: &Self, workers: u32, blocks: u64) -> ByProcesses {
+        let told = self.workers_told.wrapping_sub(before.workers_told);
+        if told != workers || !readers_count() {
+            return ByProcesses::default();
+        }
+        let (Some(leader), Some(leader_before)) = (self.leader, before.leader) else {
+            return ByProcesses::default();
+        };
+        let own = leader
+            .since(leader_before)
+            .plus(self.workers.since(before.workers));
+        let Some(io_workers) = self.by_io_workers(before) else {
+            return ByProcesses::default();
+        };
+        let for_others = read_for_others(own, io_workers, blocks);
+        let all = own.plus(io_workers).storage;
+        ByProcesses {
+            storage: for_others.is_none().then_some(all),
+            for_others,
         }
     }
 
-    /// Bytes that the processes of a scan have had the kernel read since then; None unless each of its workers has told.
-    pub fn by_processes(&self, before: &Self, workers: u32) -> Option<u64> {
-        let told = self.workers_told.wrapping_sub(before.workers_told);
-        let by_leader = self.leader?.saturating_sub(before.leader?);
-        let by_workers = self.workers.saturating_sub(before.workers);
-        (told == workers).then_some(by_leader + by_workers)
+    /// Nothing where there are none; None when they are others than before, or do not tell.
+    fn by_io_workers(&self, before: &Self) -> Option<Reads> {
+        let (Some(now), Some(before)) = (&self.io_workers, &before.io_workers) else {
+            return Some(Reads::default());
+        };
+        if now.len() != before.len() {
+            return None;
+        }
+        let mut each = now.iter().zip(before).map(|((pid, now), (was, before))| {
+            (pid == was).then_some(())?;
+            Some((*now)?.since((*before)?))
+        });
+        each.try_fold(Reads::default(), |sum, reads| Some(sum.plus(reads?)))
     }
 
     /// Bytes that the device has read since then.

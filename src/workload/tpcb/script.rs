@@ -7,6 +7,7 @@ use crate::{
         load::{self, Accounts},
         plan::{Connection, Plan, Type},
         sql,
+        version::PGBENCH_FREEZES_ALL,
     },
     workload::{Post, transactions::Transaction},
 };
@@ -71,6 +72,17 @@ pub fn load(spec: &Spec, progress: impl FnMut(u64) -> Result<(), Fault>) -> Resu
     create_accounts(spec, "pgbench_accounts")?;
     let branches = "bid int NOT NULL, bbalance int, filler char(88)";
     create(spec, "pgbench_branches", branches, &filled(spec))?;
+    fill_branches_and_tellers(scale)?;
+    fill_accounts(spec, "pgbench_accounts", progress)
+}
+
+/// As pgbench of this version does.
+fn fill_branches_and_tellers(scale: u64) -> Result<(), Fault> {
+    if PGBENCH_FREEZES_ALL {
+        load::numbered("pgbench_branches", scale, |n| [n as i32 + 1, 0])?;
+        let teller = |n| [n as i32 + 1, (n / TELLERS) as i32 + 1, 0];
+        return load::numbered("pgbench_tellers", scale * TELLERS, teller);
+    }
     sql::write(
         "INSERT INTO public.pgbench_branches (bid, bbalance) \
          SELECT bid, 0 FROM generate_series(1, $1::int) AS bid",
@@ -81,7 +93,7 @@ pub fn load(spec: &Spec, progress: impl FnMut(u64) -> Result<(), Fault>) -> Resu
          SELECT tid, (tid - 1) / 10 + 1, 0 FROM generate_series(1, $1::int) AS tid",
         &[Some(&(scale * TELLERS).to_string())],
     )?;
-    fill_accounts(spec, "pgbench_accounts", progress)
+    Ok(())
 }
 
 /// Creates a table like pgbench_accounts and fills it, in the current transaction; as `load` does.

@@ -165,12 +165,20 @@ fn nobody_without_rights_keeps_the_helper_from_serving() {
     let mut mallory = bench.server.connect_as("mallory", "postgres");
     execute(
         &mut mallory,
-        "SET application_name = 'pgfsbench-helper 0.1.0'; SELECT pg_advisory_lock(hashtext('pgfsbench-helper'))",
+        concat!(
+            "SET application_name = 'pgfsbench-helper ",
+            env!("CARGO_PKG_VERSION"),
+            "'; SELECT pg_advisory_lock(hashtext('pgfsbench-helper'))"
+        ),
     );
     let mut reader = bench.server.connect_as("reader", "postgres");
     execute(
         &mut reader,
-        "SET application_name = 'pgfsbench-helper 0.1.0'; BEGIN; SELECT FROM fsbench.helper_session",
+        concat!(
+            "SET application_name = 'pgfsbench-helper ",
+            env!("CARGO_PKG_VERSION"),
+            "'; BEGIN; SELECT FROM fsbench.helper_session"
+        ),
     );
     for lock in [
         "BEGIN; LOCK TABLE fsbench.helper_session IN SHARE MODE",

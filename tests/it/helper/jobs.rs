@@ -32,10 +32,22 @@ fn run_once_does_the_jobs_that_wait_and_records_them() {
              FROM fsbench.helper_job ORDER BY job_id"
         ),
         [
-            "1|done|t|0.1.0|create_image attach mkfs geometry make_mount_point mount verify make_directory|||",
-            "2|failed|t|0.1.0|||not_in_this_state|target \"t\" is prepared already",
-            "3|done|t|0.1.0|unmount remove_mount_point detach remove_image|true||",
-            "4|done|t|0.1.0||false||",
+            concat!(
+                "1|done|t|",
+                env!("CARGO_PKG_VERSION"),
+                "|create_image attach mkfs geometry make_mount_point mount verify make_directory|||"
+            ),
+            concat!(
+                "2|failed|t|",
+                env!("CARGO_PKG_VERSION"),
+                "|||not_in_this_state|target \"t\" is prepared already"
+            ),
+            concat!(
+                "3|done|t|",
+                env!("CARGO_PKG_VERSION"),
+                "|unmount remove_mount_point detach remove_image|true||"
+            ),
+            concat!("4|done|t|", env!("CARGO_PKG_VERSION"), "||false||"),
         ]
     );
     assert_eq!(
@@ -107,13 +119,22 @@ fn what_the_helper_sees_is_in_the_database_and_is_renewed_after_each_job() {
                   seen_at <= clock_timestamp() \
                 FROM fsbench.helper_description";
     bench.lab.ok(&["run-once"]);
-    assert_eq!(row(&mut client, seen), "0.1.0|2147483648||t|t");
+    assert_eq!(
+        row(&mut client, seen),
+        concat!(env!("CARGO_PKG_VERSION"), "|2147483648||t|t")
+    );
     ask(&mut client, "t", "prepare", IMAGE);
     bench.lab.ok(&["run-once"]);
-    assert_eq!(row(&mut client, seen), "0.1.0|2147483648|t|t|t");
+    assert_eq!(
+        row(&mut client, seen),
+        concat!(env!("CARGO_PKG_VERSION"), "|2147483648|t|t|t")
+    );
     ask(&mut client, "t", "release", "{}");
     bench.lab.ok(&["run-once"]);
-    assert_eq!(row(&mut client, seen), "0.1.0|2147483648||t|t");
+    assert_eq!(
+        row(&mut client, seen),
+        concat!(env!("CARGO_PKG_VERSION"), "|2147483648||t|t")
+    );
 }
 
 #[test]
@@ -242,7 +263,11 @@ fn a_serving_helper_takes_jobs_at_once_survives_the_server_and_ends_cleanly() {
         &[
             "not every database could be served",
             "another pgfsbench-helper serves the database: process ",
-            "of user \"postgres\" (\"pgfsbench-helper 0.1.0\"), since 2",
+            concat!(
+                "of user \"postgres\" (\"pgfsbench-helper ",
+                env!("CARGO_PKG_VERSION"),
+                "\"), since 2"
+            ),
         ],
     );
     assert_database_process_is_unprivileged(&serving);

@@ -140,8 +140,8 @@ fn other_programs(bench: &Bench, place: &Path) -> PathBuf {
     let psql = bench.server.client_program("psql");
     let bin = Path::new(psql.get_program()).parent().expect("a directory");
     let bin = bin.canonicalize().expect("it is there");
-    // prefix/lib/postgresql/15/bin.
-    let prefix = bin.ancestors().nth(4).expect("a prefix");
+    let prefix = bin.ancestors().find(|above| above.join("share").is_dir());
+    let prefix = prefix.expect("a prefix");
     for part in ["lib", "share"] {
         let mut copy = Command::new("cp");
         copy.arg("-a").arg(prefix.join(part)).arg(place);

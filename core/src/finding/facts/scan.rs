@@ -32,6 +32,8 @@ pub struct ScanMade {
     pub repeat: u32,
     /// True if it counts.
     pub used: bool,
+    /// Bytes that the server's I/O workers read for others meanwhile. None when that was nothing.
+    pub for_others: Option<u64>,
     #[serde(flatten)]
     pub blocks: BlocksFrom,
 }

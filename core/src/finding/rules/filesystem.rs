@@ -301,6 +301,18 @@ pub fn btrfs_nodatacow(facts: &RunFacts) -> Option<Finding> {
     })
 }
 
+/// A block that two files share is written elsewhere when one of them changes it, and its file is in pieces from then on.
+pub fn cloned_data(facts: &RunFacts) -> Option<Finding> {
+    facts.storage.cloned.filter(|cloned| *cloned).map(|_| {
+        Finding::new(
+            "cloned_data",
+            Severity::Warning,
+            "the data share their blocks with those that they were cloned from",
+            "Shared blocks are not fresh ones: the first change of each takes a new block. Compare only with others that were cloned, or leave out the option \"data\".",
+        )
+    })
+}
+
 /// pgbench's rows are mostly blanks.
 pub fn compression(facts: &RunFacts) -> Option<Finding> {
     let storage = &facts.storage;

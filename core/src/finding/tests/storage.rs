@@ -23,6 +23,8 @@ fn text(text: &str) -> Option<String> {
 fn what_was_asked_of_a_filesystem_and_is_not_in_force() {
     on!({mount_options_not_shown: Some(vec!["nobarrier".into(), "foo=1".into()])}
         => "mount_options_not_shown", Warning, "mount options asked for, but not shown by the kernel: nobarrier, foo=1");
+    on!({cloned: Some(true)} => "cloned_data", Warning, "the data share their blocks with those that they were cloned from");
+    nothing_on!(cloned: Some(false));
     on!({properties_not_in_force: Some(vec!["atime=off".into()])}
         => "properties_not_in_force", Warning, "properties asked for, but not in force: atime=off");
 }

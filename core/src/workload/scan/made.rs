@@ -52,6 +52,8 @@ pub struct Report {
     pub state: State,
     /// What the processes of the scan had the kernel read from storage; None where that is not known.
     pub process_read_bytes: Option<u64>,
+    /// What the server's I/O workers read for others meanwhile; None where that was nothing.
+    pub others_read_bytes: Option<u64>,
     /// What the device read meanwhile, for whomever; None where that is not known.
     pub device_read_bytes: Option<u64>,
 }
@@ -150,6 +152,7 @@ impl Made {
             skew: r.skew(leads),
             cached_bytes: r.state.cached_bytes,
             process_read_bytes: r.process_read_bytes,
+            others_read_bytes: r.others_read_bytes,
             device_read_bytes: r.device_read_bytes,
             page_cache_bytes: from_cache.filter(|_| knows_cache),
             wait_events: self.waits.clone(),
@@ -184,6 +187,7 @@ pub struct Row {
     pub skew: Option<f64>,
     pub cached_bytes: u64,
     pub process_read_bytes: Option<u64>,
+    pub others_read_bytes: Option<u64>,
     pub device_read_bytes: Option<u64>,
     pub page_cache_bytes: Option<u64>,
     pub wait_events: Waiting,

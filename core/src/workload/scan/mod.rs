@@ -5,6 +5,7 @@ mod cache;
 mod definition;
 mod made;
 mod options;
+mod reads;
 
 use serde::{Deserialize, Serialize};
 
@@ -13,6 +14,7 @@ pub use cache::check_cache;
 pub use definition::Scans;
 pub use made::{Made, Reading, Report, Row, State, Waiting};
 pub use options::Own;
+pub use reads::read_for_others;
 
 use crate::random::{Purpose, Stream};
 use crate::units::{PAGE, rows_per_page};

@@ -92,6 +92,13 @@ impl Run {
     /// The target loads the data itself, unless the cache is to be cold; where the workload sees to that, it is, however the data came
     /// there.
     fn not_copied(&self, why: &str) -> Result<Option<Prepared>, Fault> {
+        if self.spec.options.data == Data::Cloned {
+            return Err(
+                Fault::new(sqlstate::NOT_IN_THIS_STATE, "there are no data to be cloned")
+                    .detail(why)
+                    .hint("Raise pgfsbench.prepared_data_limit or make room, or leave out the option \"data\"."),
+            );
+        }
         if self.spec.workload.sets_cache() || self.spec.options.cache == Cache::Warm {
             return Ok(None);
         }
@@ -178,6 +185,7 @@ impl Run {
     pub(super) fn copy(&mut self, prepared: &Prepared, server: &TargetServer) -> Result<(), Fault> {
         let began = self.begin_step();
         let before = free(&server.directory);
+        let is_clone = self.spec.options.data == Data::Cloned;
         self.enter(Phase::Provision, prepared.bytes);
         let mut look = || {
             let copied = before.saturating_sub(free(&server.directory));
@@ -188,7 +196,9 @@ impl Run {
                 .store(done, std::sync::atomic::Ordering::Relaxed);
             self.look_around()
         };
-        server.copy_cluster(&prepared.data, &mut look)?;
+        server
+            .copy_cluster(&prepared.data, is_clone, &mut look)
+            .map_err(|fault| if is_clone { not_cloned(fault) } else { fault })?;
         server.sync(&mut look)?;
         if self.spec.options.cache == Cache::Cold {
             server.forget_pages()?;
@@ -196,10 +206,21 @@ impl Run {
         let ms = self.end_step("copy", began);
         self.note(
             "data",
-            json!({"copied_bytes": prepared.bytes, "copy_ms": ms, "cache": self.spec.options.cache}),
+            json!({"copied_bytes": prepared.bytes, "copy_ms": ms, "cache": self.spec.options.cache, "cloned": is_clone}),
         );
         Ok(())
     }
+}
+
+fn not_cloned(fault: Fault) -> Fault {
+    // Cancelled, for example.
+    if !fault.sqlstate.starts_with("58") {
+        return fault;
+    }
+    let detail = fault.message;
+    Fault::new(sqlstate::SYSTEM, "could not clone the prepared data")
+        .detail(format!("Files can share blocks only within one filesystem that can do that: {detail}"))
+        .hint("Have pgfsbench.prepared_data_directory on the filesystem of the target, btrfs or xfs, or leave out the option \"data\".")
 }
 
 fn free(directory: &Path) -> u64 {

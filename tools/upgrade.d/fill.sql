@@ -1,0 +1,29 @@
+-- Runs of several kinds, and a row in each table of runs that has none then: what a released version may have stored.
+CREATE EXTENSION pgfsbench;
+SELECT run_id FROM fsbench.run(scale => 1, clients => 1, transactions => 50, seed => 1);
+SELECT run_id FROM fsbench.run(scale => 1, clients => 2, transactions => 100, rate => 1000, latency_limit_ms => 50, label => 'näme');
+SELECT run_id FROM fsbench.run(workload => 'fsync', duration => '100 ms', options => '{"writers": [1]}');
+SELECT fsbench.create_target('made', filesystem => 'xfs', image_size => '1GB', mount_options => 'noatime');
+SELECT fsbench.create_target('there', directory => '/tmp', settings => '{"wal_compression": "on"}');
+DO $$
+DECLARE
+    empty record;
+    has_rows boolean;
+BEGIN
+    FOR empty IN
+        SELECT t.oid::regclass AS name, string_agg(quote_ident(a.attname), ', ') AS columns,
+            string_agg(CASE WHEN a.attname = 'run_id' THEN '1' WHEN y.typcategory = 'N' THEN '1' WHEN y.typcategory = 'S' THEN $x$'x'$x$
+                WHEN y.typcategory = 'B' THEN 'true' WHEN y.typcategory = 'D' THEN 'now()' WHEN y.typcategory = 'T' THEN $x$'1 s'$x$
+                ELSE $x$'{}'$x$ END, ', ') AS row_values
+        FROM pg_extension e, unnest(e.extconfig) AS t (oid) JOIN pg_attribute a ON a.attrelid = t.oid JOIN pg_type y ON y.oid = a.atttypid
+        WHERE e.extname = 'pgfsbench' AND a.attnum > 0 AND (a.attnotnull OR a.attname = 'run_id')
+          AND EXISTS (SELECT FROM pg_attribute r WHERE r.attrelid = t.oid AND r.attname = 'run_id')
+        GROUP BY 1
+    LOOP
+        EXECUTE format('SELECT EXISTS (SELECT FROM %s)', empty.name) INTO has_rows;
+        IF NOT has_rows THEN
+            EXECUTE format('INSERT INTO %s (%s) VALUES (%s)', empty.name, empty.columns, empty.row_values);
+        END IF;
+    END LOOP;
+END
+$$;
