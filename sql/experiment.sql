@@ -49,7 +49,6 @@ SELECT fsbench.experiment('e', factors => '{"clients": [1, 2]}', clients => 3);
 SELECT fsbench.experiment('e', factors => '{"clients": [1, "many"]}', scale => 1, transactions => 10, start => false);
 
 -- What a run would be refused for.
-SELECT fsbench.experiment('e', '{a,b}', workload => 'tpcc');
 SELECT fsbench.experiment('e', '{a,b}', scale => 0);
 SELECT count(*) FROM fsbench.experiment;
 
