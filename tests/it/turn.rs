@@ -263,34 +263,6 @@ fn rows_of_a_dump_are_no_runs() {
     assert_eq!(ending(&mut client, &queued), "done||");
 }
 
-#[test]
-fn a_member_that_is_no_column_is_an_error() {
-    let server = server(&[]);
-    let mut client = server.connect("postgres");
-    // As if each of them were misspelt in the program.
-    for (table, column) in [
-        ("run_log", "label"),
-        ("histogram", "min_ms"),
-        ("sample", "interval_ms"),
-        ("environment", "kernel"),
-    ] {
-        let rename = |from: &str, to: &str| {
-            format!("ALTER TABLE fsbench.{table} RENAME COLUMN {from} TO {to}")
-        };
-        execute(&mut client, &rename(column, "misspelt"));
-        assert_refused(
-            &mut client,
-            &format!("SELECT * FROM fsbench.run({QUICK})"),
-            "XX000",
-            &[&format!(
-                "table \"fsbench.{table}\" has no column \"{column}\""
-            )],
-        );
-        execute(&mut client, &rename("misspelt", column));
-    }
-    run(&mut client, QUICK);
-}
-
 /// What a program or a server says can be of any length and in any script: it reaches the caller, shortened.
 #[test]
 fn an_error_of_any_length_reaches_the_caller_with_its_sqlstate() {
