@@ -146,18 +146,7 @@ fn of_server(
     options: &Options,
 ) -> Result<Vec<Step>, Fault> {
     let bindir = &bindir_of(target)?;
-    let settings = Settings {
-        copied: copied()?,
-        of_target: target.settings.clone(),
-        needed: vec![
-            ("shared_preload_libraries", "pgfsbench".to_owned()),
-            (
-                "max_worker_processes",
-                "as many as the run takes".to_owned(),
-            ),
-            ("cluster_name", "pgfsbench run N".to_owned()),
-        ],
-    };
+    let settings = settings_of(target)?;
     let kept = prepared_data::directory()?
         .join(format!("{RANDOM}.loaded"))
         .join("data");
@@ -218,6 +207,22 @@ fn of_server(
         "CREATE EXTENSION pgfsbench".to_owned(),
     ));
     Ok(steps)
+}
+
+/// What stands in the settings file of a target's server.
+fn settings_of(target: &Target) -> Result<Settings, Fault> {
+    Ok(Settings {
+        copied: copied()?,
+        of_target: target.settings.clone(),
+        needed: vec![
+            ("shared_preload_libraries", "pgfsbench".to_owned()),
+            (
+                "max_worker_processes",
+                "as many as the run takes".to_owned(),
+            ),
+            ("cluster_name", "pgfsbench run N".to_owned()),
+        ],
+    })
 }
 
 /// What has to be known of the programs before the settings can be written.
