@@ -1,6 +1,6 @@
 //! A helper beside a server, with images in a directory of its own. Takes root and loop devices.
 
-use pgfsbench_tests::{LONG, Server, Signal, program, server_owner, wait_until};
+use pgfsbench_tests::{LONG, Signal, TestServer, program, server_owner, wait_until};
 use rustix::process::{Pid, kill_process};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -43,7 +43,8 @@ pub fn lacking() -> Option<&'static str> {
 impl Lab {
     /// A directory for a helper that does not serve yet.
     pub fn new(connection: &str) -> Self {
-        let place = TempDir::with_prefix_in("pgfsbench-docs.", "/tmp").expect("a directory");
+        let place =
+            TempDir::with_prefix_in("pgfsbench-docs.", pgfsbench_tests::DISK).expect("a directory");
         fs::set_permissions(place.path(), fs::Permissions::from_mode(0o755)).expect("chmod");
         let lab = Self {
             place,
@@ -69,7 +70,7 @@ impl Lab {
     }
 
     /// A helper that serves the database bench of this server.
-    pub fn serve(server: &Server) -> Self {
+    pub fn serve(server: &TestServer) -> Self {
         let (sockets, port) = server.socket();
         let connection = format!("host={sockets} port={port} dbname=bench user=postgres");
         let mut lab = Self::new(&connection);

@@ -4,7 +4,7 @@ use crate::lab::Lab;
 use crate::manual::{Beside, Reader};
 use crate::page::Page;
 use crate::shown::{Step, differences, missing, session};
-use pgfsbench_tests::{OwnedDirectory, PRELOADED, Server};
+use pgfsbench_tests::{OwnedDirectory, PRELOADED, TestServer};
 use postgres::Client;
 use std::io::Write;
 use std::process::Stdio;
@@ -12,9 +12,9 @@ use std::process::Stdio;
 pub struct Scene {
     /// Ends before its server does.
     _lab: Option<Lab>,
-    server: Server,
+    server: TestServer,
     /// The server on the other host.
-    other: Option<Server>,
+    other: Option<TestServer>,
     /// In place of a mount point.
     directory: OwnedDirectory,
 }
@@ -25,7 +25,7 @@ struct Said {
     printed: String,
 }
 
-fn psql(server: &Server, database: &str, text: &str) -> Said {
+fn psql(server: &TestServer, database: &str, text: &str) -> Said {
     let mut psql = server
         .client_program("psql")
         .args([
@@ -53,7 +53,7 @@ fn psql(server: &Server, database: &str, text: &str) -> Said {
     }
 }
 
-fn prepare(server: &Server) {
+fn prepare(server: &TestServer) {
     let text = "CREATE DATABASE bench;\n\\c bench\nCREATE EXTENSION pgfsbench;";
     let said = psql(server, "postgres", text);
     assert!(said.succeeded, "{}", said.printed);
@@ -63,13 +63,13 @@ impl Scene {
     pub fn new(reader: &Reader) -> Self {
         let from_nothing = reader.beside.contains(&Beside::EmptyServer);
         let settings = if from_nothing { &[] } else { PRELOADED };
-        let server = Server::start(settings);
+        let server = TestServer::start(settings);
         if !from_nothing {
             prepare(&server);
         }
         let has = |what| reader.beside.contains(&what);
         let other = has(Beside::OtherHost).then(|| {
-            let other = Server::start(PRELOADED);
+            let other = TestServer::start(PRELOADED);
             prepare(&other);
             let said = psql(&other, "bench", "CREATE ROLE bench LOGIN");
             assert!(said.succeeded, "{}", said.printed);

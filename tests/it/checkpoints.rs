@@ -1,7 +1,7 @@
 //! The rows of checkpoints are what the server's log says of them; and where it says nothing, the run says so.
 
-use crate::common::{ending, execute, row, rows, run, server, wait_for_phase, wait_for_window};
-use pgfsbench_tests::{LONG, Server, wait_until};
+use crate::common::{execute, row, rows, run, server, wait_for_window};
+use pgfsbench_tests::{LONG, TestServer, wait_for_phase, wait_until};
 use postgres::Client;
 
 const SPEC: &str = r#"scale => 2, clients => 2, seed => 1, options => '{"sample": false}'"#;
@@ -79,7 +79,7 @@ fn of_rows(client: &mut Client, id: &str) -> Vec<String> {
 }
 
 /// The lines of the log, from here on, about checkpoints that are complete, each with its cause.
-fn lines(server: &Server, from: usize) -> Vec<String> {
+fn lines(server: &TestServer, from: usize) -> Vec<String> {
     let mut cause = String::new();
     let mut found = Vec::new();
     for line in server.log()[from..].lines() {
@@ -107,7 +107,7 @@ fn rows_of_checkpoints_are_the_lines_of_the_log_to_the_millisecond() {
         wait_for_window(&mut client, n * 2500);
         execute(&mut client, "CHECKPOINT");
     }
-    assert_eq!(ending(&mut client, &id), "done||");
+    assert_eq!(server.ending(&id), "done");
     let found = of_rows(&mut client, &id);
     let logged = lines(&server, from);
     assert!(found.len() >= 2, "{found:?}");
@@ -158,7 +158,7 @@ fn a_checkpoint_that_is_due_by_time_is_one_of_the_window() {
         &mut client,
         r#"warmup => '0', duration => '35 s', rate => 50"#,
     );
-    assert_eq!(ending(&mut client, &id), "done||");
+    assert_eq!(server.ending(&id), "done");
     assert_eq!(
         row(
             &mut client,
@@ -180,7 +180,7 @@ fn checkpoints_over_the_start_and_the_end_of_the_window_are_marked() {
         &mut client,
         &format!("SELECT fsbench.start({SPEC}, warmup => '3 s', duration => '6 s')"),
     );
-    wait_for_phase(&mut client, "warmup");
+    server.wait_for_phase("warmup");
     wait_until("the warm-up has written", LONG, || {
         let condition = "SELECT done > 1000 FROM fsbench.progress WHERE phase = 'warmup'";
         (rows(&mut client, condition) == ["t"]).then_some(())
@@ -188,14 +188,14 @@ fn checkpoints_over_the_start_and_the_end_of_the_window_are_marked() {
     // It would take most of an hour, until somebody is in a hurry.
     let slow = "SELECT pg_backup_start('x')";
     let first = server.background("postgres", slow);
-    wait_for_phase(&mut client, "measure");
+    server.wait_for_phase("measure");
     wait_for_window(&mut client, 1000);
     assert!(!first.is_finished(), "it was to be spread over an hour");
     execute(&mut client, "CHECKPOINT");
     first.join().expect("a backup begins");
     wait_for_window(&mut client, 3000);
     let second = server.background("postgres", slow);
-    assert_eq!(ending(&mut client, &id), "done||");
+    assert_eq!(server.ending(&id), "done");
     // The one that went on when the run was stored is known by its start, and complete only later.
     assert_eq!(
         rows(
@@ -233,7 +233,7 @@ fn a_run_that_is_cancelled_keeps_the_checkpoints_of_its_window() {
     wait_for_window(&mut client, 500);
     execute(&mut client, "CHECKPOINT");
     execute(&mut client, &format!("SELECT fsbench.cancel({id})"));
-    assert!(ending(&mut client, &id).starts_with("cancelled|"));
+    assert!(server.ending(&id).starts_with("cancelled "));
     // They come after the row says how it ended.
     let stored = format!(
         "SELECT number, started_before, ended_after FROM fsbench.checkpoint WHERE run_id = {id}"
@@ -254,7 +254,7 @@ fn checkpoints_that_are_not_logged_are_counted_and_told() {
         let id = start(&mut client, "warmup => '0', duration => '4 s'");
         wait_for_window(&mut client, 1000);
         execute(&mut client, "CHECKPOINT");
-        assert_eq!(ending(&mut client, &id), "done||");
+        assert_eq!(server.ending(&id), "done");
         assert_eq!(
             row(
                 &mut client,
@@ -300,7 +300,7 @@ fn after_a_crash_in_a_checkpoint_the_next_run_has_its_own_rows_only() {
     server.crash(checkpointer.parse().expect("a pid"));
     slow.join().expect_err("its session ended");
     let mut client = server.connect("postgres");
-    assert!(ending(&mut client, &id).starts_with("failed|57P02|"));
+    assert!(server.ending(&id).starts_with("failed 57P02;"));
     let id = run(
         &mut client,
         &format!("{SPEC}, transactions => 50, warmup => '0'"),

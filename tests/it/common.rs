@@ -1,6 +1,7 @@
 //! What many tests need: a server with the extension, and short ways to ask it.
 
-use pgfsbench_tests::{LONG, OwnedDirectory, PRELOADED, Server, refusal, wait_until};
+use pgfsbench_tests::{DISK, LONG, OwnedDirectory, TestServer, refusal, wait_until};
+pub use pgfsbench_tests::{ending, wait_for_phase};
 use postgres::{Client, SimpleQueryMessage};
 use std::io::Write;
 use std::path::Path;
@@ -10,23 +11,18 @@ use std::process::Stdio;
 pub const QUICK: &str = "scale => 1, clients => 1, transactions => 50, seed => 1";
 
 /// A server with the extension in its database postgres.
-pub fn server(settings: &[(&str, &str)]) -> Server {
-    let server = Server::start(&[PRELOADED, settings].concat());
-    execute(
-        &mut server.connect("postgres"),
-        "CREATE EXTENSION pgfsbench",
-    );
-    server
+pub fn server(settings: &[(&str, &str)]) -> TestServer {
+    TestServer::with_extension(settings)
+}
+
+/// The same on the machine's disk: for what memory is not, durable, or read at all.
+pub fn server_on_disk(settings: &[(&str, &str)]) -> TestServer {
+    server_in(Path::new(DISK), None, settings)
 }
 
 /// The same with its data below this directory, and its WAL in another one.
-pub fn server_in(data: &Path, wal: Option<&Path>, settings: &[(&str, &str)]) -> Server {
-    let server = Server::start_apart(data, wal, &[PRELOADED, settings].concat());
-    execute(
-        &mut server.connect("postgres"),
-        "CREATE EXTENSION pgfsbench",
-    );
-    server
+pub fn server_in(data: &Path, wal: Option<&Path>, settings: &[(&str, &str)]) -> TestServer {
+    TestServer::with_extension_in(data, wal, settings)
 }
 
 pub fn execute(client: &mut Client, sql: &str) {
@@ -88,7 +84,7 @@ pub fn assert_refused(client: &mut Client, sql: &str, code: &str, words: &[&str]
 }
 
 /// What a user does with a text of statements: paste it into psql.
-pub fn paste_into_psql(server: &Server, database: &str, text: &str) {
+pub fn paste_into_psql(server: &TestServer, database: &str, text: &str) {
     let mut psql = server
         .client_program("psql")
         .args(["-X", "-q", "-v", "ON_ERROR_STOP=1", database])
@@ -104,7 +100,7 @@ pub fn paste_into_psql(server: &Server, database: &str, text: &str) {
 }
 
 /// Runs one of PostgreSQL's programs against a server, and gives what it printed.
-pub fn program(server: &Server, name: &str, arguments: &[&str]) -> String {
+pub fn program(server: &TestServer, name: &str, arguments: &[&str]) -> String {
     let output = server
         .client_program(name)
         .args(arguments)
@@ -120,17 +116,6 @@ pub fn program(server: &Server, name: &str, arguments: &[&str]) -> String {
     said(&output.stdout)
 }
 
-/// Waits until the active run is in this phase.
-pub fn wait_for_phase(client: &mut Client, phase: &str) {
-    wait_until(&format!("a run is in phase {phase}"), LONG, || {
-        let phases = rows(
-            client,
-            "SELECT phase FROM fsbench.progress WHERE status = 'running'",
-        );
-        (phases == [phase]).then_some(())
-    });
-}
-
 /// Waits until that many milliseconds of the window are over.
 pub fn wait_for_window(client: &mut Client, ms: u32) {
     let condition = format!("SELECT done > {ms} FROM fsbench.progress WHERE phase = 'measure'");
@@ -140,7 +125,7 @@ pub fn wait_for_window(client: &mut Client, ms: u32) {
 }
 
 /// Gives the server a setting for good, and waits until this session has it.
-pub fn set(server: &Server, client: &mut Client, name: &str, value: &str) {
+pub fn set(server: &TestServer, client: &mut Client, name: &str, value: &str) {
     server.configure(&[(name, value)]);
     server.reload();
     wait_until("the setting is in force", LONG, || {
@@ -153,36 +138,8 @@ pub fn owned_directory(name: &str) -> OwnedDirectory {
     OwnedDirectory::new(name)
 }
 
-/// Status, SQLSTATE and message of a run, once it is over.
-pub fn ending(client: &mut Client, run_id: &str) -> String {
-    execute(client, &format!("CALL fsbench.wait({run_id})"));
-    row(
-        client,
-        &format!("SELECT status, error_code, error FROM fsbench.result WHERE run_id = {run_id}"),
-    )
-}
-
-/// Asserts that no work database, journal entry or worker is there.
-pub fn assert_nothing_left(server: &Server, client: &mut Client) {
-    let databases = rows(
-        client,
-        "SELECT datname FROM pg_database WHERE datname LIKE 'fsbench_work%'",
-    );
-    assert_eq!(databases, [""; 0]);
-    let journal: Vec<_> = std::fs::read_dir(server.data().join("pgfsbench"))
-        .into_iter()
-        .flatten()
-        .flatten()
-        .map(|entry| entry.file_name())
-        // Data to be copied stay.
-        .filter(|name| name != "pgsql_tmp_prepared_data")
-        .collect();
-    assert_eq!(journal, [""; 0], "entries of the journal");
-    wait_until("the workers have ended", LONG, || {
-        let workers = rows(
-            client,
-            "SELECT pid FROM pg_stat_activity WHERE backend_type LIKE 'fsbench%' AND backend_type <> 'fsbench janitor'",
-        );
-        workers.is_empty().then_some(())
-    });
+/// Asserts that a run has ended so once it has: status, SQLSTATE, and what its message begins with.
+pub fn assert_ended(client: &mut Client, run: &str, start: &str) {
+    let ended = ending(client, run);
+    assert!(ended.starts_with(start), "not {start}, but {ended}");
 }

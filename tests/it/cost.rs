@@ -429,7 +429,7 @@ fn statistics_that_are_reset_in_the_middle_leave_what_hangs_on_them_unknown() {
         "SELECT fsbench.start(scale => 1, clients => 1, duration => '3 s', warmup => '0', seed => 1)",
     );
     // What the first second does is not known before it is over.
-    crate::common::wait_for_phase(&mut client, "measure");
+    server.wait_for_phase("measure");
     assert_eq!(
         row(
             &mut client,

@@ -1,8 +1,8 @@
 //! The real pg_cron starts runs: as a role with an operator's rights, through connections and through background workers. Its
 //! job_run_details tell how they ended.
 
-use crate::common::{QUICK, ending, execute, row, rows};
-use pgfsbench_tests::{PRELOADED, SHORT, Server, skip, wait_until};
+use crate::common::{QUICK, execute, row, rows};
+use pgfsbench_tests::{PRELOADED, SHORT, TestServer, skip, wait_until};
 use postgres::Client;
 use std::path::Path;
 use std::time::Duration;
@@ -29,7 +29,7 @@ fn wait_for_job(client: &mut Client, job: &str) -> String {
 
 /// pg_cron names its host in a setting: the socket's directory, which a new server has to know before.
 fn jobs_run(settings: &[(&str, &str)], by_connections: bool) {
-    let server = Server::start(
+    let server = TestServer::start(
         &[
             PRELOADED,
             &[
@@ -98,7 +98,7 @@ fn jobs_run(settings: &[(&str, &str)], by_connections: bool) {
         "SELECT run_id FROM fsbench.result WHERE label = 'nightly' AND requested_by = 'operator' ORDER BY run_id LIMIT 1",
     );
     execute(&mut client, &format!("SELECT fsbench.cancel({long})"));
-    assert_eq!(ending(&mut client, &nightly), "done||");
+    assert_eq!(server.ending(&nightly), "done");
 
     // One that waits, and succeeds.
     execute(

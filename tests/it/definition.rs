@@ -1,6 +1,7 @@
 //! A target that is defined anew is another one, though its name stays.
 
-use crate::luck::{bench::value, target::Place};
+use crate::luck::target::Place;
+use pgfsbench_tests::{Leaves, value};
 use postgres::Client;
 
 /// What a run is called when it returns, and with which number it is stored.
@@ -16,18 +17,15 @@ fn measure(client: &mut Client) -> String {
 #[test]
 fn results_of_one_name_and_two_definitions_stay_apart() {
     let place = Place::new("");
-    let mut client = place.bench.server.connect("postgres");
+    let mut client = place.connect("postgres");
     let mut value = |sql: &str| value(&mut client, sql);
-    assert_eq!(
-        measure(&mut place.bench.server.connect("postgres")),
-        "here 1"
-    );
+    assert_eq!(measure(&mut place.connect("postgres")), "here 1");
 
     // What fails has no result, so that mending it makes no other target.
     let compress =
         r#"SELECT fsbench.alter_target('here', settings => '{"wal_compression": "on"}')"#;
     value(compress);
-    let mut other = place.bench.server.connect("postgres");
+    let mut other = place.connect("postgres");
     let cancelled =
         "SELECT fsbench.start(target => 'here', scale => 1, clients => 1, duration => '5 min')";
     let run = value(cancelled);

@@ -1,6 +1,6 @@
 //! Figures of devices that are not simply one disk: a partition, and a filesystem on several.
 
-use crate::common::{ending, row, run, server_in, wait_for_phase};
+use crate::common::{row, run, server_in};
 use pgfsbench_tests::{program, server_owner, skip};
 use std::fs::{self, File};
 use std::io::Write;
@@ -37,7 +37,8 @@ impl Disks {
             skip(test, &format!("there is no {missing}"));
             return None;
         }
-        let place = TempDir::with_prefix_in("pgfsbench-disks.", "/tmp").expect("a directory");
+        let place = TempDir::with_prefix_in("pgfsbench-disks.", pgfsbench_tests::DISK)
+            .expect("a directory");
         fs::set_permissions(place.path(), fs::Permissions::from_mode(0o755)).expect("chmod");
         fs::create_dir(place.path().join("mnt")).expect("a directory");
         let mut disks = Self {
@@ -132,14 +133,14 @@ fn a_partition_has_its_own_figures_and_the_flushes_of_its_disk() {
         &mut client,
         "SELECT fsbench.start(scale => 1, clients => 1, duration => '4 s', warmup => '0', rate => 5)",
     );
-    wait_for_phase(&mut client, "measure");
+    server.wait_for_phase("measure");
     let other = disks.place.path().join("mnt/other");
     let mut file = File::create(&other).expect("a file");
     for _ in 0..128 {
         file.write_all(&[b'x'; 1 << 20]).expect("room");
     }
     file.sync_all().expect("sync");
-    assert_eq!(ending(&mut client, &run), "done||");
+    assert_eq!(server.ending(&run), "done");
     let told = row(
         &mut client,
         &format!(

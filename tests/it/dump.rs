@@ -1,7 +1,7 @@
 //! Results are stored for good: dumped, restored elsewhere, and added to there.
 
 use crate::common::{QUICK, assert_refused, execute, program, row, rows, run, server};
-use pgfsbench_tests::{PRELOADED, Server, refusal};
+use pgfsbench_tests::{PRELOADED, TestServer, refusal};
 use postgres::Client;
 
 /// Tables whose rows a dump has.
@@ -98,7 +98,7 @@ fn dumped_restored_and_run_again() {
     assert!(globals.contains("operator"), "{globals}");
 
     // Into a new server, where a run has been made in another database; and into another database of the old one.
-    let new = Server::start(PRELOADED);
+    let new = TestServer::start(PRELOADED);
     execute(&mut new.connect("postgres"), "CREATE ROLE operator");
     for server in [&new, &old] {
         program(server, "createdb", &["restored"]);

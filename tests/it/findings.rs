@@ -1,15 +1,20 @@
 //! What can mislead about a run is provoked, and told; and is not told of a run in which it is not.
 
-use crate::common::{self, ending, execute, row, rows, run, set, wait_for_phase, wait_for_window};
-use pgfsbench_tests::Server;
+use crate::common::{self, execute, row, rows, run, set, wait_for_window};
+use pgfsbench_tests::{DISK, TestServer, scratch};
 use postgres::{Client, NoTls};
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// With pg_stat_statements, without which every run has a finding.
-fn server(settings: &[(&str, &str)]) -> Server {
+fn server(settings: &[(&str, &str)]) -> TestServer {
+    server_in(scratch(), settings)
+}
+
+fn server_in(directory: &Path, settings: &[(&str, &str)]) -> TestServer {
     let loaded = ("shared_preload_libraries", "pg_stat_statements, pgfsbench");
-    let server = common::server(&[&[loaded], settings].concat());
+    let server = common::server_in(directory, None, &[&[loaded], settings].concat());
     execute(
         &mut server.connect("postgres"),
         "CREATE EXTENSION pg_stat_statements",
@@ -44,7 +49,9 @@ fn findings_of(client: &mut Client, arguments: &str) -> Vec<String> {
 
 #[test]
 fn settings_that_make_a_commit_promise_less_are_told() {
-    let server = server(&[("work_mem", "7MB"), ("shared_buffers", "1MB")]);
+    // Memory is not durable, whatever the settings.
+    let settings = [("work_mem", "7MB"), ("shared_buffers", "1MB")];
+    let server = server_in(Path::new(DISK), &settings);
     let mut client = server.connect("postgres");
     let clean = ["data_fits_ram warning", "no_complete_checkpoint warning"];
     let durability = "SELECT durability FROM fsbench.result ORDER BY run_id DESC LIMIT 1";
@@ -145,7 +152,7 @@ fn seconds_in_which_nothing_went_on_are_told() {
     wait_for_window(&mut client, 4500);
     execute(&mut other, "ROLLBACK");
     drop(other);
-    assert_eq!(ending(&mut client, &id), "done||");
+    assert_eq!(server.ending(&id), "done");
     let told = row(
         &mut client,
         &format!(
@@ -201,12 +208,12 @@ fn complete_checkpoints_are_counted() {
         &mut client,
         r#"SELECT fsbench.start(scale => 2, clients => 2, duration => '10 s', warmup => '0', options => '{"sample": false}')"#,
     );
-    wait_for_phase(&mut client, "measure");
+    server.wait_for_phase("measure");
     for n in 1..=3 {
         wait_for_window(&mut client, n * 2000);
         execute(&mut client, "CHECKPOINT");
     }
-    assert_eq!(ending(&mut client, &id), "done||");
+    assert_eq!(server.ending(&id), "done");
     assert_eq!(
         row(
             &mut client,

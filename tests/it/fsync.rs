@@ -2,8 +2,9 @@
 //! watched as clients are; and it works on targets as here.
 
 use crate::common::{assert_refused, program, server_in};
-use crate::luck::bench::{Bench, names_in, value};
-use pgfsbench_tests::{LONG, LoopFs, Server, Signal, Stop, send, skip, wait_until};
+use pgfsbench_tests::{
+    LONG, Leaves, LoopFs, Signal, Stop, TestServer, send, skip, value, wait_until,
+};
 use std::fs::{self, File, Permissions};
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
@@ -16,11 +17,12 @@ const SHORT_RUN: &str =
     r#"workload => 'fsync', duration => '90 ms', options => '{"writers": [1]}'"#;
 
 /// The file of the run that is on, once it is there.
-fn file_of_run(server: &Server) -> PathBuf {
+fn file_of_run(server: &TestServer) -> PathBuf {
     let began = std::time::Instant::now();
     // Not `wait_until`: it is to be met while it is being made.
     loop {
-        let name = names_in(server, "pg_wal")
+        let name = server
+            .names_in("pg_wal")
             .into_iter()
             .find(|name| name.starts_with("pgfsbench"));
         if let Some(name) = name {
@@ -30,38 +32,38 @@ fn file_of_run(server: &Server) -> PathBuf {
     }
 }
 
-fn measuring(bench: &Bench) {
-    bench.server.wait_for(
+fn measuring(server: &TestServer) {
+    server.wait_for(
         "postgres",
         "SELECT coalesce(bool_and(phase = 'measure'), false) FROM fsbench.progress",
         LONG,
     );
 }
 
-fn works(bench: &Bench) {
+fn works(server: &TestServer) {
     let tests = format!(
         "SELECT count(*) FROM fsbench.run({SHORT_RUN}) r JOIN fsbench.run_log USING (run_id)"
     );
     assert_eq!(
-        bench.value(&tests),
+        server.value(&tests),
         "0",
         "one snapshot does not see its own run"
     );
     let all = "SELECT count(*) FROM fsbench.fsync WHERE run_id = (SELECT max(run_id) FROM fsbench.run_log)";
-    assert_eq!(bench.value(all), "9");
+    assert_eq!(server.value(all), "9");
 }
 
 #[test]
 fn its_file_is_never_taken_for_wal() {
-    let bench = Bench::start();
-    let run = bench.run_started(LONG_RUN);
-    let file = file_of_run(&bench.server);
-    measuring(&bench);
+    let server = TestServer::with_extension(&[]);
+    let run = server.start_run(LONG_RUN);
+    let file = file_of_run(&server);
+    measuring(&server);
     let about = fs::metadata(&file).expect("the file");
     assert_eq!(about.len(), 16 << 20);
     assert_eq!(about.permissions().mode() & 0o777, 0o600);
     // Segments are switched, removed, recycled and backed up around it.
-    let mut client = bench.server.connect("postgres");
+    let mut client = server.connect("postgres");
     for _ in 0..3 {
         value(
             &mut client,
@@ -69,10 +71,11 @@ fn its_file_is_never_taken_for_wal() {
         );
         value(&mut client, "CHECKPOINT");
     }
-    let copy = TempDir::with_prefix_in("pgfsbench-copy.", "/tmp").expect("a directory");
+    let copy = TempDir::with_prefix_in("pgfsbench-copy.", pgfsbench_tests::scratch())
+        .expect("a directory");
     let to = copy.path().join("data");
     program(
-        &bench.server,
+        &server,
         "pg_basebackup",
         &["-D", to.to_str().expect("a path"), "--checkpoint=fast"],
     );
@@ -80,18 +83,15 @@ fn its_file_is_never_taken_for_wal() {
     let ours = copied.filter(|entry| entry.file_name().to_string_lossy().starts_with("pgfsbench"));
     assert_eq!(ours.count(), 0, "in a base backup");
     assert_eq!(fs::metadata(&file).expect("the file").len(), 16 << 20);
-    assert_eq!(bench.value(&format!("SELECT fsbench.cancel({run})")), "t");
-    bench.nothing_is_left("cancel");
-    assert_eq!(
-        bench.ending_of(&run).split(';').next(),
-        Some("cancelled 57014")
-    );
-    works(&bench);
+    assert_eq!(server.value(&format!("SELECT fsbench.cancel({run})")), "t");
+    server.nothing_is_left("cancel");
+    assert_eq!(server.told(&run).split(';').next(), Some("cancelled 57014"));
+    works(&server);
 }
 
 #[test]
 fn whoever_ends_a_run_takes_its_file_along() {
-    let bench = Bench::start();
+    let server = TestServer::with_extension(&[]);
     for making in [true, false] {
         for (what, wanted) in [
             ("cancel", "cancelled 57014"),
@@ -110,75 +110,75 @@ fn whoever_ends_a_run_takes_its_file_along() {
                 "{what}, while the file is {}",
                 if making { "made" } else { "written" }
             );
-            let run = bench.run_started(LONG_RUN);
-            let server = &bench.server;
-            let coordinator = bench.pid_of("fsbench coordinator");
+            let run = server.start_run(LONG_RUN);
+            let server = &server;
+            let coordinator = server.pid_of("fsbench coordinator");
             file_of_run(server);
             if !making {
-                measuring(&bench);
+                measuring(server);
             }
             match what {
                 "cancel" => {
-                    assert_eq!(bench.value(&format!("SELECT fsbench.cancel({run})")), "t");
+                    assert_eq!(server.value(&format!("SELECT fsbench.cancel({run})")), "t");
                 }
                 "terminate the coordinator" => server.terminate(coordinator),
-                "terminate a writer" => server.terminate(bench.pid_of("fsbench client")),
+                "terminate a writer" => server.terminate(server.pid_of("fsbench client")),
                 "kill -9 the coordinator" => server.crash(coordinator),
-                "kill -9 a writer" => server.crash(bench.pid_of("fsbench client")),
+                "kill -9 a writer" => server.crash(server.pid_of("fsbench client")),
                 "fast stop" => server.stop(Stop::Fast),
                 "immediate stop" => server.stop(Stop::Immediate),
                 _ => server.kill(),
             }
             if server.processes().is_empty() {
                 // Nobody has been there to remove it, unless the server was stopped in order.
-                let left = names_in(server, "pg_wal");
+                let left = server.names_in("pg_wal");
                 let is_left = left.iter().any(|name| name.starts_with("pgfsbench"));
                 assert!(is_left || what == "fast stop", "{what}: {left:?}");
                 server.start_again();
             }
-            bench.nothing_is_left(what);
-            let ended = bench.ending_of(&run);
-            let like = bench.value(&format!("SELECT $_${ended}$_$ LIKE '{wanted}%'"));
+            server.nothing_is_left(what);
+            let ended = server.told(&run);
+            let like = server.value(&format!("SELECT $_${ended}$_$ LIKE '{wanted}%'"));
             assert_eq!(like, "t", "{what}: {ended}");
         }
     }
-    works(&bench);
-    assert!(!bench.server.log().contains("PANIC"), "a PANIC");
+    works(&server);
+    assert!(!server.log().contains("PANIC"), "a PANIC");
 }
 
 #[test]
 fn signals_do_not_disturb_writers() {
-    let bench = Bench::start();
-    let run = bench
-        .run_started(r#"workload => 'fsync', duration => '900 ms', options => '{"writers": [1]}'"#);
-    let writer = bench.pid_of("fsbench client");
+    let server = TestServer::with_extension(&[]);
+    let run = server
+        .start_run(r#"workload => 'fsync', duration => '900 ms', options => '{"writers": [1]}'"#);
+    let writer = server.pid_of("fsbench client");
     // Until it has ended.
     let mut sent = 0;
     while send(writer, Signal::USR1) {
         sent += 1;
     }
     assert!(sent > 100, "{sent} signals");
-    bench.value(&format!("CALL fsbench.wait({run})"));
-    assert_eq!(bench.ending_of(&run), "done ");
+    server.value(&format!("CALL fsbench.wait({run})"));
+    assert_eq!(server.told(&run), "done");
     let sums = "SELECT count(*) || ' ' || bool_and(syncs = (SELECT sum(n) FROM unnest(counts) n)) FROM fsbench.fsync";
-    assert_eq!(bench.value(sums), "9 true");
+    assert_eq!(server.value(sums), "9 true");
 }
 
 #[test]
 fn a_directory_that_takes_no_file_fails_the_run_only() {
-    let bench = Bench::start();
-    let wal = bench.server.data().join("pg_wal");
+    let server = TestServer::with_extension(&[]);
+    let wal = server.data().join("pg_wal");
     fs::set_permissions(&wal, Permissions::from_mode(0o500)).expect("chmod");
-    let run = bench.run_started(SHORT_RUN);
-    bench.value(&format!("CALL fsbench.wait({run})"));
+    let run = server.start_run(SHORT_RUN);
+    server.value(&format!("CALL fsbench.wait({run})"));
     fs::set_permissions(&wal, Permissions::from_mode(0o700)).expect("chmod");
-    let ended = bench.ending_of(&run);
+    let ended = server.told(&run);
     assert!(
         ended.starts_with("failed 58000; could not create file"),
         "{ended}"
     );
-    bench.nothing_is_left("a file that cannot be made");
-    works(&bench);
+    server.nothing_is_left("a file that cannot be made");
+    works(&server);
 }
 
 fn fill(fs: &LoopFs, leave: u64) -> PathBuf {
@@ -208,17 +208,17 @@ fn a_full_filesystem_is_refused_or_fails_the_run_only() {
         ("max_wal_size", "64MB"),
     ];
     let server = server_in(std::path::Path::new("/tmp"), Some(&fs.path()), &settings);
-    let bench = Bench { server };
+    let server = server;
     // It fills up while the file is made.
-    let run = bench.run_started(LONG_RUN);
-    let coordinator = bench.pid_of("fsbench coordinator");
-    let path = file_of_run(&bench.server);
-    bench.server.signal(coordinator, Signal::STOP);
+    let run = server.start_run(LONG_RUN);
+    let coordinator = server.pid_of("fsbench coordinator");
+    let path = file_of_run(&server);
+    server.signal(coordinator, Signal::STOP);
     let was_made = fs::metadata(&path).expect("the file").len() == 16 << 20;
     let filler = fill(&fs, 0);
-    bench.server.signal(coordinator, Signal::CONT);
-    bench.nothing_is_left("a full disk");
-    let ended = bench.ending_of(&run);
+    server.signal(coordinator, Signal::CONT);
+    server.nothing_is_left("a full disk");
+    let ended = server.told(&run);
     assert!(
         ended.starts_with("failed 53100; "),
         "made {was_made}: {ended}"
@@ -227,42 +227,42 @@ fn a_full_filesystem_is_refused_or_fails_the_run_only() {
     fs::remove_file(&filler).expect("the filler");
     let filler = fill(&fs, 10 << 20);
     assert_refused(
-        &mut bench.server.connect("postgres"),
+        &mut server.connect("postgres"),
         &format!("SELECT fsbench.start({SHORT_RUN})"),
         "53100",
         &["not enough room", "16 MB", "make room"],
     );
     fs::remove_file(filler).expect("the filler");
-    works(&bench);
-    assert!(!bench.server.log().contains("PANIC"), "a PANIC");
+    works(&server);
+    assert!(!server.log().contains("PANIC"), "a PANIC");
 }
 
 #[test]
 fn targets_have_their_tests_brought_home() {
-    let bench = Bench::start();
+    let server = TestServer::with_extension(&[]);
     let directory = crate::common::owned_directory("pgfsbench-target.");
-    let there = Bench::start_with(&[("max_worker_processes", "8")]);
-    bench.value(&format!(
+    let there = TestServer::with_extension(&[("max_worker_processes", "8")]);
+    server.value(&format!(
         "SELECT fsbench.create_target('here', directory => '{}'), fsbench.create_target('there', connection => '{}')",
         directory.path().display(),
-        there.server.connection("postgres")
+        there.connection("postgres")
     ));
     for (target, options, wanted) in [
         ("here", r#"{"writers": [1, 2]}"#, "done 18 18 t 2 [1, 2]"),
         // The writers are those that fit there.
         ("there", "{}", "done 27 27 t 4 [1, 2, 4]"),
     ] {
-        let run = bench.value(&format!(
+        let run = server.value(&format!(
             "SELECT run_id FROM fsbench.run(target => '{target}', workload => 'fsync', duration => '900 ms', options => '{options}')"
         ));
-        let facts = bench.value(&format!(
+        let facts = server.value(&format!(
             "SELECT concat_ws(' ', status, count(*), count(DISTINCT position), bool_and(syncs > 0 AND counts <> '{{}}'), \
                clients, used #> '{{options,writers}}') \
              FROM fsbench.run_log JOIN fsbench.fsync USING (run_id) WHERE run_id = {run} GROUP BY run_log.run_id"
         ));
         assert_eq!(facts, wanted, "{target}");
         assert_eq!(
-            bench.value(&format!(
+            server.value(&format!(
                 "SELECT tps > 0 AND data_directory IS NOT NULL AND load_ms IS NULL FROM fsbench.result WHERE run_id = {run}"
             )),
             "t"
@@ -270,12 +270,12 @@ fn targets_have_their_tests_brought_home() {
     }
     // Cancelled at any of them, nothing is left there or here.
     for target in ["here", "there"] {
-        let run = bench.run_started(&format!("target => '{target}', {LONG_RUN}"));
-        measuring(&bench);
-        assert_eq!(bench.value(&format!("SELECT fsbench.cancel({run})")), "t");
-        bench.nothing_is_left(target);
+        let run = server.start_run(&format!("target => '{target}', {LONG_RUN}"));
+        measuring(&server);
+        assert_eq!(server.value(&format!("SELECT fsbench.cancel({run})")), "t");
+        server.nothing_is_left(target);
         there.nothing_is_left(target);
-        assert!(bench.ending_of(&run).starts_with("cancelled 57014"));
+        assert!(server.told(&run).starts_with("cancelled 57014"));
     }
     wait_until("the directory is empty", LONG, || {
         let left = fs::read_dir(directory.path()).expect("the directory");

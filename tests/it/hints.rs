@@ -1,8 +1,7 @@
 //! What a hint gives to be pasted is what it says, and nothing else, whatever databases and roles are called.
 
-use crate::luck::bench::{Bench, value};
 use pgfsbench_tests::fake_server::{Asked, FakeServer};
-use pgfsbench_tests::refusal;
+use pgfsbench_tests::{TestServer, refusal, value};
 use std::process::Command;
 
 const HOSTILE: [&str; 6] = [
@@ -36,11 +35,11 @@ fn arguments(line: &str, program: &str) -> Vec<String> {
 
 #[test]
 fn the_setup_of_the_helper_is_for_this_database_whatever_its_name() {
-    let bench = Bench::start();
-    let (socket, port) = bench.server.socket();
+    let bench = TestServer::with_extension(&[]);
+    let (socket, port) = bench.socket();
     for name in HOSTILE {
         bench.value(&format!("CREATE DATABASE {}", identifier(name)));
-        let mut client = bench.server.connect(name);
+        let mut client = bench.connect(name);
         client
             .batch_execute("CREATE EXTENSION pgfsbench")
             .expect("CREATE EXTENSION");
@@ -68,10 +67,10 @@ fn the_setup_of_the_helper_is_for_this_database_whatever_its_name() {
 
 #[test]
 fn the_rights_of_a_role_elsewhere_are_for_that_role_whatever_its_name() {
-    let bench = Bench::start();
+    let bench = TestServer::with_extension(&[]);
     bench.value("SELECT fsbench.create_target('there', connection => 'host=/nowhere')");
     let version = bench.value("SELECT fsbench.version()");
-    let mut client = bench.server.connect("postgres");
+    let mut client = bench.connect("postgres");
     for name in HOSTILE {
         let there = format!(
             r#"SELECT jsonb_build_object('is_this', false, 'database', {0}, 'role', {0}, 'extension', {1}, 'may', false)"#,

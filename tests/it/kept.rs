@@ -1,12 +1,12 @@
 //! A kept work database is pgbench's: the same pages as those of `pgbench -i`, sound, and fit for pgbench to run on.
 
 use crate::common::{execute, program, row, rows, run, server};
-use pgfsbench_tests::{Server, refusal};
+use pgfsbench_tests::{TestServer, refusal};
 
 const TABLES: [&str; 3] = ["pgbench_accounts", "pgbench_branches", "pgbench_tellers"];
 
 /// A work database that was loaded and only read.
-fn kept_database(server: &Server, arguments: &str) -> String {
+fn kept_database(server: &TestServer, arguments: &str) -> String {
     let mut client = server.connect("postgres");
     let id = run(
         &mut client,

@@ -1,21 +1,21 @@
 //! What people see: rows that fit a terminal, the list of verbs, and the examples of it, each of which works.
 
 use crate::common::{QUICK, execute, owned_directory, program, row, rows, run, server};
-use pgfsbench_tests::{Server, wait_until};
+use pgfsbench_tests::{TestServer, wait_until};
 use postgres::Client;
 
 /// The columns of a terminal.
 const COLUMNS: usize = 120;
 
 /// What psql prints, and how wide that is.
-fn printed(server: &Server, sql: &str) -> (String, usize) {
+fn printed(server: &TestServer, sql: &str) -> (String, usize) {
     let said = program(server, "psql", &["-X", "-c", sql]);
     let width = said.lines().map(|line| line.chars().count()).max();
     (said, width.unwrap_or(0))
 }
 
 /// Asserts that it fits, and gives what is printed.
-fn assert_fits(server: &Server, sql: &str) -> String {
+fn assert_fits(server: &TestServer, sql: &str) -> String {
     let (said, width) = printed(server, sql);
     assert!(width <= COLUMNS, "{width} columns:\n{said}");
     said

@@ -31,7 +31,8 @@ fn files_of_proc_that_are_missing_or_unreadable_leave_their_figures_unknown() {
         .filter(|_| !device.is_empty());
     drop(client);
     server.stop(pgfsbench_tests::Stop::Fast);
-    let place = tempfile::TempDir::with_prefix_in("pgfsbench-proc.", "/tmp").expect("a directory");
+    let place = tempfile::TempDir::with_prefix_in("pgfsbench-proc.", pgfsbench_tests::scratch())
+        .expect("a directory");
     let unreadable = place.path().join("unreadable");
     fs::write(&unreadable, "cpu 1 2 3 4\n").expect("a file");
     fs::set_permissions(&unreadable, fs::Permissions::from_mode(0o0)).expect("chmod");
@@ -129,7 +130,8 @@ fn figures_of_the_machine_are_those_in_its_files() {
     }
     let server = server(&[]);
     server.stop(pgfsbench_tests::Stop::Fast);
-    let place = tempfile::TempDir::with_prefix_in("pgfsbench-proc.", "/tmp").expect("a directory");
+    let place = tempfile::TempDir::with_prefix_in("pgfsbench-proc.", pgfsbench_tests::scratch())
+        .expect("a directory");
     fs::set_permissions(place.path(), fs::Permissions::from_mode(0o755)).expect("chmod");
     let path = |name: &str| place.path().join(name.trim_start_matches("/proc/"));
     for (name, text) in machine_after(0) {

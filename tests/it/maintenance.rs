@@ -2,16 +2,15 @@
 //! left.
 
 use crate::common::assert_refused;
-use crate::luck::bench::{Bench, value};
-use pgfsbench_tests::{LONG, LoopFs, Signal, Stop, skip};
+use pgfsbench_tests::{LONG, Leaves, LoopFs, Signal, Stop, TestServer, skip, value};
 
 const RUN: &str =
     r#"scale => 3, clients => 2, transactions => 50, options => '{"maintenance": true}'"#;
 
 /// Brings a run to a step, which cannot end before the checkpointer goes on: it is stopped. Gives the run and the checkpointer.
-fn bring_to(bench: &Bench, steps_done: u32) -> (String, i32) {
-    let run = bench.run_started(RUN);
-    let mut client = bench.server.connect("postgres");
+fn bring_to(server: &TestServer, steps_done: u32) -> (String, i32) {
+    let run = server.start_run(RUN);
+    let mut client = server.connect("postgres");
     let began = std::time::Instant::now();
     let reached = |client: &mut _, condition: &str| {
         let sql =
@@ -22,8 +21,8 @@ fn bring_to(bench: &Bench, steps_done: u32) -> (String, i32) {
     while !reached(&mut client, "true") {
         assert!(began.elapsed() < LONG, "no maintenance");
     }
-    let checkpointer = bench.pid_of("checkpointer");
-    bench.server.hold(checkpointer);
+    let checkpointer = server.pid_of("checkpointer");
+    server.hold(checkpointer);
     while !reached(&mut client, &format!("done >= {steps_done}")) {
         assert!(began.elapsed() < LONG, "no step {steps_done}");
     }
@@ -32,7 +31,7 @@ fn bring_to(bench: &Bench, steps_done: u32) -> (String, i32) {
 
 #[test]
 fn whoever_ends_a_run_in_a_step_leaves_nothing() {
-    let bench = Bench::start();
+    let server = TestServer::with_extension(&[]);
     for done in 0..4_u32 {
         let further = [
             ("terminate the coordinator", "failed 57P01"),
@@ -45,24 +44,24 @@ fn whoever_ends_a_run_in_a_step_leaves_nothing() {
             further,
         ] {
             eprintln!("{how} after {done} steps");
-            let (run, checkpointer) = bring_to(&bench, done);
-            let server = &bench.server;
+            let (run, checkpointer) = bring_to(&server, done);
+            let server = &server;
             let go_on = || server.signal(checkpointer, Signal::CONT);
             match how {
                 "cancel" => {
-                    assert_eq!(bench.value(&format!("SELECT fsbench.cancel({run})")), "t");
+                    assert_eq!(server.value(&format!("SELECT fsbench.cancel({run})")), "t");
                     go_on();
                 }
                 "terminate the coordinator" => {
-                    server.terminate(bench.pid_of("fsbench coordinator"));
+                    server.terminate(server.pid_of("fsbench coordinator"));
                     go_on();
                 }
                 "terminate the worker" => {
-                    server.terminate(bench.pid_of("fsbench worker"));
+                    server.terminate(server.pid_of("fsbench worker"));
                     go_on();
                 }
                 "kill -9 the worker" => {
-                    let worker = bench.pid_of("fsbench worker");
+                    let worker = server.pid_of("fsbench worker");
                     go_on();
                     server.crash(worker);
                 }
@@ -72,29 +71,29 @@ fn whoever_ends_a_run_in_a_step_leaves_nothing() {
                     server.start_again();
                 }
             }
-            bench.nothing_is_left(how);
-            let ended = bench.ending_of(&run);
+            server.nothing_is_left(how);
+            let ended = server.told(&run);
             assert!(
                 ended.starts_with(wanted),
                 "{how} after {done} steps: {ended}"
             );
             let rows = format!("SELECT count(*) FROM fsbench.maintenance WHERE run_id = {run}");
-            assert_eq!(bench.value(&rows), "0");
+            assert_eq!(server.value(&rows), "0");
         }
     }
-    bench.a_run_works("maintenance");
-    assert!(!bench.server.log().contains("PANIC"), "a PANIC");
+    server.a_run_works("maintenance");
+    assert!(!server.log().contains("PANIC"), "a PANIC");
 }
 
 #[test]
 fn transaction_ids_of_the_steps_are_not_the_workloads() {
     // Nobody else takes any.
-    let bench = Bench::start_with(&[("autovacuum", "off")]);
+    let server = TestServer::with_extension(&[("autovacuum", "off")]);
     let used = [r#"{"maintenance": true}"#, "{}"].map(|options| {
-        let run = bench.value(&format!(
+        let run = server.value(&format!(
             "SELECT run_id FROM fsbench.run(scale => 1, clients => 1, transactions => 50, seed => 3, options => '{options}')"
         ));
-        bench.value(&format!(
+        server.value(&format!(
             "SELECT xids_used FROM fsbench.run_log WHERE run_id = {run}"
         ))
     });
@@ -104,28 +103,28 @@ fn transaction_ids_of_the_steps_are_not_the_workloads() {
 
 #[test]
 fn a_target_has_its_maintenance_brought_home() {
-    let bench = Bench::start();
+    let server = TestServer::with_extension(&[]);
     let directory = crate::common::owned_directory("pgfsbench-target.");
-    bench.value(&format!(
+    server.value(&format!(
         "SELECT fsbench.create_target('here', directory => '{}')",
         directory.path().display()
     ));
     // Loaded once and copied; the table beside is loaded there.
-    let run = bench.value(&format!(
+    let run = server.value(&format!(
         "SELECT run_id FROM fsbench.run(target => 'here', {RUN})"
     ));
     let steps = format!(
         "SELECT string_agg(step, ' ' ORDER BY position) || bool_and(ms > 0) FROM fsbench.maintenance WHERE run_id = {run}"
     );
     assert_eq!(
-        bench.value(&steps),
+        server.value(&steps),
         "bulk_load index_build vacuum checkpointtrue"
     );
     let phases = format!(
         "SELECT count(*) FROM fsbench.run_log, jsonb_array_elements(phases) p WHERE run_id = {run} AND p->>'phase' = 'maintenance'"
     );
-    assert_eq!(bench.value(&phases), "1");
-    bench.nothing_is_left("maintenance on a target");
+    assert_eq!(server.value(&phases), "1");
+    server.nothing_is_left("maintenance on a target");
 }
 
 #[test]
@@ -154,5 +153,5 @@ fn room_for_maintenance_is_asked_before() {
         &["not enough room"],
     );
     let id = value(&mut client, &run("{}"));
-    assert!(crate::common::ending(&mut client, &id).starts_with("done"));
+    assert!(server.ending(&id).starts_with("done"));
 }

@@ -1,9 +1,9 @@
 //! What goes on around a run is noticed: each thing is done to it, and is not told of a run that was left alone.
 
-use crate::common::{
-    ending, execute, owned_directory, row, rows, run, server, server_in, set, wait_for_phase,
+use crate::common::{execute, owned_directory, row, rows, run, server, server_in, set};
+use pgfsbench_tests::{
+    LONG, LoopFs, TestServer, ending, skip, wait_for_phase, wait_until, write_as_owner,
 };
-use pgfsbench_tests::{LONG, LoopFs, Server, skip, wait_until, write_as_owner};
 use postgres::Client;
 use std::fs;
 use std::process::{Child, Command};
@@ -26,11 +26,11 @@ fn run_during(client: &mut Client, arguments: &str, act: impl FnOnce(&mut Client
     let id = row(client, &format!("SELECT fsbench.start({arguments})"));
     wait_for_phase(client, "measure");
     act(client);
-    assert_eq!(ending(client, &id), "done||");
+    assert_eq!(ending(client, &id), "done");
     id
 }
 
-fn files_of_the_probe(server: &Server) -> usize {
+fn files_of_the_probe(server: &TestServer) -> usize {
     let names = fs::read_dir(server.data().join("pg_wal")).expect("pg_wal");
     let names = names
         .flatten()

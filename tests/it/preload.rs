@@ -1,14 +1,12 @@
 //! The library is not preloaded, of another version, or has too few slots: each says what to do, and doing it helps.
 
-use crate::common::{
-    QUICK, assert_nothing_left, assert_refused, execute, paste_into_psql, row, run, server,
-};
-use pgfsbench_tests::{PRELOADED, Server};
+use crate::common::{QUICK, assert_refused, execute, paste_into_psql, row, run, server};
+use pgfsbench_tests::{PRELOADED, TestServer};
 use postgres::NoTls;
 use std::sync::{Arc, Mutex};
 
 /// What CREATE EXTENSION warns of, as message and HINT.
-fn warning_of_create_extension(server: &Server) -> Option<(String, String)> {
+fn warning_of_create_extension(server: &TestServer) -> Option<(String, String)> {
     let warnings = Arc::new(Mutex::new(Vec::new()));
     let sink = Arc::clone(&warnings);
     let mut client = server
@@ -38,7 +36,7 @@ fn statements(hint: &str) -> &str {
 
 #[test]
 fn not_preloaded_every_function_says_so_and_its_hint_helps() {
-    let server = Server::start(&[
+    let server = TestServer::start(&[
         (
             "shared_preload_libraries",
             "pg_stat_statements, auto_explain",
@@ -95,12 +93,12 @@ fn not_preloaded_every_function_says_so_and_its_hint_helps() {
         "pg_stat_statements, auto_explain, pgfsbench"
     );
     run(&mut client, QUICK);
-    assert_nothing_left(&server, &mut client);
+    server.nothing_is_left_at_once();
 }
 
 #[test]
 fn nothing_preloaded_and_few_slots_one_hint_helps_with_both() {
-    let server = Server::start(&[("max_worker_processes", "4")]);
+    let server = TestServer::start(&[("max_worker_processes", "4")]);
     let (message, hint) = warning_of_create_extension(&server).expect("a warning");
     assert!(message.contains("max_worker_processes"), "{message}");
     paste_into_psql(&server, "postgres", statements(&hint));
@@ -118,7 +116,7 @@ fn nothing_preloaded_and_few_slots_one_hint_helps_with_both() {
 
 #[test]
 fn create_extension_warns_of_nothing_where_nothing_is_wrong() {
-    let server = Server::start(PRELOADED);
+    let server = TestServer::start(PRELOADED);
     assert_eq!(warning_of_create_extension(&server), None);
 }
 
@@ -150,5 +148,5 @@ fn library_and_extension_of_different_versions_is_an_error_of_its_own() {
         );
     }
     assert_eq!(row(&mut client, "SELECT count(*) FROM fsbench.result"), "0");
-    assert_nothing_left(&server, &mut client);
+    server.nothing_is_left_at_once();
 }

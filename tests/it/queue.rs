@@ -1,10 +1,9 @@
 //! A queue of thousands: as many runs as may wait, and what becomes of them.
 
 use crate::common::{
-    QUICK, assert_nothing_left, assert_refused, ending, execute, row, rows, server, wait_for_phase,
-    wait_for_window,
+    QUICK, assert_ended, assert_refused, execute, row, rows, server, wait_for_window,
 };
-use pgfsbench_tests::{LONG, Server, wait_until};
+use pgfsbench_tests::{LONG, TestServer, ending, wait_for_phase, wait_until};
 use postgres::{Client, SimpleQueryMessage};
 use std::time::Duration;
 
@@ -16,12 +15,12 @@ const LONG_RUN: &str = "scale => 1, clients => 1, duration => '30 min', warmup =
 const VERY_LONG: Duration = LONG.saturating_mul(5);
 
 /// A server for that many.
-fn server_for_thousands() -> Server {
+fn server_for_thousands() -> TestServer {
     server(&[("pgfsbench.max_queued", &THOUSANDS.to_string())])
 }
 
 /// Keeps the place with a long run, and fills the queue from several sessions. Gives the id of the long run.
-fn fill(server: &Server, client: &mut Client) -> String {
+fn fill(server: &TestServer, client: &mut Client) -> String {
     let database = row(client, "SELECT current_database()");
     let long = row(client, &format!("SELECT fsbench.start({LONG_RUN})"));
     let sessions: Vec<_> = (0..SESSIONS)
@@ -97,7 +96,7 @@ fn thousands_wait_in_their_order_and_can_be_cancelled() {
             format!("done|{}", stay.len())
         ]
     );
-    assert_nothing_left(&server, &mut client);
+    server.nothing_is_left_at_once();
 }
 
 #[test]
@@ -134,15 +133,15 @@ fn thousands_that_wait_end_with_the_server_or_their_database() {
     execute(&mut client, "DROP DATABASE other WITH (FORCE)");
     // The janitor sees it when it looks around.
     let start = format!("SELECT fsbench.start({QUICK})");
-    let next = wait_until("the queue has room again", VERY_LONG, || {
+    let next: String = wait_until("the queue has room again", VERY_LONG, || {
         let messages = client.simple_query(&start).ok()?;
         messages.iter().find_map(|message| match message {
             SimpleQueryMessage::Row(row) => row.get(0).map(str::to_owned),
             _ => None,
         })
     });
-    assert_eq!(ending(&mut client, &next), "done||");
-    assert_nothing_left(&server, &mut client);
+    assert_eq!(ending(&mut client, &next), "done");
+    server.nothing_is_left_at_once();
 }
 
 /// Without a worker slot, the run that is on does what a worker would.
@@ -160,10 +159,7 @@ fn a_run_is_queued_and_taken_out_while_the_one_that_is_on_has_the_last_slot() {
         row(&mut client, &format!("SELECT fsbench.cancel({first})")),
         "t"
     );
-    assert_eq!(
-        ending(&mut client, &first),
-        "cancelled|57014|the run was canceled"
-    );
+    assert_ended(&mut client, &first, "cancelled 57014; the run was canceled");
     let runs = "SELECT status, run_id FROM fsbench.progress ORDER BY run_id";
     assert_eq!(
         rows(&mut client, runs),
@@ -187,8 +183,8 @@ fn a_run_is_queued_and_taken_out_while_the_one_that_is_on_has_the_last_slot() {
         row(&mut client, &format!("SELECT fsbench.cancel({long})")),
         "t"
     );
-    assert_eq!(ending(&mut client, &second), "done||");
-    assert_nothing_left(&server, &mut client);
+    assert_eq!(ending(&mut client, &second), "done");
+    server.nothing_is_left_at_once();
 }
 
 #[test]
@@ -203,9 +199,9 @@ fn a_run_of_a_database_that_is_closed_keeps_its_place_and_others_go_first() {
     let goes_first = row(&mut client, &format!("SELECT fsbench.start({QUICK})"));
     execute(&mut client, "ALTER DATABASE closed ALLOW_CONNECTIONS false");
     row(&mut client, &format!("SELECT fsbench.cancel({long})"));
-    assert_eq!(ending(&mut client, &goes_first), "done||");
+    assert_eq!(ending(&mut client, &goes_first), "done");
     let status = format!("SELECT status FROM fsbench.run_log WHERE run_id = {waits}");
     assert_eq!(row(&mut inside, &status), "queued");
     execute(&mut client, "ALTER DATABASE closed ALLOW_CONNECTIONS true");
-    assert_eq!(ending(&mut inside, &waits), "done||");
+    assert_eq!(ending(&mut inside, &waits), "done");
 }

@@ -1,8 +1,6 @@
 //! What a run would harm, or what it lacks: refused before anything is made, each with an error of its own.
 
-use crate::common::{
-    QUICK, assert_nothing_left, assert_refused, ending, execute, row, rows, run, server, set,
-};
+use crate::common::{QUICK, assert_ended, assert_refused, execute, row, rows, run, server, set};
 use pgfsbench_tests::{LONG, wait_until};
 
 const RUN: &str = "SELECT * FROM fsbench.run(scale => 1, clients => 1, transactions => 50)";
@@ -26,7 +24,7 @@ fn too_few_worker_slots_says_how_many_are_missing() {
             "at most 4 clients",
         ],
     );
-    assert_nothing_left(&server, &mut client);
+    server.nothing_is_left_at_once();
     // What is chosen fits.
     let id = run(&mut client, "scale => 10, transactions => 5");
     assert_eq!(
@@ -37,7 +35,7 @@ fn too_few_worker_slots_says_how_many_are_missing() {
         "t|done"
     );
     let id = run(&mut client, "scale => 1, clients => 4, transactions => 5");
-    assert_eq!(ending(&mut client, &id), "done||");
+    assert_eq!(server.ending(&id), "done");
 }
 
 #[test]
@@ -226,10 +224,7 @@ fn transaction_ids_near_the_freeze_limit_are_refused_unless_forced() {
         "SELECT fsbench.start(scale => 1, clients => 2, transactions => 60000, force => true)",
     );
     execute(&mut client, &format!("SELECT fsbench.cancel({id})"));
-    assert_eq!(
-        ending(&mut client, &id),
-        "cancelled|57014|the run was canceled"
-    );
+    assert_ended(&mut client, &id, "cancelled 57014; the run was canceled");
     assert_eq!(forced(&mut client), "t|true");
 }
 
@@ -247,9 +242,10 @@ fn a_queued_run_is_checked_again_when_its_turn_comes() {
         "SELECT pg_create_physical_replication_slot('standby')",
     );
     execute(&mut client, &format!("SELECT fsbench.cancel({long})"));
-    assert_eq!(
-        ending(&mut client, &queued),
-        "failed|55000|cannot run a benchmark while this server is replicated"
+    assert_ended(
+        &mut client,
+        &queued,
+        "failed 55000; cannot run a benchmark while this server is replicated",
     );
-    assert_nothing_left(&server, &mut client);
+    server.nothing_is_left_at_once();
 }

@@ -1,6 +1,6 @@
 //! What runs with the rights of the extension's owner does not trust what its caller can make.
 
-use pgfsbench_tests::{PRELOADED, Server, refusal};
+use pgfsbench_tests::{PRELOADED, TestServer, refusal};
 
 /// An operator's own `||`, `<>`, `=` and functions before PostgreSQL's, each an error that says with whose rights it ran.
 const TRAP: &str = "
@@ -31,7 +31,7 @@ const TRAP: &str = "
 
 #[test]
 fn operators_and_functions_of_the_caller_are_never_called() {
-    let server = Server::start(PRELOADED);
+    let server = TestServer::start(PRELOADED);
     let mut owner = server.connect("postgres");
     owner
         .batch_execute(
@@ -83,7 +83,7 @@ fn operators_and_functions_of_the_caller_are_never_called() {
 
 #[test]
 fn the_extension_does_not_go_into_a_schema_of_somebody_else() {
-    let server = Server::start(PRELOADED);
+    let server = TestServer::start(PRELOADED);
     let mut client = server.connect("postgres");
     client
         .batch_execute("CREATE ROLE mallory; CREATE SCHEMA fsbench AUTHORIZATION mallory")

@@ -1,9 +1,8 @@
 //! Parallel scans: the same plan and workers as psql's, warm and cold, on targets too, and bad luck during them.
 
-use crate::common::{
-    assert_nothing_left, assert_refused, ending, execute, row, rows, run, server, wait_for_phase,
-};
-use pgfsbench_tests::{LONG, wait_until};
+use crate::common::{assert_refused, execute, row, rows, run, server_on_disk as server};
+use pgfsbench_tests::{DISK, LONG, OwnedDirectory, wait_until};
+use std::path::Path;
 
 const SETTINGS: &[(&str, &str)] = &[("max_worker_processes", "24"), ("shared_buffers", "32MB")];
 
@@ -81,7 +80,7 @@ fn a_scan_has_the_plan_and_the_workers_that_psql_has() {
     );
     drop(psql);
     execute(&mut client, &format!("DROP DATABASE {database}"));
-    assert_nothing_left(&server, &mut client);
+    server.nothing_is_left_at_once();
 }
 
 #[test]
@@ -135,7 +134,7 @@ fn every_kind_of_row_is_as_large_as_was_said_and_does_not_compress_where_it_must
         drop(psql);
         execute(&mut client, &format!("DROP DATABASE {database}"));
     }
-    assert_nothing_left(&server, &mut client);
+    server.nothing_is_left_at_once();
 }
 
 #[test]
@@ -168,7 +167,7 @@ fn a_run_may_have_more_workers_by_its_own_setting_than_the_server_allows() {
         ),
         "4|t"
     );
-    assert_nothing_left(&server, &mut client);
+    server.nothing_is_left_at_once();
 }
 
 #[test]
@@ -193,7 +192,7 @@ fn a_degree_whose_workers_are_not_all_there_does_not_count() {
         "SET max_parallel_workers_per_gather = 4; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; \
          SET parallel_leader_participation = off; SELECT count(*) FROM held WHERE pg_sleep(120) IS NOT NULL",
     );
-    assert_eq!(ending(&mut client, &id), "done||");
+    assert_eq!(server.ending(&id), "done");
     holder.cancel();
     let _ = holder.join();
     assert_eq!(
@@ -224,7 +223,7 @@ fn a_degree_whose_workers_are_not_all_there_does_not_count() {
         ),
         "warning"
     );
-    assert_nothing_left(&server, &mut client);
+    server.nothing_is_left_at_once();
 }
 
 #[test]
@@ -246,12 +245,12 @@ fn cancelled_in_the_load_or_in_a_scan_it_leaves_nothing() {
             (done == ["t"]).then_some(())
         });
         execute(&mut client, &format!("SELECT fsbench.cancel({id})"));
-        assert!(ending(&mut client, &id).starts_with("cancelled|57014|"));
-        assert_nothing_left(&server, &mut client);
+        assert!(server.ending(&id).starts_with("cancelled 57014;"));
+        server.nothing_is_left_at_once();
     }
     let many = options(r#""degrees": [1, 2, 3], "repeats": 1000, "readers": []"#);
     let id = row(&mut client, &format!("SELECT fsbench.start({many})"));
-    wait_for_phase(&mut client, "measure");
+    server.wait_for_phase("measure");
     wait_until("some scans are made", LONG, || {
         let done = rows(
             &mut client,
@@ -260,8 +259,8 @@ fn cancelled_in_the_load_or_in_a_scan_it_leaves_nothing() {
         (done == ["t"]).then_some(())
     });
     execute(&mut client, &format!("SELECT fsbench.cancel({id})"));
-    assert!(ending(&mut client, &id).starts_with("cancelled|57014|"));
-    assert_nothing_left(&server, &mut client);
+    assert!(server.ending(&id).starts_with("cancelled 57014;"));
+    server.nothing_is_left_at_once();
 }
 
 #[test]
@@ -278,7 +277,7 @@ fn a_worker_that_dies_fails_the_run_and_leaves_nothing() {
             "SELECT fsbench.start(workload => 'scan', scale => 10, options => '{\"degrees\": [1, 2], \"repeats\": 1000, \
                \"loaders\": 2, \"unlogged\": true, \"readers\": []}')",
         );
-        wait_for_phase(&mut client, phase);
+        server.wait_for_phase(phase);
         wait_until("one is terminated", LONG, || {
             let terminated = rows(
                 &mut client,
@@ -288,12 +287,12 @@ fn a_worker_that_dies_fails_the_run_and_leaves_nothing() {
             );
             (terminated == ["t"]).then_some(())
         });
-        let ended = ending(&mut client, &id);
+        let ended = server.ending(&id);
         assert!(
-            ended.starts_with("failed|57P01|") && ended.contains(words),
+            ended.starts_with("failed 57P01;") && ended.contains(words),
             "{backend_type}: {ended}"
         );
-        assert_nothing_left(&server, &mut client);
+        server.nothing_is_left_at_once();
     }
 }
 
@@ -304,7 +303,7 @@ fn on_a_target_the_server_allows_the_degrees_and_the_table_is_copied() {
         ("max_parallel_workers", "2"),
     ]);
     let mut client = server.connect("postgres");
-    let place = crate::common::owned_directory("pgfsbench-target.");
+    let place = OwnedDirectory::within(Path::new(DISK), "pgfsbench-target.");
     execute(
         &mut client,
         &format!(
@@ -372,7 +371,7 @@ fn on_a_target_the_server_allows_the_degrees_and_the_table_is_copied() {
         ["scan, 10 bytes|1", "scan, bit200|1"]
     );
     execute(&mut client, "SELECT fsbench.drop_prepared_data()");
-    assert_nothing_left(&server, &mut client);
+    server.nothing_is_left_at_once();
 }
 
 #[test]
@@ -405,6 +404,6 @@ fn another_server_chooses_its_degrees_and_its_scans_come_home() {
         ),
         "done|1|t|t|t|t"
     );
-    assert_nothing_left(&here, &mut client);
-    assert_nothing_left(&there, &mut there.connect("postgres"));
+    here.nothing_is_left_at_once();
+    there.nothing_is_left_at_once();
 }

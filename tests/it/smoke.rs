@@ -1,10 +1,10 @@
 //! The least: the library can be preloaded, the extension created, and the server stopped.
 
-use pgfsbench_tests::{PRELOADED, Server, Stop};
+use pgfsbench_tests::{PRELOADED, Stop, TestServer};
 
 #[test]
 fn the_extension_loads_answers_and_stops_cleanly() {
-    let server = Server::start(PRELOADED);
+    let server = TestServer::start(PRELOADED);
     let mut client = server.connect("postgres");
     client
         .batch_execute("CREATE EXTENSION pgfsbench")

@@ -1,10 +1,8 @@
 //! Room: a run that would not fit is refused, one that runs out of room is ended before the disk is full, and what a full WAL
 //! filesystem leaves is cleared up. On small filesystems of their own.
 
-use crate::common::{
-    QUICK, assert_nothing_left, assert_refused, ending, row, run, server_in, set, wait_for_phase,
-};
-use pgfsbench_tests::{LONG, LoopFs, Server, skip, wait_until};
+use crate::common::{QUICK, assert_ended, assert_refused, row, run, server_in, set};
+use pgfsbench_tests::{LONG, LoopFs, TestServer, skip, wait_until};
 use std::fs::{File, remove_file};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -80,17 +78,18 @@ fn a_run_that_does_not_fit_is_refused() {
 }
 
 /// A run is on; something else fills the filesystem of this directory up to the reserve.
-fn fills_up_while_a_run_is_on(server: &Server, directory: &Path) {
+fn fills_up_while_a_run_is_on(server: &TestServer, directory: &Path) {
     let mut client = server.connect("postgres");
     let id = row(
         &mut client,
         "SELECT fsbench.start(scale => 1, clients => 2, duration => '10 min', warmup => '0', rate => 100)",
     );
-    wait_for_phase(&mut client, "measure");
+    server.wait_for_phase("measure");
     let filler = fill(directory, 28 * MEGABYTE);
-    assert_eq!(
-        ending(&mut client, &id),
-        "failed|53100|the filesystem is almost full"
+    assert_ended(
+        &mut client,
+        &id,
+        "failed 53100; the filesystem is almost full",
     );
     assert!(
         free_bytes(directory) > 8 * MEGABYTE,
@@ -102,7 +101,7 @@ fn fills_up_while_a_run_is_on(server: &Server, directory: &Path) {
     );
     assert!(detail.contains("reserve of 32 MB"), "{detail}");
     remove_file(filler).expect("the filler");
-    assert_nothing_left(server, &mut client);
+    server.nothing_is_left_at_once();
     run(&mut client, QUICK);
     assert!(!server.log().contains("PANIC"), "{}", server.log());
 }
@@ -176,7 +175,7 @@ fn after_wal_has_filled_its_disk_nothing_is_left() {
         "SELECT fsbench.start(scale => 1, clients => 4, duration => '2 min', warmup => '0', \
            settings => '{\"synchronous_commit\": \"off\"}')",
     );
-    wait_for_phase(&mut client, "measure");
+    server.wait_for_phase("measure");
     let postmaster = server.postmaster();
     // More than the reserve, so that the watch has nothing to say, and less than a segment.
     let filler = fill(&fs.path(), 3 * MEGABYTE);
@@ -193,12 +192,12 @@ fn after_wal_has_filled_its_disk_nothing_is_left() {
         "SELECT bool_and(status NOT IN ('queued', 'running')) FROM fsbench.run_log",
         LONG,
     );
-    let outcome = ending(&mut client, &id);
+    let outcome = server.ending(&id);
     assert!(
-        outcome.starts_with("failed|57P02|") || outcome.starts_with("failed|53100|"),
+        outcome.starts_with("failed 57P02;") || outcome.starts_with("failed 53100;"),
         "{outcome}"
     );
-    assert_nothing_left(&server, &mut client);
+    server.nothing_is_left_at_once();
     run(&mut client, QUICK);
 }
 
@@ -238,11 +237,14 @@ fn a_target_that_is_too_small_or_fills_up_fails_the_run_only() {
     // So few that its WAL does not fill what is left before the run looks, each second.
     let long = "target => 'small', scale => 2, clients => 1, duration => '5 min', warmup => '0', rate => 20";
     let id = row(&mut client, &format!("SELECT fsbench.start({long})"));
-    wait_for_phase(&mut client, "measure");
+    server.wait_for_phase("measure");
     let filler = fill(&fs.path(), 16 * MEGABYTE);
-    let ended = ending(&mut client, &id);
-    assert_eq!(ended, "failed|53100|the filesystem is almost full");
-    assert_nothing_left(&server, &mut client);
+    assert_ended(
+        &mut client,
+        &id,
+        "failed 53100; the filesystem is almost full",
+    );
+    server.nothing_is_left_at_once();
     remove_file(filler).expect("the filler");
     assert_eq!(
         std::fs::read_dir(fs.path()).expect("the target").count(),

@@ -1,10 +1,8 @@
 //! Core's statistics and pg_stat_statements over the measured window: they agree with what is known otherwise, and what is not
 //! known is NULL.
 
-use crate::common::{
-    ending, execute, owned_directory, row, rows, run, server, set, wait_for_phase, wait_for_window,
-};
-use pgfsbench_tests::{LONG, wait_until};
+use crate::common::{execute, owned_directory, row, rows, run, server, set, wait_for_window};
+use pgfsbench_tests::{LONG, ending, wait_for_phase, wait_until};
 use postgres::Client;
 
 const SPEC: &str = r#"scale => 2, clients => 2, seed => 1, options => '{"sample": false}'"#;
@@ -102,10 +100,10 @@ fn statistics_that_are_reset_meanwhile_are_not_known_and_that_is_told() {
         &mut client,
         &format!("SELECT fsbench.start({SPEC}, warmup => '0', duration => '4 s')"),
     );
-    wait_for_phase(&mut client, "measure");
+    server.wait_for_phase("measure");
     wait_for_window(&mut client, 1500);
     execute(&mut client, "SELECT pg_stat_reset_shared('wal')");
-    assert_eq!(ending(&mut client, &id), "done||");
+    assert_eq!(server.ending(&id), "done");
     assert_eq!(
         counter(&mut client, &id, "pg_stat_wal", "wal_bytes"),
         "NULL"
@@ -250,7 +248,7 @@ fn statements_after(client: &mut Client, act: &str) -> (String, String, String) 
     wait_for_phase(client, "measure");
     wait_for_window(client, 4500);
     execute(client, act);
-    assert_eq!(ending(client, &id), "done||");
+    assert_eq!(ending(client, &id), "done");
     let stored = format!("SELECT count(*) FROM fsbench.statement WHERE run_id = {id}");
     (
         row(client, &stored),
@@ -339,7 +337,7 @@ fn statements_count_from_the_start_of_the_window_though_the_clients_are_not_read
         &mut client,
         r#"SELECT fsbench.start(workload => 'select-only', scale => 1, clients => 2, warmup => '1 s', duration => '4 s', seed => 1)"#,
     );
-    wait_for_phase(&mut client, "warmup");
+    server.wait_for_phase("warmup");
     // Their transactions last from the warm-up into the second second of the window.
     let work_database = "SELECT datname FROM pg_database WHERE datname LIKE 'fsbench_work%'";
     let work_database = row(&mut client, work_database);
@@ -352,7 +350,7 @@ fn statements_count_from_the_start_of_the_window_though_the_clients_are_not_read
     );
     wait_for_window(&mut client, 1200);
     drop(holder);
-    assert_eq!(ending(&mut client, &id), "done||");
+    assert_eq!(server.ending(&id), "done");
     let facts = row(
         &mut client,
         &format!(
@@ -367,9 +365,9 @@ fn statements_count_from_the_start_of_the_window_though_the_clients_are_not_read
         &mut client,
         &format!("SELECT fsbench.start({SPEC}, duration => '1 min')"),
     );
-    wait_for_phase(&mut client, "measure");
+    server.wait_for_phase("measure");
     execute(&mut client, &format!("SELECT fsbench.cancel({id})"));
-    assert!(ending(&mut client, &id).starts_with("cancelled"));
+    assert!(server.ending(&id).starts_with("cancelled"));
     let over = "SELECT FROM pg_stat_activity WHERE backend_type = 'fsbench coordinator'";
     wait_until("the run is cleared up", LONG, || {
         rows(&mut client, over).is_empty().then_some(())
@@ -435,7 +433,7 @@ fn what_a_target_server_tells_of_itself_comes_home() {
             "SELECT fsbench.start(target => 'there', {SPEC}, warmup => '0', duration => '4 s', settings => '{{\"fsync\": \"off\", \"max_wal_size\": \"32MB\", \"min_wal_size\": \"32MB\"}}')"
         ),
     );
-    assert_eq!(ending(&mut client, &id), "done||");
+    assert_eq!(server.ending(&id), "done");
     assert_eq!(
         row(
             &mut client,

@@ -1,17 +1,17 @@
 //! What must not disturb a run, or what comes after it.
 
-use pgfsbench_tests::{LONG, PRELOADED, Server, wait_until};
+use crate::common::server_on_disk;
+use pgfsbench_tests::{LONG, PRELOADED, TestServer, wait_until};
 
 /// A run under a low rate: its window is as long as it was asked for, whenever its last transaction was due; and settings
 /// of the database that are meant for people do not reach the run's own processes.
 #[test]
 fn the_window_is_whole_under_a_low_rate_in_a_read_only_database() {
-    let server = Server::start(PRELOADED);
+    let server = server_on_disk(&[]);
     server
         .connect("postgres")
         .batch_execute(
-            "CREATE EXTENSION pgfsbench; \
-             ALTER DATABASE postgres SET default_transaction_read_only = on; \
+            "ALTER DATABASE postgres SET default_transaction_read_only = on; \
              ALTER DATABASE postgres SET default_transaction_isolation = 'repeatable read'; \
              ALTER DATABASE postgres SET lock_timeout = '1ms'; \
              ALTER DATABASE postgres SET synchronous_commit = off",
@@ -53,7 +53,7 @@ fn the_window_is_whole_under_a_low_rate_in_a_read_only_database() {
 
 #[test]
 fn a_queued_run_whose_database_is_dropped_holds_nobody_up() {
-    let server = Server::start(PRELOADED);
+    let server = TestServer::start(PRELOADED);
     let mut client = server.connect("postgres");
     for sql in ["CREATE EXTENSION pgfsbench", "CREATE DATABASE other"] {
         client.batch_execute(sql).expect(sql);

@@ -2,7 +2,7 @@
 //! forged file or link makes it neither delete, nor signal, nor write.
 
 use crate::common::row;
-use pgfsbench_tests::{PRELOADED, SHORT, Server, Stop, send, server_owner, skip, wait_until};
+use pgfsbench_tests::{PRELOADED, SHORT, Stop, TestServer, send, server_owner, skip, wait_until};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
@@ -25,7 +25,8 @@ impl Victim {
             skip(test, "needs root");
             return None;
         }
-        let place = TempDir::with_prefix_in("pgfsbench-victim.", "/tmp").expect("a directory");
+        let place = TempDir::with_prefix_in("pgfsbench-victim.", pgfsbench_tests::scratch())
+            .expect("a directory");
         fs::write(place.path().join("file"), "root's\n").expect("a file");
         let process = Command::new("sleep").arg("600").spawn().expect("sleep");
         Some(Self { place, process })
@@ -156,7 +157,8 @@ fn directories_that_postgres_has_replaced_by_links_are_not_followed() {
 
 /// A private PostgreSQL of which the empty cluster, which belongs to postgres, has a link in place of its configuration.
 fn prefix_with_link(to: &Path) -> TempDir {
-    let prefix = TempDir::with_prefix_in("pgfsbench-prefix.", "/tmp").expect("a directory");
+    let prefix = TempDir::with_prefix_in("pgfsbench-prefix.", pgfsbench_tests::scratch())
+        .expect("a directory");
     fs::set_permissions(prefix.path(), fs::Permissions::from_mode(0o755)).expect("chmod");
     let real = std::env::var_os("PGFSBENCH_PREFIX").map(PathBuf::from);
     let real = real.unwrap_or_else(|| root().join("target/pg15"));
@@ -198,7 +200,7 @@ fn the_servers_of_the_tests_write_and_signal_nothing_of_others_either() {
     let Some(mut victim) = Victim::new(test) else {
         return;
     };
-    let server = Server::start(PRELOADED);
+    let server = TestServer::start(PRELOADED);
     assert!(!send(
         victim.process.id() as i32,
         pgfsbench_tests::Signal::USR1

@@ -1,9 +1,9 @@
 //! Runs that wait for their turn: in one queue over all databases, by what their rows said when they were asked for.
 
 use crate::common::{
-    QUICK, assert_refused, ending, execute, owned_directory, row, rows, run, server,
+    QUICK, assert_ended, assert_refused, execute, owned_directory, row, rows, run, server,
 };
-use pgfsbench_tests::{LONG, Server};
+use pgfsbench_tests::{LONG, TestServer, ending};
 use postgres::Client;
 
 const LONG_RUN: &str = "scale => 1, clients => 1, duration => '5 min', warmup => '0'";
@@ -18,7 +18,7 @@ fn cancel(client: &mut Client, run: &str) {
 }
 
 /// A server with a run that keeps the others waiting.
-fn busy() -> (Server, Client, String) {
+fn busy() -> (TestServer, Client, String) {
     let server = server(&[]);
     let mut client = server.connect("postgres");
     let long = start(&mut client, LONG_RUN);
@@ -97,7 +97,7 @@ fn a_run_waits_its_turn_when_it_is_asked_to() {
     assert_eq!(error.code().map(|code| code.code()), Some("57014"));
     cancel(&mut client, &long);
     assert!(waits.join().is_ok());
-    assert_eq!(ending(&mut client, &stray), "done||");
+    assert_eq!(ending(&mut client, &stray), "done");
     assert_eq!(
         rows(
             &mut client,
@@ -130,10 +130,11 @@ fn a_row_that_was_changed_while_it_was_queued_is_not_carried_out() {
         execute(&mut client, &sql);
     }
     cancel(&mut client, &long);
-    assert_eq!(ending(&mut client, &as_it_was), "done||");
-    assert_eq!(
-        ending(&mut client, &changed),
-        format!("failed|55000|the row of run {changed} was changed while it was queued")
+    assert_eq!(ending(&mut client, &as_it_was), "done");
+    assert_ended(
+        &mut client,
+        &changed,
+        &format!("failed 55000; the row of run {changed} was changed while it was queued"),
     );
     assert_refused(
         &mut client,
@@ -175,16 +176,16 @@ fn rights_are_looked_at_again_when_the_turn_comes() {
     }
     let fine = start(&mut client, QUICK);
     cancel(&mut client, &long);
-    assert_eq!(ending(&mut client, &fine), "done||");
-    let endings: Vec<String> = started.iter().map(|run| ending(&mut client, run)).collect();
-    assert_eq!(
-        endings,
-        [
-            "failed|42501|the role that asked for the run was dropped",
-            "failed|42501|role \"revoked\" may not make runs any more",
-            "failed|42501|permission denied to set parameter \"track_functions\"",
-        ]
-    );
+    assert_eq!(ending(&mut client, &fine), "done");
+    let reasons = [
+        "failed 42501; the role that asked for the run was dropped",
+        "failed 42501; role \"revoked\" may not make runs any more",
+        "failed 42501; permission denied to set parameter \"track_functions\"",
+    ];
+    assert_eq!(started.len(), reasons.len());
+    for (run, reason) in started.iter().zip(reasons) {
+        assert_ended(&mut client, run, reason);
+    }
 }
 
 #[test]
@@ -212,10 +213,7 @@ fn a_target_that_a_queued_run_waits_for_stays() {
         );
     }
     cancel(&mut client, &run);
-    assert_eq!(
-        ending(&mut client, &run),
-        "cancelled|57014|the run was canceled"
-    );
+    assert_ended(&mut client, &run, "cancelled 57014; the run was canceled");
     assert_eq!(
         row(&mut client, "SELECT fsbench.drop_target('there')"),
         "there"
@@ -260,7 +258,7 @@ fn rows_of_a_dump_are_no_runs() {
     let runs = "SELECT string_agg(status, ' ' ORDER BY run_id) FROM fsbench.progress";
     assert_eq!(row(&mut client, runs), "running queued");
     cancel(&mut client, &long);
-    assert_eq!(ending(&mut client, &queued), "done||");
+    assert_eq!(ending(&mut client, &queued), "done");
 }
 
 /// What a program or a server says can be of any length and in any script: it reaches the caller, shortened.

@@ -1,7 +1,9 @@
 //! The way out: what DROP EXTENSION tells, prepared data that nobody wants any more, and what the package says before its files go.
 
 use crate::common::{QUICK, execute, owned_directory, row, run, server};
-use pgfsbench_tests::{DebianCluster, LONG, OwnedDirectory, Server, refusal, skip, write_as_owner};
+use pgfsbench_tests::{
+    DebianCluster, LONG, OwnedDirectory, TestServer, refusal, skip, write_as_owner,
+};
 use postgres::{Client, NoTls};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +11,7 @@ use std::process::Command;
 use std::sync::{Arc, Mutex};
 
 /// A session, and what it is told: message, DETAIL and HINT.
-fn listening(server: &Server) -> (Client, Arc<Mutex<Vec<String>>>) {
+fn listening(server: &TestServer) -> (Client, Arc<Mutex<Vec<String>>>) {
     let told = Arc::new(Mutex::new(Vec::new()));
     let sink = Arc::clone(&told);
     let client = server
@@ -26,7 +28,7 @@ fn listening(server: &Server) -> (Client, Arc<Mutex<Vec<String>>>) {
 }
 
 /// What a statement tells, which succeeds.
-fn told_by(server: &Server, sql: &str) -> String {
+fn told_by(server: &TestServer, sql: &str) -> String {
     let (mut client, told) = listening(server);
     execute(&mut client, sql);
     let told = told.lock().expect("one thread");
@@ -45,7 +47,7 @@ fn prepare_data(client: &mut Client) -> OwnedDirectory {
     place
 }
 
-fn prepared(server: &Server) -> usize {
+fn prepared(server: &TestServer) -> usize {
     let place = server.data().join("pgfsbench/pgsql_tmp_prepared_data");
     let entries = fs::read_dir(place).into_iter().flatten().flatten();
     entries
@@ -128,7 +130,7 @@ fn drop_extension_tells_what_it_leaves() {
     );
 }
 
-fn since(server: &Server) -> PathBuf {
+fn since(server: &TestServer) -> PathBuf {
     server.data().join("pgfsbench/without_extension")
 }
 
@@ -142,7 +144,7 @@ fn age(file: &Path, hours: u32) {
 }
 
 /// Restarts the server, and waits until the janitor has looked at everything.
-fn restart(server: &Server) {
+fn restart(server: &TestServer) {
     server.restart();
     let looked = "SELECT bool_and(query = 'pgfsbench janitor') FROM pg_stat_activity WHERE backend_type = 'fsbench janitor'";
     server.wait_for("postgres", looked, LONG);

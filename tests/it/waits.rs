@@ -1,7 +1,7 @@
 //! What clients wait for, against a flush that takes as long as it is told to.
 
 use crate::common::{execute, row, run};
-use pgfsbench_tests::Server;
+use pgfsbench_tests::TestServer;
 use postgres::Client;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -45,7 +45,7 @@ fn top(client: &mut Client, run: &str) -> String {
 
 #[test]
 fn the_wait_profile_finds_what_a_run_waits_for() {
-    let server = Server::start(
+    let server = TestServer::start(
         &[
             pgfsbench_tests::PRELOADED,
             &[("track_wal_io_timing", "on"), ("shared_buffers", "512MB")],
@@ -53,7 +53,8 @@ fn the_wait_profile_finds_what_a_run_waits_for() {
         .concat(),
     );
     server.stop(pgfsbench_tests::Stop::Fast);
-    let place = tempfile::TempDir::with_prefix_in("pgfsbench-flush.", "/tmp").expect("a directory");
+    let place = tempfile::TempDir::with_prefix_in("pgfsbench-flush.", pgfsbench_tests::scratch())
+        .expect("a directory");
     let library = slow_flush(place.path(), 8_000_000);
     server
         .try_start_with(&[("LD_PRELOAD", &library)])

@@ -2,6 +2,7 @@
 //! scram-sha-256. Its programs are those of the private PostgreSQL, which has the extension. Nothing of the machine's is touched.
 
 use crate::owned::{make_owned, open_directory};
+use crate::scratch::scratch;
 use crate::server::{as_server, must, prefix, run, server_owner};
 use std::fs;
 use std::io::Write;
@@ -27,7 +28,7 @@ impl DebianCluster {
         if !Path::new("/usr/bin/pg_createcluster").exists() {
             return None;
         }
-        let place = open_directory("pgfsbench-debian.", Path::new("/tmp"));
+        let place = open_directory("pgfsbench-debian.", scratch());
         let cluster = Self {
             place,
             port: free_port(),

@@ -8,25 +8,31 @@
 
 mod background;
 mod debian;
+mod extension;
 pub mod fake_server;
+mod left;
 mod loopfs;
 mod owned;
 mod process;
+mod scratch;
 mod server;
 mod wait;
 mod watchdog;
 
 pub use background::Background;
 pub use debian::DebianCluster;
+pub use extension::{Ending, ending, wait_for_phase};
+pub use left::Leaves;
 pub use loopfs::LoopFs;
 pub use owned::{OwnedDirectory, write_as_owner};
 pub use process::{Process, send};
 pub use rustix::process::Signal;
-pub use server::{PRELOADED, Server, Stop, controldata, program, server_owner};
+pub use scratch::{DISK, scratch};
+pub use server::{PRELOADED, Stop, TestServer, controldata, program, server_owner};
 pub use wait::{LONG, SHORT, wait_until};
 
-use postgres::Client;
 use postgres::error::DbError;
+use postgres::{Client, SimpleQueryMessage};
 use std::io::Write;
 
 /// Say that a test cannot run on this machine, and why; the test then returns. `tools/check` counts these lines.
@@ -40,6 +46,18 @@ pub fn skip(name: &str, reason: &str) {
 pub fn mounts() -> String {
     let mounts = std::fs::read("/proc/self/mounts").expect("mounts");
     String::from_utf8_lossy(&mounts).into_owned()
+}
+
+/// The first column of the first row as text; nothing if there is none.
+pub fn value(client: &mut Client, sql: &str) -> String {
+    let messages = client
+        .simple_query(sql)
+        .unwrap_or_else(|error| panic!("{sql}: {error:?}"));
+    let first = messages.iter().find_map(|message| match message {
+        SimpleQueryMessage::Row(row) => Some(row.get(0).unwrap_or_default().to_owned()),
+        _ => None,
+    });
+    first.unwrap_or_default()
 }
 
 /// The error with which the server answers this statement. Panics if it succeeds.

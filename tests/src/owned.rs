@@ -1,6 +1,7 @@
 //! What belongs to the servers' owner, where that is another user than the one who tests: root makes it and hands it over, and
 //! then neither writes there nor follows a name there, since its owner decides what a name leads to.
 
+use crate::scratch::scratch;
 use crate::server::{as_server, server_owner};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -15,9 +16,9 @@ pub struct OwnedDirectory {
 }
 
 impl OwnedDirectory {
-    /// In /tmp.
+    /// In `scratch`.
     pub fn new(name: &str) -> Self {
-        Self::within(Path::new("/tmp"), name)
+        Self::within(scratch(), name)
     }
 
     /// In this directory, which they can enter.

@@ -3,6 +3,7 @@
 use crate::background::Background;
 use crate::owned::{OwnedDirectory, make_owned, make_owned_file, open_directory, write_as_owner};
 use crate::process::{Process, adopt_orphans, hold, processes_in, reap, send};
+use crate::scratch::scratch;
 use crate::wait::{LONG, SHORT, wait_until};
 use crate::watchdog::Watchdog;
 use postgres::{Client, Config, NoTls};
@@ -33,7 +34,7 @@ pub enum Stop {
 /// Settings beside the data, in a directory that is not the servers' owner's: whoever writes them follows no name of theirs.
 const SETTINGS: &str = "include '../settings.conf'\n";
 
-pub struct Server {
+pub struct TestServer {
     /// Ours. In it are data directory and log, which belong to the servers' owner, and settings.conf.
     place: TempDir,
     /// The socket: its path has to be short, whatever the data's is.
@@ -41,10 +42,10 @@ pub struct Server {
     _watchdog: Watchdog,
 }
 
-impl Server {
-    /// A new server with these settings, in /tmp.
+impl TestServer {
+    /// A new server with these settings, in `scratch`.
     pub fn start(settings: &[(&str, &str)]) -> Self {
-        Self::start_in(Path::new("/tmp"), settings)
+        Self::start_in(scratch(), settings)
     }
 
     /// A new server with its data below this directory, which the servers' owner must be able to enter.
@@ -54,12 +55,37 @@ impl Server {
 
     /// The same with its WAL below another directory, if one is given.
     pub fn start_apart(directory: &Path, wal: Option<&Path>, settings: &[(&str, &str)]) -> Self {
+        Self::start_copy("template", directory, wal, settings)
+    }
+
+    /// A new server with the extension preloaded, and in its database postgres.
+    pub fn with_extension(settings: &[(&str, &str)]) -> Self {
+        Self::with_extension_in(scratch(), None, settings)
+    }
+
+    /// The same with its data below this directory, and its WAL below another one, if one is given.
+    pub fn with_extension_in(
+        directory: &Path,
+        wal: Option<&Path>,
+        settings: &[(&str, &str)],
+    ) -> Self {
+        let settings = [PRELOADED, settings].concat();
+        Self::start_copy("template.extension", directory, wal, &settings)
+    }
+
+    /// A new server with a copy of a cluster that tools/prefix has made.
+    fn start_copy(
+        cluster: &str,
+        directory: &Path,
+        wal: Option<&Path>,
+        settings: &[(&str, &str)],
+    ) -> Self {
         adopt_orphans();
         let server = Self::in_directories(directory);
         must(
             as_server("cp")
                 .args(["-a", "--reflink=auto"])
-                .arg(prefix().join("template/."))
+                .arg(prefix().join(cluster).join("."))
                 .arg(server.data()),
         );
         let conf = server.data().join("postgresql.conf");
@@ -92,7 +118,7 @@ impl Server {
 
     /// A copy of this server as it runs, by pg_basebackup with these options besides. It is not started.
     pub fn copy(&self, options: &[&str]) -> Self {
-        let copy = Self::in_directories(Path::new("/tmp"));
+        let copy = Self::in_directories(scratch());
         must(
             as_server(prefix().join("bin/pg_basebackup"))
                 .arg("-h")
@@ -375,7 +401,7 @@ impl Server {
     }
 }
 
-impl Drop for Server {
+impl Drop for TestServer {
     fn drop(&mut self) {
         if std::thread::panicking() {
             let log = self.log();

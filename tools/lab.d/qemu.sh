@@ -2,7 +2,7 @@
 # PGFSBENCH_QEMU is a program in place of QEMU's, for tests of what happens where that does not boot.
 
 # shellcheck disable=SC2034 # used by boot
-disk_names=(vdb vdc vdd vde)
+disk_names=(vd{b..p})
 
 # What its kernel needs before it has its root.
 boot_modules=(virtio_pci virtio_blk 9pnet_virtio 9p overlay)

@@ -2,7 +2,7 @@
 # PGFSBENCH_UML is a program in place of linux.uml, for tests of what happens where that does not boot.
 
 # shellcheck disable=SC2034 # used by boot
-disk_names=(ubdb ubdc ubdd ubde)
+disk_names=(ubd{b..p})
 
 uml=${PGFSBENCH_UML:-linux.uml}
 

@@ -86,7 +86,7 @@ fn a_job_that_was_not_begun_is_withdrawn_with_its_caller() {
     // The helper goes on with what comes next.
     assert_eq!(row(&mut client, "SELECT fsbench.release_target('t')"), "f");
     assert_nobody_asks(&mut client);
-    bench.lab.assert_nothing_left();
+    bench.lab.nothing_is_left_at_once();
     assert_eq!(
         rows(&mut client, JOBS),
         [
@@ -124,7 +124,7 @@ fn what_was_begun_for_a_caller_who_has_gone_is_released() {
         assert!(asking.join().is_err());
         signal(serving.root_process(), Signal::CONT);
         bench.server.wait_for("postgres", over, LONG);
-        bench.lab.assert_nothing_left();
+        bench.lab.nothing_is_left_at_once();
     }
     assert_nobody_asks(&mut client);
 }
@@ -157,7 +157,7 @@ fn a_process_that_asks_and_is_terminated_is_replaced() {
     asking.join().expect("it is prepared");
     assert_eq!(rows(&mut client, JOBS), ["prepare|done|"], "{second}");
     assert_eq!(row(&mut client, "SELECT fsbench.release_target('t')"), "t");
-    bench.lab.assert_nothing_left();
+    bench.lab.nothing_is_left_at_once();
     assert_nobody_asks(&mut client);
 }
 
@@ -244,7 +244,7 @@ fn only_the_owner_has_something_made_and_nobody_waits_for_what_he_has_not_commit
     );
     execute(&mut client, "ROLLBACK");
     assert_nobody_asks(&mut client);
-    bench.lab.assert_nothing_left();
+    bench.lab.nothing_is_left_at_once();
 }
 
 #[test]
@@ -262,5 +262,5 @@ fn whoever_asks_twice_in_one_transaction_is_answered_twice() {
     }
     execute(&mut client, "COMMIT");
     assert_eq!(row(&mut client, jobs), "2");
-    bench.lab.assert_nothing_left();
+    bench.lab.nothing_is_left_at_once();
 }

@@ -81,7 +81,7 @@ fn a_target_is_prepared_looked_at_and_released() {
     );
     assert_eq!(bench.lab.loops().len(), 1);
     assert_eq!(row(&mut client, release), "t");
-    bench.lab.assert_nothing_left();
+    bench.lab.nothing_is_left_at_once();
     assert_eq!(row(&mut client, release), "f");
     // What was done is not undone by the one who asked.
     execute(&mut client, "BEGIN");
@@ -89,7 +89,7 @@ fn a_target_is_prepared_looked_at_and_released() {
     execute(&mut client, "ROLLBACK");
     assert_eq!(bench.lab.mounts().len(), 1);
     assert_eq!(row(&mut client, release), "t");
-    bench.lab.assert_nothing_left();
+    bench.lab.nothing_is_left_at_once();
     assert_eq!(
         rows(&mut client, JOBS),
         [
@@ -168,7 +168,7 @@ fn a_plan_shows_every_step_of_a_run_and_changes_nothing() {
         ]
     );
     assert_eq!(planned[crashed + 5], "coordinator|collect");
-    bench.lab.assert_nothing_left();
+    bench.lab.nothing_is_left_at_once();
     let mount_point = bench.lab.path("mnt/bench@t").display().to_string();
     for (action, words) in [
         ("mkfs", "/mkfs.ext4 "),
@@ -390,7 +390,7 @@ fn the_device_of_a_log_is_known_again_like_any_other() {
     wait_until("the device of the log is detached", LONG, || {
         bench.lab.loops().is_empty().then_some(())
     });
-    bench.lab.assert_nothing_left();
+    bench.lab.nothing_is_left_at_once();
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::lab::{Lab, go_on, wait_until_held};
 use crate::common::{execute, row, server};
-use pgfsbench_tests::{LONG, Server, Signal, wait_until};
+use pgfsbench_tests::{LONG, Signal, TestServer, wait_until};
 use postgres::Client;
 use postgres::config::Host;
 use rustix::process::{Pid, kill_process};
@@ -12,14 +12,14 @@ use std::process::Child;
 /// A server with the tables of the targets, and a helper that is to serve it.
 pub struct Bench {
     pub lab: Lab,
-    pub server: Server,
+    pub server: TestServer,
 }
 
 impl Bench {
     pub fn new(test: &str) -> Option<Self> {
         let bench = Self {
             lab: Lab::new(test)?,
-            server: Server::start(&[]),
+            server: TestServer::start(&[]),
         };
         bench.serve_database("postgres");
         Some(bench)
@@ -27,8 +27,12 @@ impl Bench {
 
     /// With the whole extension, which functions are called of.
     pub fn with_extension(test: &str, settings: &[(&str, &str)]) -> Option<Self> {
+        Self::of(Lab::new(test)?, settings)
+    }
+
+    pub fn of(lab: Lab, settings: &[(&str, &str)]) -> Option<Self> {
         let bench = Self {
-            lab: Lab::new(test)?,
+            lab,
             server: server(settings),
         };
         bench.lab.configure(&bench.usual("postgres"));

@@ -60,7 +60,7 @@ fn nobody_else_stands_where_a_filesystem_is_mounted() {
         is_closed();
         lab.ok(&["release", "--target", "t"]);
     }
-    lab.assert_nothing_left();
+    lab.nothing_is_left_at_once();
 }
 
 /// As servers do, with the user's own groups.

@@ -1,10 +1,12 @@
 //! Runs that end with a crash of their server: on filesystems that the helper makes, and mounts again.
 
+use super::lab::Lab;
 use super::runs::{SHORT, create, on_image};
 use super::scene::Scene;
 use crate::common::{assert_refused, execute, rows};
-use pgfsbench_tests::{LONG, Signal, wait_until};
+use pgfsbench_tests::{DISK, LONG, Leaves, Signal, wait_until};
 use std::fs;
+use std::path::Path;
 
 const CRASH: &str = r#"options => '{"crash": true}'"#;
 const PATIENT: &str = r#"options => '{"crash": true, "wait_for_helper_ms": 60000}'"#;
@@ -13,7 +15,7 @@ const PATIENT: &str = r#"options => '{"crash": true, "wait_for_helper_ms": 60000
 fn held(test: &str, step: &str) -> Option<(Scene, String)> {
     let mut scene = on_image(test, "")?;
     scene.serve_with(&["--pause-before", step]);
-    let run = scene.start(&format!("target => 'ext4', {SHORT}, {PATIENT}"));
+    let run = scene.start_run(&format!("target => 'ext4', {SHORT}, {PATIENT}"));
     scene.serving.as_ref().expect("a helper").wait_until_held();
     scene.wait_for_phase("recovery");
     Some((scene, run))
@@ -62,7 +64,7 @@ fn what_was_committed_is_there_after_a_crash_and_what_recovery_takes_is_stored()
     };
     for filesystem in scene.bench.lab.filesystems() {
         create(&scene, filesystem, ", mount_options => 'noatime'");
-        let run = scene.start(&format!("target => '{filesystem}', {SHORT}, {CRASH}"));
+        let run = scene.start_run(&format!("target => '{filesystem}', {SHORT}, {CRASH}"));
         assert_eq!(scene.ending(&run), "done");
         scene.nothing_is_left("a run with a crash");
         let told = format!(
@@ -100,7 +102,7 @@ fn what_was_committed_is_there_after_a_crash_and_what_recovery_takes_is_stored()
         assert_eq!(scene.value(&lost), "0");
     }
     // The same transactions as in a run without a crash.
-    let run = scene.start(&format!("target => 'ext4', {SHORT}"));
+    let run = scene.start_run(&format!("target => 'ext4', {SHORT}"));
     assert_eq!(scene.ending(&run), "done");
     let balances = "SELECT count(DISTINCT balances) FROM fsbench.run_log";
     assert_eq!(scene.value(balances), "1");
@@ -113,12 +115,16 @@ fn committed_transactions_that_a_crash_has_lost_make_the_run_invalid() {
     let test = "committed_transactions_that_a_crash_has_lost_make_the_run_invalid";
     // Held when the filesystem is mounted again, and nobody has read it yet.
     for (fsync, words) in [("on", "do not trust this storage"), ("off", "fsync off")] {
-        let Some(mut scene) = on_image(test, &format!(r#", settings => '{{"fsync": "{fsync}"}}'"#))
-        else {
+        // On the machine's disk: of memory nobody would expect that it keeps anything.
+        let scene = Lab::below(Path::new(DISK), test)
+            .and_then(|lab| Scene::of(lab, &[], "drop_caches = true\n"));
+        let Some(mut scene) = scene else {
             return;
         };
+        let settings = format!(r#", settings => '{{"fsync": "{fsync}"}}'"#);
+        create(&scene, "ext4", &settings);
         scene.serve_with(&["--pause-before", "mounted_again"]);
-        let run = scene.start(&format!("target => 'ext4', {SHORT}, {PATIENT}"));
+        let run = scene.start_run(&format!("target => 'ext4', {SHORT}, {PATIENT}"));
         let serving = scene.serving.as_ref().expect("a helper");
         serving.wait_until_held();
         forget_wal(&scene);
@@ -177,7 +183,7 @@ fn a_run_that_is_cancelled_during_the_crash_leaves_nothing() {
     has_failed(&scene, &run, "cancelled 57014", "canceled");
     scene.nothing_is_left("a run was cancelled");
     scene.serve_with(&[]);
-    let next = scene.start(&format!("target => 'ext4', {SHORT}, {PATIENT}"));
+    let next = scene.start_run(&format!("target => 'ext4', {SHORT}, {PATIENT}"));
     assert_eq!(scene.ending(&next), "done");
     scene.nothing_is_left("the next run");
 }
@@ -201,7 +207,7 @@ fn without_a_helper_the_window_is_measured_and_recovery_is_not() {
     let Some(mut scene) = on_image(test, "") else {
         return;
     };
-    let run = scene.start(&format!(
+    let run = scene.start_run(&format!(
         "target => 'ext4', scale => 1, clients => 2, duration => '3 s', warmup => '0', {CRASH}"
     ));
     scene.wait_for_phase("measure");

@@ -37,7 +37,7 @@ fn an_allocated_image_stays_allocated_and_a_sparse_one_does_not_grow() {
         let both = ["--allocated", "--ssd-state", "trimmed"];
         lab.refused(&[&wanted[..], &both].concat(), &["cannot be trimmed"]);
     }
-    lab.assert_nothing_left();
+    lab.nothing_is_left_at_once();
 }
 
 #[test]

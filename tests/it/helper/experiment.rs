@@ -2,6 +2,7 @@
 
 use super::scene::Scene;
 use crate::common::{execute, rows};
+use pgfsbench_tests::Leaves;
 
 #[test]
 fn filesystems_on_images_are_compared_and_nothing_is_left() {

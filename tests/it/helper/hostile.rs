@@ -2,11 +2,11 @@
 //! configuration allows, keeps nothing that nobody knows of, and ends.
 
 use super::lab::Lab;
-use pgfsbench_tests::{LONG, Signal, server_owner, wait_until};
+use pgfsbench_tests::{LONG, Signal, program, server_owner, wait_until};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::PathBuf;
-use std::process::Output;
+use std::process::{Command, Output};
 use tempfile::TempDir;
 
 /// A script in its place. Its standard input is the socket, in both directions.
@@ -21,7 +21,8 @@ const TOLD: &str = r#"{"told":{"job":1,"recorded":true}}"#;
 impl Intruder {
     fn new(test: &str) -> Option<Self> {
         let lab = Lab::new(test)?;
-        let place = TempDir::with_prefix_in("pgfsbench-intruder.", "/tmp").expect("a directory");
+        let place = TempDir::with_prefix_in("pgfsbench-intruder.", pgfsbench_tests::scratch())
+            .expect("a directory");
         fs::set_permissions(place.path(), fs::Permissions::from_mode(0o755)).expect("chmod");
         chown(place.path(), server_owner(), None).expect("chown");
         Some(Self { lab, place })
@@ -63,7 +64,7 @@ impl Intruder {
     fn gains_nothing(&self, text: &str) {
         let output = self.runs(text);
         assert_eq!(output.status.code(), Some(1), "{text}: {output:?}");
-        self.lab.assert_nothing_left();
+        self.lab.nothing_is_left_at_once();
     }
 }
 
@@ -112,7 +113,7 @@ fn orders_that_the_configuration_does_not_allow_are_refused() {
         assert!(output.status.success(), "{output:?}");
         let heard = fs::read_to_string(intruder.path("heard")).expect("an answer");
         assert!(heard.contains(r#""refused""#), "{heard}");
-        intruder.lab.assert_nothing_left();
+        intruder.lab.nothing_is_left_at_once();
     }
 }
 
@@ -140,7 +141,7 @@ fn what_it_has_not_told_anybody_of_is_released() {
         format!("say '{PREPARE}'; hear; printf '%s' '{TOLD}' >&0"),
     ] {
         intruder.runs(&text);
-        intruder.lab.assert_nothing_left();
+        intruder.lab.nothing_is_left_at_once();
     }
 }
 
@@ -231,7 +232,28 @@ fn one_that_does_not_read_or_end_keeps_no_other_waiting() {
         (intruder.processes() == 0).then_some(())
     });
     lab.ok(&["cleanup"]);
-    lab.assert_nothing_left();
+    lab.nothing_is_left_at_once();
+}
+
+/// A filesystem that stops writing, until this is dropped, also when the test fails: whoever opens a loop device on it would wait for ever,
+/// and mkfs.btrfs and losetup open all there are.
+struct Frozen(String);
+
+impl Frozen {
+    fn new(place: &str) -> Self {
+        super::lab::system("fsfreeze", &["-f", place]);
+        Self(place.to_owned())
+    }
+}
+
+impl Drop for Frozen {
+    fn drop(&mut self) {
+        let thaw =
+            program("fsfreeze").map(|path| Command::new(path).args(["-u", &self.0]).status());
+        if !matches!(thaw, Some(Ok(status)) if status.success()) {
+            eprintln!("{} is still frozen: {thaw:?}", self.0);
+        }
+    }
 }
 
 #[test]
@@ -264,7 +286,7 @@ fn a_helper_whose_work_cannot_be_ended_ends_itself() {
         .spawn()
         .expect("the helper runs");
     super::lab::wait_until_held(&helper);
-    super::lab::system("fsfreeze", &["-f", &images]);
+    let frozen = Frozen::new(&images);
     super::lab::go_on(&helper);
     let pid = rustix::process::Pid::from_raw(helper.id() as i32).expect("a pid");
     rustix::process::kill_process(pid, Signal::TERM).expect("kill");
@@ -274,9 +296,9 @@ fn a_helper_whose_work_cannot_be_ended_ends_itself() {
         status.map(|_| ())
     };
     wait_until("the helper ends", LONG, is_over);
-    super::lab::system("fsfreeze", &["-u", &images]);
+    drop(frozen);
     assert_eq!(status.and_then(|s| s.code()), Some(0));
     lab.ok(&["cleanup"]);
     super::lab::system("umount", &[&images]);
-    lab.assert_nothing_left();
+    lab.nothing_is_left_at_once();
 }

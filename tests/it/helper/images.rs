@@ -53,7 +53,7 @@ fn prepare_and_release(test: &str, filesystem: &str, further: &[&str], shown: &[
         lab.ok(&["release", "--target", "t-1.5+x"])
             .contains("\"released\": true")
     );
-    lab.assert_nothing_left();
+    lab.nothing_is_left_at_once();
     assert!(
         lab.ok(&["release", "--target", "t-1.5+x"])
             .contains("\"released\": false")
@@ -119,11 +119,11 @@ fn the_plan_is_what_is_executed() {
         wanted.extend(["--mount-options", "noatime"]);
         wanted[0] = "plan";
         let plan = lab.ok(&wanted);
-        lab.assert_nothing_left();
+        lab.nothing_is_left_at_once();
         wanted[0] = "prepare";
         let done = lab.run(&wanted).stderr;
         lab.ok(&["release", "--target", "t"]);
-        lab.assert_nothing_left();
+        lab.nothing_is_left_at_once();
         // Of what was done: the line of each step, without its name and how it went.
         let done = String::from_utf8(done).expect("UTF-8");
         let done: Vec<String> = done
@@ -176,7 +176,7 @@ fn no_more_than_defaults_can_be_asked_for() {
         assert!(lab.mounts()[0].contains(" ext4 rw,nosuid,nodev"));
         lab.ok(&["release", "--target", "t"]);
     }
-    lab.assert_nothing_left();
+    lab.nothing_is_left_at_once();
 }
 
 #[test]
@@ -203,7 +203,7 @@ fn what_is_in_use_is_not_taken_away() {
     lab.start();
     assert_eq!(lab.mounts().len(), 1);
     lab.ok(&["release", "--target", "t"]);
-    lab.assert_nothing_left();
+    lab.nothing_is_left_at_once();
 }
 
 #[test]
@@ -226,7 +226,7 @@ fn a_device_that_somebody_has_mounted_elsewhere_too_stays() {
     wait_until("the loop device has gone", LONG, || {
         lab.loops().is_empty().then_some(())
     });
-    lab.assert_nothing_left();
+    lab.nothing_is_left_at_once();
 }
 
 #[test]
@@ -244,7 +244,7 @@ fn what_was_unmounted_by_hand_or_by_a_reboot_is_cleared_up() {
             assert_eq!(lab.mounts().len(), 1);
             lab.ok(&["release", "--target", "t"]);
         }
-        lab.assert_nothing_left();
+        lab.nothing_is_left_at_once();
     }
 }
 
@@ -299,7 +299,7 @@ fn what_mkfs_or_mount_says_is_passed_on_and_nothing_is_left() {
             said.len() > 10 && missing.is_empty(),
             "{missing:?} of {said} in {refused}"
         );
-        lab.assert_nothing_left();
+        lab.nothing_is_left_at_once();
     }
 }
 
@@ -345,7 +345,7 @@ fn the_geometry_that_was_asked_for_is_told() {
         assert_eq!(result["geometry"][key], expected, "{filesystem} {options}");
         lab.ok(&["release", "--target", "t"]);
     }
-    lab.assert_nothing_left();
+    lab.nothing_is_left_at_once();
 }
 
 #[test]
@@ -370,7 +370,7 @@ fn an_image_on_tmpfs_is_as_good_and_says_whether_it_has_direct_io() {
         lab.ok(&["release", "--target", "t"]);
     }
     system("umount", &[&memory]);
-    lab.assert_nothing_left();
+    lab.nothing_is_left_at_once();
 }
 
 #[test]
@@ -391,5 +391,5 @@ fn nothing_of_an_ext4_is_left_to_be_written_after_the_mount() {
     assert!(all > 1);
     assert_eq!(written, all);
     lab.ok(&["release", "--target", "t"]);
-    lab.assert_nothing_left();
+    lab.nothing_is_left_at_once();
 }

@@ -19,7 +19,8 @@ fn who_listens_where_the_server_did_is_told_nothing() {
     let Some(bench) = Bench::new("who_listens_where_the_server_did_is_told_nothing") else {
         return;
     };
-    let place = TempDir::with_prefix_in("pgfsbench-impostor.", "/tmp").expect("a directory");
+    let place = TempDir::with_prefix_in("pgfsbench-impostor.", pgfsbench_tests::scratch())
+        .expect("a directory");
     fs::set_permissions(place.path(), Permissions::from_mode(0o777)).expect("chmod");
     // Somebody who is not the servers' user: this process.
     let socket = place.path().join(".s.PGSQL.5432");
@@ -302,7 +303,7 @@ fn a_job_of_a_restored_dump_is_not_done() {
     bench.lab.configure(&bench.usual("restored"));
     bench.lab.ok(&["run-once"]);
     assert_eq!(rows(&mut bench.server.connect("restored"), jobs), [refused]);
-    bench.lab.assert_nothing_left();
+    bench.lab.nothing_is_left_at_once();
 }
 
 #[test]

@@ -22,7 +22,7 @@ fn run_once_does_the_jobs_that_wait_and_records_them() {
     ask(&mut client, "t", "release", "{}");
     ask(&mut client, "t", "release", "{}");
     bench.lab.ok(&["run-once"]);
-    bench.lab.assert_nothing_left();
+    bench.lab.nothing_is_left_at_once();
     assert_eq!(
         rows(
             &mut client,
@@ -71,12 +71,12 @@ fn a_plan_says_what_a_job_then_does_and_changes_nothing() {
     let mut client = bench.client();
     ask(&mut client, "t", "plan", IMAGE);
     bench.lab.ok(&["run-once"]);
-    bench.lab.assert_nothing_left();
+    bench.lab.nothing_is_left_at_once();
     ask(&mut client, "t", "prepare", IMAGE);
     bench.lab.ok(&["run-once"]);
     ask(&mut client, "t", "release", "{}");
     bench.lab.ok(&["run-once"]);
-    bench.lab.assert_nothing_left();
+    bench.lab.nothing_is_left_at_once();
     // The number of the loop device and the UUID of the filesystem are known only when they are made.
     let plain = r"regexp_replace(regexp_replace(command, '/dev/loop\w+', 'LOOP'), '[0-9a-f]{8}-[0-9a-f-]{27}', 'UUID')";
     let planned = |client: &mut Client, part: &str| {
@@ -218,7 +218,7 @@ fn hostile_jobs_fail_and_touch_nothing() {
         "INSERT INTO fsbench.helper_job (target, action, request, status) VALUES ('t', 'prepare', '{}', 'running')",
     );
     bench.lab.ok(&["run-once"]);
-    bench.lab.assert_nothing_left();
+    bench.lab.nothing_is_left_at_once();
     let outcomes = rows(
         &mut client,
         "SELECT status, error || CASE WHEN error_detail IS NULL OR error_hint IS NULL THEN ' (alone)' ELSE '' END \
@@ -290,7 +290,7 @@ fn a_serving_helper_takes_jobs_at_once_survives_the_server_and_ends_cleanly() {
     let _serving = bench.serve();
     let job = ask(&mut client, "t", "release", "{}");
     wait_for_job(&mut client, &job, "done");
-    bench.lab.assert_nothing_left();
+    bench.lab.nothing_is_left_at_once();
 }
 
 /// The process that speaks with the database runs as somebody else, without groups, and can gain no rights.
@@ -357,7 +357,7 @@ fn a_helper_that_was_killed_during_a_job_clears_up_when_it_starts_again() {
             .then_some(())
     });
     bench.lab.ok(&["cleanup"]);
-    bench.lab.assert_nothing_left();
+    bench.lab.nothing_is_left_at_once();
 }
 
 #[test]
@@ -378,7 +378,7 @@ fn a_table_of_somebody_who_is_no_superuser_is_not_served() {
     assert!(said.contains("a role that is no superuser"), "{said}");
     let status = format!("SELECT status FROM fsbench.helper_job WHERE job_id = {job}");
     assert_eq!(row(&mut client, &status), "queued");
-    bench.lab.assert_nothing_left();
+    bench.lab.nothing_is_left_at_once();
 }
 
 #[test]
@@ -398,7 +398,7 @@ fn bytes_that_are_no_text_are_refused() {
 (E't', 'prepare', (E'{\"a\": \"\\xff\"}')::jsonb), ('t', 'release', '{}')",
     );
     bench.lab.ok(&["run-once"]);
-    bench.lab.assert_nothing_left();
+    bench.lab.nothing_is_left_at_once();
     assert_eq!(
         rows(
             &mut client,
@@ -449,5 +449,5 @@ fn targets_of_two_databases_with_the_same_name_do_not_meet() {
     bench.lab.run(&["run-once"]);
     assert_eq!(bench.lab.list("mnt"), ["bench@t"]);
     bench.lab.ok(&["cleanup"]);
-    bench.lab.assert_nothing_left();
+    bench.lab.nothing_is_left_at_once();
 }

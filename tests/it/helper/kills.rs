@@ -41,12 +41,12 @@ fn killed_at_any_step_of_preparing_nothing_is_left() {
         for when in ["--stop-before", "--stop-after"] {
             killed(&lab, &PREPARE, when, step);
             lab.ok(&["cleanup"]);
-            lab.assert_nothing_left();
+            lab.nothing_is_left_at_once();
         }
     }
     killed(&lab, &PREPARE, "--stop-after", "ready");
     lab.ok(&["cleanup"]);
-    lab.assert_nothing_left();
+    lab.nothing_is_left_at_once();
     lab.ok(&["cleanup"]);
 }
 
@@ -67,7 +67,7 @@ fn killed_at_any_step_of_releasing_nothing_is_left() {
                 lab.ok(&PREPARE);
                 killed(&lab, verb, when, step);
                 lab.ok(again);
-                lab.assert_nothing_left();
+                lab.nothing_is_left_at_once();
             }
         }
     }
@@ -84,7 +84,7 @@ fn after_a_kill_the_same_target_can_be_prepared_at_once() {
         assert_eq!(lab.mounts().len(), 1);
         assert_eq!(lab.loops().len(), 1);
         lab.ok(&["release", "--target", "t"]);
-        lab.assert_nothing_left();
+        lab.nothing_is_left_at_once();
     }
 }
 
@@ -144,7 +144,7 @@ fn killed_at_random_moments_nothing_is_left() {
         // Sometimes what was left is cleared up by the next cleanup, which is killed as well.
         if round % 4 != 2 {
             lab.ok(&["cleanup"]);
-            lab.assert_nothing_left();
+            lab.nothing_is_left_at_once();
             machine.assert_as_before("killed at random");
         }
     }

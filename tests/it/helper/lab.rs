@@ -1,7 +1,7 @@
 //! A helper with a configuration, a journal, images and mount points of its own, in a directory that only root can enter.
 
 use super::confined;
-use pgfsbench_tests::{LONG, Signal, program, server_owner, skip, wait_until};
+use pgfsbench_tests::{DISK, LONG, Leaves, Signal, program, server_owner, skip, wait_until};
 use rustix::process::{Pid, kill_process};
 use serde_json::Value;
 use std::fs;
@@ -30,8 +30,14 @@ pub const fn on_image<'a>(target: &'a str, filesystem: &'a str, size: &'a str) -
 }
 
 impl Lab {
+    /// On the machine's disk: of loop devices on a loop device one that does not write stops all that open any.
     /// With images of 2 GB in all; None, and the test is skipped, where there is no root or no loop device.
     pub fn new(test: &str) -> Option<Self> {
+        Self::below(Path::new(DISK), test)
+    }
+
+    /// The same with all that it makes below this directory.
+    pub fn below(directory: &Path, test: &str) -> Option<Self> {
         if server_owner().is_none() {
             skip(test, "needs root");
             return None;
@@ -40,7 +46,7 @@ impl Lab {
             skip(test, "needs loop devices");
             return None;
         }
-        let place = TempDir::with_prefix_in("pgfsbench-helper.", "/tmp").expect("a directory");
+        let place = TempDir::with_prefix_in("pgfsbench-helper.", directory).expect("a directory");
         let lab = Self { place };
         fs::create_dir(lab.path("images")).expect("a directory");
         lab.configure(&lab.usual());
@@ -193,16 +199,13 @@ impl Lab {
         ))
     }
 
-    /// Asserts that no mount, loop device, image, mount point or journal entry of this helper is there.
-    pub fn assert_nothing_left(&self) {
-        assert_eq!(self.mounts(), [""; 0]);
-        // The kernel detaches a loop device when the last one that has it open closes it: others look at all devices now and then.
-        wait_until("no loop device is left", LONG, || {
-            self.loops().is_empty().then_some(())
-        });
-        for directory in ["images", "mnt", "state/journal"] {
-            assert_eq!(self.list(directory), [""; 0], "{directory}");
-        }
+    /// What the helper has undone is gone; only a loop device is there until the last one that has it open closes it: others look
+    /// at all devices now and then.
+    pub fn nothing_is_left_at_once(&self) {
+        let mut left = self.left();
+        left.retain(|trace| !trace.starts_with("loop device "));
+        assert_eq!(left, [""; 0]);
+        self.nothing_is_left("all of it");
     }
 
     /// What is mounted below this directory: mount point, type and options.
@@ -240,6 +243,20 @@ impl Lab {
         entries
             .map(|entry| entry.file_name().to_string_lossy().into_owned())
             .collect()
+    }
+}
+
+impl Leaves for Lab {
+    /// Mounts, loop devices, images, mount points and journal entries of this helper.
+    fn left(&self) -> Vec<String> {
+        let mounts = self.mounts();
+        let mut left: Vec<String> = mounts.iter().map(|m| format!("mount {m}")).collect();
+        left.extend(self.loops().iter().map(|l| format!("loop device {l}")));
+        for directory in ["images", "mnt", "state/journal"] {
+            let names = self.list(directory);
+            left.extend(names.iter().map(|name| format!("{directory}/{name}")));
+        }
+        left
     }
 }
 

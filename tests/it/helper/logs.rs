@@ -61,7 +61,7 @@ fn an_image_of_its_own_for_the_log() {
         assert_eq!(result["mount_options_not_shown"], Value::Array(vec![]));
         std::fs::write(lab.path("mnt/bench@t/file"), "x").expect("written");
         lab.ok(&["release", "--target", "t"]);
-        lab.assert_nothing_left();
+        lab.nothing_is_left_at_once();
     }
     let refused = prepare("btrfs", &IMAGES);
     lab.refused(&refused, &["btrfs takes no log elsewhere"]);
@@ -72,7 +72,7 @@ fn an_image_of_its_own_for_the_log() {
     let third = prepare("ext4", &["--target", "v", "--image", "64MB"]);
     lab.refused(&third, &["too many images"]);
     lab.ok(&["cleanup"]);
-    lab.assert_nothing_left();
+    lab.nothing_is_left_at_once();
 }
 
 #[test]
@@ -92,14 +92,14 @@ fn killed_at_any_step_no_log_is_left() {
         let killed = lab.run(&[&prepare[..], &["--stop-after", step]].concat());
         assert_eq!(killed.status.signal(), Some(9), "{step}");
         lab.ok(&["cleanup"]);
-        lab.assert_nothing_left();
+        lab.nothing_is_left_at_once();
     }
     for step in ["unmount", "detach", "remove_image"] {
         lab.ok(&prepare);
         let killed = lab.run(&["release", "--target", "t", "--stop-after", step]);
         assert_eq!(killed.status.signal(), Some(9), "{step}");
         lab.ok(&["cleanup"]);
-        lab.assert_nothing_left();
+        lab.nothing_is_left_at_once();
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::scene::Scene;
 use crate::common::{execute, row, rows};
+use pgfsbench_tests::Leaves;
 
 /// The example of fsbench.help() for a verb, for an image that has room in the lab.
 fn example(scene: &Scene, verb: &str) -> String {

@@ -18,7 +18,7 @@ fn an_image_that_somebody_has_removed_is_detached_all_the_same() {
         lab.ok(&on_image("t", "ext4", "32MB"));
         fs::remove_file(lab.path("images/bench@t.img")).expect("remove");
         lab.ok(verb);
-        lab.assert_nothing_left();
+        lab.nothing_is_left_at_once();
     }
 }
 
@@ -36,7 +36,7 @@ fn an_image_that_comes_in_between_is_somebody_elses() {
     lab.ok(&["cleanup"]);
     assert_eq!(fs::read_to_string(&image).expect("it is there"), "precious");
     fs::remove_file(&image).expect("remove");
-    lab.assert_nothing_left();
+    lab.nothing_is_left_at_once();
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn a_mount_that_loses_nosuid_is_undone() {
         });
         assert_eq!(code, Some(1));
         assert!(said.contains(lacking), "{said}");
-        lab.assert_nothing_left();
+        lab.nothing_is_left_at_once();
     }
 }
 
@@ -101,7 +101,7 @@ fn images_are_not_made_below_a_filesystem_that_is_not_mounted() {
     assert_eq!(lab.list("elsewhere"), [""; 0]);
     system("umount", &[&images]);
     system("umount", &[&elsewhere]);
-    lab.assert_nothing_left();
+    lab.nothing_is_left_at_once();
 }
 
 #[test]
@@ -125,7 +125,7 @@ fn an_entry_that_is_not_believed_keeps_no_other_target_from_being_made() {
     assert_eq!(lab.list("state/journal"), ["bench@x.json"]);
     fs::write(&entry, good).expect("write");
     lab.ok(&["cleanup"]);
-    lab.assert_nothing_left();
+    lab.nothing_is_left_at_once();
 }
 
 #[test]
@@ -152,7 +152,7 @@ fn on_a_full_disk_nothing_is_begun_and_everything_is_released() {
     lab.ok(&["release", "--target", "t"]);
     lab.ok(&["cleanup"]);
     system("umount", &[&state]);
-    lab.assert_nothing_left();
+    lab.nothing_is_left_at_once();
 }
 
 #[test]

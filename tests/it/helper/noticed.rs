@@ -23,7 +23,7 @@ fn how_a_filesystem_was_made_and_what_it_lies_on_is_stored() {
     let further = r#", mount_options => 'noatime', block_settings => '{"read_ahead_kb": 72}',
         kernel_settings => '{"dirty_expire_centisecs": 2900}'"#;
     create(&scene, "ext4", further);
-    let run = scene.start(&format!("target => 'ext4', {SHORT}"));
+    let run = scene.start_run(&format!("target => 'ext4', {SHORT}"));
     assert_eq!(scene.ending(&run), "done");
     assert_eq!(
         scene.value(&format!(
@@ -75,7 +75,7 @@ fn how_a_filesystem_was_made_and_what_it_lies_on_is_stored() {
         "0"
     );
     // The same again is known as the same.
-    let again = scene.start(&format!("target => 'ext4', {SHORT}"));
+    let again = scene.start_run(&format!("target => 'ext4', {SHORT}"));
     assert_eq!(scene.ending(&again), "done");
     assert_eq!(
         scene.value(&format!(
@@ -95,7 +95,7 @@ fn mount_options_that_mislead_are_told() {
     ) else {
         return;
     };
-    let run = scene.start(&format!("target => 'ext4', {SHORT}"));
+    let run = scene.start_run(&format!("target => 'ext4', {SHORT}"));
     assert_eq!(scene.ending(&run), "done");
     let codes = "atime,barriers_off,discard_mount_option,lazy_init,mount_options_not_shown";
     assert_eq!(
@@ -110,7 +110,7 @@ fn mount_options_that_mislead_are_told() {
             "btrfs",
             ", mount_options => 'noatime,compress=zstd:1'",
         );
-        let run = scene.start(&format!("target => 'btrfs', {SHORT}"));
+        let run = scene.start_run(&format!("target => 'btrfs', {SHORT}"));
         assert_eq!(scene.ending(&run), "done");
         let codes = "allocated_less,atime,compression,btrfs_nodatacow";
         assert_eq!(
@@ -118,7 +118,7 @@ fn mount_options_that_mislead_are_told() {
             "allocated_less info, compression warning"
         );
         scene.value("SELECT fsbench.alter_target('btrfs', mount_options => 'noatime,nodatacow')");
-        let plain = scene.start(&format!("target => 'btrfs', {SHORT}"));
+        let plain = scene.start_run(&format!("target => 'btrfs', {SHORT}"));
         assert_eq!(scene.ending(&plain), "done");
         assert_eq!(found(&scene, &plain, codes), "btrfs_nodatacow warning");
         // Subvolumes have numbers of their own; the device is known all the same.

@@ -1,7 +1,10 @@
 //! What a commit promised on a target, as it is stored with the run: by settings, by the filesystem, and by what it lies on.
 
 use super::bench::Bench;
+use super::lab::Lab;
 use crate::common::{execute, row};
+use pgfsbench_tests::DISK;
+use std::path::Path;
 
 const RUN: &str = "SELECT run_id FROM fsbench.run(target => 't', scale => 1, clients => 1, transactions => 20, seed => 1)";
 const PROMISE: &str = "SELECT scope, durability FROM fsbench.result WHERE run_id = (SELECT max(run_id) FROM fsbench.run_log)";
@@ -9,7 +12,10 @@ const PROMISE: &str = "SELECT scope, durability FROM fsbench.result WHERE run_id
 #[test]
 fn without_barriers_a_commit_is_durable_only_where_somebody_has_declared_protection() {
     let test = "without_barriers_a_commit_is_durable_only_where_somebody_has_declared_protection";
-    let Some(bench) = Bench::with_extension(test, &[("pgfsbench.reserved_space", "16MB")]) else {
+    // On the machine's disk: memory promises nothing.
+    let lab = Lab::below(Path::new(DISK), test);
+    let settings = [("pgfsbench.reserved_space", "16MB")];
+    let Some(bench) = lab.and_then(|lab| Bench::of(lab, &settings)) else {
         return;
     };
     let mut client = bench.client();
@@ -48,5 +54,5 @@ fn without_barriers_a_commit_is_durable_only_where_somebody_has_declared_protect
         row(&mut client, PROMISE),
         "data and WAL|not durable: unlogged tables, barriers off"
     );
-    bench.lab.assert_nothing_left();
+    bench.lab.nothing_is_left_at_once();
 }

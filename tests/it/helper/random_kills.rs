@@ -6,7 +6,7 @@ use super::processes;
 use super::scene::{READ_AHEAD, Scene};
 use crate::common::execute;
 use pgfsbench_core::random::{Purpose, Stream};
-use pgfsbench_tests::{LONG, Signal, Stop, wait_until};
+use pgfsbench_tests::{LONG, Leaves, Signal, Stop, wait_until};
 use rustix::process::{Pid, kill_process};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -96,7 +96,7 @@ impl Killer {
 
     fn start(&self, target: &str, options: &str) -> String {
         let arguments = format!("target => '{target}', {RUN}, options => '{options}'");
-        self.scene.start(&arguments)
+        self.scene.start_run(&arguments)
     }
 
     fn helper(&self) -> i32 {
@@ -212,8 +212,7 @@ impl Killer {
         machine.assert_as_before(&after);
         let told = self.scene.told(&run);
         self.next_run(target, &after);
-        self.scene
-            .nothing_is_left(&format!("the run after {after}"));
+        self.scene.nothing_is_left(format!("the run after {after}"));
         machine.assert_as_before(&after);
         let status = told.split(';').next().unwrap_or_default();
         struck.then(|| status.to_owned())
@@ -221,7 +220,7 @@ impl Killer {
 
     fn next_run(&self, target: &str, after: &str) {
         let next = format!("target => '{target}', {NEXT_RUN}, options => '{OPTIONS}'");
-        let run = self.scene.start(&next);
+        let run = self.scene.start_run(&next);
         let told = self.scene.ending(&run);
         assert_eq!(told, "done", "after {after}\n{}", self.scene.bench.log());
     }

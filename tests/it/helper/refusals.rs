@@ -102,7 +102,7 @@ fn hostile_names_options_and_sizes_are_refused() {
         &on_image("t", "ext4", "7000000TB"),
         &["no room for an image"],
     );
-    lab.assert_nothing_left();
+    lab.nothing_is_left_at_once();
 }
 
 #[test]
@@ -119,7 +119,7 @@ fn limits_count_all_images() {
     lab.ok(&on_image("c", "ext4", "32MB"));
     lab.refused(&on_image("d", "ext4", "32MB"), &["too many images"]);
     lab.ok(&["cleanup"]);
-    lab.assert_nothing_left();
+    lab.nothing_is_left_at_once();
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn a_filesystem_that_is_not_there_or_not_allowed_is_said_before_anything_is_touc
     }
     lab.configure(&format!("filesystems = [\"xfs\"]\n{}", lab.usual()));
     lab.refused(&on_image("t", "ext4", "64MB"), &["ext4 is not allowed"]);
-    lab.assert_nothing_left();
+    lab.nothing_is_left_at_once();
 }
 
 #[test]
@@ -174,7 +174,7 @@ fn directories_that_are_links_or_not_roots_are_refused() {
     symlink("/tmp", lab.path("mnt")).expect("symlink");
     lab.refused(&on_image("t", "ext4", "32MB"), &["is not a directory"]);
     fs::remove_file(lab.path("mnt")).expect("remove");
-    lab.assert_nothing_left();
+    lab.nothing_is_left_at_once();
 }
 
 #[test]
@@ -263,7 +263,7 @@ fn a_forged_journal_is_not_believed() {
         "precious"
     );
     lab.ok(&["cleanup"]);
-    lab.assert_nothing_left();
+    lab.nothing_is_left_at_once();
 }
 
 #[test]
@@ -283,5 +283,5 @@ fn somebody_elses_mount_on_the_mount_point_stays() {
     assert_eq!(lab.mounts().len(), 2);
     system("umount", &[&mount_point]);
     lab.ok(&["cleanup"]);
-    lab.assert_nothing_left();
+    lab.nothing_is_left_at_once();
 }

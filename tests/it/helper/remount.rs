@@ -50,7 +50,7 @@ fn a_filesystem_is_mounted_again_as_it_was_and_nothing_of_it_is_cached() {
         assert_eq!(fs::read(&file).expect("read"), vec![7; 1 << 20]);
         assert!(lab.begun("t").expect("an entry").starts_with("\"ready\""));
         lab.ok(&["release", "--target", "t"]);
-        lab.assert_nothing_left();
+        lab.nothing_is_left_at_once();
     }
 }
 
@@ -67,7 +67,7 @@ fn an_external_log_is_there_again() {
         lab.ok(&REMOUNT);
         assert_eq!(lab.mounts(), [before]);
         lab.ok(&["release", "--target", "t"]);
-        lab.assert_nothing_left();
+        lab.nothing_is_left_at_once();
     }
 }
 
@@ -89,7 +89,7 @@ fn only_what_is_prepared_and_not_used_is_mounted_again() {
     system("umount", &[&mount_point]);
     lab.refused(&REMOUNT, &["is not prepared"]);
     lab.ok(&["cleanup"]);
-    lab.assert_nothing_left();
+    lab.nothing_is_left_at_once();
 }
 
 #[test]
@@ -109,7 +109,7 @@ fn what_cannot_be_mounted_again_is_told_in_the_programs_words_and_cleared_away()
     }
     assert_eq!(lab.mounts(), [""; 0]);
     lab.ok(&["release", "--target", "t"]);
-    lab.assert_nothing_left();
+    lab.nothing_is_left_at_once();
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn options_that_are_not_in_force_any_more_are_told() {
     fs::write(&path, entry.replace("noatime", "relatime")).expect("write");
     lab.refused(&REMOUNT, &["is not mounted as it was before", "noatime"]);
     lab.ok(&["cleanup"]);
-    lab.assert_nothing_left();
+    lab.nothing_is_left_at_once();
 }
 
 #[test]
@@ -150,7 +150,7 @@ fn a_forged_entry_mounts_nothing_that_a_request_could_not() {
         assert_eq!(lab.mounts(), before, "it is what it was");
     }
     lab.ok(&["release", "--target", "t"]);
-    lab.assert_nothing_left();
+    lab.nothing_is_left_at_once();
 }
 
 #[test]
@@ -169,7 +169,7 @@ fn killed_at_any_step_of_mounting_again_nothing_is_left() {
             );
             // What the next start of the service does.
             lab.start();
-            lab.assert_nothing_left();
+            lab.nothing_is_left_at_once();
         }
     }
 }

@@ -4,7 +4,7 @@ use super::bench::Bench;
 use super::lab::system;
 use super::scene::Scene;
 use crate::common::{assert_refused, execute, row, rows};
-use pgfsbench_tests::{LONG, Signal};
+use pgfsbench_tests::{LONG, Leaves, Signal};
 use std::time::Instant;
 
 /// Arguments of the smallest run.
@@ -42,7 +42,7 @@ fn a_filesystem_is_made_measured_and_cleared_away_and_data_are_loaded_once() {
     let mut wanted = "load_once filesystem copy server";
     for filesystem in scene.bench.lab.filesystems() {
         create(&scene, filesystem, ", mount_options => 'noatime'");
-        let run = scene.start(&format!("target => '{filesystem}', {SHORT}"));
+        let run = scene.start_run(&format!("target => '{filesystem}', {SHORT}"));
         assert_eq!(scene.ending(&run), "done");
         scene.nothing_is_left("a run");
         let told = format!(
@@ -81,7 +81,7 @@ fn data_are_copied_cold_or_loaded_on_the_target_as_asked_and_kept_within_the_lim
         return;
     };
     let run = |options: &str| {
-        let run = scene.start(&format!(
+        let run = scene.start_run(&format!(
             "target => 'ext4', {SHORT}, options => '{options}'"
         ));
         assert_eq!(scene.ending(&run), "done", "{options}");
@@ -144,7 +144,7 @@ fn a_run_has_settings_that_need_a_restart_for_itself() {
     let settings = r#"{"shared_buffers": "24MB", "wal_level": "minimal", "max_wal_senders": 0}"#;
     // For this one run alone.
     for (settings, is_its) in [(settings, "t"), ("{}", "f")] {
-        let run = scene.start(&format!(
+        let run = scene.start_run(&format!(
             "target => 'ext4', {SHORT}, settings => '{settings}'"
         ));
         assert_eq!(scene.ending(&run), "done");
@@ -163,7 +163,7 @@ fn what_a_run_uses_is_not_taken_away() {
         return;
     };
     scene.serve_with(&["--pause-before", "mkfs"]);
-    let run = scene.start(&format!(
+    let run = scene.start_run(&format!(
         r#"target => 'ext4', {SHORT}, options => '{{"wait_for_helper_ms": 60000}}'"#
     ));
     let serving = scene.serving.as_ref().expect("a helper");
@@ -212,7 +212,7 @@ fn without_a_helper_a_run_says_so_at_once_or_waits_for_it() {
         "{hint}"
     );
     scene.nothing_is_left("a run without a helper");
-    let run = scene.start(&format!(
+    let run = scene.start_run(&format!(
         r#"target => 'ext4', {SHORT}, options => '{{"wait_for_helper_ms": 120000}}'"#
     ));
     scene.wait_for_phase("provision");
@@ -254,7 +254,7 @@ fn what_mkfs_says_is_the_reason_of_the_run_that_it_fails() {
     let Some(scene) = on_image(test, ", mkfs_options => '-N 4000000000'") else {
         return;
     };
-    let run = scene.start(&format!("target => 'ext4', {SHORT}"));
+    let run = scene.start_run(&format!("target => 'ext4', {SHORT}"));
     let told = scene.ending(&run);
     assert!(told.starts_with("failed 58000; mkfs.ext4 failed"), "{told}");
     assert!(told.contains("mke2fs") || told.contains("inodes"), "{told}");
@@ -290,7 +290,7 @@ fn what_the_configuration_or_the_kernel_does_not_allow_fails_the_run_at_once_wit
     );
     assert!(began.elapsed() < LONG, "{:?}", began.elapsed());
     // Of the mount, which comes after mkfs, nothing is left either.
-    let run = scene.start(&format!("target => 'ext4', {SHORT}"));
+    let run = scene.start_run(&format!("target => 'ext4', {SHORT}"));
     let told = scene.ending(&run);
     assert!(told.starts_with("failed 58000; "), "{told}");
     assert!(told.contains("mount"), "{told}");
@@ -337,5 +337,5 @@ fn a_device_that_nobody_had_seen_is_the_same_target_in_its_second_run() {
     }
     drop(serving);
     system("losetup", &["-d", &device]);
-    bench.lab.assert_nothing_left();
+    bench.lab.nothing_is_left_at_once();
 }

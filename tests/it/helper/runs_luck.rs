@@ -6,7 +6,7 @@ use super::lab::system;
 use super::runs::{SHORT, on_image};
 use super::scene::Scene;
 use crate::common::{execute, rows};
-use pgfsbench_tests::{LONG, Signal, Stop, wait_until};
+use pgfsbench_tests::{LONG, Leaves, Signal, Stop, wait_until};
 use std::fs::File;
 use std::io::Write;
 
@@ -31,7 +31,7 @@ fn fill(path: &std::path::Path, leave: u64) {
 
 fn measuring(test: &str, further: &str) -> Option<(Scene, String)> {
     let scene = on_image(test, further)?;
-    let run = scene.start(LONG_RUN);
+    let run = scene.start_run(LONG_RUN);
     scene.wait_for_phase("measure");
     Some((scene, run))
 }
@@ -43,7 +43,7 @@ fn assert_failed(scene: &Scene, run: &str, start: &str, words: &str) {
     assert!(told.starts_with(start), "{told}");
     assert!(told.contains(words), "{told}");
     scene.nothing_is_left_of(&traces, &told);
-    let next = scene.start(&format!("target => 'ext4', {SHORT}"));
+    let next = scene.start_run(&format!("target => 'ext4', {SHORT}"));
     assert_eq!(scene.ending(&next), "done", "after {told}");
     scene.nothing_is_left("the next run");
 }
@@ -61,7 +61,7 @@ fn a_filesystem_that_is_full_fails_the_run_and_says_so() {
         .server
         .configure(&[("pgfsbench.reserved_space", "200MB")]);
     scene.bench.server.reload();
-    let run = scene.start(&format!("{LONG_RUN}, rate => 20"));
+    let run = scene.start_run(&format!("{LONG_RUN}, rate => 20"));
     scene.wait_for_phase("measure");
     fill(&mount_point, 100 << 20);
     let words = "the filesystem is almost full";
@@ -72,7 +72,7 @@ fn a_filesystem_that_is_full_fails_the_run_and_says_so() {
         .server
         .configure(&[("pgfsbench.reserved_space", "1MB")]);
     scene.bench.server.reload();
-    let run = scene.start(LONG_RUN);
+    let run = scene.start_run(LONG_RUN);
     scene.wait_for_phase("measure");
     fill(&mount_point, 8 << 20);
     assert_failed(&scene, &run, "failed 53100", "No space left on device");
@@ -131,7 +131,7 @@ fn a_helper_that_is_killed_while_it_prepares_fails_the_run_and_clears_up_when_it
         return;
     };
     scene.serve_with(&["--pause-before", "mkfs"]);
-    let run = scene.start(&format!(
+    let run = scene.start_run(&format!(
         r#"target => 'ext4', {SHORT}, options => '{{"wait_for_helper_ms": 60000}}'"#
     ));
     scene.serving.as_ref().expect("a helper").wait_until_held();
@@ -152,8 +152,8 @@ fn a_run_needs_no_helper_while_it_measures_and_is_released_when_it_is_back() {
     let Some(mut scene) = on_image(test, "") else {
         return;
     };
-    let run =
-        scene.start("target => 'ext4', scale => 1, clients => 2, duration => '3 s', warmup => '0'");
+    let run = scene
+        .start_run("target => 'ext4', scale => 1, clients => 2, duration => '3 s', warmup => '0'");
     scene.wait_for_phase("measure");
     scene.end_helper(Signal::TERM);
     assert_eq!(scene.bench.lab.mounts().len(), 1);
@@ -229,6 +229,6 @@ fn what_was_prepared_for_a_run_goes_also_when_the_extension_has_gone() {
         let lab = &scene.bench.lab;
         (lab.mounts().is_empty() && lab.list("state/journal").is_empty()).then_some(())
     });
-    scene.bench.lab.assert_nothing_left();
+    scene.bench.lab.nothing_is_left_at_once();
     assert!(scene.bench.log().contains("there are no runs any more"));
 }

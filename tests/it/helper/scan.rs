@@ -1,9 +1,11 @@
 //! Scans on filesystems that the helper makes, cold at several read-aheads; and bad luck there.
 
+use super::lab::Lab;
 use super::runs::SHORT;
 use super::scene::Scene;
 use crate::common::{assert_refused, execute, rows};
-use pgfsbench_tests::{LONG, Signal, wait_until};
+use pgfsbench_tests::{DISK, LONG, Leaves, Signal, wait_until};
+use std::path::Path;
 
 /// A million rows, 60 MB.
 const SCAN: &str = "workload => 'scan', scale => 1, seed => 1";
@@ -16,11 +18,10 @@ const READ_AHEAD: &str = "SELECT read_ahead_kb, count(*) FILTER (WHERE gb_per_se
     GROUP BY read_ahead_kb ORDER BY 1";
 
 fn scene(test: &str) -> Option<Scene> {
-    let scene = Scene::new(
-        test,
-        &[("max_parallel_workers", "4")],
-        "drop_caches = true\n",
-    )?;
+    // On the machine's disk: what lies in memory is cached there.
+    let lab = Lab::below(Path::new(DISK), test)?;
+    let settings = [("max_parallel_workers", "4")];
+    let scene = Scene::of(lab, &settings, "drop_caches = true\n")?;
     for kb in [128, 8192] {
         scene.value(&format!(
             "SELECT fsbench.create_target('ra{kb}', filesystem => 'ext4', image_size => '1800MB', image_sparse => true, \
@@ -37,7 +38,7 @@ fn scans_are_cold_at_the_read_ahead_that_is_asked_for_and_their_table_is_copied_
     let mut wanted = "load_once filesystem copy server";
     for kb in [128, 8192] {
         // More than the asking server allows.
-        let scans = scene.start(&format!(
+        let scans = scene.start_run(&format!(
             "target => 'ra{kb}', {SCAN}, options => '{{\"degrees\": [1, 6], \"repeats\": 2, \"readers\": [1], \"cache\": \"cold\"}}'"
         ));
         assert_eq!(scene.ending(&scans), "done");
@@ -54,7 +55,7 @@ fn scans_are_cold_at_the_read_ahead_that_is_asked_for_and_their_table_is_copied_
         );
         assert_eq!(scene.value(&steps), wanted);
         wanted = "filesystem copy server";
-        let transactions = scene.start(&format!("target => 'ra{kb}', {SHORT}"));
+        let transactions = scene.start_run(&format!("target => 'ra{kb}', {SHORT}"));
         assert_eq!(scene.ending(&transactions), "done");
         scene.nothing_is_left("the runs at one read-ahead");
     }
@@ -92,7 +93,7 @@ fn scans_that_are_cancelled_or_lose_a_worker_leave_nothing_on_a_target() {
     let arguments = format!(
         "target => 'ra128', {SCAN}, options => '{{\"degrees\": [1, 2], \"repeats\": 1000, \"readers\": []}}'"
     );
-    let run = scene.start(&arguments);
+    let run = scene.start_run(&arguments);
     scene.wait_for_phase("measure");
     let traces = scene.traces();
     execute(
@@ -102,7 +103,7 @@ fn scans_that_are_cancelled_or_lose_a_worker_leave_nothing_on_a_target() {
     assert!(scene.ending(&run).starts_with("cancelled 57014"));
     scene.nothing_is_left_of(&traces, "cancelled in a scan");
 
-    let run = scene.start(&arguments);
+    let run = scene.start_run(&arguments);
     scene.wait_for_phase("measure");
     let traces = scene.traces();
     // One that has done its part by then ends well, and the run goes on with the next scan.
@@ -132,7 +133,7 @@ fn a_load_on_an_image_that_is_cancelled_or_loses_a_loader_leaves_nothing() {
             "failed 57P02; the target server was stopped or crashed",
         ),
     ] {
-        let run = scene.start(
+        let run = scene.start_run(
             "target => 'ra128', workload => 'scan', scale => 8, \
              options => '{\"degrees\": [1], \"repeats\": 1000, \"data\": \"loaded\", \"loaders\": 3, \"readers\": [], \"unlogged\": true}'",
         );

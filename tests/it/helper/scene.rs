@@ -1,19 +1,16 @@
 //! Runs on filesystems that the helper makes: a server with the extension, a helper beside it, and all that may not be left.
 
 use super::bench::{Bench, Serving};
+use super::lab::Lab;
 use super::processes::{self, Process};
-use crate::common::{row, rows};
-use crate::luck::bench::leftovers;
+use crate::common::rows;
 use crate::luck::target::shared_memory_of;
-use pgfsbench_tests::Signal;
+use pgfsbench_tests::{Leaves, Signal, TestServer};
 use std::collections::BTreeSet;
 use std::fs;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
-use std::thread::sleep;
-use std::time::{Duration, Instant};
 
-/// How long clearing up may take.
-const PATIENCE: Duration = Duration::from_secs(60);
 /// Of disks whose block settings are changed, in kilobytes: nobody's default.
 pub const READ_AHEAD: &str = "72";
 
@@ -48,7 +45,11 @@ fn segments() -> BTreeSet<String> {
 impl Scene {
     /// With a helper that serves, and these lines before the others of its configuration.
     pub fn new(test: &str, settings: &[(&str, &str)], configuration: &str) -> Option<Self> {
-        let bench = Bench::with_extension(test, settings)?;
+        Self::of(Lab::new(test)?, settings, configuration)
+    }
+
+    pub fn of(lab: Lab, settings: &[(&str, &str)], configuration: &str) -> Option<Self> {
+        let bench = Bench::of(lab, settings)?;
         let usual = bench.usual("postgres");
         bench.lab.configure(&format!("{configuration}{usual}"));
         let serving = Some(bench.serve_now());
@@ -66,36 +67,6 @@ impl Scene {
     pub fn serve_with(&mut self, options: &[&str]) {
         self.end_helper(Signal::TERM);
         self.serving = Some(self.bench.serve_with(options));
-    }
-
-    pub fn value(&self, sql: &str) -> String {
-        row(&mut self.bench.client(), sql)
-    }
-
-    /// `start` with these arguments; the run's number.
-    pub fn start(&self, arguments: &str) -> String {
-        self.value(&format!("SELECT fsbench.start({arguments})"))
-    }
-
-    /// How a run has ended, once it has.
-    pub fn ending(&self, run: &str) -> String {
-        let mut client = self.bench.client();
-        crate::common::execute(&mut client, &format!("CALL fsbench.wait({run})"));
-        self.told(run)
-    }
-
-    /// What its row says.
-    pub fn told(&self, run: &str) -> String {
-        let told = "concat_ws('; ', status || coalesce(' ' || error_code, ''), error, error_detail, error_hint)";
-        self.value(&format!(
-            "SELECT {told} FROM fsbench.run_log WHERE run_id = {run}"
-        ))
-    }
-
-    pub fn wait_for_phase(&self, phase: &str) {
-        let is_there =
-            format!("SELECT coalesce(bool_and(phase = '{phase}'), false) FROM fsbench.progress");
-        self.bench.server.wait_for("postgres", &is_there, PATIENCE);
     }
 
     /// Processes of target servers, those that load too.
@@ -138,27 +109,47 @@ impl Scene {
         traces
     }
 
-    /// In words; nothing is waited for.
-    pub fn left(&self, traces: &Traces) -> Vec<String> {
-        let lab = &self.bench.lab;
-        let config = self.bench.server.config("postgres", "postgres");
-        let Ok(mut client) = config.connect(postgres::NoTls) else {
-            return vec!["the asking server takes no connection".into()];
-        };
-        let mut left = leftovers(&self.bench.server, &mut client, &[]);
-        left.extend(lab.mounts().iter().map(|mount| format!("mount {mount}")));
+    /// Nor anything of what was there when these traces were taken.
+    pub fn nothing_is_left_of(&self, traces: &Traces, after: &str) {
+        Traced(self, traces).nothing_is_left(after);
+    }
+}
+
+impl Deref for Scene {
+    type Target = TestServer;
+
+    fn deref(&self) -> &TestServer {
+        &self.bench.server
+    }
+}
+
+impl Leaves for Scene {
+    fn left(&self) -> Vec<String> {
+        let mut left = [self.bench.server.left(), self.bench.lab.left()].concat();
+        let processes = self.target_processes();
         left.extend(
-            lab.loops()
+            processes
                 .iter()
-                .map(|device| format!("loop device {device}")),
+                .map(|p| format!("process {} {}", p.name, p.title)),
         );
-        for directory in ["images", "mnt", "state/journal"] {
-            let names = lab.list(directory);
-            left.extend(names.iter().map(|name| format!("{directory}/{name}")));
-        }
-        for process in self.target_processes() {
-            left.push(format!("process {} {}", process.name, process.title));
-        }
+        left
+    }
+
+    fn more_about_it(&self) -> String {
+        const JOBS: &str = "SELECT job_id, run_id, target, action, status, error, error_detail \
+             FROM fsbench.helper_job ORDER BY job_id DESC LIMIT 6";
+        let jobs = rows(&mut self.bench.client(), JOBS);
+        format!("log of the helper:\n{}\njobs: {jobs:#?}", self.bench.log())
+    }
+}
+
+/// A scene with what outlives a target server that is killed.
+struct Traced<'a>(&'a Scene, &'a Traces);
+
+impl Leaves for Traced<'_> {
+    fn left(&self) -> Vec<String> {
+        let Self(scene, traces) = self;
+        let mut left = scene.left();
         let is_there = segments();
         let segments = traces.segments.intersection(&is_there);
         left.extend(segments.map(|segment| format!("segment {segment}")));
@@ -172,28 +163,7 @@ impl Scene {
         left
     }
 
-    pub fn nothing_is_left(&self, after: &str) {
-        self.nothing_is_left_of(&Traces::default(), after);
-    }
-
-    pub fn nothing_is_left_of(&self, traces: &Traces, after: &str) {
-        let began = Instant::now();
-        loop {
-            let left = self.left(traces);
-            if left.is_empty() {
-                return;
-            }
-            assert!(
-                began.elapsed() < PATIENCE,
-                "after {after}, these are left: {left:#?}\nlog of the helper:\n{}\njobs: {:#?}",
-                self.bench.log(),
-                rows(
-                    &mut self.bench.client(),
-                    "SELECT job_id, run_id, target, action, status, error, error_detail \
-                     FROM fsbench.helper_job ORDER BY job_id DESC LIMIT 6"
-                )
-            );
-            sleep(Duration::from_millis(20));
-        }
+    fn more_about_it(&self) -> String {
+        self.0.more_about_it()
     }
 }

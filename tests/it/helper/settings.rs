@@ -278,7 +278,7 @@ fn what_is_the_whole_machines_has_to_be_allowed() {
         &["dropping caches is not allowed", "drop_caches = true"],
     );
     machine.assert_as_before("refused");
-    lab.assert_nothing_left();
+    lab.nothing_is_left_at_once();
     lab.configure(&format!("drop_caches = true\n{}", lab.usual()));
     assert!(lab.ok(&["drop-caches"]).contains("\"dropped\": true"));
 }
@@ -319,7 +319,7 @@ fn an_images_settings_are_put_back_before_others_get_its_loop_device() {
         }
         lab.ok(&["cleanup"]);
         assert_ne!(used.get("read_ahead_kb"), other, "{how}");
-        lab.assert_nothing_left();
+        lab.nothing_is_left_at_once();
     }
 }
 

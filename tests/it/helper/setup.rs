@@ -5,7 +5,7 @@ use super::disk::Disk;
 use super::lab::Lab;
 use super::unseen;
 use crate::common::{execute, row};
-use pgfsbench_tests::skip;
+use pgfsbench_tests::{DISK, skip};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -293,7 +293,9 @@ fn setup_writes_nothing_before_all_that_it_takes_is_there() {
 #[test]
 fn setup_adds_to_what_is_there() {
     let test = "setup_adds_to_what_is_there";
-    let Some(bench) = Bench::with_extension(test, &[]) else {
+    // Of images on a mount of their own it would tell the mount point, too.
+    let lab = Lab::below(Path::new(DISK), test);
+    let Some(bench) = lab.and_then(|lab| Bench::of(lab, &[])) else {
         return;
     };
     execute(&mut bench.client(), "CREATE DATABASE second");

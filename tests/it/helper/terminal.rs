@@ -186,7 +186,8 @@ fn whoever_takes_the_place_of_that_process_types_nothing_and_forges_nothing() {
     let Some(lab) = Lab::new(test) else {
         return;
     };
-    let place = TempDir::with_prefix_in("pgfsbench-intruder.", "/tmp").expect("a directory");
+    let place = TempDir::with_prefix_in("pgfsbench-intruder.", pgfsbench_tests::scratch())
+        .expect("a directory");
     fs::set_permissions(place.path(), Permissions::from_mode(0o755)).expect("chmod");
     chown(place.path(), server_owner(), None).expect("chown");
     let path = |name: &str| place.path().join(name);

@@ -28,7 +28,7 @@ fn the_options_that_a_kernel_does_not_take_are_named() {
         let given = format!("--mount-options={options}");
         let prepare = [&on_image("t", "ext4", "32MB")[..], &[&given]].concat();
         lab.refused(&prepare, &[&words, "wrong fs type", "mount_options"]);
-        lab.assert_nothing_left();
+        lab.nothing_is_left_at_once();
     }
 }
 
@@ -94,7 +94,7 @@ fn options_are_tried_before_a_target_is_recorded() {
         jobs(&mut client),
         "try good failed, try good done, try bad failed"
     );
-    bench.lab.assert_nothing_left();
+    bench.lab.nothing_is_left_at_once();
 
     let there = "SELECT fsbench.create_target('x', directory => '/tmp', try => true)";
     assert_refused(
@@ -137,5 +137,5 @@ fn of_a_program_that_fails_is_told_why_and_not_how_it_is_called() {
          error_detail ILIKE '%usage%', steps::text ILIKE '%usage%' \
          FROM fsbench.helper_job ORDER BY job_id DESC LIMIT 1";
     assert_eq!(row(&mut client, told), "t|t|f|t");
-    bench.lab.assert_nothing_left();
+    bench.lab.nothing_is_left_at_once();
 }

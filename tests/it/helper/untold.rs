@@ -13,7 +13,7 @@ fn is_released(bench: &Bench) {
             && bench.lab.list("state/journal").is_empty();
         is_gone.then_some(())
     });
-    bench.lab.assert_nothing_left();
+    bench.lab.nothing_is_left_at_once();
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn a_job_that_is_changed_while_it_runs_is_done_as_it_was_taken() {
         "{mounts:?}"
     );
     bench.lab.ok(&["release", "--target", "t"]);
-    bench.lab.assert_nothing_left();
+    bench.lab.nothing_is_left_at_once();
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn rows_that_cannot_be_changed_keep_no_others_from_being_served() {
     );
     assert_eq!(bench.lab.list("mnt"), ["bench@t"]);
     bench.lab.ok(&["cleanup"]);
-    bench.lab.assert_nothing_left();
+    bench.lab.nothing_is_left_at_once();
 }
 
 #[test]
@@ -141,7 +141,7 @@ fn settings_of_the_database_that_forbid_writing_do_not_reach_the_helper() {
     bench.lab.ok(&["run-once"]);
     wait_for_job(&mut client, &job, "done");
     bench.lab.ok(&["cleanup"]);
-    bench.lab.assert_nothing_left();
+    bench.lab.nothing_is_left_at_once();
 }
 
 #[test]
@@ -178,7 +178,7 @@ fn a_lost_connection_is_made_again_and_a_lost_server_leaves_nothing() {
     });
     // When it is to end, nobody was told; so it is released before.
     assert_eq!(serving.end(Signal::TERM), Some(0), "{}", bench.log());
-    bench.lab.assert_nothing_left();
+    bench.lab.nothing_is_left_at_once();
 }
 
 #[test]
@@ -199,7 +199,7 @@ fn a_target_that_was_prepared_when_the_helper_was_killed_is_released_at_its_next
     );
     assert_eq!(bench.lab.mounts().len(), 1);
     bench.lab.ok(&["run-once"]);
-    bench.lab.assert_nothing_left();
+    bench.lab.nothing_is_left_at_once();
     // One of which somebody was told stays.
     bench.lab.ok(&[&prepare[..], &killed[..2]].concat());
     bench.lab.ok(&["run-once"]);

@@ -124,6 +124,6 @@ fn a_target_that_was_asked_for_before_a_restart_of_the_server_is_not_kept() {
     wait_until("it is released", LONG, || {
         bench.lab.list("state/journal").is_empty().then_some(())
     });
-    bench.lab.assert_nothing_left();
+    bench.lab.nothing_is_left_at_once();
     assert_eq!(serving.end(Signal::TERM), Some(0), "{}", bench.log());
 }

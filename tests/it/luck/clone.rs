@@ -1,25 +1,25 @@
 //! A server that was copied while a run was on: what the run made there is removed, and the original's run is unharmed.
 
-use crate::luck::bench::Bench;
 use crate::luck::hold::Phase;
-use pgfsbench_tests::{LONG, wait_until};
+use pgfsbench_tests::{LONG, Leaves, TestServer, wait_until};
 
 /// A run that goes on until it is cancelled, on a server that may be copied.
-fn running() -> (Bench, String) {
-    let bench = Bench::start();
+fn running() -> (TestServer, String) {
+    let server = TestServer::with_extension(&[]);
     let arguments = Phase::Measure.arguments("copied");
-    let run = bench.run_started(&format!("{arguments}, force => true"));
-    bench.run_started(
-        "scale => 1, clients => 1, transactions => 1, force => true, label => 'queued'",
-    );
-    bench.wait_for_phase(Phase::Measure);
-    (bench, run)
+    let run = server.start_run(&format!("{arguments}, force => true"));
+    server
+        .start_run("scale => 1, clients => 1, transactions => 1, force => true, label => 'queued'");
+    server.wait_for_phase(Phase::Measure.name());
+    (server, run)
 }
 
-fn is_cleared(copy: &Bench) {
+fn is_cleared(copy: &TestServer) {
     copy.nothing_is_left("a copy");
     for label in ["copied", "queued"] {
-        let ending = copy.ending(label).expect("a row");
+        let ending = copy
+            .ending_where(&format!("label = '{}'", label))
+            .expect("a row");
         assert_eq!(ending.status, "failed");
         assert!(ending.reason.starts_with("57P02; "), "{ending:?}");
     }
@@ -27,7 +27,7 @@ fn is_cleared(copy: &Bench) {
     copy.every_slot_is_free();
 }
 
-fn is_unharmed(original: &Bench, run: &str) {
+fn is_unharmed(original: &TestServer, run: &str) {
     assert_eq!(
         original.value(&format!(
             "SELECT count(*) FROM pg_database WHERE datname = 'fsbench_work_{run}'"
@@ -49,10 +49,8 @@ fn is_unharmed(original: &Bench, run: &str) {
 #[test]
 fn a_restored_base_backup_of_a_server_with_a_run_clears_up_after_it() {
     let (original, run) = running();
-    let copy = Bench {
-        server: original.server.copy(&[]),
-    };
-    copy.server.start_again();
+    let copy = original.copy(&[]);
+    copy.start_again();
     is_cleared(&copy);
     is_unharmed(&original, &run);
 }
@@ -60,19 +58,16 @@ fn a_restored_base_backup_of_a_server_with_a_run_clears_up_after_it() {
 #[test]
 fn a_standby_of_a_server_with_a_run_clears_up_when_it_is_promoted() {
     let (original, run) = running();
-    let standby = Bench {
-        server: original.server.copy(&["--write-recovery-conf"]),
-    };
-    standby.server.start_again();
+    let standby = original.copy(&["--write-recovery-conf"]);
+    standby.start_again();
     // It has nothing of its own to clear up, and may not.
     let lsn = original.value("SELECT pg_current_wal_insert_lsn()");
-    standby.server.wait_for(
+    standby.wait_for(
         "postgres",
         &format!("SELECT pg_is_in_recovery() AND pg_last_wal_replay_lsn() > '{lsn}'"),
         LONG,
     );
     let refused = standby
-        .server
         .connect("postgres")
         .simple_query("SELECT fsbench.start(scale => 1)")
         .expect_err("a standby");

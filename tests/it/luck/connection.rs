@@ -1,8 +1,7 @@
 //! Targets of kind `connection`: another server carries the run out, and whatever becomes of the one that asked, of the link or of
 //! the one that was asked, the run ends on both, and nothing is left on either.
 
-use crate::luck::bench::{Bench, value};
-use pgfsbench_tests::{LONG, Signal, refusal, server_owner, wait_until};
+use pgfsbench_tests::{LONG, Leaves, Signal, TestServer, refusal, server_owner, value, wait_until};
 use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -19,8 +18,8 @@ const LONG_RUN: &str = r#"target => 'there', scale => 1, clients => 2, duration 
 
 /// A server that asks, and one that is measured.
 struct Two {
-    here: Bench,
-    there: Bench,
+    here: TestServer,
+    there: TestServer,
 }
 
 impl Two {
@@ -30,13 +29,10 @@ impl Two {
 
     fn start_with(further: &str) -> Self {
         let two = Self {
-            here: Bench::start(),
-            there: Bench::start_with(&[("shared_buffers", "24MB")]),
+            here: TestServer::with_extension(&[]),
+            there: TestServer::with_extension(&[("shared_buffers", "24MB")]),
         };
-        two.create_target(&format!(
-            "{} {further}",
-            two.there.server.connection("postgres")
-        ));
+        two.create_target(&format!("{} {further}", two.there.connection("postgres")));
         two
     }
 
@@ -48,17 +44,8 @@ impl Two {
     }
 
     fn wait_for_phase(&self, phase: &str) {
-        for bench in [&self.here, &self.there] {
-            let condition = format!(
-                "SELECT coalesce(bool_and(phase = '{phase}'), false) FROM fsbench.progress"
-            );
-            bench.server.wait_for("postgres", &condition, LONG);
-        }
-    }
-
-    fn nothing_is_left(&self, after: &str) {
-        self.here.nothing_is_left(after);
-        self.there.nothing_is_left(after);
+        self.here.wait_for_phase(phase);
+        self.there.wait_for_phase(phase);
     }
 
     /// The session there that starts the run and asks how far it is.
@@ -68,15 +55,21 @@ impl Two {
     }
 }
 
+impl Leaves for Two {
+    fn left(&self) -> Vec<String> {
+        [self.here.left(), self.there.left()].concat()
+    }
+}
+
 /// The end of the last run there.
-fn last_ending(bench: &Bench) -> String {
-    bench.ending_of("(SELECT max(run_id) FROM fsbench.run_log)")
+fn last_told(server: &TestServer) -> String {
+    server.told("(SELECT max(run_id) FROM fsbench.run_log)")
 }
 
 #[test]
 fn another_server_is_measured_and_its_result_lands_here() {
     let two = Two::start();
-    let mut client = two.here.server.connect("postgres");
+    let mut client = two.here.connect("postgres");
     // Numbers of the two servers differ.
     two.there.a_run_works("nothing");
     let run = value(
@@ -91,7 +84,7 @@ fn another_server_is_measured_and_its_result_lands_here() {
            (SELECT count(*) FROM fsbench.histogram h WHERE h.run_id = r.run_id), \
            (SELECT storage->>'remote_run_id' FROM fsbench.environment e WHERE e.run_id = r.run_id)) \
          FROM fsbench.result r WHERE run_id = {run}",
-        two.there.server.data().display()
+        two.there.data().display()
     );
     assert_eq!(
         value(&mut client, &facts),
@@ -129,7 +122,7 @@ fn another_server_is_measured_and_its_result_lands_here() {
     // What depends on the machine is chosen there, also when this one could not do it.
     let few = "ALTER SYSTEM SET max_worker_processes = 9";
     two.there.value(few);
-    two.there.server.restart();
+    two.there.restart();
     let chosen =
         "SELECT run_id FROM fsbench.run(target => 'there', transactions => 10, force => true)";
     let run = value(&mut client, chosen);
@@ -145,7 +138,7 @@ fn another_server_is_measured_and_its_result_lands_here() {
 #[test]
 fn a_server_that_cannot_carry_a_run_out_says_what_it_lacks() {
     let two = Two::start();
-    let mut client = two.here.server.connect("postgres");
+    let mut client = two.here.connect("postgres");
     let run = format!("SELECT * FROM fsbench.run({SHORT_RUN})");
     let mut refused = |code: &str, message: &str, hint: &str| {
         let error = refusal(&mut client, &run);
@@ -185,7 +178,7 @@ fn a_server_that_cannot_carry_a_run_out_says_what_it_lacks() {
         let sql = format!("SELECT fsbench.alter_target('there', connection => '{connection}')");
         assert_eq!(two.here.value(&sql), "there");
     };
-    alter(&two.there.server.connection("guest"));
+    alter(&two.there.connection("guest"));
     refused(
         "42501",
         "role \"guest\" may not make runs",
@@ -193,16 +186,14 @@ fn a_server_that_cannot_carry_a_run_out_says_what_it_lacks() {
     );
     two.there.value("SELECT fsbench.grant_operator('guest')");
     two.here.value(&run);
-    two.there
-        .server
-        .configure(&[("shared_preload_libraries", "")]);
-    two.there.server.restart();
+    two.there.configure(&[("shared_preload_libraries", "")]);
+    two.there.restart();
     refused(
         "55000",
         "on the target: pgfsbench must be loaded",
         "shared_preload_libraries",
     );
-    alter(&two.here.server.connection("postgres"));
+    alter(&two.here.connection("postgres"));
     refused("55000", "leads to this server", "default");
     alter("host=/does/not/exist dbname=postgres");
     refused("08001", "could not connect", "Check its connection");
@@ -215,9 +206,7 @@ fn passwords_come_from_files_of_the_servers_user_and_from_nowhere_else() {
         "SET password_encryption = 'scram-sha-256'; CREATE ROLE guest LOGIN PASSWORD 'right'",
     );
     two.there.value("SELECT fsbench.grant_operator('guest')");
-    two.there
-        .server
-        .put_first_in_hba("local all guest scram-sha-256");
+    two.there.put_first_in_hba("local all guest scram-sha-256");
     let directory = tempfile::tempdir().expect("a directory");
     fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o755)).expect("chmod");
     let file = |name: &str, text: &str| {
@@ -231,20 +220,17 @@ fn passwords_come_from_files_of_the_servers_user_and_from_nowhere_else() {
     };
     let right = file("right", "*:*:*:*:right\n");
     let wrong = file("wrong", "*:*:*:*:wrong\n");
-    let guest = two.there.server.connection("guest");
+    let guest = two.there.connection("guest");
     let in_lines = guest.replace(' ', "\n");
     let services = file(
         "services",
-        &format!("[bench]\n{in_lines}\npassfile={right}\n"),
+        &format!("[server]\n{in_lines}\npassfile={right}\n"),
     );
     // Where the server looks for services; usually ~/.pg_service.conf of its user.
-    two.here.server.stop(pgfsbench_tests::Stop::Fast);
+    two.here.stop(pgfsbench_tests::Stop::Fast);
     let environment = [("PGSERVICEFILE", services.as_str())];
-    two.here
-        .server
-        .try_start_with(&environment)
-        .expect("it starts");
-    let mut client = two.here.server.connect("postgres");
+    two.here.try_start_with(&environment).expect("it starts");
+    let mut client = two.here.connect("postgres");
     let run = format!("SELECT tps > 0 FROM fsbench.run({SHORT_RUN})");
     for (connection, said) in [
         (guest.clone(), "no password supplied"),
@@ -253,7 +239,7 @@ fn passwords_come_from_files_of_the_servers_user_and_from_nowhere_else() {
             "password authentication failed",
         ),
         (format!("{guest} passfile={right}"), ""),
-        ("service=bench".to_owned(), ""),
+        ("service=server".to_owned(), ""),
         (
             "service=other".to_owned(),
             "definition of service \"other\" not found",
@@ -279,17 +265,17 @@ fn passwords_come_from_files_of_the_servers_user_and_from_nowhere_else() {
 fn a_run_that_ends_here_ends_there_at_once() {
     let two = Two::start();
     for (phase, terminated) in [("load", false), ("measure", false), ("measure", true)] {
-        let run = two.here.run_started(LONG_RUN);
+        let run = two.here.start_run(LONG_RUN);
         if phase == "load" {
             // Over before it can be seen here, so that any moment will do.
             let begun = "SELECT EXISTS (SELECT FROM fsbench.progress)";
-            two.there.server.wait_for("postgres", begun, LONG);
+            two.there.wait_for("postgres", begun, LONG);
         } else {
             two.wait_for_phase(phase);
         }
         let wanted = if terminated {
             let coordinator = two.here.pid_of("fsbench coordinator");
-            two.here.server.terminate(coordinator);
+            two.here.terminate(coordinator);
             "failed 57P01"
         } else {
             two.here.value(&format!("SELECT fsbench.cancel({run})"));
@@ -297,14 +283,14 @@ fn a_run_that_ends_here_ends_there_at_once() {
         };
         two.here.nothing_is_left(phase);
         // By our word and not by the lease, and before it is over here.
-        let there = last_ending(&two.there);
+        let there = last_told(&two.there);
         assert!(there.starts_with("cancelled 57014"), "{phase}: {there}");
         two.there.nothing_is_left(phase);
-        let here = two.here.ending_of(&run);
+        let here = two.here.told(&run);
         assert!(here.starts_with(wanted), "{phase}: {here}");
     }
     // A statement that waits, and that is cancelled.
-    let waiting = two.here.server.background(
+    let waiting = two.here.background(
         "postgres",
         &format!("SELECT * FROM fsbench.run({LONG_RUN})"),
     );
@@ -312,7 +298,7 @@ fn a_run_that_ends_here_ends_there_at_once() {
     waiting.cancel();
     assert!(waiting.join().is_err());
     two.nothing_is_left("Ctrl-C");
-    assert!(last_ending(&two.there).starts_with("cancelled 57014"));
+    assert!(last_told(&two.there).starts_with("cancelled 57014"));
     let works = format!("SELECT tps > 0 FROM fsbench.run({SHORT_RUN})");
     assert_eq!(two.here.value(&works), "t");
 }
@@ -320,32 +306,32 @@ fn a_run_that_ends_here_ends_there_at_once() {
 #[test]
 fn a_run_whose_asking_server_is_killed_ends_by_its_lease() {
     let two = Two::start();
-    let run = two.here.run_started(LONG_RUN);
+    let run = two.here.start_run(LONG_RUN);
     two.wait_for_phase("measure");
-    two.here.server.kill();
+    two.here.kill();
     two.there
         .nothing_is_left("the death of the server that asked");
-    let there = last_ending(&two.there);
+    let there = last_told(&two.there);
     assert!(
         there.starts_with("cancelled 57P05; the lease of the run has run out"),
         "{there}"
     );
-    two.here.server.start_again();
+    two.here.start_again();
     two.nothing_is_left("a restart of the server that asked");
-    assert!(two.here.ending_of(&run).starts_with("failed 57P02"));
+    assert!(two.here.told(&run).starts_with("failed 57P02"));
     let works = format!("SELECT tps > 0 FROM fsbench.run({SHORT_RUN})");
     assert_eq!(two.here.value(&works), "t");
     // A queued run has a lease too, and nobody else's run is hit.
     let other = two
         .there
-        .run_started("scale => 1, clients => 1, duration => '5 min'");
+        .start_run("scale => 1, clients => 1, duration => '5 min'");
     let queued = two
         .there
-        .run_started(r#"scale => 1, clients => 1, options => '{"lease_ms": 2000}'"#);
+        .start_run(r#"scale => 1, clients => 1, options => '{"lease_ms": 2000}'"#);
     let ended = format!(
         "SELECT status = 'cancelled' AND error_code = '57P05' FROM fsbench.run_log WHERE run_id = {queued}"
     );
-    two.there.server.wait_for("postgres", &ended, LONG);
+    two.there.wait_for("postgres", &ended, LONG);
     assert_eq!(
         two.there
             .value(&format!("SELECT fsbench._renew_lease({other})")),
@@ -362,21 +348,21 @@ fn a_run_whose_asking_server_is_killed_ends_by_its_lease() {
 #[test]
 fn a_server_that_hangs_does_not_keep_a_run_from_being_cancelled() {
     let two = Two::start_with("connect_timeout=2");
-    let run = two.here.run_started(LONG_RUN);
+    let run = two.here.start_run(LONG_RUN);
     two.wait_for_phase("measure");
-    let hung = [two.session_there(), two.there.server.postmaster()];
+    let hung = [two.session_there(), two.there.postmaster()];
     for pid in hung {
-        two.there.server.signal(pid, Signal::STOP);
+        two.there.signal(pid, Signal::STOP);
     }
     two.here.value(&format!("SELECT fsbench.cancel({run})"));
     two.here
         .nothing_is_left("a cancelled run on a server that hangs");
-    assert!(two.here.ending_of(&run).starts_with("cancelled 57014"));
+    assert!(two.here.told(&run).starts_with("cancelled 57014"));
     for pid in hung {
-        two.there.server.signal(pid, Signal::CONT);
+        two.there.signal(pid, Signal::CONT);
     }
     two.there.nothing_is_left("hanging");
-    let there = last_ending(&two.there);
+    let there = last_told(&two.there);
     assert!(there.starts_with("cancelled 57P05"), "{there}");
 }
 
@@ -392,7 +378,7 @@ fn where_nobody_answers_a_run_ends_in_time_and_can_be_cancelled() {
         ))
     };
     alter(1);
-    let mut client = two.here.server.connect("postgres");
+    let mut client = two.here.connect("postgres");
     let error = refusal(
         &mut client,
         &format!("SELECT * FROM fsbench.run({SHORT_RUN})"),
@@ -401,11 +387,11 @@ fn where_nobody_answers_a_run_ends_in_time_and_can_be_cancelled() {
     let detail = error.detail().unwrap_or_default();
     assert_eq!(detail, "It does not answer within 1 s (connect_timeout).");
     alter(100_000);
-    let run = two.here.run_started(LONG_RUN);
+    let run = two.here.start_run(LONG_RUN);
     let connecting = hole.accept().expect("it connects");
     two.here.value(&format!("SELECT fsbench.cancel({run})"));
     two.here.nothing_is_left("a black hole");
-    assert!(two.here.ending_of(&run).starts_with("cancelled 57014"));
+    assert!(two.here.told(&run).starts_with("cancelled 57014"));
     drop(connecting);
 }
 
@@ -418,7 +404,7 @@ fn what_ends_the_run_there_ends_it_here_with_the_reason_and_the_phases() {
                jsonb_array_elements(phases) WITH ORDINALITY t(p, n) WHERE run_id = {run}"
         ))
     };
-    let run = two.here.run_started(LONG_RUN);
+    let run = two.here.start_run(LONG_RUN);
     two.wait_for_phase("measure");
     assert_eq!(
         two.there
@@ -427,7 +413,7 @@ fn what_ends_the_run_there_ends_it_here_with_the_reason_and_the_phases() {
     );
     two.nothing_is_left("a cancel there");
     assert_eq!(
-        two.here.ending_of(&run),
+        two.here.told(&run),
         "cancelled 57014; the run was canceled; It was canceled by fsbench.cancel() of role \"postgres\"."
     );
     assert_eq!(
@@ -435,18 +421,18 @@ fn what_ends_the_run_there_ends_it_here_with_the_reason_and_the_phases() {
         "server provision load vacuum checkpoint measure"
     );
 
-    let run = two.here.run_started(LONG_RUN);
+    let run = two.here.start_run(LONG_RUN);
     two.wait_for_phase("measure");
-    two.there.server.crash(two.there.pid_of("checkpointer"));
+    two.there.crash(two.there.pid_of("checkpointer"));
     two.nothing_is_left("a crash there");
-    let ended = two.here.ending_of(&run);
+    let ended = two.here.told(&run);
     assert!(ended.starts_with("failed 08006; "), "{ended}");
     let known = phases(&run);
     assert!(
         known.starts_with("server ") && known.ends_with("measure"),
         "{known}"
     );
-    let log = two.here.server.log();
+    let log = two.here.log();
     assert!(
         !log.contains("terminating connection because of crash"),
         "{log}"
@@ -518,16 +504,16 @@ fn keepalive(port: u16) -> Option<u64> {
 #[test]
 fn a_link_that_goes_silent_is_watched_and_ends_the_run_there_by_its_lease() {
     let two = Two {
-        here: Bench::start(),
-        there: Bench::start(),
+        here: TestServer::with_extension(&[]),
+        there: TestServer::with_extension(&[]),
     };
-    let (directory, port) = two.there.server.socket();
+    let (directory, port) = two.there.socket();
     let proxy = Proxy::to(Path::new(&directory).join(format!(".s.PGSQL.{port}")));
     two.create_target(&format!(
         "host=127.0.0.1 port={} dbname=postgres user=postgres",
         proxy.port
     ));
-    let run = two.here.run_started(LONG_RUN);
+    let run = two.here.start_run(LONG_RUN);
     two.wait_for_phase("measure");
     // 10 s after the last word, where the kernel's own idea is two hours.
     let next = wait_until("nothing is on its way", LONG, || keepalive(proxy.port));
@@ -535,12 +521,12 @@ fn a_link_that_goes_silent_is_watched_and_ends_the_run_there_by_its_lease() {
     // Nobody there hears any more from the one that asked.
     proxy.frozen.store(true, Ordering::SeqCst);
     two.there.nothing_is_left("a silent link");
-    let there = last_ending(&two.there);
+    let there = last_told(&two.there);
     let wanted = "cancelled 57P05; the lease of the run has run out";
     assert!(there.starts_with(wanted), "{there}");
     // Here it can be cancelled while nothing comes.
     two.here.value(&format!("SELECT fsbench.cancel({run})"));
     two.here.nothing_is_left("a silent link");
-    let here = two.here.ending_of(&run);
+    let here = two.here.told(&run);
     assert!(here.starts_with("cancelled 57014"), "{here}");
 }

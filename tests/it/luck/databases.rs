@@ -1,18 +1,17 @@
 //! A database or the extension is dropped under a run.
 
-use crate::luck::bench::{Bench, value};
 use crate::luck::hold::{Phase, bring_to};
-use pgfsbench_tests::{Background, LONG, refusal};
+use pgfsbench_tests::{Background, LONG, Leaves, TestServer, refusal, value};
 use std::time::Instant;
 
-fn run_in(bench: &Bench, database: &str, phase: Phase, label: &str) -> Background {
+fn run_in(server: &TestServer, database: &str, phase: Phase, label: &str) -> Background {
     let statement = format!("SELECT * FROM fsbench.run({})", phase.arguments(label));
-    bench.server.background(database, &statement)
+    server.background(database, &statement)
 }
 
 #[test]
 fn the_work_database_dropped_under_a_run_fails_it() {
-    let bench = Bench::start();
+    let server = TestServer::with_extension(&[]);
     for phase in [
         Phase::Load,
         Phase::Vacuum,
@@ -22,15 +21,17 @@ fn the_work_database_dropped_under_a_run_fails_it() {
     ] {
         let what = format!("drop in {phase:?}");
         let (mut hold, caller) =
-            bring_to(&bench, phase, || run_in(&bench, "postgres", phase, &what));
+            bring_to(&server, phase, || run_in(&server, "postgres", phase, &what));
         let name =
-            bench.value("SELECT datname FROM pg_database WHERE datname LIKE 'fsbench_work%'");
+            server.value("SELECT datname FROM pg_database WHERE datname LIKE 'fsbench_work%'");
         // DROP DATABASE takes a checkpoint.
         hold.release();
-        bench.value(&format!("DROP DATABASE {name} WITH (FORCE)"));
-        bench.nothing_is_left(&what);
+        server.value(&format!("DROP DATABASE {name} WITH (FORCE)"));
+        server.nothing_is_left(&what);
         let error = caller.join().expect_err("the caller's error");
-        let ending = bench.ending(&what).expect("a row");
+        let ending = server
+            .ending_where(&format!("label = '{}'", what))
+            .expect("a row");
         assert_eq!(ending.status, "failed", "{what}: {ending:?}");
         // The row and the caller hear the same.
         let error = error.as_db_error().expect("an answer");
@@ -39,15 +40,15 @@ fn the_work_database_dropped_under_a_run_fails_it() {
             ending.reason.starts_with(&told),
             "{what}: {ending:?}, {told}"
         );
-        bench.a_run_works(&what);
+        server.a_run_works(&what);
     }
-    bench.every_slot_is_free();
+    server.every_slot_is_free();
 }
 
 #[test]
 fn the_extension_is_not_dropped_and_its_tables_are_not_emptied_under_a_run() {
-    let bench = Bench::start();
-    let mut client = bench.server.connect("postgres");
+    let server = TestServer::with_extension(&[]);
+    let mut client = server.connect("postgres");
     for phase in [
         Phase::Load,
         Phase::Checkpoint,
@@ -56,15 +57,13 @@ fn the_extension_is_not_dropped_and_its_tables_are_not_emptied_under_a_run() {
     ] {
         let what = format!("DROP EXTENSION in {phase:?}");
         let (mut hold, caller) =
-            bring_to(&bench, phase, || run_in(&bench, "postgres", phase, &what));
+            bring_to(&server, phase, || run_in(&server, "postgres", phase, &what));
         // It would wait for the lock that holds the run.
-        let waits = bench
-            .server
-            .background("postgres", "DROP EXTENSION pgfsbench");
+        let waits = server.background("postgres", "DROP EXTENSION pgfsbench");
         hold.release();
         match waits.join() {
             // It may have come to its end before.
-            Ok(_) if phase == Phase::Collect => bench.value("CREATE EXTENSION pgfsbench"),
+            Ok(_) if phase == Phase::Collect => server.value("CREATE EXTENSION pgfsbench"),
             refused => {
                 let error = refused.expect_err("a run is on");
                 assert_eq!(
@@ -75,21 +74,21 @@ fn the_extension_is_not_dropped_and_its_tables_are_not_emptied_under_a_run() {
                 String::new()
             }
         };
-        for run in bench
+        for run in server
             .value("SELECT string_agg(run_id::text, ',') FROM fsbench.progress")
             .split(',')
         {
             if !run.is_empty() {
-                bench.value(&format!("SELECT fsbench.cancel({run})"));
+                server.value(&format!("SELECT fsbench.cancel({run})"));
             }
         }
         let _ = caller.join();
-        bench.nothing_is_left(&what);
+        server.nothing_is_left(&what);
     }
     // Nor with what waits in the queue alone.
-    let run = bench.run_started(&Phase::Measure.arguments("first"));
-    let queued = bench.run_started(&Phase::Measure.arguments("queued"));
-    bench.wait_for_phase(Phase::Measure);
+    let run = server.start_run(&Phase::Measure.arguments("first"));
+    let queued = server.start_run(&Phase::Measure.arguments("queued"));
+    server.wait_for_phase(Phase::Measure.name());
     for (sql, what) in [
         ("DROP EXTENSION pgfsbench CASCADE", "drop extension"),
         ("TRUNCATE fsbench.run_log CASCADE", "truncate tables"),
@@ -115,58 +114,58 @@ fn the_extension_is_not_dropped_and_its_tables_are_not_emptied_under_a_run() {
     client
         .batch_execute("CREATE TABLE mine (); TRUNCATE mine; DROP TABLE mine")
         .expect("somebody else's");
-    bench.value("SELECT bool_and(fsbench.cancel(run_id)) FROM fsbench.progress");
-    bench.nothing_is_left("refusals");
+    server.value("SELECT bool_and(fsbench.cancel(run_id)) FROM fsbench.progress");
+    server.nothing_is_left("refusals");
     client
         .batch_execute("TRUNCATE fsbench.run_log CASCADE; DROP EXTENSION pgfsbench; CREATE EXTENSION pgfsbench")
         .expect("nothing is on");
-    bench.a_run_works("another extension");
-    bench.every_slot_is_free();
+    server.a_run_works("another extension");
+    server.every_slot_is_free();
 }
 
 #[test]
 fn a_run_that_comes_while_the_extension_is_dropped_fails_and_the_next_one_is_made() {
-    let bench = Bench::start();
-    let mut client = bench.server.connect("postgres");
+    let server = TestServer::with_extension(&[]);
+    let mut client = server.connect("postgres");
     client
         .batch_execute("BEGIN; DROP EXTENSION pgfsbench")
         .expect("nothing is on");
-    let start = bench.server.background(
+    let start = server.background(
         "postgres",
         &format!("SELECT fsbench.start({})", Phase::Measure.arguments("lost")),
     );
-    crate::luck::hold::wait_for_lock(&bench);
+    crate::luck::hold::wait_for_lock(&server);
     client
         .batch_execute("COMMIT; CREATE EXTENSION pgfsbench")
         .expect("another extension");
     assert!(start.join().is_err());
-    bench.nothing_is_left("a lost run");
-    bench.a_run_works("a lost run");
-    bench.every_slot_is_free();
+    server.nothing_is_left("a lost run");
+    server.a_run_works("a lost run");
+    server.every_slot_is_free();
 }
 
 #[test]
 fn the_home_database_dropped_under_a_run_ends_it() {
-    let bench = Bench::start();
+    let server = TestServer::with_extension(&[]);
     for phase in [Phase::Begin, Phase::Creating, Phase::Load, Phase::Measure] {
         let what = format!("home dropped in {phase:?}");
         eprintln!("{what}");
-        bench.value("CREATE DATABASE home");
-        let mut home = bench.server.connect("home");
+        server.value("CREATE DATABASE home");
+        let mut home = server.connect("home");
         home.batch_execute("CREATE EXTENSION pgfsbench")
             .expect("CREATE EXTENSION");
         let mut lock = None;
         let caller = if phase == Phase::Begin {
-            let mut session = bench.server.connect("home");
+            let mut session = server.connect("home");
             session
                 .batch_execute("BEGIN; LOCK TABLE fsbench.run_log IN EXCLUSIVE MODE")
                 .expect("LOCK");
             lock = Some(session);
-            let caller = run_in(&bench, "home", phase, &what);
-            crate::luck::hold::wait_for_lock(&bench);
+            let caller = run_in(&server, "home", phase, &what);
+            crate::luck::hold::wait_for_lock(&server);
             caller
         } else {
-            let caller = run_in(&bench, "home", phase, &what);
+            let caller = run_in(&server, "home", phase, &what);
             let began = Instant::now();
             while value(
                 &mut home,
@@ -180,14 +179,14 @@ fn the_home_database_dropped_under_a_run_ends_it() {
         drop(home);
         // Without FORCE it waits, and then refuses: the coordinator is connected.
         if phase == Phase::Measure {
-            let refused = refusal(&mut bench.server.connect("postgres"), "DROP DATABASE home");
+            let refused = refusal(&mut server.connect("postgres"), "DROP DATABASE home");
             assert_eq!(refused.code().code(), "55006");
         }
-        bench.value("DROP DATABASE home WITH (FORCE)");
+        server.value("DROP DATABASE home WITH (FORCE)");
         drop(lock);
-        bench.nothing_is_left(&what);
+        server.nothing_is_left(&what);
         assert!(caller.join().is_err(), "{what}");
-        bench.a_run_works(&what);
+        server.a_run_works(&what);
     }
-    bench.every_slot_is_free();
+    server.every_slot_is_free();
 }

@@ -1,8 +1,7 @@
 //! Brings a run to a phase and, where that takes no hook, keeps it there: by a lock that the phase needs, by stopping the
 //! checkpointer, or by a length that does not end. Where a phase cannot be held it is made long enough to be caught.
 
-use crate::luck::bench::{Bench, database_directories};
-use pgfsbench_tests::{Background, LONG, Signal, wait_until};
+use pgfsbench_tests::{Background, LONG, Signal, TestServer, wait_until};
 use postgres::Client;
 
 /// Where a run is hit.
@@ -70,35 +69,35 @@ impl Phase {
 
 /// What keeps a run in its phase, until it is released or dropped.
 pub struct Hold<'a> {
-    bench: &'a Bench,
+    server: &'a TestServer,
     session: Option<Client>,
     stopped: Option<i32>,
 }
 
 impl<'a> Hold<'a> {
-    fn nothing(bench: &'a Bench) -> Self {
+    fn nothing(server: &'a TestServer) -> Self {
         Self {
-            bench,
+            server,
             session: None,
             stopped: None,
         }
     }
 
     /// A session that does this, and leaves its transaction open.
-    pub fn lock(bench: &'a Bench, sql: &str) -> Self {
-        let mut session = bench.server.connect("postgres");
+    pub fn lock(server: &'a TestServer, sql: &str) -> Self {
+        let mut session = server.connect("postgres");
         session
             .batch_execute(&format!("BEGIN; {sql}"))
             .unwrap_or_else(|error| panic!("{sql}: {error:?}"));
-        let mut hold = Self::nothing(bench);
+        let mut hold = Self::nothing(server);
         hold.session = Some(session);
         hold
     }
 
-    fn stop(bench: &'a Bench, backend_type: &str) -> Self {
-        let pid = bench.pid_of(backend_type);
-        bench.server.hold(pid);
-        let mut hold = Self::nothing(bench);
+    fn stop(server: &'a TestServer, backend_type: &str) -> Self {
+        let pid = server.pid_of(backend_type);
+        server.hold(pid);
+        let mut hold = Self::nothing(server);
         hold.stopped = Some(pid);
         hold
     }
@@ -106,7 +105,7 @@ impl<'a> Hold<'a> {
     /// Let the run go on.
     pub fn release(&mut self) {
         if let Some(pid) = self.stopped.take() {
-            self.bench.server.signal(pid, Signal::CONT);
+            self.server.signal(pid, Signal::CONT);
         }
         // Its end rolls the session's transaction back. After a crash it is gone already.
         drop(self.session.take());
@@ -121,39 +120,39 @@ impl Drop for Hold<'_> {
 
 /// Make a run with this statement, and bring it to the phase.
 pub fn bring_to<'a>(
-    bench: &'a Bench,
+    server: &'a TestServer,
     phase: Phase,
     begin: impl FnOnce() -> Background,
 ) -> (Hold<'a>, Background) {
-    let directories = database_directories(&bench.server);
+    let directories = server.database_directories();
     let mut hold = match phase {
-        Phase::Begin => Hold::lock(bench, "LOCK TABLE fsbench.run_log IN EXCLUSIVE MODE"),
-        Phase::Provision => Hold::lock(bench, "COMMENT ON DATABASE template0 IS 'held'"),
-        Phase::Checkpoint => Hold::stop(bench, "checkpointer"),
+        Phase::Begin => Hold::lock(server, "LOCK TABLE fsbench.run_log IN EXCLUSIVE MODE"),
+        Phase::Provision => Hold::lock(server, "COMMENT ON DATABASE template0 IS 'held'"),
+        Phase::Checkpoint => Hold::stop(server, "checkpointer"),
         Phase::Collect | Phase::Cleanup => {
-            Hold::lock(bench, "LOCK TABLE fsbench.environment IN EXCLUSIVE MODE")
+            Hold::lock(server, "LOCK TABLE fsbench.environment IN EXCLUSIVE MODE")
         }
-        _ => Hold::nothing(bench),
+        _ => Hold::nothing(server),
     };
     let caller = begin();
     match phase {
         Phase::Begin => {}
-        Phase::Cleanup => bench.wait_for_phase(Phase::Collect),
-        _ => bench.wait_for_phase(phase),
+        Phase::Cleanup => server.wait_for_phase(Phase::Collect.name()),
+        _ => server.wait_for_phase(phase.name()),
     }
     match phase {
-        Phase::Begin | Phase::Provision | Phase::Collect => wait_for_lock(bench),
+        Phase::Begin | Phase::Provision | Phase::Collect => wait_for_lock(server),
         Phase::Creating => wait_until("CREATE DATABASE has begun", LONG, || {
-            (database_directories(&bench.server) != directories).then_some(())
+            (server.database_directories() != directories).then_some(())
         }),
         Phase::Cleanup => {
-            wait_for_lock(bench);
+            wait_for_lock(server);
             let name =
-                bench.value("SELECT datname FROM pg_database WHERE datname LIKE 'fsbench_work%'");
+                server.value("SELECT datname FROM pg_database WHERE datname LIKE 'fsbench_work%'");
             // Only from here on can the work database be locked; its drop waits for that.
-            hold = Hold::lock(bench, &format!("COMMENT ON DATABASE {name} IS 'held'"));
-            bench.wait_for_phase(Phase::Cleanup);
-            wait_for_lock(bench);
+            hold = Hold::lock(server, &format!("COMMENT ON DATABASE {name} IS 'held'"));
+            server.wait_for_phase(Phase::Cleanup.name());
+            wait_for_lock(server);
         }
         _ => {}
     }
@@ -161,8 +160,8 @@ pub fn bring_to<'a>(
 }
 
 /// Wait until the coordinator waits for a lock.
-pub fn wait_for_lock(bench: &Bench) {
-    bench.server.wait_for(
+pub fn wait_for_lock(server: &TestServer) {
+    server.wait_for(
         "postgres",
         "SELECT count(*) = 1 FROM pg_stat_activity \
          WHERE backend_type = 'fsbench coordinator' AND wait_event_type = 'Lock'",

@@ -1,9 +1,8 @@
 //! Targets of kind `connection` that are no servers with pgfsbench: whatever they send, a run on them ends, says why, and takes no
 //! more memory than it says.
 
-use crate::luck::bench::Bench;
 use pgfsbench_tests::fake_server::{Asked, FakeServer, Link, message, row};
-use pgfsbench_tests::refusal;
+use pgfsbench_tests::{Leaves, TestServer, refusal};
 use std::fs;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -21,7 +20,7 @@ const MUCH: u64 = 1024 * MB;
 #[derive(Clone)]
 struct Watch {
     /// Not held: the server has to end with its test.
-    bench: Weak<Bench>,
+    bench: Weak<TestServer>,
     most: Arc<AtomicU64>,
 }
 
@@ -30,7 +29,7 @@ impl Watch {
         let Some(bench) = self.bench.upgrade() else {
             return;
         };
-        let mut processes = bench.server.processes();
+        let mut processes = bench.processes();
         processes.retain(|process| process.title.starts_with("postgres: fsbench coordinator"));
         for process in processes {
             let status = fs::read_to_string(format!("/proc/{}/status", process.pid));
@@ -139,8 +138,8 @@ fn a_copy(link: &mut Link, watch: &Watch) -> io::Result<()> {
 
 #[test]
 fn a_server_that_floods_ends_the_run_and_takes_no_memory() {
-    let bench = Arc::new(Bench::start());
-    let mut client = bench.server.connect("postgres");
+    let bench = Arc::new(TestServer::with_extension(&[]));
+    let mut client = bench.connect("postgres");
     bench.value("SELECT fsbench.create_target('there', connection => 'host=/nowhere')");
     let cases: [(&str, bool, Attack, &str, &str); 9] = [
         (
@@ -183,7 +182,8 @@ fn a_server_that_floods_ends_the_run_and_takes_no_memory() {
             Asked::Statement(_) => attack(link, &watched),
         });
         bench.value(&format!(
-            "SELECT fsbench.alter_target('there', connection => '{}')",
+            // A busy machine takes long over so much.
+            "SELECT fsbench.alter_target('there', connection => '{} connect_timeout=100')",
             server.connection()
         ));
         let error = refusal(&mut client, RUN);
@@ -232,10 +232,10 @@ fn telling(version: String, told: Told) -> FakeServer {
 #[test]
 fn the_row_here_ends_whatever_a_server_tells_of_the_run_there() {
     const DONE: &str = r#"{"status": "done", "fault": {"sqlstate": "", "message": ""}}"#;
-    let bench = Bench::start();
+    let bench = TestServer::with_extension(&[]);
     let version = bench.value("SELECT fsbench.version()");
     bench.value("SELECT fsbench.create_target('there', connection => 'host=/nowhere')");
-    let mut client = bench.server.connect("postgres");
+    let mut client = bench.connect("postgres");
     for (end, row, code, words) in [
         (
             DONE,
@@ -280,7 +280,7 @@ fn the_row_here_ends_whatever_a_server_tells_of_the_run_there() {
         assert!(error.message().contains(words), "{error:?}");
         assert!(!format!("{error}").contains('\u{1b}'));
         bench.nothing_is_left(row);
-        let last = bench.ending_of("(SELECT max(run_id) FROM fsbench.run_log)");
+        let last = bench.told("(SELECT max(run_id) FROM fsbench.run_log)");
         assert!(last.starts_with(&format!("failed {code}; ")), "{last}");
     }
     // One that says that it is done, and is: what is its own affair is stored, what is ours is not.

@@ -1,7 +1,6 @@
 //! Bad luck: whatever is cancelled, terminated, dropped, stopped or killed, in whichever phase, nothing is left of the run, its
 //! row says why, the server stays usable, and the next run works.
 
-pub mod bench;
 mod caller;
 mod clone;
 mod connection;

@@ -1,8 +1,7 @@
 //! Each kind of death in each phase.
 
-use crate::luck::bench::Bench;
 use crate::luck::hold::{PHASES, Phase, bring_to};
-use pgfsbench_tests::{Background, Signal, Stop};
+use pgfsbench_tests::{Background, Leaves, Signal, Stop, TestServer};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Death {
@@ -32,8 +31,8 @@ impl Death {
         )
     }
 
-    fn strike(self, bench: &Bench, caller: &Background, coordinator: i32) {
-        let server = &bench.server;
+    fn strike(self, server: &TestServer, caller: &Background, coordinator: i32) {
+        let server = &server;
         match self {
             Self::StopFast => server.stop(Stop::Fast),
             Self::StopImmediate => server.stop(Stop::Immediate),
@@ -45,7 +44,7 @@ impl Death {
             Self::CancelCaller => caller.cancel(),
             Self::CancelRun => {
                 let all = "SELECT bool_and(fsbench.cancel(run_id)) FROM fsbench.progress";
-                assert_eq!(bench.value(all), "t");
+                assert_eq!(server.value(all), "t");
             }
         }
     }
@@ -68,7 +67,7 @@ impl Death {
 }
 
 fn in_every_phase(death: Death) {
-    let bench = Bench::start();
+    let server = TestServer::with_extension(&[]);
     for phase in PHASES {
         // It has no id yet; and that nothing was copied yet makes no difference to these.
         if death == Death::CancelRun && phase == Phase::Begin
@@ -80,14 +79,14 @@ fn in_every_phase(death: Death) {
         eprintln!("{what}");
         let statement = format!("SELECT * FROM fsbench.run({})", phase.arguments(&what));
         let mut coordinator = 0;
-        let (mut hold, caller) = bring_to(&bench, phase, || {
-            let caller = bench.server.background("postgres", &statement);
-            coordinator = bench.pid_of("fsbench coordinator");
+        let (mut hold, caller) = bring_to(&server, phase, || {
+            let caller = server.background("postgres", &statement);
+            coordinator = server.pid_of("fsbench coordinator");
             caller
         });
         if phase > Phase::Creating {
             // Another one may have been there when that was read: one that was just clearing up.
-            coordinator = bench
+            coordinator = server
                 .value("SELECT coordinator_pid FROM fsbench.progress WHERE status = 'running'")
                 .parse()
                 .expect("a coordinator");
@@ -97,17 +96,17 @@ fn in_every_phase(death: Death) {
         if phase == Phase::Checkpoint && of_the_server {
             hold.release();
         }
-        death.strike(&bench, &caller, coordinator);
+        death.strike(&server, &caller, coordinator);
         hold.release();
         if death.takes_the_server_down() {
-            bench.server.start_again();
+            server.start_again();
         }
-        bench.nothing_is_left(&what);
+        server.nothing_is_left(&what);
         let answer = caller.join();
         if phase < Phase::Collect || death.takes_the_server_down() {
             assert!(answer.is_err(), "{what}: the caller got {answer:?}");
         }
-        match bench.ending(&what) {
+        match server.ending_where(&format!("label = '{}'", what)) {
             None => assert_eq!(phase, Phase::Begin, "{what}: the run has no row"),
             Some(ending) => assert!(
                 death.endings(phase).iter().any(|(status, sqlstate)| {
@@ -116,10 +115,10 @@ fn in_every_phase(death: Death) {
                 "{what}: {ending:?}"
             ),
         }
-        bench.a_run_works(&what);
+        server.a_run_works(&what);
     }
-    bench.every_slot_is_free();
-    assert!(!bench.server.log().contains("PANIC"), "a PANIC");
+    server.every_slot_is_free();
+    assert!(!server.log().contains("PANIC"), "a PANIC");
 }
 
 #[test]

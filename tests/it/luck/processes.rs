@@ -1,8 +1,7 @@
 //! pg_terminate_backend and pg_cancel_backend of each process of a run.
 
-use crate::luck::bench::Bench;
 use crate::luck::hold::{Phase, bring_to};
-use pgfsbench_tests::{LONG, wait_until};
+use pgfsbench_tests::{LONG, Leaves, TestServer, wait_until};
 
 /// Process, phase in which it is hit, and what the run's row then says when it is terminated and when it is cancelled.
 const CASES: [(&str, Phase, &str, &str); 6] = [
@@ -45,41 +44,43 @@ const CASES: [(&str, Phase, &str, &str); 6] = [
 ];
 
 fn hit_each(function: &str, expected: impl Fn(usize) -> &'static str) {
-    let bench = Bench::start();
+    let server = TestServer::with_extension(&[]);
     for (i, (role, phase, ..)) in CASES.iter().enumerate() {
         let what = format!("{function} of {role} in {phase:?}");
         eprintln!("{what}");
         // The load has to last until somebody has come to cancel it.
         let arguments = phase.arguments(&what).replace("scale => 10", "scale => 30");
-        let (mut hold, caller) = bring_to(&bench, *phase, || {
-            bench.server.background(
+        let (mut hold, caller) = bring_to(&server, *phase, || {
+            server.background(
                 "postgres",
                 &format!("SELECT * FROM fsbench.run({arguments})"),
             )
         });
         if *role == "worker" {
             // From here on it reports what hits it.
-            bench.server.wait_for(
+            server.wait_for(
                 "postgres",
                 "SELECT count(*) = 1 FROM pg_stat_activity WHERE backend_type = 'fsbench worker' \
                  AND query = 'pgfsbench worker'",
                 LONG,
             );
         }
-        let hit = bench.value(&format!(
+        let hit = server.value(&format!(
             "SELECT {function}(min(pid)) FROM pg_stat_activity WHERE backend_type = 'fsbench {role}'"
         ));
         assert_eq!(hit, "t", "{what}");
         hold.release();
-        bench.nothing_is_left(&what);
+        server.nothing_is_left(&what);
         assert!(caller.join().is_err(), "{what}: the caller got a result");
-        let ending = bench.ending(&what).expect("the run has a row");
+        let ending = server
+            .ending_where(&format!("label = '{}'", what))
+            .expect("the run has a row");
         let found = format!("{} {}", ending.status, ending.reason);
-        let like = bench.value(&format!("SELECT $_${found}$_$ LIKE $_${}$_$", expected(i)));
+        let like = server.value(&format!("SELECT $_${found}$_$ LIKE $_${}$_$", expected(i)));
         assert_eq!(like, "t", "{what}: {found}");
-        bench.a_run_works(&what);
+        server.a_run_works(&what);
     }
-    bench.every_slot_is_free();
+    server.every_slot_is_free();
 }
 
 #[test]
@@ -94,7 +95,7 @@ fn a_run_whose_process_is_cancelled_ends_and_says_so() {
 
 #[test]
 fn a_process_that_is_killed_restarts_the_server_and_leaves_nothing() {
-    let bench = Bench::start();
+    let server = TestServer::with_extension(&[]);
     for (role, phase) in [
         ("client", Phase::Measure),
         ("sampler", Phase::Measure),
@@ -102,35 +103,37 @@ fn a_process_that_is_killed_restarts_the_server_and_leaves_nothing() {
         ("janitor", Phase::Measure),
     ] {
         let what = format!("kill -9 of {role}");
-        let (_hold, caller) = bring_to(&bench, phase, || {
+        let (_hold, caller) = bring_to(&server, phase, || {
             let arguments = phase.arguments(&what).replace("scale => 10", "scale => 30");
-            bench.server.background(
+            server.background(
                 "postgres",
                 &format!("SELECT * FROM fsbench.run({arguments})"),
             )
         });
-        bench.server.crash(bench.pid_of(&format!("fsbench {role}")));
-        bench.nothing_is_left(&what);
+        server.crash(server.pid_of(&format!("fsbench {role}")));
+        server.nothing_is_left(&what);
         assert!(caller.join().is_err());
-        let ending = bench.ending(&what).expect("the run has a row");
+        let ending = server
+            .ending_where(&format!("label = '{}'", what))
+            .expect("the run has a row");
         assert_eq!(ending.status, "failed");
         assert!(ending.reason.starts_with("57P02; "), "{ending:?}");
-        bench.a_run_works(&what);
+        server.a_run_works(&what);
     }
 }
 
 #[test]
 fn a_cancelled_janitor_stays_and_a_terminated_one_comes_back() {
-    let bench = Bench::start();
-    let janitor = bench.pid_of("fsbench janitor");
-    bench.value(&format!("SELECT pg_cancel_backend({janitor})"));
-    bench.a_run_works("pg_cancel_backend of the janitor");
-    assert_eq!(bench.pid_of("fsbench janitor"), janitor);
-    bench.value(&format!("SELECT pg_terminate_backend({janitor})"));
+    let server = TestServer::with_extension(&[]);
+    let janitor = server.pid_of("fsbench janitor");
+    server.value(&format!("SELECT pg_cancel_backend({janitor})"));
+    server.a_run_works("pg_cancel_backend of the janitor");
+    assert_eq!(server.pid_of("fsbench janitor"), janitor);
+    server.value(&format!("SELECT pg_terminate_backend({janitor})"));
     // At once, so that there may be no janitor.
-    bench.a_run_works("pg_terminate_backend of the janitor");
+    server.a_run_works("pg_terminate_backend of the janitor");
     wait_until("another janitor", LONG, || {
-        (bench.pid_of("fsbench janitor") != janitor).then_some(())
+        (server.pid_of("fsbench janitor") != janitor).then_some(())
     });
-    bench.nothing_is_left("a janitor's end");
+    server.nothing_is_left("a janitor's end");
 }

@@ -1,31 +1,32 @@
 //! Runs that wait for their turn, and two who want to run at the same time.
 
-use crate::luck::bench::{Bench, value};
 use crate::luck::hold::{Hold, Phase, wait_for_lock};
-use pgfsbench_tests::{Background, LONG, Signal, Stop, refusal, wait_until};
+use pgfsbench_tests::{
+    Background, LONG, Leaves, Signal, Stop, TestServer, refusal, value, wait_until,
+};
 
 const LONG_RUN: &str = "scale => 1, clients => 1, duration => '5 min', warmup => '0'";
 const SHORT_RUN: &str = "scale => 1, clients => 1, transactions => 5, warmup => '0'";
 
-fn status(bench: &Bench, run: &str) -> String {
-    bench
+fn status(server: &TestServer, run: &str) -> String {
+    server
         .ending_where(&format!("run_id = {run}"))
         .map_or_else(String::new, |ending| ending.status)
 }
 
-fn wait_for_status(bench: &Bench, run: &str, wanted: &str) {
+fn wait_for_status(server: &TestServer, run: &str, wanted: &str) {
     wait_until(&format!("run {run} is {wanted}"), LONG, || {
-        (status(bench, run) == wanted).then_some(())
+        (status(server, run) == wanted).then_some(())
     });
 }
 
-fn cancel(bench: &Bench, run: &str) {
-    assert_eq!(bench.value(&format!("SELECT fsbench.cancel({run})")), "t");
+fn cancel(server: &TestServer, run: &str) {
+    assert_eq!(server.value(&format!("SELECT fsbench.cancel({run})")), "t");
 }
 
 /// Its statement has come so far as to wait for a run: a request to cancel that comes before a statement does nothing.
-fn wait_until_it_waits(bench: &Bench, caller: &Background) {
-    bench.server.wait_for(
+fn wait_until_it_waits(server: &TestServer, caller: &Background) {
+    server.wait_for(
         "postgres",
         &format!(
             "SELECT wait_event = 'Extension' FROM pg_stat_activity WHERE pid = {}",
@@ -37,29 +38,29 @@ fn wait_until_it_waits(bench: &Bench, caller: &Background) {
 
 #[test]
 fn queued_runs_are_run_in_their_order_and_survive_the_failure_of_the_one_before() {
-    let bench = Bench::start();
-    let first = bench.run_started(LONG_RUN);
-    let second = bench.run_started(SHORT_RUN);
-    let third = bench.run_started(LONG_RUN);
-    let fourth = bench.run_started(SHORT_RUN);
+    let server = TestServer::with_extension(&[]);
+    let first = server.start_run(LONG_RUN);
+    let second = server.start_run(SHORT_RUN);
+    let third = server.start_run(LONG_RUN);
+    let fourth = server.start_run(SHORT_RUN);
     for run in [&second, &third, &fourth] {
-        assert_eq!(status(&bench, run), "queued");
+        assert_eq!(status(&server, run), "queued");
     }
-    bench.wait_for_phase(Phase::Measure);
+    server.wait_for_phase(Phase::Measure.name());
     // It fails, and by the death of its own coordinator at that.
-    bench.server.terminate(bench.pid_of("fsbench coordinator"));
-    wait_for_status(&bench, &second, "done");
-    assert_eq!(status(&bench, &first), "failed");
+    server.terminate(server.pid_of("fsbench coordinator"));
+    wait_for_status(&server, &second, "done");
+    assert_eq!(status(&server, &first), "failed");
     // Cancelled while it waits, and while it runs.
-    wait_for_status(&bench, &third, "running");
-    let fifth = bench.run_started(SHORT_RUN);
-    cancel(&bench, &fifth);
-    wait_for_status(&bench, &fifth, "cancelled");
-    assert_eq!(status(&bench, &fourth), "queued");
-    cancel(&bench, &third);
-    wait_for_status(&bench, &fourth, "done");
+    wait_for_status(&server, &third, "running");
+    let fifth = server.start_run(SHORT_RUN);
+    cancel(&server, &fifth);
+    wait_for_status(&server, &fifth, "cancelled");
+    assert_eq!(status(&server, &fourth), "queued");
+    cancel(&server, &third);
+    wait_for_status(&server, &fourth, "done");
     for run in [&third, &fifth] {
-        let ending = bench
+        let ending = server
             .ending_where(&format!("run_id = {run}"))
             .expect("a row");
         assert_eq!(
@@ -67,32 +68,32 @@ fn queued_runs_are_run_in_their_order_and_survive_the_failure_of_the_one_before(
             "57014; the run was canceled; It was canceled by fsbench.cancel() of role \"postgres\"."
         );
     }
-    let order = bench.value(
+    let order = server.value(
         "SELECT string_agg(run_id::text, ' ' ORDER BY started_at) FROM fsbench.run_log WHERE started_at IS NOT NULL",
     );
     assert_eq!(order, [first, second, third, fourth].join(" "));
     // Nothing to cancel.
-    assert_eq!(bench.value("SELECT fsbench.cancel(1)"), "f");
-    assert_eq!(bench.value("SELECT fsbench.cancel(4711)"), "f");
-    bench.nothing_is_left("a queue");
-    bench.every_slot_is_free();
+    assert_eq!(server.value("SELECT fsbench.cancel(1)"), "f");
+    assert_eq!(server.value("SELECT fsbench.cancel(4711)"), "f");
+    server.nothing_is_left("a queue");
+    server.every_slot_is_free();
 }
 
 #[test]
 fn a_rollback_does_not_undo_start() {
-    let bench = Bench::start();
-    let mut client = bench.server.connect("postgres");
+    let server = TestServer::with_extension(&[]);
+    let mut client = server.connect("postgres");
     client.batch_execute("BEGIN").expect("BEGIN");
     let run = value(&mut client, &format!("SELECT fsbench.start({SHORT_RUN})"));
     client.batch_execute("ROLLBACK").expect("ROLLBACK");
-    wait_for_status(&bench, &run, "done");
-    bench.nothing_is_left("a rollback");
+    wait_for_status(&server, &run, "done");
+    server.nothing_is_left("a rollback");
 }
 
 #[test]
 fn a_started_run_survives_the_loss_of_its_caller() {
-    let bench = Bench::start();
-    let mut client = bench.server.connect("postgres");
+    let server = TestServer::with_extension(&[]);
+    let mut client = server.connect("postgres");
     let run = value(
         &mut client,
         &format!(
@@ -103,39 +104,37 @@ fn a_started_run_survives_the_loss_of_its_caller() {
     let pid: i32 = value(&mut client, "SELECT pg_backend_pid()")
         .parse()
         .expect("a pid");
-    bench.wait_for_phase(Phase::Measure);
-    bench.server.terminate(pid);
+    server.wait_for_phase(Phase::Measure.name());
+    server.terminate(pid);
     wait_until("the session is gone", LONG, || {
-        (bench.value(&format!(
+        (server.value(&format!(
             "SELECT count(*) FROM pg_stat_activity WHERE pid = {pid}"
         )) == "0")
             .then_some(())
     });
     // So has a session that only waits for it.
-    let waiter = bench
-        .server
-        .background("postgres", &format!("SELECT * FROM fsbench.wait({run})"));
-    wait_until_it_waits(&bench, &waiter);
+    let waiter = server.background("postgres", &format!("SELECT * FROM fsbench.wait({run})"));
+    wait_until_it_waits(&server, &waiter);
     waiter.cancel();
     assert!(waiter.join().is_err());
     let seconds = "SELECT coalesce(max(done), 0) FROM fsbench.progress WHERE phase = 'measure'";
-    let before: i64 = bench.value(seconds).parse().expect("a number");
+    let before: i64 = server.value(seconds).parse().expect("a number");
     wait_until("the run goes on for a second", LONG, || {
-        let now: i64 = bench.value(seconds).parse().expect("a number");
+        let now: i64 = server.value(seconds).parse().expect("a number");
         (now > before + 1000).then_some(())
     });
-    cancel(&bench, &run);
-    bench.nothing_is_left("a started run");
-    assert_eq!(status(&bench, &run), "cancelled");
+    cancel(&server, &run);
+    server.nothing_is_left("a started run");
+    assert_eq!(status(&server, &run), "cancelled");
 }
 
 #[test]
 fn a_second_run_is_refused_or_waits_for_one_that_is_just_clearing_up() {
-    let bench = Bench::start();
+    let server = TestServer::with_extension(&[]);
     let run = format!("SELECT * FROM fsbench.run({SHORT_RUN})");
-    let first = bench.run_started(LONG_RUN);
-    bench.wait_for_phase(Phase::Measure);
-    let refused = refusal(&mut bench.server.connect("postgres"), &run);
+    let first = server.start_run(LONG_RUN);
+    server.wait_for_phase(Phase::Measure.name());
+    let refused = refusal(&mut server.connect("postgres"), &run);
     assert_eq!(refused.code().code(), "55000");
     assert_eq!(
         refused.detail(),
@@ -147,8 +146,8 @@ fn a_second_run_is_refused_or_waits_for_one_that_is_just_clearing_up() {
             .is_some_and(|hint| hint.contains("fsbench.start()"))
     );
     // From another database too, which says where it is.
-    bench.value("CREATE DATABASE other");
-    let mut other = bench.server.connect("other");
+    server.value("CREATE DATABASE other");
+    let mut other = server.connect("other");
     other
         .batch_execute("CREATE EXTENSION pgfsbench")
         .expect("CREATE EXTENSION");
@@ -159,55 +158,55 @@ fn a_second_run_is_refused_or_waits_for_one_that_is_just_clearing_up() {
     );
     // The first one's database cannot be dropped as long as this is open.
     let mut hold = Hold::lock(
-        &bench,
+        &server,
         &format!("COMMENT ON DATABASE fsbench_work_{first} IS 'held'"),
     );
-    cancel(&bench, &first);
-    bench.wait_for_phase(Phase::Cleanup);
-    wait_for_lock(&bench);
-    let second = bench.server.background("postgres", &run);
+    cancel(&server, &first);
+    server.wait_for_phase(Phase::Cleanup.name());
+    wait_for_lock(&server);
+    let second = server.background("postgres", &run);
     // Of which nothing is to be seen yet but that it waits.
-    wait_until_it_waits(&bench, &second);
-    assert_eq!(bench.value("SELECT count(*) FROM fsbench.run_log"), "1");
+    wait_until_it_waits(&server, &second);
+    assert_eq!(server.value("SELECT count(*) FROM fsbench.run_log"), "1");
     hold.release();
     assert!(second.join().is_ok());
-    bench.nothing_is_left("a run that waited");
+    server.nothing_is_left("a run that waited");
 }
 
 #[test]
 fn a_run_goes_on_and_ends_well_without_the_janitor() {
-    let bench = Bench::start();
-    let janitor = bench.pid_of("fsbench janitor");
-    let run = bench.run_started("scale => 1, clients => 2, duration => '3 s', warmup => '0'");
-    let next = bench.run_started(SHORT_RUN);
-    bench.wait_for_phase(Phase::Measure);
-    bench.server.signal(janitor, Signal::INT);
-    bench.server.terminate(janitor);
+    let server = TestServer::with_extension(&[]);
+    let janitor = server.pid_of("fsbench janitor");
+    let run = server.start_run("scale => 1, clients => 2, duration => '3 s', warmup => '0'");
+    let next = server.start_run(SHORT_RUN);
+    server.wait_for_phase(Phase::Measure.name());
+    server.signal(janitor, Signal::INT);
+    server.terminate(janitor);
     wait_until("there is a new janitor", LONG, || {
-        let now = bench
+        let now = server
             .value("SELECT min(pid) FROM pg_stat_activity WHERE backend_type = 'fsbench janitor'");
         now.parse().ok().filter(|&pid: &i32| pid != janitor)
     });
-    wait_for_status(&bench, &run, "done");
-    wait_for_status(&bench, &next, "done");
-    bench.nothing_is_left("a janitor's end");
-    bench.every_slot_is_free();
+    wait_for_status(&server, &run, "done");
+    wait_for_status(&server, &next, "done");
+    server.nothing_is_left("a janitor's end");
+    server.every_slot_is_free();
 }
 
 #[test]
 fn a_request_whose_caller_has_gone_before_the_janitor_came_leaves_nothing() {
-    let bench = Bench::start();
-    let janitor = bench.pid_of("fsbench janitor");
-    bench.server.hold(janitor);
+    let server = TestServer::with_extension(&[]);
+    let janitor = server.pid_of("fsbench janitor");
+    server.hold(janitor);
     let run = format!("SELECT * FROM fsbench.run({LONG_RUN})");
     let start = format!("SELECT fsbench.start({LONG_RUN})");
-    let callers = [&start, &start, &run].map(|sql| bench.server.background("postgres", sql));
+    let callers = [&start, &start, &run].map(|sql| server.background("postgres", sql));
     // The last one has no right to queue, and may come before the others or not.
     wait_until(
         "they wait for the janitor, but for those refused",
         LONG,
         || {
-            let waiting: usize = bench
+            let waiting: usize = server
             .value("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'Extension' AND backend_type = 'client backend'")
             .parse()
             .ok()?;
@@ -218,7 +217,7 @@ fn a_request_whose_caller_has_gone_before_the_janitor_came_leaves_nothing() {
     for (i, caller) in callers.iter().enumerate() {
         if caller.is_finished() {
         } else if i == 0 {
-            bench.server.terminate(caller.pid);
+            server.terminate(caller.pid);
         } else {
             caller.cancel();
         }
@@ -226,27 +225,25 @@ fn a_request_whose_caller_has_gone_before_the_janitor_came_leaves_nothing() {
     for caller in callers {
         assert!(caller.join().is_err());
     }
-    bench.server.signal(janitor, Signal::CONT);
-    bench.nothing_is_left("callers that have gone early");
-    bench.a_run_works("callers that have gone early");
-    bench.every_slot_is_free();
+    server.signal(janitor, Signal::CONT);
+    server.nothing_is_left("callers that have gone early");
+    server.a_run_works("callers that have gone early");
+    server.every_slot_is_free();
 }
 
 #[test]
 fn a_request_survives_the_death_of_the_process_that_was_to_queue_it() {
-    let bench = Bench::start();
-    let first = bench.run_started(LONG_RUN);
-    bench.wait_for_phase(Phase::Measure);
-    let mut hold = Hold::lock(&bench, "LOCK TABLE fsbench.run_log IN EXCLUSIVE MODE");
-    let start = bench
-        .server
-        .background("postgres", &format!("SELECT fsbench.start({SHORT_RUN})"));
-    wait_for_lock(&bench);
-    let second = bench.value(
+    let server = TestServer::with_extension(&[]);
+    let first = server.start_run(LONG_RUN);
+    server.wait_for_phase(Phase::Measure.name());
+    let mut hold = Hold::lock(&server, "LOCK TABLE fsbench.run_log IN EXCLUSIVE MODE");
+    let start = server.background("postgres", &format!("SELECT fsbench.start({SHORT_RUN})"));
+    wait_for_lock(&server);
+    let second = server.value(
         "SELECT pid FROM pg_stat_activity WHERE backend_type = 'fsbench coordinator' AND wait_event_type = 'Lock'",
     );
-    bench.server.terminate(second.parse().expect("a pid"));
-    bench.server.wait_for(
+    server.terminate(second.parse().expect("a pid"));
+    server.wait_for(
         "postgres",
         &format!(
             "SELECT count(*) = 1 FROM pg_stat_activity WHERE backend_type = 'fsbench coordinator' \
@@ -257,42 +254,42 @@ fn a_request_survives_the_death_of_the_process_that_was_to_queue_it() {
     hold.release();
     assert!(start.join().is_ok());
     // The one that runs has not noticed.
-    assert_eq!(status(&bench, &first), "running");
-    assert_eq!(status(&bench, "2"), "queued");
-    cancel(&bench, &first);
-    wait_for_status(&bench, "2", "done");
-    assert_eq!(status(&bench, &first), "cancelled");
-    bench.nothing_is_left("a queueing process's death");
+    assert_eq!(status(&server, &first), "running");
+    assert_eq!(status(&server, "2"), "queued");
+    cancel(&server, &first);
+    wait_for_status(&server, "2", "done");
+    assert_eq!(status(&server, &first), "cancelled");
+    server.nothing_is_left("a queueing process's death");
 }
 
 #[test]
 fn a_kept_database_survives_a_crash_and_a_queued_run_fails_with_the_one_before() {
-    let bench = Bench::start();
-    let kept = bench.run_started(&format!("{SHORT_RUN}, keep => true"));
-    wait_for_status(&bench, &kept, "done");
+    let server = TestServer::with_extension(&[]);
+    let kept = server.start_run(&format!("{SHORT_RUN}, keep => true"));
+    wait_for_status(&server, &kept, "done");
     let kept = format!("fsbench_work_{kept}");
-    let running = bench.run_started(LONG_RUN);
-    let queued = bench.run_started(SHORT_RUN);
-    bench.wait_for_phase(Phase::Measure);
-    bench.server.kill();
-    bench.server.start_again();
-    bench.nothing_is_left_but(&[&kept], "a crash");
+    let running = server.start_run(LONG_RUN);
+    let queued = server.start_run(SHORT_RUN);
+    server.wait_for_phase(Phase::Measure.name());
+    server.kill();
+    server.start_again();
+    server.nothing_is_left_but(&[&kept], "a crash");
     for run in [&running, &queued] {
-        let ending = bench
+        let ending = server
             .ending_where(&format!("run_id = {run}"))
             .expect("a row");
         assert_eq!(ending.status, "failed");
         assert!(ending.reason.starts_with("57P02; "), "{ending:?}");
     }
     let rows = value(
-        &mut bench.server.connect(&kept),
+        &mut server.connect(&kept),
         "SELECT count(*) FROM pgbench_accounts",
     );
     assert_eq!(rows, "100000");
     // And what the user does with it is the user's.
-    bench.server.stop(Stop::Fast);
-    bench.server.start_again();
-    bench.a_run_works("a crash with a kept database");
-    bench.nothing_is_left_but(&[&kept], "a restart");
-    bench.value(&format!("DROP DATABASE {kept}"));
+    server.stop(Stop::Fast);
+    server.start_again();
+    server.a_run_works("a crash with a kept database");
+    server.nothing_is_left_but(&[&kept], "a restart");
+    server.value(&format!("DROP DATABASE {kept}"));
 }

@@ -1,9 +1,8 @@
 //! Scans whose load or sweep is cancelled, or loses a process, here and in servers of a target's own.
 
 use crate::helper::processes::{self, Process};
-use crate::luck::bench::Bench;
 use crate::luck::target::Place;
-use pgfsbench_tests::{LONG, Signal, wait_until};
+use pgfsbench_tests::{LONG, Leaves, Signal, TestServer, wait_until};
 
 /// Long enough to be met while three processes load it.
 const LOADS: &str = r#"workload => 'scan', scale => 50, seed => 1, options => '{"degrees": [1], "repeats": 1, "loaders": 3, "readers": [], "unlogged": true}'"#;
@@ -27,30 +26,28 @@ fn kill_a_parallel_worker(
 
 #[test]
 fn a_loader_or_a_parallel_worker_that_is_killed_restarts_the_server_and_leaves_nothing() {
-    let bench = Bench::start();
+    let server = TestServer::with_extension(&[]);
     for (arguments, what) in [(LOADS, "a loader"), (SCANS, "a parallel worker")] {
-        let run = bench.run_started(arguments);
+        let run = server.start_run(arguments);
         let ready = |log: String| log.matches("ready to accept connections").count();
         let killed = |log: String| log.matches("was terminated by signal 9").count();
-        let (before, killed_before) = (ready(bench.server.log()), killed(bench.server.log()));
+        let (before, killed_before) = (ready(server.log()), killed(server.log()));
         if what == "a loader" {
-            bench
-                .server
-                .signal(bench.pid_of("fsbench client"), Signal::KILL);
+            server.signal(server.pid_of("fsbench client"), Signal::KILL);
         } else {
             kill_a_parallel_worker(
-                || processes::descendants(&[bench.server.postmaster()]),
-                |pid| bench.server.try_signal(pid, Signal::KILL),
-                || killed(bench.server.log()) > killed_before,
+                || processes::descendants(&[server.postmaster()]),
+                |pid| server.try_signal(pid, Signal::KILL),
+                || killed(server.log()) > killed_before,
             );
         }
         wait_until("the server has recovered", LONG, || {
-            (ready(bench.server.log()) > before).then_some(())
+            (ready(server.log()) > before).then_some(())
         });
-        bench.nothing_is_left(what);
-        let ending = bench.ending_of(&run);
+        server.nothing_is_left(what);
+        let ending = server.told(&run);
         assert!(ending.starts_with("failed 57P02; "), "{what}: {ending}");
-        bench.a_run_works(what);
+        server.a_run_works(what);
     }
 }
 
@@ -59,7 +56,7 @@ fn a_load_for_a_target_that_is_cancelled_or_loses_a_loader_leaves_nothing() {
     let place = Place::new("");
     let kill = |place: &Place, signal| {
         let loader = place.process("fsbench client");
-        place.bench.server.signal(loader.pid, signal);
+        place.server.signal(loader.pid, signal);
     };
     for data in ["copied", "loaded"] {
         let arguments = format!("target => 'here', {LOADS}")
@@ -73,24 +70,24 @@ fn a_load_for_a_target_that_is_cancelled_or_loses_a_loader_leaves_nothing() {
             ),
         ] {
             let what = format!("data {data}, {how}");
-            let run = place.bench.run_started(&arguments);
+            let run = place.server.start_run(&arguments);
             match how {
                 "cancelled" => {
                     place.process("fsbench client");
-                    place.bench.value(&format!("SELECT fsbench.cancel({run})"));
+                    place.server.value(&format!("SELECT fsbench.cancel({run})"));
                 }
                 "terminated" => kill(&place, Signal::TERM),
                 _ => kill(&place, Signal::KILL),
             }
             place.nothing_is_left(&what);
-            let ending = place.ending(&run);
+            let ending = place.told(&run);
             assert!(ending.starts_with(ends), "{what}: {ending}");
         }
     }
     // Nothing that is half loaded is copied to anybody.
     assert_eq!(
         place
-            .bench
+            .server
             .value("SELECT count(*) FROM fsbench.prepared_data"),
         "0"
     );
@@ -107,24 +104,24 @@ fn scans_in_a_directory_that_are_cancelled_or_lose_a_worker_leave_nothing() {
         ),
     ] {
         let run = place
-            .bench
-            .run_started(&format!("target => 'here', {SCANS}"));
+            .server
+            .start_run(&format!("target => 'here', {SCANS}"));
         place.wait_for_phase("measure");
         if how == "cancelled" {
-            place.bench.value(&format!("SELECT fsbench.cancel({run})"));
+            place.server.value(&format!("SELECT fsbench.cancel({run})"));
         } else {
             kill_a_parallel_worker(
                 || processes::below(place.path()),
-                |pid| place.bench.server.try_signal(pid, Signal::KILL),
+                |pid| place.server.try_signal(pid, Signal::KILL),
                 || {
-                    place.bench.value(&format!(
+                    place.server.value(&format!(
                         "SELECT status FROM fsbench.run_log WHERE run_id = {run}"
                     )) != "running"
                 },
             );
         }
         place.nothing_is_left(how);
-        let ending = place.ending(&run);
+        let ending = place.told(&run);
         assert!(ending.starts_with(ends), "{how}: {ending}");
     }
 }

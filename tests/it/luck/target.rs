@@ -1,11 +1,12 @@
 //! Targets in directories: a server of its own is put there, measured, and gone again, whatever happens.
 
 use crate::helper::processes::{self, Process};
-use crate::luck::bench::{Bench, value};
 use pgfsbench_tests::{
-    LONG, OwnedDirectory, Signal, Stop, controldata, refusal, server_owner, wait_until,
+    LONG, Leaves, OwnedDirectory, Signal, Stop, TestServer, controldata, refusal, server_owner,
+    value, wait_until,
 };
 use std::fs;
+use std::ops::Deref;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -17,19 +18,19 @@ const LONG_RUN: &str =
 
 /// A server, and a target in a directory beside it.
 pub struct Place {
-    pub bench: Bench,
+    pub server: TestServer,
     directory: OwnedDirectory,
 }
 
 impl Place {
     pub fn new(arguments: &str) -> Self {
-        Self::beside(Bench::start(), arguments)
+        Self::beside(TestServer::with_extension(&[]), arguments)
     }
 
-    fn beside(bench: Bench, arguments: &str) -> Self {
+    fn beside(server: TestServer, arguments: &str) -> Self {
         let directory = crate::common::owned_directory("pgfsbench-target.");
-        let place = Self { bench, directory };
-        let created = place.bench.value(&format!(
+        let place = Self { server, directory };
+        let created = place.server.value(&format!(
             "SELECT fsbench.create_target('here', directory => '{}'{arguments})",
             place.path().display()
         ));
@@ -54,7 +55,7 @@ impl Place {
 
     /// A process with this in its title, once it is there, of a target server, or of one that loads what is copied.
     pub fn process(&self, title: &str) -> Process {
-        let prepared = self.bench.server.data().join("pgfsbench");
+        let prepared = self.server.data().join("pgfsbench");
         wait_until(title, LONG, || {
             let there = processes::below(self.path()).into_iter();
             let mut all = there.chain(processes::below(&prepared));
@@ -70,33 +71,32 @@ impl Place {
             file.lines().next()?.parse().ok()
         })
     }
+}
 
-    pub fn nothing_is_left(&self, after: &str) {
-        self.bench.nothing_is_left(after);
-        assert_eq!(self.processes(), [0; 0], "after {after}");
-        assert!(
-            self.is_empty(),
-            "after {after}, something is in the directory"
-        );
+impl Deref for Place {
+    type Target = TestServer;
+
+    fn deref(&self) -> &TestServer {
+        &self.server
     }
+}
 
-    pub fn wait_for_phase(&self, phase: &str) {
-        self.bench.server.wait_for(
-            "postgres",
-            &format!("SELECT coalesce(bool_and(phase = '{phase}'), false) FROM fsbench.progress"),
-            LONG,
-        );
-    }
-
-    pub fn ending(&self, run: &str) -> String {
-        self.bench.ending_of(run)
+impl Leaves for Place {
+    fn left(&self) -> Vec<String> {
+        let mut left = self.server.left();
+        let processes = self.processes();
+        left.extend(processes.iter().map(|pid| format!("target process {pid}")));
+        if !self.is_empty() {
+            left.push("something in the directory of the target".to_owned());
+        }
+        left
     }
 }
 
 #[test]
 fn a_directory_is_measured_by_a_server_of_its_own() {
     let place = Place::new(r#", settings => '{"wal_level": "minimal", "max_wal_senders": 0}'"#);
-    let mut client = place.bench.server.connect("postgres");
+    let mut client = place.server.connect("postgres");
     let run = value(
         &mut client,
         &format!("SELECT run_id FROM fsbench.run({SHORT_RUN})"),
@@ -135,9 +135,9 @@ fn a_directory_is_measured_by_a_server_of_its_own() {
 }
 
 /// Another installation: a copy of the programs of this server. Gives the directory of the programs.
-fn other_programs(bench: &Bench, place: &Path) -> PathBuf {
+fn other_programs(server: &TestServer, place: &Path) -> PathBuf {
     fs::set_permissions(place, fs::Permissions::from_mode(0o755)).expect("chmod");
-    let psql = bench.server.client_program("psql");
+    let psql = server.client_program("psql");
     let bin = Path::new(psql.get_program()).parent().expect("a directory");
     let bin = bin.canonicalize().expect("it is there");
     let prefix = bin.ancestors().find(|above| above.join("share").is_dir());
@@ -152,7 +152,7 @@ fn other_programs(bench: &Bench, place: &Path) -> PathBuf {
 
 #[test]
 fn a_server_on_a_target_has_what_the_target_says_and_what_may_be_copied_and_is_nobody_elses() {
-    let bench = Bench::start_with(&[
+    let server = TestServer::with_extension(&[
         ("work_mem", "7MB"),
         ("max_wal_size", "2GB"),
         ("archive_mode", "on"),
@@ -161,8 +161,8 @@ fn a_server_on_a_target_has_what_the_target_says_and_what_may_be_copied_and_is_n
         ("auto_explain.log_min_duration", "0"),
         ("statement_timeout", "1h"),
     ]);
-    let place = Place::beside(bench, ", data_checksums => false");
-    let value = |sql: &str| place.bench.value(sql);
+    let place = Place::beside(server, ", data_checksums => false");
+    let value = |sql: &str| place.server.value(sql);
     let planned = value("SELECT command FROM fsbench.plan('here') WHERE action = 'write settings'");
     for line in [
         "work_mem = '7MB'",
@@ -181,7 +181,7 @@ fn a_server_on_a_target_has_what_the_target_says_and_what_may_be_copied_and_is_n
     let before = "make directory, copy the data, sync, write settings, ask for shared memory, start the server";
     assert!(planned.starts_with(before), "{planned}");
 
-    let run = place.bench.run_started(LONG_RUN);
+    let run = place.server.start_run(LONG_RUN);
     place.wait_for_phase("measure");
     let directory = fs::read_dir(place.path()).expect("it").flatten().next();
     let directory = directory.expect("a server").path();
@@ -216,8 +216,9 @@ fn a_server_on_a_target_has_what_the_target_says_and_what_may_be_copied_and_is_n
     place.nothing_is_left("a cancelled run");
 
     // Two builds are two targets, with data of their own.
-    let copy = TempDir::with_prefix_in("pgfsbench-programs.", "/tmp").expect("a directory");
-    let bindir = other_programs(&place.bench, copy.path());
+    let copy = TempDir::with_prefix_in("pgfsbench-programs.", pgfsbench_tests::scratch())
+        .expect("a directory");
+    let bindir = other_programs(&place.server, copy.path());
     let other = format!("bindir => '{}'", bindir.display());
     value(&format!("SELECT fsbench.alter_target('here', {other})"));
     let run = value(&format!("SELECT run_id FROM fsbench.run({SHORT_RUN})"));
@@ -231,7 +232,7 @@ fn a_server_on_a_target_has_what_the_target_says_and_what_may_be_copied_and_is_n
     );
     assert_eq!(
         value(
-            "SELECT string_agg(concat_ws(' ', postgres LIKE '/tmp/pgfsbench-programs.%', data_checksums), ', ' ORDER BY created_at) FROM fsbench.prepared_data"
+            "SELECT string_agg(concat_ws(' ', postgres LIKE '%/pgfsbench-programs.%', data_checksums), ', ' ORDER BY created_at) FROM fsbench.prepared_data"
         ),
         "f f, t f"
     );
@@ -240,7 +241,7 @@ fn a_server_on_a_target_has_what_the_target_says_and_what_may_be_copied_and_is_n
     // Both servers' memory is that of one machine.
     value(r#"SELECT fsbench.alter_target('here', settings => '{"shared_buffers": "900TB"}')"#);
     let error = refusal(
-        &mut place.bench.server.connect("postgres"),
+        &mut place.server.connect("postgres"),
         &format!("SELECT * FROM fsbench.run({SHORT_RUN})"),
     );
     assert_eq!(
@@ -256,7 +257,7 @@ fn a_run_on_a_target_that_is_cancelled_or_loses_its_coordinator_leaves_nothing()
     let place = Place::new("");
     for phase in ["provision", "load", "measure"] {
         for terminated in [false, true] {
-            let run = place.bench.run_started(LONG_RUN);
+            let run = place.server.start_run(LONG_RUN);
             if phase == "provision" {
                 place.postmaster();
             } else if phase == "load" {
@@ -271,23 +272,22 @@ fn a_run_on_a_target_that_is_cancelled_or_loses_its_coordinator_leaves_nothing()
             }
             let (wanted, how) = if terminated {
                 place
-                    .bench
                     .server
-                    .terminate(place.bench.pid_of("fsbench coordinator"));
+                    .terminate(place.server.pid_of("fsbench coordinator"));
                 ("failed 57P01", "terminated")
             } else {
-                let cancelled = place.bench.value(&format!("SELECT fsbench.cancel({run})"));
+                let cancelled = place.server.value(&format!("SELECT fsbench.cancel({run})"));
                 assert_eq!(cancelled, "t");
                 ("cancelled 57014", "cancelled")
             };
             let what = format!("{how} in {phase}");
             place.nothing_is_left(&what);
-            let ending = place.ending(&run);
+            let ending = place.told(&run);
             assert!(ending.starts_with(wanted), "{what}: {ending}");
         }
     }
     let works = place
-        .bench
+        .server
         .value(&format!("SELECT tps > 0 FROM fsbench.run({SHORT_RUN})"));
     assert_eq!(works, "t");
 }
@@ -295,11 +295,11 @@ fn a_run_on_a_target_that_is_cancelled_or_loses_its_coordinator_leaves_nothing()
 #[test]
 fn a_target_server_that_dies_fails_the_run_and_leaves_nothing() {
     let place = Place::new("");
-    let run = place.bench.run_started(LONG_RUN);
+    let run = place.server.start_run(LONG_RUN);
     place.wait_for_phase("measure");
-    place.bench.server.signal(place.postmaster(), Signal::QUIT);
+    place.server.signal(place.postmaster(), Signal::QUIT);
     place.nothing_is_left("the target server's death");
-    let ending = place.ending(&run);
+    let ending = place.told(&run);
     assert!(
         ending.starts_with("failed 57P02; the target server was stopped or crashed"),
         "{ending}"
@@ -309,14 +309,14 @@ fn a_target_server_that_dies_fails_the_run_and_leaves_nothing() {
 #[test]
 fn a_target_server_whose_log_is_gone_is_told_so() {
     let place = Place::new("");
-    let run = place.bench.run_started(LONG_RUN);
+    let run = place.server.start_run(LONG_RUN);
     place.wait_for_phase("measure");
     let postmaster = place.postmaster();
     let log = fs::read_link(format!("/proc/{postmaster}/fd/2")).expect("a log");
     fs::remove_file(&log).expect("remove");
-    place.bench.server.signal(postmaster, Signal::QUIT);
+    place.server.signal(postmaster, Signal::QUIT);
     place.nothing_is_left("the target server's death without a log");
-    let ending = place.ending(&run);
+    let ending = place.told(&run);
     assert!(
         ending.starts_with(
             "failed 57P02; the target server was stopped or crashed; Its log says nothing"
@@ -343,7 +343,7 @@ pub fn shared_memory_of(data: &Path, postmaster: i32) -> Option<(String, Vec<Str
 #[test]
 fn shared_memory_of_a_target_server_that_was_killed_goes_with_it() {
     let place = Place::new("");
-    let run = place.bench.run_started(LONG_RUN);
+    let run = place.server.start_run(LONG_RUN);
     place.wait_for_phase("measure");
     let postmaster = place.postmaster();
     let data = fs::read_link(format!("/proc/{postmaster}/cwd")).expect("its directory");
@@ -356,9 +356,9 @@ fn shared_memory_of_a_target_server_that_was_killed_goes_with_it() {
         numbers.map(str::to_owned).collect::<Vec<_>>()
     };
     assert!(segments().contains(&segment) && !files.is_empty());
-    place.bench.server.signal(postmaster, Signal::KILL);
+    place.server.signal(postmaster, Signal::KILL);
     place.nothing_is_left("the target server was killed");
-    let ending = place.ending(&run);
+    let ending = place.told(&run);
     assert!(ending.starts_with("failed 57P02"), "{ending}");
     assert!(!segments().contains(&segment), "segment {segment} is left");
     let left: Vec<_> = files
@@ -367,8 +367,8 @@ fn shared_memory_of_a_target_server_that_was_killed_goes_with_it() {
         .collect();
     assert!(left.is_empty(), "{left:?}");
     // Of this server itself, nothing was touched.
-    let own = place.bench.server.postmaster();
-    let (segment, files) = shared_memory_of(&place.bench.server.data(), own).expect("its memory");
+    let own = place.server.postmaster();
+    let (segment, files) = shared_memory_of(&place.server.data(), own).expect("its memory");
     assert!(segments().contains(&segment));
     assert!(files.iter().all(|file| Path::new(file).exists()));
 }
@@ -377,26 +377,26 @@ fn shared_memory_of_a_target_server_that_was_killed_goes_with_it() {
 fn a_target_server_goes_with_the_server_that_asked() {
     let place = Place::new("");
     for how in [Some(Stop::Fast), Some(Stop::Immediate), None] {
-        let run = place.bench.run_started(LONG_RUN);
+        let run = place.server.start_run(LONG_RUN);
         place.wait_for_phase("measure");
         match how {
-            Some(how) => place.bench.server.stop(how),
-            None => place.bench.server.kill(),
+            Some(how) => place.server.stop(how),
+            None => place.server.kill(),
         }
         // At once, whether or not that server is ever started again.
         wait_until("the target server has ended", LONG, || {
             place.processes().is_empty().then_some(())
         });
-        place.bench.server.start_again();
+        place.server.start_again();
         place.nothing_is_left("a restart of the asking server");
-        assert!(place.ending(&run).starts_with("failed 57P0"));
+        assert!(place.told(&run).starts_with("failed 57P0"));
     }
 }
 
 #[test]
 fn a_target_server_that_cannot_start_says_why() {
     let place = Place::new(r#", settings => '{"max_connections": 1}'"#);
-    let mut client = place.bench.server.connect("postgres");
+    let mut client = place.server.connect("postgres");
     let error = client
         .simple_query(&format!("SELECT * FROM fsbench.run({SHORT_RUN})"))
         .expect_err("some are reserved");
@@ -425,8 +425,8 @@ fn a_target_server_that_cannot_start_says_why() {
 #[test]
 fn a_target_in_use_is_neither_changed_nor_dropped() {
     let place = Place::new("");
-    let run = place.bench.run_started(LONG_RUN);
-    let mut client = place.bench.server.connect("postgres");
+    let run = place.server.start_run(LONG_RUN);
+    let mut client = place.server.connect("postgres");
     for sql in [
         "SELECT fsbench.drop_target('here')",
         "SELECT fsbench.alter_target('here', power_loss_protected => true)",
@@ -435,7 +435,7 @@ fn a_target_in_use_is_neither_changed_nor_dropped() {
         assert_eq!(error.code().map(|code| code.code()), Some("55006"));
     }
     assert_eq!(
-        place.bench.value(&format!("SELECT fsbench.cancel({run})")),
+        place.server.value(&format!("SELECT fsbench.cancel({run})")),
         "t"
     );
     place.nothing_is_left("a target in use");
@@ -448,7 +448,7 @@ fn a_target_in_use_is_neither_changed_nor_dropped() {
 #[test]
 fn a_place_that_others_can_exchange_or_that_is_gone_is_refused() {
     let place = Place::new("");
-    let mut client = place.bench.server.connect("postgres");
+    let mut client = place.server.connect("postgres");
     let mut refused = |sql: &str, code: &str, words: &str| {
         let error = client.simple_query(sql).expect_err(sql);
         let error = error.as_db_error().expect("an error of the server");
@@ -508,14 +508,14 @@ fn a_place_that_others_can_exchange_or_that_is_gone_is_refused() {
             "control character",
         ),
     ] {
-        let keep = place.bench.value(&format!(
+        let keep = place.server.value(&format!(
             "SELECT {column} FROM fsbench.target WHERE target = 'here'"
         ));
-        place.bench.value(&format!(
+        place.server.value(&format!(
             "UPDATE fsbench.target SET {column} = {value} WHERE target = 'here'"
         ));
         refused(&run, code, words);
-        place.bench.value(
+        place.server.value(
             &format!(
                 "UPDATE fsbench.target SET {column} = nullif('{keep}', '') WHERE target = 'here'"
             )
@@ -526,12 +526,12 @@ fn a_place_that_others_can_exchange_or_that_is_gone_is_refused() {
     fs::remove_dir(shell).expect("rmdir");
     assert_eq!(
         place
-            .bench
+            .server
             .value(&format!("SELECT tps > 0 FROM fsbench.run({SHORT_RUN})")),
         "t"
     );
     // Rights on all tables are not enough to have the server start programs.
-    place.bench.value("CREATE ROLE writer; GRANT pg_write_all_data TO writer; GRANT USAGE ON SCHEMA fsbench TO writer");
+    place.server.value("CREATE ROLE writer; GRANT pg_write_all_data TO writer; GRANT USAGE ON SCHEMA fsbench TO writer");
     refused(
         "SET ROLE writer; UPDATE fsbench.target SET bindir = '/tmp/evil'",
         "42501",
@@ -543,7 +543,7 @@ fn a_place_that_others_can_exchange_or_that_is_gone_is_refused() {
 #[test]
 fn a_server_in_a_directory_is_crashed_without_its_filesystem() {
     let place = Place::new("");
-    let mut client = place.bench.server.connect("postgres");
+    let mut client = place.server.connect("postgres");
     let run = value(
         &mut client,
         &format!(r#"SELECT run_id FROM fsbench.run({SHORT_RUN}, options => '{{"crash": true}}')"#),

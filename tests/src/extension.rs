@@ -1,0 +1,156 @@
+//! What tests ask a server that has the extension in its database postgres.
+
+use crate::left::Leaves;
+use crate::server::TestServer;
+use crate::wait::{LONG, wait_until};
+use crate::{refusal, value};
+use postgres::Client;
+use std::fmt::{self, Display};
+use std::time::{Duration, Instant};
+
+/// How a run ended, as its row says.
+#[derive(Debug)]
+pub struct Ending {
+    pub status: String,
+    /// SQLSTATE, message, DETAIL and HINT.
+    pub reason: String,
+}
+
+impl Display for Ending {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.reason.as_str() {
+            "" => write!(f, "{}", self.status),
+            reason => write!(f, "{} {reason}", self.status),
+        }
+    }
+}
+
+/// Wait until the run that is on is in this phase.
+pub fn wait_for_phase(client: &mut Client, phase: &str) {
+    let sql = "SELECT string_agg(phase, ',') FROM fsbench.progress WHERE phase <> 'queued'";
+    let began = Instant::now();
+    loop {
+        let now = value(client, sql);
+        if now == phase {
+            return;
+        }
+        assert!(
+            began.elapsed() < LONG,
+            "no run came to phase {phase}, and is in phase \"{now}\""
+        );
+        // Some phases last a few hundredths of a second.
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// How a run has ended, once it has: `done`, or its status, SQLSTATE, message, DETAIL and HINT.
+pub fn ending(client: &mut Client, run: &str) -> String {
+    let wait = format!("CALL fsbench.wait({run})");
+    let waited = client.batch_execute(&wait);
+    waited.unwrap_or_else(|error| panic!("{wait}: {error:?}"));
+    let ending = ending_where(client, &format!("run_id = {run}"));
+    ending.expect("it has a row").to_string()
+}
+
+fn ending_where(client: &mut Client, condition: &str) -> Option<Ending> {
+    let sql = format!(
+        "SELECT status, concat_ws('; ', error_code, error, error_detail, error_hint) FROM fsbench.run_log WHERE {condition}"
+    );
+    let row = client.query_opt(&sql, &[]).expect("at most one row")?;
+    Some(Ending {
+        status: row.get(0),
+        reason: row.get(1),
+    })
+}
+
+impl TestServer {
+    /// The first value that this statement gives, in a session of its own.
+    pub fn value(&self, sql: &str) -> String {
+        value(&mut self.connect("postgres"), sql)
+    }
+
+    /// `fsbench.start` with these arguments; the run's id.
+    pub fn start_run(&self, arguments: &str) -> String {
+        self.value(&format!("SELECT fsbench.start({arguments})"))
+    }
+
+    /// Pid of a process of this type, once it is there.
+    pub fn pid_of(&self, backend_type: &str) -> i32 {
+        let mut client = self.connect("postgres");
+        let sql =
+            format!("SELECT min(pid) FROM pg_stat_activity WHERE backend_type = '{backend_type}'");
+        wait_until(backend_type, LONG, || value(&mut client, &sql).parse().ok())
+    }
+
+    /// See the function of this name.
+    pub fn wait_for_phase(&self, phase: &str) {
+        wait_for_phase(&mut self.connect("postgres"), phase);
+    }
+
+    /// See the function of this name.
+    pub fn ending(&self, run: &str) -> String {
+        ending(&mut self.connect("postgres"), run)
+    }
+
+    /// What the row of a run says now, in the words of `ending`; nothing if it has no row.
+    pub fn told(&self, run: &str) -> String {
+        let ending = self.ending_where(&format!("run_id = {run}"));
+        ending.map_or_else(String::new, |ending| ending.to_string())
+    }
+
+    /// What the row of the one run says of which this holds; nothing if there is none.
+    pub fn ending_where(&self, condition: &str) -> Option<Ending> {
+        ending_where(&mut self.connect("postgres"), condition)
+    }
+
+    /// A small run ends well.
+    pub fn a_run_works(&self, after: impl Display) {
+        let run = "SELECT tps > 0 FROM fsbench.run(scale => 1, clients => 2, transactions => 20, warmup => '0', force => true)";
+        let result = self.connect("postgres").simple_query(run);
+        assert!(result.is_ok(), "after {after}: {result:?}");
+    }
+
+    /// As many runs as may wait can be asked for, and one more cannot; all are cancelled again.
+    pub fn every_slot_is_free(&self) {
+        let mut client = self.connect("postgres");
+        for sql in [
+            "ALTER SYSTEM SET pgfsbench.max_queued = 15",
+            "SELECT pg_reload_conf()",
+        ] {
+            client.batch_execute(sql).expect(sql);
+        }
+        wait_until("15 runs may wait", LONG, || {
+            (value(&mut client, "SHOW pgfsbench.max_queued") == "15").then_some(())
+        });
+        let start =
+            "SELECT fsbench.start(scale => 1, clients => 1, duration => '5 min', force => true)";
+        client.batch_execute(start).expect(start);
+        self.wait_for(
+            "postgres",
+            "SELECT count(*) = 1 FROM fsbench.progress WHERE status = 'running'",
+            LONG,
+        );
+        for _ in 0..15 {
+            client.batch_execute(start).expect(start);
+        }
+        let queued = "SELECT string_agg(run_id::text, ',' ORDER BY run_id) FROM fsbench.progress WHERE status = 'queued'";
+        let queued = value(&mut client, queued);
+        let (first, last) = (queued.split(',').next(), queued.split(',').next_back());
+        let refused = refusal(&mut client, start);
+        assert_eq!(refused.code().code(), "53400");
+        assert_eq!(
+            refused.detail(),
+            Some(
+                format!(
+                    "15 runs wait for their turn, of them in this database yours: {} to {}. pgfsbench.max_queued is 15.",
+                    first.unwrap_or_default(),
+                    last.unwrap_or_default()
+                )
+                .as_str()
+            )
+        );
+        let all = "SELECT bool_and(fsbench.cancel(run_id)) FROM fsbench.progress";
+        assert_eq!(value(&mut client, all), "t");
+        self.nothing_is_left("cancelling 16 runs");
+    }
+}

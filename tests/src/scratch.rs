@@ -1,0 +1,83 @@
+//! Where tests put what they make: a filesystem in memory where this machine has the room, since a test waits for the disk most of its
+//! time; and since it is an ext4 on a block device, all that is told of filesystem and device is told of it, too.
+//! What is about the machine's own disk is made in `DISK`.
+
+use crate::server::{program, run, server_owner};
+use std::fs::{self, File};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+use tempfile::TempDir;
+
+/// Of the machine's disk.
+pub const DISK: &str = "/tmp";
+
+/// A filesystem in memory, whose files are memory.
+const MEMORY: &str = "/dev/shm";
+
+/// How large it may become, as a part of the memory that is available; and how large it has to be.
+const SHARE: u64 = 2;
+const MOST: u64 = 12 << 30;
+const LEAST: u64 = 6 << 30;
+
+/// The directory that what tests make is made in. `PGFSBENCH_SCRATCH` names another one.
+pub fn scratch() -> &'static Path {
+    static SCRATCH: OnceLock<PathBuf> = OnceLock::new();
+    SCRATCH.get_or_init(|| {
+        let given = std::env::var_os("PGFSBENCH_SCRATCH").map(PathBuf::from);
+        given
+            .or_else(in_memory)
+            .unwrap_or_else(|| PathBuf::from(DISK))
+    })
+}
+
+/// An ext4 in memory; None where there is no root, no loop device, or not enough memory.
+fn in_memory() -> Option<PathBuf> {
+    server_owner()?;
+    let bytes = (available()? / SHARE).min(MOST);
+    let has_room = bytes >= LEAST && crate::mounts().contains(&format!(" {MEMORY} tmpfs "));
+    if !has_room || !Path::new("/dev/loop-control").exists() {
+        return None;
+    }
+    let image = TempDir::with_prefix_in("pgfsbench-image.", MEMORY).ok()?;
+    let mount_point = TempDir::with_prefix_in("pgfsbench-scratch.", DISK).ok()?;
+    remove_at_our_end(image.path(), mount_point.path())?;
+    let file = image.path().join("image");
+    File::create_new(&file).ok()?.set_len(bytes).ok()?;
+    // What was removed is given back to the memory.
+    let mut mkfs = Command::new(program("mkfs.ext4")?);
+    run(mkfs.args(["-q", "-m", "0"]).arg(&file)).ok()?;
+    let mut mount = Command::new(program("mount")?);
+    mount.args(["-o", "loop,discard,noatime"]).arg(&file);
+    run(mount.arg(mount_point.path())).ok()?;
+    // From here on the process that waits for our end removes them.
+    let (_, mount_point) = (image.keep(), mount_point.keep());
+    // Like /tmp: the servers' owner may write there, and cannot touch what is ours.
+    fs::set_permissions(&mount_point, fs::Permissions::from_mode(0o1777)).expect("chmod");
+    Some(mount_point)
+}
+
+/// Nobody tells the tests that they are over, and they may be killed: a process that reads until they have ended takes it all away.
+fn remove_at_our_end(image: &Path, mount_point: &Path) -> Option<()> {
+    const SCRIPT: &str = "trap '' INT TERM HUP; cat > /dev/null; \
+        umount --lazy \"$2\"; rm -rf --one-file-system \"$1\"; rmdir \"$2\"";
+    let mut shell = Command::new("setsid");
+    shell.args(["sh", "-c", SCRIPT, "sh"]).arg(image);
+    shell.arg(mount_point).current_dir("/");
+    shell.stdin(Stdio::piped()).stdout(Stdio::null());
+    let child = shell.stderr(Stdio::null()).spawn().ok()?;
+    // It is open until this process ends.
+    std::mem::forget(child);
+    Some(())
+}
+
+/// Bytes of memory that are to be had.
+fn available() -> Option<u64> {
+    let text = fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text
+        .lines()
+        .find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kilobytes: u64 = line.split_whitespace().next()?.parse().ok()?;
+    Some(kilobytes << 10)
+}
