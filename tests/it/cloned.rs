@@ -1,7 +1,7 @@
 //! Data that share their blocks with the prepared ones: where that can be, and what is said where it cannot.
 
-use crate::common::{assert_nothing_left, assert_refused, row, rows, server, set};
-use pgfsbench_tests::{LoopFs, OwnedDirectory};
+use crate::common::{assert_refused, row, rows, server, set};
+use pgfsbench_tests::{Leaves, LoopFs, OwnedDirectory};
 
 const RUN: &str = r#"target => 'here', scale => 1, clients => 1, transactions => 50, seed => 1, options => '{"data": "cloned"}'"#;
 
@@ -37,7 +37,7 @@ fn data_are_cloned_where_files_can_share_blocks_and_else_the_run_says_why() {
             "pgfsbench.prepared_data_directory",
         ],
     );
-    assert_nothing_left(&server, &mut client);
+    server.nothing_is_left("a run on a clone");
 
     let kept = OwnedDirectory::within(&fs.path(), "kept.");
     let directory = kept.path().display().to_string();
@@ -58,5 +58,5 @@ fn data_are_cloned_where_files_can_share_blocks_and_else_the_run_says_why() {
     );
     assert_eq!(rows(&mut client, &told), ["t|cloned|warning"]);
     row(&mut client, "SELECT fsbench.drop_prepared_data() > 0");
-    assert_nothing_left(&server, &mut client);
+    server.nothing_is_left("a run on a clone");
 }

@@ -88,6 +88,11 @@ fn dumped_restored_and_run_again() {
          INSERT INTO fsbench.helper_job (run_id, target, action, request) VALUES (7, 'made', 'release', '{}'); \
          INSERT INTO fsbench.helper_description (seen_at, helper_version, description) VALUES (now(), '0', '{}')",
     );
+    execute(
+        &mut client,
+        "SELECT fsbench.create_target('there-too', directory => '/tmp'); \
+         SELECT fsbench.experiment('planned', targets => '{there,there-too}', duration => '1 s', start => false)",
+    );
     execute(&mut client, FILL);
     let stored = everything(&mut client);
 
