@@ -1,6 +1,6 @@
 //! What DROP EXTENSION leaves, told after it: what is outside of the database goes by other ways.
 
-use pgfsbench_core::{refusal::quoted, units::format_bytes};
+use pgfsbench_core::{escape, units::format_bytes};
 
 use crate::{
     errors::Fault,
@@ -87,7 +87,12 @@ impl Left {
         if !all.is_empty() {
             let bytes = all.iter().map(|(_, note)| note.bytes).sum();
             self.add(
-                format!("Prepared data of {} in {}.", format_bytes(bytes), quoted(&directory.display().to_string())),
+                format!(
+                    "Prepared data of {} in \"{}\".",
+                    format_bytes(bytes),
+                    // Whole, however long: somebody goes there.
+                    escape::one_line(&directory.display().to_string())
+                ),
                 "They go at a start of the server when no database has had the extension for a day; \
                  fsbench.drop_prepared_data() removes them where another database has it.".into(),
             );

@@ -104,10 +104,17 @@ impl Conductor {
                 continue;
             }
             if on.status == "queued" {
-                xact::transaction(|| {
-                    store::set_status(on.experiment_id, "running", None)?;
-                    store::log(on.experiment_id, "started", None, None, None)
+                let is_started = xact::transaction(|| {
+                    let is_started =
+                        store::move_status(on.experiment_id, &["queued"], "running", None)?;
+                    if is_started {
+                        store::log(on.experiment_id, "started", None, None, None)?;
+                    }
+                    Ok(is_started)
                 })?;
+                if !is_started {
+                    continue;
+                }
             }
             match self.step(&on)? {
                 After::GoOn => {}

@@ -141,6 +141,24 @@ pub fn set_status(experiment_id: i64, status: &str, reason: Option<&str>) -> Res
     Ok(())
 }
 
+/// Moves it from one of these states to another; false when it is in none of them: whoever else was there first is right.
+pub fn move_status(
+    experiment_id: i64,
+    from: &[&str],
+    status: &str,
+    reason: Option<&str>,
+) -> Result<bool, Fault> {
+    let is_there = sql::write(
+        "SELECT 1 FROM fsbench.experiment WHERE experiment_id = $1::bigint AND status = ANY (string_to_array($2, ' ')) FOR UPDATE",
+        &[Some(&experiment_id.to_string()), Some(&from.join(" "))],
+    )?
+    .is_some();
+    if is_there {
+        set_status(experiment_id, status, reason)?;
+    }
+    Ok(is_there)
+}
+
 /// Ends an experiment: with the looks that it has had, and what is said of it.
 pub fn end(
     experiment_id: i64,

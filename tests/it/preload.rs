@@ -148,5 +148,12 @@ fn library_and_extension_of_different_versions_is_an_error_of_its_own() {
         );
     }
     assert_eq!(row(&mut client, "SELECT count(*) FROM fsbench.result"), "0");
+    execute(
+        &mut client,
+        &format!(
+            "UPDATE pg_extension SET extversion = '{}' WHERE extname = 'pgfsbench'",
+            env!("CARGO_PKG_VERSION")
+        ),
+    );
     server.nothing_is_left_at_once();
 }

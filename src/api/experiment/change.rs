@@ -97,10 +97,17 @@ impl Change {
         if !self.is(&["queued", "running"]) {
             return Err(self.refused("paused", "Only what is queued or running can be paused."));
         }
-        self.as_owner(|id, by| {
-            store::set_status(id, "paused", Some(&format!("role \"{by}\" has paused it")))?;
-            store::log(id, "paused", None, None, Some(by))
+        let is_paused = self.as_owner(|id, by| {
+            let why = format!("role \"{by}\" has paused it");
+            let is_paused = store::move_status(id, &["queued", "running"], "paused", Some(&why))?;
+            if is_paused {
+                store::log(id, "paused", None, None, Some(by))?;
+            }
+            Ok(is_paused)
         })?;
+        if !is_paused {
+            return Err(self.refused("paused", "It ended just now."));
+        }
         self.changed();
         Ok("paused".into())
     }

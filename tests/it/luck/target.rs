@@ -5,6 +5,8 @@ use pgfsbench_tests::{
     LONG, Leaves, OwnedDirectory, Signal, Stop, TestServer, controldata, refusal, server_owner,
     value, wait_until,
 };
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::fs;
 use std::ops::Deref;
 use std::os::unix::fs::PermissionsExt;
@@ -142,12 +144,15 @@ fn other_programs(server: &TestServer, place: &Path) -> PathBuf {
     let bin = bin.canonicalize().expect("it is there");
     let prefix = bin.ancestors().find(|above| above.join("share").is_dir());
     let prefix = prefix.expect("a prefix");
-    for part in ["lib", "share"] {
+    let of_programs = bin.strip_prefix(prefix).expect("below it");
+    // In Debian's layout the programs are below lib, in others beside it.
+    let top = of_programs.iter().next().expect("a name");
+    for part in BTreeSet::from([OsStr::new("lib"), OsStr::new("share"), top]) {
         let mut copy = Command::new("cp");
         copy.arg("-a").arg(prefix.join(part)).arg(place);
         assert!(copy.status().expect("cp").success());
     }
-    place.join(bin.strip_prefix(prefix).expect("below it"))
+    place.join(of_programs)
 }
 
 #[test]
