@@ -5,6 +5,9 @@ SELECT run_id FROM fsbench.run(scale => 1, clients => 2, transactions => 100, ra
 SELECT run_id FROM fsbench.run(workload => 'fsync', duration => '100 ms', options => '{"writers": [1]}');
 SELECT fsbench.create_target('made', filesystem => 'xfs', image_size => '1GB', mount_options => 'noatime');
 SELECT fsbench.create_target('there', directory => '/tmp', settings => '{"wal_compression": "on"}');
+SELECT fsbench.create_target('there-too', directory => '/tmp');
+SELECT fsbench.experiment('planned', targets => '{there,there-too}', duration => '1 s', start => false);
+INSERT INTO fsbench.helper_job (run_id, target, action, request) VALUES (1, 'made', 'release', '{}');
 DO $$
 DECLARE
     empty record;

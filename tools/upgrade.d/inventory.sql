@@ -17,12 +17,12 @@ SELECT pg_describe_object(d.classid, d.objid, 0),
                  (SELECT string_agg(a::text, ',' ORDER BY a::text) FROM unnest(relacl) a),
                  CASE WHEN relkind = 'v' THEN pg_get_viewdef(c.oid) END,
                  (SELECT string_agg(concat_ws(' ', attname, format_type(atttypid, atttypmod), CASE WHEN attnotnull THEN 'NOT NULL' END,
-                         attidentity, attgenerated, attstorage, attoptions::text, attacl::text, pg_get_expr(adbin, adrelid), '-- ' || col_description(attrelid, attnum)), E'\n' ORDER BY attname)
+                         attidentity, attgenerated, attstorage, nullif(ARRAY(SELECT o FROM unnest(attoptions) o WHERE o NOT LIKE 'pg_attver=%')::text, '{}'), attacl::text, pg_get_expr(adbin, adrelid), '-- ' || col_description(attrelid, attnum)), E'\n' ORDER BY attname)
                     FROM pg_attribute LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum
                    WHERE attrelid = c.oid AND attnum > 0 AND NOT attisdropped),
                  (SELECT string_agg(conname || ' ' || pg_get_constraintdef(oid), E'\n' ORDER BY conname) FROM pg_constraint WHERE conrelid = c.oid),
                  (SELECT string_agg(pg_get_indexdef(indexrelid), E'\n' ORDER BY indexrelid::regclass::text) FROM pg_index WHERE indrelid = c.oid),
-                 (SELECT string_agg(pg_get_triggerdef(oid) || tgenabled, E'\n' ORDER BY tgname) FROM pg_trigger WHERE tgrelid = c.oid AND NOT tgisinternal),
+                 (SELECT string_agg(pg_get_triggerdef(oid) || tgenabled::text, E'\n' ORDER BY tgname) FROM pg_trigger WHERE tgrelid = c.oid AND NOT tgisinternal),
                  (SELECT string_agg(concat_ws(' ', polname, polcmd, pg_get_expr(polqual, polrelid), pg_get_expr(polwithcheck, polrelid)), E'\n' ORDER BY polname)
                     FROM pg_policy WHERE polrelid = c.oid),
                  (SELECT string_agg(pg_get_ruledef(oid), E'\n' ORDER BY rulename) FROM pg_rewrite WHERE ev_class = c.oid AND relkind <> 'v'),
