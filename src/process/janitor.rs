@@ -83,14 +83,19 @@ pub fn main(_argument: i32, _serial: u32) {
         failures: vec![Failures::default(); board.requests.len()],
         conductor: experiments::Conductor::default(),
     };
-    if board.recovered.load(Acquire) == 0 {
+    while board.recovered.load(Acquire) == 0 {
         process::report_activity("pgfsbench janitor: clearing up after the last stop");
-        flush_probe::remove_left();
-        let somebody_has_it = janitor.sweep();
-        board.recovered.store(1, Release);
-        shmem::announce();
-        report::or_log("could not look after prepared data", || {
-            unwanted::look(somebody_has_it)
+        // See below: a cancelled one begins again.
+        report::or_log("error in the janitor", || {
+            process::check_interrupts();
+            flush_probe::remove_left();
+            let somebody_has_it = janitor.sweep();
+            board.recovered.store(1, Release);
+            shmem::announce();
+            report::or_log("could not look after prepared data", || {
+                unwanted::look(somebody_has_it)
+            });
+            Ok(())
         });
     }
     process::report_activity("pgfsbench janitor");

@@ -134,7 +134,7 @@ fn a_load_on_an_image_that_is_cancelled_or_loses_a_loader_leaves_nothing() {
         ),
     ] {
         let run = scene.start_run(
-            "target => 'ra128', workload => 'scan', scale => 8, \
+            "target => 'ra128', workload => 'scan', scale => 40, \
              options => '{\"degrees\": [1], \"repeats\": 1000, \"data\": \"loaded\", \"loaders\": 3, \"readers\": [], \"unlogged\": true}'",
         );
         let loader = wait_until("a loader is there", LONG, || {
