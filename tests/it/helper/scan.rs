@@ -134,19 +134,22 @@ fn a_load_on_an_image_that_is_cancelled_or_loses_a_loader_leaves_nothing() {
         ),
     ] {
         let run = scene.start_run(
-            "target => 'ra128', workload => 'scan', scale => 40, \
+            "target => 'ra128', workload => 'scan', scale => 8, \
              options => '{\"degrees\": [1], \"repeats\": 1000, \"data\": \"loaded\", \"loaders\": 3, \"readers\": [], \"unlogged\": true}'",
         );
-        let loader = wait_until("a loader is there", LONG, || {
+        let a_loader = || {
             let told = scene.told(&run);
             assert!(told.starts_with("running"), "{told}");
             let mut there = scene.target_processes().into_iter();
             there.find(|p| p.title.contains("fsbench client"))
-        });
+        };
+        wait_until("a loader is there", LONG, a_loader);
         let traces = scene.traces();
         if how == "cancelled" {
             scene.value(&format!("SELECT fsbench.cancel({run})"));
         } else {
+            // The first one may have ended meanwhile.
+            let loader = wait_until("a loader is there", LONG, a_loader);
             scene.bench.server.signal(loader.pid, Signal::KILL);
         }
         let told = scene.ending(&run);
