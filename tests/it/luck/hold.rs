@@ -127,7 +127,9 @@ pub fn bring_to<'a>(
     let directories = server.database_directories();
     let mut hold = match phase {
         Phase::Begin => Hold::lock(server, "LOCK TABLE fsbench.run_log IN EXCLUSIVE MODE"),
-        Phase::Provision => Hold::lock(server, "COMMENT ON DATABASE template0 IS 'held'"),
+        Phase::Provision | Phase::Creating => {
+            Hold::lock(server, "COMMENT ON DATABASE template0 IS 'held'")
+        }
         Phase::Checkpoint => Hold::stop(server, "checkpointer"),
         Phase::Collect | Phase::Cleanup => {
             Hold::lock(server, "LOCK TABLE fsbench.environment IN EXCLUSIVE MODE")
@@ -142,9 +144,13 @@ pub fn bring_to<'a>(
     }
     match phase {
         Phase::Begin | Phase::Provision | Phase::Collect => wait_for_lock(server),
-        Phase::Creating => wait_until("CREATE DATABASE has begun", LONG, || {
-            (server.database_directories() != directories).then_some(())
-        }),
+        Phase::Creating => {
+            wait_for_lock(server);
+            hold.release();
+            wait_until("CREATE DATABASE has begun", LONG, || {
+                (server.database_directories() != directories).then_some(())
+            });
+        }
         Phase::Cleanup => {
             wait_for_lock(server);
             let name =
