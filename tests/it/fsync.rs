@@ -112,7 +112,7 @@ fn whoever_ends_a_run_takes_its_file_along() {
             );
             let run = server.start_run(LONG_RUN);
             let server = &server;
-            let coordinator = server.pid_of("fsbench coordinator");
+            let coordinator = server.coordinator();
             file_of_run(server);
             if !making {
                 measuring(server);
@@ -211,7 +211,7 @@ fn a_full_filesystem_is_refused_or_fails_the_run_only() {
     let server = server;
     // It fills up while the file is made.
     let run = server.start_run(LONG_RUN);
-    let coordinator = server.pid_of("fsbench coordinator");
+    let coordinator = server.coordinator();
     let path = file_of_run(&server);
     server.signal(coordinator, Signal::STOP);
     let was_made = fs::metadata(&path).expect("the file").len() == 16 << 20;

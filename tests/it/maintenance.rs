@@ -53,7 +53,7 @@ fn whoever_ends_a_run_in_a_step_leaves_nothing() {
                     go_on();
                 }
                 "terminate the coordinator" => {
-                    server.terminate(server.pid_of("fsbench coordinator"));
+                    server.terminate(server.coordinator());
                     go_on();
                 }
                 "terminate the worker" => {

@@ -82,6 +82,15 @@ impl TestServer {
         wait_until(backend_type, LONG, || value(&mut client, &sql).parse().ok())
     }
 
+    /// Pid of the coordinator of the run that is on. Others may be there, which clear up after a crash.
+    pub fn coordinator(&self) -> i32 {
+        let mut client = self.connect("postgres");
+        let sql = "SELECT min(coordinator_pid) FROM fsbench.progress WHERE status = 'running'";
+        wait_until("a coordinator", LONG, || {
+            value(&mut client, sql).parse().ok()
+        })
+    }
+
     /// See the function of this name.
     pub fn wait_for_phase(&self, phase: &str) {
         wait_for_phase(&mut self.connect("postgres"), phase);

@@ -274,7 +274,7 @@ fn a_run_that_ends_here_ends_there_at_once() {
             two.wait_for_phase(phase);
         }
         let wanted = if terminated {
-            let coordinator = two.here.pid_of("fsbench coordinator");
+            let coordinator = two.here.coordinator();
             two.here.terminate(coordinator);
             "failed 57P01"
         } else {

@@ -1,7 +1,7 @@
 //! Brings a run to a phase and, where that takes no hook, keeps it there: by a lock that the phase needs, by stopping the
 //! checkpointer, or by a length that does not end. Where a phase cannot be held it is made long enough to be caught.
 
-use pgfsbench_tests::{Background, LONG, Signal, TestServer, wait_until};
+use pgfsbench_tests::{Background, LONG, Signal, TestServer, value, wait_until};
 use postgres::Client;
 
 /// Where a run is hit.
@@ -59,7 +59,10 @@ impl Phase {
         let rest = match self {
             Self::Load | Self::Vacuum => "scale => 10, duration => '5 min', warmup => '0'",
             Self::Warmup => "scale => 1, duration => '5 min', warmup => '5 min'",
-            Self::Verify => "scale => 10, transactions => 20, warmup => '0'",
+            // Its clients read accounts only, so that the history can be locked while they do.
+            Self::Verify => {
+                "scale => 1, duration => '3 s', warmup => '0', workload => 'select-only'"
+            }
             Self::Collect | Self::Cleanup => "scale => 1, transactions => 20, warmup => '0'",
             _ => "scale => 1, duration => '5 min', warmup => '0'",
         };
@@ -85,7 +88,11 @@ impl<'a> Hold<'a> {
 
     /// A session that does this, and leaves its transaction open.
     pub fn lock(server: &'a TestServer, sql: &str) -> Self {
-        let mut session = server.connect("postgres");
+        Self::lock_in(server, "postgres", sql)
+    }
+
+    fn lock_in(server: &'a TestServer, database: &str, sql: &str) -> Self {
+        let mut session = server.connect(database);
         session
             .batch_execute(&format!("BEGIN; {sql}"))
             .unwrap_or_else(|error| panic!("{sql}: {error:?}"));
@@ -140,10 +147,13 @@ pub fn bring_to<'a>(
     match phase {
         Phase::Begin => {}
         Phase::Cleanup => server.wait_for_phase(Phase::Collect.name()),
+        Phase::Verify => server.wait_for_phase(Phase::Measure.name()),
         _ => server.wait_for_phase(phase.name()),
     }
     match phase {
-        Phase::Begin | Phase::Provision | Phase::Collect => wait_for_lock(server),
+        Phase::Begin | Phase::Provision | Phase::Collect => {
+            wait_for_lock(server);
+        }
         Phase::Creating => {
             wait_for_lock(server);
             hold.release();
@@ -151,10 +161,19 @@ pub fn bring_to<'a>(
                 (server.database_directories() != directories).then_some(())
             });
         }
+        Phase::Verify => {
+            let name = work_database(server);
+            let open = format!("ALTER DATABASE {name} ALLOW_CONNECTIONS true");
+            server
+                .connect("postgres")
+                .batch_execute(&open)
+                .expect(&open);
+            hold = Hold::lock_in(server, &name, "LOCK TABLE pgbench_history");
+            server.wait_for_phase(phase.name());
+        }
         Phase::Cleanup => {
             wait_for_lock(server);
-            let name =
-                server.value("SELECT datname FROM pg_database WHERE datname LIKE 'fsbench_work%'");
+            let name = work_database(server);
             // Only from here on can the work database be locked; its drop waits for that.
             hold = Hold::lock(server, &format!("COMMENT ON DATABASE {name} IS 'held'"));
             server.wait_for_phase(Phase::Cleanup.name());
@@ -165,12 +184,16 @@ pub fn bring_to<'a>(
     (hold, caller)
 }
 
-/// Wait until the coordinator waits for a lock.
-pub fn wait_for_lock(server: &TestServer) {
-    server.wait_for(
-        "postgres",
-        "SELECT count(*) = 1 FROM pg_stat_activity \
-         WHERE backend_type = 'fsbench coordinator' AND wait_event_type = 'Lock'",
-        LONG,
-    );
+fn work_database(server: &TestServer) -> String {
+    server.value("SELECT datname FROM pg_database WHERE datname LIKE 'fsbench_work%'")
+}
+
+/// Wait until a coordinator waits for a lock: its pid.
+pub fn wait_for_lock(server: &TestServer) -> i32 {
+    let waits = "SELECT min(pid) FROM pg_stat_activity \
+                 WHERE backend_type = 'fsbench coordinator' AND wait_event_type = 'Lock'";
+    let mut client = server.connect("postgres");
+    wait_until("a coordinator waits for a lock", LONG, || {
+        value(&mut client, waits).parse().ok()
+    })
 }

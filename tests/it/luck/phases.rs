@@ -1,6 +1,6 @@
 //! Each kind of death in each phase.
 
-use crate::luck::hold::{PHASES, Phase, bring_to};
+use crate::luck::hold::{PHASES, Phase, bring_to, wait_for_lock};
 use pgfsbench_tests::{Background, Leaves, Signal, Stop, TestServer};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,19 +78,13 @@ fn in_every_phase(death: Death) {
         let what = format!("{death:?} in {phase:?}");
         eprintln!("{what}");
         let statement = format!("SELECT * FROM fsbench.run({})", phase.arguments(&what));
-        let mut coordinator = 0;
-        let (mut hold, caller) = bring_to(&server, phase, || {
-            let caller = server.background("postgres", &statement);
-            coordinator = server.pid_of("fsbench coordinator");
-            caller
-        });
-        if phase > Phase::Creating {
-            // Another one may have been there when that was read: one that was just clearing up.
-            coordinator = server
-                .value("SELECT coordinator_pid FROM fsbench.progress WHERE status = 'running'")
-                .parse()
-                .expect("a coordinator");
-        }
+        let (mut hold, caller) =
+            bring_to(&server, phase, || server.background("postgres", &statement));
+        let coordinator = match phase {
+            // Another one may be there, which is just clearing up: this one waits.
+            Phase::Begin => wait_for_lock(&server),
+            _ => server.coordinator(),
+        };
         // A server does not stop without its checkpointer, which may be gone afterwards.
         let of_the_server = death.takes_the_server_down() || death == Death::KillCoordinator;
         if phase == Phase::Checkpoint && of_the_server {

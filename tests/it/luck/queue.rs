@@ -48,7 +48,7 @@ fn queued_runs_are_run_in_their_order_and_survive_the_failure_of_the_one_before(
     }
     server.wait_for_phase(Phase::Measure.name());
     // It fails, and by the death of its own coordinator at that.
-    server.terminate(server.pid_of("fsbench coordinator"));
+    server.terminate(server.coordinator());
     wait_for_status(&server, &second, "done");
     assert_eq!(status(&server, &first), "failed");
     // Cancelled while it waits, and while it runs.

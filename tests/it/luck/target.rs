@@ -276,9 +276,7 @@ fn a_run_on_a_target_that_is_cancelled_or_loses_its_coordinator_leaves_nothing()
                 place.wait_for_phase(phase);
             }
             let (wanted, how) = if terminated {
-                place
-                    .server
-                    .terminate(place.server.pid_of("fsbench coordinator"));
+                place.server.terminate(place.server.coordinator());
                 ("failed 57P01", "terminated")
             } else {
                 let cancelled = place.server.value(&format!("SELECT fsbench.cancel({run})"));
