@@ -17,7 +17,7 @@ pub use seconds::{Seconds, seconds};
 
 use serde::Deserialize;
 
-use crate::stats::median;
+use crate::series::median;
 
 /// The narrowest and the widest chart.
 pub const WIDTHS: std::ops::RangeInclusive<usize> = 40..=500;

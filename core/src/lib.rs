@@ -23,7 +23,7 @@
 //! - [`target`]: what defines a target.
 //! - [`doctor`]: what benchmarks need, and what of it is here.
 //! - [`sqlstate`]: the codes of errors, and what follows from one.
-//! - [`stats`]: moments, stalls and drift of a run's seconds.
+//! - [`series`]: moments, stalls and drift of a run's seconds.
 //! - [`proc`]: mounts, memory and processors from the texts in /proc.
 //! - [`sys`]: devices below a filesystem and the machine, from /sys and /proc.
 //! - [`units`]: sizes and scales, parsed and written.
@@ -46,7 +46,7 @@
 //! sys helper
 //! proc
 //! board chart knee pacing server_setting units verdict
-//! allowance checkpoint crash difference hist quoting random refusal sqlstate statement statistics stats unwanted work_database written
+//! allowance checkpoint crash difference hist quoting random refusal series sqlstate statement statistics unwanted work_database written
 //! escape rows
 //! ```
 #![forbid(unsafe_code)]
@@ -75,12 +75,12 @@ pub mod refusal;
 pub mod rows;
 pub mod run;
 pub mod seconds;
+pub mod series;
 pub mod server_setting;
 pub mod spec;
 pub mod sqlstate;
 pub mod statement;
 pub mod statistics;
-pub mod stats;
 pub mod sys;
 pub mod target;
 pub mod units;

@@ -61,7 +61,7 @@ fn facts(target: Option<&str>) -> Result<Facts, Fault> {
         Some(name) if !here => xact::without_keeping_locks(|| target::kind_of(name))?,
         _ => None,
     };
-    let far = kind == Some(target::Kind::Connection);
+    let by_connection = kind == Some(target::Kind::Connection);
     let slots = worker_slots::max_worker_processes()?;
     // Those of another run have ended, or are just about to, when this one launches its own: there is one run at a time, and
     // a slot that is still taken is waited for.
@@ -84,7 +84,11 @@ fn facts(target: Option<&str>) -> Result<Facts, Fault> {
             ENOUGH
         },
         server_is_another: !here,
-        max_clients: if far { ENOUGH } else { settings::max_clients() },
+        max_clients: if by_connection {
+            ENOUGH
+        } else {
+            settings::max_clients()
+        },
         data_free_bytes: free.map_or(0, |(free, _)| free),
         targets: if here {
             Vec::new()
@@ -92,7 +96,7 @@ fn facts(target: Option<&str>) -> Result<Facts, Fault> {
             xact::without_keeping_locks(store::target_names)?
         },
         random_seed: random::seed(),
-        far,
+        by_connection,
     })
 }
 
@@ -103,7 +107,7 @@ pub fn specify(ready: &Ready, asked: &Asked) -> Result<Spec, Fault> {
     let spec = workload::resolve(asked, &facts)?;
     check_keep(&spec, ready.owner)?;
     // What only a whole server can have is set where the server is made.
-    let of_session = spec.is_here() || facts.far;
+    let of_session = spec.is_here() || facts.by_connection;
     session_settings::check(&spec.settings, ready.owner, of_session)?;
     let state = session::with_rights_of(ready.owner, preflight::server_state)?;
     preflight::check(&spec, &state)?;

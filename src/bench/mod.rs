@@ -30,7 +30,7 @@ use crate::{
     host::flush_probe,
     pg::{process, shmem, xact},
     run::{cancellation, cleanup, journal::Entry, preflight},
-    watch::{checkpoints, seen::Seen, statements, statistics},
+    watch::{checkpoints, observations::Observations, statements, statistics},
 };
 
 /// How often the coordinator looks around when nobody wakes it.
@@ -80,7 +80,7 @@ pub struct Run {
     /// What the sampler has sent so far.
     pub samples: Vec<Sample>,
     /// What was found out along the way.
-    pub seen: Seen,
+    pub observed: Observations,
     /// What the coordinator does for others between two looks.
     beside: fn(&Self) -> Result<(), Fault>,
 }
@@ -127,7 +127,7 @@ impl Run {
             statistics: statistics::Watch::default(),
             statements: statements::Watch::default(),
             samples: Vec::new(),
-            seen: Seen::default(),
+            observed: Observations::default(),
             beside,
         })
     }
@@ -156,7 +156,7 @@ impl Run {
     pub fn checkpoint(&mut self) -> Result<(), Fault> {
         self.enter(Phase::Checkpoint, 0);
         self.have_own_checkpoint()?;
-        self.seen
+        self.observed
             .of_work_database(&self.board.run.worker.report.get());
         Ok(())
     }
@@ -171,7 +171,7 @@ impl Run {
     /// The end of the window for the server's statistics; the clients have sent them everything.
     pub fn end_statistics(&mut self) -> Result<(), Fault> {
         let work_database = self.board.run.work_database.load(Acquire);
-        let timing = self.seen.timing(&self.spec);
+        let timing = self.observed.timing(&self.spec);
         self.statistics.end(work_database, timing)?;
         let transactions = if self.spec.workload.runs_transactions() {
             let measured = |slot: &ClientSlot| slot.measured.load(Acquire);
@@ -236,11 +236,11 @@ impl Run {
         {
             // Seconds in which nobody looked are left out.
             *next += SECOND * (1 + late.as_secs() as u32);
-            let start = self.seen.measure_start_ns;
+            let start = self.observed.measure_start_ns;
             if !self.spec.options.sample_alternately
                 || is_sampled_alternately(clock::now_ns(), start)
             {
-                self.seen.each_second(&mut self.checkpoints)?;
+                self.observed.each_second(&mut self.checkpoints)?;
             }
         }
         Ok(())
@@ -261,13 +261,13 @@ impl Run {
     pub fn end_window(&mut self) -> Result<(), Fault> {
         self.next_second = None;
         self.window_ended_ns = Some(clock::now_ns());
-        self.seen.at_end(&mut self.checkpoints)
+        self.observed.at_end(&mut self.checkpoints)
     }
 
     /// The window has ended then: which checkpoints touch it.
     pub fn close_checkpoints(&mut self, end_ns: u64) {
         let window = Window {
-            start_ns: self.seen.measure_start_ns,
+            start_ns: self.observed.measure_start_ns,
             end_ns,
         };
         self.checkpoints.close(&self.board.checkpoints, window);

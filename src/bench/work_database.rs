@@ -38,7 +38,7 @@ impl Run {
 
     fn provision(&mut self) -> Result<(), Fault> {
         self.enter(Phase::Provision, 0);
-        self.seen.before_provision()?;
+        self.observed.before_provision()?;
         let oid = catalog::new_oid();
         let mark = random::mark();
         let (name, home) = xact::transaction(|| Ok((self.free_name()?, database_name()?)))?;
@@ -61,7 +61,7 @@ impl Run {
                 .exists(),
             server: None,
             prepared: None,
-            far: None,
+            remote_run: None,
             wal_file: None,
         };
         journal::write(&entry)?;
@@ -82,7 +82,7 @@ impl Run {
     /// Takes a work database over that an earlier run has left, loaded.
     fn adopt(&mut self, database: &str) -> Result<(), Fault> {
         self.enter(Phase::Provision, 0);
-        self.seen.before_provision()?;
+        self.observed.before_provision()?;
         let (oid, comment) =
             xact::transaction(|| store::left_database(database))?.ok_or_else(|| {
                 Fault::new(

@@ -30,7 +30,7 @@ fn look(location: &Location, deepest: usize, reasons: &mut Vec<String>) {
     if has_barriers_off(&mount.options) {
         reasons.push("barriers off".into());
     } else if mount.fs_type == "jfs" && is_volatile {
-        // Seen with a replayed write log: it lost everything (LAB.md).
+        // Observations with a replayed write log: it lost everything (LAB.md).
         reasons.push("jfs does not flush the device's cache".into());
     }
     let backing = device.and_then(|device| {

@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use pgfsbench_core::stats;
+use pgfsbench_core::series;
 use rustix::fs::fdatasync;
 
 use crate::pg::{process, session};
@@ -39,7 +39,7 @@ pub fn median_us() -> Option<f64> {
     let path = path();
     // Also when an interrupt ends the run.
     let _removed = Removed(&path);
-    stats::median(&time(&path).ok()?)
+    series::median(&time(&path).ok()?)
 }
 
 /// The file goes with it.

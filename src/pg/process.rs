@@ -30,7 +30,7 @@ pub enum Role {
     /// Loads, vacuums, verifies.
     Worker,
     /// Asks the helper for something outside of a run.
-    Asker,
+    HelperWorker,
     /// Takes the next step of an experiment.
     Conductor,
 }
@@ -44,7 +44,7 @@ impl Role {
             Self::Sampler => "fsbench sampler",
             Self::Client => "fsbench client",
             Self::Worker => "fsbench worker",
-            Self::Asker => "fsbench asker",
+            Self::HelperWorker => "fsbench helper worker",
             Self::Conductor => "fsbench conductor",
         }
     }
@@ -56,7 +56,7 @@ impl Role {
             Self::Sampler => c"fsbench_sampler_main",
             Self::Client => c"fsbench_client_main",
             Self::Worker => c"fsbench_worker_main",
-            Self::Asker => c"fsbench_asker_main",
+            Self::HelperWorker => c"fsbench_helper_worker_main",
             Self::Conductor => c"fsbench_conductor_main",
         }
     }

@@ -102,11 +102,11 @@ impl Run {
     /// The checkpoints of a run that has failed in its measured window, or after it: they may tell why. Nobody waits for them,
     /// and what goes wrong here is only logged.
     fn store_checkpoints_of_failed(&mut self) {
-        let (start, now) = (self.seen.measure_start_ns, clock::now_ns());
+        let (start, now) = (self.observed.measure_start_ns, clock::now_ns());
         if start == 0 || now <= start {
             return;
         }
-        let ends = [self.window_ended_ns, self.seen.measure_end_ns];
+        let ends = [self.window_ended_ns, self.observed.measure_end_ns];
         let end = ends.into_iter().flatten().fold(now, u64::min);
         self.close_checkpoints(end);
         let outcome = self.checkpoints.outcome.as_ref();

@@ -15,7 +15,7 @@ use crate::{
         session, utility, xact,
     },
     watch::{promises, surroundings},
-    workload::{self, Desk},
+    workload::{self, WorkerContext},
 };
 
 /// Main of the background worker; the argument is the number of a [`Task`].
@@ -40,12 +40,12 @@ fn work(task: Task, job: &Job) -> Result<(), Fault> {
     if task == Task::CHECKPOINT {
         return checkpoint(job.board);
     }
-    let desk = Desk {
+    let context = WorkerContext {
         board: job.board,
         spec: &spec,
         serial: job.serial,
     };
-    workload::of(&spec)?.work(task, &desk)
+    workload::of(&spec)?.work(task, &context)
 }
 
 fn checkpoint(board: &Board) -> Result<(), Fault> {

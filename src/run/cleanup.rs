@@ -21,7 +21,7 @@ use crate::{
     },
     run::journal::{self, Entry},
     store,
-    target::{connected::Far, helper_job},
+    target::{helper_job, remote_run::RemoteRun},
     watch::statements,
 };
 
@@ -95,10 +95,10 @@ pub fn remove_what_was_made(entry: &Entry) -> Result<Left, Fault> {
     if let Some(target) = &entry.prepared {
         left = left.max(release(entry, target));
     }
-    if let Some(far) = &entry.far {
-        end_there(far);
+    if let Some(remote) = &entry.remote_run {
+        end_there(remote);
     }
-    if entry.server.is_some() || entry.prepared.is_some() || entry.far.is_some() {
+    if entry.server.is_some() || entry.prepared.is_some() || entry.remote_run.is_some() {
         return Ok(left);
     }
     drop_work_database(entry)?;
@@ -127,8 +127,8 @@ fn release(entry: &Entry, target: &str) -> Left {
 }
 
 /// Cancels a run on another server. Where that is not possible now, the lease of the run there ends it.
-fn end_there(far: &Far) {
-    if let Err(fault) = far.end() {
+fn end_there(remote: &RemoteRun) {
+    if let Err(fault) = remote.end() {
         report::log_warning(
             &fault
                 .context("a run on another server may go on there")

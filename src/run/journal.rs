@@ -15,7 +15,7 @@ use super::wal_file::WalFile;
 use crate::{
     errors::{Fault, sqlstate_of},
     pg::session,
-    target::{connected::Far, server::TargetServer},
+    target::{remote_run::RemoteRun, server::TargetServer},
 };
 
 /// What a run makes.
@@ -42,7 +42,7 @@ pub struct Entry {
     pub prepared: Option<String>,
     /// The run on a server that is reached by a connection, from before it is started there until it is over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub far: Option<Far>,
+    pub remote_run: Option<RemoteRun>,
     /// The file beside this server's WAL.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wal_file: Option<WalFile>,
@@ -60,7 +60,7 @@ impl Entry {
             directory_existed: true,
             server: None,
             prepared: None,
-            far: None,
+            remote_run: None,
             wal_file: None,
         }
     }

@@ -1,12 +1,12 @@
 //! What a run needs to know of a target, and the checks of it: when it is created, and again whenever it is used, since the
 //! world may have changed, and a row may have come from a dump.
 
-pub mod connected;
 mod connection;
 pub mod devices;
 pub mod helper_job;
 mod place;
 pub mod prepared_data;
+pub mod remote_run;
 mod row;
 pub mod server;
 mod settings;

@@ -30,7 +30,7 @@ use crate::{
         libpq::{Connection, Look},
         process, session,
     },
-    target::{self, connected},
+    target::{self, remote_run},
 };
 use crash::RECOVERY;
 use program::{end_of, ending_of, last_of};
@@ -372,7 +372,7 @@ impl TargetServer {
                 ("requirepeer", user),
                 ("application_name", "pgfsbench"),
                 ("client_encoding", "UTF8"),
-                ("options", connected::SESSION),
+                ("options", remote_run::SESSION),
             ],
             look,
         )

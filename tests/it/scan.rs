@@ -1,4 +1,4 @@
-//! Parallel scans: the same plan and workers as psql's, warm and cold, on targets too, and bad luck during them.
+//! Parallel scans: the same plan and workers as psql's, warm and cold, on targets too, and interrupted.
 
 use crate::common::{assert_refused, execute, row, rows, run, server_on_disk as server};
 use pgfsbench_tests::{DISK, LONG, OwnedDirectory, wait_until};

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::{Spread, Style, cell, cut, number, short, wrap};
-use crate::stats;
+use crate::series;
 
 /// What is drawn.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -162,7 +162,7 @@ impl Seconds {
     /// The seconds that are stalls, as the finding of that name counts them.
     fn stalls(&self) -> Vec<usize> {
         let known: Vec<f64> = self.tps.iter().flatten().copied().collect();
-        let is_stall = stats::stall_rule(&known);
+        let is_stall = series::stall_rule(&known);
         let seconds = self.tps.iter().enumerate();
         seconds
             .filter_map(|(second, tps)| tps.filter(|tps| is_stall(*tps)).map(|_| second))

@@ -6,7 +6,7 @@ use super::{
     steps::{self, Played},
 };
 use crate::{
-    stats::median,
+    series::median,
     units::{format_count, format_seconds},
     verdict::{
         Estimate, Reason,

@@ -141,7 +141,7 @@ pub struct Facts {
     /// The seed of a run that was given none.
     pub random_seed: i64,
     /// Whether the target is a server that is reached by a connection: another machine, with facts of its own.
-    pub far: bool,
+    pub by_connection: bool,
 }
 
 #[cfg(test)]

@@ -81,7 +81,7 @@ pub fn crash(options: &Options, target: &str, asked: &Asked, facts: &Facts) -> R
                 .hint(hint),
         );
     }
-    if facts.far {
+    if facts.by_connection {
         return Err(
             Refusal::argument("a server that is reached by a connection is not crashed")
                 .detail(format!(

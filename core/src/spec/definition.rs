@@ -279,7 +279,7 @@ impl Names {
     /// An option that was not given.
     pub fn add(&mut self, option: &OwnOption, facts: &Facts) {
         self.chosen.push(option.name.into());
-        if option.depends_on_machine && facts.far {
+        if option.depends_on_machine && facts.by_connection {
             self.there.push(option.name.into());
         }
     }

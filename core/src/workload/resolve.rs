@@ -77,7 +77,7 @@ fn chosen_there(workload: Workload, asked: &Asked, facts: &Facts) -> Vec<String>
         ("clients", asked.clients.is_none()),
     ];
     open.into_iter()
-        .filter(|(name, open)| facts.far && *open && workload.takes(name))
+        .filter(|(name, open)| facts.by_connection && *open && workload.takes(name))
         .map(|(name, _)| name.to_owned())
         .collect()
 }

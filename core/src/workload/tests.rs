@@ -24,7 +24,7 @@ pub fn facts() -> Facts {
         data_free_bytes: 100 << 30,
         targets: vec!["nfs".into()],
         random_seed: 42,
-        far: false,
+        by_connection: false,
     }
 }
 
@@ -296,8 +296,8 @@ fn nothing_is_skipped_without_a_rate() {
 
 #[test]
 fn what_depends_on_the_machine_is_left_to_the_machine_that_is_measured() {
-    let far = Facts {
-        far: true,
+    let remote = Facts {
+        by_connection: true,
         ..facts()
     };
     let of = |asked: Asked| {
@@ -305,7 +305,7 @@ fn what_depends_on_the_machine_is_left_to_the_machine_that_is_measured() {
             target: Some("nfs".into()),
             ..asked
         };
-        resolve(&asked, &far).unwrap()
+        resolve(&asked, &remote).unwrap()
     };
     let open = of(Asked::default());
     assert_eq!(open.chosen_there, ["scale", "clients"]);

@@ -1,9 +1,9 @@
 //! A run on another target than this server's own data directory: a server of its own is put there, carries the run out as
 //! any server does on itself, and gives the whole result in one document. The same engine runs everywhere.
 
+mod connection;
 mod crash;
 mod data;
-mod far;
 mod remote;
 
 use crash::Crashed;
@@ -58,13 +58,13 @@ impl Run {
         })?;
         let is_protected = target.power_loss_protected;
         if matches!(target.on, On::Directory(_) | On::Made { .. }) {
-            self.note_asker()?;
+            self.note_asking_server()?;
         }
         if is_protected {
             self.note("power_loss_protected", json!(true));
         }
         match &target.on {
-            On::Connection(connection) => self.carry_out_far(connection),
+            On::Connection(connection) => self.carry_out_on_connection(connection),
             On::Directory(_) | On::Made { .. } => self.carry_out_near(target, own_bindir),
         }?;
         xact::transaction(|| {
@@ -77,9 +77,9 @@ impl Run {
     }
 
     /// What this server takes of the machine beside the one that is measured.
-    fn note_asker(&mut self) -> Result<(), Fault> {
+    fn note_asking_server(&mut self) -> Result<(), Fault> {
         let bytes = xact::transaction(|| config::bytes("shared_buffers"))?;
-        self.note("asker", json!({"shared_buffers_bytes": bytes}));
+        self.note("asking_server", json!({"shared_buffers_bytes": bytes}));
         Ok(())
     }
 

@@ -46,7 +46,7 @@ SELECT jsonb_build_array(coalesce(r.facts, '{}'), jsonb_build_object(
             AND NOT started_before AND NOT ended_after)),
       'waits', jsonb_build_object('lock_share', (SELECT sum(samples) FILTER (WHERE wait_event_type = 'Lock')::float8
          / nullif(sum(samples), 0) FROM fsbench.wait_event w WHERE w.run_id = r.run_id)),
-      'asker_shared_buffers_bytes', e.storage #> '{asker,shared_buffers_bytes}',
+      'asking_server_shared_buffers_bytes', e.storage #> '{asking_server,shared_buffers_bytes}',
       'latency_ms', r.latency_avg_ms,
       'service_ms', (SELECT sum_ms / nullif(transactions, 0) FROM fsbench.histogram h
          WHERE h.run_id = r.run_id AND transaction = 'service')))

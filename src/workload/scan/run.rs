@@ -53,7 +53,7 @@ pub fn carry_out(run: &mut Run) -> Result<Outcome, Fault> {
     run.have_done(VERIFY)?;
     let (made, readings) = measure(run)?;
     run.enter(Phase::Collect, 0);
-    run.seen.load_ms = run.load_ms();
+    run.observed.load_ms = run.load_ms();
     let phases = run.phase_times();
     store_all(run, &made, &readings, phases)
 }
@@ -84,16 +84,16 @@ fn measure(run: &mut Run) -> Result<(Vec<Made>, Vec<Reading>), Fault> {
     let readers = own.readers.unwrap_or_default();
     let steps = scans.len() + readers.len() * READ_BYTES.len();
     let work_database = run.entry.as_ref().map(|entry| entry.work_database_oid);
-    run.seen.before_clients(&run.spec, work_database)?;
+    run.observed.before_clients(&run.spec, work_database)?;
     run.have_sampler()?;
-    run.seen.surroundings.at_start();
+    run.observed.surroundings.at_start();
     run.begin_statistics()?;
-    run.seen.measured_from = epoch();
-    run.seen.measure_start_ns = clock::now_ns();
-    run.begin_sampling(run.seen.measure_start_ns);
+    run.observed.measured_from = epoch();
+    run.observed.measure_start_ns = clock::now_ns();
+    run.begin_sampling(run.observed.measure_start_ns);
     run.enter(Phase::Measure, steps as u64);
-    run.seen.at_start()?;
-    run.seen.mark_start(&mut run.checkpoints)?;
+    run.observed.at_start()?;
+    run.observed.mark_start(&mut run.checkpoints)?;
     run.watch_seconds();
     let mut made = Vec::with_capacity(scans.len());
     for scan in scans {
@@ -105,7 +105,7 @@ fn measure(run: &mut Run) -> Result<(Vec<Made>, Vec<Reading>), Fault> {
     } else {
         read_files(run, &readers)?
     };
-    run.seen.measure_end_ns = Some(clock::now_ns());
+    run.observed.measure_end_ns = Some(clock::now_ns());
     run.end_window()?;
     run.dismiss_all()?;
     run.end_statistics()?;
@@ -213,10 +213,10 @@ fn store_all(
     phases: Value,
 ) -> Result<Outcome, Fault> {
     let run_id = run.run_id;
-    run.close_checkpoints(run.seen.measure_end_ns.unwrap_or(0));
+    run.close_checkpoints(run.observed.measure_end_ns.unwrap_or(0));
     let measured_ms = clock::ms(
-        run.seen.measure_start_ns,
-        run.seen.measure_end_ns.unwrap_or(0),
+        run.observed.measure_start_ns,
+        run.observed.measure_end_ns.unwrap_or(0),
     );
     let leads = table::own(&run.spec).leader != Some(false);
     // What was not read from storage says nothing of the page cache where it is compressed.

@@ -9,7 +9,7 @@ use crate::{
         sql,
         version::PGBENCH_FREEZES_ALL,
     },
-    workload::{Post, transactions::Transaction},
+    workload::{ClientContext, transactions::Transaction},
 };
 pub use pgfsbench_core::units::{ACCOUNTS, TELLERS};
 use pgfsbench_core::{
@@ -144,7 +144,7 @@ pub struct Script {
 }
 
 impl Transaction<'_> for Script {
-    fn prepare(_post: &Post, spec: &Spec, spi: &Connection) -> Result<Self, Fault> {
+    fn prepare(_context: &ClientContext, spec: &Spec, spi: &Connection) -> Result<Self, Fault> {
         let aid = if aid_is_bigint(spec.scale) {
             Type::BigInt
         } else {

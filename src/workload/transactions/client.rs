@@ -28,7 +28,7 @@ use crate::{
         usage::{self, Wait},
         xact,
     },
-    workload::Post,
+    workload::ClientContext,
 };
 
 /// One plan for the whole run. A fresh pgbench_branches has one page, so that the planner would scan it sequentially, bloat
@@ -39,23 +39,23 @@ const STABLE_PLANS: [(&str, &str); 2] = [
 ];
 
 /// Prepares the transactions, waits for the start, and runs them to the end.
-pub fn run<'a, T: Transaction<'a>>(post: &Post<'a>, spec: &Spec) -> Result<(), Fault> {
-    let slot = post.slot;
-    let ran = prepare::<T>(post, spec).and_then(|transaction| {
+pub fn run<'a, T: Transaction<'a>>(context: &ClientContext<'a>, spec: &Spec) -> Result<(), Fault> {
+    let slot = context.slot;
+    let ran = prepare::<T>(context, spec).and_then(|transaction| {
         xact::report_statistics(true);
         // Of an alternating run no figure is whole.
         if spec.options.sample && !spec.options.sample_alternately {
             slot.counts.store(usage::counts().bits(), Relaxed);
         }
-        post.ready();
-        while post.board.run.go.load(Acquire) == 0 {
-            if post.stopped() {
+        context.ready();
+        while context.board.run.go.load(Acquire) == 0 {
+            if context.stopped() {
                 return Ok(());
             }
             process::wait(Duration::from_secs(1));
         }
         slot.set_state(ClientState::Running);
-        let result = Client::new(post, spec, transaction).run();
+        let result = Client::new(context, spec, transaction).run();
         slot.cpu_ns.store(clock::cpu_ns(), Release);
         result
     });
@@ -63,8 +63,8 @@ pub fn run<'a, T: Transaction<'a>>(post: &Post<'a>, spec: &Spec) -> Result<(), F
     ran
 }
 
-fn prepare<'a, T: Transaction<'a>>(post: &Post<'a>, spec: &Spec) -> Result<T, Fault> {
-    process::become_owner(post.request.owner.load(Acquire))?;
+fn prepare<'a, T: Transaction<'a>>(context: &ClientContext<'a>, spec: &Spec) -> Result<T, Fault> {
+    process::become_owner(context.request.owner.load(Acquire))?;
     for (name, value) in STABLE_PLANS {
         guc::apply(name, value)?;
     }
@@ -73,7 +73,7 @@ fn prepare<'a, T: Transaction<'a>>(post: &Post<'a>, spec: &Spec) -> Result<T, Fa
     }
     xact::transaction(|| {
         let spi = Connection::open();
-        let transaction = T::prepare(post, spec, &spi)?;
+        let transaction = T::prepare(context, spec, &spi)?;
         spi.close();
         Ok(transaction)
     })
@@ -108,13 +108,13 @@ struct Due {
 }
 
 impl<'a, T: Transaction<'a>> Client<'a, T> {
-    fn new(post: &Post<'a>, spec: &Spec, transaction: T) -> Self {
-        let (index, run) = (post.index, &post.board.run);
+    fn new(context: &ClientContext<'a>, spec: &Spec, transaction: T) -> Self {
+        let (index, run) = (context.index, &context.board.run);
         let seed = spec.seed as u64;
         let pacing = Stream::new(seed, index, Purpose::Pacing);
         Self {
-            serial: post.serial,
-            slot: post.slot,
+            serial: context.serial,
+            slot: context.slot,
             run,
             transaction,
             warmup: Stream::new(seed, index, Purpose::Warmup),
@@ -126,7 +126,7 @@ impl<'a, T: Transaction<'a>> Client<'a, T> {
                 Bound::DurationMs(_) => None,
             },
             reporter: Reporter {
-                slot: post.slot,
+                slot: context.slot,
                 start_ns: run.measure_start_ns.load(Acquire),
                 counted: spec.options.sample.then(usage::work),
                 quiet_until_ns: 0,

@@ -6,7 +6,7 @@ use pgfsbench_core::{
     board::ClientSlot,
     hist::Histogram,
     run::row::{Maintenance, Measured},
-    seconds, stats,
+    seconds, series,
 };
 use serde_json::Value;
 
@@ -73,16 +73,18 @@ pub fn store(
     let slots = run.client_slots();
     let totals = Totals::of(slots);
     // The window goes on until its last transaction has ended, and is over when it is over, even if nothing was due.
-    let end_ns = totals.finished_ns.max(run.seen.measure_end_ns.unwrap_or(0));
-    let measured_ms = clock::ms(run.seen.measure_start_ns, end_ns);
+    let end_ns = totals
+        .finished_ns
+        .max(run.observed.measure_end_ns.unwrap_or(0));
+    let measured_ms = clock::ms(run.observed.measure_start_ns, end_ns);
     run.close_checkpoints(end_ns);
     let seconds = seconds::rates(&run.samples);
-    let stalls = (!seconds.is_empty()).then(|| stats::stalls(&seconds));
+    let stalls = (!seconds.is_empty()).then(|| series::stalls(&seconds));
     let ms = |ns: Option<f64>| ns.map(|ns| ns / 1e6);
     let latency = |p| ms(totals.latency.percentile(p));
     let commit = |p| ms(totals.commit.percentile(p));
     let max = |h: &Histogram| ms(h.max().map(|ns| ns as f64));
-    let window = run.seen.window(totals.measured);
+    let window = run.observed.window(totals.measured);
     let measured = Measured {
         measured_ms,
         transactions_total: Some(totals.measured),

@@ -40,7 +40,7 @@ pub fn carry_out(workload: &impl Transactions, run: &mut Run) -> Result<Outcome,
         false => Vec::new(),
     };
     run.enter(Phase::Collect, 0);
-    run.seen.load_ms = run.load_ms();
+    run.observed.load_ms = run.load_ms();
     let phases = run.phase_times();
     result::store(run, balances.as_ref(), &maintenance, phases)
 }
@@ -55,16 +55,16 @@ fn load(workload: &impl Transactions, run: &mut Run) -> Result<(), Fault> {
 
 fn measure(run: &mut Run) -> Result<(), Fault> {
     let work_database = run.entry.as_ref().map(|entry| entry.work_database_oid);
-    run.seen.before_clients(&run.spec, work_database)?;
+    run.observed.before_clients(&run.spec, work_database)?;
     run.fit_quick_look();
     let area = &run.board.run;
     let work_database = area.work_database.load(Acquire);
     let warmup_ns = run.spec.warmup_ms * 1_000_000;
     if warmup_ns == 0 {
-        run.seen.surroundings.at_start();
-        run.seen.at_start()?;
+        run.observed.surroundings.at_start();
+        run.observed.at_start()?;
         run.begin_statistics()?;
-        run.seen.mark_start(&mut run.checkpoints)?;
+        run.observed.mark_start(&mut run.checkpoints)?;
     } else {
         run.statements.begin(work_database)?;
     }
@@ -76,9 +76,9 @@ fn measure(run: &mut Run) -> Result<(), Fault> {
     };
     area.measure_start_ns.store(start, Relaxed);
     area.end_ns.store(end, Relaxed);
-    run.seen.measured_from = epoch() + Duration::from_nanos(warmup_ns).as_secs_f64();
-    run.seen.measure_start_ns = start;
-    run.seen.measure_end_ns = Some(end).filter(|&end| end != u64::MAX);
+    run.observed.measured_from = epoch() + Duration::from_nanos(warmup_ns).as_secs_f64();
+    run.observed.measure_start_ns = start;
+    run.observed.measure_end_ns = Some(end).filter(|&end| end != u64::MAX);
     run.alarm_ns = start;
     if warmup_ns > 0 {
         run.enter(Phase::Warmup, run.spec.warmup_ms);
@@ -97,29 +97,29 @@ fn measure(run: &mut Run) -> Result<(), Fault> {
     };
     run.enter(Phase::Measure, total);
     if warmup_ns > 0 {
-        run.seen.mark_start(&mut run.checkpoints)?;
+        run.observed.mark_start(&mut run.checkpoints)?;
         run.statements.begin_again(work_database)?;
-        run.seen.at_start()?;
+        run.observed.at_start()?;
         wait_for_reports(run, start)?;
         run.statistics.begin(work_database)?;
         if run.crew.may_have_reported_again() {
             run.statistics.begin_late();
         }
         // It looks at all processes, and nothing is to be late for it.
-        run.seen.surroundings.at_start();
+        run.observed.surroundings.at_start();
     }
-    run.alarm_ns = run.seen.measure_end_ns.unwrap_or(0);
+    run.alarm_ns = run.observed.measure_end_ns.unwrap_or(0);
     run.watch_seconds();
     run.wait_until(|run| {
         // Under a low rate the clients know before the end that nothing more is due.
-        let over = clock::now_ns() >= run.seen.measure_end_ns.unwrap_or(0);
+        let over = clock::now_ns() >= run.observed.measure_end_ns.unwrap_or(0);
         Ok(run.crew.clients_are(ClientState::Done)? && over)
     })?;
     run.end_window()?;
     area.stop.store(STOP_ALL, Release);
     run.crew.wake();
     run.wait_for_sampler()?;
-    run.seen.surroundings.after_clients();
+    run.observed.surroundings.after_clients();
     area.stop.store(0, Release);
     Ok(())
 }
@@ -145,7 +145,7 @@ fn verify(workload: &impl Transactions, run: &mut Run) -> Result<Value, Fault> {
         .as_object_mut()
         .and_then(|found| found.remove("tables"))
     {
-        run.seen.surroundings.of_tables_at_end(&tables);
+        run.observed.surroundings.of_tables_at_end(&tables);
     }
     let slots = run.client_slots().iter();
     let committed: Vec<u64> = slots.map(|slot| slot.committed.load(Acquire)).collect();
@@ -155,7 +155,7 @@ fn verify(workload: &impl Transactions, run: &mut Run) -> Result<Value, Fault> {
 
 /// After the tables were verified: the bulk load is not to be among the reasons why they could differ.
 fn maintain(workload: &impl Transactions, run: &mut Run) -> Result<Vec<Maintenance>, Fault> {
-    run.seen.before_maintenance();
+    run.observed.before_maintenance();
     run.enter(Phase::Maintenance, workload.maintenance().len() as u64);
     run.have_done(MAINTAIN)?;
     read_json("steps", &run.board.run.worker.report.get())

@@ -1,4 +1,4 @@
-//! Scans on filesystems that the helper makes, cold at several read-aheads; and bad luck there.
+//! Scans on filesystems that the helper makes, cold at several read-aheads; and what becomes of them when they are interrupted.
 
 use super::lab::Lab;
 use super::runs::SHORT;

@@ -3,7 +3,7 @@
 use super::bench::Bench;
 use super::disk::Disk;
 use super::lab::Lab;
-use super::unseen;
+use super::overlay;
 use crate::common::{execute, row};
 use pgfsbench_tests::{DISK, skip};
 use std::fs;
@@ -392,10 +392,10 @@ fn setup_enables_the_unit_where_systemd_runs_and_says_what_to_do_where_it_cannot
     let Some(lab) = Lab::new(test) else {
         return;
     };
-    if !unseen::is_possible() {
+    if !overlay::is_possible() {
         return skip(test, "needs overlay filesystems");
     }
-    unseen::put_program(&lab, "systemctl", SYSTEMCTL);
+    overlay::put_program(&lab, "systemctl", SYSTEMCTL);
     let of_the_machine = || {
         let files = [UNIT, CONFIGURATION, "/usr/sbin/systemctl"].map(|path| fs::read(path).ok());
         let mounts = pgfsbench_tests::mounts();
@@ -415,7 +415,7 @@ fn setup_enables_the_unit_where_systemd_runs_and_says_what_to_do_where_it_cannot
         let command = lab.plain_command(&arguments.concat());
         // As it is after a start of the machine.
         let run = format!("mount -t tmpfs -o mode=755 tmpfs /run\n{systemd}");
-        let output = unseen::run(&lab, &["/usr/sbin", "/etc"], &run, &command);
+        let output = overlay::run(&lab, &["/usr/sbin", "/etc"], &run, &command);
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let asked = fs::read_to_string(lab.path("asked")).unwrap_or_default();
         (
@@ -429,7 +429,7 @@ fn setup_enables_the_unit_where_systemd_runs_and_says_what_to_do_where_it_cannot
     let both = "daemon-reload\nenable --now pgfsbench-helper\n";
     let written = |path: &str| {
         let name = Path::new(path).strip_prefix("/etc").expect("it is there");
-        unseen::over(&lab, "/etc").join(name)
+        overlay::over(&lab, "/etc").join(name)
     };
 
     // Where something else starts services, they are not asked for.

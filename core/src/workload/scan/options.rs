@@ -253,7 +253,7 @@ impl Own {
             },
             facts,
         )?;
-        if *given.stage == Stage::LoadOnly || facts.far {
+        if *given.stage == Stage::LoadOnly || facts.by_connection {
             return Ok(());
         }
         cache::check_memory(options.cache, bytes, facts)

@@ -299,11 +299,11 @@ fn scales_out_of_range() {
 
 #[test]
 fn another_machine_chooses_for_itself() {
-    let far = Facts {
-        far: true,
+    let remote = Facts {
+        by_connection: true,
         ..facts()
     };
-    let spec = resolve(&asked(json!({"repeats": 2})), &far).unwrap();
+    let spec = resolve(&asked(json!({"repeats": 2})), &remote).unwrap();
     assert_eq!(
         spec.chosen_there,
         ["scale", "degrees", "loaders", "readers"]

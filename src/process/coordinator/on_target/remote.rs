@@ -86,12 +86,12 @@ pub(super) enum Whose<'a> {
     /// One of our own, and which part of the run it does.
     Own(&'a Stage),
     /// Somebody else's, and the label of the run there.
-    Far(&'a str),
+    Other(&'a str),
 }
 
 impl Whose<'_> {
-    fn is_far(self) -> bool {
-        matches!(self, Self::Far(_))
+    fn is_other(self) -> bool {
+        matches!(self, Self::Other(_))
     }
 }
 
@@ -114,10 +114,10 @@ impl Run {
     ) -> Result<Measured, Fault> {
         let before_ns = clock::now_ns();
         let remote_id = self.start_there(connection, whose)?;
-        if whose.is_far() {
+        if whose.is_other() {
             self.note("remote_run_id", read::<i64>(&remote_id)?.into());
         }
-        let to_the_end = whose.is_far() || self.spec.options.crash;
+        let to_the_end = whose.is_other() || self.spec.options.crash;
         let followed = self.follow(connection, &remote_id, to_the_end);
         if followed.is_err() && self.ended_there {
             let phases = self.ask(connection, PHASES, &[Some(&remote_id)]).ok();
@@ -228,7 +228,7 @@ impl Run {
                 )?;
                 None
             }
-            Whose::Far(label) => Some(label),
+            Whose::Other(label) => Some(label),
         };
         let spec = &self.spec;
         let workload = spec.workload;

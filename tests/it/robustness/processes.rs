@@ -1,6 +1,6 @@
 //! pg_terminate_backend and pg_cancel_backend of each process of a run.
 
-use crate::luck::hold::{Phase, bring_to};
+use crate::robustness::hold::{Phase, bring_to};
 use pgfsbench_tests::{LONG, Leaves, TestServer, wait_until};
 
 /// Process, phase in which it is hit, and what the run's row then says when it is terminated and when it is cancelled.

@@ -31,7 +31,7 @@ fn how_a_filesystem_was_made_and_what_it_lies_on_is_stored() {
                geometry->>'features' LIKE '%extent%', block_size_bytes = (geometry->>'block_bytes')::bigint, \
                layers->0->>'kind', layers->0->>'direct_io' = (storage #>> '{{result,direct_io}}'), layers->1->>'kind', \
                layers->0->>'backing_file' = (storage #>> '{{result,image}}'), configuration_fingerprint <> '', \
-               (storage #>> '{{asker,shared_buffers_bytes}}')::bigint > 0, journal_mode, (geometry->>'log_bytes')::bigint > 0) \
+               (storage #>> '{{asking_server,shared_buffers_bytes}}')::bigint > 0, journal_mode, (geometry->>'log_bytes')::bigint > 0) \
              FROM fsbench.environment WHERE run_id = {run}"
         )),
         "t t t t loop t filesystem t t t ordered t"

@@ -25,9 +25,10 @@ pub fn served(test: &str) -> Option<(Bench, Serving, Client)> {
 
 /// Asserts that no process that asks is left.
 pub fn assert_nobody_asks(client: &mut Client) {
-    wait_until("the askers have ended", LONG, || {
-        let askers = "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'fsbench asker'";
-        (row(client, askers) == "0").then_some(())
+    wait_until("the helper workers have ended", LONG, || {
+        let workers =
+            "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'fsbench helper worker'";
+        (row(client, workers) == "0").then_some(())
     });
 }
 

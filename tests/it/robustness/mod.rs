@@ -1,4 +1,4 @@
-//! Bad luck: whatever is cancelled, terminated, dropped, stopped or killed, in whichever phase, nothing is left of the run, its
+//! Robustness: whatever is cancelled, terminated, dropped, stopped or killed, in whichever phase, nothing is left of the run, its
 //! row says why, the server stays usable, and the next run works.
 
 mod caller;

@@ -10,7 +10,7 @@ use crate::{
     errors::{Fault, sqlstate},
     pg::{libpq::Connection, sql, xact},
     random,
-    target::connected::Far,
+    target::remote_run::RemoteRun,
 };
 
 /// What must be there. From catalogs alone, since nothing of the extension's can be called before it is known to be there.
@@ -37,25 +37,25 @@ const THERE: &str = "SELECT jsonb_build_object( \
         WHERE nspname = 'fsbench' AND proname IN ('start', 'cancel', '_progress', '_renew_lease', 'version')))";
 
 impl Run {
-    pub(super) fn carry_out_far(&mut self, connection: &str) -> Result<(), Fault> {
-        let far = Far {
+    pub(super) fn carry_out_on_connection(&mut self, connection: &str) -> Result<(), Fault> {
+        let remote = RemoteRun {
             connection: connection.to_owned(),
             label: format!("pgfsbench {}", random::mark()),
         };
         self.note("connection", json!(connection));
-        let mut link = far.connect(&far.label, &mut || self.look_around())?;
+        let mut link = remote.connect(&remote.label, &mut || self.look_around())?;
         self.check_there(&mut link)?;
         self.end_step("server", self.started_ns);
-        let label = far.label.clone();
-        self.record(|entry| entry.far = Some(far))?;
+        let label = remote.label.clone();
+        self.record(|entry| entry.remote_run = Some(remote))?;
         let result = self
-            .have_it_run(&mut link, Whose::Far(&label))
+            .have_it_run(&mut link, Whose::Other(&label))
             .and_then(|measured| self.store_measured(&measured, None));
         if (result.is_ok() || self.ended_there)
             && let Some(entry) = &mut self.entry
         {
             // Nothing is left to be ended there.
-            entry.far = None;
+            entry.remote_run = None;
         }
         result
     }

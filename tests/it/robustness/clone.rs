@@ -1,6 +1,6 @@
 //! A server that was copied while a run was on: what the run made there is removed, and the original's run is unharmed.
 
-use crate::luck::hold::Phase;
+use crate::robustness::hold::Phase;
 use pgfsbench_tests::{LONG, Leaves, TestServer, wait_until};
 
 /// A run that goes on until it is cancelled, on a server that may be copied.

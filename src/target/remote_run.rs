@@ -41,7 +41,7 @@ pub const SESSION: &str = "-c statement_timeout=0 -c lock_timeout=0 -c idle_in_t
 
 /// A run on another server; what the journal knows of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Far {
+pub struct RemoteRun {
     /// Keywords and values of libpq. There is no secret in them.
     pub connection: String,
     /// The run's label there, and the name of the session that starts it: unlike its number, it is known before it is started.
@@ -55,7 +55,7 @@ const CANCEL: &str = "SELECT (SELECT count(pg_cancel_backend(pid)) FROM pg_stat_
     + (SELECT count(fsbench.cancel(p.run_id)) FROM fsbench._progress() p JOIN fsbench.run_log r USING (run_id) \
       WHERE r.label = $1)";
 
-impl Far {
+impl RemoteRun {
     /// Connects, within a time.
     pub fn connect(&self, application_name: &str, look: Look) -> Result<Connection, Fault> {
         let given = target::check_connection(&self.connection)?;

@@ -104,7 +104,7 @@ fn substituted(example: &str, run_id: &str, other: &str, directory: &str) -> Str
         .replace(", 7)", &format!(", {run_id})"))
 }
 
-/// What the helper is asked for; tests/it/helper/looks.rs has one.
+/// What the helper is asked for; tests/it/helper/manual_examples.rs has one.
 const OF_THE_HELPER: [&str; 3] = ["prepare_target", "release_target", "describe_devices"];
 
 #[test]

@@ -1,6 +1,6 @@
 //! Each kind of death in each phase.
 
-use crate::luck::hold::{PHASES, Phase, bring_to, wait_for_lock};
+use crate::robustness::hold::{PHASES, Phase, bring_to, wait_for_lock};
 use pgfsbench_tests::{Background, Leaves, Signal, Stop, TestServer};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

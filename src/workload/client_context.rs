@@ -1,4 +1,4 @@
-//! A client's post: its place in a run, and how it and the coordinator tell each other that something is to be done, or has been.
+//! A client's place in a run: what it works with, and how it and the coordinator tell each other that something is to be done, or has been.
 
 use std::{
     sync::atomic::Ordering::{Acquire, Release},
@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// What a client works with, whatever it is that it does.
-pub struct Post<'a> {
+pub struct ClientContext<'a> {
     /// Its number, from 0.
     pub index: u32,
     /// Serial number of the run that it belongs to.
@@ -27,7 +27,7 @@ pub struct Post<'a> {
     pub request: &'a Request,
 }
 
-impl Post<'_> {
+impl ClientContext<'_> {
     /// Whether there is no more to be done.
     pub fn stopped(&self) -> bool {
         self.board.run.stopped(self.serial)

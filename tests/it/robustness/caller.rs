@@ -1,6 +1,6 @@
 //! The session that waits for a run ends before it: by its timeout, or because its client is gone.
 
-use crate::luck::hold::Phase;
+use crate::robustness::hold::Phase;
 use pgfsbench_tests::{LONG, Leaves, TestServer, wait_until};
 use std::process::Stdio;
 

@@ -1,4 +1,4 @@
-//! The worker's desk: the run that it works for, and how it tells how far it is and what it has found.
+//! What a worker works with: the run that it works for, and how it tells how far it is and what it has found.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// What a worker works with, whatever its task.
-pub struct Desk<'a> {
+pub struct WorkerContext<'a> {
     /// Shared memory.
     pub board: &'a Board,
     /// What is run.
@@ -20,7 +20,7 @@ pub struct Desk<'a> {
     pub serial: u32,
 }
 
-impl Desk<'_> {
+impl WorkerContext<'_> {
     /// So many steps of the phase are done; an error when there is no more to be done.
     pub fn done(&self, steps: u64) -> Result<(), Fault> {
         self.board.run.done.store(steps, Relaxed);

@@ -1,7 +1,7 @@
 //! Whatever happens to those who ask the helper outside of runs: they are told, nobody waits for ever, and nothing is left.
 
-use super::asking::{CREATE, JOBS, PREPARE, assert_nobody_asks, served};
 use super::bench::Bench;
+use super::requests::{CREATE, JOBS, PREPARE, assert_nobody_asks, served};
 use crate::common::{assert_refused, execute, row, rows};
 use pgfsbench_tests::{LONG, Signal, refusal, wait_until};
 use postgres::Client;
@@ -138,11 +138,11 @@ fn a_process_that_asks_and_is_terminated_is_replaced() {
     };
     signal(serving.root_process(), Signal::STOP);
     let asking = bench.server.background("postgres", PREPARE);
-    let asker = "SELECT coalesce((SELECT max(pid) FROM pg_stat_activity WHERE backend_type = 'fsbench asker' \
+    let worker = "SELECT coalesce((SELECT max(pid) FROM pg_stat_activity WHERE backend_type = 'fsbench helper worker' \
        AND EXISTS (SELECT FROM fsbench.helper_job WHERE status = 'running')), 0)";
     let find = |client: &mut Client, not: &str| {
         wait_until("a process asks", LONG, || {
-            let pid = row(client, asker);
+            let pid = row(client, worker);
             (pid != "0" && pid != not).then_some(pid)
         })
     };

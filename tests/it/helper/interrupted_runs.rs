@@ -1,4 +1,4 @@
-//! Bad luck of runs on filesystems that the helper makes: the run has failed and says why, and all of it is cleared away; what
+//! Interrupted runs on filesystems that the helper makes: the run has failed and says why, and all of it is cleared away; what
 //! nobody could be asked to clear away, the helper does by itself.
 
 use super::bench::ask;

@@ -1,6 +1,6 @@
 //! Runs that wait for their turn, and two who want to run at the same time.
 
-use crate::luck::hold::{Hold, Phase, wait_for_lock};
+use crate::robustness::hold::{Hold, Phase, wait_for_lock};
 use pgfsbench_tests::{
     Background, LONG, Leaves, Signal, Stop, TestServer, refusal, value, wait_until,
 };

@@ -1,4 +1,4 @@
-//! The asker: asks the helper for something outside of a run. What a function writes is seen by others only when its
+//! The helper worker: asks the helper for something outside of a run. What a function writes is seen by others only when its
 //! transaction commits, and its session cannot commit while it waits; so a worker writes the job, commits, and stays until the
 //! helper is done. The session that asked waits for the worker, and reads in the job's row what came of it.
 //!
@@ -27,9 +27,9 @@ const ATTEMPTS: u32 = 3;
 const LOOK: Duration = Duration::from_secs(1);
 
 /// Takes the lock that says that somebody waits for a job. Shared, so that it never has to wait for itself.
-const TAKE: &str = "SELECT pg_advisory_xact_lock_shared(hashtext('pgfsbench asker'), ($1::bigint & 2147483647)::int)";
+const TAKE: &str = "SELECT pg_advisory_xact_lock_shared(hashtext('pgfsbench helper worker'), ($1::bigint & 2147483647)::int)";
 /// Whether somebody has it: else it can be had.
-const IS_AWAITED: &str = "SELECT 1 WHERE NOT pg_try_advisory_xact_lock(hashtext('pgfsbench asker'), ($1::bigint & 2147483647)::int)";
+const IS_AWAITED: &str = "SELECT 1 WHERE NOT pg_try_advisory_xact_lock(hashtext('pgfsbench helper worker'), ($1::bigint & 2147483647)::int)";
 
 /// What the worker is told: all in the few bytes that a worker gets.
 struct Errand {
@@ -95,7 +95,7 @@ fn ask_with(owner: u32, action: &str, target: &str, parcel: Option<u32>) -> Resu
         parcel,
     };
     for _ in 0..ATTEMPTS {
-        let Some(worker) = process::launch_with(Role::Asker, &errand.to_text()) else {
+        let Some(worker) = process::launch_with(Role::HelperWorker, &errand.to_text()) else {
             return Err(no_slot());
         };
         while worker.status() != Status::Stopped {
@@ -137,7 +137,7 @@ pub fn main(_argument: i32, _serial: u32) {
         return;
     };
     process::connect(Database::Oid(errand.database));
-    process::report_activity("pgfsbench asker");
+    process::report_activity("pgfsbench helper worker");
     report::or_log("asking pgfsbench-helper", || see_to(&errand));
 }
 

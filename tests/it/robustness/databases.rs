@@ -1,6 +1,6 @@
 //! A database or the extension is dropped under a run.
 
-use crate::luck::hold::{Phase, bring_to};
+use crate::robustness::hold::{Phase, bring_to};
 use pgfsbench_tests::{Background, LONG, Leaves, TestServer, refusal, value};
 use std::time::Instant;
 
@@ -134,7 +134,7 @@ fn a_run_that_comes_while_the_extension_is_dropped_fails_and_the_next_one_is_mad
         "postgres",
         &format!("SELECT fsbench.start({})", Phase::Measure.arguments("lost")),
     );
-    crate::luck::hold::wait_for_lock(&server);
+    crate::robustness::hold::wait_for_lock(&server);
     client
         .batch_execute("COMMIT; CREATE EXTENSION pgfsbench")
         .expect("another extension");
@@ -162,7 +162,7 @@ fn the_home_database_dropped_under_a_run_ends_it() {
                 .expect("LOCK");
             lock = Some(session);
             let caller = run_in(&server, "home", phase, &what);
-            crate::luck::hold::wait_for_lock(&server);
+            crate::robustness::hold::wait_for_lock(&server);
             caller
         } else {
             let caller = run_in(&server, "home", phase, &what);

@@ -1,4 +1,4 @@
-//! What can only be seen while a run is on.
+//! Facts that are only known while a run is on: observed before, at the start of, during and at the end of its window.
 
 use pgfsbench_core::{
     environment::Environment,
@@ -24,9 +24,9 @@ use crate::{
     },
 };
 
-/// Facts that can only be seen while the run is on.
+/// Facts that are only known while the run is on.
 #[derive(Default)]
-pub struct Seen {
+pub struct Observations {
     /// Where the run happens, as it was before anything was made.
     pub environment: Environment,
     pub xid_at_start: u64,
@@ -81,7 +81,7 @@ pub fn server_pids() -> Result<[i32; 3], Fault> {
         .unwrap_or_default())
 }
 
-impl Seen {
+impl Observations {
     /// Before anything is made: environment and transaction ids.
     pub fn before_provision(&mut self) -> Result<(), Fault> {
         self.xid_at_start = xact::next_xid();
