@@ -14,7 +14,7 @@ use crate::{
     errors::{self, Fault},
     pg::{
         process::{self, Database},
-        shmem,
+        shmem, xact,
     },
 };
 
@@ -144,7 +144,11 @@ pub fn run(
         return;
     }
     process::report_activity(role.name());
-    let result = work(&job);
+    // What is raised outside of its own catches, as a cancel before a client begins, is told in its own words, too.
+    let result = xact::catch(|| work(&job)).and_then(|result| result);
+    if result.is_err() {
+        xact::abort();
+    }
     if board.run.is_current(serial) {
         place.end(&result);
     }
