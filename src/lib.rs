@@ -141,9 +141,14 @@ extension_sql_file!(
     requires = ["views"]
 );
 extension_sql_file!(
+    "../sql/schema/4_charts.sql",
+    name = "chart_views",
+    requires = ["experiment_views"]
+);
+extension_sql_file!(
     "../sql/schema/5_rights.sql",
     name = "rights",
-    requires = ["views", "charts", "experiment_views"]
+    requires = ["views", "charts", "experiment_views", "chart_views"]
 );
 extension_sql_file!(
     "../sql/schema/6_install.sql",

@@ -56,6 +56,8 @@ pub enum Chart {
         rows: Vec<Interval>,
         /// What counts as no difference, as a share: 0.05.
         margin: f64,
+        /// What they are ratios to.
+        reference: String,
     },
 }
 
@@ -69,7 +71,8 @@ impl Chart {
                 title,
                 rows,
                 margin,
-            } => intervals(title, rows, *margin, style),
+                reference,
+            } => intervals(title, rows, *margin, reference, style),
         }
     }
 }

@@ -21,6 +21,7 @@ CREATE FUNCTION fsbench.help() RETURNS TABLE (verb text, what text, example text
         ('knee', 'the same of any curve', 'SELECT * FROM fsbench.knee(''{1,2,4}'', ''{9,5,5}'')'),
         ('chart', 'a run by second, as a chart', 'SELECT fsbench.chart(7)'),
         ('chart_scan', 'speed of scans, as a chart', 'SELECT fsbench.chart_scan(7)'),
+        ('chart_experiment', 'verdicts, as a chart', 'SELECT fsbench.chart_experiment(''new'')'),
         ('experiment', 'finds out which is best', 'SELECT fsbench.experiment(''new'', ''{ext4,xfs}'')'),
         ('plan_experiment', 'what that would do', 'SELECT * FROM fsbench.plan_experiment(''new'', ''{ext4,xfs}'')'),
         ('compare', 'what it says of each target', 'SELECT * FROM fsbench.compare(''new'')'),

@@ -62,7 +62,13 @@ impl Axis {
 }
 
 /// Draws them: the title, a row for each, and the axis with 1 and the margin.
-pub fn intervals(title: &str, rows: &[Interval], margin: f64, style: Style) -> Vec<String> {
+pub fn intervals(
+    title: &str,
+    rows: &[Interval],
+    margin: f64,
+    reference: &str,
+    style: Style,
+) -> Vec<String> {
     let style = style.bounded();
     let glyphs = style.glyphs();
     let mut lines = wrap(title, style.width);
@@ -87,7 +93,7 @@ pub fn intervals(title: &str, rows: &[Interval], margin: f64, style: Style) -> V
     }
     lines.push(format!("{:label$} {}", "", ticks(&axis, margin)));
     let text = format!(
-        "{}{}{} ratio with its interval; {} within the margin of {} %; {} the baseline",
+        "{}{}{} ratio with its interval; {} within the margin of {} %; {} {reference}",
         glyphs.low_end,
         glyphs.point,
         glyphs.high_end,
