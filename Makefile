@@ -5,7 +5,7 @@ WHICH := $(strip $(if $(PG_CONFIG),PG_CONFIG=$(PG_CONFIG)) $(if $(PG_MAJOR),PG_M
 PG_CONFIG ?= $(shell $(WHICH) tools/pg_config)
 STAGE := $(patsubst $(CURDIR)/%,%,$(shell $(WHICH) tools/pg_config --stage))/.complete
 HELPER := target/stage/helper/pgfsbench-helper
-SOURCES := Cargo.toml Cargo.lock build.rs pgfsbench.control $(shell find src core/src core/Cargo.toml sql/schema -type f) $(wildcard sql/pgfsbench--*.sql)
+SOURCES := Cargo.toml Cargo.lock build.rs pgfsbench.control $(shell find src core/src core/Cargo.toml sql/schema report -type f) $(wildcard sql/pgfsbench--*.sql)
 HELPER_SOURCES := Cargo.toml Cargo.lock $(shell find helper core/src core/Cargo.toml -type f)
 REGRESS := $(patsubst sql/%.sql,%,$(filter-out sql/pgfsbench--%,$(wildcard sql/*.sql)))
 sbindir ?= /usr/sbin

@@ -105,6 +105,16 @@ pub const READERS: &[Reader] = &[
     },
     Reader {
         page: "docs/method.md",
+        // Beside this page names of all pages are looked up.
+        before: "CREATE EXTENSION pgfsbench_report CASCADE",
+        ..NOTHING
+    },
+    Reader {
+        page: "docs/report.md",
+        before: r#"
+            SELECT fsbench.create_target(name, directory => '{directory}') FROM unnest('{a,b}'::text[]) AS name;
+            SELECT fsbench.experiment('new server', '{a,b}', scale => 1, clients => 1, transactions => 20, max_blocks => 3, probe_wait => '0');
+            CALL fsbench.wait_experiment('new server');"#,
         ..NOTHING
     },
     Reader {
@@ -119,10 +129,13 @@ pub const READERS: &[Reader] = &[
             SELECT run_id FROM fsbench.run(scale => 1, clients => 1, duration => '1 s');
             SELECT run_id FROM fsbench.run(scale => 2, clients => 2, duration => '3 s', warmup => '0', seed => 2,
                                            settings => '{"synchronous_commit": "off", "work_mem": "5MB"}');"#,
-        not_run: &[(
-            "run 101, ext4, tpcb",
-            "a drawing, of which expected/chart.out has others",
-        )],
+        not_run: &[
+            (
+                "run 101, ext4, tpcb",
+                "a drawing, of which expected/chart.out has others",
+            ),
+            ("experiment new server, done", "another such drawing"),
+        ],
         ..NOTHING
     },
     Reader {

@@ -34,6 +34,7 @@ mod manual;
 mod preload;
 mod queue_order;
 mod refusals;
+mod report;
 mod rights;
 mod robustness;
 mod scan;
