@@ -34,7 +34,7 @@ pub const DEFAULT_TARGET: &str = "default";
 /// Options of every workload: they concern where it is run.
 pub const OPTIONS_OF_ALL: [&str; 3] = ["wait_for_helper_ms", "lease_ms", "wait_turn"];
 
-/// What ends the measured window.
+/// The bound that ends the measured window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Bound {
@@ -44,7 +44,7 @@ pub enum Bound {
     Transactions(u64),
 }
 
-/// Where the data of a run on a target comes from.
+/// The origin of the data of a run on a target.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Data {
@@ -97,10 +97,10 @@ pub struct Options {
     /// How long a run on a target waits for pgfsbench-helper to be there, in milliseconds.
     #[serde(skip_serializing_if = "is_default")]
     pub wait_for_helper_ms: u64,
-    /// Where the data of a run on a target comes from.
+    /// The origin of the data of a run on a target.
     #[serde(skip_serializing_if = "is_default")]
     pub data: Data,
-    /// What the page cache holds when the server of a target starts.
+    /// The contents of the page cache when the server of a target starts.
     #[serde(skip_serializing_if = "is_default")]
     pub cache: Cache,
     /// Whether the server of a target is crashed after the measured window, and its recovery measured. That server hands the
@@ -119,12 +119,12 @@ pub struct Options {
     pub own: Map<String, Value>,
 }
 
-/// What only concerns targets is not stored with other runs.
+/// Options that concern targets only are not stored with other runs.
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-/// What the page cache holds when the server of a target starts.
+/// The contents of the page cache when the server of a target starts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cache {
@@ -138,7 +138,7 @@ pub enum Cache {
 }
 
 impl Options {
-    /// What a workload has of its own. It was checked when it was put there.
+    /// A workload's own options. They were checked when they were put there.
     pub fn own<T: DeserializeOwned + Default>(&self) -> T {
         serde_json::from_value(Value::Object(self.own.clone())).unwrap_or_default()
     }
@@ -169,7 +169,7 @@ impl Options {
 }
 
 impl Options {
-    /// As an object that can be given as the argument `options` for that workload.
+    /// Gives the object that can be passed as the argument `options` for that workload.
     pub fn to_argument(&self, workload: Workload) -> Value {
         let mut value = serde_json::to_value(self).unwrap_or_default();
         if let Some(members) = value.as_object_mut() {
@@ -209,7 +209,7 @@ pub struct Spec {
     pub scale: u32,
     /// Clients, at least 1; for the workload `fsync` the most writers.
     pub clients: u32,
-    /// What ends the measured window.
+    /// The bound that ends the measured window.
     pub bound: Bound,
     /// Length of the warm-up in milliseconds, 0 for none.
     pub warmup_ms: u64,

@@ -1,4 +1,4 @@
-//! What somebody asks for: the arguments of `fsbench.experiment`, checked.
+//! The arguments of `fsbench.experiment`, checked.
 
 use std::collections::BTreeMap;
 
@@ -50,7 +50,7 @@ pub struct Asked {
     pub run: spec::Asked,
 }
 
-/// What is checked of the arguments without a look at the server.
+/// The arguments after the checks that need no server.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs)]
 pub struct Checked {
@@ -284,7 +284,7 @@ fn goal(asked: &Asked, candidates: &[Candidate]) -> Result<(Goal, Option<usize>)
                 .hint("Name the one that the others are compared with as baseline."))
         }
         (_, Some(baseline)) => Ok((Goal::Baseline, Some(baseline))),
-        // What was changed one at a time is compared with what it was changed from.
+        // Values that were changed one at a time are compared with the one that they were changed from.
         (None, None) if is_one_at_a_time(asked) => Ok((Goal::Baseline, Some(0))),
         (_, None) => Ok((Goal::Best, None)),
     }

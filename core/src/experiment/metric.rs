@@ -1,4 +1,4 @@
-//! What may be compared: metrics of `fsbench.result` whose direction is known.
+//! Metrics of `fsbench.result` that may be compared, since their direction is known.
 
 use crate::{
     refusal::{Refusal, quoted},
@@ -14,7 +14,7 @@ pub struct Metric {
     pub more_is_better: bool,
     /// How it is compared.
     pub kind: Kind,
-    /// What it is, in the plural or as a mass: "more tps".
+    /// Its noun, in the plural or as a mass: "more tps".
     pub noun: &'static str,
 }
 

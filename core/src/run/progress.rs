@@ -3,7 +3,7 @@
 use super::phase::Phase;
 use crate::units::format_seconds;
 
-/// What is counted of the active run.
+/// Counters of the active run.
 #[derive(Clone, Copy, Debug)]
 pub struct Counted {
     /// The phase that is on.
@@ -24,9 +24,9 @@ pub struct Counted {
     pub tps_there: Option<f64>,
     /// Transactions that were committed.
     pub committed: u64,
-    /// Those of the measured window.
+    /// Transactions of the measured window.
     pub measured: u64,
-    /// Those of it that were skipped or failed.
+    /// Transactions of the window that were skipped or failed.
     pub missed: u64,
     /// Transactions per second in the last second; not a number: not known.
     pub tps_last_second: f64,
@@ -56,7 +56,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// What the counts come to.
+    /// Computes progress from the counters.
     pub fn of(counted: &Counted) -> Self {
         let Counted {
             phase,

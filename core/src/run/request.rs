@@ -4,7 +4,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum RequestState {
-    /// Nobody's. Next: the caller claims it, under the lock.
+    /// Free. Next: the caller claims it, under the lock.
     Free = 0,
     /// The caller writes it.
     Filling = 1,
@@ -42,7 +42,7 @@ impl RequestState {
     }
 }
 
-/// What a coordinator is launched for.
+/// The errand that a coordinator is launched for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Errand {
@@ -103,7 +103,7 @@ pub enum Cancel {
     CallerGone = 3,
     /// The waiting session's client went away.
     ConnectionLost = 4,
-    /// Whoever started it has not renewed its lease.
+    /// The server that started it has not renewed its lease.
     LeaseOver = 5,
 }
 

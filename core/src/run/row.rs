@@ -32,7 +32,7 @@ impl Row for Asked {
     const TABLE: &'static str = "run_log";
 }
 
-/// What a workload has measured. What it has not is None.
+/// The figures that a workload has measured. A figure that it has not is None.
 #[derive(Clone, Debug, Default, Serialize)]
 #[allow(missing_docs)]
 pub struct Measured {
@@ -92,7 +92,7 @@ impl Row for Done {
     const TABLE: &'static str = "run_log";
 }
 
-/// What a step of the maintenance after the window took, a row of `fsbench.maintenance`.
+/// The cost of a maintenance step after the window, a row of `fsbench.maintenance`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub struct Maintenance {

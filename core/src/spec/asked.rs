@@ -1,4 +1,4 @@
-//! What goes into a specification: the caller's arguments, and what is known of the server.
+//! The input of a specification: the caller's arguments, and facts of the server.
 
 use serde::{Deserialize, Deserializer, Serialize, de::Error};
 use serde_json::Value;
@@ -70,7 +70,7 @@ impl From<Arguments> for Asked {
     }
 }
 
-/// What a run is asked for: the arguments of `run` and `start`, and which part of it this server does. It is kept with the run.
+/// The arguments of `run` and `start`, and the part of the run that this server does. They are kept with the run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Asked {
@@ -115,7 +115,7 @@ fn is_whole(stage: &Stage) -> bool {
     *stage == Stage::Whole
 }
 
-/// What is known of the server when a run is specified.
+/// Facts of the server when a run is specified.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Facts {
     /// Processors of the machine.

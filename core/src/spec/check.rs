@@ -35,7 +35,7 @@ pub fn target(name: Option<&str>, targets: &[String]) -> Result<String, Refusal>
 
 /// Options that mean nothing where no server is made.
 pub fn options(options: &Options, workload: Workload, target: &str) -> Result<(), Refusal> {
-    // What sees to the cache by itself has it warm or cold wherever it is run, and however the data came there.
+    // A workload that sets the cache by itself has it warm or cold wherever it is run, and however the data came there.
     if !workload.sets_cache() && options.data == Data::Loaded && options.cache == Cache::Cold {
         return Err(Refusal::argument(
             "option \"cache\" cannot be \"cold\" when \"data\" is \"loaded\"",
