@@ -43,18 +43,18 @@ pub enum Chart {
     Seconds(Seconds),
     /// Bars from 0.
     Bars {
-        /// What stands above.
+        /// Title above the chart.
         title: String,
         /// From the top down.
         bars: Vec<Bar>,
     },
     /// Ratios to a baseline.
     Intervals {
-        /// What stands above.
+        /// Title above the chart.
         title: String,
         /// From the top down.
         rows: Vec<Interval>,
-        /// What counts as no difference, as a share: 0.05.
+        /// The largest share that counts as no difference: 0.05.
         margin: f64,
         /// What they are ratios to.
         reference: String,
@@ -169,7 +169,7 @@ struct Spread {
 }
 
 impl Spread {
-    /// None without a value.
+    /// Computes them; None if there is no value.
     fn of(values: impl Iterator<Item = f64>) -> Option<Self> {
         let mut values: Vec<f64> = values.collect();
         values.sort_by(f64::total_cmp);
@@ -181,7 +181,7 @@ impl Spread {
     }
 }
 
-/// What fills cell `cell` of a bar that grows from 0, given in cells.
+/// The character in cell `cell` of a bar that grows from 0, given in cells.
 fn cell(cell: usize, spread: Spread, filled: &[char; 9], glyphs: &Glyphs) -> char {
     let start = cell as f64;
     let full = |value: f64| value >= start + 1.0 - 1e-9;

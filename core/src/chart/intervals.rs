@@ -7,7 +7,7 @@ use super::{Style, cut, wrap};
 /// A row.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Interval {
-    /// What stands left of it.
+    /// Text to the left of it.
     pub label: String,
     /// Its ratio to the baseline; None: not known yet.
     pub ratio: Option<f64>,
@@ -15,7 +15,7 @@ pub struct Interval {
     pub low: Option<f64>,
     /// See `low`.
     pub high: Option<f64>,
-    /// What stands right of it, such as the verdict.
+    /// Text to the right of it, such as the verdict.
     pub remark: String,
 }
 

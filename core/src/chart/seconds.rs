@@ -5,11 +5,11 @@ use serde::Deserialize;
 use super::{Spread, Style, cell, cut, number, short, wrap};
 use crate::series;
 
-/// What is drawn.
+/// The series to be drawn.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Seconds {
-    /// What stands above.
+    /// Title above the chart.
     pub title: String,
     /// The figure of each second from the first; None where there is none.
     pub values: Vec<Option<f64>>,

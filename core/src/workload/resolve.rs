@@ -69,7 +69,7 @@ pub fn resolve(asked: &Asked, facts: &Facts) -> Result<Spec, Refusal> {
     })
 }
 
-/// What depends on the machine, when that is not this one.
+/// The values that depend on the machine, if that is not this one.
 fn chosen_there(workload: Workload, asked: &Asked, facts: &Facts) -> Vec<String> {
     let open = [
         // A size can be one in terms of its RAM.

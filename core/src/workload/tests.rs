@@ -345,7 +345,7 @@ fn transactions_are_those_of_the_warmup_and_of_the_window() {
         spec(None, ten_seconds, None).transactions_at(1000.0),
         12_000.0
     );
-    // So many come, however many could.
+    // The number that comes does not depend on how many could.
     assert_eq!(
         spec(Some(50.0), ten_seconds, None).transactions_at(1000.0),
         600.0
@@ -378,7 +378,7 @@ fn wal_of_a_window_is_each_page_once_and_the_records() {
         spec.window_wal_bytes(0.0),
         units::bytes_for_scale_at(4, 100)
     );
-    // What is not logged, or not written, has none.
+    // Tables that are not logged or not written have none.
     for (workload, unlogged) in [("tpcb", true), ("select-only", false)] {
         let spec = resolved(asked(workload, unlogged));
         assert_eq!(spec.window_wal_bytes(1000.0), 0, "{workload}");

@@ -1,6 +1,6 @@
-//! What workloads share whose clients run transactions.
+//! Shared by the workloads whose clients run transactions.
 //!
-//! What is chosen when it is not given:
+//! Values that are chosen for arguments that are not given:
 //! - clients: 16, but at most 4 a processor, and what the free worker slots, `pgfsbench.max_clients` and the workload allow; at
 //!   least 1;
 //! - neither duration nor transactions: 20 s;

@@ -108,7 +108,7 @@ impl Definition for Commit {
                 "an INSERT and a COMMIT, by all clients",
             ),
         ];
-        // What is to be found after a crash is not compared before it.
+        // Rows that recovery has to restore are compared after the crash, not before it.
         let verified = Some(verify).filter(|_| !options.crash);
         steps.into_iter().chain(verified).collect()
     }

@@ -1,4 +1,4 @@
-//! Where the table is to be, and where it cannot be had.
+//! The cache in which the table is to be, and the filesystems on which that cannot be arranged.
 
 use crate::{
     refusal::{Kind, Refusal},

@@ -1,4 +1,4 @@
-//! What the workload is to the rest.
+//! The definition of the workload.
 
 use super::{Own, cache, options};
 use crate::{
@@ -128,7 +128,7 @@ impl Definition for Scans {
         false
     }
 
-    /// What is in memory is what was asked for.
+    /// Data in memory are what was asked for.
     fn reads_storage(&self) -> bool {
         false
     }

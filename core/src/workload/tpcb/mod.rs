@@ -24,7 +24,7 @@ const BIGINT_SCALE: u32 = 20_000;
 pub enum Script {
     /// Updates of an account, its teller and its branch, and a row of history.
     Tpcb,
-    /// As `Tpcb`, without teller and branch, and so without their locks.
+    /// Like `Tpcb`, without teller and branch, and so without their locks.
     SimpleUpdate,
     /// Reads one account.
     SelectOnly,
@@ -164,7 +164,7 @@ impl Definition for Script {
                 "load another table, build its index, VACUUM, CHECKPOINT: each timed",
             ),
         ];
-        // What is to be found after a crash is not compared before it.
+        // Balances that recovery has to restore are compared after the crash, not before it.
         let is_done = |action: &str| match action {
             "verify" => !options.crash,
             "maintain" => options.maintenance,
