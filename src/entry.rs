@@ -1,4 +1,4 @@
-//! What the server calls by name: the library's start and the mains of its background workers.
+//! Functions that the server calls by name: the library's start and the mains of its background workers.
 
 // The server looks these functions up by their names.
 #![allow(unsafe_code)]

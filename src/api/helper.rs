@@ -1,4 +1,4 @@
-//! What the helper is asked outside of runs: `prepare_target`, `release_target`, `plan`, and the description of this machine.
+//! Requests to the helper outside of runs: `prepare_target`, `release_target`, `plan`, and the description of this machine.
 
 use pgfsbench_core::{refusal::quoted, units::format_bytes};
 use pgrx::{iter::TableIterator, name, pg_extern, pg_sys::panic::ErrorReport};

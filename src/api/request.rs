@@ -31,7 +31,7 @@ const ENOUGH: u32 = 1_000_000;
 
 /// A request that this session has made.
 pub struct Ticket {
-    /// Where it is.
+    /// The request in shared memory.
     pub request: &'static Request,
     /// Tells this use of the place from the next.
     pub number: u64,
@@ -53,7 +53,7 @@ const OF_A_RUN: [&str; 4] = [
     "fsbench worker",
 ];
 
-/// What is known of the server, for the choice of what was not given. With the owner's rights.
+/// Facts of the server, for the choice of arguments that were not given. With the owner's rights.
 fn facts(target: Option<&str>) -> Result<Facts, Fault> {
     let (cpu, memory) = machine::machine();
     let here = target.is_none_or(|target| target == DEFAULT_TARGET);
@@ -106,7 +106,7 @@ pub fn specify(ready: &Ready, asked: &Asked) -> Result<Spec, Fault> {
     let facts = session::with_rights_of(ready.owner, || facts(asked.target.as_deref()))?;
     let spec = workload::resolve(asked, &facts)?;
     check_keep(&spec, ready.owner)?;
-    // What only a whole server can have is set where the server is made.
+    // Settings that only a whole server can have are set where the server is made.
     let of_session = spec.is_here() || facts.by_connection;
     session_settings::check(&spec.settings, ready.owner, of_session)?;
     let state = session::with_rights_of(ready.owner, preflight::server_state)?;
@@ -152,7 +152,7 @@ fn check_keep(spec: &Spec, owner: u32) -> Result<(), Fault> {
     )
 }
 
-/// What a waiting session must not have.
+/// Refuses to wait in a session whose transaction cannot.
 pub fn check_can_wait(function: &str) -> Result<(), Fault> {
     let refusal = |message: String| Fault::new(sqlstate::NOT_IN_THIS_STATE, message);
     if xact::keeps_one_snapshot() {
@@ -275,7 +275,7 @@ enum Claim {
     Experiment,
     Ending(&'static Request),
     Busy(&'static Request),
-    /// As many wait as may.
+    /// The queue is full.
     Full,
     /// Too many are being made at this moment.
     Crowded,
@@ -306,7 +306,7 @@ fn claim(board: &'static Board, most_queued: Option<usize>) -> Claim {
     Claim::Claimed(Ticket { request, number })
 }
 
-/// What keeps a run from being made at once.
+/// The condition that keeps a run from being made at once.
 fn in_the_way(board: &'static Board) -> Option<Claim> {
     let others = || {
         board

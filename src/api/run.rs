@@ -23,7 +23,7 @@ use crate::{
     pg::{arguments, report, settings, shmem, xact},
 };
 
-/// What is asked for by the arguments of a call.
+/// The request that the arguments of a call make.
 fn asked(call: pg_sys::FunctionCallInfo) -> Result<Asked, Fault> {
     let given = Value::Object(arguments::named(call)?);
     let mut given: Arguments =

@@ -1,4 +1,4 @@
-//! What a run comes to: facts gathered along the way, and the rows that are stored at its end.
+//! The end of a run: the facts that were gathered become the rows that are stored.
 
 use pgfsbench_core::{
     crash::lsn_text,
@@ -80,7 +80,7 @@ fn finished_environment(run: &Run) -> Environment {
     }
 }
 
-/// What is seen of a run and has no column of its own.
+/// Facts of a run that have no column of their own.
 fn facts(run: &Run) -> RunFacts {
     let promises = run.observed.promises.as_ref();
     let checkpoints = run.checkpoints.outcome.as_ref();

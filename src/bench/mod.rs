@@ -36,7 +36,7 @@ use crate::{
 /// How often the coordinator looks around when nobody wakes it.
 pub const LOOK: Duration = Duration::from_millis(250);
 const SECOND: Duration = Duration::from_secs(1);
-/// What the second probe of flushes, verify, collect and cleanup of the quick look may take.
+/// Milliseconds for the second probe of flushes, verify, collect and cleanup of the quick look.
 const QUICK_END_MS: u64 = 5_000 + flush_probe::PATIENCE.as_millis() as u64;
 /// The shortest measured window that a quick look is cut down to.
 const QUICK_MEASURE_MS: u64 = 5_000;
@@ -46,7 +46,7 @@ pub struct Run {
     pub board: &'static Board,
     pub request: &'static Request,
     pub index: u32,
-    /// What is run; the quick look is cut to what time is left.
+    /// The specification; the quick look is cut to the time that is left.
     pub spec: Spec,
     /// Its number.
     pub run_id: i64,
@@ -56,13 +56,13 @@ pub struct Run {
     pub started_ns: u64,
     pub phases: Vec<PhaseTime>,
     pub entry: Option<Entry>,
-    /// What the helper was asked for and has made, for a run on a filesystem of its own.
+    /// The request to the helper and its result, for a run on a filesystem of its own.
     pub storage: Option<Value>,
     /// The phases of a run that has failed on another server, as that server has stored them.
     pub phases_there: Option<Value>,
     /// Whether another server has said how the run ended, which nothing here knows better.
     pub ended_there: bool,
-    /// What was done before a run on a target could begin, as phases.
+    /// The steps before a run on a target could begin, as phases.
     pub steps: Vec<Value>,
     pub looked_at_room: Instant,
     /// When the next second of the window is over; None outside of it.
@@ -77,11 +77,11 @@ pub struct Run {
     pub statistics: statistics::Watch,
     /// The statements of the workload.
     pub statements: statements::Watch,
-    /// What the sampler has sent so far.
+    /// The samples that the sampler has sent so far.
     pub samples: Vec<Sample>,
-    /// What was found out along the way.
+    /// Facts that were gathered while the run was on.
     pub observed: Observations,
-    /// What the coordinator does for others between two looks.
+    /// The coordinator's service to others between two looks.
     beside: fn(&Self) -> Result<(), Fault>,
 }
 

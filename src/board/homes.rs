@@ -118,7 +118,7 @@ impl Home {
         self.database.store(0, Release);
     }
 
-    /// Nobody looks here again at once: somebody has failed.
+    /// Delays the next look after a failure.
     pub fn pause_after_failure(&self) {
         let failures = self.failures.load(Acquire).saturating_add(1);
         self.failures.store(failures, Release);

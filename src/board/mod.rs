@@ -67,7 +67,7 @@ pub struct Board {
     pub no_slot: AtomicU32,
     /// The last ticket given out; a ticket orders requests. Written by callers under the lock.
     pub tickets: AtomicU64,
-    /// What callers ask for.
+    /// The requests of callers.
     pub requests: [Request; REQUESTS],
     /// The texts of those that are at hand.
     papers: [Papers; AT_HAND],
@@ -120,7 +120,7 @@ pub struct RunArea {
     pub workers_read_bytes: AtomicU64,
     /// How many parallel workers have added theirs.
     pub workers_told: AtomicU32,
-    /// What the worker has found in a scan, or the state of the cache, JSON. Written by the worker.
+    /// The worker's report on a scan, or on the state of the cache, JSON. Written by the worker.
     pub scan_report: TextCell<65536>,
     /// How many clients read the table's files in the window that is on. Written by the coordinator, before `go`.
     pub readers: AtomicU32,
@@ -238,7 +238,7 @@ pub struct TaskCell {
     state: AtomicU32,
     /// JSON of [`crate::errors::Fault`] when it failed.
     pub fault: TextCell<2048>,
-    /// What it found, JSON.
+    /// Its report, JSON.
     pub report: TextCell<2048>,
 }
 

@@ -1,4 +1,4 @@
-//! What a run comes to: the narrow row that `run` and `wait` return, or the error that they raise.
+//! The outcome of a run: the narrow row that `run` and `wait` return, or the error that they raise.
 
 use pgfsbench_core::{board::cut_for_json, finding::Severity};
 use serde::{Deserialize, Serialize};

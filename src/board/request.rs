@@ -44,15 +44,15 @@ pub struct Request {
     pub coordinator: AtomicI32,
     /// The run's id, 0 until its row is committed. Written by the coordinator.
     pub run_id: AtomicI64,
-    /// What its row said when it was queued, hashed: what the row says later must be the same. Written by the coordinator that
+    /// Hash of its row when it was queued; the row must still be the same when its turn comes. Written by the coordinator that
     /// has stored the row, before `run_id`.
     pub fingerprint: [AtomicU64; 2],
-    /// Who cancelled, for the error message. Written by the first who cancels.
+    /// Name of the role that cancelled, for the error message. Written by the first who cancels.
     pub cancelled_by: TextCell<64>,
 }
 
 impl Request {
-    /// Where the request stands.
+    /// State of the request.
     pub fn state(&self) -> RequestState {
         RequestState::from_u32(self.state.load(Acquire))
     }
@@ -84,7 +84,7 @@ impl Request {
             .is_ok()
     }
 
-    /// What the next coordinator is for.
+    /// The errand of the next coordinator.
     pub fn errand(&self) -> Errand {
         Errand::from_u32(self.errand.load(Acquire))
     }

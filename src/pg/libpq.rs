@@ -57,7 +57,7 @@ unsafe extern "C" {
     ) -> *const c_void;
 }
 
-/// What the other server has to tell is for whoever is connected to it. Without this, libpq writes it to standard error, which
+/// Ignores notices of the other server. Without this, libpq writes them to standard error, which
 /// is this server's log.
 unsafe extern "C" fn ignore_notice(_argument: *mut c_void, _message: *const c_char) {}
 
@@ -81,11 +81,11 @@ const MOST_MEMORY: u64 = 256 << 20;
 /// How often a wait looks around.
 const LOOK: Duration = Duration::from_millis(250);
 
-/// What to do about answers that no server of ours gives.
+/// The hint on answers that no server of ours gives.
 pub const IS_IT_PGFSBENCH: &str =
     "See whether the connection leads to a server with pgfsbench of the same version.";
 
-/// What is looked at while waiting; an error ends the wait.
+/// A check that is made while waiting; an error ends the wait.
 pub type Look<'a> = &'a mut dyn FnMut() -> Result<(), Fault>;
 
 /// A connection.

@@ -1,4 +1,4 @@
-//! What differs between the versions of PostgreSQL for scans.
+//! Differences between the versions of PostgreSQL for scans.
 
 use pgrx::pg_sys;
 

@@ -31,16 +31,16 @@ const TAKE: &str = "SELECT pg_advisory_xact_lock_shared(hashtext('pgfsbench help
 /// Whether somebody has it: else it can be had.
 const IS_AWAITED: &str = "SELECT 1 WHERE NOT pg_try_advisory_xact_lock(hashtext('pgfsbench helper worker'), ($1::bigint & 2147483647)::int)";
 
-/// What the worker is told: all in the few bytes that a worker gets.
+/// The message to the worker: it fits into the few bytes that a worker gets.
 struct Errand {
     database: u32,
     owner: u32,
-    /// By which the job is found: its number is given by the worker, since to take one can give this session's transaction an
+    /// Identifies the job: the worker gives it its number, since to take one can give this session's transaction an
     /// id, after which it may not ask again.
     ticket: i64,
     action: String,
     target: String,
-    /// Where the request is, if it is not that of a target that is there: a parcel's number.
+    /// Number of the parcel with the request, if it is not that of a target that is there.
     parcel: Option<u32>,
 }
 
@@ -167,7 +167,7 @@ fn see_to(errand: &Errand) -> Result<(), Fault> {
             }
         }
     };
-    // What came of it is in the row, for the one who asked.
+    // The session that asked finds the outcome in the row.
     let _ = helper_job::wait(job, &mut look);
     if errand.action == "prepare" && look().is_err() {
         let status = xact::transaction(|| helper_job::status(job))?;
@@ -182,7 +182,7 @@ fn is_awaited(ticket: i64) -> Result<bool, Fault> {
     Ok(sql::read(IS_AWAITED, &[Some(&ticket.to_string())])?.is_some())
 }
 
-/// What the helper is asked for, by what is committed.
+/// The request to the helper, from what is committed.
 fn request(errand: &Errand) -> Result<Value, Fault> {
     if let Some(number) = errand.parcel {
         let text = parcel::unpack(number).ok_or_else(|| {

@@ -33,7 +33,7 @@ const NO_SLOT: Duration = Duration::from_secs(10);
 /// How long it takes to find out by itself that something is to be done, when nobody wakes it.
 const PATROL: Duration = Duration::from_secs(5);
 
-/// What the janitor knows of the coordinators that it has launched.
+/// The janitor's record of the coordinators that it has launched.
 struct Janitor {
     board: &'static Board,
     /// By request: the worker that was launched last, and the number of that launch.
@@ -230,7 +230,7 @@ impl Janitor {
             return;
         }
         let queue = self.board.queue();
-        // Those of a database that nobody may connect to just now keep their places until it is opened again.
+        // Requests of a database that allows no connections just now keep their places until it does.
         let databases = (!queue.is_empty()).then(catalog::databases);
         let is_closed = |home: u32| match &databases {
             Some(Ok(databases)) => databases.iter().any(|d| d.oid == home && d.is_closed),
@@ -314,7 +314,7 @@ impl Janitor {
         (*number == request.launch.load(Acquire)).then_some(handle)
     }
 
-    /// What is known of the worker that was launched last for a request.
+    /// State of the worker that was launched last for a request.
     fn worker(&self, index: usize, request: &Request) -> Worker {
         match self.launched_for(index, request).map(Handle::status) {
             None => Worker::Unknown,
@@ -344,7 +344,7 @@ impl Janitor {
         self.act(index, request, RequestState::Starting, failed.at_start());
     }
 
-    /// What the next action depends on when a coordinator has failed.
+    /// The facts on which the next action depends when a coordinator has failed.
     fn failed(&mut self, index: usize, request: &Request, errand: Errand) -> Failed {
         let has_home = home_exists(request);
         let failures = self.failures[index].of(request);
@@ -410,7 +410,7 @@ impl Janitor {
         if !is_dead || request.state() != RequestState::Working {
             return;
         }
-        // Where there was no slot for one, none has died.
+        // If there was no slot for one, none has died.
         if worker != Worker::Unknown || pid != 0 {
             self.failures[index].count(request);
         }

@@ -22,7 +22,7 @@ use crate::{
 pub fn main(task: i32, serial: u32) {
     frame::run(Role::Worker, serial, database, |job| {
         let result = work(Task(task), job);
-        // What is read of the statistics once it is done has what it did.
+        // Statistics that are read after the task have its work.
         xact::report_statistics(true);
         result
     });
@@ -69,7 +69,7 @@ fn checkpoint(board: &Board) -> Result<(), Fault> {
     Ok(())
 }
 
-/// What the worker reports before the clients, JSON: what a COMMIT promises, and the tables of the run.
+/// The worker's report before the clients, JSON: the promises of a COMMIT, and the tables of the run.
 fn report_before_clients() -> Result<String, Fault> {
     let promises: Value = read_json("answer", &promises::read()?)?;
     let tables: Value = read_json("answer", &surroundings::tables()?)?;

@@ -58,7 +58,7 @@ pub fn extension() -> Result<Option<Extension>, Fault> {
     }))
 }
 
-/// What became of a work database.
+/// The state of a work database.
 enum Found {
     /// It is there and ours. Its name, quoted.
     Ours(String),
@@ -68,14 +68,14 @@ enum Found {
     Gone,
 }
 
-/// What is left of what a journal entry speaks of.
+/// The rest of the things of a journal entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Left {
     /// Nothing.
     Nothing,
     /// A filesystem, which the helper removes by itself: it knows which run it has made it for, and sees that this is over.
     ForHelper,
-    /// What is tried again at the next start of the server; until then the entry stays.
+    /// Removal is tried again at the next start of the server; until then the entry stays.
     Something,
 }
 
@@ -312,7 +312,7 @@ fn mark_and_remove(
     Ok(())
 }
 
-/// What earlier runs of this server left in one database, at the start of the janitor; and what is left of databases that
+/// Removes at the start of the janitor what earlier runs of this server left in one database, and what is left of databases that
 /// are gone.
 pub fn sweep(board: &Board) {
     let home = board.sweep_database.load(Acquire);

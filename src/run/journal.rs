@@ -18,7 +18,7 @@ use crate::{
     target::{remote_run::RemoteRun, server::TargetServer},
 };
 
-/// What a run makes.
+/// Everything that a run makes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
     /// OID of the database whose tables have the run's row.
@@ -66,7 +66,7 @@ impl Entry {
     }
 }
 
-/// Where the journal is, and what else this server's own directory must say.
+/// The directory of the journal and of other files of this server.
 pub fn directory() -> PathBuf {
     session::data_directory().join("pgfsbench")
 }

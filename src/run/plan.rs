@@ -1,4 +1,4 @@
-//! What a run on a target does, step by step, before it does it.
+//! The plan of a run on a target, step by step.
 
 use std::path::{Path, PathBuf};
 
@@ -27,7 +27,7 @@ const RANDOM: &str = "<random>";
 pub struct Step {
     /// helper, coordinator, or server: the one that is measured.
     pub who: &'static str,
-    /// What is done.
+    /// The action.
     pub action: String,
     /// The command line or statement; or, in words, what is done without one.
     pub command: Option<String>,
@@ -209,7 +209,7 @@ fn of_server(
     Ok(steps)
 }
 
-/// What stands in the settings file of a target's server.
+/// The settings file of a target's server.
 fn settings_of(target: &Target) -> Result<Settings, Fault> {
     Ok(Settings {
         copied: copied()?,
@@ -225,7 +225,7 @@ fn settings_of(target: &Target) -> Result<Settings, Fault> {
     })
 }
 
-/// What has to be known of the programs before the settings can be written.
+/// Steps that ask the programs before the settings can be written.
 fn ask_programs(bindir: &Path) -> Result<Vec<Step>, Fault> {
     let mut steps = Vec::new();
     if bindir != programs::own_bindir()? {
@@ -271,7 +271,7 @@ fn of_crash(
     )];
     match &target.on {
         On::Made { .. } => {
-            // As at the end and at the beginning.
+            // As at the end and at the beginning of a run.
             let by_helper = by_helper.cloned().unwrap_or_default();
             let unmount = of_helper(&by_helper["release"]).into_iter();
             let mount = of_helper(&by_helper["prepare"]).into_iter();
@@ -298,7 +298,7 @@ fn of_crash(
     Ok(steps)
 }
 
-/// What the run does in the server that is measured. What is to be found after a crash is not dropped before it.
+/// The steps in the server that is measured. Data that are verified after a crash are not dropped before it.
 fn of_run(spec: &Spec) -> Vec<Step> {
     let (workload, options) = (spec.workload, &spec.options);
     let make = (

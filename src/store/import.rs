@@ -13,7 +13,7 @@ use crate::{
 const OF_HERE: &str = "{run_id,status,target,target_definition,target_version,workload,duration,transactions,warmup,rate,latency_limit_ms,seed,label,forced,asked,used,\
     requested_by,requested_at,started_at,error_code,error,error_detail,error_hint,work_database,work_database_oid,work_mark,kept}";
 
-/// Those that runs of every workload may have rows in.
+/// Tables in which runs of every workload may have rows.
 const OF_ALL: &[ResultTable] = &[
     table("checkpoint", "number"),
     table("environment", "run_id"),
@@ -51,7 +51,7 @@ pub fn import(
     )?;
     let (columns, values): (String, String) = read_json("columns", &columns.unwrap_or_default())?;
     let there = workload::options_of_machine().join(",");
-    // What was used is what was asked for here, but for a window that was cut there, and what was chosen there.
+    // The arguments in use are those asked for here, but for a window that was cut there, and values that were chosen there.
     sql::write(
         &format!(
             "UPDATE fsbench.run_log r SET status = 'done', (used, {columns}) = (SELECT \

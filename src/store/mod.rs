@@ -43,7 +43,7 @@ pub fn insert_run(
     };
     let workload = spec.workload;
     let has_scale = spec.has_tables() && !spec.is_chosen_there("scale");
-    // Where another machine chooses them, their number is not known yet.
+    // If another machine chooses them, their number is not known yet.
     let clients = workload.clients_come_from();
     let clients = clients.filter(|name| !spec.is_chosen_there(name));
     let row = Asked {
@@ -272,7 +272,7 @@ pub fn set_device_identity(target: &str, made: &Value) -> Result<(), Fault> {
     Ok(())
 }
 
-/// What somebody has declared of the device of a run: that it keeps its cache when power is lost, so that it needs no flushes.
+/// Stores that the device of a run was declared to keep its cache when power is lost, so that it needs no flushes.
 pub fn declare_protection(run_id: i64) -> Result<(), Fault> {
     sql::write(
         "UPDATE fsbench.environment SET durability = 'durable by the declared power-loss protection: ' \
@@ -312,7 +312,7 @@ pub fn target_names() -> Result<Vec<String>, Fault> {
     read_json("targets", &text.unwrap_or_default())
 }
 
-/// As an array of SQL.
+/// The runs as an array of SQL.
 fn array(runs: &[i64]) -> String {
     let runs: Vec<String> = runs.iter().map(ToString::to_string).collect();
     format!("{{{}}}", runs.join(","))

@@ -1,4 +1,4 @@
-//! What pgfsbench-helper is asked to do: a row of `fsbench.helper_job`, committed, so that the helper sees it, and watched
+//! A job of pgfsbench-helper: a row of `fsbench.helper_job`, committed, so that the helper sees it, and watched
 //! until the helper has written there how it went.
 
 use std::time::{Duration, Instant};
@@ -228,7 +228,7 @@ fn may_be_prepared_by(run_id: i64, target: &str) -> Result<bool, Fault> {
     let Some(job) = xact::transaction(latest)? else {
         return Ok(false);
     };
-    // What has failed was undone by the helper.
+    // The helper has undone a job that failed.
     if job.action == "release" || job.status == "failed" {
         return Ok(false);
     }
@@ -289,7 +289,7 @@ pub fn status(id: i64) -> Result<Option<String>, Fault> {
     )
 }
 
-/// What came of the job of a ticket, as it is committed now; None while it is not over, or not there. In a transaction.
+/// The outcome of the job of a ticket, as it is committed now; None while it is not over, or not there. In a transaction.
 pub fn outcome(ticket: i64) -> Result<Option<Result<Value, Fault>>, Fault> {
     let text = sql::read_latest(
         "SELECT jsonb_build_object('status', status, 'result', result, 'error', error, 'detail', error_detail, \

@@ -32,7 +32,7 @@ const NOTE: &str = "note.json";
 /// The directory, unless the setting names another. Backups leave out what begins with pgsql_tmp.
 const IN_DATA_DIRECTORY: &str = "pgfsbench/pgsql_tmp_prepared_data";
 
-/// What the data of a run must be; two of these that are equal mean the same rows.
+/// Properties that the data of a run must have; equal properties mean the same rows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Wanted {
     /// The program `postgres` that made them.
@@ -45,7 +45,7 @@ pub struct Wanted {
     pub server_user: String,
     /// Whether it has data checksums.
     pub data_checksums: bool,
-    /// What the tables are: pgbench's, or that of a scan with such rows.
+    /// Their tables: pgbench's, or that of a scan with such rows.
     #[serde(default = "of_pgbench")]
     pub contents: String,
     /// Scale, as in pgbench; of a scan, millions of rows.
@@ -56,23 +56,23 @@ pub struct Wanted {
     pub unlogged: bool,
 }
 
-/// What all data were before there were others.
+/// The contents of data that were made before there were others than pgbench's.
 fn of_pgbench() -> String {
     "pgbench".into()
 }
 
 impl Wanted {
-    /// What `postgres` is there.
+    /// Length and modification time of the program `postgres`, which identify it.
     pub fn identity_of(postgres: &Path) -> Result<(u64, i64), Fault> {
         let file = fs::metadata(postgres).map_err(|e| of_file("look at", postgres, &e))?;
         Ok((file.len(), file.mtime()))
     }
 }
 
-/// What is known of data that are there.
+/// The note that is kept with prepared data.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Note {
-    /// What they are.
+    /// Their properties.
     pub wanted: Wanted,
     /// The database with the tables.
     pub database: String,
@@ -96,7 +96,7 @@ fn now() -> u64 {
         .map_or(0, |since| since.as_secs())
 }
 
-/// Where they are, or would be; nothing is made.
+/// The directory where they are, or would be; nothing is made.
 pub fn directory() -> Result<PathBuf, Fault> {
     let Some(given) = settings::prepared_data_directory() else {
         return Ok(session::data_directory().join(IN_DATA_DIRECTORY));
@@ -132,7 +132,7 @@ impl Place {
         })
     }
 
-    /// Where it is.
+    /// Its directory.
     pub fn directory(&self) -> &Path {
         &self.directory
     }
@@ -176,7 +176,7 @@ impl Place {
         let free = || location::space(&self.directory).map_or(u64::MAX, |(free, _)| free);
         let mut all = self.all()?;
         let mut sum: u64 = all.iter().map(|(_, note)| note.bytes).sum();
-        // What would not be enough is not removed.
+        // Nothing is removed if all of it would not be enough.
         if needed > free().saturating_add(sum) {
             return Ok(Err(format!(
                 "The data need {} with the reserve, and the filesystem of \"{}\" has {} free.",
@@ -229,14 +229,14 @@ impl Place {
     }
 }
 
-/// That somebody uses them now.
+/// The error if they are in use.
 pub fn in_use() -> Fault {
     Fault::new(sqlstate::IN_USE, "prepared data are in use")
         .detail("A run is loading or copying them.")
         .hint("Wait for the run with fsbench.wait(), or cancel it with fsbench.cancel().")
 }
 
-/// What is there, for people to see; nothing is waited for or removed.
+/// Lists prepared data for people; nothing is waited for or removed.
 pub fn list() -> Result<Vec<(PathBuf, Note)>, Fault> {
     let loaded = named(&directory()?, LOADED)?;
     let noted = |path: PathBuf| read_note(&path).map(|note| (path, note));

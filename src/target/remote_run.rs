@@ -21,7 +21,7 @@ const END: Duration = Duration::from_secs(30);
 /// How often it is looked at meanwhile.
 const POLL: Duration = Duration::from_millis(100);
 
-/// By which a dead link is noticed within half a minute, unless the connection says otherwise: a server that does nothing for a
+/// Keepalives that notice a dead link within half a minute, unless the connection says otherwise: a server that does nothing for a
 /// while is no such link, its kernel answers.
 const KEEPALIVES: [(&str, &str); 6] = [
     ("keepalives", "1"),
@@ -65,7 +65,7 @@ impl RemoteRun {
                 .find(|parameter| parameter.keyword == keyword)
                 .map(|parameter| parameter.value.as_str())
         };
-        // As libpq: zero, and what is no number, stands for no limit; here for ours.
+        // For libpq, zero and text that is no number stand for no limit; here for ours.
         let timeout = value("connect_timeout").and_then(|text| text.trim().parse().ok());
         let timeout = timeout
             .filter(|&seconds| seconds > 0)

@@ -1,4 +1,4 @@
-//! What is seen while a run is on: the server's statistics, checkpoints, statements, and what others do beside it.
+//! Observations while a run is on: the server's statistics, checkpoints, statements, and activity of others.
 
 pub mod cost;
 pub mod observations;

@@ -27,7 +27,7 @@ use crate::{
 /// Facts that are only known while the run is on.
 #[derive(Default)]
 pub struct Observations {
-    /// Where the run happens, as it was before anything was made.
+    /// The environment of the run, before anything was made.
     pub environment: Environment,
     pub xid_at_start: u64,
     pub xid_at_end: Option<u64>,
@@ -44,13 +44,13 @@ pub struct Observations {
     pub measure_start_ns: u64,
     /// End of the window, monotonic clock; None when the number of transactions ends it.
     pub measure_end_ns: Option<u64>,
-    /// What a reading of the clock costs.
+    /// Duration of a reading of the clock.
     pub clock_read_ns: Option<f64>,
     /// Loading, vacuuming and keys.
     pub load_ms: Option<f64>,
-    /// What a COMMIT of the clients promises.
+    /// Durability that a COMMIT of the clients promises.
     pub promises: Option<Promises>,
-    /// What else was going on.
+    /// Other activity during the run.
     pub surroundings: Surroundings,
 }
 
@@ -90,12 +90,12 @@ impl Observations {
         Ok(())
     }
 
-    /// What follows is no part of the workload.
+    /// Ends the transaction ids of the workload: maintenance is no part of it.
     pub fn before_maintenance(&mut self) {
         self.xid_at_end = Some(xact::next_xid());
     }
 
-    /// What the worker has reported; what a COMMIT promises, and the tables of the run.
+    /// Takes the worker's report: the promises of a COMMIT, and the tables of the run.
     pub fn of_work_database(&mut self, report: &str) {
         let report: Value = serde_json::from_str(report).unwrap_or_default();
         self.promises = Promises::deserialize(&report["promises"]).ok();
@@ -172,7 +172,7 @@ impl Observations {
         self.old_xmin.look(self.work_database)
     }
 
-    /// What was seen of the window, for what so many transactions have cost.
+    /// The figures of the window, from which the cost of this many transactions is computed.
     pub fn window(&self, transactions: u64) -> cost::Window<'_> {
         cost::Window {
             transactions,

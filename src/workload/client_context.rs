@@ -13,7 +13,7 @@ use crate::{
     pg::process,
 };
 
-/// What a client works with, whatever it is that it does.
+/// The context of a client.
 pub struct ClientContext<'a> {
     /// Its number, from 0.
     pub index: u32,
@@ -23,7 +23,7 @@ pub struct ClientContext<'a> {
     pub slot: &'a ClientSlot,
     /// Shared memory.
     pub board: &'a Board,
-    /// What the run was asked for.
+    /// The request of the run.
     pub request: &'a Request,
 }
 

@@ -24,7 +24,7 @@ pub use worker_context::WorkerContext;
 /// The registry.
 static ALL: &[&dyn Workload] = &[&tpcb::Tpcb, &fsync::Fsync, &scan::Scans, &commit::Commit];
 
-/// What a workload does, in the coordinator, in each client, and in the worker.
+/// The work of a workload, in the coordinator, in each client, and in the worker.
 pub trait Workload: Sync {
     /// Its names in SQL: those of its definitions in core.
     fn names(&self) -> &'static [&'static str];
@@ -54,12 +54,12 @@ pub trait Workload: Sync {
     }
 }
 
-/// What is there after a crash.
+/// The result of the verification after a crash.
 #[derive(Default)]
 pub struct Found {
     /// Transactions that have left something; None where they leave nothing.
     pub transactions: Option<u64>,
-    /// What is not as it was committed.
+    /// The difference from the committed state; None if there is none.
     pub different: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What a worker works with: the run that it works for, and how it tells how far it is and what it has found.
+//! A worker's run, and how it reports its progress and its result.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -10,18 +10,18 @@ use crate::{
     pg::utility,
 };
 
-/// What a worker works with, whatever its task.
+/// The context of a worker's task.
 pub struct WorkerContext<'a> {
     /// Shared memory.
     pub board: &'a Board,
-    /// What is run.
+    /// The run's specification.
     pub spec: &'a Spec,
     /// Serial number of the run that it belongs to.
     pub serial: u32,
 }
 
 impl WorkerContext<'_> {
-    /// So many steps of the phase are done; an error when there is no more to be done.
+    /// Reports that this many steps of the phase are done. An error if the run was cancelled.
     pub fn done(&self, steps: u64) -> Result<(), Fault> {
         self.board.run.done.store(steps, Relaxed);
         if self.board.run.stopped(self.serial) {
@@ -30,7 +30,7 @@ impl WorkerContext<'_> {
         Ok(())
     }
 
-    /// What the task has found, for the coordinator: JSON.
+    /// Hands the result of the task to the coordinator: JSON.
     pub fn report(&self, text: &str) {
         self.board.run.worker.report.set(text);
     }

@@ -27,7 +27,7 @@ use crate::{
 
 /// How long a run waits for the helper.
 const HELPER_MS: u64 = 3_600_000;
-/// What a run that a number of transactions ends is reckoned with.
+/// Seconds that are reckoned for a run that a number of transactions ends.
 const TRANSACTIONS_SECONDS: f64 = 60.0;
 
 #[pg_extern(sql = false)]
@@ -38,7 +38,7 @@ fn fsbench_experiment(
     let asked: Asked = serde_json::from_value(asked.map(|json| json.0).unwrap_or_default())
         .map_err(|e| unreadable("arguments of an experiment", e))?;
     if plan_only.unwrap_or(false) {
-        // What it makes to find out is undone.
+        // Everything that planning makes is undone.
         let planned = xact::attempt(|| plan_only_of(&asked)).and_then(|planned| planned)?;
         return Ok(json!({"plan": planned}).to_string());
     }
@@ -253,7 +253,7 @@ fn wait_for_helper(ready: &Ready, asked: &Asked, checked: &mut Checked) -> Resul
     Ok(())
 }
 
-/// What will come out of targets on different devices is said beforehand.
+/// Warns beforehand if the targets are on different devices, whose differences will pass for theirs.
 fn warn_of_devices(ready: &Ready, checked: &Checked, forced: bool) -> Result<(), Fault> {
     let names: Vec<&str> = checked
         .candidates
@@ -372,7 +372,7 @@ fn specified(ready: &Ready, parameters: &Value, candidate: &Candidate) -> Result
     })
 }
 
-/// What would be chosen anew for each run is chosen once, so that it is the same for all.
+/// Chooses once the values that would be chosen anew for each run, so that they are the same for all.
 fn fix(parameters: &mut Value, specs: &[Spec]) {
     let first = &specs[0];
     let is_here = specs.iter().all(|spec| spec.chosen_there.is_empty());
@@ -529,7 +529,7 @@ fn plan_only_of(asked: &Asked) -> Result<Vec<Value>, Fault> {
     Ok(rows)
 }
 
-/// What can be found out in a time.
+/// The hint that offers what fits into a time.
 fn offered(
     checked: &Checked,
     targets: usize,

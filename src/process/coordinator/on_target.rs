@@ -76,7 +76,7 @@ impl Run {
         })
     }
 
-    /// What this server takes of the machine beside the one that is measured.
+    /// Notes the memory that this server takes beside the one that is measured.
     fn note_asking_server(&mut self) -> Result<(), Fault> {
         let bytes = xact::transaction(|| config::bytes("shared_buffers"))?;
         self.note("asking_server", json!({"shared_buffers_bytes": bytes}));
@@ -178,7 +178,7 @@ impl Run {
         let workers = self.spec.workers() + FURTHER_WORKERS;
         let mut preloaded = "pgfsbench".to_owned();
         if xact::transaction(statements::is_loaded)? {
-            // What is seen of statements here is to be seen there; and what that costs, to be paid there.
+            // Statements are recorded there if they are here, so that the cost of that is paid there, too.
             let mut look = || self.look_around();
             if server.offers(&programs.bindir, statements::EXTENSION, &mut look)? {
                 preloaded = format!("{}, {preloaded}", statements::EXTENSION);
@@ -302,7 +302,7 @@ impl Run {
         Ok(directory)
     }
 
-    /// What an earlier run could not have released goes first; what somebody has prepared to look at it stays.
+    /// Releases first what an earlier run could not have released; a target that somebody has prepared to look at stays.
     fn release_earlier(&mut self, target: &str) -> Result<(), Fault> {
         match xact::transaction(|| helper_job::prepared_by(target))? {
             None => Ok(()),
@@ -352,7 +352,7 @@ impl Run {
     }
 }
 
-/// By which a target server is recognized.
+/// The cluster_name by which a target server is recognized.
 fn cluster_name(run_id: i64) -> String {
     format!("pgfsbench run {run_id}")
 }

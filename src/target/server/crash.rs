@@ -95,7 +95,7 @@ impl TargetServer {
         })
     }
 
-    /// That connections are allowed to the database again was committed last, and may be lost with more.
+    /// The change that allows connections to the database again was committed last, and may be lost with more.
     fn connect_after_crash(
         &self,
         user: &str,
@@ -133,7 +133,7 @@ impl TargetServer {
             && lines.nth(6).is_some_and(|status| status.trim() == "ready")
     }
 
-    /// What it has said since it was started again.
+    /// Its log since it was started again.
     pub fn recovery_log(&self) -> RecoveryLog {
         RecoveryLog::parse(&fs::read_to_string(self.log()).unwrap_or_default())
     }

@@ -33,7 +33,7 @@ pub struct Owner {
 }
 
 impl Owner {
-    /// That of this data directory, now.
+    /// The identity of this data directory, now.
     pub fn of(directory: &Path) -> io::Result<Self> {
         let wanted = StatxFlags::INO | StatxFlags::BTIME;
         let found = statx(CWD, directory, AtFlags::empty(), wanted)?;

@@ -13,7 +13,7 @@ use crate::{
     errors::Fault,
 };
 
-/// What its file is called by.
+/// The kind of its file.
 const KIND: &str = "fsync";
 
 /// The workload.

@@ -24,7 +24,7 @@ use crate::{
     workload::ClientContext,
 };
 
-/// What a writer works with.
+/// A writer's context and file.
 struct Writer<'a> {
     context: &'a ClientContext<'a>,
     file: WalFile,

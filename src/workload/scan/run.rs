@@ -157,7 +157,7 @@ fn scan_once(run: &mut Run, degree: u32) -> Result<(Report, Waiting), Fault> {
     Ok((report(run)?, waiting.into_iter().map(named).collect()))
 }
 
-/// What the worker has reported.
+/// Reads the worker's report.
 fn report<T: DeserializeOwned>(run: &Run) -> Result<T, Fault> {
     serde_json::from_str(&run.board.run.scan_report.get())
         .map_err(|e| Fault::new(sqlstate::INTERNAL, format!("unreadable report: {e}")))
@@ -219,7 +219,7 @@ fn store_all(
         run.observed.measure_end_ns.unwrap_or(0),
     );
     let leads = table::own(&run.spec).leader != Some(false);
-    // What was not read from storage says nothing of the page cache where it is compressed.
+    // On a filesystem that compresses, bytes not read from storage say nothing of the page cache.
     let knows_cache = !storage::is_compressed();
     let scans: Vec<Row> = (1..)
         .zip(made)

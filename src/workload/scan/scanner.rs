@@ -1,4 +1,4 @@
-//! What is done in the work database of a run of the workload `scan`: by its worker (put the table into the cache or out of
+//! The work in the work database of a run of the workload `scan`: by its worker (put the table into the cache or out of
 //! it, and scan it), and by its clients (load the table, and read its files without the executor).
 
 use std::{
@@ -172,7 +172,7 @@ fn load_compiler(by: &[&str]) -> Result<(), Fault> {
         .try_for_each(|(name, cost)| guc::apply(name, cost))
 }
 
-/// What makes the server plan that many workers, and the run's own settings, which win over the rest.
+/// Applies the settings that make the server plan that many workers, and the run's own settings, which win.
 fn apply_settings(spec: &Spec, degree: u32) -> Result<(), Fault> {
     let degree = degree.to_string();
     for (name, value) in [

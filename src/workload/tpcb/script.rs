@@ -76,7 +76,7 @@ pub fn load(spec: &Spec, progress: impl FnMut(u64) -> Result<(), Fault>) -> Resu
     fill_accounts(spec, "pgbench_accounts", progress)
 }
 
-/// As pgbench of this version does.
+/// Fills them as pgbench of this version does.
 fn fill_branches_and_tellers(scale: u64) -> Result<(), Fault> {
     if PGBENCH_FREEZES_ALL {
         load::numbered("pgbench_branches", scale, |n| [n as i32 + 1, 0])?;
@@ -119,7 +119,7 @@ fn fill_accounts(
     load::accounts(table, accounts, progress)
 }
 
-/// What pgbench runs after loading, in its order; its primary keys are built last.
+/// Statements that pgbench runs after loading, in its order; its primary keys are built last.
 pub const AFTER_LOAD: [&str; 7] = [
     "VACUUM (ANALYZE) public.pgbench_branches",
     "VACUUM (ANALYZE) public.pgbench_tellers",

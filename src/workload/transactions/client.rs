@@ -260,7 +260,7 @@ impl<'a, T: Transaction<'a>> Client<'a, T> {
         }
     }
 
-    /// What the transaction that is over has cost, by this process's own counters.
+    /// Adds the cost of the transaction that is over, by this process's own counters.
     #[inline]
     fn count_work(&mut self, now: u64, measured: bool) {
         if let Some(counted) = &mut self.reporter.counted {

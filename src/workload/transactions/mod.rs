@@ -37,7 +37,7 @@ pub trait Transaction<'a>: Sized {
 
 /// A workload of transactions.
 pub trait Transactions: Sync {
-    /// What a client runs.
+    /// The transaction that a client runs.
     type Transaction<'a>: Transaction<'a>;
 
     /// Its names in SQL.
@@ -53,7 +53,7 @@ pub trait Transactions: Sync {
         progress: &mut dyn FnMut(u64) -> Result<(), Fault>,
     ) -> Result<(), Fault>;
 
-    /// What is run after that, each in a transaction of its own.
+    /// Statements that are run after loading, each in a transaction of its own.
     fn after_load(&self) -> &'static [&'static str];
 
     /// Reads what the tables hold, as JSON: `run_log.balances`.

@@ -1,4 +1,4 @@
-//! What a run of transactions comes to: the clients' slots added up, and the columns and rows that are made of them.
+//! The result of a run of transactions: the clients' slots added up, and the columns and rows that are made of them.
 
 use std::sync::atomic::Ordering::Acquire;
 

@@ -13,7 +13,7 @@ use crate::{
     target::remote_run::RemoteRun,
 };
 
-/// What must be there. From catalogs alone, since nothing of the extension's can be called before it is known to be there.
+/// Facts of the other server. From catalogs alone, since the extension's functions can only be called once it is known to be there.
 #[derive(Deserialize)]
 struct There {
     /// This very start of this very server.

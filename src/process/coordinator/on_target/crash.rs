@@ -21,7 +21,7 @@ use crate::{
     workload,
 };
 
-/// What the row of the run there says, just before the crash.
+/// The row of the run there, just before the crash.
 #[derive(Deserialize)]
 struct Before {
     committed: u64,
@@ -38,7 +38,7 @@ const BEFORE: &str = "SELECT jsonb_build_object('committed', transactions_total 
 /// After recovery the server goes on where the WAL ends that it has applied, with a checkpoint.
 const REDO_END: &str = "SELECT redo_lsn FROM pg_control_checkpoint()";
 
-/// What came of a crash.
+/// The result of a crash.
 pub(super) struct Crashed {
     recovery: Recovery,
     balances: Option<Value>,
@@ -191,7 +191,7 @@ impl Run {
     }
 }
 
-/// What went wrong, with what programs and logs say of it.
+/// The error in words, with the output of programs and the log.
 fn in_words(fault: Fault) -> String {
     match fault.detail {
         Some(detail) => format!("{}: {detail}", fault.message),
@@ -199,7 +199,7 @@ fn in_words(fault: Fault) -> String {
     }
 }
 
-/// What was done to the filesystem; None is: not known, or not done.
+/// The steps on the filesystem; None if a step was not made, or is not known.
 #[derive(Default)]
 struct Mounted {
     remounted: bool,

@@ -45,7 +45,7 @@ pub struct Prepared {
     pub data: PathBuf,
     /// Bytes in it.
     pub bytes: u64,
-    /// What the run there does with it.
+    /// The stage that the run there carries out on it.
     pub stage: Stage,
 }
 
@@ -84,7 +84,7 @@ impl Run {
         }))
     }
 
-    /// As much as the server that loads wants to see free.
+    /// The free space that the server that loads asks for.
     fn bytes_with_cluster(&self) -> u64 {
         self.spec.data_bytes() + self.spec.data_bytes() / 4 + CLUSTER_BYTES
     }
@@ -154,7 +154,7 @@ impl Run {
         server.shut_down(&programs.bindir, &mut || self.look_around())?;
         server.sync(&mut || self.look_around())?;
         place.keep(&server.data(), wanted, database)?;
-        // What is left of it is the directory of its socket.
+        // Only the directory of its socket is left of it.
         server.remove(true)?;
         self.record(|entry| entry.server = None)?;
         self.end_step("load_once", began);

@@ -1,4 +1,4 @@
-//! What is said to the server that carries a run out: start it, ask how far it is, fetch the result.
+//! The dialogue with the server that carries a run out: start it, ask for its progress, fetch the result.
 
 use std::{
     sync::atomic::Ordering::{Relaxed, Release},
@@ -95,7 +95,7 @@ impl Whose<'_> {
     }
 }
 
-/// What a run there has measured, read and not stored yet.
+/// The result of a run there, read and not stored yet.
 pub(super) struct Measured {
     /// Its row, JSON.
     pub document: String,
@@ -125,7 +125,7 @@ impl Run {
         }
         followed?;
         let id = Some(remote_id.as_str());
-        // Whoever it is that answers.
+        // Whatever server it is that answers.
         let seconds = clock::ms(before_ns, clock::now_ns()) / 1000.0;
         let mut allowance = Allowance::of_seconds(seconds as u64);
         let document = self.ask(connection, ROW, &[id])?;
@@ -281,7 +281,7 @@ impl Run {
             Some((spec.force || label.is_none()).to_string()),
             asked.size.filter(|_| spec.is_chosen_there("scale")),
             label.map(str::to_owned),
-            // What is to be found after a crash must not have been dropped before it.
+            // The work database is verified after a crash, and must not be dropped before it.
             Some((loads_only || spec.options.crash).to_string()),
         ];
         let arguments: Vec<Option<&str>> = arguments.iter().map(Option::as_deref).collect();
@@ -348,7 +348,7 @@ impl Run {
             } else {
                 nobody_since = None;
             }
-            // What comes after the measured window is not disturbed by questions, and a crash should come soon.
+            // After the measured window questions disturb nothing, and a crash should come soon.
             let is_measured = matches!(phase, Some(Phase::Collect | Phase::Cleanup));
             next += match self.spec.options.crash && is_measured {
                 true => POLL_SOON,
@@ -405,7 +405,7 @@ impl Run {
             phase["started_ms"] = json!(phase["started_ms"].as_f64().unwrap_or(0.0) + offset);
             phases.push(phase);
         }
-        // What follows the run there comes after it.
+        // Phases that follow the run there come after it.
         let began = |phase: &Value| phase["started_ms"].as_f64().unwrap_or(0.0);
         phases.sort_by(|a, b| began(a).total_cmp(&began(b)));
         phases.into()
