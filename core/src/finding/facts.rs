@@ -53,7 +53,7 @@ pub struct RunFacts {
     pub unlogged: Option<bool>,
     /// The setting `synchronous_commit` as the clients had it.
     pub synchronous_commit: Option<String>,
-    /// Those that held back vacuum while the run was measured, apart from the run itself.
+    /// Holders of an old xmin that held back vacuum while the run was measured, without the run itself.
     pub xmin_holders: Option<Vec<XminHolder>>,
     /// The filesystem of the data that was measured.
     pub data_place: Option<Place>,
