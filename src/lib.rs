@@ -71,6 +71,11 @@ extension_sql_file!(
     requires = ["tables"]
 );
 extension_sql_file!(
+    "../sql/schema/1_probe.sql",
+    name = "probe",
+    requires = ["tables"]
+);
+extension_sql_file!(
     "../sql/schema/2_targets.sql",
     name = "targets",
     requires = [
@@ -80,7 +85,8 @@ extension_sql_file!(
         "fsync",
         "scan",
         "recovery",
-        "maintenance"
+        "maintenance",
+        "probe"
     ]
 );
 extension_sql_file!(

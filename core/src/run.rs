@@ -7,6 +7,7 @@ pub mod phase;
 pub mod preflight;
 pub mod progress;
 pub mod promises;
+pub mod rate_search;
 pub mod request;
 pub mod row;
 pub mod surroundings;

@@ -14,8 +14,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
 
-use crate::units;
+use crate::{units, verdict::rate::search};
 
+pub(crate) use asked::any_float;
 pub use asked::{Arguments, Asked, Facts};
 pub use definition::{
     Chosen, ClientsDo, Definition, Given, Names, OwnOption, ResultTable, Workload,
@@ -27,6 +28,10 @@ const RECORDS_BYTES: f64 = 500.0;
 /// Worker slots that a run takes beside its clients': the coordinator and the sampler. The loader has ended before the
 /// clients start.
 pub const OVERHEAD_WORKERS: u32 = 2;
+
+/// Percentiles of latency that a search for the sustainable rate can be about.
+pub const FEWEST_PERCENT: f64 = 50.0;
+pub const MOST_PERCENT: f64 = 99.9;
 
 /// The target that is this server's own data directory.
 pub const DEFAULT_TARGET: &str = "default";
@@ -78,7 +83,7 @@ pub enum Stage {
 }
 
 /// How the tables are made and what is measured beside: the argument `options`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Options {
     /// Fillfactor of the tables in percent, 10 to 100.
@@ -94,6 +99,9 @@ pub struct Options {
     /// Whether bulk load, index build, VACUUM and CHECKPOINT are timed after the measured window.
     #[serde(skip_serializing_if = "is_default")]
     pub maintenance: bool,
+    /// Percentile of latency that is to stay under the limit: the run searches for the highest rate at which it does; 0 for no search.
+    #[serde(skip_serializing_if = "is_default")]
+    pub sustain: f64,
     /// How long a run on a target waits for pgfsbench-helper to be there, in milliseconds.
     #[serde(skip_serializing_if = "is_default")]
     pub wait_for_helper_ms: u64,
@@ -187,6 +195,7 @@ impl Default for Options {
             sample: true,
             sample_alternately: false,
             maintenance: false,
+            sustain: 0.0,
             wait_for_helper_ms: 0,
             lease_ms: 0,
             wait_turn: false,
@@ -271,8 +280,29 @@ impl Spec {
         warmup
             + match self.bound {
                 Bound::Transactions(n) => n as f64 * f64::from(self.clients),
-                Bound::DurationMs(ms) => ms as f64 / 1000.0 * tps,
+                Bound::DurationMs(ms) => ms as f64 / 1000.0 * self.most_cycles() as f64 * tps,
             }
+    }
+
+    /// The percentile of latency that is to stay under the limit, in a run that searches for the highest rate at which it does.
+    pub fn searched_percentile(&self) -> Option<f64> {
+        Some(self.options.sustain).filter(|percentile| *percentile > 0.0)
+    }
+
+    /// How often the bound's time goes by at most: each cycle of a search takes it.
+    pub fn most_cycles(&self) -> u64 {
+        match self.searched_percentile() {
+            Some(_) => search::MOST_CYCLES_IN_ALL as u64,
+            None => 1,
+        }
+    }
+
+    /// The same at least.
+    pub fn fewest_cycles(&self) -> u64 {
+        match self.searched_percentile() {
+            Some(_) => search::FEWEST_CYCLES as u64,
+            None => 1,
+        }
     }
 
     /// WAL of warm-up and measured window, roughly: each page once in full after the checkpoint that comes before, and the records
@@ -344,6 +374,13 @@ impl Spec {
         parts.extend(workload.shown(self));
         match self.bound {
             _ if !workload.takes("duration") => {}
+            Bound::DurationMs(ms) if self.searched_percentile().is_some() => {
+                let (fewest, most) = (self.fewest_cycles(), self.most_cycles());
+                parts.push(match self.is_chosen_there("duration") {
+                    true => format!("{fewest} to {most} checkpoint cycles measured"),
+                    false => format!("{fewest} to {most} cycles of {} measured", seconds(ms)),
+                });
+            }
             Bound::DurationMs(ms) => parts.push(format!("{} measured", seconds(ms))),
             Bound::Transactions(n) => {
                 let each = units::format_count(n, "transaction");
@@ -356,7 +393,12 @@ impl Spec {
         );
         parts.extend(
             self.latency_limit_ms
-                .map(|ms| format!("latency limit {ms} ms")),
+                .map(|ms| match self.searched_percentile() {
+                    Some(percentile) => format!(
+                        "searches for the rate at which {percentile} % take at most {ms} ms"
+                    ),
+                    None => format!("latency limit {ms} ms"),
+                }),
         );
         parts.push(format!("seed {}", self.seed));
         let chosen_here = |name: &&String| !self.is_chosen_there(name);

@@ -5,6 +5,7 @@ CREATE FUNCTION fsbench.help() RETURNS TABLE (verb text, what text, example text
     VALUES
         ('doctor', 'what is here, what is missing', 'SELECT * FROM fsbench.doctor()'),
         ('run', 'makes a run, and waits for it', 'SELECT * FROM fsbench.run(target => ''xfs'')'),
+        ('sustainable_rate', 'how fast it can go at 20 ms', 'SELECT * FROM fsbench.sustainable_rate(''xfs'', 20)'),
         ('start', 'starts a run or queues it', 'SELECT fsbench.start(scale => 10, clients => 8)'),
         ('wait', 'waits for a run, and shows it', 'SELECT * FROM fsbench.wait(7)'),
         ('wait', 'waits for runs, holding nothing', 'CALL fsbench.wait(7)'),

@@ -37,7 +37,7 @@ BEGIN
     FOREACH what IN ARRAY ARRAY[
         'USAGE ON SCHEMA fsbench',
         'SELECT ON ALL TABLES IN SCHEMA fsbench',
-        'EXECUTE ON FUNCTION fsbench.run, fsbench.start, fsbench.cancel, fsbench.wait(bigint), fsbench._ended, '
+        'EXECUTE ON FUNCTION fsbench.run, fsbench.sustainable_rate, fsbench.start, fsbench.cancel, fsbench.wait(bigint), fsbench._ended, '
         'fsbench._progress, fsbench._renew_lease, fsbench._block_devices, fsbench._prepared_data, fsbench.doctor, fsbench.judge, fsbench.wait_profile, '
         'fsbench.knee, fsbench._check_scan, fsbench.scan_curve, fsbench.scan_knee, fsbench._check_runs, fsbench.findings, fsbench.diff, fsbench._experiment, fsbench.experiment, fsbench.plan_experiment, '
         'fsbench._change_experiment, fsbench.pause_experiment, fsbench.resume_experiment, fsbench.cancel_experiment, fsbench.extend_experiment, '

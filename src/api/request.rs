@@ -78,6 +78,7 @@ fn facts(target: Option<&str>) -> Result<Facts, Fault> {
             ENOUGH
         },
         max_worker_processes: if here { slots as u32 } else { ENOUGH },
+        checkpoint_timeout_ms: checkpoint_timeout_ms()?,
         max_parallel_workers: if here {
             worker_slots::number("max_parallel_workers")? as u32
         } else {
@@ -98,6 +99,15 @@ fn facts(target: Option<&str>) -> Result<Facts, Fault> {
         random_seed: random::seed(),
         by_connection,
     })
+}
+
+fn checkpoint_timeout_ms() -> Result<u64, Fault> {
+    let seconds = sql::read(
+        "SELECT setting FROM pg_catalog.pg_settings WHERE name = 'checkpoint_timeout'",
+        &[],
+    )?;
+    let seconds = whole_number("checkpoint_timeout", seconds.as_deref())?;
+    Ok(seconds.max(0) as u64 * 1000)
 }
 
 /// Checks the arguments and the server; nothing is made. Gives what would be run.
@@ -190,7 +200,7 @@ pub fn check_timeout(spec: &Spec) -> Result<(), Fault> {
     let Bound::DurationMs(duration) = spec.bound else {
         return Ok(());
     };
-    let needed = spec.warmup_ms + duration;
+    let needed = spec.warmup_ms + duration * spec.fewest_cycles();
     if timeout == 0 || timeout > needed {
         return Ok(());
     }

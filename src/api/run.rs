@@ -1,6 +1,7 @@
 //! `run` and `start`.
 
 use std::{
+    ffi::CStr,
     sync::atomic::Ordering::{Acquire, Release},
     time::Duration,
 };
@@ -52,7 +53,7 @@ fn fsbench_run(
     >,
     ErrorReport,
 > {
-    Ok(wait::narrow(run(&asked(call)?)?))
+    Ok(wait::narrow(run(c"fsbench.run()", &asked(call)?)?))
 }
 
 #[pg_extern(sql = false)]
@@ -63,10 +64,11 @@ fn fsbench_start(call: pg_sys::FunctionCallInfo) -> Result<i64, ErrorReport> {
     Ok(result.map_err(started::told)?)
 }
 
-fn run(asked: &Asked) -> Result<crate::board::outcome::Row, Fault> {
+/// Makes a run, and waits for it; `function` is what was called for it.
+pub fn run(function: &'static CStr, asked: &Asked) -> Result<crate::board::outcome::Row, Fault> {
     let ready = guard::ready()?;
-    xact::check_may_write(c"fsbench.run()");
-    request::check_can_wait("fsbench.run()")?;
+    xact::check_may_write(function);
+    request::check_can_wait(&function.to_string_lossy())?;
     let spec = request::specify(&ready, asked)?;
     request::check_timeout(&spec)?;
     guard::janitor_is_there(ready.board)?;

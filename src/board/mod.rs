@@ -27,7 +27,7 @@ pub use pgfsbench_core::run::{
 pub use request::Request;
 
 /// Number of this layout. The library that made the memory and the one that reads it must agree.
-pub const LAYOUT: u32 = 10;
+pub const LAYOUT: u32 = 11;
 
 /// Runs that can wait for their turn at the same time; `pgfsbench.max_queued` may say fewer.
 pub const MOST_QUEUED: usize = 4000;
@@ -110,6 +110,11 @@ pub struct RunArea {
     pub sampled_from_ns: AtomicU64,
     /// No transaction starts from here on; `u64::MAX` when the number of transactions ends the run. Written by the coordinator before `go`.
     pub end_ns: AtomicU64,
+    /// In a search for the sustainable rate: transactions per second of all clients in the window that is on, f64 bits; 0 for as many
+    /// as they can. Written by the coordinator, before `go`, or by that of a remote run.
+    pub rate_bits: AtomicU64,
+    /// The probe that this window belongs to; 0 for none. Written as the rate.
+    pub probe: AtomicU32,
     /// Of a run of scans: the degree of the scan that is on. Written by the coordinator, before it launches the worker.
     pub scan_degree: AtomicU32,
     /// 1 while the worker scans. Written by the worker.
@@ -198,6 +203,7 @@ impl RunArea {
             &self.scanning,
             &self.workers_told,
             &self.readers,
+            &self.probe,
         ] {
             word.store(0, Relaxed);
         }
@@ -214,6 +220,7 @@ impl RunArea {
             &self.workers_read_bytes,
             &self.read_bytes,
             &self.next_read,
+            &self.rate_bits,
         ] {
             word.store(0, Relaxed);
         }

@@ -24,6 +24,7 @@ const OF_ALL: &[ResultTable] = &[
     table("statement", "queryid, toplevel"),
     table("statistic", "view, object, counter"),
     table("maintenance", "position"),
+    table("probe", "number"),
 ];
 
 const fn table(name: &'static str, key: &'static str) -> ResultTable {

@@ -38,7 +38,8 @@ pub fn insert_run(
 ) -> Result<i64, Fault> {
     use pgfsbench_core::spec::Bound;
     let (duration_ms, transactions) = match spec.bound {
-        Bound::DurationMs(ms) => (Some(ms), None),
+        // How long a checkpoint cycle is there is not known here.
+        Bound::DurationMs(ms) => (Some(ms).filter(|_| !spec.is_chosen_there("duration")), None),
         Bound::Transactions(n) => (None, Some(n)),
     };
     let workload = spec.workload;

@@ -44,6 +44,7 @@ mod smoke;
 mod space;
 mod statistics;
 mod surroundings;
+mod sustainable_rate;
 mod terminal_output;
 mod undisturbed;
 mod uninstall;

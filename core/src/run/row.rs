@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::cost::Cost;
+use super::{cost::Cost, rate_search::Sustainable};
 use crate::{rows::Row, statistics::IoBytes};
 
 /// A run that was asked for.
@@ -60,6 +60,8 @@ pub struct Measured {
     pub balances: Option<Value>,
     #[serde(flatten)]
     pub cost: Cost,
+    #[serde(flatten)]
+    pub sustainable: Sustainable,
 }
 
 /// A run that is done.

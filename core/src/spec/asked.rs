@@ -34,7 +34,9 @@ pub struct Arguments {
 }
 
 /// A number of SQL's, of which JSON does not have all: NaN and infinity come as text.
-fn any_float<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+pub(crate) fn any_float<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<f64>, D::Error> {
     match Value::deserialize(deserializer)? {
         Value::String(text) => text.parse().map(Some).map_err(D::Error::custom),
         number => Ok(number.as_f64()),
@@ -91,8 +93,10 @@ pub struct Asked {
     /// Length of the warm-up in microseconds.
     pub warmup_us: Option<i64>,
     /// Transactions a second of all clients together.
+    #[serde(deserialize_with = "any_float")]
     pub rate: Option<f64>,
     /// Latency limit in milliseconds.
+    #[serde(deserialize_with = "any_float")]
     pub latency_limit_ms: Option<f64>,
     /// Seed of the random numbers.
     pub seed: Option<i64>,
@@ -132,6 +136,8 @@ pub struct Facts {
     pub max_parallel_workers: u32,
     /// Whether the run is made by another server than the one that is asked.
     pub server_is_another: bool,
+    /// The setting `checkpoint_timeout` in milliseconds.
+    pub checkpoint_timeout_ms: u64,
     /// The setting `pgfsbench.max_clients`: the slots in shared memory.
     pub max_clients: u32,
     /// Free bytes on the data directory's filesystem. Whether they suffice is checked elsewhere.

@@ -20,6 +20,7 @@ pub fn facts() -> Facts {
         max_worker_processes: 64,
         max_parallel_workers: 8,
         server_is_another: false,
+        checkpoint_timeout_ms: 300_000,
         max_clients: 64,
         data_free_bytes: 100 << 30,
         targets: vec!["nfs".into()],

@@ -322,7 +322,8 @@ fn parameters(asked: &Asked, checked: &Checked, cycle: f64) -> Value {
         Some(name) => Workload::parse(name),
         None => Some(workload::ALL[0]),
     };
-    let has_window = workload.is_some_and(Workload::runs_transactions);
+    // A search chooses the length of its cycles by itself.
+    let has_window = workload.is_some_and(Workload::runs_transactions) && !asked::searches(asked);
     if run.duration_us.is_none() && run.transactions.is_none() && has_window {
         run.duration_us = Some(us(3.0 * cycle));
         run.warmup_us = run.warmup_us.or(Some(us(cycle)));
@@ -391,7 +392,11 @@ fn fix(parameters: &mut Value, specs: &[Spec]) {
 
 fn length(specs: &[Spec], cycle_seconds: f64) -> Length {
     let window = |spec: &Spec| match spec.bound {
-        Bound::DurationMs(ms) => ms as f64 / 1000.0,
+        // A search ends somewhere between.
+        Bound::DurationMs(ms) => {
+            let cycles = (spec.fewest_cycles() + spec.most_cycles()) as f64 / 2.0;
+            ms as f64 / 1000.0 * cycles
+        }
         Bound::Transactions(_) => TRANSACTIONS_SECONDS,
     };
     let most = |of: &dyn Fn(&Spec) -> f64| specs.iter().map(of).fold(0.0, f64::max);

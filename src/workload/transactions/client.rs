@@ -47,6 +47,15 @@ pub fn run<'a, T: Transaction<'a>>(context: &ClientContext<'a>, spec: &Spec) -> 
         if spec.options.sample && !spec.options.sample_alternately {
             slot.counts.store(usage::counts().bits(), Relaxed);
         }
+        if spec.searched_percentile().is_some() {
+            let mut client = Client::new(context, spec, transaction);
+            let result = context.each_window(|_| {
+                client.take_window(spec);
+                client.run()
+            });
+            slot.cpu_ns.store(clock::cpu_ns(), Release);
+            return result;
+        }
         context.ready();
         while context.board.run.go.load(Acquire) == 0 {
             if context.stopped() {
@@ -81,6 +90,7 @@ fn prepare<'a, T: Transaction<'a>>(context: &ClientContext<'a>, spec: &Spec) -> 
 
 struct Client<'a, T> {
     serial: u32,
+    index: u32,
     slot: &'a ClientSlot,
     run: &'a RunArea,
     transaction: T,
@@ -114,6 +124,7 @@ impl<'a, T: Transaction<'a>> Client<'a, T> {
         let pacing = Stream::new(seed, index, Purpose::Pacing);
         Self {
             serial: context.serial,
+            index,
             slot: context.slot,
             run,
             transaction,
@@ -136,8 +147,22 @@ impl<'a, T: Transaction<'a>> Client<'a, T> {
         }
     }
 
+    /// Begins another window: from when to when it goes, and at which rate. The stream of gaps goes on.
+    fn take_window(&mut self, spec: &Spec) {
+        self.reporter.start_ns = self.run.measure_start_ns.load(Acquire);
+        self.end_ns = self.run.end_ns.load(Acquire);
+        let rate = f64::from_bits(self.run.rate_bits.load(Acquire)) / f64::from(spec.clients);
+        if rate > 0.0 {
+            let pacer = self.pacer.get_or_insert_with(|| {
+                let stream = Stream::new(spec.seed as u64, self.index, Purpose::Pacing);
+                Pacer::new(rate, stream)
+            });
+            pacer.set_rate(rate);
+        }
+    }
+
     /// Runs transactions until the end, a failure, or the order to stop.
-    fn run(mut self) -> Result<(), Fault> {
+    fn run(&mut self) -> Result<(), Fault> {
         let start = clock::now_ns();
         if let Some(pacer) = &mut self.pacer {
             pacer.start(start);

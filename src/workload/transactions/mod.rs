@@ -4,6 +4,7 @@
 mod client;
 mod result;
 mod run;
+mod search;
 
 use pgfsbench_core::{random::Stream, run::row::Maintenance, spec::Spec};
 use serde_json::Value;

@@ -5,10 +5,14 @@ use std::{
     time::Duration,
 };
 
-use pgfsbench_core::{board::ClientState, run::row::Maintenance, spec::Bound};
+use pgfsbench_core::{
+    board::ClientState,
+    run::{rate_search::RateSearch, row::Maintenance},
+    spec::Bound,
+};
 use serde_json::Value;
 
-use super::{LOAD, MAINTAIN, Transactions, VACUUM, VERIFY, result};
+use super::{LOAD, MAINTAIN, Transactions, VACUUM, VERIFY, result, search};
 use crate::{
     bench::{QUIET_NS, Run, epoch},
     board::{Phase, STOP_ALL, outcome::Outcome},
@@ -26,7 +30,8 @@ pub fn carry_out(workload: &impl Transactions, run: &mut Run) -> Result<Outcome,
     }
     run.have_sampler()?;
     run.have_clients()?;
-    measure(run)?;
+    let mut search = RateSearch::of(&run.spec);
+    measure(run, search.as_mut())?;
     // After a crash that is to come, they are compared then.
     let balances = match run.spec.options.crash {
         true => {
@@ -42,7 +47,13 @@ pub fn carry_out(workload: &impl Transactions, run: &mut Run) -> Result<Outcome,
     run.enter(Phase::Collect, 0);
     run.observed.load_ms = run.load_ms();
     let phases = run.phase_times();
-    result::store(run, balances.as_ref(), &maintenance, phases)
+    result::store(
+        run,
+        balances.as_ref(),
+        &maintenance,
+        search.as_ref(),
+        phases,
+    )
 }
 
 fn load(workload: &impl Transactions, run: &mut Run) -> Result<(), Fault> {
@@ -53,7 +64,7 @@ fn load(workload: &impl Transactions, run: &mut Run) -> Result<(), Fault> {
     run.have_done(VACUUM)
 }
 
-fn measure(run: &mut Run) -> Result<(), Fault> {
+fn measure(run: &mut Run, search: Option<&mut RateSearch>) -> Result<(), Fault> {
     let work_database = run.entry.as_ref().map(|entry| entry.work_database_oid);
     run.observed.before_clients(&run.spec, work_database)?;
     run.fit_quick_look();
@@ -78,7 +89,8 @@ fn measure(run: &mut Run) -> Result<(), Fault> {
     area.end_ns.store(end, Relaxed);
     run.observed.measured_from = epoch() + Duration::from_nanos(warmup_ns).as_secs_f64();
     run.observed.measure_start_ns = start;
-    run.observed.measure_end_ns = Some(end).filter(|&end| end != u64::MAX);
+    // When a search is over nobody knows.
+    run.observed.measure_end_ns = Some(end).filter(|&end| end != u64::MAX && search.is_none());
     run.alarm_ns = start;
     if warmup_ns > 0 {
         run.enter(Phase::Warmup, run.spec.warmup_ms);
@@ -92,6 +104,7 @@ fn measure(run: &mut Run) -> Result<(), Fault> {
         })?;
     }
     let total = match run.spec.bound {
+        _ if search.is_some() => RateSearch::most_cycles(),
         Bound::DurationMs(ms) => ms,
         Bound::Transactions(n) => n * u64::from(run.spec.clients),
     };
@@ -110,11 +123,14 @@ fn measure(run: &mut Run) -> Result<(), Fault> {
     }
     run.alarm_ns = run.observed.measure_end_ns.unwrap_or(0);
     run.watch_seconds();
-    run.wait_until(|run| {
-        // Under a low rate the clients know before the end that nothing more is due.
-        let over = clock::now_ns() >= run.observed.measure_end_ns.unwrap_or(0);
-        Ok(run.crew.clients_are(ClientState::Done)? && over)
-    })?;
+    match search {
+        Some(search) => search::carry_out(run, search, start, end)?,
+        None => run.wait_until(|run| {
+            // Under a low rate the clients know before the end that nothing more is due.
+            let over = clock::now_ns() >= run.observed.measure_end_ns.unwrap_or(0);
+            Ok(run.crew.clients_are(ClientState::Done)? && over)
+        })?,
+    }
     run.end_window()?;
     area.stop.store(STOP_ALL, Release);
     run.crew.wake();

@@ -40,7 +40,13 @@ impl Definition for Commit {
     }
 
     fn shared_options(&self) -> &'static [&'static str] {
-        &["unlogged", "sample", "sample_alternately", "crash"]
+        &[
+            "unlogged",
+            "sample",
+            "sample_alternately",
+            "crash",
+            "sustain",
+        ]
     }
 
     fn lacks(&self, _name: &str) -> (&'static str, &'static str) {
@@ -53,10 +59,10 @@ impl Definition for Commit {
     fn choose(
         &self,
         given: &Given,
-        _options: &mut Options,
+        options: &mut Options,
         _names: &mut Names,
     ) -> Result<Chosen, Refusal> {
-        transactions::choose(given, u32::MAX)
+        transactions::choose(given, options, u32::MAX)
     }
 
     fn added_bytes(&self, _spec: &Spec, transactions: f64) -> u64 {

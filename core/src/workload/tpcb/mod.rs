@@ -87,20 +87,21 @@ impl Definition for Script {
             "cache",
             "crash",
             "maintenance",
+            "sustain",
         ]
     }
 
     fn choose(
         &self,
         given: &Given,
-        _options: &mut Options,
+        options: &mut Options,
         _names: &mut Names,
     ) -> Result<Chosen, Refusal> {
         let branches = match self {
             Self::Tpcb => given.scale.unwrap_or(u32::MAX),
             Self::SimpleUpdate | Self::SelectOnly => u32::MAX,
         };
-        let chosen = transactions::choose(given, branches)?;
+        let chosen = transactions::choose(given, options, branches)?;
         let scale = given.loaded_or_given_scale();
         Ok(Chosen {
             scale: scale.unwrap_or(chosen.clients.max(CHOSEN_SCALE)),

@@ -8,7 +8,7 @@ use std::{
 use pgfsbench_core::{
     allowance::Allowance,
     refusal::quoted,
-    spec::{Asked, Bound, Options, ResultTable, Stage},
+    spec::{Asked, Bound, Options, ResultTable, Spec, Stage},
     units::format_bytes,
 };
 use serde::Deserialize;
@@ -48,13 +48,15 @@ struct State {
     tps: Option<f64>,
     tps_last_second: Option<f64>,
     latency_p99_ms: Option<f64>,
+    probe: Option<u32>,
+    rate: Option<f64>,
 }
 
 /// Renews the lease, and asks how far the run is; from shared memory alone, so that this does not wait for the storage that is
 /// measured.
 const STATE: &str = "SELECT jsonb_build_object('renewed', fsbench._renew_lease(w.run_id), 'phase', p.phase, \
       'done', p.done, 'total', p.total, 'phase_seconds', p.phase_seconds, 'tps', p.tps, \
-      'tps_last_second', p.tps_last_second, 'latency_p99_ms', p.latency_p99_ms) \
+      'tps_last_second', p.tps_last_second, 'latency_p99_ms', p.latency_p99_ms, 'probe', p.probe, 'rate', p.rate) \
     FROM (SELECT $1::bigint AS run_id) w LEFT JOIN fsbench._progress() p USING (run_id)";
 
 /// How it has ended.
@@ -237,16 +239,8 @@ impl Run {
             .papers(self.request)
             .map(|papers| papers.asked.get());
         let asked: Asked = read_json("arguments", &asked.unwrap_or_default())?;
-        // The quick look is one there too, with its own choice of the same length.
         let quick = spec.is_quick();
-        let (duration, transactions) = match spec.bound {
-            Bound::DurationMs(ms) => (Some(format!("{ms} ms")).filter(|_| !quick), None),
-            // A scan has its own way to say how much.
-            Bound::Transactions(n) => (
-                None,
-                Some(n.to_string()).filter(|_| workload.takes("transactions")),
-            ),
-        };
+        let (duration, transactions, warmup) = window_there(spec);
         let for_clients = xact::transaction(|| settings::of_session(&spec.settings))?;
         let options = Options {
             lease_ms: match spec.options.lease_ms {
@@ -269,7 +263,7 @@ impl Run {
                 .filter(|_| workload.takes("clients") && !spec.is_chosen_there("clients")),
             duration,
             transactions,
-            Some(format!("{} ms", spec.warmup_ms)).filter(|_| workload.takes("warmup") && !quick),
+            warmup,
             spec.rate.map(|rate| rate.to_string()),
             spec.latency_limit_ms.map(|ms| ms.to_string()),
             Some(spec.seed.to_string()),
@@ -386,6 +380,9 @@ impl Run {
             .store(state.tps.unwrap_or(0.0).to_bits(), Relaxed);
         run.tps_bits
             .store(state.tps_last_second.unwrap_or(f64::NAN).to_bits(), Relaxed);
+        run.probe.store(state.probe.unwrap_or(0), Relaxed);
+        run.rate_bits
+            .store(state.rate.unwrap_or(0.0).to_bits(), Relaxed);
         run.latency_p99_ns
             .store((state.latency_p99_ms.unwrap_or(0.0) * 1e6) as u64, Relaxed);
     }
@@ -442,6 +439,25 @@ impl Run {
         let answer = connection.query(sql, arguments, &mut in_time);
         Ok(answer.map_err(of_the_connection)?.unwrap_or_default())
     }
+}
+
+/// Duration, transactions and warm-up of the run there. The quick look is one there too, with its own choice of the same length, and
+/// the checkpoint cycle of a search is that of the server there.
+fn window_there(spec: &Spec) -> (Option<String>, Option<String>, Option<String>) {
+    let quick = spec.is_quick();
+    let own_cycle = spec.is_chosen_there("duration");
+    let own_warmup = quick || own_cycle && spec.chosen.iter().any(|name| name == "warmup");
+    let ms = |ms: u64, is_own: bool| Some(format!("{ms} ms")).filter(|_| !is_own);
+    let (duration, transactions) = match spec.bound {
+        Bound::DurationMs(duration) => (ms(duration, quick || own_cycle), None),
+        // A scan has its own way to say how much.
+        Bound::Transactions(n) => (
+            None,
+            Some(n.to_string()).filter(|_| spec.workload.takes("transactions")),
+        ),
+    };
+    let warmup = ms(spec.warmup_ms, own_warmup).filter(|_| spec.workload.takes("warmup"));
+    (duration, transactions, warmup)
 }
 
 /// Refuses the row of a run that is not done, whatever the server there has said before.
