@@ -14,7 +14,7 @@ mandir ?= /usr/share/man
 export PG_CONFIG PG_MAJOR REPOSITORY sbindir unitdir mandir
 
 .PHONY: all stage setup install uninstall installcheck check check-fmt check-unit check-regress check-integration \
-	lint bench demo lab deb dist clean help
+	lint soak bench demo lab deb dist clean help
 
 all: $(STAGE) $(HELPER)         ## build the extension and the helper, and stage their files in target/stage (default)
 
@@ -41,6 +41,9 @@ installcheck:                   ## pg_regress against a running server that has 
 
 check:                          ## every test (parts: check-fmt, check-unit, check-regress, check-integration); installs what is missing, and leaves nothing running
 	env -u PG_CONFIG -u PG_MAJOR $(WHICH) tools/check
+
+soak:                           ## every kill of which `check` does a sample, about an hour: make soak [KILLS=100] [SEED=N] [SUITE=10]
+	env -u PG_CONFIG -u PG_MAJOR $(WHICH) KILLS=$(KILLS) SEED=$(SEED) SUITE=$(SUITE) tools/check soak
 
 lint:                           ## rustfmt, and clippy with warnings as errors
 	env -u PG_CONFIG -u PG_MAJOR $(WHICH) tools/check fmt clippy

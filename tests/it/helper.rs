@@ -12,6 +12,7 @@ mod discard;
 mod disk;
 mod exchange;
 mod experiment;
+mod experiment_kills;
 mod filesystem_findings;
 mod hostile;
 mod images;

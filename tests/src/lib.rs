@@ -16,6 +16,7 @@ mod owned;
 mod process;
 mod scratch;
 mod server;
+mod soak;
 mod wait;
 mod watchdog;
 
@@ -29,6 +30,7 @@ pub use process::{Process, send};
 pub use rustix::process::Signal;
 pub use scratch::{DISK, scratch};
 pub use server::{PRELOADED, Stop, TestServer, controldata, program, server_owner};
+pub use soak::{is_soak, kills};
 pub use wait::{LONG, SHORT, wait_until};
 
 use postgres::error::DbError;

@@ -1,7 +1,7 @@
 //! Each kind of death in each phase.
 
 use crate::robustness::hold::{PHASES, Phase, bring_to, wait_for_lock};
-use pgfsbench_tests::{Background, Leaves, Signal, Stop, TestServer};
+use pgfsbench_tests::{Background, Leaves, Signal, Stop, TestServer, is_soak};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Death {
@@ -66,6 +66,11 @@ impl Death {
     }
 }
 
+/// Of all phases each death hits every third, so that each phase is hit by every third death; `make soak` has all.
+fn is_sampled(death: Death, phase: Phase) -> bool {
+    (death as usize + phase as usize).is_multiple_of(3)
+}
+
 fn in_every_phase(death: Death) {
     let server = TestServer::with_extension(&[]);
     for phase in PHASES {
@@ -73,6 +78,9 @@ fn in_every_phase(death: Death) {
         if death == Death::CancelRun && phase == Phase::Begin
             || death.is_of_the_caller() && phase == Phase::Creating
         {
+            continue;
+        }
+        if !is_soak() && !is_sampled(death, phase) {
             continue;
         }
         let what = format!("{death:?} in {phase:?}");
