@@ -1,7 +1,7 @@
 //! Beside other extensions, called by other languages, and while others look.
 
 use crate::common::{QUICK, execute, row, run, server};
-use pgfsbench_tests::{LONG, wait_until};
+use pgfsbench_tests::{LONG, assert_columns, wait_until};
 
 #[test]
 fn pg_stat_statements_counts_the_statements_of_the_clients() {
@@ -9,13 +9,19 @@ fn pg_stat_statements_counts_the_statements_of_the_clients() {
     let mut client = server.connect("postgres");
     execute(&mut client, "CREATE EXTENSION pg_stat_statements");
     run(&mut client, QUICK);
-    assert_eq!(
-        row(
-            &mut client,
-            "SELECT sum(calls) FILTER (WHERE query LIKE 'UPDATE public.pgbench_accounts%'), \
-               sum(calls) FILTER (WHERE query LIKE 'INSERT INTO public.pgbench_history%') FROM fsbench.statement"
-        ),
-        "50|50"
+    assert_columns(
+        &mut client,
+        "FROM fsbench.statement",
+        &[
+            (
+                "sum(calls) FILTER (WHERE query LIKE 'UPDATE public.pgbench_accounts%')",
+                "50",
+            ),
+            (
+                "sum(calls) FILTER (WHERE query LIKE 'INSERT INTO public.pgbench_history%')",
+                "50",
+            ),
+        ],
     );
     // Those of a database that is gone would be in everybody's way.
     assert_eq!(
@@ -51,12 +57,13 @@ fn python_in_the_server_can_run_and_start() {
     );
     assert_eq!(row(&mut client, "SELECT refused('clients => 0')"), "22023");
     // After an error in a subtransaction it works again.
-    assert_eq!(
-        row(
-            &mut client,
-            &format!("SELECT refused('workload => NULL, scale => -1'), measured('{QUICK}')")
-        ),
-        "22023|default"
+    assert_columns(
+        &mut client,
+        "",
+        &[
+            ("refused('workload => NULL, scale => -1')", "22023"),
+            (&format!("measured('{QUICK}')"), "default"),
+        ],
     );
 }
 
@@ -73,26 +80,22 @@ fn a_waiting_select_has_no_transaction_id_and_hot_rows_are_pruned() {
         let phases = crate::common::rows(&mut client, "SELECT phase FROM fsbench.progress");
         (phases == ["measure"]).then_some(())
     });
-    assert_eq!(
-        row(
-            &mut client,
-            &format!(
-                "SELECT state, backend_xid IS NULL FROM pg_stat_activity WHERE pid = {}",
-                caller.pid
-            )
-        ),
-        "active|t"
+    assert_columns(
+        &mut client,
+        &format!("FROM pg_stat_activity WHERE pid = {}", caller.pid),
+        &[("state", "active"), ("backend_xid IS NULL", "t")],
     );
     caller.join().expect("the run");
     let database = row(&mut client, "SELECT work_database FROM fsbench.result");
     let mut kept = server.connect(&database);
     // 40,000 updates of 4 and 40 rows: some 200 pages each if nothing were pruned.
-    assert_eq!(
-        row(
-            &mut kept,
-            "SELECT pg_relation_size('pgbench_branches') < 50 * 8192, pg_relation_size('pgbench_tellers') < 50 * 8192"
-        ),
-        "t|t"
+    assert_columns(
+        &mut kept,
+        "",
+        &[
+            ("pg_relation_size('pgbench_branches') < 50 * 8192", "t"),
+            ("pg_relation_size('pgbench_tellers') < 50 * 8192", "t"),
+        ],
     );
 }
 

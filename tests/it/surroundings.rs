@@ -2,7 +2,8 @@
 
 use crate::common::{execute, owned_directory, row, rows, run, server, server_in, set};
 use pgfsbench_tests::{
-    LONG, LoopFs, TestServer, ending, skip, wait_for_phase, wait_until, write_as_owner,
+    LONG, LoopFs, TestServer, assert_columns, ending, skip, wait_for_phase, wait_until,
+    write_as_owner,
 };
 use postgres::Client;
 use std::fs;
@@ -444,14 +445,17 @@ fn a_server_in_memory_is_told_and_has_no_device() {
     ] {
         assert_eq!(found(&mut client, &id, code), None);
     }
-    assert_eq!(
-        row(
-            &mut client,
-            &format!(
-                "SELECT filesystem, journal_mode IS NULL, layers IS NULL, rotational IS NULL, fua IS NULL, device_model IS NULL, durability \
-                 FROM fsbench.environment WHERE run_id = {id}"
-            )
-        ),
-        "tmpfs|t|t|t|t|t|not durable: tmpfs is in memory"
+    assert_columns(
+        &mut client,
+        &format!("FROM fsbench.environment WHERE run_id = {id}"),
+        &[
+            ("filesystem", "tmpfs"),
+            ("journal_mode IS NULL", "t"),
+            ("layers IS NULL", "t"),
+            ("rotational IS NULL", "t"),
+            ("fua IS NULL", "t"),
+            ("device_model IS NULL", "t"),
+            ("durability", "not durable: tmpfs is in memory"),
+        ],
     );
 }

@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod background;
+mod columns;
 mod debian;
 mod extension;
 pub mod fake_server;
@@ -21,6 +22,7 @@ mod wait;
 mod watchdog;
 
 pub use background::Background;
+pub use columns::{SHOWN, assert_columns};
 pub use debian::DebianCluster;
 pub use extension::{Ending, ending, wait_for_phase};
 pub use left::Leaves;

@@ -3,6 +3,7 @@
 use super::machine::Machine;
 use super::runs::{SHORT, create, on_image};
 use super::scene::Scene;
+use pgfsbench_tests::assert_columns;
 use rustix::fs::{Mode, OFlags};
 
 /// Codes among these that were found about a run.
@@ -25,24 +26,46 @@ fn how_a_filesystem_was_made_and_what_it_lies_on_is_stored() {
     create(&scene, "ext4", further);
     let run = scene.start_run(&format!("target => 'ext4', {SHORT}"));
     assert_eq!(scene.ending(&run), "done");
-    assert_eq!(
-        scene.value(&format!(
-            "SELECT concat_ws(' ', mkfs_version <> '', mkfs_command LIKE '%/mkfs.ext4 %', \
-               geometry->>'features' LIKE '%extent%', block_size_bytes = (geometry->>'block_bytes')::bigint, \
-               layers->0->>'kind', layers->0->>'direct_io' = (storage #>> '{{result,direct_io}}'), layers->1->>'kind', \
-               layers->0->>'backing_file' = (storage #>> '{{result,image}}'), configuration_fingerprint <> '', \
-               (storage #>> '{{asking_server,shared_buffers_bytes}}')::bigint > 0, journal_mode, (geometry->>'log_bytes')::bigint > 0) \
-             FROM fsbench.environment WHERE run_id = {run}"
-        )),
-        "t t t t loop t filesystem t t t ordered t"
+    assert_columns(
+        &mut scene.bench.client(),
+        &format!("FROM fsbench.environment WHERE run_id = {run}"),
+        &[
+            ("mkfs_version <> ''", "t"),
+            ("mkfs_command LIKE '%/mkfs.ext4 %'", "t"),
+            ("geometry->>'features' LIKE '%extent%'", "t"),
+            ("block_size_bytes = (geometry->>'block_bytes')::bigint", "t"),
+            ("layers->0->>'kind'", "loop"),
+            (
+                "layers->0->>'direct_io' = (storage #>> '{result,direct_io}')",
+                "t",
+            ),
+            ("layers->1->>'kind'", "filesystem"),
+            (
+                "layers->0->>'backing_file' = (storage #>> '{result,image}')",
+                "t",
+            ),
+            ("configuration_fingerprint <> ''", "t"),
+            (
+                "(storage #>> '{asking_server,shared_buffers_bytes}')::bigint > 0",
+                "t",
+            ),
+            ("journal_mode", "ordered"),
+            ("(geometry->>'log_bytes')::bigint > 0", "t"),
+        ],
     );
     // The server there has seen the settings in force, and they are what was asked for.
-    assert_eq!(
-        scene.value(&format!(
-            "SELECT concat_ws(' ', read_ahead_kb, vm->>'dirty_expire_centisecs', storage #>> '{{result,block_settings,read_ahead_kb}}', \
-               storage #>> '{{result,kernel_settings,dirty_expire_centisecs}}') FROM fsbench.environment WHERE run_id = {run}"
-        )),
-        "72 2900 72 2900"
+    assert_columns(
+        &mut scene.bench.client(),
+        &format!("FROM fsbench.environment WHERE run_id = {run}"),
+        &[
+            ("read_ahead_kb", "72"),
+            ("vm->>'dirty_expire_centisecs'", "2900"),
+            ("storage #>> '{result,block_settings,read_ahead_kb}'", "72"),
+            (
+                "storage #>> '{result,kernel_settings,dirty_expire_centisecs}'",
+                "2900",
+            ),
+        ],
     );
     machine.assert_as_before("a run");
     let codes = "atime,barriers_off,discard_mount_option,btrfs_nodatacow,compression,ssd_state_undeclared,not_released,\

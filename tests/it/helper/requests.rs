@@ -4,7 +4,7 @@ use super::bench::{Bench, Serving};
 use super::disk::Disk;
 use super::lab::system;
 use crate::common::{assert_refused, execute, row, rows, server};
-use pgfsbench_tests::{LONG, refusal, wait_until};
+use pgfsbench_tests::{LONG, assert_columns, refusal, wait_until};
 use postgres::{Client, NoTls};
 use std::sync::{Arc, Mutex};
 
@@ -39,14 +39,19 @@ fn a_target_is_prepared_looked_at_and_released() {
         return;
     };
     let mount_point = bench.lab.path("mnt/bench@t").display().to_string();
-    assert_eq!(
-        row(
-            &mut client,
-            "SELECT target, directory, mount_point, device LIKE '/dev/loop%', filesystem, \
-               mount_options LIKE '%noatime%', mount_options_not_shown, mkfs_version LIKE 'mke2fs%' \
-             FROM fsbench.prepare_target('t')"
-        ),
-        format!("t|{mount_point}/pgfsbench|{mount_point}|t|ext4|t|{{}}|t")
+    assert_columns(
+        &mut client,
+        "FROM fsbench.prepare_target('t')",
+        &[
+            ("target", "t"),
+            ("directory", &format!("{mount_point}/pgfsbench")),
+            ("mount_point", &mount_point),
+            ("device LIKE '/dev/loop%'", "t"),
+            ("filesystem", "ext4"),
+            ("mount_options LIKE '%noatime%'", "t"),
+            ("mount_options_not_shown", "{}"),
+            ("mkfs_version LIKE 'mke2fs%'", "t"),
+        ],
     );
     assert_eq!(bench.lab.mounts().len(), 1);
     // It belongs to the one who looks at it.
@@ -294,10 +299,11 @@ fn devices_are_shown_as_the_helper_sees_them() {
         used.starts_with("t|f|335544320|ext4, UUID|device /dev/loop") && used.contains("is in use"),
         "{used}"
     );
-    let line = format!(
-        "SELECT state, detail LIKE '%is in use%' FROM fsbench.doctor() WHERE item = 'device {device}'"
+    assert_columns(
+        &mut client,
+        &format!("FROM fsbench.doctor() WHERE item = 'device {device}'"),
+        &[("state", "warning"), ("detail LIKE '%is in use%'", "t")],
     );
-    assert_eq!(row(&mut client, &line), "warning|t");
     assert_eq!(row(&mut client, "SELECT fsbench.release_target('t')"), "t");
     assert_eq!(first(&mut client, &looked), "t|t|335544320|ext4, UUID||");
     // What somebody else has put there is told with the line that would let it be erased.

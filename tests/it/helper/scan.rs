@@ -4,7 +4,7 @@ use super::lab::Lab;
 use super::runs::SHORT;
 use super::scene::Scene;
 use crate::common::{assert_refused, execute, rows};
-use pgfsbench_tests::{DISK, LONG, Leaves, Signal, wait_until};
+use pgfsbench_tests::{DISK, LONG, Leaves, Signal, assert_columns, wait_until};
 use std::path::Path;
 
 /// A million rows, 60 MB.
@@ -43,12 +43,23 @@ fn scans_are_cold_at_the_read_ahead_that_is_asked_for_and_their_table_is_copied_
         ));
         assert_eq!(scene.ending(&scans), "done");
         // What reads beside it on a device of its own is next to nothing.
-        let told = format!(
-            "SELECT concat_ws(' ', count(*) FILTER (WHERE s.used), bool_and(s.rows = 1000000), max(s.workers_launched), \
-               bool_and(s.cached_bytes <= s.bytes * 0.01), bool_and(NOT s.used OR s.device_read_bytes >= s.bytes * 0.99), max(r.read_ahead_kb)) \
-             FROM fsbench.result r JOIN fsbench.scan s USING (run_id) WHERE run_id = {scans}"
+        assert_columns(
+            &mut scene.bench.client(),
+            &format!(
+                "FROM fsbench.result r JOIN fsbench.scan s USING (run_id) WHERE run_id = {scans}"
+            ),
+            &[
+                ("count(*) FILTER (WHERE s.used)", "4"),
+                ("bool_and(s.rows = 1000000)", "t"),
+                ("max(s.workers_launched)", "6"),
+                ("bool_and(s.cached_bytes <= s.bytes * 0.01)", "t"),
+                (
+                    "bool_and(NOT s.used OR s.device_read_bytes >= s.bytes * 0.99)",
+                    "t",
+                ),
+                ("max(r.read_ahead_kb)", &kb.to_string()),
+            ],
         );
-        assert_eq!(scene.value(&told), format!("4 t 6 t t {kb}"));
         let steps = format!(
             "SELECT string_agg(p ->> 'phase', ' ' ORDER BY n) FROM fsbench.run_log, jsonb_array_elements(phases) WITH ORDINALITY AS t (p, n) \
              WHERE run_id = {scans} AND p ->> 'phase' IN ('load_once', 'filesystem', 'copy', 'server', 'load')"

@@ -1,7 +1,9 @@
 //! Targets of kind `connection`: another server carries the run out, and whatever becomes of the one that asked, of the link or of
 //! the one that was asked, the run ends on both, and nothing is left on either.
 
-use pgfsbench_tests::{LONG, Leaves, Signal, TestServer, refusal, server_owner, value, wait_until};
+use pgfsbench_tests::{
+    LONG, Leaves, Signal, TestServer, assert_columns, refusal, server_owner, value, wait_until,
+};
 use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -77,25 +79,39 @@ fn another_server_is_measured_and_its_result_lands_here() {
         &format!("SELECT run_id FROM fsbench.run({SHORT_RUN})"),
     );
     two.nothing_is_left("a run on another server");
-    let facts = format!(
-        "SELECT concat_ws(' ', target, status, scale, clients, transactions_total, forced, tps > 0, scope, findings > 0, \
-           data_directory = '{}', settings->'shared_buffers'->>'setting', work_database, \
-           (SELECT sum(transactions) FROM fsbench.sample s WHERE s.run_id = r.run_id), \
-           (SELECT count(*) FROM fsbench.histogram h WHERE h.run_id = r.run_id), \
-           (SELECT storage->>'remote_run_id' FROM fsbench.environment e WHERE e.run_id = r.run_id)) \
-         FROM fsbench.result r WHERE run_id = {run}",
-        two.there.data().display()
-    );
-    assert_eq!(
-        value(&mut client, &facts),
-        "there done 1 2 100 f t data and WAL t t 24MB 100 2 2"
-    );
-    // That server has measured its own target; here it is what this server calls it.
-    let defined = "SELECT concat_ws(' ', target_version, target_definition ->> 'kind', target_definition ? 'connection') \
-         FROM fsbench.result WHERE run_id = ";
-    assert_eq!(
-        value(&mut client, &format!("{defined}{run}")),
-        "1 connection t"
+    assert_columns(
+        &mut client,
+        &format!("FROM fsbench.result r WHERE run_id = {run}"),
+        &[
+            ("target", "there"),
+            ("status", "done"),
+            ("scale", "1"),
+            ("clients", "2"),
+            ("transactions_total", "100"),
+            ("forced", "f"),
+            ("tps > 0", "t"),
+            ("scope", "data and WAL"),
+            ("findings > 0", "t"),
+            ("data_directory", &two.there.data().display().to_string()),
+            ("settings->'shared_buffers'->>'setting'", "24MB"),
+            ("work_database IS NULL", "t"),
+            (
+                "(SELECT sum(transactions) FROM fsbench.sample s WHERE s.run_id = r.run_id)",
+                "100",
+            ),
+            (
+                "(SELECT count(*) FROM fsbench.histogram h WHERE h.run_id = r.run_id)",
+                "2",
+            ),
+            (
+                "(SELECT storage->>'remote_run_id' FROM fsbench.environment e WHERE e.run_id = r.run_id)",
+                "2",
+            ),
+            // That server has measured its own target; here it is what this server calls it.
+            ("target_version", "1"),
+            ("target_definition ->> 'kind'", "connection"),
+            ("target_definition ? 'connection'", "t"),
+        ],
     );
     let phases = format!(
         "SELECT string_agg(p->>'phase', ' ' ORDER BY n) FROM fsbench.run_log, \
@@ -106,9 +122,16 @@ fn another_server_is_measured_and_its_result_lands_here() {
         "server provision load vacuum checkpoint measure verify collect cleanup"
     );
     // It is somebody else's: what nobody asked for was not forced there, and its row stays.
-    let there = "SELECT concat_ws(' ', status, forced, label LIKE 'pgfsbench %', used->'options'->>'lease_ms') \
-         FROM fsbench.run_log WHERE run_id = 2";
-    assert_eq!(two.there.value(there), "done f t 60000");
+    assert_columns(
+        &mut two.there.connect("postgres"),
+        "FROM fsbench.run_log WHERE run_id = 2",
+        &[
+            ("status", "done"),
+            ("forced", "f"),
+            ("label LIKE 'pgfsbench %'", "t"),
+            ("used->'options'->>'lease_ms'", "60000"),
+        ],
+    );
     // The same transactions as in this server itself.
     let here = SHORT_RUN.replace("'there'", "'default'");
     let other = value(
@@ -126,12 +149,16 @@ fn another_server_is_measured_and_its_result_lands_here() {
     let chosen =
         "SELECT run_id FROM fsbench.run(target => 'there', transactions => 10, force => true)";
     let run = value(&mut client, chosen);
-    let facts = format!(
-        "SELECT concat_ws(' ', status, scale, clients, used->'clients', used->'chosen_there') FROM fsbench.run_log WHERE run_id = {run}"
-    );
-    assert_eq!(
-        value(&mut client, &facts),
-        r#"done 10 5 5 ["scale", "clients"]"#
+    assert_columns(
+        &mut client,
+        &format!("FROM fsbench.run_log WHERE run_id = {run}"),
+        &[
+            ("status", "done"),
+            ("scale", "10"),
+            ("clients", "5"),
+            ("used->'clients'", "5"),
+            ("used->'chosen_there'", r#"["scale", "clients"]"#),
+        ],
     );
 }
 

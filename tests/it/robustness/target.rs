@@ -2,8 +2,8 @@
 
 use crate::helper::processes::{self, Process};
 use pgfsbench_tests::{
-    LONG, Leaves, OwnedDirectory, Signal, Stop, TestServer, controldata, refusal, server_owner,
-    value, wait_until,
+    LONG, Leaves, OwnedDirectory, Signal, Stop, TestServer, assert_columns, controldata, refusal,
+    server_owner, value, wait_until,
 };
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -104,17 +104,31 @@ fn a_directory_is_measured_by_a_server_of_its_own() {
         &format!("SELECT run_id FROM fsbench.run({SHORT_RUN})"),
     );
     place.nothing_is_left("a run on a target");
-    let facts = format!(
-        "SELECT concat_ws(' ', target, status, transactions_total, tps > 0, scope, findings > 0, \
-           starts_with(data_directory, '{}'), settings->'wal_level'->>'setting', work_database, \
-           (SELECT sum(transactions) FROM fsbench.sample s WHERE s.run_id = r.run_id), \
-           (SELECT count(*) FROM fsbench.histogram h WHERE h.run_id = r.run_id)) \
-         FROM fsbench.result r WHERE run_id = {run}",
-        place.path().display()
-    );
-    assert_eq!(
-        value(&mut client, &facts),
-        "here done 100 t data and WAL t t minimal 100 2"
+    assert_columns(
+        &mut client,
+        &format!("FROM fsbench.result r WHERE run_id = {run}"),
+        &[
+            ("target", "here"),
+            ("status", "done"),
+            ("transactions_total", "100"),
+            ("tps > 0", "t"),
+            ("scope", "data and WAL"),
+            ("findings > 0", "t"),
+            (
+                &format!("starts_with(data_directory, '{}')", place.path().display()),
+                "t",
+            ),
+            ("settings->'wal_level'->>'setting'", "minimal"),
+            ("work_database IS NULL", "t"),
+            (
+                "(SELECT sum(transactions) FROM fsbench.sample s WHERE s.run_id = r.run_id)",
+                "100",
+            ),
+            (
+                "(SELECT count(*) FROM fsbench.histogram h WHERE h.run_id = r.run_id)",
+                "2",
+            ),
+        ],
     );
     // The same transactions as in this server itself.
     let here = SHORT_RUN.replace("'here'", "'default'");
@@ -227,13 +241,22 @@ fn a_server_on_a_target_has_what_the_target_says_and_what_may_be_copied_and_is_n
     let other = format!("bindir => '{}'", bindir.display());
     value(&format!("SELECT fsbench.alter_target('here', {other})"));
     let run = value(&format!("SELECT run_id FROM fsbench.run({SHORT_RUN})"));
-    assert_eq!(
-        value(&format!(
-            "SELECT concat_ws(' ', status, settings->'work_mem'->>'setting', settings->'max_wal_size'->>'setting', \
-               coalesce(settings->'archive_mode'->>'setting', 'off'), settings->'shared_preload_libraries'->>'setting') \
-             FROM fsbench.result WHERE run_id = {run}"
-        )),
-        "done 7MB 2GB off pgfsbench"
+    assert_columns(
+        &mut place.server.connect("postgres"),
+        &format!("FROM fsbench.result WHERE run_id = {run}"),
+        &[
+            ("status", "done"),
+            ("settings->'work_mem'->>'setting'", "7MB"),
+            ("settings->'max_wal_size'->>'setting'", "2GB"),
+            (
+                "coalesce(settings->'archive_mode'->>'setting', 'off')",
+                "off",
+            ),
+            (
+                "settings->'shared_preload_libraries'->>'setting'",
+                "pgfsbench",
+            ),
+        ],
     );
     assert_eq!(
         value(
@@ -552,12 +575,22 @@ fn a_server_in_a_directory_is_crashed_without_its_filesystem() {
         &format!(r#"SELECT run_id FROM fsbench.run({SHORT_RUN}, options => '{{"crash": true}}')"#),
     );
     place.nothing_is_left("a run with a crash");
-    let told = format!(
-        "SELECT concat_ws(' ', unmounted, unmount_ms IS NULL, mount_ms IS NULL, cache_cold IS NULL, recovery_ms > 0, \
-           first_transaction_ms > 0, wal_replayed_bytes > wal_bytes, transactions_committed, transactions_found, balances_verified) \
-         FROM fsbench.recovery JOIN fsbench.run_log USING (run_id) WHERE run_id = {run}"
+    assert_columns(
+        &mut client,
+        &format!("FROM fsbench.recovery JOIN fsbench.run_log USING (run_id) WHERE run_id = {run}"),
+        &[
+            ("unmounted", "f"),
+            ("unmount_ms IS NULL", "t"),
+            ("mount_ms IS NULL", "t"),
+            ("cache_cold IS NULL", "t"),
+            ("recovery_ms > 0", "t"),
+            ("first_transaction_ms > 0", "t"),
+            ("wal_replayed_bytes > wal_bytes", "t"),
+            ("transactions_committed", "100"),
+            ("transactions_found", "100"),
+            ("balances_verified", "t"),
+        ],
     );
-    assert_eq!(value(&mut client, &told), "f t t t t t t 100 100 t");
     // Loaded on the target, and not copied, it is the same.
     let run = value(
         &mut client,
@@ -566,9 +599,16 @@ fn a_server_in_a_directory_is_crashed_without_its_filesystem() {
         ),
     );
     place.nothing_is_left("a run that loads and crashes");
-    let told = format!(
-        "SELECT concat_ws(' ', transactions_found, balances_verified, \
-           (SELECT count(DISTINCT balances) FROM fsbench.run_log)) FROM fsbench.recovery WHERE run_id = {run}"
+    assert_columns(
+        &mut client,
+        &format!("FROM fsbench.recovery WHERE run_id = {run}"),
+        &[
+            ("transactions_found", "100"),
+            ("balances_verified", "t"),
+            (
+                "(SELECT count(DISTINCT balances) FROM fsbench.run_log)",
+                "1",
+            ),
+        ],
     );
-    assert_eq!(value(&mut client, &told), "100 t 1");
 }
