@@ -1,10 +1,10 @@
-//! What the reader of each page has, and what is run in place of what a page says. Everything that is not run as it stands is
+//! The surroundings of the reader of each page, and substitutions for commands of a page. Everything that is not run as it stands is
 //! listed here, and nowhere else.
 
 use crate::page::Block;
 use crate::shown::{Step, Table, masked, tables};
 
-/// What stands beside the server of a page.
+/// Things beside the server of a page.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Beside {
     /// The page itself makes the database and the extension.
@@ -20,7 +20,7 @@ pub struct Reader {
     pub beside: &'static [Beside],
     /// SQL that the page supposes to have been run.
     pub before: &'static str,
-    /// What is run in place of what the page says; `{directory}` is a mount point.
+    /// Substitutions: text of the page, and what is run in its place; `{directory}` is a mount point.
     pub instead: &'static [(&'static str, &'static str)],
     /// Blocks that have these words are not run, for this reason.
     pub not_run: &'static [(&'static str, &'static str)],
@@ -240,7 +240,7 @@ const SAME: &[(&str, &[&str])] = &[
     ("fsbench.diff(", &["area", "name", "matters", "why"]),
 ];
 
-/// Who reads a page.
+/// The reader of a page.
 pub fn reader(page: &str) -> &'static Reader {
     let mut readers = READERS.iter();
     let reader = readers.find(|reader| reader.page == page);

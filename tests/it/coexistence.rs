@@ -23,7 +23,7 @@ fn pg_stat_statements_counts_the_statements_of_the_clients() {
             ),
         ],
     );
-    // Those of a database that is gone would be in everybody's way.
+    // Entries of a database that is gone would be in everybody's way.
     assert_eq!(
         row(
             &mut client,

@@ -1,4 +1,4 @@
-//! What the storage did, as a run stores it, against what others say of the same run; and where nobody can say.
+//! The work of the storage, as a run stores it, against the figures of others for the same run; and where there are none.
 
 use crate::bracket::{assert_between, bracket};
 use crate::common::{execute, row, rows, run, server, server_in};
@@ -176,7 +176,7 @@ fn device_figures_are_those_that_the_kernel_and_iostat_count() {
         ),
     );
     assert_eq!(all, "t");
-    // What each byte has come to, from what is stored of it.
+    // The amplifications follow from the stored figures.
     assert_columns(
         &mut client,
         &format!(
@@ -375,7 +375,7 @@ fn wal_is_the_difference_of_lsns_at_start_and_end() {
 struct Overlay(PathBuf);
 
 impl Overlay {
-    /// None where the kernel has none.
+    /// None if the kernel has none.
     fn over(fs: &LoopFs) -> Option<Self> {
         let [lower, upper, work, merged] =
             ["lower", "upper", "work", "merged"].map(|name| fs.path().join(name));
@@ -513,7 +513,7 @@ fn statistics_that_are_reset_in_the_middle_leave_what_hangs_on_them_unknown() {
         &mut client,
         "SELECT fsbench.start(scale => 1, clients => 1, duration => '3 s', warmup => '0', seed => 1)",
     );
-    // What the first second does is not known before it is over.
+    // The rate of the first second is not known before it is over.
     server.wait_for_phase("measure");
     assert_eq!(
         row(

@@ -27,7 +27,7 @@ fn must(command: &mut Command) -> String {
 }
 
 impl Disks {
-    /// So many of 700 MB; None, and the test is skipped, where this machine cannot.
+    /// This many disks of 700 MB; None, and the test is skipped, if this machine cannot make them.
     fn new(test: &str, count: usize, programs: &[&str]) -> Option<Self> {
         if server_owner().is_none() || !Path::new("/dev/loop-control").exists() {
             skip(test, "needs root and loop devices");

@@ -80,7 +80,7 @@ fn dumped_restored_and_run_again() {
         &mut client,
         r#"workload => 'fsync', duration => '100 ms', options => '{"writers": [1]}'"#,
     );
-    // What the helper sees of this machine stays here.
+    // The helper's description of this machine is not dumped.
     execute(
         &mut client,
         "SELECT fsbench.create_target('made', filesystem => 'xfs', image_size => '1GB', mount_options => 'noatime'); \

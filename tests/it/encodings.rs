@@ -77,7 +77,7 @@ fn words_that_are_not_ascii_come_out_as_they_went_in() {
             assert_refused(&mut there, &sql, "22023", &[words]);
         }
     }
-    // What is no UTF-8 where nobody says what it is.
+    // Text that is no UTF-8, in a database without an encoding.
     let mut there = server.connect("sql_ascii");
     assert_refused(
         &mut there,

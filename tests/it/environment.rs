@@ -1,4 +1,4 @@
-//! Where a run was made is stored as the system itself tells it, and the same machine and configuration are known again.
+//! The environment of a run is stored as the system itself reports it, and the same machine and configuration are known again.
 
 use crate::common::{QUICK, row, run, server};
 use pgfsbench_tests::{assert_columns, skip};
@@ -76,7 +76,7 @@ fn the_same_machine_and_configuration_are_known_again() {
         )
     };
     let first = fingerprints(QUICK);
-    // What is run is another matter than where.
+    // The arguments of a run are no part of its environment.
     let larger = "scale => 2, clients => 2, transactions => 50, seed => 2";
     assert_eq!(fingerprints(larger), first);
     let other = fingerprints(&format!("{QUICK}, settings => '{{\"work_mem\": \"5MB\"}}'"));

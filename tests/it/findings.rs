@@ -1,4 +1,4 @@
-//! What can mislead about a run is provoked, and told; and is not told of a run in which it is not.
+//! Each condition that can mislead is provoked, and found; and is not found of a run without it.
 
 use crate::common::{self, execute, row, rows, run, set, wait_for_window};
 use pgfsbench_tests::{DISK, TestServer, assert_columns, scratch};
@@ -26,7 +26,7 @@ fn server_in(directory: &Path, settings: &[(&str, &str)]) -> TestServer {
 const STEADY: &str =
     r#"scale => 2, clients => 2, transactions => 50, seed => 1, options => '{"sample": false}'"#;
 
-/// What this machine and its disk are like, and what else runs on it: tests of their own provoke these.
+/// Findings about this machine, its disk, and other activity on it: tests of their own provoke these.
 const OF_THE_MACHINE: &str = "{almost_full,atime,cpu_saturated,dirty_limit,discard_mount_option,flush_step,fsync_too_fast,\
     governor,in_memory,loop_device,loop_without_direct_io,memory_pressure,noisy_neighbour,other_writers,raid_resync,slow_clock,\
     steal,throttled,vacuums,virtual_disk_without_flush}";
@@ -326,7 +326,7 @@ fn run_without_arguments_says_what_it_chose_how_far_it_is_and_ends_within_a_minu
         ]),
         "{notices:?}"
     );
-    // What a quick look cannot help is only told.
+    // A finding that a quick look cannot avoid is of severity info.
     assert_eq!(
         row(
             &mut client,

@@ -19,7 +19,7 @@ const BROUGHT_ABOUT: [&str; 7] = [
     "recovery_failed",
 ];
 
-/// What has no column, of a long run on a machine that did nothing else.
+/// The facts without a column, of a long run on a machine that did nothing else.
 const FACTS: &str = r#"{
     "fsync": true, "full_page_writes": true, "synchronous_commit": "on", "log_checkpoints": true, "reset_views": [],
     "statements": "recorded", "xmin_holders": [],
@@ -82,7 +82,7 @@ fn set(table: &str, what: &str) -> String {
     format!("UPDATE fsbench.{table} SET {what} WHERE run_id = ID;")
 }
 
-/// What has no column is otherwise.
+/// Changes a fact without a column.
 fn fact(path: &str, value: &str) -> String {
     set(
         "run_log",
@@ -105,7 +105,7 @@ fn on(layers: &str) -> String {
     ))
 }
 
-/// What is found, and when.
+/// Findings, and the changes that bring them about.
 fn seen() -> Vec<(&'static str, String)> {
     let run = |what| set("run_log", what);
     let sample = |what| set("sample", what);
@@ -371,7 +371,7 @@ fn place(fs_type: &str) -> String {
     )
 }
 
-/// What was asked of the filesystem and did not come of it.
+/// Options that were asked of the filesystem and did not take effect.
 fn asked(list: &str, what: &str) -> String {
     environment(&format!(
         r#"storage = jsonb_set(storage, '{{result,{list}}}', '["{what}"]')"#
@@ -408,7 +408,7 @@ fn each_finding_is_found_in_what_is_stored_and_none_in_a_clean_run() {
         &mut client,
         "scale => 2, clients => 2, transactions => 50, seed => 1",
     );
-    // What is put into its place is stored of a run by these names.
+    // A run stores the facts that are changed by these names.
     let stored = rows(
         &mut client,
         &format!("SELECT facts FROM fsbench.run_log WHERE run_id = {id}"),

@@ -13,7 +13,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// What only root may touch: a directory with a file, and a process.
+/// Things that only root may touch: a directory with a file, and a process.
 struct Victim {
     place: TempDir,
     process: Child,

@@ -130,7 +130,7 @@ fn whoever_ends_a_run_takes_its_file_along() {
                 _ => server.kill(),
             }
             if server.processes().is_empty() {
-                // Nobody has been there to remove it, unless the server was stopped in order.
+                // No process was there to remove it, unless the server was stopped in order.
                 let left = server.names_in("pg_wal");
                 let is_left = left.iter().any(|name| name.starts_with("pgfsbench"));
                 assert!(is_left || what == "fast stop", "{what}: {left:?}");

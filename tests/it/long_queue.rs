@@ -7,7 +7,7 @@ use pgfsbench_tests::{LONG, TestServer, ending, wait_for_phase, wait_until};
 use postgres::{Client, SimpleQueryMessage};
 use std::time::Duration;
 
-/// As many wait here as may. The setting allows 4000.
+/// The number of runs that may wait here. The setting allows 4000.
 const THOUSANDS: usize = 2000;
 const SESSIONS: usize = 4;
 const LONG_RUN: &str = "scale => 1, clients => 1, duration => '30 min', warmup => '0'";

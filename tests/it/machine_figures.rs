@@ -19,7 +19,7 @@ fn files_of_proc_that_are_missing_or_unreadable_leave_their_figures_unknown() {
     let of_before =
         |what: &str| format!("SELECT {what} FROM fsbench.environment WHERE run_id = {before}");
     assert_eq!(row(&mut client, &of_before("processor_model IS NULL")), "f");
-    // None where the data are on no device of their own.
+    // None if the data are on no device of their own.
     let device = row(
         &mut client,
         &of_before("coalesce(layers #>> '{0,device}', '')"),

@@ -124,7 +124,7 @@ fn a_row_that_was_changed_while_it_was_queued_is_not_carried_out() {
             "UPDATE fsbench.run_log SET used = used || '{{\"force\": true}}' WHERE run_id = {changed}"
         ),
         format!("DELETE FROM fsbench.run_log WHERE run_id = {gone}"),
-        // What is no part of it.
+        // A column that is no part of it.
         format!("UPDATE fsbench.run_log SET label = 'mine' WHERE run_id = {as_it_was}"),
     ] {
         execute(&mut client, &sql);
@@ -226,7 +226,7 @@ fn a_target_that_a_queued_run_waits_for_stays() {
 fn rows_of_a_dump_are_no_runs() {
     let (_server, mut client, long) = busy();
     let queued = start(&mut client, QUICK);
-    // What a dump would bring.
+    // Rows as a dump would bring them.
     execute(
         &mut client,
         "CREATE TEMPORARY TABLE dump AS SELECT * FROM fsbench.run_log; UPDATE dump SET run_id = run_id + 100; \
@@ -264,7 +264,7 @@ fn rows_of_a_dump_are_no_runs() {
     assert_eq!(ending(&mut client, &queued), "done");
 }
 
-/// What a program or a server says can be of any length and in any script: it reaches the caller, shortened.
+/// A message of a program or a server can be of any length and in any script: it reaches the caller, shortened.
 #[test]
 fn an_error_of_any_length_reaches_the_caller_with_its_sqlstate() {
     let server = server(&[]);

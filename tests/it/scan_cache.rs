@@ -1,4 +1,4 @@
-//! Where the table is while it is scanned: in the cache or on the device, as it was asked for; and scans of which that was not so.
+//! The place of the table while it is scanned: in the cache or on the device, as it was asked for; and scans for which it was elsewhere.
 
 use crate::common::{assert_refused, execute, row, rows, run, server_in, server_on_disk as server};
 use pgfsbench_tests::{
@@ -47,7 +47,7 @@ fn what_is_cold_comes_from_the_device_and_what_is_warm_does_not() {
         &mut client,
         &options(r#""degrees": [1, 2], "repeats": 2, "cache": "cold", "readers": [2]"#),
     );
-    // What is not known is not 0, and it is known where the filesystem is on a device; which is everybody's.
+    // A figure that is not known is not 0. It is known if the filesystem is on a device, which others use, too.
     let device = match device_is_known(&server) {
         // The program itself may be on another one.
         true => "device_read_bytes >= process_read_bytes - bytes * 0.01",
@@ -96,7 +96,7 @@ fn what_is_cold_comes_from_the_device_and_what_is_warm_does_not() {
         ),
         "cpu_bound info"
     );
-    // What is judged is what the processes of each scan had read, and whether it counts; what they did not tell, perhaps.
+    // Findings are judged from the bytes that the processes of each scan had read, and from whether it counts.
     let judged = |client: &mut Client, id: &str, set: &str| {
         execute(
             client,
@@ -268,7 +268,7 @@ fn a_cold_cache_is_refused_where_one_below_keeps_the_table() {
             ],
         );
     }
-    // What its server will have is known beforehand, too.
+    // The shared buffers of its server are known beforehand, too.
     assert_refused(
         &mut client,
         &format!(

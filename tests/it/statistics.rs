@@ -33,7 +33,7 @@ fn finding(client: &mut Client, id: &str, code: &str) -> String {
     .join("\n")
 }
 
-/// What pg_stat_wal counts is the length of records. The distance in WAL holds besides what aligns each to 8 bytes and the
+/// pg_stat_wal counts the lengths of records. The distance in WAL also has the padding of each to 8 bytes and the
 /// header of each page: under 2 % where whole pages are written, as after the checkpoint that a run begins with.
 #[test]
 fn wal_of_the_statistics_is_the_distance_in_wal_within_two_percent() {
@@ -139,7 +139,7 @@ fn statistics_that_are_reset_meanwhile_are_not_known_and_that_is_told() {
         "{told}"
     );
 
-    // Nobody resets: nothing is told. What a server never does is no column, and a time that nobody takes is not known.
+    // Without a reset nothing is found. A counter that a version lacks has no row, and a time that is not taken is not known.
     let id = run(
         &mut client,
         &format!("{SPEC}, warmup => '0', transactions => 100"),
@@ -313,7 +313,7 @@ fn statements_that_are_removed_in_the_window_are_not_stored_and_that_is_told() {
     let server = server(&[STATEMENTS]);
     let mut client = server.connect("postgres");
     execute(&mut client, "CREATE EXTENSION pg_stat_statements");
-    // Those of one database are removed without a trace but their calls.
+    // Entries of one database are removed without a trace but their calls.
     for act in [
         "SELECT pg_stat_statements_reset()",
         "SELECT pg_stat_statements_reset(0, oid, 0) FROM pg_database WHERE datname LIKE 'fsbench_work%'",
@@ -326,7 +326,7 @@ fn statements_that_are_removed_in_the_window_are_not_stored_and_that_is_told() {
         );
         assert_eq!(missing, "", "{act}");
     }
-    // Those of other databases are not ours.
+    // Entries of other databases are not ours.
     let others =
         "SELECT pg_stat_statements_reset(0, oid, 0) FROM pg_database WHERE datname = 'postgres'";
     let (stored, reset, missing) = statements_after(&mut client, others);

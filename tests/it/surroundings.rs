@@ -1,4 +1,4 @@
-//! What goes on around a run is noticed: each thing is done to it, and is not told of a run that was left alone.
+//! Activity around a run makes findings: each kind is brought about, and is not found of a run that was left alone.
 
 use crate::common::{execute, owned_directory, row, rows, run, server, server_in, set};
 use pgfsbench_tests::{
@@ -60,7 +60,7 @@ fn autovacuum_that_is_off_and_dead_rows_are_told() {
     ] {
         assert_eq!(found(&mut client, &id, code), None);
     }
-    // What nobody can do to a run is judged from what would have been stored of it.
+    // Conditions that a test cannot bring about are judged from the facts that would have been stored.
     let judged = |facts: &str| {
         format!(
             "UPDATE fsbench.run_log SET facts = facts || '{facts}' WHERE run_id = {id}; \
@@ -115,7 +115,7 @@ fn archiving_and_slots_are_told_of_a_run_that_was_forced() {
     );
 }
 
-/// Those of the machine; fewer of them may be allowed here.
+/// Processors of the machine; fewer of them may be allowed here.
 fn processors() -> usize {
     let stat = fs::read_to_string("/proc/stat").expect("/proc/stat");
     let is_one = |line: &&str| line.starts_with("cpu") && !line.starts_with("cpu ");
@@ -232,7 +232,7 @@ fn clients_that_wait_for_each_other_and_rates_that_cannot_be_kept_are_told() {
         told.starts_with("warning: clients waited for locks in "),
         "{told}"
     );
-    // Nobody else is there to wait for; and no rate is beyond one transaction in a while.
+    // There is no other client to wait for, and the rate is easily kept.
     let alone = "scale => 1, clients => 1, duration => '4 s', warmup => '0', rate => 5";
     let id = run(&mut client, alone);
     for code in ["lock_waits", "behind_schedule"] {

@@ -1,4 +1,4 @@
-//! What people see: rows that fit a terminal, the list of verbs, and the examples of it, each of which works.
+//! Output for people: rows that fit a terminal, the list of verbs, and its examples, each of which works.
 
 use crate::common::{QUICK, execute, owned_directory, program, row, rows, run, server};
 use pgfsbench_tests::{TestServer, wait_until};
@@ -7,7 +7,7 @@ use postgres::Client;
 /// The columns of a terminal.
 const COLUMNS: usize = 120;
 
-/// What psql prints, and how wide that is.
+/// Output of psql, and its width.
 fn printed(server: &TestServer, sql: &str) -> (String, usize) {
     let said = program(server, "psql", &["-X", "-c", sql]);
     let width = said.lines().map(|line| line.chars().count()).max();
@@ -104,7 +104,7 @@ fn substituted(example: &str, run_id: &str, other: &str, directory: &str) -> Str
         .replace(", 7)", &format!(", {run_id})"))
 }
 
-/// What the helper is asked for; tests/it/helper/manual_examples.rs has one.
+/// Verbs that need the helper; tests/it/helper/manual_examples.rs runs them with one.
 const OF_THE_HELPER: [&str; 3] = ["prepare_target", "release_target", "describe_devices"];
 
 #[test]

@@ -1,4 +1,4 @@
-//! What must not disturb a run, or what comes after it.
+//! Conditions that must not disturb a run, or the next one.
 
 use crate::common::server_on_disk;
 use pgfsbench_tests::{LONG, PRELOADED, TestServer, wait_until};

@@ -1,4 +1,4 @@
-//! What clients wait for, against a flush that takes as long as it is told to.
+//! Wait events of clients, with a flush that takes as long as it is told to.
 
 use crate::common::{execute, run};
 use pgfsbench_tests::{SHOWN, TestServer, assert_columns};
@@ -119,7 +119,7 @@ fn the_wait_profile_finds_what_a_run_waits_for() {
         "workload => 'select-only', rate => 20, scale => 1, clients => 1, duration => '3 s', warmup => '0', seed => 1",
     );
     assert_top(&mut client, &waiting, "extension extension");
-    // Who writes and syncs a file is looked at while a test is on, and by whom it is made.
+    // Of the writers of a file, those of a test are looked at while it is on.
     let syncing = run(
         &mut client,
         r#"workload => 'fsync', duration => '3 s', options => '{"methods": ["fdatasync"], "writers": [2]}'"#,

@@ -1,4 +1,4 @@
-//! What the integration tests stand on: throwaway servers of a private PostgreSQL, filesystems in files, and
+//! The base of the integration tests: throwaway servers of a private PostgreSQL, filesystems in files, and
 //! waiting for a condition instead of for a time.
 //!
 //! Nothing here touches a server, a port or a directory that it did not make; what it made is gone when the value is
@@ -46,7 +46,7 @@ pub fn skip(name: &str, reason: &str) {
     let _ = std::io::stdout().lock().write_all(line.as_bytes());
 }
 
-/// What is mounted, as in /proc/self/mounts. A name on a machine that others use need not be UTF-8.
+/// The mounts, as in /proc/self/mounts. A name on a machine that others use need not be UTF-8.
 pub fn mounts() -> String {
     let mounts = std::fs::read("/proc/self/mounts").expect("mounts");
     String::from_utf8_lossy(&mounts).into_owned()

@@ -29,7 +29,7 @@ fn has_failed(scene: &Scene, run: &str, start: &str, words: &str) {
     assert_eq!(scene.value(&stored), "0");
 }
 
-/// What was measured before the crash is stored; what went wrong after it is told, and nobody says that nothing was lost.
+/// Asserts that the figures before the crash are stored, that the fault after it is told, and that nothing claims that no transaction was lost.
 fn is_done_with_a_problem(scene: &Scene, run: &str, words: &str) {
     assert_eq!(scene.ending(run), "done");
     let told = scene.value(&format!(

@@ -1,4 +1,4 @@
-//! What the database cannot be told, and what it does to jobs meanwhile: it costs that job alone, and leaves nothing behind.
+//! Faults of the database: jobs that cannot be updated or change meanwhile. They cost that job alone, and leave nothing behind.
 
 use super::bench::{Bench, ask, wait_for_job};
 use crate::common::{execute, rows};

@@ -49,7 +49,7 @@ fn without_a_helper_those_who_ask_are_told_within_five_seconds() {
         ["failed|pgfsbench-helper is not running"]
     );
     assert_nobody_asks(&mut client);
-    // What needs none of it works.
+    // Requests that need no slot work.
     assert_eq!(
         row(
             &mut client,

@@ -159,7 +159,7 @@ fn a_run_needs_no_helper_while_it_measures_and_is_released_when_it_is_back() {
     assert_eq!(scene.bench.lab.mounts().len(), 1);
     assert_eq!(scene.ending(&run), "done");
     assert_eq!(scene.bench.lab.mounts().len(), 1);
-    // That is told, and stays although nothing that is stored tells it again.
+    // The finding stays, although it does not follow from what is stored.
     let is_over = "SELECT NOT EXISTS (SELECT FROM fsbench.progress)";
     scene.bench.server.wait_for("postgres", is_over, LONG);
     for table in ["finding WHERE run_id =", "judge("] {
@@ -210,7 +210,7 @@ fn what_was_prepared_for_a_run_goes_with_it_and_what_was_prepared_by_itself_stay
             .log()
             .contains("for which it was prepared, is over")
     );
-    // As the job of the run that it was lost by.
+    // It is the job of the run that had lost it.
     let released = "SELECT bool_or(run_id = 1 AND status = 'done') FROM fsbench.helper_job WHERE action = 'release'";
     scene.bench.server.wait_for("postgres", released, LONG);
     let _ = ask(&mut client, "own", "release", "{}");

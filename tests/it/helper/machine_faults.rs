@@ -1,5 +1,5 @@
-//! What goes wrong around the helper: files that go or come, filesystems that are not mounted, a disk that is full, entries that
-//! are not believed. It costs what it must, and nothing else.
+//! Faults of the machine around the helper: files that go or come, filesystems that are not mounted, a full disk, entries that
+//! are not believed. They cost the affected job only.
 
 use super::disk::Disk;
 use super::lab::{Lab, go_on, helper, on_image, system, wait_until_held};
@@ -114,7 +114,7 @@ fn an_entry_that_is_not_believed_keeps_no_other_target_from_being_made() {
     let entry = lab.path("state/journal/bench@x.json");
     let good = fs::read_to_string(&entry).expect("an entry");
     fs::write(&entry, "{}").expect("write");
-    // What is there under its name counts.
+    // The file that is there under its name counts.
     lab.refused(&on_image("t", "ext4", "1025MB"), &["1024 MB are in use"]);
     lab.ok(&on_image("t", "ext4", "32MB"));
     let described: Value = serde_json::from_str(&lab.ok(&["describe"])).expect("JSON");

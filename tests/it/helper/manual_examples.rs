@@ -1,4 +1,4 @@
-//! What fsbench.help() and the manual tell to type about the helper, typed; and its log, read.
+//! The examples of fsbench.help() and the manual on the helper, carried out; and its log.
 
 use super::scene::Scene;
 use crate::common::{execute, row, rows};
@@ -46,7 +46,7 @@ fn examples_work_and_the_log_tells_what_was_done() {
     let mkfs = "SELECT bool_and(command LIKE '/%/mkfs.xfs -f %' AND ms > 0 AND problem IS NULL AND target = 'xfs') \
                 FROM fsbench.helper_log WHERE step = 'mkfs'";
     assert_eq!(row(&mut client, mkfs), "t");
-    // What failed is told in the last row of its job.
+    // A failed step is told in the last row of its job.
     execute(
         &mut client,
         "SELECT fsbench.create_target('wide', filesystem => 'xfs', image_size => '512GB')",

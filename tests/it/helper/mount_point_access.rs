@@ -1,4 +1,4 @@
-//! Where filesystems are mounted only root and the servers' user get to: who stands there keeps them from being unmounted.
+//! Only root and the servers' user can enter mount points: a process in one keeps it from being unmounted.
 
 use super::lab::{Lab, on_image, system};
 use std::fs::{self, Permissions};
@@ -63,7 +63,7 @@ fn nobody_else_stands_where_a_filesystem_is_mounted() {
     lab.nothing_is_left_at_once();
 }
 
-/// As servers do, with the user's own groups.
+/// Enters it as servers do, with the user's own groups.
 fn user_enters(directory: &str) -> bool {
     let script = "cd \"$1\" && touch file && rm file && echo yes || echo no";
     let arguments = [

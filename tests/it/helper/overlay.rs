@@ -12,7 +12,7 @@ pub fn is_possible() -> bool {
     known.contains("\toverlay\n")
 }
 
-/// Where that is what lies over such a directory: what is put there beforehand, and what was written there.
+/// Upper directory of the overlay over a directory: files put there beforehand, and files written there.
 pub fn over(lab: &Lab, directory: &str) -> PathBuf {
     lab.path("over").join(directory.trim_start_matches('/'))
 }

@@ -33,7 +33,7 @@ fn the_options_that_a_kernel_does_not_take_are_named() {
     }
 }
 
-/// What is gone from Linux is not tried: nothing is erased for it.
+/// Options that Linux no longer has are not tried: nothing is erased for them.
 #[test]
 fn what_linux_has_no_more_is_refused_before_anything_is_made() {
     let Some(disk) = Disk::new("what_linux_has_no_more_is_refused_before_anything_is_made") else {

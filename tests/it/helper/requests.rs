@@ -78,7 +78,7 @@ fn a_target_is_prepared_looked_at_and_released() {
         ),
         "t"
     );
-    // As after a reboot: what is not there is in nobody's way, and its rest is removed when that is asked for.
+    // As after a reboot: a target whose mount is gone is in nobody's way, and its rest is removed on request.
     let release = "SELECT fsbench.release_target('t')";
     system("umount", &[&mount_point]);
     execute(
@@ -89,7 +89,7 @@ fn a_target_is_prepared_looked_at_and_released() {
     assert_eq!(row(&mut client, release), "t");
     bench.lab.nothing_is_left_at_once();
     assert_eq!(row(&mut client, release), "f");
-    // What was done is not undone by the one who asked.
+    // A ROLLBACK of the caller does not undo it.
     execute(&mut client, "BEGIN");
     execute(&mut client, PREPARE);
     execute(&mut client, "ROLLBACK");
@@ -118,7 +118,7 @@ fn a_plan_shows_every_step_of_a_run_and_changes_nothing() {
     else {
         return;
     };
-    // What of them depends on the filesystem stands between these.
+    // Steps that depend on the filesystem stand between these.
     let planned = rows(&mut client, "SELECT who, action FROM fsbench.plan('t')");
     let mut left = planned.iter();
     for step in [
@@ -281,7 +281,7 @@ fn devices_are_shown_as_the_helper_sees_them() {
         )]
     );
     assert!(bytes() == before, "create_target has written to the device");
-    // What is known of it by now is what it has to be when it is used.
+    // The identity that is known by now is the one that it has to have when it is used.
     assert_eq!(
         row(
             &mut client,
@@ -306,7 +306,7 @@ fn devices_are_shown_as_the_helper_sees_them() {
     );
     assert_eq!(row(&mut client, "SELECT fsbench.release_target('t')"), "t");
     assert_eq!(first(&mut client, &looked), "t|t|335544320|ext4, UUID||");
-    // What somebody else has put there is told with the line that would let it be erased.
+    // Contents of others are told with the line that would let them be erased.
     system("blkdiscard", &["-f", "-z", &device]);
     system("mkswap", &[&device]);
     let foreign = first(&mut client, &looked);
@@ -384,7 +384,7 @@ fn the_device_of_a_log_is_known_again_like_any_other() {
     for word in words {
         assert!(said.contains(word), "no {word} in {said}");
     }
-    // Whoever means it says so, once the helper has looked again: known is what it saw last.
+    // A user who means it says so, once the helper has looked again: known is what it saw last.
     execute(&mut client, "SELECT fsbench.describe_devices()");
     execute(
         &mut client,

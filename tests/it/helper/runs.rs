@@ -70,7 +70,7 @@ fn a_filesystem_is_made_measured_and_cleared_away_and_data_are_loaded_once() {
                 ),
             ],
         );
-        // What was executed as root is to be seen.
+        // Commands that were executed as root are recorded.
         for (action, step) in [
             (
                 "prepare",
@@ -340,7 +340,7 @@ fn the_helper_tells_its_version() {
     assert_eq!(lab.ok(&["--version"]).trim(), version);
 }
 
-/// What a device is known by becomes known in its first run: that is no other target.
+/// The identity of a device becomes known in its first run: that makes no other target.
 #[test]
 fn a_device_that_nobody_had_seen_is_the_same_target_in_its_second_run() {
     let test = "a_device_that_nobody_had_seen_is_the_same_target_in_its_second_run";

@@ -10,7 +10,7 @@ use std::path::Path;
 /// A million rows, 60 MB.
 const SCAN: &str = "workload => 'scan', scale => 1, seed => 1";
 
-/// What was stored at each read-ahead: scans that count, and runs with transactions. A comparison of read-aheads (study 3) needs both of
+/// Stored results at each read-ahead: scans that count, and runs with transactions. A comparison of read-aheads (study 3) needs both of
 /// each; docs/scans.md has the query that shows their figures.
 const READ_AHEAD: &str = "SELECT read_ahead_kb, count(*) FILTER (WHERE gb_per_second > 0) AS scans, count(*) FILTER (WHERE tps > 0) AS runs \
     FROM (SELECT r.read_ahead_kb, s.gb_per_second, NULL AS tps FROM fsbench.result r JOIN fsbench.scan s USING (run_id) WHERE s.used \
@@ -42,7 +42,7 @@ fn scans_are_cold_at_the_read_ahead_that_is_asked_for_and_their_table_is_copied_
             "target => 'ra{kb}', {SCAN}, options => '{{\"degrees\": [1, 6], \"repeats\": 2, \"readers\": [1], \"cache\": \"cold\"}}'"
         ));
         assert_eq!(scene.ending(&scans), "done");
-        // What reads beside it on a device of its own is next to nothing.
+        // Other reads on a device of its own are next to none.
         assert_columns(
             &mut scene.bench.client(),
             &format!(

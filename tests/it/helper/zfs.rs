@@ -58,7 +58,7 @@ fn run(lab: &Lab, arguments: &[&str]) -> Output {
 }
 
 fn zfs(test: &str) -> Option<Lab> {
-    // What is on a mount of a namespace that has ended has lost the first part of its name: hence no filesystem of the tests'.
+    // A file on a mount of a namespace that has ended has lost the first part of its name: hence no filesystem of the tests'.
     let lab = Lab::below(Path::new(DISK), test)?;
     let is_linked = fs::read_link("/sbin").is_ok_and(|to| to == Path::new("usr/sbin"));
     let known = fs::read_to_string("/proc/filesystems").unwrap_or_default();

@@ -142,7 +142,7 @@ fn another_server_is_measured_and_its_result_lands_here() {
         "SELECT count(DISTINCT balances) FROM fsbench.run_log WHERE run_id IN ({run}, {other})"
     );
     assert_eq!(value(&mut client, &balances), "1");
-    // What depends on the machine is chosen there, also when this one could not do it.
+    // Values that depend on the machine are chosen there, also if this server could not carry them out.
     let few = "ALTER SYSTEM SET max_worker_processes = 9";
     two.there.value(few);
     two.there.restart();
@@ -253,7 +253,7 @@ fn passwords_come_from_files_of_the_servers_user_and_from_nowhere_else() {
         "services",
         &format!("[server]\n{in_lines}\npassfile={right}\n"),
     );
-    // Where the server looks for services; usually ~/.pg_service.conf of its user.
+    // The file where the server looks for services; usually ~/.pg_service.conf of its user.
     two.here.stop(pgfsbench_tests::Stop::Fast);
     let environment = [("PGSERVICEFILE", services.as_str())];
     two.here.try_start_with(&environment).expect("it starts");
@@ -545,7 +545,7 @@ fn a_link_that_goes_silent_is_watched_and_ends_the_run_there_by_its_lease() {
     // 10 s after the last word, where the kernel's own idea is two hours.
     let next = wait_until("nothing is on its way", LONG, || keepalive(proxy.port));
     assert!(next <= 1000, "{next} hundredths of a second");
-    // Nobody there hears any more from the one that asked.
+    // The server there hears no more from the one that asked.
     proxy.frozen.store(true, Ordering::SeqCst);
     two.there.nothing_is_left("a silent link");
     let there = last_told(&two.there);

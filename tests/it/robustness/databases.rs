@@ -110,7 +110,7 @@ fn the_extension_is_not_dropped_and_its_tables_are_not_emptied_under_a_run() {
     }
     let delete = format!("DELETE FROM fsbench.run_log WHERE run_id = {run}");
     assert_eq!(refusal(&mut client, &delete).code().code(), "55006");
-    // What is somebody else's may go.
+    // Extensions of others may be dropped.
     client
         .batch_execute("CREATE TABLE mine (); TRUNCATE mine; DROP TABLE mine")
         .expect("somebody else's");

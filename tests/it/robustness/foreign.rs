@@ -90,7 +90,7 @@ fn the_journal_drops_what_has_its_name_and_its_comment_and_nothing_else() {
             "fsbench_work_103",
             "mine".into(),
         ),
-        // What somebody has taken over.
+        // A database that somebody has taken over.
         ("shop2", ours(104), "fsbench_work_104", ours(104)),
         (
             "fsbench_work_105",

@@ -4,7 +4,7 @@
 use pgfsbench_tests::{Background, LONG, Signal, TestServer, value, wait_until};
 use postgres::Client;
 
-/// Where a run is hit.
+/// The phase in which a run is hit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Phase {
     /// Before its row is there.
@@ -38,7 +38,7 @@ pub const PHASES: [Phase; 11] = [
 ];
 
 impl Phase {
-    /// As `fsbench.progress` calls it.
+    /// Its name in `fsbench.progress`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Begin => "",
@@ -70,7 +70,7 @@ impl Phase {
     }
 }
 
-/// What keeps a run in its phase, until it is released or dropped.
+/// Keeps a run in its phase until it is released or dropped.
 pub struct Hold<'a> {
     server: &'a TestServer,
     session: Option<Client>,

@@ -11,9 +11,9 @@ use std::sync::{Arc, Weak};
 const RUN: &str =
     "SELECT * FROM fsbench.run(target => 'there', scale => 1, clients => 1, transactions => 1)";
 const MB: u64 = 1 << 20;
-/// What a connection may take, with what the coordinator has by itself.
+/// Memory that a connection may take, with that of the coordinator itself.
 const MOST: u64 = 400 * MB;
-/// What is sent where nothing of it is to be kept: more than that.
+/// Bytes that are sent where none of them are to be kept: more than that.
 const MUCH: u64 = 1024 * MB;
 
 /// The most memory that the coordinator has been seen to have.
@@ -67,7 +67,7 @@ fn flood(
     Ok(())
 }
 
-/// What a server does when it is first asked, or, if so, while it is connected to.
+/// The attack of a server when it is first asked, or, if so, while it is connected to.
 type Attack = fn(&mut Link, &Watch) -> io::Result<()>;
 
 fn notifications(link: &mut Link, watch: &Watch) -> io::Result<()> {
@@ -198,7 +198,7 @@ fn a_server_that_floods_ends_the_run_and_takes_no_memory() {
     }
 }
 
-/// What a server answers that says of itself that it is one with pgfsbench, and of the run that it has ended so.
+/// Answers of a server that claims to have pgfsbench, and that the run has ended so.
 struct Told {
     /// The answer to how it has ended, JSON.
     end: &'static str,

@@ -204,7 +204,7 @@ fn a_server_on_a_target_has_what_the_target_says_and_what_may_be_copied_and_is_n
     place.wait_for_phase("measure");
     let directory = fs::read_dir(place.path()).expect("it").flatten().next();
     let directory = directory.expect("a server").path();
-    // What the program has said that has all of it on disk.
+    // Output of the program that has all of it on disk.
     let said = fs::read_to_string(directory.join("sync.err")).expect("it was started");
     assert_eq!(said, "");
     let data = directory.join("data");
@@ -351,7 +351,7 @@ fn a_target_server_whose_log_is_gone_is_told_so() {
     );
 }
 
-/// What a server has in shared memory that would outlive it: the number of its System V segment, and files. None when it
+/// Shared memory of a server that would outlive it: the number of its System V segment, and files. None if it
 /// has none yet, or has gone.
 pub fn shared_memory_of(data: &Path, postmaster: i32) -> Option<(String, Vec<String>)> {
     let file = fs::read_to_string(data.join("postmaster.pid")).ok()?;
@@ -435,7 +435,7 @@ fn a_target_server_that_cannot_start_says_why() {
         "{detail}"
     );
     place.nothing_is_left("a server that did not start");
-    // What cannot fit is refused before anything is made.
+    // Settings that cannot fit are refused before anything is made.
     let altered = r#"SELECT fsbench.alter_target('here', settings => '{"shared_buffers": "7TB"}')"#;
     assert_eq!(value(&mut client, altered), "here");
     let error = client
