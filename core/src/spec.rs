@@ -56,7 +56,7 @@ pub enum Data {
     /// A copy of data that were loaded once.
     #[default]
     Copied,
-    /// The same, with the blocks of those shared as long as nobody changes them.
+    /// The same, sharing their blocks until one is changed.
     Cloned,
     /// Loaded on the target.
     Loaded,
@@ -115,7 +115,7 @@ pub struct Options {
     /// balances over to be compared after the crash, and compares none itself.
     #[serde(skip_serializing_if = "is_default")]
     pub crash: bool,
-    /// The run is cancelled when whoever started it has not renewed its lease for so many milliseconds; 0 for no lease. A
+    /// The run is cancelled if the server that started it has not renewed its lease for this many milliseconds; 0 for no lease. A
     /// run on a target hands it on to the server there.
     #[serde(skip_serializing_if = "is_default")]
     pub lease_ms: u64,

@@ -134,7 +134,7 @@ fn start(asked: &Asked) -> Result<i64, Fault> {
     let run_id = await_id(ready.board, &ticket)?;
     std::mem::forget(guard);
     started::remember(run_id);
-    // From here on nobody waits for it.
+    // From here on no session waits for it.
     ticket.request.renew_lease();
     ticket.request.waiter.store(0, Release);
     report::notice(

@@ -36,7 +36,7 @@ type Columns = (
     String,
 );
 
-/// Columns that a terminal has where nobody has made it narrower.
+/// Columns of a terminal of the usual width.
 const TERMINAL: usize = 120;
 /// Characters of a row for the names of the columns beside run_id, target, tps and findings, with the lines between all of them.
 const NAMES: usize = "latency_p99_ms".len()

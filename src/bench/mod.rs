@@ -33,7 +33,7 @@ use crate::{
     watch::{checkpoints, observations::Observations, statements, statistics},
 };
 
-/// How often the coordinator looks around when nobody wakes it.
+/// How often the coordinator looks around if no process wakes it.
 pub const LOOK: Duration = Duration::from_millis(250);
 const SECOND: Duration = Duration::from_secs(1);
 /// Milliseconds for the second probe of flushes, verify, collect and cleanup of the quick look.
@@ -161,7 +161,7 @@ impl Run {
         Ok(())
     }
 
-    /// The start of the window for the server's statistics, when nobody works yet.
+    /// The start of the window for the server's statistics, before any client works.
     pub fn begin_statistics(&mut self) -> Result<(), Fault> {
         let work_database = self.board.run.work_database.load(Acquire);
         self.statistics.begin(work_database)?;
@@ -234,7 +234,7 @@ impl Run {
         if let Some(next) = &mut self.next_second
             && let Some(late) = Instant::now().checked_duration_since(*next)
         {
-            // Seconds in which nobody looked are left out.
+            // Seconds without a look are left out.
             *next += SECOND * (1 + late.as_secs() as u32);
             let start = self.observed.measure_start_ns;
             if !self.spec.options.sample_alternately

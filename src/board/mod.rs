@@ -131,7 +131,7 @@ pub struct RunArea {
     pub readers: AtomicU32,
     /// Bytes of each of their reads. Written by the coordinator, before `go`.
     pub read_bytes: AtomicU64,
-    /// The part of the files that nobody reads yet. Set by the coordinator, before `go`; each reader adds what it takes.
+    /// The next part of the files that is to be read. Set by the coordinator, before `go`; each reader adds what it takes.
     pub next_read: AtomicU64,
     /// The mark of the file beside the WAL that the run writes. Written by the coordinator, before it launches clients.
     pub wal_file: TextCell<64>,
@@ -174,7 +174,7 @@ impl RunArea {
         self.stop.load(Acquire) != 0 || !self.is_current(serial)
     }
 
-    /// Whether nobody of that serial number has anything to do any more: for the sampler, which sees clients come and go.
+    /// Whether no process of that serial number has work left: for the sampler, which sees clients come and go.
     pub fn is_over(&self, serial: u32) -> bool {
         self.stop.load(Acquire) == STOP_ALL || !self.is_current(serial)
     }

@@ -71,7 +71,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// Writes it to shared memory, as JSON, for whoever waits for the request; long texts are cut.
+    /// Writes it to shared memory, as JSON, for the session that waits for the request; long texts are cut.
     pub fn tell(&self, board: &Board, request: &Request) {
         let Some(papers) = board.papers(request) else {
             return;

@@ -27,13 +27,13 @@ pub struct Request {
     pub extension: AtomicU32,
     /// 1 when it is a run of the experiment that is on. Written by the caller.
     pub of_experiment: AtomicU32,
-    /// Pid of the backend that waits for the outcome; 0 when nobody does. Written by the caller.
+    /// Pid of the backend that waits for the outcome; 0 if none does. Written by the caller.
     pub waiter: AtomicI32,
     /// How long the run goes on without anybody renewing its lease, in milliseconds; 0 without a lease. Written by the caller.
     pub lease_ms: AtomicU64,
-    /// Monotonic clock of the end of the lease. Written by the caller, and by whoever renews it.
+    /// Monotonic clock of the end of the lease. Written by the caller, and by sessions that renew it.
     pub lease_until_ns: AtomicU64,
-    /// [`Cancel`]. Written by whoever cancels; the first one counts.
+    /// [`Cancel`]. Written by the process that cancels; the first one counts.
     cancel: AtomicU32,
     /// [`Errand`] of the coordinator to come. Written by the janitor.
     errand: AtomicU32,

@@ -1,4 +1,4 @@
-//! Connections to other servers, by libpq in its asynchronous form: whoever waits stays interruptible.
+//! Connections to other servers, by libpq in its asynchronous form: a process that waits stays interruptible.
 //!
 //! libpq takes whatever comes, and keeps much of it: rows, notifications, parameters that the server reports, messages of any
 //! length. What has arrived cannot be counted from outside, so that what is watched is the memory that it takes here.
@@ -238,7 +238,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Notifications, which nobody has asked for: libpq keeps each until somebody takes it.
+    /// Drops unwanted notifications: libpq keeps each until somebody takes it.
     fn drop_notifications(&self) {
         loop {
             // SAFETY: the connection is open; what it gives is ours to be freed, and freed once.

@@ -144,7 +144,7 @@ pub fn run(
         return;
     }
     process::report_activity(role.name());
-    // What is raised outside of its own catches, as a cancel before a client begins, is told in its own words, too.
+    // An error raised outside of its own catches, such as a cancel before a client begins, is told in its own words, too.
     let result = xact::catch(|| work(&job)).and_then(|result| result);
     if result.is_err() {
         xact::abort();

@@ -77,7 +77,7 @@ pub fn ask(owner: u32, action: &str, target: &str) -> Result<Value, Fault> {
     ask_with(owner, action, target, None)
 }
 
-/// The same for what nobody can read of a target yet.
+/// The same for a request that is not committed with a target yet.
 pub fn ask_for(owner: u32, action: &str, target: &str, request: &Value) -> Result<Value, Fault> {
     let parcel = Parcel::pack(&request.to_string());
     ask_with(owner, action, target, Some(parcel.number()))

@@ -30,7 +30,7 @@ use crate::{
 
 /// How long there may be no worker slot for a request that is to be queued before it is refused.
 const NO_SLOT: Duration = Duration::from_secs(10);
-/// How long it takes to find out by itself that something is to be done, when nobody wakes it.
+/// Time after which it looks for work by itself, if no process wakes it.
 const PATROL: Duration = Duration::from_secs(5);
 
 /// The janitor's record of the coordinators that it has launched.
@@ -100,7 +100,7 @@ pub fn main(_argument: i32, _serial: u32) {
     }
     process::report_activity("pgfsbench janitor");
     loop {
-        // pg_cancel_backend() on the janitor is nobody's wish for it to end.
+        // pg_cancel_backend() does not end the janitor.
         report::or_log("error in the janitor", || {
             janitor.patrol();
             process::wait(PATROL);
@@ -262,7 +262,7 @@ impl Janitor {
             }
             // `check_work` counts.
             Action::TakeForDead => request.set_state(RequestState::Working),
-            // It has no row yet, and nobody would read one.
+            // It has no row yet, and its row would never be read.
             Action::Cancel => self.end_from(from, request, &cancellation::fault(request)),
             Action::GiveUpStarting => self.end(
                 request,
@@ -485,7 +485,7 @@ impl Janitor {
         requests.any(|request| is_withdrawn(request.state(), request.errand()))
     }
 
-    /// Frees an ended request that nobody waits for any more.
+    /// Frees an ended request for which no session waits any more.
     fn release(&mut self, request: &Request) {
         // Its waiter may just be doing the same, and the next caller may have claimed it then.
         let ticket = request.ticket.load(Acquire);

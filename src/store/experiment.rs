@@ -141,7 +141,7 @@ pub fn set_status(experiment_id: i64, status: &str, reason: Option<&str>) -> Res
     Ok(())
 }
 
-/// Moves it from one of these states to another; false when it is in none of them: whoever else was there first is right.
+/// Moves it from one of these states to another; false if it is in none of them: another process has moved it first.
 pub fn move_status(
     experiment_id: i64,
     from: &[&str],

@@ -121,7 +121,7 @@ pub fn wait_for_helper(patience: Duration, look: Look) -> Result<(), Fault> {
     }
 }
 
-/// The error when nobody does what the helper should do: to be set up, or only started.
+/// The error if no helper serves: it has to be set up, or only started.
 pub fn not_running(has_served: bool) -> Fault {
     const START: &str =
         "systemctl start pgfsbench-helper (or pgfsbench-helper serve, where systemd does not run)";

@@ -1,4 +1,4 @@
-//! What a run would harm, or what it lacks: refused before anything is made, each with an error of its own.
+//! Runs that would do harm, or lack something: refused before anything is made, each with an error of its own.
 
 use crate::common::{QUICK, assert_ended, assert_refused, execute, row, rows, run, server, set};
 use pgfsbench_tests::{LONG, assert_columns, wait_until};
@@ -25,7 +25,7 @@ fn too_few_worker_slots_says_how_many_are_missing() {
         ],
     );
     server.nothing_is_left_at_once();
-    // What is chosen fits.
+    // The chosen values fit.
     let id = run(&mut client, "scale => 10, transactions => 5");
     assert_columns(
         &mut client,

@@ -21,7 +21,7 @@ use crate::{
 pub struct Beside {
     /// The durability that its runs promised.
     pub durability: Option<String>,
-    /// In what, that nobody has declared, its runs differ from those that it is compared with.
+    /// Undeclared differences of its runs from those that it is compared with.
     pub differs: Option<String>,
     /// Findings of its runs that are warnings, with how many runs have them.
     pub warnings: Option<String>,

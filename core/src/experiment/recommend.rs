@@ -12,7 +12,7 @@ use super::{
 };
 use crate::units::format_count;
 
-/// Filesystems that lose what was promised when power is lost, or that nobody maintains for this.
+/// Filesystems that lose committed data when power is lost, or that are not maintained for this use.
 const FOR_COMPARISON_ONLY: &[&str] = &["ext2", "vfat", "exfat", "tmpfs", "jfs", "minix"];
 
 /// The stored environment of a target's runs: that of the first run that counts.

@@ -75,7 +75,7 @@ pub struct Transactions<'a> {
     pub work: Work,
     /// See `work`.
     pub counts: Counts,
-    /// Bytes of WAL in the window, whoever wrote them.
+    /// Bytes of WAL in the window, of all processes.
     pub wal_bytes: u64,
     /// Blocks that had been written at its start, and at its end.
     pub blocks: (Option<&'a BlocksWritten>, Option<&'a BlocksWritten>),
@@ -267,7 +267,7 @@ mod tests {
         assert_eq!(cost.device_bytes_per_transaction, Some(1024.0));
         assert_eq!(cost.flushes_per_transaction, Some(0.75));
         assert_eq!(cost.cpu_ms_per_transaction, Some(250.0));
-        // Their times nobody took.
+        // Their times were not taken.
         assert_eq!(
             (cost.client_wal_sync_ms, cost.client_blocks_written),
             (None, Some(2))

@@ -73,7 +73,7 @@ pub struct New {
     pub is_cancelled: bool,
     /// Whether a run is being carried out or cleared up.
     pub is_busy: bool,
-    /// How many come before it: whoever asked before may not stand in the queue yet.
+    /// How many come before it. A request that was made before may not stand in the queue yet.
     pub before: usize,
     /// Whether no experiment has the turn now that this run is not of.
     pub may_begin: bool,

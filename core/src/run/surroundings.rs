@@ -114,7 +114,7 @@ pub struct Machine {
 /// How full the filesystem of the data is, and what of it the server's files take by their lengths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fill {
-    /// Bytes in use, whoever has them.
+    /// Bytes in use by all.
     pub used: u64,
     /// Lengths of the files, added up.
     pub files: u64,

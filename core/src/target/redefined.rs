@@ -21,7 +21,7 @@ pub struct Results {
 }
 
 impl Results {
-    /// What is said after a target was created or changed: which of its results its next runs stand beside, and a hint. `before` is how it
+    /// The message after a target was created or changed: which of its results its next runs stand beside, and a hint. `before` is how it
     /// was defined before the change; one that changes nothing is nothing to tell.
     pub fn in_words(&self, target: &str, before: Option<&Value>) -> Option<(String, String)> {
         let is_new = self.results > 0 && before != Some(&self.definition);

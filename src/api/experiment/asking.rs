@@ -234,7 +234,7 @@ fn check_targets(ready: &Ready, checked: &Checked) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Through the night nobody sees that the helper is not there: its runs wait for it, unless somebody has said how long.
+/// At night a helper that is down is not noticed: runs wait for it, `HELPER_MS` long unless the caller has said how long.
 fn wait_for_helper(ready: &Ready, asked: &Asked, checked: &mut Checked) -> Result<(), Fault> {
     let option = "wait_for_helper_ms";
     let is_given = asked
@@ -345,7 +345,7 @@ fn object(value: Option<Value>) -> Map<String, Value> {
     }
 }
 
-/// What a run on a candidate would be; refused as the run would be.
+/// The specification of a run on a candidate; refused as the run would be.
 fn specified(ready: &Ready, parameters: &Value, candidate: &Candidate) -> Result<Spec, Fault> {
     let mut merged = object(Some(parameters.clone()));
     for (name, value) in &candidate.own {

@@ -106,7 +106,7 @@ pub fn scan(board: &Board, spec: &Spec) -> Result<(), Fault> {
     if !by.is_empty() {
         load_compiler(&by)?;
     }
-    // First, since whoever is changing rows of it would be waited for when shared buffers are to be emptied.
+    // First, since a session that changes its rows would be waited for when shared buffers are emptied.
     check_untouched(spec)?;
     let state = cache::prepare(spec)?;
     let is_timed = xact::transaction(|| config::shown("track_io_timing"))?.as_deref() == Some("on");

@@ -17,7 +17,7 @@ use crate::{
     pg::{own_reads, scan_version, xact},
 };
 
-/// Filesystems without a block device below them that have whoever reads counted as the reader.
+/// Filesystems without a block device whose reads are counted for the process that reads.
 const COUNTING: [&str; 4] = ["overlay", "btrfs", "tmpfs", "ramfs"];
 
 /// Bytes that the device below the data has read so far; None where that is not known.

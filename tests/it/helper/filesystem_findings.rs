@@ -1,4 +1,4 @@
-//! What is stored of a filesystem that was made for a run, and what is found about it.
+//! Stored facts and findings of a filesystem that was made for a run.
 
 use super::machine::Machine;
 use super::runs::{SHORT, create, on_image};

@@ -1,4 +1,4 @@
-//! What the helper says to people, and when: its log, what it prints, and what is wrong with what it was given.
+//! The helper's messages to people: its log, its output, and its complaints about its input.
 
 use super::bench::{Bench, ask, wait_for_job};
 use super::lab::{Lab, helper};
@@ -50,7 +50,7 @@ fn who_has_read_enough_is_no_trouble() {
         assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{command}");
         assert_eq!(output.status.code(), Some(0), "{command}");
     }
-    // What is wrong is found after what nobody has read, and said all the same.
+    // A fault after output that was not read is found, and told all the same.
     lab.configure("server_user = \"pgfsbench_nobody\"\n");
     let (reader, writer) = std::io::pipe().expect("a pipe");
     drop(reader);

@@ -1,7 +1,7 @@
 //! The least that a durable transaction can be: each client inserts one row, and commits. Nothing is read, nothing is updated, and nobody
 //! waits for another's row: what is left is the way of a commit record to the disk.
 //!
-//! What is chosen when it is not given is what all workloads of transactions choose.
+//! Arguments that are not given are chosen as by all workloads of transactions.
 
 mod rows;
 

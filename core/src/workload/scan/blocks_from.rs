@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::spec::Cache;
 
-/// By so large a share of the table may it be otherwise.
+/// Share of the table that may come from elsewhere.
 const TOLERATED: f64 = 0.01;
 /// Bytes that others may have read from the same device, if only the sum of the device is known.
 const OTHERS_READ: u64 = 1 << 20;
@@ -17,9 +17,9 @@ pub struct BlocksFrom {
     pub bytes: u64,
     /// Bytes that were not in shared buffers.
     pub outside: u64,
-    /// Bytes that those who scanned had the kernel read from storage; None where that is not known.
+    /// Bytes that the kernel read from storage for the processes of the scan; None if that is not known.
     pub storage: Option<u64>,
-    /// Bytes that the device read, for whomever; None where no one device is known.
+    /// Bytes that the device read, for any process; None if no single device is known.
     pub device: Option<u64>,
 }
 
@@ -32,7 +32,7 @@ pub struct Wrong {
     pub is_certain: bool,
 }
 
-/// Such a share of the table, in words. More than all of it was read where some was read again, or ahead in vain.
+/// This share of the table, in words. It is above 1 if blocks were read again, or ahead in vain.
 pub fn part_of_table(share: f64) -> String {
     if share < 1.0 {
         format!("{:.2} % of the table", 100.0 * share)

@@ -1,6 +1,6 @@
 //! Its options one by one, what is chosen of them, and what the server must allow.
 //!
-//! What is chosen: degrees 1, 2, 4, … up to twice the processors (at least 4), within `max_parallel_workers` and the free worker slots, each
+//! Chosen values: degrees 1, 2, 4, … up to twice the processors (at least 4), within `max_parallel_workers` and the free worker slots, each
 //! 5 times; as many loaders as processors, at most 8; 1 reader, as many as processors, and as many as the largest degree, within
 //! `pgfsbench.max_clients` and the free worker slots.
 

@@ -1,6 +1,6 @@
 //! pgbench's three built-in scripts on pgbench's tables.
 //!
-//! What is chosen when it is not given, beside what all workloads of transactions choose: for `tpcb` with a given scale no more clients
+//! Arguments that are not given are chosen as by all workloads of transactions, and besides: for `tpcb` with a given scale no more clients
 //! than branches, so that storage is measured and not row locks; a scale of as many as clients, at least 10.
 
 mod balance;
