@@ -71,11 +71,6 @@ extension_sql_file!(
     requires = ["tables"]
 );
 extension_sql_file!(
-    "../sql/schema/1_probe.sql",
-    name = "probe",
-    requires = ["tables"]
-);
-extension_sql_file!(
     "../sql/schema/2_targets.sql",
     name = "targets",
     requires = [
@@ -85,8 +80,7 @@ extension_sql_file!(
         "fsync",
         "scan",
         "recovery",
-        "maintenance",
-        "probe"
+        "maintenance"
     ]
 );
 extension_sql_file!(
@@ -147,14 +141,9 @@ extension_sql_file!(
     requires = ["views"]
 );
 extension_sql_file!(
-    "../sql/schema/4_charts.sql",
-    name = "chart_views",
-    requires = ["experiment_views"]
-);
-extension_sql_file!(
     "../sql/schema/5_rights.sql",
     name = "rights",
-    requires = ["views", "charts", "experiment_views", "chart_views"]
+    requires = ["views", "charts", "experiment_views"]
 );
 extension_sql_file!(
     "../sql/schema/6_install.sql",

@@ -26,7 +26,7 @@ pub fn seed() -> i64 {
     i64::from(u32::from_le_bytes(bytes()))
 }
 
-/// A number that no other caller gets.
+/// Nobody else's number.
 pub fn ticket() -> i64 {
     i64::from_le_bytes(bytes()) & i64::MAX
 }

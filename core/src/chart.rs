@@ -17,7 +17,7 @@ pub use seconds::{Seconds, seconds};
 
 use serde::Deserialize;
 
-use crate::series::median;
+use crate::stats::median;
 
 /// The narrowest and the widest chart.
 pub const WIDTHS: std::ops::RangeInclusive<usize> = 40..=500;
@@ -43,21 +43,19 @@ pub enum Chart {
     Seconds(Seconds),
     /// Bars from 0.
     Bars {
-        /// Title above the chart.
+        /// What stands above.
         title: String,
         /// From the top down.
         bars: Vec<Bar>,
     },
     /// Ratios to a baseline.
     Intervals {
-        /// Title above the chart.
+        /// What stands above.
         title: String,
         /// From the top down.
         rows: Vec<Interval>,
-        /// The largest share that counts as no difference: 0.05.
+        /// What counts as no difference, as a share: 0.05.
         margin: f64,
-        /// What they are ratios to.
-        reference: String,
     },
 }
 
@@ -71,8 +69,7 @@ impl Chart {
                 title,
                 rows,
                 margin,
-                reference,
-            } => intervals(title, rows, *margin, reference, style),
+            } => intervals(title, rows, *margin, style),
         }
     }
 }
@@ -169,7 +166,7 @@ struct Spread {
 }
 
 impl Spread {
-    /// Computes them; None if there is no value.
+    /// None without a value.
     fn of(values: impl Iterator<Item = f64>) -> Option<Self> {
         let mut values: Vec<f64> = values.collect();
         values.sort_by(f64::total_cmp);
@@ -181,7 +178,7 @@ impl Spread {
     }
 }
 
-/// The character in cell `cell` of a bar that grows from 0, given in cells.
+/// What fills cell `cell` of a bar that grows from 0, given in cells.
 fn cell(cell: usize, spread: Spread, filled: &[char; 9], glyphs: &Glyphs) -> char {
     let start = cell as f64;
     let full = |value: f64| value >= start + 1.0 - 1e-9;

@@ -23,7 +23,6 @@ mod request;
 mod run;
 mod session_settings;
 mod started;
-mod sustainable_rate;
 mod target;
 pub mod uninstall;
 mod verdict;

@@ -1,4 +1,4 @@
-//! The notice when a target is defined otherwise than when its results were measured.
+//! What is said when a target is not what its results have measured.
 
 use serde_json::Value;
 

@@ -47,7 +47,7 @@ pub fn databases() -> Result<Vec<DatabaseEntry>, Fault> {
                     is_closed: !(*form).datallowconn && valid && name != c"template0",
                 });
             }
-            // As the macro table_endscan does.
+            // What the macro table_endscan calls.
             if let Some(end) = (*(*(*scan).rs_rd).rd_tableam).scan_end {
                 end(scan);
             }

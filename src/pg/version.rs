@@ -1,4 +1,4 @@
-//! Differences between the versions of PostgreSQL.
+//! What differs between the versions of PostgreSQL.
 
 use pgrx::pg_sys;
 

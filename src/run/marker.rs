@@ -15,7 +15,7 @@ use crate::{
     target::server::Owner,
 };
 
-/// The contents of the file.
+/// What the file says.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct Marker {
     experiment_id: i64,

@@ -1,4 +1,4 @@
-//! Reads the settings from which [`pgfsbench_core::run::promises`] derives the durability that a COMMIT of a run promises.
+//! What a COMMIT of a run promises: what is read of it here, and judged in [`pgfsbench_core::run::promises`].
 
 use pgfsbench_core::{
     run::promises::{OfRun, Promises},

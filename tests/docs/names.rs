@@ -4,7 +4,7 @@ use crate::page::Page;
 use postgres::Client;
 use std::collections::BTreeSet;
 
-/// The names that the database has.
+/// What the database has.
 pub struct Names {
     /// `table`, `table.column` and `function`, without the schema.
     objects: BTreeSet<String>,
@@ -67,7 +67,7 @@ impl Names {
         unknown
     }
 
-    /// Names on a page that the database does not have.
+    /// What a page names and the database does not have.
     pub fn unknown(&self, page: &Page) -> Vec<String> {
         let spans = page.spans().into_iter();
         let mut faults: Vec<String> = spans

@@ -64,7 +64,7 @@ impl Page {
         page
     }
 
-    /// Texts between backquotes, with their lines.
+    /// What stands between backquotes, with the line where it stands.
     pub fn spans(&self) -> Vec<(usize, &str)> {
         let mut spans = Vec::new();
         for (number, line) in &self.prose {

@@ -1,4 +1,4 @@
-//! Compares psql's output with the output that a page shows.
+//! What psql prints, and what a page shows of it.
 
 /// A statement of a psql session, and the lines below it.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -140,7 +140,7 @@ pub fn missing(shown: &str, printed: &str) -> Vec<String> {
     faults
 }
 
-/// Lines that a page shows below a statement and psql did not print.
+/// What a page shows below a statement and did not come.
 pub fn differences(shown: &str, printed: &str) -> Vec<String> {
     let mut faults = Vec::new();
     let came = messages(printed);

@@ -51,7 +51,7 @@ impl LoopFs {
         Ok(fs)
     }
 
-    /// Its mount point.
+    /// Where it is mounted.
     pub fn path(&self) -> PathBuf {
         self.place.path().join("mnt")
     }

@@ -8,7 +8,7 @@ use crate::{helper::Filesystem, quoting};
 
 /// All that is found out of filesystems.
 pub struct Facts<'a> {
-    /// The helper's report of each.
+    /// What the helper says of each.
     pub seen: &'a [Ready],
     /// `/proc/filesystems`.
     pub known: &'a str,

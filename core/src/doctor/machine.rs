@@ -12,17 +12,17 @@ use crate::{
 /// All that is found out of the machine.
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
-    /// Its load during one second.
+    /// What it did for a second.
     pub load: Option<Load>,
     /// Whether the kernel tells of pressure.
     pub tells_of_pressure: bool,
-    /// The facts of it that are stored with a run.
+    /// What is stored of it with a run.
     pub machine: Machine,
-    /// The facts of the device of the data that are stored with a run.
+    /// What is stored of the device of the data.
     pub device: Device,
     /// Filesystem of the data, what is mounted, and its options.
     pub mount: Option<(String, String, String)>,
-    /// Facts of the storage by which a run on the target default would be judged.
+    /// What a run on the target default would be judged by of the storage.
     pub of_storage: RunFacts,
     /// How often processors were slowed down because of heat.
     pub throttled: Option<u64>,
@@ -48,7 +48,7 @@ fn load(report: &mut Report, facts: &Facts) {
         Some(load) => {
             let facts = RunFacts {
                 machine: MachineFacts {
-                    // Load whose owner is not known is counted as that of others.
+                    // Where it cannot be told whose work it is, it is taken for that of others.
                     cpu_others: load.others.or(Some(load.busy)),
                     cpu_steal: Some(load.steal),
                     ..MachineFacts::default()
@@ -115,7 +115,7 @@ fn kernel(report: &mut Report, machine: &Machine) {
     );
 }
 
-/// Reports the device on which the target default would be measured.
+/// What the target default would be measured on.
 fn device(report: &mut Report, facts: &Facts) {
     let (device, virtualization) = (&facts.device, facts.machine.virtualization.as_deref());
     if let Some((fs_type, source, options)) = &facts.mount {
@@ -125,7 +125,7 @@ fn device(report: &mut Report, facts: &Facts) {
             format!("{fs_type} on {source}, {options}"),
         );
     }
-    // Findings that each run on the target default would have.
+    // What each run on the target default would find of it.
     for finding in finding::judge(&facts.of_storage) {
         report.find(finding.code.clone(), finding);
     }

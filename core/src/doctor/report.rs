@@ -7,13 +7,13 @@ use crate::finding::{self, Finding, RunFacts, Severity};
 pub struct Line {
     /// server, machine, helper, or filesystem.
     pub subject: &'static str,
-    /// The thing that was checked.
+    /// What was looked at.
     pub item: String,
     /// ok, info, warning or missing.
     pub state: &'static str,
-    /// The result of the check.
+    /// What was seen.
     pub detail: Option<String>,
-    /// Advice.
+    /// What to do.
     pub hint: Option<String>,
 }
 

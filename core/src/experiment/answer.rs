@@ -1,4 +1,4 @@
-//! The answer of an experiment: a row for each target, and a summary of one line.
+//! What is said of an experiment: a row a target, and one line for the morning.
 
 use super::{
     metric::{Kind, Metric},
@@ -6,7 +6,7 @@ use super::{
     steps::{self, Played},
 };
 use crate::{
-    series::median,
+    stats::median,
     units::{format_count, format_seconds},
     verdict::{
         Estimate, Reason,
@@ -16,18 +16,18 @@ use crate::{
     },
 };
 
-/// Facts of a target beside its metric.
+/// What is known of a target beside its metric.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Beside {
-    /// The durability that its runs promised.
+    /// What its runs promised of commits.
     pub durability: Option<String>,
-    /// Undeclared differences of its runs from those that it is compared with.
+    /// In what, that nobody has declared, its runs differ from those that it is compared with.
     pub differs: Option<String>,
     /// Findings of its runs that are warnings, with how many runs have them.
     pub warnings: Option<String>,
 }
 
-/// The answer for a target.
+/// What is said of a target.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs)]
 pub struct Row {
@@ -190,7 +190,7 @@ fn in_words(state: &State, metric: Metric) -> words::Metric<'static> {
     }
 }
 
-/// The result of the arithmetic for a target.
+/// What the arithmetic says of a target.
 struct Base {
     number: usize,
     against: Option<usize>,

@@ -1,6 +1,6 @@
 //! `/proc/PID/io`: what a process has read. Own code: procfs-core's parser can panic, and this is read where nothing may.
 
-/// Bytes that processes have read, in all or over an interval.
+/// What processes have read so far, or in a time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reads {
     /// Bytes that they asked the kernel for.
@@ -10,7 +10,7 @@ pub struct Reads {
 }
 
 impl Reads {
-    /// The reads since `before`.
+    /// What was read since `before`.
     pub fn since(self, before: Self) -> Self {
         Self {
             asked: self.asked.saturating_sub(before.asked),
@@ -27,7 +27,7 @@ impl Reads {
     }
 }
 
-/// The reads of a process so far. None if the text does not tell.
+/// What the process has read so far. None when the text does not tell.
 pub fn parse_reads(text: &str) -> Option<Reads> {
     Some(Reads {
         asked: number(text, "rchar: ")?,

@@ -1,4 +1,4 @@
-//! The durability that a COMMIT of a run promises: by the settings that decide about it, and by the storage below the server.
+//! What a COMMIT of a run promises: by the settings that decide about durability, and by what lies below the server.
 
 use std::collections::BTreeMap;
 
@@ -9,27 +9,27 @@ use crate::statistics::Timing;
 /// The settings that decide about durability, as the clients have them before the run's own.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Promises {
-    /// The value that SHOW reports.
+    /// As SHOW shows it.
     pub fsync: bool,
-    /// The value that SHOW reports.
+    /// As SHOW shows it.
     pub full_page_writes: bool,
     synchronous_commit: String,
     timing: Timing,
 }
 
-/// Properties of the run that decide about it, too.
+/// What of a run decides about it, too.
 #[derive(Clone, Debug, Default)]
 pub struct OfRun {
-    /// The words for a durable one.
+    /// What is said of one that is durable.
     pub durable: &'static str,
     /// Whether its tables are unlogged.
     pub unlogged: bool,
-    /// Promises that the filesystems and devices below do not keep.
+    /// What the filesystems and devices below do not keep.
     pub below: Vec<String>,
 }
 
 impl Promises {
-    /// The promises of syncs that are measured by themselves.
+    /// Those of syncs that are measured by themselves.
     pub fn of_syncs() -> Self {
         Self {
             fsync: true,
@@ -51,7 +51,7 @@ impl Promises {
         }
     }
 
-    /// The value that SHOW would report in the clients.
+    /// As SHOW would show it in the clients.
     pub fn synchronous_commit(&self, settings: &BTreeMap<String, String>) -> String {
         let setting = settings.get("synchronous_commit");
         let value = setting.unwrap_or(&self.synchronous_commit);

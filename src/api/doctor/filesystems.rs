@@ -1,4 +1,4 @@
-//! Gathers facts of filesystems for the report.
+//! What is found out of filesystems for the report.
 
 use std::{fs, path::Path};
 

@@ -1,4 +1,4 @@
-//! Gathers facts of the helper for the report.
+//! What is found out of the helper for the report.
 
 use std::{os::unix::fs::MetadataExt, path::Path};
 
@@ -14,14 +14,14 @@ use crate::{
     target::helper_job,
 };
 
-/// The file that setup writes.
+/// Where setup writes.
 const CONFIGURATION: &str = "/etc/pgfsbench/helper.toml";
 
 /// Name of this database, and where the server listens.
 const PLACE: &str = "SELECT jsonb_build_array(current_database(), current_setting('port'), \
      trim(split_part(current_setting('unix_socket_directories'), ',', 1)))";
 
-/// The helper's latest description, and its time.
+/// What the helper saw last, and when.
 pub fn description() -> Result<Option<(Description, String)>, Fault> {
     let read = |column: &str| {
         sql::read(

@@ -1,4 +1,4 @@
-//! Gathers facts of the machine for the report.
+//! What is found out of the machine for the report.
 
 use std::{fs, time::Duration};
 
@@ -24,7 +24,7 @@ use crate::{
 
 /// How long it is looked at.
 const LOOK: Duration = Duration::from_secs(1);
-/// The kernel's file on I/O pressure.
+/// Where the kernel tells of pressure.
 const PRESSURE: &str = "/proc/pressure/io";
 
 /// The lines about the machine. Takes a second.
@@ -53,7 +53,7 @@ pub fn look() -> Vec<Line> {
     })
 }
 
-/// Facts of the storage on which the target default would be measured.
+/// What the target default would be measured on.
 fn of_storage(data: Option<Location>, wal: Option<Location>, device: &Device) -> RunFacts {
     let mounted = |location: &Option<Location>| {
         let mount = location.as_ref().and_then(Location::mount)?;

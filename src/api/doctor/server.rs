@@ -1,4 +1,4 @@
-//! Gathers facts of the server for the report.
+//! What is found out of the server for the report.
 
 use pgfsbench_core::doctor::{
     report::Line,

@@ -14,7 +14,7 @@ use crate::{
     store,
 };
 
-/// Rights of the role that has asked.
+/// What the role may that has asked.
 #[derive(Deserialize)]
 struct Rights {
     name: Option<String>,

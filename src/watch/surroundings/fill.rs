@@ -1,4 +1,4 @@
-//! Space that the data take of their filesystem, against the lengths of their files.
+//! What the data take of their filesystem, against what their lengths say.
 
 use std::{fs, path::Path};
 

@@ -1,4 +1,4 @@
-//! Rights on experiments.
+//! Who may do what with an experiment.
 
 use super::{SHORT, targets, wait_for};
 use crate::common::{assert_refused, execute, row, server};

@@ -1,4 +1,4 @@
-//! Discards, on images and on devices.
+//! What is discarded, and what is not: of images and of devices.
 
 use super::disk::{Disk, MEGABYTES};
 use super::lab::{Lab, on_image};

@@ -5,21 +5,21 @@ use serde::{Deserialize, Serialize};
 
 use crate::refusal::{Kind, Refusal};
 
-/// The contents of the table after a run.
+/// What the table holds after a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rows {
     /// Rows of all clients.
     pub rows: u64,
     /// Clients that have rows.
     pub clients: u64,
-    /// Clients whose rows are not numbered from 1 on, each number once.
+    /// Those of them whose rows are not numbered from 1 on, each number once.
     pub wrong_clients: u64,
     /// The sum of each client's number, counted from 1, times its rows: tells whose they are.
     pub rows_by_client: u64,
 }
 
 impl Rows {
-    /// The contents that are left by this many committed transactions of each client.
+    /// What so many committed transactions of each client have left.
     fn of(committed: &[u64]) -> Self {
         let by_client = (1..).zip(committed).map(|(client, rows)| client * rows);
         Self {
@@ -30,7 +30,7 @@ impl Rows {
         }
     }
 
-    /// Describes how the contents differ from those that this many committed transactions leave; None if they do not.
+    /// What is not as so many committed transactions of all clients have left it; None when all is.
     pub fn difference(&self, committed: u64) -> Option<String> {
         let mut wrong = Vec::new();
         if self.rows != committed {

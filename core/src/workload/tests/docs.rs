@@ -1,4 +1,4 @@
-//! docs/ names all workloads and their options.
+//! What docs/ tells of workloads is complete.
 
 use super::*;
 
