@@ -5,7 +5,7 @@ WHICH := $(strip $(if $(PG_CONFIG),PG_CONFIG=$(PG_CONFIG)) $(if $(PG_MAJOR),PG_M
 PG_CONFIG ?= $(shell $(WHICH) tools/pg_config)
 STAGE := $(patsubst $(CURDIR)/%,%,$(shell $(WHICH) tools/pg_config --stage))/.complete
 HELPER := target/stage/helper/pgfsbench-helper
-SOURCES := Cargo.toml Cargo.lock build.rs pgfsbench.control $(shell find src core/src core/Cargo.toml sql/schema -type f) $(wildcard sql/pgfsbench--*.sql)
+SOURCES := Cargo.toml Cargo.lock build.rs pgfsbench.control $(shell find src core/src core/Cargo.toml sql/schema report -type f) $(wildcard sql/pgfsbench--*.sql)
 HELPER_SOURCES := Cargo.toml Cargo.lock $(shell find helper core/src core/Cargo.toml -type f)
 REGRESS := $(patsubst sql/%.sql,%,$(filter-out sql/pgfsbench--%,$(wildcard sql/*.sql)))
 sbindir ?= /usr/sbin
@@ -14,7 +14,7 @@ mandir ?= /usr/share/man
 export PG_CONFIG PG_MAJOR REPOSITORY sbindir unitdir mandir
 
 .PHONY: all stage setup install uninstall installcheck check check-fmt check-unit check-regress check-integration \
-	lint bench demo lab deb dist clean help
+	lint soak bench demo lab deb dist clean help
 
 all: $(STAGE) $(HELPER)         ## build the extension and the helper, and stage their files in target/stage (default)
 
@@ -41,6 +41,9 @@ installcheck:                   ## pg_regress against a running server that has 
 
 check:                          ## every test (parts: check-fmt, check-unit, check-regress, check-integration); installs what is missing, and leaves nothing running
 	env -u PG_CONFIG -u PG_MAJOR $(WHICH) tools/check
+
+soak:                           ## every kill of which `check` does a sample, about an hour: make soak [KILLS=100] [SEED=N] [SUITE=10]
+	env -u PG_CONFIG -u PG_MAJOR $(WHICH) KILLS=$(KILLS) SEED=$(SEED) SUITE=$(SUITE) tools/check soak
 
 lint:                           ## rustfmt, and clippy with warnings as errors
 	env -u PG_CONFIG -u PG_MAJOR $(WHICH) tools/check fmt clippy

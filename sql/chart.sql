@@ -30,6 +30,38 @@ SET client_encoding = 'SQL_ASCII';
 SELECT max(octet_length(c) - length(c)) AS blocks FROM fsbench.chart(101) c;
 RESET client_encoding;
 
+-- An experiment of stored figures, three blocks.
+SELECT fsbench.create_target(name, directory => '/tmp') FROM unnest('{ext4,xfs,btrfs,ext2}'::text[]) AS name;
+SELECT fsbench.experiment(name, '{ext4,xfs,btrfs,ext2}', baseline => baseline, seed => 7, scale => 1, clients => 1, transactions => 10, start => false) > 0
+FROM (VALUES ('charted', 'ext4'), ('charted best', NULL)) AS e (name, baseline);
+SELECT fsbench.chart_experiment('charted');
+INSERT INTO fsbench.run_log (run_id, status, target, workload, asked, used, requested_by, tps, transactions_total, measured_ms)
+SELECT 110 + 4 * block + number, 'done', (ARRAY['ext4', 'xfs', 'btrfs', 'ext2'])[number + 1], 'tpcb', '{}', '{}', 'x',
+       (ARRAY[1000, 1100, 640, 1010])[number + 1] * (1 + 0.004 * (block * number % 3)), 1, 1
+FROM generate_series(0, 2) block, generate_series(0, 3) number;
+INSERT INTO fsbench.environment (run_id, filesystem, durability)
+SELECT run_id, target, CASE target WHEN 'ext2' THEN 'not durable: barriers off' ELSE 'durable' END FROM fsbench.run_log WHERE run_id BETWEEN 110 AND 121;
+INSERT INTO fsbench.experiment_run (experiment_id, block, position, number, attempt, run_id, outcome)
+SELECT e.experiment_id, (r.run_id - 110) / 4 + 1, (r.run_id - 110) % 4 + 1, (r.run_id - 110) % 4, 1, r.run_id, 'measured'
+FROM fsbench.experiment e, fsbench.run_log r WHERE r.run_id BETWEEN 110 AND 121;
+UPDATE fsbench.experiment SET status = 'done', too_short = false;
+SELECT fsbench.chart_experiment('charted', ascii => true);
+SELECT fsbench.chart_experiment('charted best', width => 60, ascii => true);
+SELECT max(octet_length(c) - length(c)) > 0 AS blocks FROM fsbench.chart_experiment('charted', ascii => false) c;
+-- The views that charts are drawn from.
+SELECT target, round(ratio::numeric, 2), round(low::numeric, 2), round(high::numeric, 2), round(margin_low::numeric, 3), round(margin_high::numeric, 3), verdict
+FROM fsbench.chart_verdict WHERE experiment = 'charted' ORDER BY target;
+SELECT target, block, position, run_id, counts, round(value::numeric, 1), round(ratio::numeric, 3) FROM fsbench.chart_block WHERE experiment = 'charted best' ORDER BY run_id LIMIT 4;
+SELECT target, runs, run_ids, metric_median, durability, filesystem FROM fsbench.chart_target WHERE experiment = 'charted' ORDER BY target;
+SELECT count(*), count(tps), sum(stalled::integer), min(second) FILTER (WHERE stalled) FROM fsbench.chart_second WHERE run_id = 101;
+SELECT number, kind, from_second, to_second FROM fsbench.chart_checkpoint WHERE run_id = 101 ORDER BY number;
+SELECT degree, round(lowest::numeric, 2), round(gb_per_second::numeric, 2), round(highest::numeric, 2), repeats, is_knee FROM fsbench.chart_scan_speed WHERE run_id = 102 ORDER BY degree;
+INSERT INTO fsbench.histogram (run_id, transaction, transactions, sum_ms, sum_squares_ms, min_ms, max_ms, buckets, counts)
+VALUES (101, 'tpcb', 10000, 1, 1, 1, 20, '{560,620}', '{9900,100}'), (101, 'commit', 9999, 1, 1, 1, 9, '{560}', '{9999}');
+SELECT transaction, percentile, round(ms::numeric, 2) FROM fsbench.chart_latency WHERE run_id = 101 AND percentile >= 99 ORDER BY 1, 2;
+INSERT INTO fsbench.wait_event VALUES (101, 0, 'CPU', 'CPU', 30), (101, 0, 'IO', 'WALSync', 70);
+SELECT second, wait, samples, round(percent, 1) FROM fsbench.chart_wait WHERE run_id = 101 ORDER BY wait;
+
 -- Wrong input.
 \pset tuples_only off
 SELECT fsbench.chart(9999);
@@ -44,5 +76,10 @@ SELECT fsbench.chart(101, 'commit_p99_ms');
 SELECT fsbench.chart_scan(101);
 SELECT fsbench.chart_scan(9999);
 SELECT fsbench.chart_scan(NULL);
+SELECT fsbench.chart_experiment('nothing');
+SELECT fsbench.chart_experiment(NULL);
+SELECT fsbench.chart_experiment('charted', width => 20);
 SELECT fsbench._draw('{"bars": 1}', 80, 8, true);
-DELETE FROM fsbench.run_log WHERE run_id BETWEEN 101 AND 104;
+SELECT fsbench.drop_experiment(experiment) FROM fsbench.experiments WHERE experiment LIKE 'charted%';
+SELECT fsbench.drop_target(name) FROM unnest('{ext4,xfs,btrfs,ext2}'::text[]) AS name;
+DELETE FROM fsbench.run_log WHERE run_id BETWEEN 101 AND 121;

@@ -1,4 +1,4 @@
--- Every function that is not private is in the list; the examples are run by tests/it/looks.rs.
+-- Every function that is not private is in the list; the examples are run by tests/it/terminal_output.rs.
 SELECT p.proname AS missing FROM pg_proc p
 WHERE p.pronamespace = 'fsbench'::regnamespace AND p.proname NOT LIKE '\_%' AND p.proname NOT IN (SELECT verb FROM fsbench.help()) ORDER BY 1;
 SELECT verb AS gone FROM fsbench.help()

@@ -20,7 +20,7 @@ pub fn ms(from_ns: u64, to_ns: u64) -> f64 {
     to_ns.saturating_sub(from_ns) as f64 / 1e6
 }
 
-/// What a reading of the clock costs: the best of some tries, so that an interruption does not count. The server reads it twice for
+/// Nanoseconds of a reading of the clock: the best of some tries, so that an interruption does not count. The server reads it twice for
 /// each thing that it takes the time of.
 pub fn read_cost_ns() -> f64 {
     const READS: u32 = 2_000;

@@ -1,4 +1,4 @@
-//! What the server calls by name: the library's start and the mains of its background workers.
+//! Functions that the server calls by name: the library's start and the mains of its background workers.
 
 // The server looks these functions up by their names.
 #![allow(unsafe_code)]
@@ -43,5 +43,8 @@ worker_main!(fsbench_coordinator_main, crate::process::coordinator::main);
 worker_main!(fsbench_sampler_main, crate::process::sampler::main);
 worker_main!(fsbench_client_main, crate::process::client::main);
 worker_main!(fsbench_worker_main, crate::process::worker::main);
-worker_main!(fsbench_asker_main, crate::process::asker::main);
+worker_main!(
+    fsbench_helper_worker_main,
+    crate::process::helper_worker::main
+);
 worker_main!(fsbench_conductor_main, crate::process::conductor::main);

@@ -132,7 +132,7 @@ pub fn unreadable(what: &str, error: serde_json::Error) -> Fault {
     Fault::new(sqlstate::INTERNAL, format!("unreadable {what}: {error}"))
 }
 
-/// As JSON, for a statement or another process.
+/// JSON text, for a statement or another process.
 pub fn to_json_text(value: &impl Serialize) -> Result<String, Fault> {
     serde_json::to_string(value).map_err(|e| Fault::new(sqlstate::INTERNAL, e.to_string()))
 }
@@ -145,7 +145,7 @@ pub fn sqlstate_of(error: &io::Error) -> &'static str {
     }
 }
 
-/// What the system says of a file, or a directory; `what` could not be done with it.
+/// The system's error on a file or a directory; `what` could not be done with it.
 pub fn of_file(what: &str, path: &Path, error: &io::Error) -> Fault {
     Fault::new(
         sqlstate_of(error),
@@ -153,7 +153,7 @@ pub fn of_file(what: &str, path: &Path, error: &io::Error) -> Fault {
     )
 }
 
-/// What a process of a run reports that ends before its time.
+/// The error of a process of a run that ends before its time.
 pub fn process_terminated() -> Fault {
     Fault::new(sqlstate::TERMINATED, "the process was terminated")
         .detail("Somebody called pg_terminate_backend(), or dropped the work database of the run.")

@@ -71,6 +71,11 @@ extension_sql_file!(
     requires = ["tables"]
 );
 extension_sql_file!(
+    "../sql/schema/1_probe.sql",
+    name = "probe",
+    requires = ["tables"]
+);
+extension_sql_file!(
     "../sql/schema/2_targets.sql",
     name = "targets",
     requires = [
@@ -80,7 +85,8 @@ extension_sql_file!(
         "fsync",
         "scan",
         "recovery",
-        "maintenance"
+        "maintenance",
+        "probe"
     ]
 );
 extension_sql_file!(
@@ -141,9 +147,14 @@ extension_sql_file!(
     requires = ["views"]
 );
 extension_sql_file!(
+    "../sql/schema/4_charts.sql",
+    name = "chart_views",
+    requires = ["experiment_views"]
+);
+extension_sql_file!(
     "../sql/schema/5_rights.sql",
     name = "rights",
-    requires = ["views", "charts", "experiment_views"]
+    requires = ["views", "charts", "experiment_views", "chart_views"]
 );
 extension_sql_file!(
     "../sql/schema/6_install.sql",

@@ -26,7 +26,7 @@ pub fn seed() -> i64 {
     i64::from(u32::from_le_bytes(bytes()))
 }
 
-/// Nobody else's number.
+/// A number that no other caller gets.
 pub fn ticket() -> i64 {
     i64::from_le_bytes(bytes()) & i64::MAX
 }

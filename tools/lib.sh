@@ -34,6 +34,9 @@ else
     PG_MAJOR=${PG_MAJOR:-$main_version}
 fi
 
+# The browser that looks at pages. It is large too, and wanted only where `make check` runs.
+browser_packages="chromium-headless-shell"
+
 # What only the tests take.
 check_packages="sysstat postgresql-plpython3-$main_version python3-jsonschema"
 

@@ -32,7 +32,7 @@ pub use work::{AtomicWork, Counts, Work};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u32)]
 pub enum ClientState {
-    /// Nobody uses the slot.
+    /// The slot is free.
     Free = 0,
     /// The coordinator has registered the worker, or it connects and prepares its statements.
     Starting = 1,

@@ -17,7 +17,7 @@ pub use seconds::{Seconds, seconds};
 
 use serde::Deserialize;
 
-use crate::stats::median;
+use crate::series::median;
 
 /// The narrowest and the widest chart.
 pub const WIDTHS: std::ops::RangeInclusive<usize> = 40..=500;
@@ -43,19 +43,21 @@ pub enum Chart {
     Seconds(Seconds),
     /// Bars from 0.
     Bars {
-        /// What stands above.
+        /// Title above the chart.
         title: String,
         /// From the top down.
         bars: Vec<Bar>,
     },
     /// Ratios to a baseline.
     Intervals {
-        /// What stands above.
+        /// Title above the chart.
         title: String,
         /// From the top down.
         rows: Vec<Interval>,
-        /// What counts as no difference, as a share: 0.05.
+        /// The largest share that counts as no difference: 0.05.
         margin: f64,
+        /// What they are ratios to.
+        reference: String,
     },
 }
 
@@ -69,7 +71,8 @@ impl Chart {
                 title,
                 rows,
                 margin,
-            } => intervals(title, rows, *margin, style),
+                reference,
+            } => intervals(title, rows, *margin, reference, style),
         }
     }
 }
@@ -166,7 +169,7 @@ struct Spread {
 }
 
 impl Spread {
-    /// None without a value.
+    /// Computes them; None if there is no value.
     fn of(values: impl Iterator<Item = f64>) -> Option<Self> {
         let mut values: Vec<f64> = values.collect();
         values.sort_by(f64::total_cmp);
@@ -178,7 +181,7 @@ impl Spread {
     }
 }
 
-/// What fills cell `cell` of a bar that grows from 0, given in cells.
+/// The character in cell `cell` of a bar that grows from 0, given in cells.
 fn cell(cell: usize, spread: Spread, filled: &[char; 9], glyphs: &Glyphs) -> char {
     let start = cell as f64;
     let full = |value: f64| value >= start + 1.0 - 1e-9;

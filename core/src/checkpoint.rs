@@ -130,7 +130,7 @@ pub struct OfWindow {
 }
 
 impl Window {
-    /// Those of some checkpoints that touch the window, in the order in which they began.
+    /// The checkpoints that touch the window, in the order in which they began.
     pub fn of(self, ended: &[Checkpoint], going: Option<Going>) -> OfWindow {
         let mut of_window = OfWindow::default();
         let touching = ended

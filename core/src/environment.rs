@@ -1,4 +1,4 @@
-//! Where a run happens, as it is stored: server, machine, filesystems, devices. What cannot be found out is None.
+//! The environment of a run, as it is stored: server, machine, filesystems, devices. A fact that is not known is None.
 
 use std::collections::BTreeMap;
 

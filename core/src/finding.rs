@@ -58,7 +58,7 @@ pub struct Finding {
     pub weight: i16,
     /// With figures: lower case, one line, no period.
     pub message: String,
-    /// What to do about it: full sentences.
+    /// Advice: full sentences.
     pub hint: String,
 }
 
@@ -91,7 +91,7 @@ pub fn judge(facts: &RunFacts) -> Vec<Finding> {
     findings
 }
 
-/// What a run would find of that code, by facts that are known beforehand.
+/// The finding of that code that a run would have, by facts that are known beforehand.
 pub fn foretell(facts: &RunFacts, code: &str) -> Option<Finding> {
     judge(facts).into_iter().find(|found| found.code == code)
 }

@@ -27,7 +27,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::random::{Purpose, Stream};
-use crate::stats::{median, squared_deviations};
+use crate::series::{median, squared_deviations};
 
 /// Differences in speed that do not count.
 pub const TOLERANCE: f64 = 0.05;

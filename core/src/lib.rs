@@ -17,13 +17,13 @@
 //! - [`knee`]: where a scaling curve stops rising.
 //! - [`server_setting`]: which settings a target's server may be given.
 //! - [`statement`], [`statistics`]: pg_stat_statements and core's statistics views over a run.
-//! - [`run`]: what is decided in a run's life, its plan, and what its row says of it.
+//! - [`run`]: what is decided in a run's life, and what its row says of it.
 //! - [`seconds`]: the seconds of a run as they are stored.
 //! - [`environment`]: where a run happens, as it is stored.
 //! - [`target`]: what defines a target.
 //! - [`doctor`]: what benchmarks need, and what of it is here.
 //! - [`sqlstate`]: the codes of errors, and what follows from one.
-//! - [`stats`]: moments, stalls and drift of a run's seconds.
+//! - [`series`]: moments, stalls and drift of a run's seconds.
 //! - [`proc`]: mounts, memory and processors from the texts in /proc.
 //! - [`sys`]: devices below a filesystem and the machine, from /sys and /proc.
 //! - [`units`]: sizes and scales, parsed and written.
@@ -46,7 +46,7 @@
 //! sys helper
 //! proc
 //! board chart knee pacing server_setting units verdict
-//! allowance checkpoint crash difference hist quoting random refusal sqlstate statement statistics stats unwanted work_database written
+//! allowance checkpoint crash difference hist quoting random refusal series sqlstate statement statistics unwanted work_database written
 //! escape rows
 //! ```
 #![forbid(unsafe_code)]
@@ -75,12 +75,12 @@ pub mod refusal;
 pub mod rows;
 pub mod run;
 pub mod seconds;
+pub mod series;
 pub mod server_setting;
 pub mod spec;
 pub mod sqlstate;
 pub mod statement;
 pub mod statistics;
-pub mod stats;
 pub mod sys;
 pub mod target;
 pub mod units;

@@ -15,16 +15,16 @@ impl Pacer {
     /// A schedule of `rate` transactions a second of this client (the run's rate divided by its clients). The rate must be
     /// positive, as a resolved specification's is; else nothing is ever due.
     pub fn new(rate: f64, stream: Stream) -> Self {
-        let mean_gap_ns = if rate > 0.0 {
-            1e9 / rate
-        } else {
-            f64::INFINITY
-        };
         Self {
-            mean_gap_ns,
+            mean_gap_ns: mean_gap_ns(rate),
             stream,
             due_ns: 0,
         }
+    }
+
+    /// From the next transaction on, so many a second are due.
+    pub fn set_rate(&mut self, rate: f64) {
+        self.mean_gap_ns = mean_gap_ns(rate);
     }
 
     /// Starts the schedule at `now_ns`; the first transaction is due one random gap later.
@@ -40,6 +40,14 @@ impl Pacer {
         let gap_ns = (self.stream.exponential(self.mean_gap_ns) + 0.5) as u64;
         self.due_ns = self.due_ns.saturating_add(gap_ns);
         self.due_ns
+    }
+}
+
+fn mean_gap_ns(rate: f64) -> f64 {
+    if rate > 0.0 {
+        1e9 / rate
+    } else {
+        f64::INFINITY
     }
 }
 
@@ -65,6 +73,15 @@ mod tests {
         let last = (0..100_000).map(|_| p.next()).last().unwrap();
         let rate = 100_000.0 / ((last - 1_000_000) as f64 / 1e9);
         assert!((rate / 250.0 - 1.0).abs() < 0.01, "{rate}");
+    }
+
+    #[test]
+    fn another_rate_goes_on_with_the_same_stream() {
+        let (mut a, mut b) = (pacer(100.0), pacer(1000.0));
+        a.start(0);
+        b.start(0);
+        a.set_rate(1000.0);
+        assert!((0..100).all(|_| a.next() == b.next()));
     }
 
     #[test]

@@ -37,7 +37,7 @@ pub use stat::{CpuShares, CpuTimes, parse_cpu_times};
 pub use virtualization::{CLOCKS, Clues, DEVICE_TREE, DMI, HYPERVISOR, virtualization};
 
 pub const MOUNTINFO: &str = "/proc/self/mountinfo";
-/// What this process itself has read and written.
+/// This process's own reads and writes.
 pub const OWN_IO: &str = "/proc/self/io";
 pub const MEMINFO: &str = "/proc/meminfo";
 pub const CPUINFO: &str = "/proc/cpuinfo";

@@ -77,7 +77,7 @@ impl Row for Wait {
     const TABLE: &'static str = "wait_event";
 }
 
-/// What the clients were seen waiting for in each second. `name` gives type and name of a wait event, and is asked once for each;
+/// Wait events of the clients in each second. `name` gives type and name of a wait event, and is asked once for each;
 /// None is all the events that were not told apart.
 pub fn waits(
     samples: &[Sample],

@@ -3,7 +3,7 @@
 
 use crate::refusal::{Refusal, quoted};
 
-/// What a configuration file takes for an order to read another one.
+/// Names that a configuration file takes for directives to read another one.
 const DIRECTIVES: [&str; 3] = ["include", "include_dir", "include_if_exists"];
 /// Parts of names of settings that name programs, libraries or other servers, or that pgfsbench sets itself.
 const PARTS: [&str; 16] = [

@@ -3,7 +3,6 @@
 //! `workload::resolve` turns [`Asked`] (arguments as they were given) and [`Facts`] (this server, now) into a [`Spec`], or refuses.
 //! A resolved [`Spec`] holds only values that can be run; nothing further inside checks them again.
 
-mod act;
 mod asked;
 pub(crate) mod check;
 mod definition;
@@ -15,9 +14,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
 
-use crate::units;
+use crate::{units, verdict::rate::search};
 
-pub use act::{Act, Errand, Step, Who};
+pub(crate) use asked::any_float;
 pub use asked::{Arguments, Asked, Facts};
 pub use definition::{
     Chosen, ClientsDo, Definition, Given, Names, OwnOption, ResultTable, Workload,
@@ -30,13 +29,17 @@ const RECORDS_BYTES: f64 = 500.0;
 /// clients start.
 pub const OVERHEAD_WORKERS: u32 = 2;
 
+/// Percentiles of latency that a search for the sustainable rate can be about.
+pub const FEWEST_PERCENT: f64 = 50.0;
+pub const MOST_PERCENT: f64 = 99.9;
+
 /// The target that is this server's own data directory.
 pub const DEFAULT_TARGET: &str = "default";
 
 /// Options of every workload: they concern where it is run.
 pub const OPTIONS_OF_ALL: [&str; 3] = ["wait_for_helper_ms", "lease_ms", "wait_turn"];
 
-/// What ends the measured window.
+/// The bound that ends the measured window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Bound {
@@ -46,14 +49,14 @@ pub enum Bound {
     Transactions(u64),
 }
 
-/// Where the data of a run on a target comes from.
+/// The origin of the data of a run on a target.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Data {
     /// A copy of data that were loaded once.
     #[default]
     Copied,
-    /// The same, with the blocks of those shared as long as nobody changes them.
+    /// The same, sharing their blocks until one is changed.
     Cloned,
     /// Loaded on the target.
     Loaded,
@@ -79,15 +82,8 @@ pub enum Stage {
     },
 }
 
-impl Stage {
-    /// Whether what the server has made is removed with the whole server.
-    pub fn goes_with_its_server(&self) -> bool {
-        matches!(self, Self::WholeOfTarget | Self::OnLoaded { .. })
-    }
-}
-
 /// How the tables are made and what is measured beside: the argument `options`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Options {
     /// Fillfactor of the tables in percent, 10 to 100.
@@ -103,20 +99,23 @@ pub struct Options {
     /// Whether bulk load, index build, VACUUM and CHECKPOINT are timed after the measured window.
     #[serde(skip_serializing_if = "is_default")]
     pub maintenance: bool,
+    /// Percentile of latency that is to stay under the limit: the run searches for the highest rate at which it does; 0 for no search.
+    #[serde(skip_serializing_if = "is_default")]
+    pub sustain: f64,
     /// How long a run on a target waits for pgfsbench-helper to be there, in milliseconds.
     #[serde(skip_serializing_if = "is_default")]
     pub wait_for_helper_ms: u64,
-    /// Where the data of a run on a target comes from.
+    /// The origin of the data of a run on a target.
     #[serde(skip_serializing_if = "is_default")]
     pub data: Data,
-    /// What the page cache holds when the server of a target starts.
+    /// The contents of the page cache when the server of a target starts.
     #[serde(skip_serializing_if = "is_default")]
     pub cache: Cache,
     /// Whether the server of a target is crashed after the measured window, and its recovery measured. That server hands the
     /// balances over to be compared after the crash, and compares none itself.
     #[serde(skip_serializing_if = "is_default")]
     pub crash: bool,
-    /// The run is cancelled when whoever started it has not renewed its lease for so many milliseconds; 0 for no lease. A
+    /// The run is cancelled if the server that started it has not renewed its lease for this many milliseconds; 0 for no lease. A
     /// run on a target hands it on to the server there.
     #[serde(skip_serializing_if = "is_default")]
     pub lease_ms: u64,
@@ -128,12 +127,12 @@ pub struct Options {
     pub own: Map<String, Value>,
 }
 
-/// What only concerns targets is not stored with other runs.
+/// Options that concern targets only are not stored with other runs.
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-/// What the page cache holds when the server of a target starts.
+/// The contents of the page cache when the server of a target starts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cache {
@@ -147,7 +146,7 @@ pub enum Cache {
 }
 
 impl Options {
-    /// What a workload has of its own. It was checked when it was put there.
+    /// A workload's own options. They were checked when they were put there.
     pub fn own<T: DeserializeOwned + Default>(&self) -> T {
         serde_json::from_value(Value::Object(self.own.clone())).unwrap_or_default()
     }
@@ -178,7 +177,7 @@ impl Options {
 }
 
 impl Options {
-    /// As an object that can be given as the argument `options` for that workload.
+    /// Gives the object that can be passed as the argument `options` for that workload.
     pub fn to_argument(&self, workload: Workload) -> Value {
         let mut value = serde_json::to_value(self).unwrap_or_default();
         if let Some(members) = value.as_object_mut() {
@@ -196,6 +195,7 @@ impl Default for Options {
             sample: true,
             sample_alternately: false,
             maintenance: false,
+            sustain: 0.0,
             wait_for_helper_ms: 0,
             lease_ms: 0,
             wait_turn: false,
@@ -218,7 +218,7 @@ pub struct Spec {
     pub scale: u32,
     /// Clients, at least 1; for the workload `fsync` the most writers.
     pub clients: u32,
-    /// What ends the measured window.
+    /// The bound that ends the measured window.
     pub bound: Bound,
     /// Length of the warm-up in milliseconds, 0 for none.
     pub warmup_ms: u64,
@@ -280,8 +280,29 @@ impl Spec {
         warmup
             + match self.bound {
                 Bound::Transactions(n) => n as f64 * f64::from(self.clients),
-                Bound::DurationMs(ms) => ms as f64 / 1000.0 * tps,
+                Bound::DurationMs(ms) => ms as f64 / 1000.0 * self.most_cycles() as f64 * tps,
             }
+    }
+
+    /// The percentile of latency that is to stay under the limit, in a run that searches for the highest rate at which it does.
+    pub fn searched_percentile(&self) -> Option<f64> {
+        Some(self.options.sustain).filter(|percentile| *percentile > 0.0)
+    }
+
+    /// How often the bound's time goes by at most: each cycle of a search takes it.
+    pub fn most_cycles(&self) -> u64 {
+        match self.searched_percentile() {
+            Some(_) => search::MOST_CYCLES_IN_ALL as u64,
+            None => 1,
+        }
+    }
+
+    /// The same at least.
+    pub fn fewest_cycles(&self) -> u64 {
+        match self.searched_percentile() {
+            Some(_) => search::FEWEST_CYCLES as u64,
+            None => 1,
+        }
     }
 
     /// WAL of warm-up and measured window, roughly: each page once in full after the checkpoint that comes before, and the records
@@ -353,6 +374,13 @@ impl Spec {
         parts.extend(workload.shown(self));
         match self.bound {
             _ if !workload.takes("duration") => {}
+            Bound::DurationMs(ms) if self.searched_percentile().is_some() => {
+                let (fewest, most) = (self.fewest_cycles(), self.most_cycles());
+                parts.push(match self.is_chosen_there("duration") {
+                    true => format!("{fewest} to {most} checkpoint cycles measured"),
+                    false => format!("{fewest} to {most} cycles of {} measured", seconds(ms)),
+                });
+            }
             Bound::DurationMs(ms) => parts.push(format!("{} measured", seconds(ms))),
             Bound::Transactions(n) => {
                 let each = units::format_count(n, "transaction");
@@ -365,7 +393,12 @@ impl Spec {
         );
         parts.extend(
             self.latency_limit_ms
-                .map(|ms| format!("latency limit {ms} ms")),
+                .map(|ms| match self.searched_percentile() {
+                    Some(percentile) => format!(
+                        "searches for the rate at which {percentile} % take at most {ms} ms"
+                    ),
+                    None => format!("latency limit {ms} ms"),
+                }),
         );
         parts.push(format!("seed {}", self.seed));
         let chosen_here = |name: &&String| !self.is_chosen_there(name);

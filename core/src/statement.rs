@@ -67,7 +67,7 @@ pub fn rows(view: &[Map<String, Value>], io_timing: bool) -> Vec<Statement> {
 }
 
 impl Statement {
-    /// None for an entry of which this user may not know what it is.
+    /// None for an entry whose query this user may not see.
     fn of(entry: &Map<String, Value>, io_timing: bool) -> Option<Self> {
         let query = entry.get("query").and_then(Value::as_str);
         let count = |name: &str| entry.get(name).and_then(Value::as_u64);

@@ -33,7 +33,7 @@ pub struct Timing {
 pub struct Counter {
     /// The view.
     pub view: String,
-    /// What its row is about.
+    /// The object of its row.
     pub object: String,
     /// The column.
     pub counter: String,
@@ -45,7 +45,7 @@ impl rows::Row for Counter {
     const TABLE: &'static str = "statistic";
 }
 
-/// What the counters of a window say.
+/// The counters of a window.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Difference {
     /// Rows to be stored.
@@ -158,7 +158,7 @@ pub struct IoBytes {
     /// Written.
     #[serde(rename = "io_write_bytes")]
     pub write: Option<u64>,
-    /// By which files became longer.
+    /// Bytes by which files became longer.
     #[serde(rename = "io_extend_bytes")]
     pub extend: Option<u64>,
     /// Of WAL, written.
@@ -166,7 +166,7 @@ pub struct IoBytes {
     pub wal_write: Option<u64>,
 }
 
-/// What pg_stat_io says of a window, if there is one: since 18 it has bytes, and before that operations of so many bytes each.
+/// Bytes of a window by pg_stat_io, if the server has that view: since 18 it has bytes, and before that operations of `op_bytes` each.
 pub fn io_bytes(rows: &[Counter]) -> IoBytes {
     let rows: Vec<&Counter> = rows.iter().filter(|row| row.view == "pg_stat_io").collect();
     let of = |object: &str, counter: &str| {

@@ -12,7 +12,7 @@ use crate::{
     rows,
 };
 
-/// What defines a target.
+/// The kind of a target: the argument that defines it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A block device, on which the helper makes a filesystem.
@@ -26,7 +26,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// As in the column `kind`.
+    /// Its name in the column `kind`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Device => "device",
@@ -78,7 +78,7 @@ impl rows::Row for Row {
 }
 
 impl Row {
-    /// What defines it; refused when that is nothing, or more than one thing.
+    /// Its kind. Refused if none of the arguments that define a target is given, or more than one.
     pub fn kind(&self) -> Result<Kind, Refusal> {
         let defining = [
             ("device", self.device.is_some(), Kind::Device),
@@ -201,7 +201,7 @@ impl Row {
         }
     }
 
-    /// What the helper is asked for, as in `fsbench.helper_job`; only what was given.
+    /// The request to the helper, as in `fsbench.helper_job`; only arguments that were given.
     pub fn request(&self) -> Value {
         let device = |path: &str, identity: Option<&Value>| {
             let mut device = json!({ "path": path });

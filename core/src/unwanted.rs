@@ -9,7 +9,7 @@ pub const DAY: u64 = 24 * 60 * 60;
 pub enum Step {
     /// They are wanted: nothing is counted any more.
     Forget,
-    /// Nobody wants them as far as is known from now on: the time is noted.
+    /// They are unwanted from now on, as far as is known: the time is noted.
     Note,
     /// It was not a day yet.
     Wait,

@@ -1,7 +1,7 @@
 //! Work databases: their names and comments, by which they are told from everybody else's. A name alone proves nothing, and a
 //! comment can be written by whoever owns a database: what may be dropped has both exactly, and stands in the journal.
 
-/// What every name begins with; the number of the run follows.
+/// The prefix of every name; the number of the run follows.
 const PREFIX: &str = "fsbench_work_";
 
 /// The name for a run. It may get another number behind it when it is taken.
@@ -35,7 +35,7 @@ pub fn mark_in(comment: &str) -> Option<&str> {
     (is_mark && front.starts_with("pgfsbench: work database of run ")).then_some(mark)
 }
 
-/// What was written down of a work database before it was made.
+/// The record of a work database, written before it was made.
 #[derive(Clone, Copy, Debug)]
 pub struct Recorded<'a> {
     /// Its name.

@@ -3,11 +3,11 @@
 /// Bytes that were written in a measured window, at each level; None where that is not known.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Written {
-    /// What transactions changed.
+    /// Bytes that transactions changed.
     pub changed: Option<f64>,
     /// WAL, and blocks of data.
     pub server: Option<f64>,
-    /// What went to the devices of data and WAL.
+    /// Bytes written to the devices of data and WAL.
     pub device: Option<f64>,
 }
 

@@ -63,7 +63,6 @@ CREATE TABLE fsbench.run_log (
     measured_from        timestamptz,
     ended_at             timestamptz,
     phases               jsonb,
-    steps                jsonb,
     error_code           text,
     error                text,
     error_detail         text,
@@ -139,7 +138,12 @@ CREATE TABLE fsbench.run_log (
     checkpoints_logged   boolean,
     track_io_timing      boolean,
     track_wal_io_timing  boolean,
-    clock_read_ns        float8
+    clock_read_ns        float8,
+    sustainable_rate     float8,
+    sustainable_rate_low float8,
+    sustainable_rate_high float8,
+    sustainable_rate_estimate float8,
+    sustainable_rate_says text
 );
 COMMENT ON TABLE fsbench.run_log IS 'One row per run, from the request to the result; read it through the view fsbench.result';
 COMMENT ON COLUMN fsbench.run_log.run_id IS 'Number of the run in this database';
@@ -148,7 +152,7 @@ COMMENT ON COLUMN fsbench.run_log.target IS 'Target that was measured';
 COMMENT ON COLUMN fsbench.run_log.workload IS 'Name of the workload';
 COMMENT ON COLUMN fsbench.run_log.scale IS 'Scale as in pgbench: 100,000 accounts, 10 tellers and 1 branch each; NULL for a workload without tables';
 COMMENT ON COLUMN fsbench.run_log.clients IS 'Number of workers that run transactions at the same time; of the workload fsync, the most writers';
-COMMENT ON COLUMN fsbench.run_log.duration IS 'Length of the measured window as asked; NULL when the number of transactions ended the run';
+COMMENT ON COLUMN fsbench.run_log.duration IS 'Length of the measured window as asked, or of each cycle of a search for the sustainable rate; NULL when the number of transactions ended the run, or a cycle was a checkpoint cycle of the target';
 COMMENT ON COLUMN fsbench.run_log.transactions IS 'Transactions per client as asked; NULL when the duration ended the run';
 COMMENT ON COLUMN fsbench.run_log.warmup IS 'Length of the warm-up, which is not measured';
 COMMENT ON COLUMN fsbench.run_log.rate IS 'Transactions per second of all clients as scheduled; NULL: as fast as possible';
@@ -164,7 +168,6 @@ COMMENT ON COLUMN fsbench.run_log.started_at IS 'When its coordinator began';
 COMMENT ON COLUMN fsbench.run_log.measured_from IS 'Start of the measured window';
 COMMENT ON COLUMN fsbench.run_log.ended_at IS 'When it was done, failed or cancelled';
 COMMENT ON COLUMN fsbench.run_log.phases IS 'Phases in their order: each with started_ms (since started_at) and ms; cleanup has no ms while it goes on. On a target the first ones are load_once (loading the data that are copied, if they were not there), filesystem (making and mounting it), copy, and server (starting it, or connecting to it); with the option crash the last ones are stop, remount, recovery and verify';
-COMMENT ON COLUMN fsbench.run_log.steps IS 'Steps in the order in which they were begun, as fsbench.plan() with the same arguments shows them beforehand: each with who, action and started_ms (since started_at). Of a run that has failed, as far as it came, and what was removed then';
 COMMENT ON COLUMN fsbench.run_log.error_code IS 'SQLSTATE of the error that ended the run';
 COMMENT ON COLUMN fsbench.run_log.error IS 'Message of the error that ended the run';
 COMMENT ON COLUMN fsbench.run_log.error_detail IS 'DETAIL of that error';
@@ -241,6 +244,11 @@ COMMENT ON COLUMN fsbench.run_log.checkpoints_logged IS 'Whether the server logg
 COMMENT ON COLUMN fsbench.run_log.track_io_timing IS 'Whether the clients took the time of reads and writes of data';
 COMMENT ON COLUMN fsbench.run_log.track_wal_io_timing IS 'Whether the clients took the time of writes and flushes of WAL; costs two readings of the clock (clock_read_ns) for each';
 COMMENT ON COLUMN fsbench.run_log.clock_read_ns IS 'What a reading of the clock cost on that machine (ns), as pg_test_timing tells';
+COMMENT ON COLUMN fsbench.run_log.sustainable_rate IS 'The highest rate (transactions per second) that was kept twice with the percentile of latency under the limit; NULL when there is none, and of runs that searched for none';
+COMMENT ON COLUMN fsbench.run_log.sustainable_rate_low IS 'Lower end of its interval';
+COMMENT ON COLUMN fsbench.run_log.sustainable_rate_high IS 'Upper end of its interval; the least rate that was tried when none was kept';
+COMMENT ON COLUMN fsbench.run_log.sustainable_rate_estimate IS 'Rate at which the share of misses crosses what the percentile allows, from all probes together';
+COMMENT ON COLUMN fsbench.run_log.sustainable_rate_says IS 'The same in words, with what bounds it';
 
 CREATE TABLE fsbench.sample (
     run_id           bigint NOT NULL REFERENCES fsbench.run_log ON DELETE CASCADE,

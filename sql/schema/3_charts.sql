@@ -100,3 +100,41 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION fsbench.chart_scan IS 'The curve of a run of the workload scan, drawn with characters: a bar for each degree, GB/s (10^9 bytes) of the scans that count, lowest, median and highest, and where its knee is. width and ascii as in fsbench.chart()';
+
+CREATE FUNCTION fsbench.chart_experiment(experiment text, width integer DEFAULT 80, ascii boolean DEFAULT NULL)
+    RETURNS SETOF text
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp ROWS 10
+    AS $$
+DECLARE
+    e record;
+    rows jsonb;
+    blocks integer;
+    unlike boolean;
+BEGIN
+    IF $1 IS NULL OR $2 IS NULL THEN
+        RAISE EXCEPTION 'experiment and width must not be null'
+            USING ERRCODE = 'invalid_parameter_value',
+                  DETAIL = 'Only ascii may be: then blocks are drawn where client and database have them.',
+                  HINT = 'Call it as in SELECT fsbench.chart_experiment(''new server'').';
+    END IF;
+    -- The best one is what the others are compared with.
+    SELECT jsonb_agg(jsonb_build_object('label', c.target, 'ratio', CASE WHEN c.verdict IN ('best', 'leading') THEN coalesce(c.ratio, 1) ELSE c.ratio END,
+               'low', c.low, 'high', c.high, 'remark', c.verdict || CASE WHEN NOT c.same_durability THEN ' *' ELSE '' END)),
+           max(c.blocks), bool_or(NOT c.same_durability)
+    INTO rows, blocks, unlike FROM fsbench.compare($1) c;
+    SELECT x.status, x.metric, x.margin, CASE WHEN x.goal = 'best' THEN 'what each is compared with' ELSE t.name END AS reference INTO e
+    FROM fsbench.experiment x LEFT JOIN fsbench.experiment_target t ON t.experiment_id = x.experiment_id AND t.number = x.baseline
+    WHERE x.experiment = $1;
+    IF blocks IS NULL THEN
+        RAISE EXCEPTION 'experiment "%" has no look that could be drawn', $1
+            USING ERRCODE = 'object_not_in_prerequisite_state',
+                  DETAIL = format('Its status is %s, and no block counts yet.', e.status),
+                  HINT = 'The first look is after 3 blocks; see fsbench.experiments for how far it is.';
+    END IF;
+    RETURN QUERY SELECT * FROM fsbench._draw(jsonb_build_object('intervals', jsonb_build_object(
+        'title', format('experiment %s, %s after %s blocks: %s, ratio to %s%s', $1, e.status, blocks, e.metric, e.reference,
+            CASE WHEN unlike THEN '; * not as durable' ELSE '' END),
+        'rows', rows, 'margin', e.margin, 'reference', e.reference)), $2, 8, fsbench._is_ascii_wanted($3));
+END
+$$;
+COMMENT ON FUNCTION fsbench.chart_experiment IS 'What an experiment says of its targets at its last look (fsbench.compare), drawn with characters: each ratio as a dot with its interval, against the margin within which a difference does not count. width and ascii as in fsbench.chart()';

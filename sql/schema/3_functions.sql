@@ -31,6 +31,16 @@ CREATE FUNCTION fsbench.start(
     AS 'MODULE_PATHNAME', 'fsbench_start_wrapper';
 COMMENT ON FUNCTION fsbench.start IS 'Starts a benchmark run, or queues it behind others, and returns its id at once; takes the parameters of fsbench.run';
 
+CREATE FUNCTION fsbench.sustainable_rate(
+    target text DEFAULT 'default', latency_limit_ms float8 DEFAULT NULL, percentile float8 DEFAULT 99, workload text DEFAULT 'tpcb',
+    scale integer DEFAULT NULL, size text DEFAULT NULL, clients integer DEFAULT NULL, duration interval DEFAULT NULL,
+    warmup interval DEFAULT NULL, seed bigint DEFAULT NULL, settings jsonb DEFAULT NULL, options jsonb DEFAULT NULL,
+    label text DEFAULT NULL, force boolean DEFAULT false)
+    RETURNS TABLE (run_id bigint, target text, rate float8, low float8, high float8, probes integer, says text)
+    LANGUAGE c VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 1
+    AS 'MODULE_PATHNAME', 'fsbench_sustainable_rate_wrapper';
+COMMENT ON FUNCTION fsbench.sustainable_rate IS 'Searches for the highest rate (transactions per second) at which the percentile of latency, from the time when each transaction was due, stays under the limit; one run, whose probes are in fsbench.probe. rate is NULL when there is none. duration: of one cycle, of which a search takes 5 to 26; without it a checkpoint cycle, at least a minute. The other parameters are those of fsbench.run. In the background: fsbench.start with latency_limit_ms and options => ''{"sustain": 99}''';
+
 CREATE FUNCTION fsbench.wait(run_id bigint)
     RETURNS TABLE (run_id bigint, target text, tps float8, latency_p99_ms float8, latency_max_ms float8,
         commit_p99_ms float8, stall_seconds integer, findings text)
@@ -70,7 +80,8 @@ $$;
 COMMENT ON PROCEDURE fsbench.wait(bigint[]) IS 'Waits until these runs are over, one after the other, without holding a snapshot for more than a second; see fsbench.result for what came out';
 
 CREATE FUNCTION fsbench._progress(OUT run_id bigint, OUT status text, OUT phase text, OUT done bigint, OUT total bigint,
-    OUT seconds_left float8, OUT phase_seconds float8, OUT tps float8, OUT tps_last_second float8, OUT latency_p99_ms float8, OUT coordinator_pid integer, OUT runs_before integer)
+    OUT seconds_left float8, OUT phase_seconds float8, OUT tps float8, OUT tps_last_second float8, OUT latency_p99_ms float8, OUT coordinator_pid integer, OUT runs_before integer,
+    OUT probe integer, OUT rate float8)
     RETURNS SETOF record
     LANGUAGE c VOLATILE PARALLEL RESTRICTED ROWS 2
     AS 'MODULE_PATHNAME', 'fsbench_progress_wrapper';
@@ -202,16 +213,10 @@ CREATE FUNCTION fsbench.release_target(target text) RETURNS boolean
     AS 'MODULE_PATHNAME', 'fsbench_release_target_wrapper';
 COMMENT ON FUNCTION fsbench.release_target IS 'Has the helper unmount what fsbench.prepare_target() has mounted, and remove it; false when there was nothing';
 
-CREATE FUNCTION fsbench.plan(
-    target text DEFAULT 'default', workload text DEFAULT 'tpcb', scale integer DEFAULT NULL, size text DEFAULT NULL,
-    clients integer DEFAULT NULL, duration interval DEFAULT NULL, transactions bigint DEFAULT NULL,
-    warmup interval DEFAULT NULL, rate float8 DEFAULT NULL, latency_limit_ms float8 DEFAULT NULL,
-    seed bigint DEFAULT NULL, settings jsonb DEFAULT NULL, options jsonb DEFAULT NULL, label text DEFAULT NULL,
-    keep boolean DEFAULT false, force boolean DEFAULT false)
-    RETURNS TABLE (step integer, who text, action text, command text)
+CREATE FUNCTION fsbench.plan(target text, options jsonb DEFAULT NULL) RETURNS TABLE (step integer, who text, action text, command text)
     LANGUAGE c VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 20
     AS 'MODULE_PATHNAME', 'fsbench_plan_wrapper';
-COMMENT ON FUNCTION fsbench.plan IS 'Every step of a run beforehand, in the order in which they are begun; takes the parameters of fsbench.run. With the command lines as they would be executed now: the helper''s (root), those of the coordinator in this server, and those in the server that is measured. Changes nothing. What a run did is in fsbench.result.steps';
+COMMENT ON FUNCTION fsbench.plan IS 'Every step of a run on a target beforehand, with these options of fsbench.run(), with the command lines as they would be executed now: the helper''s (root), those of the coordinator in this server, and those in the server that is measured. Changes nothing';
 
 CREATE FUNCTION fsbench._block_devices() RETURNS TABLE (path text, node text, model text, serial text, wwn text, size_bytes bigint, in_use text)
     LANGUAGE c VOLATILE PARALLEL SAFE ROWS 10

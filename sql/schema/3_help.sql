@@ -5,6 +5,7 @@ CREATE FUNCTION fsbench.help() RETURNS TABLE (verb text, what text, example text
     VALUES
         ('doctor', 'what is here, what is missing', 'SELECT * FROM fsbench.doctor()'),
         ('run', 'makes a run, and waits for it', 'SELECT * FROM fsbench.run(target => ''xfs'')'),
+        ('sustainable_rate', 'how fast it can go at 20 ms', 'SELECT * FROM fsbench.sustainable_rate(''xfs'', 20)'),
         ('start', 'starts a run or queues it', 'SELECT fsbench.start(scale => 10, clients => 8)'),
         ('wait', 'waits for a run, and shows it', 'SELECT * FROM fsbench.wait(7)'),
         ('wait', 'waits for runs, holding nothing', 'CALL fsbench.wait(7)'),
@@ -21,6 +22,7 @@ CREATE FUNCTION fsbench.help() RETURNS TABLE (verb text, what text, example text
         ('knee', 'the same of any curve', 'SELECT * FROM fsbench.knee(''{1,2,4}'', ''{9,5,5}'')'),
         ('chart', 'a run by second, as a chart', 'SELECT fsbench.chart(7)'),
         ('chart_scan', 'speed of scans, as a chart', 'SELECT fsbench.chart_scan(7)'),
+        ('chart_experiment', 'verdicts, as a chart', 'SELECT fsbench.chart_experiment(''new'')'),
         ('experiment', 'finds out which is best', 'SELECT fsbench.experiment(''new'', ''{ext4,xfs}'')'),
         ('plan_experiment', 'what that would do', 'SELECT * FROM fsbench.plan_experiment(''new'', ''{ext4,xfs}'')'),
         ('compare', 'what it says of each target', 'SELECT * FROM fsbench.compare(''new'')'),

@@ -4,7 +4,8 @@ CREATE VIEW fsbench.progress AS
     SELECT p.run_id, p.status, r.target, r.workload, p.phase, CASE WHEN p.total > 0 THEN least(floor(100.0 * p.done / p.total), 100)::integer END AS percent, p.done, p.total,
            ceil(p.seconds_left)::bigint AS seconds_left, floor(p.phase_seconds)::bigint AS phase_seconds,
            round(p.tps::numeric, 1)::float8 AS tps, round(p.tps_last_second::numeric, 1)::float8 AS tps_last_second,
-           round(p.latency_p99_ms::numeric, 3)::float8 AS latency_p99_ms, p.coordinator_pid, p.runs_before
+           round(p.latency_p99_ms::numeric, 3)::float8 AS latency_p99_ms, p.coordinator_pid, p.runs_before,
+           p.probe, round(p.rate::numeric, 1)::float8 AS rate
     FROM fsbench._progress() p LEFT JOIN fsbench.run_log r USING (run_id)
     ORDER BY p.run_id;
 COMMENT ON VIEW fsbench.progress IS 'Runs of this database that are queued or active, and how far they are';
@@ -14,7 +15,7 @@ COMMENT ON COLUMN fsbench.progress.target IS 'Target';
 COMMENT ON COLUMN fsbench.progress.workload IS 'Workload';
 COMMENT ON COLUMN fsbench.progress.phase IS 'queued, provision, load, vacuum, checkpoint, warmup, measure, verify, maintenance, recovery, collect or cleanup';
 COMMENT ON COLUMN fsbench.progress.percent IS 'How much of the phase is done, in percent; NULL where unknown';
-COMMENT ON COLUMN fsbench.progress.done IS 'Steps of the phase that are done: rows in load, statements in vacuum, milliseconds or transactions in warmup and measure; of the workload fsync, bytes of its file in provision and tests in measure; steps in maintenance';
+COMMENT ON COLUMN fsbench.progress.done IS 'Steps of the phase that are done: rows in load, statements in vacuum, milliseconds or transactions in warmup and measure, cycles of a search for the sustainable rate (of how many it can take at most); of the workload fsync, bytes of its file in provision and tests in measure; steps in maintenance';
 COMMENT ON COLUMN fsbench.progress.total IS 'Steps of the phase in all; NULL where unknown';
 COMMENT ON COLUMN fsbench.progress.seconds_left IS 'Seconds left in the phase, from its speed so far; NULL where unknown';
 COMMENT ON COLUMN fsbench.progress.phase_seconds IS 'Seconds in the phase so far';
@@ -22,6 +23,8 @@ COMMENT ON COLUMN fsbench.progress.tps IS 'Transactions per second in the phase 
 COMMENT ON COLUMN fsbench.progress.tps_last_second IS 'Transactions per second in the last second; NULL before the first is over';
 COMMENT ON COLUMN fsbench.progress.latency_p99_ms IS '99th percentile of the latency in the last second (ms)';
 COMMENT ON COLUMN fsbench.progress.coordinator_pid IS 'Process that owns the run';
+COMMENT ON COLUMN fsbench.progress.probe IS 'Of a search for the sustainable rate: the probe that is on';
+COMMENT ON COLUMN fsbench.progress.rate IS 'The rate that it tries (transactions per second of all clients)';
 COMMENT ON COLUMN fsbench.progress.runs_before IS 'Of a queued run: how many come before it, those of other databases and the one that is on included';
 
 CREATE VIEW fsbench.result AS
@@ -34,7 +37,7 @@ CREATE VIEW fsbench.result AS
            r.track_io_timing, r.track_wal_io_timing, r.clock_read_ns,
            f.findings, f.worst AS worst_finding,
            r.duration, r.transactions, r.warmup, r.rate, r.latency_limit_ms, r.seed, r.label, r.forced, r.used, r.asked,
-           r.requested_by, r.requested_at, r.measured_from, r.ended_at, r.phases, r.steps, r.work_database, r.kept,
+           r.requested_by, r.requested_at, r.measured_from, r.ended_at, r.phases, r.work_database, r.kept,
            r.error_code, r.error, r.error_detail, r.error_hint, r.balances,
            e.pgfsbench_version, e.server_version, e.server_version_num, e.kernel, e.hostname, e.machine,
            e.virtualization, e.processors, e.processor_model, e.memory_bytes, e.shared_buffers_bytes, e.data_checksums, e.data_directory,
@@ -51,6 +54,7 @@ CREATE VIEW fsbench.result AS
            e.container, e.clock_source, e.host_fingerprint, e.configuration_fingerprint,
            r.data_bytes::float8 / nullif(e.memory_bytes, 0) AS data_ram_ratio,
            r.data_bytes::float8 / nullif(e.shared_buffers_bytes, 0) AS data_shared_buffers_ratio,
+           r.sustainable_rate, r.sustainable_rate_low, r.sustainable_rate_high, r.sustainable_rate_estimate, r.sustainable_rate_says,
            r.target AS target_name, r.target_version,
            left(encode(sha256(convert_to(r.target_definition::text, 'UTF8')), 'hex'), 16) AS target_fingerprint, r.target_definition
     FROM fsbench.run_log r

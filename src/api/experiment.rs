@@ -94,7 +94,7 @@ fn fsbench_compare(
 }
 
 fn interval(seconds: f64) -> Option<Interval> {
-    // As whole minutes: it is an estimate.
+    // Whole minutes: it is an estimate.
     let minutes = (seconds / 60.0).ceil().min(1e8) as i64;
     Interval::new(0, 0, minutes * 60_000_000).ok()
 }
@@ -149,10 +149,10 @@ fn fsbench_experiment_ended(
     Ok(is_over(&status()?)?)
 }
 
-/// What this session was told last. Of this backend alone.
+/// The last message to this session. Of this backend alone.
 static TOLD: Mutex<String> = Mutex::new(String::new());
 
-/// Who waits is told each run.
+/// Tells the session that waits of each run.
 fn tell_progress(owner: u32, found: &store::Steered) -> Result<(), Fault> {
     let on = session::with_rights_of(owner, || store::on_now(found.experiment_id))?;
     let Some(on) = on else { return Ok(()) };

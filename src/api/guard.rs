@@ -1,4 +1,4 @@
-//! What every function looks at first: that the library is preloaded, and of the extension's version.
+//! Checks that every function makes first: the library is preloaded, and has the extension's version.
 
 use std::sync::atomic::Ordering::Acquire;
 

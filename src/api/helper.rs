@@ -1,14 +1,18 @@
-//! What the helper is asked outside of runs: `prepare_target`, `release_target`, `plan`, and the description of this machine.
+//! Requests to the helper outside of runs: `prepare_target`, `release_target`, `plan`, and the description of this machine.
 
 use pgfsbench_core::{refusal::quoted, units::format_bytes};
-use pgrx::{iter::TableIterator, name, pg_extern, pg_sys, pg_sys::panic::ErrorReport};
+use pgrx::{iter::TableIterator, name, pg_extern, pg_sys::panic::ErrorReport};
 use serde_json::Value;
 
 use super::{guard, in_use, request};
 use crate::{
     errors::{Fault, sqlstate},
-    pg::{report, session, sql, text::Text, xact},
-    process::asker,
+    pg::{
+        report, session, sql,
+        text::{Document, Text},
+        xact,
+    },
+    process::helper_worker,
     run::plan,
     target::{self, Row, devices},
 };
@@ -67,7 +71,7 @@ fn made(owner: u32, name: &str) -> Result<Row, Fault> {
 /// Has the helper make and mount once, on a sparse image, what a target asks for that is not recorded yet, and says so.
 pub fn try_out(row: &Row) -> Result<(), Fault> {
     let ready = may_ask("fsbench.create_target() with try")?;
-    let tried = asker::ask_for(ready.owner, "try", &row.target, &row.request())?;
+    let tried = helper_worker::ask_for(ready.owner, "try", &row.target, &row.request())?;
     let text = |name: &str| tried[name].as_str().unwrap_or("").to_owned();
     let bytes = tried["image_bytes"].as_u64().unwrap_or(0);
     let ignored = tried["mount_options_not_shown"].as_array();
@@ -121,7 +125,7 @@ fn fsbench_prepare_target(
     let ready = may_ask("fsbench.prepare_target()")?;
     let row = made(ready.owner, &in_use::named(target.map(Into::into))?)?;
     in_use::check_unused(ready.board, &row.target)?;
-    let result = asker::ask(ready.owner, "prepare", &row.target)?;
+    let result = helper_worker::ask(ready.owner, "prepare", &row.target)?;
     let text = |name: &str| result[name].as_str().map(str::to_owned);
     let not_shown = result["mount_options_not_shown"].as_array().map(|options| {
         let texts = options.iter().filter_map(Value::as_str);
@@ -146,21 +150,22 @@ fn fsbench_release_target(target: Option<Text>) -> Result<bool, ErrorReport> {
     let ready = may_ask("fsbench.release_target()")?;
     let row = made(ready.owner, &in_use::named(target.map(Into::into))?)?;
     in_use::check_unused(ready.board, &row.target)?;
-    let result = asker::ask(ready.owner, "release", &row.target)?;
+    let result = helper_worker::ask(ready.owner, "release", &row.target)?;
     Ok(result["released"].as_bool().unwrap_or(false))
 }
 
 #[pg_extern(sql = false)]
 fn fsbench_describe() -> Result<(), ErrorReport> {
     let ready = may_ask("fsbench.describe_devices()")?;
-    asker::ask(ready.owner, "describe", "")?;
+    helper_worker::ask(ready.owner, "describe", "")?;
     Ok(())
 }
 
 #[allow(clippy::type_complexity)]
 #[pg_extern(sql = false)]
 fn fsbench_plan(
-    call: pg_sys::FunctionCallInfo,
+    target: Option<Text>,
+    options: Option<Document>,
 ) -> Result<
     TableIterator<
         'static,
@@ -174,8 +179,7 @@ fn fsbench_plan(
     ErrorReport,
 > {
     let ready = may_ask("fsbench.plan()")?;
-    let asked = request::asked(call)?;
-    let name = asked.target.clone().unwrap_or_default();
+    let name = in_use::named(target.map(Into::into))?;
     let row = session::with_rights_of(ready.owner, || target::read(&name))?;
     let is_made = match &row {
         Some(row) => row.kind().map_err(Fault::from)?.is_made(),
@@ -184,9 +188,9 @@ fn fsbench_plan(
             return Err(made(ready.owner, &name).map(|_| ()).unwrap_err().into());
         }
     };
-    let planned = request::planned(&ready, &asked)?;
+    let planned = request::planned(&ready, &name, options.map(|json| json.0))?;
     let by_helper = match is_made {
-        true => Some(asker::ask(ready.owner, "plan", &name)?),
+        true => Some(helper_worker::ask(ready.owner, "plan", &name)?),
         false => None,
     };
     let steps = session::with_rights_of(ready.owner, || plan::steps(&planned, by_helper.as_ref()))?;

@@ -62,7 +62,7 @@ fn user_of(board: &Board, name: &str) -> Result<Option<i64>, Fault> {
     if let Some(request) = of_this_database().find(is_on_it) {
         return Ok(Some(request.run_id.load(Acquire)));
     }
-    // What only waits is known by its row.
+    // A run that only waits is known by its row.
     let waiting: Vec<i64> = of_this_database()
         .map(|request| request.run_id.load(Acquire))
         .collect();

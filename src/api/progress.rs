@@ -33,6 +33,9 @@ fn now(board: &Board, request: &Request) -> Progress {
         has_transactions: spec
             .as_ref()
             .is_some_and(|spec| spec.workload.runs_transactions()),
+        has_cycles: spec
+            .as_ref()
+            .is_some_and(|spec| spec.searched_percentile().is_some()),
         ends_by_time: spec
             .as_ref()
             .is_some_and(|spec| matches!(spec.bound, Bound::DurationMs(_))),
@@ -43,6 +46,8 @@ fn now(board: &Board, request: &Request) -> Progress {
         missed: sum(|slot| slot.skipped.load(Relaxed) + slot.failed.load(Relaxed)),
         tps_last_second: f64::from_bits(run.tps_bits.load(Relaxed)),
         p99_ns: run.latency_p99_ns.load(Relaxed),
+        probe: run.probe.load(Relaxed),
+        rate: f64::from_bits(run.rate_bits.load(Relaxed)),
     })
 }
 
@@ -88,6 +93,8 @@ fn fsbench_progress() -> Result<
             name!(latency_p99_ms, Option<f64>),
             name!(coordinator_pid, Option<i32>),
             name!(runs_before, Option<i32>),
+            name!(probe, Option<i32>),
+            name!(rate, Option<f64>),
         ),
     >,
     ErrorReport,
@@ -119,6 +126,8 @@ fn fsbench_progress() -> Result<
                 None,
                 None,
                 Some(before),
+                None,
+                None,
             ));
             continue;
         }
@@ -136,6 +145,8 @@ fn fsbench_progress() -> Result<
             now.p99_ms,
             Some(request.coordinator.load(Acquire)),
             None,
+            now.probe.map(|probe| probe as i32),
+            now.rate,
         ));
     }
     Ok(TableIterator::new(rows))

@@ -1,4 +1,4 @@
-//! What is said when a target is not what its results have measured.
+//! The notice when a target is defined otherwise than when its results were measured.
 
 use serde_json::Value;
 

@@ -6,19 +6,18 @@ use std::{
 };
 
 use pgfsbench_core::{
-    spec::{Arguments, Asked, Bound, DEFAULT_TARGET, Facts, Spec},
+    spec::{Asked, Bound, DEFAULT_TARGET, Facts, Spec},
     units::{format_count, format_ids, whole_number},
     workload,
 };
-use pgrx::pg_sys;
 use serde_json::Value;
 
 use super::{guard::Ready, in_use, session_settings};
 use crate::{
     board::{self, Board, Cancel, Errand, Phase, Request, RequestState},
-    errors::{Fault, sqlstate, to_json_text, unreadable},
+    errors::{Fault, sqlstate, to_json_text},
     host::{location, machine},
-    pg::{arguments, config, process, session, settings, shmem, sql, xact},
+    pg::{config, process, session, settings, shmem, sql, xact},
     process::janitor,
     random,
     run::{cancellation, preflight, worker_slots},
@@ -32,7 +31,7 @@ const ENOUGH: u32 = 1_000_000;
 
 /// A request that this session has made.
 pub struct Ticket {
-    /// Where it is.
+    /// The request in shared memory.
     pub request: &'static Request,
     /// Tells this use of the place from the next.
     pub number: u64,
@@ -54,7 +53,7 @@ const OF_A_RUN: [&str; 4] = [
     "fsbench worker",
 ];
 
-/// What is known of the server, for the choice of what was not given. With the owner's rights.
+/// Facts of the server, for the choice of arguments that were not given. With the owner's rights.
 fn facts(target: Option<&str>) -> Result<Facts, Fault> {
     let (cpu, memory) = machine::machine();
     let here = target.is_none_or(|target| target == DEFAULT_TARGET);
@@ -62,7 +61,7 @@ fn facts(target: Option<&str>) -> Result<Facts, Fault> {
         Some(name) if !here => xact::without_keeping_locks(|| target::kind_of(name))?,
         _ => None,
     };
-    let far = kind == Some(target::Kind::Connection);
+    let by_connection = kind == Some(target::Kind::Connection);
     let slots = worker_slots::max_worker_processes()?;
     // Those of another run have ended, or are just about to, when this one launches its own: there is one run at a time, and
     // a slot that is still taken is waited for.
@@ -79,13 +78,18 @@ fn facts(target: Option<&str>) -> Result<Facts, Fault> {
             ENOUGH
         },
         max_worker_processes: if here { slots as u32 } else { ENOUGH },
+        checkpoint_timeout_ms: checkpoint_timeout_ms()?,
         max_parallel_workers: if here {
             worker_slots::number("max_parallel_workers")? as u32
         } else {
             ENOUGH
         },
         server_is_another: !here,
-        max_clients: if far { ENOUGH } else { settings::max_clients() },
+        max_clients: if by_connection {
+            ENOUGH
+        } else {
+            settings::max_clients()
+        },
         data_free_bytes: free.map_or(0, |(free, _)| free),
         targets: if here {
             Vec::new()
@@ -93,8 +97,17 @@ fn facts(target: Option<&str>) -> Result<Facts, Fault> {
             xact::without_keeping_locks(store::target_names)?
         },
         random_seed: random::seed(),
-        far,
+        by_connection,
     })
+}
+
+fn checkpoint_timeout_ms() -> Result<u64, Fault> {
+    let seconds = sql::read(
+        "SELECT setting FROM pg_catalog.pg_settings WHERE name = 'checkpoint_timeout'",
+        &[],
+    )?;
+    let seconds = whole_number("checkpoint_timeout", seconds.as_deref())?;
+    Ok(seconds.max(0) as u64 * 1000)
 }
 
 /// Checks the arguments and the server; nothing is made. Gives what would be run.
@@ -103,8 +116,8 @@ pub fn specify(ready: &Ready, asked: &Asked) -> Result<Spec, Fault> {
     let facts = session::with_rights_of(ready.owner, || facts(asked.target.as_deref()))?;
     let spec = workload::resolve(asked, &facts)?;
     check_keep(&spec, ready.owner)?;
-    // What only a whole server can have is set where the server is made.
-    let of_session = spec.is_here() || facts.far;
+    // Settings that only a whole server can have are set where the server is made.
+    let of_session = spec.is_here() || facts.by_connection;
     session_settings::check(&spec.settings, ready.owner, of_session)?;
     let state = session::with_rights_of(ready.owner, preflight::server_state)?;
     preflight::check(&spec, &state)?;
@@ -117,25 +130,17 @@ pub fn specify(ready: &Ready, asked: &Asked) -> Result<Spec, Fault> {
     Ok(spec)
 }
 
-/// What is asked for by the arguments of a call.
-pub fn asked(call: pg_sys::FunctionCallInfo) -> Result<Asked, Fault> {
-    let given = Value::Object(arguments::named(call)?);
-    let mut given: Arguments =
-        serde_json::from_value(given).map_err(|e| unreadable("arguments", e))?;
-    given.target = Some(in_use::named(given.target)?);
-    Ok(given.into())
-}
-
-/// What would be run, as far as the arguments alone say; nothing is started for it.
-pub fn planned(ready: &Ready, asked: &Asked) -> Result<Spec, Fault> {
-    let target = asked.target.as_deref();
-    let mut facts = session::with_rights_of(ready.owner, || facts(target))?;
+/// A run with these options on a target, as it would be refused or taken.
+pub fn planned(ready: &Ready, target: &str, options: Option<Value>) -> Result<Spec, Fault> {
+    let mut facts = session::with_rights_of(ready.owner, || facts(Some(target)))?;
+    // Nothing is started for it.
     facts.free_worker_slots = u32::from(u16::MAX);
-    let spec = workload::resolve(asked, &facts)?;
-    check_keep(&spec, ready.owner)?;
-    let of_session = spec.is_here() || facts.far;
-    session_settings::check(&spec.settings, ready.owner, of_session)?;
-    Ok(spec)
+    let asked = Asked {
+        target: Some(target.to_owned()),
+        options,
+        ..Asked::default()
+    };
+    Ok(workload::resolve(&asked, &facts)?)
 }
 
 /// A kept database belongs to the owner of the extension: others could neither use nor drop it.
@@ -157,7 +162,7 @@ fn check_keep(spec: &Spec, owner: u32) -> Result<(), Fault> {
     )
 }
 
-/// What a waiting session must not have.
+/// Refuses to wait in a session whose transaction cannot.
 pub fn check_can_wait(function: &str) -> Result<(), Fault> {
     let refusal = |message: String| Fault::new(sqlstate::NOT_IN_THIS_STATE, message);
     if xact::keeps_one_snapshot() {
@@ -195,7 +200,7 @@ pub fn check_timeout(spec: &Spec) -> Result<(), Fault> {
     let Bound::DurationMs(duration) = spec.bound else {
         return Ok(());
     };
-    let needed = spec.warmup_ms + duration;
+    let needed = spec.warmup_ms + duration * spec.fewest_cycles();
     if timeout == 0 || timeout > needed {
         return Ok(());
     }
@@ -280,7 +285,7 @@ enum Claim {
     Experiment,
     Ending(&'static Request),
     Busy(&'static Request),
-    /// As many wait as may.
+    /// The queue is full.
     Full,
     /// Too many are being made at this moment.
     Crowded,
@@ -311,7 +316,7 @@ fn claim(board: &'static Board, most_queued: Option<usize>) -> Claim {
     Claim::Claimed(Ticket { request, number })
 }
 
-/// What keeps a run from being made at once.
+/// The condition that keeps a run from being made at once.
 fn in_the_way(board: &'static Board) -> Option<Claim> {
     let others = || {
         board

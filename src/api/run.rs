@@ -1,23 +1,37 @@
 //! `run` and `start`.
 
 use std::{
+    ffi::CStr,
     sync::atomic::Ordering::{Acquire, Release},
     time::Duration,
 };
 
-use pgfsbench_core::{spec::Asked, units::format_count};
+use pgfsbench_core::{
+    spec::{Arguments, Asked},
+    units::format_count,
+};
 use pgrx::{iter::TableIterator, name, pg_extern, pg_sys, pg_sys::panic::ErrorReport};
+use serde_json::Value;
 
 use super::{
-    guard,
+    guard, in_use,
     request::{self, Ticket},
     started, wait,
 };
 use crate::{
     board::{Board, Cancel, RequestState, outcome::Outcome},
-    errors::Fault,
-    pg::{report, settings, shmem, xact},
+    errors::{Fault, unreadable},
+    pg::{arguments, report, settings, shmem, xact},
 };
+
+/// The request that the arguments of a call make.
+fn asked(call: pg_sys::FunctionCallInfo) -> Result<Asked, Fault> {
+    let given = Value::Object(arguments::named(call)?);
+    let mut given: Arguments =
+        serde_json::from_value(given).map_err(|e| unreadable("arguments", e))?;
+    given.target = Some(in_use::named(given.target)?);
+    Ok(given.into())
+}
 
 #[allow(clippy::type_complexity)]
 #[pg_extern(sql = false)]
@@ -39,21 +53,22 @@ fn fsbench_run(
     >,
     ErrorReport,
 > {
-    Ok(wait::narrow(run(&request::asked(call)?)?))
+    Ok(wait::narrow(run(c"fsbench.run()", &asked(call)?)?))
 }
 
 #[pg_extern(sql = false)]
 fn fsbench_start(call: pg_sys::FunctionCallInfo) -> Result<i64, ErrorReport> {
-    let asked = request::asked(call)?;
+    let asked = asked(call)?;
     // Also a cancel and a timeout tell which runs stay.
     let result = xact::catch(|| start(&asked)).and_then(|result| result);
     Ok(result.map_err(started::told)?)
 }
 
-fn run(asked: &Asked) -> Result<crate::board::outcome::Row, Fault> {
+/// Makes a run, and waits for it; `function` is what was called for it.
+pub fn run(function: &'static CStr, asked: &Asked) -> Result<crate::board::outcome::Row, Fault> {
     let ready = guard::ready()?;
-    xact::check_may_write(c"fsbench.run()");
-    request::check_can_wait("fsbench.run()")?;
+    xact::check_may_write(function);
+    request::check_can_wait(&function.to_string_lossy())?;
     let spec = request::specify(&ready, asked)?;
     request::check_timeout(&spec)?;
     guard::janitor_is_there(ready.board)?;
@@ -119,7 +134,7 @@ fn start(asked: &Asked) -> Result<i64, Fault> {
     let run_id = await_id(ready.board, &ticket)?;
     std::mem::forget(guard);
     started::remember(run_id);
-    // From here on nobody waits for it.
+    // From here on no session waits for it.
     ticket.request.renew_lease();
     ticket.request.waiter.store(0, Release);
     report::notice(

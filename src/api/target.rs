@@ -38,14 +38,14 @@ struct Given {
     reset: Vec<String>,
 }
 
-/// What is known of devices that are given; None where there is none, or nobody knows it.
+/// Descriptions of devices that are given; None if none is given, or it is not known.
 struct GivenDevices {
     device: Option<Device>,
     log_device: Option<Device>,
 }
 
 impl Given {
-    /// What `create_target` or `alter_target` is called with.
+    /// Reads the arguments of `create_target` or `alter_target`.
     fn read(call: FunctionCallInfo) -> Result<Self, Fault> {
         let mut given = arguments::named(call)?;
         let names = object(&Row::default())?;
@@ -65,7 +65,7 @@ impl Given {
         })
     }
 
-    /// What is known of the devices that are given now.
+    /// Descriptions of the devices that are given now.
     fn devices(&self) -> Result<GivenDevices, Fault> {
         let describe = |path: &Option<String>| match path {
             Some(path) => devices::describe(path),
@@ -77,7 +77,7 @@ impl Given {
         })
     }
 
-    /// As columns; what was not given is not there.
+    /// The columns of the arguments that were given.
     fn columns(self) -> Result<Map<String, Value>, Fault> {
         let row = Row {
             image_size_bytes: target::size("image_size", self.image_size)?,
@@ -133,7 +133,7 @@ fn complete(
         ("log_device_identity", &given.log_device),
     ] {
         let Some(device) = device else { continue };
-        // What the helper has not looked at has no marks that it would read in the same way.
+        // A device that the helper has not looked at has no marks that it would read in the same way.
         let identity = match device.contents.is_some() {
             true => identity_of(device),
             false => Value::Null,

@@ -1,4 +1,4 @@
-//! What DROP EXTENSION leaves, told after it: what is outside of the database goes by other ways.
+//! Tells after DROP EXTENSION what it leaves: things outside of the database, which have to be removed otherwise.
 
 use pgfsbench_core::{escape, units::format_bytes};
 
@@ -9,7 +9,7 @@ use crate::{
     target::prepared_data,
 };
 
-/// What is left, and what to do about it.
+/// Things that are left, and advice on them.
 #[derive(Default)]
 struct Left {
     detail: Vec<String>,

@@ -24,7 +24,7 @@ use crate::{
     store,
 };
 
-/// What `run` and `wait` return, as PostgreSQL sees it in their signatures: pgrx reads the type there, and no alias.
+/// The columns that `run` and `wait` return. Their signatures repeat them, since pgrx reads the type there, and no alias.
 type Columns = (
     i64,
     String,
@@ -36,9 +36,9 @@ type Columns = (
     String,
 );
 
-/// Columns that a terminal has where nobody has made it narrower.
+/// Columns of a terminal of the usual width.
 const TERMINAL: usize = 120;
-/// What the names of the columns beside run_id, target, tps and findings take of them, with the lines between all of them.
+/// Characters of a row for the names of the columns beside run_id, target, tps and findings, with the lines between all of them.
 const NAMES: usize = "latency_p99_ms".len()
     + "latency_max_ms".len()
     + "commit_p99_ms".len()

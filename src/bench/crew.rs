@@ -25,7 +25,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// start of the window or from then, whichever is later: in that time the coordinator reads them.
 pub const QUIET_NS: u64 = 1_000_000_000;
 
-/// What a worker is launched for. Each workload numbers its own, from 1.
+/// The task that a worker is launched for. Each workload numbers its own, from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Task(pub i32);
 
@@ -66,7 +66,7 @@ fn no_slot(what: &str, have: usize, need: usize) -> Fault {
 }
 
 impl Crew {
-    /// Nobody yet. The slots are those of the clients to come, which know the run by its serial number.
+    /// An empty crew. The slots are those of the clients to come, which know the run by its serial number.
     pub fn new(board: &'static Board, serial: u32, slots: &'static [ClientSlot]) -> Self {
         Self {
             board,

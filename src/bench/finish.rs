@@ -1,4 +1,4 @@
-//! What a run comes to: facts gathered along the way, and the rows that are stored at its end.
+//! The end of a run: the facts that were gathered become the rows that are stored.
 
 use pgfsbench_core::{
     crash::lsn_text,
@@ -25,7 +25,7 @@ pub fn finish(
     phases: Value,
     rows: impl FnOnce() -> Result<(), Fault>,
 ) -> Result<Outcome, Fault> {
-    let seen = &run.seen;
+    let observed = &run.observed;
     let checkpoints = run.checkpoints.outcome.as_ref();
     let difference = run.statistics.difference.as_ref();
     let timing = run.statistics.clients();
@@ -33,14 +33,13 @@ pub fn finish(
         status: "done",
         used: json!(run.spec),
         phases,
-        steps: run.steps_begun(),
         kept: run.spec.keep,
-        load_ms: seen.load_ms,
-        data_bytes: seen.data_bytes,
-        xids_used: seen.xid_at_end.unwrap_or_else(xact::next_xid) - seen.xid_at_start,
-        wal_bytes: seen.end_lsn - seen.start_lsn,
-        wal_start_lsn: lsn_text(seen.start_lsn),
-        wal_end_lsn: lsn_text(seen.end_lsn),
+        load_ms: observed.load_ms,
+        data_bytes: observed.data_bytes,
+        xids_used: observed.xid_at_end.unwrap_or_else(xact::next_xid) - observed.xid_at_start,
+        wal_bytes: observed.end_lsn - observed.start_lsn,
+        wal_start_lsn: lsn_text(observed.start_lsn),
+        wal_end_lsn: lsn_text(observed.end_lsn),
         checkpoints: counted(
             checkpoints,
             difference.map(|difference| &difference.rows[..]),
@@ -50,7 +49,7 @@ pub fn finish(
             .unwrap_or_default(),
         track_io_timing: timing.map(|timing| timing.io),
         track_wal_io_timing: timing.map(|timing| timing.wal),
-        clock_read_ns: seen.clock_read_ns,
+        clock_read_ns: observed.clock_read_ns,
         facts: json!(facts(run)),
         measured,
     };
@@ -58,7 +57,7 @@ pub fn finish(
     xact::transaction(|| {
         let id = run.run_id;
         store::set_done(id, &done)?;
-        store::set_times(id, seen.measured_from)?;
+        store::set_times(id, observed.measured_from)?;
         store::insert(id, &[environment])?;
         if let Some(outcome) = checkpoints {
             store::insert(id, &outcome.of_window.rows)?;
@@ -74,16 +73,16 @@ pub fn finish(
 
 /// The environment, with what is known of it at the end.
 fn finished_environment(run: &Run) -> Environment {
-    let promised = run.seen.promises.as_ref();
+    let promised = run.observed.promises.as_ref();
     Environment {
         durability: promised.map(|promised| promises::in_words(promised, &run.spec)),
-        ..run.seen.environment.clone()
+        ..run.observed.environment.clone()
     }
 }
 
-/// What is seen of a run and has no column of its own.
+/// Facts of a run that have no column of their own.
 fn facts(run: &Run) -> RunFacts {
-    let promises = run.seen.promises.as_ref();
+    let promises = run.observed.promises.as_ref();
     let checkpoints = run.checkpoints.outcome.as_ref();
     let difference = run.statistics.difference.as_ref();
     let place = |location: Option<location::Location>| location.and_then(|l| l.place());
@@ -94,9 +93,9 @@ fn facts(run: &Run) -> RunFacts {
         fsync: promises.map(|p| p.fsync),
         full_page_writes: promises.map(|p| p.full_page_writes),
         synchronous_commit: promises.map(|p| p.synchronous_commit(&run.spec.settings)),
-        xmin_holders: Some(run.seen.old_xmin.holders().to_vec()),
+        xmin_holders: Some(run.observed.old_xmin.holders().to_vec()),
         data_place: place(location::data_location()),
         wal_place: place(location::wal_location()),
-        ..run.seen.surroundings.facts()
+        ..run.observed.surroundings.facts()
     }
 }

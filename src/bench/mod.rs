@@ -5,7 +5,6 @@
 mod crew;
 pub mod finish;
 mod phases;
-mod steps;
 pub mod windows;
 mod work_database;
 
@@ -17,7 +16,6 @@ use std::{
 use pgfsbench_core::{
     board::{ClientSlot, Sample, is_sampled_alternately},
     checkpoint::Window,
-    run::plan::Course,
     spec::{Bound, Spec},
 };
 use serde_json::Value;
@@ -32,13 +30,13 @@ use crate::{
     host::flush_probe,
     pg::{process, shmem, xact},
     run::{cancellation, cleanup, journal::Entry, preflight},
-    watch::{checkpoints, seen::Seen, statements, statistics},
+    watch::{checkpoints, observations::Observations, statements, statistics},
 };
 
-/// How often the coordinator looks around when nobody wakes it.
+/// How often the coordinator looks around if no process wakes it.
 pub const LOOK: Duration = Duration::from_millis(250);
 const SECOND: Duration = Duration::from_secs(1);
-/// What the second probe of flushes, verify, collect and cleanup of the quick look may take.
+/// Milliseconds for the second probe of flushes, verify, collect and cleanup of the quick look.
 const QUICK_END_MS: u64 = 5_000 + flush_probe::PATIENCE.as_millis() as u64;
 /// The shortest measured window that a quick look is cut down to.
 const QUICK_MEASURE_MS: u64 = 5_000;
@@ -48,7 +46,7 @@ pub struct Run {
     pub board: &'static Board,
     pub request: &'static Request,
     pub index: u32,
-    /// What is run; the quick look is cut to what time is left.
+    /// The specification; the quick look is cut to the time that is left.
     pub spec: Spec,
     /// Its number.
     pub run_id: i64,
@@ -57,16 +55,14 @@ pub struct Run {
     pub crew: Crew,
     pub started_ns: u64,
     pub phases: Vec<PhaseTime>,
-    /// Its plan, and how far it is.
-    pub course: Course,
     pub entry: Option<Entry>,
-    /// What the helper was asked for and has made, for a run on a filesystem of its own.
+    /// The request to the helper and its result, for a run on a filesystem of its own.
     pub storage: Option<Value>,
     /// The phases of a run that has failed on another server, as that server has stored them.
     pub phases_there: Option<Value>,
     /// Whether another server has said how the run ended, which nothing here knows better.
     pub ended_there: bool,
-    /// What was done before a run on a target could begin, as phases.
+    /// The steps before a run on a target could begin, as phases.
     pub steps: Vec<Value>,
     pub looked_at_room: Instant,
     /// When the next second of the window is over; None outside of it.
@@ -81,11 +77,11 @@ pub struct Run {
     pub statistics: statistics::Watch,
     /// The statements of the workload.
     pub statements: statements::Watch,
-    /// What the sampler has sent so far.
+    /// The samples that the sampler has sent so far.
     pub samples: Vec<Sample>,
-    /// What was found out along the way.
-    pub seen: Seen,
-    /// What the coordinator does for others between two looks.
+    /// Facts that were gathered while the run was on.
+    pub observed: Observations,
+    /// The coordinator's service to others between two looks.
     beside: fn(&Self) -> Result<(), Fault>,
 }
 
@@ -118,7 +114,6 @@ impl Run {
             crew: Crew::new(board, serial, slots),
             started_ns: clock::now_ns(),
             phases: Vec::new(),
-            course: Course::default(),
             entry: None,
             storage: None,
             phases_there: None,
@@ -132,7 +127,7 @@ impl Run {
             statistics: statistics::Watch::default(),
             statements: statements::Watch::default(),
             samples: Vec::new(),
-            seen: Seen::default(),
+            observed: Observations::default(),
             beside,
         })
     }
@@ -161,12 +156,12 @@ impl Run {
     pub fn checkpoint(&mut self) -> Result<(), Fault> {
         self.enter(Phase::Checkpoint, 0);
         self.have_own_checkpoint()?;
-        self.seen
+        self.observed
             .of_work_database(&self.board.run.worker.report.get());
         Ok(())
     }
 
-    /// The start of the window for the server's statistics, when nobody works yet.
+    /// The start of the window for the server's statistics, before any client works.
     pub fn begin_statistics(&mut self) -> Result<(), Fault> {
         let work_database = self.board.run.work_database.load(Acquire);
         self.statistics.begin(work_database)?;
@@ -176,7 +171,7 @@ impl Run {
     /// The end of the window for the server's statistics; the clients have sent them everything.
     pub fn end_statistics(&mut self) -> Result<(), Fault> {
         let work_database = self.board.run.work_database.load(Acquire);
-        let timing = self.seen.timing(&self.spec);
+        let timing = self.observed.timing(&self.spec);
         self.statistics.end(work_database, timing)?;
         let transactions = if self.spec.workload.runs_transactions() {
             let measured = |slot: &ClientSlot| slot.measured.load(Acquire);
@@ -197,8 +192,7 @@ impl Run {
         };
         let used = clock::ms(self.started_ns, clock::now_ns()) as u64;
         let left = within.saturating_sub(used + QUICK_END_MS);
-        // One that is planned is never left out.
-        self.spec.warmup_ms = self.spec.warmup_ms.min((left / 5).max(1));
+        self.spec.warmup_ms = self.spec.warmup_ms.min(left / 5);
         let window = left
             .saturating_sub(self.spec.warmup_ms)
             .max(QUICK_MEASURE_MS);
@@ -240,13 +234,13 @@ impl Run {
         if let Some(next) = &mut self.next_second
             && let Some(late) = Instant::now().checked_duration_since(*next)
         {
-            // Seconds in which nobody looked are left out.
+            // Seconds without a look are left out.
             *next += SECOND * (1 + late.as_secs() as u32);
-            let start = self.seen.measure_start_ns;
+            let start = self.observed.measure_start_ns;
             if !self.spec.options.sample_alternately
                 || is_sampled_alternately(clock::now_ns(), start)
             {
-                self.seen.each_second(&mut self.checkpoints)?;
+                self.observed.each_second(&mut self.checkpoints)?;
             }
         }
         Ok(())
@@ -267,13 +261,13 @@ impl Run {
     pub fn end_window(&mut self) -> Result<(), Fault> {
         self.next_second = None;
         self.window_ended_ns = Some(clock::now_ns());
-        self.seen.at_end(&mut self.checkpoints)
+        self.observed.at_end(&mut self.checkpoints)
     }
 
     /// The window has ended then: which checkpoints touch it.
     pub fn close_checkpoints(&mut self, end_ns: u64) {
         let window = Window {
-            start_ns: self.seen.measure_start_ns,
+            start_ns: self.observed.measure_start_ns,
             end_ns,
         };
         self.checkpoints.close(&self.board.checkpoints, window);

@@ -42,13 +42,13 @@ impl Run {
             .sum()
     }
 
-    /// As they are stored.
+    /// The phases as they are stored.
     pub fn phase_times(&self) -> Value {
         self.phases
             .iter()
             .enumerate()
             .map(|(index, p)| {
-                // Those of the server that carries the run out follow it.
+                // The phases of the server that carries the run out follow it.
                 let is_its_server = index == 0 && !self.spec.is_here();
                 json!({
                     "phase": if is_its_server { "server" } else { p.phase.as_str() },

@@ -9,7 +9,7 @@ use super::Run;
 use crate::{
     board::{STOP_ALL, STOP_CLIENTS},
     errors::Fault,
-    watch::seen,
+    watch::observations,
 };
 
 impl Run {
@@ -25,7 +25,7 @@ impl Run {
             return Ok(());
         }
         let server_pids = &self.board.run.server_pids;
-        for (place, pid) in server_pids.iter().zip(seen::server_pids()?) {
+        for (place, pid) in server_pids.iter().zip(observations::server_pids()?) {
             place.store(pid, Relaxed);
         }
         self.crew.launch_sampler()?;

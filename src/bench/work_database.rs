@@ -18,9 +18,27 @@ use crate::{
 };
 
 impl Run {
-    pub(super) fn provision(&mut self) -> Result<(), Fault> {
+    /// Has a work database with data and a checkpoint behind it: made and loaded by `load`, or loaded by an earlier run. False when
+    /// that was all that this run is for.
+    pub fn have_data(
+        &mut self,
+        load: impl FnOnce(&mut Self) -> Result<(), Fault>,
+    ) -> Result<bool, Fault> {
+        match self.spec.stage.clone() {
+            Stage::OnLoaded { database, .. } => self.adopt(&database)?,
+            Stage::Whole | Stage::WholeOfTarget | Stage::LoadOnly => {
+                self.provision()?;
+                load(self)?;
+            }
+        }
+        // Before the clients, whose worker slots it would need beside theirs.
+        self.checkpoint()?;
+        Ok(self.spec.stage != Stage::LoadOnly)
+    }
+
+    fn provision(&mut self) -> Result<(), Fault> {
         self.enter(Phase::Provision, 0);
-        self.seen.before_provision()?;
+        self.observed.before_provision()?;
         let oid = catalog::new_oid();
         let mark = random::mark();
         let (name, home) = xact::transaction(|| Ok((self.free_name()?, database_name()?)))?;
@@ -43,7 +61,7 @@ impl Run {
                 .exists(),
             server: None,
             prepared: None,
-            far: None,
+            remote_run: None,
             wal_file: None,
         };
         journal::write(&entry)?;
@@ -62,13 +80,9 @@ impl Run {
     }
 
     /// Takes a work database over that an earlier run has left, loaded.
-    pub(super) fn adopt(&mut self) -> Result<(), Fault> {
-        let Stage::OnLoaded { database, .. } = self.spec.stage.clone() else {
-            return Err(Fault::new(sqlstate::INTERNAL, "there are no loaded data"));
-        };
-        let database = &database[..];
+    fn adopt(&mut self, database: &str) -> Result<(), Fault> {
         self.enter(Phase::Provision, 0);
-        self.seen.before_provision()?;
+        self.observed.before_provision()?;
         let (oid, comment) =
             xact::transaction(|| store::left_database(database))?.ok_or_else(|| {
                 Fault::new(
@@ -96,8 +110,8 @@ impl Run {
     /// The end of a run that only loads: the work database stays.
     pub fn leave_loaded(&mut self) -> Result<Outcome, Fault> {
         self.end_phase();
-        let (load_ms, phases, steps) = (self.load_ms(), self.phase_times(), self.steps_begun());
-        xact::transaction(|| store::set_loaded(self.run_id, load_ms, &phases, &steps))?;
+        let (load_ms, phases) = (self.load_ms(), self.phase_times());
+        xact::transaction(|| store::set_loaded(self.run_id, load_ms, &phases))?;
         Ok(Outcome::Done(Row {
             run_id: self.run_id,
             target: self.spec.target.clone(),

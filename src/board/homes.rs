@@ -20,7 +20,7 @@ pub struct Homes {
     pub places: [Home; HOMES],
     /// Place plus 1 of the database whose experiment is on; 0 when none is. Written by conductors, of which there is one at a time.
     pub holder: AtomicU32,
-    /// How many experiments have ended or changed. Raised by whoever does that.
+    /// How many experiments have ended or changed. Raised by the process that ends or changes one.
     pub endings: AtomicU32,
     /// 1 while that experiment is within a block, so that no other run goes in between. Written as `holder`.
     pub in_block: AtomicU32,
@@ -31,13 +31,13 @@ pub struct Homes {
 pub struct Home {
     /// Its OID; 0 for a place that is free. Taken by who first has an experiment there, given back by the janitor when the database is gone.
     pub database: AtomicU32,
-    /// Raised by whoever has changed an experiment there, when that is committed.
+    /// Raised by a session that has changed an experiment there, when that is committed.
     pub changes: AtomicU32,
     /// How far a conductor has heard of them. Written by conductors.
     pub heard: AtomicU32,
     /// The run whose end is awaited; 0 for none. Written by conductors.
     pub waits_for: AtomicI64,
-    /// Monotonic clock before which nobody looks again; 0 for at once. Written by conductors, and by the janitor when one has died.
+    /// Monotonic clock before which no conductor looks again; 0 for at once. Written by conductors, and by the janitor when one has died.
     pub not_before_ns: AtomicU64,
     /// Monotonic clock at which somebody looks though nothing has changed; 0 for never. Written by conductors.
     pub look_at_ns: AtomicU64,
@@ -118,7 +118,7 @@ impl Home {
         self.database.store(0, Release);
     }
 
-    /// Nobody looks here again at once: somebody has failed.
+    /// Delays the next look after a failure.
     pub fn pause_after_failure(&self) {
         let failures = self.failures.load(Acquire).saturating_add(1);
         self.failures.store(failures, Release);

@@ -27,7 +27,7 @@ pub use pgfsbench_core::run::{
 pub use request::Request;
 
 /// Number of this layout. The library that made the memory and the one that reads it must agree.
-pub const LAYOUT: u32 = 10;
+pub const LAYOUT: u32 = 11;
 
 /// Runs that can wait for their turn at the same time; `pgfsbench.max_queued` may say fewer.
 pub const MOST_QUEUED: usize = 4000;
@@ -67,7 +67,7 @@ pub struct Board {
     pub no_slot: AtomicU32,
     /// The last ticket given out; a ticket orders requests. Written by callers under the lock.
     pub tickets: AtomicU64,
-    /// What callers ask for.
+    /// The requests of callers.
     pub requests: [Request; REQUESTS],
     /// The texts of those that are at hand.
     papers: [Papers; AT_HAND],
@@ -110,6 +110,11 @@ pub struct RunArea {
     pub sampled_from_ns: AtomicU64,
     /// No transaction starts from here on; `u64::MAX` when the number of transactions ends the run. Written by the coordinator before `go`.
     pub end_ns: AtomicU64,
+    /// In a search for the sustainable rate: transactions per second of all clients in the window that is on, f64 bits; 0 for as many
+    /// as they can. Written by the coordinator, before `go`, or by that of a remote run.
+    pub rate_bits: AtomicU64,
+    /// The probe that this window belongs to; 0 for none. Written as the rate.
+    pub probe: AtomicU32,
     /// Of a run of scans: the degree of the scan that is on. Written by the coordinator, before it launches the worker.
     pub scan_degree: AtomicU32,
     /// 1 while the worker scans. Written by the worker.
@@ -120,13 +125,13 @@ pub struct RunArea {
     pub workers_read_bytes: AtomicU64,
     /// How many parallel workers have added theirs.
     pub workers_told: AtomicU32,
-    /// What the worker has found in a scan, or the state of the cache, JSON. Written by the worker.
+    /// The worker's report on a scan, or on the state of the cache, JSON. Written by the worker.
     pub scan_report: TextCell<65536>,
     /// How many clients read the table's files in the window that is on. Written by the coordinator, before `go`.
     pub readers: AtomicU32,
     /// Bytes of each of their reads. Written by the coordinator, before `go`.
     pub read_bytes: AtomicU64,
-    /// The part of the files that nobody reads yet. Set by the coordinator, before `go`; each reader adds what it takes.
+    /// The next part of the files that is to be read. Set by the coordinator, before `go`; each reader adds what it takes.
     pub next_read: AtomicU64,
     /// The mark of the file beside the WAL that the run writes. Written by the coordinator, before it launches clients.
     pub wal_file: TextCell<64>,
@@ -169,7 +174,7 @@ impl RunArea {
         self.stop.load(Acquire) != 0 || !self.is_current(serial)
     }
 
-    /// Whether nobody of that serial number has anything to do any more: for the sampler, which sees clients come and go.
+    /// Whether no process of that serial number has work left: for the sampler, which sees clients come and go.
     pub fn is_over(&self, serial: u32) -> bool {
         self.stop.load(Acquire) == STOP_ALL || !self.is_current(serial)
     }
@@ -198,6 +203,7 @@ impl RunArea {
             &self.scanning,
             &self.workers_told,
             &self.readers,
+            &self.probe,
         ] {
             word.store(0, Relaxed);
         }
@@ -214,6 +220,7 @@ impl RunArea {
             &self.workers_read_bytes,
             &self.read_bytes,
             &self.next_read,
+            &self.rate_bits,
         ] {
             word.store(0, Relaxed);
         }
@@ -238,7 +245,7 @@ pub struct TaskCell {
     state: AtomicU32,
     /// JSON of [`crate::errors::Fault`] when it failed.
     pub fault: TextCell<2048>,
-    /// What it found, JSON.
+    /// Its report, JSON.
     pub report: TextCell<2048>,
 }
 

@@ -1,4 +1,4 @@
-//! What a run comes to: the narrow row that `run` and `wait` return, or the error that they raise.
+//! The outcome of a run: the narrow row that `run` and `wait` return, or the error that they raise.
 
 use pgfsbench_core::{board::cut_for_json, finding::Severity};
 use serde::{Deserialize, Serialize};
@@ -71,7 +71,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// Writes it to shared memory, as JSON, for whoever waits for the request; long texts are cut.
+    /// Writes it to shared memory, as JSON, for the session that waits for the request; long texts are cut.
     pub fn tell(&self, board: &Board, request: &Request) {
         let Some(papers) = board.papers(request) else {
             return;

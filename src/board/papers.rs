@@ -11,7 +11,7 @@ use pgfsbench_core::board::TextCell;
 /// The texts of one request.
 #[repr(C)]
 pub struct Papers {
-    /// Ticket of the request that they belong to; 0 when they are nobody's. Written by whoever takes them or gives them back.
+    /// Ticket of the request that they belong to; 0 if they are free. Written by the process that takes them or gives them back.
     holder: AtomicU64,
     /// The specification, JSON. Written by the caller, or by the coordinator of a run that has waited.
     pub spec: TextCell<8192>,

@@ -14,7 +14,7 @@ impl Board {
         self.papers.iter().find(|papers| papers.belong_to(ticket))
     }
 
-    /// What is asked for.
+    /// The specification of a request.
     pub fn specification(&self, request: &Request) -> Result<Spec, Fault> {
         let papers = self.papers(request).ok_or_else(|| {
             Fault::new(
@@ -106,7 +106,7 @@ impl Board {
         let first = of_home()
             .filter(is_new)
             .min_by_key(|request| request.ticket.load(Acquire))
-            // What nobody comes before is for the janitor, who has it carried out at once.
+            // A request with none before it is left to the janitor, who has it carried out at once.
             .filter(|request| self.before(request) > 0)
             .map(|request| (request, Errand::Enqueue));
         let cancelled = |request: &&Request| {

@@ -27,13 +27,13 @@ pub struct Request {
     pub extension: AtomicU32,
     /// 1 when it is a run of the experiment that is on. Written by the caller.
     pub of_experiment: AtomicU32,
-    /// Pid of the backend that waits for the outcome; 0 when nobody does. Written by the caller.
+    /// Pid of the backend that waits for the outcome; 0 if none does. Written by the caller.
     pub waiter: AtomicI32,
     /// How long the run goes on without anybody renewing its lease, in milliseconds; 0 without a lease. Written by the caller.
     pub lease_ms: AtomicU64,
-    /// Monotonic clock of the end of the lease. Written by the caller, and by whoever renews it.
+    /// Monotonic clock of the end of the lease. Written by the caller, and by sessions that renew it.
     pub lease_until_ns: AtomicU64,
-    /// [`Cancel`]. Written by whoever cancels; the first one counts.
+    /// [`Cancel`]. Written by the process that cancels; the first one counts.
     cancel: AtomicU32,
     /// [`Errand`] of the coordinator to come. Written by the janitor.
     errand: AtomicU32,
@@ -44,15 +44,15 @@ pub struct Request {
     pub coordinator: AtomicI32,
     /// The run's id, 0 until its row is committed. Written by the coordinator.
     pub run_id: AtomicI64,
-    /// What its row said when it was queued, hashed: what the row says later must be the same. Written by the coordinator that
+    /// Hash of its row when it was queued; the row must still be the same when its turn comes. Written by the coordinator that
     /// has stored the row, before `run_id`.
     pub fingerprint: [AtomicU64; 2],
-    /// Who cancelled, for the error message. Written by the first who cancels.
+    /// Name of the role that cancelled, for the error message. Written by the first who cancels.
     pub cancelled_by: TextCell<64>,
 }
 
 impl Request {
-    /// Where the request stands.
+    /// State of the request.
     pub fn state(&self) -> RequestState {
         RequestState::from_u32(self.state.load(Acquire))
     }
@@ -84,7 +84,7 @@ impl Request {
             .is_ok()
     }
 
-    /// What the next coordinator is for.
+    /// The errand of the next coordinator.
     pub fn errand(&self) -> Errand {
         Errand::from_u32(self.errand.load(Acquire))
     }

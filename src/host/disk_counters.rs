@@ -16,11 +16,11 @@ type Number = (u32, u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Device {
     number: Number,
-    /// Where the kernel counts its flushes: with the whole disk; None where it does not count them.
+    /// The device that counts its flushes: the whole disk; None if the kernel does not count them.
     flushes: Option<Number>,
 }
 
-/// Where the WAL is, as seen from the data.
+/// Device of the WAL relative to that of the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WalDevice {
     /// On the same device.
@@ -37,7 +37,7 @@ pub struct Devices {
     /// None for a filesystem without a device of this machine (tmpfs, NFS, overlay), with several (btrfs), or where nobody
     /// counts.
     pub data: Option<Device>,
-    /// That of the WAL.
+    /// The device of the WAL.
     pub wal: WalDevice,
 }
 

@@ -1,5 +1,5 @@
-//! What below the server can make a COMMIT less than it promises: a filesystem in memory, one that does not flush the device,
-//! and for a file that serves as a disk, whatever it lies on. What cannot be found out is no reason.
+//! Properties of the storage that make a COMMIT less than it promises: a filesystem in memory, one that does not flush the device,
+//! and for a file that serves as a disk, the storage below it. A property that is not known is no reason.
 
 use std::{fs, path::Path};
 
@@ -30,7 +30,7 @@ fn look(location: &Location, deepest: usize, reasons: &mut Vec<String>) {
     if has_barriers_off(&mount.options) {
         reasons.push("barriers off".into());
     } else if mount.fs_type == "jfs" && is_volatile {
-        // Seen with a replayed write log: it lost everything (LAB.md).
+        // Observations with a replayed write log: it lost everything (LAB.md).
         reasons.push("jfs does not flush the device's cache".into());
     }
     let backing = device.and_then(|device| {

@@ -1,4 +1,4 @@
-//! Where a run happens: server, machine, filesystems. What cannot be found out is None, never an error.
+//! The environment of a run: server, machine, filesystems. A fact that is not known is None, never an error.
 
 use pgfsbench_core::environment::Environment;
 use serde::Deserialize;
@@ -27,7 +27,7 @@ const ALWAYS_STORED: [&str; 9] = [
     "io_workers",
 ];
 
-/// What the server says of itself.
+/// The server's own report.
 #[derive(Deserialize)]
 struct Server {
     version: String,

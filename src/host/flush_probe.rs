@@ -9,14 +9,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-use pgfsbench_core::stats;
+use pgfsbench_core::series;
 use rustix::fs::fdatasync;
 
 use crate::pg::{process, session};
 
 /// No name of a segment of WAL, so that the server leaves it alone.
 const NAME: &str = "pgfsbench_flush_probe";
-/// As a page of WAL.
+/// The size of a page of WAL.
 const PAGE: usize = 8192;
 /// Pages of the file, which are written in turn.
 const PAGES: usize = 8;
@@ -39,7 +39,7 @@ pub fn median_us() -> Option<f64> {
     let path = path();
     // Also when an interrupt ends the run.
     let _removed = Removed(&path);
-    stats::median(&time(&path).ok()?)
+    series::median(&time(&path).ok()?)
 }
 
 /// The file goes with it.
@@ -52,7 +52,7 @@ impl Drop for Removed<'_> {
 }
 
 fn time(path: &Path) -> io::Result<Vec<f64>> {
-    // Nobody is led elsewhere by a link of that name.
+    // A link of that name is not followed.
     let nofollow = rustix::fs::OFlags::NOFOLLOW.bits() as i32;
     let file = OpenOptions::new()
         .write(true)
@@ -65,7 +65,7 @@ fn time(path: &Path) -> io::Result<Vec<f64>> {
     for index in 0..PAGES {
         file.write_all_at(&page, (index * PAGE) as u64)?;
     }
-    // What is timed changes neither the size nor the place of the blocks, as in a segment that is used again.
+    // The timed writes change neither the size nor the place of the blocks, as in a segment that is used again.
     file.sync_all()?;
     let began = Instant::now();
     let mut timed = Vec::with_capacity(FLUSHES);

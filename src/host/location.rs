@@ -54,7 +54,7 @@ impl Location {
         format!("{}:{}", major(self.device), minor(self.device))
     }
 
-    /// What is mounted there; None when that is not known.
+    /// The mount there; None if it is not known.
     pub fn mount(&self) -> Option<&Mount> {
         self.mount.as_ref()
     }

@@ -27,7 +27,7 @@ pub fn look() -> Machine {
     }
 }
 
-/// What tells the machine from others, in one text of which only a hash is stored.
+/// A text that tells the machine from others; only its hash is stored.
 pub fn identity(machine: &Machine, hostname: &str) -> String {
     let id = ThisMachine.read("/etc/machine-id").unwrap_or_default();
     let mut parts = vec![

@@ -1,4 +1,4 @@
-//! What the data and the WAL lie on: devices, their queues, and what is below them.
+//! Storage of the data and the WAL: devices, their queues, and the layers below them.
 
 use pgfsbench_core::{
     environment::Device,

@@ -38,7 +38,7 @@ pub fn named(call: pg_sys::FunctionCallInfo) -> Result<Map<String, Value>, Fault
     }
 }
 
-/// What a function is called with, in its order.
+/// The arguments that a function declares, in their order.
 ///
 /// # Safety
 /// `function` is one that is in the catalog.
@@ -108,7 +108,7 @@ unsafe fn value(datum: pg_sys::Datum, kind: pg_sys::Oid) -> Result<Value, Fault>
     }
 }
 
-/// As the server shows it.
+/// The text of a value, as the server shows it.
 ///
 /// # Safety
 /// The datum is of that type, and not NULL.

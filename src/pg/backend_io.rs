@@ -17,7 +17,7 @@ unsafe extern "C-unwind" {
     fn pgstat_flush_backend(nowait: bool, flags: pg_sys::bits32) -> bool;
 }
 
-/// What was known last, and how much WAL this process had made and how many blocks it had written by then: who has done neither has
+/// The values that were known last, and how much WAL this process had made and how many blocks it had written by then: one that has done neither has
 /// not written WAL. One writer, this process.
 static LAST: [AtomicU64; 6] = [const { AtomicU64::new(0) }; 6];
 

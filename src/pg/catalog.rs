@@ -47,7 +47,7 @@ pub fn databases() -> Result<Vec<DatabaseEntry>, Fault> {
                     is_closed: !(*form).datallowconn && valid && name != c"template0",
                 });
             }
-            // What the macro table_endscan calls.
+            // As the macro table_endscan does.
             if let Some(end) = (*(*(*scan).rs_rd).rd_tableam).scan_end {
                 end(scan);
             }

@@ -60,7 +60,7 @@ unsafe fn look_at(message: &pg_sys::ErrorData) {
     let Some(board) = shmem::board() else { return };
     let ring = &board.checkpoints;
     if message.elevel >= PgLogLevel::ERROR as i32 {
-        // What it was about has failed.
+        // The checkpoint that it began has failed.
         return ring.give_up();
     }
     // SAFETY: texts of the message.
@@ -84,7 +84,7 @@ unsafe fn look_at(message: &pg_sys::ErrorData) {
     }
 }
 
-/// As the server's LogCheckpointEnd computes them.
+/// Computes them as the server's LogCheckpointEnd does.
 fn figures(
     stats: &pg_sys::CheckpointStatsData,
     is_restartpoint: bool,

@@ -24,7 +24,7 @@ unsafe extern "C" {
 /// A keyword that was given a value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parameter {
-    /// As libpq calls it.
+    /// libpq's name of it.
     pub keyword: String,
     /// Its value.
     pub value: String,

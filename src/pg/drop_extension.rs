@@ -10,7 +10,7 @@ use std::{
 
 use pgrx::{PgList, pg_sys};
 
-/// What is to be done after the statement, if it succeeds; decided before it, in its transaction.
+/// Decides before the statement, in its transaction, what is done after it if it succeeds.
 pub type Look = fn() -> Option<Box<dyn FnOnce()>>;
 
 static mut PREVIOUS: pg_sys::ProcessUtility_hook_type = None;

@@ -1,4 +1,4 @@
-//! Connections to other servers, by libpq in its asynchronous form: whoever waits stays interruptible.
+//! Connections to other servers, by libpq in its asynchronous form: a process that waits stays interruptible.
 //!
 //! libpq takes whatever comes, and keeps much of it: rows, notifications, parameters that the server reports, messages of any
 //! length. What has arrived cannot be counted from outside, so that what is watched is the memory that it takes here.
@@ -57,7 +57,7 @@ unsafe extern "C" {
     ) -> *const c_void;
 }
 
-/// What the other server has to tell is for whoever is connected to it. Without this, libpq writes it to standard error, which
+/// Ignores notices of the other server. Without this, libpq writes them to standard error, which
 /// is this server's log.
 unsafe extern "C" fn ignore_notice(_argument: *mut c_void, _message: *const c_char) {}
 
@@ -81,11 +81,11 @@ const MOST_MEMORY: u64 = 256 << 20;
 /// How often a wait looks around.
 const LOOK: Duration = Duration::from_millis(250);
 
-/// What to do about answers that no server of ours gives.
+/// The hint on answers that no server of ours gives.
 pub const IS_IT_PGFSBENCH: &str =
     "See whether the connection leads to a server with pgfsbench of the same version.";
 
-/// What is looked at while waiting; an error ends the wait.
+/// A check that is made while waiting; an error ends the wait.
 pub type Look<'a> = &'a mut dyn FnMut() -> Result<(), Fault>;
 
 /// A connection.
@@ -238,7 +238,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Notifications, which nobody has asked for: libpq keeps each until somebody takes it.
+    /// Drops unwanted notifications: libpq keeps each until somebody takes it.
     fn drop_notifications(&self) {
         loop {
             // SAFETY: the connection is open; what it gives is ours to be freed, and freed once.

@@ -1,7 +1,7 @@
-//! What the parallel workers of a scan have the kernel read. Only they themselves can tell, and only as long as they are
+//! Bytes that the kernel reads for the parallel workers of a scan. Only they themselves can tell, and only as long as they are
 //! there: each adds it when its part of the query is over.
 //!
-//! The hook is called for each query of the server: whoever is not a parallel worker of a scan passes it at once. It has no guard of
+//! The hook is called for each query of the server: it returns at once unless the process is a parallel worker of a scan. It has no guard of
 //! pgrx's, since nothing in it panics; errors of the query pass a frame that has nothing to drop.
 
 use std::{
@@ -79,12 +79,12 @@ fn run_that_scans() -> Option<&'static RunArea> {
     (leader == run.worker.pid.load(Acquire)).then_some(run)
 }
 
-/// What this process has read so far; None where the kernel does not count it.
+/// Bytes read for this process; None if the kernel does not count them.
 pub fn of_this_process() -> Option<Reads> {
     parse_reads(&fs::read_to_string(OWN_IO).ok()?)
 }
 
-/// What another process has read so far; None, too, where it is not ours to see, or gone.
+/// Bytes read for another process; None also if we may not see it, or it is gone.
 pub fn of_process(pid: i32) -> Option<Reads> {
     parse_reads(&fs::read_to_string(format!("/proc/{pid}/io")).ok()?)
 }

@@ -1,4 +1,4 @@
-//! What of a file is in the kernel's page cache.
+//! The part of a file that is in the kernel's page cache.
 
 use std::{fs::File, io, os::fd::AsRawFd, ptr};
 

@@ -58,7 +58,7 @@ impl Layout {
     }
 }
 
-/// What one loader writes.
+/// The part of the table that one loader writes.
 pub struct Part<'a> {
     /// The files of the table, in their order.
     pub files: &'a [File],
@@ -89,7 +89,7 @@ impl Fork {
         // SAFETY: an open table, the caller's duty; a setting of the server.
         unsafe {
             let is_permanent = (*(*relation).rd_rel).relpersistence as u8 == b'p';
-            // What RelationNeedsWAL says: wal_level minimal logs nothing of a table that is created in the same transaction.
+            // As RelationNeedsWAL: wal_level minimal logs nothing of a table that is created in the same transaction.
             let is_logged = is_permanent && (!needs_no_recovery || pg_sys::wal_level > 0);
             Self {
                 relation,
@@ -297,10 +297,10 @@ pub unsafe fn fill(
     Ok(())
 }
 
-/// As heap_prepare_insert does with HEAP_INSERT_FROZEN, but for a transaction id, which nobody asks for any more.
+/// Freezes a tuple as heap_prepare_insert does with HEAP_INSERT_FROZEN, but sets no transaction id, since none is read any more.
 ///
 /// # Safety
-/// A tuple that heap_form_tuple has made.
+/// The tuple was made by heap_form_tuple.
 unsafe fn freeze(tuple: pg_sys::HeapTuple) {
     // SAFETY: the caller's duty.
     unsafe {
@@ -338,7 +338,7 @@ unsafe fn model_page(model: &mut [u8; PAGE], tuple: pg_sys::HeapTuple, rows: usi
     }
 }
 
-/// Where a row is on a page: the low 15 bits of its line pointer.
+/// Offset of a row on a page: the low 15 bits of its line pointer.
 fn offset_of(page: &[u8; PAGE], row: usize) -> usize {
     let at = HEADER + row * 4;
     let pointer = u32::from_ne_bytes([page[at], page[at + 1], page[at + 2], page[at + 3]]);

@@ -23,7 +23,7 @@ impl Parcel {
         }
     }
 
-    /// By which the worker finds it.
+    /// The number by which the worker finds it.
     pub fn number(&self) -> u32 {
         // SAFETY: the segment is attached until this is dropped.
         unsafe { pg_sys::dsm_segment_handle(self.0) }

@@ -16,7 +16,7 @@ use crate::{
     pg::{guc, version, xact},
 };
 
-/// What a worker is.
+/// The role of a background worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// Starts queued runs and clears up; one in the server, as long as it lives.
@@ -30,7 +30,7 @@ pub enum Role {
     /// Loads, vacuums, verifies.
     Worker,
     /// Asks the helper for something outside of a run.
-    Asker,
+    HelperWorker,
     /// Takes the next step of an experiment.
     Conductor,
 }
@@ -44,7 +44,7 @@ impl Role {
             Self::Sampler => "fsbench sampler",
             Self::Client => "fsbench client",
             Self::Worker => "fsbench worker",
-            Self::Asker => "fsbench asker",
+            Self::HelperWorker => "fsbench helper worker",
             Self::Conductor => "fsbench conductor",
         }
     }
@@ -56,7 +56,7 @@ impl Role {
             Self::Sampler => c"fsbench_sampler_main",
             Self::Client => c"fsbench_client_main",
             Self::Worker => c"fsbench_worker_main",
-            Self::Asker => c"fsbench_asker_main",
+            Self::HelperWorker => c"fsbench_helper_worker_main",
             Self::Conductor => c"fsbench_conductor_main",
         }
     }
@@ -73,7 +73,7 @@ fn join_argument(value: i32, serial: u32) -> pg_sys::Datum {
     pg_sys::Datum::from((u64::from(serial) << 32 | u64::from(value as u32)) as usize)
 }
 
-/// What `join_argument` has put together.
+/// Splits what `join_argument` has joined.
 pub fn split_argument(argument: pg_sys::Datum) -> (i32, u32) {
     let bits = argument.value() as u64;
     (bits as i32, (bits >> 32) as u32)
@@ -185,7 +185,7 @@ impl Drop for Handle {
     }
 }
 
-/// What to connect a worker to.
+/// The database to which a worker connects.
 #[derive(Clone, Copy)]
 pub enum Database {
     /// No database: shared catalogs only.
@@ -247,7 +247,7 @@ pub fn report_activity(text: &str) {
     }
 }
 
-/// What [`on_exit`] was given. Written once by this process.
+/// The function given to [`on_exit`]. Written once by this process.
 static ON_EXIT: AtomicPtr<()> = AtomicPtr::new(std::ptr::null_mut());
 
 /// Has `f` called when this process ends, also by a FATAL error, while shared memory is still there. Once a process. `f` must

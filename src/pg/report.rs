@@ -1,4 +1,4 @@
-//! What is told without failing: to the caller as a NOTICE, to the server's log as a WARNING.
+//! Messages that are no errors: to the caller as a NOTICE, to the server's log as a WARNING.
 
 use pgrx::{PgLogLevel, PgSqlErrorCode, pg_sys::panic::ErrorReport};
 
@@ -74,7 +74,7 @@ pub fn or_log<R>(what: &str, f: impl FnOnce() -> Result<R, Fault>) -> Option<R> 
     }
 }
 
-/// What a run can do without, unless it is to end: an error is logged.
+/// A value that a run can do without: an error is logged, unless the run is to end.
 pub fn or_unknown<T>(result: Result<T, Fault>) -> Result<Option<T>, Fault> {
     match result {
         Ok(value) => Ok(Some(value)),

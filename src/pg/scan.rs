@@ -11,10 +11,10 @@ use crate::{
     pg::{process, relation, scan_version, version},
 };
 
-/// What a scan was like.
+/// The figures of a scan.
 #[derive(Clone, Debug, Default)]
 pub struct Scanned {
-    /// What it counted.
+    /// Rows that it counted.
     pub rows: i64,
     /// From the text of the statement to its end.
     pub ns: u64,
@@ -299,7 +299,7 @@ pub fn unchanged_blocks(table: &str) -> Result<(u64, u64), Fault> {
     }
 }
 
-/// What the processes of a parallel query wait for at this moment: of its leader, and of its workers; `wait_event_info` each, 0
+/// Wait events of the processes of a parallel query at this moment, its leader and its workers: `wait_event_info` each, 0
 /// for those that work.
 pub fn each_wait(leader: i32, mut see: impl FnMut(u32)) {
     // SAFETY: entries in shared memory that stays; what is read may be a moment old. A leader without workers leads no group.

@@ -1,4 +1,4 @@
-//! What differs between the versions of PostgreSQL for scans.
+//! Differences between the versions of PostgreSQL for scans.
 
 use pgrx::pg_sys;
 
@@ -22,7 +22,7 @@ pub unsafe fn executor_run(query: *mut pg_sys::QueryDesc) {
 /// Has shared buffers forget the blocks of one fork of a relation from a block on, without writing them.
 ///
 /// # Safety
-/// Nothing that is not written may be in them, and nobody may be using them.
+/// They must have no dirty page, and no process may be using them.
 pub unsafe fn drop_relation_buffers(
     storage: pg_sys::SMgrRelation,
     fork: *mut pg_sys::ForkNumber::Type,

@@ -22,14 +22,14 @@ use crate::{
     pg::settings,
 };
 
-/// What stands at the start of our memory. Written by the postmaster at start only; the condition variable has its own lock.
+/// The start of our shared memory. Written by the postmaster at start only; the condition variable has its own lock.
 #[repr(C)]
 struct Header {
     changed: pg_sys::ConditionVariable,
     clients: u32,
 }
 
-/// Where our memory is; null when the library was not preloaded. Written once by the postmaster, inherited by fork.
+/// Address of our shared memory; null if the library was not preloaded. Written once by the postmaster, inherited by fork.
 static HEADER: AtomicPtr<Header> = AtomicPtr::new(ptr::null_mut());
 /// The lock under which requests are claimed. Written once by the postmaster.
 static LOCK: AtomicPtr<pg_sys::LWLock> = AtomicPtr::new(ptr::null_mut());

@@ -56,7 +56,7 @@ fn execute(
         let mut values: Vec<pg_sys::Datum> = arguments
             .iter()
             .map(|a| {
-                // What a text is made of is what a bytea is made of.
+                // A text and a bytea have the same layout.
                 a.and_then(|text| text::to_server(text).into_datum())
                     .unwrap_or(pg_sys::Datum::null())
             })

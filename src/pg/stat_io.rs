@@ -1,5 +1,5 @@
-//! What pg_stat_io counts of relations, read without a database: all that the processes of the server have read and written so far, as far
-//! as they have told it. A process tells at most once a second.
+//! Counters of pg_stat_io for relations, read without a database: all bytes that the processes of the server have read and written, as far
+//! as they have reported them. A process reports at most once a second.
 
 use pgfsbench_core::board::{Figure, Figures};
 

@@ -1,4 +1,4 @@
-//! What this process's own counters say of WAL and blocks, and what the shared memory of the server says of other processes.
+//! This process's own counters of WAL and blocks, and the shared memory of the server on other processes.
 
 use pgfsbench_core::board::{Counts, Work};
 use pgrx::pg_sys;
@@ -48,7 +48,7 @@ pub fn after_report(work: &mut Work) {
     work.wal_sync_ns = wal_io.sync_ns;
 }
 
-/// What of it counts with the settings of this session.
+/// Which of the counters count with the settings of this session.
 pub fn counts() -> Counts {
     // SAFETY: settings of this process.
     let (wal_times, block_times) =
@@ -64,7 +64,7 @@ pub fn procno() -> u32 {
     version::procno()
 }
 
-/// What the process at that place waits for, 0 for nothing; None when it is another one by now.
+/// The wait event of the process at that place, 0 for none; None if it is another process by now.
 #[inline]
 pub fn wait_of(procno: u32, pid: i32) -> Option<u32> {
     // SAFETY: the array lies in shared memory, is as long as it says, and stays. The words are read whole; who writes them
@@ -108,7 +108,7 @@ pub fn wait_name(event: u32) -> (String, String) {
     }
 }
 
-/// Where WAL is inserted next, and up to where it is flushed.
+/// The insert position of WAL, and the position up to which it is flushed.
 pub fn lsns() -> (u64, u64) {
     // SAFETY: read from shared memory under the server's own locks; not on a standby, where no run is.
     unsafe {
@@ -119,7 +119,7 @@ pub fn lsns() -> (u64, u64) {
     }
 }
 
-/// What a process waits for outside of the server's own functions, in the server's words.
+/// Waits of a process outside of the server's own functions, in the server's words.
 #[derive(Clone, Copy, Debug)]
 #[repr(u32)]
 pub enum Wait {

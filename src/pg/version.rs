@@ -1,4 +1,4 @@
-//! What differs between the versions of PostgreSQL.
+//! Differences between the versions of PostgreSQL.
 
 use pgrx::pg_sys;
 

@@ -158,7 +158,7 @@ pub fn without_keeping_locks<R>(f: impl FnOnce() -> R) -> R {
     }
 }
 
-/// What [`on_commit`] was given. Written by this process.
+/// The function given to [`on_commit`]. Written by this process.
 static ON_COMMIT: AtomicPtr<()> = AtomicPtr::new(std::ptr::null_mut());
 /// Whether the transaction that is on has asked for it. Written by this process.
 static IS_ASKED: AtomicBool = AtomicBool::new(false);
@@ -184,7 +184,7 @@ unsafe extern "C-unwind" fn at_end(
     }
     let asked = IS_ASKED.swap(false, AcqRel);
     let f = ON_COMMIT.load(Relaxed);
-    // What is prepared may be committed at any time, by anybody: to look once for nothing does no harm.
+    // A prepared transaction may be committed at any time, by anybody: a look too many does no harm.
     if asked && event != XACT_EVENT_ABORT && !f.is_null() {
         // SAFETY: only `on_commit` stores there, and what it stores is such a function.
         let f: fn() = unsafe { std::mem::transmute(f) };

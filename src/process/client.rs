@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed};
 use super::frame::{self, Job, Role};
 use crate::{
     pg::{process::Database, shmem, usage},
-    workload::{self, Post},
+    workload::{self, ClientContext},
 };
 
 /// Main of the background worker; the argument is its slot.
@@ -15,14 +15,14 @@ pub fn main(index: i32, serial: u32) {
         let slot = &shmem::clients()[index as usize];
         slot.procno.store(usage::procno() + 1, Relaxed);
         let spec = job.board.specification(job.request)?;
-        let post = Post {
+        let context = ClientContext {
             index,
             serial,
             slot,
             board: job.board,
             request: job.request,
         };
-        workload::of(&spec)?.take_part(&post, &spec)
+        workload::of(&spec)?.take_part(&context, &spec)
     });
 }
 

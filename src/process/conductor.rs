@@ -70,7 +70,7 @@ struct Conductor {
     home: &'static Home,
 }
 
-/// What comes after a step.
+/// What the conductor does after a step.
 enum After {
     /// Another step.
     GoOn,
@@ -295,7 +295,7 @@ impl Conductor {
         }
     }
 
-    /// What the processor does now; None when it is waited a while since that is not what it did before the other runs. Some(None) without a probe.
+    /// Probes the processor. None if its result is unlike that before the other runs, so that the conductor waits a while; Some(None) without a probe.
     fn probe(&self, on: &store::Steered, state: &State) -> Result<Option<Option<f64>>, Fault> {
         let e = &state.experiment;
         if e.probe_wait_seconds == Some(0.0) {
@@ -367,14 +367,14 @@ impl Conductor {
         };
         xact::transaction(|| experiment::end(state, blocks, "done", end.reason(), why.as_deref()))?;
         marker::remove(id)?;
-        // Those who wait for it.
+        // Wakes the sessions that wait for it.
         self.board.homes.endings.fetch_add(1, AcqRel);
         shmem::announce();
         Ok(())
     }
 }
 
-/// What is said of an experiment, in one line.
+/// The answer of an experiment, in one line.
 fn said(state: &State) -> Result<String, Fault> {
     let rows = xact::transaction(|| experiment::said(state, steps::declared(state)))?;
     Ok(answer::line(state, &rows))
@@ -389,7 +389,7 @@ fn place_of(made: &Made) -> Place {
     }
 }
 
-/// What the run of a place is labelled, by which it is found again.
+/// The label of the run of a place, by which it is found again.
 fn label(state: &State, place: Place) -> String {
     let name = &state.targets[place.number].name;
     let again = match place.attempt {

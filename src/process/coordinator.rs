@@ -8,12 +8,7 @@ mod turn;
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
-use pgfsbench_core::{
-    finding,
-    run::plan::Place,
-    spec::{Act, Spec},
-};
-use serde_json::Value;
+use pgfsbench_core::{finding, spec::Spec};
 
 pub use errand::main;
 
@@ -65,7 +60,6 @@ impl Run {
             Ok(outcome) => outcome,
             Err(fault) => {
                 xact::abort();
-                self.course.give_up();
                 let fault = self.explain(fault);
                 let phases = self
                     .phases_there
@@ -94,35 +88,25 @@ impl Run {
         }
         self.enter(Phase::Cleanup, 0);
         self.clean_up(matches!(outcome, Outcome::Done(_)))?;
-        let is_done = matches!(outcome, Outcome::Done(_));
-        if is_done {
-            self.check_plan_is_done();
-        }
-        if is_done || is_stored_as_failed {
+        if matches!(outcome, Outcome::Done(_)) && self.spec.is_here() {
             self.end_phase();
-            let is_own = is_done && self.spec.is_here();
-            self.store_steps(is_own.then(|| self.phase_times()));
+            let phases = self.phase_times();
+            report::or_log("could not store the phases of the run", || {
+                xact::transaction(|| store::set_phases(self.run_id, &phases))
+            });
         }
         free_run_area(self.board, self.index);
         Ok(())
     }
 
-    /// At the very end, when everything is cleared up.
-    fn store_steps(&self, phases: Option<Value>) {
-        let steps = self.steps_begun();
-        report::or_log("could not store the steps of the run", || {
-            xact::transaction(|| store::set_steps(self.run_id, &steps, phases.as_ref()))
-        });
-    }
-
     /// The checkpoints of a run that has failed in its measured window, or after it: they may tell why. Nobody waits for them,
     /// and what goes wrong here is only logged.
     fn store_checkpoints_of_failed(&mut self) {
-        let (start, now) = (self.seen.measure_start_ns, clock::now_ns());
+        let (start, now) = (self.observed.measure_start_ns, clock::now_ns());
         if start == 0 || now <= start {
             return;
         }
-        let ends = [self.window_ended_ns, self.seen.measure_end_ns];
+        let ends = [self.window_ended_ns, self.observed.measure_end_ns];
         let end = ends.into_iter().flatten().fold(now, u64::min);
         self.close_checkpoints(end);
         let outcome = self.checkpoints.outcome.as_ref();
@@ -145,7 +129,6 @@ impl Run {
             return self.carry_out_on_target();
         }
         self.begin()?;
-        self.plan(Place::Here);
         workload::of(&self.spec)?.carry_out(self)
     }
 
@@ -184,23 +167,13 @@ impl Run {
     }
 
     fn clean_up(&mut self, done: bool) -> Result<(), Fault> {
-        let Some(entry) = self.entry.take() else {
+        let Some(entry) = &self.entry else {
             return Ok(());
         };
         if done && self.spec.keep {
-            self.step(Act::OpenDatabase);
-            cleanup::open_work_database(&entry)?;
-        } else if done && self.spec.stage.goes_with_its_server() {
-            // Whoever has it run reads the result now, and removes the server then.
+            cleanup::open_work_database(entry)?;
         } else {
-            let mut began_ns = 0;
-            let what_is_left = cleanup::remove_what_was_made(&entry, &mut |act| {
-                began_ns = clock::now_ns();
-                self.step(act);
-            })?;
-            if entry.prepared.is_some() {
-                self.tell_errand("release", began_ns);
-            }
+            let what_is_left = cleanup::remove_what_was_made(entry)?;
             if what_is_left != Left::Nothing {
                 let left = finding::not_released(&self.spec.target);
                 report::or_log("could not store a finding", || {

@@ -14,7 +14,7 @@ use crate::{
     errors::{self, Fault},
     pg::{
         process::{self, Database},
-        shmem,
+        shmem, xact,
     },
 };
 
@@ -22,10 +22,10 @@ use crate::{
 static SERIAL: AtomicU32 = AtomicU32::new(0);
 /// The slot of this process, if it is a client. Written once, by it.
 static INDEX: AtomicU32 = AtomicU32::new(0);
-/// What this process is, as a number. Written once, by it.
+/// The role of this process, as a number. Written once, by it.
 static ROLE: AtomicU32 = AtomicU32::new(0);
 
-/// What a process is to its run.
+/// The role of a process in its run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     Worker,
@@ -34,13 +34,13 @@ pub enum Role {
     Client(u32),
 }
 
-/// Where a process of a run tells how it is.
+/// The place in shared memory where a process of a run reports its state.
 enum Place {
     Task(&'static TaskCell),
     Client(&'static ClientSlot),
 }
 
-/// What a process works for.
+/// The run that a process works for.
 #[derive(Clone, Copy)]
 pub struct Job {
     pub board: &'static Board,
@@ -75,7 +75,7 @@ impl Role {
         }
     }
 
-    /// None for a slot that is none.
+    /// None for a slot that does not exist.
     fn place(self, board: &'static Board) -> Option<Place> {
         Some(match self {
             Self::Worker => Place::Task(&board.run.worker),
@@ -144,7 +144,11 @@ pub fn run(
         return;
     }
     process::report_activity(role.name());
-    let result = work(&job);
+    // An error raised outside of its own catches, such as a cancel before a client begins, is told in its own words, too.
+    let result = xact::catch(|| work(&job)).and_then(|result| result);
+    if result.is_err() {
+        xact::abort();
+    }
     if board.run.is_current(serial) {
         place.end(&result);
     }

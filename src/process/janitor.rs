@@ -30,10 +30,10 @@ use crate::{
 
 /// How long there may be no worker slot for a request that is to be queued before it is refused.
 const NO_SLOT: Duration = Duration::from_secs(10);
-/// How long it takes to find out by itself that something is to be done, when nobody wakes it.
+/// Time after which it looks for work by itself, if no process wakes it.
 const PATROL: Duration = Duration::from_secs(5);
 
-/// What the janitor knows of the coordinators that it has launched.
+/// The janitor's record of the coordinators that it has launched.
 struct Janitor {
     board: &'static Board,
     /// By request: the worker that was launched last, and the number of that launch.
@@ -100,7 +100,7 @@ pub fn main(_argument: i32, _serial: u32) {
     }
     process::report_activity("pgfsbench janitor");
     loop {
-        // pg_cancel_backend() on the janitor is nobody's wish for it to end.
+        // pg_cancel_backend() does not end the janitor.
         report::or_log("error in the janitor", || {
             janitor.patrol();
             process::wait(PATROL);
@@ -230,7 +230,7 @@ impl Janitor {
             return;
         }
         let queue = self.board.queue();
-        // Those of a database that nobody may connect to just now keep their places until it is opened again.
+        // Requests of a database that allows no connections just now keep their places until it does.
         let databases = (!queue.is_empty()).then(catalog::databases);
         let is_closed = |home: u32| match &databases {
             Some(Ok(databases)) => databases.iter().any(|d| d.oid == home && d.is_closed),
@@ -262,7 +262,7 @@ impl Janitor {
             }
             // `check_work` counts.
             Action::TakeForDead => request.set_state(RequestState::Working),
-            // It has no row yet, and nobody would read one.
+            // It has no row yet, and its row would never be read.
             Action::Cancel => self.end_from(from, request, &cancellation::fault(request)),
             Action::GiveUpStarting => self.end(
                 request,
@@ -314,7 +314,7 @@ impl Janitor {
         (*number == request.launch.load(Acquire)).then_some(handle)
     }
 
-    /// What is known of the worker that was launched last for a request.
+    /// State of the worker that was launched last for a request.
     fn worker(&self, index: usize, request: &Request) -> Worker {
         match self.launched_for(index, request).map(Handle::status) {
             None => Worker::Unknown,
@@ -344,7 +344,7 @@ impl Janitor {
         self.act(index, request, RequestState::Starting, failed.at_start());
     }
 
-    /// What the next action depends on when a coordinator has failed.
+    /// The facts on which the next action depends when a coordinator has failed.
     fn failed(&mut self, index: usize, request: &Request, errand: Errand) -> Failed {
         let has_home = home_exists(request);
         let failures = self.failures[index].of(request);
@@ -410,7 +410,7 @@ impl Janitor {
         if !is_dead || request.state() != RequestState::Working {
             return;
         }
-        // Where there was no slot for one, none has died.
+        // If there was no slot for one, none has died.
         if worker != Worker::Unknown || pid != 0 {
             self.failures[index].count(request);
         }
@@ -485,7 +485,7 @@ impl Janitor {
         requests.any(|request| is_withdrawn(request.state(), request.errand()))
     }
 
-    /// Frees an ended request that nobody waits for any more.
+    /// Frees an ended request for which no session waits any more.
     fn release(&mut self, request: &Request) {
         // Its waiter may just be doing the same, and the next caller may have claimed it then.
         let ticket = request.ticket.load(Acquire);

@@ -57,7 +57,7 @@ pub fn main(clients: i32, serial: u32) {
     );
 }
 
-/// What the slots have counted up to a moment.
+/// Counters of the slots, at one moment.
 #[derive(Clone, Default)]
 struct Counted {
     at_ns: u64,

@@ -15,14 +15,14 @@ use crate::{
         session, utility, xact,
     },
     watch::{promises, surroundings},
-    workload::{self, Desk},
+    workload::{self, WorkerContext},
 };
 
 /// Main of the background worker; the argument is the number of a [`Task`].
 pub fn main(task: i32, serial: u32) {
     frame::run(Role::Worker, serial, database, |job| {
         let result = work(Task(task), job);
-        // What is read of the statistics once it is done has what it did.
+        // Statistics that are read after the task have its work.
         xact::report_statistics(true);
         result
     });
@@ -40,12 +40,12 @@ fn work(task: Task, job: &Job) -> Result<(), Fault> {
     if task == Task::CHECKPOINT {
         return checkpoint(job.board);
     }
-    let desk = Desk {
+    let context = WorkerContext {
         board: job.board,
         spec: &spec,
         serial: job.serial,
     };
-    workload::of(&spec)?.work(task, &desk)
+    workload::of(&spec)?.work(task, &context)
 }
 
 fn checkpoint(board: &Board) -> Result<(), Fault> {
@@ -69,7 +69,7 @@ fn checkpoint(board: &Board) -> Result<(), Fault> {
     Ok(())
 }
 
-/// What the worker reports before the clients, JSON: what a COMMIT promises, and the tables of the run.
+/// The worker's report before the clients, JSON: the promises of a COMMIT, and the tables of the run.
 fn report_before_clients() -> Result<String, Fault> {
     let promises: Value = read_json("answer", &promises::read()?)?;
     let tables: Value = read_json("answer", &surroundings::tables()?)?;

@@ -9,11 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use pgfsbench_core::{
-    quoting,
-    spec::{Act, Errand},
-    work_database::Recorded,
-};
+use pgfsbench_core::{quoting, work_database::Recorded};
 
 use crate::{
     board::{Board, Request, STOP_ALL, outcome::Outcome},
@@ -25,7 +21,7 @@ use crate::{
     },
     run::journal::{self, Entry},
     store,
-    target::{connected::Far, helper_job},
+    target::{helper_job, remote_run::RemoteRun},
     watch::statements,
 };
 
@@ -62,7 +58,7 @@ pub fn extension() -> Result<Option<Extension>, Fault> {
     }))
 }
 
-/// What became of a work database.
+/// The state of a work database.
 enum Found {
     /// It is there and ours. Its name, quoted.
     Ours(String),
@@ -72,43 +68,38 @@ enum Found {
     Gone,
 }
 
-/// What is left of what a journal entry speaks of.
+/// The rest of the things of a journal entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Left {
     /// Nothing.
     Nothing,
     /// A filesystem, which the helper removes by itself: it knows which run it has made it for, and sees that this is over.
     ForHelper,
-    /// What is tried again at the next start of the server; until then the entry stays.
+    /// Removal is tried again at the next start of the server; until then the entry stays.
     Something,
 }
 
 /// Removes what a journal entry speaks of, if it is there: a work database, a file beside the WAL, a server on a target and
-/// its filesystem, or a run on another server. `begins` is told of each step.
-pub fn remove_what_was_made(entry: &Entry, begins: &mut dyn FnMut(Act)) -> Result<Left, Fault> {
+/// its filesystem, or a run on another server.
+pub fn remove_what_was_made(entry: &Entry) -> Result<Left, Fault> {
     let mut left = Left::Nothing;
     if let Some(file) = &entry.wal_file {
-        begins(Act::DropFile);
         file.remove()?;
     }
     if let Some(server) = &entry.server {
         // With the filesystem that was made go all files on it.
-        if !server.remove(entry.prepared.is_none(), begins)? {
+        if !server.remove(entry.prepared.is_none())? {
             left = Left::Something;
         }
     }
     if let Some(target) = &entry.prepared {
-        begins(Act::Job(Errand::Release));
         left = left.max(release(entry, target));
     }
-    if let Some(far) = &entry.far {
-        end_there(far);
+    if let Some(remote) = &entry.remote_run {
+        end_there(remote);
     }
-    if entry.server.is_some() || entry.prepared.is_some() || entry.far.is_some() {
+    if entry.server.is_some() || entry.prepared.is_some() || entry.remote_run.is_some() {
         return Ok(left);
-    }
-    if entry.work_database_oid != 0 {
-        begins(Act::DropDatabase);
     }
     drop_work_database(entry)?;
     Ok(Left::Nothing)
@@ -136,8 +127,8 @@ fn release(entry: &Entry, target: &str) -> Left {
 }
 
 /// Cancels a run on another server. Where that is not possible now, the lease of the run there ends it.
-fn end_there(far: &Far) {
-    if let Err(fault) = far.end() {
+fn end_there(remote: &RemoteRun) {
+    if let Err(fault) = remote.end() {
         report::log_warning(
             &fault
                 .context("a run on another server may go on there")
@@ -313,7 +304,7 @@ fn mark_and_remove(
         // One that came to its end and was just to be opened is as good as kept.
         if has_extension && xact::transaction(|| store::is_kept(entry.run_id))? {
             open_work_database(&entry)?;
-        } else if remove_what_was_made(&entry, &mut |_| ())? == Left::Something {
+        } else if remove_what_was_made(&entry)? == Left::Something {
             continue;
         }
         journal::remove(entry.home, entry.run_id)?;
@@ -321,7 +312,7 @@ fn mark_and_remove(
     Ok(())
 }
 
-/// What earlier runs of this server left in one database, at the start of the janitor; and what is left of databases that
+/// Removes at the start of the janitor what earlier runs of this server left in one database, and what is left of databases that
 /// are gone.
 pub fn sweep(board: &Board) {
     let home = board.sweep_database.load(Acquire);
@@ -374,7 +365,7 @@ fn sweep_orphans() -> Result<(), Fault> {
     let databases = catalog::databases()?;
     for entry in journal::entries()? {
         let is_orphan = !databases.iter().any(|database| database.oid == entry.home);
-        if is_orphan && remove_what_was_made(&entry, &mut |_| ())? != Left::Something {
+        if is_orphan && remove_what_was_made(&entry)? != Left::Something {
             journal::remove(entry.home, entry.run_id)?;
         }
     }

@@ -1,4 +1,4 @@
-//! What conductors and sessions both need of experiments.
+//! Functions on experiments for conductors and sessions.
 
 use std::fs;
 
@@ -64,7 +64,7 @@ pub fn end(
     Ok(())
 }
 
-/// What is said of each target, with what others have confirmed. In a transaction.
+/// The answer for each target, with confirmations by other experiments. In a transaction.
 pub fn said(state: &State, metric: Metric) -> Result<Vec<answer::Row>, Fault> {
     let beside = beside(state)?;
     let mut said = answer::rows(state, metric, &beside);
@@ -80,7 +80,7 @@ pub fn said(state: &State, metric: Metric) -> Result<Vec<answer::Row>, Fault> {
     Ok(said)
 }
 
-/// What is known of the targets beside their metric, by number. In a transaction.
+/// Facts of the targets beside their metric, by number. In a transaction.
 pub fn beside(state: &State) -> Result<Vec<Beside>, Fault> {
     let known = rows::beside(state.experiment.experiment_id)?;
     let mut beside = vec![Beside::default(); state.targets.len()];
@@ -111,12 +111,12 @@ fn warnings(row: &rows::BesideRow) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-/// What is stored of where the runs of each target were made. In a transaction.
+/// The stored environments of the runs of each target. In a transaction.
 pub fn facts(state: &State) -> Result<Vec<Facts>, Fault> {
     rows::facts(state.experiment.experiment_id)
 }
 
-/// What differs between two runs of an experiment, and was neither declared nor follows from the targets.
+/// Differences between two runs of an experiment that were neither declared nor follow from the targets.
 fn undeclared(a: i64, b: i64) -> Result<Option<String>, Fault> {
     let (Some(a), Some(b)) = (store::document(a)?, store::document(b)?) else {
         return Ok(None);
@@ -143,7 +143,7 @@ fn is_on_another_device(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// What the filesystem of a run is on; None where that is not known. Images are files of one place, whatever device they become.
+/// The storage of a run's filesystem; None if it is not known. Images are files of one place, whatever device they become.
 fn place_of(run: &Value) -> Option<String> {
     let definition = &run["definition"];
     let text = |value: &Value| value.as_str().map(str::to_owned);

@@ -15,10 +15,10 @@ use super::wal_file::WalFile;
 use crate::{
     errors::{Fault, sqlstate_of},
     pg::session,
-    target::{connected::Far, server::TargetServer},
+    target::{remote_run::RemoteRun, server::TargetServer},
 };
 
-/// What a run makes.
+/// Everything that a run makes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
     /// OID of the database whose tables have the run's row.
@@ -42,7 +42,7 @@ pub struct Entry {
     pub prepared: Option<String>,
     /// The run on a server that is reached by a connection, from before it is started there until it is over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub far: Option<Far>,
+    pub remote_run: Option<RemoteRun>,
     /// The file beside this server's WAL.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wal_file: Option<WalFile>,
@@ -60,13 +60,13 @@ impl Entry {
             directory_existed: true,
             server: None,
             prepared: None,
-            far: None,
+            remote_run: None,
             wal_file: None,
         }
     }
 }
 
-/// Where the journal is, and what else this server's own directory must say.
+/// The directory of the journal and of other files of this server.
 pub fn directory() -> PathBuf {
     session::data_directory().join("pgfsbench")
 }

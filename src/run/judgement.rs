@@ -1,4 +1,4 @@
-//! What is found about a run, from what is stored of it: the same for a run that has just ended, for one of last year, and
+//! The findings of a run, from the stored facts: the same for a run that has just ended, for one of last year, and
 //! for one that came home from a target or was restored from a dump.
 
 use pgfsbench_core::finding::{self, Finding, RunFacts};

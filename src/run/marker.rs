@@ -15,7 +15,7 @@ use crate::{
     target::server::Owner,
 };
 
-/// What the file says.
+/// The contents of the file.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct Marker {
     experiment_id: i64,

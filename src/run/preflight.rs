@@ -1,4 +1,4 @@
-//! What must hold before anything is made: the server's state, its neighbours, and room.
+//! Conditions that must hold before anything is made: the server's state, its neighbours, and room.
 
 use std::path::Path;
 
@@ -47,7 +47,7 @@ pub fn check(spec: &Spec, state: &ServerState) -> Result<(), Fault> {
         .hint("Run it on the primary server, or after promotion."));
     }
     if !spec.is_here() {
-        // What is on its target is looked at there.
+        // The room for a run on a target is checked on the target.
         return Ok(());
     }
     if !spec.workload.uses_database() {
@@ -87,7 +87,7 @@ fn check_cache(spec: &Spec, filesystem: &str, is_cached_below: bool) -> Result<(
         .check_cache(spec, filesystem, is_cached_below)?)
 }
 
-/// What a run needs on a filesystem, beyond the reserve.
+/// Checks that a filesystem has the room that a run needs, beyond the reserve.
 fn check_room(spec: &Spec, state: &ServerState) -> Result<(), Fault> {
     // The tables and keys may be there already.
     let is_loaded = matches!(spec.stage, Stage::OnLoaded { .. });

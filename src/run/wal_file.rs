@@ -18,7 +18,7 @@ use crate::{
 /// The file of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WalFile {
-    /// What it is for, in a word.
+    /// Its purpose, in a word.
     kind: String,
     mark: String,
 }
@@ -35,12 +35,12 @@ impl WalFile {
         Self { kind, mark }
     }
 
-    /// What tells it from others.
+    /// The mark that tells it from others.
     pub fn mark(&self) -> &str {
         &self.mark
     }
 
-    /// Where it is: in this server's pg_wal, wherever that leads.
+    /// Its path: in this server's pg_wal, wherever that leads.
     pub fn path(&self) -> PathBuf {
         let name = format!("pgfsbench_{}_{}", self.kind, self.mark);
         session::data_directory().join("pg_wal").join(name)

@@ -8,7 +8,7 @@ use crate::{
     pg::{config, sql},
 };
 
-/// What is none of the server's own processes is a background worker.
+/// A process that is none of these is a background worker.
 const OWN_PROCESSES: [&str; 14] = [
     "client backend",
     "autovacuum launcher",

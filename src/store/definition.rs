@@ -30,7 +30,7 @@ pub fn set_version(run_id: i64) -> Result<(), Fault> {
     Ok(())
 }
 
-/// What hangs on the name of a target, with what this session has just changed of it; None when there is no such target.
+/// The results of a target's name, with the change that this session has just made; None if there is no such target.
 pub fn results_of(target: &str) -> Result<Option<Results>, Fault> {
     let text = sql::read_latest(
         "SELECT to_jsonb(r) || jsonb_build_object('definition', d.definition) \

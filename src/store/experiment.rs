@@ -19,7 +19,7 @@ use crate::{
     pg::sql,
 };
 
-/// What steers an experiment.
+/// The columns that steer an experiment.
 #[derive(Clone, Debug, Deserialize)]
 #[allow(missing_docs)]
 pub struct Steered {
@@ -141,7 +141,7 @@ pub fn set_status(experiment_id: i64, status: &str, reason: Option<&str>) -> Res
     Ok(())
 }
 
-/// Moves it from one of these states to another; false when it is in none of them: whoever else was there first is right.
+/// Moves it from one of these states to another; false if it is in none of them: another process has moved it first.
 pub fn move_status(
     experiment_id: i64,
     from: &[&str],
@@ -284,7 +284,7 @@ pub fn intend(
     Ok(())
 }
 
-/// Where a run of an experiment stands in its table.
+/// The key of a run of an experiment in its table.
 fn key(experiment_id: i64, made: &Made) -> [String; 4] {
     [
         experiment_id.to_string(),
@@ -446,7 +446,7 @@ pub fn delete(experiment_id: i64) -> Result<(), Fault> {
     Ok(())
 }
 
-/// What is known of a target of an experiment beside its metric.
+/// Facts of a target of an experiment beside its metric.
 #[derive(Debug, Default, Deserialize)]
 #[allow(missing_docs)]
 pub struct BesideRow {
@@ -480,7 +480,7 @@ pub fn beside(experiment_id: i64) -> Result<Vec<BesideRow>, Fault> {
     read_json("targets of an experiment", &text.unwrap_or_default())
 }
 
-/// What is stored of where the runs of each target were made, as `recommend` takes it.
+/// The stored environments of the runs of each target, as `recommend` takes them.
 pub fn facts(experiment_id: i64) -> Result<Vec<Facts>, Fault> {
     let text = sql::read_latest(
         "WITH counted AS (SELECT x.number, min(x.run_id) AS run_id, percentile_cont(0.5) WITHIN GROUP (ORDER BY r.stall_seconds) AS stalls \
@@ -510,7 +510,7 @@ pub fn sessions_of(name: &str) -> Result<Vec<i64>, Fault> {
     read_json("experiments", &text.unwrap_or_default())
 }
 
-/// What is on of an experiment, in words; None when nothing is.
+/// The run of an experiment that is on, in words; None if none is.
 pub fn on_now(experiment_id: i64) -> Result<Option<String>, Fault> {
     sql::read_latest(
         "SELECT format('block %s, %s', x.block, t.name) FROM fsbench.experiment_run x JOIN fsbench.experiment_target t USING (experiment_id, number) \

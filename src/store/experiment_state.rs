@@ -7,16 +7,6 @@ use crate::{
     pg::sql,
 };
 
-/// A metric of a run; `r` is its row, `$2` the metric's name.
-const VALUE: &str = "CASE $2 \
-    WHEN 'missed' THEN (r.skipped + r.late)::float8 \
-    WHEN 'even_seconds' THEN 1 - r.stall_seconds / nullif(r.measured_ms / 1000, 0) \
-    WHEN 'recovery_ms' THEN (SELECT y.recovery_ms FROM fsbench.recovery y WHERE y.run_id = r.run_id) \
-    WHEN 'maintenance_ms' THEN (SELECT sum(m.ms) FROM fsbench.maintenance m WHERE m.run_id = r.run_id) \
-    WHEN 'scan_bytes_per_s' THEN (SELECT 1e9 * max(gb) FROM (SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY s.gb_per_second) AS gb \
-        FROM fsbench.scan s WHERE s.run_id = r.run_id AND s.used GROUP BY s.degree) d) \
-    ELSE (to_jsonb(r) ->> $2)::float8 END";
-
 /// An experiment with its targets and runs, whose values are those of this metric; None: the one that decides. None when there is no such experiment. With
 /// a snapshot taken now.
 pub fn state(experiment_id: i64, metric: Option<&str>) -> Result<Option<State>, Fault> {
@@ -29,20 +19,18 @@ pub fn state(experiment_id: i64, metric: Option<&str>) -> Result<Option<State>, 
         return Ok(None);
     };
     let text = sql::read_latest(
-        &format!(
-            "SELECT jsonb_build_object( \
+        "SELECT jsonb_build_object( \
                'experiment', to_jsonb(e) || jsonb_build_object('has_rate', coalesce((e.parameters ->> 'rate') IS NOT NULL, false), \
                  'elapsed_seconds', coalesce(extract(epoch FROM coalesce(e.ended_at, clock_timestamp()) - e.started_at)::float8, 0)), \
                'targets', (SELECT jsonb_agg(to_jsonb(t) ORDER BY t.number) FROM fsbench.experiment_target t WHERE t.experiment_id = e.experiment_id), \
                'runs', coalesce((SELECT jsonb_agg(to_jsonb(x) || jsonb_build_object('status', r.status, 'error_code', r.error_code, \
-                   'error', r.error, 'value', {VALUE}, 'seconds', extract(epoch FROM r.ended_at - r.started_at)::float8, \
+                   'error', r.error, 'value', fsbench._metric(r.run_id, $2), 'seconds', extract(epoch FROM r.ended_at - r.started_at)::float8, \
                    'disturbed', EXISTS (SELECT FROM fsbench.finding f WHERE f.run_id = r.run_id AND f.code = 'noisy_neighbour'), 'scheduled', CASE WHEN r.rate IS NOT NULL THEN r.transactions_total + r.skipped + r.failed END, \
                    'not_in_time', CASE WHEN r.rate IS NOT NULL THEN r.skipped + r.failed END, \
                    'invalid', coalesce((SELECT jsonb_agg(f.code ORDER BY f.code) FROM fsbench.finding f \
                      WHERE f.run_id = r.run_id AND f.severity = 'invalid'), '[]')) ORDER BY x.planned_at, x.attempt) \
                  FROM fsbench.experiment_run x LEFT JOIN fsbench.run_log r USING (run_id) WHERE x.experiment_id = e.experiment_id), '[]')) \
-             FROM fsbench.experiment e WHERE e.experiment_id = $1::bigint"
-        ),
+             FROM fsbench.experiment e WHERE e.experiment_id = $1::bigint",
         &[Some(&id), Some(metric.unwrap_or(&declared))],
     )?;
     text.map(|text| read_json("experiment", &text)).transpose()

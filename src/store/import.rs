@@ -13,7 +13,7 @@ use crate::{
 const OF_HERE: &str = "{run_id,status,target,target_definition,target_version,workload,duration,transactions,warmup,rate,latency_limit_ms,seed,label,forced,asked,used,\
     requested_by,requested_at,started_at,error_code,error,error_detail,error_hint,work_database,work_database_oid,work_mark,kept}";
 
-/// Those that runs of every workload may have rows in.
+/// Tables in which runs of every workload may have rows.
 const OF_ALL: &[ResultTable] = &[
     table("checkpoint", "number"),
     table("environment", "run_id"),
@@ -24,6 +24,7 @@ const OF_ALL: &[ResultTable] = &[
     table("statement", "queryid, toplevel"),
     table("statistic", "view, object, counter"),
     table("maintenance", "position"),
+    table("probe", "number"),
 ];
 
 const fn table(name: &'static str, key: &'static str) -> ResultTable {
@@ -42,7 +43,6 @@ pub fn import(
     document: &str,
     tables: &[Vec<String>],
     phases: &Value,
-    steps: &Value,
 ) -> Result<(), Fault> {
     let id = run_id.to_string();
     let columns = sql::read(
@@ -52,7 +52,7 @@ pub fn import(
     )?;
     let (columns, values): (String, String) = read_json("columns", &columns.unwrap_or_default())?;
     let there = workload::options_of_machine().join(",");
-    // What was used is what was asked for here, but for a window that was cut there, and what was chosen there.
+    // The arguments in use are those asked for here, but for a window that was cut there, and values that were chosen there.
     sql::write(
         &format!(
             "UPDATE fsbench.run_log r SET status = 'done', (used, {columns}) = (SELECT \
@@ -60,7 +60,7 @@ pub fn import(
                    'scale', n.scale, 'clients', n.clients) || jsonb_build_object('options', coalesce(r.used->'options', '{{}}') || coalesce((SELECT jsonb_object_agg(key, value) \
                      FROM jsonb_each(n.used->'options') WHERE key = ANY (string_to_array($4, ','))), '{{}}')), {values} \
                FROM jsonb_populate_record(NULL::fsbench.run_log, $2::jsonb->'run' || jsonb_build_object( \
-                 'ended_at', clock_timestamp(), 'phases', $3::jsonb, 'steps', $5::jsonb)) n) \
+                 'ended_at', clock_timestamp(), 'phases', $3::jsonb)) n) \
              WHERE r.run_id = $1::bigint"
         ),
         &[
@@ -68,7 +68,6 @@ pub fn import(
             Some(document),
             Some(&phases.to_string()),
             Some(&there),
-            Some(&steps.to_string()),
         ],
     )?;
     for (table, slices) in self::tables().iter().zip(tables) {

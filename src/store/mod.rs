@@ -38,12 +38,13 @@ pub fn insert_run(
 ) -> Result<i64, Fault> {
     use pgfsbench_core::spec::Bound;
     let (duration_ms, transactions) = match spec.bound {
-        Bound::DurationMs(ms) => (Some(ms), None),
+        // How long a checkpoint cycle is there is not known here.
+        Bound::DurationMs(ms) => (Some(ms).filter(|_| !spec.is_chosen_there("duration")), None),
         Bound::Transactions(n) => (None, Some(n)),
     };
     let workload = spec.workload;
     let has_scale = spec.has_tables() && !spec.is_chosen_there("scale");
-    // Where another machine chooses them, their number is not known yet.
+    // If another machine chooses them, their number is not known yet.
     let clients = workload.clients_come_from();
     let clients = clients.filter(|name| !spec.is_chosen_there(name));
     let row = Asked {
@@ -113,20 +114,14 @@ pub fn left_database(name: &str) -> Result<Option<(u32, String)>, Fault> {
 }
 
 /// Ends a run that only loads.
-pub fn set_loaded(
-    run_id: i64,
-    load_ms: Option<f64>,
-    phases: &Value,
-    steps: &Value,
-) -> Result<(), Fault> {
+pub fn set_loaded(run_id: i64, load_ms: Option<f64>, phases: &Value) -> Result<(), Fault> {
     sql::write(
         "UPDATE fsbench.run_log SET status = 'done', kept = true, load_ms = $2::float8, phases = $3::jsonb, \
-           steps = $4::jsonb, ended_at = clock_timestamp() WHERE run_id = $1::bigint",
+           ended_at = clock_timestamp() WHERE run_id = $1::bigint",
         &[
             Some(&run_id.to_string()),
             load_ms.map(|ms| ms.to_string()).as_deref(),
             Some(&phases.to_string()),
-            Some(&steps.to_string()),
         ],
     )?;
     Ok(())
@@ -152,15 +147,11 @@ pub fn set_done(run_id: i64, done: &Done) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Stores the steps of a run that has cleared up, and its phases, unless they are those of another server.
-pub fn set_steps(run_id: i64, steps: &Value, phases: Option<&Value>) -> Result<(), Fault> {
+/// Stores the phases of a run.
+pub fn set_phases(run_id: i64, phases: &Value) -> Result<(), Fault> {
     sql::write(
-        "UPDATE fsbench.run_log SET steps = $2::jsonb, phases = coalesce($3::jsonb, phases) WHERE run_id = $1::bigint",
-        &[
-            Some(&run_id.to_string()),
-            Some(&steps.to_string()),
-            phases.map(ToString::to_string).as_deref(),
-        ],
+        "UPDATE fsbench.run_log SET phases = $2::jsonb WHERE run_id = $1::bigint",
+        &[Some(&run_id.to_string()), Some(&phases.to_string())],
     )?;
     Ok(())
 }
@@ -282,7 +273,7 @@ pub fn set_device_identity(target: &str, made: &Value) -> Result<(), Fault> {
     Ok(())
 }
 
-/// What somebody has declared of the device of a run: that it keeps its cache when power is lost, so that it needs no flushes.
+/// Stores that the device of a run was declared to keep its cache when power is lost, so that it needs no flushes.
 pub fn declare_protection(run_id: i64) -> Result<(), Fault> {
     sql::write(
         "UPDATE fsbench.environment SET durability = 'durable by the declared power-loss protection: ' \
@@ -322,7 +313,7 @@ pub fn target_names() -> Result<Vec<String>, Fault> {
     read_json("targets", &text.unwrap_or_default())
 }
 
-/// As an array of SQL.
+/// The runs as an array of SQL.
 fn array(runs: &[i64]) -> String {
     let runs: Vec<String> = runs.iter().map(ToString::to_string).collect();
     format!("{{{}}}", runs.join(","))

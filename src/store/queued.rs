@@ -8,7 +8,7 @@ use crate::{
     pg::sql,
 };
 
-/// What a queued run was asked for, hashed, in hexadecimal digits. In the order of jsonb, whatever was given.
+/// Hash of the arguments of a queued run, in hexadecimal digits. In the order of jsonb, whatever the order given.
 const FINGERPRINT: &str =
     "left(encode(sha256(convert_to(jsonb_build_array(used, asked)::text, 'UTF8')), 'hex'), 32)";
 

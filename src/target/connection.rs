@@ -8,7 +8,7 @@ use crate::{
     pg::conninfo::{self, Parameter},
 };
 
-/// What a run sets by itself, or what would make it another kind of connection, or has libpq write the keys of one to a file.
+/// Keywords that a run sets by itself, that make another kind of connection, or that have libpq write its keys to a file.
 const REFUSED: [&str; 4] = [
     "application_name",
     "client_encoding",

@@ -18,7 +18,7 @@ use crate::{
 /// Names of devices that are no disks, or nothing without what is put into them.
 const NO_DISKS: [&str; 6] = ["loop", "ram", "zram", "sr", "fd", "nbd"];
 
-/// What is known of a device; names as in `fsbench.device`.
+/// A device; names as in `fsbench.device`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Device {
     pub path: String,
@@ -35,7 +35,7 @@ pub struct Device {
     pub seen_at: String,
 }
 
-/// What is known of the device that a path leads to; None when there is no such device. In a transaction, with the owner's
+/// Describes the device that a path leads to; None if there is no such device. In a transaction, with the owner's
 /// rights.
 pub fn describe(path: &str) -> Result<Option<Device>, Fault> {
     let node = fs::canonicalize(path).ok();
@@ -61,7 +61,7 @@ pub struct Block {
     pub wwn: Option<String>,
     /// Its size.
     pub bytes: u64,
-    /// Who uses it, as far as anybody can see.
+    /// Its user, as far as every process can see.
     pub in_use: Option<String>,
 }
 
@@ -147,7 +147,7 @@ fn line(path: &Path) -> Option<String> {
     (!line.is_empty()).then(|| line.to_owned())
 }
 
-/// Who uses which device.
+/// Users of devices.
 struct Users {
     mounts: Vec<proc::Mount>,
     swaps: String,

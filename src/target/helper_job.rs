@@ -1,4 +1,4 @@
-//! What pgfsbench-helper is asked to do: a row of `fsbench.helper_job`, committed, so that the helper sees it, and watched
+//! A job of pgfsbench-helper: a row of `fsbench.helper_job`, committed, so that the helper sees it, and watched
 //! until the helper has written there how it went.
 
 use std::time::{Duration, Instant};
@@ -121,7 +121,7 @@ pub fn wait_for_helper(patience: Duration, look: Look) -> Result<(), Fault> {
     }
 }
 
-/// The error when nobody does what the helper should do: to be set up, or only started.
+/// The error if no helper serves: it has to be set up, or only started.
 pub fn not_running(has_served: bool) -> Fault {
     const START: &str =
         "systemctl start pgfsbench-helper (or pgfsbench-helper serve, where systemd does not run)";
@@ -206,17 +206,6 @@ pub fn wait_for_release(id: i64) -> Result<(), Fault> {
     }
 }
 
-/// What the helper did in the last job of this kind for a run: steps, and how many milliseconds each took. In a transaction.
-pub fn steps(run_id: i64, action: &str) -> Result<Vec<(String, f64)>, Fault> {
-    let text = sql::read_latest(
-        "SELECT coalesce(jsonb_agg(jsonb_build_array(s.report -> 'step', s.report -> 'ms') ORDER BY s.number), '[]') \
-         FROM (SELECT steps FROM fsbench.helper_job WHERE run_id = $1::bigint AND action = $2 ORDER BY job_id DESC LIMIT 1) j, \
-           jsonb_array_elements(j.steps) WITH ORDINALITY AS s(report, number)",
-        &[Some(&run_id.to_string()), Some(action)],
-    )?;
-    read_json("steps", &text.unwrap_or_default())
-}
-
 /// Whether the helper has made a filesystem for this run, or may still do so. A job that was not begun is withdrawn.
 fn may_be_prepared_by(run_id: i64, target: &str) -> Result<bool, Fault> {
     #[derive(Deserialize)]
@@ -239,7 +228,7 @@ fn may_be_prepared_by(run_id: i64, target: &str) -> Result<bool, Fault> {
     let Some(job) = xact::transaction(latest)? else {
         return Ok(false);
     };
-    // What has failed was undone by the helper.
+    // The helper has undone a job that failed.
     if job.action == "release" || job.status == "failed" {
         return Ok(false);
     }
@@ -300,7 +289,7 @@ pub fn status(id: i64) -> Result<Option<String>, Fault> {
     )
 }
 
-/// What came of the job of a ticket, as it is committed now; None while it is not over, or not there. In a transaction.
+/// The outcome of the job of a ticket, as it is committed now; None while it is not over, or not there. In a transaction.
 pub fn outcome(ticket: i64) -> Result<Option<Result<Value, Fault>>, Fault> {
     let text = sql::read_latest(
         "SELECT jsonb_build_object('status', status, 'result', result, 'error', error, 'detail', error_detail, \

@@ -1,12 +1,12 @@
-//! What a run needs to know of a target, and the checks of it: when it is created, and again whenever it is used, since the
+//! Facts of a target for a run, and its checks: when it is created, and again whenever it is used, since the
 //! world may have changed, and a row may have come from a dump.
 
-pub mod connected;
 mod connection;
 pub mod devices;
 pub mod helper_job;
 mod place;
 pub mod prepared_data;
+pub mod remote_run;
 mod row;
 pub mod server;
 mod settings;
@@ -28,7 +28,7 @@ pub use settings::check as check_settings;
 pub struct Target {
     /// Its name.
     pub name: String,
-    /// Where its servers are.
+    /// The place of its servers.
     pub on: On,
     /// Settings of its servers.
     pub settings: BTreeMap<String, String>,
@@ -42,7 +42,7 @@ pub struct Target {
     pub drop_caches: bool,
 }
 
-/// Where the servers of a target are.
+/// The place of the servers of a target.
 pub enum On {
     /// In this directory of a filesystem that is mounted; links resolved.
     Directory(PathBuf),
@@ -50,7 +50,7 @@ pub enum On {
     Connection(String),
     /// On a filesystem that the helper makes.
     Made {
-        /// What it is asked for: the request of a job of `prepare`.
+        /// The request of a job of `prepare`.
         request: Value,
         /// The same, checked.
         prepare: Box<Prepare>,
@@ -61,7 +61,7 @@ fn invalid(message: impl Into<String>) -> Fault {
     Fault::new(sqlstate::INVALID_PARAMETER, message)
 }
 
-/// What defines a target; None when there is none of that name. In a transaction, with the owner's rights.
+/// The kind of a target; None if there is none of that name. In a transaction, with the owner's rights.
 pub fn kind_of(name: &str) -> Result<Option<Kind>, Fault> {
     Ok(read(name)?.map(|row| row.kind()).transpose()?)
 }

@@ -11,7 +11,7 @@ use rustix::{
 use super::invalid;
 use crate::{errors::Fault, host::location::Location, pg::session};
 
-/// Where the filesystem of a directory is mounted; None when that is not known.
+/// Mount point of the filesystem of a directory; None if it is not known.
 pub fn mount_point(directory: &Path) -> Option<String> {
     Some(Location::of(directory)?.place()?.mount_point)
 }

@@ -12,7 +12,7 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-use pgfsbench_core::{spec::Spec, units::format_bytes};
+use pgfsbench_core::units::format_bytes;
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 
@@ -20,7 +20,7 @@ use crate::{
     errors::{Fault, of_file, sqlstate, to_json_text},
     host::location,
     pg::{libpq::Look, process, session, settings},
-    target::{self, Target},
+    target,
 };
 
 /// End of the names of directories with data.
@@ -32,7 +32,7 @@ const NOTE: &str = "note.json";
 /// The directory, unless the setting names another. Backups leave out what begins with pgsql_tmp.
 const IN_DATA_DIRECTORY: &str = "pgfsbench/pgsql_tmp_prepared_data";
 
-/// What the data of a run must be; two of these that are equal mean the same rows.
+/// Properties that the data of a run must have; equal properties mean the same rows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Wanted {
     /// The program `postgres` that made them.
@@ -45,7 +45,7 @@ pub struct Wanted {
     pub server_user: String,
     /// Whether it has data checksums.
     pub data_checksums: bool,
-    /// What the tables are: pgbench's, or that of a scan with such rows.
+    /// Their tables: pgbench's, or that of a scan with such rows.
     #[serde(default = "of_pgbench")]
     pub contents: String,
     /// Scale, as in pgbench; of a scan, millions of rows.
@@ -56,47 +56,23 @@ pub struct Wanted {
     pub unlogged: bool,
 }
 
-/// What all data were before there were others.
+/// The contents of data that were made before there were others than pgbench's.
 fn of_pgbench() -> String {
     "pgbench".into()
 }
 
-/// Beside the data: catalogs, and the WAL of an idle server.
-const CLUSTER_BYTES: u64 = 256 << 20;
-
-/// As much as the server that loads wants to see free.
-pub fn bytes_to_load(spec: &Spec) -> u64 {
-    spec.data_bytes() + spec.data_bytes() / 4 + CLUSTER_BYTES
-}
-
 impl Wanted {
-    /// Those of a run on a target, by the programs in `bindir`.
-    pub fn of(spec: &Spec, target: &Target, bindir: &Path, user: &str) -> Result<Self, Fault> {
-        let postgres = bindir.join("postgres");
-        Ok(Self {
-            postgres_file: Self::identity_of(&postgres)?,
-            postgres,
-            pgfsbench_version: env!("CARGO_PKG_VERSION").into(),
-            server_user: user.into(),
-            data_checksums: target.data_checksums,
-            contents: spec.workload.contents(spec),
-            scale: spec.scale,
-            fillfactor: spec.options.fillfactor,
-            unlogged: spec.options.unlogged,
-        })
-    }
-
-    /// What `postgres` is there.
+    /// Length and modification time of the program `postgres`, which identify it.
     pub fn identity_of(postgres: &Path) -> Result<(u64, i64), Fault> {
         let file = fs::metadata(postgres).map_err(|e| of_file("look at", postgres, &e))?;
         Ok((file.len(), file.mtime()))
     }
 }
 
-/// What is known of data that are there.
+/// The note that is kept with prepared data.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Note {
-    /// What they are.
+    /// Their properties.
     pub wanted: Wanted,
     /// The database with the tables.
     pub database: String,
@@ -120,7 +96,7 @@ fn now() -> u64 {
         .map_or(0, |since| since.as_secs())
 }
 
-/// Where they are, or would be; nothing is made.
+/// The directory where they are, or would be; nothing is made.
 pub fn directory() -> Result<PathBuf, Fault> {
     let Some(given) = settings::prepared_data_directory() else {
         return Ok(session::data_directory().join(IN_DATA_DIRECTORY));
@@ -156,7 +132,7 @@ impl Place {
         })
     }
 
-    /// Where it is.
+    /// Its directory.
     pub fn directory(&self) -> &Path {
         &self.directory
     }
@@ -188,15 +164,27 @@ impl Place {
     /// Removes what was not used for the longest time, until so many bytes more are within the limit and have room on the
     /// filesystem, beyond the reserve; else says why they have not.
     pub fn make_room(&self, bytes: u64, look: Look) -> Result<Result<(), String>, Fault> {
-        let mut all = self.all()?;
-        // What would not be enough is not removed.
-        if let Some(why) = lacks_room(bytes, &self.directory, &all) {
-            return Ok(Err(why));
-        }
         let limit = settings::prepared_data_limit_bytes();
+        if bytes > limit {
+            return Ok(Err(format!(
+                "The data need {}, and pgfsbench.prepared_data_limit is {}.",
+                format_bytes(bytes),
+                format_bytes(limit)
+            )));
+        }
         let needed = bytes + settings::reserved_space_bytes();
-        let free = || free(&self.directory);
-        let mut sum = sum_of(&all);
+        let free = || location::space(&self.directory).map_or(u64::MAX, |(free, _)| free);
+        let mut all = self.all()?;
+        let mut sum: u64 = all.iter().map(|(_, note)| note.bytes).sum();
+        // Nothing is removed if all of it would not be enough.
+        if needed > free().saturating_add(sum) {
+            return Ok(Err(format!(
+                "The data need {} with the reserve, and the filesystem of \"{}\" has {} free.",
+                format_bytes(needed),
+                self.directory.display(),
+                format_bytes(free())
+            )));
+        }
         all.sort_by_key(|(_, note)| note.used_at);
         for (path, note) in all {
             if sum + bytes <= limit && needed <= free() {
@@ -241,54 +229,14 @@ impl Place {
     }
 }
 
-fn free(directory: &Path) -> u64 {
-    location::space(directory).map_or(u64::MAX, |(free, _)| free)
-}
-
-fn sum_of(all: &[(PathBuf, Note)]) -> u64 {
-    all.iter().map(|(_, note)| note.bytes).sum()
-}
-
-/// Why so many bytes more are not within the limit, or have no room on the filesystem, even without what is there.
-fn lacks_room(bytes: u64, directory: &Path, all: &[(PathBuf, Note)]) -> Option<String> {
-    let limit = settings::prepared_data_limit_bytes();
-    if bytes > limit {
-        return Some(format!(
-            "The data need {}, and pgfsbench.prepared_data_limit is {}.",
-            format_bytes(bytes),
-            format_bytes(limit)
-        ));
-    }
-    let needed = bytes + settings::reserved_space_bytes();
-    let free = free(directory);
-    (needed > free.saturating_add(sum_of(all))).then(|| {
-        format!(
-            "The data need {} with the reserve, and the filesystem of \"{}\" has {} free.",
-            format_bytes(needed),
-            directory.display(),
-            format_bytes(free)
-        )
-    })
-}
-
-/// Whether data are there, and whether they could be loaded now; nothing is waited for or removed.
-pub fn look_for(wanted: &Wanted, bytes: u64) -> Result<(bool, bool), Fault> {
-    let all = list()?;
-    let directory = directory()?;
-    // It is made by the first run that loads any.
-    let place = directory.ancestors().find(|path| path.exists());
-    let has_room = lacks_room(bytes, place.unwrap_or(&directory), &all).is_none();
-    Ok((all.iter().any(|(_, note)| note.wanted == *wanted), has_room))
-}
-
-/// That somebody uses them now.
+/// The error if they are in use.
 pub fn in_use() -> Fault {
     Fault::new(sqlstate::IN_USE, "prepared data are in use")
         .detail("A run is loading or copying them.")
         .hint("Wait for the run with fsbench.wait(), or cancel it with fsbench.cancel().")
 }
 
-/// What is there, for people to see; nothing is waited for or removed.
+/// Lists prepared data for people; nothing is waited for or removed.
 pub fn list() -> Result<Vec<(PathBuf, Note)>, Fault> {
     let loaded = named(&directory()?, LOADED)?;
     let noted = |path: PathBuf| read_note(&path).map(|note| (path, note));

@@ -30,7 +30,7 @@ use crate::{
         libpq::{Connection, Look},
         process, session,
     },
-    target::{self, connected},
+    target::{self, remote_run},
 };
 use crash::RECOVERY;
 use program::{end_of, ending_of, last_of};
@@ -45,7 +45,7 @@ const SHUT_DOWN: Duration = Duration::from_secs(600);
 const LONGEST_SOCKET: usize = 107;
 /// The number in the name of its socket: there is no other server in that directory.
 const PORT: &str = "5432";
-/// What the system says when a filesystem is full, in the language that the servers speak.
+/// The system's message for a full filesystem, in the language of the servers' messages.
 const NO_SPACE: &str = "No space left on device";
 /// A target server: what the journal knows of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -55,13 +55,13 @@ pub struct TargetServer {
     /// Name of the directory of its socket, beside the asking server's journal.
     socket_name: String,
     owner: Owner,
-    /// Where the filesystem of the directory is mounted: when something else is there, nothing can be said of the directory.
+    /// Mount point of the filesystem of the directory. If something else is mounted there, nothing is known of the directory.
     #[serde(default)]
     mount_point: Option<String>,
 }
 
 impl TargetServer {
-    /// Where a server of this mark would be on a target; nothing is made.
+    /// The server of this mark on a target; nothing is made.
     pub fn at(place: &Path, mark: &str) -> Result<Self, Fault> {
         let own = session::data_directory();
         let server = Self {
@@ -96,7 +96,7 @@ impl TargetServer {
         self.directory.join("data")
     }
 
-    /// What it has written since its latest start.
+    /// Its log file since its latest start.
     fn log(&self) -> PathBuf {
         let of = |name: &str| self.directory.join(format!("{name}.err"));
         let latest = of(RECOVERY);
@@ -106,7 +106,7 @@ impl TargetServer {
         }
     }
 
-    /// What is executed to make the cluster. Paths with what is not UTF-8 are no targets.
+    /// The command that makes the cluster. Paths that are not UTF-8 are no targets.
     pub fn initdb(&self, bindir: &Path, user: &str, data_checksums: bool) -> Vec<String> {
         let mut argv = vec![bindir.join("initdb").display().to_string()];
         argv.extend(["--auth=peer", "--encoding=UTF8", "--locale=C", "--no-sync"].map(Into::into));
@@ -123,7 +123,7 @@ impl TargetServer {
         argv
     }
 
-    /// What is executed to copy a data directory in its place, or to have it share the blocks of that one.
+    /// The command that copies a data directory to its place, or has it share the blocks of that one.
     pub fn copy(&self, from: &Path, shares_blocks: bool) -> Vec<String> {
         let options: &[&str] = match shares_blocks {
             false => &["-a", "--reflink=never", "--sparse=never", "-T", "--"],
@@ -135,7 +135,7 @@ impl TargetServer {
         argv
     }
 
-    /// What is executed to run it.
+    /// The command that runs it.
     pub fn postgres(&self, bindir: &Path) -> Vec<String> {
         let text = |path: PathBuf| path.display().to_string();
         vec![
@@ -150,7 +150,7 @@ impl TargetServer {
         self.data().join("postgresql.auto.conf")
     }
 
-    /// What that file holds.
+    /// The contents of that file.
     pub fn settings_text(&self, settings: &Settings) -> String {
         settings.to_file(&self.socket_directory(), PORT)
     }
@@ -203,25 +203,25 @@ impl TargetServer {
         self.run(command, "sync", look)
     }
 
-    /// What is executed for it.
+    /// The command for it.
     pub fn sync_command(&self) -> Vec<String> {
         let directory = self.directory.display().to_string();
         vec!["/bin/sync".into(), "-f".into(), directory]
     }
 
-    /// What is executed to see which settings the programs know.
+    /// The command that tells which settings the programs know.
     pub fn describe_command(bindir: &Path) -> Vec<String> {
         let postgres = bindir.join("postgres").display().to_string();
         vec![postgres, "--describe-config".into()]
     }
 
-    /// What is executed to see which extensions the programs come with.
+    /// The command that tells which extensions the programs come with.
     pub fn config_command(bindir: &Path) -> Vec<String> {
         let pg_config = bindir.join("pg_config").display().to_string();
         vec![pg_config, "--pkglibdir".into(), "--sharedir".into()]
     }
 
-    /// What is executed to see how much shared memory the server will take.
+    /// The command that tells how much shared memory the server will take.
     pub fn memory_command(&self, bindir: &Path) -> Vec<String> {
         let postgres = bindir.join("postgres").display().to_string();
         let data = self.data().display().to_string();
@@ -345,7 +345,7 @@ impl TargetServer {
         let text = fs::read_to_string(&file).map_err(|e| of_file("read", &file, &e))?;
         let postmaster = text.lines().next().and_then(|line| line.parse().ok());
         if let Some(postmaster) = postmaster.and_then(Pid::from_raw) {
-            // That it has ended is seen below.
+            // Its end is seen below.
             let _ = kill_process(postmaster, signal);
         }
         while !self.processes()?.is_empty() {
@@ -372,7 +372,7 @@ impl TargetServer {
                 ("requirepeer", user),
                 ("application_name", "pgfsbench"),
                 ("client_encoding", "UTF8"),
-                ("options", connected::SESSION),
+                ("options", remote_run::SESSION),
             ],
             look,
         )
@@ -413,7 +413,7 @@ impl TargetServer {
             log.lines()
                 .find(|line| words.iter().any(|word| line.contains(word)))
         };
-        // What comes after the first of these is what follows from it.
+        // Messages after the first of these follow from it.
         let worst = first(&["PANIC:"])
             .or_else(|| first(&["Input/output error", "Read-only file system"]))
             .or_else(|| first(&["was terminated by signal"]));

@@ -26,7 +26,7 @@ fn since_file() -> PathBuf {
     session::data_directory().join(SINCE)
 }
 
-/// At the start of the server: notes that nobody has the extension, or removes the data when it was noted a day ago.
+/// At the start of the server: notes that no database has the extension, or removes the data when it was noted a day ago.
 pub fn look(somebody_has_it: bool) -> Result<(), Fault> {
     if somebody_has_it || prepared_data::list()?.is_empty() {
         return forget();

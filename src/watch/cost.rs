@@ -1,4 +1,4 @@
-//! What the transactions of a run have cost: what is read of it here, and judged in [`pgfsbench_core::run::cost`].
+//! Reads the figures from which [`pgfsbench_core::run::cost`] computes the cost of a run's transactions.
 
 use pgfsbench_core::{
     board::{ClientSlot, Sample, Work},
@@ -19,7 +19,7 @@ pub fn blocks_written() -> Result<Option<BlocksWritten>, Fault> {
     Ok(text.and_then(|text| serde_json::from_str(&text).ok()))
 }
 
-/// What the coordinator has seen of a window, beside its samples.
+/// The coordinator's figures of a window, beside its samples.
 #[derive(Clone, Copy, Debug)]
 pub struct Window<'a> {
     /// Transactions that were measured.

@@ -1,8 +1,8 @@
-//! What is seen while a run is on: the server's statistics, checkpoints, statements, and what others do beside it.
+//! Observations while a run is on: the server's statistics, checkpoints, statements, and activity of others.
 
 pub mod cost;
+pub mod observations;
 pub mod promises;
-pub mod seen;
 pub mod statements;
 pub mod statistics;
 pub mod surroundings;

@@ -1,4 +1,4 @@
-//! What a COMMIT of a run promises: what is read of it here, and judged in [`pgfsbench_core::run::promises`].
+//! Reads the settings from which [`pgfsbench_core::run::promises`] derives the durability that a COMMIT of a run promises.
 
 use pgfsbench_core::{
     run::promises::{OfRun, Promises},

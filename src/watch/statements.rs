@@ -16,7 +16,7 @@ use crate::{
 /// Watches the statements of a run.
 #[derive(Default)]
 pub struct Watch {
-    /// What the extension told of itself at the start of the window; None when there is nothing to be read at the end.
+    /// State of pg_stat_statements at the start of the window; None if nothing is to be read at its end.
     start: Option<Info>,
     /// Rows to be stored, once the window is over.
     pub rows: Vec<Statement>,
@@ -24,7 +24,7 @@ pub struct Watch {
     pub recorded: Option<Statements>,
 }
 
-/// Where pg_stat_statements stands in this server and this database.
+/// Whether pg_stat_statements is loaded in this server and created in this database, and the calls of its functions there.
 #[derive(Deserialize)]
 struct State {
     is_loaded: bool,
@@ -42,7 +42,7 @@ struct Calls {
     info: String,
 }
 
-/// What the extension tells of itself as a whole. Nothing, where it is older than its function for that.
+/// The row of pg_stat_statements_info; without values if the extension is older than that function.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 struct Info {
     /// When all entries were removed, by whatever call.
@@ -73,7 +73,7 @@ const FUNCTION: &str = "SELECT quote_ident(nspname) || '.' || quote_ident(pronam
       JOIN pg_proc p ON p.oid = d.objid JOIN pg_namespace n ON n.oid = pronamespace \
     WHERE extname = 'pg_stat_statements'";
 
-/// What a run would say of its statements, as far as it can be known beforehand. In a transaction.
+/// The finding that a run would have on its statements, as far as it is known beforehand. In a transaction.
 pub fn expected() -> Result<Statements, Fault> {
     Ok(match calls()? {
         Err(why) => why,
@@ -148,7 +148,7 @@ pub fn forget(work_database: u32) {
     });
 }
 
-/// What is to be read at the end of a window.
+/// The values that are read at the end of a window.
 #[derive(Deserialize)]
 struct Reading {
     info: Info,

@@ -16,7 +16,7 @@ use crate::{
 #[derive(Default)]
 pub struct Watch {
     start: Option<Reading>,
-    /// What was counted in the window, once it is over.
+    /// The counters of the window, once it is over.
     pub difference: Option<Difference>,
     /// Whether the clients' settings had times taken.
     clients: Option<Timing>,

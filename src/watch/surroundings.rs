@@ -1,4 +1,4 @@
-//! What else was going on while a run was measured: in the server, on the machine, on the disk. What cannot be found out is
+//! Other activity while a run was measured: in the server, on the machine, on the disk. Facts that are not known are
 //! left out, and never an error.
 
 mod fill;
@@ -34,7 +34,7 @@ use crate::{
 
 pub use old_xmin::OldXmin;
 
-/// As much is always being written by somebody.
+/// Bytes under writeback at which a machine still counts as quiet.
 const QUIET_BYTES: u64 = 1 << 20;
 
 /// The server at one moment.
@@ -59,7 +59,7 @@ struct Tables {
     dead_rows: u64,
 }
 
-/// What the statistics say of the tables of the run, JSON. In the work database.
+/// Statistics of the tables of the run, JSON. In the work database.
 pub fn tables() -> Result<String, Fault> {
     let text = sql::read(
         "SELECT jsonb_build_object('vacuums', coalesce(sum(vacuum_count + autovacuum_count), 0), \
@@ -69,7 +69,7 @@ pub fn tables() -> Result<String, Fault> {
     Ok(text.unwrap_or_default())
 }
 
-/// What the processors have done so far.
+/// Time that the processors have spent since boot.
 fn processors(processes: &Processes) -> Processors {
     let text = fs::read_to_string(proc::STAT).ok();
     let times = text.and_then(|text| parse_cpu_times(&text));
@@ -130,7 +130,7 @@ fn sampler_ticks(processes: &Processes) -> Option<u64> {
     Some(member.ticks)
 }
 
-/// What is seen around a run.
+/// Observations around a run.
 #[derive(Default)]
 pub struct Surroundings {
     server: Option<(Server, Option<Server>)>,
@@ -165,7 +165,7 @@ fn is_quiet() -> bool {
 }
 
 impl Surroundings {
-    /// What the worker says of the tables before the clients; see [`tables`].
+    /// Takes the worker's report on the tables before the clients; see [`tables`].
     pub fn of_tables(&mut self, report: &Value) {
         self.tables = Tables::deserialize(report)
             .ok()
@@ -219,7 +219,7 @@ impl Surroundings {
 
     /// When the clients and the sampler are done.
     pub fn after_clients(&mut self) {
-        // What still goes to the disk would pass for a change of it.
+        // Data that are still being written would count as growth.
         let was_quiet = is_quiet();
         let after_us = flush_probe::median_us();
         self.flush.after_us = after_us.filter(|_| was_quiet && is_quiet());

@@ -1,13 +1,13 @@
 //! The workloads: each has a folder with everything that it does in a server. Coordinator, clients and worker know of a workload what
 //! [`Workload`] says, and no more; what can be decided without a server is in the folder of the same name in core.
 
+mod client_context;
 mod commit;
-mod desk;
 mod fsync;
-mod post;
 mod scan;
 mod tpcb;
 mod transactions;
+mod worker_context;
 
 use pgfsbench_core::spec::Spec;
 use serde_json::Value;
@@ -18,13 +18,13 @@ use crate::{
     errors::{Fault, sqlstate},
 };
 
-pub use desk::Desk;
-pub use post::Post;
+pub use client_context::ClientContext;
+pub use worker_context::WorkerContext;
 
 /// The registry.
 static ALL: &[&dyn Workload] = &[&tpcb::Tpcb, &fsync::Fsync, &scan::Scans, &commit::Commit];
 
-/// What a workload does, in the coordinator, in each client, and in the worker.
+/// The work of a workload, in the coordinator, in each client, and in the worker.
 pub trait Workload: Sync {
     /// Its names in SQL: those of its definitions in core.
     fn names(&self) -> &'static [&'static str];
@@ -33,10 +33,10 @@ pub trait Workload: Sync {
     fn carry_out(&self, run: &mut Run) -> Result<Outcome, Fault>;
 
     /// In a client, from its start to its end. It is connected to the work database, if there is one.
-    fn take_part(&self, post: &Post, spec: &Spec) -> Result<(), Fault>;
+    fn take_part(&self, context: &ClientContext, spec: &Spec) -> Result<(), Fault>;
 
     /// In the worker, with the owner's rights: one of the tasks that this workload has numbered.
-    fn work(&self, task: Task, desk: &Desk) -> Result<(), Fault>;
+    fn work(&self, task: Task, context: &WorkerContext) -> Result<(), Fault>;
 
     /// After a crash: a transaction that writes and leaves everything as it is.
     fn first_transaction(&self) -> &'static str {
@@ -54,12 +54,12 @@ pub trait Workload: Sync {
     }
 }
 
-/// What is there after a crash.
+/// The result of the verification after a crash.
 #[derive(Default)]
 pub struct Found {
     /// Transactions that have left something; None where they leave nothing.
     pub transactions: Option<u64>,
-    /// What is not as it was committed.
+    /// The difference from the committed state; None if there is none.
     pub different: Option<String>,
 }
 

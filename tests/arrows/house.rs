@@ -44,7 +44,7 @@ impl House {
         }
     }
 
-    /// What is wrong, one line for each fault.
+    /// The faults, one line each.
     pub fn faults(&self) -> Vec<String> {
         let arrows = self.arrows();
         let mut faults = self.rooms_without_floor();
@@ -150,7 +150,7 @@ impl House {
             .find(|module| self.files.contains_key(module))
     }
 
-    /// What is wrong with this arrow, if it leads to another room that does not stand lower.
+    /// The fault of this arrow, if it leads to another room that does not stand lower.
     fn upward(&self, arrow: &Arrow) -> Option<String> {
         let (from, to) = (room(&arrow.from), room(&arrow.to));
         let (above, below) = (self.floors.get(from)?, self.floors.get(to)?);

@@ -51,7 +51,7 @@ const OF_WORKLOADS: [&str; 7] = [
     "\"scan\"",
 ];
 
-/// What has such words beside the rooms of workloads.
+/// Files that may have such words beside the rooms of workloads.
 const BESIDE_WORKLOADS: [&str; 3] = [
     // Fast ways to fill a table, which need unsafe code.
     "pg/load.rs",

@@ -3,7 +3,7 @@
 use crate::lab::Lab;
 use std::process::Stdio;
 
-/// What the helper says about these lines in its configuration.
+/// The helper's complaints about these lines in its configuration.
 pub fn faults(text: &str) -> Vec<String> {
     let lab = Lab::new("host=/nowhere user=postgres");
     lab.configure("host=/nowhere user=postgres", text);

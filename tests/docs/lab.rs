@@ -25,7 +25,7 @@ pub fn helper() -> PathBuf {
     path
 }
 
-/// Where a program of the private PostgreSQL would be.
+/// Path of a program of the private PostgreSQL.
 pub fn server_program(name: &str) -> PathBuf {
     let prefix = std::env::var_os("PGFSBENCH_PREFIX").map(PathBuf::from);
     let default = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/pg15");

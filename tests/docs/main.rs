@@ -51,6 +51,7 @@ pages! {
     install "docs/install.md"
     limits "docs/limits.md"
     method "docs/method.md"
+    report "docs/report.md"
     results "docs/results.md"
     runs "docs/runs.md"
     scans "docs/scans.md"

@@ -1,10 +1,10 @@
-//! What the reader of each page has, and what is run in place of what a page says. Everything that is not run as it stands is
+//! The surroundings of the reader of each page, and substitutions for commands of a page. Everything that is not run as it stands is
 //! listed here, and nowhere else.
 
 use crate::page::Block;
 use crate::shown::{Step, Table, masked, tables};
 
-/// What stands beside the server of a page.
+/// Things beside the server of a page.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Beside {
     /// The page itself makes the database and the extension.
@@ -20,7 +20,7 @@ pub struct Reader {
     pub beside: &'static [Beside],
     /// SQL that the page supposes to have been run.
     pub before: &'static str,
-    /// What is run in place of what the page says; `{directory}` is a mount point.
+    /// Substitutions: text of the page, and what is run in its place; `{directory}` is a mount point.
     pub instead: &'static [(&'static str, &'static str)],
     /// Blocks that have these words are not run, for this reason.
     pub not_run: &'static [(&'static str, &'static str)],
@@ -105,6 +105,16 @@ pub const READERS: &[Reader] = &[
     },
     Reader {
         page: "docs/method.md",
+        // Beside this page names of all pages are looked up.
+        before: "CREATE EXTENSION pgfsbench_report CASCADE",
+        ..NOTHING
+    },
+    Reader {
+        page: "docs/report.md",
+        before: r#"
+            SELECT fsbench.create_target(name, directory => '{directory}') FROM unnest('{a,b}'::text[]) AS name;
+            SELECT fsbench.experiment('new server', '{a,b}', scale => 1, clients => 1, transactions => 20, max_blocks => 3, probe_wait => '0');
+            CALL fsbench.wait_experiment('new server');"#,
         ..NOTHING
     },
     Reader {
@@ -119,10 +129,13 @@ pub const READERS: &[Reader] = &[
             SELECT run_id FROM fsbench.run(scale => 1, clients => 1, duration => '1 s');
             SELECT run_id FROM fsbench.run(scale => 2, clients => 2, duration => '3 s', warmup => '0', seed => 2,
                                            settings => '{"synchronous_commit": "off", "work_mem": "5MB"}');"#,
-        not_run: &[(
-            "run 101, ext4, tpcb",
-            "a drawing, of which expected/chart.out has others",
-        )],
+        not_run: &[
+            (
+                "run 101, ext4, tpcb",
+                "a drawing, of which expected/chart.out has others",
+            ),
+            ("experiment new server, done", "another such drawing"),
+        ],
         ..NOTHING
     },
     Reader {
@@ -201,6 +214,11 @@ pub const READERS: &[Reader] = &[
         instead: &[
             ("duration => '18 s'", "duration => '2 s'"),
             ("'4GB'", "'1GB'"),
+            // What everything keeps takes the fewest cycles, of which each makes a row.
+            (
+                "'default', 20, scale => 100, clients => 32",
+                "'default', 1000000, scale => 1, clients => 2, warmup => '0', duration => '1 s'",
+            ),
             ("scale => 32, clients => 16, duration => '30 s'", SMALL),
         ],
         ..NOTHING
@@ -222,7 +240,7 @@ const SAME: &[(&str, &[&str])] = &[
     ("fsbench.diff(", &["area", "name", "matters", "why"]),
 ];
 
-/// Who reads a page.
+/// The reader of a page.
 pub fn reader(page: &str) -> &'static Reader {
     let mut readers = READERS.iter();
     let reader = readers.find(|reader| reader.page == page);

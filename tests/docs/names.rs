@@ -4,7 +4,7 @@ use crate::page::Page;
 use postgres::Client;
 use std::collections::BTreeSet;
 
-/// What the database has.
+/// The names that the database has.
 pub struct Names {
     /// `table`, `table.column` and `function`, without the schema.
     objects: BTreeSet<String>,
@@ -67,7 +67,7 @@ impl Names {
         unknown
     }
 
-    /// What a page names and the database does not have.
+    /// Names on a page that the database does not have.
     pub fn unknown(&self, page: &Page) -> Vec<String> {
         let spans = page.spans().into_iter();
         let mut faults: Vec<String> = spans

@@ -64,7 +64,7 @@ impl Page {
         page
     }
 
-    /// What stands between backquotes, with the line where it stands.
+    /// Texts between backquotes, with their lines.
     pub fn spans(&self) -> Vec<(usize, &str)> {
         let mut spans = Vec::new();
         for (number, line) in &self.prose {

@@ -1,4 +1,4 @@
-//! What a page is read beside: a server, and what else its reader has.
+//! The surroundings of a page: a server, and what else its reader has.
 
 use crate::lab::Lab;
 use crate::manual::{Beside, Reader};
@@ -19,7 +19,7 @@ pub struct Scene {
     directory: OwnedDirectory,
 }
 
-/// What psql printed, and whether it succeeded.
+/// Output of psql, and whether it succeeded.
 struct Said {
     succeeded: bool,
     printed: String,

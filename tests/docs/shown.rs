@@ -1,4 +1,4 @@
-//! What psql prints, and what a page shows of it.
+//! Compares psql's output with the output that a page shows.
 
 /// A statement of a psql session, and the lines below it.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -140,7 +140,7 @@ pub fn missing(shown: &str, printed: &str) -> Vec<String> {
     faults
 }
 
-/// What a page shows below a statement and did not come.
+/// Lines that a page shows below a statement and psql did not print.
 pub fn differences(shown: &str, printed: &str) -> Vec<String> {
     let mut faults = Vec::new();
     let came = messages(printed);

@@ -6,7 +6,7 @@ use pgfsbench_tests::LONG;
 use postgres::Client;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// What was read at four moments of a run.
+/// Readings at four moments of a run.
 pub struct Bracket<T> {
     /// Before its measured window.
     pub before: T,

@@ -1,7 +1,7 @@
 //! The rows of checkpoints are what the server's log says of them; and where it says nothing, the run says so.
 
 use crate::common::{execute, row, rows, run, server, wait_for_window};
-use pgfsbench_tests::{LONG, TestServer, wait_for_phase, wait_until};
+use pgfsbench_tests::{LONG, TestServer, assert_columns, wait_for_phase, wait_until};
 use postgres::Client;
 
 const SPEC: &str = r#"scale => 2, clients => 2, seed => 1, options => '{"sample": false}'"#;
@@ -116,32 +116,56 @@ fn rows_of_checkpoints_are_the_lines_of_the_log_to_the_millisecond() {
     let first = first.unwrap_or_else(|| panic!("{found:?}\n{logged:?}"));
     assert!(first <= 1, "{found:?}\n{logged:?}");
     assert_eq!(found, logged[first..first + found.len()]);
-    assert_eq!(
-        row(
-            &mut client,
-            &format!(
-                "SELECT complete_checkpoints, checkpoints_timed, checkpoints_logged, \
-                   checkpoints_requested - (SELECT count(*) FROM fsbench.checkpoint c WHERE c.run_id = r.run_id AND NOT started_before) \
-                 FROM fsbench.result r WHERE run_id = {id}"
-            )
-        ),
-        format!("{}|0|t|0", found.len())
+    assert_columns(
+        &mut client,
+        &format!("FROM fsbench.result r WHERE run_id = {id}"),
+        &[
+            ("complete_checkpoints", &found.len().to_string()),
+            ("checkpoints_timed", "0"),
+            ("checkpoints_logged", "t"),
+            (
+                "checkpoints_requested - (SELECT count(*) FROM fsbench.checkpoint c WHERE c.run_id = r.run_id AND NOT started_before)",
+                "0",
+            ),
+        ],
     );
     // Times that agree with each other and with the window.
-    assert_eq!(
-        row(
-            &mut client,
-            &format!(
-                "SELECT count(*) FILTER (WHERE cause LIKE 'immediate force wait%'), \
-                   count(*) FILTER (WHERE cause !~ '^(immediate force wait|wal)'), bool_and(kind = 'checkpoint'), \
-                   bool_and(abs(extract(epoch FROM c.ended_at - c.started_at) * 1000 - total_ms) <= 1), \
-                   bool_and(abs(extract(epoch FROM c.started_at - measured_from) - start_second - 0.5) <= 0.6), \
-                   bool_and(started_before OR ended_after OR c.started_at >= measured_from), \
-                   bool_and((slru_written IS NULL) = (current_setting('server_version_num')::int < 180000)), bool_and(aggregate_sync_ms <= sync_files * longest_sync_ms) \
-                 FROM fsbench.checkpoint c JOIN fsbench.run_log USING (run_id) WHERE run_id = {id}"
-            )
+    assert_columns(
+        &mut client,
+        &format!(
+            "FROM fsbench.checkpoint c JOIN fsbench.run_log USING (run_id) WHERE run_id = {id}"
         ),
-        "2|0|t|t|t|t|t|t"
+        &[
+            (
+                "count(*) FILTER (WHERE cause LIKE 'immediate force wait%')",
+                "2",
+            ),
+            (
+                "count(*) FILTER (WHERE cause !~ '^(immediate force wait|wal)')",
+                "0",
+            ),
+            ("bool_and(kind = 'checkpoint')", "t"),
+            (
+                "bool_and(abs(extract(epoch FROM c.ended_at - c.started_at) * 1000 - total_ms) <= 1)",
+                "t",
+            ),
+            (
+                "bool_and(abs(extract(epoch FROM c.started_at - measured_from) - start_second - 0.5) <= 0.6)",
+                "t",
+            ),
+            (
+                "bool_and(started_before OR ended_after OR c.started_at >= measured_from)",
+                "t",
+            ),
+            (
+                "bool_and((slru_written IS NULL) = (current_setting('server_version_num')::int < 180000))",
+                "t",
+            ),
+            (
+                "bool_and(aggregate_sync_ms <= sync_files * longest_sync_ms)",
+                "t",
+            ),
+        ],
     );
 }
 
@@ -159,16 +183,19 @@ fn a_checkpoint_that_is_due_by_time_is_one_of_the_window() {
         r#"warmup => '0', duration => '35 s', rate => 50"#,
     );
     assert_eq!(server.ending(&id), "done");
-    assert_eq!(
-        row(
-            &mut client,
-            &format!(
-                "SELECT checkpoints_timed, checkpoints_requested, complete_checkpoints, checkpoints_logged, \
-                   (SELECT string_agg(cause, ',') FROM fsbench.checkpoint c WHERE c.run_id = r.run_id) \
-                 FROM fsbench.result r WHERE run_id = {id}"
-            )
-        ),
-        "1|0|1|t|time"
+    assert_columns(
+        &mut client,
+        &format!("FROM fsbench.result r WHERE run_id = {id}"),
+        &[
+            ("checkpoints_timed", "1"),
+            ("checkpoints_requested", "0"),
+            ("complete_checkpoints", "1"),
+            ("checkpoints_logged", "t"),
+            (
+                "(SELECT string_agg(cause, ',') FROM fsbench.checkpoint c WHERE c.run_id = r.run_id)",
+                "time",
+            ),
+        ],
     );
 }
 
@@ -197,29 +224,36 @@ fn checkpoints_over_the_start_and_the_end_of_the_window_are_marked() {
     let second = server.background("postgres", slow);
     assert_eq!(server.ending(&id), "done");
     // The one that went on when the run was stored is known by its start, and complete only later.
-    assert_eq!(
-        rows(
+    for (number, cause, started_before, ended_after) in [
+        ("1", "force wait", "t", "f"),
+        ("2", "immediate force wait", "f", "f"),
+        ("3", "force wait", "f", "t"),
+    ] {
+        assert_columns(
             &mut client,
-            &format!(
-                "SELECT number, cause, started_before, ended_after, start_second < 0, end_second IS NULL, total_ms IS NULL, \
-                   ended_at IS NULL, distance_bytes IS NULL \
-                 FROM fsbench.checkpoint WHERE run_id = {id} ORDER BY number"
-            )
-        ),
-        [
-            "1|force wait|t|f|t|f|f|f|f",
-            "2|immediate force wait|f|f|f|f|f|f|f",
-            "3|force wait|f|t|f|t|t|t|t"
-        ]
-    );
-    assert_eq!(
-        row(
-            &mut client,
-            &format!(
-                "SELECT complete_checkpoints, checkpoints_timed, checkpoints_requested FROM fsbench.result WHERE run_id = {id}"
-            )
-        ),
-        "1|0|2"
+            &format!("FROM fsbench.checkpoint WHERE run_id = {id} AND number = {number}"),
+            &[
+                ("cause", cause),
+                ("started_before", started_before),
+                ("ended_after", ended_after),
+                ("start_second < 0", started_before),
+                ("end_second IS NULL", ended_after),
+                ("total_ms IS NULL", ended_after),
+                ("ended_at IS NULL", ended_after),
+                ("distance_bytes IS NULL", ended_after),
+            ],
+        );
+    }
+    let count = format!("SELECT count(*) FROM fsbench.checkpoint WHERE run_id = {id}");
+    assert_eq!(row(&mut client, &count), "3");
+    assert_columns(
+        &mut client,
+        &format!("FROM fsbench.result WHERE run_id = {id}"),
+        &[
+            ("complete_checkpoints", "1"),
+            ("checkpoints_timed", "0"),
+            ("checkpoints_requested", "2"),
+        ],
     );
     execute(&mut client, "CHECKPOINT");
     second.join().expect("a backup begins");
@@ -255,17 +289,29 @@ fn checkpoints_that_are_not_logged_are_counted_and_told() {
         wait_for_window(&mut client, 1000);
         execute(&mut client, "CHECKPOINT");
         assert_eq!(server.ending(&id), "done");
-        assert_eq!(
-            row(
-                &mut client,
-                &format!(
-                    "SELECT complete_checkpoints, checkpoints_logged, (SELECT count(*) FROM fsbench.checkpoint), checkpoints_timed, \
-                       checkpoints_requested, (SELECT value > 0 FROM fsbench.statistic WHERE run_id = {id} AND (view, counter) IN (('pg_stat_bgwriter', 'buffers_checkpoint'), ('pg_stat_checkpointer', 'buffers_written'))), \
-                       (SELECT severity FROM fsbench.finding WHERE run_id = {id} AND code = 'too_short') \
-                     FROM fsbench.result WHERE run_id = {id}"
-                )
-            ),
-            "1|f|0|0|1|t|warning"
+        assert_columns(
+            &mut client,
+            &format!("FROM fsbench.result WHERE run_id = {id}"),
+            &[
+                ("complete_checkpoints", "1"),
+                ("checkpoints_logged", "f"),
+                ("(SELECT count(*) FROM fsbench.checkpoint)", "0"),
+                ("checkpoints_timed", "0"),
+                ("checkpoints_requested", "1"),
+                (
+                    &format!(
+                        "(SELECT value > 0 FROM fsbench.statistic WHERE run_id = {id} AND (view, counter) IN (('pg_stat_bgwriter', \
+             'buffers_checkpoint'), ('pg_stat_checkpointer', 'buffers_written')))"
+                    ),
+                    "t",
+                ),
+                (
+                    &format!(
+                        "(SELECT severity FROM fsbench.finding WHERE run_id = {id} AND code = 'too_short')"
+                    ),
+                    "warning",
+                ),
+            ],
         );
         let found = row(
             &mut client,
@@ -305,14 +351,13 @@ fn after_a_crash_in_a_checkpoint_the_next_run_has_its_own_rows_only() {
         &mut client,
         &format!("{SPEC}, transactions => 50, warmup => '0'"),
     );
-    assert_eq!(
-        row(
-            &mut client,
-            &format!(
-                "SELECT checkpoints_logged, complete_checkpoints, (SELECT count(*) FROM fsbench.checkpoint) \
-                 FROM fsbench.result WHERE run_id = {id}"
-            )
-        ),
-        "t|0|0"
+    assert_columns(
+        &mut client,
+        &format!("FROM fsbench.result WHERE run_id = {id}"),
+        &[
+            ("checkpoints_logged", "t"),
+            ("complete_checkpoints", "0"),
+            ("(SELECT count(*) FROM fsbench.checkpoint)", "0"),
+        ],
     );
 }

@@ -1,7 +1,7 @@
 //! Data that share their blocks with the prepared ones: where that can be, and what is said where it cannot.
 
-use crate::common::{assert_refused, row, rows, server, set};
-use pgfsbench_tests::{Leaves, LoopFs, OwnedDirectory};
+use crate::common::{assert_refused, row, server, set};
+use pgfsbench_tests::{Leaves, LoopFs, OwnedDirectory, assert_columns};
 
 const RUN: &str = r#"target => 'here', scale => 1, clients => 1, transactions => 50, seed => 1, options => '{"data": "cloned"}'"#;
 
@@ -51,12 +51,17 @@ fn data_are_cloned_where_files_can_share_blocks_and_else_the_run_says_why() {
         &mut client,
         &format!("SELECT run_id FROM fsbench.run({RUN})"),
     );
-    let told = format!(
-        "SELECT (storage #>> '{{data,cloned}}')::boolean, used #>> '{{options,data}}', f.severity \
-         FROM fsbench.environment JOIN fsbench.run_log USING (run_id) JOIN fsbench.finding f USING (run_id) \
-         WHERE run_id = {id} AND code = 'cloned_data'"
+    assert_columns(
+        &mut client,
+        &format!(
+            "FROM fsbench.environment JOIN fsbench.run_log USING (run_id) JOIN fsbench.finding f USING (run_id) WHERE run_id = {id} AND code = 'cloned_data'"
+        ),
+        &[
+            ("(storage #>> '{data,cloned}')::boolean", "t"),
+            ("used #>> '{options,data}'", "cloned"),
+            ("f.severity", "warning"),
+        ],
     );
-    assert_eq!(rows(&mut client, &told), ["t|cloned|warning"]);
     row(&mut client, "SELECT fsbench.drop_prepared_data() > 0");
     server.nothing_is_left("a run on a clone");
 }

@@ -1,6 +1,7 @@
 //! The workload `commit`: each row that was committed is there, and no other.
 
 use crate::common::{ending, execute, owned_directory, row, rows, run, server, wait_for_window};
+use pgfsbench_tests::assert_columns;
 
 #[test]
 fn a_row_that_is_gone_or_in_the_place_of_another_one_fails_the_run() {
@@ -60,13 +61,19 @@ fn what_was_committed_on_a_target_is_there_after_a_crash() {
         &mut client,
         r#"'here', 'commit', clients => 3, transactions => 40, options => '{"crash": true}'"#,
     );
-    let told = format!(
-        "SELECT transactions_committed, transactions_found, balances_verified, problem IS NULL, balances \
-         FROM fsbench.recovery JOIN fsbench.run_log USING (run_id) WHERE run_id = {id}"
-    );
-    assert_eq!(
-        row(&mut client, &told),
-        r#"120|120|t|t|{"rows": 120, "clients": 3, "wrong_clients": 0, "rows_by_client": 240}"#
+    assert_columns(
+        &mut client,
+        &format!("FROM fsbench.recovery JOIN fsbench.run_log USING (run_id) WHERE run_id = {id}"),
+        &[
+            ("transactions_committed", "120"),
+            ("transactions_found", "120"),
+            ("balances_verified", "t"),
+            ("problem IS NULL", "t"),
+            (
+                "balances",
+                r#"{"rows": 120, "clients": 3, "wrong_clients": 0, "rows_by_client": 240}"#,
+            ),
+        ],
     );
     let stored = format!(
         "SELECT transaction, transactions FROM fsbench.histogram WHERE run_id = {id} ORDER BY 1"

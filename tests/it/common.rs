@@ -1,4 +1,4 @@
-//! What many tests need: a server with the extension, and short ways to ask it.
+//! Shared by many tests: a server with the extension, and short ways to ask it.
 
 use pgfsbench_tests::{DISK, LONG, OwnedDirectory, TestServer, refusal, wait_until};
 pub use pgfsbench_tests::{ending, wait_for_phase};
@@ -83,7 +83,7 @@ pub fn assert_refused(client: &mut Client, sql: &str, code: &str, words: &[&str]
     said
 }
 
-/// What a user does with a text of statements: paste it into psql.
+/// Pastes a text of statements into psql, as a user does.
 pub fn paste_into_psql(server: &TestServer, database: &str, text: &str) {
     let mut psql = server
         .client_program("psql")

@@ -1,9 +1,9 @@
-//! What the storage did, as a run stores it, against what others say of the same run; and where nobody can say.
+//! The work of the storage, as a run stores it, against the figures of others for the same run; and where there are none.
 
 use crate::bracket::{assert_between, bracket};
 use crate::common::{execute, row, rows, run, server, server_in};
 use crate::iostat::Iostat;
-use pgfsbench_tests::{LONG, LoopFs, server_owner, skip};
+use pgfsbench_tests::{LONG, LoopFs, SHOWN, assert_columns, server_owner, skip};
 use postgres::Client;
 use rustix::fs::{major, minor, stat};
 use std::fs;
@@ -176,17 +176,38 @@ fn device_figures_are_those_that_the_kernel_and_iostat_count() {
         ),
     );
     assert_eq!(all, "t");
-    // What each byte has come to, from what is stored of it.
-    let parts = format!(
-        "SELECT changed_bytes = 36 * transactions_total, server_write_bytes > wal_bytes, \
-           abs(server_write_amplification * changed_bytes / server_write_bytes - 1) < 1e-6, \
-           abs(filesystem_write_amplification * server_write_bytes / device_write_bytes - 1) < 1e-6, \
-           abs(write_amplification * changed_bytes / device_write_bytes - 1) < 1e-6, \
-           abs(device_bytes_per_transaction * transactions_total / device_write_bytes - 1) < 1e-6, \
-           abs(flushes_per_transaction * transactions_total / device_flushes - 1) < 1e-6, journal_mode \
-         FROM fsbench.result JOIN fsbench.environment USING (run_id) WHERE run_id = {run}"
+    // The amplifications follow from the stored figures.
+    assert_columns(
+        &mut client,
+        &format!(
+            "FROM fsbench.result JOIN fsbench.environment USING (run_id) WHERE run_id = {run}"
+        ),
+        &[
+            ("changed_bytes = 36 * transactions_total", "t"),
+            ("server_write_bytes > wal_bytes", "t"),
+            (
+                "abs(server_write_amplification * changed_bytes / server_write_bytes - 1) < 1e-6",
+                "t",
+            ),
+            (
+                "abs(filesystem_write_amplification * server_write_bytes / device_write_bytes - 1) < 1e-6",
+                "t",
+            ),
+            (
+                "abs(write_amplification * changed_bytes / device_write_bytes - 1) < 1e-6",
+                "t",
+            ),
+            (
+                "abs(device_bytes_per_transaction * transactions_total / device_write_bytes - 1) < 1e-6",
+                "t",
+            ),
+            (
+                "abs(flushes_per_transaction * transactions_total / device_flushes - 1) < 1e-6",
+                "t",
+            ),
+            ("journal_mode", "ordered"),
+        ],
     );
-    assert_eq!(row(&mut client, &parts), "t|t|t|t|t|t|t|ordered");
 }
 
 /// Jiffies that a process has used.
@@ -262,18 +283,35 @@ fn what_the_servers_own_processes_use_and_write_is_what_the_kernel_and_its_views
         0.001,
     );
     // The processor time of the run is theirs and the clients'.
-    let facts = format!(
-        "SELECT abs(cpu_seconds - client_cpu_seconds - {} / 100.0) < 0.01, \
-           abs(cpu_ms_per_transaction * transactions_total / 1000 / cpu_seconds - 1) < 1e-6, client_blocks_written > 0, \
-           abs(server_write_bytes / (wal_bytes + 8192.0 * ({} + greatest({}, client_blocks_written))) - 1) < 0.01, \
-           server_write_bytes, wal_bytes, client_blocks_written \
-         FROM fsbench.result WHERE run_id = {run}",
-        told[0] + told[1] + told[2],
-        told[3] + told[4],
-        told[5]
+    assert_columns(
+        &mut client,
+        &format!("FROM fsbench.result WHERE run_id = {run}"),
+        &[
+            (
+                &format!(
+                    "abs(cpu_seconds - client_cpu_seconds - {} / 100.0) < 0.01",
+                    told[0] + told[1] + told[2]
+                ),
+                "t",
+            ),
+            (
+                "abs(cpu_ms_per_transaction * transactions_total / 1000 / cpu_seconds - 1) < 1e-6",
+                "t",
+            ),
+            ("client_blocks_written > 0", "t"),
+            (
+                &format!(
+                    "abs(server_write_bytes / (wal_bytes + 8192.0 * ({} + greatest({}, client_blocks_written))) - 1) < 0.01",
+                    told[3] + told[4],
+                    told[5]
+                ),
+                "t",
+            ),
+            ("server_write_bytes", SHOWN),
+            ("wal_bytes", SHOWN),
+            ("client_blocks_written", SHOWN),
+        ],
     );
-    let facts = row(&mut client, &facts);
-    assert!(facts.starts_with("t|t|t|t|"), "{facts} {told:?}");
 }
 
 #[test]
@@ -290,16 +328,21 @@ fn wal_is_the_difference_of_lsns_at_start_and_end() {
     let reading = "workload => 'select-only', scale => 1, clients => 1, duration => '2 s', warmup => '1 s', seed => 1";
     let (run, seen) = bracket(&mut client, reading, lsn);
     assert_eq!(seen.inside.0, seen.inside.1);
-    let told = row(
+    let at = seen.inside.0.to_string();
+    assert_columns(
         &mut client,
-        &format!(
-            "SELECT wal_start_lsn - '0/0', wal_end_lsn - '0/0', wal_bytes, client_wal_bytes, \
-               (SELECT sum(wal_bytes) FROM fsbench.sample s WHERE s.run_id = r.run_id) \
-             FROM fsbench.result r WHERE run_id = {run}"
-        ),
+        &format!("FROM fsbench.result r WHERE run_id = {run}"),
+        &[
+            ("wal_start_lsn - '0/0'", &at),
+            ("wal_end_lsn - '0/0'", &at),
+            ("wal_bytes", "0"),
+            ("client_wal_bytes", "0"),
+            (
+                "(SELECT sum(wal_bytes) FROM fsbench.sample s WHERE s.run_id = r.run_id)",
+                "0",
+            ),
+        ],
     );
-    let at = seen.inside.0;
-    assert_eq!(told, format!("{at}|{at}|0|0|0"));
 
     let writing = "scale => 1, clients => 1, duration => '3 s', warmup => '1 s', seed => 1";
     let (run, seen) = bracket(&mut client, writing, lsn);
@@ -332,7 +375,7 @@ fn wal_is_the_difference_of_lsns_at_start_and_end() {
 struct Overlay(PathBuf);
 
 impl Overlay {
-    /// None where the kernel has none.
+    /// None if the kernel has none.
     fn over(fs: &LoopFs) -> Option<Self> {
         let [lower, upper, work, merged] =
             ["lower", "upper", "work", "merged"].map(|name| fs.path().join(name));
@@ -363,16 +406,49 @@ impl Drop for Overlay {
     }
 }
 
+/// Asserts of the one run what is known of the devices of its data and its WAL.
+fn assert_known(client: &mut Client, data_unknown: &str, wal_unknown: &str, wal_known: &str) {
+    assert_columns(
+        client,
+        "FROM fsbench.sample",
+        &[
+            (
+                "bool_and(num_nulls(device_reads, device_writes, device_flushes, device_read_bytes, device_write_bytes, \
+                 device_r_await_ms, device_w_await_ms, device_f_await_ms, device_aqu_sz, device_util_percent) = 10)",
+                data_unknown,
+            ),
+            (
+                "bool_and(cpu_idle_percent IS NOT NULL AND dirty_bytes IS NOT NULL AND client_cpu_ms IS NOT NULL)",
+                "t",
+            ),
+            ("bool_and(wal_device_writes IS NULL)", wal_unknown),
+            (
+                "bool_or(wal_device_write_bytes > 0 AND wal_device_flushes > 0)",
+                wal_known,
+            ),
+        ],
+    );
+}
+
+/// Asserts that what hangs on what a device wrote is not known of the run, and the rest is.
+fn assert_no_device_figures(client: &mut Client) {
+    assert_columns(
+        client,
+        "FROM fsbench.result",
+        &[
+            (
+                "num_nulls(device_read_bytes, device_write_bytes, device_flushes, device_bytes_per_transaction, \
+                 flushes_per_transaction, filesystem_write_amplification, write_amplification)",
+                "7",
+            ),
+            ("server_write_amplification > 0", "t"),
+            ("cpu_seconds > 0", "t"),
+        ],
+    );
+}
+
 #[test]
 fn a_filesystem_without_a_device_has_no_device_figures_and_wal_elsewhere_has_its_own() {
-    const UNKNOWN: &str = "SELECT bool_and(num_nulls(device_reads, device_writes, device_flushes, device_read_bytes, device_write_bytes, \
-            device_r_await_ms, device_w_await_ms, device_f_await_ms, device_aqu_sz, device_util_percent) = 10), \
-          bool_and(cpu_idle_percent IS NOT NULL AND dirty_bytes IS NOT NULL AND client_cpu_ms IS NOT NULL), \
-          bool_and(wal_device_writes IS NULL), bool_or(wal_device_write_bytes > 0 AND wal_device_flushes > 0) \
-        FROM fsbench.sample";
-    const OF_RUN: &str = "SELECT num_nulls(device_read_bytes, device_write_bytes, device_flushes, device_bytes_per_transaction, \
-          flushes_per_transaction, filesystem_write_amplification, write_amplification), server_write_amplification > 0, cpu_seconds > 0 \
-        FROM fsbench.result";
     const SHORT_RUN: &str = "scale => 1, clients => 1, duration => '2 s', warmup => '0', seed => 1";
     if !Path::new("/dev/shm").is_dir() {
         return skip(
@@ -384,8 +460,8 @@ fn a_filesystem_without_a_device_has_no_device_figures_and_wal_elsewhere_has_its
     let on_tmpfs = server_in(memory, None, &[]);
     let mut client = on_tmpfs.connect("postgres");
     run(&mut client, SHORT_RUN);
-    assert_eq!(row(&mut client, UNKNOWN), "t|t|t|");
-    assert_eq!(row(&mut client, OF_RUN), "7|t|t");
+    assert_known(&mut client, "t", "t", "");
+    assert_no_device_figures(&mut client);
     drop(on_tmpfs);
 
     let fs = match LoopFs::ext4(700) {
@@ -395,16 +471,16 @@ fn a_filesystem_without_a_device_has_no_device_figures_and_wal_elsewhere_has_its
     let apart = server_in(memory, Some(&fs.path()), &[]);
     let mut client = apart.connect("postgres");
     run(&mut client, SHORT_RUN);
-    assert_eq!(row(&mut client, UNKNOWN), "t|t|f|t");
-    assert_eq!(row(&mut client, OF_RUN), "7|t|t");
+    assert_known(&mut client, "t", "f", "t");
+    assert_no_device_figures(&mut client);
     drop(apart);
 
     if let Some(overlay) = Overlay::over(&fs) {
         let server = server_in(&overlay.0, None, &[]);
         let mut client = server.connect("postgres");
         run(&mut client, SHORT_RUN);
-        assert_eq!(row(&mut client, UNKNOWN), "t|t|t|");
-        assert_eq!(row(&mut client, OF_RUN), "7|t|t");
+        assert_known(&mut client, "t", "t", "");
+        assert_no_device_figures(&mut client);
     }
 
     // Data with a device, WAL without: what was written in all is not known.
@@ -415,9 +491,18 @@ fn a_filesystem_without_a_device_has_no_device_figures_and_wal_elsewhere_has_its
     let apart = server_in(&fs.path(), Some(place.path()), &[]);
     let mut client = apart.connect("postgres");
     run(&mut client, SHORT_RUN);
-    assert_eq!(row(&mut client, UNKNOWN), "f|t|t|");
-    let told = "SELECT device_read_bytes IS NOT NULL, num_nulls(device_write_bytes, device_flushes, write_amplification) FROM fsbench.result";
-    assert_eq!(row(&mut client, told), "t|3");
+    assert_known(&mut client, "f", "t", "");
+    assert_columns(
+        &mut client,
+        "FROM fsbench.result",
+        &[
+            ("device_read_bytes IS NOT NULL", "t"),
+            (
+                "num_nulls(device_write_bytes, device_flushes, write_amplification)",
+                "3",
+            ),
+        ],
+    );
 }
 
 #[test]
@@ -428,7 +513,7 @@ fn statistics_that_are_reset_in_the_middle_leave_what_hangs_on_them_unknown() {
         &mut client,
         "SELECT fsbench.start(scale => 1, clients => 1, duration => '3 s', warmup => '0', seed => 1)",
     );
-    // What the first second does is not known before it is over.
+    // The rate of the first second is not known before it is over.
     server.wait_for_phase("measure");
     assert_eq!(
         row(
@@ -445,9 +530,15 @@ fn statistics_that_are_reset_in_the_middle_leave_what_hangs_on_them_unknown() {
     );
     execute(&mut client, "SELECT pg_stat_reset_shared('bgwriter')");
     execute(&mut client, &format!("CALL fsbench.wait({run})"));
-    let told = format!(
-        "SELECT status, server_write_bytes IS NULL, server_write_amplification IS NULL, client_wal_bytes > 0, changed_bytes > 0 \
-         FROM fsbench.result WHERE run_id = {run}"
+    assert_columns(
+        &mut client,
+        &format!("FROM fsbench.result WHERE run_id = {run}"),
+        &[
+            ("status", "done"),
+            ("server_write_bytes IS NULL", "t"),
+            ("server_write_amplification IS NULL", "t"),
+            ("client_wal_bytes > 0", "t"),
+            ("changed_bytes > 0", "t"),
+        ],
     );
-    assert_eq!(row(&mut client, &told), "done|t|t|t|t");
 }

@@ -1,10 +1,10 @@
 //! A target that is defined anew is another one, though its name stays.
 
-use crate::luck::target::Place;
+use crate::robustness::target::Place;
 use pgfsbench_tests::{Leaves, value};
 use postgres::Client;
 
-/// What a run is called when it returns, and with which number it is stored.
+/// Makes a run. The name of its target as it returns, and the number with which it is stored.
 fn measure(client: &mut Client) -> String {
     let run = "SELECT target FROM fsbench.run(target => 'here', scale => 1, clients => 1, transactions => 20, seed => 1)";
     let label = value(client, run);
@@ -21,7 +21,7 @@ fn results_of_one_name_and_two_definitions_stay_apart() {
     let mut value = |sql: &str| value(&mut client, sql);
     assert_eq!(measure(&mut place.connect("postgres")), "here 1");
 
-    // What fails has no result, so that mending it makes no other target.
+    // A run that fails has no result, so that mending the target makes no other one.
     let compress =
         r#"SELECT fsbench.alter_target('here', settings => '{"wal_compression": "on"}')"#;
     value(compress);

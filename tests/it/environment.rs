@@ -1,7 +1,7 @@
-//! Where a run was made is stored as the system itself tells it, and the same machine and configuration are known again.
+//! The environment of a run is stored as the system itself reports it, and the same machine and configuration are known again.
 
 use crate::common::{QUICK, row, run, server};
-use pgfsbench_tests::skip;
+use pgfsbench_tests::{assert_columns, skip};
 use serde_json::Value;
 use std::fs;
 use std::process::Command;
@@ -76,7 +76,7 @@ fn the_same_machine_and_configuration_are_known_again() {
         )
     };
     let first = fingerprints(QUICK);
-    // What is run is another matter than where.
+    // The arguments of a run are no part of its environment.
     let larger = "scale => 2, clients => 2, transactions => 50, seed => 2";
     assert_eq!(fingerprints(larger), first);
     let other = fingerprints(&format!("{QUICK}, settings => '{{\"work_mem\": \"5MB\"}}'"));
@@ -107,16 +107,16 @@ fn disks_are_listed_as_the_system_lists_them() {
             }
             serial => serial,
         };
-        assert_eq!(
-            row(
-                &mut client,
-                &format!(
-                    "SELECT size_bytes, coalesce(model, ''), coalesce(serial, ''), contents IS NULL AND NOT usable \
-                     FROM fsbench.device WHERE node = '{}'",
-                    text("path")
-                )
-            ),
-            format!("{}|{}|{}|t", disk["size"], text("model"), serial)
+        assert_columns(
+            &mut client,
+            &format!("FROM fsbench.device WHERE node = '{}'", text("path")),
+            &[
+                ("size_bytes", &disk["size"].to_string()),
+                ("coalesce(model, '')", &text("model")),
+                ("coalesce(serial, '')", &serial),
+                ("contents IS NULL", "t"),
+                ("usable", "f"),
+            ],
         );
     }
     if disks.is_empty() {

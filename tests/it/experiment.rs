@@ -4,7 +4,7 @@ mod by_itself;
 mod rights;
 
 use crate::common::{assert_refused, execute, owned_directory, row, rows, server};
-use pgfsbench_tests::{LONG, OwnedDirectory, wait_until};
+use pgfsbench_tests::{LONG, OwnedDirectory, SHOWN, assert_columns, wait_until};
 use postgres::Client;
 
 /// Arguments of an experiment of the shortest runs that there are.
@@ -74,11 +74,17 @@ fn an_experiment_comes_to_an_answer() {
         "SELECT target, blocks, verdict <> '', says <> '' FROM fsbench.compare('e')",
     );
     assert_eq!(said.len(), 2, "{said:?}");
-    let shown = row(
+    assert_columns(
         &mut client,
-        "SELECT status, block, runs, repeated, answer FROM fsbench.experiments WHERE experiment = 'e'",
+        "FROM fsbench.experiments WHERE experiment = 'e'",
+        &[
+            ("status", "done"),
+            ("block", "3"),
+            ("runs", "6"),
+            ("repeated", "0"),
+            ("answer", SHOWN),
+        ],
     );
-    assert!(shown.starts_with("done|3|6|0|"), "{shown}");
     let advice = rows(&mut client, "SELECT part FROM fsbench.recommend('e')");
     assert_eq!(advice[0], "choice", "{advice:?}");
     assert!(advice.iter().any(|part| part == "not tested"), "{advice:?}");
@@ -99,13 +105,15 @@ fn windows_without_two_cycles_decide_nothing() {
         "SELECT fsbench.experiment('e', '{a,b}', baseline => 'a', max_blocks => 3, scale => 1, clients => 1, duration => '1 s', warmup => '0', probe_wait => '0')",
     );
     wait_for(&mut client, "e");
-    let said = row(
+    assert_columns(
         &mut client,
-        "SELECT target, verdict, says FROM fsbench.compare('e')",
-    );
-    assert!(
-        said.starts_with("b|inconclusive|inconclusive (too_short): "),
-        "{said}"
+        "FROM fsbench.compare('e')",
+        &[
+            ("target", "b"),
+            ("verdict", "inconclusive"),
+            ("says LIKE 'inconclusive (too_short): %'", "t"),
+            ("says", SHOWN),
+        ],
     );
     let choice = row(
         &mut client,
@@ -127,23 +135,19 @@ fn what_is_rolled_back_was_never_asked_for() {
         &mut client,
         &format!("SELECT fsbench.experiment('f', '{{a,b}}', start => false, {SHORT})"),
     );
-    assert_eq!(
-        rows(
-            &mut client,
-            "SELECT experiment, status FROM fsbench.experiments"
-        ),
-        ["f|recorded"]
+    assert_columns(
+        &mut client,
+        "FROM fsbench.experiments",
+        &[("experiment", "f"), ("status", "recorded")],
     );
     execute(
         &mut client,
         &format!("SELECT * FROM fsbench.plan_experiment('g', '{{a,b}}', {SHORT})"),
     );
-    assert_eq!(
-        rows(
-            &mut client,
-            "SELECT experiment, status FROM fsbench.experiments"
-        ),
-        ["f|recorded"]
+    assert_columns(
+        &mut client,
+        "FROM fsbench.experiments",
+        &[("experiment", "f"), ("status", "recorded")],
     );
     assert_eq!(
         rows(&mut client, "SELECT run_id FROM fsbench.run_log"),

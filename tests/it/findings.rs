@@ -1,7 +1,7 @@
-//! What can mislead about a run is provoked, and told; and is not told of a run in which it is not.
+//! Each condition that can mislead is provoked, and found; and is not found of a run without it.
 
 use crate::common::{self, execute, row, rows, run, set, wait_for_window};
-use pgfsbench_tests::{DISK, TestServer, scratch};
+use pgfsbench_tests::{DISK, TestServer, assert_columns, scratch};
 use postgres::{Client, NoTls};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -26,7 +26,7 @@ fn server_in(directory: &Path, settings: &[(&str, &str)]) -> TestServer {
 const STEADY: &str =
     r#"scale => 2, clients => 2, transactions => 50, seed => 1, options => '{"sample": false}'"#;
 
-/// What this machine and its disk are like, and what else runs on it: tests of their own provoke these.
+/// Findings about this machine, its disk, and other activity on it: tests of their own provoke these.
 const OF_THE_MACHINE: &str = "{almost_full,atime,cpu_saturated,dirty_limit,discard_mount_option,flush_step,fsync_too_fast,\
     governor,in_memory,loop_device,loop_without_direct_io,memory_pressure,noisy_neighbour,other_writers,raid_resync,slow_clock,\
     steal,throttled,vacuums,virtual_disk_without_flush}";
@@ -61,13 +61,14 @@ fn settings_that_make_a_commit_promise_less_are_told() {
         row(&mut client, durability),
         "durable by the server's settings"
     );
-    assert_eq!(
-        row(
-            &mut client,
-            "SELECT settings::text LIKE '%work_mem%7MB%', settings::text LIKE '%shared_buffers%', settings::text LIKE '%enable_sort%' \
-             FROM fsbench.result"
-        ),
-        "t|t|f"
+    assert_columns(
+        &mut client,
+        "FROM fsbench.result",
+        &[
+            ("settings::text LIKE '%work_mem%7MB%'", "t"),
+            ("settings::text LIKE '%shared_buffers%'", "t"),
+            ("settings::text LIKE '%enable_sort%'", "f"),
+        ],
     );
 
     set(&server, &mut client, "fsync", "off");
@@ -87,13 +88,17 @@ fn settings_that_make_a_commit_promise_less_are_told() {
         row(&mut client, durability),
         "not durable: fsync off, synchronous_commit off, full_page_writes off"
     );
-    assert_eq!(
-        row(
-            &mut client,
-            "SELECT findings >= 5, worst_finding, (SELECT findings FROM fsbench.wait(r.run_id)) = findings || ' (invalid: fsync_off)' \
-             FROM fsbench.result r ORDER BY run_id DESC LIMIT 1"
-        ),
-        "t|invalid|t"
+    assert_columns(
+        &mut client,
+        "FROM fsbench.result r ORDER BY run_id DESC LIMIT 1",
+        &[
+            ("findings >= 5", "t"),
+            ("worst_finding", "invalid"),
+            (
+                "(SELECT findings FROM fsbench.wait(r.run_id)) = findings || ' (invalid: fsync_off)'",
+                "t",
+            ),
+        ],
     );
 
     // Of several that are as bad the heaviest, as far as there is room.
@@ -163,14 +168,13 @@ fn seconds_in_which_nothing_went_on_are_told() {
         told.starts_with("warning: throughput stalled in ") && told.contains(" seconds, "),
         "{told}"
     );
-    assert_eq!(
-        row(
-            &mut client,
-            &format!(
-                "SELECT zero_seconds >= 1, stall_seconds >= zero_seconds FROM fsbench.result WHERE run_id = {id}"
-            )
-        ),
-        "t|t"
+    assert_columns(
+        &mut client,
+        &format!("FROM fsbench.result WHERE run_id = {id}"),
+        &[
+            ("zero_seconds >= 1", "t"),
+            ("stall_seconds >= zero_seconds", "t"),
+        ],
     );
 }
 
@@ -322,7 +326,7 @@ fn run_without_arguments_says_what_it_chose_how_far_it_is_and_ends_within_a_minu
         ]),
         "{notices:?}"
     );
-    // What a quick look cannot help is only told.
+    // A finding that a quick look cannot avoid is of severity info.
     assert_eq!(
         row(
             &mut client,
@@ -331,11 +335,16 @@ fn run_without_arguments_says_what_it_chose_how_far_it_is_and_ends_within_a_minu
         "info"
     );
     assert!(found.contains(": "), "{found}");
-    assert_eq!(
-        row(
-            &mut client,
-            "SELECT clients >= 1, scale >= clients, (SELECT count(*) >= 5 FROM fsbench.sample s WHERE s.run_id = r.run_id) FROM fsbench.result r"
-        ),
-        "t|t|t"
+    assert_columns(
+        &mut client,
+        "FROM fsbench.result r",
+        &[
+            ("clients >= 1", "t"),
+            ("scale >= clients", "t"),
+            (
+                "(SELECT count(*) >= 5 FROM fsbench.sample s WHERE s.run_id = r.run_id)",
+                "t",
+            ),
+        ],
     );
 }

@@ -3,7 +3,7 @@
 
 use crate::common::{assert_refused, program, server_in};
 use pgfsbench_tests::{
-    LONG, Leaves, LoopFs, Signal, Stop, TestServer, send, skip, value, wait_until,
+    LONG, Leaves, LoopFs, Signal, Stop, TestServer, assert_columns, send, skip, value, wait_until,
 };
 use std::fs::{self, File, Permissions};
 use std::io::Write;
@@ -130,7 +130,7 @@ fn whoever_ends_a_run_takes_its_file_along() {
                 _ => server.kill(),
             }
             if server.processes().is_empty() {
-                // Nobody has been there to remove it, unless the server was stopped in order.
+                // No process was there to remove it, unless the server was stopped in order.
                 let left = server.names_in("pg_wal");
                 let is_left = left.iter().any(|name| name.starts_with("pgfsbench"));
                 assert!(is_left || what == "fast stop", "{what}: {left:?}");
@@ -247,20 +247,28 @@ fn targets_have_their_tests_brought_home() {
         directory.path().display(),
         there.connection("postgres")
     ));
-    for (target, options, wanted) in [
-        ("here", r#"{"writers": [1, 2]}"#, "done 18 18 t 2 [1, 2]"),
+    for (target, options, tests, clients, writers) in [
+        ("here", r#"{"writers": [1, 2]}"#, "18", "2", "[1, 2]"),
         // The writers are those that fit there.
-        ("there", "{}", "done 27 27 t 4 [1, 2, 4]"),
+        ("there", "{}", "27", "4", "[1, 2, 4]"),
     ] {
         let run = server.value(&format!(
             "SELECT run_id FROM fsbench.run(target => '{target}', workload => 'fsync', duration => '900 ms', options => '{options}')"
         ));
-        let facts = server.value(&format!(
-            "SELECT concat_ws(' ', status, count(*), count(DISTINCT position), bool_and(syncs > 0 AND counts <> '{{}}'), \
-               clients, used #> '{{options,writers}}') \
-             FROM fsbench.run_log JOIN fsbench.fsync USING (run_id) WHERE run_id = {run} GROUP BY run_log.run_id"
-        ));
-        assert_eq!(facts, wanted, "{target}");
+        assert_columns(
+            &mut server.connect("postgres"),
+            &format!(
+                "FROM fsbench.run_log JOIN fsbench.fsync USING (run_id) WHERE run_id = {run} GROUP BY run_log.run_id"
+            ),
+            &[
+                ("status", "done"),
+                ("count(*)", tests),
+                ("count(DISTINCT position)", tests),
+                ("bool_and(syncs > 0 AND counts <> '{}')", "t"),
+                ("clients", clients),
+                ("used #> '{options,writers}'", writers),
+            ],
+        );
         assert_eq!(
             server.value(&format!(
                 "SELECT tps > 0 AND data_directory IS NOT NULL AND load_ms IS NULL FROM fsbench.result WHERE run_id = {run}"

@@ -1,4 +1,4 @@
-//! What a hint gives to be pasted is what it says, and nothing else, whatever databases and roles are called.
+//! Text that a hint gives to be pasted does what it says, and nothing else, whatever databases and roles are called.
 
 use pgfsbench_tests::fake_server::{Asked, FakeServer};
 use pgfsbench_tests::{TestServer, refusal, value};

@@ -79,7 +79,7 @@ impl Drop for Iostat {
 pub struct Reports(Vec<Report>);
 
 impl Reports {
-    /// What was counted in the window at least and at most, by whole reports; the count of a report's second is `of` of its
+    /// The least and the greatest count in the window, by whole reports; the count of a report's second is `of` of its
     /// columns.
     pub fn counted(
         &self,

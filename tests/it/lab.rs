@@ -27,7 +27,7 @@ impl Disk {
         }
     }
 
-    /// What the name of its device begins with, where a plain disk's begins so.
+    /// The beginning of its device's name, if a plain disk's begins so.
     fn device(self, plain: &str) -> &str {
         match self {
             Disk::Plain => plain,
@@ -54,7 +54,7 @@ const SHARED: [&[&str]; 2] = [
     &["xfs+raid5", "ext4+raid6+degraded", "xfs+raid10"],
 ];
 
-/// What the guest of a case has printed, and its exit code; or why there is none. It boots for the test that asks first.
+/// Output and exit code of the guest of a case, or the reason why there is none. It boots for the test that asks first.
 fn shared(word: &str) -> Result<&'static (String, Option<i32>), &'static str> {
     type Told = Result<(String, Option<i32>), String>;
     static TOLD: [OnceLock<Told>; SHARED.len()] = [const { OnceLock::new() }; SHARED.len()];
@@ -70,7 +70,7 @@ fn shared(word: &str) -> Result<&'static (String, Option<i32>), &'static str> {
     told.as_ref().map_err(String::as_str)
 }
 
-/// What this machine lacks for a case.
+/// The thing that this machine lacks for a case.
 fn missing(word: &str) -> Option<String> {
     let output = boot_command().arg("-n").env("CASES", word).output();
     let output = output.expect("boot");
@@ -80,7 +80,7 @@ fn missing(word: &str) -> Option<String> {
 /// Exit code of `boot` where something is missing.
 const MISSING: i32 = 77;
 
-/// Where the guest's files are while it lives.
+/// Directory of the guest's files while it lives.
 fn place() -> TempDir {
     let place = TempDir::with_prefix_in("pgfsbench-test.", pgfsbench_tests::scratch())
         .expect("a directory");
@@ -120,7 +120,7 @@ fn last_lines(text: &[u8]) -> String {
     lines.replace(|c: char| c.is_control(), "?")
 }
 
-/// What a test's guest is.
+/// The guest of a test.
 #[derive(Clone, Copy, PartialEq)]
 enum Guest {
     Uml,
@@ -205,13 +205,13 @@ fn processes(directory: &Path) -> Vec<String> {
         .collect()
 }
 
-/// What both outputs say, for a test that fails.
+/// Both outputs, for a test that fails.
 fn all(output: &Output) -> String {
     let text = [&output.stdout[..], &output.stderr[..]].concat();
     String::from_utf8_lossy(&text).into_owned()
 }
 
-/// What a guest has printed of a case; None, and the test is skipped, where there is no such guest.
+/// Output of a guest for a case; None, and the test is skipped, if there is no such guest.
 fn told(test: &str, word: &str) -> Option<String> {
     if guest_of(test)? == Guest::Qemu {
         // Of QEMU's, which are slow, each has one case.
@@ -297,14 +297,14 @@ fn smoke(test: &str, filesystem: &str, disk: Disk) {
         let at = usize::from(array.is_some());
         expected.insert(at, format!("device {member} is in use: {holder} holds it."));
     }
-    // What the queue says, and what the filesystem was made for: 512 kB on each disk that holds data. A mirror has none.
+    // Stripe of the queue and of the filesystem: 512 kB on each disk that holds data. A mirror has none.
     let stripes = disk.raid().filter(|level| *level != "1");
     if stripes.is_some() {
         for _ in 0..2 {
             expected.insert(6, "stripes of 524288 and 1048576".to_owned());
         }
     }
-    // What can mislead about an array, and about a filesystem that does not flush.
+    // Findings about an array, and about a filesystem that does not flush.
     if matches!(disk, Disk::Degraded(_)) {
         expected.insert(6, "found raid_degraded".to_owned());
     }

@@ -1,7 +1,7 @@
 //! Figures of the machine, per second, against the files that the kernel tells them in; and where these cannot be read.
 
 use crate::common::{execute, row, run, server};
-use pgfsbench_tests::{LONG, server_owner, skip};
+use pgfsbench_tests::{LONG, assert_columns, server_owner, skip};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -19,7 +19,7 @@ fn files_of_proc_that_are_missing_or_unreadable_leave_their_figures_unknown() {
     let of_before =
         |what: &str| format!("SELECT {what} FROM fsbench.environment WHERE run_id = {before}");
     assert_eq!(row(&mut client, &of_before("processor_model IS NULL")), "f");
-    // None where the data are on no device of their own.
+    // None if the data are on no device of their own.
     let device = row(
         &mut client,
         &of_before("coalesce(layers #>> '{0,device}', '')"),
@@ -73,19 +73,32 @@ fn files_of_proc_that_are_missing_or_unreadable_leave_their_figures_unknown() {
          WHERE run_id = {run} AND value IS NOT NULL AND name ~ '^(cpu|device|wal_device|memory|cached|dirty|writeback|pg|psw|pressure)'"
     );
     assert_eq!(row(&mut client, &known), "dirty_bytes");
-    let told = format!(
-        "SELECT status, transactions_total, device_write_bytes IS NULL, write_amplification IS NULL, client_cpu_seconds >= 0, \
-           client_wal_bytes > 0, (SELECT sum(transactions) FROM fsbench.sample s WHERE s.run_id = r.run_id) \
-         FROM fsbench.result r WHERE run_id = {run}"
+    assert_columns(
+        &mut client,
+        &format!("FROM fsbench.result r WHERE run_id = {run}"),
+        &[
+            ("status", "done"),
+            ("transactions_total", "200"),
+            ("device_write_bytes IS NULL", "t"),
+            ("write_amplification IS NULL", "t"),
+            ("client_cpu_seconds >= 0", "t"),
+            ("client_wal_bytes > 0", "t"),
+            (
+                "(SELECT sum(transactions) FROM fsbench.sample s WHERE s.run_id = r.run_id)",
+                "200",
+            ),
+        ],
     );
-    assert_eq!(row(&mut client, &told), "done|200|t|t|t|t|200");
-    let of_environment = "processor_model IS NULL, io_scheduler IS NULL, nr_requests IS NULL, read_ahead_kb IS NULL, kernel IS NULL";
-    assert_eq!(
-        row(
-            &mut client,
-            &format!("SELECT {of_environment} FROM fsbench.environment WHERE run_id = {run}")
-        ),
-        "t|t|t|t|f"
+    assert_columns(
+        &mut client,
+        &format!("FROM fsbench.environment WHERE run_id = {run}"),
+        &[
+            ("processor_model IS NULL", "t"),
+            ("io_scheduler IS NULL", "t"),
+            ("nr_requests IS NULL", "t"),
+            ("read_ahead_kb IS NULL", "t"),
+            ("kernel IS NULL", "f"),
+        ],
     );
 }
 
@@ -158,40 +171,43 @@ fn figures_of_the_machine_are_those_in_its_files() {
             .expect("it is written");
     }
     execute(&mut client, &format!("CALL fsbench.wait({run})"));
-    let told = |expressions: &str| {
-        row(
+    let assert_told = |columns: &[(&str, &str)]| {
+        assert_columns(
             &mut server.connect("postgres"),
-            &format!("SELECT {expressions} FROM fsbench.sample WHERE run_id = {run}"),
-        )
+            &format!("FROM fsbench.sample WHERE run_id = {run}"),
+            columns,
+        );
     };
-    assert_eq!(
-        told(
-            "max(memory_free_bytes) / 1024, min(memory_available_bytes) / 1024, max(cached_bytes) / 1024, min(dirty_bytes) / 1024, \
-             max(writeback_bytes) / 1024, min(writeback_bytes) / 1024"
-        ),
-        "1000|2000|3000|40|12|12"
-    );
-    assert_eq!(
-        told(
-            "sum(pgpgin_bytes) / 1024, sum(pgpgout_bytes) / 1024, sum(pswpin_pages), sum(pswpout_pages), sum(pgmajfault)"
-        ),
-        "500|600|7|9|11"
-    );
-    assert_eq!(
-        told(
-            "max(cpu_usr_percent), max(cpu_nice_percent), max(cpu_sys_percent), max(cpu_idle_percent), max(cpu_iowait_percent), \
-             max(cpu_irq_percent), max(cpu_soft_percent), max(cpu_steal_percent)"
-        ),
-        "25|5|10|50|5|2.5|1|1.5"
-    );
+    assert_told(&[
+        ("max(memory_free_bytes) / 1024", "1000"),
+        ("min(memory_available_bytes) / 1024", "2000"),
+        ("max(cached_bytes) / 1024", "3000"),
+        ("min(dirty_bytes) / 1024", "40"),
+        ("max(writeback_bytes) / 1024", "12"),
+        ("min(writeback_bytes) / 1024", "12"),
+        ("sum(pgpgin_bytes) / 1024", "500"),
+        ("sum(pgpgout_bytes) / 1024", "600"),
+        ("sum(pswpin_pages)", "7"),
+        ("sum(pswpout_pages)", "9"),
+        ("sum(pgmajfault)", "11"),
+        ("max(cpu_usr_percent)", "25"),
+        ("max(cpu_nice_percent)", "5"),
+        ("max(cpu_sys_percent)", "10"),
+        ("max(cpu_idle_percent)", "50"),
+        ("max(cpu_iowait_percent)", "5"),
+        ("max(cpu_irq_percent)", "2.5"),
+        ("max(cpu_soft_percent)", "1"),
+        ("max(cpu_steal_percent)", "1.5"),
+    ]);
     // Milliseconds in which something waited.
-    let waited = [
-        "io_some",
-        "io_full",
-        "memory_some",
-        "memory_full",
-        "cpu_some",
-    ]
-    .map(|name| format!("round(sum(pressure_{name}_percent * interval_ms / 100))"));
-    assert_eq!(told(&waited.join(", ")), "300|200|40|30|250");
+    for (name, ms) in [
+        ("io_some", "300"),
+        ("io_full", "200"),
+        ("memory_some", "40"),
+        ("memory_full", "30"),
+        ("cpu_some", "250"),
+    ] {
+        let waited = format!("round(sum(pressure_{name}_percent * interval_ms / 100))");
+        assert_told(&[(&waited, ms)]);
+    }
 }

@@ -7,7 +7,7 @@ use std::process::Command;
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../helper/pgfsbench-helper.8");
 
-/// What this program prints, which succeeds and complains of nothing.
+/// Output of this program, which must succeed and complain of nothing.
 fn printed(command: &mut Command) -> String {
     let output = command.output().expect("it runs");
     let said = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();

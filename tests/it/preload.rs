@@ -5,7 +5,7 @@ use pgfsbench_tests::{PRELOADED, TestServer};
 use postgres::NoTls;
 use std::sync::{Arc, Mutex};
 
-/// What CREATE EXTENSION warns of, as message and HINT.
+/// The warning of CREATE EXTENSION, as message and HINT.
 fn warning_of_create_extension(server: &TestServer) -> Option<(String, String)> {
     let warnings = Arc::new(Mutex::new(Vec::new()));
     let sink = Arc::clone(&warnings);

@@ -1,7 +1,7 @@
-//! What a run would harm, or what it lacks: refused before anything is made, each with an error of its own.
+//! Runs that would do harm, or lack something: refused before anything is made, each with an error of its own.
 
 use crate::common::{QUICK, assert_ended, assert_refused, execute, row, rows, run, server, set};
-use pgfsbench_tests::{LONG, wait_until};
+use pgfsbench_tests::{LONG, assert_columns, wait_until};
 
 const RUN: &str = "SELECT * FROM fsbench.run(scale => 1, clients => 1, transactions => 50)";
 const FORCED: &str =
@@ -25,14 +25,12 @@ fn too_few_worker_slots_says_how_many_are_missing() {
         ],
     );
     server.nothing_is_left_at_once();
-    // What is chosen fits.
+    // The chosen values fit.
     let id = run(&mut client, "scale => 10, transactions => 5");
-    assert_eq!(
-        row(
-            &mut client,
-            &format!("SELECT clients <= 4, status FROM fsbench.result WHERE run_id = {id}")
-        ),
-        "t|done"
+    assert_columns(
+        &mut client,
+        &format!("FROM fsbench.result WHERE run_id = {id}"),
+        &[("clients <= 4", "t"), ("status", "done")],
     );
     let id = run(&mut client, "scale => 1, clients => 4, transactions => 5");
     assert_eq!(server.ending(&id), "done");
@@ -79,14 +77,13 @@ fn a_standby_and_the_primary_that_it_follows() {
         );
     }
     // Results are readable there.
-    assert_eq!(
-        row(
-            &mut on_standby,
-            &format!(
-                "SELECT status, fsbench.percentile(0.5, run_id) > 0 FROM fsbench.result WHERE run_id = {id}"
-            )
-        ),
-        "done|t"
+    assert_columns(
+        &mut on_standby,
+        &format!("FROM fsbench.result WHERE run_id = {id}"),
+        &[
+            ("status", "done"),
+            ("fsbench.percentile(0.5, run_id) > 0", "t"),
+        ],
     );
     assert_eq!(
         row(
@@ -111,15 +108,21 @@ fn a_standby_and_the_primary_that_it_follows() {
         &["replicated", "1 WAL sender", "force => true"],
     );
     execute(&mut on_primary, FORCED);
-    assert_eq!(forced(&mut on_primary), "t|true");
+    assert_forced(&mut on_primary, true);
 }
 
-/// Whether the last run was forced, as the row says and as its parameters.
-fn forced(client: &mut postgres::Client) -> String {
-    row(
+/// Asserts whether the last run was forced, as the row says and as its parameters.
+fn assert_forced(client: &mut postgres::Client, forced: bool) {
+    let (row, parameter) = if forced {
+        ("t", "true")
+    } else {
+        ("f", "false")
+    };
+    assert_columns(
         client,
-        "SELECT forced, used ->> 'force' FROM fsbench.result ORDER BY run_id DESC LIMIT 1",
-    )
+        "FROM fsbench.result ORDER BY run_id DESC LIMIT 1",
+        &[("forced", row), ("used ->> 'force'", parameter)],
+    );
 }
 
 #[test]
@@ -138,7 +141,7 @@ fn archiving_is_refused_unless_forced() {
     );
     assert_eq!(row(&mut client, "SELECT count(*) FROM fsbench.result"), "0");
     execute(&mut client, FORCED);
-    assert_eq!(forced(&mut client), "t|true");
+    assert_forced(&mut client, true);
 }
 
 #[test]
@@ -156,10 +159,10 @@ fn a_replication_slot_is_refused_unless_forced() {
         &["replicated", "1 replication slot", "force => true"],
     );
     execute(&mut client, FORCED);
-    assert_eq!(forced(&mut client), "t|true");
+    assert_forced(&mut client, true);
     execute(&mut client, "SELECT pg_drop_replication_slot('standby')");
     execute(&mut client, RUN);
-    assert_eq!(forced(&mut client), "f|false");
+    assert_forced(&mut client, false);
 }
 
 #[test]
@@ -225,7 +228,7 @@ fn transaction_ids_near_the_freeze_limit_are_refused_unless_forced() {
     );
     execute(&mut client, &format!("SELECT fsbench.cancel({id})"));
     assert_ended(&mut client, &id, "cancelled 57014; the run was canceled");
-    assert_eq!(forced(&mut client), "t|true");
+    assert_forced(&mut client, true);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What runs with the rights of the extension's owner does not trust what its caller can make.
+//! Functions that run with the rights of the extension's owner do not trust objects that their caller can make.
 
 use pgfsbench_tests::{PRELOADED, TestServer, refusal};
 
@@ -44,7 +44,7 @@ fn operators_and_functions_of_the_caller_are_never_called() {
             "SET ROLE mallory; {TRAP} SET search_path = public, pg_catalog, fsbench"
         ))
         .expect("the trap");
-    // That the trap works at all.
+    // The trap works at all.
     let sprung = owner.query("SELECT 'a'::text || 'b'::text", &[]);
     assert!(sprung.is_err());
 
@@ -90,7 +90,7 @@ fn the_extension_does_not_go_into_a_schema_of_somebody_else() {
         .expect("set-up");
     let error = refusal(&mut client, "CREATE EXTENSION pgfsbench");
     assert_eq!(error.code().code(), "42501", "{error}");
-    // What he has made there stays when the schema gets another owner.
+    // His objects there stay when the schema gets another owner.
     client
         .batch_execute(
             "GRANT CREATE ON SCHEMA fsbench TO mallory; SET ROLE mallory; \

@@ -1,7 +1,7 @@
-//! Parallel scans: the same plan and workers as psql's, warm and cold, on targets too, and bad luck during them.
+//! Parallel scans: the same plan and workers as psql's, warm and cold, on targets too, and interrupted.
 
 use crate::common::{assert_refused, execute, row, rows, run, server_on_disk as server};
-use pgfsbench_tests::{DISK, LONG, OwnedDirectory, wait_until};
+use pgfsbench_tests::{DISK, LONG, OwnedDirectory, assert_columns, wait_until};
 use std::path::Path;
 
 const SETTINGS: &[(&str, &str)] = &[("max_worker_processes", "24"), ("shared_buffers", "32MB")];
@@ -37,13 +37,14 @@ fn a_scan_has_the_plan_and_the_workers_that_psql_has() {
             "EXPLAIN (FORMAT JSON) SELECT count(*) FROM fsbench_scan",
         )
         .join("\n");
-        let same = row(
+        assert_columns(
             &mut client,
-            &format!(
-                "SELECT plan = $plan${explained}$plan$::jsonb, workers_launched FROM fsbench.scan WHERE run_id = {id} AND degree = {degree}"
-            ),
+            &format!("FROM fsbench.scan WHERE run_id = {id} AND degree = {degree}"),
+            &[
+                (&format!("plan = $plan${explained}$plan$::jsonb"), "t"),
+                ("workers_launched", &degree.to_string()),
+            ],
         );
-        assert_eq!(same, format!("t|{degree}"), "{explained}");
         let analyzed = rows(
             &mut psql,
             "EXPLAIN (ANALYZE, COSTS off, TIMING off) SELECT count(*) FROM fsbench_scan",
@@ -55,28 +56,50 @@ fn a_scan_has_the_plan_and_the_workers_that_psql_has() {
         );
     }
     // Two loaders leave what one would: every row, visible to all, on as many pages, and sound.
-    assert_eq!(
-        row(
-            &mut psql,
-            "SELECT count(*), count(DISTINCT id), min(bit_length(id)), (SELECT relpages FROM pg_class WHERE relname = 'fsbench_scan'), \
-               (SELECT relallvisible = relpages FROM pg_class WHERE relname = 'fsbench_scan'), \
-               (SELECT reloptions @> '{autovacuum_enabled=off,parallel_workers=3}' FROM pg_class WHERE relname = 'fsbench_scan'), \
-               (SELECT relpersistence FROM pg_class WHERE relname = 'fsbench_scan') \
-             FROM fsbench_scan"
-        ),
-        "1000000|1|200|7353|t|t|p"
+    assert_columns(
+        &mut psql,
+        "FROM fsbench_scan",
+        &[
+            ("count(*)", "1000000"),
+            ("count(DISTINCT id)", "1"),
+            ("min(bit_length(id))", "200"),
+            (
+                "(SELECT relpages FROM pg_class WHERE relname = 'fsbench_scan')",
+                "7353",
+            ),
+            (
+                "(SELECT relallvisible = relpages FROM pg_class WHERE relname = 'fsbench_scan')",
+                "t",
+            ),
+            (
+                "(SELECT reloptions @> '{autovacuum_enabled=off,parallel_workers=3}' FROM pg_class WHERE relname = 'fsbench_scan')",
+                "t",
+            ),
+            (
+                "(SELECT relpersistence FROM pg_class WHERE relname = 'fsbench_scan')",
+                "p",
+            ),
+        ],
     );
     execute(
         &mut psql,
         "CREATE EXTENSION amcheck; CREATE EXTENSION pg_visibility",
     );
-    assert_eq!(
-        row(
-            &mut psql,
-            "SELECT (SELECT count(*) FROM verify_heapam('fsbench_scan')), (SELECT count(*) FROM pg_check_frozen('fsbench_scan')), \
-               (SELECT count(*) FROM pg_check_visible('fsbench_scan')), (SELECT count(DISTINCT ctid) FROM fsbench_scan)"
-        ),
-        "0|0|0|1000000"
+    assert_columns(
+        &mut psql,
+        "",
+        &[
+            ("(SELECT count(*) FROM verify_heapam('fsbench_scan'))", "0"),
+            (
+                "(SELECT count(*) FROM pg_check_frozen('fsbench_scan'))",
+                "0",
+            ),
+            (
+                "(SELECT count(*) FROM pg_check_visible('fsbench_scan'))",
+                "0",
+            ),
+            ("(SELECT count(DISTINCT ctid) FROM fsbench_scan)", "1000000"),
+        ],
     );
     drop(psql);
     execute(&mut client, &format!("DROP DATABASE {database}"));
@@ -97,38 +120,37 @@ fn every_kind_of_row_is_as_large_as_was_said_and_does_not_compress_where_it_must
             &format!("SELECT work_database FROM fsbench.result WHERE run_id = {id}"),
         );
         let mut psql = server.connect(&database);
-        let wanted = match payload {
-            "\"accounts\"" => "1000000|1000000|1000000|t|u".to_owned(),
-            length => format!("1000000|{length}|{length}|t|u"),
+        let rows_of_payload = match payload {
+            "\"accounts\"" => [
+                ("count(DISTINCT aid)", "1000000"),
+                ("max(aid)", "1000000"),
+                ("count(*)", "1000000"),
+                ("min(bid) = 1", "t"),
+            ],
+            length => [
+                ("count(*)", "1000000"),
+                ("min(length(payload))", length),
+                ("max(length(payload))", length),
+                // Random.
+                ("count(DISTINCT payload) > 999000", "t"),
+            ],
         };
-        let asked = match payload {
-            "\"accounts\"" => "count(DISTINCT aid), max(aid), count(*), min(bid) = 1",
-            // Random.
-            _ => {
-                "count(*), min(length(payload)), max(length(payload)), count(DISTINCT payload) > 999000"
-            }
-        };
-        assert_eq!(
-            row(
-                &mut psql,
-                &format!(
-                    "SELECT {asked}, (SELECT relpersistence FROM pg_class WHERE relname = 'fsbench_scan') FROM fsbench_scan"
-                )
-            ),
-            wanted
-        );
+        assert_columns(&mut psql, "FROM fsbench_scan", &rows_of_payload);
+        let persistence = "SELECT relpersistence FROM pg_class WHERE relname = 'fsbench_scan'";
+        assert_eq!(row(&mut psql, persistence), "u");
         if payload != "\"accounts\"" {
             // The server's own compression makes nothing of it.
             execute(
                 &mut psql,
                 "CREATE TABLE together AS SELECT string_agg(payload, '') AS rows FROM (SELECT payload FROM fsbench_scan LIMIT 10000) s",
             );
-            assert_eq!(
-                row(
-                    &mut psql,
-                    "SELECT pg_column_compression(rows) IS NULL, pg_column_size(rows) >= octet_length(rows) FROM together"
-                ),
-                "t|t"
+            assert_columns(
+                &mut psql,
+                "FROM together",
+                &[
+                    ("pg_column_compression(rows) IS NULL", "t"),
+                    ("pg_column_size(rows) >= octet_length(rows)", "t"),
+                ],
             );
         }
         drop(psql);
@@ -158,14 +180,13 @@ fn a_run_may_have_more_workers_by_its_own_setting_than_the_server_allows() {
         &mut client,
         &format!("{arguments}, settings => '{{\"max_parallel_workers\": 4}}'"),
     );
-    assert_eq!(
-        row(
-            &mut client,
-            &format!(
-                "SELECT max(workers_launched), bool_and(workers_launched = degree) FROM fsbench.scan WHERE run_id = {id}"
-            )
-        ),
-        "4|t"
+    assert_columns(
+        &mut client,
+        &format!("FROM fsbench.scan WHERE run_id = {id}"),
+        &[
+            ("max(workers_launched)", "4"),
+            ("bool_and(workers_launched = degree)", "t"),
+        ],
     );
     server.nothing_is_left_at_once();
 }
@@ -195,24 +216,25 @@ fn a_degree_whose_workers_are_not_all_there_does_not_count() {
     assert_eq!(server.ending(&id), "done");
     holder.cancel();
     let _ = holder.join();
-    assert_eq!(
-        row(
-            &mut client,
-            &format!(
-                "SELECT bool_and(used = (workers_launched = degree)), bool_and(used = (why_not IS NULL)), \
-                   bool_or(NOT used AND degree = 5), bool_and(rows = 1000000) FROM fsbench.scan WHERE run_id = {id}"
-            )
-        ),
-        "t|t|t|t"
+    assert_columns(
+        &mut client,
+        &format!("FROM fsbench.scan WHERE run_id = {id}"),
+        &[
+            ("bool_and(used = (workers_launched = degree))", "t"),
+            ("bool_and(used = (why_not IS NULL))", "t"),
+            ("bool_or(NOT used AND degree = 5)", "t"),
+            ("bool_and(rows = 1000000)", "t"),
+        ],
     );
-    assert_eq!(
-        rows(
-            &mut client,
-            &format!(
-                "SELECT degree, repeats, not_used, median_ms IS NULL FROM fsbench.scan_curve({id}) WHERE degree = 5"
-            )
-        ),
-        ["5|0|1|t"]
+    assert_columns(
+        &mut client,
+        &format!("FROM fsbench.scan_curve({id}) WHERE degree = 5"),
+        &[
+            ("degree", "5"),
+            ("repeats", "0"),
+            ("not_used", "1"),
+            ("median_ms IS NULL", "t"),
+        ],
     );
     assert_eq!(
         row(
@@ -350,17 +372,28 @@ fn on_a_target_the_server_allows_the_degrees_and_the_table_is_copied() {
     let other = run(&mut client, &arguments("10"));
     assert!(row(&mut client, &phases(&other)).starts_with("load_once "));
     for id in [&first, &again, &other] {
-        assert_eq!(
-            row(
-                &mut client,
-                &format!(
-                    "SELECT count(*), bool_and(used), bool_and(rows = 1000000), max(workers_launched), \
-                       bool_and(cached_bytes <= bytes * 0.01), (SELECT count(*) FROM fsbench.scan_read WHERE run_id = {id}), \
-                       (SELECT count(*) FROM fsbench.scan_curve({id})), (SELECT count(*) FROM fsbench.scan_knee({id})) \
-                     FROM fsbench.scan WHERE run_id = {id}"
-                )
-            ),
-            "4|t|t|12|t|3|2|1"
+        assert_columns(
+            &mut client,
+            &format!("FROM fsbench.scan WHERE run_id = {id}"),
+            &[
+                ("count(*)", "4"),
+                ("bool_and(used)", "t"),
+                ("bool_and(rows = 1000000)", "t"),
+                ("max(workers_launched)", "12"),
+                ("bool_and(cached_bytes <= bytes * 0.01)", "t"),
+                (
+                    &format!("(SELECT count(*) FROM fsbench.scan_read WHERE run_id = {id})"),
+                    "3",
+                ),
+                (
+                    &format!("(SELECT count(*) FROM fsbench.scan_curve({id}))"),
+                    "2",
+                ),
+                (
+                    &format!("(SELECT count(*) FROM fsbench.scan_knee({id}))"),
+                    "1",
+                ),
+            ],
         );
     }
     assert_eq!(
@@ -393,16 +426,27 @@ fn another_server_chooses_its_degrees_and_its_scans_come_home() {
             options(r#""repeats": 1, "payload": 10, "unlogged": true"#)
         ),
     );
-    assert_eq!(
-        row(
-            &mut client,
-            &format!(
-                "SELECT r.status, r.scale, bool_and(s.used), bool_and(s.rows = 1000000), count(*) = jsonb_array_length(r.used #> '{{options,degrees}}'), \
-                   (SELECT count(*) = 3 * jsonb_array_length(r.used #> '{{options,readers}}') FROM fsbench.scan_read WHERE run_id = {id}) \
-                 FROM fsbench.result r JOIN fsbench.scan s USING (run_id) WHERE run_id = {id} GROUP BY r.status, r.scale, r.used"
-            )
+    assert_columns(
+        &mut client,
+        &format!(
+            "FROM fsbench.result r JOIN fsbench.scan s USING (run_id) WHERE run_id = {id} GROUP BY r.status, r.scale, r.used"
         ),
-        "done|1|t|t|t|t"
+        &[
+            ("r.status", "done"),
+            ("r.scale", "1"),
+            ("bool_and(s.used)", "t"),
+            ("bool_and(s.rows = 1000000)", "t"),
+            (
+                "count(*) = jsonb_array_length(r.used #> '{options,degrees}')",
+                "t",
+            ),
+            (
+                &format!(
+                    "(SELECT count(*) = 3 * jsonb_array_length(r.used #> '{{options,readers}}') FROM fsbench.scan_read WHERE run_id = {id})"
+                ),
+                "t",
+            ),
+        ],
     );
     here.nothing_is_left_at_once();
     there.nothing_is_left_at_once();

@@ -1,7 +1,9 @@
-//! Where the table is while it is scanned: in the cache or on the device, as it was asked for; and scans of which that was not so.
+//! The place of the table while it is scanned: in the cache or on the device, as it was asked for; and scans for which it was elsewhere.
 
 use crate::common::{assert_refused, execute, row, rows, run, server_in, server_on_disk as server};
-use pgfsbench_tests::{LONG, LoopFs, TestServer, ending, wait_for_phase, wait_until};
+use pgfsbench_tests::{
+    LONG, LoopFs, TestServer, assert_columns, ending, wait_for_phase, wait_until,
+};
 use postgres::Client;
 use rustix::fs::{Advice, fadvise};
 use std::{
@@ -45,17 +47,23 @@ fn what_is_cold_comes_from_the_device_and_what_is_warm_does_not() {
         &mut client,
         &options(r#""degrees": [1, 2], "repeats": 2, "cache": "cold", "readers": [2]"#),
     );
-    // What is not known is not 0, and it is known where the filesystem is on a device; which is everybody's.
+    // A figure that is not known is not 0. It is known if the filesystem is on a device, which others use, too.
     let device = match device_is_known(&server) {
         // The program itself may be on another one.
         true => "device_read_bytes >= process_read_bytes - bytes * 0.01",
         false => "device_read_bytes IS NULL",
     };
-    let of_scans = |id: &str, condition: &str| {
-        format!(
-            "SELECT bool_or(used), bool_and(buffers_read >= bytes / 8192), bool_and(used = ({condition})), bool_and({device}) \
-             FROM fsbench.scan WHERE run_id = {id}"
-        )
+    let assert_scans = |client: &mut Client, id: &str, condition: &str| {
+        assert_columns(
+            client,
+            &format!("FROM fsbench.scan WHERE run_id = {id}"),
+            &[
+                ("bool_or(used)", "t"),
+                ("bool_and(buffers_read >= bytes / 8192)", "t"),
+                (&format!("bool_and(used = ({condition}))"), "t"),
+                (&format!("bool_and({device})"), "t"),
+            ],
+        );
     };
     let of = |id: &str, condition: &str| {
         format!(
@@ -67,13 +75,7 @@ fn what_is_cold_comes_from_the_device_and_what_is_warm_does_not() {
         row(&mut client, &of(&cold, "cached_bytes <= bytes * 0.01")),
         "t"
     );
-    assert_eq!(
-        row(
-            &mut client,
-            &of_scans(&cold, "process_read_bytes >= bytes * 0.99")
-        ),
-        "t|t|t|t"
-    );
+    assert_scans(&mut client, &cold, "process_read_bytes >= bytes * 0.99");
     let warm = run(
         &mut client,
         &options(r#""degrees": [1, 2], "repeats": 2, "cache": "warm", "readers": [2]"#),
@@ -82,13 +84,7 @@ fn what_is_cold_comes_from_the_device_and_what_is_warm_does_not() {
         row(&mut client, &of(&warm, "cached_bytes >= bytes * 0.99")),
         "t"
     );
-    assert_eq!(
-        row(
-            &mut client,
-            &of_scans(&warm, "process_read_bytes <= bytes * 0.01")
-        ),
-        "t|t|t|t"
-    );
+    assert_scans(&mut client, &warm, "process_read_bytes <= bytes * 0.01");
     // Of a table in memory, the processor is the limit.
     assert_eq!(
         row(
@@ -100,7 +96,7 @@ fn what_is_cold_comes_from_the_device_and_what_is_warm_does_not() {
         ),
         "cpu_bound info"
     );
-    // What is judged is what the processes of each scan had read, and whether it counts; what they did not tell, perhaps.
+    // Findings are judged from the bytes that the processes of each scan had read, and from whether it counts.
     let judged = |client: &mut Client, id: &str, set: &str| {
         execute(
             client,
@@ -172,12 +168,16 @@ fn what_is_cold_comes_from_the_device_and_what_is_warm_does_not() {
         ),
         ["1|0|2|4", "2|0|2|4"]
     );
-    assert_eq!(
-        row(
-            &mut client,
-            &format!("SELECT verdict, says FROM fsbench.scan_knee({cold})")
-        ),
-        "not_identifiable|not identifiable: it takes at least three degrees, and only 0 of 2 have scans that count"
+    assert_columns(
+        &mut client,
+        &format!("FROM fsbench.scan_knee({cold})"),
+        &[
+            ("verdict", "not_identifiable"),
+            (
+                "says",
+                "not identifiable: it takes at least three degrees, and only 0 of 2 have scans that count",
+            ),
+        ],
     );
     // Speed-up is that over one worker; or, where nobody asked for that, the fewest are perfectly parallel.
     execute(
@@ -268,7 +268,7 @@ fn a_cold_cache_is_refused_where_one_below_keeps_the_table() {
             ],
         );
     }
-    // What its server will have is known beforehand, too.
+    // The shared buffers of its server are known beforehand, too.
     assert_refused(
         &mut client,
         &format!(
@@ -371,36 +371,55 @@ fn a_scan_that_the_cache_did_not_serve_does_not_count_and_is_made_again() {
         |_| true,
     );
     for id in [&some, &all] {
-        assert_eq!(
-            row(
-                &mut client,
-                &format!(
-                    "SELECT bool_or(NOT used), bool_and(used = (process_read_bytes <= bytes * 0.01)), \
-                       bool_and(used = (why_not IS NULL)), \
-                       bool_and(used OR why_not = CASE WHEN process_read_bytes < bytes THEN to_char(process_read_bytes * 100.0 / bytes, 'FM990.00') || ' %' ELSE 'all' END || ' of the table came from storage, and not from the page cache'), \
-                       bool_and(page_cache_bytes = greatest(buffers_read * 8192 - process_read_bytes, 0)) \
-                     FROM fsbench.scan WHERE run_id = {id}"
-                )
-            ),
-            "t|t|t|t|t"
+        assert_columns(
+            &mut client,
+            &format!("FROM fsbench.scan WHERE run_id = {id}"),
+            &[
+                ("bool_or(NOT used)", "t"),
+                ("bool_and(used = (process_read_bytes <= bytes * 0.01))", "t"),
+                ("bool_and(used = (why_not IS NULL))", "t"),
+                (
+                    "bool_and(used OR why_not = CASE WHEN process_read_bytes < bytes THEN to_char(process_read_bytes * 100.0 / bytes, \
+             'FM990.00') || ' %' ELSE 'all' END || ' of the table came from storage, and not from the page cache')",
+                    "t",
+                ),
+                (
+                    "bool_and(page_cache_bytes = greatest(buffers_read * 8192 - process_read_bytes, 0))",
+                    "t",
+                ),
+            ],
         );
         // Each is made until it counts, three times at most; the curve has what counts.
-        assert_eq!(
-            rows(
-                &mut client,
-                &format!(
-                    "WITH planned AS (SELECT degree, repeat, count(*) AS made, count(*) FILTER (WHERE used) AS counting, \
-                         bool_or(used) = (array_agg(used ORDER BY scan DESC))[1] AS the_last_counts \
-                       FROM fsbench.scan WHERE run_id = {id} GROUP BY degree, repeat) \
-                     SELECT bool_and(made <= 3 AND counting <= 1 AND the_last_counts AND (counting = 1 OR made = 3)), \
-                       sum(counting) = (SELECT sum(repeats) FROM fsbench.scan_curve({id})), \
-                       sum(made - counting) = (SELECT sum(not_used) FROM fsbench.scan_curve({id})), \
-                       CASE WHEN max(counting) = 0 THEN 'invalid' WHEN min(counting) = 0 THEN 'warning' ELSE 'info' END \
-                         = (SELECT severity FROM fsbench.finding WHERE run_id = {id} AND code = 'cache_not_as_asked') \
-                     FROM planned"
-                )
+        assert_columns(
+            &mut client,
+            &format!(
+                "FROM (SELECT degree, repeat, count(*) AS made, count(*) FILTER (WHERE used) AS counting, \
+                     bool_or(used) = (array_agg(used ORDER BY scan DESC))[1] AS the_last_counts \
+                   FROM fsbench.scan WHERE run_id = {id} GROUP BY degree, repeat) planned"
             ),
-            ["t|t|t|t"]
+            &[
+                ("bool_and(made <= 3)", "t"),
+                ("bool_and(counting <= 1)", "t"),
+                ("bool_and(the_last_counts)", "t"),
+                ("bool_and(counting = 1 OR made = 3)", "t"),
+                (
+                    &format!("sum(counting) = (SELECT sum(repeats) FROM fsbench.scan_curve({id}))"),
+                    "t",
+                ),
+                (
+                    &format!(
+                        "sum(made - counting) = (SELECT sum(not_used) FROM fsbench.scan_curve({id}))"
+                    ),
+                    "t",
+                ),
+                (
+                    &format!(
+                        "CASE WHEN max(counting) = 0 THEN 'invalid' WHEN min(counting) = 0 THEN 'warning' ELSE 'info' END \
+                         = (SELECT severity FROM fsbench.finding WHERE run_id = {id} AND code = 'cache_not_as_asked')"
+                    ),
+                    "t",
+                ),
+            ],
         );
     }
     let again = "SELECT count(*) > 0 FROM (SELECT bool_or(used) AND count(*) > 1 AS again FROM fsbench.scan WHERE run_id =";
@@ -438,15 +457,13 @@ fn what_others_read_from_the_device_does_not_spoil_a_scan() {
             "workload => 'scan', scale => 10, options => '{\"degrees\": [1], \"repeats\": 3, \"readers\": [], \"unlogged\": true}'",
         )
     });
-    assert_eq!(
-        row(
-            &mut client,
-            &format!(
-                "SELECT bool_and(used = (process_read_bytes <= bytes * 0.01)), bool_or(used AND device_read_bytes > bytes * 0.01) \
-                 FROM fsbench.scan WHERE run_id = {id}"
-            )
-        ),
-        "t|t"
+    assert_columns(
+        &mut client,
+        &format!("FROM fsbench.scan WHERE run_id = {id}"),
+        &[
+            ("bool_and(used = (process_read_bytes <= bytes * 0.01))", "t"),
+            ("bool_or(used AND device_read_bytes > bytes * 0.01)", "t"),
+        ],
     );
     server.nothing_is_left_at_once();
 }
@@ -462,14 +479,10 @@ fn what_is_not_in_shared_buffers_when_it_was_to_be_there_is_told() {
     let judged = format!(
         "SELECT severity || ': ' || message FROM fsbench.judge({id}) WHERE code = 'cache_not_as_asked'"
     );
-    assert_eq!(
-        row(
-            &mut client,
-            &format!(
-                "SELECT bool_and(used), max(buffers_read) FROM fsbench.scan WHERE run_id = {id}"
-            )
-        ),
-        "t|0"
+    assert_columns(
+        &mut client,
+        &format!("FROM fsbench.scan WHERE run_id = {id}"),
+        &[("bool_and(used)", "t"), ("max(buffers_read)", "0")],
     );
     assert_eq!(rows(&mut client, &judged), [""; 0]);
     // As if another session had driven a fifth of it out.
@@ -541,31 +554,45 @@ fn what_is_read_for_others_meanwhile_is_not_taken_for_a_scans() {
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'DO %'",
     );
     others.join().expect_err("its session ended");
-    let told = format!(
-        "SELECT bool_and(used), bool_and((process_read_bytes IS NULL) = (others_read_bytes IS NOT NULL)), bool_or(others_read_bytes > 0), \
-           (SELECT count(*) FROM fsbench.finding WHERE run_id = {id} AND code = 'read_for_others') \
-         FROM fsbench.scan WHERE run_id = {id}"
-    );
     let by_io_workers = "SELECT current_setting('io_method', true) IS NOT DISTINCT FROM 'worker'";
-    let expected = match row(&mut client, by_io_workers).as_str() {
-        "t" => "t|t|t|1",
-        _ => "t|t||0",
-    };
-    assert_eq!(row(&mut client, &told), expected);
+    let by_io_workers = row(&mut client, by_io_workers) == "t";
+    let (others_have_read, findings) = if by_io_workers { ("t", "1") } else { ("", "0") };
+    assert_columns(
+        &mut client,
+        &format!("FROM fsbench.scan WHERE run_id = {id}"),
+        &[
+            // A table that a busy machine has pushed out of its memory is read by the scan itself.
+            ("bool_and(used OR process_read_bytes > 0)", "t"),
+            (
+                "bool_and((process_read_bytes IS NULL) = (others_read_bytes IS NOT NULL))",
+                "t",
+            ),
+            ("bool_or(others_read_bytes > 0)", others_have_read),
+            (
+                &format!(
+                    "(SELECT count(*) FROM fsbench.finding WHERE run_id = {id} AND code = 'read_for_others')"
+                ),
+                findings,
+            ),
+        ],
+    );
 
     // Alone, everything is known again, and what waits for an I/O worker is seen to.
     let id = run(
         &mut client,
         &options(r#""degrees": [1], "repeats": 3, "cache": "cold", "readers": []"#),
     );
-    let told = format!(
-        "SELECT bool_and(process_read_bytes >= bytes * 0.99), bool_and(others_read_bytes IS NULL) FROM fsbench.scan \
-         WHERE run_id = {id} AND used"
+    assert_columns(
+        &mut client,
+        &format!("FROM fsbench.scan WHERE run_id = {id} AND used"),
+        &[
+            ("bool_and(process_read_bytes >= bytes * 0.99)", "t"),
+            ("bool_and(others_read_bytes IS NULL)", "t"),
+        ],
     );
-    assert_eq!(row(&mut client, &told), "t|t");
     let waits = format!(
         "SELECT bool_or(wait_events ? 'IO:AioIoCompletion') FROM fsbench.scan WHERE run_id = {id}"
     );
     let is_seen = row(&mut client, &waits) == "t";
-    assert_eq!(is_seen, expected.ends_with('1'), "waits of AIO");
+    assert_eq!(is_seen, by_io_workers, "waits of AIO");
 }

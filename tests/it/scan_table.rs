@@ -3,7 +3,7 @@
 use crate::common::{
     assert_ended, assert_refused, execute, row, rows, run, server_on_disk as server,
 };
-use pgfsbench_tests::{DISK, LONG, OwnedDirectory, controldata, wait_until};
+use pgfsbench_tests::{DISK, LONG, OwnedDirectory, assert_columns, controldata, wait_until};
 use postgres::Client;
 use postgres::error::SqlState;
 use std::path::Path;
@@ -71,10 +71,16 @@ fn forty_processes_load_the_table_with_the_worker_slots_that_the_hint_asks_for_a
             place.path().display()
         ),
     );
-    let counted = |id: &str| {
-        format!(
-            "SELECT bool_and(used), bool_and(rows = 1000000), sum(workers_launched) FROM fsbench.scan WHERE run_id = {id}"
-        )
+    let assert_counted = |client: &mut Client, id: &str| {
+        assert_columns(
+            client,
+            &format!("FROM fsbench.scan WHERE run_id = {id}"),
+            &[
+                ("bool_and(used)", "t"),
+                ("bool_and(rows = 1000000)", "t"),
+                ("sum(workers_launched)", "3"),
+            ],
+        );
     };
     // However it came there, it can be cold.
     for (data, unlogged) in [("copied", true), ("copied", false), ("loaded", true)] {
@@ -85,11 +91,7 @@ fn forty_processes_load_the_table_with_the_worker_slots_that_the_hint_asks_for_a
             &mut client,
             &format!("target => 'here', {SMALL}, {on_target}"),
         );
-        assert_eq!(
-            row(&mut client, &counted(&id)),
-            "t|t|3",
-            "{data} {unlogged}"
-        );
+        assert_counted(&mut client, &id);
         let cold = format!(
             "SELECT bool_and(cached_bytes <= bytes * 0.01) FROM fsbench.scan WHERE run_id = {id}"
         );
@@ -120,7 +122,7 @@ fn forty_processes_load_the_table_with_the_worker_slots_that_the_hint_asks_for_a
     let before = started();
     let id = run(&mut client, &format!("{SMALL}, {loaders}, keep => true"));
     assert_eq!(started() - before, 40);
-    assert_eq!(row(&mut client, &counted(&id)), "t|t|3");
+    assert_counted(&mut client, &id);
     // It is the table that one process would have made.
     let database = work_database(&mut client, &id);
     let mut psql = server.connect(&database);
@@ -128,14 +130,22 @@ fn forty_processes_load_the_table_with_the_worker_slots_that_the_hint_asks_for_a
         &mut psql,
         "CREATE EXTENSION amcheck; CREATE EXTENSION pg_visibility",
     );
-    assert_eq!(
-        row(
-            &mut psql,
-            "SELECT count(*), count(DISTINCT ctid), (SELECT count(*) FROM verify_heapam('fsbench_scan')), \
-               (SELECT count(*) FROM pg_check_frozen('fsbench_scan')), (SELECT relpages FROM pg_class WHERE relname = 'fsbench_scan') \
-             FROM fsbench_scan"
-        ),
-        "1000000|1000000|0|0|7353"
+    assert_columns(
+        &mut psql,
+        "FROM fsbench_scan",
+        &[
+            ("count(*)", "1000000"),
+            ("count(DISTINCT ctid)", "1000000"),
+            ("(SELECT count(*) FROM verify_heapam('fsbench_scan'))", "0"),
+            (
+                "(SELECT count(*) FROM pg_check_frozen('fsbench_scan'))",
+                "0",
+            ),
+            (
+                "(SELECT relpages FROM pg_class WHERE relname = 'fsbench_scan')",
+                "7353",
+            ),
+        ],
     );
     drop(psql);
     execute(&mut client, &format!("DROP DATABASE {database}"));
@@ -281,10 +291,17 @@ fn the_rows_are_counted_before_the_first_scan() {
         told.starts_with("A scan with 1 worker counted 999999 of 1000000 rows.|"),
         "{told}"
     );
-    let phases = format!(
-        "SELECT phases #>> '{{-1,phase}}', (SELECT count(*) FROM fsbench.scan WHERE run_id = {id}) FROM fsbench.run_log WHERE run_id = {id}"
+    assert_columns(
+        &mut client,
+        &format!("FROM fsbench.run_log WHERE run_id = {id}"),
+        &[
+            ("phases #>> '{-1,phase}'", "verify"),
+            (
+                &format!("(SELECT count(*) FROM fsbench.scan WHERE run_id = {id})"),
+                "0",
+            ),
+        ],
     );
-    assert_eq!(row(&mut client, &phases), "verify|0");
     server.nothing_is_left_at_once();
 }
 
@@ -305,11 +322,16 @@ fn shared_buffers_hold_nothing_of_a_table_that_is_to_be_read_and_all_of_one_that
                 "{SMALL}, keep => true, options => '{{\"degrees\": [1, 2], \"repeats\": 2, \"readers\": [1], \"cache\": \"{cache}\"}}'"
             ),
         );
-        let read = format!(
-            "SELECT min(buffers_read) >= 7353, max(buffers_read) = 0 FROM fsbench.scan WHERE run_id = {id}"
+        let is_read = left == "0";
+        let told = |holds: bool| if holds { "t" } else { "f" };
+        assert_columns(
+            &mut client,
+            &format!("FROM fsbench.scan WHERE run_id = {id}"),
+            &[
+                ("min(buffers_read) >= 7353", told(is_read)),
+                ("max(buffers_read) = 0", told(!is_read)),
+            ],
         );
-        let is_read = if left == "0" { "t|f" } else { "f|t" };
-        assert_eq!(row(&mut client, &read), is_read, "{cache}");
         let database = work_database(&mut client, &id);
         let mut psql = server.connect(&database);
         execute(&mut psql, "CREATE EXTENSION pg_buffercache");

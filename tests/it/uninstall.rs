@@ -27,7 +27,7 @@ fn listening(server: &TestServer) -> (Client, Arc<Mutex<Vec<String>>>) {
     (client, told)
 }
 
-/// What a statement tells, which succeeds.
+/// Notices of a statement, which must succeed.
 fn told_by(server: &TestServer, sql: &str) -> String {
     let (mut client, told) = listening(server);
     execute(&mut client, sql);
@@ -75,13 +75,13 @@ fn drop_extension_tells_what_it_leaves() {
     execute(&mut client, "CREATE EXTENSION pgfsbench");
     let _place = prepare_data(&mut client);
     let kept = run(&mut client, &format!("{QUICK}, keep => true"));
-    // What root has mounted is known by the helper's last words.
+    // Mounts by root are known from the helper's last description.
     execute(
         &mut client,
         "INSERT INTO fsbench.helper_description (seen_at, helper_version, description) \
          VALUES (now(), '0', '{\"prepared\": [{\"target\": \"xfs\", \"mount_point\": \"/mnt\"}]}')",
     );
-    // Whoever may not drop it learns nothing.
+    // A role that may not drop it learns nothing.
     execute(
         &mut client,
         "CREATE ROLE somebody LOGIN; GRANT USAGE ON SCHEMA fsbench TO somebody",
@@ -258,7 +258,7 @@ fn the_package_says_before_which_servers_will_not_start_without_it() {
     cluster.psql("postgres", "ALTER SYSTEM RESET shared_preload_libraries");
     write_as_owner(&fragment, "shared_preload_libraries = '' # pgfsbench\n");
     assert_eq!(prerm(&cluster, "remove"), "");
-    // What would hold up or mislead root's terminal does not.
+    // Text that would hold up or mislead root's terminal does not.
     let hostile = "\u{1b}[2Jshared_preload_libraries = 'pgfsbench'\nshared_preload_libraries = 'pgfsbench\u{1b}[2J'\n";
     write_as_owner(&fragment, hostile);
     assert!(!prerm(&cluster, "remove").contains('\u{1b}'));

@@ -25,7 +25,7 @@ impl Background {
         }
     }
 
-    /// What Ctrl-C in psql does.
+    /// Cancels the statement, as Ctrl-C in psql does.
     pub fn cancel(&self) {
         self.cancel
             .cancel_query(NoTls)

@@ -50,7 +50,7 @@ impl DebianCluster {
         self.place.path().join(name)
     }
 
-    /// Where its postgresql.conf is.
+    /// Path of its postgresql.conf.
     pub fn configuration(&self) -> PathBuf {
         self.path("etc/15").join(NAME)
     }
@@ -104,7 +104,7 @@ impl DebianCluster {
         command
     }
 
-    /// What psql prints for these statements, one after the other, without decoration. Panics if one fails.
+    /// Output of psql for these statements, one after the other, without decoration. Panics if one fails.
     pub fn psql(&self, database: &str, sql: &str) -> String {
         let mut command = self.program("psql");
         command

@@ -1,4 +1,4 @@
-//! What tests ask a server that has the extension in its database postgres.
+//! Questions of tests to a server that has the extension in its database postgres.
 
 use crate::left::Leaves;
 use crate::server::TestServer;
@@ -101,13 +101,13 @@ impl TestServer {
         ending(&mut self.connect("postgres"), run)
     }
 
-    /// What the row of a run says now, in the words of `ending`; nothing if it has no row.
+    /// The row of a run now, in the words of `ending`; empty if there is none.
     pub fn told(&self, run: &str) -> String {
         let ending = self.ending_where(&format!("run_id = {run}"));
         ending.map_or_else(String::new, |ending| ending.to_string())
     }
 
-    /// What the row of the one run says of which this holds; nothing if there is none.
+    /// The ending of the one run for which this condition holds; None if there is none.
     pub fn ending_where(&self, condition: &str) -> Option<Ending> {
         ending_where(&mut self.connect("postgres"), condition)
     }
@@ -119,7 +119,7 @@ impl TestServer {
         assert!(result.is_ok(), "after {after}: {result:?}");
     }
 
-    /// As many runs as may wait can be asked for, and one more cannot; all are cancelled again.
+    /// Asserts that as many runs can be queued as may wait, and not one more; all are cancelled again.
     pub fn every_slot_is_free(&self) {
         let mut client = self.connect("postgres");
         for sql in [

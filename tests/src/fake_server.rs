@@ -4,7 +4,7 @@ use std::io::{self, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 
-/// What is to be answered.
+/// A message that is to be answered.
 pub enum Asked<'a> {
     /// A connection, which has just been authenticated.
     Connection,
@@ -16,7 +16,7 @@ pub struct FakeServer {
     port: u16,
 }
 
-/// What the server sends by.
+/// The connection by which the server sends.
 pub struct Link(TcpStream);
 
 impl FakeServer {

@@ -1,4 +1,4 @@
-//! What must be gone after a run, and is waited for: the one place that says what that is on a server.
+//! Things that must be gone after a run, and are waited for: the one list of these on a server.
 
 use crate::server::TestServer;
 use crate::value;
@@ -9,12 +9,12 @@ use std::fmt::Display;
 use std::fs;
 use std::time::{Duration, Instant};
 
-/// Where data are kept that are copied to targets.
+/// Directory of the data that are copied to targets.
 const PREPARED_DATA: &str = "pgsql_tmp_prepared_data";
 
 /// Something on which runs leave traces.
 pub trait Leaves {
-    /// What of them is there now, in words.
+    /// The things that are there now, in words.
     fn left(&self) -> Vec<String>;
 
     /// For whoever reads that something is left.

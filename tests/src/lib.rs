@@ -1,4 +1,4 @@
-//! What the integration tests stand on: throwaway servers of a private PostgreSQL, filesystems in files, and
+//! The base of the integration tests: throwaway servers of a private PostgreSQL, filesystems in files, and
 //! waiting for a condition instead of for a time.
 //!
 //! Nothing here touches a server, a port or a directory that it did not make; what it made is gone when the value is
@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod background;
+mod columns;
 mod debian;
 mod extension;
 pub mod fake_server;
@@ -16,10 +17,12 @@ mod owned;
 mod process;
 mod scratch;
 mod server;
+mod soak;
 mod wait;
 mod watchdog;
 
 pub use background::Background;
+pub use columns::{SHOWN, assert_columns};
 pub use debian::DebianCluster;
 pub use extension::{Ending, ending, wait_for_phase};
 pub use left::Leaves;
@@ -29,6 +32,7 @@ pub use process::{Process, send};
 pub use rustix::process::Signal;
 pub use scratch::{DISK, scratch};
 pub use server::{PRELOADED, Stop, TestServer, controldata, program, server_owner};
+pub use soak::{is_soak, kills};
 pub use wait::{LONG, SHORT, wait_until};
 
 use postgres::error::DbError;
@@ -42,7 +46,7 @@ pub fn skip(name: &str, reason: &str) {
     let _ = std::io::stdout().lock().write_all(line.as_bytes());
 }
 
-/// What is mounted, as in /proc/self/mounts. A name on a machine that others use need not be UTF-8.
+/// The mounts, as in /proc/self/mounts. A name on a machine that others use need not be UTF-8.
 pub fn mounts() -> String {
     let mounts = std::fs::read("/proc/self/mounts").expect("mounts");
     String::from_utf8_lossy(&mounts).into_owned()

@@ -51,7 +51,7 @@ impl LoopFs {
         Ok(fs)
     }
 
-    /// Where it is mounted.
+    /// Its mount point.
     pub fn path(&self) -> PathBuf {
         self.place.path().join("mnt")
     }

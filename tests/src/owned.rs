@@ -1,4 +1,4 @@
-//! What belongs to the servers' owner, where that is another user than the one who tests: root makes it and hands it over, and
+//! Directories and files of the servers' owner, if that is another user than the one who tests: root makes them and hands them over, and
 //! then neither writes there nor follows a name there, since its owner decides what a name leads to.
 
 use crate::scratch::scratch;

@@ -22,7 +22,7 @@ const EVENT_WAITS: &[i64] = &[
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Process {
     pub pid: i32,
-    /// What ps shows: `postgres: checkpointer`, or the command line of the postmaster.
+    /// Its title in ps: `postgres: checkpointer`, or the command line of the postmaster.
     pub title: String,
 }
 
@@ -81,7 +81,7 @@ pub(crate) fn hold(pid: i32) {
 }
 
 /// Whether a process that has stopped is in a system call that waits for an event; None as long as the kernel calls it running.
-/// Whoever may not look at it (root in a container, by default) has to take it where it is.
+/// Some may not look at it (root in a container, by default): the process then counts as waiting wherever it is.
 fn waits_for_an_event(pid: i32) -> Option<bool> {
     let Ok(at) = fs::read_to_string(format!("/proc/{pid}/syscall")) else {
         return Some(true);

@@ -1,6 +1,6 @@
-//! Where tests put what they make: a filesystem in memory where this machine has the room, since a test waits for the disk most of its
+//! The directory of the tests' files: a filesystem in memory if this machine has the room, since a test waits for the disk most of its
 //! time; and since it is an ext4 on a block device, all that is told of filesystem and device is told of it, too.
-//! What is about the machine's own disk is made in `DISK`.
+//! Tests of the machine's own disk use `DISK`.
 
 use crate::server::{program, run, server_owner};
 use std::fs::{self, File};
@@ -45,7 +45,7 @@ fn in_memory() -> Option<PathBuf> {
     remove_at_our_end(image.path(), mount_point.path())?;
     let file = image.path().join("image");
     File::create_new(&file).ok()?.set_len(bytes).ok()?;
-    // What was removed is given back to the memory.
+    // The space of files that were removed is given back to the memory.
     let mut mkfs = Command::new(program("mkfs.ext4")?);
     run(mkfs.args(["-q", "-m", "0"]).arg(&file)).ok()?;
     let mut mount = Command::new(program("mount")?);
@@ -58,7 +58,7 @@ fn in_memory() -> Option<PathBuf> {
     Some(mount_point)
 }
 
-/// Nobody tells the tests that they are over, and they may be killed: a process that reads until they have ended takes it all away.
+/// The tests do not learn that they are over, and may be killed: a process that reads until they have ended removes it all.
 fn remove_at_our_end(image: &Path, mount_point: &Path) -> Option<()> {
     const SCRIPT: &str = "trap '' INT TERM HUP; cat > /dev/null; \
         umount --lazy \"$2\"; rm -rf --one-file-system \"$1\"; rmdir \"$2\"";

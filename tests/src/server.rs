@@ -163,7 +163,7 @@ impl TestServer {
         }
     }
 
-    /// As `start_again`; if the server does not start, what it said.
+    /// As `start_again`; the server's messages if it does not start.
     pub fn try_start(&self) -> Result<(), String> {
         self.try_start_with(&[])
     }
@@ -482,14 +482,14 @@ fn data_in(place: &TempDir) -> PathBuf {
     place.path().join("data")
 }
 
-/// What pg_controldata says of a cluster.
+/// Output of pg_controldata for a cluster.
 pub fn controldata(data: &Path) -> String {
     let mut command = Command::new(prefix().join("bin/pg_controldata"));
     let said = command.arg("-D").arg(data).env("LC_ALL", "C").output();
     String::from_utf8_lossy(&said.expect("pg_controldata runs").stdout).into_owned()
 }
 
-/// Where a program of the system is, also in the directories that only root's PATH has.
+/// Path of a program of the system, also in the directories that only root's PATH has.
 pub fn program(name: &str) -> Option<PathBuf> {
     ["/usr/sbin", "/sbin", "/usr/bin", "/bin"]
         .iter()

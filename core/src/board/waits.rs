@@ -12,7 +12,7 @@ pub const WAIT_WORDS: usize = EVENTS + 1;
 pub struct Waits([u64; WAIT_WORDS]);
 
 impl Waits {
-    /// Nobody was seen.
+    /// Counts of no process.
     pub const fn new() -> Self {
         Self([0; WAIT_WORDS])
     }

@@ -7,11 +7,11 @@ use super::{Spread, Style, cell, cut, number, short, wrap};
 /// A bar.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Bar {
-    /// What stands left of it.
+    /// Text to the left of it.
     pub label: String,
     /// The values that it stands for; none: no bar.
     pub values: Vec<f64>,
-    /// What stands right of it, after its median.
+    /// Text to the right of it, after its median.
     pub remark: String,
 }
 

@@ -7,7 +7,7 @@ use super::{Style, cut, wrap};
 /// A row.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Interval {
-    /// What stands left of it.
+    /// Text to the left of it.
     pub label: String,
     /// Its ratio to the baseline; None: not known yet.
     pub ratio: Option<f64>,
@@ -15,7 +15,7 @@ pub struct Interval {
     pub low: Option<f64>,
     /// See `low`.
     pub high: Option<f64>,
-    /// What stands right of it, such as the verdict.
+    /// Text to the right of it, such as the verdict.
     pub remark: String,
 }
 
@@ -62,7 +62,13 @@ impl Axis {
 }
 
 /// Draws them: the title, a row for each, and the axis with 1 and the margin.
-pub fn intervals(title: &str, rows: &[Interval], margin: f64, style: Style) -> Vec<String> {
+pub fn intervals(
+    title: &str,
+    rows: &[Interval],
+    margin: f64,
+    reference: &str,
+    style: Style,
+) -> Vec<String> {
     let style = style.bounded();
     let glyphs = style.glyphs();
     let mut lines = wrap(title, style.width);
@@ -87,7 +93,7 @@ pub fn intervals(title: &str, rows: &[Interval], margin: f64, style: Style) -> V
     }
     lines.push(format!("{:label$} {}", "", ticks(&axis, margin)));
     let text = format!(
-        "{}{}{} ratio with its interval; {} within the margin of {} %; {} the baseline",
+        "{}{}{} ratio with its interval; {} within the margin of {} %; {} {reference}",
         glyphs.low_end,
         glyphs.point,
         glyphs.high_end,

@@ -3,13 +3,13 @@
 use serde::Deserialize;
 
 use super::{Spread, Style, cell, cut, number, short, wrap};
-use crate::stats;
+use crate::series;
 
-/// What is drawn.
+/// The series to be drawn.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Seconds {
-    /// What stands above.
+    /// Title above the chart.
     pub title: String,
     /// The figure of each second from the first; None where there is none.
     pub values: Vec<Option<f64>>,
@@ -162,7 +162,7 @@ impl Seconds {
     /// The seconds that are stalls, as the finding of that name counts them.
     fn stalls(&self) -> Vec<usize> {
         let known: Vec<f64> = self.tps.iter().flatten().copied().collect();
-        let is_stall = stats::stall_rule(&known);
+        let is_stall = series::stall_rule(&known);
         let seconds = self.tps.iter().enumerate();
         seconds
             .filter_map(|(second, tps)| tps.filter(|tps| is_stall(*tps)).map(|_| second))

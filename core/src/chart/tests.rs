@@ -175,6 +175,7 @@ fn an_experiment() {
             row("zfs", None, None, None, "running"),
         ],
         0.05,
+        "the baseline",
         STYLE,
     );
     assert_chart(
@@ -211,7 +212,7 @@ proptest! {
         let bars = [Bar { label: label.clone(), values: known.clone(), remark: label.clone() }];
         let at = |n: usize| known.get(n).copied();
         let rows = [Interval { label: label.clone(), ratio: at(0), low: at(1), high: at(2), remark: label.clone() }];
-        let all = [super::seconds(&chart, style), super::bars("bars", &bars, style), super::intervals("rows", &rows, 0.05, style)];
+        let all = [super::seconds(&chart, style), super::bars("bars", &bars, style), super::intervals("rows", &rows, 0.05, "the baseline", style)];
         for line in all.iter().flatten() {
             prop_assert!(line.chars().count() <= width, "{line}");
             prop_assert!(!ascii || !label.is_ascii() || line.is_ascii(), "{line}");

@@ -8,7 +8,7 @@ use crate::{helper::Filesystem, quoting};
 
 /// All that is found out of filesystems.
 pub struct Facts<'a> {
-    /// What the helper says of each.
+    /// The helper's report of each.
     pub seen: &'a [Ready],
     /// `/proc/filesystems`.
     pub known: &'a str,

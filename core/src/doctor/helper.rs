@@ -5,7 +5,7 @@ use serde::Deserialize;
 use super::report::{INFO, Line, MISSING, OK, Report, WARNING};
 use crate::{quoting, units::format_bytes};
 
-/// What the helper has published.
+/// The description that the helper has published.
 #[derive(Clone, Debug, Deserialize)]
 #[allow(missing_docs)]
 pub struct Description {
@@ -60,7 +60,7 @@ pub struct Prepared {
     pub mount_point: String,
 }
 
-/// Where this database is, for whoever connects to it.
+/// Host, port and name by which clients connect to this database.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub struct Place(pub String, pub String, pub String);
 
@@ -82,7 +82,7 @@ impl Place {
     }
 }
 
-/// What tells how a helper is started that does not serve.
+/// Facts that decide how a helper that does not serve is to be started.
 #[derive(Clone, Debug, Default)]
 pub struct Start {
     /// Whether one has served this database.
@@ -96,7 +96,7 @@ pub struct Start {
 }
 
 impl Start {
-    /// What is missing: to set it up, or only to start it.
+    /// The missing step: to set it up, or only to start it.
     pub fn in_words(&self) -> String {
         const START: &str = "systemctl start pgfsbench-helper, or pgfsbench-helper serve where systemd does not run";
         if self.has_served {
@@ -130,7 +130,7 @@ pub struct Facts {
     pub library: &'static str,
     /// How it is started.
     pub start: Start,
-    /// What it has published, and when.
+    /// Its description, and the time when it was published.
     pub description: Option<(Description, String)>,
 }
 

@@ -12,17 +12,17 @@ use crate::{
 /// All that is found out of the machine.
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
-    /// What it did for a second.
+    /// Its load during one second.
     pub load: Option<Load>,
     /// Whether the kernel tells of pressure.
     pub tells_of_pressure: bool,
-    /// What is stored of it with a run.
+    /// The facts of it that are stored with a run.
     pub machine: Machine,
-    /// What is stored of the device of the data.
+    /// The facts of the device of the data that are stored with a run.
     pub device: Device,
     /// Filesystem of the data, what is mounted, and its options.
     pub mount: Option<(String, String, String)>,
-    /// What a run on the target default would be judged by of the storage.
+    /// Facts of the storage by which a run on the target default would be judged.
     pub of_storage: RunFacts,
     /// How often processors were slowed down because of heat.
     pub throttled: Option<u64>,
@@ -48,7 +48,7 @@ fn load(report: &mut Report, facts: &Facts) {
         Some(load) => {
             let facts = RunFacts {
                 machine: MachineFacts {
-                    // Where it cannot be told whose work it is, it is taken for that of others.
+                    // Load whose owner is not known is counted as that of others.
                     cpu_others: load.others.or(Some(load.busy)),
                     cpu_steal: Some(load.steal),
                     ..MachineFacts::default()
@@ -115,7 +115,7 @@ fn kernel(report: &mut Report, machine: &Machine) {
     );
 }
 
-/// What the target default would be measured on.
+/// Reports the device on which the target default would be measured.
 fn device(report: &mut Report, facts: &Facts) {
     let (device, virtualization) = (&facts.device, facts.machine.virtualization.as_deref());
     if let Some((fs_type, source, options)) = &facts.mount {
@@ -125,7 +125,7 @@ fn device(report: &mut Report, facts: &Facts) {
             format!("{fs_type} on {source}, {options}"),
         );
     }
-    // What each run on the target default would find of it.
+    // Findings that each run on the target default would have.
     for finding in finding::judge(&facts.of_storage) {
         report.find(finding.code.clone(), finding);
     }

@@ -7,13 +7,13 @@ use crate::finding::{self, Finding, RunFacts, Severity};
 pub struct Line {
     /// server, machine, helper, or filesystem.
     pub subject: &'static str,
-    /// What was looked at.
+    /// The thing that was checked.
     pub item: String,
     /// ok, info, warning or missing.
     pub state: &'static str,
-    /// What was seen.
+    /// The result of the check.
     pub detail: Option<String>,
-    /// What to do.
+    /// Advice.
     pub hint: Option<String>,
 }
 

@@ -12,10 +12,10 @@ use crate::{
 
 /// Under this many worker slots a run with a few clients does not fit.
 pub const FEW_SLOTS: i64 = 16;
-/// What is suggested then.
+/// The number that is suggested then.
 pub const ENOUGH_SLOTS: i64 = 64;
 
-/// What the server says of itself, beside what decides whether a run is refused.
+/// Settings and state of the server, beside those that decide whether a run is refused.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[allow(missing_docs)]
 pub struct Server {
@@ -49,9 +49,9 @@ pub struct Room {
 /// All that is found out of the server.
 #[derive(Clone, Debug)]
 pub struct Facts {
-    /// What it says of itself.
+    /// Its settings and state.
     pub server: Server,
-    /// What decides whether a run is refused.
+    /// Facts that decide whether a run is refused.
     pub state: ServerState,
     /// Version of the extension in this database.
     pub extension: String,
@@ -65,7 +65,7 @@ pub struct Facts {
     pub memory: Option<u64>,
     /// How many transactions somebody holds back vacuum by.
     pub oldest_xmin: Option<i64>,
-    /// What a run would say of the statements of its workload.
+    /// The finding that a run would have on statements of its workload.
     pub statements: Statements,
     /// Room for data, and for WAL; None: not known.
     pub data: Option<Room>,
@@ -126,7 +126,7 @@ pub fn look(facts: &Facts) -> Vec<Line> {
     report.lines
 }
 
-/// What a run on the target default would be judged by, as far as the server tells it beforehand.
+/// The facts by which a run on the target default would be judged, as far as the server reports them beforehand.
 fn foreseen(server: &Server, state: &ServerState) -> RunFacts {
     RunFacts {
         // The default one, which writes.
@@ -135,7 +135,7 @@ fn foreseen(server: &Server, state: &ServerState) -> RunFacts {
         full_page_writes: Some(server.full_page_writes != "off"),
         synchronous_commit: Some(server.synchronous_commit.clone()),
         log_checkpoints: Some(server.log_checkpoints),
-        // What is told of a checkpoint is of level log.
+        // Messages about checkpoints have the level LOG.
         checkpoints_logged: Some(
             server.log_checkpoints
                 && !["fatal", "panic"].contains(&server.log_min_messages.as_str()),
@@ -152,7 +152,7 @@ fn foreseen(server: &Server, state: &ServerState) -> RunFacts {
     }
 }
 
-/// What would make runs on the target default be refused.
+/// Reports the conditions under which runs on the target default are refused.
 fn neighbours(report: &mut Report, facts: &RunFacts, state: &ServerState) {
     for (code, quiet) in [
         ("archiving", "WAL is not archived"),
@@ -234,7 +234,7 @@ fn promises(report: &mut Report, facts: &RunFacts, server: &Server, memory: Opti
 /// A window holds at least three checkpoints, and they should be timed: WAL of a fast run forces them from here on.
 const FEW_WAL_BYTES: u64 = 4 << 30;
 
-/// What a run shows of its checkpoints and dead rows.
+/// Reports whether runs can record their checkpoints and dead rows.
 fn watched(report: &mut Report, facts: &RunFacts, server: &Server, state: &ServerState) {
     report.foretell("log_checkpoints", facts, "log_checkpoints_off", "on");
     report.foretell("autovacuum", facts, "autovacuum_off", "on");
@@ -269,7 +269,7 @@ fn old_transactions(report: &mut Report, oldest: Option<i64>) {
     );
 }
 
-/// What a run would say of the statements of its workload.
+/// The finding that a run would have on statements of its workload.
 fn of_statements(report: &mut Report, server: &Server, expected: Statements) {
     let item = "pg_stat_statements";
     let Some((why, hint)) = expected.why_not() else {

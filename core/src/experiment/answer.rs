@@ -1,4 +1,4 @@
-//! What is said of an experiment: a row a target, and one line for the morning.
+//! The answer of an experiment: a row for each target, and a summary of one line.
 
 use super::{
     metric::{Kind, Metric},
@@ -6,7 +6,7 @@ use super::{
     steps::{self, Played},
 };
 use crate::{
-    stats::median,
+    series::median,
     units::{format_count, format_seconds},
     verdict::{
         Estimate, Reason,
@@ -16,18 +16,18 @@ use crate::{
     },
 };
 
-/// What is known of a target beside its metric.
+/// Facts of a target beside its metric.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Beside {
-    /// What its runs promised of commits.
+    /// The durability that its runs promised.
     pub durability: Option<String>,
-    /// In what, that nobody has declared, its runs differ from those that it is compared with.
+    /// Undeclared differences of its runs from those that it is compared with.
     pub differs: Option<String>,
     /// Findings of its runs that are warnings, with how many runs have them.
     pub warnings: Option<String>,
 }
 
-/// What is said of a target.
+/// The answer for a target.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs)]
 pub struct Row {
@@ -190,7 +190,7 @@ fn in_words(state: &State, metric: Metric) -> words::Metric<'static> {
     }
 }
 
-/// What the arithmetic says of a target.
+/// The result of the arithmetic for a target.
 struct Base {
     number: usize,
     against: Option<usize>,

@@ -1,4 +1,4 @@
-//! What somebody asks for: the arguments of `fsbench.experiment`, checked.
+//! The arguments of `fsbench.experiment`, checked.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ pub use super::factors::Candidate;
 use super::{factors, metric, state::Goal};
 use crate::{
     refusal::{Refusal, quoted},
-    spec::{self, Workload},
+    spec::{self, Workload, any_float, check},
     verdict::{
         looks::{DEFAULT_MAX_BLOCKS, FEWEST_BLOCKS, LOOKS},
         table,
@@ -37,6 +37,7 @@ pub struct Asked {
     pub goal: Option<String>,
     pub baseline: Option<String>,
     pub metric: Option<String>,
+    #[serde(deserialize_with = "any_float")]
     pub margin: Option<f64>,
     pub max_blocks: Option<i32>,
     pub max_duration_us: Option<i64>,
@@ -50,7 +51,7 @@ pub struct Asked {
     pub run: spec::Asked,
 }
 
-/// What is checked of the arguments without a look at the server.
+/// The arguments after the checks that need no server.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs)]
 pub struct Checked {
@@ -179,12 +180,17 @@ pub fn check(asked: &Asked, made: &[(String, String)]) -> Result<Checked, Refusa
         Some(name) => Workload::parse(name),
         None => Some(workload::ALL[0]),
     };
+    // What is no number is refused here: it has no place in JSON.
+    check::rate(asked.run.rate)?;
+    check::latency_limit(asked.run.latency_limit_ms)?;
     let has_rate = asked.run.rate.is_some();
     let metric = match asked.metric.as_deref() {
         Some(name) => metric::find(name)?,
+        None if searches(asked) => metric::find(metric::SUSTAINABLE_RATE)?,
         None => metric::find(metric::of_workload(workload, has_rate))?,
     };
     metric.decides(has_rate)?;
+    check_search(asked, metric)?;
     let margin = asked.margin.unwrap_or(0.05);
     table::margin(margin)?;
     Ok(Checked {
@@ -205,6 +211,28 @@ pub fn check(asked: &Asked, made: &[(String, String)]) -> Result<Checked, Refusa
         cycle_seconds: cycle(asked)?,
         probe_wait_seconds: asked.probe_wait_us.map(|us| us.max(0) as f64 / 1e6),
     })
+}
+
+/// Whether each run is to search for the sustainable rate.
+pub fn searches(asked: &Asked) -> bool {
+    let options = asked.run.options.as_ref();
+    options.is_some_and(|options| options.get("sustain").is_some())
+}
+
+fn check_search(asked: &Asked, metric: metric::Metric) -> Result<(), Refusal> {
+    let finds = metric.name == metric::SUSTAINABLE_RATE;
+    if finds == searches(asked) {
+        return Ok(());
+    }
+    let hint =
+        "Give latency_limit_ms => 20 and options => '{\"sustain\": 99}', and no other metric.";
+    Err(match finds {
+        true => Refusal::argument(format!("metric \"{}\" needs option \"sustain\"", metric.name))
+            .detail("It is found by runs that search for it."),
+        false => Refusal::argument(format!("metric \"{}\" is none of a search", metric.name))
+            .detail("A run with option \"sustain\" goes through rates of its own choice, and finds the sustainable rate."),
+    }
+    .hint(hint))
 }
 
 fn candidates(asked: &Asked, made: &[(String, String)]) -> Result<Vec<Candidate>, Refusal> {
@@ -284,7 +312,7 @@ fn goal(asked: &Asked, candidates: &[Candidate]) -> Result<(Goal, Option<usize>)
                 .hint("Name the one that the others are compared with as baseline."))
         }
         (_, Some(baseline)) => Ok((Goal::Baseline, Some(baseline))),
-        // What was changed one at a time is compared with what it was changed from.
+        // Values that were changed one at a time are compared with the one that they were changed from.
         (None, None) if is_one_at_a_time(asked) => Ok((Goal::Baseline, Some(0))),
         (_, None) => Ok((Goal::Best, None)),
     }

@@ -19,7 +19,7 @@ pub struct Candidate {
     pub own: Map<String, Value>,
 }
 
-/// What is given beside factors, and the same for all.
+/// The arguments that are the same for all targets.
 pub struct Fixed {
     /// The parameters of `run`.
     pub run: Value,
@@ -42,7 +42,7 @@ const PARAMETERS: &[&str] = &[
 const OBJECTS: &[&str] = &["settings", "options"];
 
 struct Factor {
-    /// As it was given.
+    /// Its name as it was given.
     name: String,
     values: Vec<Value>,
 }
@@ -126,7 +126,7 @@ fn parse(factors: &Value) -> Result<Vec<Factor>, Refusal> {
     Ok(parsed)
 }
 
-/// What is varied is not given besides.
+/// Refuses an argument that is both varied and given.
 fn contradicts(factor: &Factor, fixed: &Fixed) -> Result<(), Refusal> {
     let run = &fixed.run;
     let given = match factor.name.split_once('.') {

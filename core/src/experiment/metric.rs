@@ -1,4 +1,4 @@
-//! What may be compared: metrics of `fsbench.result` whose direction is known.
+//! Metrics of `fsbench.result` that may be compared, since their direction is known.
 
 use crate::{
     refusal::{Refusal, quoted},
@@ -14,7 +14,7 @@ pub struct Metric {
     pub more_is_better: bool,
     /// How it is compared.
     pub kind: Kind,
-    /// What it is, in the plural or as a mass: "more tps".
+    /// Its noun, in the plural or as a mass: "more tps".
     pub noun: &'static str,
 }
 
@@ -56,6 +56,9 @@ const fn shown(name: &'static str, noun: &'static str) -> Metric {
     }
 }
 
+/// What a search finds (option `sustain`).
+pub const SUSTAINABLE_RATE: &str = "sustainable_rate";
+
 /// All of them.
 pub const ALL: &[Metric] = &[
     ratio("tps", true, "tps"),
@@ -93,6 +96,7 @@ pub const ALL: &[Metric] = &[
     ratio("recovery_ms", false, "time to recover"),
     ratio("maintenance_ms", false, "time of maintenance"),
     ratio("scan_bytes_per_s", true, "scan speed"),
+    ratio(SUSTAINABLE_RATE, true, "tps under the latency limit"),
     ratio("even_seconds", true, "share of seconds without a stall"),
     shown("stall_seconds", "stall seconds"),
     shown("zero_seconds", "seconds without a commit"),

@@ -1,4 +1,4 @@
-//! What an experiment will do, before it does anything.
+//! The plan of an experiment, made before it does anything.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,12 +14,12 @@ use crate::{
 
 /// Blocks whose order is drawn: as many as an experiment can be extended to.
 const MOST_BLOCKS: usize = 24;
-/// What a run takes beside its warm-up and window: making a filesystem, copying data, a checkpoint, storing the result.
+/// Seconds that a run takes beside its warm-up and window: making a filesystem, copying data, a checkpoint, storing the result.
 const OVERHEAD_SECONDS: f64 = 5.0;
 /// How fast data are copied at least, as assumed: bytes a second.
 const COPY_SPEED: f64 = 150e6;
 
-/// What of a run decides how long it takes.
+/// The arguments that decide how long a run takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Length {
     /// Warm-up.
@@ -33,7 +33,7 @@ pub struct Length {
 }
 
 impl Length {
-    /// What a run takes.
+    /// Length of a run, seconds.
     pub fn run_seconds(self) -> f64 {
         self.warmup_seconds
             + self.window_seconds
@@ -143,7 +143,7 @@ pub fn smallest_difference(goal: Goal, targets: usize, blocks: u32, noise: f64) 
 /// How much time there is, as `plan_experiment` offers it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Offer {
-    /// What it is called.
+    /// Its name.
     pub name: &'static str,
     /// How long it may take.
     pub seconds: f64,

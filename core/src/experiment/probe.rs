@@ -1,7 +1,7 @@
 //! The processor probe: a fixed piece of work before each run, by which it is seen that the machine is slower or faster than it was before the others
 //! (clocks, neighbours, a host that takes time away). It never corrects a metric: it makes a run wait a while, and is told with the results.
 
-use crate::stats::median;
+use crate::series::median;
 
 /// Fewer probes tell nothing of what is usual.
 const FEWEST: usize = 3;

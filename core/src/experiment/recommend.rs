@@ -1,4 +1,4 @@
-//! What to do: rows in reading order. The arithmetic stands in [`answer`](super::answer); here it is put into advice, and what it does not cover is said.
+//! Advice: rows in reading order. The arithmetic stands in [`answer`](super::answer); this module turns it into advice, and says what it does not cover.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -12,10 +12,10 @@ use super::{
 };
 use crate::units::format_count;
 
-/// Filesystems that lose what was promised when power is lost, or that nobody maintains for this.
+/// Filesystems that lose committed data when power is lost, or that are not maintained for this use.
 const FOR_COMPARISON_ONLY: &[&str] = &["ext2", "vfat", "exfat", "tmpfs", "jfs", "minix"];
 
-/// What is stored of where a target's runs were made: of the first one that counts.
+/// The stored environment of a target's runs: that of the first run that counts.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 #[allow(missing_docs)]
@@ -24,7 +24,7 @@ pub struct Facts {
     pub kind: Option<String>,
     pub filesystem: Option<String>,
     pub mkfs_command: Option<String>,
-    /// As they were given to the target.
+    /// The options as they were given to the target.
     pub mount_options: Option<String>,
     pub durability: Option<String>,
     pub virtualization: Option<String>,
@@ -45,7 +45,7 @@ pub struct Facts {
 /// A piece of advice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Advice {
-    /// What it is about: choice, why, cost, not tested, finding, regime, mkfs, fstab, udev, sysctl or postgresql.conf.
+    /// Its subject: choice, why, cost, not tested, finding, regime, mkfs, fstab, udev, sysctl or postgresql.conf.
     pub part: &'static str,
     /// In words, or a line to be pasted.
     pub says: String,
@@ -204,7 +204,7 @@ fn against_baseline(state: &State, said: &[Row], metric: Metric) -> Choice {
     let bounds: Vec<Advice> = open
         .filter(|row| row.reason.as_deref() != Some("set_aside"))
         .filter_map(|row| {
-            // What it would gain at most to change.
+            // The most that a change would gain.
             let gain = match metric.more_is_better {
                 true => row.high? - 1.0,
                 false => 1.0 - row.low?,

@@ -1,4 +1,4 @@
-//! What is stored of an experiment, as the extension reads it.
+//! The stored state of an experiment, as the extension reads it.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,7 @@ use crate::verdict::{
     looks::{Look, Looks},
 };
 
-/// What an experiment is to find out.
+/// The question that an experiment answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Goal {
@@ -31,7 +31,7 @@ impl Goal {
 /// An experiment with its targets and the runs that were made.
 #[derive(Clone, Debug, Deserialize)]
 pub struct State {
-    /// What was planned.
+    /// The plan.
     pub experiment: Experiment,
     /// By their numbers, from 0.
     pub targets: Vec<Target>,
@@ -65,7 +65,7 @@ pub struct Experiment {
     /// Since its first run began; 0 before.
     #[serde(default)]
     pub elapsed_seconds: f64,
-    /// What one run takes, as it was planned.
+    /// Planned length of one run, seconds.
     pub run_seconds: f64,
     pub forced: bool,
     /// Whether runs are made at a fixed rate.
@@ -107,7 +107,7 @@ pub struct Made {
     pub boot_id: Option<String>,
     /// Versions of kernel, server and extension.
     pub versions: Option<String>,
-    /// What became of it; None while that was not looked at.
+    /// Its outcome; None until the run was looked at.
     pub outcome: Option<Outcome>,
     pub why: Option<String>,
     /// Status of the run; None when it has no row.
@@ -120,7 +120,7 @@ pub struct Made {
     pub invalid: Vec<String>,
     /// Whether others took a tenth of the processors from it.
     pub disturbed: bool,
-    /// What the processor did in the probe before it.
+    /// Operations of the processor in the probe before it.
     pub probe: Option<f64>,
     /// Transactions that were due in the window, and those that were not done in time.
     pub scheduled: Option<u64>,
@@ -128,7 +128,7 @@ pub struct Made {
     pub seconds: Option<f64>,
 }
 
-/// What became of a run of an experiment.
+/// The outcome of a run of an experiment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
@@ -194,7 +194,7 @@ impl Experiment {
 }
 
 impl State {
-    /// What a target did in a block, as the arithmetic of verdicts takes it.
+    /// The result of a target in a block, as the arithmetic of verdicts takes it.
     pub fn run(&self, block: u32, number: usize, metric: Metric) -> Run {
         let counted = self.runs.iter().find(|made| {
             made.block == block

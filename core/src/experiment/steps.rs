@@ -1,7 +1,7 @@
-//! What is to be done next for an experiment.
+//! The next step of an experiment.
 //!
 //! The blocks are walked from the first one. In each, the targets that were open after the block before run in the stored order, until each has a run that
-//! counts or was tried often enough. What a look settles follows from the runs alone, and is not stored.
+//! counts or was tried often enough. The result of a look follows from the runs alone, and is not stored.
 
 use super::{
     metric::{self, Kind, Metric},
@@ -24,10 +24,10 @@ const TRIES_OF_INVALID: usize = 3;
 const TRIES_OF_DISTURBED: usize = 2;
 /// A run that was cut off is no target's fault; but something that cuts off each run will not end by itself.
 const TRIES_OF_INTERRUPTED: usize = 10;
-/// So many failed or invalid runs in a row set a target aside.
+/// A target is set aside after this many failed or invalid runs in a row.
 const IN_A_ROW: usize = 3;
 
-/// What is to be done next.
+/// The next step.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Next {
     /// Store what became of a run that is over, by its index.
@@ -68,7 +68,7 @@ pub enum End {
 }
 
 impl End {
-    /// What is said of what was open.
+    /// The reason for which open targets stayed open.
     pub fn reason(&self) -> Option<Reason> {
         match self {
             Self::Decided | Self::MaxBlocks => None,
@@ -78,7 +78,7 @@ impl End {
     }
 }
 
-/// What the looks say.
+/// The result of the looks.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Played {
     /// Goal baseline: by number, None for the baseline itself.
@@ -96,7 +96,7 @@ pub struct Aside {
     pub why: String,
 }
 
-/// What became of a run that is over.
+/// The outcome of a run that is over.
 pub fn outcome(made: &Made, metric: Metric) -> (Outcome, Option<String>) {
     match made.status.as_deref() {
         Some("done") => of_done(made, metric),
@@ -243,7 +243,7 @@ impl Played {
 pub struct Progress {
     /// Blocks that are complete.
     pub blocks: u32,
-    /// What is to be done next.
+    /// The next step.
     pub next: Next,
 }
 
@@ -337,7 +337,7 @@ fn without_reference(state: &State, aside: &[Aside], runs: &[bool]) -> Option<En
         .then(|| End::NoReference("fewer than two targets are left".into()))
 }
 
-/// What is left to be done for a run that was made.
+/// The work that is left for a run that was made.
 fn unfinished(state: &State, metric: Metric) -> Option<Next> {
     let index = state.runs.iter().position(|made| made.outcome.is_none())?;
     let made = &state.runs[index];

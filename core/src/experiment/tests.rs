@@ -28,7 +28,7 @@ fn state(targets: usize, goal: Goal) -> State {
     serde_json::from_value(state).unwrap()
 }
 
-/// What a run gives: by place.
+/// The result of a run, by its place.
 type Measure<'a> = &'a dyn Fn(Place) -> Made;
 
 fn measured(place: Place, value: f64) -> Made {

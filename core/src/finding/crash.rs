@@ -29,8 +29,8 @@ pub fn lost_transactions(facts: &RunFacts) -> Option<Finding> {
     ))
 }
 
-/// Nobody has seen what was committed after the crash: the filesystem did not mount, the server did not start, or the one who
-/// does all that was not there.
+/// The committed transactions were not verified after the crash: the filesystem did not mount, the server did not start, or the helper,
+/// which does all that, was not there.
 pub fn recovery_failed(facts: &RunFacts) -> Option<Finding> {
     let crash = &facts.crash;
     let problem = crash.problem.as_deref()?;

@@ -53,7 +53,7 @@ pub struct RunFacts {
     pub unlogged: Option<bool>,
     /// The setting `synchronous_commit` as the clients had it.
     pub synchronous_commit: Option<String>,
-    /// Those that held back vacuum while the run was measured, apart from the run itself.
+    /// Holders of an old xmin that held back vacuum while the run was measured, without the run itself.
     pub xmin_holders: Option<Vec<XminHolder>>,
     /// The filesystem of the data that was measured.
     pub data_place: Option<Place>,
@@ -72,7 +72,7 @@ pub struct RunFacts {
     /// Mean duration from the real start, under a rate only.
     pub service_ms: Option<f64>,
     /// shared_buffers of the server that asked for the run, when that is another one on the same machine.
-    pub asker_shared_buffers_bytes: Option<u64>,
+    pub asking_server_shared_buffers_bytes: Option<u64>,
     /// The storage of the data.
     pub storage: StorageFacts,
     /// The storage of WAL, when that is on another filesystem.

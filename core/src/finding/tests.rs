@@ -134,7 +134,7 @@ fn clean() -> RunFacts {
         seconds_tps: Some((0..60).map(|i| 1000.0 + f64::from(i % 7) * 10.0).collect()),
         latency_ms: Some(2.0),
         service_ms: None,
-        asker_shared_buffers_bytes: Some(GB / 8),
+        asking_server_shared_buffers_bytes: Some(GB / 8),
         scan: ScanFacts {
             degrees_not_launched: Some(vec![]),
             ..ScanFacts::default()
@@ -232,10 +232,10 @@ fn data_fits_ram() {
     finds!({data_bytes: Some(2 * GB), quick: true} => "data_fits_ram", Info, message);
     finds!({data_bytes: Some(2 * GB), shared_buffers_bytes: None} => "data_fits_ram", Warning,
         "data of 2048 MB fits in RAM (shared_buffers unknown, RAM 4096 MB, of which the server that asked takes 128 MB)");
-    finds!({data_bytes: Some(2 * GB), asker_shared_buffers_bytes: None} => "data_fits_ram", Warning,
+    finds!({data_bytes: Some(2 * GB), asking_server_shared_buffers_bytes: None} => "data_fits_ram", Warning,
         "data of 2048 MB fits in RAM (shared_buffers 1024 MB, RAM 4096 MB)");
     // Shared buffers of the other server are no room for the data.
-    finds_nothing!(data_bytes: Some(2 * GB), asker_shared_buffers_bytes: Some(5 * GB / 2));
+    finds_nothing!(data_bytes: Some(2 * GB), asking_server_shared_buffers_bytes: Some(5 * GB / 2));
     finds_nothing!(data_bytes: Some(2 * GB), memory_bytes: None);
 }
 

@@ -4,7 +4,7 @@
 
 /// Kinds of findings that do the same to the figures.
 pub struct Group {
-    /// What findings of this group do to the figures.
+    /// The effect of the findings of this group on the figures.
     pub says: &'static str,
     /// Their codes, the heaviest first.
     pub codes: &'static [&'static str],

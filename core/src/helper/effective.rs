@@ -3,7 +3,7 @@
 
 use super::Filesystem;
 
-/// Those of the options asked for that are not in force, as far as what the kernel shows can tell.
+/// The options asked for that are not in force, as far as the options shown by the kernel can tell.
 pub fn not_in_force(filesystem: Filesystem, asked: &[String], shown: &str) -> Vec<String> {
     let shown = Shown {
         filesystem,

@@ -42,7 +42,7 @@ impl rows::Row for Row {
 }
 
 impl Histogram {
-    /// As it is stored, under the name of what was measured.
+    /// The row that is stored, under the name of the transaction or part that was measured.
     pub fn to_row(&self, transaction: &str) -> Row {
         let (buckets, counts) = self.nonzero().unzip();
         Row {

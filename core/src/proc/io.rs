@@ -1,6 +1,6 @@
 //! `/proc/PID/io`: what a process has read. Own code: procfs-core's parser can panic, and this is read where nothing may.
 
-/// What processes have read so far, or in a time.
+/// Bytes that processes have read, in all or over an interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reads {
     /// Bytes that they asked the kernel for.
@@ -10,7 +10,7 @@ pub struct Reads {
 }
 
 impl Reads {
-    /// What was read since `before`.
+    /// The reads since `before`.
     pub fn since(self, before: Self) -> Self {
         Self {
             asked: self.asked.saturating_sub(before.asked),
@@ -27,7 +27,7 @@ impl Reads {
     }
 }
 
-/// What the process has read so far. None when the text does not tell.
+/// The reads of a process so far. None if the text does not tell.
 pub fn parse_reads(text: &str) -> Option<Reads> {
     Some(Reads {
         asked: number(text, "rchar: ")?,

@@ -178,7 +178,7 @@ mod tests {
         figures
     }
 
-    /// Those that are not of the clients' own counters.
+    /// Figures that are not from the clients' own counters.
     fn known(figures: &Figures) -> Vec<&'static str> {
         let known = Figure::ALL.iter().filter(|f| figures.get(**f).is_some());
         known.map(|f| f.column()).collect()

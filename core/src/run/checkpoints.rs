@@ -15,7 +15,7 @@ use crate::{
 pub struct Watch {
     cursor: u64,
     before_own: u64,
-    /// What began before this time is over.
+    /// Every checkpoint that began before this time is over.
     over_ns: u64,
     ended: Vec<Checkpoint>,
     lost: u64,
@@ -24,7 +24,7 @@ pub struct Watch {
     /// Whether log_checkpoints has been off.
     was_off: bool,
     control: ControlFile,
-    /// What there is to be told, once the window is over.
+    /// The result, once the window is over.
     pub outcome: Option<Outcome>,
 }
 
@@ -36,12 +36,12 @@ struct ControlFile {
     complete: u32,
 }
 
-/// Where WAL and the latest checkpoint are.
+/// Positions of WAL and of the latest checkpoint.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub struct Position {
     /// The end of WAL.
     pub lsn: u64,
-    /// Where the latest checkpoint began.
+    /// Redo position of the latest checkpoint.
     pub redo: u64,
     /// Its record.
     pub checkpoint: u64,
@@ -49,9 +49,9 @@ pub struct Position {
     pub log_checkpoints: bool,
 }
 
-/// What is to be stored.
+/// The figures to be stored.
 pub struct Outcome {
-    /// Those that touch the window.
+    /// The checkpoints that touch the window.
     pub of_window: OfWindow,
     /// How many began and ended in it.
     pub complete: u32,
@@ -120,7 +120,7 @@ impl Watch {
             .map(|reported| reported && !self.was_off && self.control.complete <= all);
         self.outcome = Some(Outcome {
             complete: match logged {
-                // Those that were overwritten came between others of the window.
+                // The overwritten ones came between others of the window.
                 Some(true) => of_window.complete.saturating_add(lost),
                 _ => self.control.complete,
             },

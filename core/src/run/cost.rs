@@ -1,4 +1,4 @@
-//! What a run has cost: WAL, blocks, processor time, bytes and flushes of the device, and how often each byte that its transactions
+//! The cost of a run: WAL, blocks, processor time, bytes and flushes of the device, and how often each byte that its transactions
 //! changed was written.
 
 use serde::{Deserialize, Serialize};
@@ -40,14 +40,14 @@ pub struct Cost {
     pub write_amplification: Option<f64>,
 }
 
-/// Where the WAL is, as seen from the data.
+/// Location of the WAL relative to the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wal {
     /// On the same device.
     Beside,
     /// On another one, with figures of its own.
     Elsewhere,
-    /// Nobody counts what goes there, or where it is is not known.
+    /// Its location is not known, or nothing counts what is written there.
     Unknown,
 }
 
@@ -64,18 +64,18 @@ impl BlocksWritten {
     }
 }
 
-/// What is known of the transactions of a window, beside its samples.
+/// Figures of the transactions of a window that are not in its samples.
 #[derive(Clone, Copy, Debug)]
 pub struct Transactions<'a> {
     /// How many were measured.
     pub transactions: u64,
     /// Bytes that each changes; None when it changes nothing.
     pub changed_bytes_each: Option<u64>,
-    /// What the clients have counted of themselves, and what of it all of them have.
+    /// Counters of the clients themselves, and which of these all clients have.
     pub work: Work,
     /// See `work`.
     pub counts: Counts,
-    /// Bytes of WAL in the window, whoever wrote them.
+    /// Bytes of WAL in the window, of all processes.
     pub wal_bytes: u64,
     /// Blocks that had been written at its start, and at its end.
     pub blocks: (Option<&'a BlocksWritten>, Option<&'a BlocksWritten>),
@@ -267,7 +267,7 @@ mod tests {
         assert_eq!(cost.device_bytes_per_transaction, Some(1024.0));
         assert_eq!(cost.flushes_per_transaction, Some(0.75));
         assert_eq!(cost.cpu_ms_per_transaction, Some(250.0));
-        // Their times nobody took.
+        // Their times were not taken.
         assert_eq!(
             (cost.client_wal_sync_ms, cost.client_blocks_written),
             (None, Some(2))

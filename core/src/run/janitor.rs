@@ -1,4 +1,4 @@
-//! What the janitor does next: from what it sees of a request to one action. It launches coordinators, one run at a time, in the order
+//! The janitor's decisions: from the state of a request to one action. The janitor launches coordinators, one run at a time, in the order
 //! in which runs were asked for, and takes care of requests whose coordinators have died or could not start.
 
 use super::request::{Errand, RequestState, is_carried_out};
@@ -6,7 +6,7 @@ use super::request::{Errand, RequestState, is_carried_out};
 /// How often coordinators of one request may die or fail to start before it is given up.
 pub const ATTEMPTS: u32 = 5;
 
-/// What is to be done with a request.
+/// The action for a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// Nothing now.
@@ -29,7 +29,7 @@ pub enum Action {
     EndHomeless,
 }
 
-/// What the janitor knows of the worker that it has launched for a request.
+/// State of the worker that the janitor has launched for a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Worker {
     /// It has not ended.
@@ -54,7 +54,7 @@ pub enum Slot {
 /// A request whose coordinator has died, or could not start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Failed {
-    /// What the coordinator was launched for.
+    /// The errand that the coordinator was launched for.
     pub errand: Errand,
     /// How many of its coordinators have died or could not start, this one included.
     pub failures: u32,
@@ -73,7 +73,7 @@ pub struct New {
     pub is_cancelled: bool,
     /// Whether a run is being carried out or cleared up.
     pub is_busy: bool,
-    /// How many come before it: whoever asked before may not stand in the queue yet.
+    /// How many come before it. A request that was made before may not stand in the queue yet.
     pub before: usize,
     /// Whether no experiment has the turn now that this run is not of.
     pub may_begin: bool,

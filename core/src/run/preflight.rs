@@ -7,7 +7,7 @@ use crate::{
     units::{format_bytes, format_count},
 };
 
-/// What the server says of itself.
+/// Settings and state of the server, as it reports them.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub struct ServerState {
     /// The setting.
@@ -195,8 +195,8 @@ pub fn check_both(what: &str, own: u64, theirs: u64, memory: u64) -> Result<(), 
     )
 }
 
-/// What is left for a run of an empty device of so many bytes: a filesystem takes some of it for itself, and for root. At least so
-/// much is taken off, so that what will not fit is mostly said before data are loaded, and what will is not refused. Of 2, 20 and 100
+/// Bytes left for a run on an empty device of this size: a filesystem takes some of it for itself, and for root. At least that
+/// much is taken off, so that data that do not fit are mostly refused before they are loaded, and data that fit are not. Of 2, 20 and 100
 /// GB were left 89, 92 and 93 % on ext4 (93 on ext2), 95, 99 and 99 on xfs, 89, 97 and 98 on btrfs.
 pub fn left_by(filesystem: &str, mkfs_options: Option<&str>, bytes: u64) -> u64 {
     let own_percent = match (filesystem, mkfs_options) {

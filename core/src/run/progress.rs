@@ -3,7 +3,7 @@
 use super::phase::Phase;
 use crate::units::format_seconds;
 
-/// What is counted of the active run.
+/// Counters of the active run.
 #[derive(Clone, Copy, Debug)]
 pub struct Counted {
     /// The phase that is on.
@@ -16,6 +16,8 @@ pub struct Counted {
     pub done: u64,
     /// Whether the workload makes transactions, which the clients count.
     pub has_transactions: bool,
+    /// Whether it makes one window after the other, and counts them itself.
+    pub has_cycles: bool,
     /// Whether a time ends its window.
     pub ends_by_time: bool,
     /// Whether each second is sampled.
@@ -24,14 +26,18 @@ pub struct Counted {
     pub tps_there: Option<f64>,
     /// Transactions that were committed.
     pub committed: u64,
-    /// Those of the measured window.
+    /// Transactions of the measured window.
     pub measured: u64,
-    /// Those of it that were skipped or failed.
+    /// Transactions of the window that were skipped or failed.
     pub missed: u64,
     /// Transactions per second in the last second; not a number: not known.
     pub tps_last_second: f64,
     /// 99th percentile of their latency; 0: not known.
     pub p99_ns: u64,
+    /// The probe of a search for a rate that is on; 0: none.
+    pub probe: u32,
+    /// The rate that it tries; 0: none.
+    pub rate: f64,
 }
 
 /// How far the active run is.
@@ -53,10 +59,14 @@ pub struct Progress {
     pub tps_last_second: Option<f64>,
     /// 99th percentile of the latency in the last second.
     pub p99_ms: Option<f64>,
+    /// The probe that is on, of a search for a rate.
+    pub probe: Option<u32>,
+    /// The rate that it tries.
+    pub rate: Option<f64>,
 }
 
 impl Progress {
-    /// What the counts come to.
+    /// Computes progress from the counters.
     pub fn of(counted: &Counted) -> Self {
         let Counted {
             phase,
@@ -64,7 +74,8 @@ impl Progress {
             total,
             ..
         } = *counted;
-        let is_measured = phase == Phase::Measure && counted.has_transactions;
+        let is_measured =
+            phase == Phase::Measure && counted.has_transactions && !counted.has_cycles;
         let counts_time = phase == Phase::Warmup || is_measured && counted.ends_by_time;
         let done = if counts_time {
             (elapsed_ms as u64).min(total)
@@ -73,7 +84,9 @@ impl Progress {
         } else {
             counted.done
         };
-        let seconds_left = if total == 0 || done == 0 {
+        // How many cycles a search takes nobody knows.
+        let is_open = counted.has_cycles && phase == Phase::Measure;
+        let seconds_left = if total == 0 || done == 0 || is_open {
             None
         } else if counts_time {
             Some((total as f64 - elapsed_ms).max(0.0) / 1000.0)
@@ -99,6 +112,8 @@ impl Progress {
             tps_last_second: Some(counted.tps_last_second)
                 .filter(|tps| has_tps && counted.is_sampled && !tps.is_nan()),
             p99_ms: (has_tps && counted.p99_ns > 0).then(|| counted.p99_ns as f64 / 1e6),
+            probe: Some(counted.probe).filter(|probe| *probe > 0),
+            rate: Some(counted.rate).filter(|rate| *rate > 0.0),
         }
     }
 
@@ -108,6 +123,9 @@ impl Progress {
         if self.total > 0 {
             let percent = 100.0 * self.done as f64 / self.total as f64;
             parts.push(format!("{percent:.0} %"));
+        }
+        if let (Some(probe), Some(rate)) = (self.probe, self.rate) {
+            parts.push(format!("probe {probe} at {rate:.0} tps"));
         }
         let left = self.seconds_left;
         parts.extend(left.map(|s| format!("{} left", format_seconds(s.ceil()))));
@@ -128,6 +146,7 @@ mod tests {
         total: 10_000,
         done: 0,
         has_transactions: true,
+        has_cycles: false,
         ends_by_time: true,
         is_sampled: true,
         tps_there: None,
@@ -136,7 +155,26 @@ mod tests {
         missed: 3,
         tps_last_second: 321.0,
         p99_ns: 2_500_000,
+        probe: 0,
+        rate: 0.0,
     };
+
+    #[test]
+    fn a_search_counts_its_cycles() {
+        let progress = Progress::of(&Counted {
+            has_cycles: true,
+            total: 26,
+            done: 13,
+            probe: 4,
+            rate: 512.3,
+            ..COUNTED
+        });
+        assert_eq!((progress.done, progress.seconds_left), (13, None));
+        assert_eq!(
+            progress.in_words(),
+            "measure, 50 %, probe 4 at 512 tps, 321 tps, p99 2.5 ms"
+        );
+    }
 
     #[test]
     fn a_window_that_a_time_ends_counts_milliseconds() {
@@ -214,13 +252,13 @@ mod tests {
         #[test]
         fn nothing_is_negative_or_no_number(
             phase in 0u32..12, elapsed_ms in 0.0..1e9f64, total in any::<u32>(), done in any::<u32>(),
-            flags in any::<[bool; 3]>(), there in prop::option::of(0.0..1e6f64), n in any::<[u32; 3]>(),
+            flags in any::<[bool; 4]>(), there in prop::option::of(0.0..1e6f64), n in any::<[u32; 3]>(),
             last in prop_oneof![Just(f64::NAN), 0.0..1e6f64], p99_ns in any::<u32>(),
         ) {
             let progress = Progress::of(&Counted {
                 phase: Phase::from_u32(phase), elapsed_ms, total: total.into(), done: done.into(),
-                has_transactions: flags[0], ends_by_time: flags[1], is_sampled: flags[2], tps_there: there,
-                committed: n[0].into(), measured: n[1].into(), missed: n[2].into(), tps_last_second: last, p99_ns: p99_ns.into(),
+                has_transactions: flags[0], has_cycles: flags[3], ends_by_time: flags[1], is_sampled: flags[2], tps_there: there,
+                committed: n[0].into(), measured: n[1].into(), missed: n[2].into(), tps_last_second: last, p99_ns: p99_ns.into(), probe: p99_ns, rate: elapsed_ms,
             });
             let figures = [progress.seconds_left, progress.tps, progress.tps_last_second, progress.p99_ms];
             for figure in figures.into_iter().flatten() {

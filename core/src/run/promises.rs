@@ -1,4 +1,4 @@
-//! What a COMMIT of a run promises: by the settings that decide about durability, and by what lies below the server.
+//! The durability that a COMMIT of a run promises: by the settings that decide about it, and by the storage below the server.
 
 use std::collections::BTreeMap;
 
@@ -9,27 +9,27 @@ use crate::statistics::Timing;
 /// The settings that decide about durability, as the clients have them before the run's own.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Promises {
-    /// As SHOW shows it.
+    /// The value that SHOW reports.
     pub fsync: bool,
-    /// As SHOW shows it.
+    /// The value that SHOW reports.
     pub full_page_writes: bool,
     synchronous_commit: String,
     timing: Timing,
 }
 
-/// What of a run decides about it, too.
+/// Properties of the run that decide about it, too.
 #[derive(Clone, Debug, Default)]
 pub struct OfRun {
-    /// What is said of one that is durable.
+    /// The words for a durable one.
     pub durable: &'static str,
     /// Whether its tables are unlogged.
     pub unlogged: bool,
-    /// What the filesystems and devices below do not keep.
+    /// Promises that the filesystems and devices below do not keep.
     pub below: Vec<String>,
 }
 
 impl Promises {
-    /// Those of syncs that are measured by themselves.
+    /// The promises of syncs that are measured by themselves.
     pub fn of_syncs() -> Self {
         Self {
             fsync: true,
@@ -51,7 +51,7 @@ impl Promises {
         }
     }
 
-    /// As SHOW would show it in the clients.
+    /// The value that SHOW would report in the clients.
     pub fn synchronous_commit(&self, settings: &BTreeMap<String, String>) -> String {
         let setting = settings.get("synchronous_commit");
         let value = setting.unwrap_or(&self.synchronous_commit);

@@ -1,10 +1,10 @@
-//! A request: one asked-for run, from the call to its outcome. Which states it has, whose turn it is, and when nobody wants it any more.
+//! A request: one run, from the call to its outcome. Its states, whose turn it is, and when it is unwanted.
 
 /// The life of a request. It goes down this list, except that a queued one goes back to `Starting`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum RequestState {
-    /// Nobody's. Next: the caller claims it, under the lock.
+    /// Free. Next: the caller claims it, under the lock.
     Free = 0,
     /// The caller writes it.
     Filling = 1,
@@ -16,7 +16,7 @@ pub enum RequestState {
     Working = 4,
     /// Its row stands as `queued`. Next: the janitor.
     Queued = 5,
-    /// It is over and its outcome is there. Next: the caller, or the janitor when nobody waits.
+    /// It is over and its outcome is there. Next: the caller, or the janitor if no session waits.
     Ended = 6,
 }
 
@@ -42,7 +42,7 @@ impl RequestState {
     }
 }
 
-/// What a coordinator is launched for.
+/// The errand that a coordinator is launched for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Errand {
@@ -103,7 +103,7 @@ pub enum Cancel {
     CallerGone = 3,
     /// The waiting session's client went away.
     ConnectionLost = 4,
-    /// Whoever started it has not renewed its lease.
+    /// The server that started it has not renewed its lease.
     LeaseOver = 5,
 }
 
@@ -145,7 +145,7 @@ impl Lease {
         now_ns.saturating_add(ms.saturating_mul(1_000_000))
     }
 
-    /// Whether nobody has renewed it in time.
+    /// Whether it was not renewed in time.
     pub fn is_over(self, now_ns: u64) -> bool {
         self.ms != 0 && now_ns > self.until_ns
     }

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::cost::Cost;
+use super::{cost::Cost, rate_search::Sustainable};
 use crate::{rows::Row, statistics::IoBytes};
 
 /// A run that was asked for.
@@ -32,7 +32,7 @@ impl Row for Asked {
     const TABLE: &'static str = "run_log";
 }
 
-/// What a workload has measured. What it has not is None.
+/// The figures that a workload has measured. A figure that it has not is None.
 #[derive(Clone, Debug, Default, Serialize)]
 #[allow(missing_docs)]
 pub struct Measured {
@@ -60,6 +60,8 @@ pub struct Measured {
     pub balances: Option<Value>,
     #[serde(flatten)]
     pub cost: Cost,
+    #[serde(flatten)]
+    pub sustainable: Sustainable,
 }
 
 /// A run that is done.
@@ -69,7 +71,6 @@ pub struct Done {
     pub status: &'static str,
     pub used: Value,
     pub phases: Value,
-    pub steps: Value,
     pub kept: bool,
     pub load_ms: Option<f64>,
     pub data_bytes: Option<u64>,
@@ -93,7 +94,7 @@ impl Row for Done {
     const TABLE: &'static str = "run_log";
 }
 
-/// What a step of the maintenance after the window took, a row of `fsbench.maintenance`.
+/// The cost of a maintenance step after the window, a row of `fsbench.maintenance`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub struct Maintenance {

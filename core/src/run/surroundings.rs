@@ -1,5 +1,5 @@
-//! What the machine did while a run was measured, and with what of it the run had nothing to do: from what is seen of it at the start
-//! of the window and at its end. What cannot be found out is None.
+//! Activity of the machine while a run was measured, and the part of it that was not the run's: from two readings, at the start
+//! of the window and at its end. A value that is not known is None.
 
 use crate::{
     finding::{MachineFacts, StorageFacts},
@@ -10,14 +10,14 @@ use crate::{
 const KTHREADD: (i32, &str) = (2, "kthreadd");
 /// The kernel's thread that writes the tables of a new ext4.
 const LAZY_INIT: &str = "ext4lazyinit";
-/// That thread also reads bitmaps ahead after each mount of newer kernels (seen on Linux 6.18 for 4.5 s, whatever mkfs has
+/// On newer kernels that thread also reads bitmaps ahead after each mount (seen on Linux 6.18 for 4.5 s, whatever mkfs has
 /// written); it has ended in this time.
 const BITMAPS_NS: u64 = 10_000_000_000;
 
 /// All processes at one moment, by pid.
 pub type Processes = [(i32, Member)];
 
-/// What the processors have done so far.
+/// Time that the processors have spent since boot.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Processors {
     times: Option<CpuTimes>,
@@ -26,7 +26,7 @@ pub struct Processors {
     known: Option<u64>,
 }
 
-/// What the machine does in some time: shares of all processors, 0 to 1.
+/// Load over an interval: shares of all processors, 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Load {
     /// Ticks of all processors.
@@ -48,7 +48,7 @@ impl Processors {
         }
     }
 
-    /// What they have done since.
+    /// The load since an earlier reading.
     pub fn since(&self, before: &Self) -> Option<Load> {
         let (times, times_before) = (self.times?, before.times?);
         let ((busy, all), (busy_before, all_before)) =
@@ -99,7 +99,7 @@ pub struct Machine {
     pub mhz: Option<f64>,
     /// How often processors were slowed down because of heat.
     pub throttled: Option<u64>,
-    /// What the processors have done.
+    /// Time that the processors have spent.
     pub processors: Processors,
     /// Ticks of the sampler.
     pub sampler_ticks: Option<u64>,
@@ -114,13 +114,13 @@ pub struct Machine {
 /// How full the filesystem of the data is, and what of it the server's files take by their lengths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fill {
-    /// Bytes in use, whoever has them.
+    /// Bytes in use by all.
     pub used: u64,
     /// Lengths of the files, added up.
     pub files: u64,
 }
 
-/// What of the machine can mislead, from its two moments; `dirty` is when most of what may be dirty was, `page` bytes of a page.
+/// Facts of the machine that can mislead, from its two readings. `dirty` is the reading with the most dirty memory, `page` the bytes of a page.
 pub fn machine_facts(
     start: &Machine,
     end: &Machine,
@@ -146,7 +146,7 @@ pub fn machine_facts(
     }
 }
 
-/// What of the storage can mislead, from the two moments, and from before the clients and after them.
+/// Facts of the storage that can mislead, from the two readings, and from before the clients and after them.
 pub fn storage_facts(
     start: &Machine,
     end: Option<&Machine>,

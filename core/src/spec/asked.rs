@@ -1,4 +1,4 @@
-//! What goes into a specification: the caller's arguments, and what is known of the server.
+//! The input of a specification: the caller's arguments, and facts of the server.
 
 use serde::{Deserialize, Deserializer, Serialize, de::Error};
 use serde_json::Value;
@@ -34,7 +34,9 @@ pub struct Arguments {
 }
 
 /// A number of SQL's, of which JSON does not have all: NaN and infinity come as text.
-fn any_float<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+pub(crate) fn any_float<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<f64>, D::Error> {
     match Value::deserialize(deserializer)? {
         Value::String(text) => text.parse().map(Some).map_err(D::Error::custom),
         number => Ok(number.as_f64()),
@@ -70,7 +72,7 @@ impl From<Arguments> for Asked {
     }
 }
 
-/// What a run is asked for: the arguments of `run` and `start`, and which part of it this server does. It is kept with the run.
+/// The arguments of `run` and `start`, and the part of the run that this server does. They are kept with the run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Asked {
@@ -91,8 +93,10 @@ pub struct Asked {
     /// Length of the warm-up in microseconds.
     pub warmup_us: Option<i64>,
     /// Transactions a second of all clients together.
+    #[serde(deserialize_with = "any_float")]
     pub rate: Option<f64>,
     /// Latency limit in milliseconds.
+    #[serde(deserialize_with = "any_float")]
     pub latency_limit_ms: Option<f64>,
     /// Seed of the random numbers.
     pub seed: Option<i64>,
@@ -115,7 +119,7 @@ fn is_whole(stage: &Stage) -> bool {
     *stage == Stage::Whole
 }
 
-/// What is known of the server when a run is specified.
+/// Facts of the server when a run is specified.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Facts {
     /// Processors of the machine.
@@ -132,6 +136,8 @@ pub struct Facts {
     pub max_parallel_workers: u32,
     /// Whether the run is made by another server than the one that is asked.
     pub server_is_another: bool,
+    /// The setting `checkpoint_timeout` in milliseconds.
+    pub checkpoint_timeout_ms: u64,
     /// The setting `pgfsbench.max_clients`: the slots in shared memory.
     pub max_clients: u32,
     /// Free bytes on the data directory's filesystem. Whether they suffice is checked elsewhere.
@@ -141,7 +147,7 @@ pub struct Facts {
     /// The seed of a run that was given none.
     pub random_seed: i64,
     /// Whether the target is a server that is reached by a connection: another machine, with facts of its own.
-    pub far: bool,
+    pub by_connection: bool,
 }
 
 #[cfg(test)]

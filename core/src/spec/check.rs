@@ -15,6 +15,8 @@ const MOST_TRANSACTIONS: i64 = 1 << 40;
 const HIGHEST_RATE: f64 = 1e9;
 /// Highest latency limit: 30 days.
 const HIGHEST_LIMIT_MS: f64 = (LONGEST_US / 1000) as f64;
+/// Shortest cycle of a search for a rate.
+const SHORTEST_CYCLE_US: i64 = 1_000_000;
 const LONGEST_LABEL: usize = 200;
 
 pub fn target(name: Option<&str>, targets: &[String]) -> Result<String, Refusal> {
@@ -35,7 +37,7 @@ pub fn target(name: Option<&str>, targets: &[String]) -> Result<String, Refusal>
 
 /// Options that mean nothing where no server is made.
 pub fn options(options: &Options, workload: Workload, target: &str) -> Result<(), Refusal> {
-    // What sees to the cache by itself has it warm or cold wherever it is run, and however the data came there.
+    // A workload that sets the cache by itself has it warm or cold wherever it is run, and however the data came there.
     if !workload.sets_cache() && options.data == Data::Loaded && options.cache == Cache::Cold {
         return Err(Refusal::argument(
             "option \"cache\" cannot be \"cold\" when \"data\" is \"loaded\"",
@@ -81,7 +83,7 @@ pub fn crash(options: &Options, target: &str, asked: &Asked, facts: &Facts) -> R
                 .hint(hint),
         );
     }
-    if facts.far {
+    if facts.by_connection {
         return Err(
             Refusal::argument("a server that is reached by a connection is not crashed")
                 .detail(format!(
@@ -101,6 +103,71 @@ pub fn crash(options: &Options, target: &str, asked: &Asked, facts: &Facts) -> R
         );
     }
     Ok(())
+}
+
+/// Only what runs transactions can be given a rate, which a search tries.
+pub fn has_rate(workload: Workload, asked: &Asked) -> Result<(), Refusal> {
+    let options = asked.options.as_ref();
+    let searches = options.is_some_and(|options| options.get("sustain").is_some());
+    if !searches || workload.takes("rate") {
+        return Ok(());
+    }
+    Err(Refusal::argument(format!(
+        "workload \"{}\" has no rate that could be sustained",
+        workload.as_str()
+    ))
+    .detail("It runs no transactions that could be due at certain times.")
+    .hint("Use a workload that takes the argument \"rate\"."))
+}
+
+/// A search for the highest rate takes a limit, and chooses rates and times by itself.
+pub fn search(options: &Options, asked: &Asked) -> Result<(), Refusal> {
+    if options.sustain == 0.0 {
+        return Ok(());
+    }
+    let refusal = |message: &str, detail: &str, hint: &str| {
+        Err(Refusal::argument(message).detail(detail).hint(hint))
+    };
+    if asked.latency_limit_ms.is_none() {
+        return refusal(
+            "a search for the sustainable rate needs a latency limit",
+            "It is the highest rate at which the percentile of latency stays under the limit.",
+            "Give latency_limit_ms, such as 20.",
+        );
+    }
+    if asked.rate.is_some() {
+        return refusal(
+            "a search for the sustainable rate takes no rate",
+            "It tries one rate after the other.",
+            "Leave out the argument \"rate\".",
+        );
+    }
+    if asked.transactions.is_some() {
+        return refusal(
+            "a search for the sustainable rate takes no number of transactions",
+            "Each of its cycles takes a time: a checkpoint cycle, or the duration that is given.",
+            "Leave out the argument \"transactions\".",
+        );
+    }
+    if options.crash {
+        return refusal(
+            "options \"crash\" and \"sustain\" cannot both be given",
+            "A search leaves the server at a rate of its own choice.",
+            "Make two runs.",
+        );
+    }
+    match asked.duration_us {
+        Some(us) if us < SHORTEST_CYCLE_US => refusal(
+            "the cycles of a search are too short",
+            &format!(
+                "The duration is that of one cycle; it is {}, and at least {} are needed.",
+                units::format_seconds(us as f64 / 1e6),
+                units::format_seconds(SHORTEST_CYCLE_US as f64 / 1e6)
+            ),
+            "Leave out the argument \"duration\": a cycle is then as long as checkpoint_timeout.",
+        ),
+        _ => Ok(()),
+    }
 }
 
 /// On a target the whole server goes with the run.

@@ -1,4 +1,4 @@
-//! What a workload is, as far as it can be said without a server: the one thing that a specification, a check or a finding knows of
+//! The definition of a workload, as far as it needs no server: the one thing that a specification, a check or a finding knows of
 //! it. Each workload answers in its folder of `workload`, where they are also listed.
 
 use std::{collections::BTreeMap, fmt, ops::Deref};
@@ -6,7 +6,7 @@ use std::{collections::BTreeMap, fmt, ops::Deref};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use super::{Asked, Bound, Facts, Options, Spec, Stage, Step, check};
+use super::{Asked, Bound, Facts, Options, Spec, Stage, check};
 use crate::{refusal::Refusal, units};
 
 /// A workload. A few methods ask what it is; most have an answer that fits transactions of clients in a database.
@@ -85,7 +85,7 @@ pub trait Definition: Sync {
         self.data_bytes(spec) / 4
     }
 
-    /// What its tables hold beside the scale, which tells data apart that were loaded once.
+    /// The contents of its tables beside the scale: they tell data apart that were loaded once.
     fn contents(&self, _spec: &Spec) -> String {
         self.name().into()
     }
@@ -98,12 +98,12 @@ pub trait Definition: Sync {
     /// Whether it runs transactions that write.
     fn writes(&self) -> bool;
 
-    /// What its clients do in the measured window.
+    /// The clients' work in the measured window.
     fn clients_do(&self) -> ClientsDo {
         ClientsDo::Transactions
     }
 
-    /// What its transaction is called, beside `commit` and `service`, which are parts of it.
+    /// The name of its transaction, beside `commit` and `service`, which are parts of it.
     fn transaction(&self) -> &'static str {
         self.name()
     }
@@ -159,7 +159,7 @@ pub trait Definition: Sync {
         None
     }
 
-    /// What to do when the processors were saturated.
+    /// Advice for a run in which the processors were saturated.
     fn when_saturated(&self) -> &'static str {
         "It is them that were measured, not the storage: use data beyond RAM, fewer clients, or a rate."
     }
@@ -179,7 +179,7 @@ pub trait Definition: Sync {
         None
     }
 
-    /// Where a run's details are, in half a sentence.
+    /// The place of a run's details, in half a sentence.
     fn details(&self, _run_id: i64) -> String {
         "each second is in fsbench.sample".into()
     }
@@ -189,12 +189,11 @@ pub trait Definition: Sync {
         "compare what is there with what was committed"
     }
 
-    /// What it does in the server that is measured, from its work database, if it has one, to what is stored: all that it ever does, in
-    /// its order. The plan of a run leaves out what that run does not do.
-    fn steps(&self) -> &'static [Step];
+    /// The steps in the server that is measured, between the creation of its work database and its removal: action, and how.
+    fn steps(&self, options: &Options) -> Vec<(&'static str, &'static str)>;
 }
 
-/// What clients do in the measured window, and so when they are watched.
+/// The clients' work in the measured window, which decides when they are watched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClientsDo {
     /// They run transactions from its start to its end. These are counted, and what they cost.
@@ -210,7 +209,7 @@ pub enum ClientsDo {
 pub struct OwnOption {
     /// Its name.
     pub name: &'static str,
-    /// What it is, for people.
+    /// A description for people.
     pub help: &'static str,
     /// Whether what is chosen for it depends on the machine that is measured.
     pub depends_on_machine: bool,
@@ -223,11 +222,11 @@ pub struct OwnOption {
 pub struct ResultTable {
     /// Its name in the schema.
     pub name: &'static str,
-    /// What tells the rows of a run apart: columns, in the order of the rows.
+    /// The columns that tell the rows of a run apart, in the order of the rows.
     pub key: &'static str,
 }
 
-/// What is given of a run, checked each by itself, and what is known of the server.
+/// The arguments of a run, each checked by itself, and the facts of the server.
 pub struct Given<'a> {
     /// This server, now.
     pub facts: &'a Facts,
@@ -239,7 +238,7 @@ pub struct Given<'a> {
     pub scale: Option<u32>,
     /// The number of clients.
     pub clients: Option<u32>,
-    /// What ends the window.
+    /// The bound that ends the window.
     pub bound: Option<Bound>,
     /// Length of the warm-up.
     pub warmup_ms: Option<u64>,
@@ -255,13 +254,13 @@ impl Given<'_> {
     }
 }
 
-/// What is chosen for a run by its workload, of what every specification has.
+/// The values that a workload chooses for a run, of those that every specification has.
 pub struct Chosen {
     /// Clients, at least 1.
     pub clients: u32,
     /// Scale; 0 when there are no tables.
     pub scale: u32,
-    /// What ends the window.
+    /// The bound that ends the window.
     pub bound: Bound,
     /// Length of the warm-up.
     pub warmup_ms: u64,
@@ -272,7 +271,7 @@ pub struct Chosen {
 pub struct Names {
     /// All of them.
     pub chosen: Vec<String>,
-    /// Those that another machine chooses for itself.
+    /// The names of those that another machine chooses for itself.
     pub there: Vec<String>,
 }
 
@@ -280,7 +279,7 @@ impl Names {
     /// An option that was not given.
     pub fn add(&mut self, option: &OwnOption, facts: &Facts) {
         self.chosen.push(option.name.into());
-        if option.depends_on_machine && facts.far {
+        if option.depends_on_machine && facts.by_connection {
             self.there.push(option.name.into());
         }
     }

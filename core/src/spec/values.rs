@@ -22,6 +22,19 @@ pub fn whole_number(name: &str, value: &Value, least: u64, most: u64) -> Result<
         })
 }
 
+pub fn number(name: &str, value: &Value, least: f64, most: f64) -> Result<f64, Refusal> {
+    let number = value.as_f64().filter(|n| (least..=most).contains(n));
+    number.ok_or_else(|| {
+        let text = match value {
+            Value::Number(n) => format!("It is {n}."),
+            other => format!("It is {}.", kind(other)),
+        };
+        Refusal::argument(format!("invalid value of option \"{name}\""))
+            .detail(text)
+            .hint(format!("Give a number between {least} and {most}."))
+    })
+}
+
 /// Different whole numbers from 1 to `most`, at least so many of them, in ascending order.
 pub fn numbers(name: &str, value: &Value, fewest: usize, most: u32) -> Result<Vec<u32>, Refusal> {
     let parse = |item: &Value| {

@@ -1,27 +1,27 @@
-//! What is said when a target is not what its results have measured.
+//! The message when a target is defined otherwise than when its results were measured.
 
 use serde::Deserialize;
 use serde_json::Value;
 
 use crate::units::format_count;
 
-/// What hangs on the name of a target.
+/// The results of a target's name.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Results {
     /// Results of that name.
     pub results: u64,
-    /// Those that have the definition of now.
+    /// Results with the present definition.
     pub same: u64,
     /// The number of that definition, or which one it will have.
     pub version: u32,
     /// The definition of now.
     pub definition: Value,
-    /// That of the last result.
+    /// The definition of the last result.
     pub last: Option<Value>,
 }
 
 impl Results {
-    /// What is said after a target was created or changed: which of its results its next runs stand beside, and a hint. `before` is how it
+    /// The message after a target was created or changed: which of its results its next runs stand beside, and a hint. `before` is how it
     /// was defined before the change; one that changes nothing is nothing to tell.
     pub fn in_words(&self, target: &str, before: Option<&Value>) -> Option<(String, String)> {
         let is_new = self.results > 0 && before != Some(&self.definition);

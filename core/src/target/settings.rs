@@ -60,16 +60,16 @@ pub const COPIED: [&str; 51] = [
 
 /// The settings of a target server, in the order in which they win over those before.
 pub struct Settings {
-    /// What the asking server has of [`COPIED`].
+    /// The asking server's values of [`COPIED`].
     pub copied: BTreeMap<String, String>,
-    /// What the target says.
+    /// The target's own settings.
     pub of_target: BTreeMap<String, String>,
-    /// What a benchmark needs.
+    /// Settings that a benchmark needs.
     pub needed: Vec<(&'static str, String)>,
 }
 
 impl Settings {
-    /// As a configuration file of a server that listens in that directory, and nowhere else.
+    /// The configuration file of a server that listens in that directory, and nowhere else.
     pub fn to_file(&self, socket_directory: &Path, port: &str) -> String {
         let socket = format!("\"{}\"", socket_directory.display());
         let always = [
@@ -165,7 +165,7 @@ mod tests {
     }
 
     proptest! {
-        /// As guc-file.l reads it: a value in quotes ends at the first quote that is not doubled.
+        /// Reads as guc-file.l does: a value in quotes ends at the first quote that is not doubled.
         #[test]
         fn no_value_leaves_its_quotes(value in "[^\\x00-\\x1f]{0,20}") {
             let file = settings(&[("x.y", &value)]).to_file(Path::new("/x"), "1");

@@ -103,7 +103,7 @@ struct Play<'a> {
     /// The runs that were made, up to the last look.
     made: Vec<Vec<Run>>,
     state: Vec<State>,
-    /// Those that ran since the look before.
+    /// The targets that ran since the look before.
     ran: Vec<bool>,
     leads: Option<usize>,
     against: Vec<Option<usize>>,
@@ -131,7 +131,7 @@ impl<'a> Play<'a> {
         open == 0 || (open == 1 && self.leads.is_some_and(|b| self.state[b] == State::Open))
     }
 
-    /// Those that are open, with the one that leads, run from one block to another.
+    /// The open targets, with the one that leads, run from one block to another.
     fn run(&mut self, from: usize, to: usize) {
         for (i, made) in self.made.iter_mut().enumerate() {
             let runs = &self.targets[i][from..to];

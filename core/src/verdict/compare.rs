@@ -124,7 +124,7 @@ impl Play<'_> {
         }
     }
 
-    /// Those that cannot keep the rate are settled, and take no part in the pool.
+    /// Settles the targets that cannot keep the rate; they take no part in the pool.
     fn give_up_the_slow(&mut self, blocks: usize) {
         if cannot_keep(&self.baseline[..blocks]) {
             for i in self.open() {

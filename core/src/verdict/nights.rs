@@ -9,7 +9,7 @@
 //! The largest t over all splits, as in Hinkley, "Inference about the change-point in a sequence of random variables" (1970); the median absolute deviation for scale: Hampel,
 //! "The influence curve and its role in robust estimation" (1974).
 
-use crate::stats::{mean, median, squared_deviations};
+use crate::series::{mean, median, squared_deviations};
 
 /// Nights of a segment that are looked at.
 const LONGEST: usize = 60;

@@ -4,7 +4,7 @@
 //! alike pair uses max(s², S²), with the degrees of freedom F of the pool; another its own s², with h − 1. F is less than Σ(h − 1),
 //! as pairs have a target in common: ratios that share one correlate by ½, their squares by ¼.
 
-use crate::stats::median;
+use crate::series::median;
 
 use super::set_aside::Kept;
 

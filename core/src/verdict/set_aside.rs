@@ -4,7 +4,7 @@
 //! the least variance (÷ (h − 1); of equals the lower one) is the core, the half of Rousseeuw's "least median of squares" (1984) made larger, with mean c and deviation v = max(√variance, 1e-6). Kept
 //! is all that has |d − c| ≤ K·v, K = 10 for n < 10, else 8: so wide that of normal noise next to nothing is cut.
 
-use crate::stats::{mean, squared_deviations};
+use crate::series::{mean, squared_deviations};
 
 /// Fewest ratios of which any is set aside.
 const FEWEST: usize = 6;

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::ALL;
 use crate::{
     refusal::{Refusal, quoted},
-    spec::{OPTIONS_OF_ALL, Options, Workload, check, json, values},
+    spec::{FEWEST_PERCENT, MOST_PERCENT, OPTIONS_OF_ALL, Options, Workload, check, json, values},
 };
 
 /// A week.
@@ -48,6 +48,9 @@ pub fn options(value: Option<&Value>, workload: Workload) -> Result<Options, Ref
             "sample" => options.sample = values::boolean(name, value)?,
             "sample_alternately" => options.sample_alternately = values::boolean(name, value)?,
             "maintenance" => options.maintenance = values::boolean(name, value)?,
+            "sustain" => {
+                options.sustain = values::number(name, value, FEWEST_PERCENT, MOST_PERCENT)?
+            }
             "data" => options.data = values::word(name, value, &["copied", "cloned", "loaded"])?,
             "cache" if workload.sets_cache() => {
                 options.cache = values::word(name, value, &["warm", "shared_buffers", "cold"])?;

@@ -4,7 +4,7 @@
 use super::{check_parameters, named, options::options};
 use crate::{
     refusal::Refusal,
-    spec::{Asked, Facts, Given, Names, Spec, Workload, check, json},
+    spec::{Asked, Facts, Given, Names, Options, Spec, Workload, check, json},
 };
 
 /// Within which a quick look should end: a minute, less what cleaning up may take.
@@ -19,7 +19,9 @@ pub fn resolve(asked: &Asked, facts: &Facts) -> Result<Spec, Refusal> {
     check::keep(asked.keep, &target)?;
     let workload = named(asked.workload.as_deref())?;
     check_parameters(workload, asked)?;
+    check::has_rate(workload, asked)?;
     let mut options = options(asked.options.as_ref(), workload)?;
+    check::search(&options, asked)?;
     if let (Some(scale), Some(size)) = (asked.scale, asked.size.as_deref()) {
         return Err(check::scale_and_size(scale, size));
     }
@@ -34,7 +36,7 @@ pub fn resolve(asked: &Asked, facts: &Facts) -> Result<Spec, Refusal> {
     let label = check::label(asked.label.as_deref())?;
     let mut names = Names {
         chosen: chosen_names(workload, asked),
-        there: chosen_there(workload, asked, facts),
+        there: chosen_there(workload, asked, &options, facts),
     };
     let given = Given {
         facts,
@@ -46,7 +48,11 @@ pub fn resolve(asked: &Asked, facts: &Facts) -> Result<Spec, Refusal> {
         warmup_ms,
     };
     let chosen = workload.choose(&given, &mut options, &mut names)?;
-    let open = bound.is_none() && warmup_ms.is_none() && scale.is_none() && !options.maintenance;
+    let open = bound.is_none()
+        && warmup_ms.is_none()
+        && scale.is_none()
+        && !options.maintenance
+        && options.sustain == 0.0;
     Ok(Spec {
         target,
         workload,
@@ -69,16 +75,25 @@ pub fn resolve(asked: &Asked, facts: &Facts) -> Result<Spec, Refusal> {
     })
 }
 
-/// What depends on the machine, when that is not this one.
-fn chosen_there(workload: Workload, asked: &Asked, facts: &Facts) -> Vec<String> {
+/// The values that depend on the machine, if that is not this one.
+fn chosen_there(
+    workload: Workload,
+    asked: &Asked,
+    options: &Options,
+    facts: &Facts,
+) -> Vec<String> {
+    // The checkpoint cycle of a server of a target is its own.
+    let cycle = (options.sustain > 0.0 && facts.server_is_another && asked.duration_us.is_none())
+        .then(|| "duration".to_owned());
     let open = [
         // A size can be one in terms of its RAM.
         ("scale", asked.scale.is_none()),
         ("clients", asked.clients.is_none()),
     ];
     open.into_iter()
-        .filter(|(name, open)| facts.far && *open && workload.takes(name))
+        .filter(|(name, open)| facts.by_connection && *open && workload.takes(name))
         .map(|(name, _)| name.to_owned())
+        .chain(cycle)
         .collect()
 }
 

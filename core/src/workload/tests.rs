@@ -20,11 +20,12 @@ pub fn facts() -> Facts {
         max_worker_processes: 64,
         max_parallel_workers: 8,
         server_is_another: false,
+        checkpoint_timeout_ms: 300_000,
         max_clients: 64,
         data_free_bytes: 100 << 30,
         targets: vec!["nfs".into()],
         random_seed: 42,
-        far: false,
+        by_connection: false,
     }
 }
 
@@ -296,8 +297,8 @@ fn nothing_is_skipped_without_a_rate() {
 
 #[test]
 fn what_depends_on_the_machine_is_left_to_the_machine_that_is_measured() {
-    let far = Facts {
-        far: true,
+    let remote = Facts {
+        by_connection: true,
         ..facts()
     };
     let of = |asked: Asked| {
@@ -305,7 +306,7 @@ fn what_depends_on_the_machine_is_left_to_the_machine_that_is_measured() {
             target: Some("nfs".into()),
             ..asked
         };
-        resolve(&asked, &far).unwrap()
+        resolve(&asked, &remote).unwrap()
     };
     let open = of(Asked::default());
     assert_eq!(open.chosen_there, ["scale", "clients"]);
@@ -345,7 +346,7 @@ fn transactions_are_those_of_the_warmup_and_of_the_window() {
         spec(None, ten_seconds, None).transactions_at(1000.0),
         12_000.0
     );
-    // So many come, however many could.
+    // The number that comes does not depend on how many could.
     assert_eq!(
         spec(Some(50.0), ten_seconds, None).transactions_at(1000.0),
         600.0
@@ -378,7 +379,7 @@ fn wal_of_a_window_is_each_page_once_and_the_records() {
         spec.window_wal_bytes(0.0),
         units::bytes_for_scale_at(4, 100)
     );
-    // What is not logged, or not written, has none.
+    // Tables that are not logged or not written have none.
     for (workload, unlogged) in [("tpcb", true), ("select-only", false)] {
         let spec = resolved(asked(workload, unlogged));
         assert_eq!(spec.window_wal_bytes(1000.0), 0, "{workload}");

@@ -1,4 +1,4 @@
-//! What is found out of filesystems for the report.
+//! Gathers facts of filesystems for the report.
 
 use std::{fs, path::Path};
 

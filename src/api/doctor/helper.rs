@@ -1,4 +1,4 @@
-//! What is found out of the helper for the report.
+//! Gathers facts of the helper for the report.
 
 use std::{os::unix::fs::MetadataExt, path::Path};
 
@@ -14,14 +14,14 @@ use crate::{
     target::helper_job,
 };
 
-/// Where setup writes.
+/// The file that setup writes.
 const CONFIGURATION: &str = "/etc/pgfsbench/helper.toml";
 
 /// Name of this database, and where the server listens.
 const PLACE: &str = "SELECT jsonb_build_array(current_database(), current_setting('port'), \
      trim(split_part(current_setting('unix_socket_directories'), ',', 1)))";
 
-/// What the helper saw last, and when.
+/// The helper's latest description, and its time.
 pub fn description() -> Result<Option<(Description, String)>, Fault> {
     let read = |column: &str| {
         sql::read(

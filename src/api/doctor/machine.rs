@@ -1,4 +1,4 @@
-//! What is found out of the machine for the report.
+//! Gathers facts of the machine for the report.
 
 use std::{fs, time::Duration};
 
@@ -24,7 +24,7 @@ use crate::{
 
 /// How long it is looked at.
 const LOOK: Duration = Duration::from_secs(1);
-/// Where the kernel tells of pressure.
+/// The kernel's file on I/O pressure.
 const PRESSURE: &str = "/proc/pressure/io";
 
 /// The lines about the machine. Takes a second.
@@ -53,7 +53,7 @@ pub fn look() -> Vec<Line> {
     })
 }
 
-/// What the target default would be measured on.
+/// Facts of the storage on which the target default would be measured.
 fn of_storage(data: Option<Location>, wal: Option<Location>, device: &Device) -> RunFacts {
     let mounted = |location: &Option<Location>| {
         let mount = location.as_ref().and_then(Location::mount)?;

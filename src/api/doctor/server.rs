@@ -1,4 +1,4 @@
-//! What is found out of the server for the report.
+//! Gathers facts of the server for the report.
 
 use pgfsbench_core::doctor::{
     report::Line,

@@ -27,7 +27,7 @@ use crate::{
 
 /// How long a run waits for the helper.
 const HELPER_MS: u64 = 3_600_000;
-/// What a run that a number of transactions ends is reckoned with.
+/// Seconds that are reckoned for a run that a number of transactions ends.
 const TRANSACTIONS_SECONDS: f64 = 60.0;
 
 #[pg_extern(sql = false)]
@@ -38,7 +38,7 @@ fn fsbench_experiment(
     let asked: Asked = serde_json::from_value(asked.map(|json| json.0).unwrap_or_default())
         .map_err(|e| unreadable("arguments of an experiment", e))?;
     if plan_only.unwrap_or(false) {
-        // What it makes to find out is undone.
+        // Everything that planning makes is undone.
         let planned = xact::attempt(|| plan_only_of(&asked)).and_then(|planned| planned)?;
         return Ok(json!({"plan": planned}).to_string());
     }
@@ -234,7 +234,7 @@ fn check_targets(ready: &Ready, checked: &Checked) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Through the night nobody sees that the helper is not there: its runs wait for it, unless somebody has said how long.
+/// At night a helper that is down is not noticed: runs wait for it, `HELPER_MS` long unless the caller has said how long.
 fn wait_for_helper(ready: &Ready, asked: &Asked, checked: &mut Checked) -> Result<(), Fault> {
     let option = "wait_for_helper_ms";
     let is_given = asked
@@ -253,7 +253,7 @@ fn wait_for_helper(ready: &Ready, asked: &Asked, checked: &mut Checked) -> Resul
     Ok(())
 }
 
-/// What will come out of targets on different devices is said beforehand.
+/// Warns beforehand if the targets are on different devices, whose differences will pass for theirs.
 fn warn_of_devices(ready: &Ready, checked: &Checked, forced: bool) -> Result<(), Fault> {
     let names: Vec<&str> = checked
         .candidates
@@ -322,7 +322,8 @@ fn parameters(asked: &Asked, checked: &Checked, cycle: f64) -> Value {
         Some(name) => Workload::parse(name),
         None => Some(workload::ALL[0]),
     };
-    let has_window = workload.is_some_and(Workload::runs_transactions);
+    // A search chooses the length of its cycles by itself.
+    let has_window = workload.is_some_and(Workload::runs_transactions) && !asked::searches(asked);
     if run.duration_us.is_none() && run.transactions.is_none() && has_window {
         run.duration_us = Some(us(3.0 * cycle));
         run.warmup_us = run.warmup_us.or(Some(us(cycle)));
@@ -344,7 +345,7 @@ fn object(value: Option<Value>) -> Map<String, Value> {
     }
 }
 
-/// What a run on a candidate would be; refused as the run would be.
+/// The specification of a run on a candidate; refused as the run would be.
 fn specified(ready: &Ready, parameters: &Value, candidate: &Candidate) -> Result<Spec, Fault> {
     let mut merged = object(Some(parameters.clone()));
     for (name, value) in &candidate.own {
@@ -372,7 +373,7 @@ fn specified(ready: &Ready, parameters: &Value, candidate: &Candidate) -> Result
     })
 }
 
-/// What would be chosen anew for each run is chosen once, so that it is the same for all.
+/// Chooses once the values that would be chosen anew for each run, so that they are the same for all.
 fn fix(parameters: &mut Value, specs: &[Spec]) {
     let first = &specs[0];
     let is_here = specs.iter().all(|spec| spec.chosen_there.is_empty());
@@ -391,7 +392,11 @@ fn fix(parameters: &mut Value, specs: &[Spec]) {
 
 fn length(specs: &[Spec], cycle_seconds: f64) -> Length {
     let window = |spec: &Spec| match spec.bound {
-        Bound::DurationMs(ms) => ms as f64 / 1000.0,
+        // A search ends somewhere between.
+        Bound::DurationMs(ms) => {
+            let cycles = (spec.fewest_cycles() + spec.most_cycles()) as f64 / 2.0;
+            ms as f64 / 1000.0 * cycles
+        }
         Bound::Transactions(_) => TRANSACTIONS_SECONDS,
     };
     let most = |of: &dyn Fn(&Spec) -> f64| specs.iter().map(of).fold(0.0, f64::max);
@@ -529,7 +534,7 @@ fn plan_only_of(asked: &Asked) -> Result<Vec<Value>, Fault> {
     Ok(rows)
 }
 
-/// What can be found out in a time.
+/// The hint that offers what fits into a time.
 fn offered(
     checked: &Checked,
     targets: usize,

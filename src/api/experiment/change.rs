@@ -1,4 +1,4 @@
-//! What is done with an experiment that is there: paused, resumed, cancelled, extended, repeated, dropped.
+//! Changes of an experiment that is there: pause, resume, cancel, extend, repeat, drop.
 
 use std::sync::atomic::Ordering::AcqRel;
 
@@ -43,7 +43,7 @@ fn fsbench_change_experiment(
     }?)
 }
 
-/// Who has the rights of the role that asked, or of the extension's owner.
+/// Refuses roles without the rights of the role that asked, or of the extension's owner.
 fn check_may_change(ready: &Ready, found: &store::Steered) -> Result<(), Fault> {
     let may = sql::read(
         "SELECT 1 WHERE pg_has_role($1::oid, 'USAGE') OR pg_has_role($2::oid, 'USAGE')",

@@ -1,4 +1,4 @@
-//! What a coordinator is launched for: a run, or its row when it is queued, withdrawn or left behind.
+//! The errand of a coordinator: a run, or its row when it is queued, withdrawn or left behind.
 
 use std::sync::atomic::Ordering::{Acquire, Release};
 
@@ -58,7 +58,7 @@ pub fn main(argument: i32, launch: u32) {
             let clean = run.and_then(Run::live);
             match clean {
                 Ok(()) => RequestState::Ended,
-                // What was made is still there: the janitor sends another worker to clear up.
+                // Things that the run made are still there: the janitor sends another worker to clear up.
                 Err(fault) => return report::log_warning(&fault.context("could not clear up")),
             }
         }

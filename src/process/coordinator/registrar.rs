@@ -34,7 +34,7 @@ fn carry_out_within(board: &Board, request: &Request, lock_timeout: &str) {
     let next = match request.errand() {
         Errand::Enqueue => match enqueue(board, request, lock_timeout) {
             Ok(()) => {
-                // Whoever asked needs the number alone, which is there.
+                // The caller needs the number alone, which is there.
                 board.take_papers_back(request.ticket.load(Acquire));
                 RequestState::Queued
             }
@@ -63,7 +63,7 @@ pub fn stay(board: &Board, home: u32) {
     let mut idle_since = Instant::now();
     loop {
         let left = PATIENCE.saturating_sub(idle_since.elapsed());
-        // Whoever asks after this has the janitor launch another worker.
+        // A caller after this has the janitor launch another worker.
         let request = shmem::locked(|| {
             let request = board.take_errand(home, pid);
             if request.is_none() && left.is_zero() {
@@ -78,7 +78,7 @@ pub fn stay(board: &Board, home: u32) {
             }
             None if left.is_zero() => return,
             None => {
-                // What is queued now may be the next, and what has ended is to be freed.
+                // A run that is queued now may be the next, and a request that has ended is to be freed.
                 janitor::wake(board);
                 shmem::wait_for_change(left, || board.errand_of(home).is_some());
             }
@@ -93,7 +93,7 @@ pub fn leave(board: &Board) {
 }
 
 impl Run {
-    /// Where no worker can be launched, this one does a piece of its work, for runs that belong with its own.
+    /// If no worker can be launched, this one does part of its work, for runs of its own database.
     pub fn stand_in(&self) -> Result<(), Fault> {
         if self.board.no_slot.load(Acquire) == 0 {
             return Ok(());

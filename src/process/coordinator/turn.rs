@@ -14,7 +14,7 @@ use crate::{
     store,
 };
 
-/// What the role may that has asked.
+/// Rights of the role that has asked.
 #[derive(Deserialize)]
 struct Rights {
     name: Option<String>,

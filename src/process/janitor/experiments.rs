@@ -99,7 +99,7 @@ fn is_due(board: &Board, home: &Home, now: u64) -> bool {
         || (run != 0 && is_over(board, database, run))
 }
 
-/// Whether nobody works on a run any more, and nothing of it is left to be cleared up.
+/// Whether no process works on a run any more, and nothing of it is left to be cleared up.
 fn is_over(board: &Board, database: u32, run_id: i64) -> bool {
     let is_it = |request: &&Request| {
         request.is_open()

@@ -1,4 +1,4 @@
-//! What the sampler reads of the machine each second. Its files stay open and are read again from their start; one that is
+//! The files on the machine that the sampler reads each second. They stay open and are read again from their start; one that is
 //! missing or cannot be read is unknown, and nothing else suffers.
 
 use std::{fs::File, os::unix::fs::FileExt, sync::atomic::Ordering::Acquire};
@@ -13,7 +13,7 @@ use crate::{board::RunArea, pg::usage};
 
 /// Of /proc/stat only the first line is needed; the rest grows with the machine.
 const FIRST_LINE: usize = 256;
-/// What no file of these reaches: the end of one that never ends.
+/// A length that none of these files reaches: a longer one has no end.
 const LONGEST: usize = 1 << 22;
 
 /// An open file of /proc, or none.

@@ -1,4 +1,4 @@
-//! Whom the sampler watches: the clients, as far as they are at work at that moment, and whoever scans a table.
+//! The processes that the sampler watches: the clients that are at work at that moment, and processes that scan a table.
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 
@@ -13,7 +13,7 @@ use crate::{
     pg::{scan, usage},
 };
 
-/// Those of one run.
+/// The watched processes of one run.
 pub struct Watched<'a> {
     run: &'a RunArea,
     slots: &'a [ClientSlot],
@@ -21,7 +21,7 @@ pub struct Watched<'a> {
 }
 
 impl<'a> Watched<'a> {
-    /// Those of a run whose clients do that, and have these slots.
+    /// The watched processes of a run with these slots, whose clients do this work.
     pub fn new(run: &'a RunArea, slots: &'a [ClientSlot], clients_do: ClientsDo) -> Self {
         Self {
             run,
@@ -30,7 +30,7 @@ impl<'a> Watched<'a> {
         }
     }
 
-    /// Who counts transactions and what they cost.
+    /// Clients that count transactions and their cost.
     pub fn counting(&self) -> &'a [ClientSlot] {
         match self.clients_do {
             ClientsDo::Transactions => self.slots,
@@ -38,7 +38,7 @@ impl<'a> Watched<'a> {
         }
     }
 
-    /// Who is there from the start of the window to its end, so that its processor time can be told. A visitor is a
+    /// Clients that are there from the start of the window to its end, so that their processor time is known. A visitor is a
     /// process of its own each time.
     pub fn staying(&self) -> &'a [ClientSlot] {
         match self.clients_do {

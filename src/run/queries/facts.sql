@@ -5,10 +5,12 @@ SELECT jsonb_build_array(coalesce(r.facts, '{}'), jsonb_build_object(
       'unlogged', (r.used #>> '{options,unlogged}')::boolean,
       'data_bytes', r.data_bytes, 'checkpoints', r.complete_checkpoints,
       'checkpoints_logged', r.checkpoints_logged,
-      'measured', r.transactions_total, 'failed', r.failed, 'skipped', r.skipped,
+      'measured', r.transactions_total, 'failed', r.failed,
+      -- A search for a rate tries rates that are too high.
+      'skipped', CASE WHEN search IS NULL THEN r.skipped END,
       'shared_buffers_bytes', e.shared_buffers_bytes, 'memory_bytes', e.memory_bytes,
       'seconds_tps', (SELECT jsonb_agg(transactions * 1000 / interval_ms ORDER BY second) FROM fsbench.sample s
-         WHERE s.run_id = r.run_id AND interval_ms >= 500 AND transactions IS NOT NULL),
+         WHERE s.run_id = r.run_id AND interval_ms >= 500 AND transactions IS NOT NULL AND search IS NULL),
       'scan', jsonb_build_object(
          'degrees_not_launched', (SELECT coalesce(jsonb_agg(DISTINCT s.degree), '[]') FROM fsbench.scan s
             WHERE s.run_id = r.run_id AND (workers_planned <> degree OR workers_launched <> degree)),
@@ -46,11 +48,12 @@ SELECT jsonb_build_array(coalesce(r.facts, '{}'), jsonb_build_object(
             AND NOT started_before AND NOT ended_after)),
       'waits', jsonb_build_object('lock_share', (SELECT sum(samples) FILTER (WHERE wait_event_type = 'Lock')::float8
          / nullif(sum(samples), 0) FROM fsbench.wait_event w WHERE w.run_id = r.run_id)),
-      'asker_shared_buffers_bytes', e.storage #> '{asker,shared_buffers_bytes}',
+      'asking_server_shared_buffers_bytes', e.storage #> '{asking_server,shared_buffers_bytes}',
       'latency_ms', r.latency_avg_ms,
       'service_ms', (SELECT sum_ms / nullif(transactions, 0) FROM fsbench.histogram h
          WHERE h.run_id = r.run_id AND transaction = 'service')))
     FROM fsbench.run_log r LEFT JOIN fsbench.environment e USING (run_id),
+      LATERAL (SELECT r.used #>> '{options,sustain}' AS search) o,
       LATERAL (SELECT avg(cpu_idle_percent) FILTER (WHERE interval_ms >= 500) / 100 AS idle,
          avg(cpu_iowait_percent) FILTER (WHERE interval_ms >= 500) / 100 AS iowait,
          avg(cpu_steal_percent) FILTER (WHERE interval_ms >= 500) / 100 AS steal,

@@ -23,7 +23,7 @@ use crate::{
 /// By what the second start of a server is called in its directory.
 pub const RECOVERY: &str = "recovery";
 
-/// For the second start: a log that can be read, and nobody but who verifies. The library of pgfsbench would look after its runs.
+/// For the second start: a log that can be read, and connections for the verification only. The library of pgfsbench would look after its runs.
 const FOR_RECOVERY: &str = "shared_preload_libraries = ''\n\
     log_line_prefix = '%n '\n\
     log_min_messages = 'warning'\n\
@@ -31,7 +31,7 @@ const FOR_RECOVERY: &str = "shared_preload_libraries = ''\n\
 
 /// A server that has recovered.
 pub struct Recovered {
-    /// To the database that was asked for; the error when the server lets nobody in there.
+    /// Connected to the wanted database; or the error if the server allows no connections to it.
     pub connection: Result<Connection, Fault>,
     /// When it was started; monotonic clock.
     pub started_ns: u64,
@@ -95,7 +95,7 @@ impl TargetServer {
         })
     }
 
-    /// That connections are allowed to the database again was committed last, and may be lost with more.
+    /// The change that allows connections to the database again was committed last, and may be lost with more.
     fn connect_after_crash(
         &self,
         user: &str,
@@ -133,7 +133,7 @@ impl TargetServer {
             && lines.nth(6).is_some_and(|status| status.trim() == "ready")
     }
 
-    /// What it has said since it was started again.
+    /// Its log since it was started again.
     pub fn recovery_log(&self) -> RecoveryLog {
         RecoveryLog::parse(&fs::read_to_string(self.log()).unwrap_or_default())
     }

@@ -7,7 +7,7 @@ use crate::{
     pg::{passwd, sql},
 };
 
-/// Where this server's programs are.
+/// Directory of this server's programs.
 pub fn own_bindir() -> Result<PathBuf, Fault> {
     let text = sql::read("SELECT setting FROM pg_config() WHERE name = 'BINDIR'", &[])?;
     Ok(Path::new(&text.unwrap_or_default()).to_path_buf())

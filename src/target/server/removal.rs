@@ -7,7 +7,6 @@ use std::{
     time::{Duration, Instant},
 };
 
-use pgfsbench_core::spec::Act;
 use rustix::{
     fs::{AtFlags, CWD, StatxFlags, statx},
     process::{Pid, Signal, kill_process},
@@ -34,7 +33,7 @@ pub struct Owner {
 }
 
 impl Owner {
-    /// That of this data directory, now.
+    /// The identity of this data directory, now.
     pub fn of(directory: &Path) -> io::Result<Self> {
         let wanted = StatxFlags::INO | StatxFlags::BTIME;
         let found = statx(CWD, directory, AtFlags::empty(), wanted)?;
@@ -52,12 +51,11 @@ impl Owner {
 
 impl TargetServer {
     /// Ends whatever runs in the directory, and removes it if asked to. Nothing is wrong when there is nothing; false when
-    /// its filesystem is not mounted now, so that what is on it is not known. `begins` is told of each step.
-    pub fn remove(&self, with_files: bool, begins: &mut dyn FnMut(Act)) -> Result<bool, Fault> {
+    /// its filesystem is not mounted now, so that what is on it is not known.
+    pub fn remove(&self, with_files: bool) -> Result<bool, Fault> {
         let own = session::data_directory();
         let owner = Owner::of(&own).map_err(|e| of_file("look at", &own, &e))?;
         if owner == self.owner {
-            begins(Act::StopServer);
             self.stop()?;
             if let Err(error) = shared_memory::remove_left(&self.data()) {
                 let path = self.data();
@@ -79,7 +77,6 @@ impl TargetServer {
                 return Ok(false);
             }
             if with_files {
-                begins(Act::RemoveServer);
                 remove_tree(&self.directory)?;
             }
         } else if self.directory.exists() {

@@ -7,7 +7,7 @@ pub use pgfsbench_core::target::settings::Settings;
 
 use crate::{errors::Fault, pg::sql};
 
-/// Those of a run's settings that only a session can have.
+/// The settings of a run that only a session can have.
 pub fn of_session(settings: &BTreeMap<String, String>) -> Result<BTreeMap<String, String>, Fault> {
     let of_server = of_server(settings)?;
     let mut of_session = settings.clone();
@@ -15,7 +15,7 @@ pub fn of_session(settings: &BTreeMap<String, String>) -> Result<BTreeMap<String
     Ok(of_session)
 }
 
-/// Those of a run's settings that only a whole server can have. In a transaction.
+/// The settings of a run that only a whole server can have. In a transaction.
 pub fn of_server(settings: &BTreeMap<String, String>) -> Result<BTreeMap<String, String>, Fault> {
     let text = sql::read(
         "SELECT coalesce(jsonb_object_agg(key, value), '{}') FROM jsonb_each_text($1::jsonb) \

@@ -7,7 +7,7 @@ use crate::pg::sysv;
 
 /// PG_DYNSHMEM_CONTROL_MAGIC of dsm.c.
 const CONTROL_MAGIC: u32 = 0x9a50_3d32;
-/// Where POSIX shared memory is (dsm_impl.c: "/PostgreSQL.%u").
+/// Directory of POSIX shared memory (dsm_impl.c: "/PostgreSQL.%u").
 const POSIX: &str = "/dev/shm";
 /// Bytes before the items of the control segment.
 const HEADER: usize = 16;

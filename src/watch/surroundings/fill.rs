@@ -1,4 +1,4 @@
-//! What the data take of their filesystem, against what their lengths say.
+//! Space that the data take of their filesystem, against the lengths of their files.
 
 use std::{fs, path::Path};
 

@@ -1,4 +1,4 @@
-//! Who holds back vacuum while a run is on.
+//! Holders of an old xmin, which keep vacuum from removing rows while a run is on.
 
 use pgfsbench_core::finding::{OLD_XMIN_AGE, XminHolder, XminHolderKind};
 use serde::Deserialize;
@@ -8,7 +8,7 @@ use crate::{
     pg::{sql, xact},
 };
 
-/// Whoever keeps dead rows of a work database, `$1`, from being pruned, but the work in it.
+/// Holders that keep dead rows of a work database, `$1`, from being pruned, without the work in it.
 const HOLDERS: &str = include_str!("queries/xmin_holders.sql");
 
 /// All that were seen, each as old as it became.
@@ -28,7 +28,7 @@ impl OldXmin {
         Ok(age.and_then(|age| age.parse().ok()))
     }
 
-    /// Who keeps dead rows of the work database from being pruned: a transaction id in whatever database, a slot, a
+    /// Looks for holders that keep dead rows of the work database from being pruned: a transaction id in any database, a slot, a
     /// prepared transaction, a standby. A snapshot without a transaction id in another database does not.
     pub fn look(&mut self, work_database: u32) -> Result<(), Fault> {
         #[derive(Deserialize)]

@@ -11,7 +11,7 @@ use pgfsbench_core::{
 use serde_json::Value;
 
 use super::{
-    Found, Post,
+    ClientContext, Found,
     transactions::{Transaction, Transactions},
 };
 use crate::{
@@ -102,10 +102,10 @@ pub struct Insert<'a> {
 }
 
 impl<'a> Transaction<'a> for Insert<'a> {
-    fn prepare(post: &Post<'a>, _spec: &Spec, spi: &Connection) -> Result<Self, Fault> {
+    fn prepare(context: &ClientContext<'a>, _spec: &Spec, spi: &Connection) -> Result<Self, Fault> {
         Ok(Self {
-            slot: post.slot,
-            client: post.index.into(),
+            slot: context.slot,
+            client: context.index.into(),
             insert: spi.prepare(
                 "INSERT INTO public.fsbench_commit (client, number) VALUES ($1, $2)",
                 &[Type::Int, Type::BigInt],

@@ -1,4 +1,4 @@
-//! What is done with the file: of the size of a segment, it is written and synced as WAL is.
+//! The file, of the size of a segment: it is written and synced as WAL is.
 
 use std::{
     fs::File,
@@ -107,7 +107,7 @@ fn sync(file: &File, path: &Path) -> Result<(), Fault> {
     retry_on_intr(|| rustix::fs::fsync(file)).map_err(|e| failed("sync", path, &e.into()))
 }
 
-/// What is written: random bytes, which nothing can compress, where direct I/O can take them.
+/// The blocks that are written: random bytes, which nothing can compress, aligned for direct I/O.
 pub struct Blocks {
     memory: Vec<u8>,
     from: usize,

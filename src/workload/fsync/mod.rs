@@ -6,14 +6,14 @@ mod writer;
 
 use pgfsbench_core::spec::Spec;
 
-use super::{Desk, Post, Workload, no_such_task};
+use super::{ClientContext, WorkerContext, Workload, no_such_task};
 use crate::{
     bench::{Run, Task},
     board::outcome::Outcome,
     errors::Fault,
 };
 
-/// What its file is called by.
+/// The kind of its file.
 const KIND: &str = "fsync";
 
 /// The workload.
@@ -28,11 +28,11 @@ impl Workload for Fsync {
         run::carry_out(run)
     }
 
-    fn take_part(&self, post: &Post, spec: &Spec) -> Result<(), Fault> {
-        writer::write(post, spec)
+    fn take_part(&self, context: &ClientContext, spec: &Spec) -> Result<(), Fault> {
+        writer::write(context, spec)
     }
 
-    fn work(&self, task: Task, _desk: &Desk) -> Result<(), Fault> {
+    fn work(&self, task: Task, _context: &WorkerContext) -> Result<(), Fault> {
         Err(no_such_task(task))
     }
 }

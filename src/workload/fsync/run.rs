@@ -6,7 +6,7 @@ use pgfsbench_core::{
     board::{ClientSlot, ClientState},
     hist::Histogram,
     run::row,
-    spec::{Act, Bound},
+    spec::Bound,
     workload::fsync::{Measured, Method, Row, Test, tests_of},
 };
 use serde_json::Value;
@@ -28,33 +28,21 @@ use crate::{
 
 /// From the order to the start of a test, when all writers have the file open: they wake meanwhile.
 const LEAD_NS: u64 = 5_000_000;
-/// From an empty journal to the result of a workload that writes and syncs a file, step by step of the plan.
+/// From an empty journal to the result of a workload that writes and syncs a file.
 pub fn carry_out(run: &mut Run) -> Result<Outcome, Fault> {
-    let mut file = None;
-    let mut measured = Vec::new();
-    while let Some(act) = run.next_step() {
-        match (act, &file) {
-            (Act::MakeFile, _) => file = Some(make_wal_file(run)?),
-            (Act::Checkpoint, _) => settle_storage(run)?,
-            (Act::Launch, _) => {
-                run.have_sampler()?;
-                run.have_clients()?;
-            }
-            (Act::Measure, Some(file)) => measured = measure(run, file)?,
-            (Act::Store, _) => {
-                run.enter(Phase::Collect, 0);
-                let phases = run.phase_times();
-                return store_all(run, &measured, phases);
-            }
-            (other, _) => run.carry_out_step(other)?,
-        }
-    }
-    Err(run.stored_nothing())
+    let file = make_wal_file(run)?;
+    settle_storage(run)?;
+    run.have_sampler()?;
+    run.have_clients()?;
+    let measured = measure(run, &file)?;
+    run.enter(Phase::Collect, 0);
+    let phases = run.phase_times();
+    store_all(run, &measured, phases)
 }
 
 fn make_wal_file(run: &mut Run) -> Result<WalFile, Fault> {
     run.enter(Phase::Provision, 0);
-    run.seen.before_provision()?;
+    run.observed.before_provision()?;
     let bytes = xact::transaction(|| config::bytes("wal_segment_size"))?.unwrap_or(16 << 20);
     run.board.run.total.store(bytes, Relaxed);
     let file = WalFile::new(KIND);
@@ -88,13 +76,13 @@ fn measure(run: &mut Run, file: &WalFile) -> Result<Vec<Measured>, Fault> {
         return Err(Fault::new(sqlstate::INTERNAL, "syncs are not counted"));
     };
     let each_ns = ms * 1_000_000 / tests.len().max(1) as u64;
-    run.seen.surroundings.at_start();
-    run.seen.measured_from = epoch();
-    run.seen.measure_start_ns = clock::now_ns();
-    run.begin_sampling(run.seen.measure_start_ns);
+    run.observed.surroundings.at_start();
+    run.observed.measured_from = epoch();
+    run.observed.measure_start_ns = clock::now_ns();
+    run.begin_sampling(run.observed.measure_start_ns);
     run.enter(Phase::Measure, tests.len() as u64);
-    run.seen.at_start()?;
-    run.seen.mark_start(&mut run.checkpoints)?;
+    run.observed.at_start()?;
+    run.observed.mark_start(&mut run.checkpoints)?;
     run.watch_seconds();
     let mut measured = Vec::with_capacity(tests.len());
     for (index, test) in tests.iter().enumerate() {
@@ -102,7 +90,7 @@ fn measure(run: &mut Run, file: &WalFile) -> Result<Vec<Measured>, Fault> {
         measured.push(measure_test(run, index, *test, direct, each_ns)?);
         run.board.run.done.store(index as u64 + 1, Relaxed);
     }
-    run.seen.measure_end_ns = Some(clock::now_ns());
+    run.observed.measure_end_ns = Some(clock::now_ns());
     run.end_window()?;
     run.dismiss_all()?;
     Ok(measured)
@@ -142,14 +130,14 @@ fn measure_test(
 }
 
 fn store_all(run: &mut Run, measured: &[Measured], phases: Value) -> Result<Outcome, Fault> {
-    run.seen.of_syncs();
-    run.close_checkpoints(run.seen.measure_end_ns.unwrap_or(0));
+    run.observed.of_syncs();
+    run.close_checkpoints(run.observed.measure_end_ns.unwrap_or(0));
     let server_uses = xact::transaction(|| config::shown("wal_sync_method"))?;
     let server_uses = server_uses.and_then(|name| Method::parse(&name));
     let main = Measured::main(measured, server_uses);
     let measured_ms = clock::ms(
-        run.seen.measure_start_ns,
-        run.seen.measure_end_ns.unwrap_or(0),
+        run.observed.measure_start_ns,
+        run.observed.measure_end_ns.unwrap_or(0),
     );
     let of_main = |f: fn(&Measured) -> Option<f64>| main.and_then(f);
     let columns = row::Measured {

@@ -21,53 +21,53 @@ use crate::{
     errors::Fault,
     pg::{process, xact},
     run::wal_file::WalFile,
-    workload::Post,
+    workload::ClientContext,
 };
 
-/// What a writer works with.
+/// A writer's context and file.
 struct Writer<'a> {
-    post: &'a Post<'a>,
+    context: &'a ClientContext<'a>,
     file: WalFile,
     blocks: Blocks,
 }
 
 /// Takes part in the tests of a run until it is told to end.
-pub fn write(post: &Post, spec: &Spec) -> Result<(), Fault> {
+pub fn write(context: &ClientContext, spec: &Spec) -> Result<(), Fault> {
     let writer = Writer {
-        post,
-        file: WalFile::of_mark(KIND, post.board.run.wal_file.get()),
+        context,
+        file: WalFile::of_mark(KIND, context.board.run.wal_file.get()),
         blocks: Blocks::new(),
     };
     let tests = tests_of(spec);
     let each_test = || {
-        post.each_window(|window| match tests.get(window as usize - 1) {
-            Some(test) if post.index < test.writers => writer.take_part(window, test),
+        context.each_window(|window| match tests.get(window as usize - 1) {
+            Some(test) if context.index < test.writers => writer.take_part(window, test),
             _ => Ok(()),
         })
     };
     let result = xact::catch(each_test).and_then(|result| result);
-    post.slot.cpu_ns.store(clock::cpu_ns(), Release);
+    context.slot.cpu_ns.store(clock::cpu_ns(), Release);
     result
 }
 
 impl Writer<'_> {
     fn take_part(&self, window: u32, test: &Test) -> Result<(), Fault> {
-        let slot = self.post.slot;
+        let slot = self.context.slot;
         for counter in [&slot.measured, &slot.started_ns, &slot.finished_ns] {
             counter.store(0, Relaxed);
         }
         slot.latency.reset();
         let open = self.file.open(test.method)?;
         // Each has blocks of its own.
-        let offset = u64::from(self.post.index * MOST_WRITES) * BLOCK_BYTES;
+        let offset = u64::from(self.context.index * MOST_WRITES) * BLOCK_BYTES;
         // Opening syncs the file, which is no part of what the others do meanwhile.
         slot.ready_for.store(u64::from(window), Release);
-        self.post.wake_coordinator();
+        self.context.wake_coordinator();
         let Some(start) = self.wait_for_start() else {
             return Ok(());
         };
         let lasts = self
-            .post
+            .context
             .board
             .run
             .end_ns
@@ -88,7 +88,7 @@ impl Writer<'_> {
             slot.finished_ns.store(now, Relaxed);
             from = now;
             process::check_interrupts();
-            if now >= end || self.post.stopped() {
+            if now >= end || self.context.stopped() {
                 return Ok(());
             }
         }
@@ -97,10 +97,10 @@ impl Writer<'_> {
     /// When all are to begin, once all of them can; None when there is no more to be done.
     fn wait_for_start(&self) -> Option<u64> {
         loop {
-            if self.post.stopped() {
+            if self.context.stopped() {
                 return None;
             }
-            match self.post.board.run.measure_start_ns.load(Acquire) {
+            match self.context.board.run.measure_start_ns.load(Acquire) {
                 0 => process::wait(Duration::from_secs(1)),
                 start => return Some(start),
             }

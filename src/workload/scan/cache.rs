@@ -1,5 +1,5 @@
-//! Where the table is before it is scanned: nowhere but on the device, in the kernel's page cache, or in shared buffers; and the proof
-//! of it.
+//! Puts the table where it is to be before a scan: only on the device, in the kernel's page cache, or in shared buffers; and proves
+//! it.
 
 use std::{
     fs::File,
@@ -58,7 +58,7 @@ pub fn prepare(spec: &Spec) -> Result<State, Fault> {
         fill_buffers()?;
         return state_of(&files);
     }
-    // What is left in them from the last scan would be found by the next one.
+    // The next scan would find the blocks that the last one has left in them.
     xact::transaction(|| scan::empty_buffers(workload::TABLE))?;
     match spec.options.cache {
         Cache::Cold => forget(&files),

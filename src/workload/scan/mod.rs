@@ -8,7 +8,7 @@ mod table;
 
 use pgfsbench_core::spec::Spec;
 
-use super::{Desk, Post, Workload, no_such_task};
+use super::{ClientContext, WorkerContext, Workload, no_such_task};
 use crate::{
     bench::{Run, Task},
     board::outcome::Outcome,
@@ -43,19 +43,19 @@ impl Workload for Scans {
         run::carry_out(run)
     }
 
-    fn take_part(&self, post: &Post, spec: &Spec) -> Result<(), Fault> {
-        scanner::take_part(post, spec)
+    fn take_part(&self, context: &ClientContext, spec: &Spec) -> Result<(), Fault> {
+        scanner::take_part(context, spec)
     }
 
-    fn work(&self, task: Task, desk: &Desk) -> Result<(), Fault> {
-        let (board, spec) = (desk.board, desk.spec);
+    fn work(&self, task: Task, context: &WorkerContext) -> Result<(), Fault> {
+        let (board, spec) = (context.board, context.spec);
         match task {
             LOAD => xact::transaction(|| {
                 table::create(spec)?;
                 table::reserve(spec)?;
-                table::load(spec, 0, 1, |rows| desk.done(rows))
+                table::load(spec, 0, 1, |rows| context.done(rows))
             }),
-            VACUUM => desk.run_each(&table::VACUUM),
+            VACUUM => context.run_each(&table::VACUUM),
             VERIFY => scanner::verify(spec),
             CREATE => xact::transaction(|| {
                 table::create(spec)?;

@@ -9,7 +9,7 @@ use std::{
 
 use pgfsbench_core::{
     run::row::Measured,
-    spec::{Act, Cache},
+    spec::Cache,
     workload::scan::{self, Made, READ_BYTES, Reading, Report, Row, Scan, State, Waiting},
 };
 use serde::de::DeserializeOwned;
@@ -38,34 +38,24 @@ fn named((event, times): (u32, u64)) -> (String, u64) {
     (format!("{kind}:{name}"), times)
 }
 
-/// From an empty database to the result of a run of scans, step by step of the plan.
+/// From an empty database to the result of a run of scans.
 pub fn carry_out(run: &mut Run) -> Result<Outcome, Fault> {
-    let (mut made, mut readings) = (Vec::new(), Vec::new());
-    while let Some(act) = run.next_step() {
-        match act {
-            Act::Load => load(run)?,
-            Act::Vacuum => {
-                run.enter(Phase::Vacuum, table::VACUUM.len() as u64);
-                run.have_done(VACUUM)?;
-            }
-            Act::Leave => return run.leave_loaded(),
-            Act::Verify => {
-                run.have_done(ALLOW_WORKERS)?;
-                run.enter(Phase::Verify, 0);
-                run.have_done(VERIFY)?;
-            }
-            Act::Launch => launch(run)?,
-            Act::Measure => (made, readings) = measure(run)?,
-            Act::Store => {
-                run.enter(Phase::Collect, 0);
-                run.seen.load_ms = run.load_ms();
-                let phases = run.phase_times();
-                return store_all(run, &made, &readings, phases);
-            }
-            other => run.carry_out_step(other)?,
-        }
+    let load = |run: &mut Run| {
+        load(run)?;
+        run.enter(Phase::Vacuum, table::VACUUM.len() as u64);
+        run.have_done(VACUUM)
+    };
+    if !run.have_data(load)? {
+        return run.leave_loaded();
     }
-    Err(run.stored_nothing())
+    run.have_done(ALLOW_WORKERS)?;
+    run.enter(Phase::Verify, 0);
+    run.have_done(VERIFY)?;
+    let (made, readings) = measure(run)?;
+    run.enter(Phase::Collect, 0);
+    run.observed.load_ms = run.load_ms();
+    let phases = run.phase_times();
+    store_all(run, &made, &readings, phases)
 }
 
 /// One loader creates and fills the table in one transaction, which need not log it where wal_level is minimal. Several
@@ -87,26 +77,23 @@ fn load(run: &mut Run) -> Result<(), Fault> {
     run.dismiss_clients()
 }
 
-fn launch(run: &mut Run) -> Result<(), Fault> {
-    let work_database = run.entry.as_ref().map(|entry| entry.work_database_oid);
-    run.seen.before_clients(&run.spec, work_database)?;
-    run.have_sampler()
-}
-
 fn measure(run: &mut Run) -> Result<(Vec<Made>, Vec<Reading>), Fault> {
     let own = table::own(&run.spec);
     let repeats = own.repeats.unwrap_or(scan::REPEATS);
     let scans = scan::order(&own.degrees, repeats, run.spec.seed);
     let readers = own.readers.unwrap_or_default();
     let steps = scans.len() + readers.len() * READ_BYTES.len();
-    run.seen.surroundings.at_start();
+    let work_database = run.entry.as_ref().map(|entry| entry.work_database_oid);
+    run.observed.before_clients(&run.spec, work_database)?;
+    run.have_sampler()?;
+    run.observed.surroundings.at_start();
     run.begin_statistics()?;
-    run.seen.measured_from = epoch();
-    run.seen.measure_start_ns = clock::now_ns();
-    run.begin_sampling(run.seen.measure_start_ns);
+    run.observed.measured_from = epoch();
+    run.observed.measure_start_ns = clock::now_ns();
+    run.begin_sampling(run.observed.measure_start_ns);
     run.enter(Phase::Measure, steps as u64);
-    run.seen.at_start()?;
-    run.seen.mark_start(&mut run.checkpoints)?;
+    run.observed.at_start()?;
+    run.observed.mark_start(&mut run.checkpoints)?;
     run.watch_seconds();
     let mut made = Vec::with_capacity(scans.len());
     for scan in scans {
@@ -118,7 +105,7 @@ fn measure(run: &mut Run) -> Result<(Vec<Made>, Vec<Reading>), Fault> {
     } else {
         read_files(run, &readers)?
     };
-    run.seen.measure_end_ns = Some(clock::now_ns());
+    run.observed.measure_end_ns = Some(clock::now_ns());
     run.end_window()?;
     run.dismiss_all()?;
     run.end_statistics()?;
@@ -170,7 +157,7 @@ fn scan_once(run: &mut Run, degree: u32) -> Result<(Report, Waiting), Fault> {
     Ok((report(run)?, waiting.into_iter().map(named).collect()))
 }
 
-/// What the worker has reported.
+/// Reads the worker's report.
 fn report<T: DeserializeOwned>(run: &Run) -> Result<T, Fault> {
     serde_json::from_str(&run.board.run.scan_report.get())
         .map_err(|e| Fault::new(sqlstate::INTERNAL, format!("unreadable report: {e}")))
@@ -226,13 +213,13 @@ fn store_all(
     phases: Value,
 ) -> Result<Outcome, Fault> {
     let run_id = run.run_id;
-    run.close_checkpoints(run.seen.measure_end_ns.unwrap_or(0));
+    run.close_checkpoints(run.observed.measure_end_ns.unwrap_or(0));
     let measured_ms = clock::ms(
-        run.seen.measure_start_ns,
-        run.seen.measure_end_ns.unwrap_or(0),
+        run.observed.measure_start_ns,
+        run.observed.measure_end_ns.unwrap_or(0),
     );
     let leads = table::own(&run.spec).leader != Some(false);
-    // What was not read from storage says nothing of the page cache where it is compressed.
+    // On a filesystem that compresses, bytes not read from storage say nothing of the page cache.
     let knows_cache = !storage::is_compressed();
     let scans: Vec<Row> = (1..)
         .zip(made)

@@ -1,4 +1,4 @@
-//! What is done in the work database of a run of the workload `scan`: by its worker (put the table into the cache or out of
+//! The work in the work database of a run of the workload `scan`: by its worker (put the table into the cache or out of
 //! it, and scan it), and by its clients (load the table, and read its files without the executor).
 
 use std::{
@@ -22,7 +22,7 @@ use crate::{
         xact,
     },
     workload::{
-        post::Post,
+        ClientContext,
         scan::{cache, storage::SoFar, table},
     },
 };
@@ -106,7 +106,7 @@ pub fn scan(board: &Board, spec: &Spec) -> Result<(), Fault> {
     if !by.is_empty() {
         load_compiler(&by)?;
     }
-    // First, since whoever is changing rows of it would be waited for when shared buffers are to be emptied.
+    // First, since a session that changes its rows would be waited for when shared buffers are emptied.
     check_untouched(spec)?;
     let state = cache::prepare(spec)?;
     let is_timed = xact::transaction(|| config::shown("track_io_timing"))?.as_deref() == Some("on");
@@ -172,7 +172,7 @@ fn load_compiler(by: &[&str]) -> Result<(), Fault> {
         .try_for_each(|(name, cost)| guc::apply(name, cost))
 }
 
-/// What makes the server plan that many workers, and the run's own settings, which win over the rest.
+/// Applies the settings that make the server plan that many workers, and the run's own settings, which win.
 fn apply_settings(spec: &Spec, degree: u32) -> Result<(), Fault> {
     let degree = degree.to_string();
     for (name, value) in [
@@ -205,20 +205,21 @@ fn report(board: &Board, what: &impl Serialize) -> Result<(), Fault> {
 
 /// A client of such a run: in the load it loads its share of the table; later it reads the files in each window, if the window has
 /// so many readers.
-pub fn take_part(post: &Post, spec: &Spec) -> Result<(), Fault> {
-    process::become_undisturbed_owner(post.request.owner.load(Acquire))?;
-    let run = &post.board.run;
+pub fn take_part(context: &ClientContext, spec: &Spec) -> Result<(), Fault> {
+    process::become_undisturbed_owner(context.request.owner.load(Acquire))?;
+    let run = &context.board.run;
     if run.phase() == Phase::Load {
-        return xact::catch(|| post.each_window(|_| load(post, spec))).and_then(|result| result);
+        return xact::catch(|| context.each_window(|_| load(context, spec)))
+            .and_then(|result| result);
     }
     let files = xact::transaction(table::files)?
         .iter()
         .map(table::open)
         .collect::<Result<Vec<File>, Fault>>()?;
     let read_along = || {
-        post.each_window(|_| {
-            if post.index < run.readers.load(Acquire) {
-                read(post, &files)?;
+        context.each_window(|_| {
+            if context.index < run.readers.load(Acquire) {
+                read(context, &files)?;
             }
             Ok(())
         })
@@ -226,15 +227,15 @@ pub fn take_part(post: &Post, spec: &Spec) -> Result<(), Fault> {
     xact::catch(read_along).and_then(|result| result)
 }
 
-fn load(post: &Post, spec: &Spec) -> Result<(), Fault> {
+fn load(context: &ClientContext, spec: &Spec) -> Result<(), Fault> {
     let loaders = table::own(spec).loaders.unwrap_or(1);
-    if post.index >= loaders {
+    if context.index >= loaders {
         return Ok(());
     }
     xact::transaction(|| {
-        table::load(spec, post.index, loaders, |rows| {
-            post.slot.committed.store(rows, Relaxed);
-            if post.stopped() {
+        table::load(spec, context.index, loaders, |rows| {
+            context.slot.committed.store(rows, Relaxed);
+            if context.stopped() {
                 return Err(Fault::new(sqlstate::CANCELED, "the run was canceled"));
             }
             Ok(())
@@ -243,8 +244,8 @@ fn load(post: &Post, spec: &Spec) -> Result<(), Fault> {
 }
 
 /// Reads the files from their beginning to their end, together with the other readers.
-fn read(post: &Post, files: &[File]) -> Result<(), Fault> {
-    let (run, slot) = (&post.board.run, post.slot);
+fn read(context: &ClientContext, files: &[File]) -> Result<(), Fault> {
+    let (run, slot) = (&context.board.run, context.slot);
     let block = run.read_bytes.load(Acquire);
     let mut buffer = vec![0; block as usize];
     let mut lengths = Vec::with_capacity(files.len());
@@ -275,7 +276,7 @@ fn read(post: &Post, files: &[File]) -> Result<(), Fault> {
             bytes += wanted as u64;
         }
         process::check_interrupts();
-        if post.stopped() {
+        if context.stopped() {
             break;
         }
     }

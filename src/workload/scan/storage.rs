@@ -1,4 +1,4 @@
-//! What is read from storage while the table is scanned: by the processes of the scan, and by the device for whomever.
+//! Bytes read from storage while the table is scanned: by the processes of the scan, and by the device for all.
 
 use std::sync::atomic::Ordering::Acquire;
 
@@ -17,7 +17,7 @@ use crate::{
     pg::{own_reads, scan_version, xact},
 };
 
-/// Filesystems without a block device below them that have whoever reads counted as the reader.
+/// Filesystems without a block device whose reads are counted for the process that reads.
 const COUNTING: [&str; 4] = ["overlay", "btrfs", "tmpfs", "ramfs"];
 
 /// Bytes that the device below the data has read so far; None where that is not known.
@@ -49,7 +49,7 @@ fn readers_count() -> bool {
         .is_some_and(counts_readers)
 }
 
-/// What was read up to a moment.
+/// Counters of bytes read, at one moment.
 pub struct SoFar {
     leader: Option<Reads>,
     workers: Reads,
@@ -59,7 +59,7 @@ pub struct SoFar {
     device: Option<u64>,
 }
 
-/// What the processes of a scan have had read.
+/// Bytes that were read for the processes of a scan.
 #[derive(Default)]
 pub struct ByProcesses {
     /// Bytes from storage; None where that is not known.
@@ -87,7 +87,7 @@ impl SoFar {
         })
     }
 
-    /// What has been read since then for a scan that took so many bytes of blocks from outside of shared buffers.
+    /// Bytes read since then for a scan that took `blocks` bytes of blocks from outside of shared buffers.
     pub fn by_processes(&self, before: &Self, workers: u32, blocks: u64) -> ByProcesses {
         let told = self.workers_told.wrapping_sub(before.workers_told);
         if told != workers || !readers_count() {

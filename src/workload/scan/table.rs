@@ -21,7 +21,7 @@ pub const TABLE: &str = "fsbench_scan";
 /// The same with its schema.
 pub const QUALIFIED: &str = "public.fsbench_scan";
 
-/// What is run after loading.
+/// Statements that are run after loading.
 pub const VACUUM: [&str; 1] = ["VACUUM (ANALYZE) public.fsbench_scan"];
 
 /// Random rows are the same in all runs, whatever their seed: so they are loaded once for all of them.

@@ -1,4 +1,4 @@
-//! What a database does beside its transactions, timed after a run: bulk load, index build, VACUUM, CHECKPOINT. They suffer
+//! Maintenance of a database, timed after a run: bulk load, index build, VACUUM, CHECKPOINT. They suffer
 //! most from the settings of the kernel's dirty memory.
 
 use pgfsbench_core::{run::row::Maintenance, spec::Spec};
@@ -25,7 +25,7 @@ pub fn carry_out(
     for (index, step) in STEPS.into_iter().enumerate() {
         let done = index as u64;
         looked(done)?;
-        // What vacuum goes through may be less afterwards.
+        // Vacuum may shorten the table.
         let before = bytes_of(step)?;
         let wal = wal_position()?;
         let began = clock::now_ns();
@@ -57,7 +57,7 @@ pub fn carry_out(
         });
     }
     if spec.keep {
-        // Whoever keeps the database finds pgbench's tables.
+        // A kept database has pgbench's tables only.
         utility::run(&[&format!("DROP TABLE public.{BULK}")])?;
     }
     Ok(steps)

@@ -11,7 +11,7 @@ use pgfsbench_core::{
 };
 use serde_json::Value;
 
-use super::{Desk, Found, transactions::Transactions};
+use super::{Found, WorkerContext, transactions::Transactions};
 use crate::errors::{Fault, unreadable};
 
 /// The workload, whichever of the scripts it is.
@@ -73,7 +73,7 @@ impl Transactions for Tpcb {
         &maintenance::STEPS
     }
 
-    fn maintain(&self, desk: &Desk) -> Result<Vec<Maintenance>, Fault> {
-        maintenance::carry_out(desk.spec, |done| desk.done(done))
+    fn maintain(&self, context: &WorkerContext) -> Result<Vec<Maintenance>, Fault> {
+        maintenance::carry_out(context.spec, |done| context.done(done))
     }
 }

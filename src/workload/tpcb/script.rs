@@ -9,7 +9,7 @@ use crate::{
         sql,
         version::PGBENCH_FREEZES_ALL,
     },
-    workload::{Post, transactions::Transaction},
+    workload::{ClientContext, transactions::Transaction},
 };
 pub use pgfsbench_core::units::{ACCOUNTS, TELLERS};
 use pgfsbench_core::{
@@ -76,7 +76,7 @@ pub fn load(spec: &Spec, progress: impl FnMut(u64) -> Result<(), Fault>) -> Resu
     fill_accounts(spec, "pgbench_accounts", progress)
 }
 
-/// As pgbench of this version does.
+/// Fills them as pgbench of this version does.
 fn fill_branches_and_tellers(scale: u64) -> Result<(), Fault> {
     if PGBENCH_FREEZES_ALL {
         load::numbered("pgbench_branches", scale, |n| [n as i32 + 1, 0])?;
@@ -119,7 +119,7 @@ fn fill_accounts(
     load::accounts(table, accounts, progress)
 }
 
-/// What pgbench runs after loading, in its order; its primary keys are built last.
+/// Statements that pgbench runs after loading, in its order; its primary keys are built last.
 pub const AFTER_LOAD: [&str; 7] = [
     "VACUUM (ANALYZE) public.pgbench_branches",
     "VACUUM (ANALYZE) public.pgbench_tellers",
@@ -144,7 +144,7 @@ pub struct Script {
 }
 
 impl Transaction<'_> for Script {
-    fn prepare(_post: &Post, spec: &Spec, spi: &Connection) -> Result<Self, Fault> {
+    fn prepare(_context: &ClientContext, spec: &Spec, spi: &Connection) -> Result<Self, Fault> {
         let aid = if aid_is_bigint(spec.scale) {
             Type::BigInt
         } else {

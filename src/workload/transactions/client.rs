@@ -28,7 +28,7 @@ use crate::{
         usage::{self, Wait},
         xact,
     },
-    workload::Post,
+    workload::ClientContext,
 };
 
 /// One plan for the whole run. A fresh pgbench_branches has one page, so that the planner would scan it sequentially, bloat
@@ -39,23 +39,32 @@ const STABLE_PLANS: [(&str, &str); 2] = [
 ];
 
 /// Prepares the transactions, waits for the start, and runs them to the end.
-pub fn run<'a, T: Transaction<'a>>(post: &Post<'a>, spec: &Spec) -> Result<(), Fault> {
-    let slot = post.slot;
-    let ran = prepare::<T>(post, spec).and_then(|transaction| {
+pub fn run<'a, T: Transaction<'a>>(context: &ClientContext<'a>, spec: &Spec) -> Result<(), Fault> {
+    let slot = context.slot;
+    let ran = prepare::<T>(context, spec).and_then(|transaction| {
         xact::report_statistics(true);
         // Of an alternating run no figure is whole.
         if spec.options.sample && !spec.options.sample_alternately {
             slot.counts.store(usage::counts().bits(), Relaxed);
         }
-        post.ready();
-        while post.board.run.go.load(Acquire) == 0 {
-            if post.stopped() {
+        if spec.searched_percentile().is_some() {
+            let mut client = Client::new(context, spec, transaction);
+            let result = context.each_window(|_| {
+                client.take_window(spec);
+                client.run()
+            });
+            slot.cpu_ns.store(clock::cpu_ns(), Release);
+            return result;
+        }
+        context.ready();
+        while context.board.run.go.load(Acquire) == 0 {
+            if context.stopped() {
                 return Ok(());
             }
             process::wait(Duration::from_secs(1));
         }
         slot.set_state(ClientState::Running);
-        let result = Client::new(post, spec, transaction).run();
+        let result = Client::new(context, spec, transaction).run();
         slot.cpu_ns.store(clock::cpu_ns(), Release);
         result
     });
@@ -63,8 +72,8 @@ pub fn run<'a, T: Transaction<'a>>(post: &Post<'a>, spec: &Spec) -> Result<(), F
     ran
 }
 
-fn prepare<'a, T: Transaction<'a>>(post: &Post<'a>, spec: &Spec) -> Result<T, Fault> {
-    process::become_owner(post.request.owner.load(Acquire))?;
+fn prepare<'a, T: Transaction<'a>>(context: &ClientContext<'a>, spec: &Spec) -> Result<T, Fault> {
+    process::become_owner(context.request.owner.load(Acquire))?;
     for (name, value) in STABLE_PLANS {
         guc::apply(name, value)?;
     }
@@ -73,7 +82,7 @@ fn prepare<'a, T: Transaction<'a>>(post: &Post<'a>, spec: &Spec) -> Result<T, Fa
     }
     xact::transaction(|| {
         let spi = Connection::open();
-        let transaction = T::prepare(post, spec, &spi)?;
+        let transaction = T::prepare(context, spec, &spi)?;
         spi.close();
         Ok(transaction)
     })
@@ -81,6 +90,7 @@ fn prepare<'a, T: Transaction<'a>>(post: &Post<'a>, spec: &Spec) -> Result<T, Fa
 
 struct Client<'a, T> {
     serial: u32,
+    index: u32,
     slot: &'a ClientSlot,
     run: &'a RunArea,
     transaction: T,
@@ -108,13 +118,14 @@ struct Due {
 }
 
 impl<'a, T: Transaction<'a>> Client<'a, T> {
-    fn new(post: &Post<'a>, spec: &Spec, transaction: T) -> Self {
-        let (index, run) = (post.index, &post.board.run);
+    fn new(context: &ClientContext<'a>, spec: &Spec, transaction: T) -> Self {
+        let (index, run) = (context.index, &context.board.run);
         let seed = spec.seed as u64;
         let pacing = Stream::new(seed, index, Purpose::Pacing);
         Self {
-            serial: post.serial,
-            slot: post.slot,
+            serial: context.serial,
+            index,
+            slot: context.slot,
             run,
             transaction,
             warmup: Stream::new(seed, index, Purpose::Warmup),
@@ -126,7 +137,7 @@ impl<'a, T: Transaction<'a>> Client<'a, T> {
                 Bound::DurationMs(_) => None,
             },
             reporter: Reporter {
-                slot: post.slot,
+                slot: context.slot,
                 start_ns: run.measure_start_ns.load(Acquire),
                 counted: spec.options.sample.then(usage::work),
                 quiet_until_ns: 0,
@@ -136,8 +147,22 @@ impl<'a, T: Transaction<'a>> Client<'a, T> {
         }
     }
 
+    /// Begins another window: from when to when it goes, and at which rate. The stream of gaps goes on.
+    fn take_window(&mut self, spec: &Spec) {
+        self.reporter.start_ns = self.run.measure_start_ns.load(Acquire);
+        self.end_ns = self.run.end_ns.load(Acquire);
+        let rate = f64::from_bits(self.run.rate_bits.load(Acquire)) / f64::from(spec.clients);
+        if rate > 0.0 {
+            let pacer = self.pacer.get_or_insert_with(|| {
+                let stream = Stream::new(spec.seed as u64, self.index, Purpose::Pacing);
+                Pacer::new(rate, stream)
+            });
+            pacer.set_rate(rate);
+        }
+    }
+
     /// Runs transactions until the end, a failure, or the order to stop.
-    fn run(mut self) -> Result<(), Fault> {
+    fn run(&mut self) -> Result<(), Fault> {
         let start = clock::now_ns();
         if let Some(pacer) = &mut self.pacer {
             pacer.start(start);
@@ -260,7 +285,7 @@ impl<'a, T: Transaction<'a>> Client<'a, T> {
         }
     }
 
-    /// What the transaction that is over has cost, by this process's own counters.
+    /// Adds the cost of the transaction that is over, by this process's own counters.
     #[inline]
     fn count_work(&mut self, now: u64, measured: bool) {
         if let Some(counted) = &mut self.reporter.counted {

@@ -4,11 +4,12 @@
 mod client;
 mod result;
 mod run;
+mod search;
 
 use pgfsbench_core::{random::Stream, run::row::Maintenance, spec::Spec};
 use serde_json::Value;
 
-use super::{Desk, Found, Post, Workload, no_such_task};
+use super::{ClientContext, Found, WorkerContext, Workload, no_such_task};
 use crate::{
     bench::{Run, Task},
     board::outcome::Outcome,
@@ -29,7 +30,7 @@ const MAINTAIN: Task = Task(4);
 /// The transaction of one client, prepared. Clients are compiled for each kind of it: nothing is looked up while they run.
 pub trait Transaction<'a>: Sized {
     /// Prepares its statements. With SPI open.
-    fn prepare(post: &Post<'a>, spec: &Spec, spi: &Connection) -> Result<Self, Fault>;
+    fn prepare(context: &ClientContext<'a>, spec: &Spec, spi: &Connection) -> Result<Self, Fault>;
 
     /// Its statements, with random values of that stream.
     fn run(&self, spi: &Connection, random: &mut Stream) -> Result<(), Fault>;
@@ -37,7 +38,7 @@ pub trait Transaction<'a>: Sized {
 
 /// A workload of transactions.
 pub trait Transactions: Sync {
-    /// What a client runs.
+    /// The transaction that a client runs.
     type Transaction<'a>: Transaction<'a>;
 
     /// Its names in SQL.
@@ -53,7 +54,7 @@ pub trait Transactions: Sync {
         progress: &mut dyn FnMut(u64) -> Result<(), Fault>,
     ) -> Result<(), Fault>;
 
-    /// What is run after that, each in a transaction of its own.
+    /// Statements that are run after loading, each in a transaction of its own.
     fn after_load(&self) -> &'static [&'static str];
 
     /// Reads what the tables hold, as JSON: `run_log.balances`.
@@ -74,7 +75,7 @@ pub trait Transactions: Sync {
     }
 
     /// Carries these out; gives rows of `fsbench.maintenance`.
-    fn maintain(&self, _desk: &Desk) -> Result<Vec<Maintenance>, Fault> {
+    fn maintain(&self, _context: &WorkerContext) -> Result<Vec<Maintenance>, Fault> {
         Ok(Vec::new())
     }
 }
@@ -88,25 +89,25 @@ impl<T: Transactions> Workload for T {
         run::carry_out(self, run)
     }
 
-    fn take_part(&self, post: &Post, spec: &Spec) -> Result<(), Fault> {
-        client::run::<T::Transaction<'_>>(post, spec)
+    fn take_part(&self, context: &ClientContext, spec: &Spec) -> Result<(), Fault> {
+        client::run::<T::Transaction<'_>>(context, spec)
     }
 
-    fn work(&self, task: Task, desk: &Desk) -> Result<(), Fault> {
+    fn work(&self, task: Task, context: &WorkerContext) -> Result<(), Fault> {
         match task {
-            LOAD => xact::transaction(|| self.load(desk.spec, &mut |rows| desk.done(rows))),
-            VACUUM => desk.run_each(self.after_load()),
+            LOAD => xact::transaction(|| self.load(context.spec, &mut |rows| context.done(rows))),
+            VACUUM => context.run_each(self.after_load()),
             VERIFY => {
                 let found = xact::transaction(|| sql::read(Transactions::question(self), &[]))?;
                 let mut report: Value = read_json("answer", &found.unwrap_or_default())?;
                 let tables = xact::transaction(surroundings::tables)?;
                 report["tables"] = read_json("tables", &tables)?;
-                desk.report(&report.to_string());
+                context.report(&report.to_string());
                 Ok(())
             }
             MAINTAIN => {
-                let steps = self.maintain(desk)?;
-                desk.report(&serde_json::json!(steps).to_string());
+                let steps = self.maintain(context)?;
+                context.report(&serde_json::json!(steps).to_string());
                 Ok(())
             }
             other => Err(no_such_task(other)),

@@ -1,12 +1,15 @@
-//! What a run of transactions comes to: the clients' slots added up, and the columns and rows that are made of them.
+//! The result of a run of transactions: the clients' slots added up, and the columns and rows that are made of them.
 
 use std::sync::atomic::Ordering::Acquire;
 
 use pgfsbench_core::{
     board::ClientSlot,
     hist::Histogram,
-    run::row::{Maintenance, Measured},
-    seconds, stats,
+    run::{
+        rate_search::{Counts, RateSearch},
+        row::{Maintenance, Measured},
+    },
+    seconds, series,
 };
 use serde_json::Value;
 
@@ -23,20 +26,20 @@ use crate::{
 const P999_TRANSACTIONS: u64 = 10_000;
 
 /// The clients' slots, added up.
-struct Totals {
-    measured: u64,
+pub struct Totals {
+    pub measured: u64,
     outside: u64,
-    skipped: u64,
-    late: u64,
-    failed: u64,
-    finished_ns: u64,
-    latency: Histogram,
+    pub skipped: u64,
+    pub late: u64,
+    pub failed: u64,
+    pub finished_ns: u64,
+    pub latency: Histogram,
     service: Histogram,
     commit: Histogram,
 }
 
 impl Totals {
-    fn of(slots: &[ClientSlot]) -> Self {
+    pub fn of(slots: &[ClientSlot]) -> Self {
         let sum = |field: fn(&ClientSlot) -> u64| slots.iter().map(field).sum::<u64>();
         let measured = sum(|slot| slot.measured.load(Acquire));
         let mut totals = Self {
@@ -61,6 +64,23 @@ impl Totals {
         }
         totals
     }
+
+    /// Before anything was done.
+    pub fn none() -> Self {
+        Self::of(&[])
+    }
+
+    /// What was counted since.
+    pub fn since(&self, before: &Self) -> Counts {
+        Counts {
+            measured: self.measured - before.measured,
+            skipped: self.skipped - before.skipped,
+            late: self.late - before.late,
+            failed: self.failed - before.failed,
+            latency: self.latency.since(&before.latency),
+            ..Counts::default()
+        }
+    }
 }
 
 /// Stores everything in one transaction, the row as `done`, and gives how the run ended.
@@ -68,21 +88,26 @@ pub fn store(
     run: &mut Run,
     balances: Option<&Value>,
     maintenance: &[Maintenance],
+    search: Option<&RateSearch>,
     phases: Value,
 ) -> Result<Outcome, Fault> {
     let slots = run.client_slots();
     let totals = Totals::of(slots);
     // The window goes on until its last transaction has ended, and is over when it is over, even if nothing was due.
-    let end_ns = totals.finished_ns.max(run.seen.measure_end_ns.unwrap_or(0));
-    let measured_ms = clock::ms(run.seen.measure_start_ns, end_ns);
+    let end_ns = totals
+        .finished_ns
+        .max(run.observed.measure_end_ns.unwrap_or(0));
+    let measured_ms = clock::ms(run.observed.measure_start_ns, end_ns);
     run.close_checkpoints(end_ns);
     let seconds = seconds::rates(&run.samples);
-    let stalls = (!seconds.is_empty()).then(|| stats::stalls(&seconds));
-    let ms = |ns: Option<f64>| ns.map(|ns| ns / 1e6);
+    // A search goes through rates of its own choice: what is made of all its seconds together says nothing.
+    let is_search = search.is_some();
+    let stalls = (!seconds.is_empty() && !is_search).then(|| series::stalls(&seconds));
+    let ms = |ns: Option<f64>| ns.filter(|_| !is_search).map(|ns| ns / 1e6);
     let latency = |p| ms(totals.latency.percentile(p));
     let commit = |p| ms(totals.commit.percentile(p));
     let max = |h: &Histogram| ms(h.max().map(|ns| ns as f64));
-    let window = run.seen.window(totals.measured);
+    let window = run.observed.window(totals.measured);
     let measured = Measured {
         measured_ms,
         transactions_total: Some(totals.measured),
@@ -90,7 +115,8 @@ pub fn store(
         skipped: Some(totals.skipped),
         late: Some(totals.late),
         failed: Some(totals.failed),
-        tps: (measured_ms > 0.0).then(|| totals.measured as f64 * 1000.0 / measured_ms),
+        tps: (measured_ms > 0.0 && !is_search)
+            .then(|| totals.measured as f64 * 1000.0 / measured_ms),
         latency_avg_ms: ms(totals.latency.mean_ns()),
         latency_stddev_ms: ms(totals.latency.stddev_ns()),
         latency_p50_ms: latency(0.5),
@@ -107,14 +133,18 @@ pub fn store(
         zero_seconds: stalls.map(|stalls| stalls.zero_seconds),
         balances: balances.cloned(),
         cost: cost::of_transactions(&run.spec, slots, &run.samples, &window),
+        sustainable: search.map(RateSearch::found).unwrap_or_default(),
     };
     finish::finish(run, measured, phases, || {
         let id = run.run_id;
         store::insert_samples(id, &run.samples, true)?;
         store::insert_waits(id, &run.samples)?;
+        store::insert(id, maintenance)?;
+        if let Some(search) = search {
+            return store::insert(id, search.probes());
+        }
         store::insert_histogram(id, run.spec.workload.transaction(), &totals.latency)?;
         store::insert_histogram(id, "commit", &totals.commit)?;
-        store::insert(id, maintenance)?;
         if run.spec.rate.is_some() {
             store::insert_histogram(id, "service", &totals.service)?;
         }

@@ -7,12 +7,12 @@ use std::{
 
 use pgfsbench_core::{
     board::ClientState,
-    run::row::Maintenance,
-    spec::{Act, Bound},
+    run::{rate_search::RateSearch, row::Maintenance},
+    spec::Bound,
 };
 use serde_json::Value;
 
-use super::{LOAD, MAINTAIN, Transactions, VACUUM, VERIFY, result};
+use super::{LOAD, MAINTAIN, Transactions, VACUUM, VERIFY, result, search};
 use crate::{
     bench::{QUIET_NS, Run, epoch},
     board::{Phase, STOP_ALL, outcome::Outcome},
@@ -23,139 +23,121 @@ use crate::{
 /// How long the clients may take to tell the statistics what they did in the warm-up; after that the first of them tell more.
 const REPORTS_NS: u64 = QUIET_NS / 10 * 9;
 
-/// From an empty database to the result, step by step of the plan.
+/// From an empty database to the result.
 pub fn carry_out(workload: &impl Transactions, run: &mut Run) -> Result<Outcome, Fault> {
-    let mut balances = None;
-    let mut maintenance = Vec::new();
-    while let Some(act) = run.next_step() {
-        match act {
-            Act::Load => load(workload, run)?,
-            Act::Vacuum => vacuum(workload, run)?,
-            Act::Leave => return run.leave_loaded(),
-            Act::Launch => launch(run)?,
-            Act::WarmUp => warm_up(run)?,
-            Act::Measure => measure(run)?,
-            Act::Verify => balances = Some(verify(workload, run)?),
-            Act::Maintain => maintenance = maintain(workload, run)?,
-            Act::Store => return store(run, balances.as_ref(), &maintenance),
-            other => run.carry_out_step(other)?,
-        }
+    if !run.have_data(|run| load(workload, run))? {
+        return run.leave_loaded();
     }
-    Err(run.stored_nothing())
-}
-
-fn store(
-    run: &mut Run,
-    balances: Option<&Value>,
-    maintenance: &[Maintenance],
-) -> Result<Outcome, Fault> {
+    run.have_sampler()?;
+    run.have_clients()?;
+    let mut search = RateSearch::of(&run.spec);
+    measure(run, search.as_mut())?;
+    // After a crash that is to come, they are compared then.
+    let balances = match run.spec.options.crash {
+        true => {
+            run.end_statistics()?;
+            None
+        }
+        false => Some(verify(workload, run)?),
+    };
+    let maintenance = match run.spec.options.maintenance {
+        true => maintain(workload, run)?,
+        false => Vec::new(),
+    };
     run.enter(Phase::Collect, 0);
-    run.seen.load_ms = run.load_ms();
+    run.observed.load_ms = run.load_ms();
     let phases = run.phase_times();
-    result::store(run, balances, maintenance, phases)
+    result::store(
+        run,
+        balances.as_ref(),
+        &maintenance,
+        search.as_ref(),
+        phases,
+    )
 }
 
 fn load(workload: &impl Transactions, run: &mut Run) -> Result<(), Fault> {
     let rows = workload.rows(&run.spec);
     run.enter(Phase::Load, rows);
-    run.have_done(LOAD)
-}
-
-fn vacuum(workload: &impl Transactions, run: &mut Run) -> Result<(), Fault> {
+    run.have_done(LOAD)?;
     run.enter(Phase::Vacuum, workload.after_load().len() as u64);
     run.have_done(VACUUM)
 }
 
-fn launch(run: &mut Run) -> Result<(), Fault> {
-    run.have_sampler()?;
-    run.have_clients()?;
+fn measure(run: &mut Run, search: Option<&mut RateSearch>) -> Result<(), Fault> {
     let work_database = run.entry.as_ref().map(|entry| entry.work_database_oid);
-    run.seen.before_clients(&run.spec, work_database)?;
+    run.observed.before_clients(&run.spec, work_database)?;
     run.fit_quick_look();
-    Ok(())
-}
-
-/// Says when the window begins and ends, after the warm-up.
-fn set_window(run: &mut Run) {
     let area = &run.board.run;
+    let work_database = area.work_database.load(Acquire);
     let warmup_ns = run.spec.warmup_ms * 1_000_000;
-    let start = clock::now_ns() + warmup_ns;
+    if warmup_ns == 0 {
+        run.observed.surroundings.at_start();
+        run.observed.at_start()?;
+        run.begin_statistics()?;
+        run.observed.mark_start(&mut run.checkpoints)?;
+    } else {
+        run.statements.begin(work_database)?;
+    }
+    let now = clock::now_ns();
+    let start = now + warmup_ns;
     let end = match run.spec.bound {
         Bound::DurationMs(ms) => start + ms * 1_000_000,
         Bound::Transactions(_) => u64::MAX,
     };
     area.measure_start_ns.store(start, Relaxed);
     area.end_ns.store(end, Relaxed);
-    run.seen.measured_from = epoch() + Duration::from_nanos(warmup_ns).as_secs_f64();
-    run.seen.measure_start_ns = start;
-    run.seen.measure_end_ns = Some(end).filter(|&end| end != u64::MAX);
+    run.observed.measured_from = epoch() + Duration::from_nanos(warmup_ns).as_secs_f64();
+    run.observed.measure_start_ns = start;
+    // When a search is over nobody knows.
+    run.observed.measure_end_ns = Some(end).filter(|&end| end != u64::MAX && search.is_none());
     run.alarm_ns = start;
-}
-
-/// Lets the clients begin.
-fn let_go(run: &mut Run) {
-    run.begin_sampling(run.seen.measure_start_ns);
-    run.board.run.go.store(1, Release);
+    if warmup_ns > 0 {
+        run.enter(Phase::Warmup, run.spec.warmup_ms);
+    }
+    run.begin_sampling(start);
+    area.go.store(1, Release);
     run.crew.wake();
-}
-
-fn warm_up(run: &mut Run) -> Result<(), Fault> {
-    let work_database = run.board.run.work_database.load(Acquire);
-    run.statements.begin(work_database)?;
-    set_window(run);
-    run.enter(Phase::Warmup, run.spec.warmup_ms);
-    let_go(run);
-    let start = run.seen.measure_start_ns;
-    run.wait_until(|run| Ok(run.crew.clients_are(ClientState::Done)? || clock::now_ns() >= start))
-}
-
-fn measure(run: &mut Run) -> Result<(), Fault> {
-    let area = &run.board.run;
-    let work_database = area.work_database.load(Acquire);
-    let is_warm = run.spec.warmup_ms > 0;
-    if !is_warm {
-        run.seen.surroundings.at_start();
-        run.seen.at_start()?;
-        run.begin_statistics()?;
-        run.seen.mark_start(&mut run.checkpoints)?;
-        set_window(run);
-        let_go(run);
+    if warmup_ns > 0 {
+        run.wait_until(|run| {
+            Ok(run.crew.clients_are(ClientState::Done)? || clock::now_ns() >= start)
+        })?;
     }
     let total = match run.spec.bound {
+        _ if search.is_some() => RateSearch::most_cycles(),
         Bound::DurationMs(ms) => ms,
         Bound::Transactions(n) => n * u64::from(run.spec.clients),
     };
     run.enter(Phase::Measure, total);
-    if is_warm {
-        run.seen.mark_start(&mut run.checkpoints)?;
+    if warmup_ns > 0 {
+        run.observed.mark_start(&mut run.checkpoints)?;
         run.statements.begin_again(work_database)?;
-        run.seen.at_start()?;
-        wait_for_reports(run, run.seen.measure_start_ns)?;
+        run.observed.at_start()?;
+        wait_for_reports(run, start)?;
         run.statistics.begin(work_database)?;
         if run.crew.may_have_reported_again() {
             run.statistics.begin_late();
         }
         // It looks at all processes, and nothing is to be late for it.
-        run.seen.surroundings.at_start();
+        run.observed.surroundings.at_start();
     }
-    run.alarm_ns = run.seen.measure_end_ns.unwrap_or(0);
+    run.alarm_ns = run.observed.measure_end_ns.unwrap_or(0);
     run.watch_seconds();
-    run.wait_until(|run| {
-        // Under a low rate the clients know before the end that nothing more is due.
-        let over = clock::now_ns() >= run.seen.measure_end_ns.unwrap_or(0);
-        Ok(run.crew.clients_are(ClientState::Done)? && over)
-    })?;
+    match search {
+        Some(search) => search::carry_out(run, search, start, end)?,
+        None => run.wait_until(|run| {
+            // Under a low rate the clients know before the end that nothing more is due.
+            let over = clock::now_ns() >= run.observed.measure_end_ns.unwrap_or(0);
+            Ok(run.crew.clients_are(ClientState::Done)? && over)
+        })?,
+    }
     run.end_window()?;
     area.stop.store(STOP_ALL, Release);
     run.crew.wake();
     run.wait_for_sampler()?;
-    run.seen.surroundings.after_clients();
+    run.observed.surroundings.after_clients();
     area.stop.store(0, Release);
-    match run.spec.options.crash {
-        // Nobody verifies before it, who would end them.
-        true => run.end_statistics(),
-        false => Ok(()),
-    }
+    Ok(())
 }
 
 /// Waits until the clients have sent the statistics what they did in the warm-up. They do so before their first measured
@@ -179,7 +161,7 @@ fn verify(workload: &impl Transactions, run: &mut Run) -> Result<Value, Fault> {
         .as_object_mut()
         .and_then(|found| found.remove("tables"))
     {
-        run.seen.surroundings.of_tables_at_end(&tables);
+        run.observed.surroundings.of_tables_at_end(&tables);
     }
     let slots = run.client_slots().iter();
     let committed: Vec<u64> = slots.map(|slot| slot.committed.load(Acquire)).collect();
@@ -189,7 +171,7 @@ fn verify(workload: &impl Transactions, run: &mut Run) -> Result<Value, Fault> {
 
 /// After the tables were verified: the bulk load is not to be among the reasons why they could differ.
 fn maintain(workload: &impl Transactions, run: &mut Run) -> Result<Vec<Maintenance>, Fault> {
-    run.seen.before_maintenance();
+    run.observed.before_maintenance();
     run.enter(Phase::Maintenance, workload.maintenance().len() as u64);
     run.have_done(MAINTAIN)?;
     read_json("steps", &run.board.run.worker.report.get())

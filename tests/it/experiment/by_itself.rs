@@ -2,7 +2,7 @@
 
 use super::{SHORT, outcomes, targets, wait_for, wait_for_runs};
 use crate::common::{execute, program, row, rows, server};
-use pgfsbench_tests::{LONG, Stop, wait_until};
+use pgfsbench_tests::{LONG, Stop, assert_columns, wait_until};
 
 const LONGER: &str = "max_blocks => 3, scale => 1, clients => 1, duration => '2 s', warmup => '0', probe_wait => '0'";
 
@@ -208,12 +208,16 @@ fn max_duration_ends_it_between_two_runs() {
         &format!("SELECT fsbench.experiment('e', '{{a,b}}', max_duration => '12 s', {LONGER})"),
     );
     wait_for(&mut client, "e");
-    let shown = row(
+    assert_columns(
         &mut client,
-        "SELECT status, runs < 6, status_reason FROM fsbench.experiments",
-    );
-    assert_eq!(
-        shown,
-        "done|t|another run would not have ended within max_duration"
+        "FROM fsbench.experiments",
+        &[
+            ("status", "done"),
+            ("runs < 6", "t"),
+            (
+                "status_reason",
+                "another run would not have ended within max_duration",
+            ),
+        ],
     );
 }

@@ -1,4 +1,4 @@
-//! Who may do what with an experiment.
+//! Rights on experiments.
 
 use super::{SHORT, targets, wait_for};
 use crate::common::{assert_refused, execute, row, server};

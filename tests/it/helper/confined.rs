@@ -59,7 +59,7 @@ syscall($prctl, 22, 2, $program) == 0 or die "no filter: $!";
 exec { $ARGV[0] } @ARGV or die "$ARGV[0]: $!";
 "#;
 
-/// What runs a program under the unit's filter; or why that cannot be done here.
+/// System calls under the unit's filter; or why they cannot be told here.
 fn of_system_calls() -> Result<Vec<String>, String> {
     let groups = groups()?;
     let numbers = numbers()?;

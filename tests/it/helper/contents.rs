@@ -1,4 +1,4 @@
-//! What is on a device: seen wherever it is, never taken for nothing when it cannot be read, and known as ours after a kill.
+//! Contents of a device: seen wherever they are, never taken for none if they cannot be read, and known as ours after a kill.
 
 use super::bench::{Bench, ask, wait_for_job};
 use super::disk::{Disk, MEGABYTES};
@@ -111,7 +111,7 @@ fn what_a_killed_helper_has_half_erased_is_ours_and_what_came_since_is_not() {
         disk.killed(when, step);
         disk.lab.ok(&["cleanup"]);
         disk.assert_released();
-        // Nobody has to allow again what was allowed and begun.
+        // A preparation that was allowed and begun needs no further permission.
         disk.allow(false);
         disk.succeeds();
         assert_eq!(erasing(), [""; 0]);

@@ -4,7 +4,7 @@ use super::lab::Lab;
 use super::runs::{SHORT, create, on_image};
 use super::scene::Scene;
 use crate::common::{assert_refused, execute, rows};
-use pgfsbench_tests::{DISK, LONG, Leaves, Signal, wait_until};
+use pgfsbench_tests::{DISK, LONG, Leaves, Signal, assert_columns, wait_until};
 use std::fs;
 use std::path::Path;
 
@@ -29,30 +29,39 @@ fn has_failed(scene: &Scene, run: &str, start: &str, words: &str) {
     assert_eq!(scene.value(&stored), "0");
 }
 
-/// What was measured before the crash is stored; what went wrong after it is told, and nobody says that nothing was lost.
+/// Asserts that the figures before the crash are stored, that the fault after it is told, and that nothing claims that no transaction was lost.
 fn is_done_with_a_problem(scene: &Scene, run: &str, words: &str) {
     assert_eq!(scene.ending(run), "done");
     let told = scene.value(&format!(
         "SELECT problem FROM fsbench.recovery WHERE run_id = {run}"
     ));
     assert!(told.contains(words), "{told}");
-    let known = format!(
-        "SELECT concat_ws(' ', num_nulls(balances_verified, transactions_found), transactions_committed, \
-           stop_ms > 0, transactions_total > 0, tps > 0, latency_p99_ms > 0, \
-           (SELECT string_agg(code || ' ' || severity, ', ') FROM fsbench.finding f \
-            WHERE f.run_id = r.run_id AND code IN ('lost_transactions', 'recovery_failed')), \
-           (SELECT count(*) > 0 FROM fsbench.histogram h WHERE h.run_id = r.run_id)) \
-         FROM fsbench.recovery JOIN fsbench.run_log r USING (run_id) WHERE run_id = {run}"
-    );
-    let committed = format!(
+    let committed = scene.value(&format!(
         "SELECT transactions_total + transactions_outside FROM fsbench.run_log WHERE run_id = {run}"
-    );
-    assert_eq!(
-        scene.value(&known),
-        format!(
-            "2 {} t t t t recovery_failed invalid t",
-            scene.value(&committed)
-        )
+    ));
+    assert_columns(
+        &mut scene.bench.client(),
+        &format!(
+            "FROM fsbench.recovery JOIN fsbench.run_log r USING (run_id) WHERE run_id = {run}"
+        ),
+        &[
+            ("balances_verified IS NULL", "t"),
+            ("transactions_found IS NULL", "t"),
+            ("transactions_committed", &committed),
+            ("stop_ms > 0", "t"),
+            ("transactions_total > 0", "t"),
+            ("tps > 0", "t"),
+            ("latency_p99_ms > 0", "t"),
+            (
+                "(SELECT string_agg(code || ' ' || severity, ', ') FROM fsbench.finding f \
+                  WHERE f.run_id = r.run_id AND code IN ('lost_transactions', 'recovery_failed'))",
+                "recovery_failed invalid",
+            ),
+            (
+                "(SELECT count(*) > 0 FROM fsbench.histogram h WHERE h.run_id = r.run_id)",
+                "t",
+            ),
+        ],
     );
 }
 
@@ -67,22 +76,43 @@ fn what_was_committed_is_there_after_a_crash_and_what_recovery_takes_is_stored()
         let run = scene.start_run(&format!("target => '{filesystem}', {SHORT}, {CRASH}"));
         assert_eq!(scene.ending(&run), "done");
         scene.nothing_is_left("a run with a crash");
-        let told = format!(
-            "SELECT concat_ws(' ', unmounted, unmount_ms > 0, mount_ms > 0, recovery_ms > 0, redo_ms <= recovery_ms, \
-               first_transaction_ms >= recovery_ms, stop_ms > 0, stopped_after_ms > 0, \
-               transactions_committed, transactions_found, balances_verified, problem IS NULL) \
-             FROM fsbench.recovery WHERE run_id = {run}"
+        assert_columns(
+            &mut scene.bench.client(),
+            &format!("FROM fsbench.recovery WHERE run_id = {run}"),
+            &[
+                ("unmounted", "t"),
+                ("unmount_ms > 0", "t"),
+                ("mount_ms > 0", "t"),
+                ("recovery_ms > 0", "t"),
+                ("redo_ms <= recovery_ms", "t"),
+                ("first_transaction_ms >= recovery_ms", "t"),
+                ("stop_ms > 0", "t"),
+                ("stopped_after_ms > 0", "t"),
+                ("transactions_committed", "60"),
+                ("transactions_found", "60"),
+                ("balances_verified", "t"),
+                ("problem IS NULL", "t"),
+            ],
         );
-        assert_eq!(scene.value(&told), "t t t t t t t t 60 60 t t");
         // Exactly what the server said, and no checkpoint since the one before the clients: all WAL of the window was replayed.
-        let lsns = format!(
-            "SELECT concat_ws(' ', wal_replayed_bytes = redo_end_lsn - redo_start_lsn, redo_done_lsn < redo_end_lsn, \
-               wal_replayed_bytes >= wal_bytes, redo_start_lsn <= wal_start_lsn, redo_end_lsn >= wal_end_lsn, \
-               array_to_string(server_log, ' ') LIKE '%redo starts at ' || redo_start_lsn || '%redo done at ' || redo_done_lsn || '%', \
-               (balances ->> 'history_rows')::int) \
-             FROM fsbench.recovery JOIN fsbench.run_log USING (run_id) WHERE run_id = {run}"
+        assert_columns(
+            &mut scene.bench.client(),
+            &format!(
+                "FROM fsbench.recovery JOIN fsbench.run_log USING (run_id) WHERE run_id = {run}"
+            ),
+            &[
+                ("wal_replayed_bytes = redo_end_lsn - redo_start_lsn", "t"),
+                ("redo_done_lsn < redo_end_lsn", "t"),
+                ("wal_replayed_bytes >= wal_bytes", "t"),
+                ("redo_start_lsn <= wal_start_lsn", "t"),
+                ("redo_end_lsn >= wal_end_lsn", "t"),
+                (
+                    "array_to_string(server_log, ' ') LIKE '%redo starts at ' || redo_start_lsn || '%redo done at ' || redo_done_lsn || '%'",
+                    "t",
+                ),
+                ("(balances ->> 'history_rows')::int", "60"),
+            ],
         );
-        assert_eq!(scene.value(&lsns), "t t t t t t 60");
         let jobs = format!(
             "SELECT string_agg(action || ' ' || status, ', ' ORDER BY job_id) FROM fsbench.helper_job WHERE run_id = {run}"
         );
@@ -131,13 +161,27 @@ fn committed_transactions_that_a_crash_has_lost_make_the_run_invalid() {
         serving.go_on();
         assert_eq!(scene.ending(&run), "done");
         scene.nothing_is_left("a run that has lost transactions");
-        let found = format!(
-            "SELECT concat_ws(' ', severity, message LIKE '% of 60 committed transactions were lost in the crash%', \
-               hint LIKE '%{words}%', balances_verified, transactions_found < 60, problem LIKE '%pgbench_history holds%', \
-               (SELECT worst_finding FROM fsbench.result WHERE run_id = {run})) \
-             FROM fsbench.finding JOIN fsbench.recovery USING (run_id) WHERE run_id = {run} AND code = 'lost_transactions'"
+        assert_columns(
+            &mut scene.bench.client(),
+            &format!(
+                "FROM fsbench.finding JOIN fsbench.recovery USING (run_id) WHERE run_id = {run} AND code = 'lost_transactions'"
+            ),
+            &[
+                ("severity", "invalid"),
+                (
+                    "message LIKE '% of 60 committed transactions were lost in the crash%'",
+                    "t",
+                ),
+                (&format!("hint LIKE '%{words}%'"), "t"),
+                ("balances_verified", "f"),
+                ("transactions_found < 60", "t"),
+                ("problem LIKE '%pgbench_history holds%'", "t"),
+                (
+                    &format!("(SELECT worst_finding FROM fsbench.result WHERE run_id = {run})"),
+                    "invalid",
+                ),
+            ],
         );
-        assert_eq!(scene.value(&found), "invalid t t f t t invalid");
     }
 }
 

@@ -1,4 +1,4 @@
-//! What is discarded, and what is not: of images and of devices.
+//! Discards, on images and on devices.
 
 use super::disk::{Disk, MEGABYTES};
 use super::lab::{Lab, on_image};

@@ -1,4 +1,4 @@
-//! What happens to a device between the first look and mkfs.
+//! Changes of a device between the first look and mkfs.
 
 use super::disk::{Disk, on_device};
 use super::lab::system;

@@ -199,7 +199,7 @@ fn what_is_in_use_is_not_taken_away() {
     }
     user.kill().expect("kill");
     user.wait().expect("wait");
-    // What was refused is not made up for by the next start of the helper.
+    // The next start of the helper does not repeat a refused request.
     lab.start();
     assert_eq!(lab.mounts().len(), 1);
     lab.ok(&["release", "--target", "t"]);

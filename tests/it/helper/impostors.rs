@@ -1,5 +1,5 @@
-//! Who passes for the server, or stands in the helper's way there: believed is the servers' user, and heard are names of
-//! pg_catalog's.
+//! Processes and objects that pass for the server's, or stand in the helper's way there: it believes the servers' user only, and uses names of
+//! pg_catalog.
 
 use super::bench::{Bench, ask, wait_for_job};
 use crate::common::{execute, program, row, rows};

@@ -10,7 +10,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-/// What is undone when the test is over, in whichever way.
+/// An action that is carried out when the test ends, in whichever way.
 struct Undone<F: FnMut()>(F);
 
 impl<F: FnMut()> Drop for Undone<F> {
@@ -130,7 +130,7 @@ fn a_device_that_a_process_has_open_is_refused() {
         drop(holder);
         disk.succeeds();
     }
-    // Who goes is waited for, as udev does, which looks at what was written to.
+    // A process that soon leaves is waited for, such as udev, which looks at devices that were written to.
     let file = File::open(&disk.device).expect("the device");
     let mut moment = Command::new("sleep").arg("1").stdin(file).spawn();
     disk.succeeds();
@@ -244,7 +244,7 @@ fn a_device_that_is_mounted_in_another_namespace_is_refused() {
 fn pretend(device: &str, place: &str) {
     system("mount", &["-t", "tmpfs", device, place]);
     if let Ok(fuse) = OpenOptions::new().read(true).write(true).open("/dev/fuse") {
-        // Nobody answers; nor is anybody asked.
+        // There is no answer, and no question.
         let script =
             "exec mount -i -t fuse -o fd=0,rootmode=40000,user_id=0,group_id=0 \"$0\" \"$1\"";
         let mut mount = Command::new("sh");

@@ -3,7 +3,7 @@
 use super::bench::{Bench, Serving, ask, wait_for_job};
 use super::lab::on_image;
 use crate::common::{execute, row, rows};
-use pgfsbench_tests::{LONG, Signal, server_owner, wait_until};
+use pgfsbench_tests::{LONG, Signal, assert_columns, server_owner, wait_until};
 use postgres::Client;
 use std::fs;
 
@@ -23,43 +23,74 @@ fn run_once_does_the_jobs_that_wait_and_records_them() {
     ask(&mut client, "t", "release", "{}");
     bench.lab.ok(&["run-once"]);
     bench.lab.nothing_is_left_at_once();
-    assert_eq!(
-        rows(
-            &mut client,
-            "SELECT job_id, status, started_at >= requested_at AND ended_at >= started_at, helper_version, \
-               (SELECT string_agg(s ->> 'step', ' ') FROM jsonb_array_elements(steps) s), \
-               result ->> 'released', result ->> 'refused', error \
-             FROM fsbench.helper_job ORDER BY job_id"
+    for (job, status, steps, released, refused, error) in [
+        (
+            "1",
+            "done",
+            "create_image attach mkfs geometry make_mount_point mount verify make_directory",
+            "",
+            "",
+            "",
         ),
-        [
-            concat!(
-                "1|done|t|",
-                env!("CARGO_PKG_VERSION"),
-                "|create_image attach mkfs geometry make_mount_point mount verify make_directory|||"
-            ),
-            concat!(
-                "2|failed|t|",
-                env!("CARGO_PKG_VERSION"),
-                "|||not_in_this_state|target \"t\" is prepared already"
-            ),
-            concat!(
-                "3|done|t|",
-                env!("CARGO_PKG_VERSION"),
-                "|unmount remove_mount_point detach remove_image|true||"
-            ),
-            concat!("4|done|t|", env!("CARGO_PKG_VERSION"), "||false||"),
-        ]
+        (
+            "2",
+            "failed",
+            "",
+            "",
+            "not_in_this_state",
+            "target \"t\" is prepared already",
+        ),
+        (
+            "3",
+            "done",
+            "unmount remove_mount_point detach remove_image",
+            "true",
+            "",
+            "",
+        ),
+        ("4", "done", "", "false", "", ""),
+    ] {
+        assert_columns(
+            &mut client,
+            &format!("FROM fsbench.helper_job WHERE job_id = {job}"),
+            &[
+                ("status", status),
+                ("started_at >= requested_at", "t"),
+                ("ended_at >= started_at", "t"),
+                ("helper_version", env!("CARGO_PKG_VERSION")),
+                (
+                    "(SELECT string_agg(s ->> 'step', ' ') FROM jsonb_array_elements(steps) s)",
+                    steps,
+                ),
+                ("result ->> 'released'", released),
+                ("result ->> 'refused'", refused),
+                ("error", error),
+            ],
+        );
+    }
+    assert_eq!(
+        row(&mut client, "SELECT count(*) FROM fsbench.helper_job"),
+        "4"
     );
-    assert_eq!(
-        row(
-            &mut client,
-            "SELECT result ->> 'filesystem', result ->> 'mount_options' LIKE 'rw,nosuid,nodev,noatime%', \
-               result ->> 'directory' LIKE '%/bench@t/pgfsbench', \
-               (SELECT bool_and(s ->> 'exit_code' = '0') FROM jsonb_array_elements(steps) s WHERE s ->> 'step' IN ('attach', 'mkfs', 'mount')), \
-               (SELECT s -> 'argv' ->> 0 LIKE '/%/mkfs.ext4' FROM jsonb_array_elements(steps) s WHERE s ->> 'step' = 'mkfs') \
-             FROM fsbench.helper_job WHERE job_id = 1"
-        ),
-        "ext4|t|t|t|t"
+    assert_columns(
+        &mut client,
+        "FROM fsbench.helper_job WHERE job_id = 1",
+        &[
+            ("result ->> 'filesystem'", "ext4"),
+            (
+                "result ->> 'mount_options' LIKE 'rw,nosuid,nodev,noatime%'",
+                "t",
+            ),
+            ("result ->> 'directory' LIKE '%/bench@t/pgfsbench'", "t"),
+            (
+                "(SELECT bool_and(s ->> 'exit_code' = '0') FROM jsonb_array_elements(steps) s WHERE s ->> 'step' IN ('attach', 'mkfs', 'mount'))",
+                "t",
+            ),
+            (
+                "(SELECT s -> 'argv' ->> 0 LIKE '/%/mkfs.ext4' FROM jsonb_array_elements(steps) s WHERE s ->> 'step' = 'mkfs')",
+                "t",
+            ),
+        ],
     );
 }
 
@@ -113,28 +144,33 @@ fn what_the_helper_sees_is_in_the_database_and_is_renewed_after_each_job() {
         return;
     };
     let mut client = bench.client();
-    let seen = "SELECT helper_version, description -> 'images' -> 0 ->> 'max_bytes', \
-                  (SELECT string_agg(p ->> 'target', ' ') FROM jsonb_array_elements(description -> 'prepared') p), \
-                  (SELECT count(*) FROM jsonb_array_elements(description -> 'filesystems')) >= 8, \
-                  seen_at <= clock_timestamp() \
-                FROM fsbench.helper_description";
+    let assert_seen = |prepared: &str| {
+        assert_columns(
+            &mut bench.client(),
+            "FROM fsbench.helper_description",
+            &[
+                ("helper_version", env!("CARGO_PKG_VERSION")),
+                ("description -> 'images' -> 0 ->> 'max_bytes'", "2147483648"),
+                (
+                    "(SELECT string_agg(p ->> 'target', ' ') FROM jsonb_array_elements(description -> 'prepared') p)",
+                    prepared,
+                ),
+                (
+                    "(SELECT count(*) FROM jsonb_array_elements(description -> 'filesystems')) >= 8",
+                    "t",
+                ),
+                ("seen_at <= clock_timestamp()", "t"),
+            ],
+        );
+    };
     bench.lab.ok(&["run-once"]);
-    assert_eq!(
-        row(&mut client, seen),
-        concat!(env!("CARGO_PKG_VERSION"), "|2147483648||t|t")
-    );
+    assert_seen("");
     ask(&mut client, "t", "prepare", IMAGE);
     bench.lab.ok(&["run-once"]);
-    assert_eq!(
-        row(&mut client, seen),
-        concat!(env!("CARGO_PKG_VERSION"), "|2147483648|t|t|t")
-    );
+    assert_seen("t");
     ask(&mut client, "t", "release", "{}");
     bench.lab.ok(&["run-once"]);
-    assert_eq!(
-        row(&mut client, seen),
-        concat!(env!("CARGO_PKG_VERSION"), "|2147483648||t|t")
-    );
+    assert_seen("");
 }
 
 #[test]

@@ -75,7 +75,7 @@ impl Lab {
         }
     }
 
-    /// Those of ext4, xfs and btrfs that this machine can make and mount.
+    /// The filesystems of ext4, xfs and btrfs that this machine can make and mount.
     pub fn filesystems(&self) -> Vec<&'static str> {
         let mut filesystems = vec!["ext4", "xfs", "btrfs"];
         filesystems.retain(|filesystem| self.can(filesystem).is_ok());
@@ -155,7 +155,7 @@ impl Lab {
         assert_eq!(output.status.signal(), Some(9), "{when} {step}: {said}");
     }
 
-    /// What a start of the service does before it takes jobs; no database is asked.
+    /// Does as a start of the service does before it takes jobs; no database is asked.
     pub fn start(&self) {
         let output = self.run(&["run-once", "--database-program", "/bin/true"]);
         // The program in place of the database's says nothing, and may have gone before it is spoken to.
@@ -163,7 +163,7 @@ impl Lab {
         assert!(!said.contains("could not clear up"), "{said}");
     }
 
-    /// What it prints when it succeeds.
+    /// Runs it. It must succeed; returns its output.
     pub fn ok(&self, arguments: &[&str]) -> String {
         let output = self.run(arguments);
         let said = String::from_utf8_lossy(&output.stderr);
@@ -171,7 +171,7 @@ impl Lab {
         String::from_utf8(output.stdout).expect("UTF-8")
     }
 
-    /// What it says when it refuses, which holds these words.
+    /// Runs it. It must refuse, with these words; returns its message.
     pub fn refused(&self, arguments: &[&str], words: &[&str]) -> String {
         let output = self.run(arguments);
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -182,7 +182,7 @@ impl Lab {
         said
     }
 
-    /// What the journal says of a target: its state, and the step that was begun last.
+    /// The journal's entry of a target: its state, and the step that was begun last.
     pub fn begun(&self, target: &str) -> Option<String> {
         self.begun_in("bench", target)
     }
@@ -199,7 +199,7 @@ impl Lab {
         ))
     }
 
-    /// What the helper has undone is gone; only a loop device is there until the last one that has it open closes it: others look
+    /// Asserts that everything the helper has undone is gone. A loop device is there until the last one that has it open closes it: others look
     /// at all devices now and then.
     pub fn nothing_is_left_at_once(&self) {
         let mut left = self.left();
@@ -208,7 +208,7 @@ impl Lab {
         self.nothing_is_left("all of it");
     }
 
-    /// What is mounted below this directory: mount point, type and options.
+    /// Mounts below this directory: mount point, type and options.
     pub fn mounts(&self) -> Vec<String> {
         let mounts = pgfsbench_tests::mounts();
         mounts

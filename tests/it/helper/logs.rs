@@ -152,7 +152,7 @@ fn a_device_of_its_own_for_the_log_is_checked_like_any_other() {
     let zeros = vec![0; 100 << 20];
     std::fs::write(&log, &zeros).expect("written");
 
-    // What pgfsbench wrote, as a log or as a filesystem, may be erased by it.
+    // pgfsbench may erase what it wrote, a log or a filesystem.
     for filesystem in ["xfs", "ext4", "xfs", "xfs", "ext4", "ext4"] {
         disk.lab.ok(&wanted(filesystem));
         assert_log_is(filesystem, &disk.device, &log);

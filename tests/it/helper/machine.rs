@@ -63,7 +63,7 @@ impl Drop for Machine {
     }
 }
 
-/// What is in force of the kernel's settings.
+/// The kernel's settings in force.
 pub fn kernel() -> BTreeMap<&'static str, String> {
     let read = |file| fs::read_to_string(Path::new(VM).join(file)).expect("a setting");
     FILES

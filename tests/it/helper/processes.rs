@@ -9,7 +9,7 @@ pub struct Process {
     pub parent: i32,
     /// Name of its program, cut to 15 bytes by the kernel.
     pub name: String,
-    /// What ps shows.
+    /// Its title in ps.
     pub title: String,
 }
 
@@ -52,7 +52,7 @@ pub fn all() -> Vec<Process> {
     pids.filter_map(read).collect()
 }
 
-/// Those that work below this directory.
+/// Processes that work below this directory.
 pub fn below(directory: &Path) -> Vec<Process> {
     let works_there = |process: &Process| {
         let cwd = fs::read_link(format!("/proc/{}/cwd", process.pid));
@@ -61,7 +61,7 @@ pub fn below(directory: &Path) -> Vec<Process> {
     all().into_iter().filter(works_there).collect()
 }
 
-/// Those that one of these has started, or has had started.
+/// Descendants of these processes.
 pub fn descendants(ancestors: &[i32]) -> Vec<Process> {
     let all = all();
     let mut known = ancestors.to_vec();

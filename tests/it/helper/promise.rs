@@ -1,4 +1,4 @@
-//! What a commit promised on a target, as it is stored with the run: by settings, by the filesystem, and by what it lies on.
+//! The durability of a commit on a target, as it is stored with the run: by settings, by the filesystem, and by the storage below it.
 
 use super::bench::Bench;
 use super::lab::Lab;

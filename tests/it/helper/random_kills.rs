@@ -1,12 +1,12 @@
 //! Kills of whoever has a part in a run on a filesystem of its own, at random moments: after each nothing of it is left, and the
-//! next run works. `PGFSBENCH_KILLS` says how many, `PGFSBENCH_KILLS_SEED` which.
+//! next run works.
 
 use super::machine::Machine;
 use super::processes;
 use super::scene::{READ_AHEAD, Scene};
 use crate::common::execute;
 use pgfsbench_core::random::{Purpose, Stream};
-use pgfsbench_tests::{LONG, Leaves, Signal, Stop, wait_until};
+use pgfsbench_tests::{LONG, Leaves, Signal, Stop, kills, wait_until};
 use rustix::process::{Pid, kill_process};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -226,14 +226,9 @@ impl Killer {
     }
 }
 
-fn number(variable: &str) -> Option<u64> {
-    std::env::var(variable).ok()?.parse().ok()
-}
-
 #[test]
 fn whoever_is_killed_at_whatever_moment_nothing_is_left_and_the_next_run_works() {
-    let count = number("PGFSBENCH_KILLS").unwrap_or(20);
-    let seed = number("PGFSBENCH_KILLS_SEED").unwrap_or(20_261_121);
+    let (count, seed) = kills(10);
     let test = "whoever_is_killed_at_whatever_moment_nothing_is_left_and_the_next_run_works";
     let Some(mut killer) = Killer::new(test, seed) else {
         return;

@@ -1,4 +1,4 @@
-//! What the helper does not do, whoever asks: and nothing is left of the attempt.
+//! Requests that the helper refuses, whoever asks: nothing is left of the attempt.
 
 use super::lab::{Lab, on_image, system};
 use pgfsbench_tests::server_owner;

@@ -167,7 +167,7 @@ fn killed_at_any_step_of_mounting_again_nothing_is_left() {
                 "\"remounting\" \"make_directory\"",
                 "{when} {step}"
             );
-            // What the next start of the service does.
+            // As the next start of the service does.
             lab.start();
             lab.nothing_is_left_at_once();
         }

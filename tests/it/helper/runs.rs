@@ -3,8 +3,8 @@
 use super::bench::Bench;
 use super::lab::system;
 use super::scene::Scene;
-use crate::common::{assert_refused, execute, row, rows};
-use pgfsbench_tests::{LONG, Leaves, Signal};
+use crate::common::{assert_refused, execute, row};
+use pgfsbench_tests::{LONG, Leaves, Signal, assert_columns};
 use std::time::Instant;
 
 /// Arguments of the smallest run.
@@ -45,28 +45,54 @@ fn a_filesystem_is_made_measured_and_cleared_away_and_data_are_loaded_once() {
         let run = scene.start_run(&format!("target => '{filesystem}', {SHORT}"));
         assert_eq!(scene.ending(&run), "done");
         scene.nothing_is_left("a run");
-        let told = format!(
-            "SELECT concat_ws(' ', r.target, r.filesystem, r.transactions_total, r.tps > 0, \
-               e.storage -> 'request' ->> 'filesystem', e.storage -> 'result' ->> 'mount_options' LIKE '%noatime%', \
-               (e.storage -> 'data' ->> 'copied_bytes')::bigint > 0, r.device_write_bytes > 0, r.device_flushes > 0, \
-               r.client_wal_records > 0, (SELECT count(*) > 0 FROM fsbench.wait_profile(r.run_id))) \
-             FROM fsbench.result r JOIN fsbench.environment e USING (run_id) WHERE run_id = {run}"
+        assert_columns(
+            &mut scene.bench.client(),
+            &format!(
+                "FROM fsbench.result r JOIN fsbench.environment e USING (run_id) WHERE run_id = {run}"
+            ),
+            &[
+                ("r.target", filesystem),
+                ("r.filesystem", filesystem),
+                ("r.transactions_total", "60"),
+                ("r.tps > 0", "t"),
+                ("e.storage -> 'request' ->> 'filesystem'", filesystem),
+                (
+                    "e.storage -> 'result' ->> 'mount_options' LIKE '%noatime%'",
+                    "t",
+                ),
+                ("(e.storage -> 'data' ->> 'copied_bytes')::bigint > 0", "t"),
+                ("r.device_write_bytes > 0", "t"),
+                ("r.device_flushes > 0", "t"),
+                ("r.client_wal_records > 0", "t"),
+                (
+                    "(SELECT count(*) > 0 FROM fsbench.wait_profile(r.run_id))",
+                    "t",
+                ),
+            ],
         );
-        assert_eq!(
-            scene.value(&told),
-            format!("{filesystem} {filesystem} 60 t {filesystem} t t t t t t")
-        );
-        // What was executed as root is to be seen.
-        let jobs = format!(
-            "SELECT action, status, jsonb_path_exists(steps, '$[*] ? (@.step == \"mkfs\" && @.exit_code == 0 && @.ms > 0)'), \
-               jsonb_path_exists(steps, '$[*] ? (@.step == \"attach\" && @.output starts with \"/dev/loop\")'), \
-               jsonb_path_exists(steps, '$[*] ? (@.step == \"unmount\" && @.exit_code == 0)') \
-             FROM fsbench.helper_job WHERE run_id = {run} ORDER BY job_id"
-        );
-        assert_eq!(
-            rows(&mut scene.bench.client(), &jobs),
-            ["prepare|done|t|t|f", "release|done|f|f|t"]
-        );
+        // Commands that were executed as root are recorded.
+        for (action, step) in [
+            (
+                "prepare",
+                r#"@.step == "mkfs" && @.exit_code == 0 && @.ms > 0"#,
+            ),
+            (
+                "prepare",
+                r#"@.step == "attach" && @.output starts with "/dev/loop""#,
+            ),
+            ("release", r#"@.step == "unmount" && @.exit_code == 0"#),
+        ] {
+            assert_columns(
+                &mut scene.bench.client(),
+                &format!("FROM fsbench.helper_job WHERE run_id = {run} AND action = '{action}'"),
+                &[
+                    ("status", "done"),
+                    (&format!("jsonb_path_exists(steps, '$[*] ? ({step})')"), "t"),
+                ],
+            );
+        }
+        let jobs = format!("SELECT count(*) FROM fsbench.helper_job WHERE run_id = {run}");
+        assert_eq!(scene.value(&jobs), "2");
         assert_eq!(steps(&scene, &run), wanted);
         wanted = "filesystem copy server";
         let kept = "SELECT count(*) || ' ' || max(scale) FROM fsbench.prepared_data";
@@ -95,11 +121,19 @@ fn data_are_copied_cold_or_loaded_on_the_target_as_asked_and_kept_within_the_lim
             "SELECT string_agg(action, ',' ORDER BY job_id) FROM fsbench.helper_job WHERE run_id = {run}"
         ))
     };
-    let told = format!(
-        "SELECT concat_ws(' ', storage -> 'data' ->> 'cache', (SELECT string_agg(action, ',' ORDER BY job_id) \
-           FROM fsbench.helper_job WHERE run_id = {cold})) FROM fsbench.environment WHERE run_id = {cold}"
+    assert_columns(
+        &mut scene.bench.client(),
+        &format!("FROM fsbench.environment WHERE run_id = {cold}"),
+        &[
+            ("storage -> 'data' ->> 'cache'", "cold"),
+            (
+                &format!(
+                    "(SELECT string_agg(action, ',' ORDER BY job_id) FROM fsbench.helper_job WHERE run_id = {cold})"
+                ),
+                "prepare,drop_caches,release",
+            ),
+        ],
     );
-    assert_eq!(scene.value(&told), "cold prepare,drop_caches,release");
     let loaded = run(r#"{"data": "loaded"}"#);
     assert_eq!(steps(&scene, &loaded), "filesystem server load");
     // It is the target that has the caches dropped, whatever the run asks for.
@@ -306,7 +340,7 @@ fn the_helper_tells_its_version() {
     assert_eq!(lab.ok(&["--version"]).trim(), version);
 }
 
-/// What a device is known by becomes known in its first run: that is no other target.
+/// The identity of a device becomes known in its first run: that makes no other target.
 #[test]
 fn a_device_that_nobody_had_seen_is_the_same_target_in_its_second_run() {
     let test = "a_device_that_nobody_had_seen_is_the_same_target_in_its_second_run";
@@ -331,9 +365,17 @@ fn a_device_that_nobody_had_seen_is_the_same_target_in_its_second_run() {
     for _ in 0..2 {
         let run = format!("SELECT target FROM fsbench.run(target => 'disk', {SHORT})");
         assert_eq!(row(&mut client, &run), "disk");
-        let known = "SELECT target_version, target_definition #> '{device_identity,bytes}' \
-             FROM fsbench.result ORDER BY run_id DESC LIMIT 1";
-        assert_eq!(row(&mut client, known), format!("1|{bytes}"));
+        assert_columns(
+            &mut client,
+            "FROM fsbench.result ORDER BY run_id DESC LIMIT 1",
+            &[
+                ("target_version", "1"),
+                (
+                    "target_definition #> '{device_identity,bytes}'",
+                    &bytes.to_string(),
+                ),
+            ],
+        );
     }
     drop(serving);
     system("losetup", &["-d", &device]);

@@ -1,16 +1,16 @@
-//! Scans on filesystems that the helper makes, cold at several read-aheads; and bad luck there.
+//! Scans on filesystems that the helper makes, cold at several read-aheads; and what becomes of them when they are interrupted.
 
 use super::lab::Lab;
 use super::runs::SHORT;
 use super::scene::Scene;
 use crate::common::{assert_refused, execute, rows};
-use pgfsbench_tests::{DISK, LONG, Leaves, Signal, wait_until};
+use pgfsbench_tests::{DISK, LONG, Leaves, Signal, assert_columns, wait_until};
 use std::path::Path;
 
 /// A million rows, 60 MB.
 const SCAN: &str = "workload => 'scan', scale => 1, seed => 1";
 
-/// What was stored at each read-ahead: scans that count, and runs with transactions. A comparison of read-aheads (study 3) needs both of
+/// Stored results at each read-ahead: scans that count, and runs with transactions. A comparison of read-aheads (study 3) needs both of
 /// each; docs/scans.md has the query that shows their figures.
 const READ_AHEAD: &str = "SELECT read_ahead_kb, count(*) FILTER (WHERE gb_per_second > 0) AS scans, count(*) FILTER (WHERE tps > 0) AS runs \
     FROM (SELECT r.read_ahead_kb, s.gb_per_second, NULL AS tps FROM fsbench.result r JOIN fsbench.scan s USING (run_id) WHERE s.used \
@@ -42,13 +42,24 @@ fn scans_are_cold_at_the_read_ahead_that_is_asked_for_and_their_table_is_copied_
             "target => 'ra{kb}', {SCAN}, options => '{{\"degrees\": [1, 6], \"repeats\": 2, \"readers\": [1], \"cache\": \"cold\"}}'"
         ));
         assert_eq!(scene.ending(&scans), "done");
-        // What reads beside it on a device of its own is next to nothing.
-        let told = format!(
-            "SELECT concat_ws(' ', count(*) FILTER (WHERE s.used), bool_and(s.rows = 1000000), max(s.workers_launched), \
-               bool_and(s.cached_bytes <= s.bytes * 0.01), bool_and(NOT s.used OR s.device_read_bytes >= s.bytes * 0.99), max(r.read_ahead_kb)) \
-             FROM fsbench.result r JOIN fsbench.scan s USING (run_id) WHERE run_id = {scans}"
+        // Other reads on a device of its own are next to none.
+        assert_columns(
+            &mut scene.bench.client(),
+            &format!(
+                "FROM fsbench.result r JOIN fsbench.scan s USING (run_id) WHERE run_id = {scans}"
+            ),
+            &[
+                ("count(*) FILTER (WHERE s.used)", "4"),
+                ("bool_and(s.rows = 1000000)", "t"),
+                ("max(s.workers_launched)", "6"),
+                ("bool_and(s.cached_bytes <= s.bytes * 0.01)", "t"),
+                (
+                    "bool_and(NOT s.used OR s.device_read_bytes >= s.bytes * 0.99)",
+                    "t",
+                ),
+                ("max(r.read_ahead_kb)", &kb.to_string()),
+            ],
         );
-        assert_eq!(scene.value(&told), format!("4 t 6 t t {kb}"));
         let steps = format!(
             "SELECT string_agg(p ->> 'phase', ' ' ORDER BY n) FROM fsbench.run_log, jsonb_array_elements(phases) WITH ORDINALITY AS t (p, n) \
              WHERE run_id = {scans} AND p ->> 'phase' IN ('load_once', 'filesystem', 'copy', 'server', 'load')"

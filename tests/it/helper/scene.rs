@@ -4,7 +4,7 @@ use super::bench::{Bench, Serving};
 use super::lab::Lab;
 use super::processes::{self, Process};
 use crate::common::rows;
-use crate::luck::target::shared_memory_of;
+use crate::robustness::target::shared_memory_of;
 use pgfsbench_tests::{Leaves, Signal, TestServer};
 use std::collections::BTreeSet;
 use std::fs;
@@ -19,7 +19,7 @@ pub struct Scene {
     pub serving: Option<Serving>,
 }
 
-/// What outlives a target server that is killed, if nobody takes it away; and its disks.
+/// Things that outlive a target server that is killed, unless they are removed; and its disks.
 #[derive(Default)]
 pub struct Traces {
     segments: BTreeSet<String>,
@@ -93,7 +93,7 @@ impl Scene {
         Some(coordinator.pid)
     }
 
-    /// What is there now that could be left.
+    /// The things there now that could be left.
     pub fn traces(&self) -> Traces {
         let mut traces = Traces::default();
         traces.devices.extend(self.bench.lab.loops());

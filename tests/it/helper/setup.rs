@@ -3,7 +3,7 @@
 use super::bench::Bench;
 use super::disk::Disk;
 use super::lab::Lab;
-use super::unseen;
+use super::overlay;
 use crate::common::{execute, row};
 use pgfsbench_tests::{DISK, skip};
 use std::fs;
@@ -76,7 +76,7 @@ fn setup_writes_a_configuration_that_only_root_can_read_and_does_not_replace_one
         assert!(!unit.lines().any(|line| line.starts_with(word)), "{unit}");
     }
 
-    // What an installation has put there is used as it is.
+    // A unit that an installation has put there is used as it is.
     let said = lab.ok(&[&setup[..], &["--force"]].concat());
     assert!(said.contains("wrote") && !said.contains("found"), "{said}");
     let (own, installed) = (
@@ -154,7 +154,7 @@ fn doctor_names_every_filesystem_with_its_package() {
         assert!(line.is_some_and(|line| line.contains(package)), "{said}");
     }
     assert!(said.contains("mke2fs 1."), "{said}");
-    // Where the kernel has no zfs, it says what would bring it; and so does who is asked for it.
+    // If the kernel has no zfs, it says what would bring it; and so does a refusal.
     if lab.can("zfs").is_err() {
         let wanted = [
             "plan",
@@ -169,7 +169,7 @@ fn doctor_names_every_filesystem_with_its_package() {
     }
 }
 
-/// What setup is told of this server.
+/// Arguments of setup for this server.
 fn setup_at<'a>(sockets: &'a str, port: &'a str, further: &[&'a str]) -> Vec<&'a str> {
     let setup = ["setup", "--no-unit", "--socket", sockets, "--port", port];
     [&setup[..], further].concat()
@@ -345,7 +345,7 @@ fn setup_adds_to_what_is_there() {
         said.contains("says so already") && written() == second,
         "{said}"
     );
-    // What cannot be added is written anew, and what it was is kept.
+    // A configuration to which nothing can be added is written anew, and the old one is kept.
     let said = bench
         .lab
         .ok(&[&["setup", "--no-unit"], &further[..2], &["--max", "2GB"]].concat());
@@ -392,10 +392,10 @@ fn setup_enables_the_unit_where_systemd_runs_and_says_what_to_do_where_it_cannot
     let Some(lab) = Lab::new(test) else {
         return;
     };
-    if !unseen::is_possible() {
+    if !overlay::is_possible() {
         return skip(test, "needs overlay filesystems");
     }
-    unseen::put_program(&lab, "systemctl", SYSTEMCTL);
+    overlay::put_program(&lab, "systemctl", SYSTEMCTL);
     let of_the_machine = || {
         let files = [UNIT, CONFIGURATION, "/usr/sbin/systemctl"].map(|path| fs::read(path).ok());
         let mounts = pgfsbench_tests::mounts();
@@ -415,7 +415,7 @@ fn setup_enables_the_unit_where_systemd_runs_and_says_what_to_do_where_it_cannot
         let command = lab.plain_command(&arguments.concat());
         // As it is after a start of the machine.
         let run = format!("mount -t tmpfs -o mode=755 tmpfs /run\n{systemd}");
-        let output = unseen::run(&lab, &["/usr/sbin", "/etc"], &run, &command);
+        let output = overlay::run(&lab, &["/usr/sbin", "/etc"], &run, &command);
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let asked = fs::read_to_string(lab.path("asked")).unwrap_or_default();
         (
@@ -429,10 +429,10 @@ fn setup_enables_the_unit_where_systemd_runs_and_says_what_to_do_where_it_cannot
     let both = "daemon-reload\nenable --now pgfsbench-helper\n";
     let written = |path: &str| {
         let name = Path::new(path).strip_prefix("/etc").expect("it is there");
-        unseen::over(&lab, "/etc").join(name)
+        overlay::over(&lab, "/etc").join(name)
     };
 
-    // Where something else starts services, they are not asked for.
+    // Where something else starts services, systemd is not called.
     let (code, said, errors, asked) = setup("", "", &[]);
     assert_eq!(code, Some(0), "{said}{errors}");
     assert!(
@@ -469,7 +469,7 @@ fn setup_enables_the_unit_where_systemd_runs_and_says_what_to_do_where_it_cannot
         assert_eq!(metadata.permissions().mode() & 0o777, mode, "{path}");
     }
 
-    // Where it may run already, it is to see what was added.
+    // Where it may run already, it is restarted to see what was added.
     let (code, said, errors, asked) = setup("", runs, &["--database", "second"]);
     assert_eq!(code, Some(0), "{said}{errors}");
     assert_eq!(
@@ -477,7 +477,7 @@ fn setup_enables_the_unit_where_systemd_runs_and_says_what_to_do_where_it_cannot
         "daemon-reload\nenable pgfsbench-helper\nrestart pgfsbench-helper\n"
     );
 
-    // What is written is there all the same, and what is missing is said.
+    // The files are written all the same, and the missing step is told.
     for (fails, asks) in [("daemon-reload", "daemon-reload\n"), ("enable", both)] {
         fs::remove_file(written(UNIT)).expect("a unit");
         let (code, said, errors, asked) = setup(fails, runs, &[]);
@@ -493,7 +493,7 @@ fn setup_enables_the_unit_where_systemd_runs_and_says_what_to_do_where_it_cannot
         }
         assert!(written(UNIT).exists());
     }
-    // Whoever has services of his own does not want it.
+    // An administrator with services of his own does not want it.
     let (code, said, errors, asked) = setup("", runs, &["--no-unit"]);
     assert_eq!(
         (code, asked.as_str(), said.contains(UNIT)),

@@ -83,7 +83,7 @@ fn session(pid: i32) -> (String, String) {
     (fields[3].to_owned(), fields[4].to_owned())
 }
 
-/// What this process has started that runs as the servers' user.
+/// The process that this one has started as the servers' user.
 fn unprivileged(root: i32) -> Option<Process> {
     let owner = vec![server_owner().expect("root").to_string(); 4].join("\t");
     let mut children = processes::descendants(&[root]).into_iter();
@@ -115,7 +115,7 @@ fn assert_apart(root: i32, child: i32) {
             "{path:?}"
         );
     }
-    // What may be read there may be traced.
+    // A process that may read these files may trace it.
     for file in ["environ", "mem", "fd/2"] {
         let output = as_owner(&["cat", &format!("/proc/{child}/{file}")]);
         let said = String::from_utf8_lossy(&output.stderr).into_owned();

@@ -2,7 +2,7 @@
 //! say. Up to the mount, which fails; what was made has to go again.
 
 use super::lab::Lab;
-use super::unseen;
+use super::overlay;
 use pgfsbench_tests::{DISK, skip};
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
@@ -54,15 +54,15 @@ const PREPARE: [&str; 11] = [
 
 /// Runs the helper where these programs are in /usr/sbin, which nobody else sees.
 fn run(lab: &Lab, arguments: &[&str]) -> Output {
-    unseen::run(lab, &["/usr/sbin"], "", &lab.command(arguments))
+    overlay::run(lab, &["/usr/sbin"], "", &lab.command(arguments))
 }
 
 fn zfs(test: &str) -> Option<Lab> {
-    // What is on a mount of a namespace that has ended has lost the first part of its name: hence no filesystem of the tests'.
+    // A file on a mount of a namespace that has ended has lost the first part of its name: hence no filesystem of the tests'.
     let lab = Lab::below(Path::new(DISK), test)?;
     let is_linked = fs::read_link("/sbin").is_ok_and(|to| to == Path::new("usr/sbin"));
     let known = fs::read_to_string("/proc/filesystems").unwrap_or_default();
-    if !is_linked || !unseen::is_possible() || known.contains("\tzfs\n") {
+    if !is_linked || !overlay::is_possible() || known.contains("\tzfs\n") {
         skip(test, "needs overlay filesystems, and no zfs");
         return None;
     }
@@ -72,7 +72,7 @@ fn zfs(test: &str) -> Option<Lab> {
         ("mount.zfs", MOUNT),
         ("modprobe", MODPROBE),
     ] {
-        unseen::put_program(&lab, name, text);
+        overlay::put_program(&lab, name, text);
     }
     Some(lab)
 }

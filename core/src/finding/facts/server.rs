@@ -32,9 +32,9 @@ pub struct ServerFacts {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CheckpointFacts {
-    /// Those that began because of checkpoint_timeout.
+    /// Checkpoints that began because of checkpoint_timeout.
     pub timed: Option<u32>,
-    /// Those that began for other reasons: max_wal_size, CHECKPOINT, a backup.
+    /// Checkpoints that began for other reasons: max_wal_size, CHECKPOINT, a backup.
     pub requested: Option<u32>,
     /// Mean of the WAL between two of them.
     pub distance_bytes: Option<f64>,

@@ -33,10 +33,10 @@ pub fn data_fits(facts: &RunFacts) -> Option<Finding> {
     }
     let known = |bytes: Option<u64>| bytes.map_or("unknown".into(), format_bytes);
     // The shared buffers of the asking server hold none of the data.
-    let asker = facts.asker_shared_buffers_bytes;
+    let asking_server = facts.asking_server_shared_buffers_bytes;
     let memory = facts
         .memory_bytes
-        .map(|b| b.saturating_sub(asker.unwrap_or(0)));
+        .map(|b| b.saturating_sub(asking_server.unwrap_or(0)));
     let (code, place) = if facts.shared_buffers_bytes.is_some_and(|b| data <= b) {
         ("data_fits_shared_buffers", "shared_buffers")
     } else if memory.is_some_and(|b| data <= b) {
@@ -49,7 +49,7 @@ pub fn data_fits(facts: &RunFacts) -> Option<Finding> {
         format_bytes(data),
         known(facts.shared_buffers_bytes),
         known(facts.memory_bytes),
-        asker.map_or(String::new(), |bytes| format!(
+        asking_server.map_or(String::new(), |bytes| format!(
             ", of which the server that asked takes {}",
             format_bytes(bytes)
         ))

@@ -5,7 +5,7 @@ use super::{
     percent, unless_quick,
 };
 use crate::{
-    stats,
+    series,
     units::{format_bytes, format_count},
 };
 
@@ -70,7 +70,7 @@ pub fn skipped_transactions(facts: &RunFacts) -> Option<Finding> {
 
 pub fn stalls(facts: &RunFacts) -> Option<Finding> {
     let seconds = facts.seconds_tps.as_ref()?;
-    let stalls = stats::stalls(seconds);
+    let stalls = series::stalls(seconds);
     let by_chance = facts.rate.is_some_and(|rate| rate < LOWEST_RATE_FOR_STALLS);
     (stalls.stall_seconds > 0 && !by_chance).then(|| {
         let message = format!(
@@ -87,7 +87,7 @@ pub fn stalls(facts: &RunFacts) -> Option<Finding> {
 
 pub fn drift(facts: &RunFacts) -> Option<Finding> {
     let seconds = facts.seconds_tps.as_ref()?;
-    let drift = stats::drift(seconds)?;
+    let drift = series::drift(seconds)?;
     let by_chance = facts
         .rate
         .is_some_and(|rate| rate * (seconds.len() / 3) as f64 <= FEWEST_IN_THIRD);
@@ -111,9 +111,9 @@ pub fn warming_up(facts: &RunFacts) -> Option<Finding> {
     if facts.rate.is_some() || drift(facts).is_some() {
         return None;
     }
-    let cut = stats::mser_cut(seconds)?;
-    let before = stats::mean(&seconds[..cut])?;
-    let after = stats::mean(&seconds[cut..])?;
+    let cut = series::mser_cut(seconds)?;
+    let before = series::mean(&seconds[..cut])?;
+    let after = series::mean(&seconds[cut..])?;
     let is_cold = (before / after - 1.0).abs() > COLD;
     (cut as f64 > WARMING_UP * seconds.len() as f64 && is_cold).then(|| {
         let message = format!(

@@ -41,7 +41,7 @@ fn commits_that_a_power_cut_takes_back() {
     nothing_on!(filesystem: text("jfs"), power_loss_protected: Some(true));
 }
 
-/// What is found of a run whose WAL is on a filesystem of another kind than that of its data, beside that; in a virtual machine or not.
+/// The findings of a run whose WAL is on a filesystem of another kind than that of its data, beside that; in a virtual machine or not.
 fn of_wal(wal: StorageFacts, data: StorageFacts, virtualization: &str) -> Vec<String> {
     let facts = RunFacts {
         wal_place: Some(place(2, "/dev/sdb1", "ext4")),

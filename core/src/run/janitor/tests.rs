@@ -272,7 +272,7 @@ fn patrol(all: &mut [Sim]) {
     }
 }
 
-/// What befalls a request.
+/// An event in the life of a request.
 #[derive(Clone, Copy, Debug)]
 enum Event {
     Work,
@@ -335,7 +335,7 @@ proptest! {
         }
     }
 
-    /// Where nothing goes wrong, runs end in the order in which they were asked for, however long each takes.
+    /// If nothing goes wrong, runs end in the order in which they were asked for, however long each takes.
     #[test]
     fn runs_are_made_in_their_order(n in 1usize..6, pace in prop::collection::vec(any::<bool>(), 1..50)) {
         let mut all: Vec<Sim> = (0..n as u64).map(Sim::new).collect();

@@ -18,6 +18,10 @@ const EARLY: f64 = 0.2;
 /// After a rate that was not confirmed, a lower one that kept so far is taken up again when it is within this factor.
 const NEAR: f64 = 1.12;
 const MOST_CYCLES: usize = 24;
+/// A confirmation that begins with cycles left is made to its end.
+pub const MOST_CYCLES_IN_ALL: usize = MOST_CYCLES + CYCLES_OF_A_PROBE - 1;
+/// The cycle without a rate, and a probe at each of 0.7, 0.35, 0.175 and 0.1 of it that fails at once.
+pub const FEWEST_CYCLES: usize = 5;
 /// The factor by which both ends of the interval are widened.
 const WIDER: f64 = 1.05;
 const LEAST_SECONDS: f64 = 60.0;
@@ -38,8 +42,8 @@ pub enum Found {
     Rate(Sustained),
     /// The same, but the cycles were over before it was confirmed.
     NotConfirmed(Sustained),
-    /// No rate from 0.1 times what was done without one is sustained; the share of misses at the least that was tried.
-    None { share: f64 },
+    /// No rate from 0.1 times what was done without one is sustained; the least that was tried, and the share of misses there.
+    None { rate: f64, share: f64 },
 }
 
 /// A rate, and how well it is known.
@@ -105,29 +109,40 @@ impl Search {
         self.probe == self.cycles.len()
     }
 
+    /// True if the present probe is to confirm a rate that has passed one before.
+    pub fn is_confirming(&self) -> bool {
+        self.stage == Stage::Confirm
+    }
+
+    /// True if no rate has failed so far: what bounds the search is what can be done at all.
+    pub fn nothing_failed(&self) -> bool {
+        self.high == self.free
+    }
+
     /// Probes, and cycles with the one without a rate.
     pub fn effort(&self) -> (usize, usize) {
         (self.probes, self.cycles.len() + 1)
     }
 
     /// A cycle at the rate of [`Self::next`] is over; `nominal` is what rate and length of a cycle make, `scheduled` what came of it.
-    pub fn record(&mut self, nominal: f64, scheduled: f64, misses: f64) {
-        if self.next().is_none() {
-            return;
-        }
+    /// Gives whether the probe has passed, when it is over.
+    pub fn record(&mut self, nominal: f64, scheduled: f64, misses: f64) -> Option<bool> {
+        self.next()?;
+        // In a short cycle at a low rate it may happen that nothing was due.
+        let scheduled = if scheduled > 0.0 { scheduled } else { nominal };
         self.probes += usize::from(self.begins_probe());
         self.cycles.push(Cycle {
             rate: self.rate,
             scheduled,
             misses,
         });
-        if let Some(passed) = self.probe_result(nominal) {
-            self.probe = self.cycles.len();
-            match self.stage {
-                Stage::Confirm => self.confirmed(passed),
-                _ => self.searched(passed),
-            }
+        let passed = self.probe_result(nominal)?;
+        self.probe = self.cycles.len();
+        match self.stage {
+            Stage::Confirm => return Some(self.confirmed(passed)),
+            _ => self.searched(passed),
         }
+        Some(passed)
     }
 
     fn probe_result(&self, nominal: f64) -> Option<bool> {
@@ -158,9 +173,10 @@ impl Search {
         }
     }
 
-    fn confirmed(&mut self, passed: bool) {
+    fn confirmed(&mut self, passed: bool) -> bool {
         if passed && share_at(&self.cycles, self.rate) <= self.q {
-            return self.over(false, true);
+            self.over(false, true);
+            return true;
         }
         let failed = self.rate;
         self.high = failed;
@@ -175,6 +191,7 @@ impl Search {
         } else {
             self.confirm(low);
         }
+        false
     }
 
     fn confirm(&mut self, low: f64) {
@@ -198,7 +215,7 @@ impl Search {
         if none {
             let least = self.cycles.iter().map(|c| c.rate).reduce(f64::min)?;
             let share = share_at(&self.cycles, least);
-            return Some(Found::None { share });
+            return Some(Found::None { rate: least, share });
         }
         let low = self.low?;
         let (least, most) = bootstrap(&self.cycles, self.q, self.seed)?;

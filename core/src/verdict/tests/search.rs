@@ -71,7 +71,7 @@ fn where_no_rate_is_sustained_it_says_so() {
     let (search, probes) = search(1000.0, |_, _| 0.05);
     assert_eq!(probes, [700.0, 350.0, 175.0, 100.0]);
     match search.found() {
-        Some(Found::None { share }) => assert!((share - 0.05).abs() < 1e-12),
+        Some(Found::None { rate, share }) => assert!(rate == 100.0 && (share - 0.05).abs() < 1e-12),
         other => panic!("{other:?}"),
     }
 }

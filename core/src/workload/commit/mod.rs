@@ -1,14 +1,14 @@
 //! The least that a durable transaction can be: each client inserts one row, and commits. Nothing is read, nothing is updated, and nobody
 //! waits for another's row: what is left is the way of a commit record to the disk.
 //!
-//! What is chosen when it is not given is what all workloads of transactions choose.
+//! Arguments that are not given are chosen as by all workloads of transactions.
 
 mod rows;
 
 use super::transactions;
 use crate::{
     refusal::Refusal,
-    spec::{Act, Chosen, Definition, Given, Names, Options, Spec, Step},
+    spec::{Chosen, Definition, Given, Names, Options, Spec},
 };
 
 pub use rows::{Rows, verify};
@@ -40,7 +40,13 @@ impl Definition for Commit {
     }
 
     fn shared_options(&self) -> &'static [&'static str] {
-        &["unlogged", "sample", "sample_alternately", "crash"]
+        &[
+            "unlogged",
+            "sample",
+            "sample_alternately",
+            "crash",
+            "sustain",
+        ]
     }
 
     fn lacks(&self, _name: &str) -> (&'static str, &'static str) {
@@ -53,10 +59,10 @@ impl Definition for Commit {
     fn choose(
         &self,
         given: &Given,
-        _options: &mut Options,
+        options: &mut Options,
         _names: &mut Names,
     ) -> Result<Chosen, Refusal> {
-        transactions::choose(given, u32::MAX)
+        transactions::choose(given, options, u32::MAX)
     }
 
     fn added_bytes(&self, _spec: &Spec, transactions: f64) -> u64 {
@@ -92,26 +98,24 @@ impl Definition for Commit {
         "compare the rows that are there with what each client has committed"
     }
 
-    fn steps(&self) -> &'static [Step] {
-        const {
-            &[
-                Step::new(
-                    Act::Load,
-                    "create the table of the workload, which is empty",
-                ),
-                Step::new(Act::Vacuum, "VACUUM (ANALYZE) it"),
-                Step::CHECKPOINT,
-                Step::new(
-                    Act::Launch,
-                    "launch the sampler and the clients, and look at the server and its neighbours",
-                ),
-                Step::new(Act::WarmUp, "an INSERT and a COMMIT, by all clients"),
-                Step::new(Act::Measure, "an INSERT and a COMMIT, by all clients"),
-                Step::new(
-                    Act::Verify,
-                    "compare the rows of each client with what it has committed",
-                ),
-            ]
-        }
+    fn steps(&self, options: &Options) -> Vec<(&'static str, &'static str)> {
+        let verify = (
+            "verify",
+            "compare the rows of each client with what it has committed",
+        );
+        let steps = [
+            ("load", "create the table of the workload, which is empty"),
+            (
+                "checkpoint",
+                "CHECKPOINT, then sync the filesystems of data and WAL",
+            ),
+            (
+                "warm up and measure",
+                "an INSERT and a COMMIT, by all clients",
+            ),
+        ];
+        // Rows that recovery has to restore are compared after the crash, not before it.
+        let verified = Some(verify).filter(|_| !options.crash);
+        steps.into_iter().chain(verified).collect()
     }
 }

@@ -5,21 +5,21 @@ use serde::{Deserialize, Serialize};
 
 use crate::refusal::{Kind, Refusal};
 
-/// What the table holds after a run.
+/// The contents of the table after a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rows {
     /// Rows of all clients.
     pub rows: u64,
     /// Clients that have rows.
     pub clients: u64,
-    /// Those of them whose rows are not numbered from 1 on, each number once.
+    /// Clients whose rows are not numbered from 1 on, each number once.
     pub wrong_clients: u64,
     /// The sum of each client's number, counted from 1, times its rows: tells whose they are.
     pub rows_by_client: u64,
 }
 
 impl Rows {
-    /// What so many committed transactions of each client have left.
+    /// The contents that are left by this many committed transactions of each client.
     fn of(committed: &[u64]) -> Self {
         let by_client = (1..).zip(committed).map(|(client, rows)| client * rows);
         Self {
@@ -30,7 +30,7 @@ impl Rows {
         }
     }
 
-    /// What is not as so many committed transactions of all clients have left it; None when all is.
+    /// Describes how the contents differ from those that this many committed transactions leave; None if they do not.
     pub fn difference(&self, committed: u64) -> Option<String> {
         let mut wrong = Vec::new();
         if self.rows != committed {

@@ -1,4 +1,4 @@
-//! What a test has come to, and the row that is stored of it.
+//! The result of a test, and the row that is stored of it.
 
 use serde::Serialize;
 
@@ -8,7 +8,7 @@ use crate::{hist::Histogram, rows};
 /// Fewer operations than this have no 99.9th percentile.
 const P999_SYNCS: u64 = 10_000;
 
-/// What a test has come to.
+/// The result of a test.
 #[derive(Clone, Debug)]
 pub struct Measured {
     /// The test.
@@ -45,7 +45,7 @@ impl Measured {
             .filter(|_| self.syncs.count() >= P999_SYNCS)
     }
 
-    /// As it is stored; `position` is its place among the tests, from 0.
+    /// The row that is stored of it; `position` is its place among the tests, from 0.
     pub fn to_row(&self, position: usize) -> Row {
         let (buckets, counts) = self.syncs.nonzero().unzip();
         let exact = |ns: Option<u64>| ns.map(|ns| ns as f64 / 1e6);

@@ -1,29 +1,29 @@
-//! Where the blocks of a scan came from, and whether that is where they were to be: in shared buffers, in the kernel's cache, or
-//! nowhere but on the device.
+//! The origin of the blocks of a scan, and whether it is the wanted one: shared buffers, the kernel's cache, or
+//! the device.
 
 use serde::{Deserialize, Serialize};
 
 use crate::spec::Cache;
 
-/// By so large a share of the table may it be otherwise.
+/// Share of the table that may come from elsewhere.
 const TOLERATED: f64 = 0.01;
-/// So many bytes can others have read from the same device, where only those of the device are known.
+/// Bytes that others may have read from the same device, if only the sum of the device is known.
 const OTHERS_READ: u64 = 1 << 20;
 
-/// What was read while a table was scanned.
+/// Bytes and blocks that were read while a table was scanned.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct BlocksFrom {
     /// Bytes of the table.
     pub bytes: u64,
     /// Bytes that were not in shared buffers.
     pub outside: u64,
-    /// Bytes that those who scanned had the kernel read from storage; None where that is not known.
+    /// Bytes that the kernel read from storage for the processes of the scan; None if that is not known.
     pub storage: Option<u64>,
-    /// Bytes that the device read, for whomever; None where no one device is known.
+    /// Bytes that the device read, for any process; None if no single device is known.
     pub device: Option<u64>,
 }
 
-/// What was not as it was to be.
+/// The part that came from elsewhere than it should.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Wrong {
     /// The share of the table that was not in shared buffers when it was to be there; else that came from storage.
@@ -32,7 +32,7 @@ pub struct Wrong {
     pub is_certain: bool,
 }
 
-/// Such a share of the table, in words. More than all of it was read where some was read again, or ahead in vain.
+/// This share of the table, in words. It is above 1 if blocks were read again, or ahead in vain.
 pub fn part_of_table(share: f64) -> String {
     if share < 1.0 {
         format!("{:.2} % of the table", 100.0 * share)
@@ -59,8 +59,8 @@ impl BlocksFrom {
         self.storage.or(self.device)
     }
 
-    /// What was not as it was to be: at most 1 % of a table that was to be in the cache may have come from elsewhere, and at least 99 %
-    /// of one that was to be cold must have come from storage. None, too, where it is not known.
+    /// The part that came from elsewhere than it should: at most 1 % of a table that was to be in the cache may have come from elsewhere, and at least 99 %
+    /// of one that was to be cold must have come from storage. None also if the origin is not known.
     pub fn wrong(&self, cache: Cache) -> Option<Wrong> {
         let read = match cache {
             Cache::SharedBuffers => self.outside,
@@ -126,7 +126,7 @@ mod tests {
         assert_eq!(wrong(empty), (None, None));
     }
 
-    /// What others read from the device at the same time is not the scan's.
+    /// Reads of others from the device at the same time are not the scan's.
     #[test]
     fn the_processes_know_better_than_the_device() {
         assert_eq!(read(Some(0), Some(TABLE)).wrong(Cache::Warm), None);

@@ -1,4 +1,4 @@
-//! Where the table is to be, and where it cannot be had.
+//! The cache in which the table is to be, and the filesystems on which that cannot be arranged.
 
 use crate::{
     refusal::{Kind, Refusal},
@@ -6,7 +6,7 @@ use crate::{
     units::format_bytes,
 };
 
-/// Of shared buffers, other tables need some.
+/// Share of shared buffers that the table may take; other tables need some.
 const BUFFERS_SHARE: f64 = 0.9;
 
 /// Filesystems whose pages the kernel cannot be asked to forget: in memory, or with a cache of their own.
@@ -14,7 +14,7 @@ const NEVER_COLD: [&str; 4] = ["tmpfs", "ramfs", "zfs", "bcachefs"];
 /// Filesystems of whose cache the kernel's page cache knows nothing (the ARC of zfs).
 const NOT_IN_PAGE_CACHE: [&str; 1] = ["zfs"];
 
-/// Refuses a table that is to be cold, or in the page cache, on a filesystem where that cannot be had, or cannot be seen. `is_cached_below`:
+/// Refuses a table that is to be cold, or in the page cache, on a filesystem where that cannot be arranged, or cannot be seen. `is_cached_below`:
 /// it lies in an image that is read through the page cache of another filesystem.
 pub fn check_cache(cache: Cache, filesystem: &str, is_cached_below: bool) -> Result<(), Refusal> {
     if cache == Cache::Cold && is_cached_below {

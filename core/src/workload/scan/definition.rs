@@ -1,11 +1,11 @@
-//! What the workload is to the rest.
+//! The definition of the workload.
 
 use super::{Own, cache, options};
 use crate::{
     refusal::Refusal,
     spec::{
-        Act, Asked, Bound, Cache, Chosen, ClientsDo, Definition, Facts, Given, Names, Options,
-        OwnOption, ResultTable, Spec, Step,
+        Asked, Bound, Cache, Chosen, ClientsDo, Definition, Facts, Given, Names, Options,
+        OwnOption, ResultTable, Spec,
     },
     units,
 };
@@ -128,7 +128,7 @@ impl Definition for Scans {
         false
     }
 
-    /// What is in memory is what was asked for.
+    /// Data in memory are what was asked for.
     fn reads_storage(&self) -> bool {
         false
     }
@@ -188,25 +188,24 @@ impl Definition for Scans {
         )
     }
 
-    fn steps(&self) -> &'static [Step] {
-        const {
-            &[
-                Step::new(Act::Load, "create and fill the table"),
-                Step::new(Act::Vacuum, "VACUUM (ANALYZE) it"),
-                Step::CHECKPOINT,
-                Step::new(
-                    Act::Verify,
-                    "count the rows, and look whether pages have changed",
-                ),
-                Step::new(
-                    Act::Launch,
-                    "launch the sampler, and look at the server and its neighbours",
-                ),
-                Step::new(
-                    Act::Measure,
-                    "put the table into the cache or out of it, and SELECT count(*) of it: at each degree, as often as it is repeated; then read its files",
-                ),
-            ]
-        }
+    fn steps(&self, _options: &Options) -> Vec<(&'static str, &'static str)> {
+        vec![
+            (
+                "load",
+                "create, fill and vacuum the table, unless it was copied",
+            ),
+            (
+                "checkpoint",
+                "CHECKPOINT, then sync the filesystems of data and WAL",
+            ),
+            (
+                "verify",
+                "count the rows, and look whether pages have changed",
+            ),
+            (
+                "measure",
+                "put the table into the cache or out of it, and SELECT count(*) of it: at each degree, as often as it is repeated; then read its files",
+            ),
+        ]
     }
 }

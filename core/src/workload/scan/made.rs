@@ -1,4 +1,4 @@
-//! What a scan and a reading without the executor have come to, and the rows that are stored of them.
+//! The results of a scan and of a reading without the executor, and the rows that are stored of them.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{BlocksFrom, Scan, Wrong};
 use crate::{rows, spec::Cache, units::PAGE};
 
-/// What the caches hold of the table.
+/// Bytes of the table in the caches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct State {
     /// Bytes of its files.
@@ -18,7 +18,7 @@ pub struct State {
     pub cached_bytes: u64,
 }
 
-/// What a worker has found in one scan.
+/// The report of a worker on one scan.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Report {
     /// When it began.
@@ -27,7 +27,7 @@ pub struct Report {
     pub ms: f64,
     /// Part of it: parsing and planning.
     pub planning_ms: f64,
-    /// What it counted.
+    /// Rows that it counted.
     pub rows: u64,
     /// Bytes of the table.
     pub bytes: u64,
@@ -47,19 +47,19 @@ pub struct Report {
     pub leader_blocks: u64,
     /// The plan, JSON.
     pub plan: String,
-    /// What the cache held before.
+    /// Contents of the caches before it.
     #[serde(flatten)]
     pub state: State,
-    /// What the processes of the scan had the kernel read from storage; None where that is not known.
+    /// Bytes that the kernel read from storage for the processes of the scan; None if that is not known.
     pub process_read_bytes: Option<u64>,
-    /// What the server's I/O workers read for others meanwhile; None where that was nothing.
+    /// Bytes that the server's I/O workers read for others meanwhile; None if there were none.
     pub others_read_bytes: Option<u64>,
-    /// What the device read meanwhile, for whomever; None where that is not known.
+    /// Bytes that the device read meanwhile, for any process; None if that is not known.
     pub device_read_bytes: Option<u64>,
 }
 
 impl Report {
-    /// Where its blocks came from.
+    /// The origin of its blocks.
     pub fn blocks_from(&self) -> BlocksFrom {
         BlocksFrom {
             bytes: self.bytes,
@@ -121,7 +121,7 @@ impl Made {
         }
     }
 
-    /// As it is stored: the how many-th it was, whether the leader takes part, and whether what was not read from storage is known to
+    /// The row that is stored: its number, whether the leader takes part, and whether blocks that were not read from storage are known to
     /// have come from the page cache.
     pub fn to_row(&self, scan: usize, leads: bool, knows_cache: bool) -> Row {
         let (r, blocks) = (&self.report, self.report.blocks_from());

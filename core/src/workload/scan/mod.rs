@@ -36,13 +36,13 @@ pub const READ_BYTES: [u64; 3] = [8 << 10, 128 << 10, 1 << 20];
 
 const TUPLE_HEADER: u64 = 24;
 
-/// What a row is.
+/// The contents of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Payload {
     /// One of those with a name.
     Named(Named),
-    /// So many random bytes, which do not compress.
+    /// This many random bytes, which do not compress.
     Bytes(u32),
 }
 

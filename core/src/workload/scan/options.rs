@@ -1,6 +1,6 @@
 //! Its options one by one, what is chosen of them, and what the server must allow.
 //!
-//! What is chosen: degrees 1, 2, 4, … up to twice the processors (at least 4), within `max_parallel_workers` and the free worker slots, each
+//! Chosen values: degrees 1, 2, 4, … up to twice the processors (at least 4), within `max_parallel_workers` and the free worker slots, each
 //! 5 times; as many loaders as processors, at most 8; 1 reader, as many as processors, and as many as the largest degree, within
 //! `pgfsbench.max_clients` and the free worker slots.
 
@@ -84,7 +84,7 @@ pub struct Own {
     pub repeats: Option<u32>,
     /// Whether the leader takes part.
     pub leader: Option<bool>,
-    /// What a row is.
+    /// The contents of a row.
     pub payload: Option<Payload>,
     /// How many load at the same time.
     pub loaders: Option<u32>,
@@ -92,7 +92,7 @@ pub struct Own {
     pub readers: Option<Vec<u32>>,
 }
 
-/// What a row is.
+/// The contents of a row.
 fn payload(name: &str, value: &Value) -> Result<Value, Refusal> {
     let known = match value {
         Value::String(text) if text == "bit200" => Some(Payload::Named(Named::Bit200)),
@@ -149,7 +149,7 @@ pub fn scale(asked: &Asked, payload: Payload, facts: &Facts) -> Result<Option<u3
 }
 
 impl Own {
-    /// What a row is.
+    /// The contents of a row.
     pub fn payload(&self) -> Payload {
         self.payload.unwrap_or_default()
     }
@@ -253,14 +253,14 @@ impl Own {
             },
             facts,
         )?;
-        if *given.stage == Stage::LoadOnly || facts.far {
+        if *given.stage == Stage::LoadOnly || facts.by_connection {
             return Ok(());
         }
         cache::check_memory(options.cache, bytes, facts)
     }
 }
 
-/// What `max_parallel_workers` is in the run's sessions: its own settings win.
+/// The value of `max_parallel_workers` in the run's sessions: its own settings win.
 fn most_degree(settings: &BTreeMap<String, String>, facts: &Facts) -> u32 {
     let given = settings.get("max_parallel_workers");
     given

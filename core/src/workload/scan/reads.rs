@@ -1,4 +1,4 @@
-//! What processes have read, and what of it was read for a scan: in PostgreSQL 18 with io_method = worker other processes of the
+//! Reads of processes, and the part of them that was for a scan: in PostgreSQL 18 with io_method = worker other processes of the
 //! server read for whoever asks them, and only their sums tell for whom that was.
 
 use crate::proc::Reads;
@@ -6,7 +6,7 @@ use crate::proc::Reads;
 /// Bytes that may be read besides the blocks of a scan without anybody else reading: files of the kernel's, catalogs.
 const BESIDES: u64 = 256 << 10;
 
-/// What the server's I/O workers read for others than the scan, whose processes read `own` themselves and took `blocks` bytes of blocks
+/// Bytes that the server's I/O workers read for others than the scan. The scan's processes read `own` themselves and took `blocks` bytes of blocks
 /// from outside of shared buffers, so that the I/O workers read the rest of these for it. None when that is nothing, or too little to
 /// matter.
 pub fn read_for_others(own: Reads, io_workers: Reads, blocks: u64) -> Option<u64> {
@@ -33,7 +33,7 @@ mod tests {
             let more = io_workers.plus(asked(10 * MB));
             assert_eq!(read_for_others(asked(own), more, 100 * MB), Some(10 * MB));
         }
-        // What the scan's own processes read besides is theirs.
+        // Other reads of the scan's own processes are theirs.
         assert_eq!(read_for_others(asked(100 * MB), asked(0), 0), None);
         assert_eq!(read_for_others(asked(1000), asked(8192), 8192), None);
     }

@@ -1,4 +1,4 @@
-//! What docs/ tells of workloads is complete.
+//! docs/ names all workloads and their options.
 
 use super::*;
 

@@ -85,15 +85,15 @@ fn writers_are_chosen_that_fit_the_server() {
         }),
         [1, 2]
     );
-    let far = resolve(
+    let remote = resolve(
         &asked(json!({})),
         &Facts {
-            far: true,
+            by_connection: true,
             ..facts()
         },
     )
     .unwrap();
-    assert_eq!(far.chosen_there, ["writers"]);
+    assert_eq!(remote.chosen_there, ["writers"]);
     let few = resolve(&asked(json!({"writers": [8]})), &with_slots(6)).unwrap_err();
     check::style(&few);
     assert_eq!(few.kind, RefusalKind::NoWorkerSlot);

@@ -230,11 +230,11 @@ fn only_a_server_of_its_own_is_crashed() {
     );
     says!(options: serde_json::json!({"crash": 1}) => r#"invalid value of option "crash""#);
     assert!(resolve(&on("nfs"), &facts()).unwrap().options.crash);
-    let far = Facts {
-        far: true,
+    let remote = Facts {
+        by_connection: true,
         ..facts()
     };
-    let refusal = resolve(&on("nfs"), &far).expect_err("refused");
+    let refusal = resolve(&on("nfs"), &remote).expect_err("refused");
     check::style(&refusal);
     assert!(refusal.message.contains("reached by a connection"));
     let unlogged = Asked {

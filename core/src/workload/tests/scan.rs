@@ -70,7 +70,7 @@ fn study_4_is_one_call() {
     .unwrap();
     assert_eq!(own(&spec).degrees, [1, 2, 4, 8, 16, 17, 21, 32, 64]);
     assert_eq!((spec.scale, spec.workers()), (36, 67));
-    // What is handed on is what was asked for.
+    // The request is handed on unchanged.
     let there = spec
         .options
         .for_target_server(spec.workload)
@@ -203,7 +203,7 @@ fn a_table_that_the_memory_cannot_hold() {
     assert_eq!(refusal.message, "the table does not fit in shared_buffers");
     assert_eq!(resolved(of("2x ram", "cold")).options.cache, Cache::Cold);
     assert_eq!(resolved(of("100MB", "shared_buffers")).scale, 2);
-    // What only loads needs no cache.
+    // A run that only loads needs no cache.
     let loads = Asked {
         stage: Stage::LoadOnly,
         ..of("1GB", "shared_buffers")
@@ -223,7 +223,7 @@ fn a_cold_table_on_an_image_that_is_cached_below_is_refused() {
     }
 }
 
-/// As kernels show them: Debian 12 with zfs-dkms 2.1, a container, and a disk.
+/// Mounts as kernels show them: Debian 12 with zfs-dkms 2.1, a container, and a disk.
 const MOUNTS: &str = "\
 22 1 254:1 / / rw,relatime shared:1 - ext4 /dev/vda1 rw,errors=remount-ro
 95 22 0:48 / /tank rw,noatime shared:52 - zfs tank rw,xattr,noacl
@@ -299,11 +299,11 @@ fn scales_out_of_range() {
 
 #[test]
 fn another_machine_chooses_for_itself() {
-    let far = Facts {
-        far: true,
+    let remote = Facts {
+        by_connection: true,
         ..facts()
     };
-    let spec = resolve(&asked(json!({"repeats": 2})), &far).unwrap();
+    let spec = resolve(&asked(json!({"repeats": 2})), &remote).unwrap();
     assert_eq!(
         spec.chosen_there,
         ["scale", "degrees", "loaders", "readers"]

@@ -8,7 +8,7 @@ use crate::{
     spec::Definition,
 };
 
-/// What the tables hold after a run.
+/// The contents of the tables after a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Balances {
     /// Sum of the accounts' balances.
@@ -66,7 +66,7 @@ pub fn verify(script: Script, balances: &Balances, committed: u64) -> Result<(),
     .hint("Do not trust this storage, or report a bug in pgfsbench."))
 }
 
-/// What differs between what was committed before a crash and what is there after it; None when all of it is there.
+/// The difference between the transactions committed before a crash and those found after it; None if all are found.
 pub fn difference(script: Script, found: &Balances, committed: u64) -> Option<String> {
     let refusal = verify(script, found, committed).err()?;
     Some(refusal.detail.unwrap_or(refusal.message))

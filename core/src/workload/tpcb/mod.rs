@@ -1,6 +1,6 @@
 //! pgbench's three built-in scripts on pgbench's tables.
 //!
-//! What is chosen when it is not given, beside what all workloads of transactions choose: for `tpcb` with a given scale no more clients
+//! Arguments that are not given are chosen as by all workloads of transactions, and besides: for `tpcb` with a given scale no more clients
 //! than branches, so that storage is measured and not row locks; a scale of as many as clients, at least 10.
 
 mod balance;
@@ -8,7 +8,7 @@ mod balance;
 use super::transactions;
 use crate::{
     refusal::Refusal,
-    spec::{Act, Chosen, Definition, Given, Names, Options, Spec, Step},
+    spec::{Chosen, Definition, Given, Names, Options, Spec},
     units,
 };
 
@@ -24,7 +24,7 @@ const BIGINT_SCALE: u32 = 20_000;
 pub enum Script {
     /// Updates of an account, its teller and its branch, and a row of history.
     Tpcb,
-    /// As `Tpcb`, without teller and branch, and so without their locks.
+    /// Like `Tpcb`, without teller and branch, and so without their locks.
     SimpleUpdate,
     /// Reads one account.
     SelectOnly,
@@ -87,20 +87,21 @@ impl Definition for Script {
             "cache",
             "crash",
             "maintenance",
+            "sustain",
         ]
     }
 
     fn choose(
         &self,
         given: &Given,
-        _options: &mut Options,
+        options: &mut Options,
         _names: &mut Names,
     ) -> Result<Chosen, Refusal> {
         let branches = match self {
             Self::Tpcb => given.scale.unwrap_or(u32::MAX),
             Self::SimpleUpdate | Self::SelectOnly => u32::MAX,
         };
-        let chosen = transactions::choose(given, branches)?;
+        let chosen = transactions::choose(given, options, branches)?;
         let scale = given.loaded_or_given_scale();
         Ok(Chosen {
             scale: scale.unwrap_or(chosen.clients.max(CHOSEN_SCALE)),
@@ -144,33 +145,35 @@ impl Definition for Script {
         "compare what is there with what was committed, and the sums of accounts, tellers, branches and history"
     }
 
-    fn steps(&self) -> &'static [Step] {
-        const {
-            &[
-                Step::new(
-                    Act::Load,
-                    "create and fill the tables of the workload, as pgbench -i does",
-                ),
-                Step::new(
-                    Act::Vacuum,
-                    "VACUUM (ANALYZE) them, and add their primary keys",
-                ),
-                Step::CHECKPOINT,
-                Step::new(
-                    Act::Launch,
-                    "launch the sampler and the clients, and look at the server and its neighbours",
-                ),
-                Step::new(Act::WarmUp, "transactions of all clients"),
-                Step::new(Act::Measure, "transactions of all clients"),
-                Step::new(
-                    Act::Verify,
-                    "compare the sums of accounts, tellers, branches and history",
-                ),
-                Step::new(
-                    Act::Maintain,
-                    "load another table, build its index, VACUUM, CHECKPOINT: each timed",
-                ),
-            ]
-        }
+    fn steps(&self, options: &Options) -> Vec<(&'static str, &'static str)> {
+        let steps = [
+            (
+                "load",
+                "create, fill, vacuum and index the tables of the workload, as pgbench -i does, unless they were copied",
+            ),
+            (
+                "checkpoint",
+                "CHECKPOINT, then sync the filesystems of data and WAL",
+            ),
+            ("warm up and measure", "transactions of all clients"),
+            (
+                "verify",
+                "compare the sums of accounts, tellers, branches and history",
+            ),
+            (
+                "maintain",
+                "load another table, build its index, VACUUM, CHECKPOINT: each timed",
+            ),
+        ];
+        // Balances that recovery has to restore are compared after the crash, not before it.
+        let is_done = |action: &str| match action {
+            "verify" => !options.crash,
+            "maintain" => options.maintenance,
+            _ => true,
+        };
+        steps
+            .into_iter()
+            .filter(|(action, _)| is_done(action))
+            .collect()
     }
 }

@@ -1,10 +1,7 @@
 //! The crash that a run on a target may end with: its server is stopped with nothing written that a crash would not have
 //! written, its filesystem unmounted and mounted again, and the server started. What it had committed has to be there.
 
-use pgfsbench_core::{
-    crash::{self, Recovery, lsn_text},
-    spec::{Act, Errand},
-};
+use pgfsbench_core::crash::{self, Recovery, lsn_text};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -24,7 +21,7 @@ use crate::{
     workload,
 };
 
-/// What the row of the run there says, just before the crash.
+/// The row of the run there, just before the crash.
 #[derive(Deserialize)]
 struct Before {
     committed: u64,
@@ -41,7 +38,7 @@ const BEFORE: &str = "SELECT jsonb_build_object('committed', transactions_total 
 /// After recovery the server goes on where the WAL ends that it has applied, with a checkpoint.
 const REDO_END: &str = "SELECT redo_lsn FROM pg_control_checkpoint()";
 
-/// What came of a crash.
+/// The result of a crash.
 pub(super) struct Crashed {
     recovery: Recovery,
     balances: Option<Value>,
@@ -83,10 +80,6 @@ impl Run {
             }
             crashed.recovery.problem = Some(in_words(server.explain(fault)));
         }
-        if crashed.recovery.problem.is_some() {
-            // That is the result.
-            self.course.skip_to(Act::Collect);
-        }
         Ok(crashed)
     }
 
@@ -101,7 +94,6 @@ impl Run {
         let recovery = &mut crashed.recovery;
         self.enter(Phase::Recovery, 0);
         let began = self.begin_step();
-        self.step(Act::CrashServer);
         server.crash(&mut || self.look_around())?;
         recovery.stop_ms = Some(self.end_step("stop", began));
         let began = self.begin_step();
@@ -112,7 +104,6 @@ impl Run {
         recovery.mount_ms = mounted.mount_ms;
         recovery.cache_cold = mounted.is_cold;
         let began = self.begin_step();
-        self.step(Act::StartAgain);
         let recovered = server.recover(
             &programs.bindir,
             &programs.user,
@@ -145,7 +136,6 @@ impl Run {
         recovery.wal_replayed_bytes = log.replayed_bytes(redo_end);
         self.end_step("recovery", began);
         let began = self.begin_step();
-        self.step(Act::VerifyAgain);
         let found = self.ask_data(&mut connection, workload.question())?;
         self.end_step("verify", began);
         let different = match found {
@@ -172,13 +162,12 @@ impl Run {
         server: &TargetServer,
     ) -> Result<Mounted, Fault> {
         if !matches!(target.on, On::Made { .. }) {
-            self.step(Act::ForgetAgain);
             server.sync_and_forget(&mut || self.look_around())?;
             return Ok(Mounted::default());
         }
-        let result = self.send_helper(&target.name, Errand::Remount, &json!({}))?;
+        let result = self.ask_helper(&target.name, "remount", &json!({}))?;
         if target.drop_caches {
-            self.send_helper(&target.name, Errand::DropCaches, &json!({}))?;
+            self.ask_helper(&target.name, "drop_caches", &json!({}))?;
         }
         Ok(Mounted {
             remounted: true,
@@ -202,7 +191,7 @@ impl Run {
     }
 }
 
-/// What went wrong, with what programs and logs say of it.
+/// The error in words, with the output of programs and the log.
 fn in_words(fault: Fault) -> String {
     match fault.detail {
         Some(detail) => format!("{}: {detail}", fault.message),
@@ -210,7 +199,7 @@ fn in_words(fault: Fault) -> String {
     }
 }
 
-/// What was done to the filesystem; None is: not known, or not done.
+/// The steps on the filesystem; None if a step was not made, or is not known.
 #[derive(Default)]
 struct Mounted {
     remounted: bool,

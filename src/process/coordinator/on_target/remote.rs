@@ -1,4 +1,4 @@
-//! What is said to the server that carries a run out: start it, ask how far it is, fetch the result.
+//! The dialogue with the server that carries a run out: start it, ask for its progress, fetch the result.
 
 use std::{
     sync::atomic::Ordering::{Relaxed, Release},
@@ -8,8 +8,7 @@ use std::{
 use pgfsbench_core::{
     allowance::Allowance,
     refusal::quoted,
-    run::plan::Begun,
-    spec::{Act, Asked, Bound, Options, ResultTable, Stage},
+    spec::{Asked, Bound, Options, ResultTable, Spec, Stage},
     units::format_bytes,
 };
 use serde::Deserialize;
@@ -49,13 +48,15 @@ struct State {
     tps: Option<f64>,
     tps_last_second: Option<f64>,
     latency_p99_ms: Option<f64>,
+    probe: Option<u32>,
+    rate: Option<f64>,
 }
 
 /// Renews the lease, and asks how far the run is; from shared memory alone, so that this does not wait for the storage that is
 /// measured.
 const STATE: &str = "SELECT jsonb_build_object('renewed', fsbench._renew_lease(w.run_id), 'phase', p.phase, \
       'done', p.done, 'total', p.total, 'phase_seconds', p.phase_seconds, 'tps', p.tps, \
-      'tps_last_second', p.tps_last_second, 'latency_p99_ms', p.latency_p99_ms) \
+      'tps_last_second', p.tps_last_second, 'latency_p99_ms', p.latency_p99_ms, 'probe', p.probe, 'rate', p.rate) \
     FROM (SELECT $1::bigint AS run_id) w LEFT JOIN fsbench._progress() p USING (run_id)";
 
 /// How it has ended.
@@ -69,7 +70,7 @@ const END: &str = "SELECT jsonb_build_object('status', status, 'fault', jsonb_bu
       'sqlstate', coalesce(error_code, ''), 'message', coalesce(error, ''), 'detail', error_detail, 'hint', error_hint)) \
     FROM fsbench.run_log WHERE run_id = $1::bigint";
 
-const PHASES: &str = "SELECT jsonb_build_object('run', jsonb_build_object('phases', phases, 'steps', steps)) FROM fsbench.run_log WHERE run_id = $1::bigint";
+const PHASES: &str = "SELECT jsonb_build_object('run', jsonb_build_object('phases', phases)) FROM fsbench.run_log WHERE run_id = $1::bigint";
 
 const ROW: &str = "SELECT jsonb_build_object('run', to_jsonb(r)) FROM fsbench.run_log r WHERE r.run_id = $1::bigint";
 
@@ -87,16 +88,16 @@ pub(super) enum Whose<'a> {
     /// One of our own, and which part of the run it does.
     Own(&'a Stage),
     /// Somebody else's, and the label of the run there.
-    Far(&'a str),
+    Other(&'a str),
 }
 
 impl Whose<'_> {
-    fn is_far(self) -> bool {
-        matches!(self, Self::Far(_))
+    fn is_other(self) -> bool {
+        matches!(self, Self::Other(_))
     }
 }
 
-/// What a run there has measured, read and not stored yet.
+/// The result of a run there, read and not stored yet.
 pub(super) struct Measured {
     /// Its row, JSON.
     pub document: String,
@@ -115,28 +116,23 @@ impl Run {
     ) -> Result<Measured, Fault> {
         let before_ns = clock::now_ns();
         let remote_id = self.start_there(connection, whose)?;
-        if whose.is_far() {
+        if whose.is_other() {
             self.note("remote_run_id", read::<i64>(&remote_id)?.into());
         }
-        let to_the_end = whose.is_far() || self.spec.options.crash;
+        let to_the_end = whose.is_other() || self.spec.options.crash;
         let followed = self.follow(connection, &remote_id, to_the_end);
         if followed.is_err() && self.ended_there {
             let phases = self.ask(connection, PHASES, &[Some(&remote_id)]).ok();
-            if let Some(told) = phases {
-                self.phases_there = Some(self.phases_with_those_of(&told, before_ns));
-                self.course.give_up();
-                self.take_over_steps(steps_in(&told), before_ns);
-            }
+            self.phases_there = phases.map(|phases| self.phases_with_those_of(&phases, before_ns));
         }
         followed?;
         let id = Some(remote_id.as_str());
-        // Whoever it is that answers.
+        // Whatever server it is that answers.
         let seconds = clock::ms(before_ns, clock::now_ns()) / 1000.0;
         let mut allowance = Allowance::of_seconds(seconds as u64);
         let document = self.ask(connection, ROW, &[id])?;
         take(connection, &mut allowance, &document)?;
         check_done(&document)?;
-        self.take_over_steps(steps_in(&document), before_ns);
         let mut tables = Vec::new();
         for table in store::tables() {
             tables.push(self.rows_there(connection, &remote_id, table, &mut allowance)?);
@@ -188,7 +184,6 @@ impl Run {
             .detail(format!("Its cluster_name is {}.", quoted(&name)))
             .hint("Take variables like PGHOSTADDR out of this server's environment."));
         }
-        self.step(Act::CreateExtension);
         self.ask(connection, "CREATE EXTENSION pgfsbench", &[])?;
         let has_statements = self.ask(connection, statements::LOADED, &[])?;
         if has_statements == "t" {
@@ -235,7 +230,7 @@ impl Run {
                 )?;
                 None
             }
-            Whose::Far(label) => Some(label),
+            Whose::Other(label) => Some(label),
         };
         let spec = &self.spec;
         let workload = spec.workload;
@@ -244,16 +239,8 @@ impl Run {
             .papers(self.request)
             .map(|papers| papers.asked.get());
         let asked: Asked = read_json("arguments", &asked.unwrap_or_default())?;
-        // The quick look is one there too, with its own choice of the same length.
         let quick = spec.is_quick();
-        let (duration, transactions) = match spec.bound {
-            Bound::DurationMs(ms) => (Some(format!("{ms} ms")).filter(|_| !quick), None),
-            // A scan has its own way to say how much.
-            Bound::Transactions(n) => (
-                None,
-                Some(n.to_string()).filter(|_| workload.takes("transactions")),
-            ),
-        };
+        let (duration, transactions, warmup) = window_there(spec);
         let for_clients = xact::transaction(|| settings::of_session(&spec.settings))?;
         let options = Options {
             lease_ms: match spec.options.lease_ms {
@@ -276,7 +263,7 @@ impl Run {
                 .filter(|_| workload.takes("clients") && !spec.is_chosen_there("clients")),
             duration,
             transactions,
-            Some(format!("{} ms", spec.warmup_ms)).filter(|_| workload.takes("warmup") && !quick),
+            warmup,
             spec.rate.map(|rate| rate.to_string()),
             spec.latency_limit_ms.map(|ms| ms.to_string()),
             Some(spec.seed.to_string()),
@@ -288,7 +275,7 @@ impl Run {
             Some((spec.force || label.is_none()).to_string()),
             asked.size.filter(|_| spec.is_chosen_there("scale")),
             label.map(str::to_owned),
-            // What is to be found after a crash must not have been dropped before it.
+            // The work database is verified after a crash, and must not be dropped before it.
             Some((loads_only || spec.options.crash).to_string()),
         ];
         let arguments: Vec<Option<&str>> = arguments.iter().map(Option::as_deref).collect();
@@ -355,7 +342,7 @@ impl Run {
             } else {
                 nobody_since = None;
             }
-            // What comes after the measured window is not disturbed by questions, and a crash should come soon.
+            // After the measured window questions disturb nothing, and a crash should come soon.
             let is_measured = matches!(phase, Some(Phase::Collect | Phase::Cleanup));
             next += match self.spec.options.crash && is_measured {
                 true => POLL_SOON,
@@ -393,6 +380,9 @@ impl Run {
             .store(state.tps.unwrap_or(0.0).to_bits(), Relaxed);
         run.tps_bits
             .store(state.tps_last_second.unwrap_or(f64::NAN).to_bits(), Relaxed);
+        run.probe.store(state.probe.unwrap_or(0), Relaxed);
+        run.rate_bits
+            .store(state.rate.unwrap_or(0.0).to_bits(), Relaxed);
         run.latency_p99_ns
             .store((state.latency_p99_ms.unwrap_or(0.0) * 1e6) as u64, Relaxed);
     }
@@ -412,7 +402,7 @@ impl Run {
             phase["started_ms"] = json!(phase["started_ms"].as_f64().unwrap_or(0.0) + offset);
             phases.push(phase);
         }
-        // What follows the run there comes after it.
+        // Phases that follow the run there come after it.
         let began = |phase: &Value| phase["started_ms"].as_f64().unwrap_or(0.0);
         phases.sort_by(|a, b| began(a).total_cmp(&began(b)));
         phases.into()
@@ -451,10 +441,23 @@ impl Run {
     }
 }
 
-/// The steps in the row of a run there. Those that cannot be read are none.
-fn steps_in(document: &str) -> Vec<Begun> {
-    let told: Value = serde_json::from_str(document).unwrap_or_default();
-    serde_json::from_value(told["run"]["steps"].clone()).unwrap_or_default()
+/// Duration, transactions and warm-up of the run there. The quick look is one there too, with its own choice of the same length, and
+/// the checkpoint cycle of a search is that of the server there.
+fn window_there(spec: &Spec) -> (Option<String>, Option<String>, Option<String>) {
+    let quick = spec.is_quick();
+    let own_cycle = spec.is_chosen_there("duration");
+    let own_warmup = quick || own_cycle && spec.chosen.iter().any(|name| name == "warmup");
+    let ms = |ms: u64, is_own: bool| Some(format!("{ms} ms")).filter(|_| !is_own);
+    let (duration, transactions) = match spec.bound {
+        Bound::DurationMs(duration) => (ms(duration, quick || own_cycle), None),
+        // A scan has its own way to say how much.
+        Bound::Transactions(n) => (
+            None,
+            Some(n.to_string()).filter(|_| spec.workload.takes("transactions")),
+        ),
+    };
+    let warmup = ms(spec.warmup_ms, own_warmup).filter(|_| spec.workload.takes("warmup"));
+    (duration, transactions, warmup)
 }
 
 /// Refuses the row of a run that is not done, whatever the server there has said before.

@@ -1,0 +1,218 @@
+# The charts of the page, as plotly takes them: traces and a layout. Colours of text and background are the page's, and set there.
+
+# Points of one line, at most: as many as there are pixels.
+POINTS = 1200
+SYMBOLS = ['circle', 'square', 'diamond', 'triangle-up', 'cross', 'star', 'x', 'hexagon']
+DASHES = ['solid', 'dash', 'dot', 'dashdot', 'longdash', 'longdashdot', 'solid', 'dash']
+
+
+def chart(identity, title, text, data, layout, choices=None):
+    return {'id': identity, 'title': title, 'text': text, 'data': data, 'layout': layout, 'choices': choices}
+
+
+def axis(title, **more):
+    return dict({'title': {'text': title}, 'automargin': True}, **more)
+
+
+def line(name, number, **more):
+    return dict({'type': 'scatter', 'mode': 'lines', 'name': plotly(name), 'line': {'color': colour(number), 'width': 1.5, 'dash': DASHES[number % 8]}}, **more)
+
+
+def series(second, values):
+    """By second, with a gap where a second is not there. Only y and distances are given, which takes half the room."""
+    every = [None] * (second[-1] + 1) if second else []
+    for at, value in zip(second, values):
+        every[at] = value
+    step, y = thin(every, POINTS)
+    return {'x0': 0, 'dx': step, 'y': three_digits(y)}
+
+
+def tps_of_run(model, run, name, number, lane):
+    """A line, its stalls, and its checkpoints in a lane below."""
+    row = model['seconds'].get(run)
+    if not row:
+        return []
+    more = {'legendgroup': str(lane), 'showlegend': False}
+    data = [line(name, number, legendgroup=str(lane), **series(row['second'], row['tps']))]
+    if row['stalls']:
+        of_second = dict(zip(row['second'], row['tps']))
+        data.append(dict({'type': 'scatter', 'mode': 'markers', 'name': plotly(name) + ': stalls', 'x': row['stalls'],
+                          'y': three_digits([of_second[at] for at in row['stalls']]), 'marker': {'symbol': 'x', 'size': 9, 'color': colour(number)}}, **more))
+    ends = [end for band in model['checkpoints'] if band['run_id'] == run for end in (band['from_second'], band['to_second'], None)]
+    if ends:
+        data.append(dict({'type': 'scatter', 'mode': 'lines', 'name': plotly(name) + ': checkpoints', 'x': ends, 'yaxis': 'y2',
+                          'y': [None if at is None else -lane for at in ends], 'line': {'color': colour(number), 'width': 6}}, **more))
+    return data
+
+
+def tps_by_second(model):
+    groups = [group for group in model['groups'] if group['chosen'] in model['seconds']]
+    if not groups:
+        return None
+    first, said = [], []
+    for number, group in enumerate(groups):
+        name = group['name'] if len(group['runs']) == 1 else '%s, run %s' % (group['name'], group['chosen'])
+        first += tps_of_run(model, group['chosen'], name, number, number)
+        known = model['seconds'][group['chosen']]
+        said.append('%s: median %s, lowest %s, highest %s, %s' % (name, figure(median(known['tps'])), figure(min(known['tps'])), figure(max(known['tps'])),
+                                                                  count(len(known['stalls'] or []), 'stalled second')))
+    choices = [{'name': 'one of each, with the middle result', 'data': first}]
+    for group in groups:
+        if len(group['runs']) > 1:
+            data = [trace for lane, run in enumerate(group['runs']) for trace in tps_of_run(model, run, 'run %s' % run, lane, lane)]
+            choices.append({'name': 'all of %s' % group['name'], 'data': data})
+    top = min(0.3, 0.06 + 0.04 * len(groups))
+    layout = {'xaxis': axis('seconds of the measured window'), 'yaxis': axis('transactions per second', rangemode='tozero'), 'hovermode': 'x unified'}
+    if any(trace.get('yaxis') == 'y2' for trace in first):
+        layout['xaxis']['anchor'] = 'y2'
+        layout['yaxis']['domain'] = [top, 1]
+        layout['yaxis2'] = {'domain': [0, top - 0.04], 'showticklabels': False, 'fixedrange': True, 'showgrid': False, 'zeroline': False}
+    return chart('tps', 'Transactions by second', '; '.join(said) + '. Thick lines below are checkpoints, crosses are stalls', None, layout, choices)
+
+
+def latency(model, is_commit):
+    data, said = [], []
+    ticks = [50, 75, 90, 95, 99, 99.5, 99.9]
+    place = lambda percentile: round(-math.log10(1 - percentile / 100), 4)
+    for number, group in enumerate(model['groups']):
+        rows = [row for row in model['latency'] if row['name'] == group['name'] and row['is_commit'] == is_commit and row['ms']]
+        if rows:
+            data.append(line(group['name'], number, x=[place(row['percentile']) for row in rows], y=three_digits([row['ms'] for row in rows]),
+                             mode='lines+markers', marker={'symbol': SYMBOLS[number % 8]}))
+            by = {row['percentile']: row['ms'] for row in rows}
+            said.append('%s: half took at most %s, 99 %% at most %s' % (group['name'], milliseconds(by.get(50)), milliseconds(by.get(99))))
+    if not data:
+        return None
+    layout = {'xaxis': axis('percentile', tickvals=[place(tick) for tick in ticks], ticktext=['p%g' % tick for tick in ticks]),
+              'yaxis': axis('ms', type='log')}
+    return chart('commit' if is_commit else 'latency', 'Duration of COMMIT' if is_commit else 'Latency of transactions',
+                 '; '.join(said), data, layout)
+
+
+def order(model):
+    data, said = [], []
+    number_of = {group['name']: number for number, group in enumerate(model['groups'])}
+    runs = [block for block in model['blocks'] if block['value'] is not None]
+    place = {id(block): at + 1 for at, block in enumerate(runs)}
+    if len(runs) < 3:
+        return None
+    for name, number in number_of.items():
+        for counts in (True, False):
+            own = [block for block in runs if block['target'] == name and block['counts'] == counts]
+            if own:
+                symbol = SYMBOLS[number % 8]
+                data.append({'type': 'scatter', 'mode': 'markers', 'name': plotly(name) + ('' if counts else ', does not count'), 'x': [place[id(block)] for block in own],
+                             'y': three_digits([block['value'] for block in own]), 'text': ['run %s' % block['run_id'] for block in own],
+                             'marker': {'color': colour(number), 'symbol': symbol if counts else symbol + '-open', 'size': 8}})
+        own = [block['value'] for block in runs if block['target'] == name and block['counts']]
+        if len(own) > 1:
+            said.append('%s: from %s to %s over %d runs' % (name, figure(own[0]), figure(own[-1]), len(own)))
+    return chart('order', 'Runs in their order', '; '.join(said) + '. A slope that all share is drift of the machine', data,
+                 {'xaxis': axis('runs, as they were made'), 'yaxis': axis(plotly(model['metric']), rangemode='tozero')})
+
+
+def waits(model):
+    choices, said = [], []
+    for group in model['groups']:
+        rows = [row for row in model['waits'] if row['run_id'] == group['chosen']]
+        if not rows:
+            continue
+        total = {}
+        for row in rows:
+            total[row['wait']] = total.get(row['wait'], 0) + row['samples']
+        most = sorted(total, key=total.get, reverse=True)[:7]
+        pieces = sorted({row['piece'] for row in rows})
+        size = rows[0]['size']
+        of_piece = {}
+        for row in rows:
+            name = row['wait'] if row['wait'] in most else 'other'
+            of_piece[name, row['piece']] = of_piece.get((name, row['piece']), 0) + row['samples']
+        sums = {piece: sum(value for (_, at), value in of_piece.items() if at == piece) for piece in pieces}
+        names = most + (['other'] if len(total) > len(most) else [])
+        data = [{'type': 'scatter', 'mode': 'lines', 'stackgroup': 'one', 'name': plotly(name), 'x': [piece * size for piece in pieces],
+                 'y': three_digits([100 * of_piece.get((name, piece), 0) / sums[piece] for piece in pieces]),
+                 'line': {'color': colour(number), 'width': 0.5}} for number, name in enumerate(names)]
+        choices.append({'name': '%s, run %s' % (group['name'], group['chosen']), 'data': data})
+        said.append('%s: %s' % (group['name'], ', '.join('%s %.0f %%' % (name, 100 * total[name] / sum(total.values())) for name in most[:3])))
+    if not choices:
+        return None
+    return chart('waits', 'What clients waited for', '; '.join(said), None,
+                 {'xaxis': axis('seconds of the measured window'), 'yaxis': axis('% of the time', range=[0, 100])}, choices)
+
+
+def machine(model):
+    choices, said = [], []
+    panels = [('y', 'MB/s', ['device writes'], 1e-6), ('y2', '%', ['user', 'system', 'iowait', 'steal', 'device busy'], 1), ('y3', 'MB', ['dirty', 'writeback'], 1e-6),
+              ('y4', 'ms', ['flush'], 1)]
+    for group in model['groups']:
+        row = model['machine'].get(group['chosen'])
+        data, number = [], 0
+        for name_of_axis, _, names, factor in panels:
+            for name in names:
+                if row and any(value is not None for value in row[name]):
+                    data.append(line(name, number, yaxis=name_of_axis, **series(row['second'], [None if value is None else value * factor for value in row[name]])))
+                number += 1
+        if data:
+            choices.append({'name': '%s, run %s' % (group['name'], group['chosen']), 'data': data})
+            parts = [(name, [value for value in row[name] if value is not None], unit, factor) for _, unit, names, factor in panels for name in names]
+            said.append('%s: %s' % (group['name'], ', '.join('%s %s' % (name, figure(median(values) * factor, unit)) for name, values, unit, factor in parts
+                                                          if values and name in ('device writes', 'flush', 'user', 'dirty'))))
+    if not choices:
+        return None
+    layout = {'xaxis': axis('seconds of the measured window', anchor='y4'), 'height': 620}
+    for at, (name_of_axis, unit, names, _) in enumerate(panels):
+        layout[name_of_axis.replace('y', 'yaxis')] = axis('flush, ms' if unit == 'ms' else unit, domain=[1 - 0.25 * (at + 1) + 0.03, 1 - 0.25 * at - 0.03], rangemode='tozero')
+    return chart('machine', 'Device, processors and dirty memory', 'Medians. ' + '; '.join(said), None, layout, choices)
+
+
+def scans(model):
+    data, said = [], []
+    for number, run in enumerate(dict.fromkeys(row['run_id'] for row in model['scans'])):
+        rows = [row for row in model['scans'] if row['run_id'] == run]
+        name = 'run %s (%s)' % (run, rows[0]['target'])
+        data.append(line(name, number, x=[row['degree'] for row in rows], y=three_digits([row['gb_per_second'] for row in rows]), mode='lines+markers',
+                         error_y={'type': 'data', 'symmetric': False, 'array': three_digits([row['highest'] - row['gb_per_second'] for row in rows]),
+                                  'arrayminus': three_digits([row['gb_per_second'] - row['lowest'] for row in rows])},
+                         marker={'symbol': ['star' if row['is_knee'] else SYMBOLS[number % 8] for row in rows], 'size': [14 if row['is_knee'] else 7 for row in rows]}))
+        knee = [row['degree'] for row in rows if row['is_knee']]
+        said.append('%s: up to %s, %s' % (name, figure(max(row['gb_per_second'] for row in rows), 'GB/s'), 'knee at %d' % knee[0] if knee else 'no knee found'))
+    return data and chart('scans', 'Parallel scans', '; '.join(said) + '. A star is the knee', data,
+                          {'xaxis': axis('parallel workers'), 'yaxis': axis('GB/s', rangemode='tozero')})
+
+
+def fsync(model):
+    data, said = [], []
+    for number, run in enumerate(dict.fromkeys(row['run_id'] for row in model['fsync'])):
+        rows = [row for row in model['fsync'] if row['run_id'] == run and row['method'] != 'none']
+        if not rows:
+            continue
+        name = 'run %s (%s)' % (run, rows[0]['target'])
+        labels = ['%s, %s' % (row['method'], count(row['writers'], 'writer')) + (', %s' % count(row['writes'], 'write') if row['writes'] > 1 else '') for row in rows]
+        for at, (percentile, symbol) in enumerate((('p50', 'circle'), ('p99', 'triangle-up'), ('max', 'x'))):
+            data.append({'type': 'scatter', 'mode': 'markers', 'name': '%s, %s' % (plotly(name), percentile), 'x': labels,
+                         'y': three_digits([row['latency_%s_ms' % percentile] for row in rows]), 'marker': {'color': colour(number), 'symbol': symbol, 'size': 9}})
+        best = min((row for row in rows if row['latency_p99_ms'] is not None), key=lambda row: row['latency_p99_ms'], default=None)
+        if best:
+            said.append('%s: least p99 %s by %s' % (name, milliseconds(best['latency_p99_ms']), best['method']))
+    return data and chart('fsync', 'What a sync takes', '; '.join(said), data, {'xaxis': axis(''), 'yaxis': axis('ms', type='log')})
+
+
+def recovery(model):
+    data, said = [], []
+    of_run = {row['run_id']: row for row in model['recovery']}
+    for number, group in enumerate(model['groups']):
+        rows = [of_run[run] for run in group['runs'] if run in of_run and of_run[run]['recovery_ms'] is not None]
+        if rows:
+            values = [row['recovery_ms'] / 1000 for row in rows]
+            name = plotly(group['name'])
+            # A box says nothing of a few points.
+            data.append({'type': 'box' if len(rows) >= 20 else 'scatter', 'mode': 'markers', 'name': name, 'x': [name] * len(rows), 'y': three_digits(values),
+                         'marker': {'color': colour(number), 'symbol': SYMBOLS[number % 8], 'size': 9}})
+            said.append('%s: median %s' % (group['name'], figure(median(values), 's')))
+    return data and chart('recovery', 'Recovery after a crash', '; '.join(said), data, {'xaxis': axis(''), 'yaxis': axis('s', rangemode='tozero')})
+
+
+def charts(model):
+    drawn = [tps_by_second(model), latency(model, False), latency(model, True), order(model), waits(model), machine(model), scans(model), fsync(model),
+             recovery(model)]
+    return [one for one in drawn if one]

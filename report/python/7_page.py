@@ -1,0 +1,113 @@
+# The page: one file, with everything in it.
+
+PARTS = [('cost', 'What it costs'), ('regime', 'Under which conditions'), ('not tested', 'What was not tested')]
+PASTE = ['mkfs', 'fstab', 'udev', 'sysctl', 'postgresql.conf']
+
+
+def table(head, rows, classes=()):
+    out = ['<div class="wide" tabindex="0" role="region" aria-label="table"><table><thead><tr>']
+    out += ['<th scope="col">%s</th>' % h(cell) for cell in head]
+    out.append('</tr></thead><tbody>')
+    for number, row in enumerate(rows):
+        out.append('<tr%s>' % (' class="differs"' if number < len(classes) and classes[number] else ''))
+        for at, cell in enumerate(row):
+            text = '' if cell is None else str(cell)
+            out.append('<th scope="row">%s</th>' % h(text) if at == 0 else '<td%s>%s</td>' % (' class="long"' if len(text) > 40 else '', h(text)))
+        out.append('</tr>')
+    out.append('</tbody></table></div>')
+    return ''.join(out)
+
+
+def section(identity, title, body):
+    return {'id': identity, 'title': title, 'html': '<section id="%s"><h2>%s</h2>%s</section>' % (identity, h(title), body)} if body else None
+
+
+def figure_of(one):
+    choice = ''
+    if one['choices'] and len(one['choices']) > 1:
+        choice = '<p><label for="choice-%s">Run: </label><select id="choice-%s">%s</select></p>' % (
+            one['id'], one['id'], ''.join('<option>%s</option>' % h(option['name']) for option in one['choices']))
+    return '%s<figure><div class="chart" id="chart-%s" role="img" aria-label="%s"></div><figcaption>%s</figcaption></figure>' % (
+        choice, one['id'], h('%s. %s' % (one['title'], one['text'])), h(sentence(one['text'])))
+
+
+def targets_table(model):
+    rows = table_rows(model)
+    used = [at for at in range(len(COLUMNS)) if any(row[at] for row in rows)]
+    return table([COLUMNS[at] for at in used], [[row[at] for at in used] for row in rows])
+
+
+def findings_section(model):
+    rows = [['%s (%s)' % (row['code'], row['severity']), 'some of them: %s' % ', '.join(map(str, row['runs_with'])) if row['differs'] else 'all', row['message'], row['hint'] or '']
+            for row in model['findings']]
+    return table(['finding', 'runs', 'what was seen (in one of them)', 'what to do'], rows) if rows else '<p>None.</p>'
+
+
+def environment_section(model):
+    body = ''
+    names = [group['name'] for group in model['groups']]
+    if model['diff']:
+        body += '<h3>%s</h3>' % h('In what the others differ from %s' % names[0])
+        body += table(['what', 'of', names[0], 'there', 'matters', 'why'],
+                      [[row['name'], row['against'], row['a'], row['b'], row['matters'], row['why']] for row in model['diff']])
+    rows = model['environment']
+    if rows:
+        body += '<h3>All that is known</h3><p class="soft">Of one run each; what differs stands first.</p>'
+        body += table(['what'] + names, [[row['name']] + row['values'] for row in rows], [len(set(row['values'])) > 1 for row in rows])
+    return body
+
+
+def advice_list(model, parts):
+    rows = [(part, [row['says'] for row in model['advice'] if row['part'] == part]) for part, _ in parts]
+    return ''.join('<h3>%s</h3><ul>%s</ul>' % (h(title), ''.join('<li>%s</li>' % h(says) for says in dict(rows)[part])) for part, title in parts if dict(rows)[part])
+
+
+def sections(model, drawn):
+    of = {one['id']: one for one in drawn}
+    together = lambda *names: ''.join('<h3>%s</h3>%s' % (h(of[name]['title']), figure_of(of[name])) for name in names if name in of)
+    picture = ''
+    if model['verdicts']:
+        picture = '<figure>%s<figcaption>%s</figcaption></figure>' % (verdict_svg(model, False), h(
+            'Dots are ratios, thick lines their intervals, circles the single blocks. Grey: the margin, within which a difference does not count. '
+            'Dashed: not as durable. ' + model['caption'] + '.'))
+    paste = [row['says'] for row in model['advice'] if row['part'] in PASTE]
+    reasons = ''.join('<li>%s</li>' % h(row['says']) for row in model['advice'] if row['part'] == 'why')
+    # The places of lines are needed, and kept, in what is copied.
+    listing = lambda lines: '<pre tabindex="0">%s</pre>' % '&#10;'.join(h(line) for line in lines)
+    return [part for part in [
+        section('verdict', 'Verdict', picture),
+        section('targets', 'Targets' if model['kind'] == 'experiment' else 'Runs', targets_table(model) + ('<ul>%s</ul>' % reasons if reasons else '')
+                + advice_list(model, PARTS)),
+        section('seconds', 'Second by second', figure_of(of['tps']) if 'tps' in of else ''),
+        section('latencies', 'Latencies', together('latency', 'commit')),
+        section('runs', 'Runs and drift', figure_of(of['order']) if 'order' in of else ''),
+        section('inside', 'Inside a run', together('waits', 'machine')),
+        section('scans', 'Parallel scans', figure_of(of['scans']) if 'scans' in of else ''),
+        section('fsync', 'What a sync takes', figure_of(of['fsync']) if 'fsync' in of else ''),
+        section('recovery', 'Recovery after a crash', figure_of(of['recovery']) if 'recovery' in of else ''),
+        section('findings', 'What can mislead', findings_section(model)),
+        section('environment', 'Machine and settings', environment_section(model)),
+        section('paste', 'To be pasted', listing(paste) if paste else ''),
+        section('repeat', 'How to repeat it', listing(model['calls']) if model['calls'] else '')] if part]
+
+
+def as_page(model):
+    drawn = charts(model)
+    parts = sections(model, drawn)
+    files = {row['name']: row['text'] for row in query('SELECT name, text FROM fsbench._report_files()')}
+    script = files['page.js'].strip()
+    library = files['plotly.js'].strip()
+    policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data: blob:; script-src '%s' '%s'; base-uri 'none'; form-action 'none'" % (
+        source_hash(library), source_hash(script))
+    title = '%s %s' % ('Experiment' if model['kind'] == 'experiment' else 'Benchmark:', model['title'])
+    contents = ''.join('<li><a href="#%s">%s</a></li>' % (part['id'], h(part['title'])) for part in parts)
+    head = ('<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="%s">'
+            '<meta name="viewport" content="width=device-width, initial-scale=1"><title>%s</title><style>%s</style></head><body>'
+            '<a class="skip" href="#targets">To the figures</a><header><h1>%s</h1></header><main><div class="answer">%s</div><p class="soft">%s</p>'
+            '<nav aria-label="Contents"><ul>%s</ul></nav>') % (
+        html_module.escape(policy), h(title), one_line(files['page.css']), h(title), ''.join('<p>%s</p>' % h(sentence(text)) for text in model['answer']),
+        h(sentence(model['caption'])), contents)
+    foot = ('</main><footer class="soft"><p>Made by pgfsbench. The charts are drawn by plotly.js (MIT licence), which is in this file; nothing is fetched from anywhere.</p></footer>'
+            '<noscript><p>The charts need JavaScript; everything else does not.</p></noscript>')
+    data = '<script type="application/json" id="charts">%s</script>' % script_json(drawn)
+    return ''.join([head] + [part['html'] for part in parts] + [foot, data, '<script>', library, '</script><script>', script, '</script></body></html>'])

@@ -1,0 +1,118 @@
+//! A run on a server that is reached by a connection: the same road as to a server of our own, but it is somebody's.
+
+use pgfsbench_core::{quoting, refusal::quoted};
+use serde::Deserialize;
+use serde_json::json;
+
+use super::remote::{Whose, read};
+use crate::{
+    bench::Run,
+    errors::{Fault, sqlstate},
+    pg::{libpq::Connection, sql, xact},
+    random,
+    target::remote_run::RemoteRun,
+};
+
+/// Facts of the other server. From catalogs alone, since the extension's functions can only be called once it is known to be there.
+#[derive(Deserialize)]
+struct There {
+    /// This very start of this very server.
+    is_this: bool,
+    database: String,
+    role: String,
+    /// Version of the extension in that database.
+    extension: Option<String>,
+    /// Whether the role may do everything that is done here.
+    may: Option<bool>,
+}
+
+const IDENTITY: &str = "SELECT system_identifier::text || ' ' || extract(epoch FROM pg_postmaster_start_time()) FROM pg_control_system()";
+
+const THERE: &str = "SELECT jsonb_build_object( \
+      'is_this', $1 = (SELECT system_identifier::text || ' ' || extract(epoch FROM pg_postmaster_start_time()) FROM pg_control_system()), \
+      'database', current_database(), 'role', current_user, \
+      'extension', (SELECT extversion FROM pg_extension WHERE extname = 'pgfsbench'), \
+      'may', (SELECT bool_and(has_schema_privilege(n.oid, 'USAGE') AND has_function_privilege(p.oid, 'EXECUTE')) \
+        FROM pg_namespace n JOIN pg_proc p ON p.pronamespace = n.oid \
+        WHERE nspname = 'fsbench' AND proname IN ('start', 'cancel', '_progress', '_renew_lease', 'version')))";
+
+impl Run {
+    pub(super) fn carry_out_on_connection(&mut self, connection: &str) -> Result<(), Fault> {
+        let remote = RemoteRun {
+            connection: connection.to_owned(),
+            label: format!("pgfsbench {}", random::mark()),
+        };
+        self.note("connection", json!(connection));
+        let mut link = remote.connect(&remote.label, &mut || self.look_around())?;
+        self.check_there(&mut link)?;
+        self.end_step("server", self.started_ns);
+        let label = remote.label.clone();
+        self.record(|entry| entry.remote_run = Some(remote))?;
+        let result = self
+            .have_it_run(&mut link, Whose::Other(&label))
+            .and_then(|measured| self.store_measured(&measured, None));
+        if (result.is_ok() || self.ended_there)
+            && let Some(entry) = &mut self.entry
+        {
+            // Nothing is left to be ended there.
+            entry.remote_run = None;
+        }
+        result
+    }
+
+    /// Refuses a server that cannot carry the run out, and says what it lacks.
+    fn check_there(&mut self, link: &mut Connection) -> Result<(), Fault> {
+        let own = xact::transaction(|| sql::read(IDENTITY, &[]))?;
+        let there: There = read(&self.ask(link, THERE, &[own.as_deref()])?)?;
+        let refusal = |message: String| Fault::new(sqlstate::NOT_IN_THIS_STATE, message);
+        if there.is_this {
+            return Err(refusal(format!(
+                "the connection of target \"{}\" leads to this server",
+                self.spec.target
+            ))
+            .detail("The run there would wait for this one, which waits for it.")
+            .hint("Use the target \"default\"."));
+        }
+        let (database, role) = (&there.database, &there.role);
+        match there.extension.as_deref() {
+            None => {
+                return Err(refusal(format!(
+                    "extension \"pgfsbench\" is not installed in database {} of the target", quoted(database)
+                ))
+                .detail("It is not created by a run, since the server is not one of pgfsbench's own.")
+                .hint("Have pgfsbench installed and preloaded there, and run CREATE EXTENSION pgfsbench in that database."));
+            }
+            Some(version) if version != env!("CARGO_PKG_VERSION") => {
+                return Err(
+                    refusal("the target has another version of pgfsbench".into())
+                        .detail(format!(
+                            "The extension in its database {} is version {}, and {} here.",
+                            quoted(database),
+                            quoted(version),
+                            env!("CARGO_PKG_VERSION")
+                        ))
+                        .hint("Install the same version in both servers."),
+                );
+            }
+            Some(_) => {}
+        }
+        if there.may != Some(true) {
+            return Err(Fault::new(
+                sqlstate::NOT_ALLOWED,
+                format!("role {} may not make runs on the target", quoted(role)),
+            )
+            .detail(format!(
+                "It lacks rights in database {} there.",
+                quoted(database)
+            ))
+            .hint(format!(
+                "Have a superuser run SELECT fsbench.grant_operator({}) in that database.",
+                quoting::sql_role(role)
+            )));
+        }
+        // Says by itself that the library is not preloaded, and how to do that.
+        self.ask(link, "SELECT count(*) FROM fsbench._progress()", &[])
+            .map_err(|fault| fault.context("on the target"))?;
+        self.check_version(link)
+    }
+}

@@ -1,0 +1,184 @@
+//! Facts that are only known while a run is on: observed before, at the start of, during and at the end of its window.
+
+use pgfsbench_core::{
+    environment::Environment,
+    run::{
+        checkpoints::{self, Position},
+        cost::BlocksWritten,
+        promises::Promises,
+    },
+    spec::{Spec, Stage},
+    statistics::Timing,
+};
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::{
+    clock,
+    errors::{Fault, read_json},
+    host::environment,
+    pg::{sql, xact},
+    watch::{
+        cost,
+        surroundings::{OldXmin, Surroundings},
+    },
+};
+
+/// Facts that are only known while the run is on.
+#[derive(Default)]
+pub struct Observations {
+    /// The environment of the run, before anything was made.
+    pub environment: Environment,
+    pub xid_at_start: u64,
+    pub xid_at_end: Option<u64>,
+    pub data_bytes: Option<u64>,
+    work_database: u32,
+    pub start_lsn: u64,
+    pub end_lsn: u64,
+    blocks_at_start: Option<BlocksWritten>,
+    blocks_at_end: Option<BlocksWritten>,
+    pub old_xmin: OldXmin,
+    /// Start of the window, seconds since 1970.
+    pub measured_from: f64,
+    /// Start of the window, monotonic clock.
+    pub measure_start_ns: u64,
+    /// End of the window, monotonic clock; None when the number of transactions ends it.
+    pub measure_end_ns: Option<u64>,
+    /// Duration of a reading of the clock.
+    pub clock_read_ns: Option<f64>,
+    /// Loading, vacuuming and keys.
+    pub load_ms: Option<f64>,
+    /// Durability that a COMMIT of the clients promises.
+    pub promises: Option<Promises>,
+    /// Other activity during the run.
+    pub surroundings: Surroundings,
+}
+
+fn position() -> Result<Position, Fault> {
+    let text = xact::transaction(|| {
+        sql::read(
+            "SELECT jsonb_build_object('lsn', pg_current_wal_insert_lsn() - '0/0'::pg_lsn, \
+               'redo', redo_lsn - '0/0'::pg_lsn, 'checkpoint', checkpoint_lsn - '0/0'::pg_lsn, \
+               'log_checkpoints', current_setting('log_checkpoints')::bool) FROM pg_control_checkpoint()",
+            &[],
+        )
+    })?;
+    read_json("answer", &text.unwrap_or_default())
+}
+
+/// Checkpointer, walwriter and background writer, 0 where there is none.
+pub fn server_pids() -> Result<[i32; 3], Fault> {
+    let text = xact::transaction(|| {
+        sql::read(
+            "SELECT jsonb_agg(coalesce(pid, 0) ORDER BY n) \
+             FROM unnest(ARRAY['checkpointer', 'walwriter', 'background writer']) WITH ORDINALITY AS t (type, n) \
+               LEFT JOIN pg_stat_activity ON backend_type = type",
+            &[],
+        )
+    })?;
+    Ok(text
+        .and_then(|text| serde_json::from_str(&text).ok())
+        .unwrap_or_default())
+}
+
+impl Observations {
+    /// Before anything is made: environment and transaction ids.
+    pub fn before_provision(&mut self) -> Result<(), Fault> {
+        self.xid_at_start = xact::next_xid();
+        self.environment = xact::transaction(environment::collect)?;
+        self.clock_read_ns = Some(clock::read_cost_ns());
+        Ok(())
+    }
+
+    /// Ends the transaction ids of the workload: maintenance is no part of it.
+    pub fn before_maintenance(&mut self) {
+        self.xid_at_end = Some(xact::next_xid());
+    }
+
+    /// Takes the worker's report: the promises of a COMMIT, and the tables of the run.
+    pub fn of_work_database(&mut self, report: &str) {
+        let report: Value = serde_json::from_str(report).unwrap_or_default();
+        self.promises = Promises::deserialize(&report["promises"]).ok();
+        self.surroundings.of_tables(&report["tables"]);
+    }
+
+    /// Syncs that are measured by themselves are real, whatever the server's settings say.
+    pub fn of_syncs(&mut self) {
+        self.promises = Some(Promises::of_syncs());
+    }
+
+    /// Whether the clients' settings have times taken.
+    pub fn timing(&self, spec: &Spec) -> Option<Timing> {
+        self.promises
+            .as_ref()
+            .map(|promises| promises.timing(&spec.settings))
+    }
+
+    /// When everything is loaded: its size.
+    pub fn before_clients(&mut self, spec: &Spec, work_database: Option<u32>) -> Result<(), Fault> {
+        self.surroundings.before_clients(spec.stage != Stage::Whole);
+        let Some(work_database) = work_database else {
+            return Ok(());
+        };
+        self.work_database = work_database;
+        let size = xact::transaction(|| {
+            sql::read(
+                "SELECT pg_database_size($1::oid)",
+                &[Some(&work_database.to_string())],
+            )
+        })?;
+        self.data_bytes = size.and_then(|size| size.parse().ok());
+        Ok(())
+    }
+
+    /// The first thing at the start of the window: where WAL is then.
+    pub fn mark_start(&mut self, checkpoints: &mut checkpoints::Watch) -> Result<(), Fault> {
+        let position = position()?;
+        self.start_lsn = position.lsn;
+        checkpoints.at_start(position);
+        Ok(())
+    }
+
+    /// At the start of the window. Nothing that takes long: after a warm-up the clients work already, and tell the statistics
+    /// nothing for a second only. All processes and the machine are [`Surroundings::at_start`].
+    pub fn at_start(&mut self) -> Result<(), Fault> {
+        self.blocks_at_start = cost::blocks_written()?;
+        self.old_xmin.look(self.work_database)
+    }
+
+    /// In each second of the window.
+    pub fn each_second(&mut self, checkpoints: &mut checkpoints::Watch) -> Result<(), Fault> {
+        let position = position()?;
+        checkpoints.see(position);
+        let work_database = self.work_database.to_string();
+        let vacuums = xact::transaction(|| {
+            sql::read(
+                "SELECT count(*) FROM pg_stat_progress_vacuum WHERE datid = $1::oid",
+                &[Some(&work_database)],
+            )
+        })?;
+        self.surroundings
+            .each_second(vacuums.and_then(|n| n.parse().ok()).unwrap_or(0));
+        self.old_xmin.look(self.work_database)
+    }
+
+    /// At the end of the window.
+    pub fn at_end(&mut self, checkpoints: &mut checkpoints::Watch) -> Result<(), Fault> {
+        let position = position()?;
+        self.end_lsn = position.lsn;
+        checkpoints.see(position);
+        self.blocks_at_end = cost::blocks_written()?;
+        self.surroundings.at_end();
+        self.old_xmin.look(self.work_database)
+    }
+
+    /// The figures of the window, from which the cost of this many transactions is computed.
+    pub fn window(&self, transactions: u64) -> cost::Window<'_> {
+        cost::Window {
+            transactions,
+            wal_bytes: self.end_lsn - self.start_lsn,
+            blocks: (self.blocks_at_start.as_ref(), self.blocks_at_end.as_ref()),
+            block_bytes: u64::from(pgrx::pg_sys::BLCKSZ),
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! A client's place in a run: what it works with, and how it and the coordinator tell each other that something is to be done, or has been.
+
+use std::{
+    sync::atomic::Ordering::{Acquire, Release},
+    time::Duration,
+};
+
+use pgfsbench_core::board::{ClientSlot, ClientState};
+
+use crate::{
+    board::{Board, Request},
+    errors::Fault,
+    pg::process,
+};
+
+/// The context of a client.
+pub struct ClientContext<'a> {
+    /// Its number, from 0.
+    pub index: u32,
+    /// Serial number of the run that it belongs to.
+    pub serial: u32,
+    /// The only place where it writes.
+    pub slot: &'a ClientSlot,
+    /// Shared memory.
+    pub board: &'a Board,
+    /// The request of the run.
+    pub request: &'a Request,
+}
+
+impl ClientContext<'_> {
+    /// Whether there is no more to be done.
+    pub fn stopped(&self) -> bool {
+        self.board.run.stopped(self.serial)
+    }
+
+    /// The coordinator has a look.
+    pub fn wake_coordinator(&self) {
+        process::wake(self.request.coordinator.load(Acquire));
+    }
+
+    /// Tells that the client waits for its start.
+    pub fn ready(&self) {
+        self.slot.set_state(ClientState::Ready);
+        self.wake_coordinator();
+    }
+
+    /// Is ready, and takes part in each window that the coordinator opens, until it is told to end. Windows are numbered from 1.
+    pub fn each_window(
+        &self,
+        mut take_part: impl FnMut(u32) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        self.ready();
+        let mut over = 0;
+        while !self.stopped() {
+            let window = self.board.run.go.load(Acquire);
+            if window == 0 || window == over {
+                process::wait(Duration::from_secs(1));
+                continue;
+            }
+            self.slot.set_state(ClientState::Running);
+            take_part(window)?;
+            over = window;
+            self.slot.windows.store(u64::from(window), Release);
+            self.wake_coordinator();
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,157 @@
+//! Kills of the processes that an experiment needs, at random moments: it goes on by itself, counts no run twice, and loses no block.
+
+use super::scene::Scene;
+use crate::common::{execute, row, rows};
+use pgfsbench_core::random::{Purpose, Stream};
+use pgfsbench_tests::{LONG, Leaves, Signal, kills, wait_until};
+use std::collections::BTreeMap;
+use std::thread::sleep;
+use std::time::Duration;
+
+const TEST: &str = "after_kills_at_random_moments_an_experiment_goes_on_and_counts_no_run_twice";
+
+/// Of two targets: each block has two runs.
+const EXPERIMENT: &str = "max_blocks => 12, scale => 1, clients => 1, transactions => 20, warmup => '0', probe_wait => '0'";
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Victim {
+    Postmaster,
+    Helper,
+    Coordinator,
+    Conductor,
+    Janitor,
+}
+
+use Victim::*;
+
+const VICTIMS: [Victim; 5] = [Postmaster, Helper, Coordinator, Conductor, Janitor];
+
+impl Victim {
+    /// As the process is called; none is a child of the server otherwise.
+    fn title(self) -> Option<&'static str> {
+        match self {
+            Postmaster | Helper => None,
+            Coordinator => Some("postgres: fsbench coordinator"),
+            Conductor => Some("postgres: fsbench conductor"),
+            Janitor => Some("postgres: fsbench janitor"),
+        }
+    }
+}
+
+/// Kills it; false if it is not there at this moment.
+fn kill(scene: &mut Scene, victim: Victim) -> bool {
+    let server = &scene.bench.server;
+    match victim {
+        Postmaster => {
+            server.kill();
+            server.start_again();
+            true
+        }
+        Helper => {
+            scene.end_helper(Signal::KILL);
+            scene.serve_with(&[]);
+            true
+        }
+        Coordinator | Conductor | Janitor => {
+            let title = victim.title().expect("a child of the server");
+            let mut processes = server.processes().into_iter();
+            let Some(found) = processes.find(|process| process.title.starts_with(title)) else {
+                return false;
+            };
+            let postmaster = server.postmaster();
+            if !server.try_signal(found.pid, Signal::KILL) {
+                return false;
+            }
+            // Until the process is gone the postmaster still takes connections that it will break.
+            wait_until("the killed process is gone", LONG, || {
+                let mut processes = server.processes().into_iter();
+                (!processes.any(|process| process.pid == found.pid)).then_some(())
+            });
+            server.settle(postmaster);
+            true
+        }
+    }
+}
+
+/// What an experiment that is over must have: each run of each block measured once, whatever was cut off.
+fn is_whole(scene: &Scene, name: &str) {
+    let mut client = scene.bench.client();
+    execute(
+        &mut client,
+        &format!("CALL fsbench.wait_experiment('{name}')"),
+    );
+    let told = row(
+        &mut client,
+        &format!(
+            "SELECT status, block, coalesce(status_reason, '') FROM fsbench.experiments WHERE experiment = '{name}'"
+        ),
+    );
+    let made = rows(
+        &mut client,
+        &format!(
+            "SELECT x.outcome, count(*), string_agg(DISTINCT coalesce(x.why, ''), '; ') \
+             FROM fsbench.experiment_run x JOIN fsbench.experiment USING (experiment_id) \
+             WHERE experiment = '{name}' GROUP BY x.outcome ORDER BY 1"
+        ),
+    );
+    let blocks = told
+        .strip_prefix("done|")
+        .and_then(|rest| rest.split('|').next()?.parse::<u32>().ok())
+        .unwrap_or_else(|| panic!("{told}; {made:#?}"));
+    let measured = rows(
+        &mut client,
+        &format!(
+            "SELECT x.block, x.number FROM fsbench.experiment_run x JOIN fsbench.experiment USING (experiment_id) \
+             WHERE experiment = '{name}' AND x.outcome = 'measured' ORDER BY 1, 2"
+        ),
+    );
+    let wanted: Vec<String> = (1..=blocks)
+        .flat_map(|block| (0..2).map(move |number| format!("{block}|{number}")))
+        .collect();
+    assert_eq!(measured, wanted, "{told}; {made:#?}");
+}
+
+#[test]
+fn after_kills_at_random_moments_an_experiment_goes_on_and_counts_no_run_twice() {
+    let (count, seed) = kills(10);
+    let Some(mut scene) = Scene::new(TEST, &[("restart_after_crash", "on")], "") else {
+        return;
+    };
+    let filesystem = scene.bench.lab.filesystems()[0];
+    let mut client = scene.bench.client();
+    for target in ["a", "b"] {
+        execute(
+            &mut client,
+            &format!(
+                "SELECT fsbench.create_target('{target}', filesystem => '{filesystem}', image_size => '1GB', image_sparse => true)"
+            ),
+        );
+    }
+    drop(client);
+    let mut random = Stream::new(seed, 0, Purpose::Measure);
+    println!("{count} kills, seed {seed}");
+    let mut killed: BTreeMap<Victim, u64> = BTreeMap::new();
+    let (mut done, mut experiments) = (0, 0);
+    while done < count {
+        experiments += 1;
+        let name = format!("e{experiments}");
+        let begin = format!("SELECT fsbench.experiment('{name}', '{{a,b}}', {EXPERIMENT})");
+        scene.value(&begin);
+        let on = format!(
+            "SELECT status IN ('queued', 'running') FROM fsbench.experiments WHERE experiment = '{name}'"
+        );
+        while done < count && scene.value(&on) == "t" {
+            // Any moment will do.
+            sleep(Duration::from_millis(random.range(0, 2000) as u64));
+            let victim = VICTIMS[random.range(0, VICTIMS.len() as i64 - 1) as usize];
+            if kill(&mut scene, victim) {
+                done += 1;
+                *killed.entry(victim).or_default() += 1;
+                println!("{done}: {victim:?} in {name}");
+            }
+        }
+        is_whole(&scene, &name);
+        scene.nothing_is_left(&name);
+    }
+    println!("{killed:?} in {experiments} experiments");
+}

@@ -1,0 +1,60 @@
+//! The helper where directories of the machine hold something else, which nobody else sees and which is gone with it.
+
+use super::lab::Lab;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+/// Whether this machine can do that.
+pub fn is_possible() -> bool {
+    let known = fs::read_to_string("/proc/filesystems").unwrap_or_default();
+    known.contains("\toverlay\n")
+}
+
+/// Upper directory of the overlay over a directory: files put there beforehand, and files written there.
+pub fn over(lab: &Lab, directory: &str) -> PathBuf {
+    lab.path("over").join(directory.trim_start_matches('/'))
+}
+
+/// Has a program of this text lie over /usr/sbin; LAB in it is the directory of the lab.
+pub fn put_program(lab: &Lab, name: &str, text: &str) {
+    let place = lab.path("");
+    let place = place.to_str().expect("UTF-8").trim_end_matches('/');
+    let path = over(lab, "/usr/sbin").join(name);
+    fs::create_dir_all(path.parent().expect("a directory")).expect("a directory");
+    fs::write(&path, text.replace("LAB", place)).expect("a program");
+    fs::set_permissions(path, Permissions::from_mode(0o755)).expect("chmod");
+}
+
+/// Runs this where something else lies over these directories, after these further lines of a shell.
+pub fn run(lab: &Lab, directories: &[&str], further: &str, plain: &Command) -> Output {
+    let mut script = "set -e\n".to_owned();
+    for directory in directories {
+        let upper = over(lab, directory);
+        let work = lab.path("work").join(directory.trim_start_matches('/'));
+        for made in [&upper, &work] {
+            fs::create_dir_all(made).expect("a directory");
+        }
+        script += &format!(
+            "mount -t overlay overlay -o lowerdir={directory},upperdir={},workdir={} {directory}\n",
+            upper.display(),
+            work.display()
+        );
+    }
+    script += &format!("{further}\nexec \"$@\"");
+    Command::new("unshare")
+        .args([
+            "--mount",
+            "--propagation",
+            "private",
+            "sh",
+            "-c",
+            &script,
+            "sh",
+        ])
+        .arg(plain.get_program())
+        .args(plain.get_args())
+        .output()
+        .expect("unshare")
+}

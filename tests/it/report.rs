@@ -1,0 +1,378 @@
+//! Pages of pgfsbench_report: what is on them, what a real browser makes of them, and who gets one.
+
+use crate::common::{assert_refused, execute, program, row, rows, server};
+use pgfsbench_tests::{TestServer, skip};
+use postgres::Client;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const FIGURES: &str = include_str!("../report/figures.sql");
+const HOSTILE: &str = include_str!("../report/hostile.sql");
+const BROWSERS: &[&str] = &["chromium-headless-shell", "chromium"];
+const NAME: &str = "new server";
+
+/// Whether there is plpython3u; the test returns where there is none.
+fn has_python(client: &mut Client, test: &str) -> bool {
+    let there = row(
+        client,
+        "SELECT count(*) FROM pg_available_extensions WHERE name = 'plpython3u'",
+    ) == "1";
+    if !there {
+        skip(test, "there is no plpython3u for this PostgreSQL");
+    }
+    there
+}
+
+/// A server with stored figures, and pgfsbench_report.
+fn with_figures(test: &str) -> Option<(TestServer, Client)> {
+    let server = server(&[]);
+    let mut client = server.connect("postgres");
+    if !has_python(&mut client, test) {
+        return None;
+    }
+    execute(&mut client, "CREATE EXTENSION pgfsbench_report CASCADE");
+    execute(&mut client, FIGURES);
+    Some((server, client))
+}
+
+fn browser() -> Option<PathBuf> {
+    let directories = std::env::var_os("PATH").unwrap_or_default();
+    let places: Vec<PathBuf> = std::env::split_paths(&directories).collect();
+    let mut programs = BROWSERS
+        .iter()
+        .flat_map(|name| places.iter().map(move |d| d.join(name)));
+    programs.find(|program| program.is_file())
+}
+
+/// Has a browser without a network open a page: what it printed, and what it said on its console.
+fn open(browser: &Path, page: &Path, arguments: &[String]) -> (String, String) {
+    let profile = tempfile::tempdir().expect("a directory");
+    let output = Command::new(browser)
+        .args([
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-dev-shm-usage",
+            "--hide-scrollbars",
+        ])
+        .args([
+            "--host-resolver-rules=MAP * ~NOTFOUND",
+            "--enable-logging=stderr",
+            "--v=0",
+            "--virtual-time-budget=60000",
+        ])
+        .arg(format!("--user-data-dir={}", profile.path().display()))
+        .args(arguments)
+        .arg(format!("file://{}", page.display()))
+        .output()
+        .expect("the browser runs");
+    let said = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    assert!(output.status.success(), "{}", said(&output.stderr));
+    let stderr = said(&output.stderr);
+    let console: Vec<&str> = stderr
+        .lines()
+        .filter(|line| line.contains("CONSOLE"))
+        .collect();
+    (said(&output.stdout), console.join("\n"))
+}
+
+/// How many points a chart says that it has drawn.
+fn points(dom: &str, chart: &str) -> usize {
+    let tag = dom
+        .split('<')
+        .find(|tag| tag.contains(&format!("id=\"chart-{chart}\"")));
+    let tag = tag.unwrap_or_else(|| panic!("no chart {chart}"));
+    let number = tag
+        .split("data-points=\"")
+        .nth(1)
+        .and_then(|rest| rest.split('"').next());
+    number
+        .and_then(|number| number.parse().ok())
+        .unwrap_or_else(|| panic!("chart {chart} is not drawn: {tag}"))
+}
+
+#[test]
+fn a_browser_draws_each_chart_of_a_page_and_runs_no_script_of_others() {
+    let test = "report::a_browser_draws_each_chart_of_a_page_and_runs_no_script_of_others";
+    let Some(browser) = browser() else {
+        return skip(test, "there is no Chromium");
+    };
+    let Some((server, mut client)) = with_figures(test) else {
+        return;
+    };
+    execute(&mut client, HOSTILE);
+    let made = program(
+        &server,
+        "psql",
+        &[
+            "-XAtqc",
+            "SELECT fsbench.report(experiment) FROM fsbench.experiment",
+            "postgres",
+        ],
+    );
+    assert!(made.is_ascii() && made.len() < 2_000_000, "{}", made.len());
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/report");
+    fs::create_dir_all(&directory).expect("a directory");
+    let page = directory
+        .canonicalize()
+        .expect("it is there")
+        .join("page.html");
+    fs::write(&page, &made).expect("the page");
+
+    let (dom, console) = open(&browser, &page, &["--dump-dom".into()]);
+    assert_eq!(console, "");
+    assert!(
+        dom.contains("data-drawn=\"7\""),
+        "{}",
+        &dom[..dom.len().min(600)]
+    );
+    // Three lines of 120 seconds, a stall, and three checkpoints for each.
+    assert_eq!(points(&dom, "tps"), 3 * 120 + 1 + 3 * 9);
+    assert_eq!(points(&dom, "latency"), 3 * 7);
+    assert_eq!(points(&dom, "commit"), 3 * 7);
+    assert_eq!(points(&dom, "order"), 12);
+    assert_eq!(points(&dom, "recovery"), 12);
+    assert_eq!(points(&dom, "waits"), 4 * 120);
+    assert_eq!(points(&dom, "machine"), 8 * 120);
+    assert!(
+        dom.matches("class=\"point\"").count() >= 12 + 12 + 2 * 21,
+        "points are in the picture"
+    );
+    assert_eq!(dom.matches("class=\"estimate\"").count(), 2);
+    assert_eq!(dom.matches("class=\"block\"").count(), 8);
+    // Two scripts, and the data; what others have written is text.
+    assert_eq!(dom.matches("<script").count(), 3);
+    for tag in [
+        "<img",
+        "<iframe",
+        "<b ",
+        "<a href=\"javascript",
+        "<svg onload",
+    ] {
+        assert!(!dom.contains(tag), "{tag}");
+    }
+    assert!(
+        dom.contains("<title>Experiment new &lt;svg onload="),
+        "the title is ours"
+    );
+    assert!(
+        dom.contains("[U+202E]") && !dom.contains('\u{202e}'),
+        "no text turns round"
+    );
+
+    for (width, height) in [(320, 12000), (1280, 8000)] {
+        let picture = page.with_file_name(format!("page-{width}.png"));
+        let (_, console) = open(
+            &browser,
+            &page,
+            &[
+                format!("--window-size={width},{height}"),
+                format!("--screenshot={}", picture.display()),
+            ],
+        );
+        assert_eq!(console, "", "{width}");
+        assert!(
+            fs::metadata(&picture).expect("a picture").len() > 50_000,
+            "{width}"
+        );
+    }
+    // That the console is heard at all.
+    let other = page.with_file_name("other.html");
+    fs::write(&other, "<script>console.log('heard')</script>").expect("a page");
+    assert!(
+        open(&browser, &other, &["--dump-dom".into()])
+            .1
+            .contains("heard")
+    );
+}
+
+#[test]
+fn texts_pictures_and_what_is_left_out_for_strangers() {
+    let Some((server, mut client)) =
+        with_figures("report::texts_pictures_and_what_is_left_out_for_strangers")
+    else {
+        return;
+    };
+    let text = row(
+        &mut client,
+        &format!("SELECT fsbench.report('{NAME}', format => 'text')"),
+    );
+    for words in [
+        "11 % more tps than ext4",
+        "Not tested: ",
+        "less, not as durable",
+        "1.11 (1.08 to 1.14)",
+        "baseline",
+    ] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    let markdown = row(
+        &mut client,
+        &format!("SELECT fsbench.report('{NAME}', format => 'markdown')"),
+    );
+    assert_eq!(
+        markdown
+            .lines()
+            .filter(|line| line.starts_with("| "))
+            .count(),
+        4,
+        "{markdown}"
+    );
+    let svg = row(&mut client, &format!("SELECT fsbench.chart_svg('{NAME}')"));
+    assert!(
+        svg.starts_with("<svg ") && svg.contains("PostgreSQL 15.20") && svg.contains("12 runs"),
+        "{svg}"
+    );
+    assert_eq!(
+        row(
+            &mut client,
+            &format!("SELECT xml_is_well_formed_document(fsbench.chart_svg('{NAME}'))")
+        ),
+        "t"
+    );
+
+    let whole = row(&mut client, &format!("SELECT fsbench.report('{NAME}')"));
+    let redacted = row(
+        &mut client,
+        &format!("SELECT fsbench.report('{NAME}', redact => true)"),
+    );
+    for secret in [
+        "db1.example",
+        "/srv/bench",
+        "/dev/nvme0n1p2",
+        "S-123456",
+        "eui.0025",
+    ] {
+        assert!(
+            whole.contains(secret) && !redacted.contains(secret),
+            "{secret}"
+        );
+    }
+    assert!(!redacted.contains("nightly") && redacted.contains("Maker Disk 9"));
+
+    let loose = row(
+        &mut client,
+        "SELECT fsbench.report(run_ids => '{200,201}', format => 'text')",
+    );
+    assert!(
+        loose.contains("Single runs decide nothing") && loose.contains("run 201 (xfs)"),
+        "{loose}"
+    );
+    // A page of runs; and one of them only reads.
+    execute(&mut client, "BEGIN READ ONLY");
+    assert!(
+        row(&mut client, "SELECT fsbench.report(run_ids => '{200,201}')")
+            .starts_with("<!DOCTYPE html>")
+    );
+    execute(&mut client, "COMMIT");
+
+    execute(
+        &mut client,
+        "CREATE ROLE reader LOGIN; CREATE ROLE stranger LOGIN; GRANT pg_monitor TO reader",
+    );
+    let as_role = |role: &str, sql: &str| {
+        let mut command = server.client_program("psql");
+        let output = command
+            .args(["-XAtqU", role, "-c", sql, "postgres"])
+            .output()
+            .expect("psql");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+            + &String::from_utf8_lossy(&output.stderr)
+    };
+    let sql = "SELECT left(fsbench.report('new server'), 15)";
+    assert_eq!(as_role("reader", sql), "<!DOCTYPE html>\n");
+    assert!(as_role("stranger", sql).contains("permission denied for schema fsbench"));
+}
+
+#[test]
+fn what_no_page_is_made_of() {
+    let Some((server, mut client)) = with_figures("report::what_no_page_is_made_of") else {
+        return;
+    };
+    execute(
+        &mut client,
+        "INSERT INTO fsbench.run_log (run_id, status, target, workload, asked, used, requested_by, error) \
+         VALUES (300, 'failed', 'xfs', 'tpcb', '{}', '{}', 'x', 'disk full'); \
+         SELECT fsbench.experiment('empty', '{ext4,xfs}', scale => 1, clients => 1, transactions => 10, start => false)",
+    );
+    for (arguments, code, words) in [
+        (
+            "'nothing'",
+            "22023",
+            &[
+                "experiment \"nothing\" does not exist",
+                "fsbench.experiments",
+            ][..],
+        ),
+        (
+            "'empty'",
+            "55000",
+            &[
+                "experiment \"empty\" has no run that counts",
+                "Its status is recorded.",
+            ],
+        ),
+        (
+            "run_ids => '{200,9999}'",
+            "22023",
+            &["run 9999 does not exist"],
+        ),
+        (
+            "run_ids => '{300}'",
+            "55000",
+            &["run 300 is not done", "It is failed: disk full."],
+        ),
+        ("run_ids => '{}'", "22023", &["run_ids must name runs"]),
+        (
+            "'new server', format => 'pdf'",
+            "22023",
+            &["format \"pdf\" does not exist", "html, text or markdown"],
+        ),
+        ("'new server', format => NULL", "22023", &["format"]),
+        ("", "22023", &["a report takes an experiment or run_ids"]),
+        (
+            "'new server', run_ids => '{200}'",
+            "22023",
+            &["a report takes an experiment or run_ids"],
+        ),
+    ] {
+        assert_refused(
+            &mut client,
+            &format!("SELECT fsbench.report({arguments})"),
+            code,
+            words,
+        );
+    }
+    // A page is ASCII, so that any encoding has it.
+    for encoding in ["LATIN1", "SQL_ASCII"] {
+        let database = encoding.to_ascii_lowercase();
+        execute(
+            &mut client,
+            &format!(
+                "CREATE DATABASE {database} TEMPLATE template0 ENCODING '{encoding}' LOCALE 'C'"
+            ),
+        );
+        let mut there = server.connect(&database);
+        execute(&mut there, "CREATE EXTENSION pgfsbench_report CASCADE");
+        execute(&mut there, FIGURES);
+        execute(
+            &mut there,
+            "UPDATE fsbench.environment SET kernel = 'gr\u{f6}\u{df}e'",
+        );
+        let pages = rows(&mut there, "SELECT fsbench.report('new server')");
+        assert!(
+            pages[0].is_ascii() && pages[0].contains("gr&#246;&#223;e"),
+            "{encoding}"
+        );
+    }
+    // And goes with its extension.
+    execute(&mut client, "DROP EXTENSION pgfsbench_report");
+    assert_eq!(
+        row(
+            &mut client,
+            "SELECT count(*) FROM pg_proc WHERE prosrc LIKE '%plotly%'"
+        ),
+        "0"
+    );
+}

@@ -1,0 +1,192 @@
+//! A database or the extension is dropped under a run.
+
+use crate::robustness::hold::{Phase, bring_to};
+use pgfsbench_tests::{Background, LONG, Leaves, TestServer, refusal, value};
+use std::time::Instant;
+
+fn run_in(server: &TestServer, database: &str, phase: Phase, label: &str) -> Background {
+    let statement = format!("SELECT * FROM fsbench.run({})", phase.arguments(label));
+    server.background(database, &statement)
+}
+
+#[test]
+fn the_work_database_dropped_under_a_run_fails_it() {
+    let server = TestServer::with_extension(&[]);
+    for phase in [
+        Phase::Load,
+        Phase::Vacuum,
+        Phase::Checkpoint,
+        Phase::Warmup,
+        Phase::Measure,
+    ] {
+        let what = format!("drop in {phase:?}");
+        let (mut hold, caller) =
+            bring_to(&server, phase, || run_in(&server, "postgres", phase, &what));
+        let name =
+            server.value("SELECT datname FROM pg_database WHERE datname LIKE 'fsbench_work%'");
+        // DROP DATABASE takes a checkpoint.
+        hold.release();
+        server.value(&format!("DROP DATABASE {name} WITH (FORCE)"));
+        server.nothing_is_left(&what);
+        let error = caller.join().expect_err("the caller's error");
+        let ending = server
+            .ending_where(&format!("label = '{}'", what))
+            .expect("a row");
+        assert_eq!(ending.status, "failed", "{what}: {ending:?}");
+        // The row and the caller hear the same.
+        let error = error.as_db_error().expect("an answer");
+        let told = format!("{}; {}", error.code().code(), error.message());
+        assert!(
+            ending.reason.starts_with(&told),
+            "{what}: {ending:?}, {told}"
+        );
+        server.a_run_works(&what);
+    }
+    server.every_slot_is_free();
+}
+
+#[test]
+fn the_extension_is_not_dropped_and_its_tables_are_not_emptied_under_a_run() {
+    let server = TestServer::with_extension(&[]);
+    let mut client = server.connect("postgres");
+    for phase in [
+        Phase::Load,
+        Phase::Checkpoint,
+        Phase::Measure,
+        Phase::Collect,
+    ] {
+        let what = format!("DROP EXTENSION in {phase:?}");
+        let (mut hold, caller) =
+            bring_to(&server, phase, || run_in(&server, "postgres", phase, &what));
+        // It would wait for the lock that holds the run.
+        let waits = server.background("postgres", "DROP EXTENSION pgfsbench");
+        hold.release();
+        match waits.join() {
+            // It may have come to its end before.
+            Ok(_) if phase == Phase::Collect => server.value("CREATE EXTENSION pgfsbench"),
+            refused => {
+                let error = refused.expect_err("a run is on");
+                assert_eq!(
+                    error.code().map(|code| code.code()),
+                    Some("55006"),
+                    "{what}"
+                );
+                String::new()
+            }
+        };
+        for run in server
+            .value("SELECT string_agg(run_id::text, ',') FROM fsbench.progress")
+            .split(',')
+        {
+            if !run.is_empty() {
+                server.value(&format!("SELECT fsbench.cancel({run})"));
+            }
+        }
+        let _ = caller.join();
+        server.nothing_is_left(&what);
+    }
+    // Nor with what waits in the queue alone.
+    let run = server.start_run(&Phase::Measure.arguments("first"));
+    let queued = server.start_run(&Phase::Measure.arguments("queued"));
+    server.wait_for_phase(Phase::Measure.name());
+    for (sql, what) in [
+        ("DROP EXTENSION pgfsbench CASCADE", "drop extension"),
+        ("TRUNCATE fsbench.run_log CASCADE", "truncate tables"),
+        ("TRUNCATE fsbench.finding", "truncate tables"),
+    ] {
+        let error = refusal(&mut client, sql);
+        assert_eq!(error.code().code(), "55006", "{sql}: {error:?}");
+        assert!(error.message().contains(what), "{sql}: {error:?}");
+        let of = format!("of run {run}, {queued}.");
+        assert!(
+            error.detail().is_some_and(|detail| detail.ends_with(&of)),
+            "{error:?}"
+        );
+        assert!(
+            error
+                .hint()
+                .is_some_and(|hint| hint.contains("fsbench.cancel(run_id)"))
+        );
+    }
+    let delete = format!("DELETE FROM fsbench.run_log WHERE run_id = {run}");
+    assert_eq!(refusal(&mut client, &delete).code().code(), "55006");
+    // Extensions of others may be dropped.
+    client
+        .batch_execute("CREATE TABLE mine (); TRUNCATE mine; DROP TABLE mine")
+        .expect("somebody else's");
+    server.value("SELECT bool_and(fsbench.cancel(run_id)) FROM fsbench.progress");
+    server.nothing_is_left("refusals");
+    client
+        .batch_execute("TRUNCATE fsbench.run_log CASCADE; DROP EXTENSION pgfsbench; CREATE EXTENSION pgfsbench")
+        .expect("nothing is on");
+    server.a_run_works("another extension");
+    server.every_slot_is_free();
+}
+
+#[test]
+fn a_run_that_comes_while_the_extension_is_dropped_fails_and_the_next_one_is_made() {
+    let server = TestServer::with_extension(&[]);
+    let mut client = server.connect("postgres");
+    client
+        .batch_execute("BEGIN; DROP EXTENSION pgfsbench")
+        .expect("nothing is on");
+    let start = server.background(
+        "postgres",
+        &format!("SELECT fsbench.start({})", Phase::Measure.arguments("lost")),
+    );
+    crate::robustness::hold::wait_for_lock(&server);
+    client
+        .batch_execute("COMMIT; CREATE EXTENSION pgfsbench")
+        .expect("another extension");
+    assert!(start.join().is_err());
+    server.nothing_is_left("a lost run");
+    server.a_run_works("a lost run");
+    server.every_slot_is_free();
+}
+
+#[test]
+fn the_home_database_dropped_under_a_run_ends_it() {
+    let server = TestServer::with_extension(&[]);
+    for phase in [Phase::Begin, Phase::Creating, Phase::Load, Phase::Measure] {
+        let what = format!("home dropped in {phase:?}");
+        eprintln!("{what}");
+        server.value("CREATE DATABASE home");
+        let mut home = server.connect("home");
+        home.batch_execute("CREATE EXTENSION pgfsbench")
+            .expect("CREATE EXTENSION");
+        let mut lock = None;
+        let caller = if phase == Phase::Begin {
+            let mut session = server.connect("home");
+            session
+                .batch_execute("BEGIN; LOCK TABLE fsbench.run_log IN EXCLUSIVE MODE")
+                .expect("LOCK");
+            lock = Some(session);
+            let caller = run_in(&server, "home", phase, &what);
+            crate::robustness::hold::wait_for_lock(&server);
+            caller
+        } else {
+            let caller = run_in(&server, "home", phase, &what);
+            let began = Instant::now();
+            while value(
+                &mut home,
+                "SELECT string_agg(phase, ',') FROM fsbench.progress",
+            ) != phase.name()
+            {
+                assert!(began.elapsed() < LONG, "{what}: never");
+            }
+            caller
+        };
+        drop(home);
+        // Without FORCE it waits, and then refuses: the coordinator is connected.
+        if phase == Phase::Measure {
+            let refused = refusal(&mut server.connect("postgres"), "DROP DATABASE home");
+            assert_eq!(refused.code().code(), "55006");
+        }
+        server.value("DROP DATABASE home WITH (FORCE)");
+        drop(lock);
+        server.nothing_is_left(&what);
+        assert!(caller.join().is_err(), "{what}");
+        server.a_run_works(&what);
+    }
+    server.every_slot_is_free();
+}

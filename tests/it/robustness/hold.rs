@@ -1,0 +1,199 @@
+//! Brings a run to a phase and, where that takes no hook, keeps it there: by a lock that the phase needs, by stopping the
+//! checkpointer, or by a length that does not end. Where a phase cannot be held it is made long enough to be caught.
+
+use pgfsbench_tests::{Background, LONG, Signal, TestServer, value, wait_until};
+use postgres::Client;
+
+/// The phase in which a run is hit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Phase {
+    /// Before its row is there.
+    Begin,
+    /// Before CREATE DATABASE has made anything.
+    Provision,
+    /// In CREATE DATABASE, while files are copied.
+    Creating,
+    Load,
+    Vacuum,
+    Checkpoint,
+    Warmup,
+    Measure,
+    Verify,
+    Collect,
+    Cleanup,
+}
+
+pub const PHASES: [Phase; 11] = [
+    Phase::Begin,
+    Phase::Provision,
+    Phase::Creating,
+    Phase::Load,
+    Phase::Vacuum,
+    Phase::Checkpoint,
+    Phase::Warmup,
+    Phase::Measure,
+    Phase::Verify,
+    Phase::Collect,
+    Phase::Cleanup,
+];
+
+impl Phase {
+    /// Its name in `fsbench.progress`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Begin => "",
+            Self::Provision | Self::Creating => "provision",
+            Self::Load => "load",
+            Self::Vacuum => "vacuum",
+            Self::Checkpoint => "checkpoint",
+            Self::Warmup => "warmup",
+            Self::Measure => "measure",
+            Self::Verify => "verify",
+            Self::Collect => "collect",
+            Self::Cleanup => "cleanup",
+        }
+    }
+
+    /// Arguments of a run that can be brought to this phase.
+    pub fn arguments(self, label: &str) -> String {
+        let rest = match self {
+            Self::Load | Self::Vacuum => "scale => 10, duration => '5 min', warmup => '0'",
+            Self::Warmup => "scale => 1, duration => '5 min', warmup => '5 min'",
+            // Its clients read accounts only, so that the history can be locked while they do.
+            Self::Verify => {
+                "scale => 1, duration => '3 s', warmup => '0', workload => 'select-only'"
+            }
+            Self::Collect | Self::Cleanup => "scale => 1, transactions => 20, warmup => '0'",
+            _ => "scale => 1, duration => '5 min', warmup => '0'",
+        };
+        format!("clients => 2, label => '{label}', {rest}")
+    }
+}
+
+/// Keeps a run in its phase until it is released or dropped.
+pub struct Hold<'a> {
+    server: &'a TestServer,
+    session: Option<Client>,
+    stopped: Option<i32>,
+}
+
+impl<'a> Hold<'a> {
+    fn nothing(server: &'a TestServer) -> Self {
+        Self {
+            server,
+            session: None,
+            stopped: None,
+        }
+    }
+
+    /// A session that does this, and leaves its transaction open.
+    pub fn lock(server: &'a TestServer, sql: &str) -> Self {
+        Self::lock_in(server, "postgres", sql)
+    }
+
+    fn lock_in(server: &'a TestServer, database: &str, sql: &str) -> Self {
+        let mut session = server.connect(database);
+        session
+            .batch_execute(&format!("BEGIN; {sql}"))
+            .unwrap_or_else(|error| panic!("{sql}: {error:?}"));
+        let mut hold = Self::nothing(server);
+        hold.session = Some(session);
+        hold
+    }
+
+    fn stop(server: &'a TestServer, backend_type: &str) -> Self {
+        let pid = server.pid_of(backend_type);
+        server.hold(pid);
+        let mut hold = Self::nothing(server);
+        hold.stopped = Some(pid);
+        hold
+    }
+
+    /// Let the run go on.
+    pub fn release(&mut self) {
+        if let Some(pid) = self.stopped.take() {
+            self.server.signal(pid, Signal::CONT);
+        }
+        // Its end rolls the session's transaction back. After a crash it is gone already.
+        drop(self.session.take());
+    }
+}
+
+impl Drop for Hold<'_> {
+    fn drop(&mut self) {
+        self.release();
+    }
+}
+
+/// Make a run with this statement, and bring it to the phase.
+pub fn bring_to<'a>(
+    server: &'a TestServer,
+    phase: Phase,
+    begin: impl FnOnce() -> Background,
+) -> (Hold<'a>, Background) {
+    let directories = server.database_directories();
+    let mut hold = match phase {
+        Phase::Begin => Hold::lock(server, "LOCK TABLE fsbench.run_log IN EXCLUSIVE MODE"),
+        Phase::Provision | Phase::Creating => {
+            Hold::lock(server, "COMMENT ON DATABASE template0 IS 'held'")
+        }
+        Phase::Checkpoint => Hold::stop(server, "checkpointer"),
+        Phase::Collect | Phase::Cleanup => {
+            Hold::lock(server, "LOCK TABLE fsbench.environment IN EXCLUSIVE MODE")
+        }
+        _ => Hold::nothing(server),
+    };
+    let caller = begin();
+    match phase {
+        Phase::Begin => {}
+        Phase::Cleanup => server.wait_for_phase(Phase::Collect.name()),
+        Phase::Verify => server.wait_for_phase(Phase::Measure.name()),
+        _ => server.wait_for_phase(phase.name()),
+    }
+    match phase {
+        Phase::Begin | Phase::Provision | Phase::Collect => {
+            wait_for_lock(server);
+        }
+        Phase::Creating => {
+            wait_for_lock(server);
+            hold.release();
+            wait_until("CREATE DATABASE has begun", LONG, || {
+                (server.database_directories() != directories).then_some(())
+            });
+        }
+        Phase::Verify => {
+            let name = work_database(server);
+            let open = format!("ALTER DATABASE {name} ALLOW_CONNECTIONS true");
+            server
+                .connect("postgres")
+                .batch_execute(&open)
+                .expect(&open);
+            hold = Hold::lock_in(server, &name, "LOCK TABLE pgbench_history");
+            server.wait_for_phase(phase.name());
+        }
+        Phase::Cleanup => {
+            wait_for_lock(server);
+            let name = work_database(server);
+            // Only from here on can the work database be locked; its drop waits for that.
+            hold = Hold::lock(server, &format!("COMMENT ON DATABASE {name} IS 'held'"));
+            server.wait_for_phase(Phase::Cleanup.name());
+            wait_for_lock(server);
+        }
+        _ => {}
+    }
+    (hold, caller)
+}
+
+fn work_database(server: &TestServer) -> String {
+    server.value("SELECT datname FROM pg_database WHERE datname LIKE 'fsbench_work%'")
+}
+
+/// Wait until a coordinator waits for a lock: its pid.
+pub fn wait_for_lock(server: &TestServer) -> i32 {
+    let waits = "SELECT min(pid) FROM pg_stat_activity \
+                 WHERE backend_type = 'fsbench coordinator' AND wait_event_type = 'Lock'";
+    let mut client = server.connect("postgres");
+    wait_until("a coordinator waits for a lock", LONG, || {
+        value(&mut client, waits).parse().ok()
+    })
+}

@@ -1,0 +1,169 @@
+//! Each kind of death in each phase.
+
+use crate::robustness::hold::{PHASES, Phase, bring_to, wait_for_lock};
+use pgfsbench_tests::{Background, Leaves, Signal, Stop, TestServer, is_soak};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Death {
+    StopFast,
+    StopImmediate,
+    KillPostmaster,
+    KillCoordinator,
+    TerminateCoordinator,
+    CancelCoordinator,
+    TerminateCaller,
+    CancelCaller,
+    CancelRun,
+}
+
+impl Death {
+    fn takes_the_server_down(self) -> bool {
+        matches!(
+            self,
+            Self::StopFast | Self::StopImmediate | Self::KillPostmaster
+        )
+    }
+
+    fn is_of_the_caller(self) -> bool {
+        matches!(
+            self,
+            Self::TerminateCaller | Self::CancelCaller | Self::CancelRun
+        )
+    }
+
+    fn strike(self, server: &TestServer, caller: &Background, coordinator: i32) {
+        let server = &server;
+        match self {
+            Self::StopFast => server.stop(Stop::Fast),
+            Self::StopImmediate => server.stop(Stop::Immediate),
+            Self::KillPostmaster => server.kill(),
+            Self::KillCoordinator => server.crash(coordinator),
+            Self::TerminateCoordinator => server.signal(coordinator, Signal::TERM),
+            Self::CancelCoordinator => server.signal(coordinator, Signal::INT),
+            Self::TerminateCaller => server.terminate(caller.pid),
+            Self::CancelCaller => caller.cancel(),
+            Self::CancelRun => {
+                let all = "SELECT bool_and(fsbench.cancel(run_id)) FROM fsbench.progress";
+                assert_eq!(server.value(all), "t");
+            }
+        }
+    }
+
+    /// Status and SQLSTATE that the run's row may have after it; none where there may be no row.
+    fn endings(self, phase: Phase) -> &'static [(&'static str, &'static str)] {
+        match (self, phase) {
+            // Its result is stored already.
+            (_, Phase::Cleanup) => &[("done", "")],
+            // It is stored as soon as the lock is gone; nobody looks for a reason to cancel any more.
+            (_, Phase::Collect) if self.is_of_the_caller() => &[("done", "")],
+            (Self::CancelCoordinator, _) => &[("cancelled", "57014")],
+            (Self::TerminateCoordinator, _) => &[("failed", "57P01")],
+            _ if self.is_of_the_caller() => &[("cancelled", "57014")],
+            // A process that the server has terminated may be seen first.
+            (Self::StopFast, _) => &[("failed", "57P02"), ("failed", "57P01")],
+            _ => &[("failed", "57P02")],
+        }
+    }
+}
+
+/// Of all phases each death hits every third, so that each phase is hit by every third death; `make soak` has all.
+fn is_sampled(death: Death, phase: Phase) -> bool {
+    (death as usize + phase as usize).is_multiple_of(3)
+}
+
+fn in_every_phase(death: Death) {
+    let server = TestServer::with_extension(&[]);
+    for phase in PHASES {
+        // It has no id yet; and that nothing was copied yet makes no difference to these.
+        if death == Death::CancelRun && phase == Phase::Begin
+            || death.is_of_the_caller() && phase == Phase::Creating
+        {
+            continue;
+        }
+        if !is_soak() && !is_sampled(death, phase) {
+            continue;
+        }
+        let what = format!("{death:?} in {phase:?}");
+        eprintln!("{what}");
+        let statement = format!("SELECT * FROM fsbench.run({})", phase.arguments(&what));
+        let (mut hold, caller) =
+            bring_to(&server, phase, || server.background("postgres", &statement));
+        let coordinator = match phase {
+            // Another one may be there, which is just clearing up: this one waits.
+            Phase::Begin => wait_for_lock(&server),
+            _ => server.coordinator(),
+        };
+        // A server does not stop without its checkpointer, which may be gone afterwards.
+        let of_the_server = death.takes_the_server_down() || death == Death::KillCoordinator;
+        if phase == Phase::Checkpoint && of_the_server {
+            hold.release();
+        }
+        death.strike(&server, &caller, coordinator);
+        hold.release();
+        if death.takes_the_server_down() {
+            server.start_again();
+        }
+        server.nothing_is_left(&what);
+        let answer = caller.join();
+        if phase < Phase::Collect || death.takes_the_server_down() {
+            assert!(answer.is_err(), "{what}: the caller got {answer:?}");
+        }
+        match server.ending_where(&format!("label = '{}'", what)) {
+            None => assert_eq!(phase, Phase::Begin, "{what}: the run has no row"),
+            Some(ending) => assert!(
+                death.endings(phase).iter().any(|(status, sqlstate)| {
+                    ending.status == *status && ending.reason.starts_with(sqlstate)
+                }),
+                "{what}: {ending:?}"
+            ),
+        }
+        server.a_run_works(&what);
+    }
+    server.every_slot_is_free();
+    assert!(!server.log().contains("PANIC"), "a PANIC");
+}
+
+#[test]
+fn a_fast_stop_in_any_phase_leaves_nothing() {
+    in_every_phase(Death::StopFast);
+}
+
+#[test]
+fn an_immediate_stop_in_any_phase_leaves_nothing() {
+    in_every_phase(Death::StopImmediate);
+}
+
+#[test]
+fn a_killed_postmaster_in_any_phase_leaves_nothing() {
+    in_every_phase(Death::KillPostmaster);
+}
+
+#[test]
+fn a_killed_child_in_any_phase_leaves_nothing() {
+    in_every_phase(Death::KillCoordinator);
+}
+
+#[test]
+fn a_terminated_coordinator_in_any_phase_leaves_nothing() {
+    in_every_phase(Death::TerminateCoordinator);
+}
+
+#[test]
+fn a_cancelled_coordinator_in_any_phase_leaves_nothing() {
+    in_every_phase(Death::CancelCoordinator);
+}
+
+#[test]
+fn a_terminated_caller_in_any_phase_leaves_nothing() {
+    in_every_phase(Death::TerminateCaller);
+}
+
+#[test]
+fn ctrl_c_in_any_phase_leaves_nothing() {
+    in_every_phase(Death::CancelCaller);
+}
+
+#[test]
+fn cancel_in_any_phase_leaves_nothing() {
+    in_every_phase(Death::CancelRun);
+}

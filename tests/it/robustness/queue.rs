@@ -1,0 +1,295 @@
+//! Runs that wait for their turn, and two who want to run at the same time.
+
+use crate::robustness::hold::{Hold, Phase, wait_for_lock};
+use pgfsbench_tests::{
+    Background, LONG, Leaves, Signal, Stop, TestServer, refusal, value, wait_until,
+};
+
+const LONG_RUN: &str = "scale => 1, clients => 1, duration => '5 min', warmup => '0'";
+const SHORT_RUN: &str = "scale => 1, clients => 1, transactions => 5, warmup => '0'";
+
+fn status(server: &TestServer, run: &str) -> String {
+    server
+        .ending_where(&format!("run_id = {run}"))
+        .map_or_else(String::new, |ending| ending.status)
+}
+
+fn wait_for_status(server: &TestServer, run: &str, wanted: &str) {
+    wait_until(&format!("run {run} is {wanted}"), LONG, || {
+        (status(server, run) == wanted).then_some(())
+    });
+}
+
+fn cancel(server: &TestServer, run: &str) {
+    assert_eq!(server.value(&format!("SELECT fsbench.cancel({run})")), "t");
+}
+
+/// Its statement has come so far as to wait for a run: a request to cancel that comes before a statement does nothing.
+fn wait_until_it_waits(server: &TestServer, caller: &Background) {
+    server.wait_for(
+        "postgres",
+        &format!(
+            "SELECT wait_event = 'Extension' FROM pg_stat_activity WHERE pid = {}",
+            caller.pid
+        ),
+        LONG,
+    );
+}
+
+#[test]
+fn queued_runs_are_run_in_their_order_and_survive_the_failure_of_the_one_before() {
+    let server = TestServer::with_extension(&[]);
+    let first = server.start_run(LONG_RUN);
+    let second = server.start_run(SHORT_RUN);
+    let third = server.start_run(LONG_RUN);
+    let fourth = server.start_run(SHORT_RUN);
+    for run in [&second, &third, &fourth] {
+        assert_eq!(status(&server, run), "queued");
+    }
+    server.wait_for_phase(Phase::Measure.name());
+    // It fails, and by the death of its own coordinator at that.
+    server.terminate(server.coordinator());
+    wait_for_status(&server, &second, "done");
+    assert_eq!(status(&server, &first), "failed");
+    // Cancelled while it waits, and while it runs.
+    wait_for_status(&server, &third, "running");
+    let fifth = server.start_run(SHORT_RUN);
+    cancel(&server, &fifth);
+    wait_for_status(&server, &fifth, "cancelled");
+    assert_eq!(status(&server, &fourth), "queued");
+    cancel(&server, &third);
+    wait_for_status(&server, &fourth, "done");
+    for run in [&third, &fifth] {
+        let ending = server
+            .ending_where(&format!("run_id = {run}"))
+            .expect("a row");
+        assert_eq!(
+            ending.reason,
+            "57014; the run was canceled; It was canceled by fsbench.cancel() of role \"postgres\"."
+        );
+    }
+    let order = server.value(
+        "SELECT string_agg(run_id::text, ' ' ORDER BY started_at) FROM fsbench.run_log WHERE started_at IS NOT NULL",
+    );
+    assert_eq!(order, [first, second, third, fourth].join(" "));
+    // Nothing to cancel.
+    assert_eq!(server.value("SELECT fsbench.cancel(1)"), "f");
+    assert_eq!(server.value("SELECT fsbench.cancel(4711)"), "f");
+    server.nothing_is_left("a queue");
+    server.every_slot_is_free();
+}
+
+#[test]
+fn a_rollback_does_not_undo_start() {
+    let server = TestServer::with_extension(&[]);
+    let mut client = server.connect("postgres");
+    client.batch_execute("BEGIN").expect("BEGIN");
+    let run = value(&mut client, &format!("SELECT fsbench.start({SHORT_RUN})"));
+    client.batch_execute("ROLLBACK").expect("ROLLBACK");
+    wait_for_status(&server, &run, "done");
+    server.nothing_is_left("a rollback");
+}
+
+#[test]
+fn a_started_run_survives_the_loss_of_its_caller() {
+    let server = TestServer::with_extension(&[]);
+    let mut client = server.connect("postgres");
+    let run = value(
+        &mut client,
+        &format!(
+            "SELECT fsbench.start({})",
+            Phase::Measure.arguments("started")
+        ),
+    );
+    let pid: i32 = value(&mut client, "SELECT pg_backend_pid()")
+        .parse()
+        .expect("a pid");
+    server.wait_for_phase(Phase::Measure.name());
+    server.terminate(pid);
+    wait_until("the session is gone", LONG, || {
+        (server.value(&format!(
+            "SELECT count(*) FROM pg_stat_activity WHERE pid = {pid}"
+        )) == "0")
+            .then_some(())
+    });
+    // So has a session that only waits for it.
+    let waiter = server.background("postgres", &format!("SELECT * FROM fsbench.wait({run})"));
+    wait_until_it_waits(&server, &waiter);
+    waiter.cancel();
+    assert!(waiter.join().is_err());
+    let seconds = "SELECT coalesce(max(done), 0) FROM fsbench.progress WHERE phase = 'measure'";
+    let before: i64 = server.value(seconds).parse().expect("a number");
+    wait_until("the run goes on for a second", LONG, || {
+        let now: i64 = server.value(seconds).parse().expect("a number");
+        (now > before + 1000).then_some(())
+    });
+    cancel(&server, &run);
+    server.nothing_is_left("a started run");
+    assert_eq!(status(&server, &run), "cancelled");
+}
+
+#[test]
+fn a_second_run_is_refused_or_waits_for_one_that_is_just_clearing_up() {
+    let server = TestServer::with_extension(&[]);
+    let run = format!("SELECT * FROM fsbench.run({SHORT_RUN})");
+    let first = server.start_run(LONG_RUN);
+    server.wait_for_phase(Phase::Measure.name());
+    let refused = refusal(&mut server.connect("postgres"), &run);
+    assert_eq!(refused.code().code(), "55000");
+    assert_eq!(
+        refused.detail(),
+        Some(format!("It is run {first}, phase measure.").as_str())
+    );
+    assert!(
+        refused
+            .hint()
+            .is_some_and(|hint| hint.contains("fsbench.start()"))
+    );
+    // From another database too, which says where it is.
+    server.value("CREATE DATABASE other");
+    let mut other = server.connect("other");
+    other
+        .batch_execute("CREATE EXTENSION pgfsbench")
+        .expect("CREATE EXTENSION");
+    let refused = refusal(&mut other, &run);
+    assert_eq!(
+        refused.detail(),
+        Some(format!("It is run {first} in database \"postgres\", phase measure.").as_str())
+    );
+    // The first one's database cannot be dropped as long as this is open.
+    let mut hold = Hold::lock(
+        &server,
+        &format!("COMMENT ON DATABASE fsbench_work_{first} IS 'held'"),
+    );
+    cancel(&server, &first);
+    server.wait_for_phase(Phase::Cleanup.name());
+    wait_for_lock(&server);
+    let second = server.background("postgres", &run);
+    // Of which nothing is to be seen yet but that it waits.
+    wait_until_it_waits(&server, &second);
+    assert_eq!(server.value("SELECT count(*) FROM fsbench.run_log"), "1");
+    hold.release();
+    assert!(second.join().is_ok());
+    server.nothing_is_left("a run that waited");
+}
+
+#[test]
+fn a_run_goes_on_and_ends_well_without_the_janitor() {
+    let server = TestServer::with_extension(&[]);
+    let janitor = server.pid_of("fsbench janitor");
+    let run = server.start_run("scale => 1, clients => 2, duration => '3 s', warmup => '0'");
+    let next = server.start_run(SHORT_RUN);
+    server.wait_for_phase(Phase::Measure.name());
+    server.signal(janitor, Signal::INT);
+    server.terminate(janitor);
+    wait_until("there is a new janitor", LONG, || {
+        let now = server
+            .value("SELECT min(pid) FROM pg_stat_activity WHERE backend_type = 'fsbench janitor'");
+        now.parse().ok().filter(|&pid: &i32| pid != janitor)
+    });
+    wait_for_status(&server, &run, "done");
+    wait_for_status(&server, &next, "done");
+    server.nothing_is_left("a janitor's end");
+    server.every_slot_is_free();
+}
+
+#[test]
+fn a_request_whose_caller_has_gone_before_the_janitor_came_leaves_nothing() {
+    let server = TestServer::with_extension(&[]);
+    let janitor = server.pid_of("fsbench janitor");
+    server.hold(janitor);
+    let run = format!("SELECT * FROM fsbench.run({LONG_RUN})");
+    let start = format!("SELECT fsbench.start({LONG_RUN})");
+    let callers = [&start, &start, &run].map(|sql| server.background("postgres", sql));
+    // The last one has no right to queue, and may come before the others or not.
+    wait_until(
+        "they wait for the janitor, but for those refused",
+        LONG,
+        || {
+            let waiting: usize = server
+            .value("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'Extension' AND backend_type = 'client backend'")
+            .parse()
+            .ok()?;
+            let refused = callers.iter().filter(|caller| caller.is_finished()).count();
+            (waiting > 0 && waiting + refused == callers.len()).then_some(())
+        },
+    );
+    for (i, caller) in callers.iter().enumerate() {
+        if caller.is_finished() {
+        } else if i == 0 {
+            server.terminate(caller.pid);
+        } else {
+            caller.cancel();
+        }
+    }
+    for caller in callers {
+        assert!(caller.join().is_err());
+    }
+    server.signal(janitor, Signal::CONT);
+    server.nothing_is_left("callers that have gone early");
+    server.a_run_works("callers that have gone early");
+    server.every_slot_is_free();
+}
+
+#[test]
+fn a_request_survives_the_death_of_the_process_that_was_to_queue_it() {
+    let server = TestServer::with_extension(&[]);
+    let first = server.start_run(LONG_RUN);
+    server.wait_for_phase(Phase::Measure.name());
+    let mut hold = Hold::lock(&server, "LOCK TABLE fsbench.run_log IN EXCLUSIVE MODE");
+    let start = server.background("postgres", &format!("SELECT fsbench.start({SHORT_RUN})"));
+    wait_for_lock(&server);
+    let second = server.value(
+        "SELECT pid FROM pg_stat_activity WHERE backend_type = 'fsbench coordinator' AND wait_event_type = 'Lock'",
+    );
+    server.terminate(second.parse().expect("a pid"));
+    server.wait_for(
+        "postgres",
+        &format!(
+            "SELECT count(*) = 1 FROM pg_stat_activity WHERE backend_type = 'fsbench coordinator' \
+             AND wait_event_type = 'Lock' AND pid <> {second}"
+        ),
+        LONG,
+    );
+    hold.release();
+    assert!(start.join().is_ok());
+    // The one that runs has not noticed.
+    assert_eq!(status(&server, &first), "running");
+    assert_eq!(status(&server, "2"), "queued");
+    cancel(&server, &first);
+    wait_for_status(&server, "2", "done");
+    assert_eq!(status(&server, &first), "cancelled");
+    server.nothing_is_left("a queueing process's death");
+}
+
+#[test]
+fn a_kept_database_survives_a_crash_and_a_queued_run_fails_with_the_one_before() {
+    let server = TestServer::with_extension(&[]);
+    let kept = server.start_run(&format!("{SHORT_RUN}, keep => true"));
+    wait_for_status(&server, &kept, "done");
+    let kept = format!("fsbench_work_{kept}");
+    let running = server.start_run(LONG_RUN);
+    let queued = server.start_run(SHORT_RUN);
+    server.wait_for_phase(Phase::Measure.name());
+    server.kill();
+    server.start_again();
+    server.nothing_is_left_but(&[&kept], "a crash");
+    for run in [&running, &queued] {
+        let ending = server
+            .ending_where(&format!("run_id = {run}"))
+            .expect("a row");
+        assert_eq!(ending.status, "failed");
+        assert!(ending.reason.starts_with("57P02; "), "{ending:?}");
+    }
+    let rows = value(
+        &mut server.connect(&kept),
+        "SELECT count(*) FROM pgbench_accounts",
+    );
+    assert_eq!(rows, "100000");
+    // And what the user does with it is the user's.
+    server.stop(Stop::Fast);
+    server.start_again();
+    server.a_run_works("a crash with a kept database");
+    server.nothing_is_left_but(&[&kept], "a restart");
+    server.value(&format!("DROP DATABASE {kept}"));
+}

@@ -1,0 +1,127 @@
+//! Scans whose load or sweep is cancelled, or loses a process, here and in servers of a target's own.
+
+use crate::helper::processes::{self, Process};
+use crate::robustness::target::Place;
+use pgfsbench_tests::{LONG, Leaves, Signal, TestServer, wait_until};
+
+/// Long enough to be met while three processes load it.
+const LOADS: &str = r#"workload => 'scan', scale => 50, seed => 1, options => '{"degrees": [1], "repeats": 1, "loaders": 3, "readers": [], "unlogged": true}'"#;
+/// Long enough to be met while it is scanned.
+const SCANS: &str = r#"workload => 'scan', scale => 1, seed => 1, options => '{"degrees": [1, 2], "repeats": 1000, "loaders": 2, "readers": [], "unlogged": true}'"#;
+
+/// Kills parallel workers until somebody has noticed: one may have ended just before, and only its number is still there.
+fn kill_a_parallel_worker(
+    mut processes: impl FnMut() -> Vec<Process>,
+    kill: impl Fn(i32) -> bool,
+    noticed: impl Fn() -> bool,
+) {
+    wait_until("the death of a parallel worker is noticed", LONG, || {
+        let mut there = processes().into_iter();
+        if let Some(worker) = there.find(|p| p.title.contains("parallel worker for PID")) {
+            kill(worker.pid);
+        }
+        noticed().then_some(())
+    });
+}
+
+#[test]
+fn a_loader_or_a_parallel_worker_that_is_killed_restarts_the_server_and_leaves_nothing() {
+    let server = TestServer::with_extension(&[]);
+    for (arguments, what) in [(LOADS, "a loader"), (SCANS, "a parallel worker")] {
+        let run = server.start_run(arguments);
+        let ready = |log: String| log.matches("ready to accept connections").count();
+        let killed = |log: String| log.matches("was terminated by signal 9").count();
+        let (before, killed_before) = (ready(server.log()), killed(server.log()));
+        if what == "a loader" {
+            server.signal(server.pid_of("fsbench client"), Signal::KILL);
+        } else {
+            kill_a_parallel_worker(
+                || processes::descendants(&[server.postmaster()]),
+                |pid| server.try_signal(pid, Signal::KILL),
+                || killed(server.log()) > killed_before,
+            );
+        }
+        wait_until("the server has recovered", LONG, || {
+            (ready(server.log()) > before).then_some(())
+        });
+        server.nothing_is_left(what);
+        let ending = server.told(&run);
+        assert!(ending.starts_with("failed 57P02; "), "{what}: {ending}");
+        server.a_run_works(what);
+    }
+}
+
+#[test]
+fn a_load_for_a_target_that_is_cancelled_or_loses_a_loader_leaves_nothing() {
+    let place = Place::new("");
+    let kill = |place: &Place, signal| {
+        let loader = place.process("fsbench client");
+        place.server.signal(loader.pid, signal);
+    };
+    for data in ["copied", "loaded"] {
+        let arguments = format!("target => 'here', {LOADS}")
+            .replace("\"loaders\"", &format!("\"data\": \"{data}\", \"loaders\""));
+        for (how, ends) in [
+            ("cancelled", "cancelled 57014"),
+            ("terminated", "failed 57P01; client "),
+            (
+                "killed",
+                "failed 57P02; the target server was stopped or crashed",
+            ),
+        ] {
+            let what = format!("data {data}, {how}");
+            let run = place.server.start_run(&arguments);
+            match how {
+                "cancelled" => {
+                    place.process("fsbench client");
+                    place.server.value(&format!("SELECT fsbench.cancel({run})"));
+                }
+                "terminated" => kill(&place, Signal::TERM),
+                _ => kill(&place, Signal::KILL),
+            }
+            place.nothing_is_left(&what);
+            let ending = place.told(&run);
+            assert!(ending.starts_with(ends), "{what}: {ending}");
+        }
+    }
+    // Nothing that is half loaded is copied to anybody.
+    assert_eq!(
+        place
+            .server
+            .value("SELECT count(*) FROM fsbench.prepared_data"),
+        "0"
+    );
+}
+
+#[test]
+fn scans_in_a_directory_that_are_cancelled_or_lose_a_worker_leave_nothing() {
+    let place = Place::new("");
+    for (how, ends) in [
+        ("cancelled", "cancelled 57014"),
+        (
+            "killed",
+            "failed 57P02; the target server was stopped or crashed",
+        ),
+    ] {
+        let run = place
+            .server
+            .start_run(&format!("target => 'here', {SCANS}"));
+        place.wait_for_phase("measure");
+        if how == "cancelled" {
+            place.server.value(&format!("SELECT fsbench.cancel({run})"));
+        } else {
+            kill_a_parallel_worker(
+                || processes::below(place.path()),
+                |pid| place.server.try_signal(pid, Signal::KILL),
+                || {
+                    place.server.value(&format!(
+                        "SELECT status FROM fsbench.run_log WHERE run_id = {run}"
+                    )) != "running"
+                },
+            );
+        }
+        place.nothing_is_left(how);
+        let ending = place.told(&run);
+        assert!(ending.starts_with(ends), "{how}: {ending}");
+    }
+}

@@ -1,0 +1,225 @@
+//! Output for people: rows that fit a terminal, the list of verbs, and its examples, each of which works.
+
+use crate::common::{QUICK, execute, owned_directory, program, row, rows, run, server};
+use pgfsbench_tests::{TestServer, wait_until};
+use postgres::Client;
+
+/// The columns of a terminal.
+const COLUMNS: usize = 120;
+
+/// Output of psql, and its width.
+fn printed(server: &TestServer, sql: &str) -> (String, usize) {
+    let said = program(server, "psql", &["-X", "-c", sql]);
+    let width = said.lines().map(|line| line.chars().count()).max();
+    (said, width.unwrap_or(0))
+}
+
+/// Asserts that it fits, and gives what is printed.
+fn assert_fits(server: &TestServer, sql: &str) -> String {
+    let (said, width) = printed(server, sql);
+    assert!(width <= COLUMNS, "{width} columns:\n{said}");
+    said
+}
+
+#[test]
+fn the_row_of_a_run_fits_a_terminal_and_names_the_worst_finding() {
+    let server = server(&[]);
+    let mut client = server.connect("postgres");
+    execute(
+        &mut client,
+        "SELECT fsbench.create_target('xfs-tuned', directory => '/tmp')",
+    );
+    let id = run(
+        &mut client,
+        &format!("{QUICK}, workload => 'tpcb-simple-update'"),
+    );
+    assert_fits(&server, &format!("SELECT * FROM fsbench.run({QUICK})"));
+    // With as wide figures and as long words as there are.
+    let wide = "tps = 123456.789, latency_p99_ms = 12345.6789, latency_max_ms = 123456.789, commit_p99_ms = 12345.6789, stall_seconds = 12345";
+    for (target, code, severity, told) in [
+        (
+            "default",
+            "noisy_neighbour",
+            "warning",
+            "2: noisy_neighbour",
+        ),
+        (
+            "xfs-tuned",
+            "noisy_neighbour",
+            "warning",
+            "2: noisy_neighbour",
+        ),
+        ("xfs-tuned", "data_fits_ram", "warning", "2: data_fits_ram"),
+        ("default", "statements_not_recorded", "info", "2 (info)"),
+        (
+            "xfs-tuned",
+            "fsync_off",
+            "invalid",
+            "2 (invalid: fsync_off)",
+        ),
+        ("default", "failed_transactions", "invalid", "2 (invalid)"),
+    ] {
+        execute(
+            &mut client,
+            &format!(
+                "UPDATE fsbench.run_log SET {wide}, target = '{target}' WHERE run_id = {id}; \
+                 DELETE FROM fsbench.finding WHERE run_id = {id}; \
+                 INSERT INTO fsbench.finding (run_id, code, severity, weight, message, hint) \
+                   VALUES ({id}, '{code}', '{severity}', 9, '', ''), ({id}, 'atime', 'info', 1, '', '')"
+            ),
+        );
+        let said = assert_fits(&server, &format!("SELECT * FROM fsbench.wait({id})"));
+        assert!(said.contains(&format!("| {told}\n")), "{told}:\n{said}");
+    }
+}
+
+#[test]
+fn lists_fit_a_terminal() {
+    let server = server(&[]);
+    assert_fits(&server, "SELECT * FROM fsbench.help()");
+}
+
+/// The example with what its reader has instead of xfs, run 7 and bob.
+fn substituted(example: &str, run_id: &str, other: &str, directory: &str) -> String {
+    example
+        .replace(
+            "'a', directory => '/mnt/a'",
+            &format!("'a', directory => '{directory}'"),
+        )
+        .replace(
+            "run(target => 'xfs')",
+            &format!("run(target => 'a', {QUICK})"),
+        )
+        .replace(
+            "start(scale => 10, clients => 8)",
+            &format!("start({QUICK})"),
+        )
+        .replace(
+            "'new', '{ext4,xfs}'",
+            &format!("'new', '{{a,default}}', max_blocks => 3, probe_wait => '0', {QUICK}"),
+        )
+        .replace("(7, 8)", &format!("({run_id}, {other})"))
+        .replace("{7,8}", &format!("{{{run_id}}}"))
+        .replace("(7)", &format!("({run_id})"))
+        .replace(", 7)", &format!(", {run_id})"))
+}
+
+/// Verbs that need the helper; tests/it/helper/manual_examples.rs runs them with one.
+const OF_THE_HELPER: [&str; 3] = ["prepare_target", "release_target", "describe_devices"];
+
+#[test]
+fn every_example_of_the_help_works() {
+    let server = server(&[]);
+    let mut client = server.connect("postgres");
+    execute(&mut client, "CREATE ROLE bob");
+    let directory = owned_directory("pgfsbench-help");
+    let directory = directory.path().display().to_string();
+    let finished = run(&mut client, QUICK);
+    let scans = run(
+        &mut client,
+        r#"workload => 'scan', scale => 1, options => '{"degrees": [1, 2], "repeats": 1, "readers": []}'"#,
+    );
+    let examples = rows(
+        &mut client,
+        "SELECT verb || '|' || example FROM fsbench.help() WITH ORDINALITY ORDER BY verb = 'run', ordinality",
+    );
+    assert!(examples.len() > 20, "{examples:?}");
+    // A target must be there before it is used, and goes at last.
+    for (verb, example) in in_order(&examples) {
+        let id = if verb.contains("scan") {
+            &scans
+        } else {
+            &finished
+        };
+        let sql = substituted(example, id, &scans, &directory);
+        if OF_THE_HELPER.contains(&verb) || sql.contains("plan('xfs')") {
+            assert_no_helper(&mut client, &sql);
+        } else {
+            execute(&mut client, &sql);
+        }
+    }
+    execute(
+        &mut client,
+        "SELECT fsbench.cancel_experiment('new, again')",
+    );
+    wait_until("all runs are over", pgfsbench_tests::LONG, || {
+        rows(&mut client, "SELECT run_id FROM fsbench.progress")
+            .is_empty()
+            .then_some(())
+    });
+    let bad = "SELECT run_id, error FROM fsbench.result WHERE status NOT IN ('done', 'cancelled')";
+    assert_eq!(rows(&mut client, bad), [""; 0]);
+}
+
+/// Verbs and examples: what makes targets first, what drops them last.
+fn in_order(examples: &[String]) -> Vec<(&str, &str)> {
+    let mut split: Vec<_> = examples
+        .iter()
+        .filter_map(|line| line.split_once('|'))
+        .collect();
+    // An experiment is asked for, waited for, read, made once more, and goes.
+    let of_experiments = [
+        "plan_experiment",
+        "experiment",
+        "pause_experiment",
+        "resume_experiment",
+        "wait_experiment",
+        "compare",
+        "recommend",
+        "confirm_experiment",
+        "extend_experiment",
+        "cancel_experiment",
+        "drop_experiment",
+    ];
+    split.sort_by_key(|(verb, _)| match *verb {
+        "create_target" => 0,
+        "alter_target" => 2,
+        "drop_target" | "revoke_operator" => 99,
+        verb => match of_experiments.iter().position(|of| *of == verb) {
+            Some(place) => 3 + place,
+            None => 1,
+        },
+    });
+    split
+}
+
+fn assert_no_helper(client: &mut Client, sql: &str) {
+    crate::common::assert_refused(client, sql, "55000", &["pgfsbench-helper"]);
+}
+
+#[test]
+fn several_targets_are_looked_at_with_one_statement_as_the_manual_says() {
+    let server = server(&[]);
+    let mut client = server.connect("postgres");
+    let directories = ["ext4", "xfs"].map(|name| (name, owned_directory("pgfsbench-lateral")));
+    for (name, directory) in &directories {
+        let directory = directory.path().display();
+        execute(
+            &mut client,
+            &format!("SELECT fsbench.create_target('{name}', directory => '{directory}')"),
+        );
+    }
+    let sql = statement_of_the_manual("LATERAL fsbench.run(")
+        .replace("scale => 32, clients => 16, duration => '1 min'", QUICK);
+    assert!(sql.contains(QUICK), "{sql}");
+    let found = rows(&mut client, &sql);
+    let targets: Vec<&str> = found
+        .iter()
+        .filter_map(|row| row.split('|').next())
+        .collect();
+    assert_eq!(targets, ["ext4", "xfs"]);
+    let runs =
+        "SELECT string_agg(target, ' ' ORDER BY run_id) FROM fsbench.result WHERE status = 'done'";
+    assert_eq!(row(&mut client, runs), "ext4 xfs");
+}
+
+/// The statement of docs/targets.md that has these words.
+fn statement_of_the_manual(words: &str) -> String {
+    let page = include_str!("../../docs/targets.md");
+    let at = page
+        .find(words)
+        .unwrap_or_else(|| panic!("no {words} in docs/targets.md"));
+    let begin = page[..at].rfind("SELECT").expect("a statement");
+    let end = at + page[at..].find(';').expect("its end");
+    page[begin..end].to_owned()
+}
