@@ -249,9 +249,9 @@ pub fn submit(ready: &Ready, asked: &Asked, spec: &Spec, queue: bool) -> Result<
         request.lease_ms.store(spec.options.lease_ms, Relaxed);
         request.renew_lease();
     }
-    if let Some(papers) = board.papers(request) {
-        papers.spec.set(&spec_json);
-        papers.asked.set(&asked_json);
+    if let Some(texts) = board.texts(request) {
+        texts.spec.set(&spec_json);
+        texts.asked.set(&asked_json);
     }
     request.set_state(RequestState::Submitted);
     shmem::announce();
@@ -300,7 +300,7 @@ fn claim(board: &'static Board, most_queued: Option<usize>) -> Claim {
         return claim;
     }
     let number = board.tickets.load(Relaxed) + 1;
-    if !board.give_papers_to_caller(number) {
+    if !board.give_texts_to_caller(number) {
         return Claim::Crowded;
     }
     let free = board
@@ -308,7 +308,7 @@ fn claim(board: &'static Board, most_queued: Option<usize>) -> Claim {
         .iter()
         .find(|request| request.advance(RequestState::Free, RequestState::Filling));
     let Some(request) = free else {
-        board.take_papers_back(number);
+        board.take_texts_back(number);
         return Claim::Crowded;
     };
     board.tickets.store(number, Relaxed);

@@ -83,7 +83,7 @@ pub fn release(board: &Board, ticket: &Ticket) {
         .request
         .advance(RequestState::Ended, RequestState::Free)
     {
-        board.take_papers_back(ticket.number);
+        board.take_texts_back(ticket.number);
     }
     shmem::announce();
 }

@@ -82,7 +82,7 @@ pub struct Run {
     /// Facts that were gathered while the run was on.
     pub observed: Observations,
     /// The coordinator's service to others between two looks.
-    beside: fn(&Self) -> Result<(), Fault>,
+    between_looks: fn(&Self) -> Result<(), Fault>,
 }
 
 impl Run {
@@ -91,7 +91,7 @@ impl Run {
         board: &'static Board,
         request: &'static Request,
         index: u32,
-        beside: fn(&Self) -> Result<(), Fault>,
+        between_looks: fn(&Self) -> Result<(), Fault>,
     ) -> Result<Self, Fault> {
         let spec = board.specification(request)?;
         // On a target, the clients are those of another server.
@@ -128,7 +128,7 @@ impl Run {
             statements: statements::Watch::default(),
             samples: Vec::new(),
             observed: Observations::default(),
-            beside,
+            between_looks,
         })
     }
 
@@ -230,7 +230,7 @@ impl Run {
                 return Err(extension_dropped());
             }
         }
-        (self.beside)(self)?;
+        (self.between_looks)(self)?;
         if let Some(next) = &mut self.next_second
             && let Some(late) = Instant::now().checked_duration_since(*next)
         {

@@ -7,9 +7,9 @@
 
 mod homes;
 pub mod outcome;
-mod papers;
 mod queue;
 mod request;
+mod request_texts;
 
 use std::sync::atomic::{
     AtomicI32, AtomicU32, AtomicU64,
@@ -19,12 +19,12 @@ use std::sync::atomic::{
 use pgfsbench_core::board::{CheckpointRing, SampleRing, TextCell};
 
 pub use homes::{Home, Homes, start_for_experiment, starts_for_experiment};
-pub use papers::Papers;
 pub use pgfsbench_core::run::{
     phase::Phase,
     request::{Cancel, Errand, RequestState},
 };
 pub use request::Request;
+pub use request_texts::RequestTexts;
 
 /// Number of this layout. The library that made the memory and the one that reads it must agree.
 pub const LAYOUT: u32 = 11;
@@ -70,7 +70,7 @@ pub struct Board {
     /// The requests of callers.
     pub requests: [Request; REQUESTS],
     /// The texts of those that are at hand.
-    papers: [Papers; AT_HAND],
+    texts: [RequestTexts; AT_HAND],
     /// The databases that have experiments.
     pub homes: Homes,
     /// The active run.

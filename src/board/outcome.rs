@@ -73,10 +73,10 @@ pub enum Outcome {
 impl Outcome {
     /// Writes it to shared memory, as JSON, for the session that waits for the request; long texts are cut.
     pub fn tell(&self, board: &Board, request: &Request) {
-        let Some(papers) = board.papers(request) else {
+        let Some(texts) = board.texts(request) else {
             return;
         };
-        let cell = &papers.outcome;
+        let cell = &texts.outcome;
         let short = match self {
             Self::Done(row) => Self::Done(row.shortened()),
             Self::Failed(fault) => Self::Failed(fault.shortened(cell.capacity())),

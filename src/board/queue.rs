@@ -4,50 +4,50 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 use pgfsbench_core::spec::Spec;
 
-use super::{AT_HAND, Board, Cancel, Errand, Papers, Request, RequestState};
+use super::{AT_HAND, Board, Cancel, Errand, Request, RequestState, RequestTexts};
 use crate::errors::{Fault, read_json, sqlstate};
 
 impl Board {
     /// The texts of a request; None while it has none, since it only waits.
-    pub fn papers(&self, request: &Request) -> Option<&Papers> {
+    pub fn texts(&self, request: &Request) -> Option<&RequestTexts> {
         let ticket = request.ticket.load(Acquire);
-        self.papers.iter().find(|papers| papers.belong_to(ticket))
+        self.texts.iter().find(|texts| texts.belong_to(ticket))
     }
 
     /// The specification of a request.
     pub fn specification(&self, request: &Request) -> Result<Spec, Fault> {
-        let papers = self.papers(request).ok_or_else(|| {
+        let texts = self.texts(request).ok_or_else(|| {
             Fault::new(
                 sqlstate::INTERNAL,
                 "the request has no specification at hand",
             )
         })?;
-        read_json("specification", &papers.spec.get())
+        read_json("specification", &texts.spec.get())
     }
 
     /// The outcome of a request, JSON; empty while there is none.
     pub fn outcome(&self, request: &Request) -> String {
-        self.papers(request)
-            .map_or_else(String::new, |papers| papers.outcome.get())
+        self.texts(request)
+            .map_or_else(String::new, |texts| texts.outcome.get())
     }
 
     /// Gives texts to a new request of that ticket; false when all are taken. One is left for the run whose turn comes.
-    pub fn give_papers_to_caller(&self, ticket: u64) -> bool {
-        self.papers[..AT_HAND - 1]
+    pub fn give_texts_to_caller(&self, ticket: u64) -> bool {
+        self.texts[..AT_HAND - 1]
             .iter()
-            .any(|papers| papers.take(ticket))
+            .any(|texts| texts.take(ticket))
     }
 
     /// Gives texts to a request that has waited; false when all are taken.
-    pub fn give_papers_to_waiting(&self, request: &Request) -> bool {
+    pub fn give_texts_to_waiting(&self, request: &Request) -> bool {
         let ticket = request.ticket.load(Acquire);
-        self.papers(request).is_some() || self.papers.iter().rev().any(|papers| papers.take(ticket))
+        self.texts(request).is_some() || self.texts.iter().rev().any(|texts| texts.take(ticket))
     }
 
     /// Takes the texts of a request back: it waits from now on, or is over.
-    pub fn take_papers_back(&self, ticket: u64) {
-        for papers in &self.papers {
-            papers.give_back(ticket);
+    pub fn take_texts_back(&self, ticket: u64) {
+        for texts in &self.texts {
+            texts.give_back(ticket);
         }
     }
 
@@ -83,8 +83,8 @@ impl Board {
     pub fn take_errand(&self, home: u32, pid: i32) -> Option<&Request> {
         let (request, errand) = self.errand_of(home)?;
         // Somebody who waits for it reads its outcome.
-        let needs_papers = errand == Errand::Withdraw && request.waiter.load(Acquire) != 0;
-        if needs_papers && !self.give_papers_to_waiting(request) {
+        let needs_texts = errand == Errand::Withdraw && request.waiter.load(Acquire) != 0;
+        if needs_texts && !self.give_texts_to_waiting(request) {
             return None;
         }
         request.set_errand(errand);

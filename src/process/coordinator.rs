@@ -35,7 +35,7 @@ fn free_run_area(board: &Board, index: u32) {
 }
 
 fn insert(board: &Board, request: &Request, spec: &Spec, status: &str) -> Result<i64, Fault> {
-    let asked = board.papers(request).map(|papers| papers.asked.get());
+    let asked = board.texts(request).map(|texts| texts.asked.get());
     let run_id = xact::transaction(|| {
         let requested_by = session::role_name(request.role.load(Acquire));
         let run_id = store::insert_run(spec, &asked.unwrap_or_default(), &requested_by, status)?;

@@ -13,9 +13,10 @@ use crate::{
     errors::{Fault, read_json, sqlstate},
     pg::{
         guc,
-        parcel::{self, Parcel},
         process::{self, Database, Role, Status},
-        report, session, sql, xact,
+        report, session,
+        shared_text::{self, SharedText},
+        sql, xact,
     },
     random,
     target::{self, On, helper_job},
@@ -40,8 +41,8 @@ struct Errand {
     ticket: i64,
     action: String,
     target: String,
-    /// Number of the parcel with the request, if it is not that of a target that is there.
-    parcel: Option<u32>,
+    /// Number of the shared text with the request, if it is not that of a target that is there.
+    shared_text: Option<u32>,
 }
 
 impl Errand {
@@ -52,10 +53,10 @@ impl Errand {
             ticket,
             action,
             target,
-            parcel,
+            shared_text,
         } = self;
-        let parcel = parcel.map_or(String::new(), |number| format!(" {number}"));
-        format!("{database} {owner} {ticket} {action} {target}{parcel}")
+        let shared_text = shared_text.map_or(String::new(), |number| format!(" {number}"));
+        format!("{database} {owner} {ticket} {action} {target}{shared_text}")
     }
 
     fn parse(text: &str) -> Option<Self> {
@@ -67,7 +68,7 @@ impl Errand {
             ticket: next()?.parse().ok()?,
             action: next()?.to_owned(),
             target: next()?.to_owned(),
-            parcel: next().and_then(|number| number.parse().ok()),
+            shared_text: next().and_then(|number| number.parse().ok()),
         })
     }
 }
@@ -79,11 +80,16 @@ pub fn ask(owner: u32, action: &str, target: &str) -> Result<Value, Fault> {
 
 /// The same for a request that is not committed with a target yet.
 pub fn ask_for(owner: u32, action: &str, target: &str, request: &Value) -> Result<Value, Fault> {
-    let parcel = Parcel::pack(&request.to_string());
-    ask_with(owner, action, target, Some(parcel.number()))
+    let shared_text = SharedText::pack(&request.to_string());
+    ask_with(owner, action, target, Some(shared_text.number()))
 }
 
-fn ask_with(owner: u32, action: &str, target: &str, parcel: Option<u32>) -> Result<Value, Fault> {
+fn ask_with(
+    owner: u32,
+    action: &str,
+    target: &str,
+    shared_text: Option<u32>,
+) -> Result<Value, Fault> {
     let ticket = random::ticket();
     session::with_rights_of(owner, || sql::read(TAKE, &[Some(&ticket.to_string())]))?;
     let errand = Errand {
@@ -92,7 +98,7 @@ fn ask_with(owner: u32, action: &str, target: &str, parcel: Option<u32>) -> Resu
         ticket,
         action: action.into(),
         target: target.into(),
-        parcel,
+        shared_text,
     };
     for _ in 0..ATTEMPTS {
         let Some(worker) = process::launch_with(Role::HelperWorker, &errand.to_text()) else {
@@ -184,8 +190,8 @@ fn is_awaited(ticket: i64) -> Result<bool, Fault> {
 
 /// The request to the helper, from what is committed.
 fn request(errand: &Errand) -> Result<Value, Fault> {
-    if let Some(number) = errand.parcel {
-        let text = parcel::unpack(number).ok_or_else(|| {
+    if let Some(number) = errand.shared_text {
+        let text = shared_text::unpack(number).ok_or_else(|| {
             Fault::new(sqlstate::CANCELED, "the request was canceled")
                 .detail("The session that asked for it does not wait any more.")
         })?;

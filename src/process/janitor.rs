@@ -280,7 +280,7 @@ impl Janitor {
 
     /// Launches a coordinator for a request that has waited: from now on it has texts again, or it waits on.
     fn launch_queued(&mut self, index: usize, request: &Request, errand: Errand) {
-        if self.board.give_papers_to_waiting(request) {
+        if self.board.give_texts_to_waiting(request) {
             self.launch(index, request, RequestState::Queued, errand);
         }
     }
@@ -380,7 +380,7 @@ impl Janitor {
 
     /// Back into the queue, where its place has stayed.
     fn wait_again(&self, request: &Request) {
-        self.board.take_papers_back(request.ticket.load(Acquire));
+        self.board.take_texts_back(request.ticket.load(Acquire));
         request.set_state(RequestState::Queued);
     }
 
@@ -492,7 +492,7 @@ impl Janitor {
         if !process::is_alive(request.waiter.load(Acquire))
             && request.advance(RequestState::Ended, RequestState::Free)
         {
-            self.board.take_papers_back(ticket);
+            self.board.take_texts_back(ticket);
             shmem::announce();
         }
     }

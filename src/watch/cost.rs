@@ -34,7 +34,7 @@ pub struct Window<'a> {
 
 fn wal() -> Wal {
     match Devices::look().wal {
-        WalDevice::Same => Wal::Beside,
+        WalDevice::Same => Wal::SameDevice,
         WalDevice::Other(_) => Wal::Elsewhere,
         WalDevice::Unknown => Wal::Unknown,
     }

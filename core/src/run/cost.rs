@@ -44,7 +44,7 @@ pub struct Cost {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wal {
     /// On the same device.
-    Beside,
+    SameDevice,
     /// On another one, with figures of its own.
     Elsewhere,
     /// Its location is not known, or nothing counts what is written there.
@@ -111,7 +111,7 @@ impl Cost {
         .map(sum)
         .sum();
         let with_wal = |of_data: Option<f64>, of_wal| match wal {
-            Wal::Beside => of_data,
+            Wal::SameDevice => of_data,
             Wal::Elsewhere => of_data.zip(sum(of_wal)).map(|(data, wal)| data + wal),
             Wal::Unknown => None,
         };
@@ -233,7 +233,7 @@ mod tests {
             let cost = Cost::of_machine(&samples, wal);
             (cost.device_write_bytes, cost.device_flushes)
         };
-        assert_eq!(cost(Wal::Beside), (Some(8192), Some(6)));
+        assert_eq!(cost(Wal::SameDevice), (Some(8192), Some(6)));
         assert_eq!(cost(Wal::Elsewhere), (Some(10_240), Some(20)));
         assert_eq!(cost(Wal::Unknown), (None, None));
         let cost = Cost::of_machine(&samples, Wal::Unknown);
@@ -248,18 +248,18 @@ mod tests {
     fn a_second_of_which_a_figure_is_unknown_leaves_the_sum_unknown() {
         let mut unknown = second();
         unknown.figures.set_real(Figure::WalwriterCpuMs, None);
-        let cost = Cost::of_machine(&[second(), unknown], Wal::Beside);
+        let cost = Cost::of_machine(&[second(), unknown], Wal::SameDevice);
         assert_eq!(
             (cost.client_cpu_seconds, cost.cpu_seconds),
             (Some(0.5), None)
         );
-        assert_eq!(Cost::of_machine(&[], Wal::Beside), Cost::default());
+        assert_eq!(Cost::of_machine(&[], Wal::SameDevice), Cost::default());
     }
 
     #[test]
     fn bytes_are_followed_from_transaction_to_device() {
         let (before, after) = (blocks(5, 5, "x"), blocks(10, 6, "x"));
-        let cost = Cost::of_transactions(&[second()], Wal::Beside, &of(&before, &after));
+        let cost = Cost::of_transactions(&[second()], Wal::SameDevice, &of(&before, &after));
         assert_eq!(cost.changed_bytes, Some(400));
         // Five blocks of the server's own, and two of the clients', which the statistics do not know yet.
         assert_eq!(cost.server_write_bytes, Some(1000 + 7 * 10));
@@ -277,7 +277,7 @@ mod tests {
     #[test]
     fn what_was_reset_or_changes_nothing_has_no_amplification() {
         let (before, reset) = (blocks(5, 5, "x"), blocks(10, 6, "y"));
-        let cost = Cost::of_transactions(&[second()], Wal::Beside, &of(&before, &reset));
+        let cost = Cost::of_transactions(&[second()], Wal::SameDevice, &of(&before, &reset));
         assert_eq!(
             (cost.server_write_bytes, cost.server_write_amplification),
             (None, None)
@@ -287,7 +287,7 @@ mod tests {
             changed_bytes_each: None,
             ..of(&before, &before)
         };
-        let cost = Cost::of_transactions(&[second()], Wal::Beside, &reads);
+        let cost = Cost::of_transactions(&[second()], Wal::SameDevice, &reads);
         assert_eq!((cost.changed_bytes, cost.write_amplification), (None, None));
         assert_eq!(cost.server_write_bytes, Some(1020));
     }

@@ -35,7 +35,7 @@ fn carry_out_within(board: &Board, request: &Request, lock_timeout: &str) {
         Errand::Enqueue => match enqueue(board, request, lock_timeout) {
             Ok(()) => {
                 // The caller needs the number alone, which is there.
-                board.take_papers_back(request.ticket.load(Acquire));
+                board.take_texts_back(request.ticket.load(Acquire));
                 RequestState::Queued
             }
             Err(fault) => end(board, request, fault),

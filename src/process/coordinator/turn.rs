@@ -31,8 +31,8 @@ const RIGHTS: &str = "SELECT jsonb_build_object('name', (SELECT rolname FROM pg_
 pub fn is_to_be_taken_up(board: &Board, request: &Request) -> bool {
     request.run_id.load(Acquire) != 0
         && board
-            .papers(request)
-            .is_some_and(|papers| papers.spec.is_empty())
+            .texts(request)
+            .is_some_and(|texts| texts.spec.is_empty())
 }
 
 /// Reads them, and checks what was checked when the run was asked for and may have changed.
@@ -55,9 +55,9 @@ pub fn take_up(board: &Board, request: &Request) -> Result<(), Fault> {
     let spec: Spec =
         serde_json::from_value(queued.used.clone()).map_err(|e| unreadable("specification", e))?;
     xact::transaction(|| check_rights(request, &spec))?;
-    if let Some(papers) = board.papers(request) {
-        papers.asked.set(&queued.asked.to_string());
-        papers.spec.set(&queued.used.to_string());
+    if let Some(texts) = board.texts(request) {
+        texts.asked.set(&queued.asked.to_string());
+        texts.spec.set(&queued.used.to_string());
     }
     Ok(())
 }

@@ -15,7 +15,7 @@ use crate::{
 
 /// Facts of the other server. From catalogs alone, since the extension's functions can only be called once it is known to be there.
 #[derive(Deserialize)]
-struct There {
+struct OtherServer {
     /// This very start of this very server.
     is_this: bool,
     database: String,
@@ -63,7 +63,7 @@ impl Run {
     /// Refuses a server that cannot carry the run out, and says what it lacks.
     fn check_there(&mut self, link: &mut Connection) -> Result<(), Fault> {
         let own = xact::transaction(|| sql::read(IDENTITY, &[]))?;
-        let there: There = read(&self.ask(link, THERE, &[own.as_deref()])?)?;
+        let there: OtherServer = read(&self.ask(link, THERE, &[own.as_deref()])?)?;
         let refusal = |message: String| Fault::new(sqlstate::NOT_IN_THIS_STATE, message);
         if there.is_this {
             return Err(refusal(format!(

@@ -236,8 +236,8 @@ impl Run {
         let workload = spec.workload;
         let asked = self
             .board
-            .papers(self.request)
-            .map(|papers| papers.asked.get());
+            .texts(self.request)
+            .map(|texts| texts.asked.get());
         let asked: Asked = read_json("arguments", &asked.unwrap_or_default())?;
         let quick = spec.is_quick();
         let (duration, transactions, warmup) = window_there(spec);

@@ -10,7 +10,7 @@ use pgfsbench_core::board::TextCell;
 
 /// The texts of one request.
 #[repr(C)]
-pub struct Papers {
+pub struct RequestTexts {
     /// Ticket of the request that they belong to; 0 if they are free. Written by the process that takes them or gives them back.
     holder: AtomicU64,
     /// The specification, JSON. Written by the caller, or by the coordinator of a run that has waited.
@@ -21,7 +21,7 @@ pub struct Papers {
     pub outcome: TextCell<8192>,
 }
 
-impl Papers {
+impl RequestTexts {
     /// Whether they belong to the request of that ticket.
     pub fn belong_to(&self, ticket: u64) -> bool {
         self.holder.load(Acquire) == ticket

@@ -7,9 +7,9 @@ use pgrx::pg_sys;
 const HEADER: usize = size_of::<u32>();
 
 /// A text for a worker.
-pub struct Parcel(*mut pg_sys::dsm_segment);
+pub struct SharedText(*mut pg_sys::dsm_segment);
 
-impl Parcel {
+impl SharedText {
     /// Packs a text.
     pub fn pack(text: &str) -> Self {
         let length = u32::try_from(text.len()).unwrap_or(u32::MAX);
@@ -30,14 +30,14 @@ impl Parcel {
     }
 }
 
-impl Drop for Parcel {
+impl Drop for SharedText {
     fn drop(&mut self) {
         // SAFETY: attached since it was packed, and not used after this.
         unsafe { pg_sys::dsm_detach(self.0) }
     }
 }
 
-/// The text of the parcel with this number; None when it is not there any more.
+/// The text with this number; None if it is not there any more.
 pub fn unpack(number: u32) -> Option<String> {
     // SAFETY: whoever has packed it has written length and text before anybody learnt the number, and writes no more.
     unsafe {
