@@ -127,7 +127,7 @@ pub fn read_json<T: DeserializeOwned>(what: &str, text: &str) -> Result<T, Fault
     serde_json::from_str(text).map_err(|e| unreadable(what, e))
 }
 
-/// The error of what is not as it is to be; only for bugs.
+/// An internal error: only for bugs.
 pub fn unreadable(what: &str, error: serde_json::Error) -> Fault {
     Fault::new(sqlstate::INTERNAL, format!("unreadable {what}: {error}"))
 }

@@ -183,7 +183,7 @@ impl ClientSlot {
         state.store(ClientState::Free as u32, Release);
     }
 
-    /// The client's state. What it wrote before it set the state is visible to who reads it.
+    /// The client's state. A reader of the state sees everything written before it was set.
     pub fn state(&self) -> ClientState {
         ClientState::from_u32(self.state.load(Acquire))
     }

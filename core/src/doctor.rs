@@ -1,4 +1,4 @@
-//! The report of `doctor()`: what benchmarks need, what of it is here, and what can be seen beforehand of what findings would tell.
+//! The report of `doctor()`: requirements of benchmarks, whether they are met here, and findings that can be foreseen.
 //! Each part is judged from facts.
 
 pub mod filesystems;

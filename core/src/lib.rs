@@ -5,7 +5,7 @@
 //! - [`workload`]: each workload in its folder; with it what a caller asked for becomes a full specification of a run, or is refused.
 //! - [`spec`]: that specification, what a workload is to the rest, and the check of each argument.
 //! - [`finding`]: what can mislead about a finished run.
-//! - [`difference`]: what differs between two runs, and what of it is likely to matter.
+//! - [`difference`]: the differences between two runs, and which of them are likely to matter.
 //! - [`allowance`]: how much is taken from a server that one does not know.
 //! - [`board`]: what lies in shared memory while it runs, one writer a field.
 //! - [`checkpoint`]: what the server's messages say of checkpoints, and which of them a run has seen.
@@ -21,7 +21,7 @@
 //! - [`seconds`]: the seconds of a run as they are stored.
 //! - [`environment`]: where a run happens, as it is stored.
 //! - [`target`]: what defines a target.
-//! - [`doctor`]: what benchmarks need, and what of it is here.
+//! - [`doctor`]: requirements of benchmarks, and whether they are met here.
 //! - [`sqlstate`]: the codes of errors, and what follows from one.
 //! - [`series`]: moments, stalls and drift of a run's seconds.
 //! - [`proc`]: mounts, memory and processors from the texts in /proc.

@@ -106,7 +106,7 @@ pub fn drift(transactions_per_second: &[f64]) -> Option<Drift> {
     })
 }
 
-/// Values that are taken together when it is looked for where a window becomes steady.
+/// Values in a batch, when the point is sought where a window becomes steady.
 const BATCH: usize = 5;
 /// Fewest batches for that.
 const FEWEST_BATCHES: usize = 12;

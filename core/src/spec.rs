@@ -355,7 +355,7 @@ impl Spec {
         self.within_ms.is_some()
     }
 
-    /// The run in one line, and what of it pgfsbench chose, for a NOTICE.
+    /// The run in one line, and the values that pgfsbench chose, for a NOTICE.
     pub fn plan_text(&self) -> String {
         let workload = self.workload;
         let mut parts = vec![self.workload.as_str().to_owned()];

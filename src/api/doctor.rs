@@ -1,5 +1,5 @@
-//! `doctor()`: what benchmarks need, and what of it is here; and what can be seen beforehand of what findings would tell. It
-//! never fails because something is missing: that is what it says.
+//! `doctor()`: requirements of benchmarks, and whether they are met here; and findings that can be foreseen. It never fails
+//! because something is missing: it reports that.
 
 mod filesystems;
 mod helper;

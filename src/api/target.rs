@@ -111,7 +111,7 @@ fn object(row: &Row) -> Result<Map<String, Value>, Fault> {
     }
 }
 
-/// By what a device is recognized when it is used: what of it does not change.
+/// Properties of a device that do not change, by which it is recognized when it is used.
 fn identity_of(device: &Device) -> Value {
     let mut identity = json!({
         "serial": device.serial, "wwn": device.wwn, "partition_uuid": device.partition_uuid, "bytes": device.size_bytes,

@@ -24,7 +24,7 @@ use crate::{
 
 /// How often a worker that was terminated is replaced.
 const ATTEMPTS: u32 = 3;
-/// How often it is looked whether the client is still there.
+/// Time between two checks that the client is still there.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// Takes the lock that says that somebody waits for a job. Shared, so that it never has to wait for itself.

@@ -18,7 +18,7 @@ use crate::{
 const CONNECT: Duration = Duration::from_secs(10);
 /// How long the end of a run there is waited for, connecting included.
 const END: Duration = Duration::from_secs(30);
-/// How often it is looked at meanwhile.
+/// Time between two looks meanwhile.
 const POLL: Duration = Duration::from_millis(100);
 
 /// Keepalives that notice a dead link within half a minute, unless the connection says otherwise: a server that does nothing for a

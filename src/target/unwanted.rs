@@ -1,5 +1,5 @@
-//! Prepared data that nobody wants any more: they go at a start of the server when no database has had the extension for a
-//! day. Since when that is so, the time of an empty file in the data directory tells.
+//! Prepared data that are no longer wanted: they are removed at a start of the server if no database has had the extension for
+//! a day. The time of an empty file in the data directory tells since when.
 
 use std::{
     fs::{self, File},

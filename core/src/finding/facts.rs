@@ -1,4 +1,4 @@
-//! The facts of a run by which it is judged. None is: unknown.
+//! The facts of a run by which it is judged. None: not known.
 
 mod crash;
 mod machine;
@@ -16,7 +16,7 @@ pub use storage::{FlushFacts, StorageFacts};
 
 use crate::spec::{Spec, Workload};
 
-/// Everything that the rules look at. None is: not known.
+/// Everything that the rules look at. None: not known.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RunFacts {

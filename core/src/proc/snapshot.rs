@@ -1,4 +1,4 @@
-//! Everything that is read of machine and server at one moment, and what of it happened between two.
+//! Counters of machine and server at one moment, and their differences between two.
 
 use super::{CpuTimes, DiskCounters, Memory, Paging, Pressure};
 use crate::board::{Figure, Figures};

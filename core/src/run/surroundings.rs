@@ -111,7 +111,7 @@ pub struct Machine {
     pub is_resyncing: Option<bool>,
 }
 
-/// How full the filesystem of the data is, and what of it the server's files take by their lengths.
+/// Space in use on the filesystem of the data, and the lengths of the server's files there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fill {
     /// Bytes in use by all.

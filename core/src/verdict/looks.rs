@@ -1,4 +1,4 @@
-//! When it is looked at the runs, and how sure one has to be then.
+//! The looks at the runs: when they are made, and how sure one has to be at each.
 
 use serde::{Deserialize, Serialize};
 

@@ -22,7 +22,7 @@ use crate::{
     watch::surroundings,
 };
 
-/// How long it is looked at.
+/// Length of the look at the machine.
 const LOOK: Duration = Duration::from_secs(1);
 /// The kernel's file on I/O pressure.
 const PRESSURE: &str = "/proc/pressure/io";

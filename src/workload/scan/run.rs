@@ -26,7 +26,7 @@ use crate::{
     watch::cost,
 };
 
-/// How often it is looked what the processes of a scan wait for.
+/// Time between two looks at the wait events of the processes of a scan.
 const LOOK: Duration = Duration::from_millis(10);
 
 /// A wait event as it is stored with a scan.

@@ -33,8 +33,8 @@ pub fn is_compressed() -> bool {
     })
 }
 
-/// Whether who reads a file of this filesystem is the process for which the kernel counts what comes from storage. Filesystems of
-/// programs (FUSE) and of networks mostly have somebody else read for it.
+/// Whether the kernel counts bytes from storage for the process that reads a file of this filesystem. Filesystems of
+/// programs (FUSE) and of networks mostly have another process read.
 fn counts_readers(location: &Location) -> bool {
     location.mount().is_some_and(|mount| {
         let kind = mount.fs_type.as_str();

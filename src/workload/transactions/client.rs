@@ -345,14 +345,14 @@ impl Reporter<'_> {
         }
     }
 
-    /// When the next transaction is a measured one: the statistics get what is not of the window, if they do not have it, so that
-    /// a difference from here on is. Gives what time it is. Under a low rate that may be long before the window.
+    /// Called before the first measured transaction: reports statistics of the time before the window, unless that was done, so
+    /// that a difference from here on is the window's. Returns the time. Under a low rate that may be long before the window.
     #[inline]
     fn before_window(&mut self, now: u64) -> u64 {
         if self.quiet_until_ns != 0 {
             return now;
         }
-        // The time before, as the server has it too: who reads them is to be sure.
+        // The time is taken before the report, as the server does: all that was counted up to it is surely reported.
         let reported_ns = clock::now_ns().max(self.start_ns);
         xact::report_statistics(true);
         self.counted.iter_mut().for_each(usage::after_report);

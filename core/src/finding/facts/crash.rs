@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Data committed before a crash, and found after it. None is: unknown, or there was no crash.
+/// Data committed before a crash, and found after it. None: not known, or there was no crash.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CrashFacts {

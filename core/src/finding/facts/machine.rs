@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The machine. Shares are of the time of all processors in the measured window, 0 to 1. None is: not known.
+/// The machine. Shares are of the time of all processors in the measured window, 0 to 1. None: not known.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MachineFacts {

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{spec::Cache, workload::scan::BlocksFrom};
 
-/// The workload `scan`. None is: not known.
+/// The workload `scan`. None: not known.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ScanFacts {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The server. None is: not known.
+/// The server. None: not known.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ServerFacts {
@@ -28,7 +28,7 @@ pub struct ServerFacts {
     pub synchronous_standbys: Option<bool>,
 }
 
-/// Checkpoints that began in the window. None is: not known.
+/// Checkpoints that began in the window. None: not known.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CheckpointFacts {

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::sys::{self, Layer};
 
-/// A filesystem and what it lies on. None is: not known; of that of WAL only what commits depend on is.
+/// A filesystem and the storage below it. None: not known. Of the filesystem of WAL only the facts on which commits depend are known.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct StorageFacts {

@@ -18,7 +18,7 @@ const OBSERVER: f64 = 0.01;
 const MEMORY: f64 = 0.05;
 /// By how much the clock of the processors may change.
 const CLOCK: f64 = 0.15;
-/// Share of the dirty memory at which writers are made to wait; it is looked at once a second only.
+/// Share of the dirty memory at which writers are made to wait. It is seen once a second only.
 const DIRTY: f64 = 0.90;
 
 /// Clocks that are slow to read.
