@@ -61,6 +61,11 @@ extension_sql_file!(
     requires = ["tables"]
 );
 extension_sql_file!(
+    "../sql/schema/1_history.sql",
+    name = "acknowledgements",
+    requires = ["tables"]
+);
+extension_sql_file!(
     "../sql/schema/1_recovery.sql",
     name = "recovery",
     requires = ["tables"]
@@ -125,6 +130,11 @@ extension_sql_file!(
     requires = ["functions", "scan_functions"]
 );
 extension_sql_file!(
+    "../sql/schema/3_evidence.sql",
+    name = "evidence",
+    requires = ["functions"]
+);
+extension_sql_file!(
     "../sql/schema/3_help.sql",
     name = "help",
     requires = ["functions"]
@@ -152,9 +162,20 @@ extension_sql_file!(
     requires = ["experiment_views"]
 );
 extension_sql_file!(
+    "../sql/schema/4_history.sql",
+    name = "history",
+    requires = ["chart_views", "acknowledgements", "evidence"]
+);
+extension_sql_file!(
     "../sql/schema/5_rights.sql",
     name = "rights",
-    requires = ["views", "charts", "experiment_views", "chart_views"]
+    requires = [
+        "views",
+        "charts",
+        "experiment_views",
+        "chart_views",
+        "history"
+    ]
 );
 extension_sql_file!(
     "../sql/schema/6_install.sql",

@@ -3,7 +3,7 @@
 # Of Okabe and Ito: told apart by those who see few colours, on white and on black.
 COLOURS = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9', '#8c6bb1', '#999999']
 TICKS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.33, 0.5, 0.67, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 2, 3, 5, 10, 20, 50, 100]
-WIDTH = 480
+WIDTH = 380
 
 
 def colour(number):
@@ -45,14 +45,14 @@ def verdict_svg(model, standalone):
         return round(left + (math.log(ratio) - low) / (high - low) * (right - left), 1)
 
     bottom = top + step * max(len(rows), 1)
-    caption = wrapped(model['caption'], 74) if standalone else []
+    caption = wrapped(model['caption'], 62) if standalone else []
     height = bottom + 30 + 14 * len(caption)
     out = ['<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" %srole="img" aria-label="%s" font-family="system-ui,sans-serif" '
            'font-size="13"%s>' % (WIDTH, height, 'width="%d" height="%d" color="#222" ' % (WIDTH, height) if standalone else 'class="verdict" ',
                                   h(verdict_text(model)), '')]
     if standalone:
         out.append('<rect width="100%" height="100%" fill="#fff"/>')
-    out.append('<text x="%d" y="18" fill="currentColor" font-weight="600">%s</text>' % (left, h(shortened('%s, %s' % (model['metric'], reference_of(model)), 62))))
+    out.append('<text x="%d" y="18" fill="currentColor" font-weight="600">%s</text>' % (left, h(shortened('%s, %s' % (model['metric'], reference_of(model)), 50))))
     out.append('<rect x="%s" y="%d" width="%s" height="%d" fill="currentColor" opacity="0.12"><title>within the margin: does not count</title></rect>'
                % (x(margin[0]), top - 6, round(x(margin[1]) - x(margin[0]), 1), bottom - top + 10))
     out.append('<line x1="%s" x2="%s" y1="%d" y2="%d" stroke="currentColor"/>' % (x(1), x(1), top - 6, bottom + 4))
@@ -60,7 +60,7 @@ def verdict_svg(model, standalone):
     for number, row in enumerate(rows):
         y = top + step * number
         shade = colour(names.index(row['target']) if row['target'] in names else number)
-        out.append('<text x="%d" y="%d" fill="currentColor">%s</text>' % (left, y + 10, h('%s: %s' % (shortened(visible(row['target']), 36), verdict_words(row)))))
+        out.append('<text x="%d" y="%d" fill="currentColor">%s</text>' % (left, y + 10, h('%s: %s' % (shortened(visible(row['target']), 26), verdict_words(row)))))
         y += 26
         for block in points.get(row['target'], []):
             out.append('<circle class="block" cx="%s" cy="%s" r="3" fill="none" stroke="%s" opacity="0.7"><title>block %d, run %s: %.3f</title></circle>'

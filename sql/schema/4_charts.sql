@@ -4,6 +4,7 @@
 CREATE FUNCTION fsbench._metric(run_id bigint, metric text) RETURNS float8
     LANGUAGE sql STABLE PARALLEL SAFE
     RETURN (SELECT CASE $2
+        WHEN 'tps' THEN r.tps
         WHEN 'missed' THEN (r.skipped + r.late)::float8
         WHEN 'even_seconds' THEN 1 - r.stall_seconds / nullif(r.measured_ms / 1000, 0)
         WHEN 'recovery_ms' THEN (SELECT y.recovery_ms FROM fsbench.recovery y WHERE y.run_id = r.run_id)

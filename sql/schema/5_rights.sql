@@ -17,6 +17,7 @@ GRANT EXECUTE ON FUNCTION fsbench.version(), fsbench._progress(), fsbench._prepa
     fsbench.wait_profile(bigint, integer, integer), fsbench.knee(integer[], float8[]), fsbench._check_scan(bigint),
     fsbench.scan_curve(bigint), fsbench.scan_knee(bigint), fsbench._check_runs(bigint[]), fsbench.findings(bigint[]), fsbench.diff(bigint, bigint), fsbench.help(),
     fsbench._draw, fsbench._is_ascii_wanted, fsbench.chart, fsbench.chart_scan, fsbench.chart_experiment, fsbench._metric,
+    fsbench._seconds_in_words, fsbench.evidence, fsbench._is_more_better, fsbench._nights, fsbench.history, fsbench.check_history, fsbench.chart_history,
     fsbench._experiment_ended(text, integer), fsbench.compare(text, text), fsbench.compare_runs(bigint, bigint), fsbench.recommend(text)
     TO pg_monitor;
 GRANT EXECUTE ON PROCEDURE fsbench.wait(bigint[]), fsbench.wait_experiment TO pg_monitor;
@@ -37,12 +38,15 @@ BEGIN
     FOREACH what IN ARRAY ARRAY[
         'USAGE ON SCHEMA fsbench',
         'SELECT ON ALL TABLES IN SCHEMA fsbench',
+        'INSERT, UPDATE ON TABLE fsbench.acknowledgement',
         'EXECUTE ON FUNCTION fsbench.run, fsbench.sustainable_rate, fsbench.start, fsbench.cancel, fsbench.wait(bigint), fsbench._ended, '
         'fsbench._progress, fsbench._renew_lease, fsbench._block_devices, fsbench._prepared_data, fsbench.doctor, fsbench.judge, fsbench.wait_profile, '
         'fsbench.knee, fsbench._check_scan, fsbench.scan_curve, fsbench.scan_knee, fsbench._check_runs, fsbench.findings, fsbench.diff, fsbench._experiment, fsbench.experiment, fsbench.plan_experiment, '
         'fsbench._change_experiment, fsbench.pause_experiment, fsbench.resume_experiment, fsbench.cancel_experiment, fsbench.extend_experiment, '
         'fsbench.confirm_experiment, fsbench.drop_experiment, fsbench._experiment_ended, fsbench.compare, fsbench.compare_runs, fsbench.recommend, fsbench.help, fsbench.version, fsbench.bucket_low_ms, fsbench.bucket_high_ms, '
         'fsbench._draw, fsbench._is_ascii_wanted, fsbench.chart, fsbench.chart_scan, fsbench.chart_experiment, fsbench._metric, '
+        'fsbench._seconds_in_words, fsbench.evidence, fsbench._is_more_better, fsbench._nights, fsbench.history, fsbench.check_history, fsbench.chart_history, '
+        'fsbench._repeat, fsbench.acknowledge, '
         'fsbench.percentile(float8, bigint[], text), fsbench.percentile(float8, bigint, text)',
         'EXECUTE ON PROCEDURE fsbench.wait(bigint[]), fsbench.wait_experiment']
     LOOP

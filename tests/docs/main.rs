@@ -92,7 +92,7 @@ fn blocks_that_are_not_run_are_listed_and_each_line_of_the_lists_is_needed() {
         }
     }
     println!("{run} blocks are run, {listed} are not");
-    assert!(run > 30 && listed < 10, "{run} run, {listed} not");
+    assert!(run > 30 && listed < 12, "{run} run, {listed} not");
 }
 
 #[test]

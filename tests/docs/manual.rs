@@ -57,7 +57,9 @@ pub const READERS: &[Reader] = &[
     },
     Reader {
         page: "docs/cron.md",
+        before: "SELECT run_id FROM fsbench.run(scale => 1, clients => 1, duration => '1 s', label => 'nightly')",
         not_run: &[
+            ("cron.schedule('alarm'", BY_CRON_DEBIAN),
             ("pg_conftool", BY_CRON_DEBIAN),
             ("CREATE EXTENSION pg_cron", BY_CRON_DEBIAN),
             ("SET ROLE bench_operator", BY_CRON_DEBIAN),

@@ -101,6 +101,7 @@ fn substituted(example: &str, run_id: &str, other: &str, directory: &str) -> Str
         .replace("(7, 8)", &format!("({run_id}, {other})"))
         .replace("{7,8}", &format!("{{{run_id}}}"))
         .replace("(7)", &format!("({run_id})"))
+        .replace("(7, 'new disk'", &format!("({run_id}, 'new disk'"))
         .replace(", 7)", &format!(", {run_id})"))
 }
 
@@ -114,7 +115,7 @@ fn every_example_of_the_help_works() {
     execute(&mut client, "CREATE ROLE bob");
     let directory = owned_directory("pgfsbench-help");
     let directory = directory.path().display().to_string();
-    let finished = run(&mut client, QUICK);
+    let finished = run(&mut client, &format!("{QUICK}, label => 'nightly'"));
     let scans = run(
         &mut client,
         r#"workload => 'scan', scale => 1, options => '{"degrees": [1, 2], "repeats": 1, "readers": []}'"#,
@@ -132,7 +133,10 @@ fn every_example_of_the_help_works() {
             &finished
         };
         let sql = substituted(example, id, &scans, &directory);
-        if OF_THE_HELPER.contains(&verb) || sql.contains("plan('xfs')") {
+        if OF_THE_HELPER.contains(&verb)
+            || sql.contains("plan('xfs')")
+            || sql.contains("sustainable_rate('xfs'")
+        {
             assert_no_helper(&mut client, &sql);
         } else {
             execute(&mut client, &sql);
@@ -165,6 +169,7 @@ fn in_order(examples: &[String]) -> Vec<(&str, &str)> {
         "resume_experiment",
         "wait_experiment",
         "compare",
+        "chart_experiment",
         "recommend",
         "confirm_experiment",
         "extend_experiment",

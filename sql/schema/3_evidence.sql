@@ -1,0 +1,85 @@
+-- What a run shows of its storage, for those who run that storage: they know neither this extension nor its tables.
+
+CREATE FUNCTION fsbench._seconds_in_words(run_id bigint, from_second integer, to_second integer) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+    AS $$
+    SELECT concat_ws('; ', format('%s s', count(*)), format('%s tps', round(avg(s.transactions * 1000.0 / s.interval_ms))),
+        format('%s reads/s', round(avg(s.device_reads))), format('%s MB/s read', round((avg(s.device_read_bytes::float8) / 1e6)::numeric, 1)),
+        format('%s writes/s', round(avg(s.device_writes))), format('%s MB/s written', round((avg(s.device_write_bytes::float8) / 1e6)::numeric, 1)),
+        format('%s flushes/s', round(avg(s.device_flushes))),
+        -- Those of a second weigh as many as there were.
+        CASE WHEN sum(s.device_writes) > 0 THEN format('%s ms a write', round((sum(s.device_w_await_ms::float8 * s.device_writes) / sum(s.device_writes))::numeric, 2)) END,
+        CASE WHEN sum(s.device_flushes) > 0 THEN format('%s ms a flush', round((sum(s.device_f_await_ms::float8 * s.device_flushes) / sum(s.device_flushes))::numeric, 2)) END,
+        format('%s requests under way', round(avg(s.device_aqu_sz)::numeric, 1)), format('%s %% busy', round(avg(s.device_util_percent)::numeric)))
+    FROM fsbench.sample s WHERE s.run_id = $1 AND s.second BETWEEN $2 AND $3 AND s.interval_ms >= 500 HAVING count(*) > 0
+    $$;
+COMMENT ON FUNCTION fsbench._seconds_in_words IS 'What the device did in some seconds of a run, in words. Private';
+
+CREATE FUNCTION fsbench.evidence(run_id bigint) RETURNS TABLE (part text, at text, says text)
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp ROWS 30
+    AS $$
+DECLARE
+    run fsbench.run_log;
+    e fsbench.environment;
+    device text;
+    stall record;
+    piece record;
+    utc text := 'YYYY-MM-DD HH24:MI:SS "UTC"';
+BEGIN
+    PERFORM fsbench._check_runs(ARRAY[$1]);
+    SELECT * INTO run FROM fsbench.run_log r WHERE r.run_id = $1;
+    SELECT * INTO e FROM fsbench.environment v WHERE v.run_id = $1;
+    IF run.measured_from IS NULL OR NOT EXISTS (SELECT FROM fsbench.sample s WHERE s.run_id = $1) THEN
+        RAISE EXCEPTION 'run % has no seconds that could be shown', $1
+            USING ERRCODE = 'object_not_in_prerequisite_state',
+                  DETAIL = format('Its status is %s.', run.status),
+                  HINT = 'Take a run of fsbench.result that is done, and was made with samples.';
+    END IF;
+    RETURN QUERY SELECT 'window', to_char(run.measured_from AT TIME ZONE 'UTC', utc),
+        concat_ws('; ', format('%s s', round(run.measured_ms / 1000)), format('%s tps', round(run.tps)), format('%s stalled seconds', run.stall_seconds));
+    device := concat_ws('; ', e.device, e.device_model, 'WWN ' || (e.storage #>> '{result,wwn}'), 'serial number ' || (e.storage #>> '{result,serial}'),
+        'partition ' || (e.storage #>> '{result,partition_uuid}'), 'mounted on ' || e.mount_point, 'write cache ' || e.write_cache);
+    IF device <> '' THEN
+        RETURN QUERY SELECT 'device', NULL::text, device;
+    END IF;
+    RETURN QUERY
+    SELECT CASE WHEN l.is_wal THEN 'path of WAL' ELSE 'path' END, NULL::text,
+        concat_ws('; ', l.layer ->> 'kind', l.layer ->> 'name', 'number ' || (l.layer ->> 'device'), pg_size_pretty((l.layer ->> 'bytes')::bigint), l.layer ->> 'model', l.layer ->> 'level',
+            'scheduler ' || (l.layer #>> '{queue,scheduler}'), 'nr_requests ' || (l.layer #>> '{queue,nr_requests}'), 'queue depth ' || (l.layer #>> '{queue,queue_depth}'),
+            'write cache ' || (l.layer #>> '{queue,write_cache}'))
+    FROM (SELECT false AS is_wal, x.* FROM jsonb_array_elements(e.layers) WITH ORDINALITY x (layer, n)
+          UNION ALL SELECT true, x.* FROM jsonb_array_elements(CASE WHEN e.wal_layers IS DISTINCT FROM e.layers THEN e.wal_layers END) WITH ORDINALITY x (layer, n)) l
+    ORDER BY l.is_wal, l.n;
+    -- Of means of seconds: the kernel counts, and does not keep single requests.
+    RETURN QUERY
+    SELECT 'flushes', NULL::text, format('%s in all; mean of a second: median %s ms, p90 %s ms, p99 %s ms, longest %s ms, over %s seconds', sum(s.device_flushes),
+        round((percentile_cont(0.5) WITHIN GROUP (ORDER BY s.device_f_await_ms))::numeric, 3), round((percentile_cont(0.9) WITHIN GROUP (ORDER BY s.device_f_await_ms))::numeric, 3),
+        round((percentile_cont(0.99) WITHIN GROUP (ORDER BY s.device_f_await_ms))::numeric, 3), round(max(s.device_f_await_ms)::numeric, 3), count(s.device_f_await_ms))
+    FROM fsbench.sample s WHERE s.run_id = $1 HAVING count(s.device_f_await_ms) > 0;
+    RETURN QUERY
+    SELECT 'commits', NULL::text, concat_ws(', ', format('median %s ms', round(run.commit_p50_ms::numeric, 3)), format('p99 %s ms', round(run.commit_p99_ms::numeric, 3)),
+        'longest ' || round(run.commit_max_ms::numeric, 3) || ' ms')
+    WHERE run.commit_p99_ms IS NOT NULL;
+    RETURN QUERY
+    SELECT 'sync test', NULL::text, format('%s, %s writers: median %s ms, p99 %s ms, longest %s ms', f.method, f.writers, round(f.latency_p50_ms::numeric, 3), round(f.latency_p99_ms::numeric, 3),
+        round(f.latency_max_ms::numeric, 3)) FROM fsbench.fsync f WHERE f.run_id = $1 AND f.method <> 'none' ORDER BY f.position;
+    RETURN QUERY SELECT 'whole window', NULL::text, w FROM fsbench._seconds_in_words($1, 0, 2147483647) w;
+    FOR stall IN
+        SELECT min(s.second) AS first, max(s.second) AS last, row_number() OVER (ORDER BY min(s.second)) AS number
+        FROM (SELECT c.second, c.second - row_number() OVER (ORDER BY c.second) AS island FROM fsbench.chart_second c WHERE c.run_id = $1 AND c.stalled) s
+        GROUP BY s.island ORDER BY 1
+    LOOP
+        FOR piece IN SELECT * FROM (VALUES ('before', greatest(stall.first - 5, 0), stall.first - 1), ('during', stall.first, stall.last), ('after', stall.last + 1, stall.last + 5)) p (name, first, last) LOOP
+            RETURN QUERY SELECT format('stall %s, %s', stall.number, piece.name), to_char((run.measured_from + make_interval(secs => piece.first)) AT TIME ZONE 'UTC', utc), w
+            FROM fsbench._seconds_in_words($1, piece.first, piece.last) w WHERE w IS NOT NULL;
+        END LOOP;
+    END LOOP;
+    RETURN QUERY
+    SELECT 'configuration', NULL::text, c.says
+    FROM (VALUES (1, concat_ws('; ', e.filesystem, e.mount_options, 'block size ' || e.block_size_bytes)), (2, e.mkfs_command), (3, e.kernel),
+        (4, concat_ws('; ', 'scheduler ' || e.io_scheduler, 'nr_requests ' || e.nr_requests, 'queue depth ' || e.queue_depth, 'read-ahead ' || e.read_ahead_kb || ' kB')),
+        (5, (SELECT string_agg(format('%s = %s', v.key, v.value), '; ' ORDER BY v.key) FROM jsonb_each_text(e.vm) v WHERE v.key ~ 'dirty')),
+        (6, e.server_version)) c (n, says) WHERE c.says <> '' ORDER BY c.n;
+END
+$$;
+COMMENT ON FUNCTION fsbench.evidence IS 'What a run shows of its storage, for a ticket to those who run that storage: the device and the path to it, what flushes and commits took, each stall in UTC with what the device did before, during and after it, and the configuration; nothing else';

@@ -1,0 +1,227 @@
+-- Histories: the same run every night. What a change is, is said by fsbench.change_points().
+
+CREATE FUNCTION fsbench._is_more_better(metric text) RETURNS boolean
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+    AS $$
+BEGIN
+    IF metric IN ('tps', 'scan_bytes_per_s', 'even_seconds') THEN
+        RETURN true;
+    ELSIF metric IN ('recovery_ms', 'maintenance_ms', 'cpu_ms_per_transaction', 'write_amplification', 'server_write_amplification',
+        'filesystem_write_amplification', 'device_bytes_per_transaction', 'flushes_per_transaction', 'load_ms') OR metric ~ '^(latency|commit)_(avg|p50|p90|p95|p99|p999)_ms$' THEN
+        RETURN false;
+    END IF;
+    RAISE EXCEPTION 'metric "%" decides nothing in a history', metric
+        USING ERRCODE = 'invalid_parameter_value',
+              DETAIL = 'It has to be a figure of a run that is never 0, and of which it is known whether more of it is better.',
+              HINT = 'Use tps, a latency such as latency_p99_ms, or another metric of fsbench.experiment().';
+END
+$$;
+COMMENT ON FUNCTION fsbench._is_more_better IS 'Whether more of a metric is better; an error when histories cannot decide by it. Private';
+
+-- Runs that begin within six hours are one night: those that are repeated because the first was bad.
+CREATE FUNCTION fsbench._nights(label text, metric text)
+    RETURNS TABLE (segment bigint, night bigint, at timestamptz, target text, run_id bigint, runs bigint, good bigint, value float8)
+    LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp ROWS 1000
+    AS $$
+    WITH run AS (
+        SELECT r.run_id, r.requested_at AS at, r.target,
+               md5(concat_ws('|', coalesce(nullif(r.target_definition, '{}')::text, r.target), r.workload, r.scale, r.clients, r.duration, r.transactions, r.warmup, r.rate,
+                   r.latency_limit_ms, r.asked -> 'settings', r.asked -> 'options', r.asked -> 'size')) AS alike,
+               CASE WHEN r.status = 'done' AND NOT EXISTS (SELECT FROM fsbench.finding f WHERE f.run_id = r.run_id AND f.severity = 'invalid')
+                    THEN nullif(greatest(CASE $2 WHEN 'tps' THEN r.tps ELSE fsbench._metric(r.run_id, $2) END, 0), 0) END AS value
+        FROM fsbench.run_log r WHERE r.label = $1 AND r.status IN ('done', 'failed', 'cancelled')
+    ), after AS (
+        SELECT r.*, r.at - lag(r.at) OVER (PARTITION BY r.alike ORDER BY r.at, r.run_id) < interval '6 hours' AS is_repeat FROM run r
+    ), numbered AS (
+        SELECT a.*, count(*) FILTER (WHERE a.is_repeat IS NOT TRUE) OVER (PARTITION BY a.alike ORDER BY a.at, a.run_id) AS night,
+               min(a.run_id) OVER (PARTITION BY a.alike) AS first FROM after a
+    ), ordered AS (
+        SELECT n.*, dense_rank() OVER (ORDER BY n.first) AS segment FROM numbered n
+    )
+    SELECT o.segment, o.night, min(o.at), min(o.target), min(o.run_id), count(*), count(o.value), percentile_cont(0.5) WITHIN GROUP (ORDER BY o.value)
+    FROM ordered o GROUP BY o.segment, o.night
+    $$;
+COMMENT ON FUNCTION fsbench._nights IS 'The nights of a label: like runs are a segment, and the median of the good runs of a night is its value. Private';
+
+CREATE FUNCTION fsbench.history(label text, metric text DEFAULT 'tps')
+    RETURNS TABLE (segment bigint, night bigint, at timestamptz, target text, run_id bigint, runs bigint, value float8, status text, before float8, after float8,
+        ratio float8, low float8, high float8, seen_after integer, differs text)
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp ROWS 100
+    AS $$
+DECLARE
+    s record;
+    changes jsonb;
+    change record;
+    began integer;
+    ends integer;
+    spread record;
+BEGIN
+    IF $1 IS NULL OR $2 IS NULL THEN
+        RAISE EXCEPTION 'label and metric must not be null'
+            USING ERRCODE = 'invalid_parameter_value', DETAIL = 'A history is made of the runs that have this label.',
+                  HINT = 'Call it as in SELECT * FROM fsbench.history(''nightly'').';
+    END IF;
+    PERFORM fsbench._is_more_better($2);
+    IF NOT EXISTS (SELECT FROM fsbench.run_log r WHERE r.label = $1) THEN
+        RAISE EXCEPTION 'no run has the label "%"', $1
+            USING ERRCODE = 'invalid_parameter_value', DETAIL = 'There is no row with this label in fsbench.run_log of this database.',
+                  HINT = 'Give it to the runs: fsbench.start(label => ...).';
+    END IF;
+    FOR s IN
+        SELECT n.segment, array_agg(n.night ORDER BY n.night) AS nights, array_agg(n.at ORDER BY n.night) AS ats, array_agg(n.run_id ORDER BY n.night) AS ids,
+               array_agg(n.runs ORDER BY n.night) AS counts, array_agg(n.value ORDER BY n.night) AS of_night, array_agg(ln(n.value) ORDER BY n.night) AS x, min(n.target) AS target
+        FROM fsbench._nights($1, $2) n GROUP BY n.segment ORDER BY n.segment
+    LOOP
+        began := 1;
+        SELECT coalesce(jsonb_object_agg(c.night, to_jsonb(c)), '{}') INTO changes FROM fsbench.change_points(s.x) c;
+        FOR i IN 1 .. cardinality(s.nights) LOOP
+            segment := s.segment; night := s.nights[i]; history.at := s.ats[i]; target := s.target; run_id := s.ids[i]; runs := s.counts[i]; value := s.of_night[i];
+            status := CASE WHEN value IS NULL THEN 'missing' ELSE 'good' END;
+            before := NULL; after := NULL; ratio := NULL; low := NULL; high := NULL; seen_after := NULL; differs := NULL;
+            IF changes ? i::text THEN
+                SELECT * INTO change FROM jsonb_to_record(changes -> i::text) AS c (before float8, after float8, size float8, seen_after integer);
+                status := 'changed'; before := exp(change.before); after := exp(change.after); ratio := exp(change.size); seen_after := change.seen_after;
+                -- The nights by which it was seen, and those before it: a two-sample t interval of means.
+                SELECT max(q.n) INTO ends FROM (SELECT u.n FROM unnest(s.x) WITH ORDINALITY u (x, n) WHERE u.n >= i AND u.x IS NOT NULL ORDER BY u.n LIMIT change.seen_after) q;
+                SELECT avg(u.x) FILTER (WHERE u.n >= i) - avg(u.x) FILTER (WHERE u.n < i) AS difference, count(*) - 2 AS freedom,
+                       sqrt(greatest(coalesce(var_samp(u.x) FILTER (WHERE u.n < i), 0) * (count(*) FILTER (WHERE u.n < i) - 1)
+                            + coalesce(var_samp(u.x) FILTER (WHERE u.n >= i), 0) * (count(*) FILTER (WHERE u.n >= i) - 1), 0) / (count(*) - 2)
+                            * (1.0 / count(*) FILTER (WHERE u.n < i) + 1.0 / count(*) FILTER (WHERE u.n >= i))) AS error
+                INTO spread FROM unnest(s.x) WITH ORDINALITY u (x, n) WHERE u.x IS NOT NULL AND u.n BETWEEN greatest(began, ends - 59) AND ends;
+                low := exp(spread.difference - fsbench.student_t(0.025, spread.freedom) * spread.error);
+                high := exp(spread.difference + fsbench.student_t(0.025, spread.freedom) * spread.error);
+                SELECT string_agg(format('%s: %s, before %s', d.name, coalesce(d.b, 'none'), coalesce(d.a, 'none')), '; ') INTO differs
+                FROM (SELECT * FROM fsbench.diff(s.ids[i - 1], s.ids[i]) d WHERE d.matters <> 'hardly' LIMIT 10) d;
+                began := i;
+            END IF;
+            RETURN NEXT;
+        END LOOP;
+    END LOOP;
+END
+$$;
+COMMENT ON FUNCTION fsbench.history IS 'The nights of the runs with a label: like runs (target as defined, workload, parameters) are one segment, and runs within six hours of each other one night, whose value is the median of the good ones. status: good; changed, the first night of a new level, by the rule of fsbench.change_points(), with the medians before and after, their ratio with a 95 % interval, after how many nights it was seen, and what differs between its run and the one before, as candidates for the cause; missing: no good run';
+
+CREATE FUNCTION fsbench._repeat(run_id bigint) RETURNS bigint
+    LANGUAGE sql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+    AS $$
+    SELECT fsbench.start(target => coalesce(r.asked ->> 'target', 'default'), workload => coalesce(r.asked ->> 'workload', 'tpcb'), scale => (r.asked ->> 'scale')::integer,
+        size => r.asked ->> 'size', clients => (r.asked ->> 'clients')::integer, duration => make_interval(secs => (r.asked ->> 'duration_us')::float8 / 1e6),
+        transactions => (r.asked ->> 'transactions')::bigint, warmup => make_interval(secs => (r.asked ->> 'warmup_us')::float8 / 1e6), rate => (r.asked ->> 'rate')::float8,
+        latency_limit_ms => (r.asked ->> 'latency_limit_ms')::float8, seed => (r.asked ->> 'seed')::bigint, settings => nullif(r.asked -> 'settings', 'null'),
+        options => nullif(r.asked -> 'options', 'null'), label => r.label, force => coalesce((r.asked ->> 'force')::boolean, false))
+    FROM fsbench.run_log r WHERE r.run_id = $1
+    $$;
+COMMENT ON FUNCTION fsbench._repeat IS 'Queues a run once more, as it was asked for. Private';
+
+CREATE FUNCTION fsbench.check_history(label text, metric text DEFAULT 'tps', worse_by float8 DEFAULT 0.05, due interval DEFAULT '36 hours')
+    RETURNS TABLE (state text, segment bigint, at timestamptz, run_id bigint, value float8, expected float8, says text)
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp ROWS 1
+    AS $$
+DECLARE
+    more boolean;
+    s record;
+    k integer;
+    tonight integer;
+    p float8[];
+    m float8;
+    q float8;
+    y float8;
+    problem text;
+    problem_detail text;
+    code text;
+BEGIN
+    IF worse_by IS NULL OR due IS NULL OR NOT worse_by > 0 OR NOT due > interval '0' THEN
+        RAISE EXCEPTION 'worse_by and due must be above 0'
+            USING ERRCODE = 'invalid_parameter_value', DETAIL = format('They are %s and %s.', coalesce(worse_by::text, 'null'), coalesce(due::text, 'null')),
+                  HINT = 'worse_by => 0.05 is 5 %; due is the time within which a good run has to come after the last one.';
+    END IF;
+    more := fsbench._is_more_better($2);
+    FOR s IN
+        SELECT x.* FROM (
+            SELECT h.segment, array_agg(h.at ORDER BY h.night) AS ats, array_agg(h.run_id ORDER BY h.night) AS ids, array_agg(h.value ORDER BY h.night) AS of_night,
+                   array_agg(h.runs ORDER BY h.night) AS counts, array_agg(h.ratio ORDER BY h.night) AS ratios, array_agg(h.differs ORDER BY h.night) AS differs,
+                   array_agg(h.seen_after ORDER BY h.night) AS seen, max(h.at) AS last, max(max(h.at)) OVER () AS last_of_all
+            FROM fsbench.history($1, $2) h GROUP BY h.segment) x
+        WHERE x.last >= x.last_of_all - due ORDER BY x.segment  -- others have ended
+    LOOP
+        segment := s.segment; expected := NULL; problem := NULL;
+        SELECT max(n) INTO tonight FROM generate_subscripts(s.of_night, 1) n WHERE s.of_night[n] IS NOT NULL;
+        SELECT max(n) INTO k FROM generate_subscripts(s.ratios, 1) n WHERE s.ratios[n] IS NOT NULL;
+        at := s.ats[coalesce(tonight, cardinality(s.ats))]; run_id := s.ids[coalesce(tonight, cardinality(s.ids))]; value := s.of_night[tonight];
+        SELECT array_agg(ln(s.of_night[n]) ORDER BY n) INTO p
+        FROM (SELECT n FROM generate_series(coalesce(k, 1), coalesce(tonight, 0) - 1) n WHERE s.of_night[n] IS NOT NULL ORDER BY n DESC LIMIT 60) n;
+        SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY v) INTO m FROM unnest(p) v;
+        SELECT greatest(percentile_cont(0.5) WITHIN GROUP (ORDER BY abs(v - m)), 0.002) INTO q FROM unnest(p) v;
+        y := CASE WHEN more THEN m - ln(value) ELSE ln(value) - m END;
+        expected := exp(m);
+        IF tonight IS NULL OR at + due < clock_timestamp() THEN
+            state := 'missing';
+            says := format('no good run since %s, and one is due every %s', coalesce(to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI "UTC"'), 'the beginning'), due);
+        ELSIF k IS NOT NULL AND (CASE WHEN more THEN -ln(s.ratios[k]) ELSE ln(s.ratios[k]) END) >= ln(1 + worse_by)
+              AND NOT EXISTS (SELECT FROM fsbench.acknowledgement a WHERE a.run_id = s.ids[k]) THEN
+            state := 'worse'; at := s.ats[k]; run_id := s.ids[k];
+            says := format('it has %s times the %s that it had, since run %s; seen after %s nights', round(s.ratios[k]::numeric, 3), $2, s.ids[k], s.seen[k])
+                || coalesce('; what differs there: ' || s.differs[k], '; nothing is known that differs there');
+        ELSIF coalesce(cardinality(p), 0) + 1 < 11 THEN
+            state := 'too_few';
+            says := format('%s nights of this level, and it takes 11', coalesce(cardinality(p), 0) + 1);
+        ELSIF y >= ln(1 + worse_by) AND y > 6 * q THEN
+            state := CASE WHEN s.counts[tonight] >= 3 THEN 'suspect, repeated' ELSE 'suspect' END;
+            says := format('one night of %s, where %s was to be expected', round(value::numeric, 3), round(expected::numeric, 3));
+            PERFORM pg_notify('fsbench_history', jsonb_build_object('label', $1, 'metric', $2, 'state', state, 'run_id', run_id, 'value', value, 'expected', expected)::text);
+            -- Once a night, and only while it is one; by those who may start runs.
+            IF has_function_privilege('fsbench._repeat(bigint)', 'EXECUTE') AND s.counts[tonight] = 1 AND at > clock_timestamp() - interval '6 hours' AND NOT EXISTS (
+                SELECT FROM fsbench.run_log r WHERE r.label = $1 AND r.status IN ('queued', 'running')) THEN
+                PERFORM fsbench._repeat(s.ids[tonight]) FROM generate_series(1, 2);
+                says := says || '; two repeats are queued';
+            END IF;
+        ELSE
+            state := 'good';
+            says := format('%s nights of this level', cardinality(p) + 1);
+        END IF;
+        IF state IN ('worse', 'missing') THEN
+            code := CASE state WHEN 'worse' THEN 'PF001' ELSE 'PF002' END;
+            RAISE EXCEPTION 'history "%" is %', $1, CASE state WHEN 'worse' THEN 'worse' ELSE 'missing a run' END
+                USING ERRCODE = code, DETAIL = upper(left(says, 1)) || substr(says, 2) || '.',
+                      HINT = CASE state WHEN 'worse' THEN format('See fsbench.history(%L, %L). When it is to stay so: SELECT fsbench.acknowledge(%s, ''why'').', $1, $2, run_id)
+                                  ELSE format('See fsbench.result for runs with the label %s, and what starts them.', $1) END;
+        END IF;
+        RETURN NEXT;
+    END LOOP;
+END
+$$;
+COMMENT ON FUNCTION fsbench.check_history IS 'Raises a hand about runs that are made every night: an error when they have become worse by at least worse_by and stay so (SQLSTATE PF001), or when there was no good run for longer than due (PF002), so that a job or a pipeline fails. Else a row for each segment that goes on: good; too_few, under 11 nights of this level; suspect, one bad night, which is told on the channel fsbench_history and repeated twice; suspect, repeated. See fsbench.acknowledge()';
+
+CREATE FUNCTION fsbench.acknowledge(run_id bigint, note text DEFAULT NULL) RETURNS bigint
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+    AS $$
+BEGIN
+    PERFORM fsbench._check_runs(ARRAY[$1]);
+    INSERT INTO fsbench.acknowledgement AS a (run_id, note) VALUES ($1, $2)
+    ON CONFLICT ON CONSTRAINT acknowledgement_pkey DO UPDATE SET note = excluded.note, acknowledged_by = excluded.acknowledged_by, acknowledged_at = excluded.acknowledged_at;
+    RETURN $1;
+END
+$$;
+COMMENT ON FUNCTION fsbench.acknowledge IS 'Accepts a change for the worse that begins with this run: fsbench.check_history() goes on from the new level';
+
+CREATE FUNCTION fsbench.chart_history(label text, metric text DEFAULT 'tps', nights integer DEFAULT 30, width integer DEFAULT 80, ascii boolean DEFAULT NULL)
+    RETURNS SETOF text
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp ROWS 32
+    AS $$
+BEGIN
+    IF coalesce($3, 0) < 1 OR $4 IS NULL THEN
+        RAISE EXCEPTION 'nights must be above 0, and width must not be null'
+            USING ERRCODE = 'invalid_parameter_value', DETAIL = 'A bar is drawn for each of the last nights.',
+                  HINT = 'Call it as in SELECT fsbench.chart_history(''nightly'').';
+    END IF;
+    RETURN QUERY
+    WITH night AS (
+        SELECT h.*, row_number() OVER (ORDER BY h.at DESC, h.run_id DESC) AS back FROM fsbench.history($1, $2) h
+    )
+    SELECT d FROM fsbench._draw(jsonb_build_object('bars', jsonb_build_object('title', format('history %s: %s by night', $1, $2),
+        'bars', (SELECT jsonb_agg(jsonb_build_object('label', to_char(n.at AT TIME ZONE 'UTC', 'YYYY-MM-DD ') || n.target, 'values', CASE WHEN n.value IS NULL THEN '[]' ELSE jsonb_build_array(n.value) END,
+                     'remark', CASE n.status WHEN 'good' THEN '' WHEN 'changed' THEN format('changed: %s times', round(n.ratio::numeric, 2)) ELSE n.status END) ORDER BY n.back DESC)
+                 FROM night n WHERE n.back <= $3))), $4, 8, fsbench._is_ascii_wanted($5)) d;
+END
+$$;
+COMMENT ON FUNCTION fsbench.chart_history IS 'The last nights of a history (fsbench.history), drawn with characters: a bar each, and where the level has changed. width and ascii as in fsbench.chart()';
