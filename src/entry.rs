@@ -7,7 +7,7 @@ use pgrx::{pg_guard, pg_sys};
 
 use crate::{
     api::uninstall,
-    pg::{checkpoints, drop_extension, object_access, own_reads, process, settings, shmem},
+    pg::{checkpoint_hook, drop_extension, object_access, own_reads, process, settings, shmem},
 };
 
 /// Called by the server when it loads the library.
@@ -18,7 +18,7 @@ pub extern "C-unwind" fn _PG_init() {
     settings::define(preloading);
     if preloading {
         shmem::install_hooks();
-        checkpoints::install_hook();
+        checkpoint_hook::install_hook();
         own_reads::install_hook();
         object_access::install_hook();
         drop_extension::install_hook(uninstall::look);

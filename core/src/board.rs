@@ -5,7 +5,7 @@
 //! shared memory. Nothing here is locked: each field says who writes it, and has one writer unless it says otherwise.
 //! A slot belongs to one client for one run; the coordinator resets it before it starts the client and reads it to the end.
 
-mod checkpoints;
+mod checkpoint_ring;
 mod cut;
 mod figures;
 mod ring;
@@ -20,7 +20,7 @@ use std::sync::atomic::{
 
 use crate::hist::AtomicHistogram;
 
-pub use checkpoints::{CheckpointRing, Found};
+pub use checkpoint_ring::{CheckpointRing, Found};
 pub use cut::cut_for_json;
 pub use figures::{Figure, Figures, Kind, OF_WORK};
 pub use ring::{Sample, SampleCell, SampleRing, is_sampled_alternately, second_after};

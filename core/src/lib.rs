@@ -1,14 +1,14 @@
-//! The parts of pgfsbench that need no PostgreSQL: everything that can be decided, computed or parsed without a server is
+//! The parts of pgfsbench that need no PostgreSQL: what can be decided, computed or parsed without a server is
 //! here, in plain safe Rust, and is tested here in seconds. It does not know pgrx.
 //!
-//! From the top down:
+//! What each is for (the floors are below):
 //! - [`workload`]: each workload in its folder; with it what a caller asked for becomes a full specification of a run, or is refused.
 //! - [`spec`]: that specification, what a workload is to the rest, and the check of each argument.
-//! - [`finding`]: what can mislead about a finished run.
+//! - [`finding`]: what can mislead about a run, afterwards, and beforehand for [`doctor`].
 //! - [`difference`]: the differences between two runs, and which of them are likely to matter.
 //! - [`allowance`]: how much is taken from a server that one does not know.
 //! - [`board`]: what lies in shared memory while it runs, one writer a field.
-//! - [`checkpoint`]: what the server's messages say of checkpoints, and which of them a run has seen.
+//! - [`checkpoint`]: what the server's messages say of checkpoints, and which of them belong to a measured window.
 //! - [`pacing`]: when a client's transactions are due under a rate.
 //! - [`helper`]: what the helper is asked for, and which options of mkfs and mount it accepts.
 //! - [`random`]: streams of random numbers that are the same on every machine.
@@ -33,7 +33,10 @@
 //! - [`quoting`]: texts in commands that somebody pastes.
 //! - [`verdict`]: is the difference between targets real, and which is best?
 //! - [`experiment`]: which runs are made for a verdict, and what is said of them.
-//! - [`refusal`]: the one error type.
+//! - [`recovery_log`]: what a server's log says of its recovery.
+//! - [`orphaned_data`]: when prepared data that no database has are removed.
+//! - [`written`]: write amplification.
+//! - [`refusal`]: the one error that a caller sees.
 //!
 //! Floors, from the roof down (`tools/check arrows`):
 //!
@@ -46,7 +49,7 @@
 //! sys helper
 //! proc
 //! board chart knee pacing server_setting units verdict
-//! allowance checkpoint crash difference hist quoting random refusal series sqlstate statement statistics unwanted work_database written
+//! allowance checkpoint difference hist orphaned_data quoting random recovery_log refusal series sqlstate statement statistics work_database written
 //! escape rows
 //! ```
 #![forbid(unsafe_code)]
@@ -57,7 +60,6 @@ pub mod allowance;
 pub mod board;
 pub mod chart;
 pub mod checkpoint;
-pub mod crash;
 pub mod difference;
 pub mod doctor;
 pub mod environment;
@@ -67,10 +69,12 @@ pub mod finding;
 pub mod helper;
 pub mod hist;
 pub mod knee;
+pub mod orphaned_data;
 pub mod pacing;
 pub mod proc;
 pub mod quoting;
 pub mod random;
+pub mod recovery_log;
 pub mod refusal;
 pub mod rows;
 pub mod run;
@@ -84,7 +88,6 @@ pub mod statistics;
 pub mod sys;
 pub mod target;
 pub mod units;
-pub mod unwanted;
 pub mod verdict;
 pub mod work_database;
 pub mod workload;

@@ -1,6 +1,6 @@
 //! A run: what is decided in its life, and what its row says of it.
 
-pub mod checkpoints;
+pub mod checkpoint_watch;
 pub mod cost;
 pub mod janitor;
 pub mod phase;

@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A second below this share of the median is a stall (METHOD.md).
+/// A second below this share of the median is a stall (docs/method.md).
 pub const STALL_SHARE: f64 = 0.1;
 
 /// Fewest seconds from which [`drift`] is computed: two in each third.

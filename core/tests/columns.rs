@@ -8,10 +8,10 @@ use std::{
 
 use pgfsbench_core::{
     checkpoint,
-    crash::Recovery,
     environment::Environment,
     finding::{Finding, Severity},
     hist,
+    recovery_log::Recovery,
     rows::Row,
     run::{rate_search::Probe, row},
     seconds::{Second, Wait},

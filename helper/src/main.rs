@@ -2,9 +2,11 @@
 //! jobs in a database ask for, and as far as its own configuration allows.
 //!
 //! From the top down: [`serve`] and [`database`] are the two processes that take jobs, [`child`] is how the second becomes
-//! somebody else, and [`client`] how it speaks with a server; [`engine`] does one; [`plan`] decides what that takes, from what
-//! [`config`] allows and [`probe`] finds; [`journal`] remembers it; [`exec`] runs programs; [`secure`] opens what nobody else can
-//! have changed; [`voice`] says everything that is said.
+//! somebody else, and [`client`] how it speaks with a server, by the parameters of [`connection`], with pauses of [`backoff`]; [`engine`]
+//! does one; [`plan`] decides what that takes, from what [`config`] allows and [`probe`] finds, a device that is in use among it;
+//! [`journal`] remembers it; [`place`] is where a filesystem is mounted, and [`mount_users`] the processes that keep it from being
+//! unmounted; [`settings`] changes block devices and the kernel; [`exec`] runs programs to their end; [`secure`] opens what nobody else
+//! can have changed; [`voice`] prints. [`setup`], [`doctor`] and [`wanted`] are for whoever calls it by hand.
 //!
 //! Floors (`tools/check arrows`):
 //!
@@ -12,7 +14,7 @@
 //! serve setup wanted
 //! engine doctor
 //! journal plan
-//! busy place settings
+//! mount_users place settings
 //! probe config database
 //! child client
 //! secure exec connection voice backoff
@@ -23,7 +25,6 @@
 #![cfg_attr(test, allow(clippy::too_many_lines))]
 
 mod backoff;
-mod busy;
 mod child;
 mod client;
 mod config;
@@ -33,6 +34,7 @@ mod doctor;
 mod engine;
 mod exec;
 mod journal;
+mod mount_users;
 mod place;
 mod plan;
 mod probe;

@@ -7,7 +7,7 @@ use crate::{
     errors::{Fault, sqlstate},
     pg::{report, shmem},
     run::worker_slots,
-    target::unwanted,
+    target::orphaned_data,
 };
 
 #[pg_extern(sql = false)]
@@ -17,7 +17,7 @@ fn fsbench_version() -> &'static str {
 
 #[pg_extern(sql = false)]
 fn fsbench_check_preloaded() -> Result<(), ErrorReport> {
-    unwanted::forget()?;
+    orphaned_data::forget()?;
     let mut hints = Vec::new();
     let mut problems = Vec::new();
     if shmem::board().is_none() {

@@ -1,11 +1,11 @@
 //! The end of a run: the facts that were gathered become the rows that are stored.
 
 use pgfsbench_core::{
-    crash::lsn_text,
     environment::Environment,
     finding::RunFacts,
+    recovery_log::lsn_text,
     run::{
-        checkpoints::counted,
+        checkpoint_watch::counted,
         row::{Done, Measured},
     },
 };

@@ -30,7 +30,7 @@ use crate::{
     host::flush_probe,
     pg::{process, shmem, xact},
     run::{cancellation, cleanup, journal::Entry, preflight},
-    watch::{checkpoints, observations::Observations, statements, statistics},
+    watch::{checkpoint_watch, observations::Observations, statements, statistics},
 };
 
 /// How often the coordinator looks around if no process wakes it.
@@ -72,7 +72,7 @@ pub struct Run {
     /// When something is to be done without anybody waking this process; 0 for nothing.
     pub alarm_ns: u64,
     /// The server's checkpoints meanwhile.
-    pub checkpoints: checkpoints::Watch,
+    pub checkpoints: checkpoint_watch::Watch,
     /// The server's statistics meanwhile.
     pub statistics: statistics::Watch,
     /// The statements of the workload.
@@ -123,7 +123,7 @@ impl Run {
             next_second: None,
             window_ended_ns: None,
             alarm_ns: 0,
-            checkpoints: checkpoints::Watch::default(),
+            checkpoints: checkpoint_watch::Watch::default(),
             statistics: statistics::Watch::default(),
             statements: statements::Watch::default(),
             samples: Vec::new(),

@@ -1,15 +1,15 @@
 //! The layout of pgfsbench's shared memory: who asks for what, which run is active, how far it is.
 //!
 //! There is one writer for each field at any moment, and it is named in the field's comment. Everything is atomics, so
-//! that reading is always safe; claiming a request is the only thing that takes a lock ([`crate::pg::shmem::lock`]).
+//! that reading is always safe; a request is claimed, answered and freed under the one lock ([`crate::pg::shmem::locked`]).
 //! All bytes zero is the valid empty state. Whoever changes the state of a request or the phase of a run wakes the
 //! others with [`crate::pg::shmem::announce`].
 
 mod homes;
 pub mod outcome;
-mod queue;
 mod request;
 mod request_texts;
+mod requests;
 
 use std::sync::atomic::{
     AtomicI32, AtomicU32, AtomicU64,

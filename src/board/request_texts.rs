@@ -17,7 +17,7 @@ pub struct RequestTexts {
     pub spec: TextCell<8192>,
     /// The arguments as given, JSON. Written as the specification.
     pub asked: TextCell<8192>,
-    /// The outcome, JSON of [`crate::outcome::Outcome`]. Written by the coordinator, or by the janitor when it could not start or died.
+    /// The outcome, JSON of [`crate::board::outcome::Outcome`]. Written by the coordinator, or by the janitor when it could not start or died.
     pub outcome: TextCell<8192>,
 }
 

@@ -6,7 +6,7 @@ pub mod array;
 #[cfg(feature = "pg18")]
 mod backend_io;
 pub mod catalog;
-pub mod checkpoints;
+pub mod checkpoint_hook;
 pub mod config;
 pub mod conninfo;
 pub mod drop_extension;

@@ -25,7 +25,7 @@ use crate::{
         report, shmem,
     },
     run::{cancellation, cleanup, journal},
-    target::unwanted,
+    target::orphaned_data,
 };
 
 /// How long there may be no worker slot for a request that is to be queued before it is refused.
@@ -93,7 +93,7 @@ pub fn main(_argument: i32, _serial: u32) {
             board.recovered.store(1, Release);
             shmem::announce();
             report::or_log("could not look after prepared data", || {
-                unwanted::look(somebody_has_it)
+                orphaned_data::look(somebody_has_it)
             });
             Ok(())
         });

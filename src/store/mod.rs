@@ -8,10 +8,10 @@ mod queued;
 mod seconds;
 
 use pgfsbench_core::{
-    crash::Recovery,
     difference,
     finding::Finding,
     hist::Histogram,
+    recovery_log::Recovery,
     rows::Row,
     run::row::{Asked, Done},
     spec::Spec,

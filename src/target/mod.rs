@@ -4,13 +4,13 @@
 mod connection;
 pub mod devices;
 pub mod helper_job;
+pub mod orphaned_data;
 mod place;
 pub mod prepared_data;
 pub mod remote_run;
 mod row;
 pub mod server;
 mod settings;
-pub mod unwanted;
 
 use std::{collections::BTreeMap, path::PathBuf};
 

@@ -7,4 +7,4 @@ pub mod statements;
 pub mod statistics;
 pub mod surroundings;
 
-pub use pgfsbench_core::run::checkpoints;
+pub use pgfsbench_core::run::checkpoint_watch;

@@ -3,7 +3,7 @@
 use pgfsbench_core::{
     environment::Environment,
     run::{
-        checkpoints::{self, Position},
+        checkpoint_watch::{self, Position},
         cost::BlocksWritten,
         promises::Promises,
     },
@@ -132,7 +132,7 @@ impl Observations {
     }
 
     /// The first thing at the start of the window: where WAL is then.
-    pub fn mark_start(&mut self, checkpoints: &mut checkpoints::Watch) -> Result<(), Fault> {
+    pub fn mark_start(&mut self, checkpoints: &mut checkpoint_watch::Watch) -> Result<(), Fault> {
         let position = position()?;
         self.start_lsn = position.lsn;
         checkpoints.at_start(position);
@@ -147,7 +147,7 @@ impl Observations {
     }
 
     /// In each second of the window.
-    pub fn each_second(&mut self, checkpoints: &mut checkpoints::Watch) -> Result<(), Fault> {
+    pub fn each_second(&mut self, checkpoints: &mut checkpoint_watch::Watch) -> Result<(), Fault> {
         let position = position()?;
         checkpoints.see(position);
         let work_database = self.work_database.to_string();
@@ -163,7 +163,7 @@ impl Observations {
     }
 
     /// At the end of the window.
-    pub fn at_end(&mut self, checkpoints: &mut checkpoints::Watch) -> Result<(), Fault> {
+    pub fn at_end(&mut self, checkpoints: &mut checkpoint_watch::Watch) -> Result<(), Fault> {
         let position = position()?;
         self.end_lsn = position.lsn;
         checkpoints.see(position);

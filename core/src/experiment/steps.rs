@@ -7,6 +7,7 @@ use super::{
     metric::{self, Kind, Metric},
     state::{Goal, Made, Outcome, State},
 };
+use crate::sqlstate;
 use crate::verdict::{
     Reason, Run,
     best::{self, Ranked, Standing},
@@ -102,7 +103,10 @@ pub fn outcome(made: &Made, metric: Metric) -> (Outcome, Option<String>) {
         Some("done") => of_done(made, metric),
         Some(status) => {
             let error = made.error.clone().unwrap_or_else(|| status.to_owned());
-            let cut_off = matches!(made.error_code.as_deref(), Some("57P01" | "57P02"));
+            let cut_off = matches!(
+                made.error_code.as_deref(),
+                Some(sqlstate::TERMINATED | sqlstate::CRASHED)
+            );
             let outcome = match cut_off {
                 true => Outcome::Interrupted,
                 false => Outcome::Failed,

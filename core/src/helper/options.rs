@@ -54,7 +54,7 @@ pub fn mkfs_arguments(filesystem: Filesystem, text: &str) -> Result<Vec<String>,
         arguments.push(name.to_owned());
         if matches!(value, Value::Flag) {
             if !attached.is_empty() {
-                return Err(what.wrong(name, attached, table));
+                return Err(what.unaccepted(name, attached, Value::Flag));
             }
             continue;
         }
@@ -95,7 +95,9 @@ pub fn mount_options(filesystem: Filesystem, text: &str) -> Result<Vec<String>, 
         let found = tables.iter().find_map(|table| find(table, name));
         let value = found.ok_or_else(|| what.unknown(name, &[tables[1], tables[0]]))?;
         match value {
-            Value::Flag if option.contains('=') => return Err(what.wrong(name, given, tables[1])),
+            Value::Flag if option.contains('=') => {
+                return Err(what.unaccepted(name, given, Value::Flag));
+            }
             Value::Flag => {}
             Value::Maybe(_) if !option.contains('=') => {}
             Value::Maybe(value) => what.check_value(name, given, *value)?,
@@ -218,10 +220,6 @@ impl Options {
         ))
         .detail(WHY)
         .hint(format!("For {filesystem} there are {}.", names.join(", ")))
-    }
-
-    fn wrong(&self, name: &str, given: &str, _: Table) -> Refusal {
-        self.unaccepted(name, given, Value::Flag)
     }
 
     fn check_value(&self, name: &str, given: &str, value: Value) -> Result<(), Refusal> {

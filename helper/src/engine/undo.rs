@@ -2,9 +2,9 @@
 //! killed anywhere, and done again. Nothing that is in use is taken away.
 
 use super::{Engine, Tell};
-use crate::busy;
 use crate::exec;
 use crate::journal::{Entry, Kept, State};
+use crate::mount_users;
 use crate::place::Place;
 use crate::probe::{self, loops};
 use crate::secure::{self, failed};
@@ -248,7 +248,7 @@ pub(super) fn is_ours(mount: &Mount, entry: &Entry) -> bool {
 }
 
 fn busy_instead(refusal: Refusal, mount_point: &Path) -> Refusal {
-    let users = busy::users(mount_point);
+    let users = mount_users::users(mount_point);
     if users.is_empty() {
         return refusal;
     }

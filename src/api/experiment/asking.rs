@@ -187,7 +187,7 @@ fn check_name_is_free(ready: &Ready, name: &str) -> Result<(), Fault> {
     match session::with_rights_of(ready.owner, || store::find(name))? {
         None => Ok(()),
         Some(_) => Err(Fault::new(
-            "42710",
+            sqlstate::EXISTS_ALREADY,
             format!("experiment {} already exists", quoted(name)),
         )
         .detail("Names of experiments are unique in a database.")

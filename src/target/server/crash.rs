@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use pgfsbench_core::{crash::RecoveryLog, quoting};
+use pgfsbench_core::{quoting, recovery_log::RecoveryLog};
 use rustix::process::Signal;
 
 use super::{TargetServer, removal::STOP};

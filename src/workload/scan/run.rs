@@ -129,7 +129,7 @@ fn scan_until_it_counts(run: &mut Run, scan: Scan, made: &mut Vec<Made>) -> Resu
     Ok(())
 }
 
-/// A worker of its own for each scan, as each is a session of its own in study 4.
+/// A worker of its own for each scan, as each is a session of its own in digoal's study of 2016.
 fn scan_once(run: &mut Run, degree: u32) -> Result<(Report, Waiting), Fault> {
     let area = &run.board.run;
     area.scanning.store(0, Release);

@@ -3,7 +3,7 @@
 mod blocks_from;
 mod cache;
 mod definition;
-mod made;
+mod judged;
 mod options;
 mod reads;
 
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 pub use blocks_from::{BlocksFrom, Wrong, part_of_table};
 pub use cache::check_cache;
 pub use definition::Scans;
-pub use made::{Made, Reading, Report, Row, State, Waiting};
+pub use judged::{Made, Reading, Report, Row, State, Waiting};
 pub use options::Own;
 pub use reads::read_for_others;
 
@@ -50,13 +50,13 @@ pub enum Payload {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Named {
-    /// `id bit(200)`, all alike, as in study 4.
+    /// `id bit(200)`, all alike, as in digoal's study of 2016.
     Bit200,
     /// The columns of pgbench_accounts, without its key.
     Accounts,
 }
 
-/// The one of study 4.
+/// The one of that study.
 impl Default for Payload {
     fn default() -> Self {
         Self::Named(Named::Bit200)

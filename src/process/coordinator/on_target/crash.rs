@@ -1,7 +1,7 @@
 //! The crash that a run on a target may end with: its server is stopped with nothing written that a crash would not have
 //! written, its filesystem unmounted and mounted again, and the server started. What it had committed has to be there.
 
-use pgfsbench_core::crash::{self, Recovery, lsn_text};
+use pgfsbench_core::recovery_log::{self, Recovery, lsn_text};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -131,7 +131,7 @@ impl Run {
         let first = self.ask_data(&mut connection, workload.first_transaction())?;
         let now = clock::now_ns();
         recovery.first_transaction_ms = first.is_ok().then(|| clock::ms(recovered.started_ns, now));
-        let redo_end = crash::parse_lsn(&self.ask(&mut connection, REDO_END, &[])?);
+        let redo_end = recovery_log::parse_lsn(&self.ask(&mut connection, REDO_END, &[])?);
         recovery.redo_end_lsn = lsn(redo_end);
         recovery.wal_replayed_bytes = log.replayed_bytes(redo_end);
         self.end_step("recovery", began);

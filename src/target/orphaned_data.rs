@@ -9,8 +9,8 @@ use std::{
 };
 
 use pgfsbench_core::{
+    orphaned_data::{Step, step},
     units::format_bytes,
-    unwanted::{Step, step},
 };
 
 use super::prepared_data::{self, Place};
