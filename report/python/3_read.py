@@ -6,12 +6,19 @@ WHERE = {'hostname', 'device', 'wal_device', 'mount_point', 'wal_mount_point', '
 WHERE_SETTING = re.compile('host|address|port$|directory|_file|command|conninfo|cluster_name|prefix|ident|library|libraries|user|database')
 
 
+class Refused(Exception):
+    """An error for the caller: SQLSTATE, message, DETAIL and HINT. Raised by plpy, it would have the name of an exception before its words."""
+
+
 def refuse(sqlstate, message, detail, hint):
-    plpy.error(message, sqlstate=sqlstate, detail=detail, hint=hint)
+    raise Refused(sqlstate, message, detail, hint)
 
 
 def query(sql, types=(), values=()):
-    rows = plpy.execute(plpy.prepare(sql, list(types)), list(values))
+    try:
+        rows = plpy.execute(plpy.prepare(sql, list(types)), list(values))
+    except plpy.SPIError as error:
+        raise Refused(error.sqlstate, str(error), error.spidata[1], error.spidata[2])
     return [dict(row) for row in rows]
 
 
@@ -92,6 +99,37 @@ def read_runs(ids):
             'verdicts': [], 'targets': runs, 'groups': groups, 'baseline': None, 'advice': advice, 'metric': 'tps', 'answer': answer}
 
 
+def read_history(label, metric):
+    """The nights of a label; beside them, the last good run of each segment, and those around its last change."""
+    nights = query('SELECT h.*, h.at AT TIME ZONE $3 AS utc FROM fsbench.history($1, $2) h ORDER BY h.segment, h.night', ['text', 'text', 'text'], [label, metric, 'UTC'])
+    segments = {}
+    for night in nights:
+        segments.setdefault(night['segment'], []).append(night)
+    ids, said = [], []
+    for rows in segments.values():
+        good = [row for row in rows if row['value'] is not None]
+        changed = [row for row in good if row['status'] == 'changed']
+        if not good:
+            continue
+        last = changed[-1] if changed else None
+        if last:
+            ids += [good[good.index(last) - 1]['run_id'], last['run_id']]
+            said.append('%s: since run %s (%s) it has %.2f times the %s of before (%.2f to %.2f)%s' % (
+                last['target'], last['run_id'], last['utc'][:10], last['ratio'], metric, last['low'], last['high'],
+                '; what differs there: ' + last['differs'] if last['differs'] else ''))
+        else:
+            said.append('%s: no change of level in %s' % (rows[0]['target'], count(len(good), 'night')))
+        ids.append(good[-1]['run_id'])
+    if not ids:
+        refuse('55000', 'history "%s" has no good run' % visible(label), 'None of its runs is done and valid.', 'See fsbench.result for what has become of them.')
+    ids = query("SELECT array_agg(r.run_id ORDER BY r.run_id) AS ids FROM fsbench.run_log r WHERE r.run_id = ANY ($1) AND r.status = 'done'", ['bigint[]'], [ids])[0]['ids']
+    model = read_runs(ids)
+    missing = len([night for night in nights if night['value'] is None])
+    model.update(kind='history', title=label, nights=nights, metric=metric, blocks=[], answer=[
+        '; '.join(said), 'It takes 8 nights before a change, 3 after it, and 2.5 %%. %s had no good run' % count(missing, 'night')])
+    return model
+
+
 def read_rest(model):
     """What experiments and loose runs have in common."""
     ids = [run for group in model['groups'] for run in group['runs']]
@@ -137,7 +175,7 @@ def read_rest(model):
 
 def caption(model, facts):
     version = facts['server_version'] or ''
-    parts = [count(len([block for block in model['blocks'] if block['counts']]), 'run'),
+    parts = [count(len(model['nights']), 'night') if 'nights' in model else count(len([block for block in model['blocks'] if block['counts']]), 'run'),
              'workload %s' % facts['workload'] + (', scale %s' % facts['scale'] if facts['scale'] else '')
              + (', %s' % count(facts['clients'], 'client') if facts['clients'] else ''),
              ' '.join(version.split()[:2]), count(facts['processors'], 'processor') if facts['processors'] else '',

@@ -212,7 +212,24 @@ def recovery(model):
     return data and chart('recovery', 'Recovery after a crash', '; '.join(said), data, {'xaxis': axis(''), 'yaxis': axis('s', rangemode='tozero')})
 
 
+def night_by_night(model):
+    data, said = [], []
+    for number, segment in enumerate(dict.fromkeys(night['segment'] for night in model['nights'])):
+        rows = [night for night in model['nights'] if night['segment'] == segment and night['value'] is not None]
+        if not rows:
+            continue
+        name = '%s (segment %s)' % (rows[0]['target'], segment)
+        data.append(line(name, number, mode='lines+markers', x=[row['utc'][:19] for row in rows], y=three_digits([row['value'] for row in rows]),
+                         text=['run %s' % row['run_id'] for row in rows], marker={
+                             'symbol': ['star' if row['status'] == 'changed' else SYMBOLS[number % 8] for row in rows],
+                             'size': [16 if row['status'] == 'changed' else 6 for row in rows]}))
+        values = [row['value'] for row in rows]
+        said.append('%s: %s, last %s, lowest %s, highest %s' % (name, count(len(rows), 'night'), figure(values[-1]), figure(min(values)), figure(max(values))))
+    return chart('history', 'Nights', '; '.join(said) + '. A star is the first night of a new level', data,
+                 {'xaxis': axis('', type='date'), 'yaxis': axis(plotly(model['metric']), rangemode='tozero')})
+
+
 def charts(model):
-    drawn = [tps_by_second(model), latency(model, False), latency(model, True), order(model), waits(model), machine(model), scans(model), fsync(model),
+    drawn = [night_by_night(model) if 'nights' in model else None, tps_by_second(model), latency(model, False), latency(model, True), order(model), waits(model), machine(model), scans(model), fsync(model),
              recovery(model)]
     return [one for one in drawn if one]

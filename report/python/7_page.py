@@ -74,8 +74,15 @@ def sections(model, drawn):
     reasons = ''.join('<li>%s</li>' % h(row['says']) for row in model['advice'] if row['part'] == 'why')
     # The places of lines are needed, and kept, in what is copied.
     listing = lambda lines: '<pre tabindex="0">%s</pre>' % '&#10;'.join(h(line) for line in lines)
+    changes = [[night['target'], night['utc'][:10], 'run %s' % night['run_id'], figure(night['before']), figure(night['after']),
+                '%.3f (%.3f to %.3f)' % (night['ratio'], night['low'], night['high']), night['differs'] or 'nothing that is known']
+               for night in model.get('nights', []) if night['status'] == 'changed']
+    nights = figure_of(of['history']) if 'history' in of else ''
+    if changes:
+        nights += '<h3>Changes of level</h3>' + table(['target', 'first night', 'first run', 'before', 'after', 'ratio', 'what differs there'], changes)
     return [part for part in [
         section('verdict', 'Verdict', picture),
+        section('history', 'Night by night', nights),
         section('targets', 'Targets' if model['kind'] == 'experiment' else 'Runs', targets_table(model) + ('<ul>%s</ul>' % reasons if reasons else '')
                 + advice_list(model, PARTS)),
         section('seconds', 'Second by second', figure_of(of['tps']) if 'tps' in of else ''),
@@ -99,7 +106,7 @@ def as_page(model):
     library = files['plotly.js'].strip()
     policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data: blob:; script-src '%s' '%s'; base-uri 'none'; form-action 'none'" % (
         source_hash(library), source_hash(script))
-    title = '%s %s' % ('Experiment' if model['kind'] == 'experiment' else 'Benchmark:', model['title'])
+    title = '%s %s' % ({'experiment': 'Experiment', 'history': 'History'}.get(model['kind'], 'Benchmark:'), model['title'])
     contents = ''.join('<li><a href="#%s">%s</a></li>' % (part['id'], h(part['title'])) for part in parts)
     head = ('<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="%s">'
             '<meta name="viewport" content="width=device-width, initial-scale=1"><title>%s</title><style>%s</style></head><body>'

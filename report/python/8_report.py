@@ -6,19 +6,23 @@ FORMATS = {'html': lambda model: as_page(model), 'text': lambda model: as_text(m
 MOST_TYPED = 4000000
 
 
-def report(name, run_ids, form, redact, force):
+def report(name, run_ids, label, metric, form, redact, force):
     if form not in FORMATS:
         refuse('22023', 'format must not be null' if form is None else 'format "%s" does not exist' % visible(form), 'A report is a page, or a text for the mail itself.', 'Use html, text or markdown.')
-    if (name is None) == (run_ids is None):
-        refuse('22023', 'a report takes an experiment or run_ids', 'Exactly one of them must be given.',
+    if [name, run_ids, label].count(None) != 2:
+        refuse('22023', 'a report takes an experiment, run_ids, or a history', 'Exactly one of them must be given.',
                "Call it as in SELECT fsbench.report('new server'), or SELECT fsbench.report(run_ids => '{7,8}').")
-    model = read_experiment(name) if name is not None else read_runs(run_ids)
+    if name is not None:
+        model, arguments = read_experiment(name), literal(name)
+    elif label is not None:
+        model, arguments = read_history(label, metric), 'history => ' + literal(label)
+    else:
+        model, arguments = read_runs(run_ids), "run_ids => '{%s}'" % ','.join(map(str, run_ids))
     read_rest(model)
     if redact:
         model = redacted(model)
     made = FORMATS[form](model)
     if form == 'html' and not force and is_typed():
-        arguments = literal(name) if name is not None else "run_ids => '{%s}'" % ','.join(map(str, run_ids))
         size = bytes_in_words(len(made))
         detail = 'psql pads each of its lines to the longest one, which makes hundreds of megabytes.'
         command = 'In a shell: psql -XAtqc "SELECT fsbench.report(%s)" -o report.html' % (arguments + (', redact => true' if redact else ''))
@@ -32,3 +36,10 @@ def is_typed():
     """psql sends what is typed with its semicolon, and what stands after -c as it is."""
     row = query("SELECT pg_catalog.current_setting('application_name') AS program, pg_catalog.current_query() AS query")[0]
     return row['program'] == 'psql' and row['query'].rstrip().endswith(';')
+
+
+def report_or_refusal(*arguments):
+    try:
+        return {'page': report(*arguments), 'refusal': None}
+    except Refused as refused:
+        return {'page': None, 'refusal': list(refused.args)}

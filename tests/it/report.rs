@@ -259,6 +259,15 @@ fn texts_pictures_and_what_is_left_out_for_strangers() {
         loose.contains("Single runs decide nothing") && loose.contains("run 201 (xfs)"),
         "{loose}"
     );
+    // All of them have a label, and are one night of each target.
+    let nights = row(
+        &mut client,
+        "SELECT fsbench.report(history => 'nightly', format => 'text')",
+    );
+    assert!(
+        nights.contains("no change of level in 1 night") && nights.contains("run 200 (ext4)"),
+        "{nights}"
+    );
     // A page of runs; and one of them only reads.
     execute(&mut client, "BEGIN READ ONLY");
     assert!(
@@ -329,19 +338,36 @@ fn what_no_page_is_made_of() {
             "22023",
             &["format \"pdf\" does not exist", "html, text or markdown"],
         ),
-        ("'new server', format => NULL", "22023", &["format"]),
-        ("", "22023", &["a report takes an experiment or run_ids"]),
+        (
+            "'new server', format => NULL",
+            "22023",
+            &["format must not be null"],
+        ),
+        (
+            "history => 'nothing'",
+            "22023",
+            &["no run has the label \"nothing\"", "fsbench.start"],
+        ),
+        (
+            "",
+            "22023",
+            &["a report takes an experiment, run_ids, or a history"],
+        ),
         (
             "'new server', run_ids => '{200}'",
             "22023",
-            &["a report takes an experiment or run_ids"],
+            &["a report takes an experiment, run_ids, or a history"],
         ),
     ] {
-        assert_refused(
+        let said = assert_refused(
             &mut client,
             &format!("SELECT fsbench.report({arguments})"),
             code,
             words,
+        );
+        assert!(
+            said.starts_with(words[0]) && !said.contains("plpy"),
+            "{said}"
         );
     }
     // A page is ASCII, so that any encoding has it.
