@@ -33,6 +33,7 @@ SELECT fsbench.experiment('e', '{a,b}', metric => 'stall_seconds');
 SELECT fsbench.experiment('e', '{a,b}', metric => 'latency_p99_ms');
 SELECT fsbench.experiment('e', '{a,b}', margin => 0);
 SELECT fsbench.experiment('e', '{a,b}', margin => -0.05);
+SELECT fsbench.experiment('e', '{a,b}', margin => 'NaN');
 SELECT fsbench.experiment('e', '{a,b}', max_blocks => 2);
 SELECT fsbench.experiment('e', '{a,b}', max_blocks => 5);
 SELECT fsbench.experiment('e', '{a,b}', max_blocks => 25);
@@ -40,6 +41,21 @@ SELECT fsbench.experiment('e', '{a,b}', max_duration => '0');
 SELECT fsbench.experiment('e', '{a,b}', cycle => '29 s');
 SELECT fsbench.experiment('e', '{a,b}', cycle => '30 s', settings => '{"checkpoint_timeout": "1min"}');
 SELECT fsbench.experiment('e', '{a,default}', cycle => '30 s');
+
+-- At which rate.
+SELECT fsbench.experiment('e', '{a,b}', rate => 'NaN');
+SELECT fsbench.experiment('e', '{a,b}', rate => 'NaN'::float8);
+SELECT fsbench.experiment('e', '{a,b}', rate => 0);
+SELECT fsbench.experiment('e', '{a,b}', rate => -1.5);
+SELECT fsbench.experiment('e', '{a,b}', rate => 'fast');
+SELECT fsbench.experiment('e', '{a,b}', rate => '0%');
+SELECT fsbench.experiment('e', '{a,b}', rate => '101%');
+SELECT fsbench.experiment('e', '{a,b}', rate => '70%', workload => 'scan');
+SELECT fsbench.experiment('e', '{a,b}', rate => '70%', latency_limit_ms => 20, options => '{"sustain": 99}');
+SELECT fsbench.experiment('e', factors => '{"rate": [1, 2]}', rate => '70%');
+SELECT fsbench.experiment('e', '{a,b}', latency_limit_ms => 'NaN');
+SELECT fsbench.experiment('e', '{a,b}', metric => 'sustainable_rate');
+SELECT fsbench.experiment('e', '{a,b}', metric => 'tps', latency_limit_ms => 20, options => '{"sustain": 99}');
 
 -- What is varied.
 SELECT fsbench.experiment('e', factors => '[]');
@@ -92,4 +108,11 @@ VALUES ('copied', 'running', 'best', 'tps', 0.05, 3, '[]', '[]', 1, '{}', '{}', 
 
 SELECT fsbench.drop_experiment(experiment) FROM fsbench.experiments ORDER BY experiment;
 SELECT (SELECT count(*) FROM fsbench.experiment), (SELECT count(*) FROM fsbench.experiment_target), (SELECT count(*) FROM fsbench.experiment_log);
+-- A number of whatever type, a share, or a search.
+SET client_min_messages = warning;
+SELECT fsbench.experiment('number', '{a,b}', rate => 500, :short) > 0, fsbench.experiment('fraction', '{a,b}', rate => 0.5, :short) > 0,
+       fsbench.experiment('float', '{a,b}', rate => 500::float8, :short) > 0, fsbench.experiment('share', '{a,b}', rate => '70%', :short) > 0,
+       fsbench.experiment('search', '{a,b}', scale => 1, clients => 1, latency_limit_ms => 20, options => '{"sustain": 99}', start => false) > 0;
+SELECT experiment, metric, rate_share, parameters -> 'rate' FROM fsbench.experiment WHERE experiment IN ('number', 'fraction', 'float', 'share', 'search') ORDER BY experiment_id;
+SELECT fsbench.drop_experiment(experiment) FROM fsbench.experiments WHERE experiment IN ('number', 'fraction', 'float', 'share', 'search');
 SELECT fsbench.drop_target('a'), fsbench.drop_target('b');

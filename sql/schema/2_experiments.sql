@@ -1,5 +1,20 @@
 -- Experiments: what was planned, and which runs were made for it. What a look says of them follows from these rows alone.
 
+-- A number, or a share of what the slowest target does: what text holds, and what numbers are by themselves.
+CREATE TYPE fsbench.rate;
+CREATE FUNCTION fsbench._rate_in(cstring) RETURNS fsbench.rate
+    LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE AS 'textin';
+COMMENT ON FUNCTION fsbench._rate_in IS 'Input of fsbench.rate. Private';
+CREATE FUNCTION fsbench._rate_out(fsbench.rate) RETURNS cstring
+    LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE AS 'textout';
+COMMENT ON FUNCTION fsbench._rate_out IS 'Output of fsbench.rate. Private';
+CREATE TYPE fsbench.rate (INPUT = fsbench._rate_in, OUTPUT = fsbench._rate_out, LIKE = text);
+COMMENT ON TYPE fsbench.rate IS 'Transactions per second, or a share of what the slowest target of an experiment does without a rate, such as 70%';
+CREATE CAST (integer AS fsbench.rate) WITH INOUT AS IMPLICIT;
+CREATE CAST (bigint AS fsbench.rate) WITH INOUT AS IMPLICIT;
+CREATE CAST (numeric AS fsbench.rate) WITH INOUT AS IMPLICIT;
+CREATE CAST (float8 AS fsbench.rate) WITH INOUT AS IMPLICIT;
+
 CREATE SEQUENCE fsbench.experiment_id_seq;
 COMMENT ON SEQUENCE fsbench.experiment_id_seq IS 'Numbers of the experiments';
 
@@ -26,6 +41,7 @@ CREATE TABLE fsbench.experiment (
     max_seconds     float8,
     too_short       boolean NOT NULL DEFAULT false,
     burn_in         boolean NOT NULL DEFAULT false,
+    rate_share      float8,
     probe_wait_seconds float8,
     probe_waited_seconds float8 NOT NULL DEFAULT 0,
     forced          boolean NOT NULL DEFAULT false,
@@ -60,6 +76,7 @@ COMMENT ON COLUMN fsbench.experiment.window_seconds IS 'Length of a measured win
 COMMENT ON COLUMN fsbench.experiment.max_seconds IS 'max_duration (s); no run begins that cannot end within it';
 COMMENT ON COLUMN fsbench.experiment.too_short IS 'Whether the windows have fewer than two complete checkpoint cycles, so that nothing is decided';
 COMMENT ON COLUMN fsbench.experiment.burn_in IS 'Whether an uncounted run (block 0) is made first, which burns the disk in: where a target is a device';
+COMMENT ON COLUMN fsbench.experiment.rate_share IS 'The rate as a share of what the slowest target does without one, by an uncounted run of each (block 0); the rate is in parameters when it is known. NULL when a number or no rate was given';
 COMMENT ON COLUMN fsbench.experiment.probe_wait_seconds IS 'How long it may be waited before a run when the processor probe is off (s); NULL: a tenth of a run; 0: no probe';
 COMMENT ON COLUMN fsbench.experiment.probe_waited_seconds IS 'How long it was waited before the run that is next (s)';
 COMMENT ON COLUMN fsbench.experiment.forced IS 'Whether differences that nobody has declared withhold no verdict (force => true)';
@@ -96,7 +113,7 @@ CREATE TABLE fsbench.experiment_run (
     number        integer NOT NULL,
     attempt       integer NOT NULL,
     run_id        bigint,
-    outcome       text CHECK (outcome IN ('measured', 'behind', 'invalid', 'failed', 'interrupted', 'repeated', 'disturbed', 'burn_in')),
+    outcome       text CHECK (outcome IN ('measured', 'behind', 'invalid', 'failed', 'interrupted', 'repeated', 'disturbed', 'burn_in', 'pilot')),
     why           text,
     boot_id       text,
     versions      text,
@@ -112,7 +129,7 @@ COMMENT ON COLUMN fsbench.experiment_run.position IS 'Place in the block''s orde
 COMMENT ON COLUMN fsbench.experiment_run.number IS 'Target, in fsbench.experiment_target';
 COMMENT ON COLUMN fsbench.experiment_run.attempt IS 'Which try it is of this target in this block, from 1';
 COMMENT ON COLUMN fsbench.experiment_run.run_id IS 'Run; NULL while it is being started, or when it could not be';
-COMMENT ON COLUMN fsbench.experiment_run.outcome IS 'measured and behind (it could not keep the rate) count; invalid, failed, interrupted (the server or machine stopped), repeated (its block was made again), disturbed (others took more than a tenth of the processors) and burn_in (block 0) do not; NULL while it is on';
+COMMENT ON COLUMN fsbench.experiment_run.outcome IS 'measured and behind (it could not keep the rate) count; invalid, failed, interrupted (the server or machine stopped), repeated (its block was made again), disturbed (others took more than a tenth of the processors) burn_in and pilot (block 0: from those follows the rate) do not; NULL while it is on';
 COMMENT ON COLUMN fsbench.experiment_run.why IS 'Why it does not count';
 COMMENT ON COLUMN fsbench.experiment_run.boot_id IS 'Start of the operating system in which it was made';
 COMMENT ON COLUMN fsbench.experiment_run.versions IS 'Versions of kernel, server and extension';
@@ -131,7 +148,7 @@ CREATE INDEX experiment_log_experiment_id_idx ON fsbench.experiment_log (experim
 COMMENT ON TABLE fsbench.experiment_log IS 'What has happened to each experiment';
 COMMENT ON COLUMN fsbench.experiment_log.experiment_id IS 'Experiment';
 COMMENT ON COLUMN fsbench.experiment_log.at IS 'When';
-COMMENT ON COLUMN fsbench.experiment_log.event IS 'recorded, started, look, failed, invalid, interrupted, repeated, disturbed, burn_in, waits, set_aside, paused, resumed, extended, cancelled, or done';
+COMMENT ON COLUMN fsbench.experiment_log.event IS 'recorded, started, look, failed, invalid, interrupted, repeated, disturbed, burn_in, pilot, rate, waits, set_aside, paused, resumed, extended, cancelled, or done';
 COMMENT ON COLUMN fsbench.experiment_log.block IS 'Block that it concerns';
 COMMENT ON COLUMN fsbench.experiment_log.message IS 'In words';
 COMMENT ON COLUMN fsbench.experiment_log.by IS 'Role that has done it; NULL for the server itself';

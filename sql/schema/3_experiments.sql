@@ -10,7 +10,7 @@ CREATE FUNCTION fsbench.experiment(experiment text, targets text[] DEFAULT NULL,
     filesystems text[] DEFAULT NULL, device text DEFAULT NULL, image_size text DEFAULT NULL, factors jsonb DEFAULT NULL, grid boolean DEFAULT false,
     control boolean DEFAULT false, cycle interval DEFAULT NULL, probe_wait interval DEFAULT NULL, start boolean DEFAULT true,
     workload text DEFAULT NULL, scale integer DEFAULT NULL, size text DEFAULT NULL, clients integer DEFAULT NULL, duration interval DEFAULT NULL,
-    transactions bigint DEFAULT NULL, warmup interval DEFAULT NULL, rate float8 DEFAULT NULL, latency_limit_ms float8 DEFAULT NULL,
+    transactions bigint DEFAULT NULL, warmup interval DEFAULT NULL, rate fsbench.rate DEFAULT NULL, latency_limit_ms float8 DEFAULT NULL,
     seed bigint DEFAULT NULL, settings jsonb DEFAULT NULL, options jsonb DEFAULT NULL, force boolean DEFAULT false)
     RETURNS bigint
     LANGUAGE sql VOLATILE PARALLEL UNSAFE
@@ -20,19 +20,19 @@ CREATE FUNCTION fsbench.experiment(experiment text, targets text[] DEFAULT NULL,
         'filesystems', filesystems, 'device', device, 'image_size', image_size, 'factors', factors, 'grid', grid, 'control', control,
         'cycle_us', (EXTRACT(epoch FROM cycle) OPERATOR(pg_catalog.*) 1e6::numeric)::bigint,
         'probe_wait_us', (EXTRACT(epoch FROM probe_wait) OPERATOR(pg_catalog.*) 1e6::numeric)::bigint, 'start', start,
-        'run', pg_catalog.jsonb_build_object('workload', workload, 'scale', scale, 'size', size, 'clients', clients,
+        'rate', rate::text, 'run', pg_catalog.jsonb_build_object('workload', workload, 'scale', scale, 'size', size, 'clients', clients,
             'duration_us', (EXTRACT(epoch FROM duration) OPERATOR(pg_catalog.*) 1e6::numeric)::bigint, 'transactions', transactions,
-            'warmup_us', (EXTRACT(epoch FROM warmup) OPERATOR(pg_catalog.*) 1e6::numeric)::bigint, 'rate', rate,
+            'warmup_us', (EXTRACT(epoch FROM warmup) OPERATOR(pg_catalog.*) 1e6::numeric)::bigint,
             'latency_limit_ms', latency_limit_ms, 'seed', seed, 'settings', settings, 'options', options, 'force', coalesce(force, false))), false) AS jsonb)
         OPERATOR(pg_catalog.->>) 'experiment_id')::bigint;
-COMMENT ON FUNCTION fsbench.experiment IS 'Records an experiment and starts it: targets take turns in blocks until it is settled which is best, or (with a baseline) whether each is more, less or the same. Returns its number at once; see fsbench.experiments, and fsbench.compare(). filesystems with device or image_size makes its own targets; factors varies parameters; duration and what follows are the parameters of fsbench.run(), without a duration a checkpoint cycle of warm-up and three cycles measured';
+COMMENT ON FUNCTION fsbench.experiment IS 'Records an experiment and starts it: targets take turns in blocks until it is settled which is best, or (with a baseline) whether each is more, less or the same. Returns its number at once; see fsbench.experiments, and fsbench.compare(). filesystems with device or image_size makes its own targets; factors varies parameters; duration and what follows are the parameters of fsbench.run(), without a duration a checkpoint cycle of warm-up and three cycles measured. rate: a number, or a share of what the slowest target does without one, such as 70%';
 
 CREATE FUNCTION fsbench.plan_experiment(experiment text, targets text[] DEFAULT NULL, goal text DEFAULT NULL, baseline text DEFAULT NULL,
     metric text DEFAULT NULL, margin float8 DEFAULT 0.05, max_blocks integer DEFAULT 12, max_duration interval DEFAULT NULL,
     filesystems text[] DEFAULT NULL, device text DEFAULT NULL, image_size text DEFAULT NULL, factors jsonb DEFAULT NULL, grid boolean DEFAULT false,
     control boolean DEFAULT false, cycle interval DEFAULT NULL, probe_wait interval DEFAULT NULL, start boolean DEFAULT true,
     workload text DEFAULT NULL, scale integer DEFAULT NULL, size text DEFAULT NULL, clients integer DEFAULT NULL, duration interval DEFAULT NULL,
-    transactions bigint DEFAULT NULL, warmup interval DEFAULT NULL, rate float8 DEFAULT NULL, latency_limit_ms float8 DEFAULT NULL,
+    transactions bigint DEFAULT NULL, warmup interval DEFAULT NULL, rate fsbench.rate DEFAULT NULL, latency_limit_ms float8 DEFAULT NULL,
     seed bigint DEFAULT NULL, settings jsonb DEFAULT NULL, options jsonb DEFAULT NULL, force boolean DEFAULT false)
     RETURNS TABLE (part text, item text, says text)
     LANGUAGE sql VOLATILE PARALLEL UNSAFE ROWS 30 SET search_path = pg_catalog, pg_temp
@@ -42,10 +42,10 @@ CREATE FUNCTION fsbench.plan_experiment(experiment text, targets text[] DEFAULT 
         'max_blocks', $7, 'max_duration_us', (EXTRACT(epoch FROM $8) * 1e6)::bigint,
         'filesystems', $9, 'device', $10, 'image_size', $11, 'factors', $12, 'grid', $13, 'control', $14,
         'cycle_us', (EXTRACT(epoch FROM $15) * 1e6)::bigint,
-        'probe_wait_us', (EXTRACT(epoch FROM $16) * 1e6)::bigint, 'start', $17,
+        'probe_wait_us', (EXTRACT(epoch FROM $16) * 1e6)::bigint, 'start', $17, 'rate', $25::text,
         'run', jsonb_build_object('workload', $18, 'scale', $19, 'size', $20, 'clients', $21,
             'duration_us', (EXTRACT(epoch FROM $22) * 1e6)::bigint, 'transactions', $23,
-            'warmup_us', (EXTRACT(epoch FROM $24) * 1e6)::bigint, 'rate', $25,
+            'warmup_us', (EXTRACT(epoch FROM $24) * 1e6)::bigint,
             'latency_limit_ms', $26, 'seed', $27, 'settings', $28, 'options', $29, 'force', coalesce($30, false))), true)::jsonb -> 'plan')
         AS r (part text, item text, says text)
     $$;

@@ -169,6 +169,10 @@ impl Conductor {
                 xact::transaction(|| store::repeat_block(id, block, &why))?;
                 Ok(After::GoOn)
             }
+            Next::Rate { rate, why } => {
+                xact::transaction(|| store::set_rate(id, rate, &why))?;
+                Ok(After::GoOn)
+            }
             Next::Start(place) => {
                 self.look(&state, progress.blocks)?;
                 self.start(on, &state, place, &boot_id, &versions)

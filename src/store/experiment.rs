@@ -129,6 +129,15 @@ pub fn update(experiment_id: i64, columns: &Value) -> Result<(), Fault> {
     Ok(())
 }
 
+/// From now on its runs have this rate; said with why.
+pub fn set_rate(experiment_id: i64, rate: f64, why: &str) -> Result<(), Fault> {
+    sql::write(
+        "UPDATE fsbench.experiment SET parameters = parameters || jsonb_build_object('rate', $2::float8) WHERE experiment_id = $1::bigint",
+        &[Some(&experiment_id.to_string()), Some(&rate.to_string())],
+    )?;
+    log(experiment_id, "rate", None, Some(why), None)
+}
+
 /// Sets the status, and why.
 pub fn set_status(experiment_id: i64, status: &str, reason: Option<&str>) -> Result<(), Fault> {
     sql::write(

@@ -4,7 +4,7 @@ mod by_itself;
 mod rights;
 
 use crate::common::{assert_refused, execute, owned_directory, row, rows, server};
-use pgfsbench_tests::{LONG, OwnedDirectory, SHOWN, assert_columns, wait_until};
+use pgfsbench_tests::{LONG, Leaves, OwnedDirectory, SHOWN, assert_columns, wait_until};
 use postgres::Client;
 
 /// Arguments of an experiment of the shortest runs that there are.
@@ -48,6 +48,32 @@ fn outcomes(client: &mut Client, name: &str) -> Vec<String> {
              WHERE experiment = '{name}' GROUP BY x.outcome ORDER BY 1"
         ),
     )
+}
+
+#[test]
+fn a_share_becomes_the_rate_of_all_runs() {
+    let server = server(&[]);
+    let mut client = server.connect("postgres");
+    let _places = targets(&mut client, &["a", "b"]);
+    execute(
+        &mut client,
+        &format!(
+            "SELECT fsbench.experiment('e', '{{a,b}}', rate => '50%', control => true, {SHORT})"
+        ),
+    );
+    wait_for(&mut client, "e");
+    assert_eq!(outcomes(&mut client, "e"), ["measured 9", "pilot 2"]);
+    let slowest = "(SELECT min(p.tps) FROM fsbench.experiment_run y JOIN fsbench.run_log p USING (run_id) WHERE y.outcome = 'pilot')";
+    let rates = format!(
+        "SELECT x.outcome, bool_and(CASE x.outcome WHEN 'pilot' THEN r.rate IS NULL AND x.block = 0 ELSE abs(r.rate / {slowest} - 0.5) < 1e-6 END) \
+         FROM fsbench.experiment_run x JOIN fsbench.run_log r USING (run_id) GROUP BY 1 ORDER BY 1"
+    );
+    assert_eq!(rows(&mut client, &rates), ["measured|t", "pilot|t"]);
+    let said = "SELECT metric, rate_share FROM fsbench.experiment WHERE experiment = 'e'";
+    assert_eq!(row(&mut client, said), "latency_p99_ms|0.5");
+    let logged = "SELECT count(*) FROM fsbench.experiment_log WHERE event = 'rate' AND message LIKE '% tps, 50 % of the % that the slowest target does without a rate (%)'";
+    assert_eq!(row(&mut client, logged), "1");
+    server.nothing_is_left("a rate by share");
 }
 
 #[test]

@@ -47,6 +47,11 @@ pub struct Asked {
     pub grid: Option<bool>,
     pub cycle_us: Option<i64>,
     pub probe_wait_us: Option<i64>,
+    /// As it is given: a number, or a share such as '70%'; see [`with_rate`].
+    #[serde(skip_serializing)]
+    pub rate: Option<String>,
+    /// The rate as a share of what the slowest target does without one.
+    pub rate_share: Option<f64>,
     /// The parameters of `run`.
     pub run: spec::Asked,
 }
@@ -67,6 +72,60 @@ pub struct Checked {
     pub max_seconds: Option<f64>,
     pub cycle_seconds: Option<f64>,
     pub probe_wait_seconds: Option<f64>,
+}
+
+/// The same with its rate as the number, or the share, that it is.
+pub fn with_rate(mut asked: Asked) -> Result<Asked, Refusal> {
+    let Some(text) = asked.rate.take() else {
+        return Ok(asked);
+    };
+    let wrong = |detail: &str| {
+        Err(
+            Refusal::argument(format!("rate {} is out of range", quoted(&text)))
+                .detail(detail)
+                .hint("Give transactions per second of all clients together, or a share of what the slowest target does without a rate, such as '70%'."),
+        )
+    };
+    match text.trim().strip_suffix('%') {
+        None => match text.trim().parse() {
+            Ok(rate) => asked.run.rate = Some(rate),
+            Err(_) => return wrong("It is neither a number nor a percentage."),
+        },
+        Some(percent) => match percent.trim().parse::<f64>() {
+            Ok(percent) if percent > 0.0 && percent <= 100.0 => {
+                asked.rate_share = Some(percent / 100.0);
+            }
+            _ => return wrong("A percentage must be above 0, and at most 100."),
+        },
+    }
+    Ok(asked)
+}
+
+/// What runs no transactions has no rate, and a search none that it is given.
+fn check_share(asked: &Asked, workload: Option<Workload>) -> Result<(), Refusal> {
+    if asked.rate_share.is_none() {
+        return Ok(());
+    }
+    if let Some(workload) = workload.filter(|workload| !workload.takes("rate")) {
+        return Err(check::not_of_workload(workload, "parameter", "rate"));
+    }
+    if asked
+        .factors
+        .as_ref()
+        .is_some_and(|f| f.get("rate").is_some())
+    {
+        return Err(Refusal::argument("rate is given, and a factor, too")
+            .detail("What is varied has no value of its own.")
+            .hint("Leave one of them out."));
+    }
+    if searches(asked) {
+        return Err(
+            Refusal::argument("a search for the sustainable rate takes no rate")
+                .detail("It tries one rate after the other.")
+                .hint("Leave out the argument \"rate\"."),
+        );
+    }
+    Ok(())
 }
 
 /// The targets that an experiment with `filesystems` makes for itself: filesystem and name, in the order given.
@@ -183,7 +242,8 @@ pub fn check(asked: &Asked, made: &[(String, String)]) -> Result<Checked, Refusa
     // What is no number is refused here: it has no place in JSON.
     check::rate(asked.run.rate)?;
     check::latency_limit(asked.run.latency_limit_ms)?;
-    let has_rate = asked.run.rate.is_some();
+    check_share(asked, workload)?;
+    let has_rate = asked.run.rate.is_some() || asked.rate_share.is_some();
     let metric = match asked.metric.as_deref() {
         Some(name) => metric::find(name)?,
         None if searches(asked) => metric::find(metric::SUSTAINABLE_RATE)?,
@@ -229,7 +289,7 @@ fn check_search(asked: &Asked, metric: metric::Metric) -> Result<(), Refusal> {
     Err(match finds {
         true => Refusal::argument(format!("metric \"{}\" needs option \"sustain\"", metric.name))
             .detail("It is found by runs that search for it."),
-        false => Refusal::argument(format!("metric \"{}\" is none of a search", metric.name))
+        false => Refusal::argument(format!("metric \"{}\" is not what a search finds", metric.name))
             .detail("A run with option \"sustain\" goes through rates of its own choice, and finds the sustainable rate."),
     }
     .hint(hint))

@@ -68,6 +68,12 @@ pub struct Experiment {
     /// Planned length of one run, seconds.
     pub run_seconds: f64,
     pub forced: bool,
+    /// The rate of its runs; None without one, or while that is not known yet.
+    #[serde(default)]
+    pub rate: Option<f64>,
+    /// The rate as a share of what the slowest target does without one, by a pilot run of each.
+    #[serde(default)]
+    pub rate_share: Option<f64>,
     /// Whether runs are made at a fixed rate.
     #[serde(default)]
     pub has_rate: bool,
@@ -125,6 +131,8 @@ pub struct Made {
     /// Transactions that were due in the window, and those that were not done in time.
     pub scheduled: Option<u64>,
     pub not_in_time: Option<u64>,
+    /// Transactions per second.
+    pub tps: Option<f64>,
     pub seconds: Option<f64>,
 }
 
@@ -148,6 +156,8 @@ pub enum Outcome {
     Disturbed,
     /// The first one, which burns the disk in.
     BurnIn,
+    /// One without a rate, from which the rate of the others follows.
+    Pilot,
 }
 
 impl Outcome {
@@ -162,6 +172,7 @@ impl Outcome {
             Self::Repeated => "repeated",
             Self::Disturbed => "disturbed",
             Self::BurnIn => "burn_in",
+            Self::Pilot => "pilot",
         }
     }
 

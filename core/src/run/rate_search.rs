@@ -24,8 +24,12 @@ pub fn percentile(given: Option<&Value>) -> Result<f64, Refusal> {
         .ok_or_else(|| {
             Refusal::argument(match given {
                 None => "percentile must not be null".into(),
-                Some(Value::String(text)) => format!("percentile {text} is out of range"),
-                Some(value) => format!("percentile {value} is out of range"),
+                Some(value) => match (number, value.as_str()) {
+                    (Some(number), _) => format!("percentile {number} is out of range"),
+                    (None, text) => {
+                        format!("percentile {} is out of range", text.unwrap_or_default())
+                    }
+                },
             })
             .detail(format!(
                 "It must be between {FEWEST_PERCENT} and {MOST_PERCENT}: the share of transactions, in percent, that stays under the limit."

@@ -18,8 +18,8 @@ pub fn resolve(asked: &Asked, facts: &Facts) -> Result<Spec, Refusal> {
     let target = check::target(asked.target.as_deref(), &facts.targets)?;
     check::keep(asked.keep, &target)?;
     let workload = named(asked.workload.as_deref())?;
-    check_parameters(workload, asked)?;
     check::has_rate(workload, asked)?;
+    check_parameters(workload, asked)?;
     let mut options = options(asked.options.as_ref(), workload)?;
     check::search(&options, asked)?;
     if let (Some(scale), Some(size)) = (asked.scale, asked.size.as_deref()) {

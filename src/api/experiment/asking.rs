@@ -37,6 +37,7 @@ fn fsbench_experiment(
 ) -> Result<String, ErrorReport> {
     let asked: Asked = serde_json::from_value(asked.map(|json| json.0).unwrap_or_default())
         .map_err(|e| unreadable("arguments of an experiment", e))?;
+    let asked = asked::with_rate(asked).map_err(Fault::from)?;
     if plan_only.unwrap_or(false) {
         // Everything that planning makes is undone.
         let planned = xact::attempt(|| plan_only_of(&asked)).and_then(|planned| planned)?;
@@ -436,7 +437,7 @@ fn insert(
         "parameters": planned.parameters, "asked": asked, "run_seconds": planned.length.run_seconds(),
         "cycle_seconds": planned.length.cycle_seconds, "window_seconds": planned.length.window_seconds,
         "max_seconds": checked.max_seconds, "too_short": decides_by_cycles && planned.length.is_too_short(),
-        "burn_in": planned.burn_in, "probe_wait_seconds": checked.probe_wait_seconds, "probe_waited_seconds": 0,
+        "rate_share": asked.rate_share, "burn_in": planned.burn_in, "probe_wait_seconds": checked.probe_wait_seconds, "probe_waited_seconds": 0,
         "forced": asked.run.force, "confirms": confirms, "requested_by": session::role_name(session::role()),
         "mark": format!("{:016x}", random::seed()),
     });
