@@ -3,7 +3,7 @@
 CREATE TABLE fsbench.probe (
     run_id          bigint NOT NULL REFERENCES fsbench.run_log ON DELETE CASCADE,
     number          integer NOT NULL,
-    purpose         text NOT NULL CHECK (purpose IN ('free', 'search', 'confirm')),
+    purpose         text NOT NULL,
     rate            float8,
     kept            boolean,
     latency_ms      float8,
