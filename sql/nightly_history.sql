@@ -50,7 +50,21 @@ SELECT * FROM fsbench.check_history('stored nights');
 ROLLBACK;
 \set VERBOSITY default
 
+-- Seconds of old runs are forgotten; what they came to is not.
+BEGIN;
+DELETE FROM fsbench.sample;
+DELETE FROM fsbench.wait_event;
+UPDATE fsbench.run_log SET ended_at = requested_at + interval '1 hour' WHERE label = 'stored nights';
+INSERT INTO fsbench.sample (run_id, second, interval_ms) SELECT r.run_id, s, 1000 FROM fsbench.run_log r, generate_series(0, 9) s WHERE label = 'stored nights';
+INSERT INTO fsbench.wait_event SELECT r.run_id, 0, 'CPU', 'CPU', 1 FROM fsbench.run_log r WHERE label = 'stored nights';
+SELECT runs, seconds, waits, bytes > 0, removed FROM fsbench.thin('10 days', only_say => true);
+SELECT runs, seconds, waits, bytes > 0, removed FROM fsbench.thin('10 days');
+SELECT runs, seconds, waits, bytes, removed FROM fsbench.thin('10 days');
+SELECT count(DISTINCT run_id), count(*), (SELECT count(*) FROM fsbench.wait_event), (SELECT count(*) FROM fsbench.history('stored nights')) FROM fsbench.sample;
+ROLLBACK;
+
 -- Wrong input.
+SELECT * FROM fsbench.thin('-1 day');
 SELECT * FROM fsbench.history(NULL);
 SELECT * FROM fsbench.history('no such label');
 SELECT * FROM fsbench.history('stored nights', 'stall_seconds');

@@ -27,6 +27,7 @@ CREATE FUNCTION fsbench.help() RETURNS TABLE (verb text, what text, example text
         ('history', 'nights of a label, and changes', 'SELECT * FROM fsbench.history(''nightly'')'),
         ('check_history', 'an error when it got worse', 'SELECT * FROM fsbench.check_history(''nightly'')'),
         ('acknowledge', 'accepts a change for the worse', 'SELECT fsbench.acknowledge(7, ''new disk'')'),
+        ('thin', 'forgets seconds of old runs', 'SELECT * FROM fsbench.thin(''90 days'', only_say => true)'),
         ('chart_history', 'nights of a label, as a chart', 'SELECT fsbench.chart_history(''nightly'')'),
         ('experiment', 'finds out which is best', 'SELECT fsbench.experiment(''new'', ''{ext4,xfs}'')'),
         ('plan_experiment', 'what that would do', 'SELECT * FROM fsbench.plan_experiment(''new'', ''{ext4,xfs}'')'),

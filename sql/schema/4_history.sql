@@ -225,3 +225,32 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION fsbench.chart_history IS 'The last nights of a history (fsbench.history), drawn with characters: a bar each, and where the level has changed. width and ascii as in fsbench.chart()';
+
+-- Results, histograms and findings stay: they are what histories and verdicts are made of.
+CREATE FUNCTION fsbench.thin(older_than interval, only_say boolean DEFAULT false)
+    RETURNS TABLE (runs bigint, seconds bigint, waits bigint, bytes bigint, removed boolean)
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp ROWS 1
+    AS $$
+DECLARE
+    old bigint[];
+    all_seconds bigint;
+    all_waits bigint;
+BEGIN
+    IF older_than IS NULL OR older_than < interval '0' THEN
+        RAISE EXCEPTION 'older_than must be 0 or above'
+            USING ERRCODE = 'invalid_parameter_value', DETAIL = format('It is %s.', coalesce(older_than::text, 'null')),
+                  HINT = 'Call it as in SELECT * FROM fsbench.thin(''90 days'', only_say => true).';
+    END IF;
+    SELECT array_agg(r.run_id) INTO old FROM fsbench.run_log r WHERE r.ended_at < clock_timestamp() - older_than AND r.status IN ('done', 'failed', 'cancelled');
+    SELECT count(*), count(*) FILTER (WHERE s.run_id = ANY (old)), count(DISTINCT s.run_id) FILTER (WHERE s.run_id = ANY (old)) INTO all_seconds, seconds, runs FROM fsbench.sample s;
+    SELECT count(*), count(*) FILTER (WHERE w.run_id = ANY (old)) INTO all_waits, waits FROM fsbench.wait_event w;
+    bytes := pg_total_relation_size('fsbench.sample') * seconds / greatest(all_seconds, 1) + pg_total_relation_size('fsbench.wait_event') * waits / greatest(all_waits, 1);
+    removed := NOT coalesce(only_say, false);
+    IF removed THEN
+        DELETE FROM fsbench.sample s WHERE s.run_id = ANY (old);
+        DELETE FROM fsbench.wait_event w WHERE w.run_id = ANY (old);
+    END IF;
+    RETURN NEXT;
+END
+$$;
+COMMENT ON FUNCTION fsbench.thin IS 'Removes the seconds and waits of runs that have ended so long ago, and keeps their results, histograms and findings; says of how many runs, how many rows, and about how many bytes, which the tables use again after a VACUUM. only_say => true: beforehand, removing nothing. For the owner of the extension';
