@@ -221,6 +221,10 @@ pub const READERS: &[Reader] = &[
                 "'default', 20, scale => 100, clients => 32",
                 "'default', 1000000, scale => 1, clients => 2, warmup => '0', duration => '1 s'",
             ),
+            (
+                "latency_limit_ms => 100, scale => 32, clients => 16, duration => '10 s'",
+                "latency_limit_ms => 1000000, scale => 1, clients => 2, warmup => '0', duration => '1 s'",
+            ),
             ("scale => 32, clients => 16, duration => '30 s'", SMALL),
         ],
         ..NOTHING
