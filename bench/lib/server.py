@@ -134,6 +134,6 @@ class Server:
 def named(parameters):
     """Parameters in SQL's named notation; None is left out."""
     def literal(value):
-        return str(value).lower() if isinstance(value, (bool, int)) else "'" + value.replace("'", "''") + "'"
+        return str(value).lower() if isinstance(value, (bool, int, float)) else "'" + value.replace("'", "''") + "'"
 
     return ", ".join(f"{name} => {literal(value)}" for name, value in parameters.items() if value is not None)
