@@ -7,15 +7,23 @@ SELECT fsbench.create_target('there', directory => '/tmp', settings => '{"wal_co
 
 -- Plans of what needs no helper.
 SELECT step, who, action FROM fsbench.plan('default');
-SELECT step, who, action FROM fsbench.plan('there');
+SELECT step, who, action FROM fsbench.plan('there', scale => 1, options => '{"fillfactor": 77}');
+SELECT step, who, action FROM fsbench.plan('there', 'scan', options => '{"cache": "cold", "unlogged": true}');
+SELECT step, who, action, command FROM fsbench.plan(workload => 'fsync');
+SELECT action, command FROM fsbench.plan('default', 'commit', transactions => 10, keep => true);
 SELECT command LIKE '%/initdb --auth=peer --encoding=UTF8 --locale=C --no-sync --no-clean --data-checksums --username=% -D /tmp/pgfsbench-<random>/data'
-FROM fsbench.plan('there', '{"data": "loaded"}') WHERE action = 'initdb';
+FROM fsbench.plan('there', options => '{"data": "loaded"}') WHERE action = 'initdb';
 SELECT unnest(regexp_matches(command, '^(?:wal_compression|listen_addresses|shared_preload_libraries) = .*$', 'gn'))
-FROM fsbench.plan('there') WHERE action = 'write settings';
+FROM fsbench.plan('there', options => '{"data": "loaded"}') WHERE action = 'write settings';
 SELECT step, who, action FROM fsbench.plan('there', options => '{"crash": true, "data": "loaded"}');
-SELECT action FROM fsbench.plan('there', '{"maintenance": true, "cache": "cold"}') WHERE action IN ('maintain', 'forget the data');
-SELECT * FROM fsbench.plan('default', '{"crash": true}');
-SELECT * FROM fsbench.plan('there', '{"crash": 1}');
+SELECT action FROM fsbench.plan('there', options => '{"maintenance": true, "cache": "cold"}') WHERE action IN ('maintain', 'forget the data');
+SELECT string_agg(action, ', ' ORDER BY step) FROM fsbench.plan(scale => 1, clients => 2, duration => '1 s', warmup => '0', rate => 10, latency_limit_ms => 5,
+    seed => 1, settings => '{"work_mem": "7MB"}', label => 'x', force => true);
+-- What a run would refuse.
+SELECT * FROM fsbench.plan(workload => 'nothing');
+SELECT * FROM fsbench.plan(workload => 'fsync', scale => 1);
+SELECT * FROM fsbench.plan('default', options => '{"crash": true}');
+SELECT * FROM fsbench.plan('there', options => '{"crash": 1}');
 
 -- What is none of the helper's.
 SELECT * FROM fsbench.plan('nowhere');

@@ -17,7 +17,7 @@
 //! - [`knee`]: where a scaling curve stops rising.
 //! - [`server_setting`]: which settings a target's server may be given.
 //! - [`statement`], [`statistics`]: pg_stat_statements and core's statistics views over a run.
-//! - [`run`]: what is decided in a run's life, and what its row says of it.
+//! - [`run`]: what is decided in a run's life, its plan, and what its row says of it.
 //! - [`seconds`]: the seconds of a run as they are stored.
 //! - [`environment`]: where a run happens, as it is stored.
 //! - [`target`]: what defines a target.

@@ -4,6 +4,7 @@ pub mod checkpoint_watch;
 pub mod cost;
 pub mod janitor;
 pub mod phase;
+pub mod plan;
 pub mod preflight;
 pub mod progress;
 pub mod promises;

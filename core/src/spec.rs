@@ -3,6 +3,7 @@
 //! `workload::resolve` turns [`Asked`] (arguments as they were given) and [`Facts`] (this server, now) into a [`Spec`], or refuses.
 //! A resolved [`Spec`] holds only values that can be run; nothing further inside checks them again.
 
+mod act;
 mod asked;
 pub(crate) mod check;
 mod definition;
@@ -16,6 +17,7 @@ use serde_json::{Map, Value};
 
 use crate::{units, verdict::rate::search};
 
+pub use act::{Act, Errand, Step, Who};
 pub(crate) use asked::any_float;
 pub use asked::{Arguments, Asked, Facts};
 pub use definition::{
@@ -80,6 +82,13 @@ pub enum Stage {
         /// The scale that it was loaded with.
         scale: u32,
     },
+}
+
+impl Stage {
+    /// Whether what the server has made is removed with the whole server.
+    pub fn goes_with_its_server(&self) -> bool {
+        matches!(self, Self::WholeOfTarget | Self::OnLoaded { .. })
+    }
 }
 
 /// How the tables are made and what is measured beside: the argument `options`.

@@ -25,14 +25,15 @@ fn every_argument_is_a_field_and_every_field_an_argument() {
         .keys()
         .cloned()
         .collect();
-    for function in ["run", "start"] {
+    for function in ["run", "start", "plan"] {
         let given: BTreeSet<String> = arguments(function).into_iter().collect();
         assert_eq!(given, fields, "{function}");
     }
 }
 
 #[test]
-fn run_and_start_take_the_same_in_the_same_order() {
+fn run_start_and_plan_take_the_same_in_the_same_order() {
     assert_eq!(arguments("run"), arguments("start"));
+    assert_eq!(arguments("run"), arguments("plan"));
     assert_eq!(arguments("run").len(), 16);
 }

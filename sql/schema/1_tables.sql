@@ -63,6 +63,7 @@ CREATE TABLE fsbench.run_log (
     measured_from        timestamptz,
     ended_at             timestamptz,
     phases               jsonb,
+    steps                jsonb,
     error_code           text,
     error                text,
     error_detail         text,
@@ -168,6 +169,7 @@ COMMENT ON COLUMN fsbench.run_log.started_at IS 'When its coordinator began';
 COMMENT ON COLUMN fsbench.run_log.measured_from IS 'Start of the measured window';
 COMMENT ON COLUMN fsbench.run_log.ended_at IS 'When it was done, failed or cancelled';
 COMMENT ON COLUMN fsbench.run_log.phases IS 'Phases in their order: each with started_ms (since started_at) and ms; cleanup has no ms while it goes on. On a target the first ones are load_once (loading the data that are copied, if they were not there), filesystem (making and mounting it), copy, and server (starting it, or connecting to it); with the option crash the last ones are stop, remount, recovery and verify';
+COMMENT ON COLUMN fsbench.run_log.steps IS 'Steps in the order in which they were begun, as fsbench.plan() with the same arguments shows them beforehand: each with who, action and started_ms (since started_at). Of a run that has failed, as far as it came, and what was removed then';
 COMMENT ON COLUMN fsbench.run_log.error_code IS 'SQLSTATE of the error that ended the run';
 COMMENT ON COLUMN fsbench.run_log.error IS 'Message of the error that ended the run';
 COMMENT ON COLUMN fsbench.run_log.error_detail IS 'DETAIL of that error';

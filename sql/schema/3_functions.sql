@@ -213,10 +213,16 @@ CREATE FUNCTION fsbench.release_target(target text) RETURNS boolean
     AS 'MODULE_PATHNAME', 'fsbench_release_target_wrapper';
 COMMENT ON FUNCTION fsbench.release_target IS 'Has the helper unmount what fsbench.prepare_target() has mounted, and remove it; false when there was nothing';
 
-CREATE FUNCTION fsbench.plan(target text, options jsonb DEFAULT NULL) RETURNS TABLE (step integer, who text, action text, command text)
+CREATE FUNCTION fsbench.plan(
+    target text DEFAULT 'default', workload text DEFAULT 'tpcb', scale integer DEFAULT NULL, size text DEFAULT NULL,
+    clients integer DEFAULT NULL, duration interval DEFAULT NULL, transactions bigint DEFAULT NULL,
+    warmup interval DEFAULT NULL, rate float8 DEFAULT NULL, latency_limit_ms float8 DEFAULT NULL,
+    seed bigint DEFAULT NULL, settings jsonb DEFAULT NULL, options jsonb DEFAULT NULL, label text DEFAULT NULL,
+    keep boolean DEFAULT false, force boolean DEFAULT false)
+    RETURNS TABLE (step integer, who text, action text, command text)
     LANGUAGE c VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 20
     AS 'MODULE_PATHNAME', 'fsbench_plan_wrapper';
-COMMENT ON FUNCTION fsbench.plan IS 'Every step of a run on a target beforehand, with these options of fsbench.run(), with the command lines as they would be executed now: the helper''s (root), those of the coordinator in this server, and those in the server that is measured. Changes nothing';
+COMMENT ON FUNCTION fsbench.plan IS 'Every step of a run beforehand, in the order in which they are begun; takes the parameters of fsbench.run. With the command lines as they would be executed now: the helper''s (root), those of the coordinator in this server, and those in the server that is measured. Changes nothing. What a run did is in fsbench.result.steps';
 
 CREATE FUNCTION fsbench._block_devices() RETURNS TABLE (path text, node text, model text, serial text, wwn text, size_bytes bigint, in_use text)
     LANGUAGE c VOLATILE PARALLEL SAFE ROWS 10

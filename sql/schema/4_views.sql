@@ -37,7 +37,7 @@ CREATE VIEW fsbench.result AS
            r.track_io_timing, r.track_wal_io_timing, r.clock_read_ns,
            f.findings, f.worst AS worst_finding,
            r.duration, r.transactions, r.warmup, r.rate, r.latency_limit_ms, r.seed, r.label, r.forced, r.used, r.asked,
-           r.requested_by, r.requested_at, r.measured_from, r.ended_at, r.phases, r.work_database, r.kept,
+           r.requested_by, r.requested_at, r.measured_from, r.ended_at, r.phases, r.steps, r.work_database, r.kept,
            r.error_code, r.error, r.error_detail, r.error_hint, r.balances,
            e.pgfsbench_version, e.server_version, e.server_version_num, e.kernel, e.hostname, e.machine,
            e.virtualization, e.processors, e.processor_model, e.memory_bytes, e.shared_buffers_bytes, e.data_checksums, e.data_directory,

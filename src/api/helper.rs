@@ -1,17 +1,13 @@
 //! Requests to the helper outside of runs: `prepare_target`, `release_target`, `plan`, and the description of this machine.
 
 use pgfsbench_core::{refusal::quoted, units::format_bytes};
-use pgrx::{iter::TableIterator, name, pg_extern, pg_sys::panic::ErrorReport};
+use pgrx::{iter::TableIterator, name, pg_extern, pg_sys, pg_sys::panic::ErrorReport};
 use serde_json::Value;
 
 use super::{guard, in_use, request};
 use crate::{
     errors::{Fault, sqlstate},
-    pg::{
-        report, session, sql,
-        text::{Document, Text},
-        xact,
-    },
+    pg::{report, session, sql, text::Text, xact},
     process::helper_worker,
     run::plan,
     target::{self, Row, devices},
@@ -164,8 +160,7 @@ fn fsbench_describe() -> Result<(), ErrorReport> {
 #[allow(clippy::type_complexity)]
 #[pg_extern(sql = false)]
 fn fsbench_plan(
-    target: Option<Text>,
-    options: Option<Document>,
+    call: pg_sys::FunctionCallInfo,
 ) -> Result<
     TableIterator<
         'static,
@@ -179,7 +174,8 @@ fn fsbench_plan(
     ErrorReport,
 > {
     let ready = may_ask("fsbench.plan()")?;
-    let name = in_use::named(target.map(Into::into))?;
+    let asked = request::asked(call)?;
+    let name = asked.target.clone().unwrap_or_default();
     let row = session::with_rights_of(ready.owner, || target::read(&name))?;
     let is_made = match &row {
         Some(row) => row.kind().map_err(Fault::from)?.is_made(),
@@ -188,7 +184,7 @@ fn fsbench_plan(
             return Err(made(ready.owner, &name).map(|_| ()).unwrap_err().into());
         }
     };
-    let planned = request::planned(&ready, &name, options.map(|json| json.0))?;
+    let planned = request::planned(&ready, &asked)?;
     let by_helper = match is_made {
         true => Some(helper_worker::ask(ready.owner, "plan", &name)?),
         false => None,

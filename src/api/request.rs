@@ -6,18 +6,19 @@ use std::{
 };
 
 use pgfsbench_core::{
-    spec::{Asked, Bound, DEFAULT_TARGET, Facts, Spec},
+    spec::{Arguments, Asked, Bound, DEFAULT_TARGET, Facts, Spec},
     units::{format_count, format_ids, whole_number},
     workload,
 };
+use pgrx::pg_sys;
 use serde_json::Value;
 
 use super::{guard::Ready, in_use, session_settings};
 use crate::{
     board::{self, Board, Cancel, Errand, Phase, Request, RequestState},
-    errors::{Fault, sqlstate, to_json_text},
+    errors::{Fault, sqlstate, to_json_text, unreadable},
     host::{location, machine},
-    pg::{config, process, session, settings, shmem, sql, xact},
+    pg::{arguments, config, process, session, settings, shmem, sql, xact},
     process::janitor,
     random,
     run::{cancellation, preflight, worker_slots},
@@ -130,17 +131,25 @@ pub fn specify(ready: &Ready, asked: &Asked) -> Result<Spec, Fault> {
     Ok(spec)
 }
 
-/// A run with these options on a target, as it would be refused or taken.
-pub fn planned(ready: &Ready, target: &str, options: Option<Value>) -> Result<Spec, Fault> {
-    let mut facts = session::with_rights_of(ready.owner, || facts(Some(target)))?;
-    // Nothing is started for it.
+/// What is asked for by the arguments of a call.
+pub fn asked(call: pg_sys::FunctionCallInfo) -> Result<Asked, Fault> {
+    let given = Value::Object(arguments::named(call)?);
+    let mut given: Arguments =
+        serde_json::from_value(given).map_err(|e| unreadable("arguments", e))?;
+    given.target = Some(in_use::named(given.target)?);
+    Ok(given.into())
+}
+
+/// What would be run, as far as the arguments alone say; nothing is started for it.
+pub fn planned(ready: &Ready, asked: &Asked) -> Result<Spec, Fault> {
+    let target = asked.target.as_deref();
+    let mut facts = session::with_rights_of(ready.owner, || facts(target))?;
     facts.free_worker_slots = u32::from(u16::MAX);
-    let asked = Asked {
-        target: Some(target.to_owned()),
-        options,
-        ..Asked::default()
-    };
-    Ok(workload::resolve(&asked, &facts)?)
+    let spec = workload::resolve(asked, &facts)?;
+    check_keep(&spec, ready.owner)?;
+    let of_session = spec.is_here() || facts.by_connection;
+    session_settings::check(&spec.settings, ready.owner, of_session)?;
+    Ok(spec)
 }
 
 /// A kept database belongs to the owner of the extension: others could neither use nor drop it.

@@ -6,32 +6,19 @@ use std::{
     time::Duration,
 };
 
-use pgfsbench_core::{
-    spec::{Arguments, Asked},
-    units::format_count,
-};
+use pgfsbench_core::{spec::Asked, units::format_count};
 use pgrx::{iter::TableIterator, name, pg_extern, pg_sys, pg_sys::panic::ErrorReport};
-use serde_json::Value;
 
 use super::{
-    guard, in_use,
+    guard,
     request::{self, Ticket},
     started, wait,
 };
 use crate::{
     board::{Board, Cancel, RequestState, outcome::Outcome},
-    errors::{Fault, unreadable},
-    pg::{arguments, report, settings, shmem, xact},
+    errors::Fault,
+    pg::{report, settings, shmem, xact},
 };
-
-/// The request that the arguments of a call make.
-fn asked(call: pg_sys::FunctionCallInfo) -> Result<Asked, Fault> {
-    let given = Value::Object(arguments::named(call)?);
-    let mut given: Arguments =
-        serde_json::from_value(given).map_err(|e| unreadable("arguments", e))?;
-    given.target = Some(in_use::named(given.target)?);
-    Ok(given.into())
-}
 
 #[allow(clippy::type_complexity)]
 #[pg_extern(sql = false)]
@@ -53,12 +40,12 @@ fn fsbench_run(
     >,
     ErrorReport,
 > {
-    Ok(wait::narrow(run(c"fsbench.run()", &asked(call)?)?))
+    Ok(wait::narrow(run(c"fsbench.run()", &request::asked(call)?)?))
 }
 
 #[pg_extern(sql = false)]
 fn fsbench_start(call: pg_sys::FunctionCallInfo) -> Result<i64, ErrorReport> {
-    let asked = asked(call)?;
+    let asked = request::asked(call)?;
     // Also a cancel and a timeout tell which runs stay.
     let result = xact::catch(|| start(&asked)).and_then(|result| result);
     Ok(result.map_err(started::told)?)

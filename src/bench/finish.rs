@@ -33,6 +33,7 @@ pub fn finish(
         status: "done",
         used: json!(run.spec),
         phases,
+        steps: run.steps_begun(),
         kept: run.spec.keep,
         load_ms: observed.load_ms,
         data_bytes: observed.data_bytes,

@@ -5,6 +5,7 @@
 mod crew;
 pub mod finish;
 mod phases;
+mod steps;
 pub mod windows;
 mod work_database;
 
@@ -16,6 +17,7 @@ use std::{
 use pgfsbench_core::{
     board::{ClientSlot, Sample, is_sampled_alternately},
     checkpoint::Window,
+    run::plan::Course,
     spec::{Bound, Spec},
 };
 use serde_json::Value;
@@ -55,6 +57,8 @@ pub struct Run {
     pub crew: Crew,
     pub started_ns: u64,
     pub phases: Vec<PhaseTime>,
+    /// Its plan, and how far it is.
+    pub course: Course,
     pub entry: Option<Entry>,
     /// The request to the helper and its result, for a run on a filesystem of its own.
     pub storage: Option<Value>,
@@ -114,6 +118,7 @@ impl Run {
             crew: Crew::new(board, serial, slots),
             started_ns: clock::now_ns(),
             phases: Vec::new(),
+            course: Course::default(),
             entry: None,
             storage: None,
             phases_there: None,
@@ -192,7 +197,8 @@ impl Run {
         };
         let used = clock::ms(self.started_ns, clock::now_ns()) as u64;
         let left = within.saturating_sub(used + QUICK_END_MS);
-        self.spec.warmup_ms = self.spec.warmup_ms.min(left / 5);
+        // One that is planned is never left out.
+        self.spec.warmup_ms = self.spec.warmup_ms.min((left / 5).max(1));
         let window = left
             .saturating_sub(self.spec.warmup_ms)
             .max(QUICK_MEASURE_MS);

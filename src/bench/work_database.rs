@@ -18,25 +18,7 @@ use crate::{
 };
 
 impl Run {
-    /// Has a work database with data and a checkpoint behind it: made and loaded by `load`, or loaded by an earlier run. False when
-    /// that was all that this run is for.
-    pub fn have_data(
-        &mut self,
-        load: impl FnOnce(&mut Self) -> Result<(), Fault>,
-    ) -> Result<bool, Fault> {
-        match self.spec.stage.clone() {
-            Stage::OnLoaded { database, .. } => self.adopt(&database)?,
-            Stage::Whole | Stage::WholeOfTarget | Stage::LoadOnly => {
-                self.provision()?;
-                load(self)?;
-            }
-        }
-        // Before the clients, whose worker slots it would need beside theirs.
-        self.checkpoint()?;
-        Ok(self.spec.stage != Stage::LoadOnly)
-    }
-
-    fn provision(&mut self) -> Result<(), Fault> {
+    pub(super) fn provision(&mut self) -> Result<(), Fault> {
         self.enter(Phase::Provision, 0);
         self.observed.before_provision()?;
         let oid = catalog::new_oid();
@@ -80,7 +62,11 @@ impl Run {
     }
 
     /// Takes a work database over that an earlier run has left, loaded.
-    fn adopt(&mut self, database: &str) -> Result<(), Fault> {
+    pub(super) fn adopt(&mut self) -> Result<(), Fault> {
+        let Stage::OnLoaded { database, .. } = self.spec.stage.clone() else {
+            return Err(Fault::new(sqlstate::INTERNAL, "there are no loaded data"));
+        };
+        let database = &database[..];
         self.enter(Phase::Provision, 0);
         self.observed.before_provision()?;
         let (oid, comment) =
@@ -110,8 +96,8 @@ impl Run {
     /// The end of a run that only loads: the work database stays.
     pub fn leave_loaded(&mut self) -> Result<Outcome, Fault> {
         self.end_phase();
-        let (load_ms, phases) = (self.load_ms(), self.phase_times());
-        xact::transaction(|| store::set_loaded(self.run_id, load_ms, &phases))?;
+        let (load_ms, phases, steps) = (self.load_ms(), self.phase_times(), self.steps_begun());
+        xact::transaction(|| store::set_loaded(self.run_id, load_ms, &phases, &steps))?;
         Ok(Outcome::Done(Row {
             run_id: self.run_id,
             target: self.spec.target.clone(),

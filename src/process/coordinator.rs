@@ -8,7 +8,12 @@ mod turn;
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
-use pgfsbench_core::{finding, spec::Spec};
+use pgfsbench_core::{
+    finding,
+    run::plan::Place,
+    spec::{Act, Spec},
+};
+use serde_json::Value;
 
 pub use errand::main;
 
@@ -60,6 +65,7 @@ impl Run {
             Ok(outcome) => outcome,
             Err(fault) => {
                 xact::abort();
+                self.course.give_up();
                 let fault = self.explain(fault);
                 let phases = self
                     .phases_there
@@ -88,15 +94,25 @@ impl Run {
         }
         self.enter(Phase::Cleanup, 0);
         self.clean_up(matches!(outcome, Outcome::Done(_)))?;
-        if matches!(outcome, Outcome::Done(_)) && self.spec.is_here() {
+        let is_done = matches!(outcome, Outcome::Done(_));
+        if is_done {
+            self.check_plan_is_done();
+        }
+        if is_done || is_stored_as_failed {
             self.end_phase();
-            let phases = self.phase_times();
-            report::or_log("could not store the phases of the run", || {
-                xact::transaction(|| store::set_phases(self.run_id, &phases))
-            });
+            let is_own = is_done && self.spec.is_here();
+            self.store_steps(is_own.then(|| self.phase_times()));
         }
         free_run_area(self.board, self.index);
         Ok(())
+    }
+
+    /// At the very end, when everything is cleared up.
+    fn store_steps(&self, phases: Option<Value>) {
+        let steps = self.steps_begun();
+        report::or_log("could not store the steps of the run", || {
+            xact::transaction(|| store::set_steps(self.run_id, &steps, phases.as_ref()))
+        });
     }
 
     /// The checkpoints of a run that has failed in its measured window, or after it: they may tell why. Nobody waits for them,
@@ -129,6 +145,7 @@ impl Run {
             return self.carry_out_on_target();
         }
         self.begin()?;
+        self.plan(Place::Here);
         workload::of(&self.spec)?.carry_out(self)
     }
 
@@ -167,13 +184,23 @@ impl Run {
     }
 
     fn clean_up(&mut self, done: bool) -> Result<(), Fault> {
-        let Some(entry) = &self.entry else {
+        let Some(entry) = self.entry.take() else {
             return Ok(());
         };
         if done && self.spec.keep {
-            cleanup::open_work_database(entry)?;
+            self.step(Act::OpenDatabase);
+            cleanup::open_work_database(&entry)?;
+        } else if done && self.spec.stage.goes_with_its_server() {
+            // The asking server reads the result now, and then removes this server.
         } else {
-            let what_is_left = cleanup::remove_what_was_made(entry)?;
+            let mut began_ns = 0;
+            let what_is_left = cleanup::remove_what_was_made(&entry, &mut |act| {
+                began_ns = clock::now_ns();
+                self.step(act);
+            })?;
+            if entry.prepared.is_some() {
+                self.tell_errand("release", began_ns);
+            }
             if what_is_left != Left::Nothing {
                 let left = finding::not_released(&self.spec.target);
                 report::or_log("could not store a finding", || {

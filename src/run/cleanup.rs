@@ -9,7 +9,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use pgfsbench_core::{quoting, work_database::Recorded};
+use pgfsbench_core::{
+    quoting,
+    spec::{Act, Errand},
+    work_database::Recorded,
+};
 
 use crate::{
     board::{Board, Request, STOP_ALL, outcome::Outcome},
@@ -80,19 +84,21 @@ pub enum Left {
 }
 
 /// Removes what a journal entry speaks of, if it is there: a work database, a file beside the WAL, a server on a target and
-/// its filesystem, or a run on another server.
-pub fn remove_what_was_made(entry: &Entry) -> Result<Left, Fault> {
+/// its filesystem, or a run on another server. `begins` is told of each step.
+pub fn remove_what_was_made(entry: &Entry, begins: &mut dyn FnMut(Act)) -> Result<Left, Fault> {
     let mut left = Left::Nothing;
     if let Some(file) = &entry.wal_file {
+        begins(Act::DropFile);
         file.remove()?;
     }
     if let Some(server) = &entry.server {
         // With the filesystem that was made go all files on it.
-        if !server.remove(entry.prepared.is_none())? {
+        if !server.remove(entry.prepared.is_none(), begins)? {
             left = Left::Something;
         }
     }
     if let Some(target) = &entry.prepared {
+        begins(Act::Job(Errand::Release));
         left = left.max(release(entry, target));
     }
     if let Some(remote) = &entry.remote_run {
@@ -100,6 +106,9 @@ pub fn remove_what_was_made(entry: &Entry) -> Result<Left, Fault> {
     }
     if entry.server.is_some() || entry.prepared.is_some() || entry.remote_run.is_some() {
         return Ok(left);
+    }
+    if entry.work_database_oid != 0 {
+        begins(Act::DropDatabase);
     }
     drop_work_database(entry)?;
     Ok(Left::Nothing)
@@ -304,7 +313,7 @@ fn mark_and_remove(
         // One that came to its end and was just to be opened is as good as kept.
         if has_extension && xact::transaction(|| store::is_kept(entry.run_id))? {
             open_work_database(&entry)?;
-        } else if remove_what_was_made(&entry)? == Left::Something {
+        } else if remove_what_was_made(&entry, &mut |_| ())? == Left::Something {
             continue;
         }
         journal::remove(entry.home, entry.run_id)?;
@@ -365,7 +374,7 @@ fn sweep_orphans() -> Result<(), Fault> {
     let databases = catalog::databases()?;
     for entry in journal::entries()? {
         let is_orphan = !databases.iter().any(|database| database.oid == entry.home);
-        if is_orphan && remove_what_was_made(&entry)? != Left::Something {
+        if is_orphan && remove_what_was_made(&entry, &mut |_| ())? != Left::Something {
             journal::remove(entry.home, entry.run_id)?;
         }
     }

@@ -1,17 +1,19 @@
-//! The plan of a run on a target, step by step.
+//! The plan of a run as people see it, before it is carried out: who does what, with the command lines as they would be executed now.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use pgfsbench_core::{
     quoting,
-    spec::{Cache, Data, Options, Spec},
+    run::plan::{self, Near, Place, Source},
+    spec::{Act, Data, Errand, Spec, Step as Planned},
 };
 use serde_json::Value;
 
 use crate::{
     errors::Fault,
     target::{
-        self, On, Target, prepared_data,
+        self, On, Target, helper_job,
+        prepared_data::{self, Wanted},
         server::{
             TargetServer, programs,
             settings::{Settings, copied},
@@ -27,290 +29,221 @@ const RANDOM: &str = "<random>";
 pub struct Step {
     /// helper, coordinator, or server: the one that is measured.
     pub who: &'static str,
-    /// The action.
+    /// What is done.
     pub action: String,
     /// The command line or statement; or, in words, what is done without one.
     pub command: Option<String>,
 }
 
-fn step(who: &'static str, action: &str, command: impl Into<Option<String>>) -> Step {
-    Step {
-        who,
-        action: action.into(),
-        command: command.into(),
-    }
+/// What is known of a target on which a server is put. In a transaction, with the owner's rights.
+pub fn near(target: &Target, data: Source) -> Result<Near, Fault> {
+    let is_made = matches!(target.on, On::Made { .. });
+    let left = match is_made {
+        true => helper_job::prepared_by(&target.name)?,
+        false => None,
+    };
+    Ok(Near {
+        is_made,
+        is_left: matches!(left, Some(Some(_))),
+        drops_caches: target.drop_caches,
+        data,
+        has_other_programs: match &target.bindir {
+            Some(bindir) => *bindir != programs::own_bindir()?,
+            None => false,
+        },
+        wants_statements: statements::is_loaded()?,
+    })
 }
 
 /// The steps of a run. `by_helper` is what the helper says of its own. In a transaction, with the owner's rights.
 pub fn steps(spec: &Spec, by_helper: Option<&Value>) -> Result<Vec<Step>, Fault> {
-    let (here, options) = (spec.is_here(), &spec.options);
-    let mut steps = Vec::new();
-    let mut crash = Vec::new();
-    let mut after = Vec::new();
-    if !here {
-        let target = target::find(&spec.target)?;
-        if let On::Connection(connection) = &target.on {
-            return Ok(on_another(connection, spec));
+    if spec.is_here() {
+        return Ok(without_server(spec, Place::Here, ""));
+    }
+    let target = target::find(&spec.target)?;
+    let directory = match &target.on {
+        On::Connection(connection) => {
+            return Ok(without_server(spec, Place::Connection, connection));
         }
-        let directory = match (&target.on, by_helper) {
-            (On::Directory(directory), _) => directory.clone(),
-            (On::Made { .. } | On::Connection(_), by_helper) => {
-                let by_helper = by_helper.cloned().unwrap_or_default();
-                steps.extend(of_helper(&by_helper["prepare"]));
-                after.extend(of_helper(&by_helper["release"]));
-                PathBuf::from(by_helper["directory"].as_str().unwrap_or_default())
-            }
-        };
-        let server = TargetServer::at(&directory, RANDOM)?;
-        steps.extend(of_server(&target, &server, options)?);
-        if options.crash {
-            crash = of_crash(&target, &server, spec, by_helper)?;
-        }
-        let directory = server.directory.display();
-        after.insert(
-            0,
-            step(
-                "coordinator",
-                "remove the server",
-                format!("remove {directory}"),
-            ),
-        );
-        after.insert(
-            0,
-            step(
-                "coordinator",
-                "stop the server",
-                "SIGQUIT: its data are removed".to_owned(),
-            ),
-        );
-    }
-    steps.extend(of_run(spec));
-    steps.extend(crash);
-    if !here {
-        steps.push(step(
-            "coordinator",
-            "collect",
-            "copy the whole result into the tables of this server".to_owned(),
-        ));
-    }
-    steps.extend(after);
-    Ok(steps)
-}
-
-/// On a server that is there already, and somebody else's.
-fn on_another(connection: &str, spec: &Spec) -> Vec<Step> {
-    let mut steps = vec![
-        step(
-            "coordinator",
-            "connect",
-            format!("libpq: {connection}"),
-        ),
-        step(
-            "coordinator",
-            "look",
-            "whether pgfsbench of this version is there, and may be used".to_owned(),
-        ),
-        step(
-            "coordinator",
-            "start",
-            "SELECT fsbench.start(...): what follows is done by that server, in its own data directory"
-                .to_owned(),
-        ),
-    ];
-    steps.extend(of_run(spec));
-    steps.push(step(
-        "coordinator",
-        "collect",
-        "copy the whole result into the tables of this server".to_owned(),
-    ));
-    steps
-}
-
-fn of_helper(steps: &Value) -> Vec<Step> {
-    let text = |step: &Value, name: &str| step[name].as_str().unwrap_or_default().to_owned();
-    steps
-        .as_array()
-        .into_iter()
-        .flatten()
-        .map(|s| {
-            let action = text(s, "step").replace('_', " ");
-            step("helper", &action, text(s, "command"))
-        })
-        .collect()
-}
-
-/// From an empty directory to a server that answers.
-fn of_server(
-    target: &Target,
-    server: &TargetServer,
-    options: &Options,
-) -> Result<Vec<Step>, Fault> {
-    let bindir = &bindir_of(target)?;
-    let settings = settings_of(target)?;
-    let kept = prepared_data::directory()?
-        .join(format!("{RANDOM}.loaded"))
-        .join("data");
-    let mut steps = vec![step(
-        "coordinator",
-        "make directory",
-        format!("make directory {}, mode 0700", server.directory.display()),
-    )];
-    let sync = step("coordinator", "sync", server.sync_command().join(" "));
-    if options.data != Data::Loaded {
-        steps.push(step(
-            "coordinator",
-            "copy the data",
-            format!(
-                "{}\n(when there are none of this scale yet, they are loaded there first{})",
-                server.copy(&kept, options.data == Data::Cloned).join(" "),
-                match options.data {
-                    Data::Cloned => "",
-                    _ => "; when they cannot be copied, by pgfsbench.prepared_data_limit or for want of room, the server gets \
-                          initdb and load instead",
-                }
-            ),
-        ));
-        steps.push(sync);
-        if options.cache == Cache::Cold {
-            steps.push(step(
-                "coordinator",
-                "forget the data",
-                format!(
-                    "posix_fadvise(POSIX_FADV_DONTNEED) of each file of {}",
-                    server.data().display()
-                ),
-            ));
-        }
-    } else {
-        let user = programs::operating_system_user()?;
-        let initdb = server.initdb(bindir, &user, target.data_checksums);
-        steps.push(step("coordinator", "initdb", initdb.join(" ")));
-        steps.push(sync);
-    }
-    steps.extend(drop_caches(target));
-    steps.extend(ask_programs(bindir)?);
-    steps.push(step(
-        "coordinator",
-        "write settings",
-        format!(
-            "write {}:\n{}",
-            server.settings_file().display(),
-            server.settings_text(&settings).trim_end()
-        ),
-    ));
-    let memory = server.memory_command(bindir).join(" ");
-    steps.push(step("coordinator", "ask for shared memory", memory));
-    steps.push(start(server, bindir));
-    steps.push(step(
-        "server",
-        "create extension",
-        "CREATE EXTENSION pgfsbench".to_owned(),
-    ));
-    Ok(steps)
-}
-
-/// The settings file of a target's server.
-fn settings_of(target: &Target) -> Result<Settings, Fault> {
-    Ok(Settings {
-        copied: copied()?,
-        of_target: target.settings.clone(),
-        needed: vec![
-            ("shared_preload_libraries", "pgfsbench".to_owned()),
-            (
-                "max_worker_processes",
-                "as many as the run takes".to_owned(),
-            ),
-            ("cluster_name", "pgfsbench run N".to_owned()),
-        ],
-    })
-}
-
-/// Steps that ask the programs before the settings can be written.
-fn ask_programs(bindir: &Path) -> Result<Vec<Step>, Fault> {
-    let mut steps = Vec::new();
-    if bindir != programs::own_bindir()? {
-        let command = TargetServer::describe_command(bindir).join(" ");
-        steps.push(step("coordinator", "ask for known settings", command));
-    }
-    if statements::is_loaded()? {
-        let command = TargetServer::config_command(bindir).join(" ");
-        steps.push(step("coordinator", "ask for pg_stat_statements", command));
-    }
-    Ok(steps)
-}
-
-fn bindir_of(target: &Target) -> Result<PathBuf, Fault> {
-    match &target.bindir {
-        Some(bindir) => Ok(bindir.clone()),
-        None => programs::own_bindir(),
-    }
-}
-
-fn drop_caches(target: &Target) -> Option<Step> {
-    let command = "write 3 to /proc/sys/vm/drop_caches".to_owned();
-    let dropped = || step("helper", "drop caches", command);
-    target.drop_caches.then(dropped)
-}
-
-fn start(server: &TargetServer, bindir: &Path) -> Step {
-    let command = quoting::command(&server.postgres(bindir));
-    step("coordinator", "start the server", command)
-}
-
-/// From the end of the measured window to a server that has recovered, and what is there then.
-fn of_crash(
-    target: &Target,
-    server: &TargetServer,
-    spec: &Spec,
-    by_helper: Option<&Value>,
-) -> Result<Vec<Step>, Fault> {
-    let mut steps = vec![step(
-        "coordinator",
-        "crash the server",
-        "SIGQUIT to its postmaster, as pg_ctl stop -m immediate has it".to_owned(),
-    )];
-    match &target.on {
+        On::Directory(directory) => directory.clone(),
         On::Made { .. } => {
-            // As at the end and at the beginning of a run.
-            let by_helper = by_helper.cloned().unwrap_or_default();
-            let unmount = of_helper(&by_helper["release"]).into_iter();
-            let mount = of_helper(&by_helper["prepare"]).into_iter();
-            steps.extend(unmount.filter(|step| step.action == "unmount"));
-            steps.extend(mount.filter(|step| step.action == "mount"));
-            steps.extend(drop_caches(target));
+            let made = by_helper.and_then(|by_helper| by_helper["directory"].as_str());
+            PathBuf::from(made.unwrap_or_default())
         }
-        On::Directory(_) | On::Connection(_) => steps.push(step(
-            "coordinator",
-            "forget the data",
-            format!(
-                "/bin/sync -f {}, and posix_fadvise(POSIX_FADV_DONTNEED) of each file of {}",
-                server.directory.display(),
-                server.data().display()
-            ),
-        )),
+    };
+    let bindir = match &target.bindir {
+        Some(bindir) => bindir.clone(),
+        None => programs::own_bindir()?,
+    };
+    let user = programs::operating_system_user()?;
+    let wanted = Wanted::of(spec, &target, &bindir, &user)?;
+    let (is_there, has_room) =
+        prepared_data::look_for(&wanted, prepared_data::bytes_to_load(spec))?;
+    let near = near(&target, plan::source(spec, is_there, has_room))?;
+    let commands = Commands {
+        spec,
+        server: TargetServer::at(&directory, RANDOM)?,
+        target: &target,
+        bindir,
+        user,
+        by_helper: by_helper.cloned().unwrap_or_default(),
+    };
+    let mut shown = Vec::new();
+    for step in plan::steps(spec, Place::Near(near)) {
+        match step.act {
+            Act::Job(errand) => shown.extend(commands.of_helper(errand)),
+            act if step.how.is_empty() => shown.push(show(&step, commands.of(act)?)),
+            _ => shown.push(show(&step, step.how.to_owned())),
+        }
     }
-    steps.push(start(server, &bindir_of(target)?));
-    steps.push(step(
-        "server",
-        "verify",
-        spec.workload.verified_after_crash().to_owned(),
-    ));
-    Ok(steps)
+    Ok(shown)
 }
 
-/// The steps in the server that is measured. Data that are verified after a crash are not dropped before it.
-fn of_run(spec: &Spec) -> Vec<Step> {
-    let (workload, options) = (spec.workload, &spec.options);
-    let make = (
-        "make the work database",
-        "CREATE DATABASE fsbench_work_N TEMPLATE template0",
-    );
-    let drop = ("drop the work database", "DROP DATABASE fsbench_work_N");
-    let made = Some(make).filter(|_| workload.uses_database());
-    let dropped = Some(drop).filter(|_| workload.uses_database() && !options.crash);
-    made.into_iter()
-        .chain(workload.steps(options))
-        .chain(dropped)
-        .map(|(action, command)| step("server", action, command.to_owned()))
-        .collect()
+fn show(step: &Planned, command: String) -> Step {
+    Step {
+        who: step.act.who().as_str(),
+        action: step.act.action().to_owned(),
+        command: Some(command),
+    }
+}
+
+/// Of a run for which no server is made.
+fn without_server(spec: &Spec, place: Place, connection: &str) -> Vec<Step> {
+    let steps = plan::steps(spec, place);
+    let shown = steps.iter().map(|step| {
+        let command = match step.act {
+            Act::Connect => format!("libpq: {connection}"),
+            act if step.how.is_empty() => words(act).to_owned(),
+            _ => step.how.to_owned(),
+        };
+        show(step, command)
+    });
+    shown.collect()
+}
+
+/// What is executed for a run on a server that is put on a target.
+struct Commands<'a> {
+    spec: &'a Spec,
+    target: &'a Target,
+    server: TargetServer,
+    bindir: PathBuf,
+    user: String,
+    by_helper: Value,
+}
+
+impl Commands<'_> {
+    fn of(&self, act: Act) -> Result<String, Fault> {
+        let (server, bindir) = (&self.server, &self.bindir);
+        let (directory, data) = (server.directory.display(), server.data());
+        let data = data.display();
+        Ok(match act {
+            Act::LoadOnce => self.load_once()?,
+            Act::MakeDirectory => format!("make directory {directory}, mode 0700"),
+            Act::Initdb => self.initdb(server),
+            Act::CopyData => {
+                let kept = prepared_data::directory()?
+                    .join(format!("{RANDOM}.loaded"))
+                    .join("data");
+                let shares_blocks = self.spec.options.data == Data::Cloned;
+                server.copy(&kept, shares_blocks).join(" ")
+            }
+            Act::Sync => server.sync_command().join(" "),
+            Act::ForgetData => format!("posix_fadvise(POSIX_FADV_DONTNEED) of each file of {data}"),
+            Act::AskForSettings => TargetServer::describe_command(bindir).join(" "),
+            Act::AskForStatements => TargetServer::config_command(bindir).join(" "),
+            Act::WriteSettings => format!(
+                "write {}:\n{}",
+                server.settings_file().display(),
+                server.settings_text(&self.settings()?).trim_end()
+            ),
+            Act::AskForMemory => server.memory_command(bindir).join(" "),
+            Act::StartServer | Act::StartAgain => quoting::command(&server.postgres(bindir)),
+            Act::CreateExtension => "CREATE EXTENSION pgfsbench".into(),
+            Act::CrashServer => {
+                "SIGQUIT to its postmaster, as pg_ctl stop -m immediate has it".into()
+            }
+            Act::ForgetAgain => format!(
+                "/bin/sync -f {directory}, and posix_fadvise(POSIX_FADV_DONTNEED) of each file of {data}"
+            ),
+            Act::VerifyAgain => self.spec.workload.verified_after_crash().into(),
+            Act::StopServer => "SIGQUIT: its data are removed".into(),
+            Act::RemoveServer => format!("remove {directory}"),
+            other => words(other).into(),
+        })
+    }
+
+    fn initdb(&self, server: &TargetServer) -> String {
+        server
+            .initdb(&self.bindir, &self.user, self.target.data_checksums)
+            .join(" ")
+    }
+
+    /// In one step, since it is the same server that is made then on the target.
+    fn load_once(&self) -> Result<String, Fault> {
+        let place = prepared_data::directory()?;
+        let server = TargetServer::at(&place, RANDOM)?;
+        Ok(format!(
+            "{}\nwrite settings, start that server, have it load the data, and shut it down\n{}\nkeep them as {}",
+            self.initdb(&server),
+            server.sync_command().join(" "),
+            place.join(format!("{RANDOM}.loaded")).display()
+        ))
+    }
+
+    /// What stands in the settings file of the server.
+    fn settings(&self) -> Result<Settings, Fault> {
+        Ok(Settings {
+            copied: copied()?,
+            of_target: self.target.settings.clone(),
+            needed: vec![
+                ("shared_preload_libraries", "pgfsbench".to_owned()),
+                (
+                    "max_worker_processes",
+                    "as many as the run takes".to_owned(),
+                ),
+                ("cluster_name", "pgfsbench run N".to_owned()),
+            ],
+        })
+    }
+
+    /// What the helper does for an errand, as it says.
+    fn of_helper(&self, errand: Errand) -> Vec<Step> {
+        let listed = |name: &str| {
+            let steps = self.by_helper[name].as_array().cloned().unwrap_or_default();
+            steps.into_iter().map(|step| {
+                let text = |name: &str| step[name].as_str().unwrap_or_default().to_owned();
+                Step {
+                    who: "helper",
+                    action: text("step").replace('_', " "),
+                    command: Some(text("command")),
+                }
+            })
+        };
+        match errand {
+            Errand::Prepare => listed("prepare").collect(),
+            Errand::Release | Errand::ReleaseEarlier => listed("release").collect(),
+            // As at the end and at the beginning.
+            Errand::Remount => listed("release")
+                .filter(|step| step.action == "unmount")
+                .chain(listed("prepare").filter(|step| step.action == "mount"))
+                .collect(),
+            Errand::DropCaches => vec![Step {
+                who: "helper",
+                action: "drop caches".into(),
+                command: Some("write 3 to /proc/sys/vm/drop_caches".into()),
+            }],
+        }
+    }
+}
+
+/// What is done without a command, and without anything of the target.
+fn words(act: Act) -> &'static str {
+    match act {
+        Act::Look => "whether pgfsbench of this version is there, and may be used",
+        Act::Start => {
+            "SELECT fsbench.start(...): what follows is done by that server, in its own data directory"
+        }
+        Act::Collect => "copy the whole result into the tables of this server",
+        _ => "",
+    }
 }

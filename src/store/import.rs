@@ -43,6 +43,7 @@ pub fn import(
     document: &str,
     tables: &[Vec<String>],
     phases: &Value,
+    steps: &Value,
 ) -> Result<(), Fault> {
     let id = run_id.to_string();
     let columns = sql::read(
@@ -60,7 +61,7 @@ pub fn import(
                    'scale', n.scale, 'clients', n.clients) || jsonb_build_object('options', coalesce(r.used->'options', '{{}}') || coalesce((SELECT jsonb_object_agg(key, value) \
                      FROM jsonb_each(n.used->'options') WHERE key = ANY (string_to_array($4, ','))), '{{}}')), {values} \
                FROM jsonb_populate_record(NULL::fsbench.run_log, $2::jsonb->'run' || jsonb_build_object( \
-                 'ended_at', clock_timestamp(), 'phases', $3::jsonb)) n) \
+                 'ended_at', clock_timestamp(), 'phases', $3::jsonb, 'steps', $5::jsonb)) n) \
              WHERE r.run_id = $1::bigint"
         ),
         &[
@@ -68,6 +69,7 @@ pub fn import(
             Some(document),
             Some(&phases.to_string()),
             Some(&there),
+            Some(&steps.to_string()),
         ],
     )?;
     for (table, slices) in self::tables().iter().zip(tables) {

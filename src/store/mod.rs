@@ -114,14 +114,20 @@ pub fn left_database(name: &str) -> Result<Option<(u32, String)>, Fault> {
 }
 
 /// Ends a run that only loads.
-pub fn set_loaded(run_id: i64, load_ms: Option<f64>, phases: &Value) -> Result<(), Fault> {
+pub fn set_loaded(
+    run_id: i64,
+    load_ms: Option<f64>,
+    phases: &Value,
+    steps: &Value,
+) -> Result<(), Fault> {
     sql::write(
         "UPDATE fsbench.run_log SET status = 'done', kept = true, load_ms = $2::float8, phases = $3::jsonb, \
-           ended_at = clock_timestamp() WHERE run_id = $1::bigint",
+           steps = $4::jsonb, ended_at = clock_timestamp() WHERE run_id = $1::bigint",
         &[
             Some(&run_id.to_string()),
             load_ms.map(|ms| ms.to_string()).as_deref(),
             Some(&phases.to_string()),
+            Some(&steps.to_string()),
         ],
     )?;
     Ok(())
@@ -147,11 +153,15 @@ pub fn set_done(run_id: i64, done: &Done) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Stores the phases of a run.
-pub fn set_phases(run_id: i64, phases: &Value) -> Result<(), Fault> {
+/// Stores the steps of a run that has cleared up, and its phases, unless they are those of another server.
+pub fn set_steps(run_id: i64, steps: &Value, phases: Option<&Value>) -> Result<(), Fault> {
     sql::write(
-        "UPDATE fsbench.run_log SET phases = $2::jsonb WHERE run_id = $1::bigint",
-        &[Some(&run_id.to_string()), Some(&phases.to_string())],
+        "UPDATE fsbench.run_log SET steps = $2::jsonb, phases = coalesce($3::jsonb, phases) WHERE run_id = $1::bigint",
+        &[
+            Some(&run_id.to_string()),
+            Some(&steps.to_string()),
+            phases.map(ToString::to_string).as_deref(),
+        ],
     )?;
     Ok(())
 }

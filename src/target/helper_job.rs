@@ -206,6 +206,17 @@ pub fn wait_for_release(id: i64) -> Result<(), Fault> {
     }
 }
 
+/// What the helper did in the last job of this kind for a run: steps, and how many milliseconds each took. In a transaction.
+pub fn steps(run_id: i64, action: &str) -> Result<Vec<(String, f64)>, Fault> {
+    let text = sql::read_latest(
+        "SELECT coalesce(jsonb_agg(jsonb_build_array(s.report -> 'step', s.report -> 'ms') ORDER BY s.number), '[]') \
+         FROM (SELECT steps FROM fsbench.helper_job WHERE run_id = $1::bigint AND action = $2 ORDER BY job_id DESC LIMIT 1) j, \
+           jsonb_array_elements(j.steps) WITH ORDINALITY AS s(report, number)",
+        &[Some(&run_id.to_string()), Some(action)],
+    )?;
+    read_json("steps", &text.unwrap_or_default())
+}
+
 /// Whether the helper has made a filesystem for this run, or may still do so. A job that was not begun is withdrawn.
 fn may_be_prepared_by(run_id: i64, target: &str) -> Result<bool, Fault> {
     #[derive(Deserialize)]

@@ -12,7 +12,7 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-use pgfsbench_core::units::format_bytes;
+use pgfsbench_core::{spec::Spec, units::format_bytes};
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 
@@ -20,7 +20,7 @@ use crate::{
     errors::{Fault, of_file, sqlstate, to_json_text},
     host::location,
     pg::{libpq::Look, process, session, settings},
-    target,
+    target::{self, Target},
 };
 
 /// End of the names of directories with data.
@@ -61,7 +61,31 @@ fn of_pgbench() -> String {
     "pgbench".into()
 }
 
+/// Beside the data: catalogs, and the WAL of an idle server.
+const CLUSTER_BYTES: u64 = 256 << 20;
+
+/// The free space that the server that loads asks for.
+pub fn bytes_to_load(spec: &Spec) -> u64 {
+    spec.data_bytes() + spec.data_bytes() / 4 + CLUSTER_BYTES
+}
+
 impl Wanted {
+    /// Those of a run on a target, by the programs in `bindir`.
+    pub fn of(spec: &Spec, target: &Target, bindir: &Path, user: &str) -> Result<Self, Fault> {
+        let postgres = bindir.join("postgres");
+        Ok(Self {
+            postgres_file: Self::identity_of(&postgres)?,
+            postgres,
+            pgfsbench_version: env!("CARGO_PKG_VERSION").into(),
+            server_user: user.into(),
+            data_checksums: target.data_checksums,
+            contents: spec.workload.contents(spec),
+            scale: spec.scale,
+            fillfactor: spec.options.fillfactor,
+            unlogged: spec.options.unlogged,
+        })
+    }
+
     /// Length and modification time of the program `postgres`, which identify it.
     pub fn identity_of(postgres: &Path) -> Result<(u64, i64), Fault> {
         let file = fs::metadata(postgres).map_err(|e| of_file("look at", postgres, &e))?;
@@ -164,27 +188,15 @@ impl Place {
     /// Removes what was not used for the longest time, until so many bytes more are within the limit and have room on the
     /// filesystem, beyond the reserve; else says why they have not.
     pub fn make_room(&self, bytes: u64, look: Look) -> Result<Result<(), String>, Fault> {
-        let limit = settings::prepared_data_limit_bytes();
-        if bytes > limit {
-            return Ok(Err(format!(
-                "The data need {}, and pgfsbench.prepared_data_limit is {}.",
-                format_bytes(bytes),
-                format_bytes(limit)
-            )));
-        }
-        let needed = bytes + settings::reserved_space_bytes();
-        let free = || location::space(&self.directory).map_or(u64::MAX, |(free, _)| free);
         let mut all = self.all()?;
-        let mut sum: u64 = all.iter().map(|(_, note)| note.bytes).sum();
         // Nothing is removed if all of it would not be enough.
-        if needed > free().saturating_add(sum) {
-            return Ok(Err(format!(
-                "The data need {} with the reserve, and the filesystem of \"{}\" has {} free.",
-                format_bytes(needed),
-                self.directory.display(),
-                format_bytes(free())
-            )));
+        if let Some(why) = lacks_room(bytes, &self.directory, &all) {
+            return Ok(Err(why));
         }
+        let limit = settings::prepared_data_limit_bytes();
+        let needed = bytes + settings::reserved_space_bytes();
+        let free = || free(&self.directory);
+        let mut sum = sum_of(&all);
         all.sort_by_key(|(_, note)| note.used_at);
         for (path, note) in all {
             if sum + bytes <= limit && needed <= free() {
@@ -227,6 +239,46 @@ impl Place {
         }
         Ok(bytes)
     }
+}
+
+fn free(directory: &Path) -> u64 {
+    location::space(directory).map_or(u64::MAX, |(free, _)| free)
+}
+
+fn sum_of(all: &[(PathBuf, Note)]) -> u64 {
+    all.iter().map(|(_, note)| note.bytes).sum()
+}
+
+/// Why so many bytes more are not within the limit, or have no room on the filesystem, even without what is there.
+fn lacks_room(bytes: u64, directory: &Path, all: &[(PathBuf, Note)]) -> Option<String> {
+    let limit = settings::prepared_data_limit_bytes();
+    if bytes > limit {
+        return Some(format!(
+            "The data need {}, and pgfsbench.prepared_data_limit is {}.",
+            format_bytes(bytes),
+            format_bytes(limit)
+        ));
+    }
+    let needed = bytes + settings::reserved_space_bytes();
+    let free = free(directory);
+    (needed > free.saturating_add(sum_of(all))).then(|| {
+        format!(
+            "The data need {} with the reserve, and the filesystem of \"{}\" has {} free.",
+            format_bytes(needed),
+            directory.display(),
+            format_bytes(free)
+        )
+    })
+}
+
+/// Whether data are there, and whether they could be loaded now; nothing is waited for or removed.
+pub fn look_for(wanted: &Wanted, bytes: u64) -> Result<(bool, bool), Fault> {
+    let all = list()?;
+    let directory = directory()?;
+    // It is made by the first run that loads any.
+    let place = directory.ancestors().find(|path| path.exists());
+    let has_room = lacks_room(bytes, place.unwrap_or(&directory), &all).is_none();
+    Ok((all.iter().any(|(_, note)| note.wanted == *wanted), has_room))
 }
 
 /// The error if they are in use.

@@ -37,7 +37,7 @@ mod refusals;
 mod refused_options;
 mod remount;
 mod requests;
-mod runs;
+pub mod runs;
 mod scan;
 mod scene;
 mod settings;

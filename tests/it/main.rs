@@ -31,6 +31,7 @@ mod long_queue;
 mod machine_figures;
 mod maintenance;
 mod manual;
+mod plan;
 mod preload;
 mod queue_order;
 mod refusals;

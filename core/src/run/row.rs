@@ -71,6 +71,7 @@ pub struct Done {
     pub status: &'static str,
     pub used: Value,
     pub phases: Value,
+    pub steps: Value,
     pub kept: bool,
     pub load_ms: Option<f64>,
     pub data_bytes: Option<u64>,

@@ -6,7 +6,7 @@ use std::{collections::BTreeMap, fmt, ops::Deref};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use super::{Asked, Bound, Facts, Options, Spec, Stage, check};
+use super::{Asked, Bound, Facts, Options, Spec, Stage, Step, check};
 use crate::{refusal::Refusal, units};
 
 /// A workload. A few methods ask what it is; most have an answer that fits transactions of clients in a database.
@@ -189,8 +189,9 @@ pub trait Definition: Sync {
         "compare what is there with what was committed"
     }
 
-    /// The steps in the server that is measured, between the creation of its work database and its removal: action, and how.
-    fn steps(&self, options: &Options) -> Vec<(&'static str, &'static str)>;
+    /// What it does in the server that is measured, from its work database, if it has one, to what is stored: all that it ever does, in
+    /// its order. The plan of a run leaves out what that run does not do.
+    fn steps(&self) -> &'static [Step];
 }
 
 /// The clients' work in the measured window, which decides when they are watched.

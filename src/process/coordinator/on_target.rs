@@ -10,7 +10,7 @@ use crash::Crashed;
 use remote::{Measured, Whose};
 use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
-use pgfsbench_core::spec::{Cache, Stage};
+use pgfsbench_core::spec::{Act, Cache, Errand, Stage, Who};
 use serde_json::{Value, json};
 
 use crate::{
@@ -18,7 +18,7 @@ use crate::{
     board::{Phase, outcome::Outcome},
     clock,
     errors::{Fault, sqlstate},
-    pg::{config, libpq::Connection, session, xact},
+    pg::{config, libpq::Connection, report, session, xact},
     random,
     run::{
         journal::{self, Entry},
@@ -130,6 +130,7 @@ impl Run {
         self.check_cold(target)?;
         let server = TargetServer::at(&directory, &random::mark())?;
         self.record(|entry| entry.server = Some(server.clone()))?;
+        self.step(Act::MakeDirectory);
         server.make_directories()?;
         let stage = match prepared {
             Some(prepared) => {
@@ -137,18 +138,20 @@ impl Run {
                 prepared.stage
             }
             None => {
+                self.step(Act::Initdb);
                 server.make_cluster(
                     &programs.bindir,
                     &programs.user,
                     target.data_checksums,
                     &mut || self.look_around(),
                 )?;
+                self.step(Act::Sync);
                 server.sync(&mut || self.look_around())?;
                 Stage::WholeOfTarget
             }
         };
         if target.drop_caches {
-            self.ask_helper(&target.name, "drop_caches", &json!({}))?;
+            self.send_helper(&target.name, Errand::DropCaches, &json!({}))?;
         }
         let began = self.begin_step();
         let mut of_target = target.settings.clone();
@@ -171,6 +174,7 @@ impl Run {
     ) -> Result<Connection, Fault> {
         let mut copied = xact::transaction(settings::copied)?;
         if !programs.own {
+            self.step(Act::AskForSettings);
             let mut look = || self.look_around();
             let known = server.known_settings(&programs.bindir, &mut look)?;
             copied.retain(|name, _| name.starts_with("pgfsbench.") || known.contains(name));
@@ -179,6 +183,7 @@ impl Run {
         let mut preloaded = "pgfsbench".to_owned();
         if xact::transaction(statements::is_loaded)? {
             // Statements are recorded there if they are here, so that the cost of that is paid there, too.
+            self.step(Act::AskForStatements);
             let mut look = || self.look_around();
             if server.offers(&programs.bindir, statements::EXTENSION, &mut look)? {
                 preloaded = format!("{}, {preloaded}", statements::EXTENSION);
@@ -191,15 +196,19 @@ impl Run {
         ];
         needed.extend(self.spec.workload.server_settings(&self.spec));
         needed.extend(further.iter().cloned());
+        self.step(Act::WriteSettings);
         server.configure(&Settings {
             copied,
             of_target,
             needed,
         })?;
+        self.step(Act::AskForMemory);
         let mut look = || self.look_around();
         if let Some(bytes) = server.shared_memory_bytes(&programs.bindir, &mut look)? {
             xact::transaction(|| preflight::check_shared_memory(bytes))?;
         }
+        self.step(Act::StartServer);
+        let mut look = || self.look_around();
         server.start(&programs.bindir, &programs.user, &mut look)
     }
 
@@ -282,7 +291,7 @@ impl Run {
         };
         self.release_earlier(&target.name)?;
         self.record(|entry| entry.prepared = Some(target.name.clone()))?;
-        let made = self.ask_helper(&target.name, "prepare", request)?;
+        let made = self.send_helper(&target.name, Errand::Prepare, request)?;
         let directory = PathBuf::from(made["directory"].as_str().unwrap_or_default());
         target::is_trustworthy(&directory).map_err(|detail| {
             Fault::new(
@@ -306,7 +315,9 @@ impl Run {
     fn release_earlier(&mut self, target: &str) -> Result<(), Fault> {
         match xact::transaction(|| helper_job::prepared_by(target))? {
             None => Ok(()),
-            Some(Some(_)) => self.ask_helper(target, "release", &json!({})).map(|_| ()),
+            Some(Some(_)) => self
+                .send_helper(target, Errand::ReleaseEarlier, &json!({}))
+                .map(|_| ()),
             Some(None) => Err(Fault::new(
                 sqlstate::IN_USE,
                 format!("target \"{target}\" is prepared already"),
@@ -321,11 +332,40 @@ impl Run {
         Duration::from_millis(self.spec.options.wait_for_helper_ms)
     }
 
-    fn ask_helper(&mut self, target: &str, action: &str, request: &Value) -> Result<Value, Fault> {
+    /// Has the helper do something, and tells its steps.
+    fn send_helper(
+        &mut self,
+        target: &str,
+        errand: Errand,
+        request: &Value,
+    ) -> Result<Value, Fault> {
+        self.step(Act::Job(errand));
+        let action = match errand {
+            Errand::Prepare => "prepare",
+            Errand::DropCaches => "drop_caches",
+            Errand::Remount => "remount",
+            Errand::Release | Errand::ReleaseEarlier => "release",
+        };
         let run_id = Some(self.run_id);
         let patience = self.patience();
+        let began_ns = clock::now_ns();
         let mut look = || self.look_around();
-        helper_job::ask(run_id, target, action, request, patience, &mut look)
+        let result = helper_job::ask(run_id, target, action, request, patience, &mut look);
+        self.tell_errand(action, began_ns);
+        result
+    }
+
+    /// Tells the steps that the helper took in its last job of this kind for this run.
+    pub(super) fn tell_errand(&mut self, action: &str, began_ns: u64) {
+        let steps = report::or_log("could not read the steps of a job", || {
+            xact::transaction(|| helper_job::steps(self.run_id, action))
+        });
+        let mut started_ms = clock::ms(self.started_ns, began_ns);
+        for (step, ms) in steps.unwrap_or_default() {
+            let action = step.replace('_', " ");
+            self.course.tell(Who::Helper, &action, started_ms);
+            started_ms += ms;
+        }
     }
 
     /// Stores it, with what came of a crash after it.
@@ -335,12 +375,14 @@ impl Run {
         crashed: Option<&Crashed>,
     ) -> Result<(), Fault> {
         self.enter(Phase::Collect, 0);
+        self.step(Act::Collect);
         let Measured {
             document, tables, ..
         } = measured;
         let phases = self.phases_with_those_of(document, measured.before_ns);
+        let steps = self.steps_begun();
         xact::transaction(|| {
-            store::import(self.run_id, document, tables, &phases)?;
+            store::import(self.run_id, document, tables, &phases, &steps)?;
             if let Some(crashed) = crashed {
                 crashed.store(self.run_id)?;
             }

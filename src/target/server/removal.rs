@@ -7,6 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use pgfsbench_core::spec::Act;
 use rustix::{
     fs::{AtFlags, CWD, StatxFlags, statx},
     process::{Pid, Signal, kill_process},
@@ -51,11 +52,12 @@ impl Owner {
 
 impl TargetServer {
     /// Ends whatever runs in the directory, and removes it if asked to. Nothing is wrong when there is nothing; false when
-    /// its filesystem is not mounted now, so that what is on it is not known.
-    pub fn remove(&self, with_files: bool) -> Result<bool, Fault> {
+    /// its filesystem is not mounted now, so that what is on it is not known. `begins` is told of each step.
+    pub fn remove(&self, with_files: bool, begins: &mut dyn FnMut(Act)) -> Result<bool, Fault> {
         let own = session::data_directory();
         let owner = Owner::of(&own).map_err(|e| of_file("look at", &own, &e))?;
         if owner == self.owner {
+            begins(Act::StopServer);
             self.stop()?;
             if let Err(error) = shared_memory::remove_left(&self.data()) {
                 let path = self.data();
@@ -77,6 +79,7 @@ impl TargetServer {
                 return Ok(false);
             }
             if with_files {
+                begins(Act::RemoveServer);
                 remove_tree(&self.directory)?;
             }
         } else if self.directory.exists() {

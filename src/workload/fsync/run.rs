@@ -6,7 +6,7 @@ use pgfsbench_core::{
     board::{ClientSlot, ClientState},
     hist::Histogram,
     run::row,
-    spec::Bound,
+    spec::{Act, Bound},
     workload::fsync::{Measured, Method, Row, Test, tests_of},
 };
 use serde_json::Value;
@@ -28,16 +28,28 @@ use crate::{
 
 /// From the order to the start of a test, when all writers have the file open: they wake meanwhile.
 const LEAD_NS: u64 = 5_000_000;
-/// From an empty journal to the result of a workload that writes and syncs a file.
+/// From an empty journal to the result of a workload that writes and syncs a file, step by step of the plan.
 pub fn carry_out(run: &mut Run) -> Result<Outcome, Fault> {
-    let file = make_wal_file(run)?;
-    settle_storage(run)?;
-    run.have_sampler()?;
-    run.have_clients()?;
-    let measured = measure(run, &file)?;
-    run.enter(Phase::Collect, 0);
-    let phases = run.phase_times();
-    store_all(run, &measured, phases)
+    let mut file = None;
+    let mut measured = Vec::new();
+    while let Some(act) = run.next_step() {
+        match (act, &file) {
+            (Act::MakeFile, _) => file = Some(make_wal_file(run)?),
+            (Act::Checkpoint, _) => settle_storage(run)?,
+            (Act::Launch, _) => {
+                run.have_sampler()?;
+                run.have_clients()?;
+            }
+            (Act::Measure, Some(file)) => measured = measure(run, file)?,
+            (Act::Store, _) => {
+                run.enter(Phase::Collect, 0);
+                let phases = run.phase_times();
+                return store_all(run, &measured, phases);
+            }
+            (other, _) => run.carry_out_step(other)?,
+        }
+    }
+    Err(run.stored_nothing())
 }
 
 fn make_wal_file(run: &mut Run) -> Result<WalFile, Fault> {

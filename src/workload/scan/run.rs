@@ -9,7 +9,7 @@ use std::{
 
 use pgfsbench_core::{
     run::row::Measured,
-    spec::Cache,
+    spec::{Act, Cache},
     workload::scan::{self, Made, READ_BYTES, Reading, Report, Row, Scan, State, Waiting},
 };
 use serde::de::DeserializeOwned;
@@ -38,24 +38,34 @@ fn named((event, times): (u32, u64)) -> (String, u64) {
     (format!("{kind}:{name}"), times)
 }
 
-/// From an empty database to the result of a run of scans.
+/// From an empty database to the result of a run of scans, step by step of the plan.
 pub fn carry_out(run: &mut Run) -> Result<Outcome, Fault> {
-    let load = |run: &mut Run| {
-        load(run)?;
-        run.enter(Phase::Vacuum, table::VACUUM.len() as u64);
-        run.have_done(VACUUM)
-    };
-    if !run.have_data(load)? {
-        return run.leave_loaded();
+    let (mut made, mut readings) = (Vec::new(), Vec::new());
+    while let Some(act) = run.next_step() {
+        match act {
+            Act::Load => load(run)?,
+            Act::Vacuum => {
+                run.enter(Phase::Vacuum, table::VACUUM.len() as u64);
+                run.have_done(VACUUM)?;
+            }
+            Act::Leave => return run.leave_loaded(),
+            Act::Verify => {
+                run.have_done(ALLOW_WORKERS)?;
+                run.enter(Phase::Verify, 0);
+                run.have_done(VERIFY)?;
+            }
+            Act::Launch => launch(run)?,
+            Act::Measure => (made, readings) = measure(run)?,
+            Act::Store => {
+                run.enter(Phase::Collect, 0);
+                run.observed.load_ms = run.load_ms();
+                let phases = run.phase_times();
+                return store_all(run, &made, &readings, phases);
+            }
+            other => run.carry_out_step(other)?,
+        }
     }
-    run.have_done(ALLOW_WORKERS)?;
-    run.enter(Phase::Verify, 0);
-    run.have_done(VERIFY)?;
-    let (made, readings) = measure(run)?;
-    run.enter(Phase::Collect, 0);
-    run.observed.load_ms = run.load_ms();
-    let phases = run.phase_times();
-    store_all(run, &made, &readings, phases)
+    Err(run.stored_nothing())
 }
 
 /// One loader creates and fills the table in one transaction, which need not log it where wal_level is minimal. Several
@@ -77,15 +87,18 @@ fn load(run: &mut Run) -> Result<(), Fault> {
     run.dismiss_clients()
 }
 
+fn launch(run: &mut Run) -> Result<(), Fault> {
+    let work_database = run.entry.as_ref().map(|entry| entry.work_database_oid);
+    run.observed.before_clients(&run.spec, work_database)?;
+    run.have_sampler()
+}
+
 fn measure(run: &mut Run) -> Result<(Vec<Made>, Vec<Reading>), Fault> {
     let own = table::own(&run.spec);
     let repeats = own.repeats.unwrap_or(scan::REPEATS);
     let scans = scan::order(&own.degrees, repeats, run.spec.seed);
     let readers = own.readers.unwrap_or_default();
     let steps = scans.len() + readers.len() * READ_BYTES.len();
-    let work_database = run.entry.as_ref().map(|entry| entry.work_database_oid);
-    run.observed.before_clients(&run.spec, work_database)?;
-    run.have_sampler()?;
     run.observed.surroundings.at_start();
     run.begin_statistics()?;
     run.observed.measured_from = epoch();

@@ -8,7 +8,7 @@ use std::{
 use pgfsbench_core::{
     board::ClientState,
     run::{rate_search::RateSearch, row::Maintenance},
-    spec::Bound,
+    spec::{Act, Bound},
 };
 use serde_json::Value;
 
@@ -23,64 +23,65 @@ use crate::{
 /// How long the clients may take to tell the statistics what they did in the warm-up; after that the first of them tell more.
 const REPORTS_NS: u64 = QUIET_NS / 10 * 9;
 
-/// From an empty database to the result.
+/// From an empty database to the result, step by step of the plan.
 pub fn carry_out(workload: &impl Transactions, run: &mut Run) -> Result<Outcome, Fault> {
-    if !run.have_data(|run| load(workload, run))? {
-        return run.leave_loaded();
-    }
-    run.have_sampler()?;
-    run.have_clients()?;
+    let mut balances = None;
+    let mut maintenance = Vec::new();
     let mut search = RateSearch::of(&run.spec);
-    measure(run, search.as_mut())?;
-    // After a crash that is to come, they are compared then.
-    let balances = match run.spec.options.crash {
-        true => {
-            run.end_statistics()?;
-            None
+    while let Some(act) = run.next_step() {
+        match act {
+            Act::Load => load(workload, run)?,
+            Act::Vacuum => vacuum(workload, run)?,
+            Act::Leave => return run.leave_loaded(),
+            Act::Launch => launch(run)?,
+            Act::WarmUp => warm_up(run, search.is_some())?,
+            Act::Measure => measure(run, search.as_mut())?,
+            Act::Verify => balances = Some(verify(workload, run)?),
+            Act::Maintain => maintenance = maintain(workload, run)?,
+            Act::Store => return store(run, balances.as_ref(), &maintenance, search.as_ref()),
+            other => run.carry_out_step(other)?,
         }
-        false => Some(verify(workload, run)?),
-    };
-    let maintenance = match run.spec.options.maintenance {
-        true => maintain(workload, run)?,
-        false => Vec::new(),
-    };
+    }
+    Err(run.stored_nothing())
+}
+
+fn store(
+    run: &mut Run,
+    balances: Option<&Value>,
+    maintenance: &[Maintenance],
+    search: Option<&RateSearch>,
+) -> Result<Outcome, Fault> {
     run.enter(Phase::Collect, 0);
     run.observed.load_ms = run.load_ms();
     let phases = run.phase_times();
-    result::store(
-        run,
-        balances.as_ref(),
-        &maintenance,
-        search.as_ref(),
-        phases,
-    )
+    result::store(run, balances, maintenance, search, phases)
 }
 
 fn load(workload: &impl Transactions, run: &mut Run) -> Result<(), Fault> {
     let rows = workload.rows(&run.spec);
     run.enter(Phase::Load, rows);
-    run.have_done(LOAD)?;
+    run.have_done(LOAD)
+}
+
+fn vacuum(workload: &impl Transactions, run: &mut Run) -> Result<(), Fault> {
     run.enter(Phase::Vacuum, workload.after_load().len() as u64);
     run.have_done(VACUUM)
 }
 
-fn measure(run: &mut Run, search: Option<&mut RateSearch>) -> Result<(), Fault> {
+fn launch(run: &mut Run) -> Result<(), Fault> {
+    run.have_sampler()?;
+    run.have_clients()?;
     let work_database = run.entry.as_ref().map(|entry| entry.work_database_oid);
     run.observed.before_clients(&run.spec, work_database)?;
     run.fit_quick_look();
+    Ok(())
+}
+
+/// Says when the window begins and ends, after the warm-up; of a search, its first cycle.
+fn set_window(run: &mut Run, is_search: bool) {
     let area = &run.board.run;
-    let work_database = area.work_database.load(Acquire);
     let warmup_ns = run.spec.warmup_ms * 1_000_000;
-    if warmup_ns == 0 {
-        run.observed.surroundings.at_start();
-        run.observed.at_start()?;
-        run.begin_statistics()?;
-        run.observed.mark_start(&mut run.checkpoints)?;
-    } else {
-        run.statements.begin(work_database)?;
-    }
-    let now = clock::now_ns();
-    let start = now + warmup_ns;
+    let start = clock::now_ns() + warmup_ns;
     let end = match run.spec.bound {
         Bound::DurationMs(ms) => start + ms * 1_000_000,
         Bound::Transactions(_) => u64::MAX,
@@ -90,26 +91,47 @@ fn measure(run: &mut Run, search: Option<&mut RateSearch>) -> Result<(), Fault> 
     run.observed.measured_from = epoch() + Duration::from_nanos(warmup_ns).as_secs_f64();
     run.observed.measure_start_ns = start;
     // When a search is over nobody knows.
-    run.observed.measure_end_ns = Some(end).filter(|&end| end != u64::MAX && search.is_none());
+    run.observed.measure_end_ns = Some(end).filter(|&end| end != u64::MAX && !is_search);
     run.alarm_ns = start;
-    if warmup_ns > 0 {
-        run.enter(Phase::Warmup, run.spec.warmup_ms);
-    }
-    run.begin_sampling(start);
-    area.go.store(1, Release);
+}
+
+/// Lets the clients begin.
+fn let_go(run: &mut Run) {
+    run.begin_sampling(run.observed.measure_start_ns);
+    run.board.run.go.store(1, Release);
     run.crew.wake();
-    if warmup_ns > 0 {
-        run.wait_until(|run| {
-            Ok(run.crew.clients_are(ClientState::Done)? || clock::now_ns() >= start)
-        })?;
+}
+
+fn warm_up(run: &mut Run, is_search: bool) -> Result<(), Fault> {
+    let work_database = run.board.run.work_database.load(Acquire);
+    run.statements.begin(work_database)?;
+    set_window(run, is_search);
+    run.enter(Phase::Warmup, run.spec.warmup_ms);
+    let_go(run);
+    let start = run.observed.measure_start_ns;
+    run.wait_until(|run| Ok(run.crew.clients_are(ClientState::Done)? || clock::now_ns() >= start))
+}
+
+fn measure(run: &mut Run, search: Option<&mut RateSearch>) -> Result<(), Fault> {
+    let area = &run.board.run;
+    let work_database = area.work_database.load(Acquire);
+    let is_warm = run.spec.warmup_ms > 0;
+    if !is_warm {
+        run.observed.surroundings.at_start();
+        run.observed.at_start()?;
+        run.begin_statistics()?;
+        run.observed.mark_start(&mut run.checkpoints)?;
+        set_window(run, search.is_some());
+        let_go(run);
     }
+    let (start, end) = (run.observed.measure_start_ns, area.end_ns.load(Acquire));
     let total = match run.spec.bound {
         _ if search.is_some() => RateSearch::most_cycles(),
         Bound::DurationMs(ms) => ms,
         Bound::Transactions(n) => n * u64::from(run.spec.clients),
     };
     run.enter(Phase::Measure, total);
-    if warmup_ns > 0 {
+    if is_warm {
         run.observed.mark_start(&mut run.checkpoints)?;
         run.statements.begin_again(work_database)?;
         run.observed.at_start()?;
@@ -137,7 +159,11 @@ fn measure(run: &mut Run, search: Option<&mut RateSearch>) -> Result<(), Fault> 
     run.wait_for_sampler()?;
     run.observed.surroundings.after_clients();
     area.stop.store(0, Release);
-    Ok(())
+    match run.spec.options.crash {
+        // Verification would end them, and comes after the crash.
+        true => run.end_statistics(),
+        false => Ok(()),
+    }
 }
 
 /// Waits until the clients have sent the statistics what they did in the warm-up. They do so before their first measured

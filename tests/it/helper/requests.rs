@@ -134,12 +134,13 @@ fn a_plan_shows_every_step_of_a_run_and_changes_nothing() {
         "coordinator|ask for shared memory",
         "coordinator|start the server",
         "server|create extension",
-        "server|load",
-        "server|warm up and measure",
+        "server|take the work database",
+        "server|warm up",
+        "server|measure",
         "server|verify",
+        "server|store",
         "coordinator|collect",
         "coordinator|stop the server",
-        "coordinator|remove the server",
         "helper|unmount",
         "helper|detach",
         "helper|remove image",
@@ -156,7 +157,7 @@ fn a_plan_shows_every_step_of_a_run_and_changes_nothing() {
         ),
         "t"
     );
-    let crash = r#"SELECT who, action FROM fsbench.plan('t', '{"crash": true}')"#;
+    let crash = r#"SELECT who, action FROM fsbench.plan('t', options => '{"crash": true}')"#;
     let planned = rows(&mut client, crash);
     let crashed = planned
         .iter()
@@ -165,7 +166,7 @@ fn a_plan_shows_every_step_of_a_run_and_changes_nothing() {
     assert_eq!(
         planned[crashed - 1..][..6],
         [
-            "server|warm up and measure",
+            "server|open the work database",
             "coordinator|crash the server",
             "helper|unmount",
             "helper|mount",
@@ -192,7 +193,7 @@ fn a_plan_shows_every_step_of_a_run_and_changes_nothing() {
         let command = row(
             &mut client,
             &format!(
-                "SELECT command FROM fsbench.plan('t', '{{\"data\": \"loaded\"}}') WHERE action = '{action}'"
+                "SELECT command FROM fsbench.plan('t', options => '{{\"data\": \"loaded\"}}') WHERE action = '{action}'"
             ),
         );
         assert!(command.contains(words), "no `{words}` in: {command}");

@@ -197,7 +197,7 @@ fn a_server_on_a_target_has_what_the_target_says_and_what_may_be_copied_and_is_n
     let planned = value(
         "SELECT string_agg(action, ', ' ORDER BY step) FROM fsbench.plan('here') WHERE who = 'coordinator'",
     );
-    let before = "make directory, copy the data, sync, write settings, ask for shared memory, start the server";
+    let before = "load the data once, make directory, copy the data, sync, write settings, ask for shared memory, start the server";
     assert!(planned.starts_with(before), "{planned}");
 
     let run = place.server.start_run(LONG_RUN);

@@ -8,7 +8,7 @@ mod rows;
 use super::transactions;
 use crate::{
     refusal::Refusal,
-    spec::{Chosen, Definition, Given, Names, Options, Spec},
+    spec::{Act, Chosen, Definition, Given, Names, Options, Spec, Step},
 };
 
 pub use rows::{Rows, verify};
@@ -98,24 +98,26 @@ impl Definition for Commit {
         "compare the rows that are there with what each client has committed"
     }
 
-    fn steps(&self, options: &Options) -> Vec<(&'static str, &'static str)> {
-        let verify = (
-            "verify",
-            "compare the rows of each client with what it has committed",
-        );
-        let steps = [
-            ("load", "create the table of the workload, which is empty"),
-            (
-                "checkpoint",
-                "CHECKPOINT, then sync the filesystems of data and WAL",
-            ),
-            (
-                "warm up and measure",
-                "an INSERT and a COMMIT, by all clients",
-            ),
-        ];
-        // Rows that recovery has to restore are compared after the crash, not before it.
-        let verified = Some(verify).filter(|_| !options.crash);
-        steps.into_iter().chain(verified).collect()
+    fn steps(&self) -> &'static [Step] {
+        const {
+            &[
+                Step::new(
+                    Act::Load,
+                    "create the table of the workload, which is empty",
+                ),
+                Step::new(Act::Vacuum, "VACUUM (ANALYZE) it"),
+                Step::CHECKPOINT,
+                Step::new(
+                    Act::Launch,
+                    "launch the sampler and the clients, and look at the server and its neighbours",
+                ),
+                Step::new(Act::WarmUp, "an INSERT and a COMMIT, by all clients"),
+                Step::new(Act::Measure, "an INSERT and a COMMIT, by all clients"),
+                Step::new(
+                    Act::Verify,
+                    "compare the rows of each client with what it has committed",
+                ),
+            ]
+        }
     }
 }

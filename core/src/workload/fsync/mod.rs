@@ -12,8 +12,8 @@ use crate::{
     random::{Purpose, Stream},
     refusal::Refusal,
     spec::{
-        Bound, Chosen, ClientsDo, Definition, Given, Names, Options, OwnOption, ResultTable, Spec,
-        check,
+        Act, Bound, Chosen, ClientsDo, Definition, Given, Names, Options, OwnOption, ResultTable,
+        Spec, Step, check,
     },
 };
 
@@ -175,22 +175,21 @@ impl Definition for Fsync {
         "each test is in fsbench.fsync".into()
     }
 
-    fn steps(&self, _options: &Options) -> Vec<(&'static str, &'static str)> {
-        vec![
-            (
-                "make the file",
-                "write a file of the size of a WAL segment beside the WAL",
-            ),
-            (
-                "checkpoint",
-                "CHECKPOINT, then sync the filesystems of data and WAL",
-            ),
-            (
-                "measure",
-                "write and sync that file, in each way and with each number of writers",
-            ),
-            ("remove the file", "remove it"),
-        ]
+    fn steps(&self) -> &'static [Step] {
+        const {
+            &[
+                Step::new(
+                    Act::MakeFile,
+                    "write a file of the size of a WAL segment beside the WAL",
+                ),
+                Step::CHECKPOINT,
+                Step::new(Act::Launch, "launch the sampler and the writers"),
+                Step::new(
+                    Act::Measure,
+                    "write and sync that file, in each way and with each number of writers",
+                ),
+            ]
+        }
     }
 }
 

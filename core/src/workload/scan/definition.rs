@@ -4,8 +4,8 @@ use super::{Own, cache, options};
 use crate::{
     refusal::Refusal,
     spec::{
-        Asked, Bound, Cache, Chosen, ClientsDo, Definition, Facts, Given, Names, Options,
-        OwnOption, ResultTable, Spec,
+        Act, Asked, Bound, Cache, Chosen, ClientsDo, Definition, Facts, Given, Names, Options,
+        OwnOption, ResultTable, Spec, Step,
     },
     units,
 };
@@ -188,24 +188,25 @@ impl Definition for Scans {
         )
     }
 
-    fn steps(&self, _options: &Options) -> Vec<(&'static str, &'static str)> {
-        vec![
-            (
-                "load",
-                "create, fill and vacuum the table, unless it was copied",
-            ),
-            (
-                "checkpoint",
-                "CHECKPOINT, then sync the filesystems of data and WAL",
-            ),
-            (
-                "verify",
-                "count the rows, and look whether pages have changed",
-            ),
-            (
-                "measure",
-                "put the table into the cache or out of it, and SELECT count(*) of it: at each degree, as often as it is repeated; then read its files",
-            ),
-        ]
+    fn steps(&self) -> &'static [Step] {
+        const {
+            &[
+                Step::new(Act::Load, "create and fill the table"),
+                Step::new(Act::Vacuum, "VACUUM (ANALYZE) it"),
+                Step::CHECKPOINT,
+                Step::new(
+                    Act::Verify,
+                    "count the rows, and look whether pages have changed",
+                ),
+                Step::new(
+                    Act::Launch,
+                    "launch the sampler, and look at the server and its neighbours",
+                ),
+                Step::new(
+                    Act::Measure,
+                    "put the table into the cache or out of it, and SELECT count(*) of it: at each degree, as often as it is repeated; then read its files",
+                ),
+            ]
+        }
     }
 }

@@ -8,7 +8,7 @@ mod balance;
 use super::transactions;
 use crate::{
     refusal::Refusal,
-    spec::{Chosen, Definition, Given, Names, Options, Spec},
+    spec::{Act, Chosen, Definition, Given, Names, Options, Spec, Step},
     units,
 };
 
@@ -145,35 +145,33 @@ impl Definition for Script {
         "compare what is there with what was committed, and the sums of accounts, tellers, branches and history"
     }
 
-    fn steps(&self, options: &Options) -> Vec<(&'static str, &'static str)> {
-        let steps = [
-            (
-                "load",
-                "create, fill, vacuum and index the tables of the workload, as pgbench -i does, unless they were copied",
-            ),
-            (
-                "checkpoint",
-                "CHECKPOINT, then sync the filesystems of data and WAL",
-            ),
-            ("warm up and measure", "transactions of all clients"),
-            (
-                "verify",
-                "compare the sums of accounts, tellers, branches and history",
-            ),
-            (
-                "maintain",
-                "load another table, build its index, VACUUM, CHECKPOINT: each timed",
-            ),
-        ];
-        // Balances that recovery has to restore are compared after the crash, not before it.
-        let is_done = |action: &str| match action {
-            "verify" => !options.crash,
-            "maintain" => options.maintenance,
-            _ => true,
-        };
-        steps
-            .into_iter()
-            .filter(|(action, _)| is_done(action))
-            .collect()
+    fn steps(&self) -> &'static [Step] {
+        const {
+            &[
+                Step::new(
+                    Act::Load,
+                    "create and fill the tables of the workload, as pgbench -i does",
+                ),
+                Step::new(
+                    Act::Vacuum,
+                    "VACUUM (ANALYZE) them, and add their primary keys",
+                ),
+                Step::CHECKPOINT,
+                Step::new(
+                    Act::Launch,
+                    "launch the sampler and the clients, and look at the server and its neighbours",
+                ),
+                Step::new(Act::WarmUp, "transactions of all clients"),
+                Step::new(Act::Measure, "transactions of all clients"),
+                Step::new(
+                    Act::Verify,
+                    "compare the sums of accounts, tellers, branches and history",
+                ),
+                Step::new(
+                    Act::Maintain,
+                    "load another table, build its index, VACUUM, CHECKPOINT: each timed",
+                ),
+            ]
+        }
     }
 }

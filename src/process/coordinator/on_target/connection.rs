@@ -1,6 +1,6 @@
 //! A run on a server that is reached by a connection: the same road as to a server of our own, but it is somebody's.
 
-use pgfsbench_core::{quoting, refusal::quoted};
+use pgfsbench_core::{quoting, refusal::quoted, run::plan::Place, spec::Act};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -43,11 +43,15 @@ impl Run {
             label: format!("pgfsbench {}", random::mark()),
         };
         self.note("connection", json!(connection));
+        self.plan(Place::Connection);
+        self.step(Act::Connect);
         let mut link = remote.connect(&remote.label, &mut || self.look_around())?;
+        self.step(Act::Look);
         self.check_there(&mut link)?;
         self.end_step("server", self.started_ns);
         let label = remote.label.clone();
         self.record(|entry| entry.remote_run = Some(remote))?;
+        self.step(Act::Start);
         let result = self
             .have_it_run(&mut link, Whose::Other(&label))
             .and_then(|measured| self.store_measured(&measured, None));

@@ -1,7 +1,10 @@
 //! The crash that a run on a target may end with: its server is stopped with nothing written that a crash would not have
 //! written, its filesystem unmounted and mounted again, and the server started. What it had committed has to be there.
 
-use pgfsbench_core::recovery_log::{self, Recovery, lsn_text};
+use pgfsbench_core::{
+    recovery_log::{self, Recovery, lsn_text},
+    spec::{Act, Errand},
+};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -80,6 +83,10 @@ impl Run {
             }
             crashed.recovery.problem = Some(in_words(server.explain(fault)));
         }
+        if crashed.recovery.problem.is_some() {
+            // That is the result.
+            self.course.skip_to(Act::Collect);
+        }
         Ok(crashed)
     }
 
@@ -94,6 +101,7 @@ impl Run {
         let recovery = &mut crashed.recovery;
         self.enter(Phase::Recovery, 0);
         let began = self.begin_step();
+        self.step(Act::CrashServer);
         server.crash(&mut || self.look_around())?;
         recovery.stop_ms = Some(self.end_step("stop", began));
         let began = self.begin_step();
@@ -104,6 +112,7 @@ impl Run {
         recovery.mount_ms = mounted.mount_ms;
         recovery.cache_cold = mounted.is_cold;
         let began = self.begin_step();
+        self.step(Act::StartAgain);
         let recovered = server.recover(
             &programs.bindir,
             &programs.user,
@@ -136,6 +145,7 @@ impl Run {
         recovery.wal_replayed_bytes = log.replayed_bytes(redo_end);
         self.end_step("recovery", began);
         let began = self.begin_step();
+        self.step(Act::VerifyAgain);
         let found = self.ask_data(&mut connection, workload.question())?;
         self.end_step("verify", began);
         let different = match found {
@@ -162,12 +172,13 @@ impl Run {
         server: &TargetServer,
     ) -> Result<Mounted, Fault> {
         if !matches!(target.on, On::Made { .. }) {
+            self.step(Act::ForgetAgain);
             server.sync_and_forget(&mut || self.look_around())?;
             return Ok(Mounted::default());
         }
-        let result = self.ask_helper(&target.name, "remount", &json!({}))?;
+        let result = self.send_helper(&target.name, Errand::Remount, &json!({}))?;
         if target.drop_caches {
-            self.ask_helper(&target.name, "drop_caches", &json!({}))?;
+            self.send_helper(&target.name, Errand::DropCaches, &json!({}))?;
         }
         Ok(Mounted {
             remounted: true,

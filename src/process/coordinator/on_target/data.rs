@@ -5,7 +5,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use pgfsbench_core::spec::{Cache, Data, Stage};
+use pgfsbench_core::{
+    run::plan::{Place as Where, Source, source},
+    spec::{Act, Cache, Data, Stage},
+};
 use serde_json::json;
 
 use super::{Programs, Whose};
@@ -14,18 +17,16 @@ use crate::{
     board::Phase,
     errors::{Fault, sqlstate},
     host::location,
-    pg::libpq::Connection,
+    pg::{libpq::Connection, xact},
     random,
+    run::plan,
     target::{
         Target,
-        prepared_data::{Place, Wanted},
+        prepared_data::{self, Place, Wanted},
         server::TargetServer,
     },
     watch::statements,
 };
-
-/// Beside the data: catalogs, and the WAL of an idle server.
-const CLUSTER_BYTES: u64 = 256 << 20;
 
 /// Settings of the server that loads, which is shut down and synced before anybody uses its files.
 const FOR_LOADING: [(&str, &str); 6] = [
@@ -50,28 +51,42 @@ pub struct Prepared {
 }
 
 impl Run {
+    /// Makes the plan, now that it is known where the data come from.
+    fn plan_near(&mut self, target: &Target, source: Source) -> Result<(), Fault> {
+        let near = xact::transaction(|| plan::near(target, source))?;
+        self.plan(Where::Near(near));
+        Ok(())
+    }
+
     /// The data to be copied, loaded now if they are not there yet; None when the target is to load them itself.
     pub(super) fn prepared_data(
         &mut self,
         target: &Target,
         programs: &Programs,
     ) -> Result<Option<Prepared>, Fault> {
-        if !self.spec.has_tables() {
-            return Ok(None);
+        let loaded = Source::Loaded;
+        if source(&self.spec, true, true) == loaded {
+            self.plan_near(target, loaded)?;
+            return match self.spec.has_tables() {
+                true => self.not_copied("The option \"data\" is \"loaded\"."),
+                false => Ok(None),
+            };
         }
-        if self.spec.options.data == Data::Loaded {
-            return self.not_copied("The option \"data\" is \"loaded\".");
-        }
-        let wanted = self.wanted(target, programs)?;
+        let wanted = Wanted::of(&self.spec, target, &programs.bindir, &programs.user)?;
         let place = Place::open(&mut || self.look_around())?;
         let mut found = place.find(&wanted)?;
-        if found.is_none() {
-            let bytes = self.bytes_with_cluster();
-            if let Err(why) = place.make_room(bytes, &mut || self.look_around())? {
-                return self.not_copied(&why);
+        match found {
+            Some(_) => self.plan_near(target, Source::Copied)?,
+            None => {
+                let bytes = prepared_data::bytes_to_load(&self.spec);
+                if let Err(why) = place.make_room(bytes, &mut || self.look_around())? {
+                    self.plan_near(target, loaded)?;
+                    return self.not_copied(&why);
+                }
+                self.plan_near(target, Source::LoadedOnce)?;
+                self.load_once(target, programs, &place, wanted.clone())?;
+                found = place.find(&wanted)?;
             }
-            self.load_once(target, programs, &place, wanted.clone())?;
-            found = place.find(&wanted)?;
         }
         Ok(found.map(|(data, note)| Prepared {
             _place: place,
@@ -82,11 +97,6 @@ impl Run {
                 scale: wanted.scale,
             },
         }))
-    }
-
-    /// The free space that the server that loads asks for.
-    fn bytes_with_cluster(&self) -> u64 {
-        self.spec.data_bytes() + self.spec.data_bytes() / 4 + CLUSTER_BYTES
     }
 
     /// The target loads the data itself, unless the cache is to be cold; where the workload sees to that, it is, however the data came
@@ -112,21 +122,6 @@ impl Run {
         ))
     }
 
-    fn wanted(&self, target: &Target, programs: &Programs) -> Result<Wanted, Fault> {
-        let postgres = programs.bindir.join("postgres");
-        Ok(Wanted {
-            postgres_file: Wanted::identity_of(&postgres)?,
-            postgres,
-            pgfsbench_version: env!("CARGO_PKG_VERSION").into(),
-            server_user: programs.user.clone(),
-            data_checksums: target.data_checksums,
-            contents: self.spec.workload.contents(&self.spec),
-            scale: self.spec.scale,
-            fillfactor: self.spec.options.fillfactor,
-            unlogged: self.spec.options.unlogged,
-        })
-    }
-
     /// Has a server load the data in the place for them, and shuts it down.
     fn load_once(
         &mut self,
@@ -136,6 +131,8 @@ impl Run {
         wanted: Wanted,
     ) -> Result<(), Fault> {
         let began = self.begin_step();
+        self.step(Act::LoadOnce);
+        self.course.go_within();
         let server = TargetServer::at(place.directory(), &random::mark())?;
         self.record(|entry| entry.server = Some(server.clone()))?;
         server.make_directories()?;
@@ -155,8 +152,9 @@ impl Run {
         server.sync(&mut || self.look_around())?;
         place.keep(&server.data(), wanted, database)?;
         // Only the directory of its socket is left of it.
-        server.remove(true)?;
+        server.remove(true, &mut |_| ())?;
         self.record(|entry| entry.server = None)?;
+        self.course.leave();
         self.end_step("load_once", began);
         Ok(())
     }
@@ -187,6 +185,7 @@ impl Run {
         let before = free(&server.directory);
         let is_clone = self.spec.options.data == Data::Cloned;
         self.enter(Phase::Provision, prepared.bytes);
+        self.step(Act::CopyData);
         let mut look = || {
             let copied = before.saturating_sub(free(&server.directory));
             let done = copied.min(prepared.bytes);
@@ -199,8 +198,10 @@ impl Run {
         server
             .copy_cluster(&prepared.data, is_clone, &mut look)
             .map_err(|fault| if is_clone { not_cloned(fault) } else { fault })?;
-        server.sync(&mut look)?;
+        self.step(Act::Sync);
+        server.sync(&mut || self.look_around())?;
         if self.spec.options.cache == Cache::Cold {
+            self.step(Act::ForgetData);
             server.forget_pages()?;
         }
         let ms = self.end_step("copy", began);

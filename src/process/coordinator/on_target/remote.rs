@@ -8,7 +8,8 @@ use std::{
 use pgfsbench_core::{
     allowance::Allowance,
     refusal::quoted,
-    spec::{Asked, Bound, Options, ResultTable, Spec, Stage},
+    run::plan::Begun,
+    spec::{Act, Asked, Bound, Options, ResultTable, Spec, Stage},
     units::format_bytes,
 };
 use serde::Deserialize;
@@ -70,7 +71,7 @@ const END: &str = "SELECT jsonb_build_object('status', status, 'fault', jsonb_bu
       'sqlstate', coalesce(error_code, ''), 'message', coalesce(error, ''), 'detail', error_detail, 'hint', error_hint)) \
     FROM fsbench.run_log WHERE run_id = $1::bigint";
 
-const PHASES: &str = "SELECT jsonb_build_object('run', jsonb_build_object('phases', phases)) FROM fsbench.run_log WHERE run_id = $1::bigint";
+const PHASES: &str = "SELECT jsonb_build_object('run', jsonb_build_object('phases', phases, 'steps', steps)) FROM fsbench.run_log WHERE run_id = $1::bigint";
 
 const ROW: &str = "SELECT jsonb_build_object('run', to_jsonb(r)) FROM fsbench.run_log r WHERE r.run_id = $1::bigint";
 
@@ -123,7 +124,11 @@ impl Run {
         let followed = self.follow(connection, &remote_id, to_the_end);
         if followed.is_err() && self.ended_there {
             let phases = self.ask(connection, PHASES, &[Some(&remote_id)]).ok();
-            self.phases_there = phases.map(|phases| self.phases_with_those_of(&phases, before_ns));
+            if let Some(told) = phases {
+                self.phases_there = Some(self.phases_with_those_of(&told, before_ns));
+                self.course.give_up();
+                self.take_over_steps(steps_in(&told), before_ns);
+            }
         }
         followed?;
         let id = Some(remote_id.as_str());
@@ -133,6 +138,7 @@ impl Run {
         let document = self.ask(connection, ROW, &[id])?;
         take(connection, &mut allowance, &document)?;
         check_done(&document)?;
+        self.take_over_steps(steps_in(&document), before_ns);
         let mut tables = Vec::new();
         for table in store::tables() {
             tables.push(self.rows_there(connection, &remote_id, table, &mut allowance)?);
@@ -184,6 +190,7 @@ impl Run {
             .detail(format!("Its cluster_name is {}.", quoted(&name)))
             .hint("Take variables like PGHOSTADDR out of this server's environment."));
         }
+        self.step(Act::CreateExtension);
         self.ask(connection, "CREATE EXTENSION pgfsbench", &[])?;
         let has_statements = self.ask(connection, statements::LOADED, &[])?;
         if has_statements == "t" {
@@ -458,6 +465,12 @@ fn window_there(spec: &Spec) -> (Option<String>, Option<String>, Option<String>)
     };
     let warmup = ms(spec.warmup_ms, own_warmup).filter(|_| spec.workload.takes("warmup"));
     (duration, transactions, warmup)
+}
+
+/// The steps in the row of a run there. Those that cannot be read are none.
+fn steps_in(document: &str) -> Vec<Begun> {
+    let told: Value = serde_json::from_str(document).unwrap_or_default();
+    serde_json::from_value(told["run"]["steps"].clone()).unwrap_or_default()
 }
 
 /// Refuses the row of a run that is not done, whatever the server there has said before.

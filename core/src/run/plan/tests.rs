@@ -1,0 +1,230 @@
+use super::*;
+use crate::{
+    spec::{Asked, Facts},
+    workload,
+};
+use serde_json::json;
+
+fn spec(workload: &str, target: &str, options: serde_json::Value) -> Spec {
+    let facts = Facts {
+        processors: 2,
+        memory_bytes: 4 << 30,
+        free_worker_slots: 40,
+        max_worker_processes: 64,
+        max_parallel_workers: 8,
+        max_clients: 64,
+        data_free_bytes: 100 << 30,
+        targets: vec!["there".into()],
+        ..Facts::default()
+    };
+    let asked = Asked {
+        target: Some(target.into()),
+        workload: Some(workload.into()),
+        options: Some(options),
+        ..Asked::default()
+    };
+    workload::resolve(&asked, &facts).expect(workload)
+}
+
+fn actions(steps: &[Step]) -> Vec<&'static str> {
+    steps.iter().map(|step| step.act.action()).collect()
+}
+
+fn near(data: Source) -> Place {
+    Place::Near(Near {
+        data,
+        ..Near::default()
+    })
+}
+
+#[test]
+fn each_workload_has_its_own_steps() {
+    let planned =
+        |workload| actions(&steps(&spec(workload, "default", json!({})), Place::Here)).join(", ");
+    let transactions = "make the work database, load, vacuum, checkpoint, launch, warm up, measure, verify, store, drop the work database";
+    for workload in ["tpcb", "tpcb-simple-update", "select-only", "commit"] {
+        assert_eq!(planned(workload), transactions, "{workload}");
+    }
+    assert_eq!(
+        planned("fsync"),
+        "make the file, checkpoint, launch, measure, store, remove the file"
+    );
+    assert_eq!(
+        planned("scan"),
+        "make the work database, load, vacuum, checkpoint, verify, launch, measure, store, drop the work database"
+    );
+}
+
+#[test]
+fn every_step_of_the_server_says_how() {
+    for workload in workload::ALL {
+        for step in workload.steps() {
+            assert!(step.act.is_told_by_server() && !step.how.is_empty());
+        }
+        for step in steps(
+            &spec(workload.as_str(), "there", json!({})),
+            near(Source::Copied),
+        ) {
+            assert_eq!(
+                step.how.is_empty(),
+                !step.act.is_told_by_server(),
+                "{:?}",
+                step.act
+            );
+        }
+    }
+}
+
+#[test]
+fn what_is_not_asked_for_is_not_planned() {
+    let mut spec = spec("tpcb", "default", json!({"maintenance": true}));
+    spec.warmup_ms = 0;
+    spec.keep = true;
+    let planned = actions(&steps(&spec, Place::Here));
+    assert!(planned.contains(&"maintain") && !planned.contains(&"warm up"));
+    assert_eq!(planned.last(), Some(&"open the work database"));
+    spec.stage = Stage::LoadOnly;
+    let planned = actions(&steps(&spec, Place::Here));
+    assert_eq!(
+        planned[1..],
+        [
+            "load",
+            "vacuum",
+            "checkpoint",
+            "leave the data",
+            "open the work database"
+        ]
+    );
+}
+
+#[test]
+fn data_are_loaded_there_or_copied() {
+    let planned =
+        |options, data| actions(&steps(&spec("tpcb", "there", options), near(data))).join(", ");
+    let start = "write settings, ask for shared memory, start the server, create extension";
+    assert_eq!(
+        planned(json!({}), Source::LoadedOnce),
+        format!(
+            "load the data once, make directory, copy the data, sync, {start}, take the work database, checkpoint, launch, warm up, \
+             measure, verify, store, collect, stop the server, remove the server"
+        )
+    );
+    assert!(planned(json!({"data": "loaded"}), Source::Loaded).starts_with(&format!(
+        "make directory, initdb, sync, {start}, make the work database, load, vacuum, checkpoint"
+    )));
+    assert!(
+        planned(json!({"cache": "cold"}), Source::Copied)
+            .starts_with("make directory, copy the data, sync, forget the data")
+    );
+}
+
+#[test]
+fn a_crash_comes_after_the_window_and_before_the_result_is_collected() {
+    let spec = spec("tpcb", "there", json!({"crash": true}));
+    let end = |near| {
+        let planned = actions(&steps(&spec, Place::Near(near)));
+        let crash = planned
+            .iter()
+            .position(|action| *action == "crash the server");
+        planned[crash.expect("a crash") - 2..].join(", ")
+    };
+    assert_eq!(
+        end(Near::default()),
+        "store, open the work database, crash the server, forget the data, start the server, verify, collect, stop the server, \
+         remove the server"
+    );
+    assert_eq!(
+        end(Near {
+            is_made: true,
+            drops_caches: true,
+            ..Near::default()
+        }),
+        "store, open the work database, crash the server, remount, drop caches, start the server, verify, collect, stop the server, release"
+    );
+}
+
+#[test]
+fn data_come_from_where_they_are() {
+    let of = |options| {
+        let spec = spec("tpcb", "there", options);
+        [(true, false), (false, true), (false, false)]
+            .map(|(is_there, has_room)| source(&spec, is_there, has_room))
+    };
+    use Source::{Copied, Loaded, LoadedOnce};
+    assert_eq!(of(json!({})), [Copied, LoadedOnce, Loaded]);
+    assert_eq!(of(json!({"data": "loaded"})), [Loaded; 3]);
+    let without_tables = spec("fsync", "there", json!({}));
+    assert_eq!(source(&without_tables, true, true), Loaded);
+}
+
+/// Goes through a plan as a run does.
+fn carried_out(plan: &[Step]) -> Course {
+    let mut course = Course::default();
+    course.set(plan.to_vec());
+    while let Some(act) = course.next() {
+        assert!(course.begin(act, 1.0), "{act:?}");
+    }
+    course
+}
+
+#[test]
+fn a_run_that_keeps_to_its_plan_tells_its_steps() {
+    let plan = steps(&spec("scan", "default", json!({})), Place::Here);
+    let course = carried_out(&plan);
+    assert!(course.is_through());
+    let told: Vec<&str> = course.begun().iter().map(|b| &b.action[..]).collect();
+    assert_eq!(told, actions(&plan));
+}
+
+#[test]
+fn a_step_that_is_not_planned_or_left_out_is_seen() {
+    let plan = steps(&spec("tpcb", "default", json!({})), Place::Here);
+    let mut course = Course::default();
+    course.set(plan);
+    assert!(!course.begin(Act::Load, 0.0));
+    assert!(course.begin(Act::MakeDatabase, 0.0));
+    assert!(!course.is_through());
+    // A run that has failed only clears up.
+    course.give_up();
+    assert!(course.begin(Act::DropDatabase, 0.0) && course.is_through());
+    assert_eq!(course.begun().len(), 3);
+}
+
+#[test]
+fn what_the_server_on_the_target_tells_is_compared_too() {
+    let plan = steps(&spec("fsync", "there", json!({})), near(Source::Loaded));
+    let begun = |action: &str| Begun {
+        who: "server".into(),
+        action: action.into(),
+        started_ms: 0.0,
+    };
+    let there = ["make the file", "checkpoint", "launch", "measure", "store"];
+    let told = |actions: &[&str]| {
+        let mut course = Course::default();
+        course.set(plan.clone());
+        while let Some(act) = course.next().filter(|act| !act.is_told_by_server()) {
+            course.begin(act, 0.0);
+        }
+        course.take_over(actions.iter().map(|action| begun(action)).collect())
+    };
+    assert!(told(&there));
+    assert!(!told(&there[..4]) && !told(&there[1..]) && !told(&[&there[..], &["x"]].concat()));
+}
+
+#[test]
+fn parts_of_a_step_are_not_told_and_what_a_crash_left_no_chance_is_skipped() {
+    let plan = steps(
+        &spec("tpcb", "there", json!({"crash": true})),
+        near(Source::LoadedOnce),
+    );
+    let mut course = Course::default();
+    course.set(plan);
+    course.begin(Act::LoadOnce, 0.0);
+    course.go_within();
+    assert!(course.begin(Act::StartServer, 0.0));
+    course.leave();
+    assert_eq!(course.next(), Some(Act::MakeDirectory));
+    course.skip_to(Act::Collect);
+    assert!(course.begin(Act::Collect, 0.0));
+    assert_eq!(course.begun().len(), 2);
+}

@@ -1,0 +1,190 @@
+//! What is done in a run: its steps, each by its name and by who does it. A workload says which of them it has, and how; the plan of a run
+//! puts them in their order, and the run is carried out by that.
+
+use Act::{
+    AskForMemory, AskForSettings, AskForStatements, Checkpoint, Collect, Connect, CopyData,
+    CrashServer, CreateExtension, DropDatabase, DropFile, ForgetAgain, ForgetData, Initdb, Job,
+    Launch, Leave, Load, LoadOnce, Look, Maintain, MakeDatabase, MakeDirectory, MakeFile, Measure,
+    OpenDatabase, RemoveServer, Start, StartAgain, StartServer, StopServer, Store, Sync,
+    TakeDatabase, Vacuum, Verify, VerifyAgain, WarmUp, WriteSettings,
+};
+
+/// Who does something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Who {
+    /// pgfsbench-helper, which is root.
+    Helper,
+    /// The coordinator, in the server that is asked for the run.
+    Coordinator,
+    /// The server that is measured.
+    Server,
+}
+
+impl Who {
+    /// Its name in `fsbench.plan()` and in `run_log.steps`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Helper => "helper",
+            Self::Coordinator => "coordinator",
+            Self::Server => "server",
+        }
+    }
+}
+
+/// What the helper is asked to do; which steps it takes for it, it says itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Errand {
+    /// Removes what an earlier run could not.
+    ReleaseEarlier,
+    /// Makes and mounts the filesystem.
+    Prepare,
+    /// Empties the page cache.
+    DropCaches,
+    /// Unmounts the filesystem after a crash, and mounts it again.
+    Remount,
+    /// Unmounts the filesystem, and removes what was made.
+    Release,
+}
+
+/// A step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Act {
+    /// Some steps of the helper's.
+    Job(Errand),
+    /// Of the coordinator, with a server that is there already.
+    Connect,
+    Look,
+    Start,
+    /// Of the coordinator, with a server that it puts on the target.
+    LoadOnce,
+    MakeDirectory,
+    Initdb,
+    CopyData,
+    Sync,
+    ForgetData,
+    AskForSettings,
+    AskForStatements,
+    WriteSettings,
+    AskForMemory,
+    StartServer,
+    CreateExtension,
+    CrashServer,
+    ForgetAgain,
+    StartAgain,
+    VerifyAgain,
+    Collect,
+    StopServer,
+    RemoveServer,
+    /// In the server that is measured.
+    MakeDatabase,
+    TakeDatabase,
+    MakeFile,
+    Load,
+    Vacuum,
+    Checkpoint,
+    Launch,
+    WarmUp,
+    Measure,
+    Verify,
+    Maintain,
+    Store,
+    Leave,
+    OpenDatabase,
+    DropDatabase,
+    DropFile,
+}
+
+impl Act {
+    /// Who does it.
+    pub fn who(self) -> Who {
+        match self {
+            Job(_) => Who::Helper,
+            Connect | Look | Start | LoadOnce | MakeDirectory | Initdb | CopyData | Sync
+            | ForgetData | AskForSettings | AskForStatements | WriteSettings | AskForMemory
+            | StartServer | CrashServer | ForgetAgain | StartAgain | Collect | StopServer
+            | RemoveServer => Who::Coordinator,
+            CreateExtension | VerifyAgain | MakeDatabase | TakeDatabase | MakeFile | Load
+            | Vacuum | Checkpoint | Launch | WarmUp | Measure | Verify | Maintain | Store
+            | Leave | OpenDatabase | DropDatabase | DropFile => Who::Server,
+        }
+    }
+
+    /// Whether the server that is measured does it by itself, and so tells of it.
+    pub fn is_told_by_server(self) -> bool {
+        self.who() == Who::Server && !matches!(self, CreateExtension | VerifyAgain)
+    }
+
+    /// Its name in `fsbench.plan()` and in `run_log.steps`. The helper has names of its own for what it does for an errand.
+    pub fn action(self) -> &'static str {
+        match self {
+            Job(Errand::ReleaseEarlier | Errand::Release) => "release",
+            Job(Errand::Prepare) => "prepare",
+            Job(Errand::DropCaches) => "drop caches",
+            Job(Errand::Remount) => "remount",
+            Connect => "connect",
+            Look => "look",
+            Start => "start",
+            LoadOnce => "load the data once",
+            MakeDirectory => "make directory",
+            Initdb => "initdb",
+            CopyData => "copy the data",
+            Sync => "sync",
+            ForgetData | ForgetAgain => "forget the data",
+            AskForSettings => "ask for known settings",
+            AskForStatements => "ask for pg_stat_statements",
+            WriteSettings => "write settings",
+            AskForMemory => "ask for shared memory",
+            StartServer | StartAgain => "start the server",
+            CreateExtension => "create extension",
+            CrashServer => "crash the server",
+            Collect => "collect",
+            StopServer => "stop the server",
+            RemoveServer => "remove the server",
+            MakeDatabase => "make the work database",
+            TakeDatabase => "take the work database",
+            MakeFile => "make the file",
+            Load => "load",
+            Vacuum => "vacuum",
+            Checkpoint => "checkpoint",
+            Launch => "launch",
+            WarmUp => "warm up",
+            Measure => "measure",
+            Verify | VerifyAgain => "verify",
+            Maintain => "maintain",
+            Store => "store",
+            Leave => "leave the data",
+            OpenDatabase => "open the work database",
+            DropDatabase => "drop the work database",
+            DropFile => "remove the file",
+        }
+    }
+}
+
+/// A step as it is planned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// What is done.
+    pub act: Act,
+    /// How: a statement, or words. Empty for steps outside of the server that is measured, whose paths and programs core does not know.
+    pub how: &'static str,
+}
+
+impl Step {
+    /// A step of the server that is measured.
+    pub const fn new(act: Act, how: &'static str) -> Self {
+        Self { act, how }
+    }
+
+    /// Every run of every workload begins alike.
+    pub const CHECKPOINT: Self = Self::new(
+        Checkpoint,
+        "CHECKPOINT, then sync the filesystems of data and WAL",
+    );
+}
+
+impl From<Act> for Step {
+    fn from(act: Act) -> Self {
+        Self::new(act, "")
+    }
+}

@@ -1,0 +1,173 @@
+//! A run is carried out by its plan: the steps that it has stored are those that `fsbench.plan()` has shown for the same arguments.
+
+use crate::common::{ending, execute, owned_directory, row, rows, run, server, wait_for_phase};
+use crate::helper::runs::on_image;
+use pgfsbench_tests::{Leaves, TestServer};
+use postgres::Client;
+
+/// Arguments of short runs of every workload that make each step that a run here can have.
+const HERE: &[&str] = &[
+    "workload => 'tpcb', scale => 1, clients => 2, transactions => 20",
+    "workload => 'tpcb', scale => 1, clients => 1, duration => '1 s', warmup => '1 s', options => '{\"maintenance\": true}'",
+    "workload => 'tpcb-simple-update', scale => 1, clients => 1, transactions => 20, keep => true",
+    "workload => 'select-only', scale => 1, clients => 1, duration => '1 s', warmup => '100 ms'",
+    "workload => 'commit', clients => 2, duration => '1 s', warmup => '1 s', rate => 100, label => 'x'",
+    "workload => 'fsync', duration => '1 s', options => '{\"methods\": [\"fdatasync\"], \"writers\": [1, 2]}'",
+    "workload => 'scan', scale => 1, options => '{\"degrees\": [1], \"repeats\": 1}'",
+];
+
+/// The same on a target, where data may be loaded once, copied, or loaded there.
+const THERE: &[&str] = &[
+    "workload => 'tpcb', scale => 1, clients => 1, transactions => 20, settings => '{\"work_mem\": \"7MB\"}'",
+    "workload => 'tpcb', scale => 1, clients => 1, transactions => 20, options => '{\"cache\": \"cold\", \"maintenance\": true}'",
+    "workload => 'select-only', scale => 1, clients => 1, transactions => 20, options => '{\"data\": \"loaded\"}'",
+    "workload => 'tpcb-simple-update', scale => 1, clients => 1, duration => '1 s', warmup => '1 s', options => '{\"crash\": true}'",
+    "workload => 'commit', clients => 1, transactions => 20, options => '{\"crash\": true}'",
+    "workload => 'commit', clients => 1, transactions => 20",
+    "workload => 'fsync', duration => '1 s', options => '{\"methods\": [\"fdatasync\"], \"writers\": [1]}'",
+    "workload => 'scan', scale => 1, options => '{\"degrees\": [1], \"repeats\": 1}'",
+];
+
+fn planned(client: &mut Client, arguments: &str) -> Vec<String> {
+    rows(
+        client,
+        &format!("SELECT who, action FROM fsbench.plan({arguments}) ORDER BY step"),
+    )
+}
+
+fn begun(client: &mut Client, run: &str) -> Vec<String> {
+    rows(
+        client,
+        &format!(
+            "SELECT s->>'who', s->>'action' FROM fsbench.result, jsonb_array_elements(steps) WITH ORDINALITY AS t (s, n) \
+             WHERE run_id = {run} ORDER BY n"
+        ),
+    )
+}
+
+/// Makes a run, and gives the steps that were planned.
+fn keeps_to_its_plan(server: &TestServer, client: &mut Client, arguments: &str) -> Vec<String> {
+    let planned = planned(client, arguments);
+    assert!(planned.len() > 4, "{arguments}: {planned:?}");
+    let run = run(client, arguments);
+    assert_eq!(begun(client, &run), planned, "{arguments}");
+    let in_order = format!(
+        "SELECT bool_and(at >= before) FROM (SELECT (s->>'started_ms')::float8 AS at, \
+             coalesce(lag((s->>'started_ms')::float8) OVER (ORDER BY n), 0) AS before \
+           FROM fsbench.result, jsonb_array_elements(steps) WITH ORDINALITY AS t (s, n) WHERE run_id = {run}) s"
+    );
+    assert_eq!(row(client, &in_order), "t", "{arguments}");
+    assert!(!server.log().contains("is not as planned"), "{arguments}");
+    planned
+}
+
+#[test]
+fn what_is_done_here_is_what_was_planned() {
+    let server = server(&[]);
+    let mut client = server.connect("postgres");
+    for arguments in HERE {
+        keeps_to_its_plan(&server, &mut client, arguments);
+    }
+}
+
+#[test]
+fn what_is_done_on_a_target_is_what_was_planned() {
+    let server = server(&[]);
+    let mut client = server.connect("postgres");
+    let place = owned_directory("pgfsbench-target.");
+    execute(
+        &mut client,
+        &format!(
+            "SELECT fsbench.create_target('there', directory => '{}')",
+            place.path().display()
+        ),
+    );
+    let loads = |planned: &[String]| planned.contains(&"coordinator|load the data once".into());
+    for (number, arguments) in THERE.iter().enumerate() {
+        let arguments = format!("'there', {arguments}");
+        let planned = keeps_to_its_plan(&server, &mut client, &arguments);
+        // pgbench's tables for the first of all, those of scans for the only one that has them.
+        let is_first = number == 0 || number == THERE.len() - 1;
+        assert_eq!(loads(&planned), is_first, "{arguments}");
+    }
+    server.nothing_is_left_at_once();
+}
+
+#[test]
+fn what_another_server_does_is_what_was_planned() {
+    let (here, there) = (server(&[]), server(&[]));
+    let mut client = here.connect("postgres");
+    let create = format!(
+        "SELECT fsbench.create_target('far', connection => '{}')",
+        there.connection("postgres")
+    );
+    execute(&mut client, &create);
+    for arguments in [
+        "'far', scale => 1, clients => 1, transactions => 20",
+        "'far', 'fsync', duration => '1 s', options => '{\"methods\": [\"fdatasync\"], \"writers\": [1]}'",
+    ] {
+        let planned = keeps_to_its_plan(&here, &mut client, arguments);
+        let start = ["connect", "look", "start"].map(|step| format!("coordinator|{step}"));
+        assert_eq!(planned[..3], start, "{arguments}");
+        let end = planned.iter().rev().take(2).map(String::as_str);
+        let dropped = if planned.len() > 10 {
+            "server|drop the work database"
+        } else {
+            "server|remove the file"
+        };
+        assert_eq!(end.collect::<Vec<_>>(), ["coordinator|collect", dropped]);
+    }
+    there.nothing_is_left_at_once();
+}
+
+#[test]
+fn what_the_helper_does_for_a_run_is_what_was_planned() {
+    let test = "what_the_helper_does_for_a_run_is_what_was_planned";
+    let Some(scene) = on_image(test, ", drop_caches => true") else {
+        return;
+    };
+    let mut client = scene.bench.client();
+    for further in [
+        "",
+        ", options => '{\"cache\": \"cold\"}'",
+        ", options => '{\"crash\": true}'",
+    ] {
+        let arguments = format!("'ext4', scale => 1, clients => 1, transactions => 20{further}");
+        let planned = keeps_to_its_plan(&scene.bench.server, &mut client, &arguments);
+        for step in [
+            "mkfs",
+            "mount",
+            "drop caches",
+            "unmount",
+            "detach",
+            "remove image",
+        ] {
+            let step = format!("helper|{step}");
+            assert!(
+                planned.contains(&step),
+                "{arguments}: no {step} in {planned:?}"
+            );
+        }
+    }
+    scene.bench.lab.nothing_is_left_at_once();
+}
+
+#[test]
+fn a_run_that_fails_tells_how_far_it_came() {
+    let server = server(&[]);
+    let mut client = server.connect("postgres");
+    let arguments = "workload => 'commit', clients => 1, duration => '1 h', warmup => '0'";
+    let planned = planned(&mut client, arguments);
+    let run = row(&mut client, &format!("SELECT fsbench.start({arguments})"));
+    wait_for_phase(&mut client, "measure");
+    execute(&mut client, &format!("SELECT fsbench.cancel({run})"));
+    let ended = ending(&mut client, &run);
+    assert!(ended.starts_with("cancelled"), "{ended}");
+    server.nothing_is_left("a cancelled run");
+    let (last, before) = (
+        planned.last(),
+        planned.iter().take_while(|s| !s.contains("verify")),
+    );
+    let told: Vec<String> = before.chain(last).cloned().collect();
+    assert_eq!(begun(&mut client, &run), told);
+}
