@@ -7,12 +7,15 @@
 pub mod answer;
 pub mod asked;
 pub mod factors;
+pub mod limits;
 pub mod metric;
 pub mod plan;
 pub mod probe;
 pub mod recommend;
 pub mod state;
 pub mod steps;
+pub mod throttled;
+pub mod undeclared;
 
 #[cfg(test)]
 mod tests;

@@ -129,7 +129,7 @@ COMMENT ON COLUMN fsbench.experiment_run.position IS 'Place in the block''s orde
 COMMENT ON COLUMN fsbench.experiment_run.number IS 'Target, in fsbench.experiment_target';
 COMMENT ON COLUMN fsbench.experiment_run.attempt IS 'Which try it is of this target in this block, from 1';
 COMMENT ON COLUMN fsbench.experiment_run.run_id IS 'Run; NULL while it is being started, or when it could not be';
-COMMENT ON COLUMN fsbench.experiment_run.outcome IS 'measured and behind (it could not keep the rate) count; invalid, failed, interrupted (the server or machine stopped), repeated (its block was made again), disturbed (others took more than a tenth of the processors) burn_in and pilot (block 0: from those follows the rate) do not; NULL while it is on';
+COMMENT ON COLUMN fsbench.experiment_run.outcome IS 'measured and behind (it could not keep the rate) count; invalid, failed, interrupted (the server or machine stopped), repeated (its block was made again), disturbed (others took more than a tenth of the processors or a third of the disk), burn_in and pilot (block 0: from those follows the rate) do not; NULL while it is on';
 COMMENT ON COLUMN fsbench.experiment_run.why IS 'Why it does not count';
 COMMENT ON COLUMN fsbench.experiment_run.boot_id IS 'Start of the operating system in which it was made';
 COMMENT ON COLUMN fsbench.experiment_run.versions IS 'Versions of kernel, server and extension';
@@ -148,7 +148,7 @@ CREATE INDEX experiment_log_experiment_id_idx ON fsbench.experiment_log (experim
 COMMENT ON TABLE fsbench.experiment_log IS 'What has happened to each experiment';
 COMMENT ON COLUMN fsbench.experiment_log.experiment_id IS 'Experiment';
 COMMENT ON COLUMN fsbench.experiment_log.at IS 'When';
-COMMENT ON COLUMN fsbench.experiment_log.event IS 'recorded, started, look, failed, invalid, interrupted, repeated, disturbed, burn_in, pilot, rate, waits, set_aside, paused, resumed, extended, cancelled, or done';
+COMMENT ON COLUMN fsbench.experiment_log.event IS 'recorded, started, look, failed, invalid, interrupted, repeated, throttled, disturbed, burn_in, pilot, rate, waits, set_aside, paused, resumed, extended, cancelled, or done';
 COMMENT ON COLUMN fsbench.experiment_log.block IS 'Block that it concerns';
 COMMENT ON COLUMN fsbench.experiment_log.message IS 'In words';
 COMMENT ON COLUMN fsbench.experiment_log.by IS 'Role that has done it; NULL for the server itself';

@@ -122,7 +122,7 @@ fn fsbench_recommend(
             store::state(found.experiment_id, None)?.ok_or_else(|| unknown(&found.experiment))?;
         let said = experiment::said(&state, steps::declared(&state))?;
         let facts = experiment::facts(&state)?;
-        Ok(recommend::rows(&state, &said, &facts))
+        Ok(recommend::rows(&state, &said, &facts, &experiment::here()?))
     })?;
     Ok(TableIterator::new(
         rows.into_iter().map(|row| (row.part.to_owned(), row.says)),

@@ -5,6 +5,7 @@ use pgfsbench_core::{
     sys::{self, LayerKind},
 };
 use rustix::fs::statvfs;
+use std::{fs, path::Path};
 
 use super::{
     location::Location,
@@ -49,4 +50,22 @@ pub fn look(data: Option<&Location>, wal: Option<&Location>) -> Device {
         layers: of_data,
         wal_layers,
     }
+}
+
+/// Whether a block device can discard; false where that cannot be found out.
+pub fn can_discard(path: &str) -> bool {
+    let name = fs::canonicalize(path).ok();
+    let name = name.as_deref().and_then(Path::file_name);
+    let Some(directory) =
+        name.and_then(|name| fs::canonicalize(Path::new("/sys/class/block").join(name)).ok())
+    else {
+        return false;
+    };
+    // A partition has the queue of its disk.
+    let most = [Some(directory.as_path()), directory.parent()]
+        .into_iter()
+        .flatten()
+        .find_map(|place| fs::read_to_string(place.join("queue/discard_max_bytes")).ok());
+    most.and_then(|text| text.trim().parse::<u64>().ok())
+        .is_some_and(|bytes| bytes > 0)
 }

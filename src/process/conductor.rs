@@ -173,6 +173,10 @@ impl Conductor {
                 xact::transaction(|| store::set_rate(id, rate, &why))?;
                 Ok(After::GoOn)
             }
+            Next::RepeatBefore(block, why) => {
+                xact::transaction(|| store::repeat_before(id, block, &why))?;
+                Ok(After::GoOn)
+            }
             Next::Start(place) => {
                 self.look(&state, progress.blocks)?;
                 self.start(on, &state, place, &boot_id, &versions)

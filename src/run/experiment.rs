@@ -1,25 +1,25 @@
 //! Functions on experiments for conductors and sessions.
 
-use std::fs;
+mod differences;
+
+use std::{fs, path::Path};
 
 use pgfsbench_core::{
-    difference::{self, Area, Matters},
     experiment::{
-        answer::{self, Beside},
+        answer::{self, Beside, Checkpoints},
+        limits,
         metric::Metric,
-        recommend::Facts,
-        state::{Goal, State},
-        steps,
+        recommend::{self, Facts},
+        state::State,
+        steps, throttled,
     },
     verdict::Reason,
 };
 
-use serde_json::Value;
-
 use crate::{
     errors::Fault,
     pg::{sql, xact},
-    store::{self, experiment as rows},
+    store::experiment as rows,
 };
 
 /// Tells this start of the operating system from others.
@@ -28,13 +28,17 @@ pub fn boot_id() -> String {
     read.unwrap_or_default().trim().to_owned()
 }
 
+fn kernel() -> String {
+    let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    release.trim().to_owned()
+}
+
 /// Versions of kernel, server and extension, in one text.
 pub fn versions() -> Result<String, Fault> {
-    let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     let server = xact::transaction(|| sql::read("SELECT current_setting('server_version')", &[]))?;
     Ok(format!(
         "kernel {}, PostgreSQL {}, pgfsbench {}",
-        kernel.trim(),
+        kernel(),
         server.unwrap_or_default(),
         super::cleanup::VERSION
     ))
@@ -77,79 +81,67 @@ pub fn said(state: &State, metric: Metric) -> Result<Vec<answer::Row>, Fault> {
             answer::confirm(&mut said, state, &other);
         }
     }
+    let is_declared = metric.name == state.experiment.metric;
+    if is_declared && said.iter().any(answer::Row::is_equivalent) {
+        let mut found = vec![None; state.targets.len()];
+        for used in rows::used(state.experiment.experiment_id)? {
+            if let Some(found) = found.get_mut(used.number) {
+                *found = limits::limit(&used, state.experiment.has_rate);
+            }
+        }
+        answer::name_limits(&mut said, state, &found);
+    }
     Ok(said)
 }
 
 /// Facts of the targets beside their metric, by number. In a transaction.
 pub fn beside(state: &State) -> Result<Vec<Beside>, Fault> {
     let known = rows::beside(state.experiment.experiment_id)?;
+    let differences = differences::of(state)?;
+    // The disk has changed once more since its blocks were made again.
+    let throttled = throttled::step(state).map(|step| step.why());
     let mut beside = vec![Beside::default(); state.targets.len()];
-    let of = |number: usize| known.iter().find(|row| row.number == number);
-    let reference = state.experiment.baseline.unwrap_or(0);
     for row in &known {
         let Some(target) = beside.get_mut(row.number) else {
             continue;
         };
+        let changed = differences.changed.get(&row.number);
         target.durability.clone_from(&row.durability);
-        target.warnings = warnings(row);
-        let other = match (state.experiment.goal, row.number == reference) {
-            (Goal::Best, true) => None,
-            _ => of(reference).filter(|_| row.number != reference),
-        };
-        if let (Some(own), Some(other)) = (row.first_run, other.and_then(|o| o.first_run)) {
-            target.differs = undeclared(other, own)?;
-        }
+        target.warnings = warnings(row, changed, throttled.as_ref());
+        target.differs = differences.within.get(&row.number).cloned();
+        let checkpoints = row.forced_checkpoints.zip(row.checkpoints);
+        target.checkpoints = checkpoints.map(|(forced, all)| Checkpoints { forced, all });
     }
     Ok(beside)
 }
 
-/// Findings of a target's runs, and how many were made while the processor was not as usual.
-fn warnings(row: &rows::BesideRow) -> Option<String> {
+/// Findings of a target's runs, how many were made while the processor was not as usual, and what has changed between them.
+fn warnings(
+    row: &rows::BesideRow,
+    changed: Option<&String>,
+    throttled: Option<&String>,
+) -> Option<String> {
     let off = (row.probes_off > 0)
         .then(|| format!("processor_probe ({} of {} runs)", row.probes_off, row.runs));
-    let parts: Vec<String> = row.warnings.clone().into_iter().chain(off).collect();
+    let carry_over = row.carries_over.then(|| "carry_over".to_owned());
+    let changed = changed.map(|names| format!("changed between blocks: {names}"));
+    let parts = row.warnings.clone().into_iter().chain(off).chain(changed);
+    let parts = parts.chain(throttled.cloned()).chain(carry_over);
+    let parts: Vec<String> = parts.collect();
     (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+/// The machine and the server that lines are to be pasted on. In a transaction.
+pub fn here() -> Result<recommend::Here, Fault> {
+    Ok(recommend::Here {
+        kernel: kernel(),
+        // As sd_booted(3) finds out.
+        has_systemd: Path::new("/run/systemd/system").is_dir(),
+        contexts: rows::contexts()?,
+    })
 }
 
 /// The stored environments of the runs of each target. In a transaction.
 pub fn facts(state: &State) -> Result<Vec<Facts>, Fault> {
     rows::facts(state.experiment.experiment_id)
-}
-
-/// Differences between two runs of an experiment that were neither declared nor follow from the targets.
-fn undeclared(a: i64, b: i64) -> Result<Option<String>, Fault> {
-    let (Some(a), Some(b)) = (store::document(a)?, store::document(b)?) else {
-        return Ok(None);
-    };
-    if is_on_another_device(&a, &b) {
-        return Ok(Some("device confounded".into()));
-    }
-    let differences = difference::between(&a, &b);
-    let is_confounding = |d: &difference::Difference| {
-        d.matters != Matters::Hardly && matches!(d.area, Area::Version | Area::Kernel | Area::Host)
-    };
-    let names: Vec<&str> = (differences.iter())
-        .filter(|d| is_confounding(d))
-        .map(|d| d.name.as_str())
-        .collect();
-    Ok((!names.is_empty()).then(|| format!("differs: {}", names.join(", "))))
-}
-
-/// Whether two targets are on different devices: what the filesystem is on is another thing then.
-fn is_on_another_device(a: &Value, b: &Value) -> bool {
-    match (place_of(a), place_of(b)) {
-        (Some(a), Some(b)) => a != b,
-        _ => false,
-    }
-}
-
-/// The storage of a run's filesystem; None if it is not known. Images are files of one place, whatever device they become.
-fn place_of(run: &Value) -> Option<String> {
-    let definition = &run["definition"];
-    let text = |value: &Value| value.as_str().map(str::to_owned);
-    match definition["kind"].as_str() {
-        Some("image") => Some("image".into()),
-        Some(kind @ ("device" | "connection")) => text(&definition[kind]),
-        _ => text(&run["environment"]["device"]),
-    }
 }

@@ -26,6 +26,7 @@ pub fn state(experiment_id: i64, metric: Option<&str>) -> Result<Option<State>, 
                'targets', (SELECT jsonb_agg(to_jsonb(t) ORDER BY t.number) FROM fsbench.experiment_target t WHERE t.experiment_id = e.experiment_id), \
                'runs', coalesce((SELECT jsonb_agg(to_jsonb(x) || jsonb_build_object('status', r.status, 'error_code', r.error_code, \
                    'error', r.error, 'value', fsbench._metric(r.run_id, $2), 'tps', r.tps, 'seconds', extract(epoch FROM r.ended_at - r.started_at)::float8, \
+                   'flush_us', (r.facts #>> '{flush,before_us}')::float8, \
                    'disturbed', EXISTS (SELECT FROM fsbench.finding f WHERE f.run_id = r.run_id AND f.code = 'noisy_neighbour'), 'scheduled', CASE WHEN r.rate IS NOT NULL THEN r.transactions_total + r.skipped + r.failed END, \
                    'not_in_time', CASE WHEN r.rate IS NOT NULL THEN r.skipped + r.failed END, \
                    'invalid', coalesce((SELECT jsonb_agg(f.code ORDER BY f.code) FROM fsbench.finding f \

@@ -2,6 +2,9 @@
 
 pub mod definition;
 pub mod experiment;
+mod experiment_beside;
+mod experiment_log;
+mod experiment_runs;
 mod experiment_state;
 pub mod import;
 mod queued;

@@ -13,7 +13,7 @@ use std::{
 use pgfsbench_core::{
     finding::{FlushFacts, MachineFacts, RunFacts, ServerFacts, StorageFacts},
     proc::{self, DirtyPages, Member, parse_cpu_times, parse_member},
-    run::surroundings::{self, Fill, Load, Machine, Processes, Processors},
+    run::surroundings::{self, Fill, Load, Machine, Processes, Processors, SharedDisk},
     sys,
 };
 use rustix::process::getppid;
@@ -94,6 +94,10 @@ fn look() -> Machine {
             .as_ref()
             .and_then(Location::space)
             .map(|(free, _)| free),
+        disk: layers.as_deref().and_then(|layers| {
+            let text = fs::read_to_string(proc::DISKSTATS).ok()?;
+            SharedDisk::of(layers, &text)
+        }),
         is_resyncing: layers.map(|layers| layers.iter().any(|layer| layer.busy_with().is_some())),
     }
 }

@@ -2,6 +2,7 @@
 
 mod by_itself;
 mod rights;
+mod said;
 
 use crate::common::{assert_refused, execute, owned_directory, row, rows, server};
 use pgfsbench_tests::{LONG, Leaves, OwnedDirectory, SHOWN, assert_columns, wait_until};

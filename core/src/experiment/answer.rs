@@ -1,20 +1,26 @@
 //! The answer of an experiment: a row for each target, and a summary of one line.
 
+mod figures;
+mod session;
+
 use super::{
-    metric::{Kind, Metric},
-    state::{Goal, Outcome, State},
+    limits::{self, Limit},
+    metric::{self, Kind, Metric},
+    state::State,
     steps::{self, Played},
 };
 use crate::{
-    series::median,
-    units::{format_count, format_seconds},
+    units::format_count,
     verdict::{
         Estimate, Reason,
         best::{Ranked, Standing},
         compare::{Compared, Verdict},
-        confirmed, words,
+        words,
     },
 };
+
+pub use figures::{figure, line};
+pub use session::{confirm, is_another_session};
 
 /// Facts of a target beside its metric.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -25,6 +31,17 @@ pub struct Beside {
     pub differs: Option<String>,
     /// Findings of its runs that are warnings, with how many runs have them.
     pub warnings: Option<String>,
+    /// Its checkpoints, a run.
+    pub checkpoints: Option<Checkpoints>,
+}
+
+/// Checkpoints that began in the window of a run, in the mean of a target's runs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Checkpoints {
+    /// Because there was so much WAL.
+    pub forced: f64,
+    /// All of them.
+    pub all: f64,
 }
 
 /// The answer for a target.
@@ -59,7 +76,13 @@ struct Withheld {
 pub fn rows(state: &State, metric: Metric, beside: &[Beside]) -> Vec<Row> {
     let e = &state.experiment;
     let blocks = steps::next(state, "", "").blocks;
-    let looks = e.looks();
+    let looks = match e.metric == metric.name {
+        true => e.looks(),
+        false => {
+            let others = metric::not_declared(&e.metric, e.has_rate);
+            e.looks().among(others)
+        }
+    };
     let withheld = Withheld {
         of_all: withheld_from_all(state, metric, blocks),
         forced: e.forced,
@@ -96,6 +119,7 @@ fn withheld_from_all(state: &State, metric: Metric, blocks: u32) -> Option<Strin
     if e.metric != metric.name {
         return Some(match metric.kind {
             Kind::Latency(_) if !e.has_rate => "closed_loop".into(),
+            Kind::Shown => "not declared, can be zero".into(),
             _ => "not declared".into(),
         });
     }
@@ -204,6 +228,9 @@ struct Base {
 
 fn row(state: &State, metric: Metric, base: Base, beside: &[Beside], withheld: &Withheld) -> Row {
     let own = beside.get(base.number).cloned().unwrap_or_default();
+    // What can be zero has no ratio.
+    let ends = base.ends.filter(|_| metric.kind != Kind::Shown);
+    let decides = state.experiment.metric == metric.name;
     let other = base.against.and_then(|i| beside.get(i));
     let durability_of_other = other.and_then(|other| other.durability.clone());
     let same_durability = match (&own.durability, &durability_of_other) {
@@ -214,15 +241,10 @@ fn row(state: &State, metric: Metric, base: Base, beside: &[Beside], withheld: &
     let withheld = withheld.of_all.clone().or(differs);
     let (verdict, reason, mut says) = match withheld {
         Some(why) => {
-            let size = arithmetic(state, metric, &base);
-            let verdict = if why == "not declared" {
-                why.clone()
-            } else {
-                "inconclusive".into()
-            };
-            let says = match verdict == why {
-                true => format!("{why}{size}"),
-                false => format!("inconclusive ({why}){size}"),
+            let size = figures::arithmetic(state, metric, &base);
+            let (verdict, says) = match why.starts_with("not declared") {
+                true => ("not declared".into(), format!("{why}{size}")),
+                false => ("inconclusive".into(), format!("inconclusive ({why}){size}")),
             };
             (verdict, Some(why), says)
         }
@@ -233,8 +255,15 @@ fn row(state: &State, metric: Metric, base: Base, beside: &[Beside], withheld: &
     {
         says = format!("{says}, NOT equally durable ({own}; the other one: {other})");
     }
+    let of = |beside: &Beside| beside.checkpoints;
+    let checkpoints = figures::checkpoints(
+        own.checkpoints,
+        other.and_then(of),
+        against(state, base.against),
+    );
+    says += &checkpoints.unwrap_or_default();
     let done = base.estimate.map(|e| e.blocks);
-    let further_seconds = (base.needed.zip(done)).map(|(needed, done)| {
+    let further_seconds = (base.needed.filter(|_| decides).zip(done)).map(|(needed, done)| {
         // Both of the pair run in each block.
         f64::from(needed.saturating_sub(done)) * 2.0 * state.experiment.run_seconds
     });
@@ -242,9 +271,9 @@ fn row(state: &State, metric: Metric, base: Base, beside: &[Beside], withheld: &
         number: base.number,
         target: state.targets[base.number].name.clone(),
         against: base.against,
-        ratio: base.ends.map(|e| e.0),
-        low: base.ends.map(|e| e.1),
-        high: base.ends.map(|e| e.2),
+        ratio: ends.map(|e| e.0),
+        low: ends.map(|e| e.1),
+        high: ends.map(|e| e.2),
         verdict,
         reason,
         says,
@@ -257,118 +286,25 @@ fn row(state: &State, metric: Metric, base: Base, beside: &[Beside], withheld: &
     }
 }
 
-/// Whether two experiments were made in different sessions: on another boot, or another day.
-pub fn is_another_session(a: &State, b: &State) -> bool {
-    let boots = |state: &State| -> Vec<String> {
-        state
-            .runs
-            .iter()
-            .filter_map(|made| made.boot_id.clone())
-            .collect()
-    };
-    let (of_a, of_b) = (boots(a), boots(b));
-    let is_another_boot = !of_a.is_empty() && of_b.iter().all(|boot| !of_a.contains(boot));
-    let day = |state: &State| {
-        state
-            .experiment
-            .started_at
-            .as_ref()
-            .map(|at| at.chars().take(10).collect::<String>())
-    };
-    let is_another_day = day(a).is_some() && day(b).is_some() && day(a) != day(b);
-    !of_b.is_empty() && (is_another_boot || is_another_day)
+fn against(state: &State, number: Option<usize>) -> &str {
+    number.map_or("", |i| state.targets[i].name.as_str())
 }
 
-/// Adds to what is said of an experiment what another session has confirmed.
-pub fn confirm(said: &mut [Row], state: &State, other: &State) {
-    let both = [state, other].map(|state| {
-        let blocks = steps::next(state, "", "").blocks;
-        steps::play(
-            state,
-            blocks,
-            steps::declared(state),
-            &state.experiment.looks(),
-        )
-    });
-    let is_like = state.targets.len() == other.targets.len()
-        && state.experiment.metric == other.experiment.metric
-        && !other.experiment.too_short;
-    for row in said
-        .iter_mut()
-        .filter(|row| is_like && row.verdict != "inconclusive")
-    {
-        let holds = match &both {
-            [Played::Baseline(a), Played::Baseline(b)] => match (&a[row.number], &b[row.number]) {
-                (Some(a), Some(b)) => confirmed::of_comparison(a, b),
-                _ => false,
-            },
-            [Played::Best(a), Played::Best(b)] => confirmed::of_best(a, b),
-            _ => false,
-        };
-        if holds {
-            row.says = format!(
-                "{}, confirmed by \"{}\"",
-                row.says, other.experiment.experiment
-            );
+/// Adds to those that are equivalent what has limited them and what they are compared with. `limits` is by number.
+pub fn name_limits(said: &mut [Row], state: &State, limits: &[Option<Limit>]) {
+    let of = |number: usize| limits.get(number).copied().flatten();
+    for row in said.iter_mut().filter(|row| row.is_equivalent()) {
+        let Some(against) = row.against else { continue };
+        let names = [row.target.as_str(), state.targets[against].name.as_str()];
+        if let Some(limits) = limits::of_both(of(row.number), of(against), names) {
+            row.says = format!("{}; {limits}", row.says);
         }
     }
 }
 
-/// The figures without a verdict.
-fn arithmetic(state: &State, metric: Metric, base: &Base) -> String {
-    let name = |i: usize| state.targets[i].name.as_str();
-    let values = state.values(base.number);
-    let typical = median(&values).map(|m| format!(", median {} {}", figure(m), metric.noun));
-    match (base.ends, base.against) {
-        (Some((ratio, low, high)), Some(against)) => format!(
-            ": {ratio:.2} times {} ({low:.2} to {high:.2}){}",
-            name(against),
-            typical.unwrap_or_default()
-        ),
-        _ => typical.map_or_else(String::new, |typical| format!(": {}", &typical[2..])),
+impl Row {
+    /// Whether the difference certainly does not count.
+    pub fn is_equivalent(&self) -> bool {
+        self.verdict.starts_with("equivalent")
     }
-}
-
-/// A number with three digits.
-pub fn figure(x: f64) -> String {
-    match x.abs() {
-        100.0.. => format!("{x:.0}"),
-        10.0.. => format!("{x:.1}"),
-        1.0.. => format!("{x:.2}"),
-        _ => format!("{x:.3}"),
-    }
-}
-
-/// One line for the morning: what is known of each target, and what it took.
-pub fn line(state: &State, rows: &[Row]) -> String {
-    let mut parts: Vec<String> = rows
-        .iter()
-        .map(|row| match &row.reason {
-            Some(reason) if row.verdict == "inconclusive" || row.verdict == "open" => {
-                format!("{} {} ({reason})", row.target, row.verdict)
-            }
-            _ => format!("{} {}", row.target, row.verdict),
-        })
-        .collect();
-    if state.experiment.goal == Goal::Best {
-        // The best one is the answer.
-        parts.sort_by_key(|part| !part.ends_with(" best") && !part.ends_with(" leading"));
-    }
-    let over = state
-        .runs
-        .iter()
-        .filter(|made| made.outcome.is_some())
-        .count();
-    let counted = (state.runs.iter())
-        .filter(|made| made.outcome.is_some_and(Outcome::counts))
-        .count();
-    let mut runs = format_count(over as u64, "run");
-    if over > counted {
-        runs += &format!(", {} that did not count", over - counted);
-    }
-    format!(
-        "{}; {} in {runs}",
-        parts.join(", "),
-        format_seconds(state.experiment.elapsed_seconds)
-    )
 }

@@ -113,6 +113,14 @@ pub fn of_workload(workload: Option<Workload>, has_rate: bool) -> &'static str {
     }
 }
 
+/// How many metrics there are to be looked at beside the one that was declared: they share a level.
+pub fn not_declared(declared: &str, has_rate: bool) -> usize {
+    let others = ALL.iter().filter(|metric| metric.name != declared);
+    others
+        .filter(|metric| metric.decides(has_rate).is_ok())
+        .count()
+}
+
 /// The metric of that name.
 pub fn find(name: &str) -> Result<Metric, Refusal> {
     let known = ALL.iter().find(|metric| metric.name == name);

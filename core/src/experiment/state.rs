@@ -134,6 +134,8 @@ pub struct Made {
     /// Transactions per second.
     pub tps: Option<f64>,
     pub seconds: Option<f64>,
+    /// What a flush took in the probe before its clients (us).
+    pub flush_us: Option<f64>,
 }
 
 /// The outcome of a run of an experiment.

@@ -3,19 +3,22 @@
 //! The blocks are walked from the first one. In each, the targets that were open after the block before run in the stored order, until each has a run that
 //! counts or was tried often enough. The result of a look follows from the runs alone, and is not stored.
 
+mod outcome;
+
 use super::{
-    metric::{self, Kind, Metric},
+    metric::{self, Metric},
     state::{Goal, Made, Outcome, State},
+    throttled,
 };
-use crate::sqlstate;
 use crate::verdict::{
     Reason, Run,
     best::{self, Ranked, Standing},
     compare::{self, Compared, Verdict},
     control,
-    keeping::Scheduled,
     looks::Looks,
 };
+
+pub use outcome::{Aside, aside, outcome};
 
 /// A failed run is tried again once.
 const TRIES_OF_FAILED: usize = 2;
@@ -27,8 +30,6 @@ const TRIES_OF_INVALID: usize = 3;
 const TRIES_OF_DISTURBED: usize = 2;
 /// A run that was cut off is no target's fault; but something that cuts off each run will not end by itself.
 const TRIES_OF_INTERRUPTED: usize = 10;
-/// A target is set aside after this many failed or invalid runs in a row.
-const IN_A_ROW: usize = 3;
 
 /// The next step.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,6 +42,8 @@ pub enum Next {
     Find(usize),
     /// Store that the runs of a block do not count, and why: it is made again.
     Repeat(u32, String),
+    /// Store that the runs of all blocks before one do not count, and why: these are made again.
+    RepeatBefore(u32, String),
     /// Make a run.
     Start(Place),
     /// From now on runs have this rate, and why.
@@ -90,88 +93,6 @@ pub enum Played {
     Baseline(Vec<Option<Compared>>),
     /// Goal best: by number.
     Best(Vec<Ranked>),
-}
-
-/// A target that is not run any more because its runs fail, and why.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Aside {
-    /// Number of the target.
-    pub number: usize,
-    /// In words.
-    pub why: String,
-}
-
-/// The outcome of a run that is over.
-pub fn outcome(made: &Made, metric: Metric) -> (Outcome, Option<String>) {
-    match made.status.as_deref() {
-        Some("done") => of_done(made, metric),
-        Some(status) => {
-            let error = made.error.clone().unwrap_or_else(|| status.to_owned());
-            let cut_off = matches!(
-                made.error_code.as_deref(),
-                Some(sqlstate::TERMINATED | sqlstate::CRASHED)
-            );
-            let outcome = match cut_off {
-                true => Outcome::Interrupted,
-                false => Outcome::Failed,
-            };
-            (outcome, Some(error))
-        }
-        None => (Outcome::Interrupted, Some("its row is gone".into())),
-    }
-}
-
-fn of_done(made: &Made, metric: Metric) -> (Outcome, Option<String>) {
-    if !made.invalid.is_empty() {
-        let why = format!("findings: {}", made.invalid.join(", "));
-        return (Outcome::Invalid, Some(why));
-    }
-    if let Kind::Latency(percentile) = metric.kind
-        && let (Some(scheduled), Some(not_in_time)) = (made.scheduled, made.not_in_time)
-        && (Scheduled {
-            scheduled,
-            not_in_time,
-        })
-        .behind(percentile)
-    {
-        let why = format!("{not_in_time} of {scheduled} transactions were not done in time");
-        return (Outcome::Behind, Some(why));
-    }
-    match made.value {
-        Some(value) if value > 0.0 && value.is_finite() => (Outcome::Measured, None),
-        Some(value) => {
-            let why = format!("not_positive: {} is {value}", metric.name);
-            (Outcome::Invalid, Some(why))
-        }
-        None => {
-            let why = format!("the run has no {}", metric.name);
-            (Outcome::Failed, Some(why))
-        }
-    }
-}
-
-/// The targets whose runs failed so often in a row that they are not run any more.
-pub fn aside(state: &State) -> Vec<Aside> {
-    let mut aside = Vec::new();
-    for target in &state.targets {
-        let mut in_a_row = 0;
-        for made in state.runs.iter().filter(|m| m.number == target.number) {
-            match made.outcome {
-                Some(Outcome::Failed | Outcome::Invalid) => in_a_row += 1,
-                Some(Outcome::Measured | Outcome::Behind) => in_a_row = 0,
-                _ => {}
-            }
-            if in_a_row == IN_A_ROW {
-                let why = made.why.clone().unwrap_or_default();
-                aside.push(Aside {
-                    number: target.number,
-                    why: format!("{IN_A_ROW} runs in a row failed, the last one: {why}"),
-                });
-                break;
-            }
-        }
-    }
-    aside
 }
 
 /// Plays the looks on the first blocks.
@@ -262,6 +183,19 @@ pub fn declared(state: &State) -> Metric {
 
 /// How far an experiment is, and what is to be done next. `now` are the marks of the operating system's start and of versions as they are now.
 pub fn next(state: &State, boot_id: &str, versions: &str) -> Progress {
+    let mut progress = walk(state, boot_id, versions);
+    let would_go_on = matches!(
+        progress.next,
+        Next::Start(_) | Next::End(End::Decided | End::MaxBlocks)
+    );
+    if would_go_on && let Some(step) = throttled::to_be_repeated(state) {
+        progress.next = Next::RepeatBefore(step.block, step.why());
+    }
+    progress
+}
+
+/// The blocks from the first one to where something is to be done.
+fn walk(state: &State, boot_id: &str, versions: &str) -> Progress {
     let metric = declared(state);
     let aside = aside(state);
     let open = |blocks, next| Progress { blocks, next };
@@ -415,7 +349,7 @@ fn unfinished(state: &State, metric: Metric) -> Option<Next> {
             } else if outcome == Outcome::Measured && is_made_again(state, made) {
                 outcome = Outcome::Disturbed;
                 why = Some(
-                    "others took more than a tenth of the processors (noisy_neighbour)".into(),
+                    "others took more than a tenth of the processors or a third of the disk (noisy_neighbour)".into(),
                 );
             }
             Next::Judge(index, outcome, why)

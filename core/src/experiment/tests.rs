@@ -1,15 +1,18 @@
 //! An experiment played from its first run to its end, without a server.
 
+mod arguments;
+mod rate;
+mod said;
+
 use serde_json::json;
 
 use super::{
-    answer, asked,
+    answer,
     metric::{self, Kind},
     plan,
     state::{Goal, Made, Outcome, State},
     steps::{self, End, Next, Place},
 };
-use crate::refusal::check;
 
 /// An experiment of so many targets; with a baseline when it is the goal.
 fn state(targets: usize, goal: Goal) -> State {
@@ -227,91 +230,61 @@ fn the_first_run_burns_a_disk_in_and_does_not_count() {
 }
 
 #[test]
-fn a_share_becomes_a_rate_by_a_run_of_each_target() {
-    let mut state = state(3, Goal::Best);
-    state.experiment.burn_in = true;
-    state.experiment.rate_share = Some(0.7);
-    state.experiment.has_rate = true;
-    let mut made = Vec::new();
+fn blocks_before_a_lasting_step_in_flush_latency_are_made_again() {
+    let mut state = state(2, Goal::Baseline);
+    // Noisy enough to need more than three blocks; the disk slows down after the second one.
+    let measure = |place: Place| {
+        let noise = [100.0, 107.0, 96.0, 101.0, 99.0, 104.0][place.block as usize % 6];
+        let is_slow = place.block > 2 || place.attempt > 1;
+        Made {
+            flush_us: Some(if is_slow { 900.0 } else { 200.0 }),
+            ..measured(place, if place.number == 1 { noise } else { 100.0 })
+        }
+    };
+    let mut repeats = Vec::new();
+    let mut started = 0;
     loop {
         match steps::next(&state, "boot", "v").next {
             Next::Start(place) => {
-                assert_eq!(place.block, 0);
-                made.push(place.number);
+                started += 1;
                 state.runs.push(Made {
-                    run_id: Some(made.len() as i64),
-                    // The first try of the second target fails.
-                    ..match (place.number, made.iter().filter(|n| **n == 1).count()) {
-                        (1, 1) => failed(place, "53100"),
-                        (number, _) => Made {
-                            tps: Some(1000.0 + 100.0 * number as f64),
-                            ..measured(place, 5.0)
-                        },
-                    }
+                    run_id: Some(started),
+                    ..measure(place)
                 });
             }
             Next::Judge(index, outcome, why) => {
                 state.runs[index].outcome = Some(outcome);
                 state.runs[index].why = why;
             }
-            Next::Rate { rate, why } => {
-                assert_eq!(rate, 700.0);
-                assert!(why.starts_with("700.0 tps, 70 % of the 1000.0"), "{why}");
-                state.experiment.rate = Some(rate);
-                break;
+            Next::RepeatBefore(block, why) => {
+                repeats.push((block, why.clone()));
+                for made in state.runs.iter_mut().filter(|made| made.block < block) {
+                    made.outcome = Some(Outcome::Repeated);
+                    made.why = Some(why.clone());
+                }
             }
+            Next::End(_) => break,
             other => panic!("{other:?}"),
         }
     }
-    // One burns the disk in, one of each target counts for the rate, one was made again.
-    assert_eq!(made.len(), if made[0] == 1 { 4 } else { 5 }, "{made:?}");
-    let outcomes: Vec<_> = state.runs.iter().map(|run| run.outcome).collect();
-    assert_eq!(outcomes[0], Some(Outcome::BurnIn));
-    let pilots = outcomes.iter().filter(|o| **o == Some(Outcome::Pilot));
-    assert_eq!(pilots.count(), 3);
-    assert!(
-        matches!(steps::next(&state, "boot", "v").next, Next::Start(place) if place.block == 1)
+    assert_eq!(
+        repeats,
+        [(
+            3,
+            "throttled: flushes take 4.5 times as long from block 3 on".to_owned()
+        )]
     );
-}
-
-#[test]
-fn where_no_target_does_anything_there_is_no_rate() {
-    let mut state = state(2, Goal::Best);
-    state.experiment.rate_share = Some(0.5);
-    for _ in 0..4 {
-        let Next::Start(place) = steps::next(&state, "boot", "v").next else {
-            panic!()
-        };
-        state.runs.push(Made {
-            outcome: Some(Outcome::Failed),
-            ..failed(place, "53100")
-        });
-    }
-    assert!(matches!(
-        steps::next(&state, "boot", "v").next,
-        Next::End(End::NoReference(_))
-    ));
-}
-
-#[test]
-fn a_rate_is_a_number_or_a_share() {
-    let given = |text: &str| {
-        asked::with_rate(asked::Asked {
-            rate: Some(text.into()),
-            ..asked::Asked::default()
-        })
+    let of_first = |attempt: u32| {
+        let found = state
+            .runs
+            .iter()
+            .find(|m| m.block == 1 && m.number == 0 && m.attempt == attempt);
+        found.and_then(|made| made.outcome)
     };
-    let taken = |text: &str| {
-        let asked = given(text).unwrap();
-        (asked.run.rate, asked.rate_share)
-    };
-    assert_eq!(taken("500"), (Some(500.0), None));
-    assert_eq!(taken(" 70 % "), (None, Some(0.7)));
-    assert_eq!(taken("100%"), (None, Some(1.0)));
-    assert!(taken("NaN").0.unwrap().is_nan());
-    for text in ["", "x", "%", "0%", "-5%", "101%", "NaN%", "7O%"] {
-        check::style(&given(text).unwrap_err());
-    }
+    assert_eq!(
+        (of_first(1), of_first(2)),
+        (Some(Outcome::Repeated), Some(Outcome::Measured))
+    );
 }
 
 #[test]
@@ -362,65 +335,6 @@ fn no_run_begins_that_cannot_end_in_time() {
 }
 
 #[test]
-fn a_short_window_decides_nothing() {
-    let mut state = state(2, Goal::Best);
-    state.experiment.too_short = true;
-    live(&mut state, &|place| {
-        measured(place, 100.0 + 100.0 * place.number as f64)
-    });
-    for row in answer::rows(&state, metric::ALL[0], &[]) {
-        assert_eq!(
-            (row.verdict.as_str(), row.reason.as_deref()),
-            ("inconclusive", Some("too_short"))
-        );
-        assert!(row.says.contains("median"), "{}", row.says);
-    }
-}
-
-#[test]
-fn unequal_durability_and_undeclared_differences_are_said() {
-    let mut state = state(2, Goal::Baseline);
-    live(&mut state, &|place| {
-        measured(place, 100.0 + 100.0 * place.number as f64)
-    });
-    let beside = |durability: &str, differs: Option<&str>| answer::Beside {
-        durability: Some(durability.into()),
-        differs: differs.map(str::to_owned),
-        warnings: None,
-    };
-    let rows = answer::rows(
-        &state,
-        metric::ALL[0],
-        &[
-            beside("flushed", None),
-            beside("not durable: barriers off", None),
-        ],
-    );
-    assert!(
-        rows[0].says.contains("more tps than t0") && rows[0].says.contains("NOT equally durable"),
-        "{}",
-        rows[0].says
-    );
-    let beside = [
-        beside("flushed", None),
-        beside("flushed", Some("differs: kernel")),
-    ];
-    let rows = answer::rows(&state, metric::ALL[0], &beside);
-    assert!(
-        rows[0]
-            .says
-            .starts_with("inconclusive (differs: kernel): 2.00 times t0"),
-        "{}",
-        rows[0].says
-    );
-    state.experiment.forced = true;
-    assert_eq!(
-        answer::rows(&state, metric::ALL[0], &beside)[0].verdict,
-        "more"
-    );
-}
-
-#[test]
 fn under_a_rate_a_target_that_cannot_keep_it_has_no_value() {
     let mut made = measured(
         Place {
@@ -437,158 +351,4 @@ fn under_a_rate_a_target_that_cannot_keep_it_has_no_value() {
     assert_eq!(steps::outcome(&made, p99).0, Outcome::Behind);
     made.not_in_time = Some(10);
     assert_eq!(steps::outcome(&made, p99).0, Outcome::Measured);
-}
-
-#[test]
-fn another_session_confirms() {
-    let mut first = state(3, Goal::Baseline);
-    live(&mut first, &|place| {
-        measured(place, 100.0 + 50.0 * place.number as f64)
-    });
-    let mut second = first.clone();
-    second.experiment.experiment = "again".into();
-    let said = |of: &State| answer::rows(of, metric::ALL[0], &[]);
-    assert!(
-        !answer::is_another_session(&first, &second),
-        "the same boot, and no day"
-    );
-    for made in &mut second.runs {
-        made.boot_id = Some("another".into());
-    }
-    assert!(answer::is_another_session(&first, &second));
-    let mut rows = said(&first);
-    answer::confirm(&mut rows, &first, &second);
-    assert!(
-        rows[0].says.ends_with(", confirmed by \"again\""),
-        "{}",
-        rows[0].says
-    );
-    second
-        .runs
-        .iter_mut()
-        .filter(|made| made.number == 1)
-        .for_each(|made| made.value = Some(50.0));
-    let mut rows = said(&first);
-    answer::confirm(&mut rows, &first, &second);
-    assert!(
-        !rows[0].says.contains("confirmed") && rows[1].says.contains("confirmed"),
-        "{rows:?}"
-    );
-}
-
-fn asked(arguments: serde_json::Value) -> Result<asked::Checked, crate::refusal::Refusal> {
-    let mut given = json!({"experiment": "e", "targets": ["a", "b"]});
-    let object = given.as_object_mut().unwrap();
-    object.extend(arguments.as_object().unwrap().clone());
-    let asked: asked::Asked = serde_json::from_value(given).unwrap();
-    let made = asked::made_targets(&asked)?;
-    asked::check(&asked, &made)
-}
-
-#[test]
-fn wrong_arguments_are_refused_with_detail_and_hint() {
-    for (arguments, message) in [
-        (json!({"experiment": null}), "must not be null"),
-        (json!({"experiment": " "}), "is empty"),
-        (json!({"experiment": "a\nb"}), "is no name"),
-        (json!({"targets": null}), "needs targets"),
-        (json!({"targets": []}), "needs targets"),
-        (json!({"targets": ["a"]}), "one target alone"),
-        (json!({"targets": ["a", null]}), "null or empty"),
-        (json!({"targets": ["a", "a"]}), "twice"),
-        (json!({"goal": "fast"}), "goal \"fast\" does not exist"),
-        (json!({"goal": "baseline"}), "needs a baseline"),
-        (json!({"goal": "best", "baseline": "a"}), "has no baseline"),
-        (json!({"baseline": "c"}), "is not among the targets"),
-        (
-            json!({"metric": "speed"}),
-            "metric \"speed\" does not exist",
-        ),
-        (json!({"metric": "latency_p99_ms"}), "without a rate"),
-        (json!({"metric": "stall_seconds"}), "can be zero"),
-        (json!({"margin": 0}), "margin"),
-        (json!({"margin": -0.1}), "margin"),
-        (json!({"max_blocks": 2}), "under 3"),
-        (json!({"max_blocks": 25}), "at most 24"),
-        (json!({"max_blocks": 5}), "no look"),
-        (json!({"max_duration_us": 0}), "max_duration"),
-        (json!({"cycle_us": 29_000_000}), "cycle"),
-        (json!({"filesystems": ["ext4"]}), "exclude each other"),
-        (
-            json!({"targets": null, "filesystems": ["ext4", "xfs"]}),
-            "a device or an image_size",
-        ),
-        (
-            json!({"device": "/dev/sdb"}),
-            "means nothing without filesystems",
-        ),
-        (json!({"factors": {}}), "factors"),
-        (json!({"factors": {"seed": [1, 2]}}), "cannot be a factor"),
-        (json!({"factors": {"clients": [1]}}), "no two values"),
-        (json!({"factors": {"clients": [1, 1]}}), "cannot be used"),
-        (
-            json!({"factors": {"clients": [1, 2]}, "run": {"clients": 4}}),
-            "contradicts",
-        ),
-    ] {
-        let refusal = asked(arguments.clone()).expect_err(&arguments.to_string());
-        assert!(
-            refusal.message.contains(message),
-            "{arguments}: {}",
-            refusal.message
-        );
-        check::style(&refusal);
-    }
-}
-
-#[test]
-fn factors_are_varied_one_at_a_time_or_in_a_grid() {
-    let factors = json!({"targets": null, "factors": {"clients": [1, 8], "settings.wal_compression": ["off", "on"]}});
-    let checked = asked(factors.clone()).unwrap();
-    let names: Vec<&str> = checked.candidates.iter().map(|c| c.name.as_str()).collect();
-    assert_eq!(
-        names,
-        [
-            "clients=1 wal_compression=off",
-            "clients=8 wal_compression=off",
-            "clients=1 wal_compression=on"
-        ]
-    );
-    assert_eq!((checked.goal, checked.baseline), (Goal::Baseline, Some(0)));
-    assert_eq!(
-        checked.candidates[2].own["settings"]["wal_compression"],
-        "on"
-    );
-    let mut grid = factors;
-    grid["grid"] = json!(true);
-    let checked = asked(grid).unwrap();
-    assert_eq!((checked.candidates.len(), checked.goal), (4, Goal::Best));
-}
-
-#[test]
-fn filesystems_make_targets_of_their_own() {
-    let asked: asked::Asked = serde_json::from_value(
-        json!({"experiment": "New disk!", "filesystems": ["ext4", "xfs"], "image_size": "1GB"}),
-    )
-    .unwrap();
-    let made = asked::made_targets(&asked).unwrap();
-    assert_eq!(made[0], ("ext4".into(), "new-disk.ext4".into()));
-    let checked = asked::check(&asked, &made).unwrap();
-    assert_eq!(checked.candidates[1].name, "xfs");
-    assert_eq!(checked.candidates[1].target, "new-disk.xfs");
-}
-
-#[test]
-fn it_is_announced() {
-    let checked = asked(json!({"targets": ["ext4", "xfs", "btrfs"]})).unwrap();
-    assert_eq!(
-        plan::announced(&checked, 1270.0),
-        "3 targets, which is best, metric tps, margin 5 %; 3 to 12 blocks, looks after 3, 4, 6, 8 and 12; a target that is decided is not \
-         run again; 9 to 36 runs, about 3 h 11 min to 12 h 42 min"
-    );
-    let checked = asked(json!({"baseline": "a", "max_blocks": 3})).unwrap();
-    assert_eq!(
-        plan::announced(&checked, 10.0),
-        "2 targets, each against a, metric tps, margin 5 %; 3 blocks, one look after 3; 6 runs, about 1 min"
-    );
 }

@@ -82,6 +82,7 @@ fn machine() -> MachineFacts {
         cpu_clients: Some(0.2),
         cpu_sampler: Some(0.001),
         cpu_others: Some(0.01),
+        device_others: Some(0.1),
         memory_pressure: Some(0.0),
         dirty_peak_bytes: Some(100 << 20),
         dirty_peak_limit_bytes: Some(600 << 20),

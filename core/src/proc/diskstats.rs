@@ -69,6 +69,16 @@ impl DiskCounters {
         self.read_bytes
     }
 
+    /// Bytes that it has read and written since then.
+    pub fn bytes(&self) -> u64 {
+        self.read_bytes.saturating_add(self.write_bytes)
+    }
+
+    /// For how long it had something to do.
+    pub fn busy_ms(&self) -> u64 {
+        self.busy_ms
+    }
+
     /// The same with the flushes of another device: the kernel counts those of a partition with its disk.
     pub fn with_flushes_of(self, other: Option<Self>) -> Self {
         Self {

@@ -3,7 +3,8 @@
 
 use crate::{
     finding::{MachineFacts, StorageFacts},
-    proc::{CpuTimes, DirtyPages, Member},
+    proc::{CpuTimes, DirtyPages, Member, parse_diskstats},
+    sys::{Layer, LayerKind},
 };
 
 /// The kernel's own threads are children of this process.
@@ -90,6 +91,55 @@ pub fn has_lazy_init(processes: &Processes) -> Option<bool> {
     sees_kernel(processes).then(|| processes.iter().any(is_it))
 }
 
+/// A disk of which the filesystem's device is a part, or holds its image: what both have done so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SharedDisk {
+    /// Bytes that the filesystem's device has read and written.
+    own_bytes: u64,
+    /// And those of the whole disk.
+    all_bytes: u64,
+    /// For how long that had something to do.
+    busy_ms: u64,
+}
+
+impl SharedDisk {
+    /// By the layers below the filesystem and a text of `/proc/diskstats`. None where the filesystem has the disk for itself, or several of them.
+    pub fn of(layers: &[Layer], diskstats: &str) -> Option<Self> {
+        let is_simple = |layer: &Layer| {
+            matches!(
+                layer.kind,
+                LayerKind::Disk | LayerKind::Partition | LayerKind::Loop | LayerKind::Filesystem
+            )
+        };
+        let mut disks = layers.iter().filter(|layer| layer.kind == LayerKind::Disk);
+        let (own, disk) = (layers.first()?, disks.next()?);
+        if own.device == disk.device || disks.next().is_some() || !layers.iter().all(is_simple) {
+            return None;
+        }
+        let counters = |layer: &Layer| {
+            let (major, minor) = layer.device.as_deref()?.split_once(':')?;
+            parse_diskstats(diskstats, (major.parse().ok()?, minor.parse().ok()?))
+        };
+        let (own, disk) = (counters(own)?, counters(disk)?);
+        Some(Self {
+            own_bytes: own.bytes(),
+            all_bytes: disk.bytes(),
+            busy_ms: disk.busy_ms(),
+        })
+    }
+
+    /// The share of some time in which others kept the disk busy: of its busy time as much as of its bytes.
+    fn others_since(&self, before: &Self, ms: f64) -> Option<f64> {
+        let all = self.all_bytes.checked_sub(before.all_bytes)? as f64;
+        let own = self.own_bytes.checked_sub(before.own_bytes)? as f64;
+        let busy = self.busy_ms.checked_sub(before.busy_ms)? as f64;
+        if all == 0.0 || ms <= 0.0 {
+            return Some(0.0);
+        }
+        Some((1.0 - own / all).max(0.0) * (busy / ms).min(1.0))
+    }
+}
+
 /// The machine at one moment.
 #[derive(Clone, Debug, Default)]
 pub struct Machine {
@@ -105,6 +155,8 @@ pub struct Machine {
     pub sampler_ticks: Option<u64>,
     /// See [`has_lazy_init`].
     pub has_lazy_init: Option<bool>,
+    /// The disk, where others may use it beside the filesystem.
+    pub disk: Option<SharedDisk>,
     /// Room on the filesystem of the data.
     pub free_bytes: Option<u64>,
     /// Whether an array below is busy with itself.
@@ -137,6 +189,10 @@ pub fn machine_facts(
         mhz_at_end: end.mhz,
         throttled: since(end.throttled, start.throttled),
         cpu_others: load.and_then(|load| load.others),
+        device_others: end.disk.zip(start.disk).and_then(|(end_disk, start_disk)| {
+            let ms = end.at_ns.saturating_sub(start.at_ns) as f64 / 1e6;
+            end_disk.others_since(&start_disk, ms)
+        }),
         cpu_sampler: sampler
             .zip(load)
             .map(|(sampler, load)| sampler as f64 / load.all as f64),
@@ -237,6 +293,46 @@ mod tests {
             (Some(false), Some(true))
         );
         assert_eq!(storage_facts(&at(0), None, [None, None]).lazy_init, None);
+    }
+
+    #[test]
+    fn what_others_do_to_the_disk_is_told_from_what_the_filesystem_does() {
+        let layer = |kind: LayerKind, device: &str| -> Layer {
+            let layer = serde_json::json!({"depth": 0, "kind": kind, "device": device});
+            serde_json::from_value(layer).unwrap()
+        };
+        let layers = [
+            layer(LayerKind::Partition, "8:1"),
+            layer(LayerKind::Disk, "8:0"),
+        ];
+        // Sectors of the partition and of the disk, and how long that was busy.
+        let text = |own: u64, all: u64, busy: u64| {
+            format!(
+                "8 0 sda 1 0 0 0 1 0 {all} 0 0 {busy} 0\n8 1 sda1 1 0 0 0 1 0 {own} 0 0 {busy} 0\n"
+            )
+        };
+        let of = |layers: &[Layer], own, all, busy| SharedDisk::of(layers, &text(own, all, busy));
+        let (start, end) = (of(&layers, 0, 0, 0), of(&layers, 100, 400, 800));
+        assert_eq!(
+            end.unwrap().others_since(&start.unwrap(), 1000.0),
+            Some(0.75 * 0.8)
+        );
+        assert_eq!(
+            start.unwrap().others_since(&start.unwrap(), 1000.0),
+            Some(0.0)
+        );
+        // It is reset when the device is attached anew.
+        assert_eq!(start.unwrap().others_since(&end.unwrap(), 1000.0), None);
+        assert_eq!(of(&layers[1..], 0, 0, 0), None, "the disk is its own");
+        let raid = [layer(LayerKind::Md, "9:0"), layer(LayerKind::Disk, "8:0")];
+        assert_eq!(of(&raid, 0, 0, 0), None);
+        let machine = |disk, at_ns| Machine {
+            disk,
+            at_ns,
+            ..Machine::default()
+        };
+        let facts = machine_facts(&machine(start, 0), &machine(end, 2_000_000_000), None, 4096);
+        assert_eq!(facts.device_others, Some(0.75 * 0.4));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! When more blocks would hardly decide a pair: that saves hours, and cannot make an error.
 
-use super::looks::{Look, level};
+use super::looks::Look;
 use super::noise::Noise;
 use super::student_t::quantile;
 
@@ -17,7 +17,7 @@ pub fn gives_up(look: Look, parts: f64, delta: f64, mean: f64, noise: Noise, pai
         return false;
     }
     let (now, last) = (pairs as f64, f64::from(look.horizon));
-    let level = level(look.horizon);
+    let level = look.level_at(look.horizon);
     let freedom = noise.freedom * (last - 1.0) / (now - 1.0);
     let reach = REACH * noise.sd / now.sqrt();
     let error = noise.sd / last.sqrt();

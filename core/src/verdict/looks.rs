@@ -16,6 +16,11 @@ pub fn level(blocks: u32) -> f64 {
     if blocks <= 12 { 0.01 } else { 0.005 }
 }
 
+/// A metric alone has the level of a look.
+fn alone() -> u32 {
+    1
+}
+
 /// One look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Look {
@@ -25,12 +30,20 @@ pub struct Look {
     pub place: u32,
     /// The most blocks that were planned for then.
     pub horizon: u32,
+    /// Among so many metrics its level is divided: 1 of the one that was declared.
+    #[serde(skip, default = "alone")]
+    pub metrics: u32,
 }
 
 impl Look {
     /// The share of errors that is allowed at it.
     pub fn level(self) -> f64 {
-        level(self.place)
+        self.level_at(self.place)
+    }
+
+    /// The same after so many blocks.
+    pub fn level_at(self, blocks: u32) -> f64 {
+        level(blocks) / f64::from(self.metrics)
     }
 }
 
@@ -86,7 +99,16 @@ impl Looks {
             blocks: place,
             place,
             horizon: max_blocks,
+            metrics: alone(),
         }));
+        self
+    }
+
+    /// The looks at one of so many metrics that were not declared: together they are wrong as rarely as the declared one.
+    pub fn among(mut self, metrics: usize) -> Self {
+        for look in &mut self.looks {
+            look.metrics = (metrics as u32).max(1);
+        }
         self
     }
 

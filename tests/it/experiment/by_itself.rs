@@ -221,3 +221,33 @@ fn max_duration_ends_it_between_two_runs() {
         ],
     );
 }
+
+#[test]
+fn blocks_before_a_disk_was_throttled_are_made_again() {
+    let server = server(&[]);
+    let mut client = server.connect("postgres");
+    let _places = targets(&mut client, &["a", "b"]);
+    execute(
+        &mut client,
+        &format!("SELECT fsbench.experiment('e', '{{a,b}}', {SHORT})"),
+    );
+    wait_for(&mut client, "e");
+    // Since the second block a flush takes a second.
+    execute(
+        &mut client,
+        "UPDATE fsbench.experiment SET too_short = false; \
+         UPDATE fsbench.run_log r SET facts = facts || jsonb_build_object('flush', jsonb_build_object('before_us', CASE WHEN x.block = 1 THEN 1 ELSE 1e6 END)) \
+           FROM fsbench.experiment_run x WHERE x.run_id = r.run_id",
+    );
+    execute(&mut client, "SELECT fsbench.extend_experiment('e', 4)");
+    wait_for(&mut client, "e");
+    let why = "SELECT DISTINCT block, why FROM fsbench.experiment_run WHERE outcome = 'repeated'";
+    assert_eq!(
+        rows(&mut client, why),
+        ["1|throttled: flushes take 1000000.0 times as long from block 2 on"]
+    );
+    let logged = "SELECT block FROM fsbench.experiment_log WHERE event = 'throttled'";
+    assert_eq!(rows(&mut client, logged), ["2"]);
+    let again = "SELECT count(*) FROM fsbench.experiment_run WHERE block = 1 AND outcome = 'measured' AND attempt > 1";
+    assert_eq!(row(&mut client, again), "2");
+}

@@ -30,6 +30,8 @@ pub struct MachineFacts {
     pub cpu_sampler: Option<f64>,
     /// Used by processes that are none of the server.
     pub cpu_others: Option<f64>,
+    /// Share of the time in which others kept the disk busy that the filesystem is on a part of.
+    pub device_others: Option<f64>,
     /// Share of the time in which something waited for memory.
     pub memory_pressure: Option<f64>,
     /// Bytes that were dirty or being written when they came closest to the limit at which the kernel makes writers wait.

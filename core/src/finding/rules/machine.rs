@@ -12,6 +12,8 @@ const SATURATED: f64 = 0.05;
 const STEAL: f64 = 0.02;
 /// Share of the processors' time that others may have used.
 const NEIGHBOURS: f64 = 0.10;
+/// Others kept the disk busy for a larger share of the time.
+const DISK: f64 = 1.0 / 3.0;
 /// Time of the processors that measuring may take.
 const OBSERVER: f64 = 0.01;
 /// Time in which something waited for memory.
@@ -71,14 +73,25 @@ pub fn observer_effect(facts: &RunFacts) -> Option<Finding> {
 }
 
 pub fn noisy_neighbour(facts: &RunFacts) -> Option<Finding> {
-    let others = facts.machine.cpu_others?;
-    (others > NEIGHBOURS).then(|| {
-        let message = format!(
+    let machine = &facts.machine;
+    let processors = machine.cpu_others.filter(|&others| others > NEIGHBOURS);
+    let disk = machine.device_others.filter(|&others| others > DISK);
+    let processors = processors.map(|others| {
+        format!(
             "processes that are none of the server used {} of the processors' time",
             percent(others)
-        );
+        )
+    });
+    let disk = disk.map(|others| {
+        format!(
+            "others kept the disk below the filesystem busy for {} of the time",
+            percent(others)
+        )
+    });
+    let parts: Vec<String> = [processors, disk].into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| {
         let hint = "See what else runs on the machine, and run it again without.";
-        Finding::new("noisy_neighbour", Severity::Warning, message, hint)
+        Finding::new("noisy_neighbour", Severity::Warning, parts.join("; "), hint)
     })
 }
 

@@ -37,7 +37,9 @@ fn processors_that_were_busy_or_taken_away() {
     with!({cpu_steal: Some(0.07)} => "steal", Warning, "the host took 7.0 % of the processors' time away");
     with!({cpu_others: Some(0.25)} => "noisy_neighbour", Warning,
         "processes that are none of the server used 25.0 % of the processors' time");
-    nothing_with!(cpu_steal: None, cpu_others: None);
+    with!({device_others: Some(0.4)} => "noisy_neighbour", Warning,
+        "others kept the disk below the filesystem busy for 40.0 % of the time");
+    nothing_with!(cpu_steal: None, cpu_others: None, device_others: None);
     with!({cpu_sampler: Some(0.04)} => "observer_effect", Warning, "the sampler used 4.0 % of the processors' time");
     nothing_with!(cpu_sampler: None);
 }

@@ -1,0 +1,130 @@
+//! Figures in words.
+
+use super::{Base, Checkpoints, Row};
+use crate::{
+    experiment::{
+        metric::{Kind, Metric},
+        state::{Goal, Outcome, State},
+    },
+    series::median,
+    units::{format_count, format_seconds},
+};
+
+/// The figures without a verdict.
+pub(super) fn arithmetic(state: &State, metric: Metric, base: &Base) -> String {
+    let name = |i: usize| state.targets[i].name.as_str();
+    let noun = metric.noun;
+    let values = |number: usize| state.values(number);
+    match (base.ends, base.against) {
+        // What can be zero is shown side by side.
+        (_, against) if metric.kind == Kind::Shown => {
+            let own = spread(&values(base.number)).map(|s| format!(": {s} {noun}"));
+            let other =
+                against.and_then(|i| Some(format!(", {}: {}", name(i), spread(&values(i))?)));
+            [own, other].into_iter().flatten().collect()
+        }
+        (Some((ratio, low, high)), Some(against)) => {
+            let typical =
+                median(&values(base.number)).map(|m| format!(", median {} {noun}", figure(m)));
+            format!(
+                ": {ratio:.2} times {} ({low:.2} to {high:.2}){}",
+                name(against),
+                typical.unwrap_or_default()
+            )
+        }
+        _ => median(&values(base.number))
+            .map_or_else(String::new, |m| format!(": median {} {noun}", figure(m))),
+    }
+}
+
+/// Median and range.
+fn spread(values: &[f64]) -> Option<String> {
+    let (least, most) = values
+        .iter()
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), x| {
+            (least.min(*x), most.max(*x))
+        });
+    let median = median(values)?;
+    // Most of them are counts.
+    let figure = |x: f64| {
+        if x.fract() == 0.0 {
+            format!("{x:.0}")
+        } else {
+            figure(x)
+        }
+    };
+    Some(format!(
+        "median {} ({} to {})",
+        figure(median),
+        figure(least),
+        figure(most)
+    ))
+}
+
+/// Checkpoints that WAL has forced on one of two targets: they come more often than by the clock, so that it is another regime.
+pub(super) fn checkpoints(
+    own: Option<Checkpoints>,
+    other: Option<Checkpoints>,
+    name: &str,
+) -> Option<String> {
+    let has_forced = |of: Option<Checkpoints>| of.is_some_and(|c| c.forced > 0.0);
+    let words = |of: Checkpoints| format!("{} of {} a run", plain(of.forced), plain(of.all));
+    if !has_forced(own) && !has_forced(other) {
+        return None;
+    }
+    let other = other.map(|other| format!(" ({name}: {})", words(other)));
+    Some(format!(
+        "; checkpoints forced by WAL: {}{}",
+        own.map_or_else(|| "not known".into(), words),
+        other.unwrap_or_default()
+    ))
+}
+
+fn plain(x: f64) -> String {
+    let text = format!("{x:.1}");
+    text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
+}
+
+/// A number with three digits.
+pub fn figure(x: f64) -> String {
+    match x.abs() {
+        100.0.. => format!("{x:.0}"),
+        10.0.. => format!("{x:.1}"),
+        1.0.. => format!("{x:.2}"),
+        _ => format!("{x:.3}"),
+    }
+}
+
+/// One line for the morning: what is known of each target, and what it took.
+pub fn line(state: &State, rows: &[Row]) -> String {
+    let mut parts: Vec<String> = rows
+        .iter()
+        .map(|row| match &row.reason {
+            Some(reason) if row.verdict == "inconclusive" || row.verdict == "open" => {
+                format!("{} {} ({reason})", row.target, row.verdict)
+            }
+            _ => format!("{} {}", row.target, row.verdict),
+        })
+        .collect();
+    if state.experiment.goal == Goal::Best {
+        // The best one is the answer.
+        parts.sort_by_key(|part| !part.ends_with(" best") && !part.ends_with(" leading"));
+    }
+    let over = state
+        .runs
+        .iter()
+        .filter(|made| made.outcome.is_some())
+        .count();
+    let counted = (state.runs.iter())
+        .filter(|made| made.outcome.is_some_and(Outcome::counts))
+        .count();
+    let mut runs = format_count(over as u64, "run");
+    if over > counted {
+        runs += &format!(", {} that did not count", over - counted);
+    }
+    format!(
+        "{}; {} in {runs}",
+        parts.join(", "),
+        format_seconds(state.experiment.elapsed_seconds)
+    )
+}

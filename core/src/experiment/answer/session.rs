@@ -1,0 +1,67 @@
+//! Whether another session says the same.
+
+use super::Row;
+use crate::{
+    experiment::{
+        state::State,
+        steps::{self, Played},
+    },
+    verdict::confirmed,
+};
+
+/// Whether two experiments were made in different sessions: on another boot, or another day.
+pub fn is_another_session(a: &State, b: &State) -> bool {
+    let boots = |state: &State| -> Vec<String> {
+        state
+            .runs
+            .iter()
+            .filter_map(|made| made.boot_id.clone())
+            .collect()
+    };
+    let (of_a, of_b) = (boots(a), boots(b));
+    let is_another_boot = !of_a.is_empty() && of_b.iter().all(|boot| !of_a.contains(boot));
+    let day = |state: &State| {
+        state
+            .experiment
+            .started_at
+            .as_ref()
+            .map(|at| at.chars().take(10).collect::<String>())
+    };
+    let is_another_day = day(a).is_some() && day(b).is_some() && day(a) != day(b);
+    !of_b.is_empty() && (is_another_boot || is_another_day)
+}
+
+/// Adds to what is said of an experiment what another session has confirmed.
+pub fn confirm(said: &mut [Row], state: &State, other: &State) {
+    let both = [state, other].map(|state| {
+        let blocks = steps::next(state, "", "").blocks;
+        steps::play(
+            state,
+            blocks,
+            steps::declared(state),
+            &state.experiment.looks(),
+        )
+    });
+    let is_like = state.targets.len() == other.targets.len()
+        && state.experiment.metric == other.experiment.metric
+        && !other.experiment.too_short;
+    for row in said
+        .iter_mut()
+        .filter(|row| is_like && row.verdict != "inconclusive")
+    {
+        let holds = match &both {
+            [Played::Baseline(a), Played::Baseline(b)] => match (&a[row.number], &b[row.number]) {
+                (Some(a), Some(b)) => confirmed::of_comparison(a, b),
+                _ => false,
+            },
+            [Played::Best(a), Played::Best(b)] => confirmed::of_best(a, b),
+            _ => false,
+        };
+        if holds {
+            row.says = format!(
+                "{}, confirmed by \"{}\"",
+                row.says, other.experiment.experiment
+            );
+        }
+    }
+}

@@ -1,0 +1,337 @@
+//! Which one to take, if any.
+
+use super::{Advice, Facts, advice, is_for_comparison_only, regime_in_short};
+use crate::experiment::{
+    answer::Row,
+    metric::Metric,
+    plan::percent,
+    state::{Goal, State},
+};
+
+/// A choice, or why there is none.
+pub struct Choice {
+    /// In words.
+    pub advice: Vec<Advice>,
+    /// Number of the target.
+    pub chosen: Option<usize>,
+}
+
+impl Choice {
+    fn none(says: String) -> Self {
+        Self {
+            advice: vec![advice("choice", says)],
+            chosen: None,
+        }
+    }
+}
+
+/// The choice that an experiment allows.
+pub fn choice(state: &State, said: &[Row], facts: &[Facts], metric: Metric) -> Choice {
+    let e = &state.experiment;
+    if !matches!(e.status.as_str(), "done" | "cancelled") {
+        return Choice::none(format!(
+            "no choice yet: the experiment is {}; what is said below is as of its last look",
+            e.status
+        ));
+    }
+    let withheld =
+        |row: &&Row| row.verdict == "inconclusive" && row.reason.as_deref() != Some("set_aside");
+    match e.goal {
+        Goal::Best => best(said, facts, withheld),
+        Goal::Baseline => against_baseline(state, said, facts, metric),
+    }
+}
+
+fn best(said: &[Row], facts: &[Facts], withheld: impl Fn(&&Row) -> bool) -> Choice {
+    if let Some(row) = said.iter().find(withheld) {
+        let why = row.reason.as_deref().unwrap_or("inconclusive");
+        return Choice::none(format!("no choice: {}", in_words(why)));
+    }
+    let of = |verdicts: &[&str]| -> Vec<&Row> {
+        said.iter()
+            .filter(|row| verdicts.contains(&row.verdict.as_str()))
+            .collect()
+    };
+    let (open, alike) = (
+        of(&["open"]),
+        of(&["best", "leading", "equivalent to the best"]),
+    );
+    if !open.is_empty() || alike.is_empty() {
+        return among_open(&alike, &open);
+    }
+    let usable: Vec<&Row> = alike
+        .iter()
+        .filter(|row| !is_for_comparison_only(facts, row.number))
+        .copied()
+        .collect();
+    if usable.is_empty() {
+        return Choice::none(format!(
+            "no choice: {} is ahead, and is for comparison only; without it, another experiment tells which of the others is best",
+            names(&alike)
+        ));
+    }
+    let circumstances = regime_in_short(facts);
+    if let [only] = alike[..] {
+        return Choice {
+            advice: vec![advice(
+                "choice",
+                format!("{}: it is the best of these{circumstances}", only.target),
+            )],
+            chosen: Some(only.number),
+        };
+    }
+    let preferred = preferred(&usable, facts);
+    Choice {
+        advice: vec![
+            advice(
+                "choice",
+                format!(
+                    "{}: these are equivalent, the difference does not count{circumstances}",
+                    names(&alike)
+                ),
+            ),
+            advice(
+                "choice",
+                format!(
+                    "{} of these, by preference: the more durable first, then fewer stall seconds, then the first in the list",
+                    preferred.target
+                ),
+            ),
+        ],
+        chosen: Some(preferred.number),
+    }
+}
+
+/// Without a choice: what the open ones could be worse by.
+fn among_open(alike: &[&Row], open: &[&Row]) -> Choice {
+    let left: Vec<&Row> = alike.iter().chain(open).copied().collect();
+    let mut choice = Choice::none(format!(
+        "no choice among {}: it is open which of them is best",
+        names(&left)
+    ));
+    choice.advice.extend(open.iter().filter_map(|row| {
+        let most = row.ratio.zip(row.low).map(|(_, low)| 1.0 - low)?;
+        Some(advice(
+            "cost",
+            format!(
+                "{} is at most {} % worse than the one that leads",
+                row.target,
+                percent(most.max(0.0))
+            ),
+        ))
+    }));
+    choice
+}
+
+fn names(rows: &[&Row]) -> String {
+    let names: Vec<&str> = rows.iter().map(|row| row.target.as_str()).collect();
+    names.join(", ")
+}
+
+/// Of those that are as good: the more durable first, then the most even, then the first.
+fn preferred<'a>(alike: &[&'a Row], facts: &[Facts]) -> &'a Row {
+    let key = |row: &&&Row| {
+        let facts = facts.iter().find(|f| f.number == row.number);
+        let is_less_durable = facts
+            .and_then(|f| f.durability.as_deref())
+            .is_some_and(|d| d.starts_with("not durable"));
+        let stalls = facts.and_then(|f| f.stall_seconds).unwrap_or(0.0);
+        (is_less_durable, (stalls * 10.0) as i64, row.number)
+    };
+    alike.iter().min_by_key(key).copied().unwrap_or(alike[0])
+}
+
+fn against_baseline(state: &State, said: &[Row], facts: &[Facts], metric: Metric) -> Choice {
+    let baseline = state.experiment.baseline.unwrap_or(0);
+    let name = state.targets[baseline].name.as_str();
+    let better = if metric.more_is_better {
+        "more"
+    } else {
+        "less"
+    };
+    let circumstances = regime_in_short(facts);
+    let (unusable, betters): (Vec<&Row>, Vec<&Row>) = (said.iter())
+        .filter(|row| row.verdict == better)
+        .partition(|row| is_for_comparison_only(facts, row.number));
+    let open = said.iter().filter(|row| row.verdict == "inconclusive");
+    let bounds: Vec<Advice> = open
+        .filter(|row| row.reason.as_deref() != Some("set_aside"))
+        .filter_map(|row| {
+            // The most that a change would gain.
+            let gain = match metric.more_is_better {
+                true => row.high? - 1.0,
+                false => 1.0 - row.low?,
+            };
+            Some(advice(
+                "cost",
+                format!(
+                    "staying with {name} instead of {} costs at most {} %",
+                    row.target,
+                    percent(gain.max(0.0))
+                ),
+            ))
+        })
+        .collect();
+    let mut choice = match betters[..] {
+        [only] => Choice {
+            advice: vec![advice(
+                "choice",
+                format!("{}: {}{circumstances}", only.target, only.says),
+            )],
+            chosen: Some(only.number),
+        },
+        [] => {
+            let withheld = said.iter().find(|row| row.verdict == "inconclusive");
+            match withheld.and_then(|row| row.reason.as_deref()) {
+                Some(why) => Choice::none(format!("no choice: {}", in_words(why))),
+                None => Choice {
+                    advice: vec![advice(
+                        "choice",
+                        format!(
+                            "stay with {name}: {}{circumstances}",
+                            nothing_better(&unusable)
+                        ),
+                    )],
+                    chosen: Some(baseline),
+                },
+            }
+        }
+        _ => {
+            let names: Vec<&str> = betters.iter().map(|row| row.target.as_str()).collect();
+            Choice::none(format!(
+                "{} are better than {name}; among themselves they were not ranked: goal \"best\" does that",
+                names.join(" and ")
+            ))
+        }
+    };
+    choice.advice.extend(bounds);
+    choice
+}
+
+fn nothing_better(unusable: &[&Row]) -> String {
+    let names: Vec<&str> = unusable.iter().map(|row| row.target.as_str()).collect();
+    match names.is_empty() {
+        true => "nothing that was compared with it is better by what counts".into(),
+        false => format!(
+            "{} is better, but for comparison only, and nothing else is by what counts",
+            names.join(", ")
+        ),
+    }
+}
+
+fn in_words(reason: &str) -> String {
+    match reason {
+        "too_short" => "the windows have fewer than two checkpoint cycles, and what is slow about a filesystem mostly comes with checkpoints (too_short); leave duration out, or give a cycle".into(),
+        "max_blocks" => "it was still open after the last block (max_blocks); fsbench.extend_experiment() makes more".into(),
+        "too_noisy" => "the runs differ so much among themselves that more of them would hardly decide it (too_noisy)".into(),
+        "max_duration" => "the time was over before it was decided (max_duration); fsbench.extend_experiment() goes on".into(),
+        "cancelled" => "it was cancelled before it was decided".into(),
+        "noise_floor" => "two names of one target differ as much (noise_floor)".into(),
+        other => other.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn row(number: usize, target: &str, verdict: &str) -> Row {
+        Row {
+            number,
+            target: target.into(),
+            against: None,
+            ratio: Some(1.2),
+            low: Some(1.1),
+            high: Some(1.3),
+            verdict: verdict.into(),
+            reason: None,
+            says: format!("{target} says"),
+            blocks: Some(3),
+            kept: Some(3),
+            durability: None,
+            same_durability: None,
+            further_seconds: None,
+            warnings: None,
+        }
+    }
+
+    /// The words of the choice, and the target that it is.
+    fn chosen(goal: &str, said: &[Row], filesystems: &[&str]) -> (String, Option<usize>) {
+        let targets: Vec<_> = (filesystems.iter().enumerate())
+            .map(|(number, name)| json!({"number": number, "name": name, "target": name}))
+            .collect();
+        let state = json!({
+            "experiment": {
+                "experiment_id": 1, "experiment": "e", "status": "done", "goal": goal, "baseline": (goal == "baseline").then_some(0),
+                "metric": "tps", "margin": 0.05, "max_blocks": 3, "looks": [], "run_order": [], "run_seconds": 10, "forced": false,
+            },
+            "targets": targets, "runs": [],
+        });
+        let state: State = serde_json::from_value(state).unwrap();
+        let facts: Vec<Facts> = (filesystems.iter().enumerate())
+            .map(|(number, name)| {
+                let facts = json!({
+                    "number": number, "kind": "image", "filesystem": name, "data_bytes": 1.0, "memory_bytes": 2.0, "virtualization": "kvm",
+                });
+                serde_json::from_value(facts).unwrap()
+            })
+            .collect();
+        let choice = choice(&state, said, &facts, crate::experiment::metric::ALL[0]);
+        (choice.advice[0].says.clone(), choice.chosen)
+    }
+
+    #[test]
+    fn a_choice_names_its_circumstances() {
+        let (says, chosen) = chosen(
+            "best",
+            &[row(0, "ext4", "out"), row(1, "xfs", "best")],
+            &["ext4", "xfs"],
+        );
+        assert_eq!(
+            says,
+            "xfs: it is the best of these (measured with data in memory, on images, in a virtual machine (kvm))"
+        );
+        assert_eq!(chosen, Some(1));
+    }
+
+    #[test]
+    fn what_is_for_comparison_only_is_never_chosen() {
+        let names = ["ext4", "ext2", "xfs"];
+        let best = [
+            row(0, "ext4", "out"),
+            row(1, "ext2", "best"),
+            row(2, "xfs", "out"),
+        ];
+        let (says, none) = chosen("best", &best, &names);
+        assert!(
+            says.starts_with("no choice: ext2 is ahead, and is for comparison only"),
+            "{says}"
+        );
+        assert_eq!(none, None);
+        let alike = [
+            row(0, "ext4", "equivalent to the best"),
+            row(1, "ext2", "best"),
+            row(2, "xfs", "out"),
+        ];
+        assert_eq!(chosen("best", &alike, &names).1, Some(0));
+        let more = [row(1, "ext2", "more"), row(2, "xfs", "less")];
+        let (says, stays) = chosen("baseline", &more, &names);
+        assert!(
+            says.starts_with("stay with ext4: ext2 is better, but for comparison only"),
+            "{says}"
+        );
+        assert_eq!(stays, Some(0));
+    }
+
+    #[test]
+    fn from_what_is_open_only_the_bound_is_told() {
+        let mut open = row(1, "xfs", "inconclusive");
+        (open.reason, open.high) = (Some("max_blocks".into()), Some(1.09));
+        let state = chosen("baseline", &[open.clone()], &["ext4", "xfs"]);
+        assert!(
+            state.0.starts_with("no choice: ") && state.1.is_none(),
+            "{state:?}"
+        );
+    }
+}

@@ -1,0 +1,95 @@
+//! What became of a run that is over, and which targets are not run any more because theirs fail.
+
+use crate::{
+    experiment::{
+        metric::{Kind, Metric},
+        state::{Made, Outcome, State},
+    },
+    sqlstate,
+    verdict::keeping::Scheduled,
+};
+
+/// A target is set aside after this many failed or invalid runs in a row.
+const IN_A_ROW: usize = 3;
+
+/// A target that is not run any more because its runs fail, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Aside {
+    /// Number of the target.
+    pub number: usize,
+    /// In words.
+    pub why: String,
+}
+
+/// The outcome of a run that is over.
+pub fn outcome(made: &Made, metric: Metric) -> (Outcome, Option<String>) {
+    match made.status.as_deref() {
+        Some("done") => of_done(made, metric),
+        Some(status) => {
+            let error = made.error.clone().unwrap_or_else(|| status.to_owned());
+            let cut_off = matches!(
+                made.error_code.as_deref(),
+                Some(sqlstate::TERMINATED | sqlstate::CRASHED)
+            );
+            let outcome = match cut_off {
+                true => Outcome::Interrupted,
+                false => Outcome::Failed,
+            };
+            (outcome, Some(error))
+        }
+        None => (Outcome::Interrupted, Some("its row is gone".into())),
+    }
+}
+
+fn of_done(made: &Made, metric: Metric) -> (Outcome, Option<String>) {
+    if !made.invalid.is_empty() {
+        let why = format!("findings: {}", made.invalid.join(", "));
+        return (Outcome::Invalid, Some(why));
+    }
+    if let Kind::Latency(percentile) = metric.kind
+        && let (Some(scheduled), Some(not_in_time)) = (made.scheduled, made.not_in_time)
+        && (Scheduled {
+            scheduled,
+            not_in_time,
+        })
+        .behind(percentile)
+    {
+        let why = format!("{not_in_time} of {scheduled} transactions were not done in time");
+        return (Outcome::Behind, Some(why));
+    }
+    match made.value {
+        Some(value) if value > 0.0 && value.is_finite() => (Outcome::Measured, None),
+        Some(value) => {
+            let why = format!("not_positive: {} is {value}", metric.name);
+            (Outcome::Invalid, Some(why))
+        }
+        None => {
+            let why = format!("the run has no {}", metric.name);
+            (Outcome::Failed, Some(why))
+        }
+    }
+}
+
+/// The targets whose runs failed so often in a row that they are not run any more.
+pub fn aside(state: &State) -> Vec<Aside> {
+    let mut aside = Vec::new();
+    for target in &state.targets {
+        let mut in_a_row = 0;
+        for made in state.runs.iter().filter(|m| m.number == target.number) {
+            match made.outcome {
+                Some(Outcome::Failed | Outcome::Invalid) => in_a_row += 1,
+                Some(Outcome::Measured | Outcome::Behind) => in_a_row = 0,
+                _ => {}
+            }
+            if in_a_row == IN_A_ROW {
+                let why = made.why.clone().unwrap_or_default();
+                aside.push(Aside {
+                    number: target.number,
+                    why: format!("{IN_A_ROW} runs in a row failed, the last one: {why}"),
+                });
+                break;
+            }
+        }
+    }
+    aside
+}

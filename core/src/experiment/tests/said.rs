@@ -1,0 +1,182 @@
+//! What is said of an experiment that was played.
+
+use super::{live, measured, state};
+use crate::experiment::{
+    answer,
+    limits::Limit,
+    metric,
+    state::{Goal, State},
+    steps::Place,
+};
+
+#[test]
+fn a_short_window_decides_nothing() {
+    let mut state = state(2, Goal::Best);
+    state.experiment.too_short = true;
+    live(&mut state, &|place| {
+        measured(place, 100.0 + 100.0 * place.number as f64)
+    });
+    for row in answer::rows(&state, metric::ALL[0], &[]) {
+        assert_eq!(
+            (row.verdict.as_str(), row.reason.as_deref()),
+            ("inconclusive", Some("too_short"))
+        );
+        assert!(row.says.contains("median"), "{}", row.says);
+    }
+}
+
+#[test]
+fn unequal_durability_and_undeclared_differences_are_said() {
+    let mut state = state(2, Goal::Baseline);
+    live(&mut state, &|place| {
+        measured(place, 100.0 + 100.0 * place.number as f64)
+    });
+    let beside = |durability: &str, differs: Option<&str>| answer::Beside {
+        durability: Some(durability.into()),
+        differs: differs.map(str::to_owned),
+        ..answer::Beside::default()
+    };
+    let rows = answer::rows(
+        &state,
+        metric::ALL[0],
+        &[
+            beside("flushed", None),
+            beside("not durable: barriers off", None),
+        ],
+    );
+    assert!(
+        rows[0].says.contains("more tps than t0") && rows[0].says.contains("NOT equally durable"),
+        "{}",
+        rows[0].says
+    );
+    let beside = [
+        beside("flushed", None),
+        beside("flushed", Some("differs: kernel")),
+    ];
+    let rows = answer::rows(&state, metric::ALL[0], &beside);
+    assert!(
+        rows[0]
+            .says
+            .starts_with("inconclusive (differs: kernel): 2.00 times t0"),
+        "{}",
+        rows[0].says
+    );
+    state.experiment.forced = true;
+    assert_eq!(
+        answer::rows(&state, metric::ALL[0], &beside)[0].verdict,
+        "more"
+    );
+}
+
+#[test]
+fn metrics_that_were_not_declared_share_a_level_and_decide_nothing() {
+    let mut state = state(2, Goal::Baseline);
+    let value = |place: Place| {
+        let noise = [1.0, 1.02, 0.99, 1.01][place.block as usize % 4];
+        100.0 * noise * (1.0 + place.number as f64)
+    };
+    live(&mut state, &|place| measured(place, value(place)));
+    let row = |state: &State, name: &str| {
+        let rows = answer::rows(state, metric::find(name).unwrap(), &[]);
+        rows[0].clone()
+    };
+    let declared = row(&state, "tps");
+    let other = row(&state, "load_ms");
+    assert_eq!(
+        (other.verdict.as_str(), other.further_seconds),
+        ("not declared", None)
+    );
+    // The same figures, and a level that is divided by the number of the others.
+    let width = |row: &answer::Row| row.high.unwrap().ln() - row.ratio.unwrap().ln();
+    let others = metric::not_declared("tps", false) as f64;
+    assert!(others > 5.0, "{others}");
+    assert!(width(&other) > width(&declared) * 1.5, "{other:?}");
+    assert!(
+        row(&state, "latency_p99_ms")
+            .says
+            .starts_with("inconclusive (closed_loop): 2.00 times t0"),
+        "{other:?}"
+    );
+    // What can be zero has no ratio.
+    state
+        .runs
+        .iter_mut()
+        .for_each(|made| made.value = Some(f64::from(made.block % 3)));
+    let stalls = row(&state, "stall_seconds");
+    assert_eq!(stalls.ratio, None);
+    assert_eq!(
+        stalls.says,
+        "not declared, can be zero: median 1 (0 to 2) stall seconds, t0: median 1 (0 to 2)"
+    );
+}
+
+#[test]
+fn forced_checkpoints_and_limits_are_told() {
+    let mut state = state(2, Goal::Baseline);
+    let (_, _) = live(&mut state, &|place| {
+        measured(place, 100.0 + f64::from(place.block % 2))
+    });
+    let of = |forced: f64| answer::Beside {
+        checkpoints: Some(answer::Checkpoints { forced, all: 3.0 }),
+        ..answer::Beside::default()
+    };
+    let mut rows = answer::rows(&state, metric::ALL[0], &[of(0.0), of(2.5)]);
+    assert!(
+        rows[0]
+            .says
+            .ends_with("; checkpoints forced by WAL: 2.5 of 3 a run (t0: 0 of 3 a run)"),
+        "{}",
+        rows[0].says
+    );
+    answer::name_limits(
+        &mut rows,
+        &state,
+        &[Some(Limit::Device), Some(Limit::Device)],
+    );
+    assert!(
+        rows[0]
+            .says
+            .ends_with("; both limited by what the device can do"),
+        "{}",
+        rows[0].says
+    );
+    let rows = answer::rows(&state, metric::ALL[0], &[of(0.0), of(0.0)]);
+    assert!(!rows[0].says.contains("forced"), "{}", rows[0].says);
+}
+
+#[test]
+fn another_session_confirms() {
+    let mut first = state(3, Goal::Baseline);
+    live(&mut first, &|place| {
+        measured(place, 100.0 + 50.0 * place.number as f64)
+    });
+    let mut second = first.clone();
+    second.experiment.experiment = "again".into();
+    let said = |of: &State| answer::rows(of, metric::ALL[0], &[]);
+    assert!(
+        !answer::is_another_session(&first, &second),
+        "the same boot, and no day"
+    );
+    for made in &mut second.runs {
+        made.boot_id = Some("another".into());
+    }
+    assert!(answer::is_another_session(&first, &second));
+    let mut rows = said(&first);
+    answer::confirm(&mut rows, &first, &second);
+    assert!(
+        rows[0].says.ends_with(", confirmed by \"again\""),
+        "{}",
+        rows[0].says
+    );
+    second
+        .runs
+        .iter_mut()
+        .filter(|made| made.number == 1)
+        .for_each(|made| made.value = Some(50.0));
+    let mut rows = said(&first);
+    answer::confirm(&mut rows, &first, &second);
+    assert!(
+        !rows[0].says.contains("confirmed") && rows[1].says.contains("confirmed"),
+        "{rows:?}"
+    );
+}

@@ -1,0 +1,187 @@
+//! What differs between two runs of an experiment though nobody has declared it. Targets differ in their definitions and in factors, and in what follows
+//! from these; whatever else differs may be what the figures differ by.
+
+use serde_json::{Map, Value};
+
+use crate::difference::{self, Area, Difference, Matters};
+
+/// What is read at one moment, and is another thing at the next one.
+const OF_THE_MOMENT: &[&str] = &["cpu_mhz_min", "cpu_mhz_max", "data_size_bytes"];
+
+/// A run: what is stored of it, as [`difference`] takes it, and the parameters that its target has of its own.
+#[derive(Clone, Copy)]
+pub struct Side<'a> {
+    /// The document.
+    pub document: &'a Value,
+    /// Values of factors.
+    pub own: &'a Value,
+}
+
+/// Names of what differs, each once.
+pub fn between(a: Side<'_>, b: Side<'_>) -> Vec<String> {
+    let differences = difference::between(a.document, b.document);
+    let mut names: Vec<String> = (differences.into_iter())
+        .filter(|d| d.matters != Matters::Hardly && !is_declared(d, a, b))
+        .map(|d| d.name)
+        .collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+fn is_declared(d: &Difference, a: Side<'_>, b: Side<'_>) -> bool {
+    let name = d.name.as_str();
+    let definitions = [a, b].map(|side| &side.document["definition"]);
+    let is_other_filesystem = definitions[0] != definitions[1];
+    // Each filesystem sees another queue, or none.
+    let is_unknown = d.a.is_none() || d.b.is_none();
+    match d.area {
+        // Definitions are what is compared; what a commit promises is told in the sentence.
+        Area::Run | Area::Target | Area::Durability => true,
+        Area::Filesystem | Area::Mount => is_other_filesystem || OF_THE_MOMENT.contains(&name),
+        Area::Device => {
+            // By the kernel's own name.
+            let name = if name == "io_scheduler" {
+                "scheduler"
+            } else {
+                name
+            };
+            has_member(definitions, "block_settings", name) || (is_other_filesystem && is_unknown)
+        }
+        Area::Settings => {
+            let is_of_target = has_member(definitions, "settings", name)
+                || has_member([a.own, b.own], "settings", name);
+            is_of_target || (name == "data_checksums" && is_other_filesystem)
+        }
+        Area::Parameters => is_own(name, [a.own, b.own]),
+        Area::Version => name == "mkfs_version" && is_other_filesystem,
+        Area::Kernel => {
+            // One of two of the kernel's settings is zero when the other one is set.
+            let sets_it = |definition: &&Value| {
+                let set = definition["kernel_settings"].as_object();
+                set.is_some_and(|set| !set.is_empty())
+            };
+            name.starts_with("vm.") && definitions.iter().any(sets_it)
+        }
+        Area::Host => OF_THE_MOMENT.contains(&name),
+    }
+}
+
+fn has_member(objects: [&Value; 2], object: &str, name: &str) -> bool {
+    objects.iter().any(|o| o[object].get(name).is_some())
+}
+
+/// Whether a parameter follows from what one of two targets has of its own.
+fn is_own(name: &str, own: [&Value; 2]) -> bool {
+    let has = |object: &str, member: &str| has_member(own, object, member);
+    match name.split_once('.') {
+        Some((object @ ("settings" | "options"), member)) => has(object, member),
+        // Size makes scale, transactions the bound, and so on.
+        _ => plain(own[0]) != plain(own[1]),
+    }
+}
+
+fn plain(own: &Value) -> Map<String, Value> {
+    let mut own = own.as_object().cloned().unwrap_or_default();
+    own.retain(|_, value| !value.is_object());
+    own
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn document(filesystem: &str, environment: Value) -> Value {
+        json!({
+            "run": {"target": filesystem, "status": "done"},
+            "definition": {"kind": "image", "filesystem": filesystem},
+            "used": {"scale": 1, "clients": 2, "settings": {"wal_compression": "off"}},
+            "environment": environment,
+        })
+    }
+
+    fn names(a: (&Value, Value), b: (&Value, Value)) -> Vec<String> {
+        between(
+            Side {
+                document: a.0,
+                own: &a.1,
+            },
+            Side {
+                document: b.0,
+                own: &b.1,
+            },
+        )
+    }
+
+    #[test]
+    fn filesystems_differ_in_what_makes_them() {
+        let ext4 = document(
+            "ext4",
+            json!({
+                "kernel": "6.1", "mkfs_version": "1.47", "filesystem": "ext4", "mount_options": "rw,noatime", "cpu_mhz_max": 1000,
+                "block_size_bytes": 4096, "settings": {"max_wal_size": {"setting": "1024"}},
+            }),
+        );
+        let xfs = document(
+            "xfs",
+            json!({
+                "kernel": "6.1", "mkfs_version": "6.1.0", "filesystem": "xfs", "mount_options": "rw,logbsize=256k", "cpu_mhz_max": 2000,
+                "block_size_bytes": 4096, "settings": {"max_wal_size": {"setting": "1024"}},
+            }),
+        );
+        let none = || json!({});
+        assert_eq!(names((&ext4, none()), (&xfs, none())), [""; 0]);
+        // What nobody has declared.
+        let mut other = xfs.clone();
+        other["environment"]["kernel"] = json!("6.2");
+        other["environment"]["settings"]["max_wal_size"]["setting"] = json!("2048");
+        other["used"]["clients"] = json!(3);
+        other["environment"]["io_scheduler"] = json!("none");
+        let mut ext4_there = ext4.clone();
+        ext4_there["environment"]["io_scheduler"] = json!("bfq");
+        assert_eq!(
+            names((&ext4_there, none()), (&other, none())),
+            ["clients", "io_scheduler", "kernel", "max_wal_size"]
+        );
+        // And what somebody has.
+        other["definition"]["settings"] = json!({"max_wal_size": "2GB"});
+        other["definition"]["block_settings"] = json!({"scheduler": "none"});
+        assert_eq!(
+            names(
+                (&ext4_there, json!({"clients": 2})),
+                (&other, json!({"clients": 3}))
+            ),
+            ["kernel"]
+        );
+    }
+
+    #[test]
+    fn with_one_definition_the_filesystem_is_the_same() {
+        let environment = |mount: &str, version: &str| json!({"filesystem": "ext4", "mount_options": mount, "mkfs_version": version, "settings": {}});
+        let (a, b) = (
+            document("ext4", environment("rw,noatime", "1.46")),
+            document("ext4", environment("rw,barrier=0", "1.47")),
+        );
+        let own = |value: &str| json!({"settings": {"wal_compression": value}});
+        let found = names((&a, own("off")), (&b, own("on")));
+        assert_eq!(found, ["barrier", "mkfs_version", "noatime"]);
+    }
+
+    #[test]
+    fn a_factor_is_declared() {
+        let environment =
+            |value: &str| json!({"settings": {"wal_compression": {"setting": value}}});
+        let (a, mut b) = (
+            document("ext4", environment("off")),
+            document("ext4", environment("on")),
+        );
+        b["used"]["settings"]["wal_compression"] = json!("on");
+        let own = |value: &str| json!({"settings": {"wal_compression": value}});
+        assert_eq!(names((&a, own("off")), (&b, own("on"))), [""; 0]);
+        assert_eq!(
+            names((&a, json!({})), (&b, json!({}))),
+            ["settings.wal_compression", "wal_compression"]
+        );
+    }
+}

@@ -1,0 +1,152 @@
+//! The parameters of an experiment's runs.
+
+use pgfsbench_core::{
+    experiment::{
+        asked::{self, Asked, Candidate, Checked},
+        plan::Length,
+    },
+    refusal::quoted,
+    spec::{Bound, Spec, Workload},
+    workload,
+};
+use serde_json::{Map, Value};
+
+use crate::{
+    api::{guard::Ready, request},
+    errors::{Fault, sqlstate},
+    pg::{session, sql},
+    target,
+};
+
+/// Seconds that are reckoned for a run that a number of transactions ends.
+const TRANSACTIONS_SECONDS: f64 = 60.0;
+
+/// A checkpoint cycle: what was asked for, or checkpoint_timeout as it will be.
+pub fn cycle_seconds(ready: &Ready, asked: &Asked, checked: &Checked) -> Result<f64, Fault> {
+    if let Some(seconds) = checked.cycle_seconds {
+        return Ok(seconds);
+    }
+    let given = |settings: Option<&Value>| {
+        settings
+            .and_then(|s| s.get("checkpoint_timeout"))
+            .map(|value| {
+                value
+                    .as_str()
+                    .map_or_else(|| value.to_string(), str::to_owned)
+            })
+    };
+    let mut text = given(asked.run.settings.as_ref());
+    if text.is_none() {
+        let first = &checked.candidates[0].target;
+        let row = session::with_rights_of(ready.owner, || target::read(first))?;
+        text = given(row.and_then(|row| row.settings).as_ref());
+    }
+    let seconds = match text {
+        Some(text) => sql::read(
+            "SELECT CASE WHEN $1 ~ '^ *[0-9]+ *$' THEN $1::float8 ELSE extract(epoch FROM $1::interval) END",
+            &[Some(&text)],
+        )?,
+        None => sql::read(
+            "SELECT setting FROM pg_catalog.pg_settings WHERE name = 'checkpoint_timeout'",
+            &[],
+        )?,
+    };
+    Ok(seconds.and_then(|s| s.parse().ok()).unwrap_or(300.0))
+}
+
+/// The parameters of all runs: those given, and the window of whole checkpoint cycles when none is.
+pub fn parameters(asked: &Asked, checked: &Checked, cycle: f64) -> Value {
+    let mut run = asked.run.clone();
+    (run.target, run.seed, run.label) = (None, None, None);
+    let us = |seconds: f64| (seconds * 1e6) as i64;
+    let workload = match run.workload.as_deref() {
+        Some(name) => Workload::parse(name),
+        None => Some(workload::ALL[0]),
+    };
+    // A search chooses the length of its cycles by itself.
+    let has_window = workload.is_some_and(Workload::runs_transactions) && !asked::searches(asked);
+    if run.duration_us.is_none() && run.transactions.is_none() && has_window {
+        run.duration_us = Some(us(3.0 * cycle));
+        run.warmup_us = run.warmup_us.or(Some(us(cycle)));
+    }
+    if checked.cycle_seconds.is_some() {
+        let mut settings = object(run.settings.take());
+        settings.insert("checkpoint_timeout".into(), format!("{cycle:.0}s").into());
+        run.settings = Some(Value::Object(settings));
+    }
+    let mut parameters = object(serde_json::to_value(&run).ok());
+    parameters.retain(|_, value| !value.is_null());
+    Value::Object(parameters)
+}
+
+/// The members of an object; none of anything else.
+pub fn object(value: Option<Value>) -> Map<String, Value> {
+    match value {
+        Some(Value::Object(members)) => members,
+        _ => Map::new(),
+    }
+}
+
+/// The specification of a run on a candidate; refused as the run would be.
+pub fn specified(ready: &Ready, parameters: &Value, candidate: &Candidate) -> Result<Spec, Fault> {
+    let mut merged = object(Some(parameters.clone()));
+    for (name, value) in &candidate.own {
+        match (merged.get_mut(name), value) {
+            (Some(Value::Object(all)), Value::Object(own)) => all.extend(own.clone()),
+            _ => {
+                merged.insert(name.clone(), value.clone());
+            }
+        }
+    }
+    merged.remove("warmup");
+    let mut run: pgfsbench_core::spec::Asked = serde_json::from_value(Value::Object(merged))
+        .map_err(|e| {
+            Fault::new(
+                sqlstate::INVALID_PARAMETER,
+                "a factor has a value of the wrong type",
+            )
+            .detail(format!("{e}."))
+            .hint("Give numbers where fsbench.run() takes numbers.")
+        })?;
+    run.target = Some(candidate.target.clone());
+    request::specify(ready, &run).map_err(|fault| match fault.sqlstate.as_str() {
+        sqlstate::NOT_ALLOWED => fault,
+        _ => fault.context(&format!("target {}", quoted(&candidate.name))),
+    })
+}
+
+/// Chooses once the values that would be chosen anew for each run, so that they are the same for all.
+pub fn fix(parameters: &mut Value, specs: &[Spec]) {
+    let first = &specs[0];
+    let is_here = specs.iter().all(|spec| spec.chosen_there.is_empty());
+    if !is_here {
+        return;
+    }
+    let is_same = |of: fn(&Spec) -> u32| specs.iter().all(|spec| of(spec) == of(first));
+    let is_chosen = |name: &str| first.chosen.iter().any(|chosen| chosen == name);
+    if is_chosen("clients") && is_same(|spec| spec.clients) && parameters["clients"].is_null() {
+        parameters["clients"] = first.clients.into();
+    }
+    if is_chosen("scale") && is_same(|spec| spec.scale) && first.scale > 0 {
+        parameters["scale"] = first.scale.into();
+    }
+}
+
+/// How long a run takes, by what decides that.
+pub fn length(specs: &[Spec], cycle_seconds: f64) -> Length {
+    let window = |spec: &Spec| match spec.bound {
+        // A search ends somewhere between.
+        Bound::DurationMs(ms) => {
+            let cycles = (spec.fewest_cycles() + spec.most_cycles()) as f64 / 2.0;
+            ms as f64 / 1000.0 * cycles
+        }
+        Bound::Transactions(_) => TRANSACTIONS_SECONDS,
+    };
+    let most = |of: &dyn Fn(&Spec) -> f64| specs.iter().map(of).fold(0.0, f64::max);
+    Length {
+        warmup_seconds: most(&|spec| spec.warmup_ms as f64 / 1000.0),
+        window_seconds: most(&window),
+        data_bytes: most(&|spec| spec.data_bytes() as f64) as u64,
+        cycle_seconds,
+    }
+}

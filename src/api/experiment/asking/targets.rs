@@ -1,0 +1,108 @@
+//! The targets of an experiment: made, looked up and checked.
+
+use pgfsbench_core::{
+    experiment::asked::{Asked, Checked},
+    refusal::quoted,
+    spec::DEFAULT_TARGET,
+};
+use serde_json::json;
+
+use super::parameters::object;
+use crate::{
+    api::guard::Ready,
+    errors::{Fault, sqlstate},
+    host::storage,
+    pg::{report, session, sql},
+    target,
+};
+
+/// How long a run waits for the helper.
+const HELPER_MS: u64 = 3_600_000;
+/// With the caller's own rights, as anybody makes a target. A device that can discard is trimmed before each run, so that none finds what the run
+/// before has left there.
+pub fn create_target(asked: &Asked, filesystem: &str, target: &str) -> Result<(), Fault> {
+    let discards = asked.device.as_deref().is_some_and(storage::can_discard);
+    sql::write(
+        "SELECT fsbench.create_target($1, $2, device => $3, image_size => $4, ssd_state => $5)",
+        &[
+            Some(target),
+            Some(filesystem),
+            asked.device.as_deref(),
+            asked.image_size.as_deref(),
+            discards.then_some("trimmed"),
+        ],
+    )?;
+    Ok(())
+}
+
+/// All of them are there, and what is asked for can be done with them.
+pub fn check_targets(ready: &Ready, checked: &Checked) -> Result<(), Fault> {
+    for candidate in &checked.candidates {
+        let name = &candidate.target;
+        let kind = session::with_rights_of(ready.owner, || target::kind_of(name))?;
+        if kind.is_none() && name != DEFAULT_TARGET {
+            return Err(Fault::new(
+                sqlstate::INVALID_PARAMETER,
+                format!("target {} does not exist", quoted(name)),
+            )
+            .detail("An experiment compares targets of fsbench.target.")
+            .hint("Create it with fsbench.create_target(), or give filesystems with device or image_size."));
+        }
+        let is_of_another = kind == Some(target::Kind::Connection) || kind.is_none();
+        if checked.cycle_seconds.is_some() && is_of_another {
+            return Err(Fault::new(
+                sqlstate::INVALID_PARAMETER,
+                format!("cycle cannot be set for target {}", quoted(name)),
+            )
+            .detail("That server is there already, and its checkpoint_timeout is its own.")
+            .hint("Leave cycle out, or leave the target out."));
+        }
+    }
+    Ok(())
+}
+
+/// At night a helper that is down is not noticed: runs wait for it, `HELPER_MS` long unless the caller has said how long.
+pub fn wait_for_helper(ready: &Ready, asked: &Asked, checked: &mut Checked) -> Result<(), Fault> {
+    let option = "wait_for_helper_ms";
+    let is_given = asked
+        .run
+        .options
+        .as_ref()
+        .is_some_and(|o| o.get(option).is_some());
+    for candidate in checked.candidates.iter_mut().filter(|_| !is_given) {
+        let kind = session::with_rights_of(ready.owner, || target::kind_of(&candidate.target))?;
+        if kind.is_some_and(target::Kind::is_made) {
+            let mut options = object(candidate.own.remove("options"));
+            options.insert(option.into(), HELPER_MS.into());
+            candidate.own.insert("options".into(), options.into());
+        }
+    }
+    Ok(())
+}
+
+/// Warns beforehand if the targets are on different devices, whose differences will pass for theirs.
+pub fn warn_of_devices(ready: &Ready, checked: &Checked, forced: bool) -> Result<(), Fault> {
+    let names: Vec<&str> = checked
+        .candidates
+        .iter()
+        .map(|c| c.target.as_str())
+        .collect();
+    let text = session::with_rights_of(ready.owner, || {
+        sql::read_latest(
+            "SELECT count(DISTINCT coalesce(device, connection, kind)) FROM fsbench.target \
+             WHERE target IN (SELECT jsonb_array_elements_text($1::jsonb)) AND kind <> 'directory'",
+            &[Some(&json!(names).to_string())],
+        )
+    })?;
+    if text.as_deref().is_some_and(|n| n != "0" && n != "1") && !forced {
+        report::log_warning(
+            &Fault::new(
+                sqlstate::NOT_IN_THIS_STATE,
+                "the targets are on different devices or servers",
+            )
+            .detail("What the devices do cannot be told from what the filesystems do: the verdicts will be inconclusive (device confounded).")
+            .hint("Let the targets take turns on one device, or use force => true if the devices are what you compare."),
+        );
+    }
+    Ok(())
+}

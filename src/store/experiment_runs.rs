@@ -1,0 +1,215 @@
+//! The rows of an experiment's runs.
+
+use std::collections::BTreeMap;
+
+use pgfsbench_core::experiment::{
+    state::{Made, Outcome},
+    steps::Place,
+};
+use serde_json::Value;
+
+use super::experiment_log::log;
+use crate::{
+    errors::{Fault, read_json, sqlstate},
+    pg::sql,
+};
+
+/// Notes that a run is about to be started.
+pub fn intend(
+    experiment_id: i64,
+    place: Place,
+    boot_id: &str,
+    versions: &str,
+    probe: Option<f64>,
+) -> Result<(), Fault> {
+    sql::write(
+        "UPDATE fsbench.experiment SET probe_waited_seconds = 0 WHERE experiment_id = $1::bigint AND probe_waited_seconds > 0",
+        &[Some(&experiment_id.to_string())],
+    )?;
+    sql::write(
+        "INSERT INTO fsbench.experiment_run (experiment_id, block, position, number, attempt, boot_id, versions, probe) \
+         VALUES ($1::bigint, $2::integer, $3::integer, $4::integer, $5::integer, $6, $7, $8::float8)",
+        &[
+            Some(&experiment_id.to_string()),
+            Some(&place.block.to_string()),
+            Some(&place.position.to_string()),
+            Some(&place.number.to_string()),
+            Some(&place.attempt.to_string()),
+            Some(boot_id),
+            Some(versions),
+            probe.map(|probe| probe.to_string()).as_deref(),
+        ],
+    )?;
+    Ok(())
+}
+
+/// The key of a run of an experiment in its table.
+fn key(experiment_id: i64, made: &Made) -> [String; 4] {
+    [
+        experiment_id.to_string(),
+        made.block.to_string(),
+        made.number.to_string(),
+        made.attempt.to_string(),
+    ]
+}
+
+fn update_run(
+    experiment_id: i64,
+    made: &Made,
+    set: &str,
+    values: &[Option<&str>],
+) -> Result<(), Fault> {
+    let key = key(experiment_id, made);
+    let mut arguments: Vec<Option<&str>> = key.iter().map(|part| Some(part.as_str())).collect();
+    arguments.extend(values);
+    sql::write(
+        &format!(
+            "UPDATE fsbench.experiment_run SET {set} WHERE experiment_id = $1::bigint AND block = $2::integer \
+               AND number = $3::integer AND attempt = $4::integer"
+        ),
+        &arguments,
+    )?;
+    Ok(())
+}
+
+/// Stores which run it has become.
+pub fn set_run(experiment_id: i64, made: &Made, run_id: i64) -> Result<(), Fault> {
+    update_run(
+        experiment_id,
+        made,
+        "run_id = $5::bigint",
+        &[Some(&run_id.to_string())],
+    )
+}
+
+/// Stores what became of it.
+pub fn set_outcome(
+    experiment_id: i64,
+    made: &Made,
+    outcome: Outcome,
+    why: Option<&str>,
+) -> Result<(), Fault> {
+    let set = "outcome = $5, why = $6";
+    update_run(experiment_id, made, set, &[Some(outcome.as_str()), why])
+}
+
+/// Forgets a run that was to be started and was not.
+pub fn forget_run(experiment_id: i64, made: &Made) -> Result<(), Fault> {
+    let key = key(experiment_id, made);
+    sql::write(
+        "DELETE FROM fsbench.experiment_run WHERE experiment_id = $1::bigint AND block = $2::integer \
+           AND number = $3::integer AND attempt = $4::integer AND run_id IS NULL",
+        &key.iter()
+            .map(|part| Some(part.as_str()))
+            .collect::<Vec<_>>(),
+    )?;
+    Ok(())
+}
+
+/// Says of the runs of a block that they do not count.
+pub fn repeat_block(experiment_id: i64, block: u32, why: &str) -> Result<(), Fault> {
+    repeat(experiment_id, "block = $2::integer", block, why)?;
+    log(experiment_id, "repeated", Some(block), Some(why), None)
+}
+
+/// The same of all blocks before one.
+pub fn repeat_before(experiment_id: i64, block: u32, why: &str) -> Result<(), Fault> {
+    repeat(
+        experiment_id,
+        "block BETWEEN 1 AND $2::integer - 1",
+        block,
+        why,
+    )?;
+    log(experiment_id, "throttled", Some(block), Some(why), None)
+}
+
+fn repeat(experiment_id: i64, which: &str, block: u32, why: &str) -> Result<(), Fault> {
+    sql::write(
+        &format!(
+            "UPDATE fsbench.experiment_run SET outcome = 'repeated', why = $3 \
+             WHERE experiment_id = $1::bigint AND {which} AND outcome IN ('measured', 'behind')"
+        ),
+        &[
+            Some(&experiment_id.to_string()),
+            Some(&block.to_string()),
+            Some(why),
+        ],
+    )?;
+    Ok(())
+}
+
+/// The run that was started for a place, by its label, by the role that the experiment belongs to.
+pub fn find_run(experiment_id: i64, made: &Made, label: &str) -> Result<Option<i64>, Fault> {
+    let key = key(experiment_id, made);
+    let mut arguments: Vec<Option<&str>> = key.iter().map(|part| Some(part.as_str())).collect();
+    arguments.push(Some(label));
+    let found = sql::read_latest(
+        "SELECT max(r.run_id) FROM fsbench.run_log r, fsbench.experiment e JOIN fsbench.experiment_run x USING (experiment_id) \
+         WHERE e.experiment_id = $1::bigint AND x.block = $2::integer AND x.number = $3::integer AND x.attempt = $4::integer \
+           AND r.label = $5 AND r.requested_by = e.requested_by AND r.requested_at >= x.planned_at",
+        &arguments,
+    )?;
+    Ok(found.and_then(|id| id.parse().ok()))
+}
+
+/// Starts a run with the parameters of an experiment and those of a target of its own; gives its number. With the rights of the role
+/// that asked.
+pub fn start_run(
+    target: &str,
+    parameters: &Value,
+    own: &Value,
+    seed: i64,
+    label: &str,
+) -> Result<i64, Fault> {
+    let id = sql::write(
+        "SELECT fsbench.start(target => $1, workload => p ->> 'workload', scale => (p ->> 'scale')::integer, \
+           size => p ->> 'size', clients => (p ->> 'clients')::integer, \
+           duration => (p ->> 'duration_us')::bigint * interval '1 us', transactions => (p ->> 'transactions')::bigint, \
+           warmup => coalesce((p ->> 'warmup')::interval, (p ->> 'warmup_us')::bigint * interval '1 us'), rate => (p ->> 'rate')::float8, \
+           latency_limit_ms => (p ->> 'latency_limit_ms')::float8, seed => $4::bigint, settings => nullif(p -> 'settings', '{}'), \
+           options => nullif(p -> 'options', '{}'), label => $5, force => coalesce((p ->> 'force')::boolean, false)) \
+         FROM (SELECT ($2::jsonb || $3::jsonb) || jsonb_build_object( \
+             'settings', CASE jsonb_typeof($2::jsonb -> 'settings') WHEN 'object' THEN $2::jsonb -> 'settings' ELSE '{}' END || coalesce($3::jsonb -> 'settings', '{}'), \
+             'options', CASE jsonb_typeof($2::jsonb -> 'options') WHEN 'object' THEN $2::jsonb -> 'options' ELSE '{}' END || coalesce($3::jsonb -> 'options', '{}')) AS p) x",
+        &[
+            Some(target),
+            Some(&parameters.to_string()),
+            Some(&own.to_string()),
+            Some(&seed.to_string()),
+            Some(label),
+        ],
+    )?;
+    id.and_then(|id| id.parse().ok())
+        .ok_or_else(|| Fault::new(sqlstate::INTERNAL, "fsbench.start() gave no run"))
+}
+
+/// Parameters that targets of an experiment have of their own, by number.
+pub fn own_parameters(experiment_id: i64) -> Result<BTreeMap<usize, Value>, Fault> {
+    let text = sql::read_latest(
+        "SELECT jsonb_object_agg(number, own) FROM fsbench.experiment_target WHERE experiment_id = $1::bigint",
+        &[Some(&experiment_id.to_string())],
+    )?;
+    read_json(
+        "parameters of targets",
+        &text.unwrap_or_else(|| "{}".into()),
+    )
+}
+
+/// The run of an experiment that is on or queued; None when there is none.
+pub fn run_that_is_on(experiment_id: i64) -> Result<Option<i64>, Fault> {
+    let found = sql::read_latest(
+        "SELECT max(x.run_id) FROM fsbench.experiment_run x JOIN fsbench.run_log r USING (run_id) \
+         WHERE x.experiment_id = $1::bigint AND r.status IN ('queued', 'running')",
+        &[Some(&experiment_id.to_string())],
+    )?;
+    Ok(found.and_then(|id| id.parse().ok()))
+}
+
+/// Says of what was not judged that it will not be.
+pub fn close_runs(experiment_id: i64, why: &str) -> Result<(), Fault> {
+    sql::write(
+        "UPDATE fsbench.experiment_run SET outcome = 'interrupted', why = $2 WHERE experiment_id = $1::bigint AND outcome IS NULL",
+        &[Some(&experiment_id.to_string()), Some(why)],
+    )?;
+    Ok(())
+}

@@ -1,0 +1,72 @@
+//! What is said of an experiment, by what is stored of its runs.
+
+use super::{SHORT, targets, wait_for};
+use crate::common::{execute, row, rows, server};
+use postgres::Client;
+
+/// Gives the runs of both targets figures that are alike, and windows that are long enough.
+fn make_alike(client: &mut Client) {
+    execute(
+        client,
+        "UPDATE fsbench.experiment SET too_short = false; \
+         UPDATE fsbench.run_log r SET tps = 1000 + x.number, load_ms = 100 + x.block, checkpoints_timed = 3, checkpoints_requested = x.number, stall_seconds = x.block \
+           FROM fsbench.experiment_run x WHERE x.run_id = r.run_id; \
+         DELETE FROM fsbench.sample; \
+         INSERT INTO fsbench.sample (run_id, second, interval_ms, cpu_idle_percent, cpu_iowait_percent, device_util_percent) \
+           SELECT run_id, 0, 1000, 40, 10, 97 FROM fsbench.run_log",
+    );
+}
+
+fn said(client: &mut Client, metric: &str) -> String {
+    row(
+        client,
+        &format!("SELECT says FROM fsbench.compare('e', {metric}) WHERE target = 'b'"),
+    )
+}
+
+#[test]
+fn limits_forced_checkpoints_and_undeclared_differences_are_named() {
+    let server = server(&[]);
+    let mut client = server.connect("postgres");
+    let _places = targets(&mut client, &["a", "b"]);
+    execute(
+        &mut client,
+        &format!("SELECT fsbench.experiment('e', '{{a,b}}', baseline => 'a', {SHORT})"),
+    );
+    wait_for(&mut client, "e");
+    make_alike(&mut client);
+    let says = said(&mut client, "NULL");
+    assert!(
+        says.starts_with("equivalent: 0.1 % more (")
+            && says.ends_with(
+                "; checkpoints forced by WAL: 1 of 4 a run (a: 0 of 3 a run); both limited by what the device can do"
+            ),
+        "{says}"
+    );
+    assert!(
+        said(&mut client, "'load_ms'").starts_with("not declared: 1.00 times a ("),
+        "an interval of its own"
+    );
+    assert!(
+        said(&mut client, "'stall_seconds'").starts_with(
+            "not declared, can be zero: median 2 (1 to 3) stall seconds, a: median 2 (1 to 3)"
+        ),
+        "no ratio"
+    );
+    // In one block the kernel was another one.
+    let of_b =
+        "run_id IN (SELECT run_id FROM fsbench.experiment_run WHERE block = 2 AND number = 1)";
+    execute(
+        &mut client,
+        &format!("UPDATE fsbench.environment SET kernel = '2.6.32' WHERE {of_b}"),
+    );
+    let says = said(&mut client, "NULL");
+    assert!(
+        says.starts_with("inconclusive (differs: kernel): 1.00 times a ("),
+        "{says}"
+    );
+    let warnings = "SELECT warnings ~ 'changed between blocks: kernel' FROM fsbench.compare('e')";
+    assert_eq!(rows(&mut client, warnings), ["t"]);
+    execute(&mut client, "UPDATE fsbench.experiment SET forced = true");
+    assert!(said(&mut client, "NULL").starts_with("equivalent: "));
+}
