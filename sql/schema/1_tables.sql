@@ -146,6 +146,7 @@ CREATE TABLE fsbench.run_log (
     sustainable_rate_estimate float8,
     sustainable_rate_says text
 );
+CREATE INDEX run_log_label_idx ON fsbench.run_log (label, requested_at);
 COMMENT ON TABLE fsbench.run_log IS 'One row per run, from the request to the result; read it through the view fsbench.result';
 COMMENT ON COLUMN fsbench.run_log.run_id IS 'Number of the run in this database';
 COMMENT ON COLUMN fsbench.run_log.status IS 'queued, running, done, failed or cancelled; only the figures of a run that is done are to be trusted';

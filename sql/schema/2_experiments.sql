@@ -24,10 +24,10 @@ CREATE TABLE fsbench.experiment (
     status          text NOT NULL CHECK (status IN ('recorded', 'queued', 'running', 'paused', 'done', 'cancelled')),
     status_reason   text,
     goal            text NOT NULL CHECK (goal IN ('best', 'baseline')),
-    baseline        integer,
+    baseline        integer CHECK (goal <> 'baseline' OR baseline IS NOT NULL),
     control         integer,
     metric          text NOT NULL,
-    margin          float8 NOT NULL CHECK (margin > 0),
+    margin          float8 NOT NULL CHECK (margin > 0 AND margin < 'Infinity'),
     max_blocks      integer NOT NULL CHECK (max_blocks BETWEEN 3 AND 24),
     looks           jsonb NOT NULL,
     ended_by        text,
@@ -111,7 +111,7 @@ CREATE TABLE fsbench.experiment_run (
     block         integer NOT NULL CHECK (block >= 0),
     position      integer NOT NULL,
     number        integer NOT NULL,
-    attempt       integer NOT NULL,
+    attempt       integer NOT NULL CHECK (attempt > 0),
     run_id        bigint,
     outcome       text CHECK (outcome IN ('measured', 'behind', 'invalid', 'failed', 'interrupted', 'repeated', 'disturbed', 'burn_in', 'pilot')),
     why           text,
@@ -119,7 +119,8 @@ CREATE TABLE fsbench.experiment_run (
     versions      text,
     probe         float8,
     planned_at    timestamptz NOT NULL DEFAULT clock_timestamp(),
-    PRIMARY KEY (experiment_id, block, number, attempt)
+    PRIMARY KEY (experiment_id, block, number, attempt),
+    FOREIGN KEY (experiment_id, number) REFERENCES fsbench.experiment_target ON DELETE CASCADE
 );
 CREATE INDEX experiment_run_run_id_idx ON fsbench.experiment_run (run_id);
 COMMENT ON TABLE fsbench.experiment_run IS 'The runs of each experiment, also those that do not count';
@@ -136,7 +137,11 @@ COMMENT ON COLUMN fsbench.experiment_run.versions IS 'Versions of kernel, server
 COMMENT ON COLUMN fsbench.experiment_run.probe IS 'Processor probe before it: millions of rounds of a fixed piece of work per second; NULL without one';
 COMMENT ON COLUMN fsbench.experiment_run.planned_at IS 'When it was about to be started';
 
+CREATE SEQUENCE fsbench.experiment_log_id_seq;
+COMMENT ON SEQUENCE fsbench.experiment_log_id_seq IS 'Numbers of what has happened to experiments';
+
 CREATE TABLE fsbench.experiment_log (
+    log_id        bigint PRIMARY KEY DEFAULT nextval('fsbench.experiment_log_id_seq'),
     experiment_id bigint NOT NULL REFERENCES fsbench.experiment ON DELETE CASCADE,
     at            timestamptz NOT NULL DEFAULT clock_timestamp(),
     event         text NOT NULL,
@@ -146,6 +151,7 @@ CREATE TABLE fsbench.experiment_log (
 );
 CREATE INDEX experiment_log_experiment_id_idx ON fsbench.experiment_log (experiment_id);
 COMMENT ON TABLE fsbench.experiment_log IS 'What has happened to each experiment';
+COMMENT ON COLUMN fsbench.experiment_log.log_id IS 'Number: what happened later has a higher one';
 COMMENT ON COLUMN fsbench.experiment_log.experiment_id IS 'Experiment';
 COMMENT ON COLUMN fsbench.experiment_log.at IS 'When';
 COMMENT ON COLUMN fsbench.experiment_log.event IS 'recorded, started, look, failed, invalid, interrupted, repeated, throttled, disturbed, burn_in, pilot, rate, waits, set_aside, paused, resumed, extended, cancelled, or done';
@@ -166,6 +172,28 @@ BEGIN
 END
 $$;
 
+-- A verdict needs its runs. No foreign key: the row of a run may be stored a moment after its experiment knows it.
+CREATE FUNCTION fsbench._check_run_of_experiment() RETURNS trigger
+    LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+    AS $$
+DECLARE
+    name text;
+BEGIN
+    SELECT e.experiment INTO name FROM fsbench.experiment_run x JOIN fsbench.experiment e USING (experiment_id) WHERE x.run_id = OLD.run_id LIMIT 1;
+    IF name IS NOT NULL THEN
+        RAISE EXCEPTION 'run % belongs to experiment "%"', OLD.run_id, name
+            USING ERRCODE = 'foreign_key_violation',
+                  DETAIL = 'Its verdict follows from its runs.',
+                  HINT = format('Drop the experiment first: SELECT fsbench.drop_experiment(%L).', name);
+    END IF;
+    RETURN OLD;
+END
+$$;
+COMMENT ON FUNCTION fsbench._check_run_of_experiment IS 'Keeps the runs of experiments. Private';
+CREATE TRIGGER check_experiment BEFORE DELETE ON fsbench.run_log
+    FOR EACH ROW EXECUTE FUNCTION fsbench._check_run_of_experiment();
+COMMENT ON TRIGGER check_experiment ON fsbench.run_log IS 'A run of an experiment stays as long as that';
+
 -- A row that is copied steers nothing: fsbench.experiment() records first, and starts then.
 CREATE FUNCTION fsbench._check_new_experiment() RETURNS trigger
     LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
@@ -185,4 +213,5 @@ SELECT pg_catalog.pg_extension_config_dump('fsbench.experiment_id_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('fsbench.experiment', '');
 SELECT pg_catalog.pg_extension_config_dump('fsbench.experiment_target', '');
 SELECT pg_catalog.pg_extension_config_dump('fsbench.experiment_run', '');
+SELECT pg_catalog.pg_extension_config_dump('fsbench.experiment_log_id_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('fsbench.experiment_log', '');

@@ -178,6 +178,9 @@ CREATE TABLE fsbench.helper_job (
     error_hint     text,
     ticket         bigint
 );
+CREATE INDEX helper_job_run_id_idx ON fsbench.helper_job (run_id);
+CREATE INDEX helper_job_target_idx ON fsbench.helper_job (target, job_id);
+CREATE INDEX helper_job_ticket_idx ON fsbench.helper_job (ticket) WHERE ticket IS NOT NULL;
 COMMENT ON TABLE fsbench.helper_job IS 'What pgfsbench-helper was asked to do, and what it did';
 COMMENT ON COLUMN fsbench.helper_job.job_id IS 'Number of the job in this database';
 COMMENT ON COLUMN fsbench.helper_job.run_id IS 'Run that the job is for; NULL when it was asked for by itself';

@@ -126,7 +126,7 @@ BEGIN
                   HINT = 'The 99th percentile is 0.99.';
     END IF;
     SELECT array_agg(id ORDER BY id) INTO unknown
-    FROM unnest(run_ids) AS id WHERE id NOT IN (SELECT run_id FROM fsbench.run_log);
+    FROM unnest(run_ids) AS id WHERE NOT EXISTS (SELECT FROM fsbench.run_log r WHERE r.run_id = id);
     IF unknown IS NOT NULL THEN
         RAISE EXCEPTION 'run % does not exist', array_to_string(unknown, ', ')
             USING ERRCODE = 'invalid_parameter_value',

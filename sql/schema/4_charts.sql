@@ -73,7 +73,7 @@ CREATE VIEW fsbench.chart_target AS
                percentile_cont(0.5) WITHIN GROUP (ORDER BY r.device_bytes_per_transaction) AS device_bytes_per_transaction,
                percentile_cont(0.5) WITHIN GROUP (ORDER BY y.recovery_ms) AS recovery_ms,
                percentile_cont(0.5) WITHIN GROUP (ORDER BY r.stall_seconds) AS stall_seconds,
-               min(v.durability) AS durability, min(v.filesystem) AS filesystem
+               string_agg(DISTINCT v.durability, '; ') AS durability, string_agg(DISTINCT v.filesystem, '; ') AS filesystem
         FROM fsbench.experiment_run x JOIN fsbench.run_log r USING (run_id) LEFT JOIN fsbench.environment v USING (run_id)
         LEFT JOIN fsbench.recovery y USING (run_id) LEFT JOIN fsbench.histogram h ON h.run_id = x.run_id AND h.transaction = 'commit'
         WHERE x.experiment_id = e.experiment_id AND x.number = t.number AND x.outcome IN ('measured', 'behind')) n;
@@ -144,7 +144,7 @@ COMMENT ON COLUMN fsbench.chart_latency.ms IS 'So many percent took at most this
 
 CREATE VIEW fsbench.chart_wait AS
     SELECT w.run_id, w.second, CASE WHEN w.wait_event_type = w.wait_event THEN w.wait_event ELSE w.wait_event_type || ' ' || w.wait_event END AS wait,
-           w.samples, 100.0 * w.samples / sum(w.samples) OVER (PARTITION BY w.run_id, w.second) AS percent
+           w.samples, (100.0 * w.samples / sum(w.samples) OVER (PARTITION BY w.run_id, w.second))::float8 AS percent
     FROM fsbench.wait_event w;
 COMMENT ON VIEW fsbench.chart_wait IS 'What clients waited for in each second of a run, as shares, to be stacked';
 COMMENT ON COLUMN fsbench.chart_wait.run_id IS 'Run';

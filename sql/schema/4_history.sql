@@ -113,7 +113,7 @@ CREATE FUNCTION fsbench._repeat(run_id bigint) RETURNS bigint
     $$;
 COMMENT ON FUNCTION fsbench._repeat IS 'Queues a run once more, as it was asked for. Private';
 
-CREATE FUNCTION fsbench.check_history(label text, metric text DEFAULT 'tps', worse_by float8 DEFAULT 0.05, due interval DEFAULT '36 hours')
+CREATE FUNCTION fsbench.check_history(label text, metric text DEFAULT 'tps', worse_by float8 DEFAULT 0.05, due interval DEFAULT '36 hours', repeats integer DEFAULT 2)
     RETURNS TABLE (state text, segment bigint, at timestamptz, run_id bigint, value float8, expected float8, says text)
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp ROWS 1
     AS $$
@@ -130,6 +130,11 @@ DECLARE
     problem_detail text;
     code text;
 BEGIN
+    IF repeats IS NULL OR repeats NOT BETWEEN 0 AND 10 THEN
+        RAISE EXCEPTION 'repeats must be between 0 and 10'
+            USING ERRCODE = 'invalid_parameter_value', DETAIL = format('It is %s.', coalesce(repeats::text, 'null')),
+                  HINT = 'So often is the run of a suspect night made again; 0 makes none.';
+    END IF;
     IF worse_by IS NULL OR due IS NULL OR NOT worse_by > 0 OR NOT due > interval '0' THEN
         RAISE EXCEPTION 'worse_by and due must be above 0'
             USING ERRCODE = 'invalid_parameter_value', DETAIL = format('They are %s and %s.', coalesce(worse_by::text, 'null'), coalesce(due::text, 'null')),
@@ -158,7 +163,7 @@ BEGIN
             state := 'missing';
             says := format('no good run since %s, and one is due every %s', coalesce(to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI "UTC"'), 'the beginning'), due);
         ELSIF k IS NOT NULL AND (CASE WHEN more THEN -ln(s.ratios[k]) ELSE ln(s.ratios[k]) END) >= ln(1 + worse_by)
-              AND NOT EXISTS (SELECT FROM fsbench.acknowledgement a WHERE a.run_id = s.ids[k]) THEN
+              AND NOT EXISTS (SELECT FROM fsbench.acknowledgement a WHERE a.run_id = s.ids[k] AND a.metric = $2) THEN
             state := 'worse'; at := s.ats[k]; run_id := s.ids[k];
             says := format('it has %s times the %s that it had, since run %s; seen after %s nights', round(s.ratios[k]::numeric, 3), $2, s.ids[k], s.seen[k])
                 || coalesce('; what differs there: ' || s.differs[k], '; nothing is known that differs there');
@@ -166,14 +171,16 @@ BEGIN
             state := 'too_few';
             says := format('%s nights of this level, and it takes 11', coalesce(cardinality(p), 0) + 1);
         ELSIF y >= ln(1 + worse_by) AND y > 6 * q THEN
-            state := CASE WHEN s.counts[tonight] >= 3 THEN 'suspect, repeated' ELSE 'suspect' END;
+            state := CASE WHEN s.counts[tonight] >= 3 THEN 'suspect_repeated' ELSE 'suspect' END;
             says := format('one night of %s, where %s was to be expected', round(value::numeric, 3), round(expected::numeric, 3));
             PERFORM pg_notify('fsbench_history', jsonb_build_object('label', $1, 'metric', $2, 'state', state, 'run_id', run_id, 'value', value, 'expected', expected)::text);
             -- Once a night, and only while it is one; by those who may start runs.
-            IF has_function_privilege('fsbench._repeat(bigint)', 'EXECUTE') AND s.counts[tonight] = 1 AND at > clock_timestamp() - interval '6 hours' AND NOT EXISTS (
-                SELECT FROM fsbench.run_log r WHERE r.label = $1 AND r.status IN ('queued', 'running')) THEN
-                PERFORM fsbench._repeat(s.ids[tonight]) FROM generate_series(1, 2);
-                says := says || '; two repeats are queued';
+            IF repeats > 0 AND has_function_privilege('fsbench._repeat(bigint)', 'EXECUTE') AND s.counts[tonight] = 1 AND at > clock_timestamp() - interval '6 hours' AND NOT EXISTS (
+                SELECT FROM fsbench.run_log r WHERE r.label = $1 AND r.status IN ('queued', 'running'))
+                -- Nobody's runs are started in the name of another role.
+                AND (SELECT r.requested_by = current_user FROM fsbench.run_log r WHERE r.run_id = s.ids[tonight]) THEN
+                PERFORM fsbench._repeat(s.ids[tonight]) FROM generate_series(1, repeats);
+                says := says || format('; %s repeats are queued', repeats);
             END IF;
         ELSE
             state := 'good';
@@ -183,26 +190,27 @@ BEGIN
             code := CASE state WHEN 'worse' THEN 'PF001' ELSE 'PF002' END;
             RAISE EXCEPTION 'history "%" is %', $1, CASE state WHEN 'worse' THEN 'worse' ELSE 'missing a run' END
                 USING ERRCODE = code, DETAIL = upper(left(says, 1)) || substr(says, 2) || '.',
-                      HINT = CASE state WHEN 'worse' THEN format('See fsbench.history(%L, %L). When it is to stay so: SELECT fsbench.acknowledge(%s, ''why'').', $1, $2, run_id)
+                      HINT = CASE state WHEN 'worse' THEN format('See fsbench.history(%L, %L). When it is to stay so: SELECT fsbench.acknowledge(%s, ''why'', %L).', $1, $2, run_id, $2)
                                   ELSE format('See fsbench.result for runs with the label %s, and what starts them.', $1) END;
         END IF;
         RETURN NEXT;
     END LOOP;
 END
 $$;
-COMMENT ON FUNCTION fsbench.check_history IS 'Raises a hand about runs that are made every night: an error when they have become worse by at least worse_by and stay so (SQLSTATE PF001), or when there was no good run for longer than due (PF002), so that a job or a pipeline fails. Else a row for each segment that goes on: good; too_few, under 11 nights of this level; suspect, one bad night, which is told on the channel fsbench_history and repeated twice; suspect, repeated. See fsbench.acknowledge()';
+COMMENT ON FUNCTION fsbench.check_history IS 'Raises a hand about runs that are made every night: an error when they have become worse by at least worse_by and stay so (SQLSTATE PF001), or when there was no good run for longer than due (PF002), so that a job or a pipeline fails. Else a row for each segment that goes on: good; too_few, under 11 nights of this level; suspect, one bad night, which is told on the channel fsbench_history and repeated (twice); suspect_repeated. A run is repeated only when whoever asks has asked for it himself; repeats => 0 repeats none. See fsbench.acknowledge()';
 
-CREATE FUNCTION fsbench.acknowledge(run_id bigint, note text DEFAULT NULL) RETURNS bigint
+CREATE FUNCTION fsbench.acknowledge(run_id bigint, note text DEFAULT NULL, metric text DEFAULT 'tps') RETURNS bigint
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
     AS $$
 BEGIN
     PERFORM fsbench._check_runs(ARRAY[$1]);
-    INSERT INTO fsbench.acknowledgement AS a (run_id, note) VALUES ($1, $2)
+    PERFORM fsbench._is_more_better($3);
+    INSERT INTO fsbench.acknowledgement AS a (run_id, metric, note) VALUES ($1, $3, $2)
     ON CONFLICT ON CONSTRAINT acknowledgement_pkey DO UPDATE SET note = excluded.note, acknowledged_by = excluded.acknowledged_by, acknowledged_at = excluded.acknowledged_at;
     RETURN $1;
 END
 $$;
-COMMENT ON FUNCTION fsbench.acknowledge IS 'Accepts a change for the worse that begins with this run: fsbench.check_history() goes on from the new level';
+COMMENT ON FUNCTION fsbench.acknowledge IS 'Accepts a change of a metric for the worse that begins with this run: fsbench.check_history() goes on from the new level';
 
 CREATE FUNCTION fsbench.chart_history(label text, metric text DEFAULT 'tps', nights integer DEFAULT 30, width integer DEFAULT 80, ascii boolean DEFAULT NULL)
     RETURNS SETOF text

@@ -9,6 +9,31 @@ REVOKE ALL ON ALL PROCEDURES IN SCHEMA fsbench FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION fsbench.verdict, fsbench.verdict_best, fsbench.set_aside, fsbench.change_points, fsbench.rate_estimate,
     fsbench.student_t TO PUBLIC;
 
+-- Root pastes what fsbench.recommend() makes of these rows: a role that may write all data of the database is not to steer that.
+DO $$
+DECLARE
+    name text;
+BEGIN
+    FOREACH name IN ARRAY ARRAY['sample', 'histogram', 'environment', 'finding', 'wait_event', 'recovery', 'probe', 'fsync', 'maintenance', 'checkpoint',
+        'statistic', 'statement', 'scan', 'scan_read'] LOOP
+        EXECUTE pg_catalog.format('CREATE TRIGGER check_writer BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON fsbench.%I '
+            'FOR EACH STATEMENT EXECUTE FUNCTION fsbench._check_writer()', name);
+        EXECUTE pg_catalog.format('COMMENT ON TRIGGER check_writer ON fsbench.%I IS %L', name, 'Only the owner of the extension changes results');
+    END LOOP;
+END
+$$;
+
+-- Whoever may read a view reads it with his own rights on the tables below.
+DO $$
+DECLARE
+    name text;
+BEGIN
+    FOR name IN SELECT c.relname FROM pg_catalog.pg_class c WHERE c.relnamespace = 'fsbench'::pg_catalog.regnamespace AND c.relkind = 'v' LOOP
+        EXECUTE pg_catalog.format('ALTER VIEW fsbench.%I SET (security_invoker = true)', name);
+    END LOOP;
+END
+$$;
+
 GRANT USAGE ON SCHEMA fsbench TO pg_monitor;
 GRANT SELECT ON ALL TABLES IN SCHEMA fsbench TO pg_monitor;
 GRANT EXECUTE ON FUNCTION fsbench.version(), fsbench._progress(), fsbench._prepared_data(), fsbench.bucket_low_ms(integer),
