@@ -45,6 +45,7 @@ INSERT INTO fsbench.experiment_run (experiment_id, block, position, number, atte
 SELECT e.experiment_id, (r.run_id - 110) / 4 + 1, (r.run_id - 110) % 4 + 1, (r.run_id - 110) % 4, 1, r.run_id, 'measured'
 FROM fsbench.experiment e, fsbench.run_log r WHERE r.run_id BETWEEN 110 AND 121;
 UPDATE fsbench.experiment SET status = 'done', too_short = false;
+UPDATE fsbench.run_log SET target_definition = jsonb_build_object('kind', 'directory', 'directory', '/mnt/' || target) WHERE run_id BETWEEN 110 AND 121;
 SELECT fsbench.chart_experiment('charted', ascii => true);
 SELECT fsbench.chart_experiment('charted best', width => 60, ascii => true);
 SELECT max(octet_length(c) - length(c)) > 0 AS blocks FROM fsbench.chart_experiment('charted', ascii => false) c;
@@ -60,7 +61,7 @@ INSERT INTO fsbench.histogram (run_id, transaction, transactions, sum_ms, sum_sq
 VALUES (101, 'tpcb', 10000, 1, 1, 1, 20, '{560,620}', '{9900,100}'), (101, 'commit', 9999, 1, 1, 1, 9, '{560}', '{9999}');
 SELECT transaction, percentile, round(ms::numeric, 2) FROM fsbench.chart_latency WHERE run_id = 101 AND percentile >= 99 ORDER BY 1, 2;
 INSERT INTO fsbench.wait_event VALUES (101, 0, 'CPU', 'CPU', 30), (101, 0, 'IO', 'WALSync', 70);
-SELECT second, wait, samples, round(percent, 1) FROM fsbench.chart_wait WHERE run_id = 101 ORDER BY wait;
+SELECT second, wait, samples, round(percent::numeric, 1) FROM fsbench.chart_wait WHERE run_id = 101 ORDER BY wait;
 
 -- Wrong input.
 \pset tuples_only off
