@@ -14,9 +14,16 @@ const DIRECTORY: &str = "/var/lib/postgresql";
 /// Of an image it is not known which device it will be.
 const SOME_DEVICE: &str = "/dev/disk/by-id/YOUR-DEVICE";
 
-/// The lines for one target.
+/// The lines for one target. Root pastes them: what is stored is shown only where it is of the kind that such a line has.
 pub fn lines(state: &State, f: &Facts, here: &Here) -> Vec<Advice> {
     let mut rows = Vec::new();
+    if let Some(what) = not_plain(f) {
+        rows.push(advice(
+            "not tested",
+            format!("{what} as it is stored has characters that no such line has: no lines are shown to be pasted"),
+        ));
+        return rows;
+    }
     let made = matches!(f.kind.as_deref(), Some("device" | "image"));
     let device = f.device.as_deref().filter(|_| made).unwrap_or(SOME_DEVICE);
     if made {
@@ -49,6 +56,54 @@ pub fn lines(state: &State, f: &Facts, here: &Here) -> Vec<Advice> {
         here,
     ));
     rows
+}
+
+/// The first of the facts that is not made of what a shell, fstab and udev leave alone.
+fn not_plain(f: &Facts) -> Option<&'static str> {
+    let is_fit = |text: &str, besides: &str| {
+        let fits =
+            |c: char| c.is_ascii_alphanumeric() || "_./=,:@%+-".contains(c) || besides.contains(c);
+        text.chars().all(fits)
+    };
+    let is_plain = |text: &str| is_fit(text, "");
+    let are_plain = |object: Option<&Value>| {
+        members(object)
+            .iter()
+            .all(|(name, value)| is_plain(name) && is_plain(value))
+    };
+    let are_settings = members(f.settings.as_ref()).iter().all(|(name, value)| {
+        let in_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
+        name.chars().all(in_name) && !value.contains(char::is_control)
+    });
+    let holds = |text: &Option<String>, besides: &str| {
+        text.as_deref().is_none_or(|text| is_fit(text, besides))
+    };
+    let makes = |command: &str| {
+        let program = command.split(' ').next().unwrap_or_default();
+        let name = program.rsplit('/').next().unwrap_or_default();
+        is_fit(command, " ") && (name.starts_with("mkfs.") || name == "zpool")
+    };
+    [
+        (
+            "the command of mkfs",
+            f.mkfs_command.as_deref().is_none_or(makes),
+        ),
+        ("the type of the filesystem", holds(&f.filesystem, "")),
+        ("the mount options", holds(&f.mount_options, "")),
+        ("the device", holds(&f.device, "")),
+        ("the version of the kernel", holds(&f.kernel, " #~()")),
+        (
+            "a setting of the device",
+            are_plain(f.block_settings.as_ref()),
+        ),
+        (
+            "a setting of the kernel",
+            are_plain(f.kernel_settings.as_ref()),
+        ),
+        ("a setting of the server", are_settings),
+    ]
+    .into_iter()
+    .find_map(|(what, is_so)| (!is_so).then_some(what))
 }
 
 /// As it was made, without what the helper adds: not to be asked, and the UUID of that one filesystem.
@@ -223,6 +278,38 @@ mod tests {
         let mut there = here();
         there.has_systemd = false;
         assert!(of(f, &there).contains(&"fstab: mount /var/lib/postgresql".to_owned()));
+    }
+
+    #[test]
+    fn what_somebody_has_forged_is_not_to_be_pasted() {
+        let ext4 = json!({"kind": "image", "filesystem": "ext4", "kernel": "6.1.0", "mount_options": "noatime", "mkfs_command": "/sbin/mkfs.ext4 -q /dev/loop3"});
+        assert!(of(ext4.clone(), &here()).len() > 2);
+        for (member, value) in [
+            ("mkfs_command", json!("curl x | sh; mkfs.ext4 /dev/loop3")),
+            ("mkfs_command", json!("rm -rf /")),
+            ("mkfs_command", json!("/sbin/mkfs.ext4 (reboot)")),
+            ("mount_options", json!("noatime$(reboot)")),
+            ("filesystem", json!("ext4\nUUID=x / xfs")),
+            ("kernel", json!("6.1\nreboot")),
+            (
+                "block_settings",
+                json!({"scheduler": "none\", RUN+=\"/bin/sh"}),
+            ),
+            (
+                "kernel_settings",
+                json!({"dirty_bytes": "1; kernel.core_pattern=|x"}),
+            ),
+            ("settings", json!({"archive_command": "a\n\\! reboot"})),
+            ("settings", json!({"x = 1; DROP TABLE y": "1"})),
+        ] {
+            let mut forged = ext4.clone();
+            forged[member] = value;
+            let rows = of(forged, &here());
+            assert!(
+                matches!(&rows[..], [row] if row.contains("no lines are shown")),
+                "{rows:?}"
+            );
+        }
     }
 
     #[test]
