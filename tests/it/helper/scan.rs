@@ -101,10 +101,10 @@ fn a_table_that_is_too_large_for_the_target_is_refused_before_it_is_loaded() {
 fn scans_that_are_cancelled_or_lose_a_worker_leave_nothing_on_a_target() {
     let test = "scans_that_are_cancelled_or_lose_a_worker_leave_nothing_on_a_target";
     let Some(scene) = scene(test) else { return };
-    let arguments = format!(
-        "target => 'ra128', {SCAN}, options => '{{\"degrees\": [1, 2], \"repeats\": 1000, \"readers\": []}}'"
-    );
-    let run = scene.start_run(&arguments);
+    // Long enough for a worker to be met at its work.
+    let arguments = "target => 'ra128', workload => 'scan', scale => 4, seed => 1, \
+         options => '{\"degrees\": [1, 2], \"repeats\": 1000, \"readers\": []}'";
+    let run = scene.start_run(arguments);
     scene.wait_for_phase("measure");
     let traces = scene.traces();
     execute(
@@ -114,7 +114,7 @@ fn scans_that_are_cancelled_or_lose_a_worker_leave_nothing_on_a_target() {
     assert!(scene.ending(&run).starts_with("cancelled 57014"));
     scene.nothing_is_left_of(&traces, "cancelled in a scan");
 
-    let run = scene.start_run(&arguments);
+    let run = scene.start_run(arguments);
     scene.wait_for_phase("measure");
     let traces = scene.traces();
     // One that has done its part by then ends well, and the run goes on with the next scan.
@@ -154,14 +154,17 @@ fn a_load_on_an_image_that_is_cancelled_or_loses_a_loader_leaves_nothing() {
             let mut there = scene.target_processes().into_iter();
             there.find(|p| p.title.contains("fsbench client"))
         };
-        wait_until("a loader is there", LONG, a_loader);
+        let server = &scene.bench.server;
+        // It is stopped as soon as it is seen: the load is not over before somebody has looked at what it has made.
+        let loader = wait_until("a loader is stopped", LONG, || {
+            a_loader().filter(|loader| server.try_signal(loader.pid, Signal::STOP))
+        });
         let traces = scene.traces();
         if how == "cancelled" {
             scene.value(&format!("SELECT fsbench.cancel({run})"));
+            server.signal(loader.pid, Signal::CONT);
         } else {
-            // The first one may have ended meanwhile.
-            let loader = wait_until("a loader is there", LONG, a_loader);
-            scene.bench.server.signal(loader.pid, Signal::KILL);
+            server.signal(loader.pid, Signal::KILL);
         }
         let told = scene.ending(&run);
         assert!(told.starts_with(ends), "{how}: {told}");
