@@ -51,9 +51,8 @@ pub struct Stalls {
     pub median: f64,
 }
 
-/// Tells which seconds of a window are stalls, given the transactions per second of all of them.
-pub fn stall_rule(transactions_per_second: &[f64]) -> impl Fn(f64) -> bool {
-    let median = median(transactions_per_second).unwrap_or(0.0);
+/// Tells which seconds of a window are stalls, by their transactions per second, given the median of all of them.
+pub fn stall_rule(median: f64) -> impl Fn(f64) -> bool {
     move |tps| tps < STALL_SHARE * median || tps <= 0.0
 }
 
@@ -67,7 +66,7 @@ pub fn stalls(transactions_per_second: &[f64]) -> Stalls {
             .count() as u32
     };
     Stalls {
-        stall_seconds: count(&stall_rule(transactions_per_second)),
+        stall_seconds: count(&stall_rule(median)),
         zero_seconds: count(&|tps| tps <= 0.0),
         median,
     }

@@ -1,6 +1,6 @@
 //! A target that is defined anew is another one, though its name stays.
 
-use crate::robustness::target::Place;
+use crate::directory_target::Place;
 use pgfsbench_tests::{Leaves, value};
 use postgres::Client;
 

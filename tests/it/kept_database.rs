@@ -113,21 +113,21 @@ fn pages_of_unlogged_tables_are_those_of_pgbench() {
     );
 }
 
+fn is_sound(server: &TestServer, database: &str) {
+    let arguments = [
+        "--install-missing",
+        "--heapallindexed",
+        "--rootdescend",
+        database,
+    ];
+    assert_eq!(program(server, "pg_amcheck", &arguments), "");
+}
+
 #[test]
 fn loaded_tables_are_sound() {
     let server = server(&[]);
     let database = kept_database(&server, "scale => 2");
-    let said = program(
-        &server,
-        "pg_amcheck",
-        &[
-            "--install-missing",
-            "--heapallindexed",
-            "--rootdescend",
-            &database,
-        ],
-    );
-    assert_eq!(said, "");
+    is_sound(&server, &database);
     // After transactions too.
     let mut client = server.connect("postgres");
     let id = run(
@@ -138,17 +138,7 @@ fn loaded_tables_are_sound() {
         &mut client,
         &format!("SELECT work_database FROM fsbench.result WHERE run_id = {id}"),
     );
-    let said = program(
-        &server,
-        "pg_amcheck",
-        &[
-            "--install-missing",
-            "--heapallindexed",
-            "--rootdescend",
-            &database,
-        ],
-    );
-    assert_eq!(said, "");
+    is_sound(&server, &database);
 }
 
 #[test]

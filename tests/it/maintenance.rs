@@ -2,6 +2,7 @@
 //! left.
 
 use crate::common::assert_refused;
+use crate::directory_target::Place;
 use pgfsbench_tests::{LONG, Leaves, LoopFs, Signal, Stop, TestServer, skip, value};
 
 const RUN: &str =
@@ -103,12 +104,7 @@ fn transaction_ids_of_the_steps_are_not_the_workloads() {
 
 #[test]
 fn a_target_has_its_maintenance_brought_home() {
-    let server = TestServer::with_extension(&[]);
-    let directory = crate::common::owned_directory("pgfsbench-target.");
-    server.value(&format!(
-        "SELECT fsbench.create_target('here', directory => '{}')",
-        directory.path().display()
-    ));
+    let server = Place::new("");
     // Loaded once and copied; the table beside is loaded there.
     let run = server.value(&format!(
         "SELECT run_id FROM fsbench.run(target => 'here', {RUN})"

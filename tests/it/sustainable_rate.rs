@@ -1,5 +1,6 @@
 //! A search for the sustainable rate is a run: on a target its probes come home, and who cancels it leaves nothing.
 
+use crate::directory_target::Place;
 use pgfsbench_tests::{LONG, Leaves, TestServer, value, wait_until};
 
 /// Everything keeps this limit, so that the search goes the same way on every machine.
@@ -7,12 +8,7 @@ const SEARCH: &str = "latency_limit_ms => 1000000, scale => 1, clients => 2, war
 
 #[test]
 fn probes_of_a_target_come_home() {
-    let server = TestServer::with_extension(&[]);
-    let directory = crate::common::owned_directory("pgfsbench-target.");
-    server.value(&format!(
-        "SELECT fsbench.create_target('here', directory => '{}')",
-        directory.path().display()
-    ));
+    let server = Place::new("");
     let run = server.value(&format!(
         "SELECT run_id FROM fsbench.sustainable_rate('here', {SEARCH}, duration => '1 s')"
     ));

@@ -162,7 +162,7 @@ impl Seconds {
     /// The seconds that are stalls, as the finding of that name counts them.
     fn stalls(&self) -> Vec<usize> {
         let known: Vec<f64> = self.tps.iter().flatten().copied().collect();
-        let is_stall = series::stall_rule(&known);
+        let is_stall = series::stall_rule(series::median(&known).unwrap_or(0.0));
         let seconds = self.tps.iter().enumerate();
         seconds
             .filter_map(|(second, tps)| tps.filter(|tps| is_stall(*tps)).map(|_| second))

@@ -4,7 +4,7 @@ use super::bench::{Bench, Serving};
 use super::lab::Lab;
 use super::processes::{self, Process};
 use crate::common::rows;
-use crate::robustness::target::shared_memory_of;
+use crate::directory_target::shared_memory_of;
 use pgfsbench_tests::{Leaves, Signal, TestServer};
 use std::collections::BTreeSet;
 use std::fs;

@@ -12,4 +12,4 @@ mod phases;
 mod processes;
 mod queue;
 mod scan;
-pub mod target;
+mod target;

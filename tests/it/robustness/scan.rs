@@ -1,7 +1,7 @@
 //! Scans whose load or sweep is cancelled, or loses a process, here and in servers of a target's own.
 
+use crate::directory_target::Place;
 use crate::helper::processes::{self, Process};
-use crate::robustness::target::Place;
 use pgfsbench_tests::{LONG, Leaves, Signal, TestServer, wait_until};
 
 /// Long enough to be met while three processes load it.

@@ -1,0 +1,395 @@
+//! Targets in directories: a server of its own is put there, measured, and gone again. What is no such place is refused.
+
+use crate::directory_target::Place;
+use pgfsbench_tests::{
+    Leaves, TestServer, assert_columns, controldata, refusal, server_owner, value,
+};
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use tempfile::TempDir;
+
+const SHORT_RUN: &str = "target => 'here', scale => 1, clients => 2, transactions => 50, seed => 1";
+const LONG_RUN: &str =
+    "target => 'here', scale => 1, clients => 2, duration => '5 min', warmup => '0'";
+#[test]
+fn a_directory_is_measured_by_a_server_of_its_own() {
+    let place = Place::new(r#", settings => '{"wal_level": "minimal", "max_wal_senders": 0}'"#);
+    let mut client = place.server.connect("postgres");
+    let run = value(
+        &mut client,
+        &format!("SELECT run_id FROM fsbench.run({SHORT_RUN})"),
+    );
+    place.nothing_is_left("a run on a target");
+    assert_columns(
+        &mut client,
+        &format!("FROM fsbench.result r WHERE run_id = {run}"),
+        &[
+            ("target", "here"),
+            ("status", "done"),
+            ("transactions_total", "100"),
+            ("tps > 0", "t"),
+            ("scope", "data and WAL"),
+            ("findings > 0", "t"),
+            (
+                &format!("starts_with(data_directory, '{}')", place.path().display()),
+                "t",
+            ),
+            ("settings->'wal_level'->>'setting'", "minimal"),
+            ("work_database IS NULL", "t"),
+            (
+                "(SELECT sum(transactions) FROM fsbench.sample s WHERE s.run_id = r.run_id)",
+                "100",
+            ),
+            (
+                "(SELECT count(*) FROM fsbench.histogram h WHERE h.run_id = r.run_id)",
+                "2",
+            ),
+        ],
+    );
+    // The same transactions as in this server itself.
+    let here = SHORT_RUN.replace("'here'", "'default'");
+    let other = value(
+        &mut client,
+        &format!("SELECT run_id FROM fsbench.run({here})"),
+    );
+    let balances = format!(
+        "SELECT count(DISTINCT balances) FROM fsbench.run_log WHERE run_id IN ({run}, {other})"
+    );
+    assert_eq!(value(&mut client, &balances), "1");
+    assert_eq!(
+        value(&mut client, "SELECT fsbench.drop_target('here')"),
+        "here"
+    );
+    assert_eq!(
+        value(&mut client, "SELECT count(*) FROM fsbench.target"),
+        "1"
+    );
+}
+
+/// Another installation: a copy of the programs of this server. Gives the directory of the programs.
+fn other_programs(server: &TestServer, place: &Path) -> PathBuf {
+    fs::set_permissions(place, fs::Permissions::from_mode(0o755)).expect("chmod");
+    let psql = server.client_program("psql");
+    let bin = Path::new(psql.get_program()).parent().expect("a directory");
+    let bin = bin.canonicalize().expect("it is there");
+    let prefix = bin.ancestors().find(|above| above.join("share").is_dir());
+    let prefix = prefix.expect("a prefix");
+    let of_programs = bin.strip_prefix(prefix).expect("below it");
+    // In Debian's layout the programs are below lib, in others beside it.
+    let top = of_programs.iter().next().expect("a name");
+    for part in BTreeSet::from([OsStr::new("lib"), OsStr::new("share"), top]) {
+        let mut copy = Command::new("cp");
+        copy.arg("-a").arg(prefix.join(part)).arg(place);
+        assert!(copy.status().expect("cp").success());
+    }
+    place.join(of_programs)
+}
+
+#[test]
+fn a_server_on_a_target_has_what_the_target_says_and_what_may_be_copied_and_is_nobody_elses() {
+    let server = TestServer::with_extension(&[
+        ("work_mem", "7MB"),
+        ("max_wal_size", "2GB"),
+        ("archive_mode", "on"),
+        ("archive_command", "true"),
+        ("shared_preload_libraries", "auto_explain, pgfsbench"),
+        ("auto_explain.log_min_duration", "0"),
+        ("statement_timeout", "1h"),
+    ]);
+    let place = Place::beside(server, ", data_checksums => false");
+    let value = |sql: &str| place.server.value(sql);
+    let planned = value("SELECT command FROM fsbench.plan('here') WHERE action = 'write settings'");
+    for line in [
+        "work_mem = '7MB'",
+        "max_wal_size = '2GB'",
+        "listen_addresses = ''",
+    ] {
+        assert!(planned.lines().any(|l| l == line), "{planned}");
+    }
+    for word in ["archive", "auto_explain", "statement_timeout"] {
+        assert!(!planned.contains(word), "{planned}");
+    }
+
+    let planned = value(
+        "SELECT string_agg(action, ', ' ORDER BY step) FROM fsbench.plan('here') WHERE who = 'coordinator'",
+    );
+    let before = "load the data once, make directory, copy the data, sync, write settings, ask for shared memory, start the server";
+    assert!(planned.starts_with(before), "{planned}");
+
+    let run = place.server.start_run(LONG_RUN);
+    place.wait_for_phase("measure");
+    let directory = fs::read_dir(place.path()).expect("it").flatten().next();
+    let directory = directory.expect("a server").path();
+    // Output of the program that has all of it on disk.
+    let said = fs::read_to_string(directory.join("sync.err")).expect("it was started");
+    assert_eq!(said, "");
+    let data = directory.join("data");
+    // It was done in the order of the plan: by the ages of what each step has left.
+    let left = [
+        "copy.out",
+        "sync.out",
+        "data/postgresql.auto.conf",
+        "memory.out",
+        "server.out",
+    ];
+    let ages = left.map(|file| {
+        let file = fs::metadata(directory.join(file)).expect(file);
+        file.modified().expect("a time")
+    });
+    assert!(ages.is_sorted(), "{ages:?}");
+    assert!(controldata(&data).contains("Data page checksum version:           0"));
+    let file = fs::read_to_string(data.join("postmaster.pid")).expect("it runs");
+    let lines: Vec<&str> = file.lines().collect();
+    // The directory of the socket, which nobody else may enter; and no address.
+    let mode = fs::metadata(lines[4])
+        .expect("a directory")
+        .permissions()
+        .mode();
+    assert_eq!(mode & 0o777, 0o700, "{}", lines[4]);
+    assert_eq!(lines[5], "", "listens on TCP");
+    value(&format!("SELECT fsbench.cancel({run})"));
+    place.nothing_is_left("a cancelled run");
+
+    // Two builds are two targets, with data of their own.
+    let copy = TempDir::with_prefix_in("pgfsbench-programs.", pgfsbench_tests::scratch())
+        .expect("a directory");
+    let bindir = other_programs(&place.server, copy.path());
+    let other = format!("bindir => '{}'", bindir.display());
+    value(&format!("SELECT fsbench.alter_target('here', {other})"));
+    let run = value(&format!("SELECT run_id FROM fsbench.run({SHORT_RUN})"));
+    assert_columns(
+        &mut place.server.connect("postgres"),
+        &format!("FROM fsbench.result WHERE run_id = {run}"),
+        &[
+            ("status", "done"),
+            ("settings->'work_mem'->>'setting'", "7MB"),
+            ("settings->'max_wal_size'->>'setting'", "2GB"),
+            (
+                "coalesce(settings->'archive_mode'->>'setting', 'off')",
+                "off",
+            ),
+            (
+                "settings->'shared_preload_libraries'->>'setting'",
+                "pgfsbench",
+            ),
+        ],
+    );
+    assert_eq!(
+        value(
+            "SELECT string_agg(concat_ws(' ', postgres LIKE '%/pgfsbench-programs.%', data_checksums), ', ' ORDER BY created_at) FROM fsbench.prepared_data"
+        ),
+        "f f, t f"
+    );
+    place.nothing_is_left("a run by other programs");
+
+    // Both servers' memory is that of one machine.
+    value(r#"SELECT fsbench.alter_target('here', settings => '{"shared_buffers": "900TB"}')"#);
+    let error = refusal(
+        &mut place.server.connect("postgres"),
+        &format!("SELECT * FROM fsbench.run({SHORT_RUN})"),
+    );
+    assert_eq!(
+        (error.code().code(), error.message()),
+        ("53000", "not enough memory for both servers")
+    );
+    let detail = error.detail().unwrap_or_default();
+    assert!(detail.contains("900 TB on the target"), "{detail}");
+}
+
+#[test]
+fn a_target_server_that_cannot_start_says_why() {
+    let place = Place::new(r#", settings => '{"max_connections": 1}'"#);
+    let mut client = place.server.connect("postgres");
+    let error = client
+        .simple_query(&format!("SELECT * FROM fsbench.run({SHORT_RUN})"))
+        .expect_err("some are reserved");
+    let error = error.as_db_error().expect("an error of the server");
+    assert_eq!(error.code().code(), "58000");
+    assert_eq!(error.message(), "the target server did not start");
+    let detail = error.detail().unwrap_or_default();
+    assert!(
+        detail.contains("must be less than max_connections"),
+        "{detail}"
+    );
+    place.nothing_is_left("a server that did not start");
+    // Settings that cannot fit are refused before anything is made.
+    let altered = r#"SELECT fsbench.alter_target('here', settings => '{"shared_buffers": "7TB"}')"#;
+    assert_eq!(value(&mut client, altered), "here");
+    let error = client
+        .simple_query(&format!("SELECT * FROM fsbench.run({SHORT_RUN})"))
+        .expect_err("no machine has so much memory");
+    assert_eq!(error.code().map(|code| code.code()), Some("53000"));
+    assert_eq!(
+        value(&mut client, "SELECT count(*) FROM fsbench.run_log"),
+        "1"
+    );
+}
+
+#[test]
+fn a_target_in_use_is_neither_changed_nor_dropped() {
+    let place = Place::new("");
+    let run = place.server.start_run(LONG_RUN);
+    let mut client = place.server.connect("postgres");
+    for sql in [
+        "SELECT fsbench.drop_target('here')",
+        "SELECT fsbench.alter_target('here', power_loss_protected => true)",
+    ] {
+        let error = client.simple_query(sql).expect_err("it is in use");
+        assert_eq!(error.code().map(|code| code.code()), Some("55006"));
+    }
+    assert_eq!(
+        place.server.value(&format!("SELECT fsbench.cancel({run})")),
+        "t"
+    );
+    place.nothing_is_left("a target in use");
+    let altered = "SELECT fsbench.alter_target('here', power_loss_protected => true)";
+    assert_eq!(value(&mut client, altered), "here");
+    let is_set = "SELECT power_loss_protected FROM fsbench.target WHERE target = 'here'";
+    assert_eq!(value(&mut client, is_set), "t");
+}
+
+#[test]
+fn a_place_that_others_can_exchange_or_that_is_gone_is_refused() {
+    let place = Place::new("");
+    let mut client = place.server.connect("postgres");
+    let mut refused = |sql: &str, code: &str, words: &str| {
+        let error = client.simple_query(sql).expect_err(sql);
+        let error = error.as_db_error().expect("an error of the server");
+        assert_eq!(error.code().code(), code, "{sql}: {error:?}");
+        assert!(error.message().contains(words), "{sql}: {error:?}");
+    };
+    let open = place.path().join("open");
+    let shell = place.path().join("$(true)");
+    for directory in [&open, &shell] {
+        fs::create_dir(directory).expect("a directory");
+        if let Some(owner) = server_owner() {
+            std::os::unix::fs::chown(directory, Some(owner), None).expect("chown");
+        }
+    }
+    fs::set_permissions(&open, fs::Permissions::from_mode(0o777)).expect("chmod");
+    for (directory, words) in [
+        (&open, "cannot be trusted"),
+        (&shell, "has a name that cannot be used"),
+    ] {
+        let sql = format!(
+            "SELECT fsbench.create_target('other', directory => '{}')",
+            directory.display()
+        );
+        refused(&sql, "22023", words);
+    }
+    // Checked again whenever it is used: also what was written by others than these functions.
+    let run = format!("SELECT * FROM fsbench.run({SHORT_RUN})");
+    for (column, value, code, words) in [
+        (
+            "directory",
+            format!("'{}'", open.display()),
+            "22023",
+            "cannot be trusted",
+        ),
+        (
+            "directory",
+            "'/does/not/exist'".to_owned(),
+            "22023",
+            "cannot be used",
+        ),
+        (
+            "mount_point",
+            "'/mnt/elsewhere'".to_owned(),
+            "55000",
+            "is not mounted as it was",
+        ),
+        (
+            "bindir",
+            format!("'{}'", open.display()),
+            "22023",
+            "PostgreSQL programs",
+        ),
+        (
+            "settings",
+            r#"'{"work_mem": "1MB\nfsync = off"}'"#.to_owned(),
+            "22023",
+            "control character",
+        ),
+    ] {
+        let keep = place.server.value(&format!(
+            "SELECT {column} FROM fsbench.target WHERE target = 'here'"
+        ));
+        place.server.value(&format!(
+            "UPDATE fsbench.target SET {column} = {value} WHERE target = 'here'"
+        ));
+        refused(&run, code, words);
+        place.server.value(
+            &format!(
+                "UPDATE fsbench.target SET {column} = nullif('{keep}', '') WHERE target = 'here'"
+            )
+            .replace("nullif('', '')", "NULL"),
+        );
+    }
+    fs::remove_dir(open).expect("rmdir");
+    fs::remove_dir(shell).expect("rmdir");
+    assert_eq!(
+        place
+            .server
+            .value(&format!("SELECT tps > 0 FROM fsbench.run({SHORT_RUN})")),
+        "t"
+    );
+    // Rights on all tables are not enough to have the server start programs.
+    place.server.value("CREATE ROLE writer; GRANT pg_write_all_data TO writer; GRANT USAGE ON SCHEMA fsbench TO writer");
+    refused(
+        "SET ROLE writer; UPDATE fsbench.target SET bindir = '/tmp/evil'",
+        "42501",
+        "permission denied to change table",
+    );
+    place.nothing_is_left("refused places");
+}
+
+#[test]
+fn a_server_in_a_directory_is_crashed_without_its_filesystem() {
+    let place = Place::new("");
+    let mut client = place.server.connect("postgres");
+    let run = value(
+        &mut client,
+        &format!(r#"SELECT run_id FROM fsbench.run({SHORT_RUN}, options => '{{"crash": true}}')"#),
+    );
+    place.nothing_is_left("a run with a crash");
+    assert_columns(
+        &mut client,
+        &format!("FROM fsbench.recovery JOIN fsbench.run_log USING (run_id) WHERE run_id = {run}"),
+        &[
+            ("unmounted", "f"),
+            ("unmount_ms IS NULL", "t"),
+            ("mount_ms IS NULL", "t"),
+            ("cache_cold IS NULL", "t"),
+            ("recovery_ms > 0", "t"),
+            ("first_transaction_ms > 0", "t"),
+            ("wal_replayed_bytes > wal_bytes", "t"),
+            ("transactions_committed", "100"),
+            ("transactions_found", "100"),
+            ("balances_verified", "t"),
+        ],
+    );
+    // Loaded on the target, and not copied, it is the same.
+    let run = value(
+        &mut client,
+        &format!(
+            r#"SELECT run_id FROM fsbench.run({SHORT_RUN}, options => '{{"crash": true, "data": "loaded"}}')"#
+        ),
+    );
+    place.nothing_is_left("a run that loads and crashes");
+    assert_columns(
+        &mut client,
+        &format!("FROM fsbench.recovery WHERE run_id = {run}"),
+        &[
+            ("transactions_found", "100"),
+            ("balances_verified", "t"),
+            (
+                "(SELECT count(DISTINCT balances) FROM fsbench.run_log)",
+                "1",
+            ),
+        ],
+    );
+}
