@@ -226,7 +226,9 @@ impl Surroundings {
         // Data that are still being written would count as growth.
         let was_quiet = is_quiet();
         let after_us = flush_probe::median_us();
-        self.flush.after_us = after_us.filter(|_| was_quiet && is_quiet());
+        let is_quiet = was_quiet && is_quiet();
+        self.flush.quiet_after = Some(is_quiet);
+        self.flush.after_us = after_us.filter(|_| is_quiet);
         self.fill[1] = fill::look_if(self.fill[0].is_some());
     }
 

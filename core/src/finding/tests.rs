@@ -145,6 +145,7 @@ fn clean() -> RunFacts {
         flush: FlushFacts {
             before_us: Some(400.0),
             after_us: Some(450.0),
+            ..FlushFacts::default()
         },
         machine: machine(),
         server: server(),

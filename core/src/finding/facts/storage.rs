@@ -79,6 +79,8 @@ impl StorageFacts {
 pub struct FlushFacts {
     /// Before the clients.
     pub before_us: Option<f64>,
-    /// After them.
+    /// After them; None also where something else was being written.
     pub after_us: Option<f64>,
+    /// Whether nothing else was being written on the machine while it was timed after them.
+    pub quiet_after: Option<bool>,
 }

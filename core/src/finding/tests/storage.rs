@@ -50,6 +50,7 @@ fn of_wal(wal: StorageFacts, data: StorageFacts, virtualization: &str) -> Vec<St
         flush: FlushFacts {
             before_us: Some(20.0),
             after_us: Some(19.0),
+            ..FlushFacts::default()
         },
         machine: MachineFacts {
             virtualization: text(virtualization),
@@ -151,6 +152,7 @@ fn data_in_memory() {
         flush: FlushFacts {
             before_us: Some(20.0),
             after_us: None,
+            ..FlushFacts::default()
         },
         ..clean()
     });
@@ -288,6 +290,7 @@ fn flushes_that_cannot_be_real() {
     let flush = |us| FlushFacts {
         before_us: Some(us + 1.0),
         after_us: Some(us),
+        ..FlushFacts::default()
     };
     finds!({flush: flush(19.0)} => "fsync_too_fast", Warning,
         "a flush takes 19.0 us (median), too short for a device with a volatile write cache");
@@ -319,6 +322,7 @@ fn flushes_that_changed() {
     let flush = |before, after| FlushFacts {
         before_us: Some(before),
         after_us: Some(after),
+        ..FlushFacts::default()
     };
     finds!({flush: flush(400.0, 12_000.0)} => "flush_step", Warning,
         "a flush took 400 us before the clients and 12.0 ms after them (medians)");
