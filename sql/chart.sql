@@ -41,7 +41,7 @@ SELECT 110 + 4 * block + number, 'done', (ARRAY['ext4', 'xfs', 'btrfs', 'ext2'])
 FROM generate_series(0, 2) block, generate_series(0, 3) number;
 INSERT INTO fsbench.environment (run_id, filesystem, durability)
 SELECT run_id, target, CASE target WHEN 'ext2' THEN 'not durable: barriers off' ELSE 'durable' END FROM fsbench.run_log WHERE run_id BETWEEN 110 AND 121;
-INSERT INTO fsbench.experiment_run (experiment_id, block, position, number, attempt, run_id, outcome)
+INSERT INTO fsbench.experiment_run (experiment_id, block, position, target_number, attempt, run_id, outcome)
 SELECT e.experiment_id, (r.run_id - 110) / 4 + 1, (r.run_id - 110) % 4 + 1, (r.run_id - 110) % 4, 1, r.run_id, 'measured'
 FROM fsbench.experiment e, fsbench.run_log r WHERE r.run_id BETWEEN 110 AND 121;
 UPDATE fsbench.experiment SET status = 'done', too_short = false;
@@ -56,10 +56,10 @@ SELECT target, block, position, run_id, counts, round(value::numeric, 1), round(
 SELECT target, runs, run_ids, metric_median, durability, filesystem FROM fsbench.chart_target WHERE experiment = 'charted' ORDER BY target;
 SELECT count(*), count(tps), sum(stalled::integer), min(second) FILTER (WHERE stalled) FROM fsbench.chart_second WHERE run_id = 101;
 SELECT number, kind, from_second, to_second FROM fsbench.chart_checkpoint WHERE run_id = 101 ORDER BY number;
-SELECT degree, round(lowest::numeric, 2), round(gb_per_second::numeric, 2), round(highest::numeric, 2), repeats, is_knee FROM fsbench.chart_scan_speed WHERE run_id = 102 ORDER BY degree;
-INSERT INTO fsbench.histogram (run_id, transaction, transactions, sum_ms, sum_squares_ms, min_ms, max_ms, buckets, counts)
-VALUES (101, 'tpcb', 10000, 1, 1, 1, 20, '{560,620}', '{9900,100}'), (101, 'commit', 9999, 1, 1, 1, 9, '{560}', '{9999}');
-SELECT transaction, percentile, round(ms::numeric, 2) FROM fsbench.chart_latency WHERE run_id = 101 AND percentile >= 99 ORDER BY 1, 2;
+SELECT degree, round(lowest_gb_per_second::numeric, 2), round(gb_per_second::numeric, 2), round(highest_gb_per_second::numeric, 2), repeats, is_knee FROM fsbench.chart_scan_speed WHERE run_id = 102 ORDER BY degree;
+INSERT INTO fsbench.histogram (run_id, transaction, measure, transactions, sum_ms, sum_squares_ms, min_ms, max_ms, buckets, counts)
+VALUES (101, 'tpcb', 'latency', 10000, 1, 1, 1, 20, '{560,620}', '{9900,100}'), (101, 'tpcb', 'commit', 9999, 1, 1, 1, 9, '{560}', '{9999}');
+SELECT measure, percentile, round(ms::numeric, 2) FROM fsbench.chart_latency WHERE run_id = 101 AND percentile >= 99 ORDER BY 1, 2;
 INSERT INTO fsbench.wait_event VALUES (101, 0, 'CPU', 'CPU', 30), (101, 0, 'IO', 'WALSync', 70);
 SELECT second, wait, samples, round(percent::numeric, 1) FROM fsbench.chart_wait WHERE run_id = 101 ORDER BY wait;
 

@@ -72,16 +72,16 @@ SELECT count(*) FROM fsbench.experiment;
 SELECT fsbench.experiment('e', '{a,b}', seed => 7, :short) AS id \gset
 SELECT fsbench.experiment('e', '{a,b}', :short);
 SELECT experiment, status, goal, metric, margin, max_blocks, answer FROM fsbench.experiments;
-SELECT goal, baseline, looks, run_order -> 0, run_order -> 1, jsonb_array_length(run_order), parameters, too_short FROM fsbench.experiment;
-SELECT number, name, target, own FROM fsbench.experiment_target ORDER BY number;
+SELECT goal, baseline_number, looks, run_order -> 0, run_order -> 1, jsonb_array_length(run_order), parameters, too_short FROM fsbench.experiment;
+SELECT target_number, target, target_name, own FROM fsbench.experiment_target ORDER BY target_number;
 SELECT fsbench.experiment('f', '{a,b}', baseline => 'b', control => true, cycle => '30 s', scale => 1, clients => 1, start => false) > :id;
-SELECT parameters -> 'settings', parameters -> 'duration_us', parameters -> 'warmup_us', cycle_seconds, window_seconds, too_short, control
+SELECT parameters -> 'settings', parameters -> 'duration_us', parameters -> 'warmup_us', cycle_seconds, window_seconds, too_short, control_number
 FROM fsbench.experiment WHERE experiment = 'f';
-SELECT number, name, target FROM fsbench.experiment_target JOIN fsbench.experiment USING (experiment_id) WHERE experiment = 'f' ORDER BY number;
+SELECT target_number, target, target_name FROM fsbench.experiment_target JOIN fsbench.experiment USING (experiment_id) WHERE experiment = 'f' ORDER BY target_number;
 SELECT fsbench.experiment('g', '{a}', factors => '{"settings.wal_compression": ["off", "on"], "clients": [1, 2]}', scale => 1, transactions => 10,
     start => false) > :id;
-SELECT number, name, target, own FROM fsbench.experiment_target JOIN fsbench.experiment USING (experiment_id) WHERE experiment = 'g' ORDER BY number;
-SELECT goal, baseline FROM fsbench.experiment WHERE experiment = 'g';
+SELECT target_number, target, target_name, own FROM fsbench.experiment_target JOIN fsbench.experiment USING (experiment_id) WHERE experiment = 'g' ORDER BY target_number;
+SELECT goal, baseline_number FROM fsbench.experiment WHERE experiment = 'g';
 SELECT part, item, says FROM fsbench.plan_experiment('p', '{a,b}', seed => 7, :short) WHERE part <> 'run';
 SELECT experiment FROM fsbench.experiments ORDER BY 1;
 

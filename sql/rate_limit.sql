@@ -7,10 +7,10 @@ SELECT status, rate, latency_limit_ms, transactions_total, skipped, late, failed
        tps BETWEEN 100 AND 800 AS near_the_rate, tps > 0 AND measured_ms > 300 AS took_its_time
 FROM fsbench.result WHERE run_id = :held;
 -- Two histograms: from when it was due, and from when it began.
-SELECT transaction, transactions FROM fsbench.histogram WHERE run_id = :held ORDER BY 1;
+SELECT transaction, measure, transactions FROM fsbench.histogram WHERE run_id = :held ORDER BY 2;
 SELECT fsbench.percentile(0.5, :held) >= fsbench.percentile(0.5, :held, 'service') * 0.968 AS due_before_begun,
        (SELECT a.sum_ms >= b.sum_ms FROM fsbench.histogram a, fsbench.histogram b
-        WHERE a.run_id = :held AND b.run_id = :held AND a.transaction = 'tpcb' AND b.transaction = 'service') AS more_in_all;
+        WHERE a.run_id = :held AND b.run_id = :held AND a.measure = 'latency' AND b.measure = 'service') AS more_in_all;
 
 -- A rate that nothing can hold, with a limit: what was too late to start is skipped. Scheduled = skipped + done + failed.
 SELECT run_id AS hopeless FROM fsbench.run(scale => 2, clients => 2, transactions => 5000, rate => 1000000, latency_limit_ms => 5, seed => 5) \gset

@@ -108,6 +108,17 @@ SELECT * FROM fsbench.run(:small);
 SELECT * FROM fsbench.result;
 RESET ROLE;
 SELECT fsbench.grant_operator('regress_fsbench_missing');
+-- Monitors who may run for a while still read afterwards.
+SELECT fsbench.grant_operator('pg_monitor');
+SET ROLE regress_fsbench_monitor;
+SELECT fsbench.cancel(0);
+RESET ROLE;
+SELECT fsbench.revoke_operator('pg_monitor');
+SET ROLE regress_fsbench_monitor;
+SELECT fsbench.cancel(0);
+SELECT count(*) AS results FROM fsbench.result WHERE run_id = :one;
+SELECT fsbench.percentile(0.5, :one) > 0 AS percentile;
+RESET ROLE;
 -- A role whose name has to be quoted.
 CREATE ROLE "regress_fsbench_a""b c";
 SELECT fsbench.grant_operator('"regress_fsbench_a""b c"');

@@ -29,17 +29,17 @@ SELECT r.transactions_total = r.clients * r.transactions AS as_many_as_asked,
        r.balances ->> 'accounts' = r.balances ->> 'history' AS accounts_agree,
        r.balances ->> 'tellers' = r.balances ->> 'history' AS tellers_agree,
        r.balances ->> 'branches' = r.balances ->> 'history' AS branches_agree
-FROM fsbench.run_log r JOIN fsbench.histogram h ON h.run_id = r.run_id AND h.transaction = r.workload
+FROM fsbench.run_log r JOIN fsbench.histogram h ON h.run_id = r.run_id AND h.transaction = r.workload AND h.measure = 'latency'
 WHERE r.run_id = :run_id \gx
 
-SELECT transaction, transactions, cardinality(buckets) = cardinality(counts) AS paired, min_ms <= max_ms AS ordered,
+SELECT measure, transactions, cardinality(buckets) = cardinality(counts) AS paired, min_ms <= max_ms AS ordered,
        (SELECT bool_and(c > 0) FROM unnest(counts) c) AS only_used_buckets,
        (SELECT array_agg(b ORDER BY b) = buckets FROM unnest(buckets) b) AS buckets_ascend,
        (SELECT sum(c) FROM unnest(counts) c) = transactions AS adds_up,
        fsbench.bucket_low_ms(buckets[1]) <= min_ms AND min_ms < fsbench.bucket_high_ms(buckets[1]) AS min_in_first_bucket,
        fsbench.bucket_low_ms(buckets[cardinality(buckets)]) <= max_ms
            AND max_ms < fsbench.bucket_high_ms(buckets[cardinality(buckets)]) AS max_in_last_bucket
-FROM fsbench.histogram WHERE run_id = :run_id ORDER BY transaction;
+FROM fsbench.histogram WHERE run_id = :run_id ORDER BY measure;
 
 -- Seconds are whole, in order, and as long as the window.
 SELECT min(second) = 0 AND max(second) = count(*) - 1 AS consecutive,
@@ -61,14 +61,14 @@ SELECT abs(tps * measured_ms / 1000 - transactions_total) < 0.5 AS tps_is_count_
        commit_avg_ms < latency_avg_ms AND commit_p50_ms <= commit_p99_ms AND commit_p99_ms <= commit_max_ms AS commit_is_part,
        load_ms > 0 AND wal_bytes > 0 AND data_bytes > 20000000 AS load_and_wal,
        xids_used >= transactions_total AS xids_counted
-FROM fsbench.run_log r JOIN fsbench.histogram h ON h.run_id = r.run_id AND h.transaction = r.workload
+FROM fsbench.run_log r JOIN fsbench.histogram h ON h.run_id = r.run_id AND h.transaction = r.workload AND h.measure = 'latency'
 WHERE r.run_id = :run_id \gx
 
 -- Any percentile: of one run, as stored; between the extremes; ascending; NULL where there are no figures.
 SELECT bool_and(fsbench.percentile(p, :run_id) BETWEEN min_ms AND max_ms) AS within,
        bool_and(fsbench.percentile(p, :run_id) >= fsbench.percentile(p - 0.01, :run_id)) AS ascending,
        fsbench.percentile(1, :run_id) <= max(max_ms) AS top
-FROM generate_series(0.01, 1, 0.01) p, fsbench.histogram WHERE run_id = :run_id AND transaction = 'tpcb';
+FROM generate_series(0.01, 1, 0.01) p, fsbench.histogram WHERE run_id = :run_id AND measure = 'latency';
 SELECT abs(fsbench.percentile(0.5, run_id) / latency_p50_ms - 1) < 0.032 AS p50,
        abs(fsbench.percentile(0.99, run_id) / latency_p99_ms - 1) < 0.032 AS p99,
        abs(fsbench.percentile(0.99, run_id, 'commit') / commit_p99_ms - 1) < 0.032 AS commit_p99,
@@ -82,6 +82,7 @@ SELECT fsbench.percentile('NaN', :run_id);
 SELECT fsbench.percentile(0.5, 0);
 SELECT fsbench.percentile(0.5, ARRAY[:run_id, -7, 0]);
 SELECT fsbench.percentile(0.5, :run_id, 'bogus');
+SELECT fsbench.percentile(0.5, :run_id, transaction => 'bogus');
 
 -- Merged histograms: twice the same run has the same percentiles.
 SELECT fsbench.percentile(0.9, ARRAY[:run_id, :run_id]) = fsbench.percentile(0.9, :run_id) AS merged;
@@ -100,7 +101,7 @@ SELECT pgfsbench_version = fsbench.version() AS own_version, server_version = ve
        shared_buffers_bytes = pg_size_bytes(current_setting('shared_buffers')) AS shared_buffers,
        scope IN ('data and WAL', 'data only') AS scope, durability <> '' AS durability, data_directory = current_setting('data_directory') AS data_directory, filesystem <> '' AS filesystem,
        device <> '' AS device, mount_point <> '' AS mount_point, mount_options <> '' AS mount_options,
-       st_dev ~ '^\d+:\d+$' AS st_dev, data_size_bytes >= data_free_bytes AS sizes, wal_directory <> '' AS wal_directory,
+       st_dev ~ '^\d+:\d+$' AS st_dev, filesystem_size_bytes >= filesystem_free_bytes AS sizes, wal_directory <> '' AS wal_directory,
        wal_filesystem <> '' AND wal_device <> '' AND wal_mount_options <> '' AS wal,
        (wal_st_dev = st_dev) = (scope = 'data and WAL') AS scope_by_device
 FROM fsbench.environment WHERE run_id = :run_id \gx

@@ -5,9 +5,9 @@ SELECT run_id AS run FROM fsbench.run(workload => 'commit', clients => 3, transa
 SELECT status, workload, scale, clients, transactions_total, transactions_outside, failed, balances, changed_bytes, tps > 0 AS tps, commit_p50_ms > 0 AS commit
 FROM fsbench.result WHERE run_id = :run;
 -- Its transaction has a histogram beside that of COMMIT alone.
-SELECT transaction, transactions FROM fsbench.histogram WHERE run_id = :run ORDER BY 1;
+SELECT transaction, measure, transactions FROM fsbench.histogram WHERE run_id = :run ORDER BY 2;
 SELECT fsbench.percentile(1, :run) BETWEEN 0.96 * r.latency_max_ms AND r.latency_max_ms AS transaction,
-       fsbench.percentile(1, :run, transaction => 'commit') BETWEEN 0.96 * r.commit_max_ms AND r.commit_max_ms AS commit
+       fsbench.percentile(1, :run, measure => 'commit') BETWEEN 0.96 * r.commit_max_ms AND r.commit_max_ms AS commit
 FROM fsbench.result r WHERE run_id = :run;
 SELECT fsbench.percentile(0.5, :run, transaction => 'tpcb');
 -- What is found of other workloads that write, but for what is about rows that are read or updated.

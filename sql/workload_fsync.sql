@@ -2,7 +2,7 @@
 SET client_min_messages = warning;
 -- Too quick to say anything, but everything is there.
 SELECT run_id AS run FROM fsbench.run(workload => 'fsync', duration => '360 ms', seed => 1, options => '{"writers": [1, 2]}') \gset
-SELECT method, writes, writers, bytes, syncs > 0 AS syncs, ops_per_second > 0 AS ops,
+SELECT method, writes, writers, block_bytes, syncs > 0 AS syncs, ops_per_second > 0 AS ops,
        latency_min_ms <= latency_p50_ms AND latency_p50_ms <= latency_p90_ms AND latency_p90_ms <= latency_p95_ms
            AND latency_p95_ms <= latency_p99_ms AND latency_p99_ms <= latency_max_ms AS in_order,
        latency_p999_ms IS NULL = (syncs < 10000) AS p999, (SELECT sum(n) FROM unnest(counts) n) = syncs AS histogram
@@ -13,7 +13,7 @@ SELECT workload, scale, clients, status, r.tps = f.ops_per_second AS tps, r.late
        transactions_total, commit_p99_ms, data_bytes, load_ms, duration, warmup, xids_used < 100 AS few_ids, measured_ms > 360 AS measured
 FROM fsbench.result r, fsbench.fsync f
 WHERE r.run_id = :run AND f.run_id = r.run_id AND f.method = current_setting('wal_sync_method') AND f.writes = 1 AND f.writers = 1;
-SELECT transaction, h.transactions = f.syncs AS syncs FROM fsbench.histogram h JOIN fsbench.fsync f USING (run_id)
+SELECT transaction, measure, h.transactions = f.syncs AS syncs FROM fsbench.histogram h JOIN fsbench.fsync f USING (run_id)
 WHERE run_id = :run AND f.method = current_setting('wal_sync_method') AND f.writes = 1 AND f.writers = 1;
 SELECT string_agg(phase ->> 'phase', ' ') AS phases FROM fsbench.result, jsonb_array_elements(phases) phase WHERE run_id = :run;
 SELECT used -> 'options' -> 'methods' AS methods, used -> 'options' -> 'writers' AS writers, used -> 'chosen' AS chosen FROM fsbench.result WHERE run_id = :run;

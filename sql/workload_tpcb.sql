@@ -13,7 +13,7 @@ SELECT workload, transactions_total, balances ->> 'history_rows' AS history_rows
        balances ->> 'accounts' = balances ->> 'history' AS accounts_agree,
        (balances ->> 'tellers')::bigint <> 0 AS tellers_written, (balances ->> 'branches')::bigint <> 0 AS branches_written,
        xids_used >= transactions_total AS ids_used,
-       (SELECT array_agg(transaction ORDER BY transaction) FROM fsbench.histogram h WHERE h.run_id = r.run_id) AS histograms
+       (SELECT array_agg(transaction || ' ' || measure ORDER BY measure) FROM fsbench.histogram h WHERE h.run_id = r.run_id) AS histograms
 FROM fsbench.result r WHERE run_id IN (:tpcb, :tpcb_like, :simple, :simple_alias, :reading) ORDER BY run_id;
 -- Under another name it is the same.
 SELECT (SELECT balances FROM fsbench.result WHERE run_id = :tpcb) = (SELECT balances FROM fsbench.result WHERE run_id = :tpcb_like) AS tpcb,

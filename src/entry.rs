@@ -6,8 +6,10 @@
 use pgrx::{pg_guard, pg_sys};
 
 use crate::{
-    api::uninstall,
-    pg::{checkpoint_hook, drop_extension, object_access, own_reads, process, settings, shmem},
+    api::{install, uninstall},
+    pg::{
+        checkpoint_hook, extension_statements, object_access, own_reads, process, settings, shmem,
+    },
 };
 
 /// Called by the server when it loads the library.
@@ -21,7 +23,7 @@ pub extern "C-unwind" fn _PG_init() {
         checkpoint_hook::install_hook();
         own_reads::install_hook();
         object_access::install_hook();
-        drop_extension::install_hook(uninstall::look);
+        extension_statements::install_hook(uninstall::look, install::updated);
         process::register_janitor();
     }
 }

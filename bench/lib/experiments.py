@@ -32,10 +32,10 @@ def experiments_of(server, runs):
         INSERT INTO fsbench.experiment SELECT n.* FROM fsbench.experiment e, generate_series(2, {runs // each}) AS id,
             jsonb_populate_record(e, jsonb_build_object('experiment_id', id, 'status', 'done', 'too_short', false, 'started_at', now(), 'ended_at', now(),
                 'experiment', CASE id WHEN 2 THEN 'noisy' WHEN 3 THEN 'alike' ELSE 'e' || id END)) n WHERE e.experiment_id = 1;
-        INSERT INTO fsbench.experiment_target (experiment_id, number, name, target, own)
-        SELECT e.experiment_id, t.number, t.name, t.target, t.own FROM fsbench.experiment_target t, fsbench.experiment e
+        INSERT INTO fsbench.experiment_target (experiment_id, target_number, target, target_name, own)
+        SELECT e.experiment_id, t.target_number, t.target, t.target_name, t.own FROM fsbench.experiment_target t, fsbench.experiment e
         WHERE t.experiment_id = 1 AND e.experiment_id > 1;
-        INSERT INTO fsbench.experiment_run (experiment_id, block, position, number, attempt, run_id, outcome, boot_id, versions, probe, planned_at)
+        INSERT INTO fsbench.experiment_run (experiment_id, block, position, target_number, attempt, run_id, outcome, boot_id, versions, processor_probe, planned_at)
         SELECT 2 + n / {each}, 1 + n % {each} / {TARGETS}, 1 + n % {TARGETS}, n % {TARGETS}, 1, run_id, 'measured', 'b', 'v', 100, now() + n * interval '1 s'
         FROM (SELECT run_id, row_number() OVER (ORDER BY run_id) - 1 AS n FROM fsbench.run_log) r
         WHERE 2 + n / {each} IN (SELECT experiment_id FROM fsbench.experiment);

@@ -8,7 +8,7 @@ mod atomic;
 mod summary;
 
 pub use atomic::AtomicHistogram;
-pub use summary::{Histogram, Row};
+pub use summary::{Histogram, Measure, Row};
 
 /// Sub-buckets of one octave.
 const SUB: u64 = 32;

@@ -35,8 +35,8 @@ def read_experiment(name):
         refuse('55000', 'experiment "%s" has no run that counts' % visible(name), 'Its status is %s.' % e['status'],
                'See fsbench.experiments for how far it is, and fsbench.experiment_run for what has become of its runs.')
     verdicts = query('SELECT * FROM fsbench.chart_verdict WHERE experiment = $1', ['text'], [name])
-    targets = query('SELECT t.*, x.number FROM fsbench.chart_target t JOIN fsbench.experiment_target x ON x.name = t.target '
-                    'WHERE t.experiment = $1 AND x.experiment_id = $2 ORDER BY x.number', ['text', 'bigint'], [name, e['experiment_id']])
+    targets = query('SELECT t.*, x.target_number FROM fsbench.chart_target t JOIN fsbench.experiment_target x ON x.target = t.target '
+                    'WHERE t.experiment = $1 AND x.experiment_id = $2 ORDER BY x.target_number', ['text', 'bigint'], [name, e['experiment_id']])
     said = {row['target']: row for row in verdicts}
     groups = []
     for target in targets:
@@ -44,7 +44,7 @@ def read_experiment(name):
         target.update({key: value for key, value in said.get(target['target'], {}).items() if key not in ('experiment', 'target', 'durability')})
         if runs:
             groups.append({'name': target['target'], 'runs': [run['run_id'] for run in runs], 'chosen': typical(runs)})
-    baseline = targets[e['baseline']]['target'] if e['goal'] == 'baseline' else None
+    baseline = targets[e['baseline_number']]['target'] if e['goal'] == 'baseline' else None
     advice = query('SELECT * FROM fsbench.recommend($1)', ['text'], [name])
     return {'kind': 'experiment', 'title': name, 'experiment': e, 'blocks': blocks, 'verdicts': verdicts, 'targets': targets, 'groups': groups,
             'baseline': baseline, 'advice': advice, 'metric': e['metric'], 'answer': answer_of_experiment(e, verdicts, advice)}
@@ -152,10 +152,10 @@ def read_rest(model):
         'FROM fsbench.chart_wait w JOIN (SELECT run_id, max(second) + 1 AS seconds FROM fsbench.wait_event WHERE run_id = ANY ($1) GROUP BY run_id) m USING (run_id) '
         'WHERE w.run_id = ANY ($1) GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3', chosen)
     model['latency'] = [dict(row, name=group['name']) for group in model['groups'] for row in query(
-        "SELECT t.transaction = 'commit' AS is_commit, p.percentile, t.transactions::float8, "
-        "fsbench.percentile(p.percentile / 100, t.run_ids, CASE WHEN t.transaction = 'commit' THEN 'commit' END) AS ms "
-        "FROM (SELECT CASE WHEN h.transaction = 'commit' THEN 'commit' ELSE 'all' END AS transaction, sum(h.transactions) AS transactions, "
-        "array_agg(h.run_id) AS run_ids FROM fsbench.histogram h WHERE h.run_id = ANY ($1) AND h.transaction <> 'service' GROUP BY 1) t, "
+        "SELECT t.measure = 'commit' AS is_commit, p.percentile, t.transactions::float8, "
+        "fsbench.percentile(p.percentile / 100, t.run_ids, t.measure) AS ms "
+        "FROM (SELECT h.measure, sum(h.transactions) AS transactions, "
+        "array_agg(DISTINCT h.run_id) AS run_ids FROM fsbench.histogram h WHERE h.run_id = ANY ($1) AND h.measure <> 'service' GROUP BY 1) t, "
         "unnest('{50,75,90,95,99,99.5,99.9}'::float8[]) AS p(percentile) WHERE p.percentile < 99.5 OR t.transactions >= 10000 ORDER BY 1, 2",
         ['bigint[]'], [group['runs']])]
     model['scans'] = take('SELECT * FROM fsbench.chart_scan_speed WHERE run_id = ANY ($1) ORDER BY run_id, degree', ids)

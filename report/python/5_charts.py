@@ -171,8 +171,8 @@ def scans(model):
         rows = [row for row in model['scans'] if row['run_id'] == run]
         name = 'run %s (%s)' % (run, rows[0]['target'])
         data.append(line(name, number, x=[row['degree'] for row in rows], y=three_digits([row['gb_per_second'] for row in rows]), mode='lines+markers',
-                         error_y={'type': 'data', 'symmetric': False, 'array': three_digits([row['highest'] - row['gb_per_second'] for row in rows]),
-                                  'arrayminus': three_digits([row['gb_per_second'] - row['lowest'] for row in rows])},
+                         error_y={'type': 'data', 'symmetric': False, 'array': three_digits([row['highest_gb_per_second'] - row['gb_per_second'] for row in rows]),
+                                  'arrayminus': three_digits([row['gb_per_second'] - row['lowest_gb_per_second'] for row in rows])},
                          marker={'symbol': ['star' if row['is_knee'] else SYMBOLS[number % 8] for row in rows], 'size': [14 if row['is_knee'] else 7 for row in rows]}))
         knee = [row['degree'] for row in rows if row['is_knee']]
         said.append('%s: up to %s, %s' % (name, figure(max(row['gb_per_second'] for row in rows), 'GB/s'), 'knee at %d' % knee[0] if knee else 'no knee found'))

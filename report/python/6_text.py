@@ -4,7 +4,7 @@ COLUMNS = ['target', 'verdict', 'ratio', 'COMMIT p99', 'worst second', 'bytes/tr
 
 
 def target_row(row):
-    return [row['target'], verdict_words(row) if row.get('verdict') else ('baseline' if row.get('says') is None and row.get('ratio') is None and 'number' in row else ''),
+    return [row['target'], verdict_words(row) if row.get('verdict') else ('baseline' if row.get('says') is None and row.get('ratio') is None and 'target_number' in row else ''),
             ratio_in_words(row), milliseconds(row['commit_p99_ms']), figure(row['worst_second_tps'], 'tps'), figure(row['device_bytes_per_transaction']),
             milliseconds(row['recovery_ms']), row['durability'] or 'not known']
 

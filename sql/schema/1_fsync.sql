@@ -6,7 +6,7 @@ CREATE TABLE fsbench.fsync (
     writes          integer NOT NULL,
     writers         integer NOT NULL,
     position        integer NOT NULL,
-    bytes           integer NOT NULL,
+    block_bytes     integer NOT NULL,
     direct          boolean NOT NULL,
     syncs           bigint NOT NULL,
     ops_per_second  float8,
@@ -28,7 +28,7 @@ COMMENT ON COLUMN fsbench.fsync.method IS 'As wal_sync_method: open_datasync, fd
 COMMENT ON COLUMN fsbench.fsync.writes IS 'Writes before each sync; with the open_ methods each write is synced by itself, and they count as one operation';
 COMMENT ON COLUMN fsbench.fsync.writers IS 'Processes that did it at the same time, each on blocks of its own in the same file';
 COMMENT ON COLUMN fsbench.fsync.position IS 'Place of the test in the random order of the run, from 1';
-COMMENT ON COLUMN fsbench.fsync.bytes IS 'Bytes of each write';
+COMMENT ON COLUMN fsbench.fsync.block_bytes IS 'Bytes of each write';
 COMMENT ON COLUMN fsbench.fsync.direct IS 'Whether it was written past the page cache (O_DIRECT), as pg_test_fsync does with the open_ methods; the server itself does so only where wal_level is minimal, up to PostgreSQL 15';
 COMMENT ON COLUMN fsbench.fsync.syncs IS 'Operations of all writers: one is all writes and the sync';
 COMMENT ON COLUMN fsbench.fsync.ops_per_second IS 'Operations per second of all writers together';

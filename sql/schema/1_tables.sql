@@ -409,6 +409,7 @@ COMMENT ON COLUMN fsbench.sample.io_extend_bytes IS 'The same by which they made
 CREATE TABLE fsbench.histogram (
     run_id         bigint NOT NULL REFERENCES fsbench.run_log ON DELETE CASCADE,
     transaction    text NOT NULL,
+    measure        text NOT NULL CHECK (measure IN ('latency', 'service', 'commit')),
     transactions   bigint NOT NULL,
     sum_ms         float8 NOT NULL,
     sum_squares_ms float8 NOT NULL,
@@ -416,11 +417,12 @@ CREATE TABLE fsbench.histogram (
     max_ms         float8,
     buckets        smallint[] NOT NULL,
     counts         bigint[] NOT NULL,
-    PRIMARY KEY (run_id, transaction)
+    PRIMARY KEY (run_id, transaction, measure)
 );
 COMMENT ON TABLE fsbench.histogram IS 'Latencies of a run as a log-linear histogram (32 buckets per factor of two); histograms of several runs are merged by adding counts, see fsbench.percentile';
 COMMENT ON COLUMN fsbench.histogram.run_id IS 'Run';
-COMMENT ON COLUMN fsbench.histogram.transaction IS 'The name of the workload, or of its transaction: latency of that, under a rate from the time when it was due; service: the same from its real start (under a rate only); commit: COMMIT alone';
+COMMENT ON COLUMN fsbench.histogram.transaction IS 'Which transaction of the workload, such as tpcb or insert';
+COMMENT ON COLUMN fsbench.histogram.measure IS 'What of it: latency, under a rate from the time when it was due; service: the same from its real start (under a rate only); commit: its COMMIT alone';
 COMMENT ON COLUMN fsbench.histogram.transactions IS 'How many were measured';
 COMMENT ON COLUMN fsbench.histogram.sum_ms IS 'Sum of the latencies (ms)';
 COMMENT ON COLUMN fsbench.histogram.sum_squares_ms IS 'Sum of the squares of the latencies (ms squared)';
@@ -451,8 +453,8 @@ CREATE TABLE fsbench.environment (
     mount_point          text,
     mount_options        text,
     st_dev               text,
-    data_size_bytes      bigint,
-    data_free_bytes      bigint,
+    filesystem_size_bytes bigint,
+    filesystem_free_bytes bigint,
     wal_directory        text,
     wal_filesystem       text,
     wal_device           text,
@@ -516,8 +518,8 @@ COMMENT ON COLUMN fsbench.environment.device IS 'Its device';
 COMMENT ON COLUMN fsbench.environment.mount_point IS 'Where it is mounted';
 COMMENT ON COLUMN fsbench.environment.mount_options IS 'Its mount options as the kernel shows them';
 COMMENT ON COLUMN fsbench.environment.st_dev IS 'Device number of the data directory, major:minor';
-COMMENT ON COLUMN fsbench.environment.data_size_bytes IS 'Size of that filesystem';
-COMMENT ON COLUMN fsbench.environment.data_free_bytes IS 'Free space on it before the run';
+COMMENT ON COLUMN fsbench.environment.filesystem_size_bytes IS 'Size of the filesystem of the data directory';
+COMMENT ON COLUMN fsbench.environment.filesystem_free_bytes IS 'Free space on it before the run';
 COMMENT ON COLUMN fsbench.environment.wal_directory IS 'Directory of the WAL, links resolved';
 COMMENT ON COLUMN fsbench.environment.wal_filesystem IS 'Type of the filesystem of the WAL';
 COMMENT ON COLUMN fsbench.environment.wal_device IS 'Its device';

@@ -24,13 +24,13 @@ CREATE TABLE fsbench.experiment (
     status          text NOT NULL CHECK (status IN ('recorded', 'queued', 'running', 'paused', 'done', 'cancelled')),
     status_reason   text,
     goal            text NOT NULL CHECK (goal IN ('best', 'baseline')),
-    baseline        integer CHECK (goal <> 'baseline' OR baseline IS NOT NULL),
-    control         integer,
+    baseline_number integer CHECK (goal <> 'baseline' OR baseline_number IS NOT NULL),
+    control_number  integer,
     metric          text NOT NULL,
     margin          float8 NOT NULL CHECK (margin > 0 AND margin < 'Infinity'),
     max_blocks      integer NOT NULL CHECK (max_blocks BETWEEN 3 AND 24),
     looks           jsonb NOT NULL,
-    ended_by        text,
+    ended_by        text CHECK (ended_by IN ('max_duration', 'cancelled', 'interrupted', 'no_reference')),
     run_order       jsonb NOT NULL,
     seed            bigint NOT NULL,
     parameters      jsonb NOT NULL,
@@ -45,7 +45,7 @@ CREATE TABLE fsbench.experiment (
     probe_wait_seconds float8,
     probe_waited_seconds float8 NOT NULL DEFAULT 0,
     forced          boolean NOT NULL DEFAULT false,
-    confirms        text,
+    confirms        bigint,
     answer          text,
     requested_by    name NOT NULL,
     mark            text NOT NULL,
@@ -59,8 +59,8 @@ COMMENT ON COLUMN fsbench.experiment.experiment IS 'Its name';
 COMMENT ON COLUMN fsbench.experiment.status IS 'recorded (not started), queued (waits until another one is over), running, paused, done or cancelled';
 COMMENT ON COLUMN fsbench.experiment.status_reason IS 'Why it is paused, or has ended as it has';
 COMMENT ON COLUMN fsbench.experiment.goal IS 'best: which target is best, and which are as good; baseline: is each more, less or the same as one of them';
-COMMENT ON COLUMN fsbench.experiment.baseline IS 'Number of the target that the others are compared with';
-COMMENT ON COLUMN fsbench.experiment.control IS 'Number of the target that is the baseline, or the first one, once more; NULL without control';
+COMMENT ON COLUMN fsbench.experiment.baseline_number IS 'Target that the others are compared with, in fsbench.experiment_target; NULL without one';
+COMMENT ON COLUMN fsbench.experiment.control_number IS 'Target that is the baseline, or the first one, once more; NULL without control';
 COMMENT ON COLUMN fsbench.experiment.metric IS 'Metric that decides, declared before the first run';
 COMMENT ON COLUMN fsbench.experiment.margin IS 'Difference that does not count, as a share';
 COMMENT ON COLUMN fsbench.experiment.max_blocks IS 'Most blocks: each has one run of each target that is open';
@@ -80,7 +80,7 @@ COMMENT ON COLUMN fsbench.experiment.rate_share IS 'The rate as a share of what 
 COMMENT ON COLUMN fsbench.experiment.probe_wait_seconds IS 'How long it may be waited before a run when the processor probe is off (s); NULL: a tenth of a run; 0: no probe';
 COMMENT ON COLUMN fsbench.experiment.probe_waited_seconds IS 'How long it was waited before the run that is next (s)';
 COMMENT ON COLUMN fsbench.experiment.forced IS 'Whether differences that nobody has declared withhold no verdict (force => true)';
-COMMENT ON COLUMN fsbench.experiment.confirms IS 'Experiment that it repeats (fsbench.confirm_experiment)';
+COMMENT ON COLUMN fsbench.experiment.confirms IS 'experiment_id of the experiment that it repeats (fsbench.confirm_experiment), which may be dropped since; NULL when it repeats none';
 COMMENT ON COLUMN fsbench.experiment.answer IS 'What was known at the last look, in one line';
 COMMENT ON COLUMN fsbench.experiment.requested_by IS 'Role that asked, with whose rights its runs are made';
 COMMENT ON COLUMN fsbench.experiment.mark IS 'By which the server''s own directory recognizes the experiment: without that, it goes on only when somebody resumes it';
@@ -90,19 +90,19 @@ COMMENT ON COLUMN fsbench.experiment.ended_at IS 'When it was over';
 
 CREATE TABLE fsbench.experiment_target (
     experiment_id bigint NOT NULL REFERENCES fsbench.experiment ON DELETE CASCADE,
-    number        integer NOT NULL,
-    name          text NOT NULL,
+    target_number integer NOT NULL,
     target        text NOT NULL,
+    target_name   text NOT NULL,
     own           jsonb NOT NULL DEFAULT '{}',
     set_aside     text,
-    PRIMARY KEY (experiment_id, number),
-    UNIQUE (experiment_id, name)
+    PRIMARY KEY (experiment_id, target_number),
+    UNIQUE (experiment_id, target)
 );
 COMMENT ON TABLE fsbench.experiment_target IS 'What is compared in each experiment';
 COMMENT ON COLUMN fsbench.experiment_target.experiment_id IS 'Experiment';
-COMMENT ON COLUMN fsbench.experiment_target.number IS 'Number in the experiment, from 0';
-COMMENT ON COLUMN fsbench.experiment_target.name IS 'Name in the experiment: of the target, of the filesystem, or with the values of factors';
-COMMENT ON COLUMN fsbench.experiment_target.target IS 'Target in fsbench.target';
+COMMENT ON COLUMN fsbench.experiment_target.target_number IS 'Number in the experiment, from 0';
+COMMENT ON COLUMN fsbench.experiment_target.target IS 'Target, as it is called in the experiment and by fsbench.compare(): by its name, its filesystem, or with the values of factors';
+COMMENT ON COLUMN fsbench.experiment_target.target_name IS 'Its name in fsbench.target';
 COMMENT ON COLUMN fsbench.experiment_target.own IS 'Parameters of its runs that others do not have: values of factors';
 COMMENT ON COLUMN fsbench.experiment_target.set_aside IS 'Why it is not run any more though nothing is decided; NULL when it is';
 
@@ -110,31 +110,31 @@ CREATE TABLE fsbench.experiment_run (
     experiment_id bigint NOT NULL REFERENCES fsbench.experiment ON DELETE CASCADE,
     block         integer NOT NULL CHECK (block >= 0),
     position      integer NOT NULL,
-    number        integer NOT NULL,
+    target_number integer NOT NULL,
     attempt       integer NOT NULL CHECK (attempt > 0),
     run_id        bigint,
     outcome       text CHECK (outcome IN ('measured', 'behind', 'invalid', 'failed', 'interrupted', 'repeated', 'disturbed', 'burn_in', 'pilot')),
     why           text,
     boot_id       text,
     versions      text,
-    probe         float8,
+    processor_probe float8,
     planned_at    timestamptz NOT NULL DEFAULT clock_timestamp(),
-    PRIMARY KEY (experiment_id, block, number, attempt),
-    FOREIGN KEY (experiment_id, number) REFERENCES fsbench.experiment_target ON DELETE CASCADE
+    PRIMARY KEY (experiment_id, block, target_number, attempt),
+    FOREIGN KEY (experiment_id, target_number) REFERENCES fsbench.experiment_target ON DELETE CASCADE
 );
 CREATE INDEX experiment_run_run_id_idx ON fsbench.experiment_run (run_id);
 COMMENT ON TABLE fsbench.experiment_run IS 'The runs of each experiment, also those that do not count';
 COMMENT ON COLUMN fsbench.experiment_run.experiment_id IS 'Experiment';
 COMMENT ON COLUMN fsbench.experiment_run.block IS 'Block, from 1: each has one run of each target that is open; 0: the uncounted run before';
 COMMENT ON COLUMN fsbench.experiment_run.position IS 'Place in the block''s order, from 1';
-COMMENT ON COLUMN fsbench.experiment_run.number IS 'Target, in fsbench.experiment_target';
+COMMENT ON COLUMN fsbench.experiment_run.target_number IS 'Target, in fsbench.experiment_target';
 COMMENT ON COLUMN fsbench.experiment_run.attempt IS 'Which try it is of this target in this block, from 1';
 COMMENT ON COLUMN fsbench.experiment_run.run_id IS 'Run; NULL while it is being started, or when it could not be';
 COMMENT ON COLUMN fsbench.experiment_run.outcome IS 'measured and behind (it could not keep the rate) count; invalid, failed, interrupted (the server or machine stopped), repeated (its block was made again), disturbed (others took more than a tenth of the processors or a third of the disk), burn_in and pilot (block 0: from those follows the rate) do not; NULL while it is on';
 COMMENT ON COLUMN fsbench.experiment_run.why IS 'Why it does not count';
 COMMENT ON COLUMN fsbench.experiment_run.boot_id IS 'Start of the operating system in which it was made';
 COMMENT ON COLUMN fsbench.experiment_run.versions IS 'Versions of kernel, server and extension';
-COMMENT ON COLUMN fsbench.experiment_run.probe IS 'Processor probe before it: millions of rounds of a fixed piece of work per second; NULL without one';
+COMMENT ON COLUMN fsbench.experiment_run.processor_probe IS 'Processor probe before it: millions of rounds of a fixed piece of work per second; NULL without one';
 COMMENT ON COLUMN fsbench.experiment_run.planned_at IS 'When it was about to be started';
 
 CREATE SEQUENCE fsbench.experiment_log_id_seq;
@@ -144,7 +144,8 @@ CREATE TABLE fsbench.experiment_log (
     log_id        bigint PRIMARY KEY DEFAULT nextval('fsbench.experiment_log_id_seq'),
     experiment_id bigint NOT NULL REFERENCES fsbench.experiment ON DELETE CASCADE,
     at            timestamptz NOT NULL DEFAULT clock_timestamp(),
-    event         text NOT NULL,
+    event         text NOT NULL CHECK (event IN ('recorded', 'started', 'look', 'failed', 'invalid', 'interrupted', 'repeated', 'throttled', 'disturbed', 'burn_in', 'pilot',
+        'rate', 'waits', 'set_aside', 'paused', 'resumed', 'extended', 'cancelled', 'done')),
     block         integer,
     message       text,
     by            name

@@ -67,6 +67,11 @@ CREATE FUNCTION fsbench._definition(target fsbench.target) RETURNS jsonb
     AS $$ SELECT jsonb_strip_nulls(to_jsonb($1) - '{target,created_by,created_at}'::text[]) $$;
 COMMENT ON FUNCTION fsbench._definition IS 'What defines a target: what of its row is not NULL, without its name and who created it when. Private';
 
+CREATE FUNCTION fsbench._shown_target(target text, target_version integer) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN CASE WHEN target_version > 1 THEN target || '#' || target_version ELSE target END;
+COMMENT ON FUNCTION fsbench._shown_target IS 'A target as it is called where results are shown: xfs#2 for the second definition of xfs that has results. Private';
+
 CREATE FUNCTION fsbench._same_definition(a jsonb, b jsonb) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
     AS $$

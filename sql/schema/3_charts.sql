@@ -64,7 +64,7 @@ BEGIN
            coalesce(jsonb_agg(jsonb_build_array(c.start_second, coalesce(c.end_second, 1000000000) + 1) ORDER BY c.number), '[]'))
     INTO checkpoints, shown FROM fsbench.checkpoint c WHERE c.run_id = $1;
     RETURN QUERY SELECT * FROM fsbench._draw(jsonb_build_object('seconds', shown || jsonb_build_object('title',
-        format('run %s, %s, %s: %s checkpoint%s; %s', $1, run.target, run.workload, checkpoints, CASE WHEN checkpoints = 1 THEN '' ELSE 's' END, $2))),
+        format('run %s, %s, %s: %s checkpoint%s; %s', $1, fsbench._shown_target(run.target, run.target_version), run.workload, checkpoints, CASE WHEN checkpoints = 1 THEN '' ELSE 's' END, $2))),
         $3, $4, fsbench._is_ascii_wanted($5));
 END
 $$;
@@ -92,7 +92,7 @@ BEGIN
         FROM fsbench.scan s WHERE s.run_id = $1 GROUP BY s.degree
     )
     SELECT d FROM fsbench._draw(jsonb_build_object('bars', jsonb_build_object(
-        'title', format('run %s, %s: GB/s by parallel workers; %s', $1, (SELECT r.target FROM fsbench.run_log r WHERE r.run_id = $1), knee.says),
+        'title', format('run %s, %s: GB/s by parallel workers; %s', $1, (SELECT fsbench._shown_target(r.target, r.target_version) FROM fsbench.run_log r WHERE r.run_id = $1), knee.says),
         'bars', (SELECT coalesce(jsonb_agg(jsonb_build_object('label', b.degree::text, 'values', b.speeds, 'remark',
                      concat_ws(', ', CASE WHEN knee.verdict = 'knee' AND b.degree = knee.degree THEN 'knee' END,
                                CASE WHEN b.not_used > 0 THEN format('%s not used', b.not_used) END)) ORDER BY b.degree), '[]') FROM bar b))),
@@ -122,8 +122,8 @@ BEGIN
                'low', c.low, 'high', c.high, 'remark', c.verdict || CASE WHEN NOT c.same_durability THEN ' *' ELSE '' END)),
            max(c.blocks), bool_or(NOT c.same_durability)
     INTO rows, blocks, unlike FROM fsbench.compare($1) c;
-    SELECT x.status, x.metric, x.margin, CASE WHEN x.goal = 'best' THEN 'what each is compared with' ELSE t.name END AS reference INTO e
-    FROM fsbench.experiment x LEFT JOIN fsbench.experiment_target t ON t.experiment_id = x.experiment_id AND t.number = x.baseline
+    SELECT x.status, x.metric, x.margin, CASE WHEN x.goal = 'best' THEN 'what each is compared with' ELSE t.target END AS reference INTO e
+    FROM fsbench.experiment x LEFT JOIN fsbench.experiment_target t ON t.experiment_id = x.experiment_id AND t.target_number = x.baseline_number
     WHERE x.experiment = $1;
     IF blocks IS NULL THEN
         RAISE EXCEPTION 'experiment "%" has no look that could be drawn', $1

@@ -15,7 +15,7 @@ CREATE FUNCTION fsbench._seconds_in_words(run_id bigint, from_second integer, to
     $$;
 COMMENT ON FUNCTION fsbench._seconds_in_words IS 'What the device did in some seconds of a run, in words. Private';
 
-CREATE FUNCTION fsbench.evidence(run_id bigint) RETURNS TABLE (part text, at text, says text)
+CREATE FUNCTION fsbench.evidence(run_id bigint) RETURNS TABLE (part text, at_utc text, says text)
     LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp ROWS 30
     AS $$
 DECLARE

@@ -107,7 +107,7 @@ CREATE FUNCTION fsbench.bucket_high_ms(bucket integer) RETURNS float8
     RETURN fsbench.bucket_low_ms(bucket + 1);
 COMMENT ON FUNCTION fsbench.bucket_high_ms IS 'Upper end (ms, exclusive) of a bucket of fsbench.histogram';
 
-CREATE FUNCTION fsbench.percentile(fraction float8, run_ids bigint[], transaction text DEFAULT NULL) RETURNS float8
+CREATE FUNCTION fsbench.percentile(fraction float8, run_ids bigint[], measure text DEFAULT 'latency', transaction text DEFAULT NULL) RETURNS float8
     LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
     AS $$
 #variable_conflict use_column
@@ -133,19 +133,23 @@ BEGIN
                   DETAIL = 'There is no row with this run_id in fsbench.run_log of this database.',
                   HINT = 'See fsbench.result.';
     END IF;
+    IF $3 IS NULL OR $3 NOT IN ('latency', 'service', 'commit') THEN
+        RAISE EXCEPTION 'there is no measure "%"', coalesce($3, 'NULL')
+            USING ERRCODE = 'invalid_parameter_value',
+                  DETAIL = 'Known are latency, service (from the real start, under a rate) and commit.',
+                  HINT = 'Leave it out for the latency.';
+    END IF;
     SELECT array_agg(DISTINCT name ORDER BY name) INTO known
-    FROM (SELECT unnest(ARRAY['commit', 'service']) UNION
-          SELECT coalesce((SELECT h.transaction FROM fsbench.histogram h WHERE h.run_id = r.run_id AND h.transaction NOT IN ('commit', 'service')), r.workload)
-          FROM fsbench.run_log r WHERE r.run_id = ANY (run_ids)) AS n(name);
-    IF $3 <> ALL (known) THEN
-        RAISE EXCEPTION 'there is no transaction "%"', $3
+    FROM (SELECT h.transaction FROM fsbench.histogram h WHERE h.run_id = ANY (run_ids)) AS n(name);
+    IF $4 <> ALL (known) THEN
+        RAISE EXCEPTION 'there is no transaction "%"', $4
             USING ERRCODE = 'invalid_parameter_value',
                   DETAIL = format('These runs have %s.', array_to_string(known, ', ')),
-                  HINT = 'Leave it out for the transaction of the workload.';
+                  HINT = 'Leave it out for all transactions of the workload.';
     END IF;
     WITH chosen AS (
         SELECT h.* FROM fsbench.histogram h
-        WHERE h.run_id = ANY (run_ids) AND CASE WHEN $3 IS NULL THEN h.transaction NOT IN ('commit', 'service') ELSE h.transaction = $3 END
+        WHERE h.run_id = ANY (run_ids) AND h.measure = $3 AND h.transaction = coalesce($4, h.transaction)
     ), merged AS (
         SELECT b.bucket, sum(b.count) AS count FROM chosen, unnest(buckets, counts) AS b(bucket, count) GROUP BY b.bucket
     ), running AS (
@@ -159,12 +163,12 @@ BEGIN
     RETURN result;
 END
 $$;
-COMMENT ON FUNCTION fsbench.percentile(float8, bigint[], text) IS 'Any percentile (fraction 0 to 1) of the latency of one or several runs in ms, from their merged histograms; within 3.2 %. transaction: NULL for that of the workload, or commit, or service. NULL where a run has no such figures';
+COMMENT ON FUNCTION fsbench.percentile(float8, bigint[], text, text) IS 'Any percentile (fraction 0 to 1) of the latency of one or several runs in ms, from their merged histograms; within 3.2 %. measure: latency, service (from the real start of each transaction, under a rate), or commit; transaction: NULL for all of the workload. NULL where a run has no such figures';
 
-CREATE FUNCTION fsbench.percentile(fraction float8, run_id bigint, transaction text DEFAULT NULL) RETURNS float8
+CREATE FUNCTION fsbench.percentile(fraction float8, run_id bigint, measure text DEFAULT 'latency', transaction text DEFAULT NULL) RETURNS float8
     LANGUAGE sql STABLE PARALLEL SAFE
-    RETURN fsbench.percentile(fraction, ARRAY[run_id], transaction);
-COMMENT ON FUNCTION fsbench.percentile(float8, bigint, text) IS 'Any percentile (fraction 0 to 1) of the latency of one run in ms; see the function with several runs';
+    RETURN fsbench.percentile(fraction, ARRAY[run_id], measure, transaction);
+COMMENT ON FUNCTION fsbench.percentile(float8, bigint, text, text) IS 'Any percentile (fraction 0 to 1) of the latency of one run in ms; see the function with several runs';
 
 CREATE FUNCTION fsbench.create_target(target text, filesystem text DEFAULT NULL, device text DEFAULT NULL, image_size text DEFAULT NULL,
     directory text DEFAULT NULL, connection text DEFAULT NULL, mkfs_options text DEFAULT NULL, mount_options text DEFAULT NULL,

@@ -35,20 +35,20 @@ COMMENT ON COLUMN fsbench.chart_verdict.durability IS 'What its runs promised of
 COMMENT ON COLUMN fsbench.chart_verdict.same_durability IS 'Whether that is the same as of what it is compared with';
 
 CREATE VIEW fsbench.chart_block AS
-    SELECT e.experiment, t.name AS target, x.block, x.position, x.run_id, r.started_at, x.outcome,
+    SELECT e.experiment, t.target, x.block, x.position, x.run_id, r.started_at, x.outcome,
            coalesce(x.outcome IN ('measured', 'behind'), false) AS counts, fsbench._metric(x.run_id, e.metric) AS value,
            CASE WHEN x.outcome = 'measured' THEN fsbench._metric(x.run_id, e.metric) / nullif(b.value, 0) END AS ratio
     FROM fsbench.experiment e
     -- The best one cannot be known without fsbench.compare().
-    CROSS JOIN LATERAL (SELECT CASE WHEN e.goal = 'baseline' THEN e.baseline
-        ELSE (SELECT n.number FROM fsbench.compare(e.experiment) c JOIN fsbench.experiment_target n ON n.experiment_id = e.experiment_id AND n.name = c.target
+    CROSS JOIN LATERAL (SELECT CASE WHEN e.goal = 'baseline' THEN e.baseline_number
+        ELSE (SELECT n.target_number FROM fsbench.compare(e.experiment) c JOIN fsbench.experiment_target n ON n.experiment_id = e.experiment_id AND n.target = c.target
               WHERE c.verdict IN ('best', 'leading') LIMIT 1) END AS reference OFFSET 0) a
     JOIN fsbench.experiment_run x ON x.experiment_id = e.experiment_id
-    JOIN fsbench.experiment_target t ON t.experiment_id = x.experiment_id AND t.number = x.number
+    JOIN fsbench.experiment_target t ON t.experiment_id = x.experiment_id AND t.target_number = x.target_number
     LEFT JOIN fsbench.run_log r ON r.run_id = x.run_id
     LEFT JOIN LATERAL (
         SELECT fsbench._metric(y.run_id, e.metric) AS value FROM fsbench.experiment_run y
-        WHERE y.experiment_id = x.experiment_id AND y.block = x.block AND y.number = a.reference AND y.outcome = 'measured'
+        WHERE y.experiment_id = x.experiment_id AND y.block = x.block AND y.target_number = a.reference AND y.outcome = 'measured'
         ORDER BY y.attempt DESC LIMIT 1) b ON true;
 COMMENT ON VIEW fsbench.chart_block IS 'Runs of experiments in their order, to be drawn: what each has measured, and its ratio to the baseline (with goal best, to the best one) in the same block';
 COMMENT ON COLUMN fsbench.chart_block.experiment IS 'Experiment';
@@ -63,20 +63,20 @@ COMMENT ON COLUMN fsbench.chart_block.value IS 'Metric of the experiment in this
 COMMENT ON COLUMN fsbench.chart_block.ratio IS 'That divided by the one of the baseline, or of the best, in the same block; NULL where one of them was not measured';
 
 CREATE VIEW fsbench.chart_target AS
-    SELECT e.experiment, t.name AS target, n.runs, n.run_ids, n.median AS metric_median, n.commit_p99_ms, n.worst_second_tps,
+    SELECT e.experiment, t.target, n.runs, n.run_ids, n.median AS metric_median, n.commit_p99_ms, n.worst_second_tps,
            n.device_bytes_per_transaction, n.recovery_ms, n.stall_seconds, n.durability, n.filesystem
     FROM fsbench.experiment e JOIN fsbench.experiment_target t USING (experiment_id), LATERAL (
         SELECT count(*) AS runs, array_agg(x.run_id ORDER BY x.run_id) AS run_ids,
                percentile_cont(0.5) WITHIN GROUP (ORDER BY fsbench._metric(x.run_id, e.metric)) AS median,
-               CASE WHEN count(h.run_id) > 0 THEN fsbench.percentile(0.99, array_agg(h.run_id) FILTER (WHERE h.run_id IS NOT NULL), 'commit') END AS commit_p99_ms,
+               CASE WHEN count(h.run_id) > 0 THEN fsbench.percentile(0.99, array_agg(DISTINCT h.run_id) FILTER (WHERE h.run_id IS NOT NULL), 'commit') END AS commit_p99_ms,
                min((SELECT min(s.transactions * 1000.0 / s.interval_ms) FROM fsbench.sample s WHERE s.run_id = x.run_id AND s.interval_ms >= 500)) AS worst_second_tps,
                percentile_cont(0.5) WITHIN GROUP (ORDER BY r.device_bytes_per_transaction) AS device_bytes_per_transaction,
                percentile_cont(0.5) WITHIN GROUP (ORDER BY y.recovery_ms) AS recovery_ms,
                percentile_cont(0.5) WITHIN GROUP (ORDER BY r.stall_seconds) AS stall_seconds,
                string_agg(DISTINCT v.durability, '; ') AS durability, string_agg(DISTINCT v.filesystem, '; ') AS filesystem
         FROM fsbench.experiment_run x JOIN fsbench.run_log r USING (run_id) LEFT JOIN fsbench.environment v USING (run_id)
-        LEFT JOIN fsbench.recovery y USING (run_id) LEFT JOIN fsbench.histogram h ON h.run_id = x.run_id AND h.transaction = 'commit'
-        WHERE x.experiment_id = e.experiment_id AND x.number = t.number AND x.outcome IN ('measured', 'behind')) n;
+        LEFT JOIN fsbench.recovery y USING (run_id) LEFT JOIN LATERAL (SELECT h.run_id FROM fsbench.histogram h WHERE h.run_id = x.run_id AND h.measure = 'commit' LIMIT 1) h ON true
+        WHERE x.experiment_id = e.experiment_id AND x.target_number = t.target_number AND x.outcome IN ('measured', 'behind')) n;
 COMMENT ON VIEW fsbench.chart_target IS 'Targets of experiments, a row each, over the runs that count: what else than the metric is worth a look';
 COMMENT ON COLUMN fsbench.chart_target.experiment IS 'Experiment';
 COMMENT ON COLUMN fsbench.chart_target.target IS 'Target, as it is called in the experiment';
@@ -92,7 +92,7 @@ COMMENT ON COLUMN fsbench.chart_target.durability IS 'What the runs promised of 
 COMMENT ON COLUMN fsbench.chart_target.filesystem IS 'Type of the filesystem';
 
 CREATE VIEW fsbench.chart_second AS
-    SELECT r.run_id, r.target, s.second, v.tps, v.tps < m.median / 10 AS stalled, s.latency_p99_ms, s.commit_p99_ms, s.device_write_bytes,
+    SELECT r.run_id, fsbench._shown_target(r.target, r.target_version) AS target, s.second, v.tps, v.tps < m.median / 10 AS stalled, s.latency_p99_ms, s.commit_p99_ms, s.device_write_bytes,
            s.device_f_await_ms, s.device_util_percent, s.dirty_bytes, s.writeback_bytes,
            s.cpu_usr_percent + s.cpu_nice_percent AS cpu_usr_percent, s.cpu_sys_percent + coalesce(s.cpu_irq_percent + s.cpu_soft_percent, 0) AS cpu_sys_percent,
            s.cpu_iowait_percent, s.cpu_steal_percent
@@ -103,7 +103,7 @@ CREATE VIEW fsbench.chart_second AS
     LATERAL (SELECT s.transactions * 1000.0 / s.interval_ms AS tps) v;
 COMMENT ON VIEW fsbench.chart_second IS 'The seconds of runs, to be drawn: figures of fsbench.sample as they go together on one axis of time. Without the piece of a second at the end of a window';
 COMMENT ON COLUMN fsbench.chart_second.run_id IS 'Run';
-COMMENT ON COLUMN fsbench.chart_second.target IS 'Target';
+COMMENT ON COLUMN fsbench.chart_second.target IS 'Target, with the number of its definition as in fsbench.result';
 COMMENT ON COLUMN fsbench.chart_second.second IS 'Second of the measured window, from 0';
 COMMENT ON COLUMN fsbench.chart_second.tps IS 'Transactions per second';
 COMMENT ON COLUMN fsbench.chart_second.stalled IS 'Whether that is under a tenth of the run''s median second';
@@ -131,13 +131,15 @@ COMMENT ON COLUMN fsbench.chart_checkpoint.from_second IS 'Second in which it be
 COMMENT ON COLUMN fsbench.chart_checkpoint.to_second IS 'Second at whose beginning it was over, the end of the window when after that';
 
 CREATE VIEW fsbench.chart_latency AS
-    SELECT h.run_id, r.target, h.transaction, h.transactions, p.percentile, fsbench.percentile(p.percentile / 100, h.run_id, h.transaction) AS ms
+    SELECT h.run_id, fsbench._shown_target(r.target, r.target_version) AS target, h.transaction, h.measure, h.transactions, p.percentile,
+           fsbench.percentile(p.percentile / 100, h.run_id, h.measure, h.transaction) AS ms
     FROM fsbench.histogram h JOIN fsbench.run_log r USING (run_id), unnest('{50,75,90,95,99,99.5,99.9}'::float8[]) AS p(percentile)
     WHERE p.percentile < 99.5 OR h.transactions >= 10000;
 COMMENT ON VIEW fsbench.chart_latency IS 'Distributions of latencies of runs, to be drawn: from the median to p99.9, which is left out under 10,000 transactions. Those of several runs are not averaged, but come from fsbench.percentile() over all';
 COMMENT ON COLUMN fsbench.chart_latency.run_id IS 'Run';
-COMMENT ON COLUMN fsbench.chart_latency.target IS 'Target';
-COMMENT ON COLUMN fsbench.chart_latency.transaction IS 'As in fsbench.histogram: of the workload, commit, or service';
+COMMENT ON COLUMN fsbench.chart_latency.target IS 'Target, with the number of its definition as in fsbench.result';
+COMMENT ON COLUMN fsbench.chart_latency.transaction IS 'Which transaction of the workload';
+COMMENT ON COLUMN fsbench.chart_latency.measure IS 'As in fsbench.histogram: latency, service or commit';
 COMMENT ON COLUMN fsbench.chart_latency.transactions IS 'How many were measured';
 COMMENT ON COLUMN fsbench.chart_latency.percentile IS 'Percentile, from 50 to 99.9';
 COMMENT ON COLUMN fsbench.chart_latency.ms IS 'So many percent took at most this long (ms)';
@@ -154,7 +156,8 @@ COMMENT ON COLUMN fsbench.chart_wait.samples IS 'How often a client was seen wit
 COMMENT ON COLUMN fsbench.chart_wait.percent IS 'Share among all that was seen in that second';
 
 CREATE VIEW fsbench.chart_scan_speed AS
-    SELECT r.run_id, r.target, c.degree, c.gb_per_second, c.repeats, c.bytes / 1e6 / c.max_ms AS lowest, c.bytes / 1e6 / c.min_ms AS highest, k.degree = c.degree AS is_knee
+    SELECT r.run_id, fsbench._shown_target(r.target, r.target_version) AS target, c.degree, c.gb_per_second, c.repeats,
+           c.bytes / 1e6 / c.max_ms AS lowest_gb_per_second, c.bytes / 1e6 / c.min_ms AS highest_gb_per_second, k.degree = c.degree AS is_knee
     FROM fsbench.run_log r, LATERAL fsbench.scan_knee(r.run_id) k, LATERAL (
         SELECT s.degree, count(*) AS repeats, max(s.bytes) AS bytes, min(s.ms) AS min_ms, max(s.ms) AS max_ms,
                percentile_cont(0.5) WITHIN GROUP (ORDER BY s.bytes / 1e6 / s.ms) AS gb_per_second
@@ -162,20 +165,20 @@ CREATE VIEW fsbench.chart_scan_speed AS
     WHERE r.workload = 'scan';
 COMMENT ON VIEW fsbench.chart_scan_speed IS 'Curves of runs of the workload scan, to be drawn: speed by degree, of the scans that count';
 COMMENT ON COLUMN fsbench.chart_scan_speed.run_id IS 'Run';
-COMMENT ON COLUMN fsbench.chart_scan_speed.target IS 'Target';
+COMMENT ON COLUMN fsbench.chart_scan_speed.target IS 'Target, with the number of its definition as in fsbench.result';
 COMMENT ON COLUMN fsbench.chart_scan_speed.degree IS 'Parallel workers';
 COMMENT ON COLUMN fsbench.chart_scan_speed.gb_per_second IS 'Median of the repeats, in units of 10^9 bytes';
 COMMENT ON COLUMN fsbench.chart_scan_speed.repeats IS 'How many there are';
-COMMENT ON COLUMN fsbench.chart_scan_speed.lowest IS 'The slowest of them';
-COMMENT ON COLUMN fsbench.chart_scan_speed.highest IS 'The fastest of them';
+COMMENT ON COLUMN fsbench.chart_scan_speed.lowest_gb_per_second IS 'The slowest of them';
+COMMENT ON COLUMN fsbench.chart_scan_speed.highest_gb_per_second IS 'The fastest of them';
 COMMENT ON COLUMN fsbench.chart_scan_speed.is_knee IS 'Whether more workers no longer help from here on; NULL where no knee was found';
 
 CREATE VIEW fsbench.chart_fsync AS
-    SELECT r.run_id, r.target, f.method, f.writes, f.writers, f.ops_per_second, f.latency_p50_ms, f.latency_p90_ms, f.latency_p99_ms, f.latency_p999_ms, f.latency_max_ms
+    SELECT r.run_id, fsbench._shown_target(r.target, r.target_version) AS target, f.method, f.writes, f.writers, f.ops_per_second, f.latency_p50_ms, f.latency_p90_ms, f.latency_p99_ms, f.latency_p999_ms, f.latency_max_ms
     FROM fsbench.run_log r JOIN fsbench.fsync f USING (run_id);
 COMMENT ON VIEW fsbench.chart_fsync IS 'What a sync took in runs of the workload fsync, to be drawn';
 COMMENT ON COLUMN fsbench.chart_fsync.run_id IS 'Run';
-COMMENT ON COLUMN fsbench.chart_fsync.target IS 'Target';
+COMMENT ON COLUMN fsbench.chart_fsync.target IS 'Target, with the number of its definition as in fsbench.result';
 COMMENT ON COLUMN fsbench.chart_fsync.method IS 'As wal_sync_method';
 COMMENT ON COLUMN fsbench.chart_fsync.writes IS 'Writes before each sync';
 COMMENT ON COLUMN fsbench.chart_fsync.writers IS 'Processes at the same time';
@@ -187,11 +190,11 @@ COMMENT ON COLUMN fsbench.chart_fsync.latency_p999_ms IS '99.9th percentile (ms)
 COMMENT ON COLUMN fsbench.chart_fsync.latency_max_ms IS 'Longest (ms)';
 
 CREATE VIEW fsbench.chart_recovery AS
-    SELECT r.run_id, r.target, y.recovery_ms, y.redo_ms, y.first_transaction_ms, y.wal_replayed_bytes, y.balances_verified
+    SELECT r.run_id, fsbench._shown_target(r.target, r.target_version) AS target, y.recovery_ms, y.redo_ms, y.first_transaction_ms, y.wal_replayed_bytes, y.balances_verified
     FROM fsbench.run_log r JOIN fsbench.recovery y USING (run_id);
 COMMENT ON VIEW fsbench.chart_recovery IS 'Crash recoveries of runs, to be drawn';
 COMMENT ON COLUMN fsbench.chart_recovery.run_id IS 'Run';
-COMMENT ON COLUMN fsbench.chart_recovery.target IS 'Target';
+COMMENT ON COLUMN fsbench.chart_recovery.target IS 'Target, with the number of its definition as in fsbench.result';
 COMMENT ON COLUMN fsbench.chart_recovery.recovery_ms IS 'Crash recovery (ms)';
 COMMENT ON COLUMN fsbench.chart_recovery.redo_ms IS 'Of that, reading and applying WAL (ms)';
 COMMENT ON COLUMN fsbench.chart_recovery.first_transaction_ms IS 'Until the first COMMIT (ms)';

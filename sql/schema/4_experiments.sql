@@ -13,8 +13,8 @@ CREATE VIEW fsbench.experiments AS
                pg_catalog.max(r.block) AS block, pg_catalog.count(r.outcome) AS runs,
                pg_catalog.count(*) FILTER (WHERE r.outcome NOT IN ('measured', 'behind', 'pilot')) AS repeated,
                pg_catalog.max(r.run_id) FILTER (WHERE r.outcome IS NULL) AS run_id,
-               pg_catalog.max(t.name) FILTER (WHERE r.outcome IS NULL) AS target
-        FROM fsbench.experiment_run r JOIN fsbench.experiment_target t USING (experiment_id, number)
+               pg_catalog.max(t.target) FILTER (WHERE r.outcome IS NULL) AS target
+        FROM fsbench.experiment_run r JOIN fsbench.experiment_target t USING (experiment_id, target_number)
         WHERE r.experiment_id = e.experiment_id) n
     LEFT JOIN fsbench._progress() p ON p.run_id = n.run_id
     ORDER BY e.experiment_id;

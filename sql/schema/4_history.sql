@@ -24,9 +24,9 @@ CREATE FUNCTION fsbench._nights(label text, metric text)
     LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp ROWS 1000
     AS $$
     WITH run AS (
-        SELECT r.run_id, r.requested_at AS at, r.target,
-               md5(concat_ws('|', coalesce(nullif(r.target_definition, '{}')::text, r.target), r.workload, r.scale, r.clients, r.duration, r.transactions, r.warmup, r.rate,
-                   r.latency_limit_ms, r.asked -> 'settings', r.asked -> 'options', r.asked -> 'size')) AS alike,
+        SELECT r.run_id, r.requested_at AS at, fsbench._shown_target(r.target, r.target_version) AS target,
+               jsonb_build_array(coalesce(nullif(r.target_definition, '{}'), to_jsonb(r.target)), r.workload, r.scale, r.clients, r.duration, r.transactions, r.warmup, r.rate,
+                   r.latency_limit_ms, r.asked -> 'settings', r.asked -> 'options', r.asked -> 'size') AS alike,
                CASE WHEN r.status = 'done' AND NOT EXISTS (SELECT FROM fsbench.finding f WHERE f.run_id = r.run_id AND f.severity = 'invalid')
                     THEN nullif(greatest(CASE $2 WHEN 'tps' THEN r.tps ELSE fsbench._metric(r.run_id, $2) END, 0), 0) END AS value
         FROM fsbench.run_log r WHERE r.label = $1 AND r.status IN ('done', 'failed', 'cancelled')

@@ -28,7 +28,7 @@ COMMENT ON COLUMN fsbench.progress.rate IS 'The rate that it tries (transactions
 COMMENT ON COLUMN fsbench.progress.runs_before IS 'Of a queued run: how many come before it, those of other databases and the one that is on included';
 
 CREATE VIEW fsbench.result AS
-    SELECT r.run_id, CASE WHEN r.target_version > 1 THEN r.target || '#' || r.target_version ELSE r.target END AS target,
+    SELECT r.run_id, fsbench._shown_target(r.target, r.target_version) AS target,
            e.filesystem, e.scope, e.durability, r.workload, r.scale, r.clients, r.status, r.started_at,
            r.tps, r.latency_avg_ms, r.latency_stddev_ms, r.latency_p50_ms, r.latency_p90_ms, r.latency_p95_ms,
            r.latency_p99_ms, r.latency_p999_ms, r.latency_max_ms, r.commit_avg_ms, r.commit_p50_ms, r.commit_p99_ms,
@@ -41,7 +41,7 @@ CREATE VIEW fsbench.result AS
            r.error_code, r.error, r.error_detail, r.error_hint, r.balances,
            e.pgfsbench_version, e.server_version, e.server_version_num, e.kernel, e.hostname, e.machine,
            e.virtualization, e.processors, e.processor_model, e.memory_bytes, e.shared_buffers_bytes, e.data_checksums, e.data_directory,
-           e.device, e.mount_point, e.mount_options, e.st_dev, e.data_size_bytes, e.data_free_bytes, e.wal_directory, e.wal_filesystem, e.wal_device,
+           e.device, e.mount_point, e.mount_options, e.st_dev, e.filesystem_size_bytes, e.filesystem_free_bytes, e.wal_directory, e.wal_filesystem, e.wal_device,
            e.wal_mount_options, e.wal_st_dev, e.settings,
            r.client_wal_records, r.client_wal_fpi, r.client_wal_bytes, r.client_wal_writes, r.client_wal_syncs,
            r.client_wal_write_ms, r.client_wal_sync_ms, r.client_blocks_hit, r.client_blocks_read,

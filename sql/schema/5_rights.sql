@@ -37,17 +37,18 @@ $$;
 GRANT USAGE ON SCHEMA fsbench TO pg_monitor;
 GRANT SELECT ON ALL TABLES IN SCHEMA fsbench TO pg_monitor;
 GRANT EXECUTE ON FUNCTION fsbench.version(), fsbench._progress(), fsbench._prepared_data(), fsbench.bucket_low_ms(integer),
-    fsbench.bucket_high_ms(integer), fsbench.percentile(float8, bigint[], text), fsbench.percentile(float8, bigint, text),
+    fsbench.bucket_high_ms(integer), fsbench.percentile(float8, bigint[], text, text), fsbench.percentile(float8, bigint, text, text),
     fsbench.wait(bigint), fsbench._ended(bigint, integer), fsbench._block_devices(), fsbench.doctor(), fsbench.judge(bigint),
     fsbench.wait_profile(bigint, integer, integer), fsbench.knee(integer[], float8[]), fsbench._check_scan(bigint),
     fsbench.scan_curve(bigint), fsbench.scan_knee(bigint), fsbench._check_runs(bigint[]), fsbench.findings(bigint[]), fsbench.diff(bigint, bigint), fsbench.help(),
-    fsbench._draw, fsbench._is_ascii_wanted, fsbench.chart, fsbench.chart_scan, fsbench.chart_experiment, fsbench._metric,
+    fsbench._draw, fsbench._shown_target, fsbench._is_ascii_wanted, fsbench.chart, fsbench.chart_scan, fsbench.chart_experiment, fsbench._metric,
     fsbench._seconds_in_words, fsbench.evidence, fsbench._is_more_better, fsbench._nights, fsbench.history, fsbench.check_history, fsbench.chart_history,
     fsbench._experiment_ended(text, integer), fsbench.compare(text, text), fsbench.compare_runs(bigint, bigint), fsbench.recommend(text)
     TO pg_monitor;
 GRANT EXECUTE ON PROCEDURE fsbench.wait(bigint[]), fsbench.wait_experiment TO pg_monitor;
 
--- The one list of what an operator gets, for both functions below. Names are complete, and the role is quoted by its type.
+-- What operators get: whatever monitors may read, by the catalog, and the one list of what they may do besides. Names are complete, and the
+-- role is quoted by its type. Monitors keep their own rights whatever is taken back.
 CREATE FUNCTION fsbench._operator_rights(verb text, preposition text, role regrole) RETURNS void
     LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
     AS $$
@@ -60,26 +61,35 @@ BEGIN
                   DETAIL = 'It says who may run benchmarks.',
                   HINT = 'Give the name of a role.';
     END IF;
-    FOREACH what IN ARRAY ARRAY[
-        'USAGE ON SCHEMA fsbench',
-        'SELECT ON ALL TABLES IN SCHEMA fsbench',
-        'INSERT, UPDATE ON TABLE fsbench.acknowledgement',
-        'EXECUTE ON FUNCTION fsbench.run, fsbench.sustainable_rate, fsbench.start, fsbench.cancel, fsbench.wait(bigint), fsbench._ended, '
-        'fsbench._progress, fsbench._renew_lease, fsbench._block_devices, fsbench._prepared_data, fsbench.doctor, fsbench.judge, fsbench.wait_profile, '
-        'fsbench.knee, fsbench._check_scan, fsbench.scan_curve, fsbench.scan_knee, fsbench._check_runs, fsbench.findings, fsbench.diff, fsbench._experiment, fsbench.experiment, fsbench.plan_experiment, '
-        'fsbench._change_experiment, fsbench.pause_experiment, fsbench.resume_experiment, fsbench.cancel_experiment, fsbench.extend_experiment, '
-        'fsbench.confirm_experiment, fsbench.drop_experiment, fsbench._experiment_ended, fsbench.compare, fsbench.compare_runs, fsbench.recommend, fsbench.help, fsbench.version, fsbench.bucket_low_ms, fsbench.bucket_high_ms, '
-        'fsbench._draw, fsbench._is_ascii_wanted, fsbench.chart, fsbench.chart_scan, fsbench.chart_experiment, fsbench._metric, '
-        'fsbench._seconds_in_words, fsbench.evidence, fsbench._is_more_better, fsbench._nights, fsbench.history, fsbench.check_history, fsbench.chart_history, '
-        'fsbench._repeat, fsbench.acknowledge, '
-        'fsbench.percentile(float8, bigint[], text), fsbench.percentile(float8, bigint, text)',
-        'EXECUTE ON PROCEDURE fsbench.wait(bigint[]), fsbench.wait_experiment']
+    FOR what IN
+        SELECT r.what FROM (
+            SELECT 'USAGE ON SCHEMA fsbench'
+            UNION ALL SELECT 'SELECT ON ALL TABLES IN SCHEMA fsbench'
+            UNION ALL SELECT format('EXECUTE ON ROUTINE %s', p.oid::regprocedure)
+            FROM pg_proc p, aclexplode(p.proacl) a
+            WHERE p.pronamespace = 'fsbench'::regnamespace AND a.grantee = 'pg_monitor'::regrole AND a.privilege_type = 'EXECUTE') r (what)
+        WHERE role <> 'pg_monitor'::regrole
+        UNION ALL
+        VALUES ('INSERT, UPDATE ON TABLE fsbench.acknowledgement'),
+            ('EXECUTE ON FUNCTION fsbench.run, fsbench.start, fsbench.sustainable_rate, fsbench.cancel, fsbench._renew_lease, fsbench._repeat, fsbench.acknowledge, '
+             'fsbench._experiment, fsbench.experiment, fsbench.plan_experiment, fsbench._change_experiment, fsbench.pause_experiment, fsbench.resume_experiment, '
+             'fsbench.cancel_experiment, fsbench.extend_experiment, fsbench.confirm_experiment, fsbench.drop_experiment')
     LOOP
         EXECUTE format('%s %s %s %s', verb, what, preposition, role);
     END LOOP;
 END
 $$;
 COMMENT ON FUNCTION fsbench._operator_rights IS 'Grants or revokes what an operator needs. Private';
+
+-- In an upgrade script it would make the grants a part of the extension, and no dump would have them.
+CREATE FUNCTION fsbench._renew_operators() RETURNS void
+    LANGUAGE sql SET search_path = pg_catalog, pg_temp
+    AS $$
+    SELECT fsbench._operator_rights('GRANT', 'TO', a.grantee::regrole)
+    FROM pg_proc p, aclexplode(p.proacl) a
+    WHERE p.pronamespace = 'fsbench'::regnamespace AND p.proname = 'run' AND a.grantee <> 0 AND a.grantee <> p.proowner AND a.privilege_type = 'EXECUTE'
+    $$;
+COMMENT ON FUNCTION fsbench._renew_operators IS 'Gives operators what is new. Private: called by the library after ALTER EXTENSION pgfsbench UPDATE';
 
 CREATE FUNCTION fsbench.grant_operator(role regrole) RETURNS void
     LANGUAGE sql SET search_path = pg_catalog, pg_temp
@@ -92,4 +102,4 @@ CREATE FUNCTION fsbench.revoke_operator(role regrole) RETURNS void
 COMMENT ON FUNCTION fsbench.revoke_operator IS 'Takes back what fsbench.grant_operator gave';
 
 -- They only work for the owner of the extension, who can grant; nobody else needs to see them fail.
-REVOKE ALL ON FUNCTION fsbench._operator_rights, fsbench.grant_operator, fsbench.revoke_operator FROM PUBLIC;
+REVOKE ALL ON FUNCTION fsbench._operator_rights, fsbench._renew_operators, fsbench.grant_operator, fsbench.revoke_operator FROM PUBLIC;

@@ -1,11 +1,11 @@
-//! `version()`, and what CREATE EXTENSION says.
+//! `version()`, what CREATE EXTENSION says, and what follows from ALTER EXTENSION UPDATE.
 
 use pgrx::{pg_extern, pg_sys::panic::ErrorReport};
 
 use super::guard;
 use crate::{
     errors::{Fault, sqlstate},
-    pg::{report, shmem},
+    pg::{report, shmem, sql},
     run::worker_slots,
     target::orphaned_data,
 };
@@ -37,6 +37,15 @@ fn fsbench_check_preloaded() -> Result<(), ErrorReport> {
             &Fault::new(sqlstate::NOT_IN_THIS_STATE, problems.join("; "))
                 .hint(format!("Run {} and restart the server.", hints.join(" "))),
         );
+    }
+    Ok(())
+}
+
+/// Gives operators what an update has brought.
+pub fn updated() -> Result<(), ErrorReport> {
+    // Older versions do not have it.
+    if sql::read("SELECT to_regprocedure('fsbench._renew_operators()')", &[])?.is_some() {
+        sql::write("SELECT fsbench._renew_operators()", &[])?;
     }
     Ok(())
 }

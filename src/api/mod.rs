@@ -12,7 +12,7 @@ mod experiment;
 mod guard;
 mod helper;
 mod in_use;
-mod install;
+pub mod install;
 mod judge;
 mod knee;
 mod prepared_data;

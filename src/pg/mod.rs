@@ -9,7 +9,7 @@ pub mod catalog;
 pub mod checkpoint_hook;
 pub mod config;
 pub mod conninfo;
-pub mod drop_extension;
+pub mod extension_statements;
 pub mod guc;
 pub mod libpq;
 pub mod load;

@@ -72,8 +72,7 @@ pub fn end(
 pub fn said(state: &State, metric: Metric) -> Result<Vec<answer::Row>, Fault> {
     let beside = beside(state)?;
     let mut said = answer::rows(state, metric, &beside);
-    let name = &state.experiment.experiment;
-    for id in rows::sessions_of(name)? {
+    for id in rows::sessions_of(state.experiment.experiment_id)? {
         let Some(other) = rows::state(id, None)? else {
             continue;
         };

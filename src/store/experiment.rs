@@ -81,7 +81,7 @@ pub fn name_of_running() -> Result<Option<String>, Fault> {
 pub fn using(target: &str) -> Result<Option<String>, Fault> {
     sql::read_latest(
         "SELECT e.experiment FROM fsbench.experiment e JOIN fsbench.experiment_target t USING (experiment_id) \
-         WHERE t.target = $1 AND e.status IN ('recorded', 'queued', 'running', 'paused') ORDER BY e.experiment_id LIMIT 1",
+         WHERE t.target_name = $1 AND e.status IN ('recorded', 'queued', 'running', 'paused') ORDER BY e.experiment_id LIMIT 1",
         &[Some(target)],
     )
 }
@@ -98,9 +98,9 @@ pub fn insert(row: &Value, targets: &[Value]) -> Result<i64, Fault> {
         .and_then(|id| id.parse().ok())
         .ok_or_else(|| Fault::new(sqlstate::INTERNAL, "an experiment was not stored"))?;
     sql::write(
-        "INSERT INTO fsbench.experiment_target (experiment_id, number, name, target, own) \
-         SELECT $1::bigint, t.number, t.name, t.target, t.own \
-         FROM jsonb_to_recordset($2::jsonb) AS t (number integer, name text, target text, own jsonb)",
+        "INSERT INTO fsbench.experiment_target (experiment_id, target_number, target, target_name, own) \
+         SELECT $1::bigint, t.target_number, t.target, t.target_name, t.own \
+         FROM jsonb_to_recordset($2::jsonb) AS t (target_number integer, target text, target_name text, own jsonb)",
         &[Some(&id.to_string()), Some(&to_json_text(&targets)?)],
     )?;
     Ok(id)
@@ -202,8 +202,8 @@ pub fn set_answer(experiment_id: i64, answer: &str) -> Result<(), Fault> {
 pub fn set_aside(experiment_id: i64, aside: &[Aside]) -> Result<(), Fault> {
     for aside in aside {
         let newly = sql::write(
-            "UPDATE fsbench.experiment_target SET set_aside = $3 WHERE experiment_id = $1::bigint AND number = $2::integer \
-               AND set_aside IS NULL RETURNING name",
+            "UPDATE fsbench.experiment_target SET set_aside = $3 WHERE experiment_id = $1::bigint AND target_number = $2::integer \
+               AND set_aside IS NULL RETURNING target",
             &[
                 Some(&experiment_id.to_string()),
                 Some(&aside.number.to_string()),
@@ -254,11 +254,11 @@ pub fn delete(experiment_id: i64) -> Result<(), Fault> {
 }
 
 /// Experiments that are done and repeat this one, or that this one repeats.
-pub fn sessions_of(name: &str) -> Result<Vec<i64>, Fault> {
+pub fn sessions_of(experiment_id: i64) -> Result<Vec<i64>, Fault> {
     let text = sql::read_latest(
         "SELECT coalesce(jsonb_agg(o.experiment_id ORDER BY o.experiment_id), '[]') FROM fsbench.experiment o \
-         WHERE o.status = 'done' AND (o.confirms = $1 OR o.experiment = (SELECT e.confirms FROM fsbench.experiment e WHERE e.experiment = $1))",
-        &[Some(name)],
+         WHERE o.status = 'done' AND (o.confirms = $1::bigint OR o.experiment_id = (SELECT e.confirms FROM fsbench.experiment e WHERE e.experiment_id = $1::bigint))",
+        &[Some(&experiment_id.to_string())],
     )?;
     read_json("experiments", &text.unwrap_or_default())
 }
@@ -266,7 +266,7 @@ pub fn sessions_of(name: &str) -> Result<Vec<i64>, Fault> {
 /// The run of an experiment that is on, in words; None if none is.
 pub fn on_now(experiment_id: i64) -> Result<Option<String>, Fault> {
     sql::read_latest(
-        "SELECT format('block %s, %s', x.block, t.name) FROM fsbench.experiment_run x JOIN fsbench.experiment_target t USING (experiment_id, number) \
+        "SELECT format('block %s, %s', x.block, t.target) FROM fsbench.experiment_run x JOIN fsbench.experiment_target t USING (experiment_id, target_number) \
          WHERE x.experiment_id = $1::bigint AND x.outcome IS NULL AND x.run_id IS NOT NULL LIMIT 1",
         &[Some(&experiment_id.to_string())],
     )

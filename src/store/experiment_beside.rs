@@ -31,8 +31,8 @@ pub struct BesideRow {
 /// The same of all targets, by what is stored of the runs that count.
 pub fn beside(experiment_id: i64) -> Result<Vec<BesideRow>, Fault> {
     let text = sql::read_latest(
-        "WITH usual AS (SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY x.probe) AS probe FROM fsbench.experiment_run x WHERE x.experiment_id = $1::bigint), \
-         counted AS (SELECT x.number, x.run_id, abs(x.probe / (SELECT u.probe FROM usual u) - 1) > 0.05 AS is_off, \
+        "WITH usual AS (SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY x.processor_probe) AS probe FROM fsbench.experiment_run x WHERE x.experiment_id = $1::bigint), \
+         counted AS (SELECT x.target_number AS number, x.run_id, abs(x.processor_probe / (SELECT u.probe FROM usual u) - 1) > 0.05 AS is_off, \
              r.target_definition ->> 'kind' = 'device' AND coalesce(r.target_definition ->> 'ssd_state', '') <> 'trimmed' \
                AND (SELECT e.discard_max_bytes > 0 FROM fsbench.environment e WHERE e.run_id = x.run_id) AS carries_over, \
              r.checkpoints_requested AS forced, r.checkpoints_requested + r.checkpoints_timed AS checkpoints \
@@ -55,7 +55,7 @@ pub fn beside(experiment_id: i64) -> Result<Vec<BesideRow>, Fault> {
 /// The stored environments of the runs of each target, as `recommend` takes them.
 pub fn facts(experiment_id: i64) -> Result<Vec<Facts>, Fault> {
     let text = sql::read_latest(
-        "WITH counted AS (SELECT x.number, min(x.run_id) AS run_id, percentile_cont(0.5) WITHIN GROUP (ORDER BY r.stall_seconds) AS stalls \
+        "WITH counted AS (SELECT x.target_number AS number, min(x.run_id) AS run_id, percentile_cont(0.5) WITHIN GROUP (ORDER BY r.stall_seconds) AS stalls \
            FROM fsbench.experiment_run x JOIN fsbench.run_log r USING (run_id) \
            WHERE x.experiment_id = $1::bigint AND x.outcome IN ('measured', 'behind') GROUP BY 1) \
          SELECT coalesce(jsonb_agg(jsonb_build_object('number', c.number, 'kind', r.target_definition ->> 'kind', 'filesystem', e.filesystem, \
@@ -66,7 +66,7 @@ pub fn facts(experiment_id: i64) -> Result<Vec<Facts>, Fault> {
            'block_settings', r.target_definition -> 'block_settings', 'kernel_settings', r.target_definition -> 'kernel_settings', \
            'workload', r.workload, 'clients', r.clients) ORDER BY c.number), '[]') \
          FROM counted c JOIN fsbench.run_log r USING (run_id) LEFT JOIN fsbench.environment e USING (run_id) \
-           JOIN fsbench.experiment_target t ON t.experiment_id = $1::bigint AND t.number = c.number",
+           JOIN fsbench.experiment_target t ON t.experiment_id = $1::bigint AND t.target_number = c.number",
         &[Some(&experiment_id.to_string())],
     )?;
     read_json("targets of an experiment", &text.unwrap_or_default())
@@ -77,7 +77,7 @@ pub fn used(experiment_id: i64) -> Result<Vec<Used>, Fault> {
     let text = sql::read_latest(
         "SELECT coalesce(jsonb_agg(u), '[]') FROM (SELECT x.number, avg(s.idle) AS idle, avg(s.busy) AS device_busy, avg(s.memory) AS memory_pressure, \
              avg(w.locks) AS locks, avg(w.flushes) AS flushes \
-           FROM (SELECT r.number, r.run_id, row_number() OVER (PARTITION BY r.number ORDER BY r.block DESC) AS nth FROM fsbench.experiment_run r \
+           FROM (SELECT r.target_number AS number, r.run_id, row_number() OVER (PARTITION BY r.target_number ORDER BY r.block DESC) AS nth FROM fsbench.experiment_run r \
              WHERE r.experiment_id = $1::bigint AND r.outcome IN ('measured', 'behind')) x LEFT JOIN LATERAL (SELECT avg(s.cpu_idle_percent + s.cpu_iowait_percent) / 100 AS idle, \
                avg(greatest(s.device_util_percent, s.wal_device_util_percent)) / 100 AS busy, avg(s.pressure_memory_some_percent) / 100 AS memory \
              FROM fsbench.sample s WHERE s.run_id = x.run_id) s ON true \
@@ -105,15 +105,15 @@ pub struct Surrounding {
 }
 
 /// What differs from one moment to the next, and whatever is compared.
-const OF_THE_MOMENT: &str = "{run_id,data_free_bytes,data_size_bytes,cpu_mhz_min,cpu_mhz_max,st_dev,wal_st_dev,device,wal_device,data_directory,wal_directory,\
+const OF_THE_MOMENT: &str = "{run_id,filesystem_free_bytes,filesystem_size_bytes,cpu_mhz_min,cpu_mhz_max,st_dev,wal_st_dev,device,wal_device,data_directory,wal_directory,\
     mount_point,wal_mount_point,mkfs_command,configuration_fingerprint,storage}";
 
 /// Where the runs that count were made, in their order.
 pub fn surroundings(experiment_id: i64) -> Result<Vec<Surrounding>, Fault> {
     let text = sql::read_latest(
-        "SELECT coalesce(jsonb_agg(jsonb_build_object('block', x.block, 'number', x.number, 'run_id', x.run_id, 'own', t.own, \
-             'mark', md5(concat_ws(' ', x.number, r.target_definition, to_jsonb(e) - $2::text[], e.storage #> '{result,serial}'))) ORDER BY x.planned_at), '[]') \
-         FROM fsbench.experiment_run x JOIN fsbench.experiment_target t USING (experiment_id, number) JOIN fsbench.run_log r USING (run_id) \
+        "SELECT coalesce(jsonb_agg(jsonb_build_object('block', x.block, 'number', x.target_number, 'run_id', x.run_id, 'own', t.own, \
+             'mark', hashtextextended(concat_ws(' ', x.target_number, r.target_definition, to_jsonb(e) - $2::text[], e.storage #> '{result,serial}'), 0)::text) ORDER BY x.planned_at), '[]') \
+         FROM fsbench.experiment_run x JOIN fsbench.experiment_target t USING (experiment_id, target_number) JOIN fsbench.run_log r USING (run_id) \
            LEFT JOIN fsbench.environment e USING (run_id) \
          WHERE x.experiment_id = $1::bigint AND x.outcome IN ('measured', 'behind')",
         &[Some(&experiment_id.to_string()), Some(OF_THE_MOMENT)],

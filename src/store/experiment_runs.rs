@@ -27,7 +27,7 @@ pub fn intend(
         &[Some(&experiment_id.to_string())],
     )?;
     sql::write(
-        "INSERT INTO fsbench.experiment_run (experiment_id, block, position, number, attempt, boot_id, versions, probe) \
+        "INSERT INTO fsbench.experiment_run (experiment_id, block, position, target_number, attempt, boot_id, versions, processor_probe) \
          VALUES ($1::bigint, $2::integer, $3::integer, $4::integer, $5::integer, $6, $7, $8::float8)",
         &[
             Some(&experiment_id.to_string()),
@@ -65,7 +65,7 @@ fn update_run(
     sql::write(
         &format!(
             "UPDATE fsbench.experiment_run SET {set} WHERE experiment_id = $1::bigint AND block = $2::integer \
-               AND number = $3::integer AND attempt = $4::integer"
+               AND target_number = $3::integer AND attempt = $4::integer"
         ),
         &arguments,
     )?;
@@ -98,7 +98,7 @@ pub fn forget_run(experiment_id: i64, made: &Made) -> Result<(), Fault> {
     let key = key(experiment_id, made);
     sql::write(
         "DELETE FROM fsbench.experiment_run WHERE experiment_id = $1::bigint AND block = $2::integer \
-           AND number = $3::integer AND attempt = $4::integer AND run_id IS NULL",
+           AND target_number = $3::integer AND attempt = $4::integer AND run_id IS NULL",
         &key.iter()
             .map(|part| Some(part.as_str()))
             .collect::<Vec<_>>(),
@@ -145,7 +145,7 @@ pub fn find_run(experiment_id: i64, made: &Made, label: &str) -> Result<Option<i
     arguments.push(Some(label));
     let found = sql::read_latest(
         "SELECT max(r.run_id) FROM fsbench.run_log r, fsbench.experiment e JOIN fsbench.experiment_run x USING (experiment_id) \
-         WHERE e.experiment_id = $1::bigint AND x.block = $2::integer AND x.number = $3::integer AND x.attempt = $4::integer \
+         WHERE e.experiment_id = $1::bigint AND x.block = $2::integer AND x.target_number = $3::integer AND x.attempt = $4::integer \
            AND r.label = $5 AND r.requested_by = e.requested_by AND r.requested_at >= x.planned_at",
         &arguments,
     )?;
@@ -186,7 +186,7 @@ pub fn start_run(
 /// Parameters that targets of an experiment have of their own, by number.
 pub fn own_parameters(experiment_id: i64) -> Result<BTreeMap<usize, Value>, Fault> {
     let text = sql::read_latest(
-        "SELECT jsonb_object_agg(number, own) FROM fsbench.experiment_target WHERE experiment_id = $1::bigint",
+        "SELECT jsonb_object_agg(target_number, own) FROM fsbench.experiment_target WHERE experiment_id = $1::bigint",
         &[Some(&experiment_id.to_string())],
     )?;
     read_json(

@@ -23,7 +23,7 @@ pub fn state(experiment_id: i64, metric: Option<&str>) -> Result<Option<State>, 
                'experiment', to_jsonb(e) || jsonb_build_object('has_rate', (e.parameters ->> 'rate') IS NOT NULL OR e.rate_share IS NOT NULL, \
                  'rate', (e.parameters ->> 'rate')::float8, \
                  'elapsed_seconds', coalesce(extract(epoch FROM coalesce(e.ended_at, clock_timestamp()) - e.started_at)::float8, 0)), \
-               'targets', (SELECT jsonb_agg(to_jsonb(t) ORDER BY t.number) FROM fsbench.experiment_target t WHERE t.experiment_id = e.experiment_id), \
+               'targets', (SELECT jsonb_agg(to_jsonb(t) ORDER BY t.target_number) FROM fsbench.experiment_target t WHERE t.experiment_id = e.experiment_id), \
                'runs', coalesce((SELECT jsonb_agg(to_jsonb(x) || jsonb_build_object('status', r.status, 'error_code', r.error_code, \
                    'error', r.error, 'value', fsbench._metric(r.run_id, $2), 'tps', r.tps, 'seconds', extract(epoch FROM r.ended_at - r.started_at)::float8, \
                    'flush_us', (r.facts #>> '{flush,before_us}')::float8, \

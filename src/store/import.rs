@@ -17,7 +17,7 @@ const OF_HERE: &str = "{run_id,status,target,target_definition,target_version,wo
 const OF_ALL: &[ResultTable] = &[
     table("checkpoint", "number"),
     table("environment", "run_id"),
-    table("histogram", "transaction"),
+    table("histogram", "transaction, measure"),
     table("finding", "code"),
     table("sample", "second"),
     table("wait_event", "second, wait_event_type, wait_event"),

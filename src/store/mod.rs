@@ -13,7 +13,7 @@ mod seconds;
 use pgfsbench_core::{
     difference,
     finding::Finding,
-    hist::Histogram,
+    hist::{Histogram, Measure},
     recovery_log::Recovery,
     rows::Row,
     run::row::{Asked, Done},
@@ -203,13 +203,14 @@ pub fn set_failed(run_id: i64, fault: &Fault, phases: Option<&Value>) -> Result<
     Ok(())
 }
 
-/// Stores a histogram under the name of what was measured.
+/// Stores a histogram of what was measured.
 pub fn insert_histogram(
     run_id: i64,
     transaction: &str,
+    measure: Measure,
     histogram: &Histogram,
 ) -> Result<(), Fault> {
-    insert(run_id, &[histogram.to_row(transaction)])
+    insert(run_id, &[histogram.to_row(transaction, measure)])
 }
 
 /// Stores rows of a run, given without its number.

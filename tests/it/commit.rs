@@ -76,8 +76,8 @@ fn what_was_committed_on_a_target_is_there_after_a_crash() {
         ],
     );
     let stored = format!(
-        "SELECT transaction, transactions FROM fsbench.histogram WHERE run_id = {id} ORDER BY 1"
+        "SELECT measure, transactions FROM fsbench.histogram WHERE run_id = {id} ORDER BY 1"
     );
-    assert_eq!(rows(&mut client, &stored), ["commit|120", "insert|120"]);
+    assert_eq!(rows(&mut client, &stored), ["commit|120", "latency|120"]);
     server.nothing_is_left_at_once();
 }

@@ -89,7 +89,7 @@ fn an_experiment_comes_to_an_answer() {
     assert_eq!(id, "1");
     wait_for(&mut client, "e");
     assert_eq!(outcomes(&mut client, "e"), ["measured 6"]);
-    let made = "SELECT e.run_order -> (x.block - 1) -> (x.position - 1) = to_jsonb(x.number) \
+    let made = "SELECT e.run_order -> (x.block - 1) -> (x.position - 1) = to_jsonb(x.target_number) \
         FROM fsbench.experiment_run x JOIN fsbench.experiment e USING (experiment_id)";
     assert_eq!(rows(&mut client, made), ["t"; 6], "in the stored order");
     let seeds = "SELECT count(DISTINCT seed) FROM fsbench.experiment_run JOIN fsbench.run_log USING (run_id) GROUP BY block";
@@ -270,8 +270,8 @@ fn what_is_varied_is_what_its_runs_have() {
         ),
     );
     wait_for(&mut client, "f");
-    let made = "SELECT DISTINCT t.name, r.used #>> '{settings,wal_compression}' FROM fsbench.experiment_run x \
-        JOIN fsbench.experiment_target t USING (experiment_id, number) JOIN fsbench.run_log r USING (run_id) ORDER BY 1";
+    let made = "SELECT DISTINCT t.target, r.used #>> '{settings,wal_compression}' FROM fsbench.experiment_run x \
+        JOIN fsbench.experiment_target t USING (experiment_id, target_number) JOIN fsbench.run_log r USING (run_id) ORDER BY 1";
     assert_eq!(
         rows(&mut client, made),
         ["a wal_compression=off|off", "a wal_compression=on|on"]
@@ -306,7 +306,7 @@ fn a_run_waits_while_the_processor_probe_is_off() {
     // Four runs before a machine that was ten times as fast.
     execute(
         &mut client,
-        "INSERT INTO fsbench.experiment_run (experiment_id, block, position, number, attempt, outcome, probe) \
+        "INSERT INTO fsbench.experiment_run (experiment_id, block, position, target_number, attempt, outcome, processor_probe) \
          SELECT 1, block, 1, number, 1, 'interrupted', 1e6 FROM generate_series(1, 2) block, generate_series(0, 1) number; \
          SELECT fsbench.resume_experiment('e')",
     );
@@ -319,7 +319,6 @@ fn a_run_waits_while_the_processor_probe_is_off() {
         !waited.is_empty() && waited.iter().all(|said| said == "t"),
         "{waited:?}"
     );
-    let probed =
-        "SELECT bool_and(probe > 1) FROM fsbench.experiment_run WHERE outcome = 'measured'";
+    let probed = "SELECT bool_and(processor_probe > 1) FROM fsbench.experiment_run WHERE outcome = 'measured'";
     assert_eq!(row(&mut client, probed), "t");
 }

@@ -60,8 +60,8 @@ fn clean(id: &str) -> String {
             device_write_bytes = 3221225472, server_write_bytes = 2147483648, changed_bytes = 1000000000, latency_avg_ms = 2
             WHERE run_id = {id};
         UPDATE fsbench.environment SET memory_bytes = 4294967296, shared_buffers_bytes = 1073741824, filesystem = 'ext4',
-            mount_options = 'rw,noatime,stripe=64', geometry = '{{"stripe_unit_bytes": 0}}', data_size_bytes = 107374182400,
-            data_free_bytes = 85899345920, mkfs_command = '/sbin/mkfs.ext4 -E lazy_itable_init=0,lazy_journal_init=0 /dev/nvme0n1p2',
+            mount_options = 'rw,noatime,stripe=64', geometry = '{{"stripe_unit_bytes": 0}}', filesystem_size_bytes = 107374182400,
+            filesystem_free_bytes = 85899345920, mkfs_command = '/sbin/mkfs.ext4 -E lazy_itable_init=0,lazy_journal_init=0 /dev/nvme0n1p2',
             storage = '{{"request": {{"storage": {{"device": {{"path": "/dev/nvme0n1p2"}}}}}},
                 "result": {{"ssd_state": "trimmed", "mount_options_not_shown": [], "properties_not_in_force": []}}}}',
             write_cache = 'write back', rotational = false, discard_max_bytes = 2199023255040, layers = '{NVME}',
@@ -110,8 +110,8 @@ fn seen() -> Vec<(&'static str, String)> {
     let run = |what| set("run_log", what);
     let sample = |what| set("sample", what);
     let idle_raid = format!("'{RAID}'::jsonb #- '{{2,sync_action}}'");
-    let service = "INSERT INTO fsbench.histogram (run_id, transaction, transactions, sum_ms, sum_squares_ms, buckets, counts) \
-        VALUES (ID, 'service', 1000, 4000, 16000, '{}', '{}');";
+    let service = "INSERT INTO fsbench.histogram (run_id, transaction, measure, transactions, sum_ms, sum_squares_ms, buckets, counts) \
+        VALUES (ID, 'tpcb', 'service', 1000, 4000, 16000, '{}', '{}');";
     vec![
         // Settings.
         ("fsync_off invalid", fact("fsync", "false")),
@@ -283,7 +283,7 @@ fn seen() -> Vec<(&'static str, String)> {
         ),
         (
             "almost_full warning",
-            environment("data_free_bytes = 5368709120"),
+            environment("filesystem_free_bytes = 5368709120"),
         ),
         ("lazy_init warning", fact("storage,lazy_init", "true")),
         (

@@ -25,9 +25,9 @@ SELECT r.run_id, s, 1000, CASE WHEN r.target = 'btrfs' AND s = 70 THEN 3 ELSE r.
 FROM fsbench.run_log r, generate_series(0, 119) s WHERE r.run_id >= 200;
 INSERT INTO fsbench.checkpoint (run_id, number, kind, started_at, start_second, end_second, started_before, ended_after)
 SELECT run_id, n, 'timed', measured_from + n * interval '40 s', 40 * n - 10, 40 * n - 1, false, false FROM fsbench.run_log, generate_series(1, 3) n WHERE run_id >= 200;
-INSERT INTO fsbench.histogram (run_id, transaction, transactions, sum_ms, sum_squares_ms, min_ms, max_ms, buckets, counts)
-SELECT r.run_id, t.name, 120000, 1, 1, 0.5, r.latency_max_ms, h.buckets, h.counts
-FROM fsbench.run_log r, (VALUES ('tpcb', 0), ('commit', -32)) t (name, shift),
+INSERT INTO fsbench.histogram (run_id, transaction, measure, transactions, sum_ms, sum_squares_ms, min_ms, max_ms, buckets, counts)
+SELECT r.run_id, 'tpcb', t.measure, 120000, 1, 1, 0.5, r.latency_max_ms, h.buckets, h.counts
+FROM fsbench.run_log r, (VALUES ('latency', 0), ('commit', -32)) t (measure, shift),
      LATERAL (SELECT array_agg((700 + t.shift + b + 8 * (r.run_id % 3))::smallint ORDER BY b) AS buckets, array_agg((120000 * 0.08 * 0.92 ^ b)::bigint + 1 ORDER BY b) AS counts FROM generate_series(0, 150) b) h
 WHERE r.run_id >= 200;
 INSERT INTO fsbench.wait_event (run_id, second, wait_event_type, wait_event, samples)
@@ -38,7 +38,7 @@ SELECT run_id, 'stalls', 'warning', '1 second with under a tenth of the median',
 UNION ALL SELECT run_id, 'data_fits_ram', 'warning', 'data of 160 MB fits in RAM', 'Take a larger scale.', 300 FROM fsbench.run_log WHERE run_id >= 200;
 INSERT INTO fsbench.recovery (run_id, unmounted, recovery_ms, redo_ms, first_transaction_ms, wal_replayed_bytes, balances_verified)
 SELECT run_id, true, 800 + 100 * (run_id % 5), 500, 1200 + 100 * (run_id % 5), 2e8, true FROM fsbench.run_log WHERE run_id >= 200;
-INSERT INTO fsbench.experiment_run (experiment_id, block, position, number, attempt, run_id, outcome, boot_id, planned_at)
+INSERT INTO fsbench.experiment_run (experiment_id, block, position, target_number, attempt, run_id, outcome, boot_id, planned_at)
 SELECT e.experiment_id, (r.run_id - 200) / 3 + 1, (r.run_id - 200) % 3 + 1, (r.run_id - 200) % 3, 1, r.run_id, 'measured', 'boot', r.started_at
 FROM fsbench.experiment e, fsbench.run_log r WHERE e.experiment = 'new server' AND r.run_id >= 200;
 UPDATE fsbench.experiment SET status = 'done', too_short = false, started_at = '2026-01-10 20:00:00+00', ended_at = '2026-01-10 21:00:00+00' WHERE experiment = 'new server';

@@ -1,7 +1,7 @@
 -- Names and texts of somebody who wants a page to do something: scripts, ends of scripts, quotes, marks that turn text round, line ends of JavaScript.
-UPDATE fsbench.experiment_target SET name = '</script><script>document.title="taken"</script>' WHERE name = 'xfs';
-UPDATE fsbench.experiment_target SET name = E'"><img src=x onerror="document.title=''taken''">\u202Etxt.\u2028\U0001F600' WHERE name = 'btrfs';
-UPDATE fsbench.experiment_target SET name = '<a href="javascript:document.title=1">ext4</a>' || chr(38) || 'lt;b' || chr(38) || 'gt; %{x} ${1+1}' WHERE name = 'ext4';
+UPDATE fsbench.experiment_target SET target = '</script><script>document.title="taken"</script>' WHERE target = 'xfs';
+UPDATE fsbench.experiment_target SET target = E'"><img src=x onerror="document.title=''taken''">\u202Etxt.\u2028\U0001F600' WHERE target = 'btrfs';
+UPDATE fsbench.experiment_target SET target = '<a href="javascript:document.title=1">ext4</a>' || chr(38) || 'lt;b' || chr(38) || 'gt; %{x} ${1+1}' WHERE target = 'ext4';
 UPDATE fsbench.experiment SET experiment = E'new <svg onload="document.title=1"> ''server'' \u2066\\';
 UPDATE fsbench.run_log SET label = '<script>document.title="taken"</script>', asked = '{"label": "</pre><script>document.title=1</script>"}';
 UPDATE fsbench.environment SET kernel = '<!--<script>', device_model = '"onmouseover="document.title=1', settings = '{"</td><script>1</script>": "]]>"}';

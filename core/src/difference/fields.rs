@@ -27,7 +27,7 @@ const LEFT_OUT: &[&str] = &[
     "wal_st_dev",
     "server_version_num",
     "shared_buffers_bytes",
-    "data_free_bytes",
+    "filesystem_free_bytes",
     "mkfs_command",
     "configuration_fingerprint",
 ];
@@ -42,7 +42,7 @@ const AREAS: &[(Area, &[&str])] = &[
             "wal_filesystem",
             "block_size_bytes",
             "journal_mode",
-            "data_size_bytes",
+            "filesystem_size_bytes",
         ],
     ),
     (Area::Settings, &["data_checksums"]),

@@ -213,7 +213,11 @@ const FILESYSTEM: &[Rule] = &[
         "what is written at a time",
         "block_size_bytes geometry.block_bytes",
     ),
-    rule(Maybe, "how it is laid out", "geometry.* data_size_bytes"),
+    rule(
+        Maybe,
+        "how it is laid out",
+        "geometry.* filesystem_size_bytes",
+    ),
 ];
 
 const DEVICE: &[Rule] = &[
@@ -342,7 +346,7 @@ fn major(version: Option<&String>) -> Option<&str> {
 /// Sizes and clocks that are never twice the same, and by how much they may differ without being told.
 const TOLERANCES: &[(&str, f64)] = &[
     ("memory_bytes", 0.02),
-    ("data_size_bytes", 0.02),
+    ("filesystem_size_bytes", 0.02),
     ("cpu_mhz_min", 0.1),
     ("cpu_mhz_max", 0.1),
 ];

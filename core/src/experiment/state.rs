@@ -48,8 +48,10 @@ pub struct Experiment {
     pub status: String,
     pub goal: Goal,
     /// Number of the target that the others are compared with.
+    #[serde(rename = "baseline_number")]
     pub baseline: Option<usize>,
     /// Number of the target that is the first one, or the baseline, once more.
+    #[serde(rename = "control_number")]
     pub control: Option<usize>,
     pub metric: String,
     pub margin: f64,
@@ -92,10 +94,13 @@ pub struct Experiment {
 #[derive(Clone, Debug, Deserialize)]
 #[allow(missing_docs)]
 pub struct Target {
+    #[serde(rename = "target_number")]
     pub number: usize,
     /// Its name in the experiment.
+    #[serde(rename = "target")]
     pub name: String,
     /// Its name in `fsbench.target`.
+    #[serde(rename = "target_name")]
     pub target: String,
 }
 
@@ -107,6 +112,7 @@ pub struct Made {
     pub block: u32,
     pub position: u32,
     pub attempt: u32,
+    #[serde(rename = "target_number")]
     pub number: usize,
     pub run_id: Option<i64>,
     /// Of the operating system's start.
@@ -127,6 +133,7 @@ pub struct Made {
     /// Whether others took a tenth of the processors from it.
     pub disturbed: bool,
     /// Operations of the processor in the probe before it.
+    #[serde(rename = "processor_probe")]
     pub probe: Option<f64>,
     /// Transactions that were due in the window, and those that were not done in time.
     pub scheduled: Option<u64>,

@@ -17,12 +17,12 @@ use super::{
 /// An experiment of so many targets; with a baseline when it is the goal.
 fn state(targets: usize, goal: Goal) -> State {
     let rows: Vec<_> = (0..targets)
-        .map(|number| json!({"number": number, "name": format!("t{number}"), "target": format!("t{number}")}))
+        .map(|number| json!({"target_number": number, "target": format!("t{number}"), "target_name": format!("t{number}")}))
         .collect();
     let state = json!({
         "experiment": {
             "experiment_id": 1, "experiment": "e", "status": "running", "goal": goal,
-            "baseline": (goal == Goal::Baseline).then_some(0), "control": null, "metric": "tps", "margin": 0.05,
+            "baseline_number": (goal == Goal::Baseline).then_some(0), "control_number": null, "metric": "tps", "margin": 0.05,
             "max_blocks": 12, "looks": plan::looks(12), "ended_by": null,
             "run_order": plan::run_order(targets, 7), "max_seconds": null, "elapsed_seconds": 60, "run_seconds": 10, "forced": false,
         },

@@ -113,7 +113,7 @@ mod tests {
             .zip(flushes)
             .flat_map(|(block, pair)| {
                 (0..2).map(move |number| {
-                    json!({"block": block, "position": number + 1, "attempt": 1, "number": number, "run_id": 1, "outcome": "measured",
+                    json!({"block": block, "position": number + 1, "attempt": 1, "target_number": number, "run_id": 1, "outcome": "measured",
                         "status": "done", "value": 100.0, "flush_us": pair[number]})
                 })
             })
@@ -123,7 +123,7 @@ mod tests {
                 "experiment_id": 1, "experiment": "e", "status": "running", "goal": "best", "metric": "tps", "margin": 0.05,
                 "max_blocks": 12, "looks": [], "run_order": [], "run_seconds": 10, "forced": false,
             },
-            "targets": [{"number": 0, "name": "a", "target": "a"}, {"number": 1, "name": "b", "target": "b"}],
+            "targets": [{"target_number": 0, "target": "a", "target_name": "a"}, {"target_number": 1, "target": "b", "target_name": "b"}],
             "runs": runs,
         });
         serde_json::from_value(state).unwrap()

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use crate::difference::{self, Area, Difference, Matters};
 
 /// What is read at one moment, and is another thing at the next one.
-const OF_THE_MOMENT: &[&str] = &["cpu_mhz_min", "cpu_mhz_max", "data_size_bytes"];
+const OF_THE_MOMENT: &[&str] = &["cpu_mhz_min", "cpu_mhz_max", "filesystem_size_bytes"];
 
 /// A run: what is stored of it, as [`difference`] takes it, and the parameters that its target has of its own.
 #[derive(Clone, Copy)]

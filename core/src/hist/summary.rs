@@ -23,11 +23,25 @@ pub struct Histogram {
     pub max_ns: u64,
 }
 
+/// What of a transaction a histogram is of.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Measure {
+    /// All of it, under a rate from the time when it was due.
+    #[default]
+    Latency,
+    /// The same from its real start.
+    Service,
+    /// Its COMMIT.
+    Commit,
+}
+
 /// A row of `fsbench.histogram`; its columns say what they are.
 #[derive(Clone, Debug, Default, Serialize)]
 #[allow(missing_docs)]
 pub struct Row {
     pub transaction: String,
+    pub measure: Measure,
     pub transactions: u64,
     pub sum_ms: f64,
     pub sum_squares_ms: f64,
@@ -42,11 +56,12 @@ impl rows::Row for Row {
 }
 
 impl Histogram {
-    /// The row that is stored, under the name of the transaction or part that was measured.
-    pub fn to_row(&self, transaction: &str) -> Row {
+    /// The row that is stored: what was measured of which transaction.
+    pub fn to_row(&self, transaction: &str, measure: Measure) -> Row {
         let (buckets, counts) = self.nonzero().unzip();
         Row {
             transaction: transaction.into(),
+            measure,
             transactions: self.count(),
             sum_ms: self.sum_ns as f64 / 1e6,
             sum_squares_ms: self.sum_sq_us2 / 1e6,

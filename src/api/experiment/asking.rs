@@ -113,8 +113,8 @@ pub fn again(ready: &Ready, of: &store::Steered) -> Result<String, Fault> {
     if asked.filesystems.take().is_some() {
         let targets = session::with_rights_of(ready.owner, || {
             sql::read_latest(
-                "SELECT jsonb_agg(t.target ORDER BY t.number) FROM (SELECT target, min(number) AS number FROM fsbench.experiment_target \
-                   WHERE experiment_id = $1::bigint GROUP BY target) t",
+                "SELECT jsonb_agg(t.target_name ORDER BY t.number) FROM (SELECT target_name, min(target_number) AS number FROM fsbench.experiment_target \
+                   WHERE experiment_id = $1::bigint GROUP BY target_name) t",
                 &[Some(&of.experiment_id.to_string())],
             )
         })?;
@@ -131,7 +131,7 @@ pub fn again(ready: &Ready, of: &store::Steered) -> Result<String, Fault> {
     }
     asked.run.seed = None;
     let planned = planned(ready, &asked)?;
-    let id = insert(ready, &asked, &planned, Some(&of.experiment))?;
+    let id = insert(ready, &asked, &planned, Some(of.experiment_id))?;
     start(ready, id)?;
     Ok(planned.checked.experiment)
 }
@@ -198,26 +198,26 @@ fn insert(
     ready: &Ready,
     asked: &Asked,
     planned: &Planned,
-    confirms: Option<&str>,
+    confirms: Option<i64>,
 ) -> Result<i64, Fault> {
     let checked = &planned.checked;
     let mut targets: Vec<Value> = (checked.candidates.iter().enumerate())
-        .map(|(number, c)| json!({"number": number, "name": c.name, "target": c.target, "own": c.own}))
+        .map(|(number, c)| json!({"target_number": number, "target": c.name, "target_name": c.target, "own": c.own}))
         .collect();
     let mut control = None;
     if checked.control {
         let twin = &checked.candidates[checked.baseline.unwrap_or(0)];
         control = Some(targets.len());
         targets.push(
-            json!({"number": targets.len(), "name": format!("{} (control)", twin.name),
-            "target": twin.target, "own": twin.own}),
+            json!({"target_number": targets.len(), "target": format!("{} (control)", twin.name),
+            "target_name": twin.target, "own": twin.own}),
         );
     }
     let has_checkpoints = |spec: &Spec| spec.workload.runs_transactions() && spec.workload.writes();
     let decides_by_cycles = planned.specs.iter().all(has_checkpoints);
     let row = json!({
-        "experiment": checked.experiment, "status": "recorded", "goal": checked.goal.as_str(), "baseline": checked.baseline,
-        "control": control, "metric": checked.metric.name, "margin": checked.margin, "max_blocks": checked.max_blocks,
+        "experiment": checked.experiment, "status": "recorded", "goal": checked.goal.as_str(), "baseline_number": checked.baseline,
+        "control_number": control, "metric": checked.metric.name, "margin": checked.margin, "max_blocks": checked.max_blocks,
         "looks": plan::looks(checked.max_blocks), "run_order": plan::run_order(targets.len(), planned.seed), "seed": planned.seed,
         "parameters": planned.parameters, "asked": asked, "run_seconds": planned.length.run_seconds(),
         "cycle_seconds": planned.length.cycle_seconds, "window_seconds": planned.length.window_seconds,

@@ -29,8 +29,8 @@ SELECT jsonb_build_array(coalesce(r.facts, '{}'), jsonb_build_object(
          'compression', e.storage #> '{result,properties,compression}',
          'cloned', r.used #>> '{options,data}' = 'cloned',
          'filesystem', e.filesystem, 'mount_options', e.mount_options, 'mkfs_command', e.mkfs_command,
-         'stripe_unit_bytes', e.geometry->'stripe_unit_bytes', 'size_bytes', e.data_size_bytes,
-         'free_bytes', e.data_free_bytes, 'on_device', e.storage #> '{request,storage}' ? 'device',
+         'stripe_unit_bytes', e.geometry->'stripe_unit_bytes', 'size_bytes', e.filesystem_size_bytes,
+         'free_bytes', e.filesystem_free_bytes, 'on_device', e.storage #> '{request,storage}' ? 'device',
          'ssd_state', e.storage #>> '{result,ssd_state}', 'power_loss_protected', e.storage->'power_loss_protected',
          'made', coalesce(e.storage ? 'request', false), 'device_write_bytes', r.device_write_bytes,
          'server_write_bytes', r.server_write_bytes + CASE WHEN r.changed_bytes > 0 THEN r.transactions_total * 8192 ELSE 0 END,
@@ -51,7 +51,7 @@ SELECT jsonb_build_array(coalesce(r.facts, '{}'), jsonb_build_object(
       'asking_server_shared_buffers_bytes', e.storage #> '{asking_server,shared_buffers_bytes}',
       'latency_ms', r.latency_avg_ms,
       'service_ms', (SELECT sum_ms / nullif(transactions, 0) FROM fsbench.histogram h
-         WHERE h.run_id = r.run_id AND transaction = 'service')))
+         WHERE h.run_id = r.run_id AND measure = 'service')))
     FROM fsbench.run_log r LEFT JOIN fsbench.environment e USING (run_id),
       LATERAL (SELECT r.used #>> '{options,sustain}' AS search) o,
       LATERAL (SELECT avg(cpu_idle_percent) FILTER (WHERE interval_ms >= 500) / 100 AS idle,

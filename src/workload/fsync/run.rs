@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 use pgfsbench_core::{
     board::{ClientSlot, ClientState},
-    hist::Histogram,
+    hist::{Histogram, Measure},
     run::row,
     spec::{Act, Bound},
     workload::fsync::{Measured, Method, Row, Test, tests_of},
@@ -176,7 +176,12 @@ fn store_all(run: &mut Run, measured: &[Measured], phases: Value) -> Result<Outc
         store::insert_waits(id, &run.samples)?;
         store::insert(id, &rows)?;
         main.map_or(Ok(()), |m| {
-            store::insert_histogram(id, run.spec.workload.transaction(), &m.syncs)
+            store::insert_histogram(
+                id,
+                run.spec.workload.transaction(),
+                Measure::Latency,
+                &m.syncs,
+            )
         })
     })
 }

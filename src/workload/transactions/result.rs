@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering::Acquire;
 
 use pgfsbench_core::{
     board::ClientSlot,
-    hist::Histogram,
+    hist::{Histogram, Measure},
     run::{
         rate_search::{Counts, RateSearch},
         row::{Maintenance, Measured},
@@ -143,10 +143,13 @@ pub fn store(
         if let Some(search) = search {
             return store::insert(id, search.probes());
         }
-        store::insert_histogram(id, run.spec.workload.transaction(), &totals.latency)?;
-        store::insert_histogram(id, "commit", &totals.commit)?;
+        let store = |measure, histogram| {
+            store::insert_histogram(id, run.spec.workload.transaction(), measure, histogram)
+        };
+        store(Measure::Latency, &totals.latency)?;
+        store(Measure::Commit, &totals.commit)?;
         if run.spec.rate.is_some() {
-            store::insert_histogram(id, "service", &totals.service)?;
+            store(Measure::Service, &totals.service)?;
         }
         Ok(())
     })

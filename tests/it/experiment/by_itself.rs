@@ -27,7 +27,7 @@ fn after_a_restart_of_the_server() {
         let mut client = server.connect("postgres");
         wait_for(&mut client, "e");
         assert_eq!(outcomes(&mut client, "e"), ["interrupted 1", "measured 6"]);
-        let twice = "SELECT block, number FROM fsbench.experiment_run WHERE outcome = 'measured' GROUP BY 1, 2 HAVING count(*) > 1";
+        let twice = "SELECT block, target_number FROM fsbench.experiment_run WHERE outcome = 'measured' GROUP BY 1, 2 HAVING count(*) > 1";
         assert_eq!(rows(&mut client, twice), [""; 0]);
     }
 }

@@ -9,7 +9,7 @@ fn make_alike(client: &mut Client) {
     execute(
         client,
         "UPDATE fsbench.experiment SET too_short = false; \
-         UPDATE fsbench.run_log r SET tps = 1000 + x.number, load_ms = 100 + x.block, checkpoints_timed = 3, checkpoints_requested = x.number, stall_seconds = x.block \
+         UPDATE fsbench.run_log r SET tps = 1000 + x.target_number, load_ms = 100 + x.block, checkpoints_timed = 3, checkpoints_requested = x.target_number, stall_seconds = x.block \
            FROM fsbench.experiment_run x WHERE x.run_id = r.run_id; \
          DELETE FROM fsbench.sample; \
          INSERT INTO fsbench.sample (run_id, second, interval_ms, cpu_idle_percent, cpu_iowait_percent, device_util_percent) \
@@ -54,8 +54,7 @@ fn limits_forced_checkpoints_and_undeclared_differences_are_named() {
         "no ratio"
     );
     // In one block the kernel was another one.
-    let of_b =
-        "run_id IN (SELECT run_id FROM fsbench.experiment_run WHERE block = 2 AND number = 1)";
+    let of_b = "run_id IN (SELECT run_id FROM fsbench.experiment_run WHERE block = 2 AND target_number = 1)";
     execute(
         &mut client,
         &format!("UPDATE fsbench.environment SET kernel = '2.6.32' WHERE {of_b}"),

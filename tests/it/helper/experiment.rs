@@ -39,7 +39,7 @@ fn filesystems_on_images_are_compared_and_nothing_is_left() {
     );
     let lines = rows(
         &mut client,
-        "SELECT DISTINCT target FROM fsbench.experiment_target ORDER BY target",
+        "SELECT DISTINCT target_name FROM fsbench.experiment_target ORDER BY target_name",
     );
     let mut targets = [format!("new-disk.{a}"), format!("new-disk.{b}")];
     targets.sort();

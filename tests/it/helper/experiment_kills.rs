@@ -101,7 +101,7 @@ fn is_whole(scene: &Scene, name: &str) {
     let measured = rows(
         &mut client,
         &format!(
-            "SELECT x.block, x.number FROM fsbench.experiment_run x JOIN fsbench.experiment USING (experiment_id) \
+            "SELECT x.block, x.target_number FROM fsbench.experiment_run x JOIN fsbench.experiment USING (experiment_id) \
              WHERE experiment = '{name}' AND x.outcome = 'measured' ORDER BY 1, 2"
         ),
     );

@@ -259,11 +259,11 @@ mod tests {
     /// The words of the choice, and the target that it is.
     fn chosen(goal: &str, said: &[Row], filesystems: &[&str]) -> (String, Option<usize>) {
         let targets: Vec<_> = (filesystems.iter().enumerate())
-            .map(|(number, name)| json!({"number": number, "name": name, "target": name}))
+            .map(|(number, name)| json!({"target_number": number, "target": name, "target_name": name}))
             .collect();
         let state = json!({
             "experiment": {
-                "experiment_id": 1, "experiment": "e", "status": "done", "goal": goal, "baseline": (goal == "baseline").then_some(0),
+                "experiment_id": 1, "experiment": "e", "status": "done", "goal": goal, "baseline_number": (goal == "baseline").then_some(0),
                 "metric": "tps", "margin": 0.05, "max_blocks": 3, "looks": [], "run_order": [], "run_seconds": 10, "forced": false,
             },
             "targets": targets, "runs": [],

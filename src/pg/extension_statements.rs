@@ -1,4 +1,4 @@
-//! DROP EXTENSION pgfsbench, seen before and after.
+//! DROP EXTENSION pgfsbench, seen before and after, and ALTER EXTENSION pgfsbench UPDATE, seen after.
 //!
 //! The hook is called for each utility statement of the server: all others pass it at once, and without a guard of pgrx's, since
 //! nothing in it panics then; their errors pass a frame that has nothing to drop.
@@ -8,13 +8,19 @@ use std::{
     sync::OnceLock,
 };
 
-use pgrx::{PgList, pg_sys};
+use pgrx::{
+    PgList, pg_sys,
+    pg_sys::panic::{ErrorReport, ErrorReportable},
+};
 
 /// Decides before the statement, in its transaction, what is done after it if it succeeds.
 pub type Look = fn() -> Option<Box<dyn FnOnce()>>;
 
 static mut PREVIOUS: pg_sys::ProcessUtility_hook_type = None;
-static LOOK: OnceLock<Look> = OnceLock::new();
+/// What is done after an update, in its transaction.
+pub type Updated = fn() -> Result<(), ErrorReport>;
+
+static CALLED: OnceLock<(Look, Updated)> = OnceLock::new();
 
 // pgrx's own of this name catches errors, which takes time in each statement.
 unsafe extern "C-unwind" {
@@ -31,9 +37,10 @@ unsafe extern "C-unwind" {
     );
 }
 
-/// Has `look` called before each DROP EXTENSION pgfsbench. From `_PG_init`, while shared libraries are preloaded.
-pub fn install_hook(look: Look) {
-    let _ = LOOK.set(look);
+/// Has `look` called before each DROP EXTENSION pgfsbench, and `updated` after each ALTER EXTENSION pgfsbench UPDATE. From `_PG_init`, while shared
+/// libraries are preloaded.
+pub fn install_hook(look: Look, updated: Updated) {
+    let _ = CALLED.set((look, updated));
     // SAFETY: the postmaster is single-threaded here, and hooks are meant to be chained like this.
     unsafe {
         PREVIOUS = pg_sys::ProcessUtility_hook;
@@ -66,17 +73,17 @@ unsafe extern "C-unwind" fn on_utility(
                 completion,
             );
         };
-        if drops_extension(statement) {
-            pg_sys::panic::pgrx_extern_c_guard(|| watched(run));
-        } else {
-            run();
+        match of_extension(statement) {
+            Some(Statement::Drop) => pg_sys::panic::pgrx_extern_c_guard(|| dropped(run)),
+            Some(Statement::Update) => pg_sys::panic::pgrx_extern_c_guard(|| updated(run)),
+            None => run(),
         }
     }
 }
 
 /// Runs the statement between the look and what follows from it.
-fn watched(run: impl FnOnce()) {
-    let after = LOOK.get().and_then(|look| look());
+fn dropped(run: impl FnOnce()) {
+    let after = CALLED.get().and_then(|(look, _)| look());
     // SAFETY: the statement is C code, whose errors are made panics of, so that `after` is dropped.
     unsafe { pg_sys::ffi::pg_guard_ffi_boundary(run) };
     if let Some(after) = after {
@@ -84,19 +91,45 @@ fn watched(run: impl FnOnce()) {
     }
 }
 
+/// Runs the statement, and what follows from it.
+fn updated(run: impl FnOnce()) {
+    // SAFETY: the statement is C code, whose errors are made panics of.
+    unsafe { pg_sys::ffi::pg_guard_ffi_boundary(run) };
+    if let Some((_, updated)) = CALLED.get() {
+        updated().unwrap_or_report();
+    }
+}
+
+/// A statement about the extension.
+enum Statement {
+    Drop,
+    Update,
+}
+
 /// # Safety
 /// A statement of the server's, with its tree.
-unsafe fn drops_extension(statement: *mut pg_sys::PlannedStmt) -> bool {
+unsafe fn of_extension(statement: *mut pg_sys::PlannedStmt) -> Option<Statement> {
+    const NAME: &CStr = c"pgfsbench";
     // SAFETY: nodes are read as what their tags say; the names of extensions are strings.
     unsafe {
         let node = (*statement).utilityStmt;
-        if node.is_null() || (*node).type_ != pg_sys::NodeTag::T_DropStmt {
-            return false;
+        if node.is_null() {
+            return None;
         }
-        let drop = node as *mut pg_sys::DropStmt;
-        (*drop).removeType == pg_sys::ObjectType::OBJECT_EXTENSION
-            && PgList::<pg_sys::String>::from_pg((*drop).objects)
-                .iter_ptr()
-                .any(|name| CStr::from_ptr((*name).sval) == c"pgfsbench")
+        match (*node).type_ {
+            pg_sys::NodeTag::T_DropStmt => {
+                let drop = node as *mut pg_sys::DropStmt;
+                let is_it = (*drop).removeType == pg_sys::ObjectType::OBJECT_EXTENSION
+                    && PgList::<pg_sys::String>::from_pg((*drop).objects)
+                        .iter_ptr()
+                        .any(|name| CStr::from_ptr((*name).sval) == NAME);
+                is_it.then_some(Statement::Drop)
+            }
+            pg_sys::NodeTag::T_AlterExtensionStmt => {
+                let alter = node as *mut pg_sys::AlterExtensionStmt;
+                (CStr::from_ptr((*alter).extname) == NAME).then_some(Statement::Update)
+            }
+            _ => None,
+        }
     }
 }
