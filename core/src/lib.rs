@@ -33,6 +33,7 @@
 //! - [`quoting`]: texts in commands that somebody pastes.
 //! - [`verdict`]: is the difference between targets real, and which is best?
 //! - [`experiment`]: which runs are made for a verdict, and what is said of them.
+//! - [`study`]: published benchmarks as data, repeated here, and their claims judged.
 //! - [`recovery_log`]: what a server's log says of its recovery.
 //! - [`orphaned_data`]: when prepared data that no database has are removed.
 //! - [`written`]: write amplification.
@@ -41,7 +42,8 @@
 //! Floors, from the roof down (`tools/check arrows`):
 //!
 //! ```text
-//! doctor experiment
+//! doctor study
+//! experiment
 //! run
 //! environment finding seconds target
 //! workload
@@ -85,6 +87,7 @@ pub mod spec;
 pub mod sqlstate;
 pub mod statement;
 pub mod statistics;
+pub mod study;
 pub mod sys;
 pub mod target;
 pub mod units;

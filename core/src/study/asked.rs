@@ -1,0 +1,200 @@
+//! The arguments of `fsbench.study`, checked.
+
+use serde::{Deserialize, Serialize};
+
+use super::definition::Study;
+use crate::{
+    refusal::{Refusal, quoted},
+    verdict::looks::LOOKS,
+};
+
+/// All parts.
+pub const ALL: &str = "all";
+
+/// The arguments as they were given; None is NULL or not given.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[allow(missing_docs)]
+pub struct Asked {
+    pub study: Option<String>,
+    pub image_size: Option<String>,
+    pub device: Option<String>,
+    pub log_device: Option<String>,
+    pub part: Option<String>,
+    pub quick: Option<bool>,
+    pub period: Option<bool>,
+    pub scale: Option<i32>,
+    pub duration_us: Option<i64>,
+    pub blocks: Option<i32>,
+    pub bindir: Option<String>,
+    pub power_loss_protected: Option<bool>,
+    pub start: Option<bool>,
+}
+
+impl Asked {
+    /// Whether it is shrunk to an hour's worth in ten minutes.
+    pub fn is_quick(&self) -> bool {
+        self.quick.unwrap_or(false)
+    }
+
+    /// The part that is asked for.
+    pub fn part<'a>(&'a self, study: &'a Study) -> &'a str {
+        self.part.as_deref().unwrap_or(&study.part)
+    }
+}
+
+/// Refuses arguments that do not go together, or that the study has not.
+pub fn check(asked: &Asked, study: &Study) -> Result<(), Refusal> {
+    check_place(asked, study)?;
+    check_length(asked)?;
+    let part = asked.part(study);
+    if part != ALL && !study.parts().contains(&part) {
+        return refused(
+            format!(
+                "study {} has no part {}",
+                quoted(&study.study),
+                quoted(part)
+            ),
+            format!("It has {}.", study.parts().join(", ")),
+            "Give one of them, or 'all'.",
+        );
+    }
+    Ok(())
+}
+
+fn refused(message: String, detail: String, hint: &str) -> Result<(), Refusal> {
+    Err(Refusal::argument(message).detail(detail).hint(hint))
+}
+
+fn check_place(asked: &Asked, study: &Study) -> Result<(), Refusal> {
+    let places = [asked.device.is_some(), asked.image_size.is_some()];
+    match (study.has_its_targets(), places) {
+        (false, [false, false]) => {
+            return refused(
+                "a study takes a device or an image_size".into(),
+                "Nothing says where its filesystems are to be made.".into(),
+                "Give the path of a block device, which each run erases, or the size of an image, such as '4GB'.",
+            );
+        }
+        (_, [true, true]) => {
+            return refused(
+                "a study takes a device or an image_size".into(),
+                "Both are given.".into(),
+                "Give one of them.",
+            );
+        }
+        (true, [true, _] | [_, true]) => {
+            return refused(
+                format!("study {} makes no filesystems", quoted(&study.study)),
+                "All of its variants are targets that are recorded already.".into(),
+                "Leave device and image_size out.",
+            );
+        }
+        _ => {}
+    }
+    if asked.log_device.is_some() && asked.device.is_none() {
+        return refused(
+            "log_device means nothing without a device".into(),
+            "Beside an image the log is another image.".into(),
+            "Leave it out, or give device.",
+        );
+    }
+    Ok(())
+}
+
+fn check_length(asked: &Asked) -> Result<(), Refusal> {
+    if asked.is_quick() && asked.duration_us.is_some() {
+        return refused(
+            "quick and duration exclude each other".into(),
+            "A quick study has lengths of its own.".into(),
+            "Leave one of them out.",
+        );
+    }
+    if asked.duration_us.is_some_and(|us| us < 1_000_000) {
+        return refused(
+            "duration is below a second".into(),
+            "It is the length of the measured window of each run.".into(),
+            "Give an interval such as '5 min', or leave it out for that of the study.",
+        );
+    }
+    if asked.scale.is_some_and(|scale| scale < 1) {
+        return refused(
+            "scale is below 1".into(),
+            "It is pgbench's scale, or millions of rows of a scan.".into(),
+            "Leave it out for that of the study.",
+        );
+    }
+    if let Some(blocks) = asked.blocks
+        && !u32::try_from(blocks).is_ok_and(|n| LOOKS.contains(&n))
+    {
+        return refused(
+            format!("after {blocks} blocks there is no look"),
+            "A block has one run of each variant. The looks are after 3, 4, 6, 8, 12, 16 and 24 blocks.".into(),
+            "Give one of these numbers, or leave it out for that of the study.",
+        );
+    }
+    Ok(())
+}
+
+/// A study that there is not.
+pub fn unknown(name: Option<&str>, known: &[String]) -> Refusal {
+    let message = match name {
+        None => "study must not be null".to_owned(),
+        Some(name) => format!("study {} does not exist", quoted(name)),
+    };
+    Refusal::argument(message)
+        .detail(format!("There are {}.", known.join(", ")))
+        .hint("See fsbench.studies; your own are made by fsbench.define_study().")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{refusal::check, study::builtin};
+
+    #[test]
+    fn what_does_not_go_together_is_refused() {
+        let study = builtin::find("heron-2010").unwrap().unwrap();
+        let image = Asked {
+            image_size: Some("4GB".into()),
+            ..Asked::default()
+        };
+        assert_eq!(super::check(&image, &study), Ok(()));
+        for wrong in [
+            Asked::default(),
+            Asked {
+                device: Some("/dev/null".into()),
+                ..image.clone()
+            },
+            Asked {
+                quick: Some(true),
+                duration_us: Some(5_000_000),
+                ..image.clone()
+            },
+            Asked {
+                duration_us: Some(5),
+                ..image.clone()
+            },
+            Asked {
+                blocks: Some(5),
+                ..image.clone()
+            },
+            Asked {
+                scale: Some(0),
+                ..image.clone()
+            },
+            Asked {
+                part: Some("nothing".into()),
+                ..image.clone()
+            },
+            Asked {
+                log_device: Some("/dev/null".into()),
+                ..image.clone()
+            },
+        ] {
+            check::style(&super::check(&wrong, &study).unwrap_err());
+        }
+        check::style(&unknown(None, &["a".into()]));
+        check::style(&unknown(Some("b"), &["a".into()]));
+    }
+}

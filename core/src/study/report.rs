@@ -1,0 +1,322 @@
+//! The author's table with ours beside it. Absolute figures of two machines are not compared: each column is also given as a share of its best one, and
+//! pairs are compared in their order alone.
+
+use std::collections::BTreeMap;
+
+use super::{
+    claims::{Evidence, number_of},
+    definition::{Figure, Question, Variant},
+    left_out::Here,
+};
+use crate::experiment::{answer, metric};
+
+/// A line of the report.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[allow(missing_docs)]
+pub struct Row {
+    pub question: Option<String>,
+    pub variant: String,
+    pub metric: String,
+    pub published: Option<f64>,
+    pub unit: Option<String>,
+    pub published_percent: Option<f64>,
+    pub measured: Option<f64>,
+    pub measured_percent: Option<f64>,
+    pub runs: Option<i32>,
+    pub ratio: Option<f64>,
+    pub low: Option<f64>,
+    pub high: Option<f64>,
+    /// Whether the variant stands to the baseline as it did there.
+    pub order: Option<&'static str>,
+    pub remark: Option<String>,
+}
+
+/// The report of a study. `evidence` is by question.
+pub fn report(here: &Here<'_>, evidence: &BTreeMap<String, Evidence>) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for question in &here.study.questions {
+        let found = evidence.get(&question.question);
+        if found.is_none() && !figures_of(here, question).any(|_| true) {
+            continue;
+        }
+        for metric in metrics(here, question) {
+            rows.extend(table(here, question, &metric, found));
+        }
+    }
+    // What nothing of ours stands beside.
+    let mut alone: Vec<&Figure> = Vec::new();
+    alone.extend(here.study.published.iter().filter(|f| f.question.is_none()));
+    for figure in &alone {
+        let of_metric = alone.iter().filter(|f| f.metric == figure.metric);
+        let best = best(of_metric.map(|f| f.value), figure.less_is_better);
+        rows.push(Row {
+            variant: figure.variant.clone(),
+            metric: figure.metric.clone(),
+            published: Some(figure.value),
+            unit: Some(figure.unit.clone()),
+            published_percent: percent(figure.value, best, figure.less_is_better),
+            remark: remark(here, here.study.variant(&figure.variant), Some(figure)),
+            ..Row::default()
+        });
+    }
+    rows
+}
+
+fn figures_of<'a>(here: &Here<'a>, question: &'a Question) -> impl Iterator<Item = &'a Figure> {
+    let of_it = |f: &&Figure| f.question.as_ref() == Some(&question.question);
+    here.study.published.iter().filter(of_it)
+}
+
+/// The declared metric of a question, and those of the figures beside it.
+pub fn metrics(here: &Here<'_>, question: &Question) -> Vec<String> {
+    let mut metrics = vec![question.metric.clone()];
+    for figure in figures_of(here, question) {
+        if let Some(beside) = figure.beside.as_ref().filter(|b| !metrics.contains(b)) {
+            metrics.push(beside.clone());
+        }
+    }
+    let claims = here.study.claims.iter().filter_map(|c| c.decision.as_ref());
+    for decision in claims.filter(|d| d.question == question.question) {
+        if !metrics.contains(&decision.metric) {
+            metrics.push(decision.metric.clone());
+        }
+    }
+    metrics
+}
+
+fn less_is_better(name: &str) -> bool {
+    metric::find(name).map_or(true, |metric| !metric.more_is_better)
+}
+
+fn best(values: impl Iterator<Item = f64>, less: bool) -> Option<f64> {
+    let better = |a: f64, b: f64| if less { a.min(b) } else { a.max(b) };
+    values.reduce(better)
+}
+
+fn percent(value: f64, best: Option<f64>, less: bool) -> Option<f64> {
+    let share = match less {
+        true => best? / value,
+        false => value / best?,
+    };
+    share.is_finite().then_some(100.0 * share)
+}
+
+fn mean(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+fn table(here: &Here<'_>, question: &Question, metric: &str, found: Option<&Evidence>) -> Vec<Row> {
+    let less = less_is_better(metric);
+    let published = |variant: &str| {
+        let is_it = |f: &&Figure| f.variant == variant && f.beside.as_deref() == Some(metric);
+        figures_of(here, question).find(is_it)
+    };
+    let figures = question.variants.iter().filter_map(|v| published(v));
+    let best_published = best(figures.map(|f| f.value), less);
+    let values = |variant: &str| -> Vec<f64> {
+        let of = |found: &Evidence| {
+            let number = number_of(here.study, found, variant)?;
+            found.values.get(metric)?.get(number).cloned()
+        };
+        found.and_then(of).unwrap_or_default()
+    };
+    let measured = |variant: &str| mean(&values(variant));
+    let best_measured = best(question.variants.iter().filter_map(|v| measured(v)), less);
+    let row = |name: &String| {
+        let (figure, ours) = (published(name), measured(name));
+        let said = found.and_then(|found| {
+            let number = number_of(here.study, found, name)?;
+            found.rows.iter().find(|row| row.number == number)
+        });
+        let said = said.filter(|_| metric == question.metric);
+        let order = figure.zip(published(&question.baseline)).zip(said);
+        let variant = here.study.variant(name);
+        Row {
+            question: Some(question.question.clone()),
+            variant: name.clone(),
+            metric: metric.to_owned(),
+            published: figure.map(|f| f.value),
+            unit: figure.map(|f| f.unit.clone()),
+            published_percent: figure.and_then(|f| percent(f.value, best_published, less)),
+            measured: ours,
+            measured_percent: ours.and_then(|ours| percent(ours, best_measured, less)),
+            runs: found.map(|_| values(name).len() as i32),
+            ratio: said.and_then(|row| row.ratio),
+            low: said.and_then(|row| row.low),
+            high: said.and_then(|row| row.high),
+            order: order.map(|((figure, base), row)| compared(figure, base, row)),
+            remark: remark(here, variant, figure),
+        }
+    };
+    question.variants.iter().map(row).collect()
+}
+
+/// Whether two stand to each other as they did there.
+fn compared(figure: &Figure, base: &Figure, row: &answer::Row) -> &'static str {
+    let ranges = |f: &Figure| {
+        let runs = f.runs.clone().unwrap_or_else(|| vec![f.value]);
+        let low = runs.iter().copied().fold(f64::INFINITY, f64::min);
+        let high = runs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        (low, high)
+    };
+    let ((low, high), (base_low, base_high)) = (ranges(figure), ranges(base));
+    let there = if low > base_high {
+        "more"
+    } else if high < base_low {
+        "less"
+    } else {
+        return "not told apart there";
+    };
+    match row.verdict.as_str() {
+        "more" | "less" if row.verdict == there => "same order",
+        "more" | "less" => "reversed",
+        _ => "not told apart here",
+    }
+}
+
+fn remark(here: &Here<'_>, variant: Option<&Variant>, figure: Option<&Figure>) -> Option<String> {
+    let mut parts: Vec<String> = Vec::new();
+    if let Some(variant) = variant {
+        parts.extend(
+            here.variant(variant)
+                .map(|why| format!("not tested: {why}")),
+        );
+        let gone = variant.gone.iter();
+        parts
+            .extend(gone.map(|g| format!("{} is gone since {}: {}", g.option, g.since, g.instead)));
+    }
+    parts.extend(figure.and_then(|f| f.remark.clone()));
+    (!parts.is_empty()).then(|| parts.join("; "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::study::{asked::Asked, builtin, left_out::Facts};
+
+    #[test]
+    fn figures_stand_beside_each_other_as_shares_of_the_best() {
+        let study = builtin::find("heron-2010").unwrap().unwrap();
+        let asked = Asked {
+            image_size: Some("4GB".into()),
+            ..Asked::default()
+        };
+        let facts = Facts {
+            kernel: "6.18.4".into(),
+            ..Facts::default()
+        };
+        let here = Here {
+            study: &study,
+            asked: &asked,
+            facts: &facts,
+        };
+        let said = |number, verdict: &str, ratio: f64| answer::Row {
+            number,
+            target: String::new(),
+            against: Some(0),
+            ratio: Some(ratio),
+            low: Some(ratio * 0.9),
+            high: Some(ratio * 1.1),
+            verdict: verdict.into(),
+            reason: None,
+            says: String::new(),
+            blocks: Some(3),
+            kept: Some(3),
+            durability: None,
+            same_durability: None,
+            further_seconds: None,
+            warnings: None,
+        };
+        let target = |v: &str| format!("heron-2010.{v}");
+        let found = Evidence {
+            status: Some("done".into()),
+            rows: vec![
+                said(1, "more", 2.0),
+                said(2, "more", 1.5),
+                said(3, "equivalent", 1.0),
+            ],
+            targets: vec![
+                target("xfs"),
+                target("ext4"),
+                target("ext2"),
+                target("xfs-tuned"),
+            ],
+            values: BTreeMap::from([(
+                "tps".into(),
+                vec![
+                    vec![900.0, 1100.0],
+                    vec![2000.0],
+                    vec![1500.0, 1500.0],
+                    vec![],
+                ],
+            )]),
+            ..Evidence::default()
+        };
+        let rows = report(&here, &BTreeMap::from([("published".into(), found)]));
+        let row = |variant: &str| {
+            rows.iter()
+                .find(|r| r.variant == variant && r.question.as_deref() == Some("published"))
+                .unwrap()
+        };
+        assert_eq!(row("ext2").published_percent, Some(100.0));
+        assert!((row("ext3").published_percent.unwrap() - 46.36).abs() < 0.01);
+        assert_eq!(
+            (
+                row("xfs").measured,
+                row("xfs").measured_percent,
+                row("xfs").order
+            ),
+            (Some(1000.0), Some(50.0), None)
+        );
+        assert_eq!(
+            (row("ext4").measured_percent, row("ext4").order),
+            (Some(100.0), Some("reversed"))
+        );
+        // Their runs overlap: 542 to 701 against 509 to 588.
+        assert_eq!(row("ext2").order, Some("not told apart there"));
+        assert_eq!(
+            (row("xfs-tuned").measured, row("xfs-tuned").runs),
+            (None, Some(0))
+        );
+        assert!(
+            row("xfs-tuned")
+                .remark
+                .as_ref()
+                .unwrap()
+                .contains("nobarrier is gone since Linux 4.19")
+        );
+        assert!(
+            row("reiserfs")
+                .remark
+                .as_ref()
+                .unwrap()
+                .starts_with("not tested: reiserfs is gone")
+        );
+    }
+
+    #[test]
+    fn what_is_only_published_has_its_lines() {
+        let study = builtin::find("deckelmann-2009").unwrap().unwrap();
+        let asked = Asked {
+            image_size: Some("4GB".into()),
+            ..Asked::default()
+        };
+        let facts = Facts::default();
+        let rows = report(
+            &Here {
+                study: &study,
+                asked: &asked,
+                facts: &facts,
+            },
+            &BTreeMap::new(),
+        );
+        let notpm = rows
+            .iter()
+            .find(|r| r.metric == "NOTPM" && r.variant == "dbt2-pgtune")
+            .unwrap();
+        assert_eq!(
+            (notpm.published, notpm.published_percent),
+            (Some(9171.46), Some(100.0))
+        );
+    }
+}
