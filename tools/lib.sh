@@ -43,6 +43,16 @@ check_packages="sysstat postgresql-plpython3-$main_version python3-jsonschema"
 # The version of pgfsbench: this is the only place where it stands.
 version_of_tree() { sed -n '/^\[workspace.package\]/,/^$/s/^version = "\(.*\)"/\1/p' "$root/Cargo.toml"; }
 
+# The versions that were released: those whose script is kept.
+released_versions() {
+    local script version
+    for script in "$root"/sql/pgfsbench--*.sql; do
+        version=$(basename "$script" .sql)
+        version=${version#pgfsbench--}
+        case $version in '*' | *--*) ;; *) printf '%s\n' "$version" ;; esac
+    done
+}
+
 is_root() { [ "$(id -u)" = 0 ]; }
 
 # Run a command with root's rights.

@@ -176,7 +176,7 @@ COMMENT ON COLUMN fsbench.run_log.error IS 'Message of the error that ended the 
 COMMENT ON COLUMN fsbench.run_log.error_detail IS 'DETAIL of that error';
 COMMENT ON COLUMN fsbench.run_log.error_hint IS 'HINT of that error';
 COMMENT ON COLUMN fsbench.run_log.work_database IS 'Name of the database that the run worked in';
-COMMENT ON COLUMN fsbench.run_log.work_database_oid IS 'OID of that database';
+COMMENT ON COLUMN fsbench.run_log.work_database_oid IS 'OID of that database, in the server that made the run; after a restore it names nothing';
 COMMENT ON COLUMN fsbench.run_log.work_mark IS 'Mark in the comment of that database, without which it is never dropped';
 COMMENT ON COLUMN fsbench.run_log.kept IS 'Whether the work database was left for the caller to use (keep => true)';
 COMMENT ON COLUMN fsbench.run_log.load_ms IS 'Time for loading, vacuuming and building keys (ms)';

@@ -1,4 +1,4 @@
--- Every member of the extension with its full definition, its comments and its rights, and what a dump has of it, in a stable order.
+-- Every member of the extension (variable extension) with its full definition, its comments and its rights, and what a dump has of it, in a stable order.
 -- What differs between a fresh schema and an upgraded one without meaning anything is left out: numbers of objects, and the order of
 -- columns, since a new one comes last.
 \pset format unaligned
@@ -34,5 +34,5 @@ SELECT pg_describe_object(d.classid, d.objid, 0),
        END,
        '-- ' || obj_description(d.objid, d.classid::regclass::name)
   FROM pg_depend d JOIN pg_extension e ON e.oid = d.refobjid
- WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e' AND e.extname = 'pgfsbench'
+ WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e' AND e.extname = :'extension'
  ORDER BY pg_describe_object(d.classid, d.objid, 0) COLLATE "C";
