@@ -36,16 +36,5 @@ END
 $$;
 COMMENT ON FUNCTION fsbench._page IS 'The same, with the refusal as an error. Private: called by fsbench.report() and fsbench.chart_svg()';
 
-CREATE FUNCTION fsbench.report(experiment text DEFAULT NULL, run_ids bigint[] DEFAULT NULL, format text DEFAULT 'html', redact boolean DEFAULT false,
-    force boolean DEFAULT false, history text DEFAULT NULL, metric text DEFAULT 'tps') RETURNS text
-    LANGUAGE sql VOLATILE PARALLEL UNSAFE
-    RETURN fsbench._page(experiment, run_ids, history, coalesce(metric, 'tps'), CASE WHEN format = 'svg' THEN NULL ELSE format END, coalesce(redact, false), coalesce(force, false));
-COMMENT ON FUNCTION fsbench.report IS 'A page about an experiment, about runs, or about a history (a label, as in fsbench.history), as one HTML file that can be mailed and opens without a network: psql -XAtqc "SELECT fsbench.report(''new server'')" -o report.html. format => ''text'' or ''markdown'': the answer and one table, for the mail itself. redact => true takes hosts, serial numbers, paths and labels out. force => true gives a large page to a terminal, too';
-
-CREATE FUNCTION fsbench.chart_svg(experiment text, redact boolean DEFAULT false) RETURNS text
-    LANGUAGE sql VOLATILE PARALLEL UNSAFE
-    RETURN fsbench._page(experiment, NULL, NULL, 'tps', 'svg', coalesce(redact, false), true);
-COMMENT ON FUNCTION fsbench.chart_svg IS 'The verdict picture of an experiment alone, with a caption (runs, workload, version, machine): SVG, for print and for blogs';
-
-REVOKE ALL ON FUNCTION fsbench._report_files, fsbench._report, fsbench._page, fsbench.report, fsbench.chart_svg FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION fsbench._report_files, fsbench._report, fsbench._page, fsbench.report, fsbench.chart_svg TO pg_monitor;
+REVOKE ALL ON FUNCTION fsbench._report_files, fsbench._report, fsbench._page FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION fsbench._report_files, fsbench._report, fsbench._page TO pg_monitor;

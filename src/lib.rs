@@ -100,6 +100,11 @@ extension_sql_file!(
     requires = ["targets"]
 );
 extension_sql_file!(
+    "../sql/schema/2_import.sql",
+    name = "imports",
+    requires = ["experiments"]
+);
+extension_sql_file!(
     "../sql/schema/3_functions.sql",
     name = "functions",
     requires = ["targets"]
@@ -164,13 +169,25 @@ extension_sql_file!(
 extension_sql_file!(
     "../sql/schema/4_history.sql",
     name = "history",
-    requires = ["chart_views", "acknowledgements", "evidence"]
+    requires = ["chart_views", "acknowledgements", "evidence", "imports"]
+);
+extension_sql_file!(
+    "../sql/schema/4_import.sql",
+    name = "import_functions",
+    requires = ["chart_views", "imports"]
+);
+extension_sql_file!(
+    "../sql/schema/4_report.sql",
+    name = "report",
+    requires = ["views"]
 );
 extension_sql_file!(
     "../sql/schema/5_rights.sql",
     name = "rights",
     requires = [
         "views",
+        "import_functions",
+        "report",
         "charts",
         "experiment_views",
         "chart_views",

@@ -19,7 +19,7 @@ pub use facts::{
     CheckpointFacts, CrashFacts, FlushFacts, MachineFacts, Place, RunFacts, ScanFacts, ScanMade,
     ServerFacts, Statements, StorageFacts, WaitFacts, XminHolder, XminHolderKind,
 };
-pub use storage::{NOT_RELEASED, not_released};
+pub use storage::{IMPORTED, NOT_RELEASED, not_released};
 pub use summary::summary;
 pub use weight::{GROUPS, Group, weight};
 
@@ -103,7 +103,7 @@ pub fn sort(findings: &mut [Finding]) {
 
 /// True for a finding about something that is stored nowhere else: it cannot be judged again, and stays as it is.
 pub fn is_of_the_moment(code: &str) -> bool {
-    code == NOT_RELEASED
+    code == NOT_RELEASED || code == IMPORTED
 }
 
 #[cfg(test)]

@@ -117,6 +117,7 @@ DECLARE
     row_a jsonb;
     row_b jsonb;
     differs text;
+    hosts bigint;
 BEGIN
     PERFORM fsbench._check_runs(ARRAY[run_a, run_b]);
     IF run_a = run_b THEN
@@ -128,10 +129,17 @@ BEGIN
     SELECT to_jsonb(r) INTO row_b FROM fsbench.run_log r WHERE r.run_id = run_b;
     SELECT string_agg(DISTINCT n.key, ', ' ORDER BY n.key) INTO differs
     FROM unnest('{workload,scale,clients,duration,transactions,warmup,rate}'::text[]) AS n(key) WHERE row_a -> n.key IS DISTINCT FROM row_b -> n.key;
+    -- What was imported is of another host, whatever its file says.
+    SELECT count(DISTINCT coalesce('@' || f.host, 'of ' || e.host_fingerprint)) INTO hosts
+    FROM unnest(ARRAY[run_a, run_b]) u (run_id) LEFT JOIN fsbench.environment e USING (run_id)
+    LEFT JOIN fsbench.imported_run i USING (run_id) LEFT JOIN fsbench.imported_file f USING (import_id);
+    IF hosts = 1 AND (SELECT count(*) FROM fsbench.imported_run i WHERE i.run_id IN (run_a, run_b)) = 1 THEN
+        hosts := 2;
+    END IF;
     RETURN QUERY
     SELECT m.name, (row_a ->> m.name)::float8, (row_b ->> m.name)::float8,
            (row_b ->> m.name)::float8 / nullif((row_a ->> m.name)::float8, 0),
-           'inconclusive (one run each)' || CASE WHEN (row_a ->> m.name)::float8 > 0 THEN format(': run %s has %s times the %s of run %s', run_b,
+           CASE WHEN hosts > 1 THEN 'inconclusive (device confounded)' ELSE 'inconclusive (one run each)' END || CASE WHEN (row_a ->> m.name)::float8 > 0 THEN format(': run %s has %s times the %s of run %s', run_b,
                round(((row_b ->> m.name)::float8 / (row_a ->> m.name)::float8)::numeric, 2), m.name, run_a) ELSE '' END
            || CASE WHEN m.is_latency AND row_a -> 'rate' = 'null' THEN ', which at full speed mirrors tps' ELSE '' END
     FROM (VALUES (1, 'tps', false), (2, 'latency_p50_ms', true), (3, 'latency_p99_ms', true), (4, 'latency_max_ms', true), (5, 'commit_p99_ms', true),
@@ -141,7 +149,7 @@ BEGIN
     ORDER BY m.place;
     RETURN QUERY SELECT NULL::text, NULL::float8, NULL::float8, NULL::float8,
         'what two loose runs cannot tell: how much such runs differ by themselves, and whether something else changed between them; fsbench.experiment() has targets take turns'
-        || CASE WHEN differs IS NOT NULL THEN '; they differ in ' || differs || ', see fsbench.diff()' ELSE '; see fsbench.diff()' END;
+        || CASE WHEN hosts > 1 THEN '; they were made on different hosts, and so on different devices' ELSE '' END || CASE WHEN differs IS NOT NULL THEN '; they differ in ' || differs || ', see fsbench.diff()' ELSE '; see fsbench.diff()' END;
 END
 $$;
 COMMENT ON FUNCTION fsbench.compare_runs IS 'The figures of two runs side by side, with their ratio (of the second one to the first one). Two runs decide nothing: the last row says what they cannot tell';

@@ -25,8 +25,9 @@ CREATE FUNCTION fsbench._nights(label text, metric text)
     AS $$
     WITH run AS (
         SELECT r.run_id, r.requested_at AS at, fsbench._shown_target(r.target, r.target_version) AS target,
-               jsonb_build_array(coalesce(nullif(r.target_definition, '{}'), to_jsonb(r.target)), r.workload, r.scale, r.clients, r.duration, r.transactions, r.warmup, r.rate,
-                   r.latency_limit_ms, r.asked -> 'settings', r.asked -> 'options', r.asked -> 'size') AS alike,
+               md5(jsonb_build_array((SELECT f.host FROM fsbench.imported_run i JOIN fsbench.imported_file f USING (import_id) WHERE i.run_id = r.run_id),
+                   coalesce(nullif(r.target_definition, '{}'), to_jsonb(r.target)), r.workload, r.scale, r.clients, r.duration, r.transactions, r.warmup, r.rate,
+                   r.latency_limit_ms, r.asked -> 'settings', r.asked -> 'options', r.asked -> 'size')::text)::uuid AS alike,
                CASE WHEN r.status = 'done' AND NOT EXISTS (SELECT FROM fsbench.finding f WHERE f.run_id = r.run_id AND f.severity = 'invalid')
                     THEN nullif(greatest(CASE $2 WHEN 'tps' THEN r.tps ELSE fsbench._metric(r.run_id, $2) END, 0), 0) END AS value
         FROM fsbench.run_log r WHERE r.label = $1 AND r.status IN ('done', 'failed', 'cancelled')
@@ -53,8 +54,8 @@ DECLARE
     changes jsonb;
     change record;
     began integer;
-    ends integer;
     spread record;
+    differences text;
 BEGIN
     IF $1 IS NULL OR $2 IS NULL THEN
         RAISE EXCEPTION 'label and metric must not be null'
@@ -72,30 +73,34 @@ BEGIN
                array_agg(n.runs ORDER BY n.night) AS counts, array_agg(n.value ORDER BY n.night) AS of_night, array_agg(ln(n.value) ORDER BY n.night) AS x, min(n.target) AS target
         FROM fsbench._nights($1, $2) n GROUP BY n.segment ORDER BY n.segment
     LOOP
+        -- Changes are few, and nights are many: these are taken as a set, and arrays of them are unnested, never subscripted.
         began := 1;
-        SELECT coalesce(jsonb_object_agg(c.night, to_jsonb(c)), '{}') INTO changes FROM fsbench.change_points(s.x) c;
-        FOR i IN 1 .. cardinality(s.nights) LOOP
-            segment := s.segment; night := s.nights[i]; history.at := s.ats[i]; target := s.target; run_id := s.ids[i]; runs := s.counts[i]; value := s.of_night[i];
-            status := CASE WHEN value IS NULL THEN 'missing' ELSE 'good' END;
-            before := NULL; after := NULL; ratio := NULL; low := NULL; high := NULL; seen_after := NULL; differs := NULL;
-            IF changes ? i::text THEN
-                SELECT * INTO change FROM jsonb_to_record(changes -> i::text) AS c (before float8, after float8, size float8, seen_after integer);
-                status := 'changed'; before := exp(change.before); after := exp(change.after); ratio := exp(change.size); seen_after := change.seen_after;
-                -- The nights by which it was seen, and those before it: a two-sample t interval of means.
-                SELECT max(q.n) INTO ends FROM (SELECT u.n FROM unnest(s.x) WITH ORDINALITY u (x, n) WHERE u.n >= i AND u.x IS NOT NULL ORDER BY u.n LIMIT change.seen_after) q;
-                SELECT avg(u.x) FILTER (WHERE u.n >= i) - avg(u.x) FILTER (WHERE u.n < i) AS difference, count(*) - 2 AS freedom,
-                       sqrt(greatest(coalesce(var_samp(u.x) FILTER (WHERE u.n < i), 0) * (count(*) FILTER (WHERE u.n < i) - 1)
-                            + coalesce(var_samp(u.x) FILTER (WHERE u.n >= i), 0) * (count(*) FILTER (WHERE u.n >= i) - 1), 0) / (count(*) - 2)
-                            * (1.0 / count(*) FILTER (WHERE u.n < i) + 1.0 / count(*) FILTER (WHERE u.n >= i))) AS error
-                INTO spread FROM unnest(s.x) WITH ORDINALITY u (x, n) WHERE u.x IS NOT NULL AND u.n BETWEEN greatest(began, ends - 59) AND ends;
-                low := exp(spread.difference - fsbench.student_t(0.025, spread.freedom) * spread.error);
-                high := exp(spread.difference + fsbench.student_t(0.025, spread.freedom) * spread.error);
-                SELECT string_agg(format('%s: %s, before %s', d.name, coalesce(d.b, 'none'), coalesce(d.a, 'none')), '; ') INTO differs
-                FROM (SELECT * FROM fsbench.diff(s.ids[i - 1], s.ids[i]) d WHERE d.matters <> 'hardly' LIMIT 10) d;
-                began := i;
-            END IF;
-            RETURN NEXT;
+        changes := '[]';
+        FOR change IN SELECT * FROM fsbench.change_points(s.x) c ORDER BY c.night LOOP
+            -- The nights by which it was seen, and those before it: a two-sample t interval of means.
+            SELECT avg(u.x) FILTER (WHERE u.n >= change.night) - avg(u.x) FILTER (WHERE u.n < change.night) AS difference, count(*) - 2 AS freedom,
+                   sqrt(greatest(coalesce(var_samp(u.x) FILTER (WHERE u.n < change.night), 0) * (count(*) FILTER (WHERE u.n < change.night) - 1)
+                        + coalesce(var_samp(u.x) FILTER (WHERE u.n >= change.night), 0) * (count(*) FILTER (WHERE u.n >= change.night) - 1), 0) / (count(*) - 2)
+                        * (1.0 / count(*) FILTER (WHERE u.n < change.night) + 1.0 / count(*) FILTER (WHERE u.n >= change.night))) AS error
+            INTO spread
+            FROM unnest(s.x) WITH ORDINALITY u (x, n),
+                 (SELECT max(q.n) AS ends FROM (SELECT v.n FROM unnest(s.x) WITH ORDINALITY v (x, n) WHERE v.n >= change.night AND v.x IS NOT NULL
+                                                ORDER BY v.n LIMIT change.seen_after) q) e
+            WHERE u.x IS NOT NULL AND u.n BETWEEN greatest(began, e.ends - 59) AND e.ends;
+            SELECT string_agg(format('%s: %s, before %s', d.name, coalesce(d.b, 'none'), coalesce(d.a, 'none')), '; ') INTO differences
+            FROM (SELECT * FROM fsbench.diff(s.ids[change.night - 1], s.ids[change.night]) d WHERE d.matters <> 'hardly' LIMIT 10) d;
+            changes := changes || jsonb_build_object('n', change.night, 'before', exp(change.before), 'after', exp(change.after), 'ratio', exp(change.size),
+                'low', exp(spread.difference - fsbench.student_t(0.025, spread.freedom) * spread.error),
+                'high', exp(spread.difference + fsbench.student_t(0.025, spread.freedom) * spread.error), 'seen_after', change.seen_after, 'differs', differences);
+            began := change.night;
         END LOOP;
+        RETURN QUERY
+        SELECT s.segment, u.night, u.at, s.target, u.run_id, u.runs, u.value,
+               CASE WHEN c.n IS NOT NULL THEN 'changed' WHEN u.value IS NULL THEN 'missing' ELSE 'good' END,
+               c.before, c.after, c.ratio, c.low, c.high, c.seen_after, c.differs
+        FROM unnest(s.nights, s.ats, s.ids, s.counts, s.of_night) WITH ORDINALITY u (night, at, run_id, runs, value, n)
+        LEFT JOIN jsonb_to_recordset(changes) c (n bigint, before float8, after float8, ratio float8, low float8, high float8, seen_after integer, differs text) ON c.n = u.n
+        ORDER BY u.n;
     END LOOP;
 END
 $$;
@@ -150,11 +155,12 @@ BEGIN
         WHERE x.last >= x.last_of_all - due ORDER BY x.segment  -- others have ended
     LOOP
         segment := s.segment; expected := NULL; problem := NULL;
-        SELECT max(n) INTO tonight FROM generate_subscripts(s.of_night, 1) n WHERE s.of_night[n] IS NOT NULL;
-        SELECT max(n) INTO k FROM generate_subscripts(s.ratios, 1) n WHERE s.ratios[n] IS NOT NULL;
+        SELECT max(u.n) FILTER (WHERE u.value IS NOT NULL), max(u.n) FILTER (WHERE u.ratio IS NOT NULL) INTO tonight, k
+        FROM unnest(s.of_night, s.ratios) WITH ORDINALITY u (value, ratio, n);
         at := s.ats[coalesce(tonight, cardinality(s.ats))]; run_id := s.ids[coalesce(tonight, cardinality(s.ids))]; value := s.of_night[tonight];
-        SELECT array_agg(ln(s.of_night[n]) ORDER BY n) INTO p
-        FROM (SELECT n FROM generate_series(coalesce(k, 1), coalesce(tonight, 0) - 1) n WHERE s.of_night[n] IS NOT NULL ORDER BY n DESC LIMIT 60) n;
+        SELECT array_agg(ln(n.value) ORDER BY n.n) INTO p
+        FROM (SELECT u.value, u.n FROM unnest(s.of_night) WITH ORDINALITY u (value, n)
+              WHERE u.n BETWEEN coalesce(k, 1) AND coalesce(tonight, 0) - 1 AND u.value IS NOT NULL ORDER BY u.n DESC LIMIT 60) n;
         SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY v) INTO m FROM unnest(p) v;
         SELECT greatest(percentile_cont(0.5) WITHIN GROUP (ORDER BY abs(v - m)), 0.002) INTO q FROM unnest(p) v;
         y := CASE WHEN more THEN m - ln(value) ELSE ln(value) - m END;
@@ -178,7 +184,8 @@ BEGIN
             IF repeats > 0 AND has_function_privilege('fsbench._repeat(bigint)', 'EXECUTE') AND s.counts[tonight] = 1 AND at > clock_timestamp() - interval '6 hours' AND NOT EXISTS (
                 SELECT FROM fsbench.run_log r WHERE r.label = $1 AND r.status IN ('queued', 'running'))
                 -- Nobody's runs are started in the name of another role.
-                AND (SELECT r.requested_by = current_user FROM fsbench.run_log r WHERE r.run_id = s.ids[tonight]) THEN
+                AND (SELECT r.requested_by = current_user FROM fsbench.run_log r WHERE r.run_id = s.ids[tonight])
+                AND NOT EXISTS (SELECT FROM fsbench.imported_run i WHERE i.run_id = s.ids[tonight]) THEN
                 PERFORM fsbench._repeat(s.ids[tonight]) FROM generate_series(1, repeats);
                 says := says || format('; %s repeats are queued', repeats);
             END IF;

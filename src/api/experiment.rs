@@ -122,7 +122,11 @@ fn fsbench_recommend(
             store::state(found.experiment_id, None)?.ok_or_else(|| unknown(&found.experiment))?;
         let said = experiment::said(&state, steps::declared(&state))?;
         let facts = experiment::facts(&state)?;
-        Ok(recommend::rows(&state, &said, &facts, &experiment::here()?))
+        let rows = recommend::rows(&state, &said, &facts, &experiment::here()?);
+        Ok(match store::imported_from(found.experiment_id)? {
+            Some(host) => recommend::of_other_host(rows, &host),
+            None => rows,
+        })
     })?;
     Ok(TableIterator::new(
         rows.into_iter().map(|row| (row.part.to_owned(), row.says)),

@@ -51,6 +51,14 @@ pub fn on() -> Result<Option<Steered>, Fault> {
     text.map(|text| read_json("experiment", &text)).transpose()
 }
 
+/// The host that an experiment was imported from; None for one that was made here.
+pub fn imported_from(experiment_id: i64) -> Result<Option<String>, Fault> {
+    sql::read_latest(
+        "SELECT f.host FROM fsbench.imported_experiment i JOIN fsbench.imported_file f USING (import_id) WHERE i.experiment_id = $1::bigint",
+        &[Some(&experiment_id.to_string())],
+    )
+}
+
 /// The experiment of this name; None when there is none.
 pub fn find(name: &str) -> Result<Option<Steered>, Fault> {
     let text = sql::read_latest(&format!("{STEERED} WHERE e.experiment = $1"), &[Some(name)])?;

@@ -394,6 +394,16 @@ fn what_no_page_is_made_of() {
     }
     // And goes with its extension.
     execute(&mut client, "DROP EXTENSION pgfsbench_report");
+    assert_refused(
+        &mut client,
+        "SELECT fsbench.report('new server')",
+        "55000",
+        &[
+            "pages need the extension \"pgfsbench_report\"",
+            "It is not in this database.",
+            "CREATE EXTENSION pgfsbench_report CASCADE",
+        ],
+    );
     assert_eq!(
         row(
             &mut client,

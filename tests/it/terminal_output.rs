@@ -98,6 +98,10 @@ fn substituted(example: &str, run_id: &str, other: &str, directory: &str) -> Str
             "'new', '{ext4,xfs}'",
             &format!("'new', '{{a,default}}', max_blocks => 3, probe_wait => '0', {QUICK}"),
         )
+        .replace(
+            ":'file'",
+            "(SELECT string_agg(line, E'\\n') FROM fsbench.export('new') line)",
+        )
         .replace("(7, 8)", &format!("({run_id}, {other})"))
         .replace("{7,8}", &format!("{{{run_id}}}"))
         .replace("(7)", &format!("({run_id})"))
@@ -112,7 +116,10 @@ const OF_THE_HELPER: [&str; 3] = ["prepare_target", "release_target", "describe_
 fn every_example_of_the_help_works() {
     let server = server(&[]);
     let mut client = server.connect("postgres");
-    execute(&mut client, "CREATE ROLE bob");
+    execute(
+        &mut client,
+        "CREATE ROLE bob; CREATE EXTENSION pgfsbench_report CASCADE",
+    );
     let directory = owned_directory("pgfsbench-help");
     let directory = directory.path().display().to_string();
     let finished = run(&mut client, &format!("{QUICK}, label => 'nightly'"));
@@ -172,6 +179,11 @@ fn in_order(examples: &[String]) -> Vec<(&str, &str)> {
         "compare",
         "chart_experiment",
         "recommend",
+        "report",
+        "chart_svg",
+        "export",
+        "import",
+        "drop_imported",
         "confirm_experiment",
         "extend_experiment",
         "cancel_experiment",

@@ -96,6 +96,17 @@ pub fn rows(state: &State, said: &[Row], facts: &[Facts], here: &Here) -> Vec<Ad
     rows
 }
 
+/// The same of an experiment of another host, that somebody has brought here in a file: no line of it is to be pasted.
+pub fn of_other_host(rows: Vec<Advice>, host: &str) -> Vec<Advice> {
+    let mut rows = rows;
+    rows.retain(|row| !lines::PARTS.contains(&row.part));
+    rows.push(advice(
+        "not tested",
+        format!("this machine: it was measured on {host}, and imported from a file, of which no line is shown that could be pasted"),
+    ));
+    rows
+}
+
 fn unlike_in_durability(said: &[Row]) -> Vec<Advice> {
     let unlike = said.iter().filter(|row| row.same_durability == Some(false));
     unlike

@@ -4,6 +4,8 @@ use super::{Finding, RunFacts, Severity};
 
 /// The code of [`not_released`].
 pub const NOT_RELEASED: &str = "not_released";
+/// The code of the finding that `fsbench.import()` gives to runs of other databases.
+pub const IMPORTED: &str = "imported";
 
 /// Mount options that were asked for and that the kernel does not show.
 pub fn mount_options_not_shown(facts: &RunFacts) -> Option<Finding> {

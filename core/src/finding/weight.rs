@@ -119,6 +119,7 @@ pub const GROUPS: &[Group] = &[
             "statements_not_recorded",
             "log_checkpoints_off",
             super::NOT_RELEASED,
+            super::IMPORTED,
         ],
     ),
 ];

@@ -32,7 +32,11 @@ fn fsbench_change_experiment(
     let found = named(ready.owner, experiment)?;
     check_may_change(&ready, &found)?;
     let change = Change { ready, found };
-    Ok(match verb.map(|verb| verb.0).as_deref() {
+    let verb = verb.map(|verb| verb.0);
+    if verb.as_deref() != Some("drop") {
+        change.check_is_of_here()?;
+    }
+    Ok(match verb.as_deref() {
         Some("pause") => change.pause(),
         Some("resume") => change.resume(),
         Some("cancel") => change.cancel(),
@@ -74,6 +78,24 @@ struct Change {
 impl Change {
     fn is(&self, states: &[&str]) -> bool {
         states.contains(&self.found.status.as_str())
+    }
+
+    /// Refuses an experiment that came from a file: whoever wrote that is not to say what runs here.
+    fn check_is_of_here(&self) -> Result<(), Fault> {
+        match self.as_owner(|id, _| store::imported_from(id))? {
+            None => Ok(()),
+            Some(host) => Err(Fault::new(
+                sqlstate::NOT_IN_THIS_STATE,
+                format!(
+                    "experiment {} cannot be changed",
+                    quoted(&self.found.experiment)
+                ),
+            )
+            .detail(format!(
+                "It was made on {host}, and imported from a file."
+            ))
+            .hint("Go on with it where it was made, and import it again; fsbench.drop_experiment() removes it here.")),
+        }
     }
 
     fn refused(&self, what: &str, hint: &str) -> Fault {

@@ -14,6 +14,9 @@ const DIRECTORY: &str = "/var/lib/postgresql";
 /// Of an image it is not known which device it will be.
 const SOME_DEVICE: &str = "/dev/disk/by-id/YOUR-DEVICE";
 
+/// The parts of advice that are lines.
+pub const PARTS: [&str; 5] = ["mkfs", "fstab", "udev", "sysctl", "postgresql.conf"];
+
 /// The lines for one target. Root pastes them: what is stored is shown only where it is of the kind that such a line has.
 pub fn lines(state: &State, f: &Facts, here: &Here) -> Vec<Advice> {
     let mut rows = Vec::new();

@@ -1,0 +1,481 @@
+-- Out of one database and into another, as JSON lines.
+--
+-- A line holds no backslash: in strings, the characters " % \ and control characters are written %22 and so on, as in a URL. So COPY's text
+-- format leaves lines as they are, both ways.
+
+-- Columns that are left out mean something only where a run was made, or would steer something.
+CREATE FUNCTION fsbench._exported() RETURNS TABLE (place integer, relation name, key text, parent text, left_out name[])
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp ROWS 20
+    AS $$
+    SELECT row_number() OVER ()::integer, v.* FROM (VALUES
+        ('run_log'::name, 'run_id', 'run_id', '{requested_by,work_database,work_database_oid,work_mark,kept}'::name[]),
+        ('environment', 'run_id', 'run_id', '{}'),
+        ('finding', 'run_id, code', 'run_id', '{}'),
+        ('histogram', 'run_id, transaction, measure', 'run_id', '{}'),
+        ('sample', 'run_id, second', 'run_id', '{}'),
+        ('wait_event', 'run_id, second, wait_event_type, wait_event', 'run_id', '{}'),
+        ('checkpoint', 'run_id, number', 'run_id', '{}'),
+        ('statistic', 'run_id, view, object, counter', 'run_id', '{}'),
+        ('statement', 'run_id, queryid, toplevel', 'run_id', '{}'),
+        ('maintenance', 'run_id, position', 'run_id', '{}'),
+        ('probe', 'run_id, number', 'run_id', '{}'),
+        ('recovery', 'run_id', 'run_id', '{}'),
+        ('fsync', 'run_id, position', 'run_id', '{}'),
+        ('scan', 'run_id, scan', 'run_id', '{}'),
+        ('scan_read', 'run_id, readers, block_bytes', 'run_id', '{}'),
+        ('experiment', 'experiment_id', 'experiment_id', '{requested_by,mark,confirms,probe_waited_seconds}'),
+        ('experiment_target', 'experiment_id, target_number', 'experiment_id', '{}'),
+        ('experiment_run', 'experiment_id, block, target_number, attempt', 'experiment_id', '{}')) AS v
+    $$;
+COMMENT ON FUNCTION fsbench._exported IS 'Tables that files of fsbench.export() hold, in their order, and columns that they do not hold. Private';
+
+CREATE FUNCTION fsbench._export_line(line text) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+    AS $$
+    SELECT regexp_replace(replace(replace(replace(replace(replace(replace(replace(replace($1, '%', '%25'), '\\', '%5C'), '\"', '%22'), '\n', '%0A'), '\r', '%0D'),
+        '\t', '%09'), '\b', '%08'), '\f', '%0C'), '\\u00([0-9a-f]{2})', '%\1', 'g')
+    $$;
+COMMENT ON FUNCTION fsbench._export_line IS 'A line of JSON without backslashes. Private';
+
+-- The bytes that a checksum is made of are the same in each encoding.
+CREATE FUNCTION fsbench._line_hash(before bytea, line text) RETURNS bytea
+    LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+    AS $$
+    SELECT sha256(before || CASE WHEN getdatabaseencoding() = 'SQL_ASCII' THEN decode(replace(line, '\', '\\'), 'escape') ELSE convert_to(line, 'UTF8') END)
+    $$;
+COMMENT ON FUNCTION fsbench._line_hash IS 'The checksum of a file up to this line: SHA-256 of the one up to the line before, and of the line. Private';
+
+CREATE FUNCTION fsbench.export(experiment text DEFAULT NULL, run_ids bigint[] DEFAULT NULL, history text DEFAULT NULL) RETURNS SETOF text
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE ROWS 1000
+    SET search_path = pg_catalog, pg_temp SET timezone = 'UTC' SET intervalstyle = 'postgres' SET extra_float_digits = 1
+    AS $$
+#variable_conflict use_column
+DECLARE
+    ids bigint[];
+    experiment_ids bigint[] := '{}';
+    problem text;
+    hash bytea := '';
+    line text;
+    n integer := 0;
+    part record;
+    expression text;
+    names jsonb;
+BEGIN
+    IF num_nonnulls($1, $2, $3) <> 1 THEN
+        RAISE EXCEPTION 'one of experiment, run_ids and history must be given'
+            USING ERRCODE = 'invalid_parameter_value', DETAIL = 'A file has one experiment, some runs, or all runs with a label.',
+                  HINT = 'Call it as in \copy (SELECT fsbench.export(''new server'')) TO ''x.jsonl''.';
+    END IF;
+    IF $1 IS NOT NULL THEN
+        SELECT array_agg(e.experiment_id), max(CASE WHEN e.status NOT IN ('done', 'cancelled') THEN e.status END) INTO experiment_ids, problem
+        FROM fsbench.experiment e WHERE e.experiment = $1;
+        IF experiment_ids IS NULL THEN
+            RAISE EXCEPTION 'experiment "%" does not exist', $1
+                USING ERRCODE = 'invalid_parameter_value', DETAIL = 'There is no experiment of this name in this database.', HINT = 'See fsbench.experiments.';
+        ELSIF problem IS NOT NULL THEN
+            RAISE EXCEPTION 'experiment "%" is not over', $1
+                USING ERRCODE = 'object_not_in_prerequisite_state', DETAIL = format('Its status is %s.', problem),
+                      HINT = 'Wait for it with CALL fsbench.wait_experiment(), or end it with fsbench.cancel_experiment().';
+        END IF;
+        SELECT array_agg(DISTINCT x.run_id) INTO ids
+        FROM fsbench.experiment_run x JOIN fsbench.run_log r USING (run_id) WHERE x.experiment_id = ANY (experiment_ids);
+    ELSIF $2 IS NOT NULL THEN
+        PERFORM fsbench._check_runs($2);
+        ids := $2;
+    ELSE
+        SELECT array_agg(r.run_id) INTO ids FROM fsbench.run_log r WHERE r.label = $3 AND r.status IN ('done', 'failed', 'cancelled');
+        IF ids IS NULL THEN
+            RAISE EXCEPTION 'no run has the label "%"', $3
+                USING ERRCODE = 'invalid_parameter_value', DETAIL = 'There is no row with this label in fsbench.run_log of this database that is over.',
+                      HINT = 'Give it to the runs: fsbench.start(label => ...).';
+        END IF;
+    END IF;
+    ids := coalesce(ids, '{}');
+    SELECT string_agg(r.run_id::text, ', ' ORDER BY r.run_id) INTO problem FROM fsbench.run_log r WHERE r.run_id = ANY (ids) AND r.status NOT IN ('done', 'failed', 'cancelled');
+    IF problem IS NOT NULL THEN
+        RAISE EXCEPTION 'run % is not over', problem
+            USING ERRCODE = 'object_not_in_prerequisite_state', DETAIL = 'Only what is over is exported.', HINT = 'Wait for it with CALL fsbench.wait().';
+    END IF;
+    SELECT string_agg(i.run_id::text, ', ' ORDER BY i.run_id) INTO problem FROM fsbench.imported_run i WHERE i.run_id = ANY (ids);
+    IF problem IS NOT NULL THEN
+        RAISE EXCEPTION 'run % was imported', problem
+            USING ERRCODE = 'object_not_in_prerequisite_state', DETAIL = 'A file tells of what was measured where it is written.',
+                  HINT = 'Take the file that it came from; fsbench.imported says of which host.';
+    END IF;
+
+    FOR part IN SELECT 0 AS place, NULL::name AS relation, NULL::text AS key, NULL::text AS parent, NULL::name[] AS left_out
+                UNION ALL SELECT x.* FROM fsbench._exported() x ORDER BY place
+    LOOP
+        IF part.relation IS NULL THEN
+            SELECT format('"pgfsbench_export": %s', jsonb_build_object('format', 1, 'pgfsbench', fsbench.version(), 'exported_at', clock_timestamp(),
+                'hostname', max(e.hostname), 'host_fingerprints', coalesce(jsonb_agg(DISTINCT e.host_fingerprint) FILTER (WHERE e.host_fingerprint IS NOT NULL), '[]'),
+                'runs', cardinality(ids), 'experiments', cardinality(experiment_ids))) INTO line
+            FROM fsbench.environment e WHERE e.run_id = ANY (ids);
+            n := n + 1;
+            line := fsbench._export_line(format('{"n": %s, %s}', n, line));
+            hash := fsbench._line_hash(hash, line);
+            RETURN NEXT line;
+            CONTINUE;
+        END IF;
+        -- A function takes a hundred arguments, and a run has more columns.
+        SELECT jsonb_agg(p.names ORDER BY p.g), string_agg(format('jsonb_build_array(%s)', p.list), ' || ' ORDER BY p.g) INTO names, expression
+        FROM (SELECT (a.attnum / 90) AS g, jsonb_agg(a.attname ORDER BY a.attnum) AS names, string_agg(format('t.%I', a.attname), ', ' ORDER BY a.attnum) AS list
+              FROM pg_attribute a WHERE a.attrelid = ('fsbench.' || part.relation)::regclass AND a.attnum > 0 AND NOT a.attisdropped
+                AND a.attname <> ALL (part.left_out) GROUP BY 1) p;
+        SELECT jsonb_agg(c.name) INTO names FROM jsonb_array_elements(names) g, jsonb_array_elements(g) c (name);
+        FOR line IN EXECUTE format('SELECT jsonb_agg(r.row ORDER BY r.nr)::text FROM (SELECT %s AS row, row_number() OVER (ORDER BY %s) AS nr FROM fsbench.%I t WHERE t.%I = ANY ($1)) r '
+            'GROUP BY (r.nr - 1) / 200 ORDER BY (r.nr - 1) / 200', expression, part.key, part.relation, part.parent)
+            USING CASE part.parent WHEN 'run_id' THEN ids ELSE experiment_ids END
+        LOOP
+            n := n + 1;
+            line := fsbench._export_line(format('{"n": %s, "table": "%s", "columns": %s, "rows": %s}', n, part.relation, names, line));
+            hash := fsbench._line_hash(hash, line);
+            RETURN NEXT line;
+        END LOOP;
+    END LOOP;
+    RETURN NEXT format('{"n": %s, "end": {"lines": %s, "sha256": "%s"}}', n + 1, n, encode(hash, 'hex'));
+END
+$$;
+COMMENT ON FUNCTION fsbench.export IS 'An experiment, runs, or all runs with a label, and all that hangs on them, as JSON lines for fsbench.import() of another database: \copy (SELECT fsbench.export(''new server'')) TO ''x.jsonl''. Only what is over, and was measured here';
+
+CREATE FUNCTION fsbench._import_problem(line integer, what text) RETURNS void
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+    AS $$
+BEGIN
+    RAISE EXCEPTION 'the file cannot be imported'
+        USING ERRCODE = 'bad_copy_file_format', DETAIL = CASE WHEN line IS NULL THEN '' ELSE format('Line %s: ', line) END || what,
+              HINT = 'Nothing was changed. Take the file once more from where fsbench.export() has written it.';
+END
+$$;
+COMMENT ON FUNCTION fsbench._import_problem IS 'Refuses a file. Private';
+
+-- How a value of a column has to be written in JSON, so that a cast can go wrong in a clear way only; and what values no run has.
+CREATE FUNCTION fsbench._import_column(relation name, attname name, type oid, at integer, OUT value text, OUT wrong text)
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+    AS $$
+DECLARE
+    given text := format('(r -> %s)', at);
+    words text := format('(r ->> %s)', at);
+BEGIN
+    CASE
+        WHEN type = 'jsonb'::regtype THEN
+            value := format('nullif(%s, ''null'')', given);
+            wrong := CASE WHEN attname IN ('phases', 'steps', 'layers', 'wal_layers', 'looks', 'run_order')
+                THEN format('jsonb_typeof(%s) NOT IN (''array'', ''null'')', given)
+                WHEN relation = 'scan' THEN format('jsonb_typeof(%s) NOT IN (''array'', ''object'', ''null'')', given)
+                ELSE format('jsonb_typeof(%s) NOT IN (''object'', ''null'')', given) END;
+        WHEN type IN ('smallint[]'::regtype, 'bigint[]'::regtype, 'text[]'::regtype) THEN
+            value := format('CASE WHEN jsonb_typeof(%s) = ''array'' THEN ARRAY(SELECT e.x FROM jsonb_array_elements_text(%s) WITH ORDINALITY e (x, o) ORDER BY e.o)::%s END',
+                given, given, type::regtype);
+            wrong := format('jsonb_typeof(%s) NOT IN (''array'', ''null'') OR (jsonb_typeof(%s) = ''array'' AND jsonb_array_length(%s) > 10000)', given, given, given);
+        WHEN type IN ('smallint'::regtype, 'integer'::regtype, 'bigint'::regtype, 'real'::regtype, 'float8'::regtype, 'numeric'::regtype) THEN
+            value := format('%s::%s', words, type::regtype);
+            wrong := format('jsonb_typeof(%s) NOT IN (''number'', ''null'')', given);
+        WHEN type = 'boolean'::regtype THEN
+            value := format('%s::boolean', words);
+            wrong := format('jsonb_typeof(%s) NOT IN (''boolean'', ''null'')', given);
+        WHEN type = 'timestamptz'::regtype THEN
+            value := format('%s::timestamptz', words);
+            wrong := format('jsonb_typeof(%s) NOT IN (''string'', ''null'') OR %s !~ ''^\d{4}-\d\d-\d\dT[0-9:.+-]+$'' '
+                'OR NOT %s::timestamptz BETWEEN ''2000-01-01 UTC'' AND clock_timestamp() + interval ''1 day''', given, words, words);
+        ELSE
+            value := format('%s::%s', words, type::regtype);
+            -- Short ones are names.
+            wrong := format('jsonb_typeof(%s) NOT IN (''string'', ''null'') OR length(%s) > %s OR (%L AND %s ~ ''[[:cntrl:]]'')', given, words,
+                CASE WHEN attname IN ('target', 'workload', 'target_name', 'label', 'experiment', 'code', 'metric', 'transaction') THEN 200 ELSE 100000 END,
+                attname IN ('target', 'workload', 'target_name', 'label', 'experiment', 'code', 'metric', 'transaction'), words);
+    END CASE;
+END
+$$;
+COMMENT ON FUNCTION fsbench._import_column IS 'How a column is read from a row r of a file, and what of it is refused: expressions. Private';
+
+-- What one role has imported of a host, another one does not add to.
+CREATE FUNCTION fsbench._check_importer(host text, caller name) RETURNS void
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+    AS $$
+BEGIN
+    IF EXISTS (SELECT FROM fsbench.imported_file f WHERE f.host = $1
+               AND NOT EXISTS (SELECT FROM pg_roles o WHERE o.rolname IN (f.imported_by, current_user) AND pg_has_role(caller, o.oid, 'USAGE'))) THEN
+        RAISE EXCEPTION 'permission denied for what was imported of host "%"', $1
+            USING ERRCODE = 'insufficient_privilege', DETAIL = 'Another role has imported it.',
+                  HINT = 'Only members of that role, and the owner of the extension, may add to it or drop it. Another name for the host is free: fsbench.import(..., host => ...).';
+    END IF;
+END
+$$;
+COMMENT ON FUNCTION fsbench._check_importer IS 'Refuses a role that has not imported what is there of a host. Private: called with the rights of the owner';
+
+-- It has the rights of the extension's owner: nobody else changes results. Whatever the file says, its rows say that they were imported, are over, belong to
+-- targets, labels and experiments whose names have an @, and name nothing that could be found again, started or removed.
+CREATE FUNCTION fsbench.import(file text, host text DEFAULT NULL) RETURNS TABLE (suffix text, experiments bigint, runs bigint, already_here bigint)
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER ROWS 1
+    SET search_path = pg_catalog, pg_temp SET timezone = 'UTC' SET datestyle = 'ISO' SET intervalstyle = 'postgres' SET extra_float_digits = 1
+    AS $$
+#variable_conflict use_column
+DECLARE
+    caller name := CASE current_setting('role') WHEN 'none' THEN session_user ELSE current_setting('role') END;
+    lines text[];
+    n integer;
+    hash bytea := '';
+    document jsonb;
+    header jsonb;
+    stated text;
+    called text;
+    id bigint;
+    digest text;
+    old bigint;
+    known jsonb := '{}';        -- run there: run here
+    fresh jsonb := '{}';        -- the same, of those that were not here
+    known_experiments jsonb := '{}';
+    fresh_experiments jsonb := '{}';
+    part record;
+    columns text;
+    expressions text;
+    wrong text;
+    bad text;
+    item jsonb;
+    rows jsonb;
+    object jsonb;
+    this_import bigint;
+    name text;
+    met integer := 0;
+    place integer := 0;
+BEGIN
+    IF file IS NULL THEN
+        RAISE EXCEPTION 'file must not be null'
+            USING ERRCODE = 'invalid_parameter_value', DETAIL = 'It is the text that fsbench.export() has written.',
+                  HINT = 'In psql: \set file `cat x.jsonl` and SELECT * FROM fsbench.import(:''file'');';
+    END IF;
+    SELECT array_agg(l.line ORDER BY l.number, l.o) INTO lines
+    FROM (SELECT rtrim(s.line, E'\r') AS line, s.o, substring(s.line FROM '^\{"n": (\d{1,9})[,}]')::integer AS number
+          FROM unnest(string_to_array(file, E'\n')) WITH ORDINALITY s (line, o) WHERE s.line <> '') l;
+    IF coalesce(lines[1] NOT LIKE '{"n": 1, "pgfsbench_export": %', true) THEN
+        PERFORM fsbench._import_problem(NULL, 'It is not one of fsbench.export(): its first line does not say so.');
+    END IF;
+    BEGIN
+        header := regexp_replace(lines[1], '%([0-9A-Fa-f]{2})', '\\u00\1', 'g')::jsonb -> 'pgfsbench_export';
+    EXCEPTION WHEN data_exception THEN
+        PERFORM fsbench._import_problem(1, format('%s.', SQLERRM));
+    END;
+    IF jsonb_typeof(header -> 'format') IS DISTINCT FROM 'number' THEN
+        PERFORM fsbench._import_problem(1, 'It does not say of what format the file is.');
+    ELSIF (header ->> 'format')::numeric > 1 THEN
+        RAISE EXCEPTION 'the file is of format %, which is newer than this pgfsbench', left(header ->> 'format', 20)
+            USING ERRCODE = 'feature_not_supported',
+                  DETAIL = format('It was written by pgfsbench %s; pgfsbench %s reads formats up to 1.', left(header ->> 'pgfsbench', 50), fsbench.version()),
+                  HINT = 'Update pgfsbench here.';
+    END IF;
+    FOR n IN 1 .. cardinality(lines) - 1 LOOP
+        IF lines[n] NOT LIKE format('{"n": %s, ', n) || '%' THEN
+            PERFORM fsbench._import_problem(n, 'It is not where it should be: lines are missing, or there is one too many.');
+        END IF;
+        hash := fsbench._line_hash(hash, lines[n]);
+    END LOOP;
+    n := cardinality(lines);
+    stated := substring(lines[n] FROM '"sha256": "([0-9a-f]{64})"\}\}$');
+    IF stated IS NULL OR lines[n] NOT LIKE format('{"n": %s, "end": {"lines": %s, ', n, n - 1) || '%' THEN
+        PERFORM fsbench._import_problem(n, 'The file is not complete: its last line is missing.');
+    ELSIF stated <> encode(hash, 'hex') THEN
+        PERFORM fsbench._import_problem(NULL, format('The checksum is wrong: it says %s, and its lines have %s.', left(stated, 16), left(encode(hash, 'hex'), 16)));
+    END IF;
+    suffix := coalesce($2, header ->> 'hostname');
+    IF suffix !~ '^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$' IS NOT FALSE THEN
+        RAISE EXCEPTION 'there is no name for the host of the file'
+            USING ERRCODE = 'invalid_parameter_value',
+                  DETAIL = 'It has to begin with a letter or a digit, and to consist of letters, digits and _ . - (ASCII), 63 at most.',
+                  HINT = 'Say how it is to be called here: fsbench.import(..., host => ''db1'').';
+    END IF;
+    -- One import at a time: each knows what the others have brought.
+    LOCK TABLE fsbench.imported_file IN SHARE ROW EXCLUSIVE MODE;
+    called := suffix;
+    PERFORM fsbench._check_importer(called, caller);
+    experiments := 0; runs := 0; already_here := 0;
+    suffix := '@' || suffix;
+    BEGIN
+        INSERT INTO fsbench.imported_file (host, hostname, host_fingerprints, format, pgfsbench_version, exported_at, sha256, imported_by)
+        SELECT called, left(header ->> 'hostname', 200), (SELECT array_agg(left(f, 100)) FROM jsonb_array_elements_text(header -> 'host_fingerprints') f),
+               (header ->> 'format')::integer, left(header ->> 'pgfsbench', 50), (header ->> 'exported_at')::timestamptz, stated, caller
+        RETURNING import_id INTO this_import;
+        FOR n IN 2 .. cardinality(lines) - 1 LOOP
+            met := n;
+            document := regexp_replace(lines[n], '%([0-9A-Fa-f]{2})', '\\u00\1', 'g')::jsonb;
+            SELECT * INTO part FROM fsbench._exported() x WHERE x.relation = document ->> 'table';
+            IF part.relation IS NULL OR part.place < place THEN
+                PERFORM fsbench._import_problem(n, format('There is no table "%s", or not here.', left(document ->> 'table', 63)));
+            END IF;
+            place := part.place;
+            rows := document -> 'rows';
+            IF jsonb_typeof(document -> 'columns') IS DISTINCT FROM 'array' OR jsonb_typeof(rows) IS DISTINCT FROM 'array' OR jsonb_array_length(rows) > 1000
+               OR jsonb_array_length(document -> 'columns') > 500
+               OR EXISTS (SELECT FROM jsonb_array_elements(rows) r WHERE jsonb_typeof(r) <> 'array')
+               OR EXISTS (SELECT FROM jsonb_array_elements(rows) r WHERE jsonb_array_length(r) <> jsonb_array_length(document -> 'columns')) THEN
+                PERFORM fsbench._import_problem(n, 'It has no columns, no rows, or not as many values as columns.');
+            END IF;
+            SELECT string_agg(DISTINCT left(c.name, 63), ', ') INTO bad
+            FROM (SELECT c.name, count(*) FROM jsonb_array_elements_text(document -> 'columns') c (name) GROUP BY 1) c
+            WHERE c.count > 1 OR c.name = ANY (part.left_out)
+               OR NOT EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = ('fsbench.' || part.relation)::regclass AND a.attnum > 0 AND NOT a.attisdropped AND a.attname = c.name);
+            IF bad IS NOT NULL THEN
+                RAISE EXCEPTION 'the file has columns that are not known here'
+                    USING ERRCODE = 'feature_not_supported',
+                          DETAIL = format('Line %s: %s of table %s. It was written by pgfsbench %s, and this is %s.', n, left(bad, 200), part.relation, left(header ->> 'pgfsbench', 50), fsbench.version()),
+                          HINT = 'Nothing was changed. If that is a newer version, update pgfsbench here.';
+            END IF;
+            IF NOT document -> 'columns' ? part.parent THEN
+                PERFORM fsbench._import_problem(n, format('It has no %s.', part.parent));
+            END IF;
+            SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY c.o), string_agg(CASE
+                       WHEN a.attname = 'run_id' AND part.relation = 'experiment_run' THEN format('($2 ->> (r ->> %s))::bigint', c.o - 1)
+                       WHEN a.attname = 'run_id' THEN format('($3 ->> (r ->> %s))::bigint', c.o - 1)
+                       WHEN a.attname = 'experiment_id' THEN format('($3 ->> (r ->> %s))::bigint', c.o - 1)
+                       WHEN (part.relation, a.attname) IN (('run_log', 'target'), ('run_log', 'label'), ('experiment', 'experiment'), ('experiment_target', 'target_name')) THEN format('(r ->> %s) || %L', c.o - 1, suffix)
+                       ELSE i.value END, ', ' ORDER BY c.o),
+                   string_agg(format('WHEN %s THEN %L', i.wrong, a.attname), ' ' ORDER BY c.o)
+            INTO columns, expressions, wrong
+            FROM jsonb_array_elements_text(document -> 'columns') WITH ORDINALITY c (name, o)
+            JOIN pg_attribute a ON a.attrelid = ('fsbench.' || part.relation)::regclass AND a.attname = c.name AND a.attnum > 0
+            CROSS JOIN LATERAL fsbench._import_column(part.relation, a.attname, a.atttypid, (c.o - 1)::integer) i;
+            EXECUTE format('SELECT max(CASE %s END) FROM jsonb_array_elements($1) r', wrong) INTO bad USING rows;
+            IF bad IS NOT NULL THEN
+                PERFORM fsbench._import_problem(n, format('A value of column %s of table %s is of a wrong kind, too long, or cannot be.', bad, part.relation));
+            END IF;
+            IF part.relation IN ('run_log', 'experiment') THEN
+                FOR item IN SELECT r FROM jsonb_array_elements(rows) r LOOP
+                    SELECT jsonb_object_agg(c.name, item -> (c.o - 1)::integer) FILTER (WHERE item -> (c.o - 1)::integer <> 'null') INTO object
+                    FROM jsonb_array_elements_text(document -> 'columns') WITH ORDINALITY c (name, o);
+                    name := object ->> part.parent;
+                    IF name IS NULL OR (CASE part.relation WHEN 'run_log' THEN known ELSE known_experiments END) ? name THEN
+                        PERFORM fsbench._import_problem(n, format('There are two rows of one %s.', part.parent));
+                    ELSIF coalesce(object ->> 'status' NOT IN ('done', 'cancelled'), true) AND (part.relation = 'experiment' OR object ->> 'status' IS DISTINCT FROM 'failed') THEN
+                        PERFORM fsbench._import_problem(n, 'It tells of something that is not over.');
+                    END IF;
+                    digest := encode(sha256(convert_to(object::text, 'UTF8')), 'hex');
+                    old := NULL;
+                    IF part.relation = 'run_log' THEN
+                        SELECT i.run_id INTO old FROM fsbench.imported_run i JOIN fsbench.imported_file f USING (import_id) WHERE i.sha256 = digest AND f.host = called;
+                        id := coalesce(old, nextval('fsbench.run_id_seq'));
+                        known := known || jsonb_build_object(name, id);
+                        IF old IS NOT NULL THEN
+                            already_here := already_here + 1;
+                            CONTINUE;
+                        END IF;
+                        fresh := fresh || jsonb_build_object(name, id);
+                        runs := runs + 1;
+                    ELSE
+                        SELECT i.experiment_id INTO old FROM fsbench.imported_experiment i JOIN fsbench.imported_file f USING (import_id) WHERE i.sha256 = digest AND f.host = called;
+                        id := coalesce(old, nextval('fsbench.experiment_id_seq'));
+                        known_experiments := known_experiments || jsonb_build_object(name, id);
+                        IF old IS NOT NULL THEN
+                            already_here := already_here + 1;
+                            CONTINUE;
+                        END IF;
+                        IF EXISTS (SELECT FROM fsbench.experiment e WHERE e.experiment = (object ->> 'experiment') || suffix) THEN
+                            RAISE EXCEPTION 'experiment "%" already exists', (object ->> 'experiment') || suffix
+                                USING ERRCODE = 'duplicate_object', DETAIL = 'Nothing was changed: it is another one, or what it was when it was not over yet.',
+                                      HINT = 'Drop it with fsbench.drop_experiment(), or call the host something else: fsbench.import(..., host => ...).';
+                        END IF;
+                        fresh_experiments := fresh_experiments || jsonb_build_object(name, id);
+                        experiments := experiments + 1;
+                    END IF;
+                    EXECUTE format('INSERT INTO fsbench.%I (%s, requested_by%s) SELECT %s, $4%s FROM (SELECT $1) x (r)', part.relation, columns,
+                            CASE part.relation WHEN 'experiment' THEN ', mark' ELSE '' END, expressions, CASE part.relation WHEN 'experiment' THEN ', ''''' ELSE '' END)
+                        USING item, known, CASE part.relation WHEN 'run_log' THEN fresh ELSE fresh_experiments END, caller;
+                    IF part.relation = 'run_log' THEN
+                        INSERT INTO fsbench.imported_run VALUES (id, this_import, name::bigint, digest);
+                    ELSE
+                        INSERT INTO fsbench.imported_experiment VALUES (id, this_import, digest);
+                    END IF;
+                END LOOP;
+            ELSE
+                SELECT a.o - 1 INTO id FROM jsonb_array_elements_text(document -> 'columns') WITH ORDINALITY a (name, o) WHERE a.name = part.parent;
+                IF EXISTS (SELECT FROM jsonb_array_elements(rows) r
+                           WHERE NOT coalesce(CASE part.parent WHEN 'run_id' THEN known ELSE known_experiments END ? (r ->> id::integer), false)) THEN
+                    PERFORM fsbench._import_problem(n, format('It tells of a %s of which the file has no row.', part.parent));
+                END IF;
+                EXECUTE format('INSERT INTO fsbench.%I (%s) SELECT %s FROM jsonb_array_elements($1) r WHERE $3 ? (r ->> %s)', part.relation, columns, expressions, id)
+                    USING rows, known, CASE part.parent WHEN 'run_id' THEN fresh ELSE fresh_experiments END;
+            END IF;
+        END LOOP;
+        -- What the types allow, and no run has.
+        met := NULL;
+        SELECT 'a histogram' INTO bad FROM fsbench.histogram h JOIN fsbench.imported_run i USING (run_id)
+        WHERE i.import_id = this_import AND (cardinality(h.buckets) <> cardinality(h.counts) OR 0 > ANY (h.counts) OR 0 > ANY (h.buckets) OR 2048 < ANY (h.buckets)
+              OR array_position(h.buckets, NULL) IS NOT NULL OR array_position(h.counts, NULL) IS NOT NULL) LIMIT 1;
+        IF bad IS NULL THEN
+            SELECT 'a second' INTO bad FROM fsbench.sample s JOIN fsbench.imported_run i USING (run_id)
+            WHERE i.import_id = this_import AND NOT (s.second BETWEEN -10000000 AND 10000000 AND s.interval_ms > 0) LIMIT 1;
+        END IF;
+        IF bad IS NULL THEN
+            SELECT 'a target' INTO bad FROM fsbench.imported_experiment i
+            LEFT JOIN LATERAL (SELECT count(*) AS targets, max(t.target_number) AS last, min(t.target_number) AS first FROM fsbench.experiment_target t WHERE t.experiment_id = i.experiment_id) t ON true
+            LEFT JOIN LATERAL (SELECT max(x.block) AS block, max(x.attempt) AS attempt FROM fsbench.experiment_run x WHERE x.experiment_id = i.experiment_id) x ON true
+            WHERE i.import_id = this_import AND NOT (t.targets BETWEEN 1 AND 100 AND t.first = 0 AND t.last = t.targets - 1 AND coalesce(x.block, 0) <= 100 AND coalesce(x.attempt, 1) <= 1000) LIMIT 1;
+        END IF;
+        IF bad IS NOT NULL THEN
+            PERFORM fsbench._import_problem(NULL, format('It has figures of %s that cannot be.', bad));
+        END IF;
+        DELETE FROM fsbench.finding f USING fsbench.imported_run i WHERE i.import_id = this_import AND f.run_id = i.run_id AND f.code = 'imported';
+        INSERT INTO fsbench.finding (run_id, code, severity, message, hint)
+        SELECT i.run_id, 'imported', 'info', format('run %s of host %s, imported from a file: it was not measured here', i.run_id_there, called),
+               'Nothing but the file, and who gave it, vouches for its figures.'
+        FROM fsbench.imported_run i WHERE i.import_id = this_import;
+        -- What cannot be read back would break views that show all experiments.
+        FOR name IN SELECT e.experiment FROM fsbench.experiment e JOIN fsbench.imported_experiment i USING (experiment_id) WHERE i.import_id = this_import LOOP
+            PERFORM FROM fsbench.compare(name);
+            PERFORM FROM fsbench.recommend(name);
+            PERFORM FROM fsbench.chart_block b WHERE b.experiment = name;
+            PERFORM FROM fsbench.chart_target t WHERE t.experiment = name;
+        END LOOP;
+        IF experiments = 0 AND runs = 0 THEN
+            DELETE FROM fsbench.imported_file f WHERE f.import_id = this_import;
+        END IF;
+    EXCEPTION
+        WHEN bad_copy_file_format OR feature_not_supported OR duplicate_object OR insufficient_privilege THEN
+            RAISE;
+        WHEN data_exception OR integrity_constraint_violation OR invalid_parameter_value OR internal_error OR undefined_object OR program_limit_exceeded THEN
+            PERFORM fsbench._import_problem(met, upper(left(SQLERRM, 1)) || substr(left(SQLERRM, 300), 2) || '.');
+    END;
+    RETURN NEXT;
+END
+$$;
+COMMENT ON FUNCTION fsbench.import IS 'Reads a file of fsbench.export() of another database, or nothing of it; what is here already is left as it is. Names of its targets, labels and experiments get an @ and the name of the host (host: how it is to be called here; without it as the file says), and each run the finding imported. What was imported steers nothing: it is not repeated, extended or confirmed, and recommend() makes no lines of it';
+
+CREATE FUNCTION fsbench.drop_imported(host text) RETURNS bigint
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+    AS $$
+DECLARE
+    files bigint[];
+    gone bigint[];
+BEGIN
+    SELECT array_agg(f.import_id) INTO files FROM fsbench.imported_file f WHERE f.host = $1;
+    IF files IS NULL THEN
+        RAISE EXCEPTION 'nothing was imported of host "%"', $1
+            USING ERRCODE = 'invalid_parameter_value', DETAIL = 'There is no row with this host in fsbench.imported_file of this database.', HINT = 'See fsbench.imported.';
+    END IF;
+    PERFORM fsbench._check_importer($1, CASE current_setting('role') WHEN 'none' THEN session_user ELSE current_setting('role') END);
+    DELETE FROM fsbench.experiment e USING fsbench.imported_experiment i WHERE i.experiment_id = e.experiment_id AND i.import_id = ANY (files);
+    SELECT array_agg(i.run_id) INTO gone FROM fsbench.imported_run i WHERE i.import_id = ANY (files);
+    DELETE FROM fsbench.run_log r WHERE r.run_id = ANY (gone);
+    DELETE FROM fsbench.imported_file f WHERE f.import_id = ANY (files);
+    RETURN coalesce(cardinality(gone), 0);
+END
+$$;
+COMMENT ON FUNCTION fsbench.drop_imported IS 'Removes all experiments and runs that were imported of a host, and returns how many runs they were';
+
+CREATE VIEW fsbench.imported AS
+    SELECT i.run_id, r.target, r.label, r.status, f.host, i.run_id_there, f.hostname, e.host_fingerprint, f.pgfsbench_version, f.exported_at, f.imported_by, f.imported_at, f.import_id
+    FROM fsbench.imported_run i JOIN fsbench.imported_file f USING (import_id) JOIN fsbench.run_log r USING (run_id) LEFT JOIN fsbench.environment e USING (run_id)
+    ORDER BY i.run_id;
+COMMENT ON VIEW fsbench.imported IS 'Runs that were imported from files, and where they come from as the files say';
+COMMENT ON COLUMN fsbench.imported.run_id IS 'Number of the run here';
+COMMENT ON COLUMN fsbench.imported.target IS 'Target, with the host behind an @';
+COMMENT ON COLUMN fsbench.imported.label IS 'Label, with the host behind an @';
+COMMENT ON COLUMN fsbench.imported.status IS 'done, failed or cancelled';
+COMMENT ON COLUMN fsbench.imported.host IS 'How its host is called here';
+COMMENT ON COLUMN fsbench.imported.run_id_there IS 'Number of the run where it was made';
+COMMENT ON COLUMN fsbench.imported.hostname IS 'Name of the host that the file was written on';
+COMMENT ON COLUMN fsbench.imported.host_fingerprint IS 'Fingerprint of the host that it was made on';
+COMMENT ON COLUMN fsbench.imported.pgfsbench_version IS 'Version of pgfsbench that has written the file';
+COMMENT ON COLUMN fsbench.imported.exported_at IS 'When that was';
+COMMENT ON COLUMN fsbench.imported.imported_by IS 'Role that has imported it';
+COMMENT ON COLUMN fsbench.imported.imported_at IS 'When';
+COMMENT ON COLUMN fsbench.imported.import_id IS 'Number of the file';
