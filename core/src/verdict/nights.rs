@@ -9,7 +9,7 @@
 //! The largest t over all splits, as in Hinkley, "Inference about the change-point in a sequence of random variables" (1970); the median absolute deviation for scale: Hampel,
 //! "The influence curve and its role in robust estimation" (1974).
 
-use crate::series::{mean, median, squared_deviations};
+use crate::series::median;
 
 /// Nights of a segment that are looked at.
 const LONGEST: usize = 60;
@@ -48,7 +48,10 @@ pub fn change_points(nights: &[Option<f64>]) -> Vec<Change> {
     let (mut begin, mut changes) = (0, Vec::new());
     for end in 1..=values.len() {
         let from = begin.max(end.saturating_sub(LONGEST));
-        if let Some(split) = split(&values[from..end]).filter(Split::is_change) {
+        let segment = &values[from..end];
+        // Nearly no night is one: medians of both sides are looked at then.
+        let is_likely = likeliest(segment).is_some_and(|(_, t)| t > THRESHOLD);
+        if is_likely && let Some(split) = split(segment).filter(Split::is_change) {
             begin = from + split.left;
             changes.push(Change {
                 night: valid[begin].0,
@@ -83,19 +86,7 @@ impl Split {
 
 /// The best split of a segment. None for fewer than 11 nights.
 pub fn split(segment: &[f64]) -> Option<Split> {
-    let n = segment.len();
-    if n < LEFT + RIGHT {
-        return None;
-    }
-    let clipped = clipped(segment)?;
-    let mut best = (LEFT, -1.0);
-    for left in LEFT..=n - RIGHT {
-        let t = two_sample_t(&clipped[..left], &clipped[left..])?;
-        if t > best.1 * (1.0 + ROUNDING) {
-            best = (left, t);
-        }
-    }
-    let (left, t) = best;
+    let (left, t) = likeliest(segment)?;
     Some(Split {
         left,
         t,
@@ -104,24 +95,49 @@ pub fn split(segment: &[f64]) -> Option<Split> {
     })
 }
 
+/// The place of the best split, and its |t|. A history of years has thousands of segments: sums are carried on from split to split.
+fn likeliest(segment: &[f64]) -> Option<(usize, f64)> {
+    let n = segment.len();
+    if n < LEFT + RIGHT {
+        return None;
+    }
+    let clipped = clipped(segment)?;
+    let sums = |x: &[f64]| (x.iter().sum::<f64>(), x.iter().map(|x| x * x).sum::<f64>());
+    let ((mut left_sum, mut left_squares), (mut right_sum, mut right_squares)) =
+        (sums(&clipped[..LEFT]), sums(&clipped[LEFT..]));
+    let mut best = (LEFT, -1.0);
+    for left in LEFT..=n - RIGHT {
+        let (before, after) = (left as f64, (n - left) as f64);
+        let deviations = (left_squares - left_sum.powi(2) / before)
+            + (right_squares - right_sum.powi(2) / after);
+        let error =
+            (deviations.max(1e-15) / (before + after - 2.0) * (1.0 / before + 1.0 / after)).sqrt();
+        let t = (left_sum / before - right_sum / after).abs() / error;
+        if t > best.1 * (1.0 + ROUNDING) {
+            best = (left, t);
+        }
+        let x = clipped[left];
+        (left_sum, left_squares) = (left_sum + x, left_squares + x * x);
+        (right_sum, right_squares) = (right_sum - x, right_squares - x * x);
+    }
+    Some(best)
+}
+
+/// The values without what is far from their median, as differences from it.
 fn clipped(x: &[f64]) -> Option<Vec<f64>> {
     let center = median(x)?;
     let reach = CLIP * (MAD_TO_SD * deviation(x, center)?).max(LEAST_SD);
-    let clip = |x: &f64| x.clamp(center - reach, center + reach);
-    Some(x.iter().map(clip).collect())
+    Some(
+        x.iter()
+            .map(|x| (x - center).clamp(-reach, reach))
+            .collect(),
+    )
 }
 
 /// Median absolute deviation.
 fn deviation(x: &[f64], center: f64) -> Option<f64> {
     let deviations: Vec<f64> = x.iter().map(|x| (x - center).abs()).collect();
     median(&deviations)
-}
-
-fn two_sample_t(a: &[f64], b: &[f64]) -> Option<f64> {
-    let (n, m) = (a.len() as f64, b.len() as f64);
-    let squares = (squared_deviations(a)? + squared_deviations(b)?).max(1e-15);
-    let error = (squares / (n + m - 2.0) * (1.0 / n + 1.0 / m)).sqrt();
-    Some((mean(a)? - mean(b)?).abs() / error)
 }
 
 /// Fewest nights before a bad one.

@@ -165,3 +165,27 @@ proptest! {
         prop_assert!(a <= b && within(a) && within(b));
     }
 }
+
+/// |t| of two samples, in two passes.
+fn t_of(a: &[f64], b: &[f64]) -> f64 {
+    let mean = |x: &[f64]| x.iter().sum::<f64>() / x.len() as f64;
+    let squares = |x: &[f64]| x.iter().map(|v| (v - mean(x)).powi(2)).sum::<f64>();
+    let (n, m) = (a.len() as f64, b.len() as f64);
+    let error = ((squares(a) + squares(b)) / (n + m - 2.0) * (1.0 / n + 1.0 / m)).sqrt();
+    (mean(a) - mean(b)).abs() / error
+}
+
+proptest! {
+    #[test]
+    fn the_split_is_that_of_the_largest_t(nights in proptest::collection::vec(-0.05..0.05f64, 11..60), level in -10.0..10.0f64) {
+        let shifted: Vec<f64> = nights.iter().map(|x| x + level).collect();
+        // Nothing is as far away as that it would be clipped: 2.5 deviations of values that are everywhere in a range.
+        let median = crate::series::median(&nights).unwrap();
+        let deviations: Vec<f64> = nights.iter().map(|x| (x - median).abs()).collect();
+        let reach = 2.5 * 1.4826 * crate::series::median(&deviations).unwrap();
+        prop_assume!(deviations.iter().all(|d| *d <= reach));
+        let found = crate::verdict::nights::split(&shifted).unwrap();
+        let largest = (8..=nights.len() - 3).map(|left| t_of(&nights[..left], &nights[left..])).fold(0.0, f64::max);
+        prop_assert!((found.t - largest).abs() <= largest * 1e-6, "{} {largest}", found.t);
+    }
+}
