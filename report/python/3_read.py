@@ -243,6 +243,9 @@ def call(function, first, arguments):
 def calls(model):
     lines = []
     ids = [group['chosen'] for group in model['groups']]
+    imported = query('SELECT DISTINCT f.host FROM fsbench.imported_run i JOIN fsbench.imported_file f USING (import_id) WHERE i.run_id = ANY ($1) ORDER BY 1', ['bigint[]'], [ids])
+    if imported:
+        return ['-- Imported from a file of host %s: whoever wrote it is not to say what is pasted here. Repeat it where it was made.' % row['host'] for row in imported]
     arguments = query("SELECT DISTINCT ON (target) target, target_definition FROM fsbench.run_log WHERE run_id = ANY ($1) ORDER BY target", ['bigint[]'], [ids])
     known = {row['name'] for row in query(
         "SELECT unnest(proargnames) AS name FROM pg_catalog.pg_proc WHERE oid = 'fsbench.create_target'::pg_catalog.regproc")}
@@ -272,6 +275,8 @@ def sensitive(model):
         for key in ('layers', 'wal_layers', 'storage', 'target_definition'):
             gather(json.loads(row.pop(key) or 'null'), words)
         words.update(value for value in row.values() if value)
+    for row in query('SELECT f.host FROM fsbench.imported_run i JOIN fsbench.imported_file f USING (import_id) WHERE i.run_id = ANY ($1)', ['bigint[]'], [ids]):
+        words.add(row['host'])
     return {word for word in words if len(word) > 2}
 
 

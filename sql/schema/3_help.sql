@@ -31,7 +31,7 @@ CREATE FUNCTION fsbench.help() RETURNS TABLE (verb text, what text, example text
         ('report', 'a page to send', 'SELECT fsbench.report(''new'')'),
         ('chart_svg', 'its verdicts, as a picture', 'SELECT fsbench.chart_svg(''new'')'),
         ('export', 'an experiment, to be taken away', 'SELECT fsbench.export(''new'')'),
-        ('import', 'reads what was exported elsewhere', 'SELECT * FROM fsbench.import(:''file'', ''db1'')'),
+        ('import', 'reads what others have exported', 'SELECT * FROM fsbench.import(:''file'', ''db1'')'),
         ('drop_imported', 'forgets what came of a host', 'SELECT fsbench.drop_imported(''db1'')'),
         ('chart_history', 'nights of a label, as a chart', 'SELECT fsbench.chart_history(''nightly'')'),
         ('experiment', 'finds out which is best', 'SELECT fsbench.experiment(''new'', ''{ext4,xfs}'')'),

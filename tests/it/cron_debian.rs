@@ -22,6 +22,7 @@ fn adapted(text: &str) -> String {
     text.replace("15 main", "15 bench")
         .replace("'0 3 * * *'", "'* * * * *'")
         .replace("'0 12 * * *'", "'* * * * *'")
+        .replace("'0 8 * * *'", "'* * * * *'")
         .replace("scale => 100, clients => 16, duration => '30 min'", QUICK)
 }
 
@@ -53,6 +54,9 @@ fn every_command_about_pg_cron_works_on_a_cluster_of_debian() {
             "sql" if text.contains("fsbench.result") => assert_nightly_is_done(&cluster, &text),
             "sql" => {
                 sql += 1;
+                if text.contains("cron.schedule('nightly'") {
+                    schedule_alarm(&cluster);
+                }
                 cluster.psql("bench", &text);
             }
             "crontab" => crontab += run_of_crontab(&cluster, &text),
@@ -62,6 +66,23 @@ fn every_command_about_pg_cron_works_on_a_cluster_of_debian() {
     assert!(
         shell >= 3 && sql >= 2 && crontab == 1,
         "{shell} {sql} {crontab}"
+    );
+}
+
+/// Twenty nights, which are 8 % slower from the fifteenth on.
+const SLOWER: &str = "INSERT INTO fsbench.run_log (status, target, workload, label, asked, used, requested_by, requested_at, tps, target_definition) \
+    SELECT 'done', 'ext4', 'tpcb', 'stored nights', '{}', '{}', 'x', now() - (20 - n) * interval '1 day' - interval '9 hours', \
+           1000 * (1 + 0.01 * sin(n * 5)) * CASE WHEN n >= 15 THEN 0.92 ELSE 1 END, '{\"filesystem\": \"ext4\"}' FROM generate_series(1, 20) n";
+
+/// The job of the page that raises its hand, for nights that have become slower. It comes in the same minute as the others.
+fn schedule_alarm(cluster: &DebianCluster) {
+    let blocks = commands();
+    let mut alarms = blocks.iter().filter(|block| block.1.contains("'alarm'"));
+    let (_, alarm) = alarms.next().expect("the page has an alarm");
+    cluster.psql("bench", SLOWER);
+    cluster.psql(
+        "bench",
+        &adapted(alarm).replace("'nightly'", "'stored nights'"),
     );
 }
 
@@ -92,6 +113,15 @@ fn assert_nightly_is_done(cluster: &DebianCluster, query: &str) {
         let ended = cluster.psql("bench", ended);
         assert!(!ended.contains("failed"), "{ended}");
         (ended == "clear job rows succeeded, nightly succeeded").then_some(())
+    });
+    wait_until("the alarm has failed", TWO_MINUTES, || {
+        let ended = "SELECT d.status, return_message FROM cron.job_run_details d JOIN cron.job USING (jobid) \
+                     WHERE jobname = 'alarm' AND end_time IS NOT NULL LIMIT 1";
+        let ended = cluster.psql("bench", ended);
+        let is_told =
+            ended.starts_with("failed|") && ended.contains("history \"stored nights\" is worse");
+        assert!(ended.is_empty() || is_told, "{ended}");
+        is_told.then_some(())
     });
     cluster.psql("bench", "SELECT cron.unschedule(jobid) FROM cron.job");
     let idle = "SELECT count(*) FROM fsbench.progress";

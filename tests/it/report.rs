@@ -292,6 +292,27 @@ fn texts_pictures_and_what_is_left_out_for_strangers() {
     let sql = "SELECT left(fsbench.report('new server'), 15)";
     assert_eq!(as_role("reader", sql), "<!DOCTYPE html>\n");
     assert!(as_role("stranger", sql).contains("permission denied for schema fsbench"));
+
+    // The same of a host from which it was imported: no call of it is there to be pasted.
+    execute(
+        &mut client,
+        "SELECT fsbench.import((SELECT string_agg(line, E'\\n') FROM fsbench.export('new server') line), 'db9')",
+    );
+    let page = row(&mut client, "SELECT fsbench.report('new server@db9')");
+    assert!(
+        page.contains("Imported from a file of host db9")
+            && page.contains("imported from a file: it was not measured here"),
+        "{page}"
+    );
+    assert!(
+        whole.contains("SELECT fsbench.experiment(")
+            && !page.contains("SELECT fsbench.experiment(")
+    );
+    let redacted = row(
+        &mut client,
+        "SELECT fsbench.report('new server@db9', redact => true)",
+    );
+    assert!(!redacted.contains("db9") && !redacted.contains("db1.example"));
 }
 
 #[test]
