@@ -106,7 +106,7 @@ fn likeliest(segment: &[f64]) -> Option<(usize, f64)> {
     let ((mut left_sum, mut left_squares), (mut right_sum, mut right_squares)) =
         (sums(&clipped[..LEFT]), sums(&clipped[LEFT..]));
     let mut best = (LEFT, -1.0);
-    for left in LEFT..=n - RIGHT {
+    for (left, x) in clipped.iter().enumerate().take(n - RIGHT + 1).skip(LEFT) {
         let (before, after) = (left as f64, (n - left) as f64);
         let deviations = (left_squares - left_sum.powi(2) / before)
             + (right_squares - right_sum.powi(2) / after);
@@ -116,7 +116,6 @@ fn likeliest(segment: &[f64]) -> Option<(usize, f64)> {
         if t > best.1 * (1.0 + ROUNDING) {
             best = (left, t);
         }
-        let x = clipped[left];
         (left_sum, left_squares) = (left_sum + x, left_squares + x * x);
         (right_sum, right_squares) = (right_sum - x, right_squares - x * x);
     }
