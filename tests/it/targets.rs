@@ -1,5 +1,6 @@
 //! Targets in directories: a server of its own is put there, measured, and gone again. What is no such place is refused.
 
+use crate::common::{execute, rows};
 use crate::directory_target::Place;
 use pgfsbench_tests::{
     Leaves, TestServer, assert_columns, controldata, refusal, server_owner, value,
@@ -89,6 +90,32 @@ fn other_programs(server: &TestServer, place: &Path) -> PathBuf {
     place.join(of_programs)
 }
 
+/// Gives the settings that PostgreSQL 18 has brought values of their own, as far as this version knows them: the lines that a target
+/// server gets for them.
+fn set_those_of_newer_versions(server: &TestServer) -> Vec<String> {
+    const NAMES: &str = "{file_copy_method,io_max_combine_limit,io_max_concurrency}";
+    let mut client = server.connect("postgres");
+    let known = format!(
+        "SELECT format('ALTER SYSTEM SET %I = %L', name, coalesce(enumvals[cardinality(enumvals)], '5')) FROM pg_settings \
+         WHERE name = ANY ('{NAMES}') ORDER BY name"
+    );
+    let statements = rows(&mut client, &known);
+    let is_new = value(
+        &mut client,
+        "SELECT current_setting('server_version_num')::integer >= 180000",
+    );
+    assert_eq!(statements.len() == 3, is_new == "t", "{statements:?}");
+    for statement in statements {
+        execute(&mut client, &statement);
+    }
+    drop(client);
+    server.restart();
+    let lines = format!(
+        "SELECT format('%s = %L', name, current_setting(name)) FROM pg_settings WHERE name = ANY ('{NAMES}') ORDER BY name"
+    );
+    rows(&mut server.connect("postgres"), &lines)
+}
+
 #[test]
 fn a_server_on_a_target_has_what_the_target_says_and_what_may_be_copied_and_is_nobody_elses() {
     let server = TestServer::with_extension(&[
@@ -100,15 +127,20 @@ fn a_server_on_a_target_has_what_the_target_says_and_what_may_be_copied_and_is_n
         ("auto_explain.log_min_duration", "0"),
         ("statement_timeout", "1h"),
     ]);
+    let of_version = set_those_of_newer_versions(&server);
     let place = Place::beside(server, ", data_checksums => false");
     let value = |sql: &str| place.server.value(sql);
     let planned = value("SELECT command FROM fsbench.plan('here') WHERE action = 'write settings'");
-    for line in [
+    let wanted = [
         "work_mem = '7MB'",
         "max_wal_size = '2GB'",
         "listen_addresses = ''",
-    ] {
-        assert!(planned.lines().any(|l| l == line), "{planned}");
+    ];
+    for line in wanted
+        .into_iter()
+        .chain(of_version.iter().map(String::as_str))
+    {
+        assert!(planned.lines().any(|l| l == line), "{line}: {planned}");
     }
     for word in ["archive", "auto_explain", "statement_timeout"] {
         assert!(!planned.contains(word), "{planned}");
