@@ -25,9 +25,9 @@ CREATE FUNCTION fsbench._nights(label text, metric text)
     AS $$
     WITH run AS (
         SELECT r.run_id, r.requested_at AS at, fsbench._shown_target(r.target, r.target_version) AS target,
-               md5(jsonb_build_array((SELECT f.host FROM fsbench.imported_run i JOIN fsbench.imported_file f USING (import_id) WHERE i.run_id = r.run_id),
+               jsonb_hash_extended(jsonb_build_array((SELECT f.host FROM fsbench.imported_run i JOIN fsbench.imported_file f USING (import_id) WHERE i.run_id = r.run_id),
                    coalesce(nullif(r.target_definition, '{}'), to_jsonb(r.target)), r.workload, r.scale, r.clients, r.duration, r.transactions, r.warmup, r.rate,
-                   r.latency_limit_ms, r.asked -> 'settings', r.asked -> 'options', r.asked -> 'size')::text)::uuid AS alike,
+                   r.latency_limit_ms, r.asked -> 'settings', r.asked -> 'options', r.asked -> 'size'), 0) AS alike,
                CASE WHEN r.status = 'done' AND NOT EXISTS (SELECT FROM fsbench.finding f WHERE f.run_id = r.run_id AND f.severity = 'invalid')
                     THEN nullif(greatest(CASE $2 WHEN 'tps' THEN r.tps ELSE fsbench._metric(r.run_id, $2) END, 0), 0) END AS value
         FROM fsbench.run_log r WHERE r.label = $1 AND r.status IN ('done', 'failed', 'cancelled')
