@@ -45,6 +45,10 @@ GROUP BY 1, 2, 3, 5 ORDER BY 3;
 SELECT fsbench.create_target('alike', filesystem => 'btrfs', image_size => '1GB');
 SELECT pg_temp.measure('alike');
 SELECT count(*), count(DISTINCT target_fingerprint) FROM fsbench.result WHERE target IN ('alike', 'anew#3');
+-- No target has such a name.
+SAVEPOINT refused;
+SELECT fsbench.start(target => 'anew#2');
+ROLLBACK TO refused;
 
 -- What a device is known by becomes known in its first run; another one in its place is another target.
 SELECT fsbench.create_target('disk', filesystem => 'xfs', device => '/dev/disk/by-id/none');

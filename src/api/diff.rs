@@ -6,7 +6,7 @@ use pgrx::{iter::TableIterator, name, pg_extern, pg_sys::panic::ErrorReport};
 use super::guard;
 use crate::{
     errors::{Fault, sqlstate},
-    pg::session,
+    pg::{session, text::Said},
     store,
 };
 
@@ -19,19 +19,25 @@ fn fsbench_diff(
     TableIterator<
         'static,
         (
-            name!(area, String),
-            name!(name, String),
-            name!(a, Option<String>),
-            name!(b, Option<String>),
-            name!(matters, String),
-            name!(why, String),
+            name!(area, Said),
+            name!(name, Said),
+            name!(a, Option<Said>),
+            name!(b, Option<Said>),
+            name!(matters, Said),
+            name!(why, Said),
         ),
     >,
     ErrorReport,
 > {
     let rows = diff(run_a, run_b)?.into_iter().map(|d| {
-        let (area, matters) = (d.area.as_str().to_owned(), d.matters.as_str().to_owned());
-        (area, d.name, d.a, d.b, matters, d.why.to_owned())
+        (
+            d.area.as_str().into(),
+            d.name.into(),
+            d.a.map(Said),
+            d.b.map(Said),
+            d.matters.as_str().into(),
+            d.why.into(),
+        )
     });
     Ok(TableIterator::new(rows))
 }

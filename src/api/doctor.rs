@@ -10,7 +10,10 @@ use pgrx::{iter::TableIterator, name, pg_extern, pg_sys::panic::ErrorReport};
 
 use pgfsbench_core::doctor::report::Line;
 
-use crate::{errors::Fault, pg::session};
+use crate::{
+    errors::Fault,
+    pg::{session, text::Said},
+};
 
 use super::guard;
 
@@ -35,11 +38,11 @@ fn fsbench_doctor() -> Result<
     TableIterator<
         'static,
         (
-            name!(subject, String),
-            name!(item, String),
-            name!(state, String),
-            name!(detail, Option<String>),
-            name!(hint, Option<String>),
+            name!(subject, Said),
+            name!(item, Said),
+            name!(state, Said),
+            name!(detail, Option<Said>),
+            name!(hint, Option<Said>),
         ),
     >,
     ErrorReport,
@@ -47,11 +50,11 @@ fn fsbench_doctor() -> Result<
     let rows = look()?.into_iter();
     Ok(TableIterator::new(rows.map(|r| {
         (
-            r.subject.to_owned(),
-            r.item,
-            r.state.to_owned(),
-            r.detail,
-            r.hint,
+            r.subject.into(),
+            r.item.into(),
+            r.state.into(),
+            r.detail.map(Said),
+            r.hint.map(Said),
         )
     })))
 }

@@ -14,7 +14,11 @@ use pgrx::{datum::Interval, iter::TableIterator, name, pg_extern, pg_sys::panic:
 use super::guard;
 use crate::{
     errors::{Fault, sqlstate},
-    pg::{process, report, session, shmem, text::Text, xact},
+    pg::{
+        process, report, session, shmem,
+        text::{Said, Text},
+        xact,
+    },
     process::janitor,
     run::experiment,
     store::experiment as store,
@@ -58,17 +62,17 @@ fn fsbench_compare(
     TableIterator<
         'static,
         (
-            name!(target, String),
+            name!(target, Said),
             name!(ratio, Option<f64>),
             name!(low, Option<f64>),
             name!(high, Option<f64>),
-            name!(verdict, String),
-            name!(says, String),
+            name!(verdict, Said),
+            name!(says, Said),
             name!(blocks, Option<i32>),
-            name!(durability, Option<String>),
+            name!(durability, Option<Said>),
             name!(same_durability, Option<bool>),
             name!(further_time, Option<Interval>),
-            name!(warnings, Option<String>),
+            name!(warnings, Option<Said>),
         ),
     >,
     ErrorReport,
@@ -77,17 +81,17 @@ fn fsbench_compare(
     let rows = rows.into_iter().map(|row| {
         let further = row.further_seconds.and_then(interval);
         (
-            row.target,
+            row.target.into(),
             row.ratio,
             row.low,
             row.high,
-            row.verdict,
-            row.says,
+            row.verdict.into(),
+            row.says.into(),
             row.blocks.map(|n| n as i32),
-            row.durability,
+            row.durability.map(Said),
             row.same_durability,
             further,
-            row.warnings,
+            row.warnings.map(Said),
         )
     });
     Ok(TableIterator::new(rows))
@@ -114,7 +118,7 @@ fn compare(experiment: Option<Text>, metric: Option<String>) -> Result<Vec<answe
 #[pg_extern(sql = false)]
 fn fsbench_recommend(
     experiment: Option<Text>,
-) -> Result<TableIterator<'static, (name!(part, String), name!(says, String))>, ErrorReport> {
+) -> Result<TableIterator<'static, (name!(part, Said), name!(says, Said))>, ErrorReport> {
     let owner = guard::extension()?.owner;
     let found = named(owner, experiment)?;
     let rows = session::with_rights_of(owner, || -> Result<_, Fault> {
@@ -129,7 +133,8 @@ fn fsbench_recommend(
         })
     })?;
     Ok(TableIterator::new(
-        rows.into_iter().map(|row| (row.part.to_owned(), row.says)),
+        rows.into_iter()
+            .map(|row| (row.part.into(), row.says.into())),
     ))
 }
 

@@ -7,7 +7,11 @@ use serde_json::Value;
 use super::{guard, in_use, request};
 use crate::{
     errors::{Fault, sqlstate},
-    pg::{report, session, sql, text::Text, xact},
+    pg::{
+        report, session, sql,
+        text::{Said, Text},
+        xact,
+    },
     process::helper_worker,
     run::plan,
     target::{self, Row, devices},
@@ -104,15 +108,15 @@ fn fsbench_prepare_target(
     TableIterator<
         'static,
         (
-            name!(target, String),
-            name!(directory, Option<String>),
-            name!(mount_point, Option<String>),
-            name!(device, Option<String>),
-            name!(filesystem, Option<String>),
-            name!(mount_options, Option<String>),
-            name!(mount_options_not_shown, Option<Vec<String>>),
-            name!(mkfs_options, Option<String>),
-            name!(mkfs_version, Option<String>),
+            name!(target, Said),
+            name!(directory, Option<Said>),
+            name!(mount_point, Option<Said>),
+            name!(device, Option<Said>),
+            name!(filesystem, Option<Said>),
+            name!(mount_options, Option<Said>),
+            name!(mount_options_not_shown, Option<Vec<Said>>),
+            name!(mkfs_options, Option<Said>),
+            name!(mkfs_version, Option<Said>),
         ),
     >,
     ErrorReport,
@@ -122,13 +126,13 @@ fn fsbench_prepare_target(
     let row = made(ready.owner, &in_use::named(target.map(Into::into))?)?;
     in_use::check_unused(ready.board, &row.target)?;
     let result = helper_worker::ask(ready.owner, "prepare", &row.target)?;
-    let text = |name: &str| result[name].as_str().map(str::to_owned);
+    let text = |name: &str| result[name].as_str().map(Said::from);
     let not_shown = result["mount_options_not_shown"].as_array().map(|options| {
         let texts = options.iter().filter_map(Value::as_str);
-        texts.map(str::to_owned).collect()
+        texts.map(Said::from).collect()
     });
     Ok(TableIterator::once((
-        row.target,
+        row.target.into(),
         text("directory"),
         text("mount_point"),
         text("device"),
@@ -166,9 +170,9 @@ fn fsbench_plan(
         'static,
         (
             name!(step, i32),
-            name!(who, String),
-            name!(action, String),
-            name!(command, Option<String>),
+            name!(who, Said),
+            name!(action, Said),
+            name!(command, Option<Said>),
         ),
     >,
     ErrorReport,
@@ -192,7 +196,12 @@ fn fsbench_plan(
     let steps = session::with_rights_of(ready.owner, || plan::steps(&planned, by_helper.as_ref()))?;
     let numbered = (1..).zip(steps);
     Ok(TableIterator::new(numbered.map(|(number, step)| {
-        (number, step.who.to_owned(), step.action, step.command)
+        (
+            number,
+            step.who.into(),
+            step.action.into(),
+            step.command.map(Said),
+        )
     })))
 }
 
@@ -201,18 +210,26 @@ fn fsbench_plan(
 fn fsbench_block_devices() -> TableIterator<
     'static,
     (
-        name!(path, String),
-        name!(node, String),
-        name!(model, Option<String>),
-        name!(serial, Option<String>),
-        name!(wwn, Option<String>),
+        name!(path, Said),
+        name!(node, Said),
+        name!(model, Option<Said>),
+        name!(serial, Option<Said>),
+        name!(wwn, Option<Said>),
         name!(size_bytes, i64),
-        name!(in_use, Option<String>),
+        name!(in_use, Option<Said>),
     ),
 > {
     let blocks = devices::blocks().into_iter();
     TableIterator::new(blocks.map(|b| {
         let bytes = i64::try_from(b.bytes).unwrap_or(i64::MAX);
-        (b.path, b.node, b.model, b.serial, b.wwn, bytes, b.in_use)
+        (
+            b.path.into(),
+            b.node.into(),
+            b.model.map(Said),
+            b.serial.map(Said),
+            b.wwn.map(Said),
+            bytes,
+            b.in_use.map(Said),
+        )
     }))
 }

@@ -5,7 +5,7 @@ use pgrx::{iter::TableIterator, name, pg_extern, pg_sys::panic::ErrorReport};
 use super::guard;
 use crate::{
     errors::{Fault, sqlstate},
-    pg::session,
+    pg::{session, text::Said},
     run::judgement,
 };
 
@@ -17,10 +17,10 @@ fn fsbench_judge(
     TableIterator<
         'static,
         (
-            name!(code, String),
-            name!(severity, String),
-            name!(message, String),
-            name!(hint, String),
+            name!(code, Said),
+            name!(severity, Said),
+            name!(message, Said),
+            name!(hint, Said),
         ),
     >,
     ErrorReport,
@@ -28,7 +28,7 @@ fn fsbench_judge(
     Ok(TableIterator::new(judge(run_id)?))
 }
 
-fn judge(run_id: i64) -> Result<Vec<(String, String, String, String)>, Fault> {
+fn judge(run_id: i64) -> Result<Vec<(Said, Said, Said, Said)>, Fault> {
     let extension = guard::extension()?;
     let findings = session::with_rights_of(extension.owner, || judgement::judge(run_id))?;
     let findings = findings.ok_or_else(|| {
@@ -39,8 +39,13 @@ fn judge(run_id: i64) -> Result<Vec<(String, String, String, String)>, Fault> {
         .detail("Only runs that are done are judged.")
         .hint("See fsbench.result for the runs of this database and their status.")
     })?;
-    let rows = findings
-        .into_iter()
-        .map(|f| (f.code, f.severity.as_str().to_owned(), f.message, f.hint));
+    let rows = findings.into_iter().map(|f| {
+        (
+            f.code.into(),
+            f.severity.as_str().into(),
+            f.message.into(),
+            f.hint.into(),
+        )
+    });
     Ok(rows.collect())
 }

@@ -3,7 +3,10 @@
 use pgrx::{iter::TableIterator, name, pg_extern, pg_sys::panic::ErrorReport};
 
 use super::guard;
-use crate::target::prepared_data::{self, Place};
+use crate::{
+    pg::text::Said,
+    target::prepared_data::{self, Place},
+};
 
 #[allow(clippy::type_complexity)]
 #[pg_extern(sql = false)]
@@ -11,16 +14,16 @@ fn fsbench_prepared_data() -> Result<
     TableIterator<
         'static,
         (
-            name!(contents, String),
+            name!(contents, Said),
             name!(scale, i32),
             name!(fillfactor, i32),
             name!(unlogged, bool),
             name!(data_checksums, bool),
-            name!(postgres, String),
+            name!(postgres, Said),
             name!(bytes, i64),
             name!(created_epoch, i64),
             name!(used_epoch, i64),
-            name!(directory, String),
+            name!(directory, Said),
         ),
     >,
     ErrorReport,
@@ -30,16 +33,16 @@ fn fsbench_prepared_data() -> Result<
         .into_iter()
         .map(|(path, note)| {
             (
-                note.wanted.contents,
+                note.wanted.contents.into(),
                 note.wanted.scale as i32,
                 i32::from(note.wanted.fillfactor),
                 note.wanted.unlogged,
                 note.wanted.data_checksums,
-                note.wanted.postgres.display().to_string(),
+                note.wanted.postgres.display().to_string().into(),
                 note.bytes as i64,
                 note.created_at as i64,
                 note.used_at as i64,
-                path.display().to_string(),
+                path.display().to_string().into(),
             )
         })
         .collect();

@@ -4,8 +4,9 @@
 use std::ffi::CStr;
 
 use pgrx::{
-    FromDatum, PgLogLevel,
-    callconv::{Arg, ArgAbi},
+    FromDatum, IntoDatum, PgLogLevel,
+    callconv::{Arg, ArgAbi, BoxRet, FcInfo},
+    datum::Datum,
     impl_sql_translatable,
     nullable::Nullable,
     pg_sys,
@@ -18,15 +19,52 @@ use crate::errors::{Fault, sqlstate};
 /// An argument of type text.
 pub struct Text(pub String);
 
+/// A text of a result. A character that the encoding of the database does not have is escaped, and keeps nobody from reading the rest.
+pub struct Said(pub String);
+
 /// An argument of type jsonb.
 pub struct Document(pub Value);
 
 impl_sql_translatable!(Text, "text");
 impl_sql_translatable!(Document, "jsonb");
+impl_sql_translatable!(Said, "text");
 
 impl From<Text> for String {
     fn from(text: Text) -> Self {
         text.0
+    }
+}
+
+impl From<String> for Said {
+    fn from(text: String) -> Self {
+        Self(text)
+    }
+}
+
+impl From<&str> for Said {
+    fn from(text: &str) -> Self {
+        Self(text.to_owned())
+    }
+}
+
+impl IntoDatum for Said {
+    fn into_datum(self) -> Option<pg_sys::Datum> {
+        said_to_server(&self.0).into_datum()
+    }
+
+    fn type_oid() -> pg_sys::Oid {
+        pg_sys::TEXTOID
+    }
+}
+
+// SAFETY: gives the datum of a text, or null, as the function is declared.
+unsafe impl BoxRet for Said {
+    unsafe fn box_into<'fcx>(self, fcinfo: &mut FcInfo<'fcx>) -> Datum<'fcx> {
+        match self.into_datum() {
+            // SAFETY: a datum of the current memory context, of the type that the function is declared with.
+            Some(datum) => unsafe { fcinfo.return_raw_datum(datum) },
+            None => fcinfo.return_null(),
+        }
     }
 }
 
@@ -64,18 +102,74 @@ pub fn to_server(text: &str) -> Vec<u8> {
 
 /// A text for an error message: PostgreSQL takes it as it is, so that what could be wrong in the database's encoding is escaped.
 pub fn for_report(text: &str) -> String {
-    let as_it_is = [
-        pg_sys::pg_enc::PG_UTF8 as i32,
-        pg_sys::pg_enc::PG_SQL_ASCII as i32,
-    ];
-    if text.is_ascii() || as_it_is.contains(&encoding()) {
+    if text.is_ascii() || takes_utf8(encoding()) {
         return text.to_owned();
     }
     let shown = |c: char| match c {
         c if c.is_ascii() => c.to_string(),
-        c => format!("\\u{:04x}", u32::from(c)),
+        c => escaped(c),
     };
     text.chars().map(shown).collect()
+}
+
+/// A text of UTF-8 in the encoding of the database; characters that it does not have are escaped.
+fn said_to_server(text: &str) -> Vec<u8> {
+    let (from, to) = (pg_sys::pg_enc::PG_UTF8 as i32, encoding());
+    if text.is_ascii() || takes_utf8(to) {
+        return text.as_bytes().to_vec();
+    }
+    // SAFETY: in a transaction; it looks the function up that converts.
+    let conversion = unsafe { pg_sys::FindDefaultConversionProc(from, to) };
+    let mut said = Vec::with_capacity(text.len());
+    for c in text.chars() {
+        let mut bytes = [0; 4];
+        let utf8 = c.encode_utf8(&mut bytes);
+        match utf8.is_ascii() {
+            true => said.extend(utf8.as_bytes()),
+            false => said
+                .extend(character(conversion, utf8, to).unwrap_or_else(|| escaped(c).into_bytes())),
+        }
+    }
+    said
+}
+
+/// One character in another encoding; None if that does not have it.
+fn character(conversion: pg_sys::Oid, utf8: &str, to: i32) -> Option<Vec<u8>> {
+    if conversion == pg_sys::InvalidOid {
+        return None;
+    }
+    let mut source = utf8.as_bytes().to_vec();
+    source.push(0);
+    let mut made = [0u8; 4 * pg_sys::MAX_CONVERSION_GROWTH as usize + 1];
+    // SAFETY: both buffers live until the call returns, and are as long as is said; with noError it raises nothing for a character
+    // that cannot be converted.
+    let taken = unsafe {
+        pg_sys::pg_do_encoding_conversion_buf(
+            conversion,
+            pg_sys::pg_enc::PG_UTF8 as i32,
+            to,
+            source.as_mut_ptr(),
+            utf8.len() as i32,
+            made.as_mut_ptr(),
+            made.len() as i32,
+            true,
+        )
+    };
+    let end = made.iter().position(|byte| *byte == 0)?;
+    (taken as usize == utf8.len()).then(|| made[..end].to_vec())
+}
+
+/// Whether a text of UTF-8 stays as it is.
+fn takes_utf8(encoding: i32) -> bool {
+    [
+        pg_sys::pg_enc::PG_UTF8 as i32,
+        pg_sys::pg_enc::PG_SQL_ASCII as i32,
+    ]
+    .contains(&encoding)
+}
+
+fn escaped(c: char) -> String {
+    format!("\\u{:04x}", u32::from(c))
 }
 
 fn convert(bytes: &[u8], from: i32, to: i32) -> Vec<u8> {

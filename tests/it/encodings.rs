@@ -1,6 +1,6 @@
 //! Databases in other encodings than UTF-8: what is asked for in words that are not ASCII comes out as it went in.
 
-use crate::common::{QUICK, assert_refused, execute, row, rows, run, server};
+use crate::common::{QUICK, assert_refused, execute, owned_directory, row, rows, run, server};
 use pgfsbench_tests::assert_columns;
 
 #[test]
@@ -34,7 +34,10 @@ fn words_that_are_not_ascii_come_out_as_they_went_in() {
             ),
         );
         execute(&mut there, &format!("CALL fsbench.wait({waited})"));
-        for (run, label) in [(made, label.to_owned()), (waited, format!("{label} 2"))] {
+        for (run, label) in [
+            (made.clone(), label.to_owned()),
+            (waited, format!("{label} 2")),
+        ] {
             assert_columns(
                 &mut there,
                 &format!("FROM fsbench.result WHERE run_id = {run}"),
@@ -46,6 +49,37 @@ fn words_that_are_not_ascii_come_out_as_they_went_in() {
                 ],
             );
         }
+        // What functions of the library return, too.
+        let varied = run(
+            &mut there,
+            &format!("{QUICK}, settings => '{{\"dynamic_library_path\": \"$libdir:{label}\"}}'"),
+        );
+        let said = rows(
+            &mut there,
+            &format!(
+                "SELECT name || ' ' || b FROM fsbench.diff({made}, {varied}) WHERE b LIKE '%{label}%'"
+            ),
+        );
+        assert_eq!(said.len(), 1, "{encoding}: {said:?}");
+        let place = owned_directory("encodings.");
+        let target = format!(
+            "SELECT fsbench.create_target('place', directory => '{}')",
+            place.path().display()
+        );
+        execute(&mut there, &target);
+        execute(
+            &mut there,
+            &format!(
+                "SELECT fsbench.experiment('{label}', targets => '{{default,place}}', duration => '2 s', start => false)"
+            ),
+        );
+        assert_eq!(
+            row(
+                &mut there,
+                &format!("SELECT fsbench.drop_experiment('{label}')")
+            ),
+            label
+        );
         assert_eq!(
             rows(
                 &mut there,

@@ -24,6 +24,14 @@ pub fn target(name: Option<&str>, targets: &[String]) -> Result<String, Refusal>
     if name == DEFAULT_TARGET || targets.iter().any(|target| target == name) {
         return Ok(name.to_owned());
     }
+    let versioned = name.split_once('#').map(|(target, _)| target);
+    if let Some(target) = versioned.filter(|name| targets.iter().any(|target| target == name)) {
+        return Err(
+            Refusal::argument(format!("target {} does not exist", quoted(name)))
+                .detail(format!("Such a name is one of results: of those that {} has from one of its definitions.", quoted(target)))
+                .hint(format!("Give {}: a run measures it as it is defined now.", quoted(target))),
+        );
+    }
     let others = match targets {
         [] => String::new(),
         names => format!(" The others are {}.", names.join(", ")),

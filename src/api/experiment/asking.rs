@@ -20,7 +20,11 @@ use super::{tell_conductor, unknown};
 use crate::{
     api::{guard, guard::Ready},
     errors::{Fault, read_json, sqlstate, unreadable},
-    pg::{report, session, sql, text::Document, xact},
+    pg::{
+        report, session, sql,
+        text::{Document, Said},
+        xact,
+    },
     random,
     run::marker,
     store::experiment as store,
@@ -31,7 +35,7 @@ use crate::{
 fn fsbench_experiment(
     asked: Option<Document>,
     plan_only: Option<bool>,
-) -> Result<String, ErrorReport> {
+) -> Result<Said, ErrorReport> {
     let asked: Asked = serde_json::from_value(asked.map(|json| json.0).unwrap_or_default())
         .map_err(|e| unreadable("arguments of an experiment", e))?;
     let asked = asked::with_rate(asked).map_err(Fault::from)?;
@@ -39,10 +43,10 @@ fn fsbench_experiment(
         // Everything that planning makes is undone.
         let planned =
             xact::attempt(|| planned::plan_only_of(&asked)).and_then(|planned| planned)?;
-        return Ok(json!({"plan": planned}).to_string());
+        return Ok(json!({"plan": planned}).to_string().into());
     }
     let id = record(&asked)?;
-    Ok(json!({"experiment_id": id}).to_string())
+    Ok(json!({"experiment_id": id}).to_string().into())
 }
 
 /// An experiment as it would be stored.

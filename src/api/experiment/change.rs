@@ -15,7 +15,11 @@ use crate::{
     api::{guard, guard::Ready, wait},
     board::Cancel,
     errors::{Fault, sqlstate},
-    pg::{process, report, session, shmem, sql, text::Text, xact},
+    pg::{
+        process, report, session, shmem, sql,
+        text::{Said, Text},
+        xact,
+    },
     process::janitor,
     run::{experiment, marker},
     store::experiment as store,
@@ -26,7 +30,7 @@ fn fsbench_change_experiment(
     experiment: Option<Text>,
     verb: Option<Text>,
     max_blocks: Option<i32>,
-) -> Result<String, ErrorReport> {
+) -> Result<Said, ErrorReport> {
     let ready = guard::ready()?;
     xact::check_may_write(c"this function");
     let found = named(ready.owner, experiment)?;
@@ -36,7 +40,7 @@ fn fsbench_change_experiment(
     if verb.as_deref() != Some("drop") {
         change.check_is_of_here()?;
     }
-    Ok(match verb.as_deref() {
+    let name = match verb.as_deref() {
         Some("pause") => change.pause(),
         Some("resume") => change.resume(),
         Some("cancel") => change.cancel(),
@@ -44,7 +48,8 @@ fn fsbench_change_experiment(
         Some("confirm") => change.confirm(),
         Some("drop") => change.drop(),
         _ => Err(Fault::new(sqlstate::INTERNAL, "unknown verb")),
-    }?)
+    }?;
+    Ok(name.into())
 }
 
 /// Refuses roles without the rights of the role that asked, or of the extension's owner.
