@@ -15,6 +15,7 @@ const FILL: &str = "
         empty record;
         has_rows boolean;
     BEGIN
+        INSERT INTO fsbench.imported_file (import_id, host, format, sha256, imported_by) VALUES (1, 'db1', 1, 'x', 'x');
         FOR empty IN
             SELECT t.oid::regclass AS name, string_agg(quote_ident(a.attname), ', ') AS columns,
                 string_agg(CASE WHEN a.attname = 'run_id' THEN '1' WHEN a.attname = 'purpose' THEN $x$'free'$x$ WHEN y.typcategory = 'N' THEN '1' WHEN y.typcategory = 'S' THEN $x$'x'$x$
