@@ -210,8 +210,8 @@ COMMENT ON COLUMN fsbench.run_log.facts IS 'What was seen of the run and has no 
 COMMENT ON COLUMN fsbench.run_log.client_wal_records IS 'WAL records that transactions of the clients wrote in the measured window, by the clients'' own counters';
 COMMENT ON COLUMN fsbench.run_log.client_wal_fpi IS 'Full-page images among them';
 COMMENT ON COLUMN fsbench.run_log.client_wal_bytes IS 'Their bytes; wal_bytes has besides what others wrote, and the headers of pages';
-COMMENT ON COLUMN fsbench.run_log.client_wal_writes IS 'How often clients wrote WAL to its file; NULL from PostgreSQL 18 on, which does not show it';
-COMMENT ON COLUMN fsbench.run_log.client_wal_syncs IS 'How often clients flushed WAL (walwriter and others do too); NULL from PostgreSQL 18 on';
+COMMENT ON COLUMN fsbench.run_log.client_wal_writes IS 'How often clients wrote WAL to its file';
+COMMENT ON COLUMN fsbench.run_log.client_wal_syncs IS 'How often clients flushed WAL (walwriter and others do too)';
 COMMENT ON COLUMN fsbench.run_log.client_wal_write_ms IS 'Time of these writes, added up over the clients (ms); NULL while track_wal_io_timing is off';
 COMMENT ON COLUMN fsbench.run_log.client_wal_sync_ms IS 'Time of these flushes, added up over the clients (ms); NULL while track_wal_io_timing is off';
 COMMENT ON COLUMN fsbench.run_log.client_blocks_hit IS 'Blocks that clients found in shared buffers';
@@ -349,8 +349,8 @@ COMMENT ON COLUMN fsbench.sample.wal_flushed_bytes IS 'WAL that was flushed in i
 COMMENT ON COLUMN fsbench.sample.client_wal_bytes IS 'Bytes of WAL records of the clients'' transactions, by their own counters; adds up to that of the run';
 COMMENT ON COLUMN fsbench.sample.client_wal_records IS 'WAL records likewise';
 COMMENT ON COLUMN fsbench.sample.client_wal_fpi IS 'Full-page images among them';
-COMMENT ON COLUMN fsbench.sample.client_wal_writes IS 'How often clients wrote WAL to its file; NULL from PostgreSQL 18 on';
-COMMENT ON COLUMN fsbench.sample.client_wal_syncs IS 'How often clients flushed WAL; NULL from PostgreSQL 18 on';
+COMMENT ON COLUMN fsbench.sample.client_wal_writes IS 'How often clients wrote WAL to its file';
+COMMENT ON COLUMN fsbench.sample.client_wal_syncs IS 'How often clients flushed WAL';
 COMMENT ON COLUMN fsbench.sample.client_wal_write_ms IS 'Time of these writes, added up over the clients (ms); NULL while track_wal_io_timing is off';
 COMMENT ON COLUMN fsbench.sample.client_wal_sync_ms IS 'Time of these flushes, likewise';
 COMMENT ON COLUMN fsbench.sample.client_blocks_hit IS 'Blocks that clients found in shared buffers';

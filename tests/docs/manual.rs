@@ -178,6 +178,7 @@ pub const READERS: &[Reader] = &[
             ("scan_knee(9)", "scan_knee(1)"),
             ("'4GB'", "'1GB'"),
             ("{128,512,2048,8192}", "{128,2048}"),
+            ("/mnt/disk", "{directory}"),
             ("generate_series(1, 3)", "generate_series(1, 2)"),
             ("size => ''300MB''", "size => ''20MB''"),
             (

@@ -69,6 +69,7 @@ pub struct Experiment {
     pub elapsed_seconds: f64,
     /// Planned length of one run, seconds.
     pub run_seconds: f64,
+    #[serde(default)]
     pub forced: bool,
     /// The rate of its runs; None without one, or while that is not known yet.
     #[serde(default)]
