@@ -29,7 +29,7 @@ use crate::{
     run::{
         cleanup, experiment,
         experiment::{boot_id, versions},
-        marker,
+        marker::{self, Whose},
     },
     store::experiment as store,
 };
@@ -125,16 +125,25 @@ impl Conductor {
 
     /// Why an experiment does not go on by itself.
     fn why_not(&self, on: &store::Steered, extension: u32) -> Result<Option<String>, Fault> {
-        if on.role.is_none() {
-            return Ok(Some(format!(
-                "role \"{}\", which asked for it, was dropped",
-                on.requested_by
-            )));
-        }
-        let is_ours = marker::is_there(on.experiment_id, &on.mark, extension)?;
-        Ok((!is_ours).then(|| {
-            "it was not started in this database of this server: its rows were copied".to_owned()
-        }))
+        let dropped = format!(
+            "role \"{}\", which asked for it, was dropped",
+            on.requested_by
+        );
+        let Some(role) = on.role else {
+            return Ok(Some(dropped));
+        };
+        Ok(
+            match marker::whose(on.experiment_id, &on.mark, extension, role)? {
+                Whose::Ours => None,
+                Whose::OfAnotherRole => {
+                    Some(format!("{dropped}, and there is another one of that name"))
+                }
+                Whose::Copied => Some(
+                    "it was not started in this database of this server: its rows were copied"
+                        .into(),
+                ),
+            },
+        )
     }
 
     fn pause(&self, on: &store::Steered, why: &str) -> Result<(), Fault> {

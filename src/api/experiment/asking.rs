@@ -89,11 +89,13 @@ fn literal(text: &str) -> String {
 /// Has an experiment that is recorded go on.
 pub fn start(ready: &Ready, id: i64) -> Result<(), Fault> {
     session::with_rights_of(ready.owner, || {
-        let mark = sql::write(
-            "SELECT mark FROM fsbench.experiment WHERE experiment_id = $1::bigint",
+        let text = sql::write(
+            "SELECT jsonb_build_array(e.mark, coalesce(r.oid::bigint, 0)) FROM fsbench.experiment e \
+               LEFT JOIN pg_catalog.pg_roles r ON r.rolname = e.requested_by WHERE e.experiment_id = $1::bigint",
             &[Some(&id.to_string())],
         )?;
-        marker::write(id, &mark.unwrap_or_default(), ready.extension)?;
+        let (mark, role): (String, u32) = read_json("experiment", &text.unwrap_or_default())?;
+        marker::write(id, &mark, ready.extension, role)?;
         store::set_status(id, "queued", None)
     })?;
     tell_conductor();

@@ -71,10 +71,16 @@ fn without_its_rights_it_is_paused() {
         let why = crate::common::rows(&mut client, paused());
         (why.len() == 1 && why[0].contains("bob")).then_some(())
     });
+    // Another role of that name has not asked for it, until somebody resumes it.
     execute(
         &mut client,
-        "SELECT fsbench.grant_operator('bob'); SELECT fsbench.resume_experiment('e')",
+        "BEGIN; SELECT fsbench.resume_experiment('e'); DROP ROLE bob; CREATE ROLE bob; SELECT fsbench.grant_operator('bob'); COMMIT",
     );
+    pgfsbench_tests::wait_until("it is paused again", pgfsbench_tests::LONG, || {
+        let why = crate::common::rows(&mut client, paused());
+        (why.len() == 1 && why[0].contains("another one of that name")).then_some(())
+    });
+    execute(&mut client, "SELECT fsbench.resume_experiment('e')");
     wait_for(&mut client, "e");
     for table in [
         "experiment",
