@@ -60,7 +60,7 @@ bench:                          ## measure pgfsbench against pgbench in alternat
 demo:                           ## from nothing to a run's results, on the filesystem of this directory
 	tools/demo
 
-lab:                            ## benchmark a filesystem that this kernel may lack, in a guest: make lab FS=jfs [RAID=0|1|5|6|10] [LVM=1] [PSQL=1]
+lab:                            ## benchmark a filesystem that this kernel may lack, in a guest: make lab FS=jfs [RAID=0|1|5|6|10] [LVM=1] [PSQL=1]; or a study there: make lab STUDY=heron-2010
 	tools/lab
 
 deb: $(if $(WHICH),$(STAGE)) $(HELPER) ## Debian packages of the helper, and of the extension for each version below /usr/lib/postgresql

@@ -48,7 +48,7 @@ WHERE lanname NOT IN ('c', 'internal') AND prosqlbody IS NULL
 SELECT regexp_replace(prosrc, '--[^\n]*|fsbench[.]_(experiment_)?ended[(]', '', 'g') ~ '[-+*/<>=~!@#%^&|`?]|[a-z0-9_] *[(]' AS uses_operators_or_functions
 FROM pg_proc WHERE oid IN ('fsbench.wait(bigint[])'::regprocedure, 'fsbench.wait_experiment(text)'::regprocedure);
 -- None that works with the rights of its owner.
-SELECT p.oid::regprocedure FROM pg_proc p WHERE pronamespace = 'fsbench'::regnamespace AND prosecdef;
+SELECT p.oid::regprocedure FROM pg_proc p WHERE pronamespace = 'fsbench'::regnamespace AND prosecdef ORDER BY p.oid::regprocedure::text COLLATE "C";
 -- Tables that steer what the server and the helper do: rights on tables alone do not change them.
 SELECT tgrelid::regclass FROM pg_trigger
 WHERE tgfoid = 'fsbench._check_writer()'::regprocedure AND tgenabled = 'O' AND tgtype = 2 | 4 | 8 | 16 | 32

@@ -105,6 +105,11 @@ extension_sql_file!(
     requires = ["experiments"]
 );
 extension_sql_file!(
+    "../sql/schema/2_studies.sql",
+    name = "studies",
+    requires = ["experiments"]
+);
+extension_sql_file!(
     "../sql/schema/3_functions.sql",
     name = "functions",
     requires = ["targets"]
@@ -182,9 +187,15 @@ extension_sql_file!(
     requires = ["views"]
 );
 extension_sql_file!(
+    "../sql/schema/4_studies.sql",
+    name = "study_functions",
+    requires = ["history", "studies"]
+);
+extension_sql_file!(
     "../sql/schema/5_rights.sql",
     name = "rights",
     requires = [
+        "study_functions",
         "views",
         "import_functions",
         "report",

@@ -7,6 +7,8 @@ CREATE FUNCTION fsbench._metric(run_id bigint, metric text) RETURNS float8
         WHEN 'tps' THEN r.tps
         WHEN 'missed' THEN (r.skipped + r.late)::float8
         WHEN 'even_seconds' THEN 1 - r.stall_seconds / nullif(r.measured_ms / 1000, 0)
+        WHEN 'tps_cv' THEN (SELECT (stddev_samp(s.transactions / s.interval_ms) / nullif(avg(s.transactions / s.interval_ms), 0))::float8
+            FROM fsbench.sample s WHERE s.run_id = r.run_id AND s.interval_ms > 0)
         WHEN 'recovery_ms' THEN (SELECT y.recovery_ms FROM fsbench.recovery y WHERE y.run_id = r.run_id)
         WHEN 'maintenance_ms' THEN (SELECT sum(m.ms) FROM fsbench.maintenance m WHERE m.run_id = r.run_id)
         WHEN 'scan_bytes_per_s' THEN (SELECT 1e9 * max(d.gb) FROM (SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY s.gb_per_second) AS gb

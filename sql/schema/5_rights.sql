@@ -44,7 +44,8 @@ GRANT EXECUTE ON FUNCTION fsbench.version(), fsbench._progress(), fsbench._prepa
     fsbench._draw, fsbench._shown_target, fsbench._is_ascii_wanted, fsbench.chart, fsbench.chart_scan, fsbench.chart_experiment, fsbench._metric,
     fsbench._seconds_in_words, fsbench.evidence, fsbench._is_more_better, fsbench._nights, fsbench.history, fsbench.check_history, fsbench.chart_history,
     fsbench.report, fsbench.chart_svg, fsbench._page_by, fsbench.export, fsbench._exported, fsbench._export_line, fsbench._line_hash,
-    fsbench._experiment_ended(text, integer), fsbench.compare(text, text), fsbench.compare_runs(bigint, bigint), fsbench.recommend(text)
+    fsbench._experiment_ended(text, integer), fsbench.compare(text, text), fsbench.compare_runs(bigint, bigint), fsbench.recommend(text),
+    fsbench._builtin_studies(), fsbench.study_claims(text), fsbench.study_report(text)
     TO pg_monitor;
 GRANT EXECUTE ON PROCEDURE fsbench.wait(bigint[]), fsbench.wait_experiment TO pg_monitor;
 
@@ -74,7 +75,8 @@ BEGIN
         VALUES ('INSERT, UPDATE ON TABLE fsbench.acknowledgement'),
             ('EXECUTE ON FUNCTION fsbench.run, fsbench.start, fsbench.sustainable_rate, fsbench.cancel, fsbench._renew_lease, fsbench._repeat, fsbench.acknowledge, '
              'fsbench._experiment, fsbench.experiment, fsbench.plan_experiment, fsbench._change_experiment, fsbench.pause_experiment, fsbench.resume_experiment, '
-             'fsbench.cancel_experiment, fsbench.extend_experiment, fsbench.confirm_experiment, fsbench.drop_experiment, fsbench.import, fsbench.drop_imported')
+             'fsbench.cancel_experiment, fsbench.extend_experiment, fsbench.confirm_experiment, fsbench.drop_experiment, fsbench.import, fsbench.drop_imported, fsbench._study, '
+             'fsbench.study, fsbench.study_plan, fsbench.drop_study')
     LOOP
         EXECUTE format('%s %s %s %s', verb, what, preposition, role);
     END LOOP;

@@ -17,6 +17,13 @@ use crate::{
 
 use super::guard;
 
+/// What of each filesystem is here. In a transaction, with the rights of the extension's owner.
+pub fn filesystems() -> Result<Vec<Line>, Fault> {
+    let description = helper::description()?;
+    let seen = description.as_ref().map(|(seen, _)| &seen.filesystems);
+    Ok(filesystems::look(seen.map_or(&[], Vec::as_slice)))
+}
+
 /// The whole report. In a transaction; reads with the rights of the extension's owner.
 fn look() -> Result<Vec<Line>, Fault> {
     let extension = guard::extension()?;

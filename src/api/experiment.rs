@@ -1,6 +1,6 @@
 //! `experiment`, and what is done with one: `compare`, `recommend`, pause and the like.
 
-mod asking;
+pub mod asking;
 mod change;
 
 use std::sync::Mutex;
@@ -34,7 +34,7 @@ fn tell_conductor() {
     });
 }
 
-fn unknown(name: &str) -> Fault {
+pub fn unknown(name: &str) -> Fault {
     Fault::new(
         sqlstate::INVALID_PARAMETER,
         format!("experiment {} does not exist", quoted(name)),

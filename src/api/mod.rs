@@ -23,6 +23,7 @@ mod request;
 mod run;
 mod session_settings;
 mod started;
+mod study;
 mod sustainable_rate;
 mod target;
 pub mod uninstall;

@@ -9,6 +9,7 @@ mod experiment_state;
 pub mod import;
 mod queued;
 mod seconds;
+pub mod study;
 
 use pgfsbench_core::{
     difference,

@@ -55,6 +55,7 @@ pages! {
     results "docs/results.md"
     runs "docs/runs.md"
     scans "docs/scans.md"
+    studies "docs/studies.md"
     targets "docs/targets.md"
     verdicts "docs/verdicts.md"
     workloads "docs/workloads.md"

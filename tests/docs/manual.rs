@@ -189,6 +189,15 @@ pub const READERS: &[Reader] = &[
         ..NOTHING
     },
     Reader {
+        page: "docs/studies.md",
+        // Without a helper its runs would wait for one.
+        instead: &[(
+            "SELECT fsbench.study('heron-2010', image_size => '4GB')",
+            "SELECT fsbench.study('heron-2010', image_size => '4GB', start => false)",
+        )],
+        ..NOTHING
+    },
+    Reader {
         page: "docs/targets.md",
         beside: &[Beside::OtherHost],
         instead: &[

@@ -93,7 +93,9 @@ fn dumped_restored_and_run_again() {
     execute(
         &mut client,
         "SELECT fsbench.create_target('there-too', directory => '/tmp'); \
-         SELECT fsbench.experiment('planned', targets => '{there,there-too}', duration => '1 s', start => false)",
+         SELECT fsbench.experiment('planned', targets => '{there,there-too}', duration => '1 s', start => false); \
+         SELECT fsbench.study('heron-2010', '4GB', start => false); \
+         SELECT fsbench.define_study(definition || '{\"study\": \"own\"}') FROM fsbench.studies WHERE study = 'digoal-2016'",
     );
     execute(&mut client, FILL);
     let stored = everything(&mut client);

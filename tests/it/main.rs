@@ -45,6 +45,7 @@ mod scan_table;
 mod smoke;
 mod space;
 mod statistics;
+mod study;
 mod surroundings;
 mod sustainable_rate;
 mod targets;

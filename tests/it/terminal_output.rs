@@ -102,6 +102,8 @@ fn substituted(example: &str, run_id: &str, other: &str, directory: &str) -> Str
             ":'file'",
             "(SELECT string_agg(line, E'\\n') FROM fsbench.export('new') line)",
         )
+        .replace("fsbench.study('heron-2010', '4GB')", "fsbench.study('heron-2010', '4GB', start => false)")
+        .replace(r#"'{"study": "own"}'"#, r#"(SELECT definition || '{"study": "own"}' FROM fsbench.studies WHERE study = 'heron-2010')"#)
         .replace("(7, 8)", &format!("({run_id}, {other})"))
         .replace("{7,8}", &format!("{{{run_id}}}"))
         .replace("(7)", &format!("({run_id})"))

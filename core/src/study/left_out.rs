@@ -27,6 +27,8 @@ pub struct Facts {
     pub missing: BTreeMap<String, Why>,
     /// The server's max_wal_size.
     pub max_wal_bytes: u64,
+    /// Room that is left for others: pgfsbench.reserved_space.
+    pub reserved_bytes: u64,
 }
 
 /// Why something is not tried.
@@ -288,6 +290,7 @@ mod tests {
             processors: 2,
             missing: BTreeMap::from([("jfs".into(), missing("this kernel has no jfs"))]),
             max_wal_bytes: 1 << 30,
+            reserved_bytes: 512 << 20,
         }
     }
 

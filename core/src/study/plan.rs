@@ -9,8 +9,12 @@ use super::{
 use crate::{
     experiment::asked::Asked as Experiment,
     refusal::{Refusal, quoted},
-    units::{format_bytes, parse_size},
+    spec::Workload,
+    units::{bytes_for_scale, format_bytes, parse_size},
 };
+
+/// Of the table of scans, with its largest usual rows.
+const BYTES_OF_A_MILLION_ROWS: u64 = 64 << 20;
 
 /// The targets and experiments of a study, in the order in which they are made.
 #[derive(Clone, Debug)]
@@ -191,25 +195,39 @@ fn experiment(here: &Here<'_>, question: &Question) -> Experiment {
     }
 }
 
-/// Bytes that a filesystem of a question must have: its data with what is added to them, its WAL, and a reserve.
-pub fn needed_bytes(here: &Here<'_>, question: &Question, data_bytes: u64) -> u64 {
+/// Bytes that a filesystem of a question must have: its data with what is added to them, its WAL, and a reserve. A run's own check, which knows the
+/// place, comes on top.
+pub fn needed_bytes(here: &Here<'_>, question: &Question) -> u64 {
     let variants = here.variants(question);
     let settings = variants.iter().filter_map(|v| v.settings.as_ref());
     let settings = settings.chain([&question.settings]);
     let given = settings.filter_map(|s| s.get("max_wal_size")?.as_str());
     let given = given.filter_map(|size| parse_size(size, here.facts.memory_bytes).ok());
     let wal = given.max().unwrap_or(here.facts.max_wal_bytes);
-    let writes = crate::spec::Workload::parse(&question.workload)
-        .is_some_and(|w| w.writes() && w.runs_transactions());
+    let workload = Workload::parse(&question.workload);
+    let length = here.length(question);
+    let has_degrees = workload.is_some_and(|w| w.takes_option("degrees"));
+    let data = match (length.scale, &length.size) {
+        (Some(scale), _) if has_degrees => scale.unsigned_abs() as u64 * BYTES_OF_A_MILLION_ROWS,
+        (Some(scale), _) => bytes_for_scale(scale.unsigned_abs()),
+        (None, Some(size)) => parse_size(size, here.facts.memory_bytes).unwrap_or(0),
+        (None, None) => 0,
+    };
+    let tables = match question.options.get("maintenance") {
+        Some(Value::Bool(true)) => 2,
+        _ => 1,
+    };
     // So few transactions do not fill it: each writes three pages at most, and their images.
-    let most = here.length(question).transactions.map(|n| {
-        n.unsigned_abs() * question.clients.unwrap_or(1).unsigned_abs() as u64 * (32 << 10)
+    let most = length.transactions.map(|n| {
+        n.unsigned_abs() * u64::from(question.clients.unwrap_or(1).unsigned_abs()) * (32 << 10)
     });
-    let wal = match writes {
+    let wal = match workload.is_some_and(|w| w.writes() && w.runs_transactions()) {
         true => (wal + wal / 2).min(most.unwrap_or(u64::MAX)),
         false => 64 << 20,
     };
-    data_bytes + data_bytes / 5 + wal + (200 << 20)
+    let needed = data * tables * 6 / 5 + wal + here.facts.reserved_bytes;
+    // What a filesystem needs for itself.
+    needed + needed / 16
 }
 
 /// Refuses a place that is too small, and says what would fit. `needed` is of each question.

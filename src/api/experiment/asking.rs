@@ -50,14 +50,14 @@ fn fsbench_experiment(
 }
 
 /// An experiment as it would be stored.
-struct Planned {
+pub struct Planned {
     /// Whether a disk is to be burnt in.
     burn_in: bool,
-    checked: Checked,
-    specs: Vec<Spec>,
-    length: Length,
+    pub checked: Checked,
+    pub specs: Vec<Spec>,
+    pub length: Length,
     parameters: Value,
-    seed: i64,
+    pub seed: i64,
 }
 
 fn record(asked: &Asked) -> Result<i64, Fault> {
@@ -142,7 +142,8 @@ pub fn again(ready: &Ready, of: &store::Steered) -> Result<String, Fault> {
     Ok(planned.checked.experiment)
 }
 
-fn planned(ready: &Ready, asked: &Asked) -> Result<Planned, Fault> {
+/// What the arguments would become; targets that it makes for itself are made.
+pub fn planned(ready: &Ready, asked: &Asked) -> Result<Planned, Fault> {
     let made = asked::made_targets(asked)?;
     // Before anything is made: a wrong argument is wrong whatever there is.
     let checked = asked::check(asked, &made)?;
@@ -200,7 +201,8 @@ fn check_name_is_free(ready: &Ready, name: &str) -> Result<(), Fault> {
     }
 }
 
-fn insert(
+/// Records an experiment, and gives its number.
+pub fn insert(
     ready: &Ready,
     asked: &Asked,
     planned: &Planned,

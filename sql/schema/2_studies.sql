@@ -1,0 +1,69 @@
+-- Studies: published benchmarks that are repeated here. What is claimed, and what was measured.
+
+CREATE TABLE fsbench.study_definition (
+    study      text PRIMARY KEY,
+    definition jsonb NOT NULL,
+    defined_by name NOT NULL DEFAULT session_user,
+    defined_at timestamptz NOT NULL DEFAULT clock_timestamp()
+);
+COMMENT ON TABLE fsbench.study_definition IS 'Studies that somebody has defined (fsbench.define_study); read them with those that come with pgfsbench through the view fsbench.studies';
+COMMENT ON COLUMN fsbench.study_definition.study IS 'Name';
+COMMENT ON COLUMN fsbench.study_definition.definition IS 'Claims, variants, questions and published figures, as docs/studies.md describes them';
+COMMENT ON COLUMN fsbench.study_definition.defined_by IS 'Role that has defined it';
+COMMENT ON COLUMN fsbench.study_definition.defined_at IS 'When';
+
+CREATE TABLE fsbench.study (
+    study        text PRIMARY KEY,
+    definition   jsonb NOT NULL,
+    asked        jsonb NOT NULL,
+    facts        jsonb NOT NULL,
+    requested_by name NOT NULL,
+    created_at   timestamptz NOT NULL DEFAULT clock_timestamp()
+);
+COMMENT ON TABLE fsbench.study IS 'Studies that were started in this database';
+COMMENT ON COLUMN fsbench.study.study IS 'Name';
+COMMENT ON COLUMN fsbench.study.definition IS 'As it was when it was started: what was claimed before the first run is what is judged';
+COMMENT ON COLUMN fsbench.study.asked IS 'Arguments as given';
+COMMENT ON COLUMN fsbench.study.facts IS 'What of this machine and server decided what was left out: kernel, memory, processors, version, filesystems that are missing, and why';
+COMMENT ON COLUMN fsbench.study.requested_by IS 'Role that asked';
+COMMENT ON COLUMN fsbench.study.created_at IS 'When it was recorded';
+
+CREATE TABLE fsbench.study_experiment (
+    study         text NOT NULL REFERENCES fsbench.study ON DELETE CASCADE,
+    question      text NOT NULL,
+    experiment_id bigint NOT NULL UNIQUE REFERENCES fsbench.experiment ON DELETE CASCADE,
+    PRIMARY KEY (study, question)
+);
+COMMENT ON TABLE fsbench.study_experiment IS 'The experiments of each study, one a question';
+COMMENT ON COLUMN fsbench.study_experiment.study IS 'Study';
+COMMENT ON COLUMN fsbench.study_experiment.question IS 'Question of its definition';
+COMMENT ON COLUMN fsbench.study_experiment.experiment_id IS 'Experiment that answers it';
+
+CREATE TABLE fsbench.study_target (
+    study       text NOT NULL REFERENCES fsbench.study ON DELETE CASCADE,
+    variant     text NOT NULL,
+    target_name text NOT NULL,
+    PRIMARY KEY (study, variant)
+);
+COMMENT ON TABLE fsbench.study_target IS 'The targets that each study has made';
+COMMENT ON COLUMN fsbench.study_target.study IS 'Study';
+COMMENT ON COLUMN fsbench.study_target.variant IS 'Variant of its definition';
+COMMENT ON COLUMN fsbench.study_target.target_name IS 'Target in fsbench.target';
+
+-- They steer which filesystems are made, and which are removed.
+DO $$
+DECLARE
+    name text;
+BEGIN
+    FOREACH name IN ARRAY ARRAY['study_definition', 'study', 'study_experiment', 'study_target'] LOOP
+        EXECUTE pg_catalog.format('CREATE TRIGGER check_writer BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON fsbench.%I '
+            'FOR EACH STATEMENT EXECUTE FUNCTION fsbench._check_writer()', name);
+        EXECUTE pg_catalog.format('COMMENT ON TRIGGER check_writer ON fsbench.%I IS %L', name, 'Only the owner of the extension changes studies');
+    END LOOP;
+END
+$$;
+
+SELECT pg_catalog.pg_extension_config_dump('fsbench.study_definition', '');
+SELECT pg_catalog.pg_extension_config_dump('fsbench.study', '');
+SELECT pg_catalog.pg_extension_config_dump('fsbench.study_experiment', '');
+SELECT pg_catalog.pg_extension_config_dump('fsbench.study_target', '');

@@ -1,0 +1,101 @@
+-- What users call and read of studies.
+
+CREATE FUNCTION fsbench._builtin_studies() RETURNS TABLE (study text, definition text)
+    LANGUAGE c STABLE PARALLEL SAFE ROWS 6
+    AS 'MODULE_PATHNAME', 'fsbench_builtin_studies_wrapper';
+COMMENT ON FUNCTION fsbench._builtin_studies IS 'The studies that come with pgfsbench, as JSON. Private; read fsbench.studies';
+
+CREATE FUNCTION fsbench._study(asked jsonb, plan_only boolean) RETURNS text
+    LANGUAGE c VOLATILE PARALLEL UNSAFE
+    AS 'MODULE_PATHNAME', 'fsbench_study_wrapper';
+COMMENT ON FUNCTION fsbench._study IS 'Starts a study, or only says what that would be. Private: called by fsbench.study() and study_plan()';
+
+CREATE FUNCTION fsbench.study(study text, image_size text DEFAULT NULL, device text DEFAULT NULL, part text DEFAULT NULL, quick boolean DEFAULT false,
+    period boolean DEFAULT NULL, scale integer DEFAULT NULL, duration interval DEFAULT NULL, blocks integer DEFAULT NULL, log_device text DEFAULT NULL,
+    bindir text DEFAULT NULL, power_loss_protected boolean DEFAULT NULL, start boolean DEFAULT true)
+    RETURNS text
+    LANGUAGE sql VOLATILE PARALLEL UNSAFE
+    RETURN fsbench._study(pg_catalog.jsonb_build_object('study', study, 'image_size', image_size, 'device', device, 'part', part, 'quick', quick,
+        'period', period, 'scale', scale, 'duration_us', (EXTRACT(epoch FROM duration) OPERATOR(pg_catalog.*) 1e6::numeric)::bigint, 'blocks', blocks,
+        'log_device', log_device, 'bindir', bindir, 'power_loss_protected', power_loss_protected, 'start', start), false);
+COMMENT ON FUNCTION fsbench.study IS 'Repeats a published benchmark on an image or a device of this machine: makes its targets, and starts an experiment for each question of the part. Returns its name at once. See fsbench.study_claims() and fsbench.study_report(). quick: an hour''s worth in ten minutes; scale, duration and blocks shrink or enlarge it. period: with the settings of its time (true), of today (false), or those of its time only beside the published table (NULL). log_device: for variants whose log is elsewhere; bindir: a second build of the server; power_loss_protected: of the device, as in fsbench.create_target(); start => false only records it';
+
+CREATE FUNCTION fsbench.study_plan(study text, image_size text DEFAULT NULL, device text DEFAULT NULL, part text DEFAULT NULL, quick boolean DEFAULT false,
+    period boolean DEFAULT NULL, scale integer DEFAULT NULL, duration interval DEFAULT NULL, blocks integer DEFAULT NULL, log_device text DEFAULT NULL,
+    bindir text DEFAULT NULL, power_loss_protected boolean DEFAULT NULL, start boolean DEFAULT true)
+    RETURNS TABLE (part text, item text, says text)
+    LANGUAGE sql VOLATILE PARALLEL UNSAFE ROWS 60 SET search_path = pg_catalog, pg_temp
+    AS $$
+    SELECT r.part, r.item, r.says FROM jsonb_to_recordset(fsbench._study(jsonb_build_object('study', $1, 'image_size', $2, 'device', $3, 'part', $4,
+        'quick', $5, 'period', $6, 'scale', $7, 'duration_us', (EXTRACT(epoch FROM $8) * 1e6)::bigint, 'blocks', $9, 'log_device', $10, 'bindir', $11,
+        'power_loss_protected', $12, 'start', $13), true)::jsonb) AS r (part text, item text, says text)
+    $$;
+COMMENT ON FUNCTION fsbench.study_plan IS 'What fsbench.study() would do with these arguments, which it changes nothing by: its experiments, what they need, what is left out here and what would bring it, how each claim is decided, and run by run';
+
+CREATE FUNCTION fsbench.study_claims(study text)
+    RETURNS TABLE (claim text, says text, seen text, decided_by text, here text, estimate float8, low float8, high float8, why text)
+    LANGUAGE c VOLATILE PARALLEL UNSAFE ROWS 20
+    AS 'MODULE_PATHNAME', 'fsbench_study_claims_wrapper';
+COMMENT ON FUNCTION fsbench.study_claims IS 'Each claim of a study: what is claimed (says), what the author saw (seen), what decides it, and whether it holds here: holds, does not hold, inconclusive or not tested. estimate, low, high: the ratio that decides with its interval; by ranges of the runs that of the medians, and of the ranges; of a knee degrees';
+
+CREATE FUNCTION fsbench.study_report(study text)
+    RETURNS TABLE (question text, variant text, metric text, published float8, unit text, published_percent float8, measured float8,
+        measured_percent float8, runs integer, ratio float8, low float8, high float8, compared text, remark text)
+    LANGUAGE c VOLATILE PARALLEL UNSAFE ROWS 30
+    AS 'MODULE_PATHNAME', 'fsbench_study_report_wrapper';
+COMMENT ON FUNCTION fsbench.study_report IS 'The author''s table with ours beside it, each also in percent of its best: figures of two machines are not compared. ratio, low, high: here, to the baseline of the question. compared: whether the variant stands to the baseline as it did there: same order, reversed, or not told apart';
+
+CREATE FUNCTION fsbench.define_study(definition jsonb) RETURNS text
+    LANGUAGE c VOLATILE PARALLEL UNSAFE
+    AS 'MODULE_PATHNAME', 'fsbench_define_study_wrapper';
+COMMENT ON FUNCTION fsbench.define_study IS 'Records a study of your own, in the form of those that come with pgfsbench (fsbench.studies.definition), checked as strictly, or puts it in place of one that you have defined before; returns its name';
+
+CREATE FUNCTION fsbench.drop_study(study text, keep_runs boolean DEFAULT false) RETURNS text
+    LANGUAGE c VOLATILE PARALLEL UNSAFE
+    AS 'MODULE_PATHNAME', 'fsbench_drop_study_wrapper';
+COMMENT ON FUNCTION fsbench.drop_study IS 'Removes a study that was started and is not on, with its experiments, and with its targets and runs unless keep_runs; of one that was not started the definition, if it is your own. Returns its name';
+
+CREATE VIEW fsbench.studies AS
+    SELECT d.study, d.definition ->> 'title' AS title, d.definition ->> 'author' AS author, (d.definition ->> 'year')::integer AS year,
+           ARRAY(SELECT q.part FROM pg_catalog.jsonb_array_elements(d.definition -> 'questions') WITH ORDINALITY AS e (question, place),
+                 LATERAL (SELECT e.question ->> 'part' AS part) q GROUP BY q.part ORDER BY pg_catalog.min(e.place)) AS parts,
+           pg_catalog.jsonb_array_length(d.definition -> 'claims') AS claims, d.is_own,
+           CASE WHEN s.study IS NULL THEN NULL
+                WHEN n.open > 0 THEN 'on' ELSE 'over' END AS status,
+           s.created_at, n.experiments, d.definition
+    FROM (SELECT b.study, b.definition::jsonb AS definition, false AS is_own FROM fsbench._builtin_studies() b
+          UNION ALL SELECT o.study, o.definition, true FROM fsbench.study_definition o) d
+    LEFT JOIN fsbench.study s USING (study)
+    LEFT JOIN LATERAL (SELECT pg_catalog.array_agg(e.experiment ORDER BY e.experiment_id) AS experiments,
+                              pg_catalog.count(*) FILTER (WHERE e.status NOT IN ('done', 'cancelled')) AS open
+        FROM fsbench.study_experiment x JOIN fsbench.experiment e USING (experiment_id) WHERE x.study = d.study) n ON true
+    ORDER BY d.is_own, d.definition ->> 'year', d.study;
+COMMENT ON VIEW fsbench.studies IS 'Studies that fsbench.study() repeats: those that come with pgfsbench, and your own';
+COMMENT ON COLUMN fsbench.studies.study IS 'Name';
+COMMENT ON COLUMN fsbench.studies.title IS 'Title';
+COMMENT ON COLUMN fsbench.studies.author IS 'Author';
+COMMENT ON COLUMN fsbench.studies.year IS 'Year of its publication';
+COMMENT ON COLUMN fsbench.studies.parts IS 'Parts: one is made at a time, or all';
+COMMENT ON COLUMN fsbench.studies.claims IS 'How many claims it has';
+COMMENT ON COLUMN fsbench.studies.is_own IS 'Whether somebody has defined it here';
+COMMENT ON COLUMN fsbench.studies.status IS 'on while an experiment of it is not over, over after that; NULL: not started here';
+COMMENT ON COLUMN fsbench.studies.created_at IS 'When it was started here';
+COMMENT ON COLUMN fsbench.studies.experiments IS 'Names of its experiments, in the order in which they are made';
+COMMENT ON COLUMN fsbench.studies.definition IS 'All of it, as fsbench.define_study() takes it';
+
+CREATE VIEW fsbench.published AS
+    SELECT d.study, f.variant, f.metric, f.value, f.unit, f.runs, f.remark, coalesce(f.source, d.definition ->> 'source') AS source
+    FROM fsbench.studies d,
+         LATERAL ROWS FROM (pg_catalog.jsonb_to_recordset(d.definition -> 'published')
+             AS (variant text, metric text, value float8, unit text, runs float8[], remark text, source text)) WITH ORDINALITY
+             AS f (variant, metric, value, unit, runs, remark, source, place)
+    ORDER BY d.is_own, d.year, d.study, f.place;
+COMMENT ON VIEW fsbench.published IS 'The figures that the authors of studies have published, of their machines; fsbench.study_report() has ours beside them';
+COMMENT ON COLUMN fsbench.published.study IS 'Study';
+COMMENT ON COLUMN fsbench.published.variant IS 'Variant that it is of';
+COMMENT ON COLUMN fsbench.published.metric IS 'What was measured, in the author''s words';
+COMMENT ON COLUMN fsbench.published.value IS 'Figure';
+COMMENT ON COLUMN fsbench.published.unit IS 'Its unit';
+COMMENT ON COLUMN fsbench.published.runs IS 'Each run, where they were published';
+COMMENT ON COLUMN fsbench.published.remark IS 'What is to be known about it';
+COMMENT ON COLUMN fsbench.published.source IS 'Where it was published';

@@ -1,0 +1,108 @@
+-- Studies: what is there, what is refused, what is planned, and what stored figures say of claims.
+\set SHOW_CONTEXT never
+\pset format unaligned
+\pset tuples_only on
+SELECT study, author, year, parts, claims > 3 AS has_claims, is_own, status FROM fsbench.studies;
+SELECT study, count(*) FROM fsbench.published GROUP BY 1 ORDER BY 1;
+SELECT variant, metric, value, unit, runs, remark FROM fsbench.published WHERE study = 'heron-2010' AND variant IN ('ext2', 'jfs');
+SELECT value, remark FROM fsbench.published WHERE study = 'deckelmann-2009' AND metric LIKE 'NOTPM%';
+
+-- What is refused.
+SELECT fsbench.study(NULL, image_size => '4GB');
+SELECT fsbench.study('heron', image_size => '4GB');
+SELECT fsbench.study('heron-2010');
+SELECT fsbench.study('heron-2010', image_size => '4GB', device => '/dev/null');
+SELECT fsbench.study('heron-2010', image_size => '4GB', part => 'nothing');
+SELECT fsbench.study('heron-2010', image_size => '4GB', quick => true, duration => '1 min');
+SELECT fsbench.study('heron-2010', image_size => '4GB', duration => '1 ms');
+SELECT fsbench.study('heron-2010', image_size => '4GB', blocks => 5);
+SELECT fsbench.study('heron-2010', image_size => '4GB', scale => 0);
+SELECT fsbench.study('heron-2010', image_size => '4GB', log_device => '/dev/null');
+SELECT fsbench.study('heron-2010', image_size => '4GB', part => 'barriers');
+SELECT fsbench.study_claims('heron-2010');
+SELECT fsbench.study_report('heron');
+SELECT fsbench.drop_study('heron-2010');
+SELECT fsbench.define_study(NULL);
+SELECT fsbench.define_study('{"study": "own"}');
+
+-- A study of one's own, on targets that are there.
+SELECT '{"study": "own-2026", "title": "Two directories", "author": "me", "year": 2026, "source": "here", "machine": "this", "part": "all",
+  "claims": [
+    {"claim": "faster", "says": "b does more tps than a", "seen": "twice as many",
+     "decision": {"question": "tps", "variant": "b", "with": "a", "metric": "tps", "expected": "more", "by": "interval"}},
+    {"claim": "twice", "says": "and twice as many", "seen": "twice as many", "needs": ["full_size"],
+     "decision": {"question": "tps", "variant": "b", "with": "a", "metric": "tps", "expected": "more", "factor": 2, "by": "interval"}},
+    {"claim": "slower", "says": "a does more tps than b", "seen": "half as many",
+     "decision": {"question": "tps", "variant": "a", "with": "b", "metric": "tps", "expected": "more", "by": "interval"}},
+    {"claim": "longest", "says": "the longest transaction of b is shorter", "seen": "much", 
+     "decision": {"question": "tps", "variant": "b", "with": "a", "metric": "latency_max_ms", "expected": "less", "by": "ranges"}},
+    {"claim": "device", "says": "c is faster", "seen": "nobody", "not_tested": "there is no c"}],
+  "variants": [{"variant": "a", "target": "a"}, {"variant": "b", "target": "b"}, {"variant": "c", "not_tested": "there is no c"}],
+  "questions": [
+    {"question": "tps", "part": "tps", "asks": "b against a", "variants": ["a", "b", "c"], "baseline": "a", "workload": "tpcb", "clients": 1, "metric": "tps",
+     "margin": 0.05, "is_published": true, "full": {"scale": 2, "transactions": 10, "max_blocks": 3}, "quick": {"scale": 1, "transactions": 10, "max_blocks": 3}}],
+  "published": [
+    {"variant": "a", "metric": "tps", "value": 100, "unit": "tps", "runs": [95, 105], "question": "tps", "beside": "tps"},
+    {"variant": "b", "metric": "tps", "value": 200, "unit": "tps", "runs": [195, 205], "question": "tps", "beside": "tps"},
+    {"variant": "c", "metric": "tps", "value": 300, "unit": "tps", "question": "tps", "beside": "tps"}]}' AS own \gset
+SELECT fsbench.define_study(:'own'::jsonb - 'author');
+SELECT fsbench.define_study(:'own'::jsonb || '{"autor": "me"}');
+SELECT fsbench.define_study(jsonb_set(:'own', '{claims,0,decision,variant}', '"z"'));
+SELECT fsbench.define_study(jsonb_set(:'own', '{questions,0,workload}', '"fio"'));
+SELECT fsbench.define_study(jsonb_set(:'own', '{study}', '"heron-2010"'));
+SELECT fsbench.define_study(:'own');
+SELECT study, parts, claims, is_own, status FROM fsbench.studies WHERE is_own;
+SELECT fsbench.study('own-2026', image_size => '1GB');
+SELECT fsbench.study('own-2026', start => false);
+SET client_min_messages = warning;
+SELECT fsbench.create_target('a', directory => '/tmp'), fsbench.create_target('b', directory => '/tmp');
+SET client_min_messages = notice;
+SELECT part, item, says FROM fsbench.study_plan('own-2026', blocks => 4) WHERE part <> 'run';
+SELECT part, item, count(*) FROM fsbench.study_plan('own-2026', blocks => 4) WHERE part = 'run' GROUP BY 1, 2 ORDER BY 2;
+SELECT count(*) FROM fsbench.experiment;
+SELECT fsbench.study('own-2026', start => false);
+SELECT fsbench.study('own-2026', start => false);
+SELECT status, experiments FROM fsbench.studies WHERE is_own;
+SELECT parameters -> 'settings' FROM fsbench.experiment WHERE experiment = 'own-2026 tps';
+SELECT claim, here, why FROM fsbench.study_claims('own-2026');
+
+-- A place that is too small.
+SELECT fsbench.define_study(jsonb_set(jsonb_set(:'own', '{study}', '"small"'), '{variants}',
+    '[{"variant": "a", "filesystem": "ext4"}, {"variant": "b", "filesystem": "ext4", "mount_options": "noatime"}, {"variant": "c", "not_tested": "no c"}]'));
+SELECT fsbench.study('small', image_size => '100MB');
+SELECT count(*) FROM fsbench.target WHERE target LIKE 'small%';
+SELECT fsbench.study('small', image_size => '1GB', start => false);
+SELECT target, filesystem, image_size_bytes, mount_options FROM fsbench.target WHERE target LIKE 'small%' ORDER BY 1;
+SELECT variant, target_name FROM fsbench.study_target ORDER BY 1;
+SELECT fsbench.drop_study('small'), (SELECT count(*) FROM fsbench.target WHERE target LIKE 'small%');
+SELECT count(*) FROM fsbench.target WHERE target LIKE 'small%';
+SELECT fsbench.drop_study('small');
+
+-- What stored figures say. A window of transactions is too short for a verdict by itself, so that this one is called long enough.
+SELECT experiment_id AS id FROM fsbench.experiment WHERE experiment = 'own-2026 tps' \gset
+INSERT INTO fsbench.run_log (run_id, status, target, workload, asked, used, requested_by, tps, latency_max_ms)
+    SELECT 1000 + 2 * block + number, 'done', CASE number WHEN 0 THEN 'a' ELSE 'b' END, 'tpcb', '{}', '{}', current_user,
+           (1 + number) * (1000 + block), (5 - 3 * number) * (10 + block)
+    FROM generate_series(1, 3) block, generate_series(0, 1) number;
+INSERT INTO fsbench.experiment_run (experiment_id, block, position, target_number, attempt, run_id, outcome)
+    SELECT :id, block, number + 1, number, 1, 1000 + 2 * block + number, 'measured' FROM generate_series(1, 3) block, generate_series(0, 1) number;
+UPDATE fsbench.experiment SET status = 'done' WHERE experiment_id = :id;
+SELECT claim, here, round(estimate::numeric, 2), why FROM fsbench.study_claims('own-2026') WHERE claim IN ('faster', 'longest');
+UPDATE fsbench.experiment SET too_short = false WHERE experiment_id = :id;
+SELECT claim, decided_by, here, round(estimate::numeric, 2), round(low::numeric, 2), round(high::numeric, 2), why FROM fsbench.study_claims('own-2026');
+SELECT question, variant, metric, published, unit, round(published_percent::numeric, 1), measured, round(measured_percent::numeric, 1), runs,
+       round(ratio::numeric, 2), compared, remark
+FROM fsbench.study_report('own-2026');
+SELECT status FROM fsbench.studies WHERE is_own;
+
+-- What is dropped, and what stays.
+SELECT fsbench.drop_study('own-2026', keep_runs => true);
+SELECT (SELECT count(*) FROM fsbench.study), (SELECT count(*) FROM fsbench.experiment), (SELECT count(*) FROM fsbench.run_log WHERE run_id > 1000);
+SELECT fsbench.study('own-2026', start => false, quick => true);
+SELECT here, why FROM fsbench.study_claims('own-2026') WHERE claim = 'twice';
+SELECT fsbench.drop_study('own-2026'), fsbench.drop_study('own-2026');
+SELECT fsbench.drop_study('own-2026');
+-- They are nobody's but their owner's.
+SELECT target FROM fsbench.target WHERE target IN ('a', 'b') ORDER BY 1;
+SELECT fsbench.drop_target('a'), fsbench.drop_target('b');
+DELETE FROM fsbench.run_log WHERE run_id > 1000;

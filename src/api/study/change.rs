@@ -1,0 +1,109 @@
+//! `define_study` and `drop_study`.
+
+use pgfsbench_core::{
+    refusal::quoted,
+    study::{builtin, check},
+};
+use pgrx::{pg_extern, pg_sys::panic::ErrorReport};
+
+use super::started;
+use crate::{
+    api::guard,
+    errors::{Fault, sqlstate, to_json_text},
+    pg::{
+        session, sql,
+        text::{Document, Said, Text},
+        xact,
+    },
+    run::marker,
+    store::{experiment as experiments, study as store},
+};
+
+/// With the caller's own rights: what is written there says which filesystems are made, and on which devices.
+#[pg_extern(sql = false)]
+fn fsbench_define_study(definition: Option<Document>) -> Result<Said, ErrorReport> {
+    guard::extension()?;
+    xact::check_may_write(c"fsbench.define_study()");
+    let study = check::parse(definition.map(|d| d.0).unwrap_or_default()).map_err(Fault::from)?;
+    if builtin::find(&study.study).map_err(Fault::from)?.is_some() {
+        return Err(Fault::new(
+            sqlstate::EXISTS_ALREADY,
+            format!("study {} comes with pgfsbench", quoted(&study.study)),
+        )
+        .detail("What an author has published is not changed.")
+        .hint("Give your own study another name.")
+        .into());
+    }
+    sql::write(
+        "INSERT INTO fsbench.study_definition (study, definition) VALUES ($1, $2::jsonb) \
+         ON CONFLICT (study) DO UPDATE SET definition = EXCLUDED.definition, defined_by = EXCLUDED.defined_by, defined_at = EXCLUDED.defined_at",
+        &[Some(&study.study), Some(&to_json_text(&study)?)],
+    )?;
+    Ok(Said(study.study))
+}
+
+/// Without runs of its own a study that somebody has defined is forgotten; else what was made of it goes.
+#[pg_extern(sql = false)]
+fn fsbench_drop_study(study: Option<Text>, keep_runs: Option<bool>) -> Result<Said, ErrorReport> {
+    let ready = guard::ready()?;
+    xact::check_may_write(c"fsbench.drop_study()");
+    let name: Option<String> = study.map(Into::into);
+    let is_started = match &name {
+        Some(name) => session::with_rights_of(ready.owner, || store::started(name))?.is_some(),
+        None => false,
+    };
+    if !is_started
+        && let Some(name) = &name
+        && session::with_rights_of(ready.owner, || store::defined(name))?.is_some()
+        && store::forget(name)?
+    {
+        return Ok(Said(name.clone()));
+    }
+    let found = started(ready.owner, name.as_deref())?;
+    check_may_drop(ready.owner, &found)?;
+    let name = &found.definition.study;
+    if let Some(experiment) = session::with_rights_of(ready.owner, || store::on(name))? {
+        return Err(Fault::new(sqlstate::IN_USE, format!("study {} is on", quoted(name)))
+            .detail(format!("Experiment {} is not over.", quoted(&experiment)))
+            .hint("Wait for it, or call fsbench.cancel_experiment() for each of its experiments that is in fsbench.study_experiment.")
+            .into());
+    }
+    let keeps = keep_runs.unwrap_or(false);
+    let targets = session::with_rights_of(ready.owner, || -> Result<_, Fault> {
+        for (_, id) in store::experiments(name)? {
+            let runs = store::runs(id)?;
+            experiments::delete(id)?;
+            marker::remove(id)?;
+            if !keeps {
+                store::delete_runs(&runs)?;
+            }
+        }
+        store::delete(name)
+    })?;
+    if !keeps {
+        for target in targets {
+            sql::write("SELECT fsbench.drop_target($1)", &[Some(&target)])?;
+        }
+    }
+    Ok(Said(found.definition.study))
+}
+
+/// Refuses roles without the rights of the role that asked, or of the extension's owner.
+fn check_may_drop(owner: u32, found: &store::Started) -> Result<(), Fault> {
+    let may = sql::read(
+        "SELECT 1 WHERE pg_has_role($1::oid, 'USAGE') OR EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.rolname = $2 AND pg_has_role(r.oid, 'USAGE'))",
+        &[Some(&owner.to_string()), Some(&found.requested_by)],
+    )?;
+    if may.is_some() {
+        return Ok(());
+    }
+    Err(Fault::new(
+        sqlstate::NOT_ALLOWED,
+        format!(
+            "permission denied for study {}",
+            quoted(&found.definition.study)
+        ),
+    )
+    .detail(format!("Role \"{}\" has asked for it.", found.requested_by))
+    .hint("Only members of that role, and the owner of the extension, may drop it."))
+}

@@ -1,0 +1,47 @@
+//! What the experiments of a study say so far.
+
+use std::collections::BTreeMap;
+
+use pgfsbench_core::{
+    experiment::{state::Outcome, steps},
+    study::{claims::Evidence, left_out::Here, report},
+};
+
+use super::where_made;
+use crate::{
+    errors::Fault,
+    run::experiment,
+    store::{experiment as experiments, study as store},
+};
+
+/// By the names of questions.
+pub type ByQuestion = BTreeMap<String, Evidence>;
+
+/// Of all questions of which an experiment is recorded. With the rights of the extension's owner.
+pub fn gather(here: &Here<'_>) -> Result<ByQuestion, Fault> {
+    let mut found = ByQuestion::new();
+    for (question, id) in store::experiments(&here.study.study)? {
+        let Some(state) = experiments::state(id, None)? else {
+            continue;
+        };
+        let Some(asked) = here.study.question(&question) else {
+            continue;
+        };
+        let mut values = BTreeMap::new();
+        for metric in report::metrics(here, asked) {
+            values.insert(metric.clone(), store::values(id, &metric)?);
+        }
+        let counted = (state.runs.iter()).filter(|run| run.outcome.is_some_and(Outcome::counts));
+        let evidence = Evidence {
+            status: Some(state.experiment.status.clone()),
+            rows: experiment::said(&state, steps::declared(&state))?,
+            targets: state.targets.iter().map(|t| t.target.clone()).collect(),
+            values,
+            knees: store::knees(id)?,
+            where_made: where_made(&state)?,
+            runs: counted.count(),
+        };
+        found.insert(question, evidence);
+    }
+    Ok(found)
+}

@@ -1,0 +1,57 @@
+//! The machine and the server, as a study takes them.
+
+use std::collections::BTreeMap;
+
+use pgfsbench_core::study::left_out::{Facts, Why};
+
+use super::super::doctor;
+use crate::{errors::Fault, host::machine, pg::sql};
+
+/// What is here now. With the rights of the extension's owner.
+pub fn look() -> Result<Facts, Fault> {
+    let number = |statement: &str| -> Result<i64, Fault> {
+        let text = sql::read(statement, &[])?;
+        Ok(text.and_then(|text| text.parse().ok()).unwrap_or(0))
+    };
+    let (cpu, memory) = machine::machine();
+    let mut missing = BTreeMap::new();
+    for line in doctor::filesystems()? {
+        if ["missing", "warning"].contains(&line.state) {
+            let why = Why {
+                why: format!(
+                    "{} cannot be made here ({})",
+                    line.item,
+                    line.detail.unwrap_or_default()
+                ),
+                brings: Some(brings(&line.item, line.hint)),
+            };
+            missing.insert(line.item, why);
+        }
+    }
+    Ok(Facts {
+        kernel: rustix::system::uname()
+            .release()
+            .to_string_lossy()
+            .into_owned(),
+        server_version_num: number("SELECT current_setting('server_version_num')")? as i32,
+        memory_bytes: memory.unwrap_or(0),
+        processors: cpu.map_or(1, |cpu| cpu.processors),
+        missing,
+        max_wal_bytes: number("SELECT pg_size_bytes(current_setting('max_wal_size'))")?
+            .unsigned_abs(),
+        reserved_bytes: number(
+            "SELECT pg_size_bytes(current_setting('pgfsbench.reserved_space'))",
+        )?
+        .unsigned_abs(),
+    })
+}
+
+/// What brings a filesystem: what doctor says, or a guest that has it.
+fn brings(filesystem: &str, hint: Option<String>) -> String {
+    let hint = hint.unwrap_or_default();
+    let hint = hint.trim_end_matches('.');
+    match hint.is_empty() {
+        true => format!("make lab FS={filesystem}"),
+        false => format!("{hint}; or make lab FS={filesystem}"),
+    }
+}

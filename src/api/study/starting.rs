@@ -1,0 +1,398 @@
+//! From a study to targets and experiments that are recorded.
+
+use pgfsbench_core::{
+    experiment::{asked, plan as experiment_plan},
+    refusal::quoted,
+    study::{
+        asked::{self as study_asked, Asked},
+        left_out::{Facts, Here},
+        plan::{self, Target},
+    },
+    units::{format_bytes, format_count, format_seconds},
+};
+use pgrx::{pg_extern, pg_sys::panic::ErrorReport};
+use serde_json::{Value, json};
+
+use super::{definition, facts};
+use crate::{
+    api::{
+        experiment::asking::{self, Planned},
+        guard::{self, Ready},
+    },
+    errors::{Fault, sqlstate, unreadable},
+    host::storage,
+    pg::{
+        report, session, sql,
+        text::{Document, Said},
+        xact,
+    },
+    store::study as store,
+    target::{self, devices},
+};
+
+#[pg_extern(sql = false)]
+fn fsbench_study(asked: Option<Document>, plan_only: Option<bool>) -> Result<Said, ErrorReport> {
+    let asked: Asked = serde_json::from_value(asked.map(|json| json.0).unwrap_or_default())
+        .map_err(|e| unreadable("arguments of a study", e))?;
+    if plan_only.unwrap_or(false) {
+        // Everything that planning makes is undone.
+        let rows = xact::attempt(|| Started::of(&asked).map(|started| started.rows(&asked)))
+            .and_then(|rows| rows)?;
+        return Ok(Said(json!(rows).to_string()));
+    }
+    Ok(Said(record(&asked)?))
+}
+
+/// A study whose targets are made, and whose experiments are planned.
+struct Started {
+    ready: Ready,
+    study: pgfsbench_core::study::definition::Study,
+    facts: Facts,
+    /// Names of questions, what is asked for each, and what that becomes.
+    experiments: Vec<(String, asked::Asked, Planned)>,
+    targets: Vec<Target>,
+    needed: Vec<(String, u64)>,
+}
+
+fn record(asked: &Asked) -> Result<String, Fault> {
+    xact::check_may_write(c"fsbench.study()");
+    let started = Started::of(asked)?;
+    guard::janitor_is_there(started.ready.board)?;
+    let by = session::role_name(session::role());
+    let (ready, study) = (&started.ready, &started.study);
+    session::with_rights_of(ready.owner, || {
+        store::insert(study, asked, &started.facts, &by)?;
+        for target in &started.targets {
+            store::insert_target(&study.study, &target.variant, &target.name)?;
+        }
+        Ok::<(), Fault>(())
+    })?;
+    let starts = asked.start.unwrap_or(true);
+    for (question, experiment, planned) in &started.experiments {
+        let id = asking::insert(ready, experiment, planned, None)?;
+        session::with_rights_of(ready.owner, || {
+            store::insert_experiment(&study.study, question, id)
+        })?;
+        if starts {
+            asking::start(ready, id)?;
+        }
+    }
+    started.announce(asked, starts);
+    Ok(study.study.clone())
+}
+
+impl Started {
+    fn of(asked: &Asked) -> Result<Self, Fault> {
+        let ready = guard::ready()?;
+        let study = definition(ready.owner, asked.study.as_deref())?;
+        study_asked::check(asked, &study)?;
+        if session::with_rights_of(ready.owner, || store::started(&study.study))?.is_some() {
+            return Err(Fault::new(
+                sqlstate::EXISTS_ALREADY,
+                format!("study {} was started already", quoted(&study.study)),
+            )
+            .detail("Its experiments are in fsbench.study_experiment; they can be cancelled, resumed, extended and confirmed as others are.")
+            .hint("Drop it first: fsbench.drop_study(), with keep_runs => true if its runs are to stay."));
+        }
+        let facts = session::with_rights_of(ready.owner, facts::look)?;
+        let here = Here {
+            study: &study,
+            asked,
+            facts: &facts,
+        };
+        let plan = plan::plan(&here)?;
+        let asked_for = |name: &String| study.question(name).map(|q| plan::needed_bytes(&here, q));
+        let needed: Vec<(String, u64)> = (plan.experiments.iter())
+            .filter_map(|e| Some((e.question.clone(), asked_for(&e.question)?)))
+            .collect();
+        check_room(asked, &needed)?;
+        quietly(|| {
+            plan.targets
+                .iter()
+                .try_for_each(|target| make_target(asked, target))
+        })?;
+        let mut experiments = Vec::new();
+        for one in plan.experiments {
+            let experiment = asked::with_rate(one.asked)?;
+            let planned = asking::planned(&ready, &experiment)
+                .map_err(|fault| fault.context(&format!("question {}", one.question)))?;
+            experiments.push((one.question, experiment, planned));
+        }
+        Ok(Self {
+            ready,
+            study,
+            facts,
+            experiments,
+            targets: plan.targets,
+            needed,
+        })
+    }
+
+    fn here<'a>(&'a self, asked: &'a Asked) -> Here<'a> {
+        Here {
+            study: &self.study,
+            asked,
+            facts: &self.facts,
+        }
+    }
+
+    /// Fewest and most runs, and the seconds of the most.
+    fn runs(&self) -> (u64, u64, f64) {
+        let of = |(_, _, planned): &(String, asked::Asked, Planned)| {
+            let targets = planned.checked.candidates.len() as u64;
+            let most = targets * u64::from(planned.checked.max_blocks);
+            (
+                3 * targets,
+                most,
+                most as f64 * planned.length.run_seconds(),
+            )
+        };
+        let add = |a: (u64, u64, f64), b: (u64, u64, f64)| (a.0 + b.0, a.1 + b.1, a.2 + b.2);
+        self.experiments.iter().map(of).fold((0, 0, 0.0), add)
+    }
+
+    fn summary(&self) -> String {
+        let (least, most, seconds) = self.runs();
+        let runs = match least == most {
+            true => format_count(most, "run"),
+            false => format!("{least} to {most} runs"),
+        };
+        format!(
+            "study {}: {} in {}, {runs}, at most about {}",
+            self.study.study,
+            format_count(self.variants(), "variant"),
+            format_count(self.experiments.len() as u64, "experiment"),
+            format_seconds(seconds)
+        )
+    }
+
+    /// How many variants are tried.
+    fn variants(&self) -> u64 {
+        let mut names: Vec<&str> = (self.experiments.iter())
+            .flat_map(|(_, _, planned)| {
+                planned.checked.candidates.iter().map(|c| c.target.as_str())
+            })
+            .collect();
+        names.sort_unstable();
+        names.dedup();
+        names.len() as u64
+    }
+
+    /// What is left out of the questions that are asked, and the questions of the part that are not asked, with why.
+    fn left_out(&self, asked: &Asked) -> Vec<(String, String)> {
+        let here = self.here(asked);
+        let part = asked.part(&self.study);
+        let mut left: Vec<(String, String)> = Vec::new();
+        for question in &self.study.questions {
+            if part != study_asked::ALL && question.part != part {
+                continue;
+            }
+            for name in &question.variants {
+                let why = self.study.variant(name).and_then(|v| here.variant(v));
+                if let Some(why) = why.filter(|_| !left.iter().any(|(other, _)| other == name)) {
+                    left.push((name.clone(), why.to_string()));
+                }
+            }
+            if let Some(why) = here.question(question) {
+                left.push((format!("question {}", question.question), why.to_string()));
+            }
+        }
+        left
+    }
+
+    fn announce(&self, asked: &Asked, starts: bool) {
+        let left = self.left_out(asked);
+        let mut hint = match starts {
+            true => format!(
+                "See fsbench.experiments, and SELECT * FROM fsbench.study_claims('{}').",
+                self.study.study
+            ),
+            false => {
+                "It is only recorded: fsbench.resume_experiment() starts each of its experiments."
+                    .to_owned()
+            }
+        };
+        if !left.is_empty() {
+            let parts: Vec<String> = left
+                .iter()
+                .map(|(name, why)| format!("{name}: {why}"))
+                .collect();
+            hint = format!("Left out here: {}. {hint}", parts.join(" | "));
+        }
+        if let Some(device) = &asked.device {
+            hint = format!("Each run erases {}. {hint}", quoted(device));
+        }
+        report::notice(self.summary(), Some(hint));
+    }
+
+    /// The rows of `study_plan`.
+    fn rows(&self, asked: &Asked) -> Vec<Value> {
+        let mut rows = Vec::new();
+        let mut add = |part: &str, item: &str, says: String| {
+            rows.push(json!({"part": part, "item": item, "says": says}));
+        };
+        add("plan", &self.study.study, self.summary());
+        add(
+            "plan",
+            "author",
+            format!(
+                "{}, {}: {}",
+                self.study.author, self.study.year, self.study.title
+            ),
+        );
+        let here = self.here(asked);
+        for (question, _, planned) in &self.experiments {
+            let run_seconds = planned.length.run_seconds();
+            add(
+                "question",
+                question,
+                experiment_plan::announced(&planned.checked, run_seconds),
+            );
+            let settings = self
+                .study
+                .question(question)
+                .filter(|q| plan::has_period(&here, q));
+            if settings.is_some() {
+                add(
+                    "question",
+                    question,
+                    "with the settings of its time: what PostgreSQL did not do then is off".into(),
+                );
+            }
+        }
+        for (bytes, item) in self
+            .needed
+            .iter()
+            .map(|(question, bytes)| (bytes, question))
+        {
+            add(
+                "needs",
+                item,
+                format!("a filesystem of {}", format_bytes(*bytes)),
+            );
+        }
+        for (name, why) in self.left_out(asked) {
+            add("left out", &name, why);
+        }
+        for claim in &self.study.claims {
+            let how = match here.claim(claim) {
+                Some(why) => format!("not tested: {why}"),
+                None => pgfsbench_core::study::claims::decided_by(claim),
+            };
+            add("claim", &claim.claim, format!("{}: {how}", claim.says));
+        }
+        for (question, _, planned) in &self.experiments {
+            let targets = planned.checked.candidates.len();
+            let order = experiment_plan::run_order(targets, planned.seed);
+            let seconds = format_seconds(planned.length.run_seconds());
+            for (block, order) in (1..=planned.checked.max_blocks).zip(order) {
+                for number in order {
+                    let name = &planned.checked.candidates[number].name;
+                    add(
+                        "run",
+                        &format!("{question}, block {block}"),
+                        format!("{name}: about {seconds}"),
+                    );
+                }
+            }
+        }
+        rows
+    }
+}
+
+/// Many targets are one message: that of the study.
+fn quietly(f: impl FnOnce() -> Result<(), Fault>) -> Result<(), Fault> {
+    let set = |level: &str| {
+        sql::write(
+            "SELECT set_config('client_min_messages', $1, true)",
+            &[Some(level)],
+        )
+    };
+    let before = sql::read("SELECT current_setting('client_min_messages')", &[])?;
+    set("warning")?;
+    f()?;
+    set(before.as_deref().unwrap_or("notice"))?;
+    Ok(())
+}
+
+/// With the caller's own rights, as anybody makes a target. One that an earlier study has left with its runs is used again.
+fn make_target(asked: &Asked, target: &Target) -> Result<(), Fault> {
+    let text = |name: &str| target.arguments.get(name).and_then(Value::as_str);
+    let json = |name: &str| target.arguments.get(name).map(Value::to_string);
+    let discards = asked.device.as_deref().is_some_and(storage::can_discard);
+    let known = sql::read_latest(
+        "SELECT 1 FROM fsbench.target WHERE target = $1",
+        &[Some(&target.name)],
+    )?;
+    if known.is_some() {
+        return check_the_same(target);
+    }
+    sql::write(
+        "SELECT fsbench.create_target($1, filesystem => $2, device => $3, image_size => $4, mkfs_options => $5, mount_options => $6, \
+           log_device => $7, log_size => $8, pool_properties => $9, dataset_properties => $10, ssd_state => $11, block_settings => $12::jsonb, \
+           kernel_settings => $13::jsonb, settings => $14::jsonb, bindir => $15, data_checksums => $16::boolean, drop_caches => $17::boolean, \
+           power_loss_protected => $18::boolean)",
+        &[
+            Some(&target.name),
+            text("filesystem"),
+            text("device"),
+            text("image_size"),
+            text("mkfs_options"),
+            text("mount_options"),
+            text("log_device"),
+            text("log_size"),
+            text("pool_properties"),
+            text("dataset_properties"),
+            discards.then_some("trimmed"),
+            json("block_settings").as_deref(),
+            json("kernel_settings").as_deref(),
+            json("settings").as_deref(),
+            text("bindir"),
+            json("data_checksums").as_deref(),
+            json("drop_caches").as_deref(),
+            json("power_loss_protected").as_deref(),
+        ],
+    )?;
+    Ok(())
+}
+
+fn check_the_same(target: &Target) -> Result<(), Fault> {
+    let mut columns = target.arguments.clone();
+    for (argument, column) in [
+        ("image_size", "image_size_bytes"),
+        ("log_size", "log_size_bytes"),
+    ] {
+        if let Some(size) = columns.remove(argument) {
+            let bytes = target::size(argument, size.as_str().map(str::to_owned))?;
+            columns.insert(column.into(), bytes.into());
+        }
+    }
+    if store::is_the_same(&target.name, &Value::Object(columns))? {
+        return Ok(());
+    }
+    Err(Fault::new(
+        sqlstate::EXISTS_ALREADY,
+        format!("target {} already exists", quoted(&target.name)),
+    )
+    .detail("It is not defined as the study would define it.")
+    .hint("Drop it with fsbench.drop_target() (the results of its runs stay), or give it the same place."))
+}
+
+/// Refuses a place that is too small, with the size that would fit.
+fn check_room(asked: &Asked, needed: &[(String, u64)]) -> Result<(), Fault> {
+    let (place, bytes) = match (&asked.device, &asked.image_size) {
+        (Some(device), _) => {
+            let found = devices::describe(device)?;
+            (
+                format!("device {}", quoted(device)),
+                found.and_then(|device| device.size_bytes),
+            )
+        }
+        (None, Some(size)) => (
+            "the image".to_owned(),
+            target::size("image_size", Some(size.clone()))?,
+        ),
+        (None, None) => return Ok(()),
+    };
+    Ok(bytes.map_or(Ok(()), |bytes| plan::check_room(&place, bytes, needed))?)
+}

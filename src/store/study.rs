@@ -1,0 +1,184 @@
+//! Rows of studies. All of this with the rights of the extension's owner.
+
+use std::collections::BTreeMap;
+
+use pgfsbench_core::study::{asked::Asked, claims::Knee, definition::Study, left_out::Facts};
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::{
+    errors::{Fault, read_json, to_json_text},
+    pg::sql,
+};
+
+/// A study that was started.
+#[derive(Debug, Deserialize)]
+#[allow(missing_docs)]
+pub struct Started {
+    pub definition: Study,
+    pub asked: Asked,
+    pub facts: Facts,
+    pub requested_by: String,
+}
+
+/// The study of this name that somebody has defined.
+pub fn defined(name: &str) -> Result<Option<Study>, Fault> {
+    let text = sql::read_latest(
+        "SELECT definition FROM fsbench.study_definition WHERE study = $1",
+        &[Some(name)],
+    )?;
+    text.map(|text| read_json("study", &text)).transpose()
+}
+
+/// Names of those.
+pub fn names() -> Result<Vec<String>, Fault> {
+    let text = sql::read_latest(
+        "SELECT coalesce(jsonb_agg(study ORDER BY study), '[]') FROM fsbench.study_definition",
+        &[],
+    )?;
+    read_json("studies", &text.unwrap_or_default())
+}
+
+/// Forgets one; false if there is none.
+pub fn forget(name: &str) -> Result<bool, Fault> {
+    let gone = sql::write(
+        "DELETE FROM fsbench.study_definition WHERE study = $1 RETURNING study",
+        &[Some(name)],
+    )?;
+    Ok(gone.is_some())
+}
+
+/// The study of this name that was started.
+pub fn started(name: &str) -> Result<Option<Started>, Fault> {
+    let text = sql::read_latest(
+        "SELECT to_jsonb(s) FROM fsbench.study s WHERE study = $1",
+        &[Some(name)],
+    )?;
+    text.map(|text| read_json("study", &text)).transpose()
+}
+
+/// Stores that a study is started.
+pub fn insert(study: &Study, asked: &Asked, facts: &Facts, by: &str) -> Result<(), Fault> {
+    sql::write(
+        "INSERT INTO fsbench.study (study, definition, asked, facts, requested_by) \
+         VALUES ($1, $2::jsonb, jsonb_strip_nulls($3::jsonb), $4::jsonb, $5)",
+        &[
+            Some(&study.study),
+            Some(&to_json_text(study)?),
+            Some(&to_json_text(asked)?),
+            Some(&to_json_text(facts)?),
+            Some(by),
+        ],
+    )?;
+    Ok(())
+}
+
+/// Stores that a target belongs to it.
+pub fn insert_target(study: &str, variant: &str, target: &str) -> Result<(), Fault> {
+    sql::write(
+        "INSERT INTO fsbench.study_target (study, variant, target_name) VALUES ($1, $2, $3)",
+        &[Some(study), Some(variant), Some(target)],
+    )?;
+    Ok(())
+}
+
+/// Stores that an experiment is of one of its questions.
+pub fn insert_experiment(study: &str, question: &str, experiment_id: i64) -> Result<(), Fault> {
+    sql::write(
+        "INSERT INTO fsbench.study_experiment (study, question, experiment_id) VALUES ($1, $2, $3::bigint)",
+        &[
+            Some(study),
+            Some(question),
+            Some(&experiment_id.to_string()),
+        ],
+    )?;
+    Ok(())
+}
+
+/// Its experiments by question.
+pub fn experiments(study: &str) -> Result<BTreeMap<String, i64>, Fault> {
+    let text = sql::read_latest(
+        "SELECT coalesce(jsonb_object_agg(question, experiment_id), '{}') FROM fsbench.study_experiment WHERE study = $1",
+        &[Some(study)],
+    )?;
+    read_json("experiments of a study", &text.unwrap_or_default())
+}
+
+/// An experiment of it that is on, or waits.
+pub fn on(study: &str) -> Result<Option<String>, Fault> {
+    sql::read_latest(
+        "SELECT e.experiment FROM fsbench.study_experiment s JOIN fsbench.experiment e USING (experiment_id) \
+         WHERE s.study = $1 AND e.status IN ('queued', 'running') ORDER BY e.experiment_id LIMIT 1",
+        &[Some(study)],
+    )
+}
+
+/// The target of this name, if it is defined with just that.
+pub fn is_the_same(target: &str, arguments: &Value) -> Result<bool, Fault> {
+    let found = sql::read_latest(
+        "SELECT 1 FROM fsbench.target t WHERE target = $1 AND jsonb_strip_nulls(to_jsonb(t)) @> $2::jsonb",
+        &[Some(target), Some(&arguments.to_string())],
+    )?;
+    Ok(found.is_some())
+}
+
+/// The values of a figure of the runs that count, by number of target.
+pub fn values(experiment_id: i64, metric: &str) -> Result<Vec<Vec<f64>>, Fault> {
+    let text = sql::read_latest(
+        "SELECT coalesce(jsonb_agg(v.list ORDER BY v.target_number), '[]') FROM (SELECT t.target_number, \
+             coalesce(jsonb_agg(m.value ORDER BY x.block) FILTER (WHERE m.value IS NOT NULL), '[]') AS list \
+           FROM fsbench.experiment_target t LEFT JOIN fsbench.experiment_run x \
+             ON x.experiment_id = t.experiment_id AND x.target_number = t.target_number AND x.outcome IN ('measured', 'behind') \
+           LEFT JOIN LATERAL (SELECT fsbench._metric(x.run_id, $2) AS value) m ON true \
+           WHERE t.experiment_id = $1::bigint GROUP BY 1) v",
+        &[Some(&experiment_id.to_string()), Some(metric)],
+    )?;
+    read_json("figures of runs", &text.unwrap_or_default())
+}
+
+/// Knees of the scans of each target, all its runs together.
+pub fn knees(experiment_id: i64) -> Result<BTreeMap<usize, Knee>, Fault> {
+    let text = sql::read_latest(
+        "SELECT coalesce(jsonb_object_agg(k.target_number, k.knee), '{}') FROM (SELECT t.target_number, to_jsonb(n) AS knee \
+           FROM (SELECT x.target_number, array_agg(s.degree) AS degrees, array_agg(s.ms) AS ms \
+             FROM fsbench.experiment_run x JOIN fsbench.scan s USING (run_id) \
+             WHERE x.experiment_id = $1::bigint AND x.outcome IN ('measured', 'behind') AND s.used GROUP BY 1) t, \
+           LATERAL fsbench.knee(t.degrees, t.ms) n) k",
+        &[Some(&experiment_id.to_string())],
+    )?;
+    let knees: BTreeMap<String, Knee> =
+        read_json("knees of an experiment", &text.unwrap_or_default())?;
+    let by_number = knees.into_iter();
+    Ok(by_number
+        .filter_map(|(number, knee)| Some((number.parse().ok()?, knee)))
+        .collect())
+}
+
+/// Removes the rows of a study; its experiments are removed before. Gives the names of its targets.
+pub fn delete(study: &str) -> Result<Vec<String>, Fault> {
+    let targets = sql::read_latest(
+        "SELECT coalesce(jsonb_agg(target_name ORDER BY target_name), '[]') FROM fsbench.study_target s \
+         WHERE study = $1 AND EXISTS (SELECT FROM fsbench.target t WHERE t.target = s.target_name)",
+        &[Some(study)],
+    )?;
+    sql::write("DELETE FROM fsbench.study WHERE study = $1", &[Some(study)])?;
+    read_json("targets of a study", &targets.unwrap_or_default())
+}
+
+/// The runs of an experiment, also those that do not count.
+pub fn runs(experiment_id: i64) -> Result<String, Fault> {
+    let text = sql::read_latest(
+        "SELECT coalesce(jsonb_agg(run_id), '[]') FROM fsbench.experiment_run WHERE experiment_id = $1::bigint AND run_id IS NOT NULL",
+        &[Some(&experiment_id.to_string())],
+    )?;
+    Ok(text.unwrap_or_default())
+}
+
+/// Removes runs with everything that is stored of them.
+pub fn delete_runs(runs: &str) -> Result<(), Fault> {
+    sql::write(
+        "DELETE FROM fsbench.run_log WHERE run_id IN (SELECT jsonb_array_elements_text($1::jsonb)::bigint) AND status <> 'running'",
+        &[Some(runs)],
+    )?;
+    Ok(())
+}

@@ -1,0 +1,74 @@
+//! A study from its definition to its claims, on two directories.
+
+use crate::common::{execute, owned_directory, row, rows, server};
+use pgfsbench_tests::Leaves;
+
+const DEFINITION: &str = r#"{"study": "tiny", "title": "t", "author": "a", "year": 2026, "source": "s", "machine": "m", "part": "all",
+  "claims": [
+    {"claim": "more", "says": "b does more tps", "seen": "2 against 1",
+     "decision": {"question": "q", "variant": "b", "with": "a", "metric": "tps", "expected": "more", "by": "interval"}},
+    {"claim": "full", "says": "b does more tps", "seen": "2 against 1", "needs": ["full_size"],
+     "decision": {"question": "q", "variant": "b", "with": "a", "metric": "tps", "expected": "more", "by": "interval"}},
+    {"claim": "never", "says": "c does more tps", "seen": "3 against 1", "not_tested": "there is no c"}],
+  "variants": [{"variant": "a", "target": "a"}, {"variant": "b", "target": "b"}],
+  "questions": [{"question": "q", "part": "p", "asks": "b against a", "variants": ["a", "b"], "baseline": "a", "workload": "tpcb", "clients": 1,
+    "metric": "tps", "margin": 0.05, "is_published": true,
+    "full": {"scale": 10, "cycle_seconds": 30, "max_blocks": 6}, "quick": {"scale": 1, "transactions": 20, "max_blocks": 3}}],
+  "published": [{"variant": "b", "metric": "tps", "value": 2, "unit": "tps", "question": "q", "beside": "tps"}]}"#;
+
+#[test]
+fn a_study_is_carried_out_and_its_claims_are_judged() {
+    let server = server(&[]);
+    let mut client = server.connect("postgres");
+    let places: Vec<_> = ["a", "b"]
+        .iter()
+        .map(|name| {
+            let place = owned_directory("pgfsbench-study");
+            let path = place.path().display().to_string();
+            execute(
+                &mut client,
+                &format!("SELECT fsbench.create_target('{name}', directory => '{path}')"),
+            );
+            place
+        })
+        .collect();
+    execute(
+        &mut client,
+        &format!("SELECT fsbench.define_study('{DEFINITION}')"),
+    );
+    let recorded = "SELECT fsbench.study('tiny', quick => true, start => false)";
+    assert_eq!(row(&mut client, recorded), "tiny");
+    // What the processor does meanwhile is nothing to wait for in a test.
+    execute(
+        &mut client,
+        "UPDATE fsbench.experiment SET probe_wait_seconds = 0; SELECT fsbench.resume_experiment('tiny q')",
+    );
+    execute(&mut client, "CALL fsbench.wait_experiment('tiny q')");
+    let claims = rows(
+        &mut client,
+        "SELECT claim, here, split_part(why, ':', 1) <> '' FROM fsbench.study_claims('tiny')",
+    );
+    // Twenty transactions have no checkpoint among them.
+    assert_eq!(
+        claims,
+        [
+            "more|inconclusive|t",
+            "full|not tested|t",
+            "never|not tested|t"
+        ]
+    );
+    let report = rows(
+        &mut client,
+        "SELECT variant, published, measured > 0, measured_percent BETWEEN 0 AND 100, runs FROM fsbench.study_report('tiny')",
+    );
+    assert_eq!(report, ["a||t|t|3", "b|2|t|t|3"]);
+    // What a server did not do then is off while it runs.
+    let settings =
+        "SELECT DISTINCT settings #>> '{checkpoint_flush_after,setting}' FROM fsbench.environment";
+    assert_eq!(rows(&mut client, settings), ["0"]);
+    execute(&mut client, "SELECT fsbench.drop_study('tiny')");
+    let left = "SELECT (SELECT count(*) FROM fsbench.run_log) + (SELECT count(*) FROM fsbench.sample) + (SELECT count(*) FROM fsbench.experiment)";
+    assert_eq!(row(&mut client, left), "0", "runs of a study go with it");
+    server.nothing_is_left("a study");
+    drop(places);
+}
