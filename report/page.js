@@ -5,18 +5,27 @@
     var dark = window.matchMedia('(prefers-color-scheme: dark)');
     var still = window.matchMedia('(prefers-reduced-motion: reduce)');
     var drawn = 0;
+    // Of a sheet of paper, while the page is printed.
+    var printed = null;
 
     function colour(name) {
         return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
     }
 
+    function isNarrow() {
+        return window.innerWidth < 700 && printed === null;
+    }
+
     function layoutOf(chart) {
         var layout = JSON.parse(JSON.stringify(chart.layout));
-        var narrow = window.innerWidth < 700;
+        var narrow = isNarrow();
         layout.paper_bgcolor = layout.plot_bgcolor = 'rgba(0,0,0,0)';
         layout.font = { family: 'system-ui, sans-serif', size: 13, color: colour('--text') };
         layout.margin = { l: narrow ? 45 : 70, r: 10, t: 10, b: 50 };
         layout.height = layout.height || (narrow ? 380 : 440);
+        if (printed !== null) {
+            layout.width = printed;
+        }
         layout.legend = { orientation: 'h', y: 1.02, yanchor: 'bottom', x: 0 };
         layout.showlegend = true;
         layout.modebar = { bgcolor: 'rgba(0,0,0,0)', color: colour('--soft'), activecolor: colour('--text') };
@@ -25,6 +34,10 @@
         Object.keys(layout).forEach(function (name) {
             if (/^[xy]axis/.test(name)) {
                 layout[name].gridcolor = layout[name].zerolinecolor = colour('--line');
+                if (narrow) {
+                    layout[name].tickfont = { size: 11 };
+                    layout[name].title = Object.assign({}, layout[name].title, { font: { size: 12 } });
+                }
             }
         });
         return layout;
@@ -32,6 +45,7 @@
 
     function draw(chart, place, data) {
         var config = { responsive: true, displaylogo: false, showSendToCloud: false, plotlyServerURL: '',
+                       displayModeBar: isNarrow() ? false : 'hover',
                        modeBarButtonsToRemove: ['lasso2d', 'select2d'] };
         return Plotly.react(place, data, layoutOf(chart), config).then(function () {
             var points = 0;
@@ -80,6 +94,15 @@
         });
     }
 
+    // As wide as paper, and dark on light: a chart does not change by itself when it is printed.
+    function print(width) {
+        printed = width;
+        document.documentElement.classList.toggle('printed', width !== null);
+        colourAgain();
+    }
+
     dark.addEventListener('change', colourAgain);
+    window.addEventListener('beforeprint', function () { print(680); });
+    window.addEventListener('afterprint', function () { print(null); });
     next();
 }());

@@ -136,6 +136,7 @@ SELECT pg_temp.forged('[100, 150, 50]', '[100, 150]');
 SELECT pg_temp.forged('[640, 670, 700]', '[640, 670, 32000]');
 SELECT pg_temp.forged('[2000, 1, 1000, ', '[2000, 1, -1, ');
 SELECT pg_temp.forged('"tps", 0.05', '"error", 0.05');
+SELECT pg_temp.forged('[[0, 1], [1, 0], [0, 1]]', '[' || repeat('[0, 1], ', 60) || '[0, 1]]');
 SELECT pg_temp.forged('"ext4", "xfs"]', '"ext4", "xfs"], "x": ' || repeat('[', 20000));
 SELECT count(*) FROM fsbench.imported_file;
 SELECT md5(string_agg(t::text, ' ' ORDER BY t::text)) = :'before' AS unchanged FROM fsbench.run_log t;

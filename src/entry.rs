@@ -23,7 +23,11 @@ pub extern "C-unwind" fn _PG_init() {
         checkpoint_hook::install_hook();
         own_reads::install_hook();
         object_access::install_hook();
-        extension_statements::install_hook(uninstall::look, install::updated);
+        extension_statements::install_hook(extension_statements::Called {
+            look: uninstall::look,
+            updated: install::updated,
+            check_report: install::check_report,
+        });
         process::register_janitor();
     }
 }

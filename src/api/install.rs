@@ -1,4 +1,4 @@
-//! `version()`, what CREATE EXTENSION says, and what follows from ALTER EXTENSION UPDATE.
+//! `version()`, what CREATE EXTENSION says, what pgfsbench_report needs, and what follows from ALTER EXTENSION UPDATE.
 
 use pgrx::{pg_extern, pg_sys::panic::ErrorReport};
 
@@ -39,6 +39,25 @@ fn fsbench_check_preloaded() -> Result<(), ErrorReport> {
         );
     }
     Ok(())
+}
+
+/// Says which package is missing: PostgreSQL itself names an extension that nobody has asked for.
+pub fn check_report() -> Result<(), ErrorReport> {
+    let major = sql::read(
+        "SELECT current_setting('server_version_num')::integer / 10000 \
+         WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_available_extensions WHERE name = 'plpython3u')",
+        &[],
+    )?;
+    let Some(major) = major else { return Ok(()) };
+    Err(Fault::new(
+        sqlstate::NOT_IN_THIS_STATE,
+        "extension \"pgfsbench_report\" needs plpython3u, which is not installed on this machine",
+    )
+    .detail("Pages are made in PL/Python.")
+    .hint(format!(
+        "Install the package of PL/Python for PostgreSQL {major}: on Debian and Ubuntu postgresql-plpython3-{major}, on Red Hat and its kin postgresql{major}-plpython3."
+    ))
+    .into())
 }
 
 /// Gives operators what an update has brought.

@@ -1,4 +1,4 @@
-//! DROP EXTENSION pgfsbench, seen before and after, and ALTER EXTENSION pgfsbench UPDATE, seen after.
+//! DROP EXTENSION pgfsbench, seen before and after, ALTER EXTENSION pgfsbench UPDATE, seen after, and CREATE EXTENSION pgfsbench_report, seen before.
 //!
 //! The hook is called for each utility statement of the server: all others pass it at once, and without a guard of pgrx's, since
 //! nothing in it panics then; their errors pass a frame that has nothing to drop.
@@ -20,7 +20,20 @@ static mut PREVIOUS: pg_sys::ProcessUtility_hook_type = None;
 /// What is done after an update, in its transaction.
 pub type Updated = fn() -> Result<(), ErrorReport>;
 
-static CALLED: OnceLock<(Look, Updated)> = OnceLock::new();
+/// Refuses what cannot succeed, in its transaction.
+pub type Check = fn() -> Result<(), ErrorReport>;
+
+/// What is called around statements about the extension.
+pub struct Called {
+    /// Before each DROP EXTENSION pgfsbench.
+    pub look: Look,
+    /// After each ALTER EXTENSION pgfsbench UPDATE.
+    pub updated: Updated,
+    /// Before each CREATE EXTENSION pgfsbench_report.
+    pub check_report: Check,
+}
+
+static CALLED: OnceLock<Called> = OnceLock::new();
 
 // pgrx's own of this name catches errors, which takes time in each statement.
 unsafe extern "C-unwind" {
@@ -37,10 +50,9 @@ unsafe extern "C-unwind" {
     );
 }
 
-/// Has `look` called before each DROP EXTENSION pgfsbench, and `updated` after each ALTER EXTENSION pgfsbench UPDATE. From `_PG_init`, while shared
-/// libraries are preloaded.
-pub fn install_hook(look: Look, updated: Updated) {
-    let _ = CALLED.set((look, updated));
+/// Has these called. From `_PG_init`, while shared libraries are preloaded.
+pub fn install_hook(called: Called) {
+    let _ = CALLED.set(called);
     // SAFETY: the postmaster is single-threaded here, and hooks are meant to be chained like this.
     unsafe {
         PREVIOUS = pg_sys::ProcessUtility_hook;
@@ -76,6 +88,10 @@ unsafe extern "C-unwind" fn on_utility(
         match of_extension(statement) {
             Some(Statement::Drop) => pg_sys::panic::pgrx_extern_c_guard(|| dropped(run)),
             Some(Statement::Update) => pg_sys::panic::pgrx_extern_c_guard(|| updated(run)),
+            Some(Statement::CreateReport) => {
+                pg_sys::panic::pgrx_extern_c_guard(check_report);
+                run();
+            }
             None => run(),
         }
     }
@@ -83,7 +99,7 @@ unsafe extern "C-unwind" fn on_utility(
 
 /// Runs the statement between the look and what follows from it.
 fn dropped(run: impl FnOnce()) {
-    let after = CALLED.get().and_then(|(look, _)| look());
+    let after = CALLED.get().and_then(|called| (called.look)());
     // SAFETY: the statement is C code, whose errors are made panics of, so that `after` is dropped.
     unsafe { pg_sys::ffi::pg_guard_ffi_boundary(run) };
     if let Some(after) = after {
@@ -95,8 +111,14 @@ fn dropped(run: impl FnOnce()) {
 fn updated(run: impl FnOnce()) {
     // SAFETY: the statement is C code, whose errors are made panics of.
     unsafe { pg_sys::ffi::pg_guard_ffi_boundary(run) };
-    if let Some((_, updated)) = CALLED.get() {
-        updated().unwrap_or_report();
+    if let Some(called) = CALLED.get() {
+        (called.updated)().unwrap_or_report();
+    }
+}
+
+fn check_report() {
+    if let Some(called) = CALLED.get() {
+        (called.check_report)().unwrap_or_report();
     }
 }
 
@@ -104,12 +126,14 @@ fn updated(run: impl FnOnce()) {
 enum Statement {
     Drop,
     Update,
+    CreateReport,
 }
 
 /// # Safety
 /// A statement of the server's, with its tree.
 unsafe fn of_extension(statement: *mut pg_sys::PlannedStmt) -> Option<Statement> {
     const NAME: &CStr = c"pgfsbench";
+    const REPORT: &CStr = c"pgfsbench_report";
     // SAFETY: nodes are read as what their tags say; the names of extensions are strings.
     unsafe {
         let node = (*statement).utilityStmt;
@@ -128,6 +152,10 @@ unsafe fn of_extension(statement: *mut pg_sys::PlannedStmt) -> Option<Statement>
             pg_sys::NodeTag::T_AlterExtensionStmt => {
                 let alter = node as *mut pg_sys::AlterExtensionStmt;
                 (CStr::from_ptr((*alter).extname) == NAME).then_some(Statement::Update)
+            }
+            pg_sys::NodeTag::T_CreateExtensionStmt => {
+                let create = node as *mut pg_sys::CreateExtensionStmt;
+                (CStr::from_ptr((*create).extname) == REPORT).then_some(Statement::CreateReport)
             }
             _ => None,
         }

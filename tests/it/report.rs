@@ -161,7 +161,7 @@ fn a_browser_draws_each_chart_of_a_page_and_runs_no_script_of_others() {
         "no text turns round"
     );
 
-    for (width, height) in [(320, 12000), (1280, 8000)] {
+    for (width, height) in [(320, 12000), (1280, 8000), (2560, 8000)] {
         let picture = page.with_file_name(format!("page-{width}.png"));
         let (_, console) = open(
             &browser,
