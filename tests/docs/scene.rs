@@ -28,6 +28,8 @@ struct Said {
 fn psql(server: &TestServer, database: &str, text: &str) -> Said {
     let mut psql = server
         .client_program("psql")
+        // Files that a page has written go with the server.
+        .current_dir(server.socket().0)
         .args([
             "-X",
             "-P",
