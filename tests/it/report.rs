@@ -391,6 +391,11 @@ fn what_no_page_is_made_of() {
             "{said}"
         );
     }
+    execute(
+        &mut client,
+        "UPDATE fsbench.environment SET device_model = 'f\u{fc}nf'",
+    );
+    let file = rows(&mut client, "SELECT fsbench.export('new server')").join("\n");
     // A page is ASCII, so that any encoding has it.
     for encoding in ["LATIN1", "SQL_ASCII"] {
         let database = encoding.to_ascii_lowercase();
@@ -412,6 +417,13 @@ fn what_no_page_is_made_of() {
             pages[0].is_ascii() && pages[0].contains("gr&#246;&#223;e"),
             "{encoding}"
         );
+        // A file is the same in each encoding, and so is its checksum.
+        execute(
+            &mut there,
+            &format!("SELECT fsbench.import($file${file}$file$, 'db9')"),
+        );
+        let models = "SELECT DISTINCT device_model FROM fsbench.imported JOIN fsbench.environment USING (run_id)";
+        assert_eq!(rows(&mut there, models), ["f\u{fc}nf"], "{encoding}");
     }
     // And goes with its extension.
     execute(&mut client, "DROP EXTENSION pgfsbench_report");
