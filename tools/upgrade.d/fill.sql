@@ -7,6 +7,8 @@ SELECT fsbench.create_target('made', filesystem => 'xfs', image_size => '1GB', m
 SELECT fsbench.create_target('there', directory => '/tmp', settings => '{"wal_compression": "on"}');
 SELECT fsbench.create_target('there-too', directory => '/tmp');
 SELECT fsbench.experiment('planned', targets => '{there,there-too}', duration => '1 s', start => false);
+SELECT fsbench.study('heron-2010', '4GB', start => false);
+SELECT fsbench.define_study(definition || '{"study": "own"}') FROM fsbench.studies WHERE study = 'digoal-2016';
 INSERT INTO fsbench.imported_file (host, format, sha256, imported_by) VALUES ('elsewhere', 1, 'x', current_user);
 INSERT INTO fsbench.imported_experiment (experiment_id, import_id, sha256) SELECT experiment_id, 1, 'x' FROM fsbench.experiment;
 INSERT INTO fsbench.helper_job (run_id, target, action, request) VALUES (1, 'made', 'release', '{}');
