@@ -7,18 +7,21 @@ SET timezone = 'UTC';
 SELECT last_value AS run_id, is_called FROM fsbench.run_id_seq \gset
 -- Two targets take turns; names and texts are as bad as they can be.
 INSERT INTO fsbench.run_log (run_id, status, target, workload, scale, clients, duration, label, asked, used, requested_by, requested_at, started_at, measured_from, ended_at,
-    tps, latency_p99_ms, measured_ms, transactions_total, stall_seconds, target_definition, target_version, error, kept, work_database, work_mark)
+    tps, latency_p99_ms, measured_ms, transactions_total, stall_seconds, target_definition, target_version, error, error_hint, skipped, kept, work_database, work_mark)
 SELECT 2000 + n, 'done', CASE n % 2 WHEN 0 THEN 'ext4' ELSE 'xfs' END, 'tpcb', 10, 4, '1 min', 'turns "of" 100 % \ two', '{"target": "x\"y"}', '{}', 'somebody',
     now() - interval '1 hour' + n * interval '1 min', now() - interval '1 hour' + n * interval '1 min', now() - interval '1 hour' + n * interval '1 min',
     now() - interval '1 hour' + n * interval '1 min' + interval '1 min', 1000 + (n % 2) * 200 + n, 10.5, 60000, 60000, 0,
     format('{"kind": "image", "filesystem": "%s"}', CASE n % 2 WHEN 0 THEN 'ext4' ELSE 'xfs' END)::jsonb, 1,
-    E'a\\b\tc\r\n"d" %41 ü\u0001', true, 'postgres', 'some mark'
+    E'a\\b\tc\r\n"d" %41 ü\u0001', 'Run rm -r.', 12345, true, 'postgres', 'some mark'
 FROM generate_series(0, 5) n;
 INSERT INTO fsbench.environment (run_id, hostname, host_fingerprint, kernel, filesystem, mkfs_command, settings, layers)
 SELECT run_id, 'db1', 'abc', 'Linux 6.1', target, 'mkfs.' || target || ' /dev/loop0', '{"work_mem": "4MB"}', '[{"kind": "disk"}]' FROM fsbench.run_log WHERE run_id BETWEEN 2000 AND 2005;
 INSERT INTO fsbench.sample (run_id, second, interval_ms, transactions, device_f_await_ms) SELECT r, s, 1000, 1000 + s, 0.1 FROM generate_series(2000, 2005) r, generate_series(0, 49) s;
 INSERT INTO fsbench.histogram SELECT r, 'tpcb', 'latency', 300, 900, 2800, 1, 9, '{640,670,700}', '{100,150,50}' FROM generate_series(2000, 2005) r;
-INSERT INTO fsbench.finding (run_id, code, severity, message) VALUES (2001, 'stalls', 'warning', 'it stalled'), (2001, 'imported', 'invalid', 'not really');
+UPDATE fsbench.environment SET virtualization = E'kvm)\nmkfs|mkfs.xfs -f /dev/sda\u009b1m\u2028\\n\\\n', vm = E'{"a\\nb": "c\\u0001\\\\u0001\u0085"}' WHERE run_id BETWEEN 2000 AND 2005;
+INSERT INTO fsbench.finding (run_id, code, severity, message, hint) VALUES (2001, 'stalls', 'warning', 'it stalled', 'Run rm -r.'), (2001, 'imported', 'invalid', 'not really', NULL);
+INSERT INTO fsbench.scan (run_id, scan, degree, repeat, workers_planned, workers_launched, started_at, ms, planning_ms, rows, bytes, gb_per_second, rows_per_second, buffers_hit, buffers_read, worker_buffers, leader_buffers, used)
+VALUES (2000, 1, 1, 1, 1, 1, now(), 77.5, 1, 1, 1, 1, 1, 1, 1, '{}', 1, true);
 INSERT INTO fsbench.wait_event VALUES (2000, 0, 'IO', 'WALSync', 7);
 INSERT INTO fsbench.experiment (experiment_id, experiment, status, goal, baseline_number, metric, margin, max_blocks, looks, run_order, seed, parameters, asked, run_seconds,
     requested_by, mark, started_at, ended_at, confirms)
@@ -48,12 +51,17 @@ SELECT host, hostname, host_fingerprints, format, pgfsbench_version = fsbench.ve
 -- It is all there, under other names and numbers, and belongs to who imported it.
 SELECT target, label, status, host, run_id_there, host_fingerprint, run_id > 2005 OR run_id < 2000 AS renumbered FROM fsbench.imported ORDER BY run_id_there;
 SELECT count(*) FROM fsbench.imported i JOIN fsbench.run_log a USING (run_id) JOIN fsbench.run_log b ON b.run_id = i.run_id_there
-WHERE to_jsonb(a) - '{run_id,target,label,requested_by,kept,work_database,work_mark}'::text[] = to_jsonb(b) - '{run_id,target,label,requested_by,kept,work_database,work_mark}'::text[]
+WHERE to_jsonb(a) - '{run_id,target,label,requested_by,kept,work_database,work_mark,error,error_hint}'::text[]
+    = to_jsonb(b) - '{run_id,target,label,requested_by,kept,work_database,work_mark,error,error_hint}'::text[]
   AND NOT a.kept AND a.work_database IS NULL AND a.work_mark IS NULL AND a.requested_by = current_user;
 SELECT count(*) FROM fsbench.imported i JOIN fsbench.sample a USING (run_id) JOIN fsbench.sample b ON b.run_id = i.run_id_there AND b.second = a.second
 WHERE to_jsonb(a) - 'run_id' = to_jsonb(b) - 'run_id';
 SELECT count(*) FROM fsbench.imported i JOIN fsbench.histogram a USING (run_id) JOIN fsbench.histogram b ON b.run_id = i.run_id_there AND to_jsonb(a) - 'run_id' = to_jsonb(b) - 'run_id';
-SELECT i.run_id_there, f.code, f.severity, f.message FROM fsbench.imported i JOIN fsbench.finding f USING (run_id) WHERE i.run_id_there IN (2000, 2001) ORDER BY 1, 2;
+-- No text of it can pass for a line, or for a hint, of pgfsbench.
+SELECT DISTINCT a.error, a.error_hint FROM fsbench.imported i JOIN fsbench.run_log a USING (run_id);
+SELECT virtualization, vm FROM fsbench.imported i JOIN fsbench.environment e USING (run_id) WHERE run_id_there = 2000;
+SELECT count(*) FROM fsbench.recommend('turns@db1') WHERE says ~ '[[:cntrl:]]';
+SELECT i.run_id_there, f.code, f.severity, f.message, f.hint FROM fsbench.imported i JOIN fsbench.finding f USING (run_id) WHERE i.run_id_there IN (2000, 2001) ORDER BY 1, 2;
 SELECT experiment, status, confirms, requested_by = current_user AS by, mark <> 'its mark' AS unmarked FROM fsbench.experiment e JOIN fsbench.imported_experiment USING (experiment_id);
 SELECT target, verdict, says FROM fsbench.compare('turns@db1');
 SELECT count(*) FROM (SELECT target, verdict, says FROM fsbench.compare('turns') INTERSECT SELECT target, verdict, says FROM fsbench.compare('turns@db1')) s;
@@ -73,6 +81,22 @@ SELECT run_id AS theirs FROM fsbench.imported WHERE run_id_there = 2000 \gset
 SELECT metric, regexp_replace(says, 'run \d+', 'run N', 'g') FROM fsbench.compare_runs(2001, :theirs) WHERE metric = 'tps' OR metric IS NULL;
 SELECT regexp_replace(says, 'run \d+', 'run N', 'g') FROM fsbench.compare_runs(2000, 2001) WHERE metric = 'tps';
 SELECT results FROM fsbench._results_of('ext4', '{}');
+-- A label with an @ may be one of this database: what came under it neither hides that a run is missing, nor keeps it from being exported.
+INSERT INTO fsbench.run_log (run_id, status, target, workload, scale, clients, duration, label, asked, used, requested_by, requested_at, tps)
+SELECT 2006, 'done', 'ext4', 'tpcb', 10, 4, '1 min', label, '{}', '{}', 'somebody', now() - interval '40 days', 1000 FROM fsbench.imported WHERE run_id = :theirs;
+\set VERBOSITY sqlstate
+SELECT fsbench.check_history(label) FROM fsbench.run_log WHERE run_id = 2006;
+\set VERBOSITY default
+SELECT count(*) FROM fsbench.run_log r, fsbench.export(history => r.label) WHERE r.run_id = 2006;
+DELETE FROM fsbench.run_log WHERE run_id = 2006;
+-- A setting of the caller's does not change how a file is read.
+SET standard_conforming_strings = off;
+SET escape_string_warning = off;
+SELECT suffix, experiments, runs, already_here FROM fsbench.import((SELECT string_agg(line, chr(10)) FROM incoming), 'scs');
+SELECT count(*) FROM fsbench.export('turns') e WHERE e = ANY (ARRAY(SELECT line FROM incoming));
+RESET standard_conforming_strings;
+RESET escape_string_warning;
+SELECT fsbench.drop_imported('scs');
 
 SELECT fsbench.drop_imported('db1');
 
@@ -138,6 +162,31 @@ SELECT pg_temp.forged('[2000, 1, 1000, ', '[2000, 1, -1, ');
 SELECT pg_temp.forged('"tps", 0.05', '"error", 0.05');
 SELECT pg_temp.forged('[[0, 1], [1, 0], [0, 1]]', '[' || repeat('[0, 1], ', 60) || '[0, 1]]');
 SELECT pg_temp.forged('"ext4", "xfs"]', '"ext4", "xfs"], "x": ' || repeat('[', 20000));
+-- Small in the file, and large or not to be read again when it is stored.
+SELECT pg_temp.forged('{"work_mem": "4MB"}', '{"work_mem": 1e131071}');
+SELECT pg_temp.forged('{"work_mem": "4MB"}', '{"work_mem": 1e-16000}');
+SELECT pg_temp.forged('{"work_mem": "4MB"}', '{"work_mem": [' || repeat('0e-16000, ', 10) || '1]}');
+SELECT pg_temp.forged('{"work_mem": "4MB"}', '{"work_mem": ' || repeat('[', 200) || repeat(']', 200) || '}');
+SELECT pg_temp.forged('"runs": 6', '"runs": ' || repeat('[', 200) || repeat(']', 200));
+SELECT fsbench.import('{"n": 1, "pgfsbench_export": ' || repeat(E'\n1', 100000));
+SELECT pg_temp.forged('[2000, 0, "IO", "WALSync", 7]', '[2000, 0, "IO", "WALSync", 7]' || repeat(', [2000, 0, "IO", "WALSync", 7]', 200));
+-- The first line.
+SELECT pg_temp.forged('"format": 1', '"format": -7');
+SELECT pg_temp.forged('"host_fingerprints": ["abc"]', '"host_fingerprints": 7');
+SELECT pg_temp.forged('"exported_at": "', '"exported_at": "infinity');
+SELECT pg_temp.forged('"exported_at": "2', '"exported_at": "99992');
+-- Figures that would break a view, a chart or a page.
+SELECT pg_temp.forged('12345, ', '9223372036854775807, ');
+SELECT pg_temp.forged(', 0.1, ', ', 3e38, ');
+SELECT pg_temp.forged('"WALSync", 7', '"WALSync", 0');
+SELECT pg_temp.forged('[2000, 0, "IO"', '[2000, 10000000, "IO"');
+SELECT pg_temp.forged('[2000, 1, 1000, ', '[2000, 10000000, 1000, ');
+SELECT pg_temp.forged('77.5, ', '0, ');
+SELECT pg_temp.forged('"00:01:00"', '"178000000 years"');
+SELECT pg_temp.forged('[100, 150, 50]', '[100, 9000000000000000000, 50]');
+SELECT pg_temp.forged('"columns": ["run_id", "code"', '"columns": ["run_id", null');
+SELECT pg_temp.forged(', 2003, "measured"', ', null, "measured"');
+SELECT pg_temp.forged('"baseline", 0, ', '"baseline", 2, ');
 SELECT count(*) FROM fsbench.imported_file;
 SELECT md5(string_agg(t::text, ' ' ORDER BY t::text)) = :'before' AS unchanged FROM fsbench.run_log t;
 SELECT count(*) FROM fsbench.experiment;
@@ -147,6 +196,8 @@ DELETE FROM fsbench.imported_file WHERE host = 'forged';
 -- The same runs under another name of the host are others. What another experiment says of runs that are here does not bring them twice.
 SELECT pg_temp.forged('"tps", 0.05', '"tps", 0.06', 'db1');
 SELECT pg_temp.forged('"turns"', '"turned"', 'db1');
+-- A run that is here already, with other figures.
+SELECT pg_temp.forged(' 1203, ', ' 1903, ', 'db1');
 SELECT e.experiment, x.block, x.run_id = i.run_id AS shared FROM fsbench.experiment e JOIN fsbench.experiment_run x USING (experiment_id) JOIN fsbench.imported i USING (run_id)
 WHERE e.experiment = 'turned@db1' AND x.position = 0 ORDER BY 2;
 

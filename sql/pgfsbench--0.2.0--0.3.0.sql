@@ -349,3 +349,575 @@ BEGIN
     END CASE;
 END
 $$;
+
+-- Files of other databases: what of them is taken, and what is refused.
+
+CREATE INDEX imported_run_run_id_there_idx ON fsbench.imported_run (run_id_there);
+COMMENT ON COLUMN fsbench.imported_file.imported_by IS 'Role that has imported it, by its name then';
+
+CREATE FUNCTION fsbench._import_line(line text) RETURNS jsonb
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on
+    AS $$
+DECLARE
+    document jsonb;
+BEGIN
+    BEGIN
+        document := regexp_replace(line, '%([0-9A-Fa-f]{2})', '\\u00\1', 'g')::jsonb;
+    EXCEPTION WHEN feature_not_supported OR program_limit_exceeded THEN
+        RAISE EXCEPTION '%', SQLERRM USING ERRCODE = 'data_exception';
+    END;
+    IF jsonb_path_exists(document, '$.**{30 to last}') THEN
+        RAISE EXCEPTION 'values are nested more than 30 deep' USING ERRCODE = 'data_exception';
+    ELSIF jsonb_path_exists(document, '$.** ? (@.type() == "number" && (@ > 1e310 || @ < -1e310 || (@ > 0 && @ < 1e-340) || (@ < 0 && @ > -1e-340)))')
+       OR length(document::text) > 4 * length(line) + 1000 THEN
+        RAISE EXCEPTION 'a number is too large, or has too many digits' USING ERRCODE = 'data_exception';
+    END IF;
+    RETURN document;
+END
+$$;
+COMMENT ON FUNCTION fsbench._import_line IS 'A line of a file as JSON. Private';
+
+CREATE FUNCTION fsbench._import_texts(document jsonb) RETURNS jsonb
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on
+    AS $$
+DECLARE
+    controls text := CASE getdatabaseencoding() WHEN 'UTF8' THEN '[[:cntrl:]\u0080-\u009f\u2028-\u202e\u2066-\u2069]' ELSE '[[:cntrl:]]' END;
+    words text := document::text;
+BEGIN
+    IF words ~ controls OR words ~ '\\[bfnrtu]' THEN
+        -- A backslash that stands for itself does not begin what follows.
+        words := replace(regexp_replace(words, controls, ' ', 'g'), '\\', chr(1));
+        words := regexp_replace(words, '\\([bfnrt]|u00[01][0-9a-f])', ' ', 'g');
+        RETURN replace(words, chr(1), '\\')::jsonb;
+    END IF;
+    RETURN document;
+END
+$$;
+COMMENT ON FUNCTION fsbench._import_texts IS 'JSON with a space for each control character. Private';
+
+CREATE OR REPLACE FUNCTION fsbench._export_line(line text) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on
+    AS $$
+    SELECT regexp_replace(replace(replace(replace(replace(replace(replace(replace(replace($1, '%', '%25'), '\\', '%5C'), '\"', '%22'), '\n', '%0A'), '\r', '%0D'),
+        '\t', '%09'), '\b', '%08'), '\f', '%0C'), '\\u00([0-9a-f]{2})', '%\1', 'g')
+    $$;
+
+CREATE OR REPLACE FUNCTION fsbench._line_hash(before bytea, line text) RETURNS bytea
+    LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on
+    AS $$
+    SELECT sha256(before || CASE WHEN getdatabaseencoding() = 'SQL_ASCII' THEN decode(replace(line, '\', '\\'), 'escape') ELSE convert_to(line, 'UTF8') END)
+    $$;
+
+CREATE OR REPLACE FUNCTION fsbench.export(experiment text DEFAULT NULL, run_ids bigint[] DEFAULT NULL, history text DEFAULT NULL) RETURNS SETOF text
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE ROWS 1000
+    SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on SET timezone = 'UTC' SET intervalstyle = 'postgres' SET extra_float_digits = 1
+    AS $$
+#variable_conflict use_column
+DECLARE
+    ids bigint[];
+    experiment_ids bigint[] := '{}';
+    problem text;
+    hash bytea := '';
+    line text;
+    n integer := 0;
+    part record;
+    expression text;
+    names jsonb;
+BEGIN
+    IF num_nonnulls($1, $2, $3) <> 1 THEN
+        RAISE EXCEPTION 'one of experiment, run_ids and history must be given'
+            USING ERRCODE = 'invalid_parameter_value', DETAIL = 'A file has one experiment, some runs, or all runs with a label.',
+                  HINT = 'Call it as in \copy (SELECT fsbench.export(''new server'')) TO ''x.jsonl''.';
+    END IF;
+    IF $1 IS NOT NULL THEN
+        SELECT array_agg(e.experiment_id), max(CASE WHEN e.status NOT IN ('done', 'cancelled') THEN e.status END) INTO experiment_ids, problem
+        FROM fsbench.experiment e WHERE e.experiment = $1;
+        IF experiment_ids IS NULL THEN
+            RAISE EXCEPTION 'experiment "%" does not exist', $1
+                USING ERRCODE = 'invalid_parameter_value', DETAIL = 'There is no experiment of this name in this database.', HINT = 'See fsbench.experiments.';
+        ELSIF problem IS NOT NULL THEN
+            RAISE EXCEPTION 'experiment "%" is not over', $1
+                USING ERRCODE = 'object_not_in_prerequisite_state', DETAIL = format('Its status is %s.', problem),
+                      HINT = 'Wait for it with CALL fsbench.wait_experiment(), or end it with fsbench.cancel_experiment().';
+        END IF;
+        SELECT array_agg(DISTINCT x.run_id) INTO ids
+        FROM fsbench.experiment_run x JOIN fsbench.run_log r USING (run_id) WHERE x.experiment_id = ANY (experiment_ids);
+    ELSIF $2 IS NOT NULL THEN
+        PERFORM fsbench._check_runs($2);
+        ids := $2;
+    ELSE
+        -- A label with an @ may be one of this database, too.
+        SELECT coalesce(array_agg(r.run_id) FILTER (WHERE i.run_id IS NULL), array_agg(r.run_id)) INTO ids
+        FROM fsbench.run_log r LEFT JOIN fsbench.imported_run i USING (run_id) WHERE r.label = $3 AND r.status IN ('done', 'failed', 'cancelled');
+        IF ids IS NULL THEN
+            RAISE EXCEPTION 'no run has the label "%"', $3
+                USING ERRCODE = 'invalid_parameter_value', DETAIL = 'There is no row with this label in fsbench.run_log of this database that is over.',
+                      HINT = 'Give it to the runs: fsbench.start(label => ...).';
+        END IF;
+    END IF;
+    ids := coalesce(ids, '{}');
+    SELECT string_agg(r.run_id::text, ', ' ORDER BY r.run_id) INTO problem FROM fsbench.run_log r WHERE r.run_id = ANY (ids) AND r.status NOT IN ('done', 'failed', 'cancelled');
+    IF problem IS NOT NULL THEN
+        RAISE EXCEPTION 'run % is not over', problem
+            USING ERRCODE = 'object_not_in_prerequisite_state', DETAIL = 'Only what is over is exported.', HINT = 'Wait for it with CALL fsbench.wait().';
+    END IF;
+    SELECT string_agg(i.run_id::text, ', ' ORDER BY i.run_id) INTO problem FROM fsbench.imported_run i WHERE i.run_id = ANY (ids);
+    IF problem IS NOT NULL THEN
+        RAISE EXCEPTION 'run % was imported', problem
+            USING ERRCODE = 'object_not_in_prerequisite_state', DETAIL = 'A file tells of what was measured where it is written.',
+                  HINT = 'Take the file that it came from; fsbench.imported says of which host.';
+    END IF;
+
+    FOR part IN SELECT 0 AS place, NULL::name AS relation, NULL::text AS key, NULL::text AS parent, NULL::name[] AS left_out
+                UNION ALL SELECT x.* FROM fsbench._exported() x ORDER BY place
+    LOOP
+        IF part.relation IS NULL THEN
+            SELECT format('"pgfsbench_export": %s', jsonb_build_object('format', 1, 'pgfsbench', fsbench.version(), 'exported_at', clock_timestamp(),
+                'hostname', max(e.hostname), 'host_fingerprints', coalesce(jsonb_agg(DISTINCT e.host_fingerprint) FILTER (WHERE e.host_fingerprint IS NOT NULL), '[]'),
+                'runs', cardinality(ids), 'experiments', cardinality(experiment_ids))) INTO line
+            FROM fsbench.environment e WHERE e.run_id = ANY (ids);
+            n := n + 1;
+            line := fsbench._export_line(format('{"n": %s, %s}', n, line));
+            hash := fsbench._line_hash(hash, line);
+            RETURN NEXT line;
+            CONTINUE;
+        END IF;
+        -- A function takes a hundred arguments, and a run has more columns.
+        SELECT jsonb_agg(p.names ORDER BY p.g), string_agg(format('jsonb_build_array(%s)', p.list), ' || ' ORDER BY p.g) INTO names, expression
+        FROM (SELECT (a.attnum / 90) AS g, jsonb_agg(a.attname ORDER BY a.attnum) AS names, string_agg(format('t.%I', a.attname), ', ' ORDER BY a.attnum) AS list
+              FROM pg_attribute a WHERE a.attrelid = ('fsbench.' || part.relation)::regclass AND a.attnum > 0 AND NOT a.attisdropped
+                AND a.attname <> ALL (part.left_out) GROUP BY 1) p;
+        SELECT jsonb_agg(c.name) INTO names FROM jsonb_array_elements(names) g, jsonb_array_elements(g) c (name);
+        FOR line IN EXECUTE format('SELECT jsonb_agg(r.row ORDER BY r.nr)::text FROM (SELECT %s AS row, row_number() OVER (ORDER BY %s) AS nr FROM fsbench.%I t WHERE t.%I = ANY ($1)) r '
+            'GROUP BY (r.nr - 1) / 200 ORDER BY (r.nr - 1) / 200', expression, part.key, part.relation, part.parent)
+            USING CASE part.parent WHEN 'run_id' THEN ids ELSE experiment_ids END
+        LOOP
+            n := n + 1;
+            line := fsbench._export_line(format('{"n": %s, "table": "%s", "columns": %s, "rows": %s}', n, part.relation, names, line));
+            hash := fsbench._line_hash(hash, line);
+            RETURN NEXT line;
+        END LOOP;
+    END LOOP;
+    RETURN NEXT format('{"n": %s, "end": {"lines": %s, "sha256": "%s"}}', n + 1, n, encode(hash, 'hex'));
+END
+$$;
+
+CREATE OR REPLACE FUNCTION fsbench._import_column(relation name, attname name, type oid, at integer, OUT value text, OUT wrong text)
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+    AS $$
+DECLARE
+    given text := format('(r -> %s)', at);
+    words text := format('(r ->> %s)', at);
+BEGIN
+    CASE
+        WHEN type = 'jsonb'::regtype THEN
+            value := format('nullif(%s, ''null'')', given);
+            wrong := CASE WHEN attname IN ('phases', 'steps', 'layers', 'wal_layers', 'looks', 'run_order')
+                THEN format('jsonb_typeof(%s) NOT IN (''array'', ''null'') OR (jsonb_typeof(%s) = ''array'' AND jsonb_array_length(%s) > %s)', given, given, given,
+                    -- Each look is gone through whenever somebody asks for verdicts.
+                    CASE WHEN attname IN ('looks', 'run_order') THEN 50 ELSE 10000 END)
+                WHEN relation = 'scan' THEN format('jsonb_typeof(%s) NOT IN (''array'', ''object'', ''null'')', given)
+                ELSE format('jsonb_typeof(%s) NOT IN (''object'', ''null'')', given) END;
+        WHEN type IN ('smallint[]'::regtype, 'bigint[]'::regtype, 'text[]'::regtype) THEN
+            value := format('CASE WHEN jsonb_typeof(%s) = ''array'' THEN ARRAY(SELECT e.x FROM jsonb_array_elements_text(%s) WITH ORDINALITY e (x, o) ORDER BY e.o)::%s END',
+                given, given, type::regtype);
+            wrong := format('jsonb_typeof(%s) NOT IN (''array'', ''null'') OR (jsonb_typeof(%s) = ''array'' AND jsonb_array_length(%s) > 10000)', given, given, given);
+        WHEN type IN ('smallint'::regtype, 'integer'::regtype, 'bigint'::regtype, 'real'::regtype, 'float8'::regtype, 'numeric'::regtype) THEN
+            value := format('%s::%s', words, type::regtype);
+            -- Sums and ratios of what is here can be taken, and charts have a row for each second: of 31 days at most, as a run takes 30.
+            wrong := format('CASE jsonb_typeof(%s) WHEN ''number'' THEN NOT %s::numeric BETWEEN %s WHEN ''null'' THEN false ELSE true END', given, words, CASE
+                WHEN attname IN ('second', 'start_second', 'end_second') THEN '-2678400 AND 2678400'
+                WHEN (relation, attname) IN (('wait_event', 'samples')) THEN '1 AND 2147483647'
+                WHEN (relation, attname) IN (('scan', 'ms'), ('scan_read', 'ms')) THEN '1e-9 AND 1e18'
+                WHEN (relation, attname) IN (('scan', 'bytes'), ('scan_read', 'bytes')) THEN '0 AND 1e15'
+                WHEN type IN ('smallint'::regtype, 'integer'::regtype) THEN '-2147483648 AND 2147483647'
+                -- Hashes, seeds, and sizes of filesystems that have no end.
+                WHEN type = 'bigint'::regtype AND (relation = 'environment' OR attname IN ('queryid', 'seed', 'run_id', 'experiment_id'))
+                    THEN '-9223372036854775808 AND 9223372036854775807'
+                WHEN type = 'bigint'::regtype THEN '-1e15 AND 1e15'
+                WHEN type = 'real'::regtype THEN '-1e18 AND 1e18'
+                ELSE '-1e24 AND 1e24' END);
+        WHEN type = 'interval'::regtype THEN
+            value := format('%s::interval', words);
+            wrong := format('jsonb_typeof(%s) NOT IN (''string'', ''null'') OR NOT %s::interval BETWEEN ''0'' AND ''31 days''', given, words);
+        WHEN (relation, attname) IN (('finding', 'hint'), ('run_log', 'error_hint')) THEN
+            -- It would be shown as a hint of pgfsbench.
+            value := 'NULL::text';
+            wrong := format('jsonb_typeof(%s) NOT IN (''string'', ''null'')', given);
+        WHEN type = 'boolean'::regtype THEN
+            value := format('%s::boolean', words);
+            wrong := format('jsonb_typeof(%s) NOT IN (''boolean'', ''null'')', given);
+        WHEN type = 'timestamptz'::regtype THEN
+            value := format('%s::timestamptz', words);
+            wrong := format('jsonb_typeof(%s) NOT IN (''string'', ''null'') OR %s !~ ''^\d{4}-\d\d-\d\dT[0-9:.+-]+$'' '
+                'OR NOT %s::timestamptz BETWEEN ''2000-01-01 UTC'' AND clock_timestamp() + interval ''1 day''', given, words, words);
+        ELSE
+            value := format('%s::%s', words, type::regtype);
+            -- Short ones are names.
+            wrong := format('jsonb_typeof(%s) NOT IN (''string'', ''null'') OR length(%s) > %s OR (%L AND %s ~ ''[[:cntrl:]]'')', given, words,
+                CASE WHEN attname IN ('target', 'workload', 'target_name', 'label', 'experiment', 'code', 'metric', 'transaction') THEN 200 ELSE 100000 END,
+                attname IN ('target', 'workload', 'target_name', 'label', 'experiment', 'code', 'metric', 'transaction'), words);
+    END CASE;
+END
+$$;
+
+CREATE OR REPLACE FUNCTION fsbench.import(file text, host text DEFAULT NULL) RETURNS TABLE (suffix text, experiments bigint, runs bigint, already_here bigint)
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER ROWS 1
+    SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on SET timezone = 'UTC' SET datestyle = 'ISO' SET intervalstyle = 'postgres' SET extra_float_digits = 1
+    AS $$
+#variable_conflict use_column
+DECLARE
+    caller name := CASE current_setting('role') WHEN 'none' THEN session_user ELSE current_setting('role') END;
+    lines text[];
+    n integer;
+    hash bytea := '';
+    document jsonb;
+    header jsonb;
+    stated text;
+    called text;
+    id bigint;
+    digest text;
+    old bigint;
+    known jsonb := '{}';        -- run there: run here
+    fresh jsonb := '{}';        -- the same, of those that were not here
+    known_experiments jsonb := '{}';
+    fresh_experiments jsonb := '{}';
+    part record;
+    columns text;
+    expressions text;
+    wrong text;
+    bad text;
+    names text[];
+    item jsonb;
+    rows jsonb;
+    object jsonb;
+    this_import bigint;
+    name text;
+    met integer := 1;
+    place integer := 0;
+BEGIN
+    IF file IS NULL THEN
+        RAISE EXCEPTION 'file must not be null'
+            USING ERRCODE = 'invalid_parameter_value', DETAIL = 'It is the text that fsbench.export() has written.',
+                  HINT = 'In psql: \set file `cat x.jsonl` and SELECT * FROM fsbench.import(:''file'');';
+    END IF;
+    -- No line of a file is shorter, and an array of millions of them takes a gigabyte.
+    IF length(file) - length(replace(file, E'\n', '')) > 10 + length(file) / 25 THEN
+        PERFORM fsbench._import_problem(NULL, 'It is not one of fsbench.export(): its lines are too short.');
+    END IF;
+    SELECT array_agg(l.line ORDER BY l.number, l.o) INTO lines
+    FROM (SELECT rtrim(s.line, E'\r') AS line, s.o, substring(s.line FROM '^\{"n": (\d{1,9})[,}]')::integer AS number
+          FROM unnest(string_to_array(file, E'\n')) WITH ORDINALITY s (line, o) WHERE s.line <> '') l;
+    IF coalesce(lines[1] NOT LIKE '{"n": 1, "pgfsbench_export": %', true) THEN
+        PERFORM fsbench._import_problem(NULL, 'It is not one of fsbench.export(): its first line does not say so.');
+    END IF;
+    BEGIN
+        header := fsbench._import_texts(fsbench._import_line(lines[1]) -> 'pgfsbench_export');
+    EXCEPTION WHEN data_exception THEN
+        PERFORM fsbench._import_problem(1, format('%s.', SQLERRM));
+    END;
+    IF jsonb_typeof(header -> 'format') IS DISTINCT FROM 'number' THEN
+        PERFORM fsbench._import_problem(1, 'It does not say of what format the file is.');
+    ELSIF (header ->> 'format')::numeric > 1 THEN
+        RAISE EXCEPTION 'the file is of format %, which is newer than this pgfsbench', left(header ->> 'format', 20)
+            USING ERRCODE = 'feature_not_supported',
+                  DETAIL = format('It was written by pgfsbench %s; pgfsbench %s reads formats up to 1.', left(header ->> 'pgfsbench', 50), fsbench.version()),
+                  HINT = 'Update pgfsbench here.';
+    ELSIF header -> 'format' <> '1' OR jsonb_typeof(header -> 'host_fingerprints') IS DISTINCT FROM 'array'
+          OR jsonb_array_length(header -> 'host_fingerprints') > 10000
+          OR NOT coalesce(header ->> 'exported_at' ~ '^\d{4}-\d\d-\d\dT[0-9:.+-]+$', false) THEN
+        PERFORM fsbench._import_problem(1, 'It does not say when, on what host and in what format the file was written.');
+    END IF;
+    FOR n IN 1 .. cardinality(lines) - 1 LOOP
+        IF lines[n] NOT LIKE format('{"n": %s, ', n) || '%' THEN
+            PERFORM fsbench._import_problem(n, 'It is not where it should be: lines are missing, or there is one too many.');
+        END IF;
+        hash := fsbench._line_hash(hash, lines[n]);
+    END LOOP;
+    n := cardinality(lines);
+    stated := substring(lines[n] FROM '"sha256": "([0-9a-f]{64})"\}\}$');
+    IF stated IS NULL OR lines[n] NOT LIKE format('{"n": %s, "end": {"lines": %s, ', n, n - 1) || '%' THEN
+        PERFORM fsbench._import_problem(n, 'The file is not complete: its last line is missing.');
+    ELSIF stated <> encode(hash, 'hex') THEN
+        PERFORM fsbench._import_problem(NULL, format('The checksum is wrong: it says %s, and its lines have %s.', left(stated, 16), left(encode(hash, 'hex'), 16)));
+    END IF;
+    suffix := coalesce($2, header ->> 'hostname');
+    IF suffix !~ '^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$' IS NOT FALSE THEN
+        RAISE EXCEPTION 'there is no name for the host of the file'
+            USING ERRCODE = 'invalid_parameter_value',
+                  DETAIL = 'It has to begin with a letter or a digit, and to consist of letters, digits and _ . - (ASCII), 63 at most.',
+                  HINT = 'Say how it is to be called here: fsbench.import(..., host => ''db1'').';
+    END IF;
+    -- One import at a time: each knows what the others have brought.
+    LOCK TABLE fsbench.imported_file IN SHARE ROW EXCLUSIVE MODE;
+    called := suffix;
+    PERFORM fsbench._check_importer(called, caller);
+    experiments := 0; runs := 0; already_here := 0;
+    suffix := '@' || suffix;
+    BEGIN
+        INSERT INTO fsbench.imported_file (host, hostname, host_fingerprints, format, pgfsbench_version, exported_at, sha256, imported_by)
+        SELECT called, left(header ->> 'hostname', 200), (SELECT array_agg(left(f, 100)) FROM jsonb_array_elements_text(header -> 'host_fingerprints') f),
+               (header ->> 'format')::integer, left(header ->> 'pgfsbench', 50), (header ->> 'exported_at')::timestamptz, stated, caller
+        RETURNING import_id INTO this_import;
+        FOR n IN 2 .. cardinality(lines) - 1 LOOP
+            met := n;
+            document := fsbench._import_line(lines[n]);
+            SELECT * INTO part FROM fsbench._exported() x WHERE x.relation = document ->> 'table';
+            IF part.relation IS NULL OR part.place < place THEN
+                PERFORM fsbench._import_problem(n, format('There is no table "%s", or not here.', left(document ->> 'table', 63)));
+            END IF;
+            place := part.place;
+            rows := document -> 'rows';
+            IF jsonb_typeof(document -> 'columns') IS DISTINCT FROM 'array' OR jsonb_typeof(rows) IS DISTINCT FROM 'array' OR jsonb_array_length(rows) > 200
+               OR jsonb_array_length(document -> 'columns') > 500
+               OR EXISTS (SELECT FROM jsonb_array_elements(rows) r WHERE jsonb_typeof(r) <> 'array')
+               OR EXISTS (SELECT FROM jsonb_array_elements(rows) r WHERE jsonb_array_length(r) <> jsonb_array_length(document -> 'columns')) THEN
+                PERFORM fsbench._import_problem(n, 'It has no columns, no rows, or not as many values as columns.');
+            END IF;
+            SELECT string_agg(DISTINCT coalesce(left(c.name, 63), 'null'), ', ') INTO bad
+            FROM (SELECT c.name, count(*) FROM jsonb_array_elements_text(document -> 'columns') c (name) GROUP BY 1) c
+            WHERE c.count > 1 OR c.name = ANY (part.left_out)
+               OR NOT EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = ('fsbench.' || part.relation)::regclass AND a.attnum > 0 AND NOT a.attisdropped AND a.attname = c.name);
+            IF bad IS NOT NULL THEN
+                RAISE EXCEPTION 'the file has columns that are not known here'
+                    USING ERRCODE = 'feature_not_supported',
+                          DETAIL = format('Line %s: %s of table %s. It was written by pgfsbench %s, and this is %s.', n, left(bad, 200), part.relation, left(header ->> 'pgfsbench', 50), fsbench.version()),
+                          HINT = 'Nothing was changed. If that is a newer version, update pgfsbench here.';
+            END IF;
+            IF NOT document -> 'columns' ? part.parent THEN
+                PERFORM fsbench._import_problem(n, format('It has no %s.', part.parent));
+            END IF;
+            SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY c.o), string_agg(CASE
+                       WHEN a.attname = 'run_id' AND part.relation = 'experiment_run' THEN format('($2 ->> (r ->> %s))::bigint', c.o - 1)
+                       WHEN a.attname = 'run_id' THEN format('($3 ->> (r ->> %s))::bigint', c.o - 1)
+                       WHEN a.attname = 'experiment_id' THEN format('($3 ->> (r ->> %s))::bigint', c.o - 1)
+                       WHEN (part.relation, a.attname) IN (('run_log', 'target'), ('run_log', 'label'), ('experiment', 'experiment'), ('experiment_target', 'target_name')) THEN format('(r ->> %s) || %L', c.o - 1, suffix)
+                       ELSE i.value END, ', ' ORDER BY c.o),
+                   string_agg(format('WHEN %s THEN %L', i.wrong, a.attname), ' ' ORDER BY c.o)
+            INTO columns, expressions, wrong
+            FROM jsonb_array_elements_text(document -> 'columns') WITH ORDINALITY c (name, o)
+            JOIN pg_attribute a ON a.attrelid = ('fsbench.' || part.relation)::regclass AND a.attname = c.name AND a.attnum > 0
+            CROSS JOIN LATERAL fsbench._import_column(part.relation, a.attname, a.atttypid, (c.o - 1)::integer) i;
+            EXECUTE format('SELECT max(CASE %s END) FROM jsonb_array_elements($1) r', wrong) INTO bad USING rows;
+            IF bad IS NOT NULL THEN
+                PERFORM fsbench._import_problem(n, format('A value of column %s of table %s is of a wrong kind, too long, or cannot be.', bad, part.relation));
+            END IF;
+            IF part.relation IN ('run_log', 'experiment') THEN
+                names := ARRAY(SELECT c.name FROM jsonb_array_elements_text(document -> 'columns') WITH ORDINALITY c (name, o) ORDER BY c.o);
+                FOR item IN SELECT r FROM jsonb_array_elements(rows) r LOOP
+                    SELECT jsonb_object_agg(names[v.o], v.value) FILTER (WHERE v.value <> 'null') INTO object FROM jsonb_array_elements(item) WITH ORDINALITY v (value, o);
+                    name := object ->> part.parent;
+                    IF name IS NULL OR (CASE part.relation WHEN 'run_log' THEN known ELSE known_experiments END) ? name THEN
+                        PERFORM fsbench._import_problem(n, format('There are two rows of one %s.', part.parent));
+                    ELSIF coalesce(object ->> 'status' NOT IN ('done', 'cancelled'), true) AND (part.relation = 'experiment' OR object ->> 'status' IS DISTINCT FROM 'failed') THEN
+                        PERFORM fsbench._import_problem(n, 'It tells of something that is not over.');
+                    END IF;
+                    digest := encode(sha256(convert_to(object::text, 'UTF8')), 'hex');
+                    old := NULL;
+                    IF part.relation = 'run_log' THEN
+                        SELECT i.run_id INTO old FROM fsbench.imported_run i JOIN fsbench.imported_file f USING (import_id) WHERE i.sha256 = digest AND f.host = called;
+                        -- Numbers of runs begin anew in a new database; the moment does not.
+                        IF old IS NULL AND EXISTS (SELECT FROM fsbench.imported_run i JOIN fsbench.imported_file f USING (import_id) JOIN fsbench.run_log r USING (run_id)
+                                                   WHERE i.run_id_there = name::bigint AND f.host = called AND r.requested_at = (object ->> 'requested_at')::timestamptz) THEN
+                            RAISE EXCEPTION 'run % of host "%" is here with other figures', name, called
+                                USING ERRCODE = 'duplicate_object', DETAIL = format('Line %s: one of the two files was changed after it was written.', n),
+                                      HINT = 'Nothing was changed. Take the file once more from where fsbench.export() has written it; fsbench.drop_imported() forgets what is here of the host.';
+                        END IF;
+                        id := coalesce(old, nextval('fsbench.run_id_seq'));
+                        known := known || jsonb_build_object(name, id);
+                        IF old IS NOT NULL THEN
+                            already_here := already_here + 1;
+                            CONTINUE;
+                        END IF;
+                        fresh := fresh || jsonb_build_object(name, id);
+                        runs := runs + 1;
+                    ELSE
+                        SELECT i.experiment_id INTO old FROM fsbench.imported_experiment i JOIN fsbench.imported_file f USING (import_id) WHERE i.sha256 = digest AND f.host = called;
+                        id := coalesce(old, nextval('fsbench.experiment_id_seq'));
+                        known_experiments := known_experiments || jsonb_build_object(name, id);
+                        IF old IS NOT NULL THEN
+                            already_here := already_here + 1;
+                            CONTINUE;
+                        END IF;
+                        IF EXISTS (SELECT FROM fsbench.experiment e WHERE e.experiment = (object ->> 'experiment') || suffix) THEN
+                            RAISE EXCEPTION 'experiment "%" already exists', (object ->> 'experiment') || suffix
+                                USING ERRCODE = 'duplicate_object', DETAIL = 'Nothing was changed: it is another one, or what it was when it was not over yet.',
+                                      HINT = 'Drop it with fsbench.drop_experiment(), or call the host something else: fsbench.import(..., host => ...).';
+                        END IF;
+                        fresh_experiments := fresh_experiments || jsonb_build_object(name, id);
+                        experiments := experiments + 1;
+                    END IF;
+                    EXECUTE format('INSERT INTO fsbench.%I (%s, requested_by%s) SELECT %s, $4%s FROM (SELECT $1) x (r)', part.relation, columns,
+                            CASE part.relation WHEN 'experiment' THEN ', mark' ELSE '' END, expressions, CASE part.relation WHEN 'experiment' THEN ', ''''' ELSE '' END)
+                        USING fsbench._import_texts(item), known, CASE part.relation WHEN 'run_log' THEN fresh ELSE fresh_experiments END, caller;
+                    IF part.relation = 'run_log' THEN
+                        INSERT INTO fsbench.imported_run VALUES (id, this_import, name::bigint, digest);
+                    ELSE
+                        INSERT INTO fsbench.imported_experiment VALUES (id, this_import, digest);
+                    END IF;
+                END LOOP;
+            ELSE
+                SELECT a.o - 1 INTO id FROM jsonb_array_elements_text(document -> 'columns') WITH ORDINALITY a (name, o) WHERE a.name = part.parent;
+                IF EXISTS (SELECT FROM jsonb_array_elements(rows) r
+                           WHERE NOT coalesce(CASE part.parent WHEN 'run_id' THEN known ELSE known_experiments END ? (r ->> id::integer), false)) THEN
+                    PERFORM fsbench._import_problem(n, format('It tells of a %s of which the file has no row.', part.parent));
+                END IF;
+                EXECUTE format('INSERT INTO fsbench.%I (%s) SELECT %s FROM jsonb_array_elements($1) r WHERE $3 ? (r ->> %s)', part.relation, columns, expressions, id)
+                    USING fsbench._import_texts(rows), known, CASE part.parent WHEN 'run_id' THEN fresh ELSE fresh_experiments END;
+            END IF;
+        END LOOP;
+        -- What the types allow, and no run has.
+        met := NULL;
+        SELECT 'a histogram' INTO bad
+        FROM (SELECT h.run_id, h.buckets, h.counts FROM fsbench.histogram h UNION ALL SELECT f.run_id, f.buckets, f.counts FROM fsbench.fsync f) h JOIN fsbench.imported_run i USING (run_id)
+        WHERE i.import_id = this_import AND (cardinality(h.buckets) <> cardinality(h.counts) OR 0 > ANY (h.counts) OR 1000000000000000 < ANY (h.counts) OR 0 > ANY (h.buckets) OR 2048 < ANY (h.buckets)
+              OR array_position(h.buckets, NULL) IS NOT NULL OR array_position(h.counts, NULL) IS NOT NULL) LIMIT 1;
+        IF bad IS NULL THEN
+            SELECT 'a second' INTO bad FROM fsbench.sample s JOIN fsbench.imported_run i USING (run_id)
+            WHERE i.import_id = this_import AND NOT s.interval_ms > 0 LIMIT 1;
+        END IF;
+        IF bad IS NULL THEN
+            SELECT 'a target' INTO bad FROM fsbench.imported_experiment i JOIN fsbench.experiment e USING (experiment_id)
+            LEFT JOIN LATERAL (SELECT count(*) AS targets, max(t.target_number) AS last, min(t.target_number) AS first FROM fsbench.experiment_target t WHERE t.experiment_id = i.experiment_id) t ON true
+            LEFT JOIN LATERAL (SELECT max(x.block) AS block, max(x.attempt) AS attempt FROM fsbench.experiment_run x WHERE x.experiment_id = i.experiment_id) x ON true
+            WHERE i.import_id = this_import AND NOT (t.targets BETWEEN 1 AND 100 AND t.first = 0 AND t.last = t.targets - 1 AND coalesce(x.block, 0) <= 100 AND coalesce(x.attempt, 1) <= 1000
+                AND coalesce(e.baseline_number, 0) BETWEEN 0 AND t.last AND coalesce(e.control_number, 0) BETWEEN 0 AND t.last) LIMIT 1;
+        END IF;
+        IF bad IS NULL THEN
+            SELECT 'a measurement without its run' INTO bad FROM fsbench.experiment_run x JOIN fsbench.imported_experiment i USING (experiment_id)
+            WHERE i.import_id = this_import AND x.outcome IN ('measured', 'behind') AND x.run_id IS NULL LIMIT 1;
+        END IF;
+        IF bad IS NOT NULL THEN
+            PERFORM fsbench._import_problem(NULL, format('It has figures of %s that cannot be.', bad));
+        END IF;
+        DELETE FROM fsbench.finding f USING fsbench.imported_run i WHERE i.import_id = this_import AND f.run_id = i.run_id AND f.code = 'imported';
+        INSERT INTO fsbench.finding (run_id, code, severity, message, hint)
+        SELECT i.run_id, 'imported', 'info', format('run %s of host %s, imported from a file: it was not measured here', i.run_id_there, called),
+               'Nothing but the file, and who gave it, vouches for its figures.'
+        FROM fsbench.imported_run i WHERE i.import_id = this_import;
+        -- What cannot be read back would break views that show all experiments.
+        FOR name IN SELECT e.experiment FROM fsbench.experiment e JOIN fsbench.imported_experiment i USING (experiment_id) WHERE i.import_id = this_import LOOP
+            PERFORM FROM fsbench.compare(name);
+            PERFORM FROM fsbench.recommend(name);
+            PERFORM FROM fsbench.chart_block b WHERE b.experiment = name;
+            PERFORM FROM fsbench.chart_target t WHERE t.experiment = name;
+        END LOOP;
+        IF experiments = 0 AND runs = 0 THEN
+            DELETE FROM fsbench.imported_file f WHERE f.import_id = this_import;
+        END IF;
+    EXCEPTION
+        WHEN bad_copy_file_format OR feature_not_supported OR duplicate_object OR insufficient_privilege THEN
+            RAISE;
+        WHEN data_exception OR integrity_constraint_violation OR invalid_parameter_value OR internal_error OR undefined_object OR program_limit_exceeded THEN
+            PERFORM fsbench._import_problem(met, upper(left(SQLERRM, 1)) || substr(left(SQLERRM, 300), 2) || '.');
+    END;
+    RETURN NEXT;
+END
+$$;
+
+CREATE OR REPLACE FUNCTION fsbench.check_history(label text, metric text DEFAULT 'tps', worse_by float8 DEFAULT 0.05, due interval DEFAULT '36 hours', repeats integer DEFAULT 2)
+    RETURNS TABLE (state text, segment bigint, at timestamptz, run_id bigint, value float8, expected float8, says text)
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp ROWS 1
+    AS $$
+DECLARE
+    more boolean;
+    s record;
+    k integer;
+    tonight integer;
+    p float8[];
+    m float8;
+    q float8;
+    y float8;
+    problem text;
+    problem_detail text;
+    code text;
+BEGIN
+    IF repeats IS NULL OR repeats NOT BETWEEN 0 AND 10 THEN
+        RAISE EXCEPTION 'repeats must be between 0 and 10'
+            USING ERRCODE = 'invalid_parameter_value', DETAIL = format('It is %s.', coalesce(repeats::text, 'null')),
+                  HINT = 'So often is the run of a suspect night made again; 0 makes none.';
+    END IF;
+    IF worse_by IS NULL OR due IS NULL OR NOT worse_by > 0 OR NOT due > interval '0' THEN
+        RAISE EXCEPTION 'worse_by and due must be above 0'
+            USING ERRCODE = 'invalid_parameter_value', DETAIL = format('They are %s and %s.', coalesce(worse_by::text, 'null'), coalesce(due::text, 'null')),
+                  HINT = 'worse_by => 0.05 is 5 %; due is the time within which a good run has to come after the last one.';
+    END IF;
+    more := fsbench._is_more_better($2);
+    FOR s IN
+        -- A label with an @ may be one of this database, too: then what was imported under it does not count.
+        SELECT x.* FROM (
+            SELECT y.*, max(y.last) OVER (PARTITION BY y.is_here) AS last_of_all, bool_or(y.is_here) OVER () AS is_any_here FROM (
+            SELECT h.segment, array_agg(h.at ORDER BY h.night) AS ats, array_agg(h.run_id ORDER BY h.night) AS ids, array_agg(h.value ORDER BY h.night) AS of_night,
+                   array_agg(h.runs ORDER BY h.night) AS counts, array_agg(h.ratio ORDER BY h.night) AS ratios, array_agg(h.differs ORDER BY h.night) AS differs,
+                   array_agg(h.seen_after ORDER BY h.night) AS seen, max(h.at) AS last,
+                   NOT EXISTS (SELECT FROM fsbench.imported_run i WHERE i.run_id = min(h.run_id)) AS is_here
+            FROM fsbench.history($1, $2) h GROUP BY h.segment) y) x
+        WHERE x.is_here = x.is_any_here AND x.last >= x.last_of_all - due ORDER BY x.segment  -- others have ended
+    LOOP
+        segment := s.segment; expected := NULL; problem := NULL;
+        SELECT max(u.n) FILTER (WHERE u.value IS NOT NULL), max(u.n) FILTER (WHERE u.ratio IS NOT NULL) INTO tonight, k
+        FROM unnest(s.of_night, s.ratios) WITH ORDINALITY u (value, ratio, n);
+        at := s.ats[coalesce(tonight, cardinality(s.ats))]; run_id := s.ids[coalesce(tonight, cardinality(s.ids))]; value := s.of_night[tonight];
+        SELECT array_agg(ln(n.value) ORDER BY n.n) INTO p
+        FROM (SELECT u.value, u.n FROM unnest(s.of_night) WITH ORDINALITY u (value, n)
+              WHERE u.n BETWEEN coalesce(k, 1) AND coalesce(tonight, 0) - 1 AND u.value IS NOT NULL ORDER BY u.n DESC LIMIT 60) n;
+        SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY v) INTO m FROM unnest(p) v;
+        SELECT greatest(percentile_cont(0.5) WITHIN GROUP (ORDER BY abs(v - m)), 0.002) INTO q FROM unnest(p) v;
+        y := CASE WHEN more THEN m - ln(value) ELSE ln(value) - m END;
+        expected := exp(m);
+        IF tonight IS NULL OR at + due < clock_timestamp() THEN
+            state := 'missing';
+            says := format('no good run since %s, and one is due every %s', coalesce(to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI "UTC"'), 'the beginning'), due);
+        ELSIF k IS NOT NULL AND (CASE WHEN more THEN -ln(s.ratios[k]) ELSE ln(s.ratios[k]) END) >= ln(1 + worse_by)
+              AND NOT EXISTS (SELECT FROM fsbench.acknowledgement a WHERE a.run_id = s.ids[k] AND a.metric = $2) THEN
+            state := 'worse'; at := s.ats[k]; run_id := s.ids[k];
+            says := format('it has %s times the %s that it had, since run %s; seen after %s nights', round(s.ratios[k]::numeric, 3), $2, s.ids[k], s.seen[k])
+                || coalesce('; what differs there: ' || s.differs[k], '; nothing is known that differs there');
+        ELSIF coalesce(cardinality(p), 0) + 1 < 11 THEN
+            state := 'too_few';
+            says := format('%s nights of this level, and it takes 11', coalesce(cardinality(p), 0) + 1);
+        ELSIF y >= ln(1 + worse_by) AND y > 6 * q THEN
+            state := CASE WHEN s.counts[tonight] >= 3 THEN 'suspect_repeated' ELSE 'suspect' END;
+            says := format('one night of %s, where %s was to be expected', round(value::numeric, 3), round(expected::numeric, 3));
+            PERFORM pg_notify('fsbench_history', jsonb_build_object('label', $1, 'metric', $2, 'state', state, 'run_id', run_id, 'value', value, 'expected', expected)::text);
+            -- Once a night, and only while it is one; by those who may start runs.
+            IF repeats > 0 AND has_function_privilege('fsbench._repeat(bigint)', 'EXECUTE') AND s.counts[tonight] = 1 AND at > clock_timestamp() - interval '6 hours' AND NOT EXISTS (
+                SELECT FROM fsbench.run_log r WHERE r.label = $1 AND r.status IN ('queued', 'running'))
+                -- Nobody's runs are started in the name of another role.
+                AND (SELECT r.requested_by = current_user FROM fsbench.run_log r WHERE r.run_id = s.ids[tonight])
+                AND NOT EXISTS (SELECT FROM fsbench.imported_run i WHERE i.run_id = s.ids[tonight]) THEN
+                PERFORM fsbench._repeat(s.ids[tonight]) FROM generate_series(1, repeats);
+                says := says || format('; %s repeats are queued', repeats);
+            END IF;
+        ELSE
+            state := 'good';
+            says := format('%s nights of this level', cardinality(p) + 1);
+        END IF;
+        IF state IN ('worse', 'missing') THEN
+            code := CASE state WHEN 'worse' THEN 'PF001' ELSE 'PF002' END;
+            RAISE EXCEPTION 'history "%" is %', $1, CASE state WHEN 'worse' THEN 'worse' ELSE 'missing a run' END
+                USING ERRCODE = code, DETAIL = upper(left(says, 1)) || substr(says, 2) || '.',
+                      HINT = CASE state WHEN 'worse' THEN format('See fsbench.history(%L, %L). When it is to stay so: SELECT fsbench.acknowledge(%s, ''why'', %L).', $1, $2, run_id, $2)
+                                  ELSE format('See fsbench.result for runs with the label %s, and what starts them.', $1) END;
+        END IF;
+        RETURN NEXT;
+    END LOOP;
+END
+$$;
+
+CREATE OR REPLACE VIEW fsbench.chart_wait WITH (security_invoker = true) AS
+    SELECT w.run_id, w.second, CASE WHEN w.wait_event_type = w.wait_event THEN w.wait_event ELSE w.wait_event_type || ' ' || w.wait_event END AS wait,
+           w.samples, (100.0 * w.samples / nullif(sum(w.samples) OVER (PARTITION BY w.run_id, w.second), 0))::float8 AS percent
+    FROM fsbench.wait_event w;
+
+CREATE OR REPLACE VIEW fsbench.chart_scan_speed WITH (security_invoker = true) AS
+    SELECT r.run_id, fsbench._shown_target(r.target, r.target_version) AS target, c.degree, c.gb_per_second, c.repeats,
+           c.bytes / 1e6 / nullif(c.max_ms, 0) AS lowest_gb_per_second, c.bytes / 1e6 / nullif(c.min_ms, 0) AS highest_gb_per_second, k.degree = c.degree AS is_knee
+    FROM fsbench.run_log r, LATERAL fsbench.scan_knee(r.run_id) k, LATERAL (
+        SELECT s.degree, count(*) AS repeats, max(s.bytes) AS bytes, min(s.ms) AS min_ms, max(s.ms) AS max_ms,
+               percentile_cont(0.5) WITHIN GROUP (ORDER BY s.bytes / 1e6 / nullif(s.ms, 0)) AS gb_per_second
+        FROM fsbench.scan s WHERE s.run_id = r.run_id AND s.used GROUP BY s.degree) c
+    WHERE r.workload = 'scan';
+
+REVOKE ALL ON FUNCTION fsbench._import_line, fsbench._import_texts FROM PUBLIC;
+-- End of files of other databases.

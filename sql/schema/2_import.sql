@@ -24,7 +24,7 @@ COMMENT ON COLUMN fsbench.imported_file.format IS 'Version of the format of the 
 COMMENT ON COLUMN fsbench.imported_file.pgfsbench_version IS 'Version of pgfsbench that has written it, as the file says';
 COMMENT ON COLUMN fsbench.imported_file.exported_at IS 'When it was written, as the file says';
 COMMENT ON COLUMN fsbench.imported_file.sha256 IS 'Its checksum: finds damage, and is no signature';
-COMMENT ON COLUMN fsbench.imported_file.imported_by IS 'Role that has imported it';
+COMMENT ON COLUMN fsbench.imported_file.imported_by IS 'Role that has imported it, by its name then';
 COMMENT ON COLUMN fsbench.imported_file.imported_at IS 'When';
 
 CREATE TABLE fsbench.imported_run (
@@ -35,6 +35,7 @@ CREATE TABLE fsbench.imported_run (
 );
 CREATE INDEX imported_run_sha256_idx ON fsbench.imported_run (sha256);
 CREATE INDEX imported_run_import_id_idx ON fsbench.imported_run (import_id);
+CREATE INDEX imported_run_run_id_there_idx ON fsbench.imported_run (run_id_there);
 COMMENT ON TABLE fsbench.imported_run IS 'Runs that were not made here';
 COMMENT ON COLUMN fsbench.imported_run.run_id IS 'Number of the run here';
 COMMENT ON COLUMN fsbench.imported_run.import_id IS 'File that it came from';

@@ -148,7 +148,7 @@ COMMENT ON COLUMN fsbench.chart_latency.ms IS 'So many percent took at most this
 
 CREATE VIEW fsbench.chart_wait AS
     SELECT w.run_id, w.second, CASE WHEN w.wait_event_type = w.wait_event THEN w.wait_event ELSE w.wait_event_type || ' ' || w.wait_event END AS wait,
-           w.samples, (100.0 * w.samples / sum(w.samples) OVER (PARTITION BY w.run_id, w.second))::float8 AS percent
+           w.samples, (100.0 * w.samples / nullif(sum(w.samples) OVER (PARTITION BY w.run_id, w.second), 0))::float8 AS percent
     FROM fsbench.wait_event w;
 COMMENT ON VIEW fsbench.chart_wait IS 'What clients waited for in each second of a run, as shares, to be stacked';
 COMMENT ON COLUMN fsbench.chart_wait.run_id IS 'Run';
@@ -159,10 +159,10 @@ COMMENT ON COLUMN fsbench.chart_wait.percent IS 'Share among all that was seen i
 
 CREATE VIEW fsbench.chart_scan_speed AS
     SELECT r.run_id, fsbench._shown_target(r.target, r.target_version) AS target, c.degree, c.gb_per_second, c.repeats,
-           c.bytes / 1e6 / c.max_ms AS lowest_gb_per_second, c.bytes / 1e6 / c.min_ms AS highest_gb_per_second, k.degree = c.degree AS is_knee
+           c.bytes / 1e6 / nullif(c.max_ms, 0) AS lowest_gb_per_second, c.bytes / 1e6 / nullif(c.min_ms, 0) AS highest_gb_per_second, k.degree = c.degree AS is_knee
     FROM fsbench.run_log r, LATERAL fsbench.scan_knee(r.run_id) k, LATERAL (
         SELECT s.degree, count(*) AS repeats, max(s.bytes) AS bytes, min(s.ms) AS min_ms, max(s.ms) AS max_ms,
-               percentile_cont(0.5) WITHIN GROUP (ORDER BY s.bytes / 1e6 / s.ms) AS gb_per_second
+               percentile_cont(0.5) WITHIN GROUP (ORDER BY s.bytes / 1e6 / nullif(s.ms, 0)) AS gb_per_second
         FROM fsbench.scan s WHERE s.run_id = r.run_id AND s.used GROUP BY s.degree) c
     WHERE r.workload = 'scan';
 COMMENT ON VIEW fsbench.chart_scan_speed IS 'Curves of runs of the workload scan, to be drawn: speed by degree, of the scans that count';

@@ -147,12 +147,15 @@ BEGIN
     END IF;
     more := fsbench._is_more_better($2);
     FOR s IN
+        -- A label with an @ may be one of this database, too: then what was imported under it does not count.
         SELECT x.* FROM (
+            SELECT y.*, max(y.last) OVER (PARTITION BY y.is_here) AS last_of_all, bool_or(y.is_here) OVER () AS is_any_here FROM (
             SELECT h.segment, array_agg(h.at ORDER BY h.night) AS ats, array_agg(h.run_id ORDER BY h.night) AS ids, array_agg(h.value ORDER BY h.night) AS of_night,
                    array_agg(h.runs ORDER BY h.night) AS counts, array_agg(h.ratio ORDER BY h.night) AS ratios, array_agg(h.differs ORDER BY h.night) AS differs,
-                   array_agg(h.seen_after ORDER BY h.night) AS seen, max(h.at) AS last, max(max(h.at)) OVER () AS last_of_all
-            FROM fsbench.history($1, $2) h GROUP BY h.segment) x
-        WHERE x.last >= x.last_of_all - due ORDER BY x.segment  -- others have ended
+                   array_agg(h.seen_after ORDER BY h.night) AS seen, max(h.at) AS last,
+                   NOT EXISTS (SELECT FROM fsbench.imported_run i WHERE i.run_id = min(h.run_id)) AS is_here
+            FROM fsbench.history($1, $2) h GROUP BY h.segment) y) x
+        WHERE x.is_here = x.is_any_here AND x.last >= x.last_of_all - due ORDER BY x.segment  -- others have ended
     LOOP
         segment := s.segment; expected := NULL; problem := NULL;
         SELECT max(u.n) FILTER (WHERE u.value IS NOT NULL), max(u.n) FILTER (WHERE u.ratio IS NOT NULL) INTO tonight, k

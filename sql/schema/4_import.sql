@@ -30,7 +30,7 @@ CREATE FUNCTION fsbench._exported() RETURNS TABLE (place integer, relation name,
 COMMENT ON FUNCTION fsbench._exported IS 'Tables that files of fsbench.export() hold, in their order, and columns that they do not hold. Private';
 
 CREATE FUNCTION fsbench._export_line(line text) RETURNS text
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on
     AS $$
     SELECT regexp_replace(replace(replace(replace(replace(replace(replace(replace(replace($1, '%', '%25'), '\\', '%5C'), '\"', '%22'), '\n', '%0A'), '\r', '%0D'),
         '\t', '%09'), '\b', '%08'), '\f', '%0C'), '\\u00([0-9a-f]{2})', '%\1', 'g')
@@ -39,7 +39,7 @@ COMMENT ON FUNCTION fsbench._export_line IS 'A line of JSON without backslashes.
 
 -- The bytes that a checksum is made of are the same in each encoding.
 CREATE FUNCTION fsbench._line_hash(before bytea, line text) RETURNS bytea
-    LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+    LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on
     AS $$
     SELECT sha256(before || CASE WHEN getdatabaseencoding() = 'SQL_ASCII' THEN decode(replace(line, '\', '\\'), 'escape') ELSE convert_to(line, 'UTF8') END)
     $$;
@@ -47,7 +47,7 @@ COMMENT ON FUNCTION fsbench._line_hash IS 'The checksum of a file up to this lin
 
 CREATE FUNCTION fsbench.export(experiment text DEFAULT NULL, run_ids bigint[] DEFAULT NULL, history text DEFAULT NULL) RETURNS SETOF text
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE ROWS 1000
-    SET search_path = pg_catalog, pg_temp SET timezone = 'UTC' SET intervalstyle = 'postgres' SET extra_float_digits = 1
+    SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on SET timezone = 'UTC' SET intervalstyle = 'postgres' SET extra_float_digits = 1
     AS $$
 #variable_conflict use_column
 DECLARE
@@ -83,7 +83,9 @@ BEGIN
         PERFORM fsbench._check_runs($2);
         ids := $2;
     ELSE
-        SELECT array_agg(r.run_id) INTO ids FROM fsbench.run_log r WHERE r.label = $3 AND r.status IN ('done', 'failed', 'cancelled');
+        -- A label with an @ may be one of this database, too.
+        SELECT coalesce(array_agg(r.run_id) FILTER (WHERE i.run_id IS NULL), array_agg(r.run_id)) INTO ids
+        FROM fsbench.run_log r LEFT JOIN fsbench.imported_run i USING (run_id) WHERE r.label = $3 AND r.status IN ('done', 'failed', 'cancelled');
         IF ids IS NULL THEN
             RAISE EXCEPTION 'no run has the label "%"', $3
                 USING ERRCODE = 'invalid_parameter_value', DETAIL = 'There is no row with this label in fsbench.run_log of this database that is over.',
@@ -149,6 +151,49 @@ END
 $$;
 COMMENT ON FUNCTION fsbench._import_problem IS 'Refuses a file. Private';
 
+-- What a line is when it is stored is not much longer than the line, and can be read again: 1e131071 is short here, and long in a dump; what is nested
+-- deeply cannot be compared later.
+CREATE FUNCTION fsbench._import_line(line text) RETURNS jsonb
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on
+    AS $$
+DECLARE
+    document jsonb;
+BEGIN
+    BEGIN
+        document := regexp_replace(line, '%([0-9A-Fa-f]{2})', '\\u00\1', 'g')::jsonb;
+    EXCEPTION WHEN feature_not_supported OR program_limit_exceeded THEN
+        RAISE EXCEPTION '%', SQLERRM USING ERRCODE = 'data_exception';
+    END;
+    IF jsonb_path_exists(document, '$.**{30 to last}') THEN
+        RAISE EXCEPTION 'values are nested more than 30 deep' USING ERRCODE = 'data_exception';
+    ELSIF jsonb_path_exists(document, '$.** ? (@.type() == "number" && (@ > 1e310 || @ < -1e310 || (@ > 0 && @ < 1e-340) || (@ < 0 && @ > -1e-340)))')
+       OR length(document::text) > 4 * length(line) + 1000 THEN
+        RAISE EXCEPTION 'a number is too large, or has too many digits' USING ERRCODE = 'data_exception';
+    END IF;
+    RETURN document;
+END
+$$;
+COMMENT ON FUNCTION fsbench._import_line IS 'A line of a file as JSON. Private';
+
+-- Texts are shown in lines of their own, beside commands that somebody pastes.
+CREATE FUNCTION fsbench._import_texts(document jsonb) RETURNS jsonb
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on
+    AS $$
+DECLARE
+    controls text := CASE getdatabaseencoding() WHEN 'UTF8' THEN '[[:cntrl:]\u0080-\u009f\u2028-\u202e\u2066-\u2069]' ELSE '[[:cntrl:]]' END;
+    words text := document::text;
+BEGIN
+    IF words ~ controls OR words ~ '\\[bfnrtu]' THEN
+        -- A backslash that stands for itself does not begin what follows.
+        words := replace(regexp_replace(words, controls, ' ', 'g'), '\\', chr(1));
+        words := regexp_replace(words, '\\([bfnrt]|u00[01][0-9a-f])', ' ', 'g');
+        RETURN replace(words, chr(1), '\\')::jsonb;
+    END IF;
+    RETURN document;
+END
+$$;
+COMMENT ON FUNCTION fsbench._import_texts IS 'JSON with a space for each control character. Private';
+
 -- How a value of a column has to be written in JSON, so that a cast can go wrong in a clear way only; and what values no run has.
 CREATE FUNCTION fsbench._import_column(relation name, attname name, type oid, at integer, OUT value text, OUT wrong text)
     LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
@@ -172,7 +217,26 @@ BEGIN
             wrong := format('jsonb_typeof(%s) NOT IN (''array'', ''null'') OR (jsonb_typeof(%s) = ''array'' AND jsonb_array_length(%s) > 10000)', given, given, given);
         WHEN type IN ('smallint'::regtype, 'integer'::regtype, 'bigint'::regtype, 'real'::regtype, 'float8'::regtype, 'numeric'::regtype) THEN
             value := format('%s::%s', words, type::regtype);
-            wrong := format('jsonb_typeof(%s) NOT IN (''number'', ''null'')', given);
+            -- Sums and ratios of what is here can be taken, and charts have a row for each second: of 31 days at most, as a run takes 30.
+            wrong := format('CASE jsonb_typeof(%s) WHEN ''number'' THEN NOT %s::numeric BETWEEN %s WHEN ''null'' THEN false ELSE true END', given, words, CASE
+                WHEN attname IN ('second', 'start_second', 'end_second') THEN '-2678400 AND 2678400'
+                WHEN (relation, attname) IN (('wait_event', 'samples')) THEN '1 AND 2147483647'
+                WHEN (relation, attname) IN (('scan', 'ms'), ('scan_read', 'ms')) THEN '1e-9 AND 1e18'
+                WHEN (relation, attname) IN (('scan', 'bytes'), ('scan_read', 'bytes')) THEN '0 AND 1e15'
+                WHEN type IN ('smallint'::regtype, 'integer'::regtype) THEN '-2147483648 AND 2147483647'
+                -- Hashes, seeds, and sizes of filesystems that have no end.
+                WHEN type = 'bigint'::regtype AND (relation = 'environment' OR attname IN ('queryid', 'seed', 'run_id', 'experiment_id'))
+                    THEN '-9223372036854775808 AND 9223372036854775807'
+                WHEN type = 'bigint'::regtype THEN '-1e15 AND 1e15'
+                WHEN type = 'real'::regtype THEN '-1e18 AND 1e18'
+                ELSE '-1e24 AND 1e24' END);
+        WHEN type = 'interval'::regtype THEN
+            value := format('%s::interval', words);
+            wrong := format('jsonb_typeof(%s) NOT IN (''string'', ''null'') OR NOT %s::interval BETWEEN ''0'' AND ''31 days''', given, words);
+        WHEN (relation, attname) IN (('finding', 'hint'), ('run_log', 'error_hint')) THEN
+            -- It would be shown as a hint of pgfsbench.
+            value := 'NULL::text';
+            wrong := format('jsonb_typeof(%s) NOT IN (''string'', ''null'')', given);
         WHEN type = 'boolean'::regtype THEN
             value := format('%s::boolean', words);
             wrong := format('jsonb_typeof(%s) NOT IN (''boolean'', ''null'')', given);
@@ -210,7 +274,7 @@ COMMENT ON FUNCTION fsbench._check_importer IS 'Refuses a role that has not impo
 -- targets, labels and experiments whose names have an @, and name nothing that could be found again, started or removed.
 CREATE FUNCTION fsbench.import(file text, host text DEFAULT NULL) RETURNS TABLE (suffix text, experiments bigint, runs bigint, already_here bigint)
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER ROWS 1
-    SET search_path = pg_catalog, pg_temp SET timezone = 'UTC' SET datestyle = 'ISO' SET intervalstyle = 'postgres' SET extra_float_digits = 1
+    SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on SET timezone = 'UTC' SET datestyle = 'ISO' SET intervalstyle = 'postgres' SET extra_float_digits = 1
     AS $$
 #variable_conflict use_column
 DECLARE
@@ -234,18 +298,23 @@ DECLARE
     expressions text;
     wrong text;
     bad text;
+    names text[];
     item jsonb;
     rows jsonb;
     object jsonb;
     this_import bigint;
     name text;
-    met integer := 0;
+    met integer := 1;
     place integer := 0;
 BEGIN
     IF file IS NULL THEN
         RAISE EXCEPTION 'file must not be null'
             USING ERRCODE = 'invalid_parameter_value', DETAIL = 'It is the text that fsbench.export() has written.',
                   HINT = 'In psql: \set file `cat x.jsonl` and SELECT * FROM fsbench.import(:''file'');';
+    END IF;
+    -- No line of a file is shorter, and an array of millions of them takes a gigabyte.
+    IF length(file) - length(replace(file, E'\n', '')) > 10 + length(file) / 25 THEN
+        PERFORM fsbench._import_problem(NULL, 'It is not one of fsbench.export(): its lines are too short.');
     END IF;
     SELECT array_agg(l.line ORDER BY l.number, l.o) INTO lines
     FROM (SELECT rtrim(s.line, E'\r') AS line, s.o, substring(s.line FROM '^\{"n": (\d{1,9})[,}]')::integer AS number
@@ -254,7 +323,7 @@ BEGIN
         PERFORM fsbench._import_problem(NULL, 'It is not one of fsbench.export(): its first line does not say so.');
     END IF;
     BEGIN
-        header := regexp_replace(lines[1], '%([0-9A-Fa-f]{2})', '\\u00\1', 'g')::jsonb -> 'pgfsbench_export';
+        header := fsbench._import_texts(fsbench._import_line(lines[1]) -> 'pgfsbench_export');
     EXCEPTION WHEN data_exception THEN
         PERFORM fsbench._import_problem(1, format('%s.', SQLERRM));
     END;
@@ -265,6 +334,10 @@ BEGIN
             USING ERRCODE = 'feature_not_supported',
                   DETAIL = format('It was written by pgfsbench %s; pgfsbench %s reads formats up to 1.', left(header ->> 'pgfsbench', 50), fsbench.version()),
                   HINT = 'Update pgfsbench here.';
+    ELSIF header -> 'format' <> '1' OR jsonb_typeof(header -> 'host_fingerprints') IS DISTINCT FROM 'array'
+          OR jsonb_array_length(header -> 'host_fingerprints') > 10000
+          OR NOT coalesce(header ->> 'exported_at' ~ '^\d{4}-\d\d-\d\dT[0-9:.+-]+$', false) THEN
+        PERFORM fsbench._import_problem(1, 'It does not say when, on what host and in what format the file was written.');
     END IF;
     FOR n IN 1 .. cardinality(lines) - 1 LOOP
         IF lines[n] NOT LIKE format('{"n": %s, ', n) || '%' THEN
@@ -299,20 +372,20 @@ BEGIN
         RETURNING import_id INTO this_import;
         FOR n IN 2 .. cardinality(lines) - 1 LOOP
             met := n;
-            document := regexp_replace(lines[n], '%([0-9A-Fa-f]{2})', '\\u00\1', 'g')::jsonb;
+            document := fsbench._import_line(lines[n]);
             SELECT * INTO part FROM fsbench._exported() x WHERE x.relation = document ->> 'table';
             IF part.relation IS NULL OR part.place < place THEN
                 PERFORM fsbench._import_problem(n, format('There is no table "%s", or not here.', left(document ->> 'table', 63)));
             END IF;
             place := part.place;
             rows := document -> 'rows';
-            IF jsonb_typeof(document -> 'columns') IS DISTINCT FROM 'array' OR jsonb_typeof(rows) IS DISTINCT FROM 'array' OR jsonb_array_length(rows) > 1000
+            IF jsonb_typeof(document -> 'columns') IS DISTINCT FROM 'array' OR jsonb_typeof(rows) IS DISTINCT FROM 'array' OR jsonb_array_length(rows) > 200
                OR jsonb_array_length(document -> 'columns') > 500
                OR EXISTS (SELECT FROM jsonb_array_elements(rows) r WHERE jsonb_typeof(r) <> 'array')
                OR EXISTS (SELECT FROM jsonb_array_elements(rows) r WHERE jsonb_array_length(r) <> jsonb_array_length(document -> 'columns')) THEN
                 PERFORM fsbench._import_problem(n, 'It has no columns, no rows, or not as many values as columns.');
             END IF;
-            SELECT string_agg(DISTINCT left(c.name, 63), ', ') INTO bad
+            SELECT string_agg(DISTINCT coalesce(left(c.name, 63), 'null'), ', ') INTO bad
             FROM (SELECT c.name, count(*) FROM jsonb_array_elements_text(document -> 'columns') c (name) GROUP BY 1) c
             WHERE c.count > 1 OR c.name = ANY (part.left_out)
                OR NOT EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = ('fsbench.' || part.relation)::regclass AND a.attnum > 0 AND NOT a.attisdropped AND a.attname = c.name);
@@ -341,9 +414,9 @@ BEGIN
                 PERFORM fsbench._import_problem(n, format('A value of column %s of table %s is of a wrong kind, too long, or cannot be.', bad, part.relation));
             END IF;
             IF part.relation IN ('run_log', 'experiment') THEN
+                names := ARRAY(SELECT c.name FROM jsonb_array_elements_text(document -> 'columns') WITH ORDINALITY c (name, o) ORDER BY c.o);
                 FOR item IN SELECT r FROM jsonb_array_elements(rows) r LOOP
-                    SELECT jsonb_object_agg(c.name, item -> (c.o - 1)::integer) FILTER (WHERE item -> (c.o - 1)::integer <> 'null') INTO object
-                    FROM jsonb_array_elements_text(document -> 'columns') WITH ORDINALITY c (name, o);
+                    SELECT jsonb_object_agg(names[v.o], v.value) FILTER (WHERE v.value <> 'null') INTO object FROM jsonb_array_elements(item) WITH ORDINALITY v (value, o);
                     name := object ->> part.parent;
                     IF name IS NULL OR (CASE part.relation WHEN 'run_log' THEN known ELSE known_experiments END) ? name THEN
                         PERFORM fsbench._import_problem(n, format('There are two rows of one %s.', part.parent));
@@ -354,6 +427,13 @@ BEGIN
                     old := NULL;
                     IF part.relation = 'run_log' THEN
                         SELECT i.run_id INTO old FROM fsbench.imported_run i JOIN fsbench.imported_file f USING (import_id) WHERE i.sha256 = digest AND f.host = called;
+                        -- Numbers of runs begin anew in a new database; the moment does not.
+                        IF old IS NULL AND EXISTS (SELECT FROM fsbench.imported_run i JOIN fsbench.imported_file f USING (import_id) JOIN fsbench.run_log r USING (run_id)
+                                                   WHERE i.run_id_there = name::bigint AND f.host = called AND r.requested_at = (object ->> 'requested_at')::timestamptz) THEN
+                            RAISE EXCEPTION 'run % of host "%" is here with other figures', name, called
+                                USING ERRCODE = 'duplicate_object', DETAIL = format('Line %s: one of the two files was changed after it was written.', n),
+                                      HINT = 'Nothing was changed. Take the file once more from where fsbench.export() has written it; fsbench.drop_imported() forgets what is here of the host.';
+                        END IF;
                         id := coalesce(old, nextval('fsbench.run_id_seq'));
                         known := known || jsonb_build_object(name, id);
                         IF old IS NOT NULL THEN
@@ -380,7 +460,7 @@ BEGIN
                     END IF;
                     EXECUTE format('INSERT INTO fsbench.%I (%s, requested_by%s) SELECT %s, $4%s FROM (SELECT $1) x (r)', part.relation, columns,
                             CASE part.relation WHEN 'experiment' THEN ', mark' ELSE '' END, expressions, CASE part.relation WHEN 'experiment' THEN ', ''''' ELSE '' END)
-                        USING item, known, CASE part.relation WHEN 'run_log' THEN fresh ELSE fresh_experiments END, caller;
+                        USING fsbench._import_texts(item), known, CASE part.relation WHEN 'run_log' THEN fresh ELSE fresh_experiments END, caller;
                     IF part.relation = 'run_log' THEN
                         INSERT INTO fsbench.imported_run VALUES (id, this_import, name::bigint, digest);
                     ELSE
@@ -394,23 +474,29 @@ BEGIN
                     PERFORM fsbench._import_problem(n, format('It tells of a %s of which the file has no row.', part.parent));
                 END IF;
                 EXECUTE format('INSERT INTO fsbench.%I (%s) SELECT %s FROM jsonb_array_elements($1) r WHERE $3 ? (r ->> %s)', part.relation, columns, expressions, id)
-                    USING rows, known, CASE part.parent WHEN 'run_id' THEN fresh ELSE fresh_experiments END;
+                    USING fsbench._import_texts(rows), known, CASE part.parent WHEN 'run_id' THEN fresh ELSE fresh_experiments END;
             END IF;
         END LOOP;
         -- What the types allow, and no run has.
         met := NULL;
-        SELECT 'a histogram' INTO bad FROM fsbench.histogram h JOIN fsbench.imported_run i USING (run_id)
-        WHERE i.import_id = this_import AND (cardinality(h.buckets) <> cardinality(h.counts) OR 0 > ANY (h.counts) OR 0 > ANY (h.buckets) OR 2048 < ANY (h.buckets)
+        SELECT 'a histogram' INTO bad
+        FROM (SELECT h.run_id, h.buckets, h.counts FROM fsbench.histogram h UNION ALL SELECT f.run_id, f.buckets, f.counts FROM fsbench.fsync f) h JOIN fsbench.imported_run i USING (run_id)
+        WHERE i.import_id = this_import AND (cardinality(h.buckets) <> cardinality(h.counts) OR 0 > ANY (h.counts) OR 1000000000000000 < ANY (h.counts) OR 0 > ANY (h.buckets) OR 2048 < ANY (h.buckets)
               OR array_position(h.buckets, NULL) IS NOT NULL OR array_position(h.counts, NULL) IS NOT NULL) LIMIT 1;
         IF bad IS NULL THEN
             SELECT 'a second' INTO bad FROM fsbench.sample s JOIN fsbench.imported_run i USING (run_id)
-            WHERE i.import_id = this_import AND NOT (s.second BETWEEN -10000000 AND 10000000 AND s.interval_ms > 0) LIMIT 1;
+            WHERE i.import_id = this_import AND NOT s.interval_ms > 0 LIMIT 1;
         END IF;
         IF bad IS NULL THEN
-            SELECT 'a target' INTO bad FROM fsbench.imported_experiment i
+            SELECT 'a target' INTO bad FROM fsbench.imported_experiment i JOIN fsbench.experiment e USING (experiment_id)
             LEFT JOIN LATERAL (SELECT count(*) AS targets, max(t.target_number) AS last, min(t.target_number) AS first FROM fsbench.experiment_target t WHERE t.experiment_id = i.experiment_id) t ON true
             LEFT JOIN LATERAL (SELECT max(x.block) AS block, max(x.attempt) AS attempt FROM fsbench.experiment_run x WHERE x.experiment_id = i.experiment_id) x ON true
-            WHERE i.import_id = this_import AND NOT (t.targets BETWEEN 1 AND 100 AND t.first = 0 AND t.last = t.targets - 1 AND coalesce(x.block, 0) <= 100 AND coalesce(x.attempt, 1) <= 1000) LIMIT 1;
+            WHERE i.import_id = this_import AND NOT (t.targets BETWEEN 1 AND 100 AND t.first = 0 AND t.last = t.targets - 1 AND coalesce(x.block, 0) <= 100 AND coalesce(x.attempt, 1) <= 1000
+                AND coalesce(e.baseline_number, 0) BETWEEN 0 AND t.last AND coalesce(e.control_number, 0) BETWEEN 0 AND t.last) LIMIT 1;
+        END IF;
+        IF bad IS NULL THEN
+            SELECT 'a measurement without its run' INTO bad FROM fsbench.experiment_run x JOIN fsbench.imported_experiment i USING (experiment_id)
+            WHERE i.import_id = this_import AND x.outcome IN ('measured', 'behind') AND x.run_id IS NULL LIMIT 1;
         END IF;
         IF bad IS NOT NULL THEN
             PERFORM fsbench._import_problem(NULL, format('It has figures of %s that cannot be.', bad));

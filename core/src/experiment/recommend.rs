@@ -100,6 +100,10 @@ pub fn rows(state: &State, said: &[Row], facts: &[Facts], here: &Here) -> Vec<Ad
 pub fn of_other_host(rows: Vec<Advice>, host: &str) -> Vec<Advice> {
     let mut rows = rows;
     rows.retain(|row| !lines::PARTS.contains(&row.part));
+    // Nor what would look like one.
+    for row in &mut rows {
+        row.says = row.says.replace(char::is_control, " ");
+    }
     rows.push(advice(
         "not tested",
         format!("this machine: it was measured on {host}, and imported from a file, of which no line is shown that could be pasted"),
