@@ -9,12 +9,13 @@ def figure(value, unit=''):
     size = abs(value)
     if size >= 99.95:
         text = '{:,.0f}'.format(float('%.3g' % value) if size >= 1e4 else value)
+    elif value == int(value):
+        # Three of something have no hundredths.
+        text = '%d' % value
     elif size >= 9.995:
         text = '%.1f' % value
     elif size >= 1:
         text = '%.2f' % value
-    elif size == 0:
-        text = '0'
     else:
         text = '%.3g' % value
     return text + (' ' + unit if unit else '')
