@@ -921,3 +921,32 @@ CREATE OR REPLACE VIEW fsbench.chart_scan_speed WITH (security_invoker = true) A
 
 REVOKE ALL ON FUNCTION fsbench._import_line, fsbench._import_texts FROM PUBLIC;
 -- End of files of other databases.
+-- Experiments see first how much WAL a checkpoint cycle takes.
+ALTER TABLE fsbench.experiment ADD COLUMN pilot_cycle boolean NOT NULL DEFAULT false;
+COMMENT ON COLUMN fsbench.experiment.pilot_cycle IS 'Whether an uncounted run of one checkpoint cycle (block 0) tells first how much WAL a cycle takes: by that, max_wal_size and the option wal_segments of all runs are set in parameters';
+COMMENT ON COLUMN fsbench.experiment_run.outcome IS 'measured and behind (it could not keep the rate) count; invalid, failed, interrupted (the server or machine stopped), repeated (its block was made again), disturbed (others took more than a tenth of the processors or a third of the disk), burn_in and pilot (block 0: from those follow the rate, and the WAL of a checkpoint cycle) do not; NULL while it is on';
+ALTER TABLE fsbench.experiment_log DROP CONSTRAINT experiment_log_event_check;
+ALTER TABLE fsbench.experiment_log ADD CONSTRAINT experiment_log_event_check
+    CHECK (event IN ('recorded', 'started', 'look', 'failed', 'invalid', 'interrupted', 'repeated', 'throttled', 'disturbed', 'burn_in', 'pilot',
+        'rate', 'wal', 'waits', 'set_aside', 'paused', 'resumed', 'extended', 'cancelled', 'done'));
+COMMENT ON COLUMN fsbench.experiment_log.event IS 'recorded, started, look, failed, invalid, interrupted, repeated, throttled, disturbed, burn_in, pilot, rate, wal, waits, set_aside, paused, resumed, extended, cancelled, or done';
+CREATE OR REPLACE VIEW fsbench.experiments AS
+    SELECT e.experiment, e.status, e.goal, e.metric, e.margin,
+           n.block, e.max_blocks, n.runs, n.repeated, n.run_id, n.target AS target_on,
+           p.phase,
+           CASE WHEN e.status IN ('queued', 'running') THEN coalesce(e.started_at, pg_catalog.clock_timestamp())
+               + pg_catalog.make_interval(secs => least(coalesce(e.max_seconds, 'Infinity'::float8),
+                   e.run_seconds * ((e.max_blocks + CASE WHEN e.rate_share IS NULL THEN 0 ELSE 1 END) * n.targets
+                       + CASE WHEN e.burn_in OR e.pilot_cycle THEN 1 ELSE 0 END))) END AS over_at_latest,
+           e.answer, e.status_reason, e.requested_by, e.created_at, e.started_at, e.ended_at, e.experiment_id
+    FROM fsbench.experiment e, LATERAL (
+        SELECT (SELECT count(*) FROM fsbench.experiment_target t WHERE t.experiment_id = e.experiment_id) AS targets,
+               pg_catalog.max(r.block) AS block, pg_catalog.count(r.outcome) AS runs,
+               pg_catalog.count(*) FILTER (WHERE r.outcome NOT IN ('measured', 'behind', 'burn_in', 'pilot')) AS repeated,
+               pg_catalog.max(r.run_id) FILTER (WHERE r.outcome IS NULL) AS run_id,
+               pg_catalog.max(t.target) FILTER (WHERE r.outcome IS NULL) AS target
+        FROM fsbench.experiment_run r JOIN fsbench.experiment_target t USING (experiment_id, target_number)
+        WHERE r.experiment_id = e.experiment_id) n
+    LEFT JOIN fsbench._progress() p ON p.run_id = n.run_id
+    ORDER BY e.experiment_id;
+ALTER VIEW fsbench.experiments SET (security_invoker = true);

@@ -16,6 +16,7 @@ pub mod state;
 pub mod steps;
 pub mod throttled;
 pub mod undeclared;
+pub mod wal;
 
 #[cfg(test)]
 mod tests;

@@ -17,7 +17,7 @@ use crate::rows::Row;
 
 pub use facts::{
     CheckpointFacts, CrashFacts, FlushFacts, MachineFacts, Place, RunFacts, ScanFacts, ScanMade,
-    ServerFacts, Statements, StorageFacts, WaitFacts, XminHolder, XminHolderKind,
+    ServerFacts, Statements, StorageFacts, WaitFacts, WalFacts, XminHolder, XminHolderKind,
 };
 pub use storage::{IMPORTED, NOT_RELEASED, not_released};
 pub use summary::summary;

@@ -12,3 +12,4 @@ pub mod rate_search;
 pub mod request;
 pub mod row;
 pub mod surroundings;
+pub mod wal_segments;

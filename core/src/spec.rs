@@ -111,6 +111,9 @@ pub struct Options {
     /// Percentile of latency that is to stay under the limit: the run searches for the highest rate at which it does; 0 for no search.
     #[serde(skip_serializing_if = "is_default")]
     pub sustain: f64,
+    /// Segments of WAL that the server of a target makes ready before the warm-up, for the window to use again.
+    #[serde(skip_serializing_if = "is_default")]
+    pub wal_segments: u32,
     /// How long a run on a target waits for pgfsbench-helper to be there, in milliseconds.
     #[serde(skip_serializing_if = "is_default")]
     pub wait_for_helper_ms: u64,
@@ -205,6 +208,7 @@ impl Default for Options {
             sample_alternately: false,
             maintenance: false,
             sustain: 0.0,
+            wal_segments: 0,
             wait_for_helper_ms: 0,
             lease_ms: 0,
             wait_turn: false,

@@ -51,7 +51,8 @@ CREATE TABLE fsbench.experiment (
     mark            text NOT NULL,
     created_at      timestamptz NOT NULL DEFAULT clock_timestamp(),
     started_at      timestamptz,
-    ended_at        timestamptz
+    ended_at        timestamptz,
+    pilot_cycle     boolean NOT NULL DEFAULT false
 );
 COMMENT ON TABLE fsbench.experiment IS 'One row per experiment, as it was planned before its first run; read it through the view fsbench.experiments';
 COMMENT ON COLUMN fsbench.experiment.experiment_id IS 'Number of the experiment in this database';
@@ -76,6 +77,7 @@ COMMENT ON COLUMN fsbench.experiment.window_seconds IS 'Length of a measured win
 COMMENT ON COLUMN fsbench.experiment.max_seconds IS 'max_duration (s); no run begins that cannot end within it';
 COMMENT ON COLUMN fsbench.experiment.too_short IS 'Whether the windows have fewer than two complete checkpoint cycles, so that nothing is decided';
 COMMENT ON COLUMN fsbench.experiment.burn_in IS 'Whether an uncounted run (block 0) is made first, which burns the disk in: where a target is a device';
+COMMENT ON COLUMN fsbench.experiment.pilot_cycle IS 'Whether an uncounted run of one checkpoint cycle (block 0) tells first how much WAL a cycle takes: by that, max_wal_size and the option wal_segments of all runs are set in parameters';
 COMMENT ON COLUMN fsbench.experiment.rate_share IS 'The rate as a share of what the slowest target does without one, by an uncounted run of each (block 0); the rate is in parameters when it is known. NULL when a number or no rate was given';
 COMMENT ON COLUMN fsbench.experiment.probe_wait_seconds IS 'How long it may be waited before a run when the processor probe is off (s); NULL: a tenth of a run; 0: no probe';
 COMMENT ON COLUMN fsbench.experiment.probe_waited_seconds IS 'How long it was waited before the run that is next (s)';
@@ -130,7 +132,7 @@ COMMENT ON COLUMN fsbench.experiment_run.position IS 'Place in the block''s orde
 COMMENT ON COLUMN fsbench.experiment_run.target_number IS 'Target, in fsbench.experiment_target';
 COMMENT ON COLUMN fsbench.experiment_run.attempt IS 'Which try it is of this target in this block, from 1';
 COMMENT ON COLUMN fsbench.experiment_run.run_id IS 'Run; NULL while it is being started, or when it could not be';
-COMMENT ON COLUMN fsbench.experiment_run.outcome IS 'measured and behind (it could not keep the rate) count; invalid, failed, interrupted (the server or machine stopped), repeated (its block was made again), disturbed (others took more than a tenth of the processors or a third of the disk), burn_in and pilot (block 0: from those follows the rate) do not; NULL while it is on';
+COMMENT ON COLUMN fsbench.experiment_run.outcome IS 'measured and behind (it could not keep the rate) count; invalid, failed, interrupted (the server or machine stopped), repeated (its block was made again), disturbed (others took more than a tenth of the processors or a third of the disk), burn_in and pilot (block 0: from those follow the rate, and the WAL of a checkpoint cycle) do not; NULL while it is on';
 COMMENT ON COLUMN fsbench.experiment_run.why IS 'Why it does not count';
 COMMENT ON COLUMN fsbench.experiment_run.boot_id IS 'Start of the operating system in which it was made';
 COMMENT ON COLUMN fsbench.experiment_run.versions IS 'Versions of kernel, server and extension';
@@ -145,7 +147,7 @@ CREATE TABLE fsbench.experiment_log (
     experiment_id bigint NOT NULL REFERENCES fsbench.experiment ON DELETE CASCADE,
     at            timestamptz NOT NULL DEFAULT clock_timestamp(),
     event         text NOT NULL CHECK (event IN ('recorded', 'started', 'look', 'failed', 'invalid', 'interrupted', 'repeated', 'throttled', 'disturbed', 'burn_in', 'pilot',
-        'rate', 'waits', 'set_aside', 'paused', 'resumed', 'extended', 'cancelled', 'done')),
+        'rate', 'wal', 'waits', 'set_aside', 'paused', 'resumed', 'extended', 'cancelled', 'done')),
     block         integer,
     message       text,
     by            name
@@ -155,7 +157,7 @@ COMMENT ON TABLE fsbench.experiment_log IS 'What has happened to each experiment
 COMMENT ON COLUMN fsbench.experiment_log.log_id IS 'Number: what happened later has a higher one';
 COMMENT ON COLUMN fsbench.experiment_log.experiment_id IS 'Experiment';
 COMMENT ON COLUMN fsbench.experiment_log.at IS 'When';
-COMMENT ON COLUMN fsbench.experiment_log.event IS 'recorded, started, look, failed, invalid, interrupted, repeated, throttled, disturbed, burn_in, pilot, rate, waits, set_aside, paused, resumed, extended, cancelled, or done';
+COMMENT ON COLUMN fsbench.experiment_log.event IS 'recorded, started, look, failed, invalid, interrupted, repeated, throttled, disturbed, burn_in, pilot, rate, wal, waits, set_aside, paused, resumed, extended, cancelled, or done';
 COMMENT ON COLUMN fsbench.experiment_log.block IS 'Block that it concerns';
 COMMENT ON COLUMN fsbench.experiment_log.message IS 'In words';
 COMMENT ON COLUMN fsbench.experiment_log.by IS 'Role that has done it; NULL for the server itself';

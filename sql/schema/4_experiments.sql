@@ -6,12 +6,13 @@ CREATE VIEW fsbench.experiments AS
            p.phase,
            CASE WHEN e.status IN ('queued', 'running') THEN coalesce(e.started_at, pg_catalog.clock_timestamp())
                + pg_catalog.make_interval(secs => least(coalesce(e.max_seconds, 'Infinity'::float8),
-                   e.run_seconds * (e.max_blocks + CASE WHEN e.rate_share IS NULL THEN 0 ELSE 1 END) * n.targets)) END AS over_at_latest,
+                   e.run_seconds * ((e.max_blocks + CASE WHEN e.rate_share IS NULL THEN 0 ELSE 1 END) * n.targets
+                       + CASE WHEN e.burn_in OR e.pilot_cycle THEN 1 ELSE 0 END))) END AS over_at_latest,
            e.answer, e.status_reason, e.requested_by, e.created_at, e.started_at, e.ended_at, e.experiment_id
     FROM fsbench.experiment e, LATERAL (
         SELECT (SELECT count(*) FROM fsbench.experiment_target t WHERE t.experiment_id = e.experiment_id) AS targets,
                pg_catalog.max(r.block) AS block, pg_catalog.count(r.outcome) AS runs,
-               pg_catalog.count(*) FILTER (WHERE r.outcome NOT IN ('measured', 'behind', 'pilot')) AS repeated,
+               pg_catalog.count(*) FILTER (WHERE r.outcome NOT IN ('measured', 'behind', 'burn_in', 'pilot')) AS repeated,
                pg_catalog.max(r.run_id) FILTER (WHERE r.outcome IS NULL) AS run_id,
                pg_catalog.max(t.target) FILTER (WHERE r.outcome IS NULL) AS target
         FROM fsbench.experiment_run r JOIN fsbench.experiment_target t USING (experiment_id, target_number)

@@ -97,6 +97,9 @@ fn facts(run: &Run) -> RunFacts {
         xmin_holders: Some(run.observed.old_xmin.holders().to_vec()),
         data_place: place(location::data_location()),
         wal_place: place(location::wal_location()),
+        wal: run
+            .observed
+            .wal(checkpoints.and_then(|outcome| outcome.recycled())),
         ..run.observed.surroundings.facts()
     }
 }

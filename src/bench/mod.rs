@@ -6,6 +6,7 @@ mod crew;
 pub mod finish;
 mod phases;
 mod steps;
+mod wal;
 pub mod windows;
 mod work_database;
 

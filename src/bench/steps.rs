@@ -70,6 +70,7 @@ impl Run {
         match act {
             Act::MakeDatabase => self.provision(),
             Act::TakeDatabase => self.adopt(),
+            Act::FillWal => self.fill_wal(),
             // Before the clients, whose worker slots it would need beside theirs.
             Act::Checkpoint => self.checkpoint(),
             other => Err(Fault::new(

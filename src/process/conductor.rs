@@ -182,6 +182,10 @@ impl Conductor {
                 xact::transaction(|| store::set_rate(id, rate, &why))?;
                 Ok(After::GoOn)
             }
+            Next::Wal(fixed) => {
+                xact::transaction(|| store::set_wal(id, &fixed))?;
+                Ok(After::GoOn)
+            }
             Next::RepeatBefore(block, why) => {
                 xact::transaction(|| store::repeat_before(id, block, &why))?;
                 Ok(After::GoOn)
@@ -292,10 +296,11 @@ impl Conductor {
         let own = own.get(&place.number).cloned().unwrap_or_default();
         let seed = on.seed.wrapping_add(i64::from(place.block)) & i64::MAX;
         let role = on.role.unwrap_or_default();
+        let parameters = steps::parameters(state, place, &on.parameters);
         board::start_for_experiment();
         let started = xact::transaction(|| {
             session::with_rights_of(role, || {
-                store::start_run(target, &on.parameters, &own, seed, &label)
+                store::start_run(target, &parameters, &own, seed, &label)
             })
         });
         // The transaction that failed has put the rights back where they were when the worker began.

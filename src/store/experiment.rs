@@ -1,7 +1,7 @@
 //! Rows of experiments.
 
 use pgfsbench_core::{
-    experiment::steps::Aside,
+    experiment::{steps::Aside, wal::Fixed},
     verdict::{Reason, looks::Look},
 };
 use serde::Deserialize;
@@ -146,6 +146,24 @@ pub fn set_rate(experiment_id: i64, rate: f64, why: &str) -> Result<(), Fault> {
         &[Some(&experiment_id.to_string()), Some(&rate.to_string())],
     )?;
     log(experiment_id, "rate", None, Some(why), None)
+}
+
+/// From now on its runs find so many segments of WAL ready, and have this max_wal_size; said with why.
+pub fn set_wal(experiment_id: i64, fixed: &Fixed) -> Result<(), Fault> {
+    let max = fixed.max_bytes.map(|bytes| format!("{}MB", bytes >> 20));
+    sql::write(
+        "UPDATE fsbench.experiment SET parameters = parameters \
+           || jsonb_build_object('options', coalesce(nullif(parameters -> 'options', 'null'), '{}') || jsonb_build_object('wal_segments', $2::bigint)) \
+           || CASE WHEN $3::text IS NULL THEN '{}' ELSE jsonb_build_object('settings', \
+                coalesce(nullif(parameters -> 'settings', 'null'), '{}') || jsonb_build_object('max_wal_size', $3::text)) END \
+         WHERE experiment_id = $1::bigint",
+        &[
+            Some(&experiment_id.to_string()),
+            Some(&fixed.segments.to_string()),
+            max.as_deref(),
+        ],
+    )?;
+    log(experiment_id, "wal", None, Some(&fixed.why), None)
 }
 
 /// Sets the status, and why.

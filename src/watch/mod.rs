@@ -6,5 +6,6 @@ pub mod promises;
 pub mod statements;
 pub mod statistics;
 pub mod surroundings;
+pub mod wal_segments;
 
 pub use pgfsbench_core::run::checkpoint_watch;

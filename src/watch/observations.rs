@@ -2,6 +2,7 @@
 
 use pgfsbench_core::{
     environment::Environment,
+    finding::WalFacts,
     run::{
         checkpoint_watch::{self, Position},
         cost::BlocksWritten,
@@ -21,6 +22,7 @@ use crate::{
     watch::{
         cost,
         surroundings::{OldXmin, Surroundings},
+        wal_segments,
     },
 };
 
@@ -35,6 +37,8 @@ pub struct Observations {
     work_database: u32,
     pub start_lsn: u64,
     pub end_lsn: u64,
+    wal_at_start: Option<wal_segments::Seen>,
+    wal_at_end: Option<wal_segments::Seen>,
     blocks_at_start: Option<BlocksWritten>,
     blocks_at_end: Option<BlocksWritten>,
     pub old_xmin: OldXmin,
@@ -135,6 +139,7 @@ impl Observations {
     pub fn mark_start(&mut self, checkpoints: &mut checkpoint_watch::Watch) -> Result<(), Fault> {
         let position = position()?;
         self.start_lsn = position.lsn;
+        self.wal_at_start = Some(wal_segments::look()?);
         checkpoints.at_start(position);
         Ok(())
     }
@@ -166,10 +171,16 @@ impl Observations {
     pub fn at_end(&mut self, checkpoints: &mut checkpoint_watch::Watch) -> Result<(), Fault> {
         let position = position()?;
         self.end_lsn = position.lsn;
+        self.wal_at_end = Some(wal_segments::look()?);
         checkpoints.see(position);
         self.blocks_at_end = cost::blocks_written()?;
         self.surroundings.at_end();
         self.old_xmin.look(self.work_database)
+    }
+
+    /// Segments of WAL in the window; checkpoints have renamed so many files in it.
+    pub fn wal(&self, recycled: Option<u64>) -> WalFacts {
+        wal_segments::facts(self.wal_at_start, self.wal_at_end, recycled)
     }
 
     /// The figures of the window, from which the cost of this many transactions is computed.

@@ -1,7 +1,7 @@
-//! The real pg_cron starts runs: as a role with an operator's rights, through connections and through background workers. Its
+//! The real pg_cron starts runs and an experiment: as a role with an operator's rights, through connections and through background workers. Its
 //! job_run_details tell how they ended.
 
-use crate::common::{QUICK, execute, row, rows};
+use crate::common::{QUICK, execute, owned_directory, row, rows};
 use pgfsbench_tests::{PRELOADED, SHORT, TestServer, skip, wait_until};
 use postgres::Client;
 use std::path::Path;
@@ -58,6 +58,15 @@ fn jobs_run(settings: &[(&str, &str)], by_connections: bool) {
         &mut client,
         "SELECT fsbench.start(scale => 1, clients => 1, duration => '10 min', label => 'long')",
     );
+    let places = ["a", "b"].map(|target| {
+        let place = owned_directory("pgfsbench-cron");
+        let path = place.path().display();
+        execute(
+            &mut client,
+            &format!("SELECT fsbench.create_target('{target}', directory => '{path}')"),
+        );
+        place
+    });
     let mut operator = server.connect_as("operator", "postgres");
     for (job, statement) in [
         (
@@ -65,6 +74,14 @@ fn jobs_run(settings: &[(&str, &str)], by_connections: bool) {
             format!("SELECT fsbench.start({QUICK}, label => 'nightly')"),
         ),
         ("busy", format!("SELECT * FROM fsbench.run({QUICK})")),
+        // Should it come again, there is nothing to do.
+        (
+            "experiment",
+            format!(
+                "SELECT fsbench.experiment('nightly', '{{a,b}}', max_blocks => 3, probe_wait => '0', {QUICK}) \
+                     WHERE NOT EXISTS (SELECT FROM fsbench.experiments)"
+            ),
+        ),
         (
             "wrong",
             "SELECT fsbench.start(workload => 'tpcc')".to_owned(),
@@ -86,7 +103,10 @@ fn jobs_run(settings: &[(&str, &str)], by_connections: bool) {
         wrong.contains("workload \"tpcc\" does not exist"),
         "{wrong}"
     );
-    assert!(wait_for_job(&mut client, "started").starts_with("succeeded: "));
+    for job in ["started", "experiment"] {
+        let ended = wait_for_job(&mut client, job);
+        assert!(ended.starts_with("succeeded: "), "{job}: {ended}");
+    }
     execute(
         &mut operator,
         "SELECT cron.unschedule(jobname) FROM cron.job",
@@ -99,6 +119,12 @@ fn jobs_run(settings: &[(&str, &str)], by_connections: bool) {
     );
     execute(&mut client, &format!("SELECT fsbench.cancel({long})"));
     assert_eq!(server.ending(&nightly), "done");
+
+    // The experiment goes on without a session of anybody.
+    execute(&mut client, "CALL fsbench.wait_experiment('nightly')");
+    let made = "SELECT status, requested_by, runs FROM fsbench.experiments";
+    assert_eq!(row(&mut client, made), "done|operator|6");
+    drop(places);
 
     // One that waits, and succeeds.
     execute(

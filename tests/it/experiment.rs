@@ -322,3 +322,46 @@ fn a_run_waits_while_the_processor_probe_is_off() {
     let probed = "SELECT bool_and(processor_probe > 1) FROM fsbench.experiment_run WHERE outcome = 'measured'";
     assert_eq!(row(&mut client, probed), "t");
 }
+
+#[test]
+fn each_run_finds_the_wal_of_a_checkpoint_cycle_ready() {
+    let server = server(&[("max_wal_size", "32MB"), ("min_wal_size", "32MB")]);
+    let mut client = server.connect("postgres");
+    let _places = targets(&mut client, &["a", "b"]);
+    execute(
+        &mut client,
+        "SELECT fsbench.experiment('e', '{a,b}', start => false, cycle => '30 s', max_blocks => 3, scale => 1, clients => 1, probe_wait => '0')",
+    );
+    // As it was planned, but for its length; and so none is made again because others were busy.
+    execute(
+        &mut client,
+        "UPDATE fsbench.experiment SET cycle_seconds = 2, too_short = true, parameters = parameters || '{\"duration_us\": 500000, \"warmup_us\": 0}'; \
+         SELECT fsbench.resume_experiment('e')",
+    );
+    wait_for_runs(&mut client, "e", 2);
+    let pilot = "SELECT x.outcome, x.block, r.duration, r.warmup, phases @> '[{\"phase\": \"fill_wal\"}]' \
+        FROM fsbench.experiment_run x JOIN fsbench.run_log r USING (run_id) ORDER BY run_id LIMIT 1";
+    assert_eq!(row(&mut client, pilot), "pilot|0|00:00:02|00:00:00|f");
+    let fixed = "SELECT message ~ '^a checkpoint cycle takes .* of WAL: [1-9][0-9]* segments? .* ready before each warm-up', \
+          (message ~ 'is raised from 32 MB') = ((parameters #>> '{settings,max_wal_size}') IS NOT NULL) \
+        FROM fsbench.experiment_log JOIN fsbench.experiment USING (experiment_id) WHERE event = 'wal'";
+    assert_eq!(row(&mut client, fixed), "t|t");
+    let ready = "SELECT DISTINCT r.used #> '{options,wal_segments}' = e.parameters #> '{options,wal_segments}', \
+          phases @> '[{\"phase\": \"fill_wal\"}]', \
+          (r.facts #>> '{wal,ready}')::integer >= (e.parameters #>> '{options,wal_segments}')::integer - 1 \
+        FROM fsbench.experiment e JOIN fsbench.experiment_run x USING (experiment_id) JOIN fsbench.run_log r USING (run_id) \
+        WHERE x.block > 0 AND r.status = 'done'";
+    assert_eq!(rows(&mut client, ready), ["t|t|t"]);
+    execute(&mut client, "SELECT fsbench.cancel_experiment('e')");
+    wait_for_no_run(&mut client);
+    server.nothing_is_left("segments of WAL");
+}
+
+/// Waits until no run is on.
+fn wait_for_no_run(client: &mut Client) {
+    wait_until("no run is on", LONG, || {
+        rows(client, "SELECT run_id FROM fsbench.progress")
+            .is_empty()
+            .then_some(())
+    });
+}

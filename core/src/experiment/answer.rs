@@ -262,6 +262,7 @@ fn row(state: &State, metric: Metric, base: Base, beside: &[Beside], withheld: &
         against(state, base.against),
     );
     says += &checkpoints.unwrap_or_default();
+    says += &figures::regime(&state.experiment);
     let done = base.estimate.map(|e| e.blocks);
     let further_seconds = (base.needed.filter(|_| decides).zip(done)).map(|(needed, done)| {
         // Both of the pair run in each block.

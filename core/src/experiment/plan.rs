@@ -16,6 +16,8 @@ use crate::{
 const MOST_BLOCKS: usize = 24;
 /// Seconds that a run takes beside its warm-up and window: making a filesystem, copying data, a checkpoint, storing the result.
 const OVERHEAD_SECONDS: f64 = 5.0;
+/// Transactions a second that are assumed of a run without a rate, for its transaction ids.
+pub const ASSUMED_TPS: f64 = 5000.0;
 /// How fast data are copied at least, as assumed: bytes a second.
 const COPY_SPEED: f64 = 150e6;
 
@@ -39,6 +41,16 @@ impl Length {
             + self.window_seconds
             + OVERHEAD_SECONDS
             + self.data_bytes as f64 / COPY_SPEED
+    }
+
+    /// The same of one that only measures a checkpoint cycle.
+    pub fn cycle_run_seconds(self) -> f64 {
+        let cycle = Self {
+            warmup_seconds: 0.0,
+            window_seconds: self.cycle_seconds,
+            ..self
+        };
+        cycle.run_seconds()
     }
 
     /// Whether the window has fewer than two complete checkpoint cycles, so that nothing is decided by it.
@@ -65,8 +77,33 @@ fn comparisons(goal: Goal, targets: usize) -> usize {
     }
 }
 
+/// Runs before the first block, which do not count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Before {
+    /// As long as the others: one that burns the disk in, one of each target without a rate.
+    pub whole: u32,
+    /// Of one checkpoint cycle.
+    pub cycles: u32,
+}
+
+impl Before {
+    /// What an experiment of so many targets, without the control, has before its first block.
+    pub fn planned(burn_in: bool, has_share: bool, pilot_cycle: bool, targets: u32) -> Self {
+        let whole = u32::from(burn_in) + if has_share { targets } else { 0 };
+        // Any of the others tells how much WAL a cycle takes.
+        let cycles = u32::from(pilot_cycle && whole == 0);
+        Self { whole, cycles }
+    }
+
+    /// What they take.
+    pub fn seconds(self, length: Length) -> f64 {
+        f64::from(self.whole) * length.run_seconds()
+            + f64::from(self.cycles) * length.cycle_run_seconds()
+    }
+}
+
 /// An experiment in one line, for a NOTICE.
-pub fn announced(checked: &Checked, run_seconds: f64) -> String {
+pub fn announced(checked: &Checked, length: Length, before: Before) -> String {
     let targets = checked.candidates.len() + usize::from(checked.control);
     let least = 3 * targets as u64;
     let most = u64::from(checked.max_blocks) * targets as u64;
@@ -88,11 +125,21 @@ pub fn announced(checked: &Checked, run_seconds: f64) -> String {
         ),
         None => String::new(),
     };
-    let duration = |runs: u64| format_seconds(runs as f64 * run_seconds);
+    let duration =
+        |runs: u64| format_seconds(runs as f64 * length.run_seconds() + before.seconds(length));
+    let uncounted = match before.whole + before.cycles {
+        0 => String::new(),
+        1 => " and 1 before them that does not count".to_owned(),
+        n => format!(" and {n} before them that do not count"),
+    };
     let runs = match least == most {
-        true => format!("{}, about {}", format_count(most, "run"), duration(most)),
+        true => format!(
+            "{}{uncounted}, about {}",
+            format_count(most, "run"),
+            duration(most)
+        ),
         false => format!(
-            "{least} to {most} runs, about {} to {}",
+            "{least} to {most} runs{uncounted}, about {} to {}",
             duration(least),
             duration(most)
         ),

@@ -2,7 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::metric::{Kind, Metric};
+use super::{
+    metric::{Kind, Metric},
+    wal::Seen,
+};
 use crate::verdict::{
     Reason, Run,
     looks::{Look, Looks},
@@ -77,6 +80,24 @@ pub struct Experiment {
     /// The rate as a share of what the slowest target does without one, by a pilot run of each.
     #[serde(default)]
     pub rate_share: Option<f64>,
+    /// Whether a run of one checkpoint cycle comes first, by which the WAL of all is fixed.
+    #[serde(default)]
+    pub pilot_cycle: bool,
+    /// How many segments of WAL runs find ready; None while that is not known.
+    #[serde(default)]
+    pub wal_segments: Option<u64>,
+    /// Whether max_wal_size was given, for all runs or for a target.
+    #[serde(default)]
+    pub max_wal_is_given: bool,
+    /// max_wal_size, where the experiment has raised it by itself.
+    #[serde(default)]
+    pub raised_max_wal_size: Option<String>,
+    /// Whether the length of a checkpoint cycle was given.
+    #[serde(default)]
+    pub cycle_is_given: bool,
+    /// Length of a checkpoint cycle.
+    #[serde(default)]
+    pub cycle_seconds: Option<f64>,
     /// Whether runs are made at a fixed rate.
     #[serde(default)]
     pub has_rate: bool,
@@ -142,6 +163,8 @@ pub struct Made {
     /// Transactions per second.
     pub tps: Option<f64>,
     pub seconds: Option<f64>,
+    /// WAL of its window, and what bounds that; None when it is not known.
+    pub wal: Option<Seen>,
     /// What a flush took in the probe before its clients (us).
     pub flush_us: Option<f64>,
 }

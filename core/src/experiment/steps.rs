@@ -3,12 +3,14 @@
 //! The blocks are walked from the first one. In each, the targets that were open after the block before run in the stored order, until each has a run that
 //! counts or was tried often enough. The result of a look follows from the runs alone, and is not stored.
 
+mod before;
 mod outcome;
 
 use super::{
     metric::{self, Metric},
     state::{Goal, Made, Outcome, State},
     throttled,
+    wal::Fixed,
 };
 use crate::verdict::{
     Reason, Run,
@@ -18,12 +20,11 @@ use crate::verdict::{
     looks::Looks,
 };
 
+pub use before::parameters;
 pub use outcome::{Aside, aside, outcome};
 
 /// A failed run is tried again once.
 const TRIES_OF_FAILED: usize = 2;
-/// So is a run from which the rate of the others follows.
-const TRIES_OF_PILOT: usize = 2;
 /// An invalid run is repeated twice.
 const TRIES_OF_INVALID: usize = 3;
 /// A run that others have disturbed is repeated twice; after that it counts, and its findings tell.
@@ -48,6 +49,8 @@ pub enum Next {
     Start(Place),
     /// From now on runs have this rate, and why.
     Rate { rate: f64, why: String },
+    /// From now on runs find so much WAL to be used again.
+    Wal(Fixed),
     /// It is over.
     End(End),
 }
@@ -204,7 +207,7 @@ fn walk(state: &State, boot_id: &str, versions: &str) -> Progress {
         ended: None,
     };
     let mut blocks = 0;
-    if let Some(next) = burn_in(state).or_else(|| pilot(state)) {
+    if let Some(next) = before::next(state) {
         return open(blocks, unfinished(state, metric).unwrap_or(next));
     }
     for block in 1..=state.experiment.max_blocks {
@@ -234,79 +237,6 @@ fn walk(state: &State, boot_id: &str, versions: &str) -> Progress {
     }
     let end = Next::End(End::MaxBlocks);
     open(blocks, unfinished(state, metric).unwrap_or(end))
-}
-
-/// Before the first block one run that does not count burns the disk in, whatever becomes of it.
-fn burn_in(state: &State) -> Option<Next> {
-    let is_done = state
-        .runs
-        .iter()
-        .any(|made| made.block == 0 && made.outcome.is_some());
-    let first = state.experiment.run_order.first()?.first()?;
-    (state.experiment.burn_in && !is_done).then(|| {
-        start(
-            state,
-            Place {
-                block: 0,
-                position: 1,
-                attempt: 1,
-                number: *first,
-            },
-        )
-    })
-}
-
-/// Before the first block a run without a rate of each target, when the rate is a share of what the slowest does; then that rate.
-fn pilot(state: &State) -> Option<Next> {
-    let e = &state.experiment;
-    let share = e.rate_share.filter(|_| e.rate.is_none())?;
-    for (position, &number) in (1..).zip(e.run_order.first()?) {
-        // It is another target once more.
-        if e.control == Some(number) {
-            continue;
-        }
-        let before = |made: &&Made| made.block == 0 && made.number == number;
-        let tries = || {
-            let runs = state.runs.iter().filter(before);
-            runs.filter(|made| made.outcome != Some(Outcome::BurnIn))
-        };
-        let is_done = tries().any(|made| made.outcome == Some(Outcome::Pilot));
-        if is_done || tries().count() >= TRIES_OF_PILOT {
-            continue;
-        }
-        let last = state.runs.iter().filter(before).map(|made| made.attempt);
-        let attempt = last.max().unwrap_or(0) + 1;
-        return Some(start(
-            state,
-            Place {
-                block: 0,
-                position,
-                attempt,
-                number,
-            },
-        ));
-    }
-    let pilots = (state.runs.iter()).filter(|made| made.outcome == Some(Outcome::Pilot));
-    let slowest = pilots
-        .filter_map(|made| Some((made.tps?, made.number)))
-        .filter(|(tps, _)| *tps > 0.0)
-        .min_by(|a, b| a.0.total_cmp(&b.0));
-    Some(match slowest {
-        None => Next::End(End::NoReference(
-            "no target has done a run without a rate".into(),
-        )),
-        Some((tps, number)) => {
-            let name = &state.targets[number].name;
-            Next::Rate {
-                rate: share * tps,
-                why: format!(
-                    "{:.1} tps, {} % of the {tps:.1} that the slowest target does without a rate ({name})",
-                    share * tps,
-                    share * 100.0
-                ),
-            }
-        }
-    })
 }
 
 fn all_run(state: &State, aside: &[Aside]) -> Vec<bool> {
@@ -341,11 +271,8 @@ fn unfinished(state: &State, metric: Metric) -> Option<Next> {
         Some(run_id) if !made.is_over() => Next::Wait(run_id),
         Some(_) => {
             let (mut outcome, mut why) = outcome(made, metric);
-            if made.block == 0 && is_burn_in(state, index) {
-                outcome = Outcome::BurnIn;
-            } else if made.block == 0 && outcome == Outcome::Measured {
-                outcome = Outcome::Pilot;
-                why = made.tps.map(|tps| format!("{tps:.1} tps without a rate"));
+            if made.block == 0 {
+                (outcome, why) = before::outcome(state, index, outcome, why);
             } else if outcome == Outcome::Measured && is_made_again(state, made) {
                 outcome = Outcome::Disturbed;
                 why = Some(
@@ -355,12 +282,6 @@ fn unfinished(state: &State, metric: Metric) -> Option<Next> {
             Next::Judge(index, outcome, why)
         }
     })
-}
-
-/// Whether it is the first run of all, which burns the disk in.
-fn is_burn_in(state: &State, index: usize) -> bool {
-    let before = &state.runs[..index];
-    state.experiment.burn_in && before.iter().all(|made| made.outcome.is_none())
 }
 
 /// Whether a run that others have disturbed is made again. Where nothing is decided by it, that would change nothing.

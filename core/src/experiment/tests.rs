@@ -1,7 +1,7 @@
 //! An experiment played from its first run to its end, without a server.
 
 mod arguments;
-mod rate;
+mod before;
 mod said;
 
 use serde_json::json;

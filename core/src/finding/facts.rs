@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub use crash::CrashFacts;
 pub use machine::MachineFacts;
 pub use scan::{ScanFacts, ScanMade};
-pub use server::{CheckpointFacts, ServerFacts, WaitFacts};
+pub use server::{CheckpointFacts, ServerFacts, WaitFacts, WalFacts};
 pub use storage::{FlushFacts, StorageFacts};
 
 use crate::spec::{Spec, Workload};
@@ -87,6 +87,7 @@ pub struct RunFacts {
     /// Checkpoints by their causes.
     pub checkpoints_seen: CheckpointFacts,
     pub waits: WaitFacts,
+    pub wal: WalFacts,
 }
 
 impl RunFacts {

@@ -154,6 +154,7 @@ fn clean() -> RunFacts {
             requested: Some(0),
             distance_bytes: Some(1e9),
         },
+        wal: WalFacts::default(),
         waits: WaitFacts {
             lock_share: Some(0.01),
         },

@@ -132,6 +132,13 @@ impl Watch {
 }
 
 impl Outcome {
+    /// How many files of WAL they renamed for later, in the window; None when not all are known.
+    pub fn recycled(&self) -> Option<u64> {
+        let rows = self.of_window.rows.iter().filter(|row| !row.ended_after);
+        let renamed = rows.map(|row| row.wal_files_recycled.unwrap_or(0));
+        (self.logged == Some(true)).then(|| renamed.sum())
+    }
+
     /// How many began in the window because it was time, and how many for other reasons; None when not all are known.
     pub fn timed_and_requested(&self) -> Option<(u32, u32)> {
         let OfWindow { began, timed, .. } = self.of_window;

@@ -12,22 +12,24 @@ pub enum Phase {
     Load = 2,
     /// VACUUM and ANALYZE.
     Vacuum = 3,
+    /// Makes segments of WAL ready.
+    FillWal = 4,
     /// CHECKPOINT and sync, so that every run starts alike.
-    Checkpoint = 4,
+    Checkpoint = 5,
     /// Transactions that are not measured.
-    Warmup = 5,
+    Warmup = 6,
     /// Transactions that are.
-    Measure = 6,
+    Measure = 7,
     /// Compares the balances; before scans, counts the rows.
-    Verify = 7,
+    Verify = 8,
     /// Bulk load, index build, VACUUM and CHECKPOINT, timed.
-    Maintenance = 8,
+    Maintenance = 9,
     /// The server of the target is crashed and recovers.
-    Recovery = 9,
+    Recovery = 10,
     /// Stores the result.
-    Collect = 10,
+    Collect = 11,
     /// Drops what was made.
-    Cleanup = 11,
+    Cleanup = 12,
 }
 
 impl Phase {
@@ -38,6 +40,7 @@ impl Phase {
             "provision",
             "load",
             "vacuum",
+            "fill_wal",
             "checkpoint",
             "warmup",
             "measure",
@@ -50,11 +53,12 @@ impl Phase {
     }
 
     /// All of them.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Queued,
         Self::Provision,
         Self::Load,
         Self::Vacuum,
+        Self::FillWal,
         Self::Checkpoint,
         Self::Warmup,
         Self::Measure,

@@ -172,6 +172,7 @@ fn of_server(spec: &Spec) -> Vec<Step> {
     for step in spec.workload.steps() {
         let is_done = match step.act {
             Act::Load | Act::Vacuum => !is_loaded,
+            Act::FillWal => spec.options.wal_segments > 0 && spec.stage != Stage::LoadOnly,
             Act::WarmUp => spec.warmup_ms > 0,
             // What is to be found after a crash is not compared before it.
             Act::Verify => !spec.options.crash,

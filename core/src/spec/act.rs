@@ -3,9 +3,9 @@
 
 use Act::{
     AskForMemory, AskForSettings, AskForStatements, Checkpoint, Collect, Connect, CopyData,
-    CrashServer, CreateExtension, DropDatabase, DropFile, ForgetAgain, ForgetData, Initdb, Job,
-    Launch, Leave, Load, LoadOnce, Look, Maintain, MakeDatabase, MakeDirectory, MakeFile, Measure,
-    OpenDatabase, RemoveServer, Start, StartAgain, StartServer, StopServer, Store, Sync,
+    CrashServer, CreateExtension, DropDatabase, DropFile, FillWal, ForgetAgain, ForgetData, Initdb,
+    Job, Launch, Leave, Load, LoadOnce, Look, Maintain, MakeDatabase, MakeDirectory, MakeFile,
+    Measure, OpenDatabase, RemoveServer, Start, StartAgain, StartServer, StopServer, Store, Sync,
     TakeDatabase, Vacuum, Verify, VerifyAgain, WarmUp, WriteSettings,
 };
 
@@ -82,6 +82,7 @@ pub enum Act {
     MakeFile,
     Load,
     Vacuum,
+    FillWal,
     Checkpoint,
     Launch,
     WarmUp,
@@ -105,8 +106,8 @@ impl Act {
             | StartServer | CrashServer | ForgetAgain | StartAgain | Collect | StopServer
             | RemoveServer => Who::Coordinator,
             CreateExtension | VerifyAgain | MakeDatabase | TakeDatabase | MakeFile | Load
-            | Vacuum | Checkpoint | Launch | WarmUp | Measure | Verify | Maintain | Store
-            | Leave | OpenDatabase | DropDatabase | DropFile => Who::Server,
+            | Vacuum | FillWal | Checkpoint | Launch | WarmUp | Measure | Verify | Maintain
+            | Store | Leave | OpenDatabase | DropDatabase | DropFile => Who::Server,
         }
     }
 
@@ -146,6 +147,7 @@ impl Act {
             MakeFile => "make the file",
             Load => "load",
             Vacuum => "vacuum",
+            FillWal => "fill the WAL",
             Checkpoint => "checkpoint",
             Launch => "launch",
             WarmUp => "warm up",
@@ -175,6 +177,12 @@ impl Step {
     pub const fn new(act: Act, how: &'static str) -> Self {
         Self { act, how }
     }
+
+    /// A server that has run for a while has segments of WAL that it uses again; a fresh one creates each.
+    pub const FILL_WAL: Self = Self::new(
+        FillWal,
+        "write as many segments of WAL ahead as are not yet there",
+    );
 
     /// Every run of every workload begins alike.
     pub const CHECKPOINT: Self = Self::new(

@@ -71,6 +71,24 @@ pub fn options(options: &Options, workload: Workload, target: &str) -> Result<()
         .hint("Leave out the option, or give the argument \"target\"."))
 }
 
+/// WAL is written by the gigabyte only into a server of a target's own.
+pub fn wal_segments(
+    options: &Options,
+    target: &str,
+    asked: &Asked,
+    facts: &Facts,
+) -> Result<(), Refusal> {
+    let is_own = target != DEFAULT_TARGET && !facts.by_connection;
+    if options.wal_segments == 0 || is_own || asked.stage != Stage::Whole {
+        return Ok(());
+    }
+    Err(
+        Refusal::argument("option \"wal_segments\" needs a target with a server of its own")
+            .detail("Segments of WAL are made ready by writing as much WAL, which on a server that others use would go to its standbys and its archive.")
+            .hint("Leave out the option, or give a target on a device, an image or a directory (fsbench.create_target())."),
+    )
+}
+
 /// Only a server of a target's own is crashed; that server itself is told what it has to know for it.
 pub fn crash(options: &Options, target: &str, asked: &Asked, facts: &Facts) -> Result<(), Refusal> {
     if !options.crash || asked.stage != Stage::Whole {

@@ -12,6 +12,8 @@ use crate::{
 
 /// A week.
 const LONGEST_WAIT_MS: u64 = 7 * 24 * 3_600_000;
+/// A terabyte, where they have the usual size.
+const MOST_WAL_SEGMENTS: u64 = 65_536;
 /// It is renewed twice a second.
 const SHORTEST_LEASE_MS: u64 = 2_000;
 
@@ -63,6 +65,10 @@ pub fn options(value: Option<&Value>, workload: Workload) -> Result<Options, Ref
             "lease_ms" => {
                 options.lease_ms =
                     values::whole_number(name, value, SHORTEST_LEASE_MS, LONGEST_WAIT_MS)?;
+            }
+            "wal_segments" => {
+                options.wal_segments =
+                    values::whole_number(name, value, 0, MOST_WAL_SEGMENTS)? as u32;
             }
             "wait_turn" => options.wait_turn = values::boolean(name, value)?,
             _ => return Err(unknown_option(name)),

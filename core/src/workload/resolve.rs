@@ -33,6 +33,7 @@ pub fn resolve(asked: &Asked, facts: &Facts) -> Result<Spec, Refusal> {
     let settings = json::settings(asked.settings.as_ref())?;
     check::options(&options, workload, &target)?;
     check::crash(&options, &target, asked, facts)?;
+    check::wal_segments(&options, &target, asked, facts)?;
     let label = check::label(asked.label.as_deref())?;
     let mut names = Names {
         chosen: chosen_names(workload, asked),

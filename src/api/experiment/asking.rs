@@ -8,7 +8,7 @@ use parameters::{cycle_seconds, fix, length, specified};
 use pgfsbench_core::{
     experiment::{
         asked::{self, Asked, Candidate, Checked},
-        plan::{self, Length},
+        plan::{self, Before, Length},
     },
     refusal::quoted,
     spec::Spec,
@@ -53,11 +53,34 @@ fn fsbench_experiment(
 pub struct Planned {
     /// Whether a disk is to be burnt in.
     burn_in: bool,
+    /// Whether it is to be seen first how much WAL a checkpoint cycle takes.
+    pilot_cycle: bool,
     pub checked: Checked,
     pub specs: Vec<Spec>,
     pub length: Length,
     parameters: Value,
     pub seed: i64,
+}
+
+impl Planned {
+    /// In one line, for a NOTICE.
+    pub fn announced(&self, asked: &Asked) -> String {
+        plan::announced(&self.checked, self.length, self.before(asked))
+    }
+
+    /// Runs before the first block.
+    pub fn before(&self, asked: &Asked) -> Before {
+        let targets = self.checked.candidates.len() as u32;
+        let has_share = asked.rate_share.is_some();
+        Before::planned(self.burn_in, has_share, self.pilot_cycle, targets)
+    }
+
+    /// Whether its windows are to have whole checkpoint cycles.
+    fn is_too_short(&self) -> bool {
+        let has_checkpoints =
+            |spec: &Spec| spec.workload.runs_transactions() && spec.workload.writes();
+        self.specs.iter().all(has_checkpoints) && self.length.is_too_short()
+    }
 }
 
 fn record(asked: &Asked) -> Result<i64, Fault> {
@@ -66,10 +89,9 @@ fn record(asked: &Asked) -> Result<i64, Fault> {
     let planned = planned(&ready, asked)?;
     guard::janitor_is_there(ready.board)?;
     let id = insert(&ready, asked, &planned, None)?;
-    let run_seconds = planned.length.run_seconds();
     let starts = asked.start.unwrap_or(true);
     report::notice(
-        plan::announced(&planned.checked, run_seconds),
+        planned.announced(asked),
         Some(match (starts, planned.length.is_too_short()) {
             (_, true) => "The windows have fewer than two checkpoint cycles: whatever comes out, the verdict is inconclusive (too_short).".into(),
             (true, _) => format!("See fsbench.experiments, and SELECT * FROM fsbench.compare({}).", literal(&planned.checked.experiment)),
@@ -170,17 +192,20 @@ fn planned_on(ready: &Ready, asked: &Asked, mut checked: Checked) -> Result<Plan
         specs.push(specified(ready, &parameters, candidate)?);
     }
     fix(&mut parameters, &specs);
+    targets::check_transaction_ids(ready, &checked, &specs, asked.run.force)?;
     let length = length(&specs, cycle);
-    let is_on_device = |candidate: &Candidate| -> Result<bool, Fault> {
-        let kind = session::with_rights_of(ready.owner, || target::kind_of(&candidate.target))?;
-        Ok(kind == Some(target::Kind::Device))
+    let kind_of = |candidate: &Candidate| {
+        session::with_rights_of(ready.owner, || target::kind_of(&candidate.target))
     };
-    let mut burn_in = false;
-    for candidate in &checked.candidates {
-        burn_in |= is_on_device(candidate)?;
-    }
+    let kinds = (checked.candidates.iter()).map(kind_of);
+    let kinds: Vec<Option<target::Kind>> = kinds.collect::<Result<_, _>>()?;
+    let burn_in = kinds.contains(&Some(target::Kind::Device));
+    // A server that is there already has the WAL that it has.
+    let are_made = (kinds.iter()).all(|kind| kind.is_some_and(|k| k != target::Kind::Connection));
+    let pilot_cycle = are_made && parameters::has_pilot_cycle(asked, &specs, length);
     Ok(Planned {
         burn_in,
+        pilot_cycle,
         checked,
         specs,
         length,
@@ -221,15 +246,13 @@ pub fn insert(
             "target_name": twin.target, "own": twin.own}),
         );
     }
-    let has_checkpoints = |spec: &Spec| spec.workload.runs_transactions() && spec.workload.writes();
-    let decides_by_cycles = planned.specs.iter().all(has_checkpoints);
     let row = json!({
         "experiment": checked.experiment, "status": "recorded", "goal": checked.goal.as_str(), "baseline_number": checked.baseline,
         "control_number": control, "metric": checked.metric.name, "margin": checked.margin, "max_blocks": checked.max_blocks,
         "looks": plan::looks(checked.max_blocks), "run_order": plan::run_order(targets.len(), planned.seed), "seed": planned.seed,
         "parameters": planned.parameters, "asked": asked, "run_seconds": planned.length.run_seconds(),
         "cycle_seconds": planned.length.cycle_seconds, "window_seconds": planned.length.window_seconds,
-        "max_seconds": checked.max_seconds, "too_short": decides_by_cycles && planned.length.is_too_short(),
+        "max_seconds": checked.max_seconds, "too_short": planned.is_too_short(), "pilot_cycle": planned.pilot_cycle,
         "rate_share": asked.rate_share, "burn_in": planned.burn_in, "probe_wait_seconds": checked.probe_wait_seconds, "probe_waited_seconds": 0,
         "forced": asked.run.force, "confirms": confirms, "requested_by": session::role_name(session::role()),
         "mark": format!("{:016x}", random::seed()),

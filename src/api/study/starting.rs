@@ -138,13 +138,14 @@ impl Started {
 
     /// Fewest and most runs, and the seconds of the most.
     fn runs(&self) -> (u64, u64, f64) {
-        let of = |(_, _, planned): &(String, asked::Asked, Planned)| {
+        let of = |(_, asked, planned): &(String, asked::Asked, Planned)| {
             let targets = planned.checked.candidates.len() as u64;
             let most = targets * u64::from(planned.checked.max_blocks);
             (
                 3 * targets,
                 most,
-                most as f64 * planned.length.run_seconds(),
+                most as f64 * planned.length.run_seconds()
+                    + planned.before(asked).seconds(planned.length),
             )
         };
         let add = |a: (u64, u64, f64), b: (u64, u64, f64)| (a.0 + b.0, a.1 + b.1, a.2 + b.2);
@@ -241,13 +242,8 @@ impl Started {
             ),
         );
         let here = self.here(asked);
-        for (question, _, planned) in &self.experiments {
-            let run_seconds = planned.length.run_seconds();
-            add(
-                "question",
-                question,
-                experiment_plan::announced(&planned.checked, run_seconds),
-            );
+        for (question, asked, planned) in &self.experiments {
+            add("question", question, planned.announced(asked));
             let settings = self
                 .study
                 .question(question)

@@ -1,6 +1,6 @@
 //! An experiment goes on by itself after whatever has happened, or says why it does not.
 
-use super::{SHORT, outcomes, targets, wait_for, wait_for_runs};
+use super::{SHORT, outcomes, targets, wait_for, wait_for_no_run, wait_for_runs};
 use crate::common::{execute, program, row, rows, server};
 use pgfsbench_tests::{LONG, Stop, assert_columns, wait_until};
 
@@ -139,11 +139,7 @@ fn a_paused_one_goes_on_where_it_was_and_a_cancelled_one_says_what_is_known() {
         row(&mut client, "SELECT fsbench.pause_experiment('e')"),
         "paused"
     );
-    wait_until("its run is over", LONG, || {
-        rows(&mut client, "SELECT run_id FROM fsbench.progress")
-            .is_empty()
-            .then_some(())
-    });
+    wait_for_no_run(&mut client);
     let runs = row(&mut client, "SELECT count(*) FROM fsbench.run_log");
     execute(&mut client, "SELECT fsbench.resume_experiment('e')");
     wait_for_runs(&mut client, "e", 4);
@@ -161,11 +157,7 @@ fn a_paused_one_goes_on_where_it_was_and_a_cancelled_one_says_what_is_known() {
             .all(|said| said.contains("cancelled") || said.contains("too_short")),
         "{said:?}"
     );
-    wait_until("its run is over", LONG, || {
-        rows(&mut client, "SELECT run_id FROM fsbench.progress")
-            .is_empty()
-            .then_some(())
-    });
+    wait_for_no_run(&mut client);
     assert_eq!(row(&mut client, "SELECT fsbench.drop_experiment('e')"), "e");
     assert_ne!(
         row(&mut client, "SELECT count(*) FROM fsbench.run_log"),

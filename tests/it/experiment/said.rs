@@ -68,4 +68,61 @@ fn limits_forced_checkpoints_and_undeclared_differences_are_named() {
     assert_eq!(rows(&mut client, warnings), ["t"]);
     execute(&mut client, "UPDATE fsbench.experiment SET forced = true");
     assert!(said(&mut client, "NULL").starts_with("equivalent: "));
+    // What the run before has left on an SSD may show.
+    execute(
+        &mut client,
+        &format!(
+            "UPDATE fsbench.run_log SET target_definition = target_definition || '{{\"kind\": \"device\"}}' WHERE {of_b}; \
+             UPDATE fsbench.environment SET discard_max_bytes = 4096 WHERE {of_b}"
+        ),
+    );
+    let warnings = "SELECT warnings ~ 'carry_over' FROM fsbench.compare('e')";
+    assert_eq!(rows(&mut client, warnings), ["t"]);
+    // What a search has found decides as any other figure.
+    execute(
+        &mut client,
+        "UPDATE fsbench.experiment SET metric = 'sustainable_rate'; \
+         UPDATE fsbench.run_log r SET sustainable_rate = 500 * (1 + x.target_number) + x.block FROM fsbench.experiment_run x WHERE x.run_id = r.run_id",
+    );
+    let verdict =
+        "SELECT verdict, blocks, says ~ '^100 % more .* than a' FROM fsbench.compare('e')";
+    assert_eq!(row(&mut client, verdict), "more|3|t");
+}
+
+#[test]
+fn another_session_confirms_what_was_decided() {
+    let server = server(&[]);
+    let mut client = server.connect("postgres");
+    let _places = targets(&mut client, &["a", "b"]);
+    execute(
+        &mut client,
+        &format!("SELECT fsbench.experiment('e', '{{a,b}}', baseline => 'a', {SHORT})"),
+    );
+    wait_for(&mut client, "e");
+    assert_eq!(
+        row(&mut client, "SELECT fsbench.confirm_experiment('e')"),
+        "e, again"
+    );
+    wait_for(&mut client, "e, again");
+    execute(
+        &mut client,
+        "UPDATE fsbench.experiment SET too_short = false; \
+         UPDATE fsbench.run_log r SET tps = 1000 * (1 + x.target_number) + x.block FROM fsbench.experiment_run x WHERE x.run_id = r.run_id",
+    );
+    let confirmed =
+        "SELECT verdict, says ~ ', confirmed by \"e, again\"' FROM fsbench.compare('e')";
+    assert_eq!(row(&mut client, confirmed), "more|f", "the same session");
+    execute(
+        &mut client,
+        "UPDATE fsbench.experiment_run SET boot_id = 'another' WHERE experiment_id = 2",
+    );
+    assert_eq!(row(&mut client, confirmed), "more|t");
+    // Of the later one by the first, too; what says otherwise confirms nothing.
+    let first = "SELECT says ~ ', confirmed by \"e\"' FROM fsbench.compare('e, again')";
+    assert_eq!(row(&mut client, first), "t");
+    execute(
+        &mut client,
+        "UPDATE fsbench.run_log r SET tps = 1000 + x.block FROM fsbench.experiment_run x WHERE x.run_id = r.run_id AND x.experiment_id = 2",
+    );
+    assert_eq!(row(&mut client, confirmed), "more|f");
 }

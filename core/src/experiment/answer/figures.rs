@@ -4,7 +4,7 @@ use super::{Base, Checkpoints, Row};
 use crate::{
     experiment::{
         metric::{Kind, Metric},
-        state::{Goal, Outcome, State},
+        state::{Experiment, Goal, Outcome, State},
     },
     series::median,
     units::{format_count, format_seconds},
@@ -78,6 +78,15 @@ pub(super) fn checkpoints(
         own.map_or_else(|| "not known".into(), words),
         other.unwrap_or_default()
     ))
+}
+
+/// What was made otherwise than the servers have it, alike for all.
+pub(super) fn regime(e: &Experiment) -> String {
+    let cycle = e.cycle_seconds.filter(|_| e.cycle_is_given);
+    let cycle = cycle.map(|s| format!("; with a checkpoint every {}", format_seconds(s)));
+    let raised = e.raised_max_wal_size.as_ref();
+    let raised = raised.map(|size| format!("; with max_wal_size raised to {size}"));
+    [cycle, raised].into_iter().flatten().collect()
 }
 
 fn plain(x: f64) -> String {

@@ -109,17 +109,41 @@ fn filesystems_make_targets_of_their_own() {
     assert_eq!(checked.candidates[1].target, "new-disk.xfs");
 }
 
+/// Of runs that take so many seconds, and five beside; a checkpoint cycle is of ten.
+fn length(seconds: f64) -> plan::Length {
+    plan::Length {
+        warmup_seconds: 0.0,
+        window_seconds: seconds,
+        data_bytes: 0,
+        cycle_seconds: 10.0,
+    }
+}
+
 #[test]
 fn it_is_announced() {
     let checked = asked(json!({"targets": ["ext4", "xfs", "btrfs"]})).unwrap();
     assert_eq!(
-        plan::announced(&checked, 1270.0),
+        plan::announced(&checked, length(1265.0), plan::Before::default()),
         "3 targets, which is best, metric tps, margin 5 %; 3 to 12 blocks, looks after 3, 4, 6, 8 and 12; a target that is decided is not \
          run again; 9 to 36 runs, about 3 h 11 min to 12 h 42 min"
     );
     let checked = asked(json!({"baseline": "a", "max_blocks": 3})).unwrap();
     assert_eq!(
-        plan::announced(&checked, 10.0),
+        plan::announced(&checked, length(5.0), plan::Before::default()),
         "2 targets, each against a, metric tps, margin 5 %; 3 blocks, one look after 3; 6 runs, about 1 min"
+    );
+    // What comes before the first block is told, too.
+    let told = |burn_in, has_share, pilot_cycle| {
+        let before = plan::Before::planned(burn_in, has_share, pilot_cycle, 2);
+        let told = plan::announced(&checked, length(55.0), before);
+        told.rsplit("; ").next().unwrap().to_owned()
+    };
+    assert_eq!(
+        told(false, false, true),
+        "6 runs and 1 before them that does not count, about 6 min 15 s"
+    );
+    assert_eq!(
+        told(true, true, true),
+        "6 runs and 3 before them that do not count, about 9 min"
     );
 }

@@ -180,3 +180,22 @@ fn another_session_confirms() {
         "{rows:?}"
     );
 }
+
+#[test]
+fn what_was_made_otherwise_than_usual_is_said() {
+    let mut state = state(2, Goal::Baseline);
+    state.experiment.cycle_seconds = Some(60.0);
+    live(&mut state, &|place| {
+        measured(place, 100.0 + 100.0 * place.number as f64)
+    });
+    let says = |state: &State| answer::rows(state, metric::ALL[0], &[])[0].says.clone();
+    assert!(!says(&state).contains("checkpoint"), "{}", says(&state));
+    state.experiment.cycle_is_given = true;
+    state.experiment.raised_max_wal_size = Some("2624MB".into());
+    assert!(
+        says(&state)
+            .ends_with("; with a checkpoint every 1 min; with max_wal_size raised to 2624MB"),
+        "{}",
+        says(&state)
+    );
+}

@@ -40,6 +40,28 @@ pub struct CheckpointFacts {
     pub distance_bytes: Option<f64>,
 }
 
+/// Segments of WAL in the window. None: not known.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct WalFacts {
+    /// Files that were ready when it began: of segments that were to come.
+    pub ready: Option<u64>,
+    /// The same when it ended.
+    pub left: Option<u64>,
+    /// Segments that were begun in it.
+    pub begun: Option<u64>,
+    /// Files that were created in it, where there was none that could be used again. Not known where checkpoints are not logged.
+    pub created: Option<u64>,
+    /// The setting wal_segment_size, in bytes.
+    pub segment_bytes: Option<u64>,
+    /// The setting max_wal_size, in bytes.
+    pub max_bytes: Option<u64>,
+    /// The setting checkpoint_completion_target.
+    pub completion: Option<f64>,
+    /// The setting wal_recycle.
+    pub recycles: Option<bool>,
+}
+
 /// Waits of the clients, as shares of their time, 0 to 1.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]

@@ -46,6 +46,7 @@ impl Definition for Commit {
             "sample_alternately",
             "crash",
             "sustain",
+            "wal_segments",
         ]
     }
 
@@ -106,6 +107,7 @@ impl Definition for Commit {
                     "create the table of the workload, which is empty",
                 ),
                 Step::new(Act::Vacuum, "VACUUM (ANALYZE) it"),
+                Step::FILL_WAL,
                 Step::CHECKPOINT,
                 Step::new(
                     Act::Launch,

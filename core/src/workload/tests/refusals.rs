@@ -252,3 +252,27 @@ fn only_a_server_of_its_own_is_crashed() {
     };
     assert!(resolve(&of_target, &facts()).unwrap().options.crash);
 }
+
+#[test]
+fn wal_is_written_ahead_only_into_a_server_of_its_own() {
+    use crate::spec::Stage;
+    let asked = |target: Option<&str>, stage: Stage| Asked {
+        target: target.map(Into::into),
+        options: Some(serde_json::json!({"wal_segments": 3})),
+        stage,
+        ..Asked::default()
+    };
+    let refused = "option \"wal_segments\" needs a target with a server of its own";
+    assert_eq!(message(asked(None, Stage::Whole)), refused);
+    let remote = Facts {
+        by_connection: true,
+        ..facts()
+    };
+    let refusal = resolve(&asked(Some("nfs"), Stage::Whole), &remote).expect_err("refused");
+    assert_eq!(refusal.message, refused);
+    check::style(&refusal);
+    for (target, stage) in [(Some("nfs"), Stage::Whole), (None, Stage::WholeOfTarget)] {
+        let spec = resolve(&asked(target, stage), &facts()).unwrap();
+        assert_eq!(spec.options.wal_segments, 3);
+    }
+}

@@ -88,6 +88,7 @@ impl Definition for Script {
             "crash",
             "maintenance",
             "sustain",
+            "wal_segments",
         ]
     }
 
@@ -156,6 +157,7 @@ impl Definition for Script {
                     Act::Vacuum,
                     "VACUUM (ANALYZE) them, and add their primary keys",
                 ),
+                Step::FILL_WAL,
                 Step::CHECKPOINT,
                 Step::new(
                     Act::Launch,

@@ -21,6 +21,9 @@ use crate::{
 /// Seconds that are reckoned for a run that a number of transactions ends.
 const TRANSACTIONS_SECONDS: f64 = 60.0;
 
+/// The option that an experiment sets by itself.
+const WAL_SEGMENTS: &str = "wal_segments";
+
 /// A checkpoint cycle: what was asked for, or checkpoint_timeout as it will be.
 pub fn cycle_seconds(ready: &Ready, asked: &Asked, checked: &Checked) -> Result<f64, Fault> {
     if let Some(seconds) = checked.cycle_seconds {
@@ -149,4 +152,18 @@ pub fn length(specs: &[Spec], cycle_seconds: f64) -> Length {
         data_bytes: most(&|spec| spec.data_bytes() as f64) as u64,
         cycle_seconds,
     }
+}
+
+/// Whether a run of one checkpoint cycle is to tell first how much WAL that takes: where the windows are of such cycles, and nobody has
+/// said how many segments are to be ready.
+pub fn has_pilot_cycle(asked: &Asked, specs: &[Spec], length: Length) -> bool {
+    let fills = |spec: &Spec| spec.workload.writes() && spec.workload.takes_option(WAL_SEGMENTS);
+    let options = asked.run.options.as_ref();
+    let is_given = options.is_some_and(|options| options.get(WAL_SEGMENTS).is_some());
+    let is_unlogged = specs.iter().any(|spec| spec.options.unlogged);
+    specs.iter().all(fills)
+        && !is_given
+        && !is_unlogged
+        && !asked::searches(asked)
+        && !length.is_too_short()
 }

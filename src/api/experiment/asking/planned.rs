@@ -22,9 +22,8 @@ pub fn plan_only_of(asked: &Asked) -> Result<Vec<Value>, Fault> {
     let checked = &planned.checked;
     let targets = checked.candidates.len() + usize::from(checked.control);
     let run_seconds = planned.length.run_seconds();
-    let mut rows = vec![
-        json!({"part": "plan", "item": "experiment", "says": plan::announced(checked, run_seconds)}),
-    ];
+    let mut rows =
+        vec![json!({"part": "plan", "item": "experiment", "says": planned.announced(asked)})];
     let mut add = |part: &str, item: String, says: String| {
         rows.push(json!({"part": part, "item": item, "says": says}));
     };
@@ -63,7 +62,7 @@ pub fn plan_only_of(asked: &Asked) -> Result<Vec<Value>, Fault> {
         let ids = planned
             .specs
             .iter()
-            .map(|spec| spec.transactions_at(5000.0))
+            .map(|spec| spec.transactions_at(plan::ASSUMED_TPS))
             .fold(0.0, f64::max);
         add(
             "needs",

@@ -1,9 +1,12 @@
 //! The targets of an experiment: made, looked up and checked.
 
 use pgfsbench_core::{
-    experiment::asked::{Asked, Checked},
+    experiment::{
+        asked::{Asked, Checked},
+        plan,
+    },
     refusal::quoted,
-    spec::DEFAULT_TARGET,
+    spec::{DEFAULT_TARGET, Spec},
 };
 use serde_json::json;
 
@@ -13,6 +16,7 @@ use crate::{
     errors::{Fault, sqlstate},
     host::storage,
     pg::{report, session, sql},
+    run::preflight,
     target,
 };
 
@@ -78,6 +82,28 @@ pub fn wait_for_helper(ready: &Ready, asked: &Asked, checked: &mut Checked) -> R
         }
     }
     Ok(())
+}
+
+/// The runs on this server together, which may take more transaction ids than one of them.
+pub fn check_transaction_ids(
+    ready: &Ready,
+    checked: &Checked,
+    specs: &[Spec],
+    forced: bool,
+) -> Result<(), Fault> {
+    let here = specs
+        .iter()
+        .filter(|spec| spec.is_here() && spec.workload.writes());
+    let of_block: f64 = here
+        .map(|spec| spec.transactions_at(plan::ASSUMED_TPS))
+        .sum();
+    let needed = of_block * f64::from(checked.max_blocks);
+    if forced || needed == 0.0 {
+        return Ok(());
+    }
+    let state = session::with_rights_of(ready.owner, preflight::server_state)?;
+    let checked = state.check_transaction_ids(needed);
+    checked.map_err(|refusal| Fault::from(refusal).context("all runs of the experiment together"))
 }
 
 /// Warns beforehand if the targets are on different devices, whose differences will pass for theirs.

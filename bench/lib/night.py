@@ -1,0 +1,176 @@
+"""Real experiments, carried out to their verdicts: what shared figures of the method are measured by. Each prints its table."""
+
+import json
+import math
+import statistics
+
+from .helper import Helper
+from .report import Record, say, verdict
+from .server import Server, named
+
+IMAGE = "3GB"
+SCALE = 32
+CLIENTS = 16
+# Of the standard deviation of ln(ratio) of two names for one filesystem.
+NOISE = 0.02
+MOST_FALSE = 2
+# Of a machine with this much memory and no disk; the servers of targets take as much again.
+SETTINGS = {"shared_buffers": "512MB", "max_wal_size": "1GB", "checkpoint_timeout": "5min"}
+
+
+class Place:
+    """A server with a helper that makes images in memory."""
+
+    def __init__(self, o, settings=None):
+        self.server = Server(SETTINGS | (settings or {}), o.directory)
+        self.directory = o.directory
+
+    def __enter__(self):
+        server = self.server.__enter__()
+        self.helper = Helper(server, self.directory)
+        self.helper.__enter__()
+        return server
+
+    def __exit__(self, *error):
+        self.helper.__exit__(*error)
+        self.server.__exit__(*error)
+
+
+def image(server, name, filesystem="ext4", size=IMAGE, **more):
+    server.sql(f"SELECT fsbench.create_target('{name}', filesystem => '{filesystem}', image_size => '{size}'{''.join(f', {k} => {v}' for k, v in more.items())})")
+
+
+def call(experiment, **parameters):
+    """The statement that starts an experiment."""
+    return f"SELECT fsbench.experiment('{experiment}', {named(parameters)})"
+
+
+def measured(o):
+    """Parameters of runs with the least windows that decide something; or as long as the caller says, to see whether all works."""
+    if o.seconds:
+        return {"duration": f"{o.seconds} s", "warmup": f"{o.warmup} s", "probe_wait": "0"}
+    return {"cycle": "30 s", "duration": "60 s", "warmup": "30 s"}
+
+
+def told(server, experiment, record):
+    """Prints what came out of an experiment; gives its rows."""
+    rows = server.query(f"SELECT * FROM fsbench.compare('{experiment}')")
+    over = server.query(f"SELECT answer, runs, repeated, ended_at - started_at AS took FROM fsbench.experiments WHERE experiment = '{experiment}'")[0]
+    for row in rows:
+        say(f"  {experiment}: {row['target']}: {row['verdict']}: {row['says']}")
+    say(f"  {experiment}: {over['answer']} ({over['took']})")
+    record.add(experiment=experiment, rows=rows, **over)
+    return rows
+
+
+def carried_out(server, experiment, record, **parameters):
+    """An experiment from its first run to its answer."""
+    server.sql(call(experiment, **parameters))
+    server.sql(f"CALL fsbench.wait_experiment('{experiment}')")
+    return told(server, experiment, record)
+
+
+def noise(o):
+    """Two names for one filesystem: what two runs of the same differ by, at tps and at p99; and where the time goes that is not measured."""
+    record = Record("noise")
+    with Place(o, {"checkpoint_timeout": "1h", "max_wal_size": "4GB"}) as server:
+        for name in ("a", "b"):
+            image(server, name)
+        for segments in (0, o.segments):
+            experiment = f"{segments} segments ready"
+            server.sql(call(experiment, targets="{a,b}", baseline="a", max_blocks=o.blocks, scale=o.scale, clients=(o.clients or [CLIENTS])[0], seed=1,
+                            duration=f"{o.seconds} s", warmup=f"{o.warmup} s", start=False,
+                            options=json.dumps({"wal_segments": segments})))
+            # No look before its last block: the noise is wanted, and no verdict.
+            server.sql(f"UPDATE fsbench.experiment SET looks = jsonb_build_array(looks -> -1) WHERE experiment = '{experiment}'")
+            server.sql(f"SELECT fsbench.resume_experiment('{experiment}')")
+            server.sql(f"CALL fsbench.wait_experiment('{experiment}')")
+            runs = pairs(server, experiment)
+            sd = {metric: deviation([math.log(b[metric] / a[metric]) for a, b in runs]) for metric in ("tps", "latency_p99_ms")}
+            probe = deviation([math.log(b["probe"] / a["probe"]) for a, b in runs if a["probe"] and b["probe"]])
+            between, steps = idle(server, experiment)
+            record.add(segments=segments, pairs=len(runs), sd=sd, probe=probe, between_windows_s=between, steps=steps, runs=runs)
+            say(f"  {experiment}, {len(runs)} pairs: sd of ln ratio {percent(sd['tps'])} (p99 {percent(sd['latency_p99_ms'])}); of the processor probe {percent(probe)}")
+            say(f"  not measured between two windows, median {between:.1f} s: " + ", ".join(f"{name} {ms / 1000:.2f}" for name, ms in steps.items()))
+            created = [run["created"] for pair in runs for run in pair if run["created"] is not None]
+            say(f"  segments of WAL created in a window: {statistics.mean(created) if created else math.nan:.1f}")
+        verdict(f"sd of ln ratio {percent(sd['tps'])} with segments ready", sd["tps"] <= NOISE, f"at most {percent(NOISE)}")
+
+
+def pairs(server, experiment):
+    """The two runs of each block that count."""
+    rows = server.query(f"""
+        SELECT x.block, x.target_number, x.processor_probe AS probe, r.tps, r.latency_p99_ms, (r.facts #>> '{{wal,created}}')::integer AS created
+        FROM fsbench.experiment_run x JOIN fsbench.experiment e USING (experiment_id) JOIN fsbench.run_log r USING (run_id)
+        WHERE e.experiment = '{experiment}' AND x.outcome = 'measured' ORDER BY x.block, x.target_number""")
+    by_block = {}
+    for row in rows:
+        by_block.setdefault(row["block"], []).append(row)
+    return [block for block in by_block.values() if len(block) == 2]
+
+
+def deviation(values):
+    return statistics.stdev(values) if len(values) > 1 else math.nan
+
+
+def percent(share):
+    return f"{100 * share:.2f} %"
+
+
+def idle(server, experiment):
+    """Median seconds from the end of a window to the start of the next, without the warm-up, and median milliseconds of each phase."""
+    rows = server.query(f"""
+        SELECT extract(epoch FROM r.measured_from - lag(r.measured_from + r.measured_ms * interval '1 ms') OVER (ORDER BY r.run_id))
+                 - extract(epoch FROM r.warmup) AS gap, r.phases
+        FROM fsbench.experiment_run x JOIN fsbench.experiment e USING (experiment_id) JOIN fsbench.run_log r USING (run_id)
+        WHERE e.experiment = '{experiment}' AND r.status = 'done' ORDER BY r.run_id""")
+    gaps = [float(row["gap"]) for row in rows if row["gap"] is not None]
+    steps = {}
+    for row in rows:
+        for phase in row["phases"]:
+            if phase["phase"] not in ("warmup", "measure") and phase["ms"] is not None:
+                steps.setdefault(phase["phase"], []).append(phase["ms"])
+    return statistics.median(gaps) if gaps else math.nan, {name: statistics.median(ms) for name, ms in steps.items()}
+
+
+def aa(o):
+    """Two names for one filesystem, in many experiments: how often a difference is seen that is none."""
+    record = Record("aa")
+    false = 0
+    with Place(o) as server:
+        for name in ("a", "b"):
+            image(server, name)
+        for number in range(1, o.pairs + 1):
+            rows = carried_out(server, f"aa {number}", record, targets="{a,b}", baseline="a", max_blocks=o.blocks, scale=o.scale,
+                               clients=(o.clients or [CLIENTS])[0], seed=number, **measured(o))
+            false += rows[0]["verdict"] in ("more", "less")
+    verdict(f"more or less in {false} of {o.pairs} experiments of one filesystem against itself", false <= MOST_FALSE, f"at most {MOST_FALSE}")
+
+
+def barriers(o):
+    """ext4 with barriers off against on: what it gains, and that it is not the same."""
+    record = Record("barriers")
+    with Place(o) as server:
+        image(server, "on")
+        image(server, "off", mount_options="'barrier=0'")
+        rows = carried_out(server, "barriers", record, targets="{on,off}", baseline="on", max_blocks=o.blocks, scale=o.scale,
+                           clients=(o.clients or [CLIENTS])[0], seed=1, **measured(o))
+        advise(server, "barriers")
+    verdict("the sentence says NOT equally durable", "NOT equally durable" in rows[0]["says"], "so")
+
+
+def factor(o):
+    """One setting varied on one filesystem."""
+    record = Record("factor")
+    with Place(o) as server:
+        image(server, "ext4")
+        carried_out(server, "wal_compression", record, targets="{ext4}", factors=json.dumps({"settings.wal_compression": ["off", "on"]}),
+                    baseline="ext4 wal_compression=off", max_blocks=o.blocks, scale=o.scale, clients=(o.clients or [CLIENTS])[0], seed=1, **measured(o))
+        advise(server, "wal_compression")
+
+
+def advise(server, experiment):
+    """What recommend() says, without the lines to be pasted."""
+    for row in server.query(f"SELECT part, says FROM fsbench.recommend('{experiment}')"):
+        if "\n" not in row["says"]:
+            say(f"    {row['part']}: {row['says']}")

@@ -1,0 +1,175 @@
+//! Before the first block: runs that do not count. One burns the disk in; one of each target tells what it does without a rate; one of a
+//! checkpoint cycle tells how much WAL that takes.
+
+use serde_json::Value;
+
+use super::{End, Next, Place, start};
+use crate::experiment::{
+    state::{Experiment, Made, Outcome, State},
+    wal,
+};
+
+/// A run from which the rate or the WAL of the others follows is tried again once.
+const TRIES_OF_PILOT: usize = 2;
+
+/// What is to be done before the first block; None when that was done.
+pub fn next(state: &State) -> Option<Next> {
+    burn_in(state)
+        .or_else(|| pilots(state))
+        .or_else(|| pilot_cycle(state))
+}
+
+/// The parameters of the run of a place. One that is to tell how much WAL a checkpoint cycle takes is that long, without a warm-up.
+pub fn parameters(state: &State, place: Place, of_all: &Value) -> Value {
+    let e = &state.experiment;
+    let is_burn_in = e.burn_in && state.runs.iter().all(|made| made.outcome.is_none());
+    let mut parameters = of_all.clone();
+    if let Some(members) = parameters.as_object_mut()
+        && let Some(seconds) = e.cycle_seconds
+        && place.block == 0
+        && e.pilot_cycle
+        && e.rate_share.is_none()
+        && !is_burn_in
+    {
+        members.remove("transactions");
+        members.insert("duration_us".into(), ((seconds * 1e6) as i64).into());
+        members.insert("warmup_us".into(), 0.into());
+    }
+    parameters
+}
+
+/// What became of a run before the first block.
+pub fn outcome(
+    state: &State,
+    index: usize,
+    outcome: Outcome,
+    why: Option<String>,
+) -> (Outcome, Option<String>) {
+    let made = &state.runs[index];
+    let e = &state.experiment;
+    if e.burn_in && state.runs[..index].iter().all(|m| m.outcome.is_none()) {
+        return (Outcome::BurnIn, why);
+    }
+    // Whatever its findings say: nothing is compared with it.
+    let is_done = made.status.as_deref() == Some("done");
+    match e.rate_share {
+        Some(_) if outcome != Outcome::Measured => (outcome, why),
+        Some(_) => (
+            Outcome::Pilot,
+            made.tps.map(|tps| format!("{tps:.1} tps without a rate")),
+        ),
+        None if is_done => (Outcome::Pilot, Some("one checkpoint cycle".into())),
+        None => (outcome, why),
+    }
+}
+
+/// Before the first block one run that does not count burns the disk in, whatever becomes of it.
+fn burn_in(state: &State) -> Option<Next> {
+    let is_done = state
+        .runs
+        .iter()
+        .any(|made| made.block == 0 && made.outcome.is_some());
+    let first = state.experiment.run_order.first()?.first()?;
+    (state.experiment.burn_in && !is_done).then(|| {
+        start(
+            state,
+            Place {
+                block: 0,
+                position: 1,
+                attempt: 1,
+                number: *first,
+            },
+        )
+    })
+}
+
+/// Before the first block a run without a rate of each target, when the rate is a share of what the slowest does; then that rate.
+fn pilots(state: &State) -> Option<Next> {
+    let e = &state.experiment;
+    let share = e.rate_share.filter(|_| e.rate.is_none())?;
+    for (position, &number) in (1..).zip(e.run_order.first()?) {
+        // It is another target once more.
+        if e.control == Some(number) {
+            continue;
+        }
+        if let Some(next) = try_pilot(state, position, number) {
+            return Some(next);
+        }
+    }
+    let pilots = (state.runs.iter()).filter(|made| made.outcome == Some(Outcome::Pilot));
+    let slowest = pilots
+        .filter_map(|made| Some((made.tps?, made.number)))
+        .filter(|(tps, _)| *tps > 0.0)
+        .min_by(|a, b| a.0.total_cmp(&b.0));
+    Some(match slowest {
+        None => Next::End(End::NoReference(
+            "no target has done a run without a rate".into(),
+        )),
+        Some((tps, number)) => {
+            let name = &state.targets[number].name;
+            Next::Rate {
+                rate: share * tps,
+                why: format!(
+                    "{:.1} tps, {} % of the {tps:.1} that the slowest target does without a rate ({name})",
+                    share * tps,
+                    share * 100.0
+                ),
+            }
+        }
+    })
+}
+
+/// A run of a target before the first block, unless it has one or was tried often enough.
+fn try_pilot(state: &State, position: u32, number: usize) -> Option<Next> {
+    let before = |made: &&Made| made.block == 0 && made.number == number;
+    let tries = || {
+        let runs = state.runs.iter().filter(before);
+        runs.filter(|made| made.outcome != Some(Outcome::BurnIn))
+    };
+    let is_done = tries().any(|made| made.outcome == Some(Outcome::Pilot));
+    if is_done || tries().count() >= TRIES_OF_PILOT {
+        return None;
+    }
+    let last = state.runs.iter().filter(before).map(|made| made.attempt);
+    let attempt = last.max().unwrap_or(0) + 1;
+    Some(start(
+        state,
+        Place {
+            block: 0,
+            position,
+            attempt,
+            number,
+        },
+    ))
+}
+
+/// The WAL that it would have been at the rate of the others, where it had none itself.
+fn at_rate(mut seen: wal::Seen, made: &Made, e: &Experiment) -> wal::Seen {
+    if let (Some(_), Some(rate), Some(tps)) = (e.rate_share, e.rate, made.tps)
+        && tps > rate
+    {
+        seen.bytes *= rate / tps;
+    }
+    seen
+}
+
+/// A run of one checkpoint cycle, unless there was one of full length; then how much WAL all runs are to find ready.
+fn pilot_cycle(state: &State) -> Option<Next> {
+    let e = &state.experiment;
+    if !e.pilot_cycle || e.wal_segments.is_some() {
+        return None;
+    }
+    let seen = || {
+        let before = state.runs.iter().filter(|made| made.block == 0);
+        let over =
+            before.filter(|made| matches!(made.outcome, Some(Outcome::Pilot | Outcome::BurnIn)));
+        over.filter_map(|made| Some(at_rate(made.wal.clone()?, made, e)))
+            .collect::<Vec<_>>()
+    };
+    let first = *e.run_order.first()?.first()?;
+    let next = match seen().is_empty() {
+        true => try_pilot(state, 1, first),
+        false => None,
+    };
+    Some(next.unwrap_or_else(|| Next::Wal(wal::fix(&seen(), e.cycle_seconds, e.max_wal_is_given))))
+}

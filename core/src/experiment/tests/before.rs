@@ -1,0 +1,203 @@
+//! What is found out before the first block: the rate as a share of what the slowest target does, and the WAL of a checkpoint cycle.
+
+use serde_json::{Value, json};
+
+use super::{failed, measured, state};
+use crate::{
+    experiment::{
+        asked,
+        state::{Goal, Made, Outcome, State},
+        steps::{self, End, Next},
+        wal::{Fixed, Seen},
+    },
+    refusal::check,
+};
+
+#[test]
+fn a_share_becomes_a_rate_by_a_run_of_each_target() {
+    let mut state = state(3, Goal::Best);
+    state.experiment.burn_in = true;
+    state.experiment.rate_share = Some(0.7);
+    state.experiment.has_rate = true;
+    let mut made = Vec::new();
+    loop {
+        match steps::next(&state, "boot", "v").next {
+            Next::Start(place) => {
+                assert_eq!(place.block, 0);
+                made.push(place.number);
+                state.runs.push(Made {
+                    run_id: Some(made.len() as i64),
+                    // The first try of the second target fails.
+                    ..match (place.number, made.iter().filter(|n| **n == 1).count()) {
+                        (1, 1) => failed(place, "53100"),
+                        (number, _) => Made {
+                            tps: Some(1000.0 + 100.0 * number as f64),
+                            ..measured(place, 5.0)
+                        },
+                    }
+                });
+            }
+            Next::Judge(index, outcome, why) => {
+                state.runs[index].outcome = Some(outcome);
+                state.runs[index].why = why;
+            }
+            Next::Rate { rate, why } => {
+                assert_eq!(rate, 700.0);
+                assert!(why.starts_with("700.0 tps, 70 % of the 1000.0"), "{why}");
+                state.experiment.rate = Some(rate);
+                break;
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    // One burns the disk in, one of each target counts for the rate, one was made again.
+    assert_eq!(made.len(), if made[0] == 1 { 4 } else { 5 }, "{made:?}");
+    let outcomes: Vec<_> = state.runs.iter().map(|run| run.outcome).collect();
+    assert_eq!(outcomes[0], Some(Outcome::BurnIn));
+    let pilots = outcomes.iter().filter(|o| **o == Some(Outcome::Pilot));
+    assert_eq!(pilots.count(), 3);
+    assert!(
+        matches!(steps::next(&state, "boot", "v").next, Next::Start(place) if place.block == 1)
+    );
+}
+
+#[test]
+fn where_no_target_does_anything_there_is_no_rate() {
+    let mut state = state(2, Goal::Best);
+    state.experiment.rate_share = Some(0.5);
+    for _ in 0..4 {
+        let Next::Start(place) = steps::next(&state, "boot", "v").next else {
+            panic!()
+        };
+        state.runs.push(Made {
+            outcome: Some(Outcome::Failed),
+            ..failed(place, "53100")
+        });
+    }
+    assert!(matches!(
+        steps::next(&state, "boot", "v").next,
+        Next::End(End::NoReference(_))
+    ));
+}
+
+#[test]
+fn a_rate_is_a_number_or_a_share() {
+    let given = |text: &str| {
+        asked::with_rate(asked::Asked {
+            rate: Some(text.into()),
+            ..asked::Asked::default()
+        })
+    };
+    let taken = |text: &str| {
+        let asked = given(text).unwrap();
+        (asked.run.rate, asked.rate_share)
+    };
+    assert_eq!(taken("500"), (Some(500.0), None));
+    assert_eq!(taken(" 70 % "), (None, Some(0.7)));
+    assert_eq!(taken("100%"), (None, Some(1.0)));
+    assert!(taken("NaN").0.unwrap().is_nan());
+    for text in ["", "x", "%", "0%", "-5%", "101%", "NaN%", "7O%"] {
+        check::style(&given(text).unwrap_err());
+    }
+}
+
+/// WAL of a window of a minute.
+fn wal(bytes: f64) -> Seen {
+    Seen {
+        bytes,
+        seconds: 60.0,
+        forced: 0,
+        segment_bytes: 1 << 24,
+        max_bytes: 1 << 30,
+        completion: 0.5,
+        recycles: true,
+        room_bytes: None,
+    }
+}
+
+/// Makes what comes before the first block, each run with this WAL; gives what is fixed then, and the runs.
+fn until_wal_is_fixed(state: &mut State, bytes: f64) -> (Fixed, Vec<Value>) {
+    let mut made = Vec::new();
+    loop {
+        match steps::next(state, "boot", "v").next {
+            Next::Start(place) => {
+                assert_eq!(place.block, 0);
+                let all =
+                    json!({"duration_us": 180_000_000, "warmup_us": 60_000_000, "clients": 4});
+                made.push(steps::parameters(state, place, &all));
+                state.runs.push(Made {
+                    run_id: Some(made.len() as i64),
+                    tps: Some(1000.0),
+                    wal: Some(wal(bytes)),
+                    ..measured(place, 5.0)
+                });
+            }
+            Next::Judge(index, outcome, why) => {
+                state.runs[index].outcome = Some(outcome);
+                state.runs[index].why = why;
+            }
+            Next::Rate { rate, .. } => state.experiment.rate = Some(rate),
+            Next::Wal(fixed) => return (fixed, made),
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[test]
+fn a_checkpoint_cycle_tells_how_much_wal_all_runs_find_ready() {
+    let mut state = state(2, Goal::Best);
+    state.experiment.pilot_cycle = true;
+    state.experiment.cycle_seconds = Some(60.0);
+    let (fixed, made) = until_wal_is_fixed(&mut state, 1e8);
+    assert_eq!(
+        made,
+        [json!({"duration_us": 60_000_000, "warmup_us": 0, "clients": 4})]
+    );
+    assert_eq!(state.runs[0].outcome, Some(Outcome::Pilot));
+    assert_eq!(fixed.segments, 9, "{fixed:?}");
+    // Then the first block begins; its runs are of full length.
+    state.experiment.wal_segments = Some(fixed.segments);
+    let Next::Start(place) = steps::next(&state, "boot", "v").next else {
+        panic!()
+    };
+    assert_eq!(place.block, 1);
+    let all = json!({"duration_us": 180_000_000});
+    assert_eq!(steps::parameters(&state, place, &all), all);
+}
+
+#[test]
+fn a_run_that_is_made_anyway_tells_it_too() {
+    let mut burnt_in = state(2, Goal::Best);
+    burnt_in.experiment.pilot_cycle = true;
+    burnt_in.experiment.burn_in = true;
+    burnt_in.experiment.cycle_seconds = Some(60.0);
+    let (fixed, made) = until_wal_is_fixed(&mut burnt_in, 1e8);
+    assert_eq!((fixed.segments, made.len()), (9, 1));
+    assert_eq!(made[0]["duration_us"], 180_000_000, "of full length");
+    // Of runs without a rate, what the rate would have taken of it.
+    let mut shared = state(2, Goal::Best);
+    shared.experiment.pilot_cycle = true;
+    shared.experiment.rate_share = Some(0.5);
+    shared.experiment.cycle_seconds = Some(60.0);
+    let (fixed, made) = until_wal_is_fixed(&mut shared, 1e8);
+    assert_eq!((fixed.segments, made.len()), (5, 2));
+}
+
+#[test]
+fn a_cycle_that_fails_twice_leaves_the_runs_without() {
+    let mut state = state(2, Goal::Best);
+    state.experiment.pilot_cycle = true;
+    for _ in 0..2 {
+        let Next::Start(place) = steps::next(&state, "boot", "v").next else {
+            panic!()
+        };
+        state.runs.push(Made {
+            outcome: Some(Outcome::Failed),
+            ..failed(place, "53100")
+        });
+    }
+    let Next::Wal(fixed) = steps::next(&state, "boot", "v").next else {
+        panic!()
+    };
+    assert_eq!((fixed.segments, fixed.max_bytes), (0, None));
+}

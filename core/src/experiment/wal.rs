@@ -1,0 +1,223 @@
+//! WAL of the runs of an experiment, fixed before the first block by what a checkpoint cycle took: how many segments each run finds ready,
+//! and max_wal_size, so that checkpoints come when it is time and not when WAL forces them.
+
+use serde::Deserialize;
+
+use crate::units::{format_bytes, format_count};
+
+/// Another target may write so much more than the one that was looked at.
+const HEADROOM: f64 = 1.5;
+/// Of the room that was left, at most so much is for WAL.
+const SHARE_OF_ROOM: f64 = 0.5;
+/// max_wal_size is a multiple of this.
+const STEP: u64 = 64 << 20;
+
+/// What was seen of WAL in a run that does not count.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct Seen {
+    /// WAL of the window.
+    pub bytes: f64,
+    /// Length of the window.
+    pub seconds: f64,
+    /// Checkpoints that WAL has forced in it.
+    pub forced: u32,
+    /// wal_segment_size.
+    pub segment_bytes: u64,
+    /// max_wal_size.
+    pub max_bytes: u64,
+    /// checkpoint_completion_target.
+    pub completion: f64,
+    /// wal_recycle.
+    pub recycles: bool,
+    /// What was free on the filesystem of WAL before the run, without the data and their changes; None where that is not known.
+    pub room_bytes: Option<u64>,
+}
+
+impl Seen {
+    /// WAL of so many seconds.
+    fn in_seconds(&self, seconds: f64) -> f64 {
+        match self.seconds > 0.0 {
+            true => self.bytes * seconds / self.seconds,
+            false => self.bytes,
+        }
+    }
+}
+
+/// What all runs have from now on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fixed {
+    /// Segments that are ready before the warm-up.
+    pub segments: u64,
+    /// max_wal_size, where it is raised.
+    pub max_bytes: Option<u64>,
+    /// In words.
+    pub why: String,
+}
+
+/// What follows from such runs, the one with the most WAL. A max_wal_size that somebody has given stays.
+pub fn fix(seen: &[Seen], cycle_seconds: Option<f64>, max_is_given: bool) -> Fixed {
+    let of_cycle = |seen: &Seen| seen.in_seconds(cycle_seconds.unwrap_or(seen.seconds));
+    let most = (seen.iter()).max_by(|a, b| of_cycle(a).total_cmp(&of_cycle(b)));
+    let Some(most) = most else {
+        return Fixed {
+            segments: 0,
+            max_bytes: None,
+            why: "no run has told how much WAL a checkpoint cycle takes: each run begins without segments to be used again".into(),
+        };
+    };
+    let bytes = of_cycle(most);
+    let room = most
+        .room_bytes
+        .map_or(f64::INFINITY, |room| room as f64 * SHARE_OF_ROOM);
+    // A checkpoint begins for WAL when this much was written since the one before (CalculateCheckpointSegments of PostgreSQL).
+    let needed = up_to_step(bytes * HEADROOM * (1.0 + most.completion));
+    let is_forced = most.forced > 0 || bytes * (1.0 + most.completion) > most.max_bytes as f64;
+    let raised = (is_forced && !max_is_given && needed > most.max_bytes && needed as f64 <= room)
+        .then_some(needed);
+    let max = raised.unwrap_or(most.max_bytes);
+    // The first checkpoint after the warm-up gives back what was written before it only when it is complete.
+    let wanted = bytes * (1.0 + most.completion.max(0.0));
+    let segment = most.segment_bytes.max(1) as f64;
+    let segments = match most.recycles {
+        true => (wanted / segment)
+            .ceil()
+            .min((max as f64).min(room) / segment),
+        false => 0.0,
+    };
+    let fixed = segments.max(0.0) as u64;
+    let ready = match (most.recycles, fixed) {
+        (false, _) => "wal_recycle is off: none are made ready".to_owned(),
+        (true, fixed) => format!(
+            "{} ({}) ready before each warm-up",
+            format_count(fixed, "segment"),
+            format_bytes(fixed * most.segment_bytes)
+        ),
+    };
+    let checkpoints = match (is_forced, raised) {
+        (false, _) => String::new(),
+        (true, Some(raised)) => format!(
+            "; it forced checkpoints: max_wal_size of all runs is raised from {} to {}",
+            format_bytes(most.max_bytes),
+            format_bytes(raised)
+        ),
+        (true, None) => format!(
+            "; it forced checkpoints, and max_wal_size stays {}, {}",
+            format_bytes(most.max_bytes),
+            match max_is_given {
+                true => "as it was given",
+                false => "since there is no room for more",
+            }
+        ),
+    };
+    Fixed {
+        segments: fixed,
+        max_bytes: raised,
+        why: format!(
+            "a checkpoint cycle takes {} of WAL: {ready}{checkpoints}",
+            format_bytes(bytes as u64)
+        ),
+    }
+}
+
+fn up_to_step(bytes: f64) -> u64 {
+    (bytes.max(0.0) as u64).div_ceil(STEP) * STEP
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MB: u64 = 1 << 20;
+
+    /// 300 MB in a cycle, with PostgreSQL's own settings.
+    fn seen() -> Seen {
+        Seen {
+            bytes: 300.0 * MB as f64,
+            seconds: 60.0,
+            forced: 0,
+            segment_bytes: 16 * MB,
+            max_bytes: 1024 * MB,
+            completion: 0.9,
+            recycles: true,
+            room_bytes: Some(100 * 1024 * MB),
+        }
+    }
+
+    fn fixed(seen: Seen, is_given: bool) -> Fixed {
+        fix(&[seen], Some(60.0), is_given)
+    }
+
+    #[test]
+    fn as_many_as_are_written_until_the_first_are_given_back() {
+        let f = fixed(seen(), false);
+        assert_eq!((f.segments, f.max_bytes), (36, None));
+        assert_eq!(
+            f.why,
+            "a checkpoint cycle takes 300 MB of WAL: 36 segments (576 MB) ready before each warm-up"
+        );
+        // Of a run of another length; and of several the one with the most.
+        let longer = Seen {
+            seconds: 120.0,
+            ..seen()
+        };
+        assert_eq!(
+            fix(std::slice::from_ref(&longer), Some(60.0), false).segments,
+            18
+        );
+        assert_eq!(fix(&[longer, seen()], Some(60.0), false).segments, 36);
+        let small = Seen {
+            bytes: 1.0,
+            ..seen()
+        };
+        assert_eq!(fixed(small, false).segments, 1);
+    }
+
+    #[test]
+    fn max_wal_size_is_raised_where_wal_forces_checkpoints() {
+        let forced = Seen {
+            bytes: 900.0 * MB as f64,
+            forced: 1,
+            ..seen()
+        };
+        let f = fixed(forced.clone(), false);
+        assert_eq!((f.segments, f.max_bytes), (107, Some(2624 * MB)));
+        assert!(
+            f.why
+                .ends_with("max_wal_size of all runs is raised from 1024 MB to 2624 MB"),
+            "{}",
+            f.why
+        );
+        // Nobody's own choice, and only where there is room.
+        let given = fixed(forced.clone(), true);
+        assert_eq!((given.segments, given.max_bytes), (64, None));
+        assert!(given.why.ends_with("as it was given"), "{}", given.why);
+        let small = Seen {
+            room_bytes: Some(1024 * MB),
+            ..forced
+        };
+        let small = fixed(small, false);
+        assert_eq!((small.segments, small.max_bytes), (32, None));
+        assert!(small.why.ends_with("no room for more"), "{}", small.why);
+        // None was forced in that cycle, and one would be in the next.
+        let near = Seen {
+            bytes: 600.0 * MB as f64,
+            ..seen()
+        };
+        assert!(fixed(near, false).max_bytes.is_some());
+    }
+
+    #[test]
+    fn where_nothing_is_used_again_nothing_is_made_ready() {
+        let f = fixed(
+            Seen {
+                recycles: false,
+                ..seen()
+            },
+            false,
+        );
+        assert_eq!((f.segments, f.max_bytes), (0, None));
+        assert!(f.why.contains("wal_recycle is off"), "{}", f.why);
+        let f = fix(&[], Some(60.0), false);
+        assert_eq!((f.segments, f.max_bytes), (0, None));
+    }
+}
