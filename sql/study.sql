@@ -66,18 +66,6 @@ SELECT status, experiments FROM fsbench.studies WHERE is_own;
 SELECT parameters -> 'settings' FROM fsbench.experiment WHERE experiment = 'own-2026 tps';
 SELECT claim, here, why FROM fsbench.study_claims('own-2026');
 
--- A place that is too small.
-SELECT fsbench.define_study(jsonb_set(jsonb_set(:'own', '{study}', '"small"'), '{variants}',
-    '[{"variant": "a", "filesystem": "ext4"}, {"variant": "b", "filesystem": "ext4", "mount_options": "noatime"}, {"variant": "c", "not_tested": "no c"}]'));
-SELECT fsbench.study('small', image_size => '100MB');
-SELECT count(*) FROM fsbench.target WHERE target LIKE 'small%';
-SELECT fsbench.study('small', image_size => '1GB', start => false);
-SELECT target, filesystem, image_size_bytes, mount_options FROM fsbench.target WHERE target LIKE 'small%' ORDER BY 1;
-SELECT variant, target_name FROM fsbench.study_target ORDER BY 1;
-SELECT fsbench.drop_study('small'), (SELECT count(*) FROM fsbench.target WHERE target LIKE 'small%');
-SELECT count(*) FROM fsbench.target WHERE target LIKE 'small%';
-SELECT fsbench.drop_study('small');
-
 -- What stored figures say. A window of transactions is too short for a verdict by itself, so that this one is called long enough.
 SELECT experiment_id AS id FROM fsbench.experiment WHERE experiment = 'own-2026 tps' \gset
 INSERT INTO fsbench.run_log (run_id, status, target, workload, asked, used, requested_by, tps, latency_max_ms)

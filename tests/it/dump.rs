@@ -35,6 +35,14 @@ const FILL: &str = "
     END
     $$";
 
+/// A study of targets that are there.
+const STUDY: &str = r#"{"study": "own", "title": "t", "author": "a", "year": 2026, "source": "s", "machine": "m", "part": "all", 
+    "claims": [{"claim": "c", "says": "s", "seen": "s", "not_tested": "w"}], 
+    "variants": [{"variant": "a", "target": "there"}, {"variant": "b", "target": "there-too"}], 
+    "questions": [{"question": "q", "part": "p", "asks": "a", "variants": ["a", "b"], "baseline": "a", "workload": "tpcb", "clients": 1, "metric": "tps", 
+    "margin": 0.05, "is_published": false, "full": {"scale": 1, "transactions": 10, "max_blocks": 3}, "quick": {"scale": 1, "transactions": 10, "max_blocks": 3}}], 
+    "published": []}"#;
+
 /// Everything that is stored, in a form to compare.
 fn everything(client: &mut Client) -> Vec<String> {
     let mut stored = Vec::new();
@@ -93,9 +101,15 @@ fn dumped_restored_and_run_again() {
     execute(
         &mut client,
         "SELECT fsbench.create_target('there-too', directory => '/tmp'); \
-         SELECT fsbench.experiment('planned', targets => '{there,there-too}', duration => '1 s', start => false); \
-         SELECT fsbench.study('heron-2010', '4GB', start => false); \
-         SELECT fsbench.define_study(definition || '{\"study\": \"own\"}') FROM fsbench.studies WHERE study = 'digoal-2016'",
+         SELECT fsbench.experiment('planned', targets => '{there,there-too}', duration => '1 s', start => false)",
+    );
+    execute(
+        &mut client,
+        &format!("SELECT fsbench.define_study('{STUDY}')"),
+    );
+    execute(
+        &mut client,
+        "SELECT fsbench.study('own', start => false); INSERT INTO fsbench.study_target VALUES ('own', 'a', 'there')",
     );
     execute(&mut client, FILL);
     let stored = everything(&mut client);

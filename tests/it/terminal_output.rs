@@ -102,14 +102,24 @@ fn substituted(example: &str, run_id: &str, other: &str, directory: &str) -> Str
             ":'file'",
             "(SELECT string_agg(line, E'\\n') FROM fsbench.export('new') line)",
         )
-        .replace("fsbench.study('heron-2010', '4GB')", "fsbench.study('heron-2010', '4GB', start => false)")
-        .replace(r#"'{"study": "own"}'"#, r#"(SELECT definition || '{"study": "own"}' FROM fsbench.studies WHERE study = 'heron-2010')"#)
+        .replace("study('heron-2010', '4GB')", "study('own', start => false)")
+        .replace("study_plan('heron-2010', '4GB')", "study_plan('own')")
+        .replace("'heron-2010'", "'own'")
+        .replace(r#"'{"study": "own"}'"#, &format!("'{STUDY}'"))
         .replace("(7, 8)", &format!("({run_id}, {other})"))
         .replace("{7,8}", &format!("{{{run_id}}}"))
         .replace("(7)", &format!("({run_id})"))
         .replace("(7, 'new disk'", &format!("({run_id}, 'new disk'"))
         .replace(", 7)", &format!(", {run_id})"))
 }
+
+/// A study of targets that are there.
+const STUDY: &str = r#"{"study": "own", "title": "t", "author": "a", "year": 2026, "source": "s", "machine": "m", "part": "all", 
+    "claims": [{"claim": "c", "says": "s", "seen": "s", "not_tested": "w"}], 
+    "variants": [{"variant": "a", "target": "a"}, {"variant": "b", "target": "default"}], 
+    "questions": [{"question": "q", "part": "p", "asks": "a", "variants": ["a", "b"], "baseline": "a", "workload": "tpcb", "clients": 1, "metric": "tps", 
+    "margin": 0.05, "is_published": false, "full": {"scale": 1, "transactions": 10, "max_blocks": 3}, "quick": {"scale": 1, "transactions": 10, "max_blocks": 3}}], 
+    "published": []}"#;
 
 /// Verbs that need the helper; tests/it/helper/manual_examples.rs runs them with one.
 const OF_THE_HELPER: [&str; 3] = ["prepare_target", "release_target", "describe_devices"];
@@ -192,7 +202,7 @@ fn in_order(examples: &[String]) -> Vec<(&str, &str)> {
         "drop_experiment",
     ];
     split.sort_by_key(|(verb, _)| match *verb {
-        "create_target" => 0,
+        "create_target" | "define_study" => 0,
         "alter_target" => 2,
         "drop_target" | "revoke_operator" => 99,
         verb => match of_experiments.iter().position(|of| *of == verb) {

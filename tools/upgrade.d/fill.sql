@@ -7,8 +7,9 @@ SELECT fsbench.create_target('made', filesystem => 'xfs', image_size => '1GB', m
 SELECT fsbench.create_target('there', directory => '/tmp', settings => '{"wal_compression": "on"}');
 SELECT fsbench.create_target('there-too', directory => '/tmp');
 SELECT fsbench.experiment('planned', targets => '{there,there-too}', duration => '1 s', start => false);
-SELECT fsbench.study('heron-2010', '4GB', start => false);
-SELECT fsbench.define_study(definition || '{"study": "own"}') FROM fsbench.studies WHERE study = 'digoal-2016';
+SELECT fsbench.define_study('{"study": "own", "title": "t", "author": "a", "year": 2026, "source": "s", "machine": "m", "part": "all", "claims": [{"claim": "c", "says": "s", "seen": "s", "not_tested": "w"}], "variants": [{"variant": "a", "target": "there"}, {"variant": "b", "target": "there-too"}], "questions": [{"question": "q", "part": "p", "asks": "a", "variants": ["a", "b"], "baseline": "a", "workload": "tpcb", "clients": 1, "metric": "tps", "margin": 0.05, "is_published": false, "full": {"scale": 1, "transactions": 10, "max_blocks": 3}, "quick": {"scale": 1, "transactions": 10, "max_blocks": 3}}], "published": []}');
+SELECT fsbench.study('own', start => false);
+INSERT INTO fsbench.study_target VALUES ('own', 'a', 'there');
 INSERT INTO fsbench.imported_file (host, format, sha256, imported_by) VALUES ('elsewhere', 1, 'x', current_user);
 INSERT INTO fsbench.imported_experiment (experiment_id, import_id, sha256) SELECT experiment_id, 1, 'x' FROM fsbench.experiment;
 INSERT INTO fsbench.helper_job (run_id, target, action, request) VALUES (1, 'made', 'release', '{}');

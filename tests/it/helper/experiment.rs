@@ -2,7 +2,55 @@
 
 use super::scene::Scene;
 use crate::common::{execute, rows};
-use pgfsbench_tests::{Leaves, assert_columns};
+use pgfsbench_tests::{Leaves, assert_columns, refusal};
+use postgres::Client;
+
+/// A study of two filesystems.
+const STUDY: &str = r#"{"study": "own", "title": "t", "author": "a", "year": 2026, "source": "s", "machine": "m", "part": "all", 
+    "claims": [{"claim": "c", "says": "s", "seen": "s", "not_tested": "w"}], 
+    "variants": [{"variant": "a", "filesystem": "FIRST"}, {"variant": "b", "filesystem": "SECOND"}], 
+    "questions": [{"question": "q", "part": "p", "asks": "a", "variants": ["a", "b"], "baseline": "a", "workload": "tpcb", "clients": 1, "metric": "tps", 
+    "margin": 0.05, "is_published": false, "full": {"scale": 1, "transactions": 10, "max_blocks": 3}, "quick": {"scale": 1, "transactions": 10, "max_blocks": 3}}], 
+    "published": []}"#;
+
+fn a_study_makes_and_drops_its_targets(client: &mut Client, a: &str, b: &str) {
+    let definition = STUDY.replace("FIRST", a).replace("SECOND", b);
+    execute(
+        client,
+        &format!("SELECT fsbench.define_study('{definition}')"),
+    );
+    let error = refusal(client, "SELECT fsbench.study('own', image_size => '100MB')");
+    assert_eq!(error.message(), "the image is too small for the study");
+    assert!(
+        error
+            .hint()
+            .is_some_and(|hint| hint.starts_with("Give one of at least "))
+    );
+    let made = "SELECT target, filesystem FROM fsbench.target WHERE target LIKE 'own.%' ORDER BY 1";
+    assert_eq!(rows(client, made), [""; 0]);
+    execute(
+        client,
+        "SELECT fsbench.study('own', image_size => '1GB', start => false)",
+    );
+    let both = [format!("own.a|{a}"), format!("own.b|{b}")];
+    assert_eq!(rows(client, made), both);
+    execute(
+        client,
+        "SELECT fsbench.drop_study('own', keep_runs => true)",
+    );
+    assert_eq!(rows(client, made), both);
+    // They are used again as they are, and not as something else.
+    let other = refusal(
+        client,
+        "SELECT fsbench.study('own', image_size => '2GB', start => false)",
+    );
+    assert_eq!(other.code().code(), "42710");
+    execute(
+        client,
+        "SELECT fsbench.study('own', image_size => '1GB', start => false); SELECT fsbench.drop_study('own')",
+    );
+    assert_eq!(rows(client, made), [""; 0]);
+}
 
 #[test]
 fn filesystems_on_images_are_compared_and_nothing_is_left() {
@@ -44,5 +92,6 @@ fn filesystems_on_images_are_compared_and_nothing_is_left() {
     let mut targets = [format!("new-disk.{a}"), format!("new-disk.{b}")];
     targets.sort();
     assert_eq!(lines, targets);
+    a_study_makes_and_drops_its_targets(&mut client, a, b);
     scene.nothing_is_left("an experiment");
 }
