@@ -17,7 +17,7 @@ CREATE TABLE fsbench.study_definition (
     defined_by name NOT NULL DEFAULT session_user,
     defined_at timestamptz NOT NULL DEFAULT clock_timestamp()
 );
-COMMENT ON TABLE fsbench.study_definition IS 'Studies that somebody has defined (fsbench.define_study); read them with those that come with pgfsbench through the view fsbench.studies';
+COMMENT ON TABLE fsbench.study_definition IS 'Studies that somebody has defined (fsbench.define_study); read them with those that come with pgfsbench through the view fsbench.study_definitions';
 COMMENT ON COLUMN fsbench.study_definition.study IS 'Name';
 COMMENT ON COLUMN fsbench.study_definition.definition IS 'Claims, variants, questions and published figures, as docs/studies.md describes them';
 COMMENT ON COLUMN fsbench.study_definition.defined_by IS 'Role that has defined it';
@@ -84,7 +84,7 @@ SELECT pg_catalog.pg_extension_config_dump('fsbench.study_target', '');
 CREATE FUNCTION fsbench._builtin_studies() RETURNS TABLE (study text, definition text)
     LANGUAGE c STABLE PARALLEL SAFE ROWS 6
     AS 'MODULE_PATHNAME', 'fsbench_builtin_studies_wrapper';
-COMMENT ON FUNCTION fsbench._builtin_studies IS 'The studies that come with pgfsbench, as JSON. Private; read fsbench.studies';
+COMMENT ON FUNCTION fsbench._builtin_studies IS 'The studies that come with pgfsbench, as JSON. Private; read fsbench.study_definitions';
 
 CREATE FUNCTION fsbench._study(asked jsonb, plan_only boolean) RETURNS text
     LANGUAGE c VOLATILE PARALLEL UNSAFE
@@ -129,12 +129,20 @@ COMMENT ON FUNCTION fsbench.study_report IS 'The author''s table with ours besid
 CREATE FUNCTION fsbench.define_study(definition jsonb) RETURNS text
     LANGUAGE c VOLATILE PARALLEL UNSAFE
     AS 'MODULE_PATHNAME', 'fsbench_define_study_wrapper';
-COMMENT ON FUNCTION fsbench.define_study IS 'Records a study of your own, in the form of those that come with pgfsbench (fsbench.studies.definition), checked as strictly, or puts it in place of one that you have defined before; returns its name';
+COMMENT ON FUNCTION fsbench.define_study IS 'Records a study of your own, in the form of those that come with pgfsbench (fsbench.study_definitions), checked as strictly, or puts it in place of one that you have defined before; returns its name';
 
 CREATE FUNCTION fsbench.drop_study(study text, keep_runs boolean DEFAULT false) RETURNS text
     LANGUAGE c VOLATILE PARALLEL UNSAFE
     AS 'MODULE_PATHNAME', 'fsbench_drop_study_wrapper';
 COMMENT ON FUNCTION fsbench.drop_study IS 'Removes a study that was started and is not on, with its experiments, and with its targets and runs unless keep_runs; of one that was not started the definition, if it is your own. Returns its name';
+
+CREATE VIEW fsbench.study_definitions AS
+    SELECT b.study, b.definition::jsonb AS definition, false AS is_own FROM fsbench._builtin_studies() b
+    UNION ALL SELECT o.study, o.definition, true FROM fsbench.study_definition o;
+COMMENT ON VIEW fsbench.study_definitions IS 'Studies as they are defined: those that come with pgfsbench, and your own';
+COMMENT ON COLUMN fsbench.study_definitions.study IS 'Name';
+COMMENT ON COLUMN fsbench.study_definitions.definition IS 'Claims, variants, questions and published figures, as fsbench.define_study() takes them';
+COMMENT ON COLUMN fsbench.study_definitions.is_own IS 'Whether somebody has defined it here';
 
 CREATE VIEW fsbench.studies AS
     SELECT d.study, d.definition ->> 'title' AS title, d.definition ->> 'author' AS author, (d.definition ->> 'year')::integer AS year,
@@ -143,9 +151,8 @@ CREATE VIEW fsbench.studies AS
            pg_catalog.jsonb_array_length(d.definition -> 'claims') AS claims, d.is_own,
            CASE WHEN s.study IS NULL THEN NULL
                 WHEN n.open > 0 THEN 'on' ELSE 'over' END AS status,
-           s.created_at, n.experiments, d.definition
-    FROM (SELECT b.study, b.definition::jsonb AS definition, false AS is_own FROM fsbench._builtin_studies() b
-          UNION ALL SELECT o.study, o.definition, true FROM fsbench.study_definition o) d
+           s.created_at, n.experiments
+    FROM fsbench.study_definitions d
     LEFT JOIN fsbench.study s USING (study)
     LEFT JOIN LATERAL (SELECT pg_catalog.array_agg(e.experiment ORDER BY e.experiment_id) AS experiments,
                               pg_catalog.count(*) FILTER (WHERE e.status NOT IN ('done', 'cancelled')) AS open
@@ -162,15 +169,14 @@ COMMENT ON COLUMN fsbench.studies.is_own IS 'Whether somebody has defined it her
 COMMENT ON COLUMN fsbench.studies.status IS 'on while an experiment of it is not over, over after that; NULL: not started here';
 COMMENT ON COLUMN fsbench.studies.created_at IS 'When it was started here';
 COMMENT ON COLUMN fsbench.studies.experiments IS 'Names of its experiments, in the order in which they are made';
-COMMENT ON COLUMN fsbench.studies.definition IS 'All of it, as fsbench.define_study() takes it';
 
 CREATE VIEW fsbench.published AS
     SELECT d.study, f.variant, f.metric, f.value, f.unit, f.runs, f.remark, coalesce(f.source, d.definition ->> 'source') AS source
-    FROM fsbench.studies d,
+    FROM fsbench.study_definitions d,
          LATERAL ROWS FROM (pg_catalog.jsonb_to_recordset(d.definition -> 'published')
              AS (variant text, metric text, value float8, unit text, runs float8[], remark text, source text)) WITH ORDINALITY
              AS f (variant, metric, value, unit, runs, remark, source, place)
-    ORDER BY d.is_own, d.year, d.study, f.place;
+    ORDER BY d.is_own, d.definition ->> 'year', d.study, f.place;
 COMMENT ON VIEW fsbench.published IS 'The figures that the authors of studies have published, of their machines; fsbench.study_report() has ours beside them';
 COMMENT ON COLUMN fsbench.published.study IS 'Study';
 COMMENT ON COLUMN fsbench.published.variant IS 'Variant that it is of';
@@ -181,12 +187,13 @@ COMMENT ON COLUMN fsbench.published.runs IS 'Each run, where they were published
 COMMENT ON COLUMN fsbench.published.remark IS 'What is to be known about it';
 COMMENT ON COLUMN fsbench.published.source IS 'Where it was published';
 
+ALTER VIEW fsbench.study_definitions SET (security_invoker = true);
 ALTER VIEW fsbench.studies SET (security_invoker = true);
 ALTER VIEW fsbench.published SET (security_invoker = true);
-REVOKE ALL ON fsbench.study_definition, fsbench.study, fsbench.study_experiment, fsbench.study_target, fsbench.studies, fsbench.published FROM PUBLIC;
+REVOKE ALL ON fsbench.study_definition, fsbench.study, fsbench.study_experiment, fsbench.study_target, fsbench.study_definitions, fsbench.studies, fsbench.published FROM PUBLIC;
 REVOKE ALL ON FUNCTION fsbench._builtin_studies, fsbench._study, fsbench.study, fsbench.study_plan, fsbench.study_claims, fsbench.study_report,
     fsbench.define_study, fsbench.drop_study FROM PUBLIC;
-GRANT SELECT ON fsbench.study_definition, fsbench.study, fsbench.study_experiment, fsbench.study_target, fsbench.studies, fsbench.published TO pg_monitor;
+GRANT SELECT ON fsbench.study_definition, fsbench.study, fsbench.study_experiment, fsbench.study_target, fsbench.study_definitions, fsbench.studies, fsbench.published TO pg_monitor;
 GRANT EXECUTE ON FUNCTION fsbench._builtin_studies(), fsbench.study_claims(text), fsbench.study_report(text) TO pg_monitor;
 
 CREATE OR REPLACE FUNCTION fsbench._metric(run_id bigint, metric text) RETURNS float8

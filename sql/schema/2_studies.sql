@@ -6,7 +6,7 @@ CREATE TABLE fsbench.study_definition (
     defined_by name NOT NULL DEFAULT session_user,
     defined_at timestamptz NOT NULL DEFAULT clock_timestamp()
 );
-COMMENT ON TABLE fsbench.study_definition IS 'Studies that somebody has defined (fsbench.define_study); read them with those that come with pgfsbench through the view fsbench.studies';
+COMMENT ON TABLE fsbench.study_definition IS 'Studies that somebody has defined (fsbench.define_study); read them with those that come with pgfsbench through the view fsbench.study_definitions';
 COMMENT ON COLUMN fsbench.study_definition.study IS 'Name';
 COMMENT ON COLUMN fsbench.study_definition.definition IS 'Claims, variants, questions and published figures, as docs/studies.md describes them';
 COMMENT ON COLUMN fsbench.study_definition.defined_by IS 'Role that has defined it';

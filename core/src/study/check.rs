@@ -15,7 +15,7 @@ use crate::{
     verdict::looks::LOOKS,
 };
 
-const HINT: &str = "The fields are told in docs/studies.md, and the studies that come with pgfsbench are examples: SELECT definition FROM fsbench.studies.";
+const HINT: &str = "The fields are told in docs/studies.md, and the studies that come with pgfsbench are examples: SELECT definition FROM fsbench.study_definitions.";
 /// With the name of a study before it, a variant is the name of a target.
 const LONGEST_NAME: usize = 31;
 
