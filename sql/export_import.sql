@@ -214,6 +214,26 @@ SELECT suffix, experiments, runs, already_here FROM fsbench.import((SELECT strin
 INSERT INTO fsbench.imported_run SELECT run_id, import_id, 1, 'x' FROM fsbench.imported LIMIT 1;
 SELECT fsbench.drop_imported('db1');
 SELECT fsbench.drop_imported('nowhere');
+-- Nor when somebody else's command calls it for her, as an index does.
+RESET ROLE;
+CREATE SCHEMA regress_fsbench_hers AUTHORIZATION regress_fsbench_importer;
+SET ROLE regress_fsbench_importer;
+CREATE FUNCTION regress_fsbench_hers.dropper(integer) RETURNS bigint LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+    RETURN CASE WHEN current_setting('regress.armed', true) = 'on' THEN fsbench.drop_imported('db1') END;
+END
+$$;
+CREATE TABLE regress_fsbench_hers.trap (n integer);
+CREATE INDEX ON regress_fsbench_hers.trap (regress_fsbench_hers.dropper(n));
+INSERT INTO regress_fsbench_hers.trap VALUES (1), (2);
+RESET ROLE;
+SET regress.armed = 'on';
+ANALYZE regress_fsbench_hers.trap;
+RESET regress.armed;
+SET client_min_messages = error;
+DROP SCHEMA regress_fsbench_hers CASCADE;
+SET client_min_messages = warning;
+SET ROLE regress_fsbench_importer;
 SELECT DISTINCT r.requested_by FROM fsbench.imported i JOIN fsbench.run_log r USING (run_id) WHERE host = 'db3';
 SELECT requested_by FROM fsbench.experiment WHERE experiment = 'turns@db3';
 SELECT fsbench.drop_imported('db3');

@@ -235,7 +235,7 @@ BEGIN
         VALUES ('INSERT, UPDATE ON TABLE fsbench.acknowledgement'),
             ('EXECUTE ON FUNCTION fsbench.run, fsbench.start, fsbench.sustainable_rate, fsbench.cancel, fsbench._renew_lease, fsbench._repeat, fsbench.acknowledge, '
              'fsbench._experiment, fsbench.experiment, fsbench.plan_experiment, fsbench._change_experiment, fsbench.pause_experiment, fsbench.resume_experiment, '
-             'fsbench.cancel_experiment, fsbench.extend_experiment, fsbench.confirm_experiment, fsbench.drop_experiment, fsbench.import, fsbench.drop_imported, fsbench._study, '
+             'fsbench.cancel_experiment, fsbench.extend_experiment, fsbench.confirm_experiment, fsbench.drop_experiment, fsbench._change_imported, fsbench.import, fsbench.drop_imported, fsbench._study, '
              'fsbench.study, fsbench.study_plan, fsbench.drop_study')
     LOOP
         EXECUTE format('%s %s %s %s', verb, what, preposition, role);
@@ -362,46 +362,6 @@ $$;
 CREATE INDEX imported_run_run_id_there_idx ON fsbench.imported_run (run_id_there);
 COMMENT ON COLUMN fsbench.imported_file.imported_by IS 'Role that has imported it, by its name then';
 
-CREATE FUNCTION fsbench._import_line(line text) RETURNS jsonb
-    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on
-    AS $$
-DECLARE
-    document jsonb;
-BEGIN
-    BEGIN
-        document := regexp_replace(line, '%([0-9A-Fa-f]{2})', '\\u00\1', 'g')::jsonb;
-    EXCEPTION WHEN feature_not_supported OR program_limit_exceeded THEN
-        RAISE EXCEPTION '%', SQLERRM USING ERRCODE = 'data_exception';
-    END;
-    IF jsonb_path_exists(document, '$.**{30 to last}') THEN
-        RAISE EXCEPTION 'values are nested more than 30 deep' USING ERRCODE = 'data_exception';
-    ELSIF jsonb_path_exists(document, '$.** ? (@.type() == "number" && (@ > 1e310 || @ < -1e310 || (@ > 0 && @ < 1e-340) || (@ < 0 && @ > -1e-340)))')
-       OR length(document::text) > 4 * length(line) + 1000 THEN
-        RAISE EXCEPTION 'a number is too large, or has too many digits' USING ERRCODE = 'data_exception';
-    END IF;
-    RETURN document;
-END
-$$;
-COMMENT ON FUNCTION fsbench._import_line IS 'A line of a file as JSON. Private';
-
-CREATE FUNCTION fsbench._import_texts(document jsonb) RETURNS jsonb
-    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on
-    AS $$
-DECLARE
-    controls text := CASE getdatabaseencoding() WHEN 'UTF8' THEN '[[:cntrl:]\u0080-\u009f\u2028-\u202e\u2066-\u2069]' ELSE '[[:cntrl:]]' END;
-    words text := document::text;
-BEGIN
-    IF words ~ controls OR words ~ '\\[bfnrtu]' THEN
-        -- A backslash that stands for itself does not begin what follows.
-        words := replace(regexp_replace(words, controls, ' ', 'g'), '\\', chr(1));
-        words := regexp_replace(words, '\\([bfnrt]|u00[01][0-9a-f])', ' ', 'g');
-        RETURN replace(words, chr(1), '\\')::jsonb;
-    END IF;
-    RETURN document;
-END
-$$;
-COMMENT ON FUNCTION fsbench._import_texts IS 'JSON with a space for each control character. Private';
-
 CREATE OR REPLACE FUNCTION fsbench._export_line(line text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on
     AS $$
@@ -509,6 +469,46 @@ BEGIN
 END
 $$;
 
+CREATE FUNCTION fsbench._import_line(line text) RETURNS jsonb
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on
+    AS $$
+DECLARE
+    document jsonb;
+BEGIN
+    BEGIN
+        document := regexp_replace(line, '%([0-9A-Fa-f]{2})', '\\u00\1', 'g')::jsonb;
+    EXCEPTION WHEN feature_not_supported OR program_limit_exceeded THEN
+        RAISE EXCEPTION '%', SQLERRM USING ERRCODE = 'data_exception';
+    END;
+    IF jsonb_path_exists(document, '$.**{50 to last}') THEN
+        RAISE EXCEPTION 'values are nested more than 50 deep' USING ERRCODE = 'data_exception';
+    ELSIF jsonb_path_exists(document, '$.** ? (@.type() == "number" && (@ > 1e310 || @ < -1e310 || (@ > 0 && @ < 1e-340) || (@ < 0 && @ > -1e-340)))')
+       OR length(document::text) > 4 * length(line) + 1000 THEN
+        RAISE EXCEPTION 'a number is too large, or has too many digits' USING ERRCODE = 'data_exception';
+    END IF;
+    RETURN document;
+END
+$$;
+COMMENT ON FUNCTION fsbench._import_line IS 'A line of a file as JSON. Private';
+
+CREATE FUNCTION fsbench._import_texts(document jsonb) RETURNS jsonb
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on
+    AS $$
+DECLARE
+    controls text := CASE getdatabaseencoding() WHEN 'UTF8' THEN '[[:cntrl:]\u0080-\u009f\u2028-\u202e\u2066-\u2069]' ELSE '[[:cntrl:]]' END;
+    words text := document::text;
+BEGIN
+    IF words ~ controls OR words ~ '\\[bfnrtu]' THEN
+        -- A backslash that stands for itself does not begin what follows.
+        words := replace(regexp_replace(words, controls, ' ', 'g'), '\\', chr(1));
+        words := regexp_replace(words, '\\([bfnrt]|u00[01][0-9a-f])', ' ', 'g');
+        RETURN replace(words, chr(1), '\\')::jsonb;
+    END IF;
+    RETURN document;
+END
+$$;
+COMMENT ON FUNCTION fsbench._import_texts IS 'JSON with a space for each control character. Private';
+
 CREATE OR REPLACE FUNCTION fsbench._import_column(relation name, attname name, type oid, at integer, OUT value text, OUT wrong text)
     LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
     AS $$
@@ -568,13 +568,12 @@ BEGIN
 END
 $$;
 
-CREATE OR REPLACE FUNCTION fsbench.import(file text, host text DEFAULT NULL) RETURNS TABLE (suffix text, experiments bigint, runs bigint, already_here bigint)
-    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER ROWS 1
+CREATE FUNCTION fsbench._import(file text, host text, caller name) RETURNS TABLE (suffix text, experiments bigint, runs bigint, already_here bigint)
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE ROWS 1
     SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on SET timezone = 'UTC' SET datestyle = 'ISO' SET intervalstyle = 'postgres' SET extra_float_digits = 1
     AS $$
 #variable_conflict use_column
 DECLARE
-    caller name := CASE current_setting('role') WHEN 'none' THEN session_user ELSE current_setting('role') END;
     lines text[];
     n integer;
     hash bytea := '';
@@ -821,6 +820,44 @@ BEGIN
     RETURN NEXT;
 END
 $$;
+COMMENT ON FUNCTION fsbench._import IS 'Reads a file in the name of a role. Private: called with the rights of the owner';
+
+CREATE FUNCTION fsbench._change_imported(verb text, file text, host text) RETURNS text
+    LANGUAGE c VOLATILE PARALLEL UNSAFE
+    AS 'MODULE_PATHNAME', 'fsbench_change_imported_wrapper';
+COMMENT ON FUNCTION fsbench._change_imported IS 'Imports a file, or drops what was imported. Private';
+
+CREATE OR REPLACE FUNCTION fsbench.import(file text, host text DEFAULT NULL) RETURNS TABLE (suffix text, experiments bigint, runs bigint, already_here bigint)
+    LANGUAGE sql VOLATILE PARALLEL UNSAFE ROWS 1 SET search_path = pg_catalog, pg_temp
+    AS $$
+    SELECT r.suffix, r.experiments, r.runs, r.already_here
+    FROM jsonb_to_record(fsbench._change_imported('import', $1, $2)::jsonb) r (suffix text, experiments bigint, runs bigint, already_here bigint)
+    $$;
+
+CREATE FUNCTION fsbench._drop_imported(host text, caller name) RETURNS bigint
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+    AS $$
+DECLARE
+    files bigint[];
+    gone bigint[];
+BEGIN
+    SELECT array_agg(f.import_id) INTO files FROM fsbench.imported_file f WHERE f.host = $1;
+    IF files IS NULL THEN
+        RAISE EXCEPTION 'nothing was imported of host "%"', $1
+            USING ERRCODE = 'invalid_parameter_value', DETAIL = 'There is no row with this host in fsbench.imported_file of this database.', HINT = 'See fsbench.imported.';
+    END IF;
+    PERFORM fsbench._check_importer($1, $2);
+    DELETE FROM fsbench.experiment e USING fsbench.imported_experiment i WHERE i.experiment_id = e.experiment_id AND i.import_id = ANY (files);
+    SELECT array_agg(i.run_id) INTO gone FROM fsbench.imported_run i WHERE i.import_id = ANY (files);
+    DELETE FROM fsbench.run_log r WHERE r.run_id = ANY (gone);
+    DELETE FROM fsbench.imported_file f WHERE f.import_id = ANY (files);
+    RETURN coalesce(cardinality(gone), 0);
+END
+$$;
+COMMENT ON FUNCTION fsbench._drop_imported IS 'Removes what was imported of a host, in the name of a role. Private: called with the rights of the owner';
+
+CREATE OR REPLACE FUNCTION fsbench.drop_imported(host text) RETURNS bigint
+    LANGUAGE sql VOLATILE PARALLEL UNSAFE RETURN fsbench._change_imported('drop', NULL, host)::bigint;
 
 CREATE OR REPLACE FUNCTION fsbench.check_history(label text, metric text DEFAULT 'tps', worse_by float8 DEFAULT 0.05, due interval DEFAULT '36 hours', repeats integer DEFAULT 2)
     RETURNS TABLE (state text, segment bigint, at timestamptz, run_id bigint, value float8, expected float8, says text)
@@ -926,7 +963,7 @@ CREATE OR REPLACE VIEW fsbench.chart_scan_speed WITH (security_invoker = true) A
         FROM fsbench.scan s WHERE s.run_id = r.run_id AND s.used GROUP BY s.degree) c
     WHERE r.workload = 'scan';
 
-REVOKE ALL ON FUNCTION fsbench._import_line, fsbench._import_texts FROM PUBLIC;
+REVOKE ALL ON FUNCTION fsbench._import_line, fsbench._import_texts, fsbench._import, fsbench._change_imported, fsbench._drop_imported FROM PUBLIC;
 -- End of files of other databases.
 -- Experiments see first how much WAL a checkpoint cycle takes.
 ALTER TABLE fsbench.experiment ADD COLUMN pilot_cycle boolean NOT NULL DEFAULT false;

@@ -164,8 +164,8 @@ BEGIN
     EXCEPTION WHEN feature_not_supported OR program_limit_exceeded THEN
         RAISE EXCEPTION '%', SQLERRM USING ERRCODE = 'data_exception';
     END;
-    IF jsonb_path_exists(document, '$.**{30 to last}') THEN
-        RAISE EXCEPTION 'values are nested more than 30 deep' USING ERRCODE = 'data_exception';
+    IF jsonb_path_exists(document, '$.**{50 to last}') THEN
+        RAISE EXCEPTION 'values are nested more than 50 deep' USING ERRCODE = 'data_exception';
     ELSIF jsonb_path_exists(document, '$.** ? (@.type() == "number" && (@ > 1e310 || @ < -1e310 || (@ > 0 && @ < 1e-340) || (@ < 0 && @ > -1e-340)))')
        OR length(document::text) > 4 * length(line) + 1000 THEN
         RAISE EXCEPTION 'a number is too large, or has too many digits' USING ERRCODE = 'data_exception';
@@ -270,15 +270,14 @@ END
 $$;
 COMMENT ON FUNCTION fsbench._check_importer IS 'Refuses a role that has not imported what is there of a host. Private: called with the rights of the owner';
 
--- It has the rights of the extension's owner: nobody else changes results. Whatever the file says, its rows say that they were imported, are over, belong to
+-- Called with the rights of the extension's owner: nobody else changes results. Whatever the file says, its rows say that they were imported, are over, belong to
 -- targets, labels and experiments whose names have an @, and name nothing that could be found again, started or removed.
-CREATE FUNCTION fsbench.import(file text, host text DEFAULT NULL) RETURNS TABLE (suffix text, experiments bigint, runs bigint, already_here bigint)
-    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER ROWS 1
+CREATE FUNCTION fsbench._import(file text, host text, caller name) RETURNS TABLE (suffix text, experiments bigint, runs bigint, already_here bigint)
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE ROWS 1
     SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on SET timezone = 'UTC' SET datestyle = 'ISO' SET intervalstyle = 'postgres' SET extra_float_digits = 1
     AS $$
 #variable_conflict use_column
 DECLARE
-    caller name := CASE current_setting('role') WHEN 'none' THEN session_user ELSE current_setting('role') END;
     lines text[];
     n integer;
     hash bytea := '';
@@ -525,10 +524,24 @@ BEGIN
     RETURN NEXT;
 END
 $$;
+COMMENT ON FUNCTION fsbench._import IS 'Reads a file in the name of a role. Private: called with the rights of the owner';
+
+-- It takes the role whose rights are in use, which need not be the one of the session, and calls what is below with those of the extension's owner.
+CREATE FUNCTION fsbench._change_imported(verb text, file text, host text) RETURNS text
+    LANGUAGE c VOLATILE PARALLEL UNSAFE
+    AS 'MODULE_PATHNAME', 'fsbench_change_imported_wrapper';
+COMMENT ON FUNCTION fsbench._change_imported IS 'Imports a file, or drops what was imported. Private';
+
+CREATE FUNCTION fsbench.import(file text, host text DEFAULT NULL) RETURNS TABLE (suffix text, experiments bigint, runs bigint, already_here bigint)
+    LANGUAGE sql VOLATILE PARALLEL UNSAFE ROWS 1 SET search_path = pg_catalog, pg_temp
+    AS $$
+    SELECT r.suffix, r.experiments, r.runs, r.already_here
+    FROM jsonb_to_record(fsbench._change_imported('import', $1, $2)::jsonb) r (suffix text, experiments bigint, runs bigint, already_here bigint)
+    $$;
 COMMENT ON FUNCTION fsbench.import IS 'Reads a file of fsbench.export() of another database, or nothing of it; what is here already is left as it is. Names of its targets, labels and experiments get an @ and the name of the host (host: how it is to be called here; without it as the file says), and each run the finding imported. What was imported steers nothing: it is not repeated, extended or confirmed, and recommend() makes no lines of it';
 
-CREATE FUNCTION fsbench.drop_imported(host text) RETURNS bigint
-    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+CREATE FUNCTION fsbench._drop_imported(host text, caller name) RETURNS bigint
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
     AS $$
 DECLARE
     files bigint[];
@@ -539,7 +552,7 @@ BEGIN
         RAISE EXCEPTION 'nothing was imported of host "%"', $1
             USING ERRCODE = 'invalid_parameter_value', DETAIL = 'There is no row with this host in fsbench.imported_file of this database.', HINT = 'See fsbench.imported.';
     END IF;
-    PERFORM fsbench._check_importer($1, CASE current_setting('role') WHEN 'none' THEN session_user ELSE current_setting('role') END);
+    PERFORM fsbench._check_importer($1, $2);
     DELETE FROM fsbench.experiment e USING fsbench.imported_experiment i WHERE i.experiment_id = e.experiment_id AND i.import_id = ANY (files);
     SELECT array_agg(i.run_id) INTO gone FROM fsbench.imported_run i WHERE i.import_id = ANY (files);
     DELETE FROM fsbench.run_log r WHERE r.run_id = ANY (gone);
@@ -547,6 +560,10 @@ BEGIN
     RETURN coalesce(cardinality(gone), 0);
 END
 $$;
+COMMENT ON FUNCTION fsbench._drop_imported IS 'Removes what was imported of a host, in the name of a role. Private: called with the rights of the owner';
+
+CREATE FUNCTION fsbench.drop_imported(host text) RETURNS bigint
+    LANGUAGE sql VOLATILE PARALLEL UNSAFE RETURN fsbench._change_imported('drop', NULL, host)::bigint;
 COMMENT ON FUNCTION fsbench.drop_imported IS 'Removes all experiments and runs that were imported of a host, and returns how many runs they were';
 
 CREATE VIEW fsbench.imported AS

@@ -75,7 +75,7 @@ BEGIN
         VALUES ('INSERT, UPDATE ON TABLE fsbench.acknowledgement'),
             ('EXECUTE ON FUNCTION fsbench.run, fsbench.start, fsbench.sustainable_rate, fsbench.cancel, fsbench._renew_lease, fsbench._repeat, fsbench.acknowledge, '
              'fsbench._experiment, fsbench.experiment, fsbench.plan_experiment, fsbench._change_experiment, fsbench.pause_experiment, fsbench.resume_experiment, '
-             'fsbench.cancel_experiment, fsbench.extend_experiment, fsbench.confirm_experiment, fsbench.drop_experiment, fsbench.import, fsbench.drop_imported, fsbench._study, '
+             'fsbench.cancel_experiment, fsbench.extend_experiment, fsbench.confirm_experiment, fsbench.drop_experiment, fsbench._change_imported, fsbench.import, fsbench.drop_imported, fsbench._study, '
              'fsbench.study, fsbench.study_plan, fsbench.drop_study')
     LOOP
         EXECUTE format('%s %s %s %s', verb, what, preposition, role);

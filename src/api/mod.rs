@@ -11,6 +11,7 @@ mod doctor;
 mod experiment;
 mod guard;
 mod helper;
+mod imported;
 mod in_use;
 pub mod install;
 mod judge;

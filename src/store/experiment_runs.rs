@@ -146,7 +146,8 @@ pub fn find_run(experiment_id: i64, made: &Made, label: &str) -> Result<Option<i
     let found = sql::read_latest(
         "SELECT max(r.run_id) FROM fsbench.run_log r, fsbench.experiment e JOIN fsbench.experiment_run x USING (experiment_id) \
          WHERE e.experiment_id = $1::bigint AND x.block = $2::integer AND x.target_number = $3::integer AND x.attempt = $4::integer \
-           AND r.label = $5 AND r.requested_by = e.requested_by AND r.requested_at >= x.planned_at",
+           AND r.label = $5 AND r.requested_by = e.requested_by AND r.requested_at >= x.planned_at \
+           AND NOT EXISTS (SELECT FROM fsbench.imported_run i WHERE i.run_id = r.run_id)",
         &arguments,
     )?;
     Ok(found.and_then(|id| id.parse().ok()))

@@ -1,0 +1,36 @@
+//! What comes from files: changed with the rights of the extension's owner, in the name of the role that asks.
+
+use pgrx::{pg_extern, pg_sys::panic::ErrorReport};
+
+use super::guard;
+use crate::{
+    errors::{Fault, sqlstate},
+    pg::{
+        session, sql,
+        text::{Said, Text},
+        xact,
+    },
+};
+
+const IMPORT: &str = "SELECT to_jsonb(i) FROM fsbench._import($1, $2, pg_get_userbyid($3::oid)) i";
+const DROP: &str = "SELECT fsbench._drop_imported($1, pg_get_userbyid($2::oid))";
+
+/// The role that asks is the one whose rights are in use: in an index or a trigger of somebody's that is not the one of the session.
+#[pg_extern(sql = false)]
+fn fsbench_change_imported(
+    verb: Option<Text>,
+    file: Option<Text>,
+    host: Option<Text>,
+) -> Result<Said, ErrorReport> {
+    let owner = guard::extension()?.owner;
+    xact::check_may_write(c"this function");
+    let caller = session::role().to_string();
+    let (file, host) = (file.map(String::from), host.map(String::from));
+    let (file, host, caller) = (file.as_deref(), host.as_deref(), Some(caller.as_str()));
+    let said = session::with_rights_of(owner, || match verb.map(String::from).as_deref() {
+        Some("import") => sql::write(IMPORT, &[file, host, caller]),
+        Some("drop") => sql::write(DROP, &[host, caller]),
+        _ => Err(Fault::new(sqlstate::INTERNAL, "unknown verb")),
+    })?;
+    Ok(said.unwrap_or_default().into())
+}
