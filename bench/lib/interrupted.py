@@ -1,5 +1,6 @@
 """An experiment of five targets that is interrupted by a restart of its server and by the death of everything, as a machine dies."""
 
+import ctypes
 import os
 import signal
 import subprocess
@@ -10,13 +11,17 @@ from .night import CLIENTS, SETTINGS, advise, call, image, measured, told
 from .report import Record, say, verdict
 from .server import Server
 
-TARGETS = {"ext4": "ext4", "xfs": "xfs", "btrfs": "btrfs", "f2fs": "f2fs", "ext2": "ext2"}
+TARGETS = {"ext4": "ext4", "xfs": "xfs", "btrfs": "btrfs", "ext3": "ext3", "ext2": "ext2"}
 # How long something may take that takes moments.
 PATIENCE = 600
+# prctl's number for: processes whose parent has ended become ours.
+SUBREAPER = 36
 
 
 def interrupted(o):
     record = Record("interrupted")
+    # A postmaster that was killed and that nobody waits for still has its number, so that none can be started in its place.
+    ctypes.CDLL(None).prctl(SUBREAPER, 1, 0, 0, 0)
     with Server(SETTINGS, o.directory) as server:
         helper = Helper(server, o.directory)
         helper.__enter__()
@@ -71,12 +76,23 @@ def wait_until(what, condition, patience=PATIENCE):
 def wait_for_window(server, runs):
     """Until so many runs are over, and the next one is measured."""
     condition = f"SELECT runs >= {runs} AND phase = 'measure' FROM fsbench.experiments"
-    wait_until("a window", lambda: server.sql(condition) == "t", 86400)
+
+    def is_measured():
+        if status(server) in ("done", "cancelled", "paused"):
+            raise SystemExit(server.sql("SELECT format('%s: %s', status, answer) FROM fsbench.experiments"))
+        return server.sql(condition) == "t"
+
+    wait_until("a window", is_measured, 86400)
 
 
 def manage(server, *what):
     """pg_ctl, with the settings that the server had."""
-    as_postgres(server, "pg_ctl", *what, "-w", "-s", "-D", server.data, "-l", server.data.parent / "server.log", stdin=subprocess.DEVNULL)
+    log = server.data.parent / "server.log"
+    try:
+        as_postgres(server, "pg_ctl", *what, "-w", "-s", "-t", "600", "-D", server.data, "-l", log, stdin=subprocess.DEVNULL)
+    except subprocess.CalledProcessError:
+        say("".join(f"  {line}" for line in log.read_text(encoding="utf-8", errors="replace").splitlines(True)[-8:]))
+        raise
 
 
 def kill_all(server, helper):
@@ -84,16 +100,40 @@ def kill_all(server, helper):
     marks = (str(server.data).encode(), str(helper.place.resolve()).encode())
     helper.process.kill()
     helper.process.wait()
-    for _ in range(2):
-        for pid in filter(str.isdigit, os.listdir("/proc")):
+    def kill():
+        """Whether none of them was left."""
+        left = list(of_these(marks))
+        for pid in left:
             try:
-                with open(f"/proc/{pid}/cmdline", "rb") as file:
-                    command = file.read()
-                directory = os.readlink(f"/proc/{pid}/cwd").encode()
-            except OSError:
-                continue
-            if b"postgres" in command and any(directory.startswith(mark) for mark in marks):
-                os.kill(int(pid), signal.SIGKILL)
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        reap()
+        return not left
+
+    wait_until("all processes have ended", kill)
+
+
+def reap():
+    """Takes the end of processes that became ours."""
+    try:
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+    except ChildProcessError:
+        pass
+
+
+def of_these(marks):
+    """Processes of servers whose data directories are below these places."""
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/cmdline", "rb") as file:
+                is_server = b"postgres" in file.read()
+            directory = os.readlink(f"/proc/{pid}/cwd").encode()
+        except OSError:
+            continue
+        if is_server and any(directory.startswith(mark) for mark in marks):
+            yield int(pid)
 
 
 def serve_again(helper):
