@@ -316,46 +316,6 @@ CREATE OR REPLACE FUNCTION fsbench.help() RETURNS TABLE (verb text, what text, e
         ('version', 'version of the library', 'SELECT fsbench.version()'),
         ('help', 'this list; more: \df+ fsbench.*', 'SELECT * FROM fsbench.help()')
     $$;
--- How a value of a column has to be written in JSON, so that a cast can go wrong in a clear way only; and what values no run has.
-CREATE OR REPLACE FUNCTION fsbench._import_column(relation name, attname name, type oid, at integer, OUT value text, OUT wrong text)
-    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-    AS $$
-DECLARE
-    given text := format('(r -> %s)', at);
-    words text := format('(r ->> %s)', at);
-BEGIN
-    CASE
-        WHEN type = 'jsonb'::regtype THEN
-            value := format('nullif(%s, ''null'')', given);
-            wrong := CASE WHEN attname IN ('phases', 'steps', 'layers', 'wal_layers', 'looks', 'run_order')
-                THEN format('jsonb_typeof(%s) NOT IN (''array'', ''null'') OR (jsonb_typeof(%s) = ''array'' AND jsonb_array_length(%s) > %s)', given, given, given,
-                    -- Each look is gone through whenever somebody asks for verdicts.
-                    CASE WHEN attname IN ('looks', 'run_order') THEN 50 ELSE 10000 END)
-                WHEN relation = 'scan' THEN format('jsonb_typeof(%s) NOT IN (''array'', ''object'', ''null'')', given)
-                ELSE format('jsonb_typeof(%s) NOT IN (''object'', ''null'')', given) END;
-        WHEN type IN ('smallint[]'::regtype, 'bigint[]'::regtype, 'text[]'::regtype) THEN
-            value := format('CASE WHEN jsonb_typeof(%s) = ''array'' THEN ARRAY(SELECT e.x FROM jsonb_array_elements_text(%s) WITH ORDINALITY e (x, o) ORDER BY e.o)::%s END',
-                given, given, type::regtype);
-            wrong := format('jsonb_typeof(%s) NOT IN (''array'', ''null'') OR (jsonb_typeof(%s) = ''array'' AND jsonb_array_length(%s) > 10000)', given, given, given);
-        WHEN type IN ('smallint'::regtype, 'integer'::regtype, 'bigint'::regtype, 'real'::regtype, 'float8'::regtype, 'numeric'::regtype) THEN
-            value := format('%s::%s', words, type::regtype);
-            wrong := format('jsonb_typeof(%s) NOT IN (''number'', ''null'')', given);
-        WHEN type = 'boolean'::regtype THEN
-            value := format('%s::boolean', words);
-            wrong := format('jsonb_typeof(%s) NOT IN (''boolean'', ''null'')', given);
-        WHEN type = 'timestamptz'::regtype THEN
-            value := format('%s::timestamptz', words);
-            wrong := format('jsonb_typeof(%s) NOT IN (''string'', ''null'') OR %s !~ ''^\d{4}-\d\d-\d\dT[0-9:.+-]+$'' '
-                'OR NOT %s::timestamptz BETWEEN ''2000-01-01 UTC'' AND clock_timestamp() + interval ''1 day''', given, words, words);
-        ELSE
-            value := format('%s::%s', words, type::regtype);
-            -- Short ones are names.
-            wrong := format('jsonb_typeof(%s) NOT IN (''string'', ''null'') OR length(%s) > %s OR (%L AND %s ~ ''[[:cntrl:]]'')', given, words,
-                CASE WHEN attname IN ('target', 'workload', 'target_name', 'label', 'experiment', 'code', 'metric', 'transaction') THEN 200 ELSE 100000 END,
-                attname IN ('target', 'workload', 'target_name', 'label', 'experiment', 'code', 'metric', 'transaction'), words);
-    END CASE;
-END
-$$;
 
 -- Files of other databases: what of them is taken, and what is refused.
 
@@ -495,7 +455,10 @@ CREATE FUNCTION fsbench._import_texts(document jsonb) RETURNS jsonb
     LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on
     AS $$
 DECLARE
-    controls text := CASE getdatabaseencoding() WHEN 'UTF8' THEN '[[:cntrl:]\u0080-\u009f\u2028-\u202e\u2066-\u2069]' ELSE '[[:cntrl:]]' END;
+    -- In other encodings a byte above 127 is a character or a part of one; where the server knows of none, texts are UTF-8.
+    controls text := CASE getdatabaseencoding() WHEN 'UTF8' THEN '[\u0001-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]'
+        WHEN 'SQL_ASCII' THEN '[\u0001-\u001f\u007f]|\u00c2[\u0080-\u009f]|\u00e2\u0080[\u00a8-\u00ae]|\u00e2\u0081[\u00a6-\u00a9]'
+        ELSE '[\u0001-\u001f\u007f]' END;
     words text := document::text;
 BEGIN
     IF words ~ controls OR words ~ '\\[bfnrtu]' THEN
@@ -561,9 +524,9 @@ BEGIN
         ELSE
             value := format('%s::%s', words, type::regtype);
             -- Short ones are names.
-            wrong := format('jsonb_typeof(%s) NOT IN (''string'', ''null'') OR length(%s) > %s OR (%L AND %s ~ ''[[:cntrl:]]'')', given, words,
+            wrong := format('jsonb_typeof(%s) NOT IN (''string'', ''null'') OR length(%s) > %s OR (%L AND fsbench._import_texts(%s) <> %s)', given, words,
                 CASE WHEN attname IN ('target', 'workload', 'target_name', 'label', 'experiment', 'code', 'metric', 'transaction') THEN 200 ELSE 100000 END,
-                attname IN ('target', 'workload', 'target_name', 'label', 'experiment', 'code', 'metric', 'transaction'), words);
+                attname IN ('target', 'workload', 'target_name', 'label', 'experiment', 'code', 'metric', 'transaction'), given, given);
     END CASE;
 END
 $$;

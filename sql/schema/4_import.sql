@@ -180,7 +180,10 @@ CREATE FUNCTION fsbench._import_texts(document jsonb) RETURNS jsonb
     LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on
     AS $$
 DECLARE
-    controls text := CASE getdatabaseencoding() WHEN 'UTF8' THEN '[[:cntrl:]\u0080-\u009f\u2028-\u202e\u2066-\u2069]' ELSE '[[:cntrl:]]' END;
+    -- In other encodings a byte above 127 is a character or a part of one; where the server knows of none, texts are UTF-8.
+    controls text := CASE getdatabaseencoding() WHEN 'UTF8' THEN '[\u0001-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]'
+        WHEN 'SQL_ASCII' THEN '[\u0001-\u001f\u007f]|\u00c2[\u0080-\u009f]|\u00e2\u0080[\u00a8-\u00ae]|\u00e2\u0081[\u00a6-\u00a9]'
+        ELSE '[\u0001-\u001f\u007f]' END;
     words text := document::text;
 BEGIN
     IF words ~ controls OR words ~ '\\[bfnrtu]' THEN
@@ -247,9 +250,9 @@ BEGIN
         ELSE
             value := format('%s::%s', words, type::regtype);
             -- Short ones are names.
-            wrong := format('jsonb_typeof(%s) NOT IN (''string'', ''null'') OR length(%s) > %s OR (%L AND %s ~ ''[[:cntrl:]]'')', given, words,
+            wrong := format('jsonb_typeof(%s) NOT IN (''string'', ''null'') OR length(%s) > %s OR (%L AND fsbench._import_texts(%s) <> %s)', given, words,
                 CASE WHEN attname IN ('target', 'workload', 'target_name', 'label', 'experiment', 'code', 'metric', 'transaction') THEN 200 ELSE 100000 END,
-                attname IN ('target', 'workload', 'target_name', 'label', 'experiment', 'code', 'metric', 'transaction'), words);
+                attname IN ('target', 'workload', 'target_name', 'label', 'experiment', 'code', 'metric', 'transaction'), given, given);
     END CASE;
 END
 $$;
