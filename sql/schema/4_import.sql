@@ -301,6 +301,7 @@ DECLARE
     wrong text;
     bad text;
     names text[];
+    brought jsonb;              -- of a line, those that were not here: their hashes
     item jsonb;
     rows jsonb;
     object jsonb;
@@ -417,6 +418,7 @@ BEGIN
             END IF;
             IF part.relation IN ('run_log', 'experiment') THEN
                 names := ARRAY(SELECT c.name FROM jsonb_array_elements_text(document -> 'columns') WITH ORDINALITY c (name, o) ORDER BY c.o);
+                brought := '{}';
                 FOR item IN SELECT r FROM jsonb_array_elements(rows) r LOOP
                     SELECT jsonb_object_agg(names[v.o], v.value) FILTER (WHERE v.value <> 'null') INTO object FROM jsonb_array_elements(item) WITH ORDINALITY v (value, o);
                     name := object ->> part.parent;
@@ -460,15 +462,18 @@ BEGIN
                         fresh_experiments := fresh_experiments || jsonb_build_object(name, id);
                         experiments := experiments + 1;
                     END IF;
-                    EXECUTE format('INSERT INTO fsbench.%I (%s, requested_by%s) SELECT %s, $4%s FROM (SELECT $1) x (r)', part.relation, columns,
-                            CASE part.relation WHEN 'experiment' THEN ', mark' ELSE '' END, expressions, CASE part.relation WHEN 'experiment' THEN ', ''''' ELSE '' END)
-                        USING fsbench._import_texts(item), known, CASE part.relation WHEN 'run_log' THEN fresh ELSE fresh_experiments END, caller;
-                    IF part.relation = 'run_log' THEN
-                        INSERT INTO fsbench.imported_run VALUES (id, this_import, name::bigint, digest);
-                    ELSE
-                        INSERT INTO fsbench.imported_experiment VALUES (id, this_import, digest);
-                    END IF;
+                    brought := brought || jsonb_build_object(name, digest);
                 END LOOP;
+                -- At once: a statement for each row takes five times as long.
+                EXECUTE format('INSERT INTO fsbench.%I (%s, requested_by%s) SELECT %s, $4%s FROM jsonb_array_elements($1) r WHERE $5 ? (r ->> %s)', part.relation, columns,
+                        CASE part.relation WHEN 'experiment' THEN ', mark' ELSE '' END, expressions, CASE part.relation WHEN 'experiment' THEN ', ''''' ELSE '' END,
+                        array_position(names, part.parent) - 1)
+                    USING fsbench._import_texts(rows), known, CASE part.relation WHEN 'run_log' THEN fresh ELSE fresh_experiments END, caller, brought;
+                IF part.relation = 'run_log' THEN
+                    INSERT INTO fsbench.imported_run SELECT (fresh ->> b.key)::bigint, this_import, b.key::bigint, b.value FROM jsonb_each_text(brought) b;
+                ELSE
+                    INSERT INTO fsbench.imported_experiment SELECT (fresh_experiments ->> b.key)::bigint, this_import, b.value FROM jsonb_each_text(brought) b;
+                END IF;
             ELSE
                 SELECT a.o - 1 INTO id FROM jsonb_array_elements_text(document -> 'columns') WITH ORDINALITY a (name, o) WHERE a.name = part.parent;
                 IF EXISTS (SELECT FROM jsonb_array_elements(rows) r
