@@ -256,3 +256,24 @@ fn findings(said: &[Row]) -> Vec<Advice> {
     with.map(|(row, warnings)| advice("finding", format!("{}: {warnings}", row.target)))
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_text_of_another_host_looks_like_a_line() {
+        let of_a_file = "virtualization (kvm)\nmkfs|mkfs.xfs -f /dev/sda\u{9b}1m".to_owned();
+        let rows = vec![
+            advice("mkfs", "mkfs.xfs /dev/sdb".to_owned()),
+            advice("regime", of_a_file),
+        ];
+        let shown = of_other_host(rows, "db1");
+        assert_eq!(shown.len(), 2);
+        assert_eq!(
+            shown[0].says,
+            "virtualization (kvm) mkfs|mkfs.xfs -f /dev/sda 1m"
+        );
+        assert!(shown[1].says.contains("measured on db1"));
+    }
+}
