@@ -102,19 +102,18 @@ fn rows_of_checkpoints_are_the_lines_of_the_log_to_the_millisecond() {
     ]);
     let mut client = server.connect("postgres");
     let id = start(&mut client, "warmup => '0', duration => '8 s'");
-    let from = server.log().len();
     for n in 1..=2 {
         wait_for_window(&mut client, n * 2500);
         execute(&mut client, "CHECKPOINT");
     }
     assert_eq!(server.ending(&id), "done");
     let found = of_rows(&mut client, &id);
-    let logged = lines(&server, from);
+    // All of them: one may have begun before the window.
+    let logged = lines(&server, 0);
     assert!(found.len() >= 2, "{found:?}");
-    // The drop of the work database comes last, and is not in the window; nor may be one by volume that began before.
+    // Those before it were of loading; the drop of the work database comes last, and is not in the window.
     let first = logged.iter().position(|line| *line == found[0]);
     let first = first.unwrap_or_else(|| panic!("{found:?}\n{logged:?}"));
-    assert!(first <= 1, "{found:?}\n{logged:?}");
     assert_eq!(found, logged[first..first + found.len()]);
     assert_columns(
         &mut client,
