@@ -216,7 +216,7 @@ fn told(test: &str, word: &str) -> Option<String> {
     if guest_of(test)? == Guest::Qemu {
         // Of QEMU's, which are slow, each has one case.
         let script = root().join("tests/lab/smoke.sql");
-        let output = boot_alone(test, word, 240, &script)?;
+        let output = boot_alone(test, word, 900, &script)?;
         assert_eq!(output.status.code(), Some(0), "{}", all(&output));
         return Some(all(&output));
     }
@@ -380,7 +380,7 @@ fn what_fails_in_a_guest_fails_outside() {
     let place = place();
     let script = place.path().join("script.sql");
     fs::write(&script, "SELECT 1 / 0;\n\\echo fact: went on\n").expect("a script");
-    let Some(output) = boot_alone(test, "jfs", 240, &script) else {
+    let Some(output) = boot_alone(test, "jfs", 900, &script) else {
         return;
     };
     let said = all(&output);
