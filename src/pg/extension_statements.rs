@@ -16,7 +16,6 @@ use pgrx::{
 /// Decides before the statement, in its transaction, what is done after it if it succeeds.
 pub type Look = fn() -> Option<Box<dyn FnOnce()>>;
 
-static mut PREVIOUS: pg_sys::ProcessUtility_hook_type = None;
 /// What is done after an update, in its transaction.
 pub type Updated = fn() -> Result<(), ErrorReport>;
 
@@ -33,6 +32,9 @@ pub struct Called {
     pub check_report: Check,
 }
 
+/// The hook of another library, if there is one. Written by the postmaster alone, before it has children.
+static mut PREVIOUS: pg_sys::ProcessUtility_hook_type = None;
+/// Written once, by the postmaster.
 static CALLED: OnceLock<Called> = OnceLock::new();
 
 // pgrx's own of this name catches errors, which takes time in each statement.
