@@ -23,6 +23,7 @@ mod findings;
 mod findings_of_stored;
 mod forged_files;
 mod fsync;
+mod held;
 mod helper;
 mod hints;
 mod iostat;

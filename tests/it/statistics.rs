@@ -1,8 +1,9 @@
 //! Core's statistics and pg_stat_statements over the measured window: they agree with what is known otherwise, and what is not
 //! known is NULL.
 
-use crate::common::{execute, owned_directory, row, rows, run, server, set, wait_for_window};
-use pgfsbench_tests::{LONG, SHOWN, assert_columns, ending, wait_for_phase, wait_until};
+use crate::common::{execute, owned_directory, row, rows, run, server, set};
+use crate::held::{BRANCHES, Held};
+use pgfsbench_tests::{LONG, SHOWN, TestServer, assert_columns, wait_until};
 use postgres::Client;
 
 const SPEC: &str = r#"scale => 2, clients => 2, seed => 1, options => '{"sample": false}'"#;
@@ -44,10 +45,17 @@ fn wal_of_the_statistics_is_the_distance_in_wal_within_two_percent() {
         "warmup => '1 s', duration => '3 s'",
         "warmup => '0', transactions => 4000",
     ] {
-        let id = run(
-            &mut client,
-            &format!("{}, {how}", SPEC.replace("scale => 2", "scale => 10")),
-        );
+        let spec = format!("{}, {how}", SPEC.replace("scale => 2", "scale => 10"));
+        // The clients do not wait for the coordinator: where it was late, both do not begin at one moment, or the one is not known.
+        let id = wait_until("the window has begun in time", LONG, || {
+            let id = run(&mut client, &spec);
+            let in_time = format!(
+                "SELECT coalesce(bool_and((p->>'ms')::float8 < 1020), true) FROM fsbench.run_log, jsonb_array_elements(phases) p \
+                 WHERE run_id = {id} AND p->>'phase' = 'warmup'"
+            );
+            let is_known = counter(&mut client, &id, "pg_stat_wal", "wal_bytes") != "NULL";
+            (is_known && row(&mut client, &in_time) == "t").then_some(id)
+        });
         assert_columns(
             &mut client,
             &format!(
@@ -84,14 +92,20 @@ fn wal_of_the_statistics_is_the_distance_in_wal_within_two_percent() {
 
 #[test]
 fn wal_of_the_statistics_and_its_distance_are_those_of_the_records_in_it() {
-    let server = server(&[("max_wal_size", "4GB"), ("wal_keep_size", "4GB")]);
+    // No whole pages, so that alignment shows.
+    let server = server(&[
+        ("max_wal_size", "4GB"),
+        ("wal_keep_size", "4GB"),
+        ("full_page_writes", "off"),
+        ("autovacuum", "off"),
+    ]);
     let mut client = server.connect("postgres");
     execute(&mut client, "CREATE EXTENSION pg_walinspect");
     let id = run(
         &mut client,
-        &format!("{SPEC}, warmup => '1 s', duration => '4 s'"),
+        &format!("{SPEC}, warmup => '0', transactions => 4000"),
     );
-    // Hardly any whole pages here, so that alignment shows. Others than clients may have reported a little earlier or later.
+    // Others than clients may have reported a little earlier or later.
     assert_columns(
         &mut client,
         &format!(
@@ -117,12 +131,10 @@ fn wal_of_the_statistics_and_its_distance_are_those_of_the_records_in_it() {
 fn statistics_that_are_reset_meanwhile_are_not_known_and_that_is_told() {
     let server = server(&[]);
     let mut client = server.connect("postgres");
-    let id = row(
-        &mut client,
-        &format!("SELECT fsbench.start({SPEC}, warmup => '0', duration => '4 s')"),
+    let held = Held::in_window(
+        &server,
+        &format!("{SPEC}, warmup => '0', transactions => 100, rate => 100"),
     );
-    server.wait_for_phase("measure");
-    wait_for_window(&mut client, 1500);
     // Which of them can be reset by itself depends on the version.
     let views = rows(
         &mut client,
@@ -137,7 +149,7 @@ fn statistics_that_are_reset_meanwhile_are_not_known_and_that_is_told() {
             &format!("SELECT pg_stat_reset_shared('{reset}')"),
         );
     }
-    assert_eq!(server.ending(&id), "done");
+    let id = held.end();
     let unknown = format!(
         "SELECT view FROM fsbench.statistic WHERE run_id = {id} GROUP BY view HAVING bool_and(value IS NULL) ORDER BY 1"
     );
@@ -236,25 +248,49 @@ fn statements_of_the_workload_are_those_of_the_window_only() {
         ],
     );
     // With a warm-up, what is done in it does not count.
-    let id = run(
-        &mut client,
+    let id = held_into_the_window(
+        &server,
         &format!(
-            "{SPEC}, duration => '3 s', warmup => '2 s', settings => '{{\"track_io_timing\": \"on\"}}'"
+            "{SPEC}, transactions => 200, warmup => '2 s', settings => '{{\"track_io_timing\": \"on\"}}'"
         ),
+        BRANCHES,
+        "s.pg_stat_statements",
     );
     assert_columns(
         &mut client,
         &format!("FROM fsbench.statement JOIN fsbench.result USING (run_id) WHERE run_id = {id}"),
         &[
             ("count(*)", "5"),
-            ("bool_and(calls <= transactions_total + 100)", "t"),
-            ("bool_and(calls >= transactions_total * 0.9)", "t"),
+            // Each client was in a transaction of the warm-up.
+            (
+                "bool_and(calls BETWEEN transactions_total AND transactions_total + 2)",
+                "t",
+            ),
             ("bool_and(blk_read_ms IS NOT NULL)", "t"),
             ("bool_and(track_io_timing)", "t"),
             ("min(calls)", SHOWN),
             ("min(transactions_total)", SHOWN),
         ],
     );
+}
+
+/// A run whose clients wait from their warm-up into the window, until its statements count.
+fn held_into_the_window(server: &TestServer, spec: &str, lock: &str, view: &str) -> String {
+    let mut client = server.connect("postgres");
+    let of_clients = format!(
+        "SELECT count(*) FROM {view} JOIN pg_database d ON d.oid = dbid \
+         WHERE datname LIKE 'fsbench_work%' AND query ~ '^(SELECT|UPDATE)'"
+    );
+    wait_until("a run is held in its warm-up", LONG, || {
+        let mut held = Held::at(server, spec, "warmup", "done > 200", lock);
+        let has_worked = row(&mut client, &of_clients) != "0";
+        held.goes_on_to("measure");
+        wait_until("the statements of the warm-up are gone", LONG, || {
+            (row(&mut client, &of_clients) == "0").then_some(())
+        });
+        let id = held.end();
+        has_worked.then_some(id)
+    })
 }
 
 #[test]
@@ -288,7 +324,7 @@ fn functions_that_others_have_put_beside_those_of_pg_stat_statements_are_not_cal
     execute(&mut client, "RESET ROLE");
     let id = run(
         &mut client,
-        &format!("{SPEC}, transactions => 100, warmup => '1 s'"),
+        &format!("{SPEC}, transactions => 100, warmup => '0'"),
     );
     let calls =
         format!("SELECT string_agg(calls::text, ' ') FROM fsbench.statement WHERE run_id = {id}");
@@ -299,25 +335,24 @@ fn functions_that_others_have_put_beside_those_of_pg_stat_statements_are_not_cal
     );
 }
 
-/// A run in whose window this is done: how many statements it has, and what is told of them.
-fn statements_after(client: &mut Client, act: &str) -> (String, String, String) {
-    let spec = format!("SELECT fsbench.start({SPEC}, warmup => '0', duration => '6 s')");
-    // On a machine that has much else to do it may come after the window; then once more.
-    let id = wait_until(act, LONG, || {
-        let id = row(client, &spec);
-        wait_for_phase(client, "measure");
-        wait_for_window(client, 4500);
-        execute(client, act);
-        let phase = "SELECT phase FROM fsbench.progress WHERE status = 'running'";
-        let was_in_it = rows(client, phase) == ["measure"];
-        assert_eq!(ending(client, &id), "done");
+/// A run near the end of whose window this is done: how many statements it has, and what is told of them. Hardly a transaction comes
+/// after it: the clients wait from before it on, until the window is over.
+fn statements_after(server: &TestServer, act: &str) -> (String, String, String) {
+    let spec = format!("{SPEC}, warmup => '0', duration => '5 s'");
+    let mut client = server.connect("postgres");
+    let id = wait_until("it was done in the window", LONG, || {
+        let mut held = Held::at(server, &spec, "measure", "done > 1000", BRANCHES);
+        execute(&mut client, act);
+        let was_in_it = held.progress("done < total").as_deref() == Some("t");
+        held.wait_for("done = total");
+        let id = held.end();
         was_in_it.then_some(id)
     });
     let stored = format!("SELECT count(*) FROM fsbench.statement WHERE run_id = {id}");
     (
-        row(client, &stored),
-        finding(client, &id, "statistics_reset"),
-        finding(client, &id, "statements_not_recorded"),
+        row(&mut client, &stored),
+        finding(&mut client, &id, "statistics_reset"),
+        finding(&mut client, &id, "statements_not_recorded"),
     )
 }
 
@@ -331,7 +366,7 @@ fn statements_that_are_removed_in_the_window_are_not_stored_and_that_is_told() {
         "SELECT pg_stat_statements_reset()",
         "SELECT pg_stat_statements_reset(0, oid, 0) FROM pg_database WHERE datname LIKE 'fsbench_work%'",
     ] {
-        let (stored, reset, missing) = statements_after(&mut client, act);
+        let (stored, reset, missing) = statements_after(&server, act);
         assert_eq!(stored, "0", "{act}");
         assert!(
             reset.starts_with("warning ") && reset.contains(": pg_stat_statements "),
@@ -342,15 +377,14 @@ fn statements_that_are_removed_in_the_window_are_not_stored_and_that_is_told() {
     // Entries of other databases are not ours.
     let others =
         "SELECT pg_stat_statements_reset(0, oid, 0) FROM pg_database WHERE datname = 'postgres'";
-    let (stored, reset, missing) = statements_after(&mut client, others);
+    let (stored, reset, missing) = statements_after(&server, others);
     assert_eq!((&*stored, &*reset, &*missing), ("5", "", ""));
     // More statements than there is room for.
     server.configure(&[("pg_stat_statements.max", "100")]);
     server.restart();
-    let mut client = server.connect("postgres");
     let many = "DO $$ BEGIN FOR n IN 1..200 LOOP EXECUTE 'SELECT ' || repeat('1, ', n) || '1'; END LOOP; END $$";
     let all = "SET pg_stat_statements.track = 'all'";
-    let (stored, reset, missing) = statements_after(&mut client, &format!("{all}; {many}"));
+    let (stored, reset, missing) = statements_after(&server, &format!("{all}; {many}"));
     assert_eq!((&*stored, &*reset), ("0", ""));
     assert!(
         missing.starts_with("info ") && missing.contains("pg_stat_statements.max"),
@@ -377,7 +411,7 @@ fn that_pg_stat_statements_fails_is_told_and_keeps_no_run_from_ending() {
     let fail = "CREATE OR REPLACE FUNCTION pg_stat_statements_info(OUT dealloc bigint, OUT stats_reset timestamptz) RETURNS record \
         LANGUAGE plpgsql AS $$ BEGIN RAISE 'not today'; END $$";
     // When it is read at the end, and when it is reset at the start.
-    let (stored, reset, missing) = statements_after(&mut client, fail);
+    let (stored, reset, missing) = statements_after(&server, fail);
     assert_eq!((&*stored, &*reset), ("0", ""));
     let id = run(&mut client, &spec);
     for told in [
@@ -397,30 +431,18 @@ fn statements_count_from_the_start_of_the_window_though_the_clients_are_not_read
     let server = server(&[STATEMENTS]);
     let mut client = server.connect("postgres");
     execute(&mut client, "CREATE EXTENSION pg_stat_statements");
-    let id = row(
-        &mut client,
-        r#"SELECT fsbench.start(workload => 'select-only', scale => 1, clients => 2, warmup => '1 s', duration => '4 s', seed => 1)"#,
+    let id = held_into_the_window(
+        &server,
+        "workload => 'select-only', scale => 1, clients => 2, warmup => '2 s', transactions => 200, seed => 1",
+        "pgbench_accounts IN ACCESS EXCLUSIVE MODE",
+        "pg_stat_statements",
     );
-    server.wait_for_phase("warmup");
-    // Their transactions last from the warm-up into the second second of the window.
-    let work_database = "SELECT datname FROM pg_database WHERE datname LIKE 'fsbench_work%'";
-    let work_database = row(&mut client, work_database);
-    let open = format!("ALTER DATABASE {work_database} ALLOW_CONNECTIONS true");
-    execute(&mut client, &open);
-    let mut holder = server.connect(&work_database);
-    execute(
-        &mut holder,
-        "BEGIN; LOCK TABLE pgbench_accounts IN ACCESS EXCLUSIVE MODE",
-    );
-    wait_for_window(&mut client, 1200);
-    drop(holder);
-    assert_eq!(server.ending(&id), "done");
     assert_columns(
         &mut client,
         &format!("FROM fsbench.statement JOIN fsbench.result USING (run_id) WHERE run_id = {id}"),
         &[
             (
-                "calls BETWEEN transactions_total * 0.9 AND transactions_total * 1.1",
+                "calls BETWEEN transactions_total AND transactions_total + 2",
                 "t",
             ),
             ("calls", SHOWN),
@@ -431,7 +453,7 @@ fn statements_count_from_the_start_of_the_window_though_the_clients_are_not_read
     // Of a run that is cancelled nothing is left, either.
     let id = row(
         &mut client,
-        &format!("SELECT fsbench.start({SPEC}, duration => '1 min')"),
+        &format!("SELECT fsbench.start({SPEC}, duration => '5 min', rate => 20)"),
     );
     server.wait_for_phase("measure");
     execute(&mut client, &format!("SELECT fsbench.cancel({id})"));
@@ -498,7 +520,7 @@ fn what_a_target_server_tells_of_itself_comes_home() {
     let id = row(
         &mut client,
         &format!(
-            "SELECT fsbench.start(target => 'there', {SPEC}, warmup => '0', duration => '4 s', settings => '{{\"fsync\": \"off\", \"max_wal_size\": \"32MB\", \"min_wal_size\": \"32MB\"}}')"
+            "SELECT fsbench.start(target => 'there', {SPEC}, warmup => '0', transactions => 15000, settings => '{{\"fsync\": \"off\", \"max_wal_size\": \"32MB\", \"min_wal_size\": \"32MB\"}}')"
         ),
     );
     assert_eq!(server.ending(&id), "done");
