@@ -24,7 +24,9 @@
         layout.margin = { l: narrow ? 45 : 70, r: 10, t: 10, b: 50 };
         layout.height = layout.height || (narrow ? 380 : 440);
         if (printed !== null) {
+            // Two charts and their texts on a sheet.
             layout.width = printed;
+            layout.height = Math.min(layout.height - 80, 540);
         }
         layout.legend = { orientation: 'h', y: 1.02, yanchor: 'bottom', x: 0 };
         layout.showlegend = true;
@@ -35,7 +37,7 @@
             if (/^[xy]axis/.test(name)) {
                 layout[name].gridcolor = layout[name].zerolinecolor = colour('--line');
                 if (narrow) {
-                    layout[name].tickfont = { size: 11 };
+                    Object.assign(layout[name], chart.narrow[name], { tickfont: { size: 11 } });
                     layout[name].title = Object.assign({}, layout[name].title, { font: { size: 12 } });
                 }
             }
@@ -58,18 +60,83 @@
         });
     }
 
+    // Arrow keys go from point to point, and from line to line; what is there is said, and shown as under a mouse.
+    function step(chart, key) {
+        var data = chart.current();
+        var at = chart.at;
+        var traces = data.map(function (trace, number) { return number; }).filter(function (number) {
+            return (chart.place._fullData[number] || {}).visible === true;
+        });
+        if (traces.length === 0) {
+            return;
+        }
+        var isFirst = traces.indexOf(at.trace) < 0;
+        if (isFirst) {
+            at = { trace: traces[0], point: -1 };
+        }
+        var by = { ArrowRight: 1, ArrowLeft: -1, PageDown: 10, PageUp: -10, Home: -Infinity, End: Infinity }[key];
+        if (by === undefined && !isFirst) {
+            var other = traces.indexOf(at.trace) + (key === 'ArrowDown' ? 1 : -1);
+            at = { trace: traces[Math.min(Math.max(other, 0), traces.length - 1)], point: at.point };
+        }
+        var y = data[at.trace].y;
+        var last = y.length - 1;
+        var point = Math.min(Math.max(at.point + (by || 0), 0), last);
+        // Over gaps, in the direction of the key; back from the end.
+        var way = by < 0 && point > 0 || point === last ? -1 : 1;
+        while (point >= 0 && point <= last && y[point] === null) {
+            point += way;
+        }
+        if (point < 0 || point > last) {
+            return;
+        }
+        chart.at = { trace: at.trace, point: point };
+        say(chart, data[at.trace], at.trace, point);
+    }
+
+    function say(chart, trace, number, point) {
+        var xaxis = chart.layout['xaxis' + (trace.xaxis || 'x').slice(1)] || {};
+        var yaxis = chart.layout['yaxis' + (trace.yaxis || 'y').slice(1)] || {};
+        var x = trace.x ? trace.x[point] : Math.round((trace.x0 + point * trace.dx) * 10) / 10;
+        var ticks = xaxis.tickvals || [];
+        if (ticks.indexOf(x) >= 0) {
+            x = xaxis.ticktext[ticks.indexOf(x)];
+        }
+        var title = function (axis) { return axis.title && axis.title.text ? axis.title.text : ''; };
+        var words = [trace.name, (title(xaxis) ? title(xaxis) + ' ' : '') + x,
+                     yaxis.showticklabels === false ? '' : (title(yaxis) ? title(yaxis) + ' ' : '') + trace.y[point], (trace.text || [])[point],
+                     'point ' + (point + 1) + ' of ' + trace.y.length].filter(function (part) { return part; }).join('; ');
+        // Names are written for plotly, which takes some tags.
+        document.getElementById('value-' + chart.id).textContent = words.replace(/&lt;/g, '<').replace(/&gt;/g, '>').replace(/&amp;/g, '&');
+        Plotly.Fx.hover(chart.place, [{ curveNumber: number, pointNumber: point }], (trace.xaxis || 'x') + (trace.yaxis || 'y'));
+    }
+
     function prepare(chart) {
         var place = document.getElementById('chart-' + chart.id);
         var choice = document.getElementById('choice-' + chart.id);
         chart.place = place;
+        chart.at = {};
         chart.current = function () {
             return JSON.parse(JSON.stringify(chart.choices ? chart.choices[choice ? choice.selectedIndex : 0].data : chart.data));
         };
         if (choice) {
             choice.addEventListener('change', function () {
+                chart.at = {};
+                document.getElementById('value-' + chart.id).textContent = '';
                 draw(chart, place, chart.current());
             });
         }
+        place.addEventListener('keydown', function (event) {
+            if (!event.ctrlKey && !event.altKey && !event.metaKey && /^(Arrow|Page|Home$|End$)/.test(event.key)) {
+                event.preventDefault();
+                step(chart, event.key);
+            } else if (event.key === 'Escape') {
+                Plotly.Fx.unhover(place);
+            }
+        });
+        place.addEventListener('blur', function () {
+            Plotly.Fx.unhover(place);
+        });
     }
 
     function next() {

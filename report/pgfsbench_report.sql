@@ -10,22 +10,22 @@ CREATE FUNCTION fsbench._report_files() RETURNS TABLE (name text, text text)
     $files$;
 COMMENT ON FUNCTION fsbench._report_files IS 'Style and scripts of pages: page.css, page.js, and plotly.js (MIT licence, Copyright Plotly, Inc.), which draws the charts. Private';
 
-CREATE FUNCTION fsbench._report(experiment text, run_ids bigint[], history text, metric text, format text, redact boolean, force boolean,
+CREATE FUNCTION fsbench._report(experiment text, run_ids bigint[], history text, metric text, format text, redact boolean, force boolean, study text,
     OUT page text, OUT refusal text[])
     LANGUAGE plpython3u VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp COST 100000
     AS $python$
 @python@
-return report_or_refusal(experiment, run_ids, history, metric, format, redact, force)
+return report_or_refusal(experiment, run_ids, history, metric, format, redact, force, study)
 $python$;
-COMMENT ON FUNCTION fsbench._report IS 'Makes pages, texts and pictures of experiments, runs and histories, or says why not: SQLSTATE, message, DETAIL and HINT. Private: called by fsbench._page()';
+COMMENT ON FUNCTION fsbench._report IS 'Makes pages, texts and pictures of experiments, studies, runs and histories, or says why not: SQLSTATE, message, DETAIL and HINT. Private: called by fsbench._page()';
 
-CREATE FUNCTION fsbench._page(experiment text, run_ids bigint[], history text, metric text, format text, redact boolean, force boolean) RETURNS text
+CREATE FUNCTION fsbench._page(experiment text, run_ids bigint[], history text, metric text, format text, redact boolean, force boolean, study text) RETURNS text
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
     AS $$
 DECLARE
     made record;
 BEGIN
-    SELECT * INTO made FROM fsbench._report($1, $2, $3, $4, $5, $6, $7);
+    SELECT * INTO made FROM fsbench._report($1, $2, $3, $4, $5, $6, $7, $8);
     IF made.refusal[3] IS NOT NULL THEN
         RAISE EXCEPTION USING ERRCODE = made.refusal[1], MESSAGE = made.refusal[2], DETAIL = made.refusal[3], HINT = coalesce(made.refusal[4], '');
     ELSIF made.refusal IS NOT NULL THEN

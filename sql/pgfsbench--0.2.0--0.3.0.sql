@@ -187,14 +187,123 @@ COMMENT ON COLUMN fsbench.published.runs IS 'Each run, where they were published
 COMMENT ON COLUMN fsbench.published.remark IS 'What is to be known about it';
 COMMENT ON COLUMN fsbench.published.source IS 'Where it was published';
 
+-- What pages and pictures of studies are drawn from.
+CREATE VIEW fsbench.chart_claim AS
+    SELECT s.study, c.number::integer AS number, c.claim, c.says, c.seen, c.decided_by, c.here, d.question, d.variant, d.compared_with, d.metric, d.expected, d.factor, d.rule,
+           (SELECT (q.question ->> 'margin')::float8 FROM pg_catalog.jsonb_array_elements(s.definition -> 'questions') q (question)
+            WHERE q.question ->> 'question' = d.question) AS margin,
+           c.estimate, c.low, c.high, c.why
+    FROM fsbench.study s
+    CROSS JOIN LATERAL fsbench.study_claims(s.study) WITH ORDINALITY
+        AS c (claim, says, seen, decided_by, here, estimate, low, high, why, number)
+    LEFT JOIN LATERAL (
+        SELECT e.decision ->> 'question' AS question, e.decision ->> 'variant' AS variant, e.decision ->> 'with' AS compared_with, e.decision ->> 'metric' AS metric,
+               e.decision ->> 'expected' AS expected, (e.decision ->> 'factor')::float8 AS factor, e.decision ->> 'by' AS rule
+        FROM pg_catalog.jsonb_array_elements(s.definition -> 'claims') o (claim), LATERAL (SELECT o.claim -> 'decision' AS decision) e
+        WHERE o.claim ->> 'claim' = c.claim AND pg_catalog.jsonb_typeof(e.decision) = 'object') d ON true;
+COMMENT ON VIEW fsbench.chart_claim IS 'Claims of studies that were started, as fsbench.study_claims() judges them, to be drawn: with what they are about';
+COMMENT ON COLUMN fsbench.chart_claim.study IS 'Study';
+COMMENT ON COLUMN fsbench.chart_claim.number IS 'Place of the claim in its study, from 1';
+COMMENT ON COLUMN fsbench.chart_claim.claim IS 'Claim';
+COMMENT ON COLUMN fsbench.chart_claim.says IS 'What is claimed';
+COMMENT ON COLUMN fsbench.chart_claim.seen IS 'What the author saw';
+COMMENT ON COLUMN fsbench.chart_claim.decided_by IS 'What decides it, in words';
+COMMENT ON COLUMN fsbench.chart_claim.here IS 'holds, does not hold, inconclusive or not tested';
+COMMENT ON COLUMN fsbench.chart_claim.question IS 'Question of the study that decides; NULL: nothing does';
+COMMENT ON COLUMN fsbench.chart_claim.variant IS 'Variant that it is about';
+COMMENT ON COLUMN fsbench.chart_claim.compared_with IS 'Variant that this is compared with';
+COMMENT ON COLUMN fsbench.chart_claim.metric IS 'By which metric';
+COMMENT ON COLUMN fsbench.chart_claim.expected IS 'more, less, same or knee';
+COMMENT ON COLUMN fsbench.chart_claim.factor IS 'At least so many times (more), or at most (less); NULL: more or less than once';
+COMMENT ON COLUMN fsbench.chart_claim.rule IS 'interval, ranges or knee';
+COMMENT ON COLUMN fsbench.chart_claim.margin IS 'Margin of the question, within which two are the same';
+COMMENT ON COLUMN fsbench.chart_claim.estimate IS 'Ratio that decides, here; of a knee its degree';
+COMMENT ON COLUMN fsbench.chart_claim.low IS 'Low end of its interval';
+COMMENT ON COLUMN fsbench.chart_claim.high IS 'High end of it';
+COMMENT ON COLUMN fsbench.chart_claim.why IS 'Why it is judged so';
+
+CREATE VIEW fsbench.chart_published AS
+    SELECT s.study, r.number::integer AS number, r.question, r.variant, r.metric, r.published, r.unit, r.published_percent, r.measured, r.measured_percent, r.runs,
+           r.ratio, r.low, r.high, r.compared, r.remark
+    FROM fsbench.study s
+    CROSS JOIN LATERAL fsbench.study_report(s.study) WITH ORDINALITY
+        AS r (question, variant, metric, published, unit, published_percent, measured, measured_percent, runs, ratio, low, high, compared, remark, number);
+COMMENT ON VIEW fsbench.chart_published IS 'Tables of fsbench.study_report() of studies that were started, to be drawn: what the author has published, with ours beside it';
+COMMENT ON COLUMN fsbench.chart_published.study IS 'Study';
+COMMENT ON COLUMN fsbench.chart_published.number IS 'Place in the table, from 1';
+COMMENT ON COLUMN fsbench.chart_published.question IS 'Question; NULL: nothing of ours stands beside it';
+COMMENT ON COLUMN fsbench.chart_published.variant IS 'Variant';
+COMMENT ON COLUMN fsbench.chart_published.metric IS 'Metric';
+COMMENT ON COLUMN fsbench.chart_published.published IS 'Figure of the author, of his machine';
+COMMENT ON COLUMN fsbench.chart_published.unit IS 'Its unit';
+COMMENT ON COLUMN fsbench.chart_published.published_percent IS 'The same in per cent of his best';
+COMMENT ON COLUMN fsbench.chart_published.measured IS 'Mean of the runs that count here';
+COMMENT ON COLUMN fsbench.chart_published.measured_percent IS 'The same in per cent of the best here';
+COMMENT ON COLUMN fsbench.chart_published.runs IS 'How many runs count';
+COMMENT ON COLUMN fsbench.chart_published.ratio IS 'Ratio to the baseline of the question, here';
+COMMENT ON COLUMN fsbench.chart_published.low IS 'Low end of its interval';
+COMMENT ON COLUMN fsbench.chart_published.high IS 'High end of it';
+COMMENT ON COLUMN fsbench.chart_published.compared IS 'Whether the variant stands to the baseline as it did there: same order, reversed, or not told apart';
+COMMENT ON COLUMN fsbench.chart_published.remark IS 'What is to be known about it';
+
+-- They know studies. pgfsbench_report is upgraded by itself, afterwards.
+DROP FUNCTION fsbench.report(text, bigint[], text, boolean, boolean, text, text);
+CREATE FUNCTION fsbench._page_by(experiment text, run_ids bigint[], history text, metric text, format text, redact boolean, force boolean, study text) RETURNS text
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+    AS $$
+DECLARE
+    page text;
+BEGIN
+    IF NOT EXISTS (SELECT FROM pg_extension WHERE extname = 'pgfsbench_report') THEN
+        RAISE EXCEPTION 'pages need the extension "pgfsbench_report"'
+            USING ERRCODE = 'object_not_in_prerequisite_state',
+                  DETAIL = CASE WHEN EXISTS (SELECT FROM pg_available_extensions WHERE name = 'plpython3u')
+                      THEN 'It is not in this database.'
+                      ELSE 'It is not in this database, and needs plpython3u, which is not installed on this machine.' END,
+                  HINT = CASE WHEN EXISTS (SELECT FROM pg_available_extensions WHERE name = 'plpython3u')
+                      THEN 'Have a superuser run CREATE EXTENSION pgfsbench_report CASCADE.'
+                      ELSE format('Install the package of PL/Python for PostgreSQL %s (on Debian and Ubuntu postgresql-plpython3-%s, on Red Hat and its kin postgresql%s-plpython3), then have a superuser run CREATE EXTENSION pgfsbench_report CASCADE.',
+                          current_setting('server_version_num')::integer / 10000, current_setting('server_version_num')::integer / 10000, current_setting('server_version_num')::integer / 10000) END;
+    END IF;
+    IF to_regprocedure('fsbench._page(text, bigint[], text, text, text, boolean, boolean, text)') IS NULL THEN
+        RAISE EXCEPTION 'the extension "pgfsbench_report" is older than pgfsbench'
+            USING ERRCODE = 'object_not_in_prerequisite_state',
+                  DETAIL = format('It is of version %s, and pgfsbench is of %s.', (SELECT extversion FROM pg_extension WHERE extname = 'pgfsbench_report'),
+                                  (SELECT extversion FROM pg_extension WHERE extname = 'pgfsbench')),
+                  HINT = 'Have a superuser run ALTER EXTENSION pgfsbench_report UPDATE.';
+    END IF;
+    EXECUTE 'SELECT fsbench._page($1, $2, $3, $4, $5, $6, $7, $8)' INTO page USING $1, $2, $3, $4, $5, $6, $7, $8;
+    RETURN page;
+END
+$$;
+
+CREATE FUNCTION fsbench.report(experiment text DEFAULT NULL, run_ids bigint[] DEFAULT NULL, format text DEFAULT 'html', redact boolean DEFAULT false,
+    force boolean DEFAULT false, history text DEFAULT NULL, metric text DEFAULT 'tps', study text DEFAULT NULL) RETURNS text
+    LANGUAGE sql VOLATILE PARALLEL UNSAFE
+    RETURN fsbench._page_by(experiment, run_ids, history, coalesce(metric, 'tps'), CASE WHEN format = 'svg' THEN NULL ELSE format END, coalesce(redact, false), coalesce(force, false), study);
+COMMENT ON FUNCTION fsbench.report IS 'A page about an experiment, about a study (by its name, or with study => where an experiment has the same), about runs, or about a history (a label, as in fsbench.history), as one HTML file that can be mailed and opens without a network: psql -XAtqc "SELECT fsbench.report(''new server'')" -o report.html. format => ''text'' or ''markdown'': the answer and one table, for the mail itself. redact => true takes hosts, serial numbers, paths and labels out. force => true gives a large page to a terminal, too. Needs the extension pgfsbench_report';
+
+CREATE OR REPLACE FUNCTION fsbench.chart_svg(experiment text, redact boolean DEFAULT false) RETURNS text
+    LANGUAGE sql VOLATILE PARALLEL UNSAFE
+    RETURN fsbench._page_by(experiment, NULL, NULL, 'tps', 'svg', coalesce(redact, false), true, NULL);
+COMMENT ON FUNCTION fsbench.chart_svg IS 'The verdict picture of an experiment alone, or the claims of a study, with a caption (runs, workload, version, machine): SVG, for print and for blogs. Needs the extension pgfsbench_report';
+DROP FUNCTION fsbench._page_by(text, bigint[], text, text, text, boolean, boolean);
+COMMENT ON FUNCTION fsbench._page_by IS 'Has the extension pgfsbench_report make a page, or says how to get it. Private: called by fsbench.report() and fsbench.chart_svg()';
+
 ALTER VIEW fsbench.study_definitions SET (security_invoker = true);
 ALTER VIEW fsbench.studies SET (security_invoker = true);
 ALTER VIEW fsbench.published SET (security_invoker = true);
-REVOKE ALL ON fsbench.study_definition, fsbench.study, fsbench.study_experiment, fsbench.study_target, fsbench.study_definitions, fsbench.studies, fsbench.published FROM PUBLIC;
+ALTER VIEW fsbench.chart_claim SET (security_invoker = true);
+ALTER VIEW fsbench.chart_published SET (security_invoker = true);
+REVOKE ALL ON fsbench.study_definition, fsbench.study, fsbench.study_experiment, fsbench.study_target, fsbench.study_definitions, fsbench.studies, fsbench.published,
+    fsbench.chart_claim, fsbench.chart_published FROM PUBLIC;
 REVOKE ALL ON FUNCTION fsbench._builtin_studies, fsbench._study, fsbench.study, fsbench.study_plan, fsbench.study_claims, fsbench.study_report,
     fsbench.define_study, fsbench.drop_study FROM PUBLIC;
-GRANT SELECT ON fsbench.study_definition, fsbench.study, fsbench.study_experiment, fsbench.study_target, fsbench.study_definitions, fsbench.studies, fsbench.published TO pg_monitor;
+GRANT SELECT ON fsbench.study_definition, fsbench.study, fsbench.study_experiment, fsbench.study_target, fsbench.study_definitions, fsbench.studies, fsbench.published,
+    fsbench.chart_claim, fsbench.chart_published TO pg_monitor;
 GRANT EXECUTE ON FUNCTION fsbench._builtin_studies(), fsbench.study_claims(text), fsbench.study_report(text) TO pg_monitor;
+REVOKE ALL ON FUNCTION fsbench.report, fsbench._page_by FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION fsbench.report, fsbench._page_by TO pg_monitor;
 
 CREATE OR REPLACE FUNCTION fsbench._metric(run_id bigint, metric text) RETURNS float8
     LANGUAGE sql STABLE PARALLEL SAFE

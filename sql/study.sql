@@ -81,6 +81,8 @@ SELECT claim, decided_by, here, round(estimate::numeric, 2), round(low::numeric,
 SELECT question, variant, metric, published, unit, round(published_percent::numeric, 1), measured, round(measured_percent::numeric, 1), runs,
        round(ratio::numeric, 2), compared, remark
 FROM fsbench.study_report('own-2026');
+SELECT number, claim, here, question, variant, compared_with, metric, expected, factor, rule, margin, round(estimate::numeric, 2) FROM fsbench.chart_claim WHERE study = 'own-2026' ORDER BY number;
+SELECT number, variant, round(published_percent::numeric, 1), round(measured_percent::numeric, 1), compared FROM fsbench.chart_published WHERE study = 'own-2026' ORDER BY number;
 SELECT status FROM fsbench.studies WHERE is_own;
 
 -- What is dropped, and what stays.

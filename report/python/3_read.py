@@ -26,8 +26,8 @@ def read_experiment(name):
     found = query('SELECT e.*, s.runs, s.block FROM fsbench.experiment e JOIN fsbench.experiments s USING (experiment_id) WHERE e.experiment = $1',
                   ['text'], [name])
     if not found:
-        refuse('22023', 'experiment "%s" does not exist' % visible(name), 'There is no experiment of this name in this database.',
-               'See fsbench.experiments.')
+        refuse('22023', 'experiment "%s" does not exist' % visible(name), 'There is neither an experiment of this name nor a study of it that was started in this database.',
+               'See fsbench.experiments and fsbench.studies.')
     e = found[0]
     e['asked'] = json.loads(e['asked'])
     blocks = query('SELECT * FROM fsbench.chart_block WHERE experiment = $1 ORDER BY started_at, block, position', ['text'], [name])
@@ -130,8 +130,8 @@ def read_history(label, metric):
     return model
 
 
-def read_rest(model):
-    """What experiments and loose runs have in common."""
+def read_series(model):
+    """What charts of experiments, loose runs and histories are drawn from."""
     ids = [run for group in model['groups'] for run in group['runs']]
     chosen = [group['chosen'] for group in model['groups']]
     take = lambda sql, runs: query(sql, ['bigint[]'], [runs])
@@ -161,7 +161,13 @@ def read_rest(model):
     model['scans'] = take('SELECT * FROM fsbench.chart_scan_speed WHERE run_id = ANY ($1) ORDER BY run_id, degree', ids)
     model['fsync'] = take('SELECT * FROM fsbench.chart_fsync WHERE run_id = ANY ($1) ORDER BY run_id, method, writers, writes', ids)
     model['recovery'] = take('SELECT * FROM fsbench.chart_recovery WHERE run_id = ANY ($1) ORDER BY run_id', ids)
-    model['findings'] = take('SELECT * FROM fsbench.findings($1)', ids)
+
+
+def read_facts(model):
+    """What all pages have in common."""
+    ids = [run for group in model['groups'] for run in group['runs']]
+    chosen = [group['chosen'] for group in model['groups']]
+    model['findings'] = query('SELECT * FROM fsbench.findings($1)', ['bigint[]'], [ids])
     model['environment'] = read_environment(model['groups'])
     model['diff'] = [dict(row, against=group['name']) for group in model['groups'][1:] for row in query(
         "SELECT area, name, a, b, matters, why FROM fsbench.diff($1, $2) WHERE matters <> 'hardly' LIMIT 60", ['bigint', 'bigint'],
@@ -176,7 +182,8 @@ def read_rest(model):
 def caption(model, facts):
     version = facts['server_version'] or ''
     parts = [count(len(model['nights']), 'night') if 'nights' in model else count(len([block for block in model['blocks'] if block['counts']]), 'run'),
-             'workload %s' % facts['workload'] + (', scale %s' % facts['scale'] if facts['scale'] else '')
+             # The questions of a study have their own.
+             '' if model['kind'] == 'study' else 'workload %s' % facts['workload'] + (', scale %s' % facts['scale'] if facts['scale'] else '')
              + (', %s' % count(facts['clients'], 'client') if facts['clients'] else ''),
              ' '.join(version.split()[:2]), count(facts['processors'], 'processor') if facts['processors'] else '',
              bytes_in_words(facts['memory_bytes']) + ' RAM' if facts['memory_bytes'] else '', facts['device_model'] or '',
@@ -222,7 +229,8 @@ def call(function, first, arguments):
     """The call with these arguments, as one would type it."""
     said = [literal(first)] if first is not None else []
     for name, value in arguments.items():
-        if value is None or value is False or name in ('experiment', 'start', 'run'):
+        # Of these, no is an answer, too.
+        if value is None or (value is False and name not in ('period', 'power_loss_protected')) or name in ('experiment', 'study', 'start', 'run'):
             continue
         if name.endswith('_us'):
             name, value = name[:-3], '%g s' % (value / 1e6)
@@ -254,6 +262,9 @@ def calls(model):
         definition = {name: value for name, value in definition.items() if name in known and name != 'target'}
         if definition:
             lines.append('SELECT ' + call('fsbench.create_target', row['target'], definition))
+    if model['kind'] == 'study':
+        # Its targets are made with it.
+        return calls_of_study(model)
     if model['experiment']:
         asked = dict(model['experiment']['asked'])
         run = {name: value for name, value in (asked.get('run') or {}).items() if name not in ('target', 'label', 'keep')}
@@ -277,6 +288,8 @@ def sensitive(model):
         words.update(value for value in row.values() if value)
     for row in query('SELECT f.host FROM fsbench.imported_run i JOIN fsbench.imported_file f USING (import_id) WHERE i.run_id = ANY ($1)', ['bigint[]'], [ids]):
         words.add(row['host'])
+    if model['kind'] == 'study':
+        words.update(value for key, value in model['study']['asked'].items() if key in ('device', 'log_device', 'bindir') and value)
     return {word for word in words if len(word) > 2}
 
 

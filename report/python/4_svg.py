@@ -26,6 +26,41 @@ def verdict_text(model):
     return '%s, %s. %s.' % (model['metric'], reference_of(model), '; '.join(rows))
 
 
+class Scale:
+    """The frame of a picture of ratios: a logarithmic axis from 0.01 to 100, as wide as what is shown."""
+    left, right = 14, WIDTH - 14
+
+    def __init__(self, ends):
+        ends = [min(max(end, 0.01), 100) for end in ends]
+        self.low, self.high = math.log(min(ends)) - 0.02, math.log(max(ends)) + 0.02
+
+    def x(self, ratio):
+        place = (math.log(min(max(ratio, 0.01), 100)) - self.low) / (self.high - self.low)
+        return round(self.left + min(max(place, 0), 1) * (self.right - self.left), 1)
+
+    def begin(self, bottom, text, caption, title):
+        """Up to the title. With a caption it is a file of its own."""
+        self.caption = wrapped(caption, 62) if caption is not None else []
+        height = bottom + 30 + 14 * len(self.caption)
+        size = 'class="verdict" ' if caption is None else 'width="%d" height="%d" color="#222" ' % (WIDTH, height)
+        out = ['<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" %srole="img" aria-label="%s" font-family="system-ui,sans-serif" font-size="13">'
+               % (WIDTH, height, size, h(text))]
+        if caption is not None:
+            out.append('<rect width="100%" height="100%" fill="#fff"/>')
+        out.append('<text x="%d" y="18" fill="currentColor" font-weight="600">%s</text>' % (self.left, h(shortened(title, 50))))
+        return out
+
+    def ticks(self, bottom):
+        out, taken = [], []
+        for tick in sorted([tick for tick in TICKS if self.low <= math.log(tick) <= self.high], key=lambda tick: abs(math.log(tick))):
+            if all(abs(self.x(tick) - other) > 34 for other in taken):
+                taken.append(self.x(tick))
+                out.append('<text x="%s" y="%d" fill="currentColor" text-anchor="middle" font-size="12">%g</text>' % (self.x(tick), bottom + 20, tick))
+        for number, line in enumerate(self.caption):
+            out.append('<text x="%d" y="%d" fill="currentColor" font-size="11">%s</text>' % (self.left, bottom + 40 + 14 * number, h(line)))
+        return out + ['</svg>']
+
+
 def verdict_svg(model, standalone):
     rows = [row for row in model['verdicts']]
     points = {}
@@ -35,24 +70,10 @@ def verdict_svg(model, standalone):
     ends = [value for row in rows for value in (row['ratio'], row['low'], row['high']) if value and value > 0]
     ends += [block['ratio'] for row in rows for block in points.get(row['target'], [])]
     margin = (rows[0]['margin_low'], rows[0]['margin_high']) if rows else (1 / 1.05, 1.05)
-    ends += [margin[0] / 1.03, margin[1] * 1.03]
-    ends = [min(max(end, 0.01), 100) for end in ends]
-    low, high = math.log(min(ends)) - 0.02, math.log(max(ends)) + 0.02
-    left, right, top, step = 14, WIDTH - 14, 34, 46
-
-    def x(ratio):
-        ratio = min(max(ratio, 0.01), 100)
-        return round(left + (math.log(ratio) - low) / (high - low) * (right - left), 1)
-
+    scale = Scale(ends + [margin[0] / 1.03, margin[1] * 1.03])
+    x, left, top, step = scale.x, scale.left, 34, 46
     bottom = top + step * max(len(rows), 1)
-    caption = wrapped(model['caption'], 62) if standalone else []
-    height = bottom + 30 + 14 * len(caption)
-    out = ['<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" %srole="img" aria-label="%s" font-family="system-ui,sans-serif" '
-           'font-size="13"%s>' % (WIDTH, height, 'width="%d" height="%d" color="#222" ' % (WIDTH, height) if standalone else 'class="verdict" ',
-                                  h(verdict_text(model)), '')]
-    if standalone:
-        out.append('<rect width="100%" height="100%" fill="#fff"/>')
-    out.append('<text x="%d" y="18" fill="currentColor" font-weight="600">%s</text>' % (left, h(shortened('%s, %s' % (model['metric'], reference_of(model)), 50))))
+    out = scale.begin(bottom, verdict_text(model), model['caption'] if standalone else None, '%s, %s' % (model['metric'], reference_of(model)))
     out.append('<rect x="%s" y="%d" width="%s" height="%d" fill="currentColor" opacity="0.12"><title>within the margin: does not count</title></rect>'
                % (x(margin[0]), top - 6, round(x(margin[1]) - x(margin[0]), 1), bottom - top + 10))
     out.append('<line x1="%s" x2="%s" y1="%d" y2="%d" stroke="currentColor"/>' % (x(1), x(1), top - 6, bottom + 4))
@@ -72,15 +93,7 @@ def verdict_svg(model, standalone):
                 out.append('<line x1="%s" x2="%s" y1="%d" y2="%d" stroke="%s" stroke-width="2"/>' % (x(end), x(end), y - 5, y + 5, shade))
         if row['ratio']:
             out.append('<circle class="estimate" cx="%s" cy="%d" r="5" fill="%s"><title>%s</title></circle>' % (x(row['ratio']), y, shade, h(ratio_in_words(row))))
-    taken = []
-    for tick in sorted([tick for tick in TICKS if low <= math.log(tick) <= high], key=lambda tick: abs(math.log(tick))):
-        if all(abs(x(tick) - other) > 34 for other in taken):
-            taken.append(x(tick))
-            out.append('<text x="%s" y="%d" fill="currentColor" text-anchor="middle" font-size="12">%g</text>' % (x(tick), bottom + 20, tick))
-    for number, line in enumerate(caption):
-        out.append('<text x="%d" y="%d" fill="currentColor" font-size="11">%s</text>' % (left, bottom + 40 + 14 * number, h(line)))
-    out.append('</svg>')
-    return ''.join(out)
+    return ''.join(out + scale.ticks(bottom))
 
 
 def shortened(text, most):

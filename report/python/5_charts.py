@@ -6,12 +6,22 @@ SYMBOLS = ['circle', 'square', 'diamond', 'triangle-up', 'cross', 'star', 'x', '
 DASHES = ['solid', 'dash', 'dot', 'dashdot', 'longdash', 'longdashdot', 'solid', 'dash']
 
 
-def chart(identity, title, text, data, layout, choices=None):
-    return {'id': identity, 'title': title, 'text': text, 'data': data, 'layout': layout, 'choices': choices}
+def chart(identity, title, text, data, layout, choices=None, narrow=None):
+    """narrow: what of the layout is another one on a telephone."""
+    return {'id': identity, 'title': title, 'text': text, 'data': data, 'layout': layout, 'choices': choices, 'narrow': narrow or {}}
 
 
 def axis(title, **more):
     return dict({'title': {'text': title}, 'automargin': True}, **more)
+
+
+def log_axis(title, values):
+    """With whole figures at its ticks, as many as fit. By itself it would show single digits between powers of ten."""
+    values = [value for value in values if value]
+    decades = math.log10(max(values) / min(values))
+    steps = (1, 1.5, 2, 3, 4, 5, 7) if decades < 1.3 else (1, 2, 5) if decades < 3 else (1,)
+    ticks = [float('%.3g' % (step * 10.0 ** power)) for power in range(-6, 10) for step in steps]
+    return axis(title, type='log', tickvals=ticks, ticktext=['{:,g}'.format(tick) for tick in ticks])
 
 
 def line(name, number, **more):
@@ -83,10 +93,10 @@ def latency(model, is_commit):
             said.append('%s: half took at most %s, 99 %% at most %s' % (group['name'], milliseconds(by.get(50)), milliseconds(by.get(99))))
     if not data:
         return None
-    layout = {'xaxis': axis('percentile', tickvals=[place(tick) for tick in ticks], ticktext=['p%g' % tick for tick in ticks]),
-              'yaxis': axis('ms', type='log')}
+    shown = lambda ticks: {'tickvals': [place(tick) for tick in ticks], 'ticktext': ['p%g' % tick for tick in ticks]}
+    layout = {'xaxis': axis('percentile', tickangle=0, **shown(ticks)), 'yaxis': log_axis('ms', [value for trace in data for value in trace['y']])}
     return chart('commit' if is_commit else 'latency', 'Duration of COMMIT' if is_commit else 'Latency of transactions',
-                 '; '.join(said), data, layout)
+                 '; '.join(said), data, layout, narrow={'xaxis': shown([50, 90, 99, 99.9])})
 
 
 def order(model):
@@ -194,7 +204,7 @@ def fsync(model):
         best = min((row for row in rows if row['latency_p99_ms'] is not None), key=lambda row: row['latency_p99_ms'], default=None)
         if best:
             said.append('%s: least p99 %s by %s' % (name, milliseconds(best['latency_p99_ms']), best['method']))
-    return data and chart('fsync', 'What a sync takes', '; '.join(said), data, {'xaxis': axis(''), 'yaxis': axis('ms', type='log')})
+    return data and chart('fsync', 'What a sync takes', '; '.join(said), data, {'xaxis': axis(''), 'yaxis': log_axis('ms', [value for trace in data for value in trace['y']])})
 
 
 def recovery(model):

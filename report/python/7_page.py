@@ -27,8 +27,9 @@ def figure_of(one):
     if one['choices'] and len(one['choices']) > 1:
         choice = '<p><label for="choice-%s">Run: </label><select id="choice-%s">%s</select></p>' % (
             one['id'], one['id'], ''.join('<option>%s</option>' % h(option['name']) for option in one['choices']))
-    return '%s<figure><div class="chart" id="chart-%s" role="img" aria-label="%s"></div><figcaption>%s</figcaption></figure>' % (
-        choice, one['id'], h('%s. %s' % (one['title'], one['text'])), h(sentence(one['text'])))
+    label = '%s. %s Arrow keys step through its points and lines.' % (one['title'], sentence(one['text']))
+    return ('%s<figure><div class="chart" id="chart-%s" role="application" aria-roledescription="chart" tabindex="0" aria-label="%s"></div>'
+            '<p class="value" id="value-%s" role="status"></p><figcaption>%s</figcaption></figure>') % (choice, one['id'], h(label), one['id'], h(sentence(one['text'])))
 
 
 def targets_table(model):
@@ -99,22 +100,25 @@ def sections(model, drawn):
 
 
 def as_page(model):
-    drawn = charts(model)
-    parts = sections(model, drawn)
+    # Its pictures are drawn already: a page of a study is small.
+    drawn = [] if model['kind'] == 'study' else charts(model)
+    parts = sections_of_study(model) if model['kind'] == 'study' else sections(model, drawn)
     files = {row['name']: row['text'] for row in query('SELECT name, text FROM fsbench._report_files()')}
     script = files['page.js'].strip()
     library = files['plotly.js'].strip()
-    policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data: blob:; script-src '%s' '%s'; base-uri 'none'; form-action 'none'" % (
-        source_hash(library), source_hash(script))
-    title = '%s %s' % ({'experiment': 'Experiment', 'history': 'History'}.get(model['kind'], 'Benchmark:'), model['title'])
+    scripts = "'%s' '%s'" % (source_hash(library), source_hash(script)) if drawn else "'none'"
+    policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data: blob:; script-src %s; base-uri 'none'; form-action 'none'" % scripts
+    title = heading(model) if model['kind'] == 'study' else '%s %s' % ({'experiment': 'Experiment', 'history': 'History'}.get(model['kind'], 'Benchmark:'), model['title'])
     contents = ''.join('<li><a href="#%s">%s</a></li>' % (part['id'], h(part['title'])) for part in parts)
     head = ('<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="%s">'
             '<meta name="viewport" content="width=device-width, initial-scale=1"><title>%s</title><style>%s</style></head><body>'
-            '<a class="skip" href="#targets">To the figures</a><header><h1>%s</h1></header><main><div class="answer">%s</div><p class="soft">%s</p>'
+            '<a class="skip" href="#%s">To the figures</a><header><h1>%s</h1></header><main><div class="answer">%s</div><p class="soft">%s</p>'
             '<nav aria-label="Contents"><ul>%s</ul></nav>') % (
-        html_module.escape(policy), h(title), one_line(files['page.css']), h(title), ''.join('<p>%s</p>' % h(sentence(text)) for text in model['answer']),
+        html_module.escape(policy), h(title), one_line(files['page.css']), 'published' if model['kind'] == 'study' else 'targets', h(title), ''.join('<p>%s</p>' % h(sentence(text)) for text in model['answer']),
         h(sentence(model['caption'])), contents)
-    foot = ('</main><footer class="soft"><p>Made by pgfsbench. The charts are drawn by plotly.js (MIT licence), which is in this file; nothing is fetched from anywhere.</p></footer>'
-            '<noscript><p>The charts need JavaScript; everything else does not.</p></noscript>')
-    data = '<script type="application/json" id="charts">%s</script>' % script_json(drawn)
-    return ''.join([head] + [part['html'] for part in parts] + [foot, data, '<script>', library, '</script><script>', script, '</script></body></html>'])
+    foot = '</main><footer class="soft"><p>Made by pgfsbench%s; nothing is fetched from anywhere.</p></footer>' % (
+        '. The charts are drawn by plotly.js (MIT licence), which is in this file' if drawn else '')
+    if drawn:
+        foot += '<noscript><p>The charts need JavaScript; everything else does not.</p></noscript>'
+        foot += '<script type="application/json" id="charts">%s</script><script>%s</script><script>%s</script>' % (script_json(drawn), library, script)
+    return ''.join([head] + [part['html'] for part in parts] + [foot, '</body></html>'])

@@ -1,24 +1,36 @@
 # What SQL calls.
 
 FORMATS = {'html': lambda model: as_page(model), 'text': lambda model: as_text(model), 'markdown': lambda model: as_markdown(model),
-           'svg': lambda model: verdict_svg(model, True) + '\n'}
+           'svg': lambda model: picture_of(model) + '\n'}
 # A longer page is refused where it was typed.
 MOST_TYPED = 4000000
 
 
-def report(name, run_ids, label, metric, form, redact, force):
+def picture_of(model):
+    if model['kind'] != 'study':
+        return verdict_svg(model, True)
+    return claims_svg(model, True) or refuse('55000', 'study "%s" has no claim with an interval' % visible(model['title']), 'None of its claims is decided by one, or none was tested.',
+                                             'See fsbench.study_claims() for why.')
+
+
+def report(name, run_ids, label, metric, form, redact, force, study):
     if form not in FORMATS:
         refuse('22023', 'format must not be null' if form is None else 'format "%s" does not exist' % visible(form), 'A report is a page, or a text for the mail itself.', 'Use html, text or markdown.')
-    if [name, run_ids, label].count(None) != 2:
-        refuse('22023', 'a report takes an experiment, run_ids, or a history', 'Exactly one of them must be given.',
+    if [name, run_ids, label, study].count(None) != 3:
+        refuse('22023', 'a report takes an experiment, a study, run_ids, or a history', 'Exactly one of them must be given.',
                "Call it as in SELECT fsbench.report('new server'), or SELECT fsbench.report(run_ids => '{7,8}').")
-    if name is not None:
+    # Where an experiment is called like a study, the name alone is the experiment's.
+    if name is not None and (is_experiment(name) or not is_known_study(name)):
         model, arguments = read_experiment(name), literal(name)
+    elif label is None and run_ids is None:
+        model, arguments = read_study(name if study is None else study), literal(name) if study is None else 'study => ' + literal(study)
     elif label is not None:
         model, arguments = read_history(label, metric), 'history => ' + literal(label)
     else:
         model, arguments = read_runs(run_ids), "run_ids => '{%s}'" % ','.join(map(str, run_ids))
-    read_rest(model)
+    if model['kind'] != 'study':
+        read_series(model)
+    read_facts(model)
     if redact:
         model = redacted(model)
     made = FORMATS[form](model)

@@ -105,3 +105,62 @@ COMMENT ON COLUMN fsbench.published.unit IS 'Its unit';
 COMMENT ON COLUMN fsbench.published.runs IS 'Each run, where they were published';
 COMMENT ON COLUMN fsbench.published.remark IS 'What is to be known about it';
 COMMENT ON COLUMN fsbench.published.source IS 'Where it was published';
+
+-- What pages and pictures of studies are drawn from.
+CREATE VIEW fsbench.chart_claim AS
+    SELECT s.study, c.number::integer AS number, c.claim, c.says, c.seen, c.decided_by, c.here, d.question, d.variant, d.compared_with, d.metric, d.expected, d.factor, d.rule,
+           (SELECT (q.question ->> 'margin')::float8 FROM pg_catalog.jsonb_array_elements(s.definition -> 'questions') q (question)
+            WHERE q.question ->> 'question' = d.question) AS margin,
+           c.estimate, c.low, c.high, c.why
+    FROM fsbench.study s
+    CROSS JOIN LATERAL fsbench.study_claims(s.study) WITH ORDINALITY
+        AS c (claim, says, seen, decided_by, here, estimate, low, high, why, number)
+    LEFT JOIN LATERAL (
+        SELECT e.decision ->> 'question' AS question, e.decision ->> 'variant' AS variant, e.decision ->> 'with' AS compared_with, e.decision ->> 'metric' AS metric,
+               e.decision ->> 'expected' AS expected, (e.decision ->> 'factor')::float8 AS factor, e.decision ->> 'by' AS rule
+        FROM pg_catalog.jsonb_array_elements(s.definition -> 'claims') o (claim), LATERAL (SELECT o.claim -> 'decision' AS decision) e
+        WHERE o.claim ->> 'claim' = c.claim AND pg_catalog.jsonb_typeof(e.decision) = 'object') d ON true;
+COMMENT ON VIEW fsbench.chart_claim IS 'Claims of studies that were started, as fsbench.study_claims() judges them, to be drawn: with what they are about';
+COMMENT ON COLUMN fsbench.chart_claim.study IS 'Study';
+COMMENT ON COLUMN fsbench.chart_claim.number IS 'Place of the claim in its study, from 1';
+COMMENT ON COLUMN fsbench.chart_claim.claim IS 'Claim';
+COMMENT ON COLUMN fsbench.chart_claim.says IS 'What is claimed';
+COMMENT ON COLUMN fsbench.chart_claim.seen IS 'What the author saw';
+COMMENT ON COLUMN fsbench.chart_claim.decided_by IS 'What decides it, in words';
+COMMENT ON COLUMN fsbench.chart_claim.here IS 'holds, does not hold, inconclusive or not tested';
+COMMENT ON COLUMN fsbench.chart_claim.question IS 'Question of the study that decides; NULL: nothing does';
+COMMENT ON COLUMN fsbench.chart_claim.variant IS 'Variant that it is about';
+COMMENT ON COLUMN fsbench.chart_claim.compared_with IS 'Variant that this is compared with';
+COMMENT ON COLUMN fsbench.chart_claim.metric IS 'By which metric';
+COMMENT ON COLUMN fsbench.chart_claim.expected IS 'more, less, same or knee';
+COMMENT ON COLUMN fsbench.chart_claim.factor IS 'At least so many times (more), or at most (less); NULL: more or less than once';
+COMMENT ON COLUMN fsbench.chart_claim.rule IS 'interval, ranges or knee';
+COMMENT ON COLUMN fsbench.chart_claim.margin IS 'Margin of the question, within which two are the same';
+COMMENT ON COLUMN fsbench.chart_claim.estimate IS 'Ratio that decides, here; of a knee its degree';
+COMMENT ON COLUMN fsbench.chart_claim.low IS 'Low end of its interval';
+COMMENT ON COLUMN fsbench.chart_claim.high IS 'High end of it';
+COMMENT ON COLUMN fsbench.chart_claim.why IS 'Why it is judged so';
+
+CREATE VIEW fsbench.chart_published AS
+    SELECT s.study, r.number::integer AS number, r.question, r.variant, r.metric, r.published, r.unit, r.published_percent, r.measured, r.measured_percent, r.runs,
+           r.ratio, r.low, r.high, r.compared, r.remark
+    FROM fsbench.study s
+    CROSS JOIN LATERAL fsbench.study_report(s.study) WITH ORDINALITY
+        AS r (question, variant, metric, published, unit, published_percent, measured, measured_percent, runs, ratio, low, high, compared, remark, number);
+COMMENT ON VIEW fsbench.chart_published IS 'Tables of fsbench.study_report() of studies that were started, to be drawn: what the author has published, with ours beside it';
+COMMENT ON COLUMN fsbench.chart_published.study IS 'Study';
+COMMENT ON COLUMN fsbench.chart_published.number IS 'Place in the table, from 1';
+COMMENT ON COLUMN fsbench.chart_published.question IS 'Question; NULL: nothing of ours stands beside it';
+COMMENT ON COLUMN fsbench.chart_published.variant IS 'Variant';
+COMMENT ON COLUMN fsbench.chart_published.metric IS 'Metric';
+COMMENT ON COLUMN fsbench.chart_published.published IS 'Figure of the author, of his machine';
+COMMENT ON COLUMN fsbench.chart_published.unit IS 'Its unit';
+COMMENT ON COLUMN fsbench.chart_published.published_percent IS 'The same in per cent of his best';
+COMMENT ON COLUMN fsbench.chart_published.measured IS 'Mean of the runs that count here';
+COMMENT ON COLUMN fsbench.chart_published.measured_percent IS 'The same in per cent of the best here';
+COMMENT ON COLUMN fsbench.chart_published.runs IS 'How many runs count';
+COMMENT ON COLUMN fsbench.chart_published.ratio IS 'Ratio to the baseline of the question, here';
+COMMENT ON COLUMN fsbench.chart_published.low IS 'Low end of its interval';
+COMMENT ON COLUMN fsbench.chart_published.high IS 'High end of it';
+COMMENT ON COLUMN fsbench.chart_published.compared IS 'Whether the variant stands to the baseline as it did there: same order, reversed, or not told apart';
+COMMENT ON COLUMN fsbench.chart_published.remark IS 'What is to be known about it';

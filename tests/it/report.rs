@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const FIGURES: &str = include_str!("../report/figures.sql");
+const STUDY: &str = include_str!("../report/study.sql");
 const HOSTILE: &str = include_str!("../report/hostile.sql");
 const BROWSERS: &[&str] = &["chromium-headless-shell", "chromium"];
 const NAME: &str = "new server";
@@ -134,7 +135,7 @@ fn a_browser_draws_each_chart_of_a_page_and_runs_no_script_of_others() {
     assert_eq!(points(&dom, "order"), 12);
     assert_eq!(points(&dom, "recovery"), 12);
     assert_eq!(points(&dom, "waits"), 4 * 120);
-    assert_eq!(points(&dom, "machine"), 8 * 120);
+    assert_eq!(points(&dom, "machine"), 9 * 120);
     assert!(
         dom.matches("class=\"point\"").count() >= 12 + 12 + 2 * 21,
         "points are in the picture"
@@ -293,6 +294,8 @@ fn texts_pictures_and_what_is_left_out_for_strangers() {
     assert_eq!(as_role("reader", sql), "<!DOCTYPE html>\n");
     assert!(as_role("stranger", sql).contains("permission denied for schema fsbench"));
 
+    pages_of_studies(&mut client);
+
     // The same of a host from which it was imported: no call of it is there to be pasted.
     execute(
         &mut client,
@@ -315,6 +318,79 @@ fn texts_pictures_and_what_is_left_out_for_strangers() {
     assert!(!redacted.contains("db9") && !redacted.contains("db1.example"));
 }
 
+/// What a study that was repeated here has on its page, and what else is called like it.
+fn pages_of_studies(client: &mut Client) {
+    execute(client, STUDY);
+    let text = row(
+        client,
+        "SELECT fsbench.report('heron-2010', format => 'text')",
+    );
+    for words in [
+        "2 hold here (ext2-fastest, ext3-half), 3 do not hold (ext4-a-fifth, ext4-less, xfs-tuning), 11 were not tested.",
+        "It rests on 40 runs of 5 variants on an image of 4GB. Not tested: ext3-writeback, ext3-journal, ... (it is of part options)",
+        "ext3-half         holds          0.53 (0.52 to 0.55)",
+        "ext4       16.8             87.2            not told apart here",
+    ] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    let page = row(client, "SELECT fsbench.report('heron-2010')");
+    // Nothing is drawn by a script: it is small.
+    assert!(
+        !page.contains("<script") && page.len() < 100_000,
+        "{}",
+        page.len()
+    );
+    assert_eq!(page.matches("class=\"estimate\"").count(), 5 + 2 * 4);
+    assert_eq!(page.matches("class=\"there\"").count(), 7);
+    assert_eq!(page.matches("class=\"here\"").count(), 5);
+    let places = [
+        "claims",
+        "published",
+        "questions",
+        "untested",
+        "findings",
+        "environment",
+        "repeat",
+    ]
+    .map(|id| page.find(&format!("<section id=\"{id}\">")).expect(id));
+    assert!(places.is_sorted(), "{places:?}");
+    assert!(page.contains(
+        "SELECT fsbench.study(&#x27;heron-2010&#x27;, image_size =&gt; &#x27;4GB&#x27;);"
+    ));
+    let redacted = row(
+        client,
+        "SELECT fsbench.report('heron-2010', redact => true)",
+    );
+    assert!(page.contains("db1.example") && !redacted.contains("db1.example"));
+    let svg = "SELECT xml_is_well_formed_document(fsbench.chart_svg('heron-2010'))";
+    assert_eq!(row(client, svg), "t");
+
+    // The name alone is the experiment's.
+    execute(
+        client,
+        "UPDATE fsbench.experiment SET experiment = 'heron-2010' WHERE experiment = 'heron-2010 published'",
+    );
+    for (arguments, first) in [
+        ("'heron-2010'", "heron-2010"),
+        (
+            "study => 'heron-2010'",
+            "Study heron-2010: pgbench TPS per filesystem",
+        ),
+    ] {
+        let text = row(
+            client,
+            &format!("SELECT fsbench.report({arguments}, format => 'text')"),
+        );
+        assert_eq!(text.lines().next(), Some(first));
+    }
+    assert_refused(
+        client,
+        "SELECT fsbench.report('smith-2011')",
+        "22023",
+        &["study \"smith-2011\" was not started", "fsbench.study()"],
+    );
+}
+
 #[test]
 fn what_no_page_is_made_of() {
     let Some((server, mut client)) = with_figures("report::what_no_page_is_made_of") else {
@@ -332,7 +408,8 @@ fn what_no_page_is_made_of() {
             "22023",
             &[
                 "experiment \"nothing\" does not exist",
-                "fsbench.experiments",
+                "neither an experiment of this name nor a study",
+                "fsbench.experiments and fsbench.studies",
             ][..],
         ),
         (
@@ -372,12 +449,12 @@ fn what_no_page_is_made_of() {
         (
             "",
             "22023",
-            &["a report takes an experiment, run_ids, or a history"],
+            &["a report takes an experiment, a study, run_ids, or a history"],
         ),
         (
             "'new server', run_ids => '{200}'",
             "22023",
-            &["a report takes an experiment, run_ids, or a history"],
+            &["a report takes an experiment, a study, run_ids, or a history"],
         ),
     ] {
         let said = assert_refused(

@@ -19,9 +19,9 @@ SELECT run_id, '0.1.0', 'PostgreSQL 15.20', 150020, 'Linux 6.1.0', 'db1.example'
        '{"fsync": "on"}', 'write back', 'Maker Disk 9', false, 'none', '[{"name": "nvme0n1", "serial": "S-123456", "wwn": "eui.0025"}]'
 FROM fsbench.run_log WHERE run_id >= 200;
 INSERT INTO fsbench.sample (run_id, second, interval_ms, transactions, latency_p50_ms, latency_p99_ms, commit_p99_ms, device_writes, device_reads, device_flushes, device_write_bytes, device_read_bytes,
-    device_f_await_ms, device_w_await_ms, device_aqu_sz, device_util_percent, dirty_bytes, writeback_bytes, cpu_usr_percent, cpu_sys_percent, cpu_iowait_percent, cpu_steal_percent, cpu_idle_percent)
+    device_f_await_ms, device_w_await_ms, device_aqu_sz, device_util_percent, dirty_bytes, writeback_bytes, cpu_usr_percent, cpu_nice_percent, cpu_sys_percent, cpu_iowait_percent, cpu_steal_percent, cpu_idle_percent)
 SELECT r.run_id, s, 1000, CASE WHEN r.target = 'btrfs' AND s = 70 THEN 3 ELSE r.tps * (1 + 0.1 * sin(s / 5.0) - CASE WHEN s % 40 > 30 THEN 0.3 ELSE 0 END) END,
-       7500 / r.tps, 24000 / r.tps * (1 + 0.5 * (s % 40 > 30)::integer), 12000 / r.tps, 2000, 10, 900, 2e7, 1e5, 0.4 + 0.1 * sin(s), 0.2, 3, 60, 4e8 + 1e8 * sin(s / 9.0), 1e6, 40, 20, 15, 0, 25
+       7500 / r.tps, 24000 / r.tps * (1 + 0.5 * (s % 40 > 30)::integer), 12000 / r.tps, 2000, 10, 900, 2e7, 1e5, 0.4 + 0.1 * sin(s), 0.2, 3, 60, 4e8 + 1e8 * sin(s / 9.0), 1e6, 40, 0, 20, 15, 0, 25
 FROM fsbench.run_log r, generate_series(0, 119) s WHERE r.run_id >= 200;
 INSERT INTO fsbench.checkpoint (run_id, number, kind, started_at, start_second, end_second, started_before, ended_after)
 SELECT run_id, n, 'timed', measured_from + n * interval '40 s', 40 * n - 10, 40 * n - 1, false, false FROM fsbench.run_log, generate_series(1, 3) n WHERE run_id >= 200;
