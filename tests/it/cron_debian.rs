@@ -3,10 +3,7 @@
 use pgfsbench_tests::{DebianCluster, LONG, skip, wait_until};
 use std::path::Path;
 use std::process::Command;
-use std::time::Duration;
 
-/// Jobs come once a minute.
-const TWO_MINUTES: Duration = Duration::from_secs(130);
 /// A run for a test instead of one for a night.
 const QUICK: &str = "scale => 1, clients => 1, transactions => 50, seed => 1";
 
@@ -103,18 +100,19 @@ fn run_in_shell(cluster: &DebianCluster, text: &str) -> u32 {
 }
 
 fn assert_nightly_is_done(cluster: &DebianCluster, query: &str) {
-    wait_until("the nightly run is done", TWO_MINUTES, || {
+    // Jobs come once a minute.
+    wait_until("the nightly run is done", LONG, || {
         let rows = cluster.psql("bench", query);
         rows.contains("|done|").then_some(())
     });
-    wait_until("both jobs have succeeded", TWO_MINUTES, || {
+    wait_until("both jobs have succeeded", LONG, || {
         let ended = "SELECT string_agg(DISTINCT jobname || ' ' || d.status, ', ' ORDER BY jobname || ' ' || d.status) \
                      FROM cron.job_run_details d JOIN cron.job USING (jobid) WHERE d.username = 'bench_operator' AND end_time IS NOT NULL";
         let ended = cluster.psql("bench", ended);
         assert!(!ended.contains("failed"), "{ended}");
         (ended == "clear job rows succeeded, nightly succeeded").then_some(())
     });
-    wait_until("the alarm has failed", TWO_MINUTES, || {
+    wait_until("the alarm has failed", LONG, || {
         let ended = "SELECT d.status, return_message FROM cron.job_run_details d JOIN cron.job USING (jobid) \
                      WHERE jobname = 'alarm' AND end_time IS NOT NULL LIMIT 1";
         let ended = cluster.psql("bench", ended);

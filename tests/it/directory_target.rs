@@ -1,6 +1,6 @@
 //! A target in a directory beside a server: for tests that look at what a run does there.
 
-use crate::helper::processes::{self, Process};
+use crate::helper::processes;
 use pgfsbench_tests::{LONG, Leaves, OwnedDirectory, TestServer, wait_until};
 use std::fs;
 use std::ops::Deref;
@@ -41,16 +41,6 @@ impl Place {
     pub fn processes(&self) -> Vec<i32> {
         let there = processes::below(self.path()).into_iter();
         there.map(|process| process.pid).collect()
-    }
-
-    /// A process with this in its title, once it is there, of a target server, or of one that loads what is copied.
-    pub fn process(&self, title: &str) -> Process {
-        let prepared = self.server.data().join("pgfsbench");
-        wait_until(title, LONG, || {
-            let there = processes::below(self.path()).into_iter();
-            let mut all = there.chain(processes::below(&prepared));
-            all.find(|process| process.title.contains(title))
-        })
     }
 
     /// The postmaster of the target server, once it has one.

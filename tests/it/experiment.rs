@@ -5,7 +5,10 @@ mod rights;
 mod said;
 
 use crate::common::{assert_refused, execute, owned_directory, row, rows, server};
-use pgfsbench_tests::{LONG, Leaves, OwnedDirectory, SHOWN, assert_columns, wait_until};
+use crate::robustness::hold::wait_for_lock;
+use pgfsbench_tests::{
+    LONG, Leaves, OwnedDirectory, SHOWN, TestServer, assert_columns, wait_until,
+};
 use postgres::Client;
 
 /// Arguments of an experiment of the shortest runs that there are.
@@ -38,6 +41,19 @@ fn wait_for_runs(client: &mut Client, name: &str, runs: u32) {
     wait_until("so many runs are over", LONG, || {
         (rows(client, &condition) == ["t"]).then_some(())
     });
+}
+
+/// Keeps the run of this number, which is yet to come, from storing what it has found, until the session ends.
+fn hold_run(server: &TestServer, number: u32) -> Client {
+    let mut session = server.connect("postgres");
+    // The row comes before what it belongs to.
+    execute(
+        &mut session,
+        &format!(
+            "SET session_replication_role = replica; BEGIN; INSERT INTO fsbench.environment (run_id) VALUES ({number})"
+        ),
+    );
+    session
 }
 
 /// Outcomes of the runs of an experiment.
@@ -193,11 +209,12 @@ fn others_go_between_two_blocks_and_targets_in_use_stay() {
     let server = server(&[]);
     let mut client = server.connect("postgres");
     let _places = targets(&mut client, &["a", "b"]);
+    let first = hold_run(&server, 1);
     execute(
         &mut client,
-        "SELECT fsbench.experiment('e', '{a,b}', max_blocks => 3, scale => 1, clients => 1, duration => '3 s', warmup => '0', probe_wait => '0')",
+        &format!("SELECT fsbench.experiment('e', '{{a,b}}', {SHORT})"),
     );
-    crate::common::wait_for_phase(&mut client, "measure");
+    wait_for_lock(&server);
     assert_refused(
         &mut client,
         "SELECT * FROM fsbench.run(scale => 1, clients => 1, transactions => 5)",
@@ -219,6 +236,7 @@ fn others_go_between_two_blocks_and_targets_in_use_stay() {
         &mut client,
         "SELECT fsbench.start(scale => 1, clients => 1, transactions => 5)",
     );
+    drop(first);
     wait_for(&mut client, "e");
     let before = format!(
         "SELECT count(*) FROM fsbench.run_log r, fsbench.run_log o WHERE o.run_id = {other} AND r.run_id <> {other} \

@@ -10,9 +10,9 @@ use std::time::Duration;
 /// The number of runs that may wait here. The setting allows 4000.
 const THOUSANDS: usize = 2000;
 const SESSIONS: usize = 4;
-const LONG_RUN: &str = "scale => 1, clients => 1, duration => '30 min', warmup => '0'";
+const LONG_RUN: &str = "scale => 1, clients => 1, duration => '2 h', warmup => '0', rate => 1";
 /// For what has to be done for each of them.
-const VERY_LONG: Duration = LONG.saturating_mul(5);
+const VERY_LONG: Duration = LONG.saturating_mul(3);
 
 /// A server for that many.
 fn server_for_thousands() -> TestServer {

@@ -43,7 +43,14 @@ impl DebianCluster {
             create.arg(option).arg(cluster.path(what));
         }
         must(create.args(["15", NAME]));
+        cluster.keep_to_its_socket();
         Some(cluster)
+    }
+
+    /// By then somebody else may listen on a port that was free a moment ago.
+    fn keep_to_its_socket(&self) {
+        let mut set = self.tool("pg_conftool");
+        must(set.args(["15", NAME, "set", "listen_addresses", ""]));
     }
 
     pub fn path(&self, name: &str) -> PathBuf {

@@ -242,12 +242,20 @@ impl TestServer {
     /// Kill one child with SIGKILL, which makes the postmaster restart all others, and wait until the server has
     /// recovered.
     pub fn crash(&self, pid: i32) {
+        assert!(self.is_crashed_by(pid), "process {pid} was gone already");
+    }
+
+    /// The same for one that may be gone; false if it is.
+    pub fn is_crashed_by(&self, pid: i32) -> bool {
         let ready = |log: String| log.matches("ready to accept connections").count();
         let before = ready(self.log());
-        assert!(send(pid, Signal::KILL), "process {pid} was gone already");
+        if !send(pid, Signal::KILL) {
+            return false;
+        }
         wait_until("the server has recovered", LONG, || {
             (ready(self.log()) > before).then_some(())
         });
+        true
     }
 
     /// Send a child SIGTERM.

@@ -1,10 +1,12 @@
 //! An experiment goes on by itself after whatever has happened, or says why it does not.
 
-use super::{SHORT, outcomes, targets, wait_for, wait_for_no_run, wait_for_runs};
+use super::{SHORT, hold_run, outcomes, targets, wait_for, wait_for_no_run, wait_for_runs};
 use crate::common::{execute, program, row, rows, server};
+use crate::robustness::hold::wait_for_lock;
 use pgfsbench_tests::{LONG, Stop, assert_columns, wait_until};
 
-const LONGER: &str = "max_blocks => 3, scale => 1, clients => 1, duration => '2 s', warmup => '0', probe_wait => '0'";
+const LONGER: &str =
+    "scale => 1, clients => 1, duration => '2 s', warmup => '0', rate => 20, probe_wait => '0'";
 
 #[test]
 fn after_a_restart_of_the_server() {
@@ -12,17 +14,18 @@ fn after_a_restart_of_the_server() {
         let server = server(&[]);
         let mut client = server.connect("postgres");
         let _places = targets(&mut client, &["a", "b"]);
+        let second = hold_run(&server, 2);
         execute(
             &mut client,
-            &format!("SELECT fsbench.experiment('e', '{{a,b}}', {LONGER})"),
+            &format!("SELECT fsbench.experiment('e', '{{a,b}}', {SHORT})"),
         );
-        wait_for_runs(&mut client, "e", 1);
-        crate::common::wait_for_phase(&mut client, "measure");
+        wait_for_lock(&server);
         drop(client);
         match stop {
             Some(how) => server.stop(how),
             None => server.kill(),
         }
+        drop(second);
         server.start_again();
         let mut client = server.connect("postgres");
         wait_for(&mut client, "e");
@@ -39,7 +42,7 @@ fn after_a_crash_of_the_server_and_after_its_processes_were_terminated() {
     let _places = targets(&mut client, &["a", "b"]);
     execute(
         &mut client,
-        &format!("SELECT fsbench.experiment('e', '{{a,b}}', {LONGER})"),
+        &format!("SELECT fsbench.experiment('e', '{{a,b}}', max_blocks => 3, {LONGER})"),
     );
     crate::common::wait_for_phase(&mut client, "measure");
     let terminate = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity \
@@ -60,13 +63,16 @@ fn a_restored_dump_is_paused_until_somebody_resumes_it() {
     let server = server(&[]);
     let mut client = server.connect("postgres");
     let _places = targets(&mut client, &["a", "b"]);
+    let second = hold_run(&server, 2);
     execute(
         &mut client,
-        &format!("SELECT fsbench.experiment('e', '{{a,b}}', {LONGER})"),
+        &format!("SELECT fsbench.experiment('e', '{{a,b}}', {SHORT})"),
     );
-    wait_for_runs(&mut client, "e", 1);
+    wait_for_lock(&server);
     let dump = program(&server, "pg_dump", &["postgres"]);
     execute(&mut client, "SELECT fsbench.cancel_experiment('e')");
+    drop(second);
+    wait_for_no_run(&mut client);
     execute(&mut client, "CREATE DATABASE other");
     crate::common::paste_into_psql(&server, "other", &dump);
     let mut other = server.connect("other");
@@ -132,7 +138,7 @@ fn a_paused_one_goes_on_where_it_was_and_a_cancelled_one_says_what_is_known() {
     let _places = targets(&mut client, &["a", "b"]);
     execute(
         &mut client,
-        &format!("SELECT fsbench.experiment('e', '{{a,b}}', {LONGER})"),
+        &format!("SELECT fsbench.experiment('e', '{{a,b}}', max_blocks => 24, {LONGER})"),
     );
     wait_for_runs(&mut client, "e", 1);
     assert_eq!(
@@ -171,6 +177,7 @@ fn a_second_one_waits() {
     let server = server(&[]);
     let mut client = server.connect("postgres");
     let _places = targets(&mut client, &["a", "b"]);
+    let second = hold_run(&server, 2);
     execute(
         &mut client,
         &format!("SELECT fsbench.experiment('e', '{{a,b}}', {SHORT})"),
@@ -179,12 +186,13 @@ fn a_second_one_waits() {
         &mut client,
         &format!("SELECT fsbench.experiment('f', '{{a,b}}', {SHORT})"),
     );
-    wait_for_runs(&mut client, "e", 1);
+    wait_for_lock(&server);
     let status = row(
         &mut client,
         "SELECT status FROM fsbench.experiments WHERE experiment = 'f'",
     );
     assert_eq!(status, "queued");
+    drop(second);
     wait_for(&mut client, "f");
     let apart = "SELECT max(run_id) FILTER (WHERE experiment_id = 1) < min(run_id) FILTER (WHERE experiment_id = 2) FROM fsbench.experiment_run";
     assert_eq!(row(&mut client, apart), "t");
@@ -197,7 +205,9 @@ fn max_duration_ends_it_between_two_runs() {
     let _places = targets(&mut client, &["a", "b"]);
     execute(
         &mut client,
-        &format!("SELECT fsbench.experiment('e', '{{a,b}}', max_duration => '12 s', {LONGER})"),
+        &format!(
+            "SELECT fsbench.experiment('e', '{{a,b}}', max_duration => '12 s', max_blocks => 3, {LONGER})"
+        ),
     );
     wait_for(&mut client, "e");
     assert_columns(

@@ -118,6 +118,13 @@ impl Bench {
         serving
     }
 
+    /// Waits until its log has these words: what a process of it has said is handed on to that.
+    pub fn wait_for_log(&self, words: &str) {
+        wait_until(&format!("the log has \"{words}\""), LONG, || {
+            self.log().contains(words).then_some(())
+        });
+    }
+
     pub fn log(&self) -> String {
         fs::read_to_string(self.lab.path("log")).unwrap_or_default()
     }

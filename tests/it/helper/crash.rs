@@ -1,15 +1,16 @@
 //! Runs that end with a crash of their server: on filesystems that the helper makes, and mounts again.
 
-use super::lab::Lab;
+use super::interrupted_runs::prepared_without_a_helper;
+use super::lab::{Lab, system};
 use super::runs::{SHORT, create, on_image};
 use super::scene::Scene;
 use crate::common::{assert_refused, execute, rows};
 use pgfsbench_tests::{DISK, LONG, Leaves, Signal, assert_columns, wait_until};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 const CRASH: &str = r#"options => '{"crash": true}'"#;
-const PATIENT: &str = r#"options => '{"crash": true, "wait_for_helper_ms": 60000}'"#;
+const PATIENT: &str = r#"options => '{"crash": true, "wait_for_helper_ms": 600000}'"#;
 
 /// A run that is held by the helper before a step of its remount.
 fn held(test: &str, step: &str) -> Option<(Scene, String)> {
@@ -185,11 +186,16 @@ fn committed_transactions_that_a_crash_has_lost_make_the_run_invalid() {
     }
 }
 
-/// Cuts the WAL of the target server off in the middle, as storage does that has not kept what it was told to.
-fn forget_wal(scene: &Scene) {
+/// The data directory of the target server.
+fn target_data(scene: &Scene) -> PathBuf {
     let place = scene.bench.lab.path("mnt/bench@ext4/pgfsbench");
     let server = fs::read_dir(place).expect("the directory").flatten().next();
-    let data = server.expect("a server").path().join("data");
+    server.expect("a server").path().join("data")
+}
+
+/// Cuts the WAL of the target server off in the middle, as storage does that has not kept what it was told to.
+fn forget_wal(scene: &Scene) {
+    let data = target_data(scene);
     let control = pgfsbench_tests::controldata(&data);
     let value = |name: &str| {
         let line = control.lines().find(|line| line.starts_with(name));
@@ -251,11 +257,7 @@ fn without_a_helper_the_window_is_measured_and_recovery_is_not() {
     let Some(mut scene) = on_image(test, "") else {
         return;
     };
-    let run = scene.start_run(&format!(
-        "target => 'ext4', scale => 1, clients => 2, duration => '3 s', warmup => '0', {CRASH}"
-    ));
-    scene.wait_for_phase("measure");
-    scene.end_helper(Signal::TERM);
+    let run = prepared_without_a_helper(&mut scene, &format!(", {CRASH}"));
     is_done_with_a_problem(&scene, &run, "pgfsbench-helper is not running");
     scene.serve_with(&[]);
     scene.nothing_is_left("the helper is back");
@@ -268,7 +270,7 @@ fn a_filesystem_that_does_not_mount_again_is_told_in_the_words_of_mount() {
         return;
     };
     let device = scene.bench.lab.loops().remove(0);
-    super::lab::system("wipefs", &["--all", &device]);
+    system("wipefs", &["--all", &device]);
     scene.serving.as_ref().expect("a helper").go_on();
     is_done_with_a_problem(&scene, &run, "wrong fs type");
     scene.nothing_is_left("it was not mounted again");
@@ -281,6 +283,10 @@ fn a_target_server_that_is_killed_while_it_recovers_does_not_cost_the_window() {
         return;
     };
     let traces = scene.traces();
+    // It stands still before it has recovered, since what it reads is a pipe that nobody writes to.
+    let file = target_data(&scene).join("pg_hba.conf");
+    fs::remove_file(&file).expect("remove");
+    system("mkfifo", &["-m", "644", &file.display().to_string()]);
     scene.serving.as_ref().expect("a helper").go_on();
     let server = wait_until("the server is started again", LONG, || {
         scene.target_postmaster()

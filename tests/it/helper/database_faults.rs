@@ -167,7 +167,7 @@ fn a_lost_connection_is_made_again_and_a_lost_server_leaves_nothing() {
     wait_for_job(&mut client, &job, "done");
     assert_eq!(serving.end(Signal::TERM), Some(0), "{}", bench.log());
 
-    let mut serving = bench.serve_with(&["--pause-before", "mkfs", "--patience", "1"]);
+    let mut serving = bench.serve_with(&["--pause-before", "mkfs", "--patience", "20"]);
     ask(&mut client, "t", "prepare", IMAGE);
     serving.wait_until_held();
     drop(client);

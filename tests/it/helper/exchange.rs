@@ -2,6 +2,7 @@
 
 use super::disk::{Disk, on_device};
 use super::lab::system;
+use pgfsbench_tests::{LONG, wait_until};
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::process::Command;
@@ -59,7 +60,12 @@ fn a_device_whose_medium_is_exchanged_between_check_and_use_is_not_written_to() 
     // Before the first look that holds it, the same number can become another medium's.
     let said = between_check_and_use(&disk, &disk.device, "check_device", || {
         system("losetup", &["-d", &disk.device]);
-        system("losetup", &[&disk.device, &file.display().to_string()]);
+        // Another test may have taken the number that is free now, and gives it back.
+        let file = file.display().to_string();
+        wait_until("the number is free", LONG, || {
+            let taken = Command::new("losetup").args([&disk.device, &file]).output();
+            taken.expect("losetup").status.success().then_some(())
+        });
     });
     assert!(
         said.contains("is not the one that was looked at before"),

@@ -3,9 +3,10 @@
 
 use super::disk::{Disk, on_device};
 use super::lab::{on_image, system};
-use pgfsbench_tests::{LONG, program, skip, wait_until};
+use pgfsbench_tests::{program, skip};
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
+use std::io::{BufRead, BufReader};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -224,11 +225,10 @@ fn a_device_that_is_mounted_in_another_namespace_is_refused() {
         .stdout(Stdio::piped())
         .spawn()
         .expect("unshare");
-    let mounts = format!("/proc/{}/mounts", hidden.id());
-    wait_until("it is mounted there", LONG, || {
-        let mounts = fs::read_to_string(&mounts).ok()?;
-        mounts.contains(&place).then_some(())
-    });
+    let mut said = String::new();
+    let mut output = BufReader::new(hidden.stdout.take().expect("a pipe"));
+    output.read_line(&mut said).expect("a line");
+    assert_eq!(said, "mounted\n");
     assert_eq!(disk.lab.mounts(), [""; 0], "it is not hidden");
     let words = format!(
         "It is mounted on \"{place}\" in the mount namespace of process {} (\"sh\").",

@@ -7,8 +7,8 @@ use super::runs::{SHORT, on_image};
 use super::scene::Scene;
 use crate::common::{execute, rows};
 use pgfsbench_tests::{LONG, Leaves, Signal, Stop, wait_until};
+use rustix::fs::{FallocateFlags, fallocate};
 use std::fs::File;
-use std::io::Write;
 
 const LONG_RUN: &str =
     "target => 'ext4', scale => 1, clients => 2, duration => '5 min', warmup => '0'";
@@ -17,16 +17,19 @@ const WAL: &str = r#", settings => '{"max_wal_size": "4GB", "min_wal_size": "32M
 
 /// Fills a filesystem but for so many bytes.
 fn fill(path: &std::path::Path, leave: u64) {
-    let mut file = File::create(path.join("filler")).expect("a file");
-    let block = vec![1; 1 << 18];
+    let file = File::create(path.join("filler")).expect("a file");
+    const BLOCK: u64 = 1 << 18;
     let free = || {
         let space = rustix::fs::statvfs(path).expect("statvfs");
         space.f_bavail * space.f_frsize
     };
-    while free() > leave + block.len() as u64 {
-        file.write_all(&block).expect("room");
+    let mut length = 0;
+    // The run there writes, too.
+    while let Some(more @ BLOCK..) = free().checked_sub(leave) {
+        let more = more / BLOCK * BLOCK;
+        fallocate(&file, FallocateFlags::empty(), length, more).expect("room");
+        length += more;
     }
-    file.sync_all().expect("sync");
 }
 
 fn measuring(test: &str, further: &str) -> Option<(Scene, String)> {
@@ -34,6 +37,25 @@ fn measuring(test: &str, further: &str) -> Option<(Scene, String)> {
     let run = scene.start_run(LONG_RUN);
     scene.wait_for_phase("measure");
     Some((scene, run))
+}
+
+/// A run whose filesystem is prepared, and whose helper has gone since then: before anything else is done on the filesystem.
+pub fn prepared_without_a_helper(scene: &mut Scene, further: &str) -> String {
+    scene.serve_with(&["--pause-before", "make_directory"]);
+    let run = scene.start_run(&format!("target => 'ext4', {SHORT}{further}"));
+    scene.serving.as_ref().expect("a helper").wait_until_held();
+    // It waits for the helper: it does not hear that it can go on before it may.
+    let coordinator = scene.bench.server.coordinator();
+    scene.bench.server.hold(coordinator);
+    scene.serving.as_ref().expect("a helper").go_on();
+    let prepared = format!(
+        "SELECT count(*) = 1 FROM fsbench.helper_job WHERE run_id = {run} AND status = 'done'"
+    );
+    scene.bench.server.wait_for("postgres", &prepared, LONG);
+    scene.end_helper(Signal::TERM);
+    assert_eq!(scene.bench.lab.mounts().len(), 1);
+    scene.bench.server.signal(coordinator, Signal::CONT);
+    run
 }
 
 /// Asserts how a run has ended, that nothing is left, and that the next one works.
@@ -132,7 +154,7 @@ fn a_helper_that_is_killed_while_it_prepares_fails_the_run_and_clears_up_when_it
     };
     scene.serve_with(&["--pause-before", "mkfs"]);
     let run = scene.start_run(&format!(
-        r#"target => 'ext4', {SHORT}, options => '{{"wait_for_helper_ms": 60000}}'"#
+        r#"target => 'ext4', {SHORT}, options => '{{"wait_for_helper_ms": 600000}}'"#
     ));
     scene.serving.as_ref().expect("a helper").wait_until_held();
     scene.end_helper(Signal::KILL);
@@ -152,11 +174,7 @@ fn a_run_needs_no_helper_while_it_measures_and_is_released_when_it_is_back() {
     let Some(mut scene) = on_image(test, "") else {
         return;
     };
-    let run = scene
-        .start_run("target => 'ext4', scale => 1, clients => 2, duration => '3 s', warmup => '0'");
-    scene.wait_for_phase("measure");
-    scene.end_helper(Signal::TERM);
-    assert_eq!(scene.bench.lab.mounts().len(), 1);
+    let run = prepared_without_a_helper(&mut scene, "");
     assert_eq!(scene.ending(&run), "done");
     assert_eq!(scene.bench.lab.mounts().len(), 1);
     // The finding stays, although it does not follow from what is stored.
@@ -204,12 +222,9 @@ fn what_was_prepared_for_a_run_goes_with_it_and_what_was_prepared_by_itself_stay
         let mounts = scene.bench.lab.mounts();
         (mounts.len() == 1 && mounts[0].contains("bench@own")).then_some(())
     });
-    assert!(
-        scene
-            .bench
-            .log()
-            .contains("for which it was prepared, is over")
-    );
+    scene
+        .bench
+        .wait_for_log("for which it was prepared, is over");
     // It is the job of the run that had lost it.
     let released = "SELECT bool_or(run_id = 1 AND status = 'done') FROM fsbench.helper_job WHERE action = 'release'";
     scene.bench.server.wait_for("postgres", released, LONG);
@@ -230,5 +245,5 @@ fn what_was_prepared_for_a_run_goes_also_when_the_extension_has_gone() {
         (lab.mounts().is_empty() && lab.list("state/journal").is_empty()).then_some(())
     });
     scene.bench.lab.nothing_is_left_at_once();
-    assert!(scene.bench.log().contains("there are no runs any more"));
+    scene.bench.wait_for_log("there are no runs any more");
 }

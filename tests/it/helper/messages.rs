@@ -21,6 +21,7 @@ fn lines_of_the_log_have_the_time_and_the_database() {
         &IMAGE.replace("67108864", "8589934592"),
     );
     wait_for_job(&mut client, &job, "failed");
+    bench.wait_for_log("bench@t: ");
     let (log, _) = (bench.log(), serving.end(Signal::TERM));
     let line = log.lines().next().expect("a line");
     let (time, said) = line.split_once(" pgfsbench-helper ").expect(line);

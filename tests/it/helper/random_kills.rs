@@ -15,9 +15,9 @@ use std::time::{Duration, Instant};
 
 const RUN: &str = "scale => 1, clients => 2, transactions => 60, warmup => '0'";
 const NEXT_RUN: &str = "scale => 1, clients => 1, transactions => 10, warmup => '0'";
-const OPTIONS: &str = r#"{"wait_for_helper_ms": 60000}"#;
+const OPTIONS: &str = r#"{"wait_for_helper_ms": 600000}"#;
 /// Those of a run that ends with a crash of its server, of its own accord.
-const CRASH: &str = r#"{"wait_for_helper_ms": 60000, "crash": true}"#;
+const CRASH: &str = r#"{"wait_for_helper_ms": 600000, "crash": true}"#;
 const SETTINGS: &str =
     r#"{"max_wal_size": "64MB", "min_wal_size": "32MB", "shared_buffers": "16MB"}"#;
 
@@ -239,6 +239,8 @@ fn whoever_is_killed_at_whatever_moment_nothing_is_left_and_the_next_run_works()
     let crashed = killer.whole(CRASH).saturating_sub(copied);
     let mut kills: BTreeMap<Victim, BTreeMap<String, u64>> = BTreeMap::new();
     let (mut done, mut missed, mut failed) = (0, 0, 0);
+    // Of how long a run took, how long it takes, in percent: the machine is slower or faster than it was.
+    let mut share = 100u32;
     while done < count {
         let strike = Strike {
             victim: VICTIMS[killer.any(VICTIMS.len())],
@@ -252,11 +254,16 @@ fn whoever_is_killed_at_whatever_moment_nothing_is_left_and_the_next_run_works()
             killer.scene.value("SELECT fsbench.drop_prepared_data()");
         }
         let usual = if is_fresh { fresh } else { copied };
-        let whole = usual + crashed * u32::from(strike.crashes);
+        let whole = (usual + crashed * u32::from(strike.crashes)) * share / 100;
         match killer.round(strike, whole) {
             Some(status) => {
                 done += 1;
-                failed += u64::from(status.starts_with("failed"));
+                let is_in_time = status.starts_with("failed");
+                failed += u64::from(is_in_time);
+                share = match is_in_time {
+                    true => (share * 5 / 4).min(100),
+                    false => share * 4 / 5,
+                };
                 println!("{done}: {strike:?}: {status}");
                 *kills
                     .entry(strike.victim)
@@ -264,7 +271,10 @@ fn whoever_is_killed_at_whatever_moment_nothing_is_left_and_the_next_run_works()
                     .entry(status)
                     .or_default() += 1;
             }
-            None => missed += 1,
+            None => {
+                missed += 1;
+                share = share * 4 / 5;
+            }
         }
         assert!(missed <= 10 + 2 * count, "the victims are never there");
     }

@@ -23,7 +23,8 @@ struct OnTerminal {
 
 impl OnTerminal {
     fn start(plain: &Command) -> Self {
-        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
+        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)
+            .expect("a terminal");
         grantpt(&master)
             .and_then(|()| unlockpt(&master))
             .expect("a terminal");

@@ -15,8 +15,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 const SHORT_RUN: &str =
     "target => 'there', scale => 1, clients => 2, transactions => 50, seed => 1";
-/// With a lease as short as it may be.
-const LONG_RUN: &str = r#"target => 'there', scale => 1, clients => 2, duration => '5 min', warmup => '0', options => '{"lease_ms": 2000}'"#;
+const LONG_RUN: &str =
+    "target => 'there', scale => 1, clients => 2, duration => '1 h', warmup => '0', rate => 50";
+/// With a lease that is short, and longer than a busy machine keeps who has to renew it from that.
+const LEASED_RUN: &str = r#"target => 'there', scale => 1, clients => 2, duration => '1 h', warmup => '0', rate => 50, options => '{"lease_ms": 12000}'"#;
 
 /// A server that asks, and one that is measured.
 struct Two {
@@ -333,7 +335,7 @@ fn a_run_that_ends_here_ends_there_at_once() {
 #[test]
 fn a_run_whose_asking_server_is_killed_ends_by_its_lease() {
     let two = Two::start();
-    let run = two.here.start_run(LONG_RUN);
+    let run = two.here.start_run(LEASED_RUN);
     two.wait_for_phase("measure");
     two.here.kill();
     two.there
@@ -351,7 +353,7 @@ fn a_run_whose_asking_server_is_killed_ends_by_its_lease() {
     // A queued run has a lease too, and nobody else's run is hit.
     let other = two
         .there
-        .start_run("scale => 1, clients => 1, duration => '5 min'");
+        .start_run("scale => 1, clients => 1, duration => '1 h', rate => 20");
     let queued = two
         .there
         .start_run(r#"scale => 1, clients => 1, options => '{"lease_ms": 2000}'"#);
@@ -374,8 +376,8 @@ fn a_run_whose_asking_server_is_killed_ends_by_its_lease() {
 
 #[test]
 fn a_server_that_hangs_does_not_keep_a_run_from_being_cancelled() {
-    let two = Two::start_with("connect_timeout=2");
-    let run = two.here.start_run(LONG_RUN);
+    let two = Two::start_with("connect_timeout=10");
+    let run = two.here.start_run(LEASED_RUN);
     two.wait_for_phase("measure");
     let hung = [two.session_there(), two.there.postmaster()];
     for pid in hung {
@@ -385,6 +387,14 @@ fn a_server_that_hangs_does_not_keep_a_run_from_being_cancelled() {
     two.here
         .nothing_is_left("a cancelled run on a server that hangs");
     assert!(two.here.told(&run).starts_with("cancelled 57014"));
+    // Only the postmaster would note that its processes have ended.
+    wait_until("the lease has run out", LONG, || {
+        let processes = two.there.processes();
+        let mut clients = processes
+            .iter()
+            .filter(|p| p.title.contains("fsbench client"));
+        clients.next().is_none().then_some(())
+    });
     for pid in hung {
         two.there.signal(pid, Signal::CONT);
     }
@@ -540,7 +550,7 @@ fn a_link_that_goes_silent_is_watched_and_ends_the_run_there_by_its_lease() {
         "host=127.0.0.1 port={} dbname=postgres user=postgres",
         proxy.port
     ));
-    let run = two.here.start_run(LONG_RUN);
+    let run = two.here.start_run(LEASED_RUN);
     two.wait_for_phase("measure");
     // 10 s after the last word, where the kernel's own idea is two hours.
     let next = wait_until("nothing is on its way", LONG, || keepalive(proxy.port));

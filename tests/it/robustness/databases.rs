@@ -1,8 +1,7 @@
 //! A database or the extension is dropped under a run.
 
-use crate::robustness::hold::{Phase, bring_to};
-use pgfsbench_tests::{Background, LONG, Leaves, TestServer, refusal, value};
-use std::time::Instant;
+use crate::robustness::hold::{Phase, bring_to, comes_to};
+use pgfsbench_tests::{Background, Leaves, TestServer, refusal};
 
 fn run_in(server: &TestServer, database: &str, phase: Phase, label: &str) -> Background {
     let statement = format!("SELECT * FROM fsbench.run({})", phase.arguments(label));
@@ -166,14 +165,8 @@ fn the_home_database_dropped_under_a_run_ends_it() {
             caller
         } else {
             let caller = run_in(&server, "home", phase, &what);
-            let began = Instant::now();
-            while value(
-                &mut home,
-                "SELECT string_agg(phase, ',') FROM fsbench.progress",
-            ) != phase.name()
-            {
-                assert!(began.elapsed() < LONG, "{what}: never");
-            }
+            // In this phase, or later.
+            comes_to(&mut home, phase);
             caller
         };
         drop(home);

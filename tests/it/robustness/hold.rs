@@ -1,8 +1,10 @@
 //! Brings a run to a phase and, where that takes no hook, keeps it there: by a lock that the phase needs, by stopping the
-//! checkpointer, or by a length that does not end. Where a phase cannot be held it is made long enough to be caught.
+//! checkpointer, or by a length that does not end. Where a phase cannot be held it is made long enough to be caught; a run that
+//! was not caught is taken back, and made again.
 
-use pgfsbench_tests::{Background, LONG, Signal, TestServer, value, wait_until};
+use pgfsbench_tests::{Background, LONG, Leaves, Signal, TestServer, value, wait_until};
 use postgres::Client;
+use std::time::{Duration, Instant};
 
 /// The phase in which a run is hit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -59,9 +61,9 @@ impl Phase {
         let rest = match self {
             Self::Load | Self::Vacuum => "scale => 10, duration => '5 min', warmup => '0'",
             Self::Warmup => "scale => 1, duration => '5 min', warmup => '5 min'",
-            // Its clients read accounts only, so that the history can be locked while they do.
+            // Its clients leave branches alone, so that these can be locked while they are on.
             Self::Verify => {
-                "scale => 1, duration => '3 s', warmup => '0', workload => 'select-only'"
+                "scale => 1, transactions => 20, warmup => '0', workload => 'tpcb-simple-update'"
             }
             Self::Collect | Self::Cleanup => "scale => 1, transactions => 20, warmup => '0'",
             _ => "scale => 1, duration => '5 min', warmup => '0'",
@@ -125,11 +127,42 @@ impl Drop for Hold<'_> {
     }
 }
 
+/// Waits until the run that is on is in this phase, or past it, since nothing keeps it there: false then.
+pub fn comes_to(client: &mut Client, phase: Phase) -> bool {
+    const WHERE: &str =
+        "SELECT string_agg(phase, ',') FROM fsbench.progress WHERE phase <> 'queued'";
+    let place = |name: &str| PHASES.iter().rposition(|phase| phase.name() == name);
+    let began = Instant::now();
+    loop {
+        let now = value(client, WHERE);
+        if place(&now) >= place(phase.name()) {
+            return now == phase.name();
+        }
+        assert!(
+            began.elapsed() < LONG,
+            "no run came to {phase:?}, and is in phase \"{now}\""
+        );
+        // Some phases last a few hundredths of a second.
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Takes back a run that was over with something before somebody had looked: its row goes, too.
+pub fn take_back(server: &TestServer, caller: Background) {
+    let all = "SELECT bool_and(fsbench.cancel(run_id)) FROM fsbench.progress";
+    server.value(all);
+    let _ = caller.join();
+    server.nothing_is_left("a run that was too fast");
+    server.value(
+        "DELETE FROM fsbench.run_log WHERE run_id = (SELECT max(run_id) FROM fsbench.run_log)",
+    );
+}
+
 /// Make a run with this statement, and bring it to the phase.
 pub fn bring_to<'a>(
     server: &'a TestServer,
     phase: Phase,
-    begin: impl FnOnce() -> Background,
+    begin: impl Fn() -> Background,
 ) -> (Hold<'a>, Background) {
     let directories = server.database_directories();
     let mut hold = match phase {
@@ -137,17 +170,23 @@ pub fn bring_to<'a>(
         Phase::Provision | Phase::Creating => {
             Hold::lock(server, "COMMENT ON DATABASE template0 IS 'held'")
         }
-        Phase::Checkpoint => Hold::stop(server, "checkpointer"),
+        Phase::Checkpoint | Phase::Verify => Hold::stop(server, "checkpointer"),
         Phase::Collect | Phase::Cleanup => {
             Hold::lock(server, "LOCK TABLE fsbench.environment IN EXCLUSIVE MODE")
         }
         _ => Hold::nothing(server),
     };
-    let caller = begin();
+    let mut caller = begin();
     match phase {
         Phase::Begin => {}
         Phase::Cleanup => server.wait_for_phase(Phase::Collect.name()),
-        Phase::Verify => server.wait_for_phase(Phase::Measure.name()),
+        Phase::Verify => server.wait_for_phase(Phase::Checkpoint.name()),
+        Phase::Load | Phase::Vacuum => {
+            while !comes_to(&mut server.connect("postgres"), phase) {
+                take_back(server, caller);
+                caller = begin();
+            }
+        }
         _ => server.wait_for_phase(phase.name()),
     }
     match phase {
@@ -162,13 +201,12 @@ pub fn bring_to<'a>(
             });
         }
         Phase::Verify => {
+            let rows = instead(server, hold, "SELECT FROM pgbench_accounts FOR UPDATE");
+            // By then the clients have prepared what they do, which takes locks on all tables.
+            server.wait_for_phase(Phase::Measure.name());
             let name = work_database(server);
-            let open = format!("ALTER DATABASE {name} ALLOW_CONNECTIONS true");
-            server
-                .connect("postgres")
-                .batch_execute(&open)
-                .expect(&open);
-            hold = Hold::lock_in(server, &name, "LOCK TABLE pgbench_history");
+            hold = Hold::lock_in(server, &name, "LOCK TABLE pgbench_branches");
+            drop(rows);
             server.wait_for_phase(phase.name());
         }
         Phase::Cleanup => {
@@ -182,6 +220,30 @@ pub fn bring_to<'a>(
         _ => {}
     }
     (hold, caller)
+}
+
+/// Makes a run of transactions, none of which comes to its end before this is released: it is measured until then.
+pub fn hold_in_measure<'a>(
+    server: &'a TestServer,
+    begin: impl Fn() -> Background,
+) -> (Hold<'a>, Background) {
+    let (hold, caller) = bring_to(server, Phase::Checkpoint, begin);
+    let hold = instead(server, hold, "SELECT FROM pgbench_branches FOR UPDATE");
+    server.wait_for_phase(Phase::Measure.name());
+    (hold, caller)
+}
+
+/// Instead of the checkpointer, for which a run waits, something in its work database holds it, later.
+fn instead<'a>(server: &'a TestServer, mut checkpointer: Hold, sql: &str) -> Hold<'a> {
+    let name = work_database(server);
+    let open = format!("ALTER DATABASE {name} ALLOW_CONNECTIONS true");
+    server
+        .connect("postgres")
+        .batch_execute(&open)
+        .expect(&open);
+    let hold = Hold::lock_in(server, &name, sql);
+    checkpointer.release();
+    hold
 }
 
 fn work_database(server: &TestServer) -> String {

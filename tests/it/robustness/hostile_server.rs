@@ -14,7 +14,7 @@ const MB: u64 = 1 << 20;
 /// Memory that a connection may take, with that of the coordinator itself.
 const MOST: u64 = 400 * MB;
 /// Bytes that are sent where none of them are to be kept: more than that.
-const MUCH: u64 = 1024 * MB;
+const MUCH: u64 = 500 * MB;
 
 /// The most memory that the coordinator has been seen to have.
 #[derive(Clone)]
@@ -183,7 +183,7 @@ fn a_server_that_floods_ends_the_run_and_takes_no_memory() {
         });
         bench.value(&format!(
             // A busy machine takes long over so much.
-            "SELECT fsbench.alter_target('there', connection => '{} connect_timeout=100')",
+            "SELECT fsbench.alter_target('there', connection => '{} connect_timeout=300')",
             server.connection()
         ));
         let error = refusal(&mut client, RUN);

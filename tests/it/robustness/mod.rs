@@ -6,7 +6,7 @@ mod clone;
 mod connection;
 mod databases;
 mod foreign;
-mod hold;
+pub mod hold;
 mod hostile_server;
 mod phases;
 mod processes;

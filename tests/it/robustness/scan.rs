@@ -3,11 +3,34 @@
 use crate::directory_target::Place;
 use crate::helper::processes::{self, Process};
 use pgfsbench_tests::{LONG, Leaves, Signal, TestServer, wait_until};
+use std::thread::sleep;
+use std::time::Duration;
 
 /// Long enough to be met while three processes load it.
 const LOADS: &str = r#"workload => 'scan', scale => 50, seed => 1, options => '{"degrees": [1], "repeats": 1, "loaders": 3, "readers": [], "unlogged": true}'"#;
 /// Long enough to be met while it is scanned.
 const SCANS: &str = r#"workload => 'scan', scale => 1, seed => 1, options => '{"degrees": [1, 2], "repeats": 1000, "loaders": 2, "readers": [], "unlogged": true}'"#;
+
+/// A run, and the number of a process that loads, which is found so. Nothing keeps a load from being over before somebody has looked: then
+/// another one is made.
+fn met(server: &TestServer, arguments: &str, find: impl Fn() -> Option<i32>) -> (String, i32) {
+    loop {
+        server.nothing_is_left("the run before");
+        server.value("SELECT fsbench.drop_prepared_data()");
+        let run = server.start_run(arguments);
+        let is_on =
+            || server.told(&run).starts_with("running") || server.told(&run).starts_with("queued");
+        loop {
+            if let Some(pid) = find() {
+                return (run, pid);
+            }
+            if !is_on() {
+                break;
+            }
+            sleep(Duration::from_millis(5));
+        }
+    }
+}
 
 /// Kills parallel workers until somebody has noticed: one may have ended just before, and only its number is still there.
 fn kill_a_parallel_worker(
@@ -28,13 +51,22 @@ fn kill_a_parallel_worker(
 fn a_loader_or_a_parallel_worker_that_is_killed_restarts_the_server_and_leaves_nothing() {
     let server = TestServer::with_extension(&[]);
     for (arguments, what) in [(LOADS, "a loader"), (SCANS, "a parallel worker")] {
-        let run = server.start_run(arguments);
         let ready = |log: String| log.matches("ready to accept connections").count();
         let killed = |log: String| log.matches("was terminated by signal 9").count();
         let (before, killed_before) = (ready(server.log()), killed(server.log()));
+        let run;
         if what == "a loader" {
-            server.signal(server.pid_of("fsbench client"), Signal::KILL);
+            run = loop {
+                let client =
+                    "SELECT min(pid) FROM pg_stat_activity WHERE backend_type = 'fsbench client'";
+                let find = || server.value(client).parse().ok();
+                let (run, loader) = met(&server, arguments, find);
+                if server.try_signal(loader, Signal::KILL) {
+                    break run;
+                }
+            };
         } else {
+            run = server.start_run(arguments);
             kill_a_parallel_worker(
                 || processes::descendants(&[server.postmaster()]),
                 |pid| server.try_signal(pid, Signal::KILL),
@@ -54,9 +86,12 @@ fn a_loader_or_a_parallel_worker_that_is_killed_restarts_the_server_and_leaves_n
 #[test]
 fn a_load_for_a_target_that_is_cancelled_or_loses_a_loader_leaves_nothing() {
     let place = Place::new("");
-    let kill = |place: &Place, signal| {
-        let loader = place.process("fsbench client");
-        place.server.signal(loader.pid, signal);
+    let prepared = place.server.data().join("pgfsbench");
+    let find = || {
+        let there = processes::below(place.path()).into_iter();
+        let mut all = there.chain(processes::below(&prepared));
+        let loader = all.find(|process| process.title.contains("fsbench client"));
+        loader.map(|loader| loader.pid)
     };
     for data in ["copied", "loaded"] {
         let arguments = format!("target => 'here', {LOADS}")
@@ -70,15 +105,19 @@ fn a_load_for_a_target_that_is_cancelled_or_loses_a_loader_leaves_nothing() {
             ),
         ] {
             let what = format!("data {data}, {how}");
-            let run = place.server.start_run(&arguments);
-            match how {
-                "cancelled" => {
-                    place.process("fsbench client");
-                    place.server.value(&format!("SELECT fsbench.cancel({run})"));
+            let run = loop {
+                let (run, loader) = met(&place.server, &arguments, find);
+                let is_in_time = match how {
+                    "cancelled" => {
+                        place.server.value(&format!("SELECT fsbench.cancel({run})")) == "t"
+                    }
+                    "terminated" => place.server.try_signal(loader, Signal::TERM),
+                    _ => place.server.try_signal(loader, Signal::KILL),
+                };
+                if is_in_time {
+                    break run;
                 }
-                "terminated" => kill(&place, Signal::TERM),
-                _ => kill(&place, Signal::KILL),
-            }
+            };
             place.nothing_is_left(&what);
             let ending = place.told(&run);
             assert!(ending.starts_with(ends), "{what}: {ending}");
