@@ -45,7 +45,21 @@
         return layout;
     }
 
+    // Names are written for plotly, which takes some tags.
+    function plain(text) {
+        return text.replace(/&lt;/g, '<').replace(/&gt;/g, '>').replace(/&amp;/g, '&');
+    }
+
+    function shortened(name) {
+        var most = Math.floor(((printed || document.documentElement.clientWidth) - 110) / 8);
+        var letters = Array.from(plain(name));
+        return letters.length <= most ? name : (letters.slice(0, most - 3).join('') + '...').replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;');
+    }
+
     function draw(chart, place, data) {
+        data.forEach(function (trace) {
+            trace.name = shortened(trace.name);
+        });
         var config = { responsive: true, displaylogo: false, showSendToCloud: false, plotlyServerURL: '',
                        displayModeBar: isNarrow() ? false : 'hover',
                        modeBarButtonsToRemove: ['lasso2d', 'select2d'] };
@@ -106,8 +120,7 @@
         var words = [trace.name, (title(xaxis) ? title(xaxis) + ' ' : '') + x,
                      yaxis.showticklabels === false ? '' : (title(yaxis) ? title(yaxis) + ' ' : '') + trace.y[point], (trace.text || [])[point],
                      'point ' + (point + 1) + ' of ' + trace.y.length].filter(function (part) { return part; }).join('; ');
-        // Names are written for plotly, which takes some tags.
-        document.getElementById('value-' + chart.id).textContent = words.replace(/&lt;/g, '<').replace(/&gt;/g, '>').replace(/&amp;/g, '&');
+        document.getElementById('value-' + chart.id).textContent = plain(words);
         Plotly.Fx.hover(chart.place, [{ curveNumber: number, pointNumber: point }], (trace.xaxis || 'x') + (trace.yaxis || 'y'));
     }
 

@@ -25,7 +25,7 @@ def log_axis(title, values):
 
 
 def line(name, number, **more):
-    return dict({'type': 'scatter', 'mode': 'lines', 'name': plotly(name), 'line': {'color': colour(number), 'width': 1.5, 'dash': DASHES[number % 8]}}, **more)
+    return dict({'type': 'scatter', 'mode': 'lines', 'name': plotly(name), 'line': {'color': colour(number), 'width': 1.5, 'dash': DASHES[(number + number // 8) % 8]}}, **more)
 
 
 def series(second, values):
@@ -208,7 +208,7 @@ def fsync(model):
 
 
 def recovery(model):
-    data, said = [], []
+    data, said, names = [], [], []
     of_run = {row['run_id']: row for row in model['recovery']}
     for number, group in enumerate(model['groups']):
         rows = [of_run[run] for run in group['runs'] if run in of_run and of_run[run]['recovery_ms'] is not None]
@@ -218,8 +218,11 @@ def recovery(model):
             # A box says nothing of a few points.
             data.append({'type': 'box' if len(rows) >= 20 else 'scatter', 'mode': 'markers', 'name': name, 'x': [name] * len(rows), 'y': three_digits(values),
                          'marker': {'color': colour(number), 'symbol': SYMBOLS[number % 8], 'size': 9}})
+            names.append(group['name'])
             said.append('%s: median %s' % (group['name'], figure(median(values), 's')))
-    return data and chart('recovery', 'Recovery after a crash', '; '.join(said), data, {'xaxis': axis(''), 'yaxis': axis('s', rangemode='tozero')})
+    shown = lambda most: {'tickvals': [plotly(name) for name in names], 'ticktext': [plotly(shortened(visible(name), max(most // max(len(names), 1), 6))) for name in names]}
+    return data and chart('recovery', 'Recovery after a crash', '; '.join(said), data, {'xaxis': axis('', **shown(120)), 'yaxis': axis('s', rangemode='tozero')},
+                          narrow={'xaxis': shown(36)})
 
 
 def night_by_night(model):

@@ -38,6 +38,7 @@ mod preload;
 mod queue_order;
 mod refusals;
 mod report;
+mod report_in_a_browser;
 mod rights;
 mod robustness;
 mod scan;

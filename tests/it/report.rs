@@ -1,16 +1,11 @@
-//! Pages of pgfsbench_report: what is on them, what a real browser makes of them, and who gets one.
+//! Pages of pgfsbench_report: what is on them, and who gets one.
 
-use crate::common::{assert_refused, execute, program, row, rows, server};
+use crate::common::{assert_refused, execute, row, rows, server};
 use pgfsbench_tests::{TestServer, skip};
 use postgres::Client;
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
 
 const FIGURES: &str = include_str!("../report/figures.sql");
-const STUDY: &str = include_str!("../report/study.sql");
-const HOSTILE: &str = include_str!("../report/hostile.sql");
-const BROWSERS: &[&str] = &["chromium-headless-shell", "chromium"];
+pub(crate) const STUDY: &str = include_str!("../report/study.sql");
 const NAME: &str = "new server";
 
 /// Whether there is plpython3u; the test returns where there is none.
@@ -26,7 +21,7 @@ fn has_python(client: &mut Client, test: &str) -> bool {
 }
 
 /// A server with stored figures, and pgfsbench_report.
-fn with_figures(test: &str) -> Option<(TestServer, Client)> {
+pub(crate) fn with_figures(test: &str) -> Option<(TestServer, Client)> {
     let server = server(&[]);
     let mut client = server.connect("postgres");
     if !has_python(&mut client, test) {
@@ -35,157 +30,6 @@ fn with_figures(test: &str) -> Option<(TestServer, Client)> {
     execute(&mut client, "CREATE EXTENSION pgfsbench_report CASCADE");
     execute(&mut client, FIGURES);
     Some((server, client))
-}
-
-fn browser() -> Option<PathBuf> {
-    let directories = std::env::var_os("PATH").unwrap_or_default();
-    let places: Vec<PathBuf> = std::env::split_paths(&directories).collect();
-    let mut programs = BROWSERS
-        .iter()
-        .flat_map(|name| places.iter().map(move |d| d.join(name)));
-    programs.find(|program| program.is_file())
-}
-
-/// Has a browser without a network open a page: what it printed, and what it said on its console.
-fn open(browser: &Path, page: &Path, arguments: &[String]) -> (String, String) {
-    let profile = tempfile::tempdir().expect("a directory");
-    let output = Command::new(browser)
-        .args([
-            "--headless",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--disable-dev-shm-usage",
-            "--hide-scrollbars",
-        ])
-        .args([
-            "--host-resolver-rules=MAP * ~NOTFOUND",
-            "--enable-logging=stderr",
-            "--v=0",
-            "--virtual-time-budget=60000",
-        ])
-        .arg(format!("--user-data-dir={}", profile.path().display()))
-        .args(arguments)
-        .arg(format!("file://{}", page.display()))
-        .output()
-        .expect("the browser runs");
-    let said = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    assert!(output.status.success(), "{}", said(&output.stderr));
-    let stderr = said(&output.stderr);
-    let console: Vec<&str> = stderr
-        .lines()
-        .filter(|line| line.contains("CONSOLE"))
-        .collect();
-    (said(&output.stdout), console.join("\n"))
-}
-
-/// How many points a chart says that it has drawn.
-fn points(dom: &str, chart: &str) -> usize {
-    let tag = dom
-        .split('<')
-        .find(|tag| tag.contains(&format!("id=\"chart-{chart}\"")));
-    let tag = tag.unwrap_or_else(|| panic!("no chart {chart}"));
-    let number = tag
-        .split("data-points=\"")
-        .nth(1)
-        .and_then(|rest| rest.split('"').next());
-    number
-        .and_then(|number| number.parse().ok())
-        .unwrap_or_else(|| panic!("chart {chart} is not drawn: {tag}"))
-}
-
-#[test]
-fn a_browser_draws_each_chart_of_a_page_and_runs_no_script_of_others() {
-    let test = "report::a_browser_draws_each_chart_of_a_page_and_runs_no_script_of_others";
-    let Some(browser) = browser() else {
-        return skip(test, "there is no Chromium");
-    };
-    let Some((server, mut client)) = with_figures(test) else {
-        return;
-    };
-    execute(&mut client, HOSTILE);
-    let made = program(
-        &server,
-        "psql",
-        &[
-            "-XAtqc",
-            "SELECT fsbench.report(experiment) FROM fsbench.experiment",
-            "postgres",
-        ],
-    );
-    assert!(made.is_ascii() && made.len() < 2_000_000, "{}", made.len());
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/report");
-    fs::create_dir_all(&directory).expect("a directory");
-    let page = directory
-        .canonicalize()
-        .expect("it is there")
-        .join("page.html");
-    fs::write(&page, &made).expect("the page");
-
-    let (dom, console) = open(&browser, &page, &["--dump-dom".into()]);
-    assert_eq!(console, "");
-    assert!(
-        dom.contains("data-drawn=\"7\""),
-        "{}",
-        &dom[..dom.len().min(600)]
-    );
-    // Three lines of 120 seconds, a stall, and three checkpoints for each.
-    assert_eq!(points(&dom, "tps"), 3 * 120 + 1 + 3 * 9);
-    assert_eq!(points(&dom, "latency"), 3 * 7);
-    assert_eq!(points(&dom, "commit"), 3 * 7);
-    assert_eq!(points(&dom, "order"), 12);
-    assert_eq!(points(&dom, "recovery"), 12);
-    assert_eq!(points(&dom, "waits"), 4 * 120);
-    assert_eq!(points(&dom, "machine"), 9 * 120);
-    assert!(
-        dom.matches("class=\"point\"").count() >= 12 + 12 + 2 * 21,
-        "points are in the picture"
-    );
-    assert_eq!(dom.matches("class=\"estimate\"").count(), 2);
-    assert_eq!(dom.matches("class=\"block\"").count(), 8);
-    // Two scripts, and the data; what others have written is text.
-    assert_eq!(dom.matches("<script").count(), 3);
-    for tag in [
-        "<img",
-        "<iframe",
-        "<b ",
-        "<a href=\"javascript",
-        "<svg onload",
-    ] {
-        assert!(!dom.contains(tag), "{tag}");
-    }
-    assert!(
-        dom.contains("<title>Experiment new &lt;svg onload="),
-        "the title is ours"
-    );
-    assert!(
-        dom.contains("[U+202E]") && !dom.contains('\u{202e}'),
-        "no text turns round"
-    );
-
-    for (width, height) in [(320, 12000), (1280, 8000), (2560, 8000)] {
-        let picture = page.with_file_name(format!("page-{width}.png"));
-        let (_, console) = open(
-            &browser,
-            &page,
-            &[
-                format!("--window-size={width},{height}"),
-                format!("--screenshot={}", picture.display()),
-            ],
-        );
-        assert_eq!(console, "", "{width}");
-        assert!(
-            fs::metadata(&picture).expect("a picture").len() > 50_000,
-            "{width}"
-        );
-    }
-    // That the console is heard at all.
-    let other = page.with_file_name("other.html");
-    fs::write(&other, "<script>console.log('heard')</script>").expect("a page");
-    assert!(
-        open(&browser, &other, &["--dump-dom".into()])
-            .1
-            .contains("heard")
-    );
 }
 
 #[test]

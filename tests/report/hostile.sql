@@ -2,9 +2,10 @@
 UPDATE fsbench.experiment_target SET target = '</script><script>document.title="taken"</script>' WHERE target = 'xfs';
 UPDATE fsbench.experiment_target SET target = E'"><img src=x onerror="document.title=''taken''">\u202Etxt.\u2028\U0001F600' WHERE target = 'btrfs';
 UPDATE fsbench.experiment_target SET target = '<a href="javascript:document.title=1">ext4</a>' || chr(38) || 'lt;b' || chr(38) || 'gt; %{x} ${1+1}' WHERE target = 'ext4';
-UPDATE fsbench.experiment SET experiment = E'new <svg onload="document.title=1"> ''server'' \u2066\\';
+UPDATE fsbench.experiment SET experiment = E'new <svg onload="document.title=1"> ''server'' \u2066\\' WHERE experiment = 'new server';
 UPDATE fsbench.run_log SET label = '<script>document.title="taken"</script>', asked = '{"label": "</pre><script>document.title=1</script>"}';
 UPDATE fsbench.environment SET kernel = '<!--<script>', device_model = '"onmouseover="document.title=1', settings = '{"</td><script>1</script>": "]]>"}';
 UPDATE fsbench.finding SET message = '<iframe src="javascript:parent.document.title=1">', hint = E'a\u2029b\tc';
 UPDATE fsbench.wait_event SET wait_event = '<b onclick=1>' WHERE wait_event = 'WALSync';
 UPDATE fsbench.checkpoint SET kind = '</script>';
+UPDATE fsbench.study SET definition = replace(replace(definition::text, 'more transactions', '</title><script>document.title=1</script>'), 'one SATA disk', '<img src=x onerror=document.title=1>')::jsonb;

@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod background;
+mod browser;
 mod columns;
 mod debian;
 mod extension;
@@ -22,6 +23,7 @@ mod wait;
 mod watchdog;
 
 pub use background::Background;
+pub use browser::Browser;
 pub use columns::{SHOWN, assert_columns};
 pub use debian::DebianCluster;
 pub use extension::{Ending, ending, wait_for_phase};
