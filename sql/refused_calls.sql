@@ -29,21 +29,21 @@ ROLLBACK;
 CREATE TEMP TABLE kept AS SELECT * FROM fsbench.run(:small);
 
 -- A timeout that comes before the end. A number of transactions has no known length.
-SET statement_timeout = '10 s';
-SELECT * FROM fsbench.run(duration => '10 s', warmup => '1 s');
-SELECT * FROM fsbench.run(duration => '10 s', warmup => '0');
+SET statement_timeout = '1 min';
+SELECT * FROM fsbench.run(duration => '1 min', warmup => '1 s');
+SELECT * FROM fsbench.run(duration => '1 min', warmup => '0');
 SELECT target FROM fsbench.run(:small);
 RESET statement_timeout;
 -- start has nobody who waits.
-SET statement_timeout = '5 s';
-SELECT fsbench.start(scale => 1, clients => 1, duration => '20 s') AS started \gset
+SET statement_timeout = '1 min';
+SELECT fsbench.start(scale => 1, clients => 1, duration => '10 min', rate => 20) AS started \gset
 RESET statement_timeout;
 SELECT fsbench.cancel(:started);
 CALL fsbench.wait(:started);
 
 -- A timeout that comes none the less cancels the run.
 SET statement_timeout = '1500 ms';
-SELECT * FROM fsbench.run(scale => 1, clients => 1, transactions => 100000000);
+SELECT * FROM fsbench.run(scale => 1, clients => 1, transactions => 100000000, rate => 20);
 RESET statement_timeout;
 SELECT max(run_id) AS last FROM fsbench.run_log \gset
 CALL fsbench.wait(:last);
@@ -98,7 +98,7 @@ SELECT * FROM fsbench.plan(NULL);
 EXPLAIN (COSTS OFF) SELECT * FROM fsbench.run(:small);
 
 -- CALL wait in a transaction block cannot give its snapshot back.
-SELECT fsbench.start(scale => 1, clients => 1, duration => '1 min') AS started \gset
+SELECT fsbench.start(scale => 1, clients => 1, duration => '10 min', rate => 20) AS started \gset
 BEGIN;
 CALL fsbench.wait(:started);
 ROLLBACK;

@@ -70,7 +70,7 @@ SELECT requested_by, status FROM fsbench.result WHERE run_id = :operated;
 SELECT fsbench.start(:small) AS started \gset
 CALL fsbench.wait(:started);
 SELECT status FROM fsbench.result WHERE run_id = :started;
-SELECT fsbench.start(scale => 1, clients => 1, duration => '1 min') AS cancelled \gset
+SELECT fsbench.start(scale => 1, clients => 1, duration => '10 min', rate => 20) AS cancelled \gset
 SELECT fsbench.cancel(:cancelled), (SELECT count(*) FROM fsbench.progress) AS progress;
 CALL fsbench.wait(:cancelled);
 SELECT fsbench.percentile(0.5, :operated) > 0 AS percentile;

@@ -10,7 +10,7 @@ SELECT run_id = :a AS same_run FROM fsbench.wait(:a);
 CALL fsbench.wait(:a);
 
 -- Several: one runs, the others are queued, with ids at once.
-SELECT fsbench.start(scale => 1, clients => 2, duration => '1 min', warmup => '0') AS long \gset
+SELECT fsbench.start(scale => 1, clients => 2, duration => '1 min', warmup => '0', rate => 20) AS long \gset
 SELECT fsbench.start(:small, label => 'second') AS b, fsbench.start(:small, label => 'third') AS c \gset
 SELECT array_agg(status ORDER BY run_id) AS status, array_agg(run_id ORDER BY run_id) = ARRAY[:long, :b, :c]::bigint[] AS in_order
 FROM fsbench.progress;
@@ -39,14 +39,14 @@ BEGIN
            AND EXISTS (SELECT FROM pg_stat_activity WHERE backend_type = 'fsbench sampler') THEN
             RETURN;
         END IF;
-        PERFORM pg_sleep(0.01);
+        PERFORM pg_stat_clear_snapshot(), pg_sleep(0.01);
     END LOOP;
     RAISE EXCEPTION 'no progress: %', (SELECT jsonb_agg(p) FROM fsbench.progress p);
 END
 $$;
 SELECT status, target, workload, phase, done BETWEEN 1 AND total AS some_done, total, percent = done * 100 / total AS percent,
        seconds_left BETWEEN 0 AND 60 AS some_left, pg_typeof(seconds_left) AS whole, phase_seconds >= 0 AS phase_seconds, tps >= 0 AS tps,
-       coordinator_pid = (SELECT pid FROM pg_stat_activity WHERE backend_type = 'fsbench coordinator') AS coordinator
+       coordinator_pid IN (SELECT pid FROM pg_stat_activity WHERE backend_type = 'fsbench coordinator') AS coordinator
 FROM fsbench.progress WHERE run_id = :long;
 SELECT run_id = :long AS long, status, done, total, seconds_left, tps FROM fsbench.progress WHERE status = 'queued' AND run_id = :b;
 -- The workers are who they say.
@@ -76,7 +76,7 @@ CALL fsbench.wait(:b, 999999999);
 SELECT fsbench.cancel(999999999);
 
 -- A study in one statement, more than there are places for texts; with a mistake at its end the others stay, and are named.
-SELECT fsbench.start(scale => 1, clients => 1, duration => '1 min') AS first \gset
+SELECT fsbench.start(scale => 1, clients => 1, duration => '10 min', rate => 20) AS first \gset
 SELECT count(fsbench.start(:small)) FROM generate_series(1, 20);
 DO $$
 DECLARE

@@ -2,7 +2,7 @@
 \pset null '(null)'
 SET client_min_messages = warning;
 
-SELECT run_id FROM fsbench.run(scale => 2, clients => 2, transactions => 2000, warmup => '100 ms', seed => 1,
+SELECT run_id FROM fsbench.run(scale => 2, clients => 2, transactions => 2000, warmup => '0', seed => 1,
                                settings => '{"track_wal_io_timing": true, "track_io_timing": true}') \gset
 
 -- The clients' own counters: the seconds add up to the run.
@@ -65,7 +65,7 @@ SELECT (SELECT count(*) FROM fsbench.sample WHERE run_id = :unsampled) AS sample
        (SELECT count(*) FROM fsbench.wait_profile(:unsampled)) AS waits;
 
 -- In every other second: its neighbours tell what sampling costs, and figures of the whole run are not known.
-SELECT run_id AS alternating FROM fsbench.run(scale => 2, clients => 2, warmup => '0', duration => '4 s', seed => 1,
+SELECT run_id AS alternating FROM fsbench.run(scale => 2, clients => 2, warmup => '0', duration => '4 s', rate => 200, seed => 1,
                                options => '{"sample_alternately": true}') \gset
 SELECT client_wal_records, client_blocks_hit, client_cpu_seconds, cpu_seconds, device_write_bytes, write_amplification
 FROM fsbench.result WHERE run_id = :alternating \gx

@@ -22,7 +22,7 @@ SELECT count(*) > 0 AS seconds, sum(interval_ms) > 300 AS window, bool_and(trans
        bool_and(latency_avg_ms IS NULL AND commit_p99_ms IS NULL AND client_wal_bytes IS NULL AND client_blocks_hit IS NULL) AS no_clients,
        bool_and(wal_bytes IS NOT NULL AND cpu_idle_percent IS NOT NULL AND client_cpu_ms IS NOT NULL AND dirty_bytes IS NOT NULL) AS figures
 FROM fsbench.sample WHERE run_id = :run;
-SELECT count(*) > 0 AS seen, bool_or(lower(wait_event) = 'walwrite') AS writes, bool_and(lower(wait_event) IN ('walwrite', 'walsync', 'cpu', 'extension')) AS nothing_else
+SELECT count(*) > 0 AS seen, bool_or(lower(wait_event) IN ('walwrite', 'walsync')) AS writes, bool_and(lower(wait_event) IN ('walwrite', 'walsync', 'cpu', 'extension')) AS nothing_else
 FROM fsbench.wait_profile(:run);
 SELECT cpu_seconds >= client_cpu_seconds AS cpu, cpu_ms_per_transaction, flushes_per_transaction FROM fsbench.result WHERE run_id = :run;
 SELECT (facts #>> '{machine,cpu_sampler}')::float8 BETWEEN 0 AND 1 AS sampler FROM fsbench.run_log WHERE run_id = :run;

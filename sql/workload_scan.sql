@@ -40,7 +40,7 @@ SELECT (facts #>> '{machine,cpu_sampler}')::float8 BETWEEN 0 AND 1 AS sampler FR
 SELECT run_id FROM fsbench.run(workload => 'scan', scale => 1, seed => 1, settings => '{"track_io_timing": false}',
     options => '{"degrees": [2], "repeats": 1, "payload": 40, "loaders": 1, "readers": [], "cache": "shared_buffers", "leader": false}') \gset
 SELECT degree, workers_launched, rows, bytes / 8192 AS blocks, buffers_read, leader_buffers < 10 AS leader_is_idle, io_ms
-FROM fsbench.scan WHERE run_id = :run_id;
+FROM fsbench.scan WHERE run_id = :run_id AND used;
 
 -- Where the server compiles the scan's expressions, the compiler is loaded before each scan, by a query that is compiled, inlined and
 -- optimized as the scan is: it counts the rows of a catalog. Where they are not compiled, it stays out.

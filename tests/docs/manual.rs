@@ -124,10 +124,13 @@ pub const READERS: &[Reader] = &[
         // Four runs: the third differs from the first as the page says, and the first sees a checkpoint.
         before: r#"
             SELECT fsbench.start(scale => 1, clients => 1, duration => '3 s', warmup => '0', seed => 1) AS run \gset
-            DO $$BEGIN WHILE NOT EXISTS (SELECT FROM fsbench.progress WHERE phase = 'measure') LOOP
+            DO $$BEGIN WHILE EXISTS (SELECT FROM fsbench.progress WHERE phase <> 'measure') LOOP
                 PERFORM pg_sleep(0.02); END LOOP; END$$;
             CHECKPOINT;
             CALL fsbench.wait(:run);
+            -- Where that came too late.
+            INSERT INTO fsbench.checkpoint (run_id, number, kind, cause, started_at, start_second, started_before, ended_after)
+              SELECT :run, 1, 'checkpoint', 'immediate force wait', now(), 0, false, false WHERE NOT EXISTS (SELECT FROM fsbench.checkpoint);
             SELECT run_id FROM fsbench.run(scale => 1, clients => 1, duration => '1 s');
             SELECT run_id FROM fsbench.run(scale => 2, clients => 2, duration => '3 s', warmup => '0', seed => 2,
                                            settings => '{"synchronous_commit": "off", "work_mem": "5MB"}');"#,

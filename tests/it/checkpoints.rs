@@ -1,7 +1,8 @@
 //! The rows of checkpoints are what the server's log says of them; and where it says nothing, the run says so.
 
-use crate::common::{execute, row, rows, run, server, wait_for_window};
-use pgfsbench_tests::{LONG, TestServer, assert_columns, wait_for_phase, wait_until};
+use crate::common::{execute, row, rows, run, server, set, wait_for_window};
+use crate::held::{BRANCHES, Held};
+use pgfsbench_tests::{Background, LONG, TestServer, assert_columns, wait_for_phase, wait_until};
 use postgres::Client;
 
 const SPEC: &str = r#"scale => 2, clients => 2, seed => 1, options => '{"sample": false}'"#;
@@ -101,12 +102,18 @@ fn rows_of_checkpoints_are_the_lines_of_the_log_to_the_millisecond() {
         ("shared_buffers", "16MB"),
     ]);
     let mut client = server.connect("postgres");
-    let id = start(&mut client, "warmup => '0', duration => '8 s'");
-    for n in 1..=2 {
-        wait_for_window(&mut client, n * 2500);
+    let spec = format!("{SPEC}, warmup => '0', transactions => 6000");
+    let id = wait_until("two were asked for in the window", LONG, || {
+        let mut held = Held::in_window(&server, &spec);
         execute(&mut client, "CHECKPOINT");
-    }
-    assert_eq!(server.ending(&id), "done");
+        held.release();
+        let again = held.wait_for("done > total / 4") && held.hold();
+        if again {
+            execute(&mut client, "CHECKPOINT");
+        }
+        let id = held.end();
+        again.then_some(id)
+    });
     let found = of_rows(&mut client, &id);
     // All of them: one may have begun before the window.
     let logged = lines(&server, 0);
@@ -170,18 +177,26 @@ fn rows_of_checkpoints_are_the_lines_of_the_log_to_the_millisecond() {
 
 #[test]
 fn a_checkpoint_that_is_due_by_time_is_one_of_the_window() {
-    // The shortest that the server takes, from the run's own CHECKPOINT on; written at once, so that it also ends in the window.
+    // The shortest that the server takes, from the run's own CHECKPOINT on; written at once.
     let server = server(&[
         ("checkpoint_timeout", "30s"),
         ("checkpoint_completion_target", "0"),
         ("max_wal_size", "16GB"),
     ]);
     let mut client = server.connect("postgres");
-    let id = start(
-        &mut client,
-        r#"warmup => '0', duration => '35 s', rate => 50"#,
+    let held = Held::in_window(
+        &server,
+        &format!("{SPEC}, warmup => '0', transactions => 100, rate => 100"),
     );
-    assert_eq!(server.ending(&id), "done");
+    let from = server.log().len();
+    wait_until("the time has come", LONG, || {
+        let logged = lines(&server, from);
+        logged
+            .iter()
+            .any(|line| line.starts_with("time "))
+            .then_some(())
+    });
+    let id = held.end();
     assert_columns(
         &mut client,
         &format!("FROM fsbench.result r WHERE run_id = {id}"),
@@ -202,26 +217,40 @@ fn a_checkpoint_that_is_due_by_time_is_one_of_the_window() {
 fn checkpoints_over_the_start_and_the_end_of_the_window_are_marked() {
     let server = server(&[("checkpoint_timeout", "1h")]);
     let mut client = server.connect("postgres");
-    let id = row(
-        &mut client,
-        &format!("SELECT fsbench.start({SPEC}, warmup => '3 s', duration => '6 s')"),
-    );
-    server.wait_for_phase("warmup");
-    wait_until("the warm-up has written", LONG, || {
-        let condition = "SELECT done > 1000 FROM fsbench.progress WHERE phase = 'warmup'";
-        (rows(&mut client, condition) == ["t"]).then_some(())
+    // Each would take most of an hour, until somebody is in a hurry.
+    let slow = || {
+        let from = server.log().len();
+        let asked = server.background("postgres", "SELECT pg_backup_start('x')");
+        wait_until("the checkpoint has begun", LONG, || {
+            server.log()[from..]
+                .contains("checkpoint starting: force wait")
+                .then_some(())
+        });
+        asked
+    };
+    let spec = format!("{SPEC}, warmup => '3 s', transactions => 400, rate => 400");
+    let (id, second) = wait_until("they are over start and end", LONG, || {
+        let mut held = Held::at(&server, &spec, "warmup", "done > 1000", BRANCHES);
+        let first = slow();
+        let was_before = held.progress("phase = 'warmup'").as_deref() == Some("t");
+        held.goes_on_to("measure");
+        assert!(!first.is_finished(), "it was to be spread over an hour");
+        execute(&mut client, "CHECKPOINT");
+        first.join().expect("a backup begins");
+        held.release();
+        let again = held.wait_for("done > 200") && held.hold();
+        let second = again.then(&slow);
+        let id = held.end();
+        match second {
+            Some(second) if was_before => Some((id, second)),
+            second => {
+                execute(&mut client, "CHECKPOINT");
+                let second = second.map(Background::join);
+                second.transpose().expect("a backup begins");
+                None
+            }
+        }
     });
-    // It would take most of an hour, until somebody is in a hurry.
-    let slow = "SELECT pg_backup_start('x')";
-    let first = server.background("postgres", slow);
-    server.wait_for_phase("measure");
-    wait_for_window(&mut client, 1000);
-    assert!(!first.is_finished(), "it was to be spread over an hour");
-    execute(&mut client, "CHECKPOINT");
-    first.join().expect("a backup begins");
-    wait_for_window(&mut client, 3000);
-    let second = server.background("postgres", slow);
-    assert_eq!(server.ending(&id), "done");
     // The one that went on when the run was stored is known by its start, and complete only later.
     for (number, cause, started_before, ended_after) in [
         ("1", "force wait", "t", "f"),
@@ -262,7 +291,10 @@ fn checkpoints_over_the_start_and_the_end_of_the_window_are_marked() {
 fn a_run_that_is_cancelled_keeps_the_checkpoints_of_its_window() {
     let server = server(&[("checkpoint_timeout", "1h")]);
     let mut client = server.connect("postgres");
-    let id = start(&mut client, "warmup => '0', duration => '10 min'");
+    let id = start(
+        &mut client,
+        "warmup => '0', duration => '10 min', rate => 100",
+    );
     wait_for_window(&mut client, 500);
     execute(&mut client, "CHECKPOINT");
     execute(&mut client, &format!("SELECT fsbench.cancel({id})"));
@@ -278,16 +310,19 @@ fn a_run_that_is_cancelled_keeps_the_checkpoints_of_its_window() {
 
 #[test]
 fn checkpoints_that_are_not_logged_are_counted_and_told() {
-    for (setting, value, words) in [
-        ("log_checkpoints", "off", "log_checkpoints is off"),
-        ("log_min_messages", "fatal", "does not log"),
+    let server = server(&[]);
+    let mut client = server.connect("postgres");
+    for (setting, value, usual, words) in [
+        ("log_checkpoints", "off", "on", "log_checkpoints is off"),
+        ("log_min_messages", "fatal", "warning", "does not log"),
     ] {
-        let server = server(&[(setting, value)]);
-        let mut client = server.connect("postgres");
-        let id = start(&mut client, "warmup => '0', duration => '4 s'");
-        wait_for_window(&mut client, 1000);
+        set(&server, &mut client, setting, value);
+        let held = Held::in_window(
+            &server,
+            &format!("{SPEC}, warmup => '0', transactions => 100, rate => 100"),
+        );
         execute(&mut client, "CHECKPOINT");
-        assert_eq!(server.ending(&id), "done");
+        let id = held.end();
         assert_columns(
             &mut client,
             &format!("FROM fsbench.result WHERE run_id = {id}"),
@@ -322,6 +357,7 @@ fn checkpoints_that_are_not_logged_are_counted_and_told() {
             found.starts_with("info ") && found.contains(words) && found.contains(setting),
             "{found}"
         );
+        set(&server, &mut client, setting, usual);
     }
 }
 
@@ -329,7 +365,10 @@ fn checkpoints_that_are_not_logged_are_counted_and_told() {
 fn after_a_crash_in_a_checkpoint_the_next_run_has_its_own_rows_only() {
     let server = server(&[("checkpoint_timeout", "1h")]);
     let mut client = server.connect("postgres");
-    let id = start(&mut client, "warmup => '0', duration => '60 s'");
+    let id = start(
+        &mut client,
+        "warmup => '0', duration => '10 min', rate => 100",
+    );
     wait_for_window(&mut client, 1000);
     let slow = server.background("postgres", "SELECT pg_backup_start('x')");
     wait_until("the checkpoint has begun", LONG, || {

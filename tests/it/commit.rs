@@ -1,6 +1,7 @@
 //! The workload `commit`: each row that was committed is there, and no other.
 
-use crate::common::{ending, execute, owned_directory, row, rows, run, server, wait_for_window};
+use crate::common::{ending, execute, owned_directory, row, rows, run, server};
+use crate::held::Held;
 use pgfsbench_tests::assert_columns;
 
 #[test]
@@ -18,22 +19,19 @@ fn a_row_that_is_gone_or_in_the_place_of_another_one_fails_the_run() {
             "of 1 of 2 clients the rows are not those that it has inserted",
         ),
     ] {
-        let id = row(
-            &mut client,
-            "SELECT fsbench.start(workload => 'commit', clients => 2, duration => '4 s', warmup => '0', rate => 100)",
+        let mut held = Held::at(
+            &server,
+            "workload => 'commit', clients => 2, transactions => 100, warmup => '0', rate => 100",
+            "measure",
+            "done > 40",
+            "fsbench_commit IN EXCLUSIVE MODE",
         );
-        wait_for_window(&mut client, 500);
-        let database = row(
-            &mut client,
-            &format!(
-                "UPDATE pg_database SET datallowconn = true FROM fsbench.run_log \
-                 WHERE run_id = {id} AND datname = work_database RETURNING datname"
-            ),
-        );
-        let mut other = server.connect(&database);
+        let other = held.session();
         assert_eq!(other.execute(change, &[]).expect(change), 1, "{change}");
-        drop(other);
-        let ended = ending(&mut client, &id);
+        execute(other, "COMMIT");
+        held.release();
+        let id = &held.id;
+        let ended = ending(&mut client, id);
         let wanted = "failed XX001; the data does not agree with what was measured";
         assert!(ended.starts_with(wanted), "{change}: {ended}");
         let told = row(

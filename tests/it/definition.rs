@@ -26,8 +26,7 @@ fn results_of_one_name_and_two_definitions_stay_apart() {
         r#"SELECT fsbench.alter_target('here', settings => '{"wal_compression": "on"}')"#;
     value(compress);
     let mut other = place.connect("postgres");
-    let cancelled =
-        "SELECT fsbench.start(target => 'here', scale => 1, clients => 1, duration => '5 min')";
+    let cancelled = "SELECT fsbench.start(target => 'here', scale => 1, clients => 1, duration => '5 min', rate => 10)";
     let run = value(cancelled);
     value(&format!("SELECT fsbench.cancel({run})"));
     value(&format!("CALL fsbench.wait({run})"));

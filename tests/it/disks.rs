@@ -1,6 +1,7 @@
 //! Figures of devices that are not simply one disk: a partition, and a filesystem on several.
 
 use crate::common::{row, run, server_in};
+use crate::held::Held;
 use pgfsbench_tests::{assert_columns, program, server_owner, skip};
 use std::fs::{self, File};
 use std::io::Write;
@@ -133,18 +134,17 @@ fn a_partition_has_its_own_figures_and_the_flushes_of_its_disk() {
     assert_eq!(row(&mut client, &others), "0");
 
     // Somebody else writes to the same filesystem while a run that writes little is on.
-    let run = row(
-        &mut client,
-        "SELECT fsbench.start(scale => 1, clients => 1, duration => '4 s', warmup => '0', rate => 5)",
+    let held = Held::in_window(
+        &server,
+        "scale => 1, clients => 1, transactions => 50, warmup => '0', rate => 25",
     );
-    server.wait_for_phase("measure");
     let other = disks.place.path().join("mnt/other");
     let mut file = File::create(&other).expect("a file");
     for _ in 0..128 {
         file.write_all(&[b'x'; 1 << 20]).expect("room");
     }
     file.sync_all().expect("sync");
-    assert_eq!(server.ending(&run), "done");
+    let run = held.end();
     let told = row(
         &mut client,
         &format!(

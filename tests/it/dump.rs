@@ -82,7 +82,7 @@ fn dumped_restored_and_run_again() {
     );
     let failed = row(
         &mut client,
-        "SELECT fsbench.start(scale => 1, clients => 1, duration => '5 min')",
+        "SELECT fsbench.start(scale => 1, clients => 1, duration => '5 min', rate => 10)",
     );
     execute(&mut client, &format!("SELECT fsbench.cancel({failed})"));
     execute(&mut client, &format!("CALL fsbench.wait({failed})"));
@@ -179,7 +179,7 @@ fn two_databases_of_one_server_do_not_confuse_each_other() {
     }
 
     // A run of one is in the way of the other, which says where it is, and is not shown there.
-    let long = "SELECT fsbench.start(scale => 1, clients => 1, duration => '5 min')";
+    let long = "SELECT fsbench.start(scale => 1, clients => 1, duration => '5 min', rate => 10)";
     assert_eq!(row(&mut first, long), "2");
     assert_refused(
         &mut second,

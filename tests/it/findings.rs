@@ -1,7 +1,8 @@
 //! Each condition that can mislead is provoked, and found; and is not found of a run without it.
 
-use crate::common::{self, execute, row, rows, run, set, wait_for_window};
-use pgfsbench_tests::{DISK, TestServer, assert_columns, scratch};
+use crate::common::{self, execute, row, rows, run, set};
+use crate::held::{BRANCHES, Held};
+use pgfsbench_tests::{DISK, LONG, TestServer, assert_columns, scratch, wait_until};
 use postgres::{Client, NoTls};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -28,7 +29,7 @@ const STEADY: &str =
 
 /// Findings about this machine, its disk, and other activity on it: tests of their own provoke these.
 const OF_THE_MACHINE: &str = "{almost_full,atime,cpu_saturated,dirty_limit,discard_mount_option,flush_step,fsync_too_fast,\
-    governor,in_memory,loop_device,loop_without_direct_io,memory_pressure,noisy_neighbour,other_writers,raid_resync,slow_clock,\
+    governor,in_memory,lazy_init,loop_device,loop_without_direct_io,memory_pressure,noisy_neighbour,other_writers,raid_resync,slow_clock,\
     steal,throttled,vacuums,virtual_disk_without_flush}";
 
 /// Codes and severities of a run's findings.
@@ -142,22 +143,16 @@ fn settings_that_make_a_commit_promise_less_are_told() {
 fn seconds_in_which_nothing_went_on_are_told() {
     let server = server(&[]);
     let mut client = server.connect("postgres");
-    let id = row(
-        &mut client,
-        "SELECT fsbench.start(scale => 2, clients => 2, duration => '7 s', warmup => '0')",
-    );
-    wait_for_window(&mut client, 1);
-    let database = row(
-        &mut client,
-        "UPDATE pg_database SET datallowconn = true WHERE datname = (SELECT work_database FROM fsbench.run_log) RETURNING datname",
-    );
-    wait_for_window(&mut client, 1900);
-    let mut other = server.connect(&database);
-    execute(&mut other, "BEGIN; LOCK TABLE pgbench_branches");
-    wait_for_window(&mut client, 4500);
-    execute(&mut other, "ROLLBACK");
-    drop(other);
-    assert_eq!(server.ending(&id), "done");
+    let spec = "scale => 2, clients => 2, duration => '9 s', warmup => '0', rate => 200";
+    let id = wait_until("two whole seconds stood still", LONG, || {
+        let mut held = Held::at(&server, spec, "measure", "done > 1900", BRANCHES);
+        let from: u32 = held.progress("done")?.parse().expect("a number");
+        let stood_still = held.wait_for(&format!("done > {}", from + 2600));
+        // Most seconds are others.
+        let most_are_others = held.progress("done < 7500").as_deref() == Some("t");
+        let id = held.end();
+        (stood_still && most_are_others && from < 4500).then_some(id)
+    });
     let told = row(
         &mut client,
         &format!(
@@ -208,16 +203,14 @@ fn more_clients_than_branches_and_data_that_fits_in_shared_buffers_are_told() {
 fn complete_checkpoints_are_counted() {
     let server = server(&[]);
     let mut client = server.connect("postgres");
-    let id = row(
-        &mut client,
-        r#"SELECT fsbench.start(scale => 2, clients => 2, duration => '10 s', warmup => '0', options => '{"sample": false}')"#,
+    let held = Held::in_window(
+        &server,
+        r#"scale => 2, clients => 2, transactions => 100, rate => 100, warmup => '0', options => '{"sample": false}'"#,
     );
-    server.wait_for_phase("measure");
-    for n in 1..=3 {
-        wait_for_window(&mut client, n * 2000);
+    for _ in 0..3 {
         execute(&mut client, "CHECKPOINT");
     }
-    assert_eq!(server.ending(&id), "done");
+    let id = held.end();
     assert_eq!(
         row(
             &mut client,
@@ -233,7 +226,8 @@ fn complete_checkpoints_are_counted() {
 
 #[test]
 fn who_holds_back_vacuum_is_named() {
-    let server = server(&[("max_prepared_transactions", "2")]);
+    // Its sessions are held back by nobody else.
+    let server = server(&[("max_prepared_transactions", "2"), ("autovacuum", "off")]);
     let mut client = server.connect("postgres");
     execute(&mut client, "CREATE DATABASE other");
     let busy = r#"scale => 2, clients => 2, transactions => 6000, seed => 1, settings => '{"synchronous_commit": "off"}', options => '{"sample": false}'"#;
@@ -280,7 +274,8 @@ fn who_holds_back_vacuum_is_named() {
 /// The first thing that anybody does.
 #[test]
 fn run_without_arguments_says_what_it_chose_how_far_it_is_and_ends_within_a_minute() {
-    let server = server(&[]);
+    // However much it writes.
+    let server = server(&[("max_wal_size", "32GB")]);
     let notices = Arc::new(Mutex::new(Vec::new()));
     let sink = Arc::clone(&notices);
     let mut client = server

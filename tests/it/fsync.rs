@@ -149,19 +149,30 @@ fn whoever_ends_a_run_takes_its_file_along() {
 #[test]
 fn signals_do_not_disturb_writers() {
     let server = TestServer::with_extension(&[]);
-    let run = server
-        .start_run(r#"workload => 'fsync', duration => '900 ms', options => '{"writers": [1]}'"#);
-    let writer = server.pid_of("fsbench client");
-    // Until it has ended.
-    let mut sent = 0;
-    while send(writer, Signal::USR1) {
-        sent += 1;
-    }
-    assert!(sent > 100, "{sent} signals");
-    server.value(&format!("CALL fsbench.wait({run})"));
+    let mut client = server.connect("postgres");
+    let run = wait_until("a writer is met", LONG, || {
+        let run = server.start_run(
+            r#"workload => 'fsync', duration => '900 ms', options => '{"writers": [1]}'"#,
+        );
+        let mut writer = None;
+        let is_over = |told: &str| !["queued", "running"].contains(&told);
+        while writer.is_none() && !is_over(&server.told(&run)) {
+            let pid = "SELECT pid FROM pg_stat_activity WHERE backend_type = 'fsbench client'";
+            writer = value(&mut client, pid).parse().ok();
+        }
+        // Until it has ended.
+        let mut sent = 0;
+        while writer.is_some_and(|writer| send(writer, Signal::USR1)) {
+            sent += 1;
+        }
+        server.value(&format!("CALL fsbench.wait({run})"));
+        (sent > 100).then_some(run)
+    });
     assert_eq!(server.told(&run), "done");
-    let sums = "SELECT count(*) || ' ' || bool_and(syncs = (SELECT sum(n) FROM unnest(counts) n)) FROM fsbench.fsync";
-    assert_eq!(server.value(sums), "9 true");
+    let sums = format!(
+        "SELECT count(*) || ' ' || bool_and(syncs = (SELECT sum(n) FROM unnest(counts) n)) FROM fsbench.fsync WHERE run_id = {run}"
+    );
+    assert_eq!(server.value(&sums), "9 true");
 }
 
 #[test]

@@ -83,10 +83,14 @@ impl<'a> Held<'a> {
         })
     }
 
-    /// The phase that it is held in ends by itself: waits until it is in this one.
+    /// The phase that it is held in ends by itself: waits until it is in this one, of which its coordinator has seen to the start.
     pub fn goes_on_to(&mut self, phase: &str) {
         self.phase = phase.to_owned();
         assert!(self.wait_for("true"), "the run is not held");
+        let waits = "SELECT wait_event_type = 'Extension' FROM pg_stat_activity JOIN fsbench.progress ON pid = coordinator_pid";
+        wait_until("the coordinator waits", LONG, || {
+            (rows(&mut self.client, waits) == ["t"]).then_some(())
+        });
     }
 
     /// Lets others into the work database; false if it is gone.
@@ -129,6 +133,11 @@ impl<'a> Held<'a> {
     /// The clients go on.
     pub fn release(&mut self) {
         self.holder = None;
+    }
+
+    /// The session that has the lock, in its transaction.
+    pub fn session(&mut self) -> &mut Client {
+        self.holder.as_mut().expect("it is held")
     }
 
     /// The clients go on, and the run is to end well. Gives its id.

@@ -87,7 +87,10 @@ impl Reports {
         of: impl Fn(&dyn Fn(&str) -> f64) -> f64,
     ) -> (f64, f64) {
         let (mut least, mut most) = (0.0, 0.0);
+        let mut before = None;
         for (end, report) in &self.0 {
+            // Of more than a second where it came late.
+            let seconds = end - before.replace(*end).unwrap_or(end - 1.0);
             let column = |name: &str| {
                 let value = &report[name];
                 value
@@ -95,11 +98,12 @@ impl Reports {
                     .unwrap_or_else(|| panic!("no {name} in {report}"))
             };
             let count = of(&column);
-            if *end > window.0 - EDGE && *end - 1.0 < window.1 + EDGE {
-                most += count;
+            let (longest, shortest) = (f64::max(seconds, 1.0), f64::min(seconds, 1.0));
+            if *end > window.0 - EDGE && *end - longest < window.1 + EDGE {
+                most += count * longest;
             }
-            if *end - 1.0 > window.0 + EDGE && *end < window.1 {
-                least += count;
+            if *end - longest > window.0 + EDGE && *end < window.1 {
+                least += count * shortest;
             }
         }
         (least, most)

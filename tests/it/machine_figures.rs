@@ -1,7 +1,8 @@
 //! Figures of the machine, per second, against the files that the kernel tells them in; and where these cannot be read.
 
-use crate::common::{execute, row, run, server};
-use pgfsbench_tests::{LONG, assert_columns, server_owner, skip};
+use crate::common::{row, run, server};
+use crate::held::Held;
+use pgfsbench_tests::{assert_columns, server_owner, skip};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -154,23 +155,19 @@ fn figures_of_the_machine_are_those_in_its_files() {
     let mut files: Vec<(&str, &Path)> = bound.iter().map(|(n, p)| (*n, p.as_path())).collect();
     files.push(("/proc/pressure", place.path()));
     server.start_again_with_files(&files);
-    let mut client = server.connect("postgres");
-    let run = row(
-        &mut client,
-        "SELECT fsbench.start(scale => 1, clients => 1, duration => '4 s', warmup => '0', seed => 1)",
+    let mut held = Held::in_window(
+        &server,
+        "scale => 1, clients => 1, transactions => 100, rate => 100, warmup => '0', seed => 1",
     );
-    server.wait_for(
-        "postgres",
-        "SELECT bool_and(phase = 'measure' AND done > 1300) FROM fsbench.progress",
-        LONG,
-    );
+    // The sampler has read them.
+    assert!(held.wait_for("tps_last_second IS NOT NULL"));
     // Not shortened first: it may be read just then.
     for (name, text) in machine_after(1) {
         let file = fs::File::options().write(true).open(path(name));
         std::os::unix::fs::FileExt::write_all_at(&file.expect("it is there"), text.as_bytes(), 0)
             .expect("it is written");
     }
-    execute(&mut client, &format!("CALL fsbench.wait({run})"));
+    let run = held.end();
     let assert_told = |columns: &[(&str, &str)]| {
         assert_columns(
             &mut server.connect("postgres"),

@@ -3,6 +3,7 @@
 
 use crate::common::assert_refused;
 use crate::directory_target::Place;
+use crate::held::Held;
 use pgfsbench_tests::{LONG, Leaves, LoopFs, Signal, Stop, TestServer, skip, value};
 
 const RUN: &str =
@@ -10,24 +11,15 @@ const RUN: &str =
 
 /// Brings a run to a step, which cannot end before the checkpointer goes on: it is stopped. Gives the run and the checkpointer.
 fn bring_to(server: &TestServer, steps_done: u32) -> (String, i32) {
-    let run = server.start_run(RUN);
-    let mut client = server.connect("postgres");
-    let began = std::time::Instant::now();
-    let reached = |client: &mut _, condition: &str| {
-        let sql =
-            format!("SELECT bool_and(phase = 'maintenance' AND {condition}) FROM fsbench.progress");
-        value(client, &sql) == "t"
-    };
-    // Not `wait_until`: some steps last a few hundredths of a second.
-    while !reached(&mut client, "true") {
-        assert!(began.elapsed() < LONG, "no maintenance");
-    }
+    let mut held = Held::in_window(server, &format!("{RUN}, rate => 100"));
     let checkpointer = server.pid_of("checkpointer");
     server.hold(checkpointer);
-    while !reached(&mut client, &format!("done >= {steps_done}")) {
-        assert!(began.elapsed() < LONG, "no step {steps_done}");
-    }
-    (run, checkpointer)
+    held.release();
+    let reached = format!(
+        "SELECT bool_and(phase = 'maintenance' AND done >= {steps_done}) FROM fsbench.progress"
+    );
+    server.wait_for("postgres", &reached, LONG);
+    (held.id, checkpointer)
 }
 
 #[test]

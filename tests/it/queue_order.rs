@@ -6,7 +6,7 @@ use crate::common::{
 use pgfsbench_tests::{LONG, TestServer, assert_columns, ending};
 use postgres::Client;
 
-const LONG_RUN: &str = "scale => 1, clients => 1, duration => '5 min', warmup => '0'";
+const LONG_RUN: &str = "scale => 1, clients => 1, duration => '5 min', warmup => '0', rate => 10";
 
 /// Starts a run, and gives its id.
 fn start(client: &mut Client, arguments: &str) -> String {

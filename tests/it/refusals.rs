@@ -237,7 +237,7 @@ fn a_queued_run_is_checked_again_when_its_turn_comes() {
     let mut client = server.connect("postgres");
     let long = row(
         &mut client,
-        "SELECT fsbench.start(scale => 1, clients => 1, duration => '5 min', warmup => '0')",
+        "SELECT fsbench.start(scale => 1, clients => 1, duration => '5 min', warmup => '0', rate => 10)",
     );
     let queued = row(&mut client, &format!("SELECT fsbench.start({QUICK})"));
     execute(

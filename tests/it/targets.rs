@@ -15,7 +15,7 @@ use tempfile::TempDir;
 
 const SHORT_RUN: &str = "target => 'here', scale => 1, clients => 2, transactions => 50, seed => 1";
 const LONG_RUN: &str =
-    "target => 'here', scale => 1, clients => 2, duration => '5 min', warmup => '0'";
+    "target => 'here', scale => 1, clients => 2, duration => '5 min', warmup => '0', rate => 10";
 #[test]
 fn a_directory_is_measured_by_a_server_of_its_own() {
     let place = Place::new(r#", settings => '{"wal_level": "minimal", "max_wal_senders": 0}'"#);

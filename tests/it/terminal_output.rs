@@ -144,6 +144,7 @@ fn every_example_of_the_help_works() {
         "SELECT verb || '|' || example FROM fsbench.help() WITH ORDINALITY ORDER BY verb = 'run', ordinality",
     );
     assert!(examples.len() > 20, "{examples:?}");
+    let mut before = None;
     // A target must be there before it is used, and goes at last.
     for (verb, example) in in_order(&examples) {
         let id = if verb.contains("scan") {
@@ -152,6 +153,12 @@ fn every_example_of_the_help_works() {
             &finished
         };
         let sql = substituted(example, id, &scans, &directory);
+        // Until it has been paused and resumed, the experiment waits for this one.
+        if verb == "experiment" {
+            let long =
+                "SELECT fsbench.start(scale => 1, clients => 1, duration => '10 min', rate => 10)";
+            before = Some(row(&mut client, long));
+        }
         if OF_THE_HELPER.contains(&verb)
             || sql.contains("plan('xfs')")
             || sql.contains("sustainable_rate('xfs'")
@@ -159,6 +166,10 @@ fn every_example_of_the_help_works() {
             assert_no_helper(&mut client, &sql);
         } else {
             execute(&mut client, &sql);
+        }
+        if verb == "resume_experiment" {
+            let long = before.take().expect("it was started");
+            execute(&mut client, &format!("SELECT fsbench.cancel({long})"));
         }
     }
     execute(

@@ -89,7 +89,7 @@ mod tests {
         let began = Instant::now();
         let refused = (0..10 * ROOM).filter(|_| voice.say(step(8 << 10)).is_err());
         assert!(refused.count() > 0);
-        assert!(began.elapsed() < Duration::from_secs(20));
+        assert!(began.elapsed() < Duration::from_secs(60));
         // The stream is closed after a while.
         while voice.say(step(0)).is_ok() || began.elapsed() < Duration::from_millis(100) {
             assert!(began.elapsed() < Duration::from_secs(60));
