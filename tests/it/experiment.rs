@@ -328,7 +328,9 @@ fn a_run_waits_while_the_processor_probe_is_off() {
          SELECT 1, block, 1, number, 1, 'interrupted', 1e6 FROM generate_series(1, 2) block, generate_series(0, 1) number; \
          SELECT fsbench.resume_experiment('e')",
     );
-    wait_for(&mut client, "e");
+    wait_for_runs(&mut client, "e", 6);
+    execute(&mut client, "SELECT fsbench.cancel_experiment('e')");
+    wait_for_no_run(&mut client);
     let waited = rows(
         &mut client,
         "SELECT message ~ '^1 s: the processor probe is' FROM fsbench.experiment_log WHERE event = 'waits'",

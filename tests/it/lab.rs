@@ -1,6 +1,7 @@
 //! Filesystems and disks that this machine's kernel may lack: helper and target server in a User-Mode Linux guest, which
 //! tools/lab.d/boot boots. What happens in it is in tests/lab/*.sql.
 
+use crate::helper::lab::write_program;
 use pgfsbench_tests::skip;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -431,8 +432,7 @@ fn with_wide_registers(place: &Path, preload: &str) -> PathBuf {
         "#!/bin/sh\nLD_PRELOAD={preload}{} exec linux.uml \"$@\"\n",
         library.display()
     );
-    fs::write(&program, script).expect("a program");
-    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("chmod");
+    write_program(&program, &script);
     program
 }
 

@@ -131,7 +131,7 @@ impl TestServer {
         wait_until("15 runs may wait", LONG, || {
             (value(&mut client, "SHOW pgfsbench.max_queued") == "15").then_some(())
         });
-        let start = "SELECT fsbench.start(scale => 1, clients => 1, duration => '5 min', rate => 10, force => true)";
+        let start = "SELECT fsbench.start(scale => 1, clients => 1, duration => '1 h', rate => 20, force => true)";
         client.batch_execute(start).expect(start);
         self.wait_for(
             "postgres",

@@ -41,8 +41,7 @@ impl Intruder {
              read -r hello\n{text}\n",
             self.place.path().display()
         );
-        fs::write(&path, script).expect("a script");
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("chmod");
+        super::lab::write_program(&path, &script);
         path.display().to_string()
     }
 

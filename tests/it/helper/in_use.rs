@@ -2,7 +2,7 @@
 //! though the configuration says that it may be wiped. Who only pretends to use one is in nobody's way.
 
 use super::disk::{Disk, on_device};
-use super::lab::{on_image, system};
+use super::lab::{copy_program, on_image, system};
 use pgfsbench_tests::{program, skip};
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
@@ -145,7 +145,7 @@ fn what_a_process_calls_itself_is_shown_harmlessly() {
     };
     // A program of this name is a process of this name.
     let evil = disk.lab.path("x\u{1b}[2J\nok");
-    fs::copy(program("sleep").expect("sleep"), &evil).expect("a copy");
+    copy_program(&program("sleep").expect("sleep"), &evil);
     let mut command = Command::new(&evil);
     let file = File::open(&disk.device).expect("the device");
     let child = command.arg("600").stdin(file).spawn().expect("it runs");

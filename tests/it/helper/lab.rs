@@ -10,6 +10,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::OnceLock;
 use tempfile::TempDir;
 
 pub struct Lab {
@@ -77,10 +78,15 @@ impl Lab {
 
     /// The filesystems of ext4, xfs and btrfs that this machine can make and mount.
     pub fn filesystems(&self) -> Vec<&'static str> {
-        let mut filesystems = vec!["ext4", "xfs", "btrfs"];
-        filesystems.retain(|filesystem| self.can(filesystem).is_ok());
-        assert!(filesystems.contains(&"ext4"));
-        filesystems
+        // It is the same for all tests.
+        static KNOWN: OnceLock<Vec<&str>> = OnceLock::new();
+        let known = KNOWN.get_or_init(|| {
+            let mut filesystems = vec!["ext4", "xfs", "btrfs"];
+            filesystems.retain(|filesystem| self.can(filesystem).is_ok());
+            filesystems
+        });
+        assert!(known.contains(&"ext4"));
+        known.clone()
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
@@ -281,6 +287,22 @@ pub fn system(name: &str, arguments: &[&str]) -> String {
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{name} {arguments:?}: {said}");
     String::from_utf8_lossy(&output.stdout).trim().to_owned()
+}
+
+/// Makes a program of this text. Another process writes it: of ours, one that is just being started for another test would have it open to
+/// write for a moment, and the kernel executes no such file.
+pub fn write_program(path: &Path, text: &str) {
+    let draft = path.with_extension("draft");
+    fs::write(&draft, text).expect("a file");
+    copy_program(&draft, path);
+    fs::remove_file(&draft).expect("remove");
+}
+
+/// Copies one, likewise.
+pub fn copy_program(from: &Path, to: &Path) {
+    let mut install = Command::new(program("install").expect("install"));
+    let status = install.args(["-m", "755"]).arg(from).arg(to).status();
+    assert!(status.expect("install").success(), "{}", to.display());
 }
 
 /// The helper's program: beside that of the tests, where cargo puts it.

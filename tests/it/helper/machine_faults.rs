@@ -2,7 +2,7 @@
 //! are not believed. They cost the affected job only.
 
 use super::disk::Disk;
-use super::lab::{Lab, go_on, helper, on_image, system, wait_until_held};
+use super::lab::{Lab, copy_program, go_on, helper, on_image, system, wait_until_held};
 use pgfsbench_tests::server_owner;
 use serde_json::Value;
 use std::fs::{self, Permissions};
@@ -211,7 +211,7 @@ fn setup_has_only_a_program_started_that_nobody_else_can_change() {
     let (directory, prefix) = (lab.path("bin"), lab.path("prefix"));
     let program = directory.join("pgfsbench-helper");
     fs::create_dir(&directory).expect("a directory");
-    fs::copy(helper(), &program).expect("a copy");
+    copy_program(&helper(), &program);
     let setup = || {
         let output = Command::new(&program)
             .args(["setup", "--force", "--database", "bench", "--prefix"])

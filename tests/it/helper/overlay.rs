@@ -1,8 +1,7 @@
 //! The helper where directories of the machine hold something else, which nobody else sees and which is gone with it.
 
-use super::lab::Lab;
-use std::fs::{self, Permissions};
-use std::os::unix::fs::PermissionsExt;
+use super::lab::{Lab, write_program};
+use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
@@ -23,8 +22,7 @@ pub fn put_program(lab: &Lab, name: &str, text: &str) {
     let place = place.to_str().expect("UTF-8").trim_end_matches('/');
     let path = over(lab, "/usr/sbin").join(name);
     fs::create_dir_all(path.parent().expect("a directory")).expect("a directory");
-    fs::write(&path, text.replace("LAB", place)).expect("a program");
-    fs::set_permissions(path, Permissions::from_mode(0o755)).expect("chmod");
+    write_program(&path, &text.replace("LAB", place));
 }
 
 /// Runs this where something else lies over these directories, after these further lines of a shell.

@@ -1,7 +1,7 @@
 //! The helper on a terminal of root's: what it starts as somebody else has no way to that terminal, and nobody has a way into it.
 
 use super::bench::Bench;
-use super::lab::Lab;
+use super::lab::{Lab, write_program};
 use super::processes::{self, Process};
 use pgfsbench_tests::{LONG, Signal, server_owner, wait_until};
 use rustix::process::{Pid, kill_process};
@@ -201,8 +201,7 @@ fn whoever_takes_the_place_of_that_process_types_nothing_and_forges_nothing() {
          head -c 100000 /dev/zero | tr '\\0' y >&2\n",
         place.path().display()
     );
-    fs::write(path("script"), script).expect("a script");
-    fs::set_permissions(path("script"), Permissions::from_mode(0o755)).expect("chmod");
+    write_program(&path("script"), &script);
     let program = path("script").display().to_string();
     let helper = OnTerminal::start(&lab.command(&["run-once", "--database-program", &program]));
     let (_, said) = helper.ends();

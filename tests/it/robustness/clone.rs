@@ -6,7 +6,7 @@ use pgfsbench_tests::{LONG, Leaves, TestServer, wait_until};
 /// A run that goes on until it is cancelled, on a server that may be copied.
 fn running() -> (TestServer, String) {
     let server = TestServer::with_extension(&[]);
-    let arguments = Phase::Measure.arguments("copied");
+    let arguments = Phase::Measure.arguments("copied") + ", rate => 100";
     let run = server.start_run(&format!("{arguments}, force => true"));
     server
         .start_run("scale => 1, clients => 1, transactions => 1, force => true, label => 'queued'");
