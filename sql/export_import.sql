@@ -198,6 +198,20 @@ SELECT pg_temp.forged('"tps", 0.05', '"tps", 0.06', 'db1');
 SELECT pg_temp.forged('"turns"', '"turned"', 'db1');
 -- A run that is here already, with other figures.
 SELECT pg_temp.forged(' 1203, ', ' 1903, ', 'db1');
+-- The same run, with other seconds, another histogram, another kernel, a second less, and a wait more.
+SELECT pg_temp.forged('[2000, 1, 1000, ', '[2000, 1, 999, ', 'db1');
+SELECT pg_temp.forged('[100, 150, 50]', '[100, 140, 60]', 'db1');
+SELECT pg_temp.forged('"Linux 6.1"', '"Linux 9.1"', 'db1');
+BEGIN;
+UPDATE incoming SET line = regexp_replace(line, '\[2003, 7, [^]]*\], ', '') WHERE line LIKE '%"sample"%';
+SELECT pg_temp.forged('', '', 'db1');
+ROLLBACK;
+SELECT pg_temp.forged('[2000, 0, "IO", "WALSync", 7]', '[2000, 0, "IO", "WALSync", 7], [2000, 1, "IO", "WALSync", 7]', 'db1');
+-- What was thinned since is no other figure.
+BEGIN;
+DELETE FROM fsbench.sample WHERE run_id = (SELECT min(run_id) FROM fsbench.imported WHERE host = 'db1');
+SELECT pg_temp.forged('', '', 'db1');
+ROLLBACK;
 SELECT e.experiment, x.block, x.run_id = i.run_id AS shared FROM fsbench.experiment e JOIN fsbench.experiment_run x USING (experiment_id) JOIN fsbench.imported i USING (run_id)
 WHERE e.experiment = 'turned@db1' AND x.position = 0 ORDER BY 2;
 

@@ -273,6 +273,37 @@ END
 $$;
 COMMENT ON FUNCTION fsbench._check_importer IS 'Refuses a role that has not imported what is there of a host. Private: called with the rights of the owner';
 
+-- A run is not changed by a second file. Where its row is the same and a row below it is not, one of the two files was changed.
+CREATE FUNCTION fsbench._import_differs(runs bigint[], host text, line integer, what text) RETURNS void
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+    AS $$
+BEGIN
+    RAISE EXCEPTION '% of host "%" is here with other figures',
+        (SELECT CASE cardinality(runs) WHEN 1 THEN 'run ' ELSE 'one of the runs ' END || string_agg(i.run_id_there::text, ', ') || CASE WHEN cardinality(runs) > 10 THEN ', ...' ELSE '' END
+         FROM (SELECT i.run_id_there FROM fsbench.imported_run i WHERE i.run_id = ANY (runs) ORDER BY 1 LIMIT 10) i), host
+        USING ERRCODE = 'duplicate_object', DETAIL = format('Line %s: %s; one of the two files was changed after it was written.', line, what),
+              HINT = 'Nothing was changed. Take the file once more from where fsbench.export() has written it; fsbench.drop_imported() forgets what is here of the host.';
+END
+$$;
+COMMENT ON FUNCTION fsbench._import_differs IS 'Refuses a file that tells something else of a run than one before it. Private';
+
+CREATE FUNCTION fsbench._import_whole(relation name, runs bigint[], rows bigint, host text, line integer) RETURNS void
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+    AS $$
+DECLARE
+    there bigint;
+BEGIN
+    IF cardinality(runs) > 0 THEN
+        EXECUTE format('SELECT count(*) FROM fsbench.%I t WHERE t.run_id = ANY ($1)', relation) INTO there USING runs;
+        IF there <> rows THEN
+            PERFORM fsbench._import_differs(runs, host, line, format('table %s has %s rows of %s in the file, and %s here', relation, rows,
+                CASE cardinality(runs) WHEN 1 THEN 'it' ELSE 'them' END, there));
+        END IF;
+    END IF;
+END
+$$;
+COMMENT ON FUNCTION fsbench._import_whole IS 'Refuses a file that lacks rows of runs that are here, or has more of them. Private';
+
 -- Called with the rights of the extension's owner: nobody else changes results. Whatever the file says, its rows say that they were imported, are over, belong to
 -- targets, labels and experiments whose names have an @, and name nothing that could be found again, started or removed.
 CREATE FUNCTION fsbench._import(file text, host text, caller name) RETURNS TABLE (suffix text, experiments bigint, runs bigint, already_here bigint)
@@ -309,6 +340,13 @@ DECLARE
     name text;
     met integer := 1;
     place integer := 0;
+    keys text;
+    same text;
+    of_relation name;           -- of the runs that were here: what was compared of this table
+    compared bigint[] := '{}';
+    compared_rows bigint := 0;
+    old_runs bigint[];
+    old_rows bigint;
 BEGIN
     IF file IS NULL THEN
         RAISE EXCEPTION 'file must not be null'
@@ -382,6 +420,10 @@ BEGIN
             END IF;
             place := part.place;
             rows := document -> 'rows';
+            IF of_relation IS DISTINCT FROM part.relation THEN
+                PERFORM fsbench._import_whole(of_relation, compared, compared_rows, called, n - 1);
+                of_relation := part.relation; compared := '{}'; compared_rows := 0;
+            END IF;
             IF jsonb_typeof(document -> 'columns') IS DISTINCT FROM 'array' OR jsonb_typeof(rows) IS DISTINCT FROM 'array' OR jsonb_array_length(rows) > 200
                OR jsonb_array_length(document -> 'columns') > 500
                OR EXISTS (SELECT FROM jsonb_array_elements(rows) r WHERE jsonb_typeof(r) <> 'array')
@@ -407,8 +449,13 @@ BEGIN
                        WHEN a.attname = 'experiment_id' THEN format('($3 ->> (r ->> %s))::bigint', c.o - 1)
                        WHEN (part.relation, a.attname) IN (('run_log', 'target'), ('run_log', 'label'), ('experiment', 'experiment'), ('experiment_target', 'target_name')) THEN format('(r ->> %s) || %L', c.o - 1, suffix)
                        ELSE i.value END, ', ' ORDER BY c.o),
-                   string_agg(format('WHEN %s THEN %L', i.wrong, a.attname), ' ' ORDER BY c.o)
-            INTO columns, expressions, wrong
+                   string_agg(format('WHEN %s THEN %L', i.wrong, a.attname), ' ' ORDER BY c.o),
+                   -- What an older import has stored may lack a column that was not there yet, and may have control characters.
+                   string_agg(format('t.%I = f.%I', a.attname, a.attname), ' AND ') FILTER (WHERE a.attname = ANY (string_to_array(part.key, ', '))),
+                   coalesce(string_agg(CASE WHEN a.atttypid IN ('text'::regtype, 'jsonb'::regtype)
+                       THEN format('(t.%I IS NULL OR fsbench._import_texts(to_jsonb(t.%I)) = to_jsonb(f.%I))', a.attname, a.attname, a.attname)
+                       ELSE format('(t.%I IS NULL OR t.%I = f.%I)', a.attname, a.attname, a.attname) END, ' AND ') FILTER (WHERE a.attname <> ALL (string_to_array(part.key, ', '))), 'true')
+            INTO columns, expressions, wrong, keys, same
             FROM jsonb_array_elements_text(document -> 'columns') WITH ORDINALITY c (name, o)
             JOIN pg_attribute a ON a.attrelid = ('fsbench.' || part.relation)::regclass AND a.attname = c.name AND a.attnum > 0
             CROSS JOIN LATERAL fsbench._import_column(part.relation, a.attname, a.atttypid, (c.o - 1)::integer) i;
@@ -480,10 +527,26 @@ BEGIN
                            WHERE NOT coalesce(CASE part.parent WHEN 'run_id' THEN known ELSE known_experiments END ? (r ->> id::integer), false)) THEN
                     PERFORM fsbench._import_problem(n, format('It tells of a %s of which the file has no row.', part.parent));
                 END IF;
+                -- Findings are made anew; seconds and waits may have been dropped since, here or there.
+                IF part.parent = 'run_id' AND part.relation <> 'finding' AND already_here > 0 THEN
+                    -- Row by row, by the primary key: tables are long, and a line is not.
+                    EXECUTE format('SELECT min(f.run_id) FILTER (WHERE f.same IS NOT TRUE), array_agg(DISTINCT f.run_id), count(*) '
+                        'FROM (SELECT f.run_id, (SELECT bool_and(%s) FROM fsbench.%I t WHERE %s) AS same '
+                              'FROM (SELECT %s FROM jsonb_array_elements($1) r WHERE NOT $4 ? (r ->> %s)) f (%s) '
+                              'WHERE (SELECT min(x.run_id) FROM (SELECT t.run_id FROM fsbench.%I t WHERE t.run_id = f.run_id LIMIT 1) x) IS NOT NULL) f',
+                            same, part.relation, keys, expressions, id, columns, part.relation)
+                        INTO old, old_runs, old_rows USING fsbench._import_texts(rows), known, known, fresh;
+                    IF old IS NOT NULL THEN
+                        PERFORM fsbench._import_differs(ARRAY[old], called, n, format('a row of table %s is another one', part.relation));
+                    END IF;
+                    compared := ARRAY(SELECT x FROM unnest(compared || old_runs) x WHERE x IS NOT NULL GROUP BY x);
+                    compared_rows := compared_rows + old_rows;
+                END IF;
                 EXECUTE format('INSERT INTO fsbench.%I (%s) SELECT %s FROM jsonb_array_elements($1) r WHERE $3 ? (r ->> %s)', part.relation, columns, expressions, id)
                     USING fsbench._import_texts(rows), known, CASE part.parent WHEN 'run_id' THEN fresh ELSE fresh_experiments END;
             END IF;
         END LOOP;
+        PERFORM fsbench._import_whole(of_relation, compared, compared_rows, called, n);
         -- What the types allow, and no run has.
         met := NULL;
         SELECT 'a histogram' INTO bad
