@@ -78,7 +78,7 @@ fn dumped_restored_and_run_again() {
     run(&mut client, QUICK);
     run(
         &mut client,
-        "scale => 1, clients => 2, transactions => 100, rate => 1000, latency_limit_ms => 50, label => 'näme'",
+        "scale => 1, clients => 2, transactions => 100, rate => 1000, latency_limit_ms => 10000, label => 'näme'",
     );
     let failed = row(
         &mut client,

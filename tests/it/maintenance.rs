@@ -7,7 +7,7 @@ use crate::held::Held;
 use pgfsbench_tests::{LONG, Leaves, LoopFs, Signal, Stop, TestServer, skip, value};
 
 const RUN: &str =
-    r#"scale => 3, clients => 2, transactions => 50, options => '{"maintenance": true}'"#;
+    r#"scale => 2, clients => 2, transactions => 50, options => '{"maintenance": true}'"#;
 
 /// Brings a run to a step, which cannot end before the checkpointer goes on: it is stopped. Gives the run and the checkpointer.
 fn bring_to(server: &TestServer, steps_done: u32) -> (String, i32) {
