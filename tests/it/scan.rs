@@ -132,7 +132,10 @@ fn every_kind_of_row_is_as_large_as_was_said_and_does_not_compress_where_it_must
                 ("min(length(payload))", length),
                 ("max(length(payload))", length),
                 // Random.
-                ("count(DISTINCT payload) > 999000", "t"),
+                (
+                    "(SELECT count(DISTINCT payload) FROM (SELECT payload FROM fsbench_scan LIMIT 20000) s)",
+                    "20000",
+                ),
             ],
         };
         assert_columns(&mut psql, "FROM fsbench_scan", &rows_of_payload);

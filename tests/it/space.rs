@@ -82,7 +82,7 @@ fn fills_up_while_a_run_is_on(server: &TestServer, directory: &Path) {
     let mut client = server.connect("postgres");
     let id = row(
         &mut client,
-        "SELECT fsbench.start(scale => 1, clients => 2, duration => '10 min', warmup => '0', rate => 100)",
+        "SELECT fsbench.start(scale => 1, clients => 2, duration => '10 min', warmup => '0', rate => 20)",
     );
     server.wait_for_phase("measure");
     let filler = fill(directory, 28 * MEGABYTE);
@@ -172,7 +172,7 @@ fn after_wal_has_filled_its_disk_nothing_is_left() {
     let mut client = server.connect("postgres");
     let id = row(
         &mut client,
-        "SELECT fsbench.start(scale => 1, clients => 4, duration => '2 min', warmup => '0', \
+        "SELECT fsbench.start(scale => 1, clients => 4, duration => '10 min', warmup => '0', \
            settings => '{\"synchronous_commit\": \"off\"}')",
     );
     server.wait_for_phase("measure");

@@ -9,6 +9,7 @@ use std::io::Write;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use tempfile::TempDir;
 
 /// Name of the cluster.
@@ -142,8 +143,15 @@ impl Drop for DebianCluster {
     }
 }
 
-/// A port that nobody listens on now.
+/// A port that nobody listens on now, and that the kernel gives nobody who asks for any: those begin at 32768.
 fn free_port() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-    listener.local_addr().expect("its address").port()
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    loop {
+        let tried = NEXT.fetch_add(1, Ordering::Relaxed);
+        let port = 20_000 + (std::process::id().wrapping_mul(16).wrapping_add(tried)) % 10_000;
+        let port = u16::try_from(port).expect("below 30000");
+        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
+            return port;
+        }
+    }
 }
