@@ -342,7 +342,7 @@ fn rob(
     let id = row(
         client,
         &format!(
-            "SELECT fsbench.start(workload => 'scan', scale => 10, options => '{{{options}, \"readers\": [], \"unlogged\": true}}')"
+            "SELECT fsbench.start(workload => 'scan', scale => 5, options => '{{{options}, \"readers\": [], \"unlogged\": true}}')"
         ),
     );
     let Some(table) = open_table(server, client) else {
@@ -482,7 +482,7 @@ fn what_others_read_from_the_device_does_not_spoil_a_scan() {
         let _over = Over(&over);
         run(
             &mut client,
-            "workload => 'scan', scale => 10, options => '{\"degrees\": [1], \"repeats\": 3, \"readers\": [], \"unlogged\": true}'",
+            "workload => 'scan', scale => 5, options => '{\"degrees\": [1], \"repeats\": 3, \"readers\": [], \"unlogged\": true}'",
         )
     });
     assert_columns(

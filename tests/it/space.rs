@@ -172,7 +172,7 @@ fn after_wal_has_filled_its_disk_nothing_is_left() {
     let mut client = server.connect("postgres");
     let id = row(
         &mut client,
-        "SELECT fsbench.start(scale => 1, clients => 4, duration => '10 min', warmup => '0', \
+        "SELECT fsbench.start(scale => 1, clients => 4, duration => '2 min', warmup => '0', \
            settings => '{\"synchronous_commit\": \"off\"}')",
     );
     server.wait_for_phase("measure");
