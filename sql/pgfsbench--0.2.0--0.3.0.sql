@@ -126,6 +126,13 @@ CREATE FUNCTION fsbench.study_report(study text)
     AS 'MODULE_PATHNAME', 'fsbench_study_report_wrapper';
 COMMENT ON FUNCTION fsbench.study_report IS 'The author''s table with ours beside it, each also in percent of its best: figures of two machines are not compared. ratio, low, high: here, to the baseline of the question. compared: whether the variant stands to the baseline as it did there: same order, reversed, or not told apart';
 
+CREATE FUNCTION fsbench.study_pairs(study text)
+    RETURNS TABLE (question text, variant text, compared_with text, metric text, published_ratio float8, there text, ratio float8, low float8, high float8,
+        here text, compared text)
+    LANGUAGE c VOLATILE PARALLEL UNSAFE ROWS 40
+    AS 'MODULE_PATHNAME', 'fsbench_study_pairs_wrapper';
+COMMENT ON FUNCTION fsbench.study_pairs IS 'Each two variants of which the author has published figures: how they stood to each other there (more, less, or not told apart: their runs overlap), how they do here, and what that comes to (compared): same order, reversed, not told apart there or here, or not tested. Pairs without the baseline were not declared: all of them together are wrong as rarely as one comparison, so that their intervals are the wider the more they are';
+
 CREATE FUNCTION fsbench.define_study(definition jsonb) RETURNS text
     LANGUAGE c VOLATILE PARALLEL UNSAFE
     AS 'MODULE_PATHNAME', 'fsbench_define_study_wrapper';
@@ -304,6 +311,11 @@ GRANT SELECT ON fsbench.study_definition, fsbench.study, fsbench.study_experimen
 GRANT EXECUTE ON FUNCTION fsbench._builtin_studies(), fsbench.study_claims(text), fsbench.study_report(text) TO pg_monitor;
 REVOKE ALL ON FUNCTION fsbench.report, fsbench._page_by FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION fsbench.report, fsbench._page_by TO pg_monitor;
+REVOKE ALL ON fsbench.study_definition, fsbench.study, fsbench.study_experiment, fsbench.study_target, fsbench.study_definitions, fsbench.studies, fsbench.published FROM PUBLIC;
+REVOKE ALL ON FUNCTION fsbench._builtin_studies, fsbench._study, fsbench.study, fsbench.study_plan, fsbench.study_claims, fsbench.study_report, fsbench.study_pairs,
+    fsbench.define_study, fsbench.drop_study FROM PUBLIC;
+GRANT SELECT ON fsbench.study_definition, fsbench.study, fsbench.study_experiment, fsbench.study_target, fsbench.study_definitions, fsbench.studies, fsbench.published TO pg_monitor;
+GRANT EXECUTE ON FUNCTION fsbench._builtin_studies(), fsbench.study_claims(text), fsbench.study_report(text), fsbench.study_pairs(text) TO pg_monitor;
 
 CREATE OR REPLACE FUNCTION fsbench._metric(run_id bigint, metric text) RETURNS float8
     LANGUAGE sql STABLE PARALLEL SAFE
@@ -317,7 +329,11 @@ CREATE OR REPLACE FUNCTION fsbench._metric(run_id bigint, metric text) RETURNS f
         WHEN 'maintenance_ms' THEN (SELECT sum(m.ms) FROM fsbench.maintenance m WHERE m.run_id = r.run_id)
         WHEN 'scan_bytes_per_s' THEN (SELECT 1e9 * max(d.gb) FROM (SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY s.gb_per_second) AS gb
             FROM fsbench.scan s WHERE s.run_id = r.run_id AND s.used GROUP BY s.degree) d)
-        ELSE (to_jsonb(r) ->> $2)::float8 END
+        WHEN 'load_gb_per_s' THEN (SELECT max(s.bytes) FROM fsbench.scan s WHERE s.run_id = r.run_id) / 1e6 / nullif(r.load_ms, 0)
+        ELSE CASE WHEN starts_with($2, 'scan_ms_at_')
+            THEN (SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY s.ms) FROM fsbench.scan s
+                WHERE s.run_id = r.run_id AND s.used AND s.degree = substr($2, 12)::integer)
+            ELSE (to_jsonb(r) ->> $2)::float8 END END
         FROM fsbench.run_log r WHERE r.run_id = $1);
 
 CREATE OR REPLACE FUNCTION fsbench._operator_rights(verb text, preposition text, role regrole) RETURNS void
@@ -403,6 +419,7 @@ CREATE OR REPLACE FUNCTION fsbench.help() RETURNS TABLE (verb text, what text, e
         ('study', 'repeats a published benchmark', 'SELECT fsbench.study(''heron-2010'', ''4GB'')'),
         ('study_claims', 'which of its claims hold here', 'SELECT * FROM fsbench.study_claims(''heron-2010'')'),
         ('study_report', 'its table, ours beside it', 'SELECT * FROM fsbench.study_report(''heron-2010'')'),
+        ('study_pairs', 'do two stand as they did there?', 'SELECT * FROM fsbench.study_pairs(''heron-2010'')'),
         ('define_study', 'records a study of your own', 'SELECT fsbench.define_study(''{"study": "own"}'')'),
         ('drop_study', 'forgets what was made of it', 'SELECT fsbench.drop_study(''heron-2010'')'),
         ('verdict', 'is the difference real?', 'SELECT * FROM fsbench.verdict(''{9,8,9}'', ''{{7,7,8}}'')'),

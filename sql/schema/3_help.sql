@@ -50,6 +50,7 @@ CREATE FUNCTION fsbench.help() RETURNS TABLE (verb text, what text, example text
         ('study', 'repeats a published benchmark', 'SELECT fsbench.study(''heron-2010'', ''4GB'')'),
         ('study_claims', 'which of its claims hold here', 'SELECT * FROM fsbench.study_claims(''heron-2010'')'),
         ('study_report', 'its table, ours beside it', 'SELECT * FROM fsbench.study_report(''heron-2010'')'),
+        ('study_pairs', 'do two stand as they did there?', 'SELECT * FROM fsbench.study_pairs(''heron-2010'')'),
         ('define_study', 'records a study of your own', 'SELECT fsbench.define_study(''{"study": "own"}'')'),
         ('drop_study', 'forgets what was made of it', 'SELECT fsbench.drop_study(''heron-2010'')'),
         ('verdict', 'is the difference real?', 'SELECT * FROM fsbench.verdict(''{9,8,9}'', ''{{7,7,8}}'')'),

@@ -13,7 +13,11 @@ CREATE FUNCTION fsbench._metric(run_id bigint, metric text) RETURNS float8
         WHEN 'maintenance_ms' THEN (SELECT sum(m.ms) FROM fsbench.maintenance m WHERE m.run_id = r.run_id)
         WHEN 'scan_bytes_per_s' THEN (SELECT 1e9 * max(d.gb) FROM (SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY s.gb_per_second) AS gb
             FROM fsbench.scan s WHERE s.run_id = r.run_id AND s.used GROUP BY s.degree) d)
-        ELSE (to_jsonb(r) ->> $2)::float8 END
+        WHEN 'load_gb_per_s' THEN (SELECT max(s.bytes) FROM fsbench.scan s WHERE s.run_id = r.run_id) / 1e6 / nullif(r.load_ms, 0)
+        ELSE CASE WHEN starts_with($2, 'scan_ms_at_')
+            THEN (SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY s.ms) FROM fsbench.scan s
+                WHERE s.run_id = r.run_id AND s.used AND s.degree = substr($2, 12)::integer)
+            ELSE (to_jsonb(r) ->> $2)::float8 END END
         FROM fsbench.run_log r WHERE r.run_id = $1);
 COMMENT ON FUNCTION fsbench._metric IS 'A figure of a run by which experiments can decide. Private';
 

@@ -45,7 +45,7 @@ GRANT EXECUTE ON FUNCTION fsbench.version(), fsbench._progress(), fsbench._prepa
     fsbench._seconds_in_words, fsbench.evidence, fsbench._is_more_better, fsbench._nights, fsbench.history, fsbench.check_history, fsbench.chart_history,
     fsbench.report, fsbench.chart_svg, fsbench._page_by, fsbench.export, fsbench._exported, fsbench._export_line, fsbench._line_hash,
     fsbench._experiment_ended(text, integer), fsbench.compare(text, text), fsbench.compare_runs(bigint, bigint), fsbench.recommend(text),
-    fsbench._builtin_studies(), fsbench.study_claims(text), fsbench.study_report(text)
+    fsbench._builtin_studies(), fsbench.study_claims(text), fsbench.study_report(text), fsbench.study_pairs(text)
     TO pg_monitor;
 GRANT EXECUTE ON PROCEDURE fsbench.wait(bigint[]), fsbench.wait_experiment TO pg_monitor;
 

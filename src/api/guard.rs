@@ -117,3 +117,29 @@ pub fn preload_statement() -> Result<String, Fault> {
         libraries.join(", ")
     ))
 }
+
+/// Refuses roles without the rights of the role that asked for something, or of the extension's owner. `what` names it with its kind, `role` is the OID
+/// of that role: None when it was dropped, also where another one has its name now.
+pub fn check_may_change(
+    owner: u32,
+    what: &str,
+    role: Option<u32>,
+    requested_by: &str,
+) -> Result<(), Fault> {
+    let may = sql::read(
+        "SELECT 1 WHERE pg_has_role($1::oid, 'USAGE') OR pg_has_role($2::oid, 'USAGE')",
+        &[
+            Some(&owner.to_string()),
+            Some(&role.unwrap_or(owner).to_string()),
+        ],
+    )?;
+    if may.is_some() {
+        return Ok(());
+    }
+    Err(Fault::new(
+        sqlstate::NOT_ALLOWED,
+        format!("permission denied for {what}"),
+    )
+    .detail(format!("Role \"{requested_by}\" has asked for it."))
+    .hint("Only members of that role, and the owner of the extension, may change or drop it."))
+}

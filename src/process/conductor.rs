@@ -5,6 +5,8 @@
 //! A run is started as anybody starts one, by `fsbench.start()`, with the rights of the role that has asked for the experiment. Its row in
 //! `experiment_run` is committed before: when there is no run in it later, the run is looked for by its label.
 
+mod trouble;
+
 use std::{
     sync::atomic::Ordering::{AcqRel, Acquire, Release},
     time::Duration,
@@ -23,7 +25,7 @@ use crate::{
     host::processor_probe,
     pg::{
         process::{self, Database},
-        report, session, shmem, xact,
+        session, shmem, xact,
     },
     process::janitor,
     run::{
@@ -53,12 +55,8 @@ pub fn main(argument: i32, _serial: u32) {
     home.look_at_ns.store(0, Release);
     let conductor = Conductor { board, place, home };
     match xact::catch(|| conductor.work()).and_then(|result| result) {
-        Ok(()) => home.failures.store(0, Release),
-        Err(fault) => {
-            xact::abort();
-            report::log_warning(&fault.context("could not go on with an experiment"));
-            home.pause_after_failure();
-        }
+        Ok(()) => conductor.is_well(),
+        Err(fault) => conductor.is_in_trouble(fault),
     }
     home.heard.store(changes, Release);
     home.is_done.store(1, Release);
@@ -146,12 +144,12 @@ impl Conductor {
         )
     }
 
+    /// The mark stays: it tells the role that asked from another one that has its name by now.
     fn pause(&self, on: &store::Steered, why: &str) -> Result<(), Fault> {
         xact::transaction(|| {
             store::set_status(on.experiment_id, "paused", Some(why))?;
             store::log(on.experiment_id, "paused", None, Some(why), None)
-        })?;
-        marker::remove(on.experiment_id)
+        })
     }
 
     fn step(&self, on: &store::Steered) -> Result<After, Fault> {

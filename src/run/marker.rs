@@ -13,6 +13,7 @@ use super::journal;
 use crate::{
     errors::{Fault, of_file},
     pg::session,
+    store::experiment::Steered,
     target::server::Owner,
 };
 
@@ -79,6 +80,15 @@ pub fn whose(experiment_id: i64, mark: &str, extension: u32, role: u32) -> Resul
         },
         _ => Whose::Copied,
     })
+}
+
+/// The role that asked for an experiment; None when it was dropped, also where another one has its name now.
+pub fn role_that_asked(found: &Steered, extension: u32) -> Result<Option<u32>, Fault> {
+    let Some(role) = found.role else {
+        return Ok(None);
+    };
+    let whose = whose(found.experiment_id, &found.mark, extension, role)?;
+    Ok((whose != Whose::OfAnotherRole).then_some(role))
 }
 
 /// Takes it back.

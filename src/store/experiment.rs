@@ -65,6 +65,15 @@ pub fn find(name: &str) -> Result<Option<Steered>, Fault> {
     text.map(|text| read_json("experiment", &text)).transpose()
 }
 
+/// The experiment of this number; None when there is none.
+pub fn steered(experiment_id: i64) -> Result<Option<Steered>, Fault> {
+    let text = sql::read_latest(
+        &format!("{STEERED} WHERE e.experiment_id = $1::bigint"),
+        &[Some(&experiment_id.to_string())],
+    )?;
+    text.map(|text| read_json("experiment", &text)).transpose()
+}
+
 /// Whether this database has an experiment that is on, if it has the table at all.
 pub fn any_is_on() -> Result<bool, Fault> {
     if sql::read("SELECT to_regclass('fsbench.experiment')", &[])?.is_none() {
@@ -174,6 +183,24 @@ pub fn set_status(experiment_id: i64, status: &str, reason: Option<&str>) -> Res
            ended_at = CASE WHEN $2 IN ('done', 'cancelled') THEN clock_timestamp() END \
          WHERE experiment_id = $1::bigint",
         &[Some(&experiment_id.to_string()), Some(status), reason],
+    )?;
+    Ok(())
+}
+
+/// Says why it does not go on though it is on.
+pub fn set_trouble(experiment_id: i64, why: &str) -> Result<(), Fault> {
+    sql::write(
+        "UPDATE fsbench.experiment SET status_reason = $2 WHERE experiment_id = $1::bigint",
+        &[Some(&experiment_id.to_string()), Some(why)],
+    )?;
+    Ok(())
+}
+
+/// What is on goes on again: the reasons that begin so are not true any more.
+pub fn forget_trouble(begins: &str) -> Result<(), Fault> {
+    sql::write(
+        "UPDATE fsbench.experiment SET status_reason = NULL WHERE status IN ('queued', 'running') AND starts_with(status_reason, $1)",
+        &[Some(begins)],
     )?;
     Ok(())
 }

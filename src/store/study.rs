@@ -19,6 +19,8 @@ pub struct Started {
     pub asked: Asked,
     pub facts: Facts,
     pub requested_by: String,
+    /// OID of the role of that name; None when there is none any more.
+    pub role: Option<u32>,
 }
 
 /// The study of this name that somebody has defined.
@@ -51,7 +53,8 @@ pub fn forget(name: &str) -> Result<bool, Fault> {
 /// The study of this name that was started.
 pub fn started(name: &str) -> Result<Option<Started>, Fault> {
     let text = sql::read_latest(
-        "SELECT to_jsonb(s) FROM fsbench.study s WHERE study = $1",
+        "SELECT to_jsonb(s) || jsonb_build_object('role', r.oid::bigint) FROM fsbench.study s \
+         LEFT JOIN pg_catalog.pg_roles r ON r.rolname = s.requested_by WHERE s.study = $1",
         &[Some(name)],
     )?;
     text.map(|text| read_json("study", &text)).transpose()

@@ -47,6 +47,16 @@ pub fn describe(path: &str) -> Result<Option<Device>, Fault> {
     text.map(|text| read_json("device", &text)).transpose()
 }
 
+/// The size of a block device as anybody can see it; None if that path leads to none.
+pub fn bytes_of(path: &str) -> Option<u64> {
+    let found = stat(path).ok()?;
+    let is_block = rustix::fs::FileType::from_raw_mode(found.st_mode).is_block_device();
+    let (major, minor) = (major(found.st_rdev), minor(found.st_rdev));
+    let size = format!("/sys/dev/block/{major}:{minor}/size");
+    let sectors = fs::read_to_string(size).ok().filter(|_| is_block)?;
+    Some(sectors.trim().parse::<u64>().ok()? * 512)
+}
+
 /// A device as the system shows it to anybody.
 pub struct Block {
     /// A path that stays over reboots, where there is one.

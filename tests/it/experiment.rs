@@ -377,6 +377,49 @@ fn each_run_finds_the_wal_of_a_checkpoint_cycle_ready() {
     server.nothing_is_left("segments of WAL");
 }
 
+#[test]
+fn what_cannot_go_on_says_why_and_is_paused_at_last() {
+    let server = server(&[]);
+    let mut client = server.connect("postgres");
+    let _places = targets(&mut client, &["a", "b"]);
+    execute(
+        &mut client,
+        &format!(
+            "ALTER TABLE fsbench.experiment_run ADD CONSTRAINT no_more CHECK (block < 0); \
+             SELECT fsbench.experiment('e', '{{a,b}}', {SHORT}), fsbench.experiment('f', '{{a,b}}', {SHORT})"
+        ),
+    );
+    let reason = |name: &str| {
+        format!("SELECT status, status_reason FROM fsbench.experiments WHERE experiment = '{name}'")
+    };
+    wait_until("it says why it does not go on", LONG, || {
+        let said = row(&mut client, &reason("e"));
+        let begins = "running|it could not go on, ";
+        (said.starts_with(begins) && said.contains("\"no_more\"")).then_some(())
+    });
+    // Whoever changes an experiment has it tried at once.
+    wait_until("it is paused", LONG, || {
+        let again = "SELECT fsbench.pause_experiment('f'), fsbench.resume_experiment('f')";
+        let said = row(&mut client, &reason("e"));
+        match said.starts_with("paused|it could not go on, 10 times by now: ") {
+            true => Some(()),
+            false => {
+                assert!(said.starts_with("running|"), "{said}");
+                execute(&mut client, again);
+                None
+            }
+        }
+    });
+    execute(
+        &mut client,
+        "ALTER TABLE fsbench.experiment_run DROP CONSTRAINT no_more",
+    );
+    wait_for_runs(&mut client, "f", 1);
+    assert_eq!(row(&mut client, &reason("f")), "running|");
+    execute(&mut client, "SELECT fsbench.cancel_experiment('f')");
+    wait_for_no_run(&mut client);
+}
+
 /// Waits until no run is on.
 fn wait_for_no_run(client: &mut Client) {
     wait_until("no run is on", LONG, || {

@@ -1,7 +1,7 @@
 //! A study from its definition to its claims, on two directories.
 
-use crate::common::{execute, owned_directory, row, rows, server};
-use pgfsbench_tests::Leaves;
+use crate::common::{assert_refused, execute, owned_directory, row, rows, server};
+use pgfsbench_tests::{LONG, Leaves, wait_until};
 
 const DEFINITION: &str = r#"{"study": "tiny", "title": "t", "author": "a", "year": 2026, "source": "s", "machine": "m", "part": "all",
   "claims": [
@@ -32,18 +32,45 @@ fn a_study_is_carried_out_and_its_claims_are_judged() {
             place
         })
         .collect();
-    execute(
-        &mut client,
-        &format!("SELECT fsbench.define_study('{DEFINITION}')"),
-    );
-    let recorded = "SELECT fsbench.study('tiny', quick => true, start => false)";
-    assert_eq!(row(&mut client, recorded), "tiny");
+    let other = DEFINITION.replace("tiny", "other");
+    for definition in [DEFINITION, other.as_str()] {
+        let define = format!("SELECT fsbench.define_study('{definition}')");
+        execute(&mut client, &define);
+    }
+    for (name, blocks) in [("tiny", 3), ("other", 24)] {
+        let recorded = format!(
+            "SELECT fsbench.study('{name}', quick => true, blocks => {blocks}, start => false)"
+        );
+        assert_eq!(row(&mut client, &recorded), name);
+    }
     // What the processor does meanwhile is nothing to wait for in a test.
     execute(
         &mut client,
-        "UPDATE fsbench.experiment SET probe_wait_seconds = 0; SELECT fsbench.resume_experiment('tiny q')",
+        "UPDATE fsbench.experiment SET probe_wait_seconds = 0; SELECT fsbench.resume_experiment('tiny q'); SELECT fsbench.resume_experiment('other q')",
     );
     execute(&mut client, "CALL fsbench.wait_experiment('tiny q')");
+    wait_until("the other study is on", LONG, || {
+        let on = "SELECT status FROM fsbench.experiments WHERE experiment = 'other q'";
+        (row(&mut client, on) == "running").then_some(())
+    });
+    let waited = "SELECT (SELECT ended_at FROM fsbench.experiment WHERE experiment = 'tiny q') <= started_at \
+        FROM fsbench.experiment WHERE experiment = 'other q'";
+    assert_eq!(row(&mut client, waited), "t", "one waits for the other");
+    // The other one is paused, and this one goes on. Within a transaction nobody else has begun with it.
+    let extend =
+        "SELECT fsbench.pause_experiment('other q'); SELECT fsbench.extend_experiment('tiny q', 4)";
+    assert_refused(
+        &mut client,
+        &format!("{extend}; SELECT fsbench.drop_study('tiny')"),
+        "55006",
+        &["study \"tiny\" is on"],
+    );
+    execute(&mut client, extend);
+    execute(&mut client, "CALL fsbench.wait_experiment('tiny q')");
+    execute(
+        &mut client,
+        "SELECT fsbench.cancel_experiment('other q'); SELECT fsbench.drop_study('other')",
+    );
     let claims = rows(
         &mut client,
         "SELECT claim, here, split_part(why, ':', 1) <> '' FROM fsbench.study_claims('tiny')",
@@ -61,7 +88,7 @@ fn a_study_is_carried_out_and_its_claims_are_judged() {
         &mut client,
         "SELECT variant, published, measured > 0, measured_percent BETWEEN 0 AND 100, runs FROM fsbench.study_report('tiny')",
     );
-    assert_eq!(report, ["a||t|t|3", "b|2|t|t|3"]);
+    assert_eq!(report, ["a||t|t|4", "b|2|t|t|4"]);
     // What a server did not do then is off while it runs.
     let settings =
         "SELECT DISTINCT settings #>> '{checkpoint_flush_after,setting}' FROM fsbench.environment";

@@ -1,6 +1,7 @@
 //! The answer of an experiment: a row for each target, and a summary of one line.
 
 mod figures;
+mod pairs;
 mod session;
 
 use super::{
@@ -15,11 +16,13 @@ use crate::{
         Estimate, Reason,
         best::{Ranked, Standing},
         compare::{Compared, Verdict},
+        looks::Looks,
         words,
     },
 };
 
 pub use figures::{figure, line};
+pub use pairs::pairs;
 pub use session::{confirm, is_another_session};
 
 /// Facts of a target beside its metric.
@@ -75,7 +78,6 @@ struct Withheld {
 /// The rows of `compare`: with the declared metric what was decided, with another one what it looks like. `beside` is by number.
 pub fn rows(state: &State, metric: Metric, beside: &[Beside]) -> Vec<Row> {
     let e = &state.experiment;
-    let blocks = steps::next(state, "", "").blocks;
     let looks = match e.metric == metric.name {
         true => e.looks(),
         false => {
@@ -83,11 +85,23 @@ pub fn rows(state: &State, metric: Metric, beside: &[Beside]) -> Vec<Row> {
             e.looks().among(others)
         }
     };
+    let blocks = steps::next(state, "", "").blocks;
+    rows_at(state, metric, beside, blocks, &looks)
+}
+
+/// The rows of the first blocks, by these looks.
+fn rows_at(
+    state: &State,
+    metric: Metric,
+    beside: &[Beside],
+    blocks: u32,
+    looks: &Looks,
+) -> Vec<Row> {
     let withheld = Withheld {
         of_all: withheld_from_all(state, metric, blocks),
-        forced: e.forced,
+        forced: state.experiment.forced,
     };
-    let played = steps::play(state, blocks, metric, &looks);
+    let played = steps::play(state, blocks, metric, looks);
     let place = |number: usize| match &played {
         Played::Baseline(compared) => {
             compared[number].map(|c| of_compared(state, metric, number, &c, beside, &withheld))

@@ -4,7 +4,10 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::definition::{By, Claim, Decision, Expected, Figure, Length, Question, Study, Variant};
+use super::{
+    definition::{By, Claim, Decision, Expected, Figure, Length, Question, Study, Variant},
+    figure,
+};
 use crate::{
     experiment::metric,
     helper::{Filesystem, options},
@@ -18,9 +21,6 @@ use crate::{
 const HINT: &str = "The fields are told in docs/studies.md, and the studies that come with pgfsbench are examples: SELECT definition FROM fsbench.study_definitions.";
 /// With the name of a study before it, a variant is the name of a target.
 const LONGEST_NAME: usize = 31;
-
-/// Figures of `fsbench.result` that are no metric of an experiment, and that a claim by ranges or a table may be about.
-const FIGURES: &[&str] = &["latency_max_ms", "commit_max_ms", "tps_cv"];
 
 /// What is no study at all.
 pub fn unreadable(error: &serde_json::Error) -> Refusal {
@@ -329,7 +329,7 @@ fn check_pair(by: &str, decision: &Decision, question: &Question) -> Result<(), 
                 "That ranges overlap does not show that two are the same.",
             );
         }
-        _ => figure_of_result(&decision.metric)?,
+        _ => figure::check(&decision.metric)?,
     }
     let fits = match (decision.expected, decision.factor) {
         (_, None) => true,
@@ -343,14 +343,6 @@ fn check_pair(by: &str, decision: &Decision, question: &Question) -> Result<(), 
             by,
             "A factor is above 1 for more, between 0 and 1 for less, and not there for the same.",
         ),
-    }
-}
-
-/// Refuses a name that is no figure of `fsbench.result` that a study may show.
-fn figure_of_result(name: &str) -> Result<(), Refusal> {
-    match FIGURES.contains(&name) {
-        true => Ok(()),
-        false => metric::find(name).map(|_| ()),
     }
 }
 
@@ -377,7 +369,7 @@ fn check_figure(study: &Study, figure: &Figure) -> Result<(), Refusal> {
                 format!("Its variant is {}.", figure.variant),
             ));
         }
-        figure_of_result(beside)?;
+        figure::check(beside)?;
     }
     match figure.value >= 0.0 && figure.value.is_finite() {
         true => Ok(()),

@@ -29,8 +29,10 @@ const INTERVAL_STANDS: &[&str] = &[
 pub struct Evidence {
     /// Its status; None when there is no such experiment any more.
     pub status: Option<String>,
-    /// Of its declared metric.
+    /// Of its declared metric: each variant with the baseline.
     pub rows: Vec<answer::Row>,
+    /// Of its declared metric: each two variants.
+    pub pairs: Vec<answer::Row>,
     /// Names of its targets, by number.
     pub targets: Vec<String>,
     /// Figures of the runs that count, by metric and number of target.

@@ -231,7 +231,12 @@ pub fn needed_bytes(here: &Here<'_>, question: &Question) -> u64 {
 }
 
 /// Refuses a place that is too small, and says what would fit. `needed` is of each question.
-pub fn check_room(place: &str, bytes: u64, needed: &[(String, u64)]) -> Result<(), Refusal> {
+pub fn check_room(
+    place: &str,
+    bytes: u64,
+    needed: &[(String, u64)],
+    is_quick: bool,
+) -> Result<(), Refusal> {
     let Some((question, most)) = needed.iter().max_by_key(|(_, bytes)| *bytes) else {
         return Ok(());
     };
@@ -254,8 +259,12 @@ pub fn check_room(place: &str, bytes: u64, needed: &[(String, u64)]) -> Result<(
                 }
             ))
             .hint(format!(
-                "Give one of at least {}, a smaller scale, or quick => true.",
-                format_bytes(*most)
+                "Give one of at least {}{}",
+                format_bytes(*most),
+                match is_quick {
+                    true => ", or a smaller scale.",
+                    false => ", a smaller scale, or quick => true.",
+                }
             )),
     )
 }
@@ -352,10 +361,17 @@ mod tests {
     #[test]
     fn a_place_that_is_too_small_is_refused_with_one_that_fits() {
         let needed = [("a".to_owned(), 1 << 30), ("b".to_owned(), 8 << 30)];
-        assert_eq!(check_room("device \"/dev/x\"", 8 << 30, &needed), Ok(()));
-        let refusal = check_room("device \"/dev/x\"", 2 << 30, &needed).unwrap_err();
+        assert_eq!(
+            check_room("device \"/dev/x\"", 8 << 30, &needed, false),
+            Ok(())
+        );
+        let refusal = check_room("device \"/dev/x\"", 2 << 30, &needed, false).unwrap_err();
         check::style(&refusal);
         assert!(refusal.hint.unwrap().contains("at least 8192 MB"));
+        // Quick it is already.
+        let refusal = check_room("the image", 2 << 30, &needed, true).unwrap_err();
+        check::style(&refusal);
+        assert!(!refusal.hint.unwrap().contains("quick"));
     }
 
     #[test]

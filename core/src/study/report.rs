@@ -6,9 +6,10 @@ use std::collections::BTreeMap;
 use super::{
     claims::{Evidence, number_of},
     definition::{Figure, Question, Variant},
+    figure,
     left_out::Here,
+    pairs,
 };
-use crate::experiment::{answer, metric};
 
 /// A line of the report.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -62,7 +63,10 @@ pub fn report(here: &Here<'_>, evidence: &BTreeMap<String, Evidence>) -> Vec<Row
     rows
 }
 
-fn figures_of<'a>(here: &Here<'a>, question: &'a Question) -> impl Iterator<Item = &'a Figure> {
+pub(super) fn figures_of<'a>(
+    here: &Here<'a>,
+    question: &'a Question,
+) -> impl Iterator<Item = &'a Figure> {
     let of_it = |f: &&Figure| f.question.as_ref() == Some(&question.question);
     here.study.published.iter().filter(of_it)
 }
@@ -84,10 +88,6 @@ pub fn metrics(here: &Here<'_>, question: &Question) -> Vec<String> {
     metrics
 }
 
-fn less_is_better(name: &str) -> bool {
-    metric::find(name).map_or(true, |metric| !metric.more_is_better)
-}
-
 fn best(values: impl Iterator<Item = f64>, less: bool) -> Option<f64> {
     let better = |a: f64, b: f64| if less { a.min(b) } else { a.max(b) };
     values.reduce(better)
@@ -106,7 +106,7 @@ fn mean(values: &[f64]) -> Option<f64> {
 }
 
 fn table(here: &Here<'_>, question: &Question, metric: &str, found: Option<&Evidence>) -> Vec<Row> {
-    let less = less_is_better(metric);
+    let less = figure::less_is_better(metric);
     let published = |variant: &str| {
         let is_it = |f: &&Figure| f.variant == variant && f.beside.as_deref() == Some(metric);
         figures_of(here, question).find(is_it)
@@ -144,34 +144,11 @@ fn table(here: &Here<'_>, question: &Question, metric: &str, found: Option<&Evid
             ratio: said.and_then(|row| row.ratio),
             low: said.and_then(|row| row.low),
             high: said.and_then(|row| row.high),
-            order: order.map(|((figure, base), row)| compared(figure, base, row)),
+            order: order.map(|((figure, base), row)| pairs::compared(figure, base, row)),
             remark: remark(here, variant, figure),
         }
     };
     question.variants.iter().map(row).collect()
-}
-
-/// Whether two stand to each other as they did there.
-fn compared(figure: &Figure, base: &Figure, row: &answer::Row) -> &'static str {
-    let ranges = |f: &Figure| {
-        let runs = f.runs.clone().unwrap_or_else(|| vec![f.value]);
-        let low = runs.iter().copied().fold(f64::INFINITY, f64::min);
-        let high = runs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        (low, high)
-    };
-    let ((low, high), (base_low, base_high)) = (ranges(figure), ranges(base));
-    let there = if low > base_high {
-        "more"
-    } else if high < base_low {
-        "less"
-    } else {
-        return "not told apart there";
-    };
-    match row.verdict.as_str() {
-        "more" | "less" if row.verdict == there => "same order",
-        "more" | "less" => "reversed",
-        _ => "not told apart here",
-    }
 }
 
 fn remark(here: &Here<'_>, variant: Option<&Variant>, figure: Option<&Figure>) -> Option<String> {
@@ -192,7 +169,10 @@ fn remark(here: &Here<'_>, variant: Option<&Variant>, figure: Option<&Figure>) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::study::{asked::Asked, builtin, left_out::Facts};
+    use crate::{
+        experiment::answer,
+        study::{asked::Asked, builtin, left_out::Facts},
+    };
 
     #[test]
     fn figures_stand_beside_each_other_as_shares_of_the_best() {

@@ -16,7 +16,7 @@ use crate::{
     board::Cancel,
     errors::{Fault, sqlstate},
     pg::{
-        process, report, session, shmem, sql,
+        process, report, session, shmem,
         text::{Said, Text},
         xact,
     },
@@ -34,7 +34,9 @@ fn fsbench_change_experiment(
     let ready = guard::ready()?;
     xact::check_may_write(c"this function");
     let found = named(ready.owner, experiment)?;
-    check_may_change(&ready, &found)?;
+    let what = format!("experiment {}", quoted(&found.experiment));
+    let role = marker::role_that_asked(&found, ready.extension)?;
+    guard::check_may_change(ready.owner, &what, role, &found.requested_by)?;
     let change = Change { ready, found };
     let verb = verb.map(|verb| verb.0);
     if verb.as_deref() != Some("drop") {
@@ -50,29 +52,6 @@ fn fsbench_change_experiment(
         _ => Err(Fault::new(sqlstate::INTERNAL, "unknown verb")),
     }?;
     Ok(name.into())
-}
-
-/// Refuses roles without the rights of the role that asked, or of the extension's owner.
-fn check_may_change(ready: &Ready, found: &store::Steered) -> Result<(), Fault> {
-    let may = sql::read(
-        "SELECT 1 WHERE pg_has_role($1::oid, 'USAGE') OR pg_has_role($2::oid, 'USAGE')",
-        &[
-            Some(&ready.owner.to_string()),
-            Some(&found.role.unwrap_or(ready.owner).to_string()),
-        ],
-    )?;
-    if may.is_some() {
-        return Ok(());
-    }
-    Err(Fault::new(
-        sqlstate::NOT_ALLOWED,
-        format!(
-            "permission denied for experiment {}",
-            quoted(&found.experiment)
-        ),
-    )
-    .detail(format!("Role \"{}\" has asked for it.", found.requested_by))
-    .hint("Only members of that role, and the owner of the extension, may change it."))
 }
 
 struct Change {

@@ -8,7 +8,7 @@ use pgrx::{pg_extern, pg_sys::panic::ErrorReport};
 
 use super::started;
 use crate::{
-    api::guard,
+    api::guard::{self, Ready},
     errors::{Fault, sqlstate, to_json_text},
     pg::{
         session, sql,
@@ -60,7 +60,9 @@ fn fsbench_drop_study(study: Option<Text>, keep_runs: Option<bool>) -> Result<Sa
         return Ok(Said(name.clone()));
     }
     let found = started(ready.owner, name.as_deref())?;
-    check_may_drop(ready.owner, &found)?;
+    let what = format!("study {}", quoted(&found.definition.study));
+    let role = session::with_rights_of(ready.owner, || role_that_asked(&ready, &found))?;
+    guard::check_may_change(ready.owner, &what, role, &found.requested_by)?;
     let name = &found.definition.study;
     if let Some(experiment) = session::with_rights_of(ready.owner, || store::on(name))? {
         return Err(Fault::new(sqlstate::IN_USE, format!("study {} is on", quoted(name)))
@@ -88,22 +90,15 @@ fn fsbench_drop_study(study: Option<Text>, keep_runs: Option<bool>) -> Result<Sa
     Ok(Said(found.definition.study))
 }
 
-/// Refuses roles without the rights of the role that asked, or of the extension's owner.
-fn check_may_drop(owner: u32, found: &store::Started) -> Result<(), Fault> {
-    let may = sql::read(
-        "SELECT 1 WHERE pg_has_role($1::oid, 'USAGE') OR EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.rolname = $2 AND pg_has_role(r.oid, 'USAGE'))",
-        &[Some(&owner.to_string()), Some(&found.requested_by)],
-    )?;
-    if may.is_some() {
-        return Ok(());
+/// The role that has asked for a study; None when it was dropped, which the mark of any of its experiments tells. With the rights of the extension's owner.
+fn role_that_asked(ready: &Ready, found: &store::Started) -> Result<Option<u32>, Fault> {
+    for id in store::experiments(&found.definition.study)?.into_values() {
+        let steered = experiments::steered(id)?;
+        if let Some(steered) = steered
+            && marker::role_that_asked(&steered, ready.extension)?.is_none()
+        {
+            return Ok(None);
+        }
     }
-    Err(Fault::new(
-        sqlstate::NOT_ALLOWED,
-        format!(
-            "permission denied for study {}",
-            quoted(&found.definition.study)
-        ),
-    )
-    .detail(format!("Role \"{}\" has asked for it.", found.requested_by))
-    .hint("Only members of that role, and the owner of the extension, may drop it."))
+    Ok(found.role)
 }

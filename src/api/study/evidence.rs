@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use pgfsbench_core::{
-    experiment::{state::Outcome, steps},
+    experiment::{answer, state::Outcome, steps},
     study::{claims::Evidence, left_out::Here, report},
 };
 
@@ -35,6 +35,11 @@ pub fn gather(here: &Here<'_>) -> Result<ByQuestion, Fault> {
         let evidence = Evidence {
             status: Some(state.experiment.status.clone()),
             rows: experiment::said(&state, steps::declared(&state))?,
+            pairs: answer::pairs(
+                &state,
+                steps::declared(&state),
+                &experiment::beside(&state)?,
+            ),
             targets: state.targets.iter().map(|t| t.target.clone()).collect(),
             values,
             knees: store::knees(id)?,

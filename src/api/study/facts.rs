@@ -49,7 +49,10 @@ pub fn look() -> Result<Facts, Fault> {
 /// What brings a filesystem: what doctor says, or a guest that has it.
 fn brings(filesystem: &str, hint: Option<String>) -> String {
     let hint = hint.unwrap_or_default();
-    let hint = hint.trim_end_matches('.');
+    // It goes on within a sentence.
+    let mut characters = hint.trim_end_matches('.').chars();
+    let first = characters.next().map(|c| c.to_ascii_lowercase());
+    let hint: String = first.into_iter().chain(characters).collect();
     match hint.is_empty() {
         true => format!("make lab FS={filesystem}"),
         false => format!("{hint}; or make lab FS={filesystem}"),

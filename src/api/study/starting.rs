@@ -86,6 +86,9 @@ impl Started {
         let ready = guard::ready()?;
         let study = definition(ready.owner, asked.study.as_deref())?;
         study_asked::check(asked, &study)?;
+        for device in [&asked.device, &asked.log_device].into_iter().flatten() {
+            check_device(device)?;
+        }
         if session::with_rights_of(ready.owner, || store::started(&study.study))?.is_some() {
             return Err(Fault::new(
                 sqlstate::EXISTS_ALREADY,
@@ -374,6 +377,19 @@ fn check_the_same(target: &Target) -> Result<(), Fault> {
     .hint("Drop it with fsbench.drop_target() (the results of its runs stay), or give it the same place."))
 }
 
+/// Refuses a path that leads to no block device. What the helper may do with one is its own business, and told by the runs.
+fn check_device(path: &str) -> Result<(), Fault> {
+    if devices::bytes_of(path).is_some() {
+        return Ok(());
+    }
+    Err(Fault::new(
+        sqlstate::INVALID_PARAMETER,
+        format!("device {} does not exist", quoted(path)),
+    )
+    .detail("There is no block device of that name on this machine.")
+    .hint("See fsbench.device, which has those that the helper may erase."))
+}
+
 /// Refuses a place that is too small, with the size that would fit.
 fn check_room(asked: &Asked, needed: &[(String, u64)]) -> Result<(), Fault> {
     let (place, bytes) = match (&asked.device, &asked.image_size) {
@@ -381,7 +397,9 @@ fn check_room(asked: &Asked, needed: &[(String, u64)]) -> Result<(), Fault> {
             let found = devices::describe(device)?;
             (
                 format!("device {}", quoted(device)),
-                found.and_then(|device| device.size_bytes),
+                found
+                    .and_then(|device| device.size_bytes)
+                    .or_else(|| devices::bytes_of(device)),
             )
         }
         (None, Some(size)) => (
@@ -390,5 +408,8 @@ fn check_room(asked: &Asked, needed: &[(String, u64)]) -> Result<(), Fault> {
         ),
         (None, None) => return Ok(()),
     };
-    Ok(bytes.map_or(Ok(()), |bytes| plan::check_room(&place, bytes, needed))?)
+    let quick = asked.is_quick();
+    Ok(bytes.map_or(Ok(()), |bytes| {
+        plan::check_room(&place, bytes, needed, quick)
+    })?)
 }

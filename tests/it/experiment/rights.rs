@@ -80,7 +80,19 @@ fn without_its_rights_it_is_paused() {
         let why = crate::common::rows(&mut client, paused());
         (why.len() == 1 && why[0].contains("another one of that name")).then_some(())
     });
-    execute(&mut client, "SELECT fsbench.resume_experiment('e')");
+    for verb in ["resume", "drop"] {
+        let sql = format!("RESET ROLE; SET ROLE bob; SELECT fsbench.{verb}_experiment('e')");
+        assert_refused(
+            &mut client,
+            &sql,
+            "42501",
+            &["permission denied for experiment \"e\""],
+        );
+    }
+    execute(
+        &mut client,
+        "RESET ROLE; SELECT fsbench.resume_experiment('e')",
+    );
     wait_for(&mut client, "e");
     for table in [
         "experiment",

@@ -1,0 +1,60 @@
+//! Figures of a run that a claim by ranges or a published table may be about: metrics of experiments, and some that are none.
+
+use crate::{experiment::metric, refusal::Refusal};
+
+/// With whether more of it is better. `fsbench._metric()` has them.
+const OTHERS: &[(&str, bool)] = &[
+    ("latency_max_ms", false),
+    ("commit_max_ms", false),
+    ("tps_cv", false),
+    ("load_gb_per_s", true),
+];
+/// The median time of the scans at a degree, which follows.
+const SCAN: &str = "scan_ms_at_";
+
+fn degree(name: &str) -> Option<u32> {
+    let digits = name.strip_prefix(SCAN)?;
+    let is_plain = !digits.starts_with(['0', '+']);
+    digits.parse().ok().filter(|_| is_plain)
+}
+
+/// Refuses a name that is no figure.
+pub fn check(name: &str) -> Result<(), Refusal> {
+    let is_other = OTHERS.iter().any(|(other, _)| *other == name) || degree(name).is_some();
+    match is_other {
+        true => Ok(()),
+        false => metric::find(name).map(|_| ()),
+    }
+}
+
+/// Whether less of it is better.
+pub fn less_is_better(name: &str) -> bool {
+    let other = OTHERS.iter().find(|(other, _)| *other == name);
+    match (other, metric::find(name)) {
+        (Some((_, more_is_better)), _) => !more_is_better,
+        (None, Ok(metric)) => !metric.more_is_better,
+        _ => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_are_known_with_their_direction() {
+        for (name, less) in [
+            ("tps", false),
+            ("latency_max_ms", true),
+            ("load_gb_per_s", false),
+            ("load_ms", true),
+            ("scan_ms_at_17", true),
+        ] {
+            check(name).unwrap();
+            assert_eq!(less_is_better(name), less, "{name}");
+        }
+        for name in ["scan_ms_at_", "scan_ms_at_017", "scan_ms_at_x", "speed"] {
+            assert!(check(name).is_err(), "{name}");
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! What is done when an experiment cannot go on: its row says why, so that nobody has to look for it in the server's log.
+
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Release};
+
+use pgfsbench_core::units::format_count;
+
+use super::Conductor;
+use crate::{
+    errors::Fault,
+    pg::{report, shmem, xact},
+    store::experiment as store,
+};
+
+/// After so many failures one after the other an experiment is paused: about five minutes, in which a full disk may have been seen to.
+const MOST_FAILURES: u32 = 10;
+/// Its reason begins so, by which it is found when it goes on again.
+const BEGINS: &str = "it could not go on";
+
+impl Conductor {
+    /// Everything that could be done was done.
+    pub(super) fn is_well(&self) {
+        if self.home.failures.swap(0, AcqRel) > 0 {
+            self.say(|| xact::transaction(|| store::forget_trouble(BEGINS)));
+        }
+    }
+
+    /// It is tried again later, or paused when that has not helped.
+    pub(super) fn is_in_trouble(&self, fault: Fault) {
+        xact::abort();
+        self.home.pause_after_failure();
+        self.say(|| self.note(&fault));
+        report::log_warning(&fault.context("could not go on with an experiment"));
+    }
+
+    /// Where nothing can be written, the log is all there is.
+    fn say(&self, write: impl FnOnce() -> Result<(), Fault>) {
+        if let Err(fault) = xact::catch(write).and_then(|result| result) {
+            xact::abort();
+            report::log_warning(&fault.context("could not note how an experiment goes on"));
+        }
+    }
+
+    fn note(&self, fault: &Fault) -> Result<(), Fault> {
+        self.again_as_owner()?;
+        let Some(on) = xact::transaction(store::on)? else {
+            return Ok(());
+        };
+        let failures = self.home.failures.load(Acquire);
+        let why = why(failures, fault);
+        if failures < MOST_FAILURES {
+            return xact::transaction(|| store::set_trouble(on.experiment_id, &why));
+        }
+        self.pause(&on, &why)?;
+        self.home.failures.store(0, Release);
+        self.home.not_before_ns.store(0, Release);
+        // The next one's turn has come, and somebody may wait for this one.
+        self.home.changes.fetch_add(1, AcqRel);
+        self.board.homes.endings.fetch_add(1, AcqRel);
+        shmem::announce();
+        Ok(())
+    }
+}
+
+fn why(failures: u32, fault: &Fault) -> String {
+    let often = format_count(failures.into(), "time");
+    let detail = fault.detail.as_ref().map(|detail| format!(": {detail}"));
+    let detail = detail.unwrap_or_default();
+    format!("{BEGINS}, {often} by now: {}{detail}", fault.message)
+}
