@@ -18,6 +18,7 @@ SELECT fsbench.study('heron-2010', image_size => '4GB', duration => '1 ms');
 SELECT fsbench.study('heron-2010', image_size => '4GB', blocks => 5);
 SELECT fsbench.study('heron-2010', image_size => '4GB', scale => 0);
 SELECT fsbench.study('heron-2010', image_size => '4GB', log_device => '/dev/null');
+SELECT fsbench.study('vondra-2015', image_size => '4GB', misaligned_device => '/dev/null');
 SELECT fsbench.study('heron-2010', device => '/dev/null', quick => true);
 SELECT fsbench.study('heron-2010', image_size => '4GB', part => 'barriers');
 SELECT fsbench.study_claims('heron-2010');

@@ -49,11 +49,20 @@ pub fn describe(path: &str) -> Result<Option<Device>, Fault> {
 
 /// The size of a block device as anybody can see it; None if that path leads to none.
 pub fn bytes_of(path: &str) -> Option<u64> {
+    sectors(path, "size")
+}
+
+/// The place on its disk at which a partition begins, in bytes; None if it is none.
+pub fn beginning_of(path: &str) -> Option<u64> {
+    sectors(path, "start")
+}
+
+fn sectors(path: &str, file: &str) -> Option<u64> {
     let found = stat(path).ok()?;
     let is_block = rustix::fs::FileType::from_raw_mode(found.st_mode).is_block_device();
     let (major, minor) = (major(found.st_rdev), minor(found.st_rdev));
-    let size = format!("/sys/dev/block/{major}:{minor}/size");
-    let sectors = fs::read_to_string(size).ok().filter(|_| is_block)?;
+    let text = fs::read_to_string(format!("/sys/dev/block/{major}:{minor}/{file}"));
+    let sectors = text.ok().filter(|_| is_block)?;
     Some(sectors.trim().parse::<u64>().ok()? * 512)
 }
 

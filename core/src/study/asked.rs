@@ -20,6 +20,7 @@ pub struct Asked {
     pub image_size: Option<String>,
     pub device: Option<String>,
     pub log_device: Option<String>,
+    pub misaligned_device: Option<String>,
     pub part: Option<String>,
     pub quick: Option<bool>,
     pub period: Option<bool>,
@@ -91,6 +92,13 @@ fn check_place(asked: &Asked, study: &Study) -> Result<(), Refusal> {
             );
         }
         _ => {}
+    }
+    if asked.misaligned_device.is_some() && asked.device.is_none() {
+        return refused(
+            "misaligned_device means nothing without a device".into(),
+            "It is compared with one that is aligned, on the same disk.".into(),
+            "Leave it out, or give device.",
+        );
     }
     if asked.log_device.is_some() && asked.device.is_none() {
         return refused(
@@ -189,6 +197,10 @@ mod tests {
             },
             Asked {
                 log_device: Some("/dev/null".into()),
+                ..image.clone()
+            },
+            Asked {
+                misaligned_device: Some("/dev/null".into()),
                 ..image.clone()
             },
         ] {

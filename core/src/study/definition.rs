@@ -146,6 +146,9 @@ pub struct Variant {
     pub settings: Option<Map<String, Value>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data_checksums: Option<bool>,
+    /// Whether it is on the partition that is misaligned on purpose, which is the argument misaligned_device.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub misaligned: bool,
     /// Whether its server is of the second build.
     #[serde(default, skip_serializing_if = "is_false")]
     pub second_build: bool,
@@ -258,6 +261,12 @@ impl Study {
     /// The question of that name.
     pub fn question(&self, name: &str) -> Option<&Question> {
         self.questions.iter().find(|q| q.question == name)
+    }
+
+    /// The published figures beside which results of a question stand.
+    pub fn figures_of(&self, question: &Question) -> impl Iterator<Item = &Figure> {
+        let of_it = |f: &&Figure| f.question.as_ref() == Some(&question.question);
+        self.published.iter().filter(of_it)
     }
 
     /// The parts, in the order of the questions.

@@ -92,6 +92,12 @@ impl Here<'_> {
         if variant.second_build && self.asked.bindir.is_none() {
             return self.need(&Need::Bindir, None);
         }
+        if variant.misaligned && self.asked.misaligned_device.is_none() {
+            return Some(
+                Why::of("it is on a partition that is misaligned on purpose")
+                    .brought_by("misaligned_device => '/dev/...', on the disk of device"),
+            );
+        }
         if variant.log_size.is_some()
             && self.asked.device.is_some()
             && self.asked.log_device.is_none()

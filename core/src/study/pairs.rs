@@ -6,7 +6,6 @@ use super::{
     claims::{Evidence, number_of},
     definition::{Figure, Question},
     left_out::Here,
-    report::figures_of,
 };
 use crate::experiment::answer;
 
@@ -53,7 +52,7 @@ fn figure_of<'a>(here: &Here<'a>, question: &'a Question, variant: &str) -> Opti
     let is_it = |figure: &&Figure| {
         figure.variant == variant && figure.beside.as_ref() == Some(&question.metric)
     };
-    figures_of(here, question).find(is_it)
+    here.study.figures_of(question).find(is_it)
 }
 
 fn pair(here: &Here<'_>, question: &Question, of: [&Figure; 2], found: Option<&Evidence>) -> Pair {

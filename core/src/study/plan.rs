@@ -105,7 +105,13 @@ fn target(here: &Here<'_>, variant: &Variant) -> Target {
         }
     };
     text("filesystem", variant.filesystem.as_ref());
-    text("device", asked.device.as_ref());
+    text(
+        "device",
+        match variant.misaligned {
+            true => asked.misaligned_device.as_ref(),
+            false => asked.device.as_ref(),
+        },
+    );
     text("image_size", asked.image_size.as_ref());
     text("mkfs_options", variant.mkfs_options.as_ref());
     text("mount_options", variant.mount_options.as_ref());
@@ -187,6 +193,8 @@ fn experiment(here: &Here<'_>, question: &Question) -> Experiment {
             duration_us: length.duration_seconds.map(us),
             transactions: length.transactions,
             warmup_us: length.warmup_seconds.map(us),
+            // That these are two partitions of a disk is what is compared.
+            force: here.variants(question).iter().any(|v| v.misaligned),
             settings: object(settings),
             options: object(question.options.clone()),
             ..Default::default()
@@ -305,6 +313,7 @@ mod tests {
                     device: device.map(str::to_owned),
                     image_size: image.map(str::to_owned),
                     log_device: device.map(str::to_owned),
+                    misaligned_device: device.map(str::to_owned),
                     quick: Some(quick),
                     ..all.clone()
                 };
@@ -356,6 +365,36 @@ mod tests {
         assert_eq!(settings(None), [true, false]);
         assert_eq!(settings(Some(true)), [true, true]);
         assert_eq!(settings(Some(false)), [false, false]);
+    }
+
+    #[test]
+    fn a_misaligned_partition_is_compared_where_one_is_given() {
+        let study = builtin::find("vondra-2015").unwrap().unwrap();
+        let facts = facts();
+        let made = |misaligned: Option<&str>| {
+            let asked = Asked {
+                device: Some("/dev/a".into()),
+                misaligned_device: misaligned.map(str::to_owned),
+                part: Some("options".into()),
+                ..Asked::default()
+            };
+            let here = Here {
+                study: &study,
+                asked: &asked,
+                facts: &facts,
+            };
+            let plan = plan(&here).unwrap();
+            let experiment = plan.experiments.iter().find(|e| e.question == "alignment");
+            experiment.map(|e| {
+                let target = plan.targets.iter().find(|t| t.variant == "ext4-misaligned");
+                (
+                    e.asked.run.force,
+                    target.unwrap().arguments["device"].clone(),
+                )
+            })
+        };
+        assert_eq!(made(None), None);
+        assert_eq!(made(Some("/dev/b")), Some((true, "/dev/b".into())));
     }
 
     #[test]

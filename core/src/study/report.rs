@@ -37,7 +37,7 @@ pub fn report(here: &Here<'_>, evidence: &BTreeMap<String, Evidence>) -> Vec<Row
     let mut rows = Vec::new();
     for question in &here.study.questions {
         let found = evidence.get(&question.question);
-        if found.is_none() && !figures_of(here, question).any(|_| true) {
+        if found.is_none() && !here.study.figures_of(question).any(|_| true) {
             continue;
         }
         for metric in metrics(here, question) {
@@ -63,18 +63,10 @@ pub fn report(here: &Here<'_>, evidence: &BTreeMap<String, Evidence>) -> Vec<Row
     rows
 }
 
-pub(super) fn figures_of<'a>(
-    here: &Here<'a>,
-    question: &'a Question,
-) -> impl Iterator<Item = &'a Figure> {
-    let of_it = |f: &&Figure| f.question.as_ref() == Some(&question.question);
-    here.study.published.iter().filter(of_it)
-}
-
 /// The declared metric of a question, and those of the figures beside it.
 pub fn metrics(here: &Here<'_>, question: &Question) -> Vec<String> {
     let mut metrics = vec![question.metric.clone()];
-    for figure in figures_of(here, question) {
+    for figure in here.study.figures_of(question) {
         if let Some(beside) = figure.beside.as_ref().filter(|b| !metrics.contains(b)) {
             metrics.push(beside.clone());
         }
@@ -109,7 +101,7 @@ fn table(here: &Here<'_>, question: &Question, metric: &str, found: Option<&Evid
     let less = figure::less_is_better(metric);
     let published = |variant: &str| {
         let is_it = |f: &&Figure| f.variant == variant && f.beside.as_deref() == Some(metric);
-        figures_of(here, question).find(is_it)
+        here.study.figures_of(question).find(is_it)
     };
     let figures = question.variants.iter().filter_map(|v| published(v));
     let best_published = best(figures.map(|f| f.value), less);

@@ -86,8 +86,12 @@ impl Started {
         let ready = guard::ready()?;
         let study = definition(ready.owner, asked.study.as_deref())?;
         study_asked::check(asked, &study)?;
-        for device in [&asked.device, &asked.log_device].into_iter().flatten() {
+        let devices = [&asked.device, &asked.log_device, &asked.misaligned_device];
+        for device in devices.into_iter().flatten() {
             check_device(device)?;
+        }
+        if let Some(device) = &asked.misaligned_device {
+            check_is_misaligned(device)?;
         }
         if session::with_rights_of(ready.owner, || store::started(&study.study))?.is_some() {
             return Err(Fault::new(
@@ -223,7 +227,10 @@ impl Started {
                 .collect();
             hint = format!("Left out here: {}. {hint}", parts.join(" | "));
         }
-        if let Some(device) = &asked.device {
+        for device in [&asked.misaligned_device, &asked.device]
+            .into_iter()
+            .flatten()
+        {
             hint = format!("Each run erases {}. {hint}", quoted(device));
         }
         report::notice(self.summary(), Some(hint));
@@ -388,6 +395,22 @@ fn check_device(path: &str) -> Result<(), Fault> {
     )
     .detail("There is no block device of that name on this machine.")
     .hint("See fsbench.device, which has those that the helper may erase."))
+}
+
+/// Refuses one that begins where every tool would have it begin.
+fn check_is_misaligned(path: &str) -> Result<(), Fault> {
+    let begins = devices::beginning_of(path).unwrap_or(0);
+    if !begins.is_multiple_of(1 << 20) {
+        return Ok(());
+    }
+    Err(Fault::new(
+        sqlstate::INVALID_PARAMETER,
+        format!("device {} is not misaligned", quoted(path)),
+    )
+    .detail(format!(
+        "It begins at {begins} bytes of its disk, a multiple of 1 MB."
+    ))
+    .hint("Make a partition that begins at sector 63 of the disk, say, or leave misaligned_device out."))
 }
 
 /// Refuses a place that is too small, with the size that would fit.
