@@ -172,9 +172,11 @@ fn run_with(
         std::thread::sleep(pause);
         pause = (pause * 2).min(Duration::from_millis(20));
     };
-    // Something that it left in the background may hold the pipe open.
-    let patience = Duration::from_secs(if status.is_some() { 2 } else { 0 });
-    let mut output = output.recv_timeout(patience).unwrap_or_default();
+    // Something that it left in the background may hold the pipe open. This process may have stood still: that is one of these waits.
+    let waits = if status.is_some() { 100 } else { 0 };
+    let mut output = (0..=waits)
+        .find_map(|_| output.recv_timeout(Duration::from_millis(20)).ok())
+        .unwrap_or_default();
     if killed.is_some() {
         output += &match is_stopping() {
             true => "\nkilled: pgfsbench-helper is being stopped".to_owned(),
