@@ -15,6 +15,7 @@ SELECT fsbench.study('heron-2010', image_size => '4GB', device => '/dev/null');
 SELECT fsbench.study('heron-2010', image_size => '4GB', part => 'nothing');
 SELECT fsbench.study('heron-2010', image_size => '4GB', quick => true, duration => '1 min');
 SELECT fsbench.study('heron-2010', image_size => '4GB', duration => '1 ms');
+SELECT fsbench.study('heron-2010', image_size => '4GB', duration => '1000000 years');
 SELECT fsbench.study('heron-2010', image_size => '4GB', blocks => 5);
 SELECT fsbench.study('heron-2010', image_size => '4GB', scale => 0);
 SELECT fsbench.study('heron-2010', image_size => '4GB', log_device => '/dev/null');

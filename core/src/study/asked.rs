@@ -8,6 +8,9 @@ use crate::{
     verdict::looks::LOOKS,
 };
 
+/// A year, as long as the longest one.
+const LONGEST_US: i64 = 366 * 86_400 * 1_000_000;
+
 /// All parts.
 pub const ALL: &str = "all";
 
@@ -125,6 +128,13 @@ fn check_length(asked: &Asked) -> Result<(), Refusal> {
             "Give an interval such as '5 min', or leave it out for that of the study.",
         );
     }
+    if asked.duration_us.is_some_and(|us| us > LONGEST_US) {
+        return refused(
+            "duration is above a year".into(),
+            "It is the length of the measured window of each run.".into(),
+            "Give an interval such as '5 min', or leave it out for that of the study.",
+        );
+    }
     if asked.scale.is_some_and(|scale| scale < 1) {
         return refused(
             "scale is below 1".into(),
@@ -181,6 +191,10 @@ mod tests {
             },
             Asked {
                 duration_us: Some(5),
+                ..image.clone()
+            },
+            Asked {
+                duration_us: Some(LONGEST_US + 1),
                 ..image.clone()
             },
             Asked {

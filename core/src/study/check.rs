@@ -201,6 +201,9 @@ fn check_length(by: &str, workload: Workload, length: &Length) -> Result<(), Ref
             length.max_blocks
         ));
     }
+    for (name, _) in &length.settings {
+        server_setting::check_name(name)?;
+    }
     if length.scale.is_some() && length.size.is_some() {
         return refused("It has a scale and a size.".into());
     }

@@ -223,6 +223,9 @@ pub struct Length {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warmup_seconds: Option<f64>,
     pub max_blocks: i32,
+    /// In place of those of the question.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub settings: Map<String, Value>,
 }
 
 /// A published figure.

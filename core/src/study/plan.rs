@@ -167,6 +167,7 @@ fn experiment(here: &Here<'_>, question: &Question) -> Experiment {
         }
     }
     settings.extend(question.settings.clone());
+    settings.extend(length.settings.clone());
     let object = |map: Map<String, Value>| (!map.is_empty()).then_some(Value::Object(map));
     Experiment {
         experiment: Some(experiment_name(study, &question.question)),
@@ -207,13 +208,16 @@ fn experiment(here: &Here<'_>, question: &Question) -> Experiment {
 /// place, comes on top.
 pub fn needed_bytes(here: &Here<'_>, question: &Question) -> u64 {
     let variants = here.variants(question);
-    let settings = variants.iter().filter_map(|v| v.settings.as_ref());
-    let settings = settings.chain([&question.settings]);
+    let length = here.length(question);
+    // A run's own come before those of its target.
+    let of_runs = [&length.settings, &question.settings];
+    let of_runs = of_runs.into_iter().find(|s| s.contains_key("max_wal_size"));
+    let of_targets = variants.iter().filter_map(|v| v.settings.as_ref());
+    let settings = of_targets.filter(|_| of_runs.is_none()).chain(of_runs);
     let given = settings.filter_map(|s| s.get("max_wal_size")?.as_str());
     let given = given.filter_map(|size| parse_size(size, here.facts.memory_bytes).ok());
     let wal = given.max().unwrap_or(here.facts.max_wal_bytes);
     let workload = Workload::parse(&question.workload);
-    let length = here.length(question);
     let has_degrees = workload.is_some_and(|w| w.takes_option("degrees"));
     let data = match (length.scale, &length.size) {
         (Some(scale), _) if has_degrees => scale.unsigned_abs() as u64 * BYTES_OF_A_MILLION_ROWS,
@@ -231,7 +235,8 @@ pub fn needed_bytes(here: &Here<'_>, question: &Question) -> u64 {
     });
     let wal = match workload.is_some_and(|w| w.writes() && w.runs_transactions()) {
         true => (wal + wal / 2).min(most.unwrap_or(u64::MAX)),
-        false => 64 << 20,
+        // Loading logs what it does to the catalogs, and what comes before.
+        false => 384 << 20,
     };
     let needed = data * tables * 6 / 5 + wal + here.facts.reserved_bytes;
     // What a filesystem needs for itself.
