@@ -22,7 +22,7 @@
         layout.paper_bgcolor = layout.plot_bgcolor = 'rgba(0,0,0,0)';
         layout.font = { family: 'system-ui, sans-serif', size: 13, color: colour('--text') };
         layout.margin = { l: narrow ? 45 : 70, r: 10, t: 10, b: 50 };
-        layout.height = layout.height || (narrow ? 380 : 440);
+        layout.height = (narrow && chart.narrow.height) || layout.height || (narrow ? 380 : 440);
         if (printed !== null) {
             // Two charts and their texts on a sheet.
             layout.width = printed;

@@ -228,6 +228,8 @@ SELECT suffix, experiments, runs, already_here FROM fsbench.import((SELECT strin
 INSERT INTO fsbench.imported_run SELECT run_id, import_id, 1, 'x' FROM fsbench.imported LIMIT 1;
 SELECT fsbench.drop_imported('db1');
 SELECT fsbench.drop_imported('nowhere');
+SELECT fsbench.drop_imported(NULL);
+SELECT fsbench.export(run_ids => '{}');
 -- Nor when somebody else's command calls it for her, as an index does.
 RESET ROLE;
 CREATE SCHEMA regress_fsbench_hers AUTHORIZATION regress_fsbench_importer;

@@ -69,6 +69,7 @@ SELECT * FROM fsbench.history(NULL);
 SELECT * FROM fsbench.history('no such label');
 SELECT * FROM fsbench.history('stored nights', 'stall_seconds');
 SELECT * FROM fsbench.check_history('stored nights', worse_by => 0);
+SELECT * FROM fsbench.check_history('stored nights', worse_by => 'NaN');
 SELECT * FROM fsbench.check_history('stored nights', due => '-1 day');
 SELECT fsbench.chart_history('stored nights', nights => 0);
 SELECT fsbench.acknowledge(99999);

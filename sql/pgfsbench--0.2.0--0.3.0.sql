@@ -289,7 +289,7 @@ $$;
 CREATE FUNCTION fsbench.report(experiment text DEFAULT NULL, run_ids bigint[] DEFAULT NULL, format text DEFAULT 'html', redact boolean DEFAULT false,
     force boolean DEFAULT false, history text DEFAULT NULL, metric text DEFAULT 'tps', study text DEFAULT NULL) RETURNS text
     LANGUAGE sql VOLATILE PARALLEL UNSAFE
-    RETURN fsbench._page_by(experiment, run_ids, history, coalesce(metric, 'tps'), CASE WHEN format = 'svg' THEN NULL ELSE format END, coalesce(redact, false), coalesce(force, false), study);
+    RETURN fsbench._page_by(experiment, run_ids, history, coalesce(metric, 'tps'), CASE WHEN format = 'svg' THEN 'SVG' ELSE format END, coalesce(redact, false), coalesce(force, false), study);
 COMMENT ON FUNCTION fsbench.report IS 'A page about an experiment, about a study (by its name, or with study => where an experiment has the same), about runs, or about a history (a label, as in fsbench.history), as one HTML file that can be mailed and opens without a network: psql -XAtqc "SELECT fsbench.report(''new server'')" -o report.html. format => ''text'' or ''markdown'': the answer and one table, for the mail itself. redact => true takes hosts, serial numbers, paths and labels out. force => true gives a large page to a terminal, too. Needs the extension pgfsbench_report';
 
 CREATE OR REPLACE FUNCTION fsbench.chart_svg(experiment text, redact boolean DEFAULT false) RETURNS text
@@ -498,8 +498,12 @@ BEGIN
         SELECT array_agg(DISTINCT x.run_id) INTO ids
         FROM fsbench.experiment_run x JOIN fsbench.run_log r USING (run_id) WHERE x.experiment_id = ANY (experiment_ids);
     ELSIF $2 IS NOT NULL THEN
+        IF cardinality($2) = 0 THEN
+            RAISE EXCEPTION 'run_ids must name runs'
+                USING ERRCODE = 'invalid_parameter_value', DETAIL = 'It is empty.', HINT = 'Call it as in \copy (SELECT fsbench.export(run_ids => ''{7,8}'')) TO ''x.jsonl''.';
+        END IF;
         PERFORM fsbench._check_runs($2);
-        ids := $2;
+        ids := ARRAY(SELECT DISTINCT r FROM unnest($2) r ORDER BY r);
     ELSE
         -- A label with an @ may be one of this database, too.
         SELECT coalesce(array_agg(r.run_id) FILTER (WHERE i.run_id IS NULL), array_agg(r.run_id)) INTO ids
@@ -757,7 +761,7 @@ BEGIN
     ELSIF (header ->> 'format')::numeric > 1 THEN
         RAISE EXCEPTION 'the file is of format %, which is newer than this pgfsbench', left(header ->> 'format', 20)
             USING ERRCODE = 'feature_not_supported',
-                  DETAIL = format('It was written by pgfsbench %s; pgfsbench %s reads formats up to 1.', left(header ->> 'pgfsbench', 50), fsbench.version()),
+                  DETAIL = format('It was written by pgfsbench %s; pgfsbench %s reads formats up to 1.', coalesce(left(header ->> 'pgfsbench', 50), 'of a version that it does not tell'), fsbench.version()),
                   HINT = 'Update pgfsbench here.';
     ELSIF header -> 'format' <> '1' OR jsonb_typeof(header -> 'host_fingerprints') IS DISTINCT FROM 'array'
           OR jsonb_array_length(header -> 'host_fingerprints') > 10000
@@ -1000,6 +1004,10 @@ DECLARE
     files bigint[];
     gone bigint[];
 BEGIN
+    IF $1 IS NULL THEN
+        RAISE EXCEPTION 'host must not be null'
+            USING ERRCODE = 'invalid_parameter_value', DETAIL = 'It says what is dropped.', HINT = 'See fsbench.imported.';
+    END IF;
     SELECT array_agg(f.import_id) INTO files FROM fsbench.imported_file f WHERE f.host = $1;
     IF files IS NULL THEN
         RAISE EXCEPTION 'nothing was imported of host "%"', $1
@@ -1040,8 +1048,9 @@ BEGIN
             USING ERRCODE = 'invalid_parameter_value', DETAIL = format('It is %s.', coalesce(repeats::text, 'null')),
                   HINT = 'So often is the run of a suspect night made again; 0 makes none.';
     END IF;
-    IF worse_by IS NULL OR due IS NULL OR NOT worse_by > 0 OR NOT due > interval '0' THEN
-        RAISE EXCEPTION 'worse_by and due must be above 0'
+    -- NaN is above everything, and nothing would be worse by it.
+    IF worse_by IS NULL OR due IS NULL OR NOT worse_by > 0 OR worse_by >= 'Infinity' OR NOT due > interval '0' THEN
+        RAISE EXCEPTION 'worse_by and due must be above 0, and not infinite'
             USING ERRCODE = 'invalid_parameter_value', DETAIL = format('They are %s and %s.', coalesce(worse_by::text, 'null'), coalesce(due::text, 'null')),
                   HINT = 'worse_by => 0.05 is 5 %; due is the time within which a good run has to come after the last one.';
     END IF;

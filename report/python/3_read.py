@@ -69,8 +69,8 @@ def answer_of_experiment(e, verdicts, advice):
 
 
 def read_runs(ids):
-    if None in ids or not ids:
-        refuse('22023', 'run_ids must name runs', 'It is empty, or has a NULL.', "Call it as in SELECT fsbench.report(run_ids => '{7,8}').")
+    if None in ids or not ids or isinstance(ids[0], list):
+        refuse('22023', 'run_ids must name runs', 'It is empty, has a NULL, or is an array of arrays.', "Call it as in SELECT fsbench.report(run_ids => '{7,8}').")
     ids = list(dict.fromkeys(ids))
     query('SELECT fsbench._check_runs($1)', ['bigint[]'], [ids])
     runs = query('SELECT r.run_id, r.target, r.status, r.error, r.workload, r.tps AS metric_median, r.commit_p99_ms, r.stall_seconds, '
@@ -86,13 +86,16 @@ def read_runs(ids):
                    same_durability=None)
     groups = [{'name': run['target'], 'runs': [run['run_id']], 'chosen': run['run_id']} for run in runs]
     advice, first = [], runs[0]
-    answer = ['%s made %s' % (run['target'].capitalize(), figure(run['metric_median'], 'operations per second' if run['workload'] == 'fsync' else 'tps'))
-              for run in runs if run['metric_median'] is not None]
-    answer = ['; '.join(answer) or 'These runs have no transactions',
+    for run in runs:
+        run['measured'] = figure(run['metric_median'], 'operations/s' if run['workload'] == 'fsync' else 'tps') if run['metric_median'] is not None else ''
+    answer = ['%s made %s' % (run['target'], run['measured']) for run in runs if run['measured']]
+    answer = ['R' + '; '.join(answer)[1:] if answer else 'These runs have no transactions',
               'Single runs decide nothing: how much such runs differ by themselves is not known; fsbench.experiment() has targets take turns']
     if len(runs) == 2:
         for row in query('SELECT metric, says FROM fsbench.compare_runs($1, $2)', ['bigint', 'bigint'], ids):
-            advice.append({'part': 'why', 'says': row['says']})
+            # Where there is no ratio, it says nothing.
+            if ':' in row['says']:
+                advice.append({'part': 'why', 'says': row['says']})
     return {'kind': 'runs', 'title': ', '.join(run['target'] for run in runs[:4]) + (', ...' if len(runs) > 4 else ''), 'experiment': None,
             'blocks': [dict(run, target=run['target'], block=1, position=i + 1, outcome='measured', counts=True, value=run['metric_median'], ratio=None)
                        for i, run in enumerate(runs)],
@@ -173,9 +176,10 @@ def read_facts(model):
         "SELECT area, name, a, b, matters, why FROM fsbench.diff($1, $2) WHERE matters <> 'hardly' LIMIT 60", ['bigint', 'bigint'],
         [chosen[0], group['chosen']])]
     model['calls'] = calls(model)
-    of_run = query('SELECT e.server_version, e.processors, e.processor_model, e.memory_bytes::float8, e.device_model, e.virtualization, r.workload, r.scale, '
-                   'r.clients, r.measured_ms FROM fsbench.run_log r LEFT JOIN fsbench.environment e USING (run_id) WHERE r.run_id = $1',
-                   ['bigint'], [chosen[0]])[0]
+    rows = query('SELECT e.server_version, e.processors, e.memory_bytes::float8, e.device_model, e.virtualization, r.workload, r.scale, r.clients '
+                 'FROM fsbench.run_log r LEFT JOIN fsbench.environment e USING (run_id) WHERE r.run_id = ANY ($1)', ['bigint[]'], [chosen])
+    # What is not the same of all is not told of all.
+    of_run = {key: rows[0][key] if all(row[key] == rows[0][key] for row in rows) else None for key in rows[0]}
     model['caption'] = caption(model, of_run)
 
 
@@ -183,7 +187,7 @@ def caption(model, facts):
     version = facts['server_version'] or ''
     parts = [count(len(model['nights']), 'night') if 'nights' in model else count(len([block for block in model['blocks'] if block['counts']]), 'run'),
              # The questions of a study have their own.
-             '' if model['kind'] == 'study' else 'workload %s' % facts['workload'] + (', scale %s' % facts['scale'] if facts['scale'] else '')
+             '' if model['kind'] == 'study' or not facts['workload'] else 'workload %s' % facts['workload'] + (', scale %s' % facts['scale'] if facts['scale'] else '')
              + (', %s' % count(facts['clients'], 'client') if facts['clients'] else ''),
              ' '.join(version.split()[:2]), count(facts['processors'], 'processor') if facts['processors'] else '',
              bytes_in_words(facts['memory_bytes']) + ' RAM' if facts['memory_bytes'] else '', facts['device_model'] or '',

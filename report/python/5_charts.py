@@ -28,6 +28,11 @@ def line(name, number, **more):
     return dict({'type': 'scatter', 'mode': 'lines', 'name': plotly(name), 'line': {'color': colour(number), 'width': 1.5, 'dash': DASHES[(number + number // 8) % 8]}}, **more)
 
 
+def name_of_run(group):
+    """The run that stands for a group; a loose run has its number in its name."""
+    return group['name'] if len(group['runs']) == 1 else '%s, run %s' % (group['name'], group['chosen'])
+
+
 def series(second, values):
     """By second, with a gap where a second is not there. Only y and distances are given, which takes half the room."""
     every = [None] * (second[-1] + 1) if second else []
@@ -61,7 +66,7 @@ def tps_by_second(model):
         return None
     first, said = [], []
     for number, group in enumerate(groups):
-        name = group['name'] if len(group['runs']) == 1 else '%s, run %s' % (group['name'], group['chosen'])
+        name = name_of_run(group)
         first += tps_of_run(model, group['chosen'], name, number, number)
         known = model['seconds'][group['chosen']]
         said.append('%s: median %s, lowest %s, highest %s, %s' % (name, figure(median(known['tps'])), figure(min(known['tps'])), figure(max(known['tps'])),
@@ -72,12 +77,13 @@ def tps_by_second(model):
             data = [trace for lane, run in enumerate(group['runs']) for trace in tps_of_run(model, run, 'run %s' % run, lane, lane)]
             choices.append({'name': 'all of %s' % group['name'], 'data': data})
     top = min(0.3, 0.06 + 0.04 * len(groups))
-    layout = {'xaxis': axis('seconds of the measured window'), 'yaxis': axis('transactions per second', rangemode='tozero'), 'hovermode': 'x unified'}
+    has = lambda what: any(trace['name'].endswith(': ' + what) for trace in first)
+    layout = {'xaxis': axis('seconds of the measured window', rangemode='nonnegative'), 'yaxis': axis('transactions per second', rangemode='tozero'), 'hovermode': 'x unified'}
     if any(trace.get('yaxis') == 'y2' for trace in first):
         layout['xaxis']['anchor'] = 'y2'
         layout['yaxis']['domain'] = [top, 1]
         layout['yaxis2'] = {'domain': [0, top - 0.04], 'showticklabels': False, 'fixedrange': True, 'showgrid': False, 'zeroline': False}
-    return chart('tps', 'Transactions by second', '; '.join(said) + '. Thick lines below are checkpoints, crosses are stalls', None, layout, choices)
+    return chart('tps', 'Transactions by second', '; '.join(said) + ('. Thick lines below are checkpoints' if has('checkpoints') else '') + ('. Crosses are stalls' if has('stalls') else ''), None, layout, choices)
 
 
 def latency(model, is_commit):
@@ -118,7 +124,7 @@ def order(model):
         if len(own) > 1:
             said.append('%s: from %s to %s over %d runs' % (name, figure(own[0]), figure(own[-1]), len(own)))
     return chart('order', 'Runs in their order', '; '.join(said) + '. A slope that all share is drift of the machine', data,
-                 {'xaxis': axis('runs, as they were made'), 'yaxis': axis(plotly(model['metric']), rangemode='tozero')})
+                 {'xaxis': axis('runs, as they were made', **({'dtick': 1} if len(runs) <= 10 else {})), 'yaxis': axis(plotly(model['metric']), rangemode='tozero')})
 
 
 def waits(model):
@@ -142,12 +148,12 @@ def waits(model):
         data = [{'type': 'scatter', 'mode': 'lines', 'stackgroup': 'one', 'name': plotly(name), 'x': [piece * size for piece in pieces],
                  'y': three_digits([100 * of_piece.get((name, piece), 0) / sums[piece] for piece in pieces]),
                  'line': {'color': colour(number), 'width': 0.5}} for number, name in enumerate(names)]
-        choices.append({'name': '%s, run %s' % (group['name'], group['chosen']), 'data': data})
+        choices.append({'name': name_of_run(group), 'data': data})
         said.append('%s: %s' % (group['name'], ', '.join('%s %.0f %%' % (name, 100 * total[name] / sum(total.values())) for name in most[:3])))
     if not choices:
         return None
     return chart('waits', 'What clients waited for', '; '.join(said), None,
-                 {'xaxis': axis('seconds of the measured window'), 'yaxis': axis('% of the time', range=[0, 100])}, choices)
+                 {'xaxis': axis('seconds of the measured window', rangemode='nonnegative'), 'yaxis': axis('% of the time', range=[0, 100])}, choices)
 
 
 def machine(model):
@@ -163,13 +169,13 @@ def machine(model):
                     data.append(line(name, number, yaxis=name_of_axis, **series(row['second'], [None if value is None else value * factor for value in row[name]])))
                 number += 1
         if data:
-            choices.append({'name': '%s, run %s' % (group['name'], group['chosen']), 'data': data})
+            choices.append({'name': name_of_run(group), 'data': data})
             parts = [(name, [value for value in row[name] if value is not None], unit, factor) for _, unit, names, factor in panels for name in names]
             said.append('%s: %s' % (group['name'], ', '.join('%s %s' % (name, figure(median(values) * factor, unit)) for name, values, unit, factor in parts
                                                           if values and name in ('device writes', 'flush', 'user', 'dirty'))))
     if not choices:
         return None
-    layout = {'xaxis': axis('seconds of the measured window', anchor='y4'), 'height': 620}
+    layout = {'xaxis': axis('seconds of the measured window', rangemode='nonnegative', anchor='y4'), 'height': 620}
     for at, (name_of_axis, unit, names, _) in enumerate(panels):
         layout[name_of_axis.replace('y', 'yaxis')] = axis('flush, ms' if unit == 'ms' else unit, domain=[1 - 0.25 * (at + 1) + 0.03, 1 - 0.25 * at - 0.03], rangemode='tozero')
     return chart('machine', 'Device, processors and dirty memory', 'Medians. ' + '; '.join(said), None, layout, choices)
@@ -177,6 +183,7 @@ def machine(model):
 
 def scans(model):
     data, said = [], []
+    degrees = sorted({row['degree'] for row in model['scans']})
     for number, run in enumerate(dict.fromkeys(row['run_id'] for row in model['scans'])):
         rows = [row for row in model['scans'] if row['run_id'] == run]
         name = 'run %s (%s)' % (run, rows[0]['target'])
@@ -186,8 +193,8 @@ def scans(model):
                          marker={'symbol': ['star' if row['is_knee'] else SYMBOLS[number % 8] for row in rows], 'size': [14 if row['is_knee'] else 7 for row in rows]}))
         knee = [row['degree'] for row in rows if row['is_knee']]
         said.append('%s: up to %s, %s' % (name, figure(max(row['gb_per_second'] for row in rows), 'GB/s'), 'knee at %d' % knee[0] if knee else 'no knee found'))
-    return data and chart('scans', 'Parallel scans', '; '.join(said) + '. A star is the knee', data,
-                          {'xaxis': axis('parallel workers'), 'yaxis': axis('GB/s', rangemode='tozero')})
+    return data and chart('scans', 'Parallel scans', '; '.join(said) + ('. A star is the knee' if any(row['is_knee'] for row in model['scans']) else ''), data,
+                          {'xaxis': axis('parallel workers', **({'tickvals': degrees} if len(degrees) <= 10 else {})), 'yaxis': axis('GB/s', rangemode='tozero')})
 
 
 def fsync(model):
@@ -204,7 +211,9 @@ def fsync(model):
         best = min((row for row in rows if row['latency_p99_ms'] is not None), key=lambda row: row['latency_p99_ms'], default=None)
         if best:
             said.append('%s: least p99 %s by %s' % (name, milliseconds(best['latency_p99_ms']), best['method']))
-    return data and chart('fsync', 'What a sync takes', '; '.join(said), data, {'xaxis': axis(''), 'yaxis': log_axis('ms', [value for trace in data for value in trace['y']])})
+    return data and chart('fsync', 'What a sync takes', '; '.join(said), data, {'xaxis': axis(''), 'yaxis': log_axis('ms', [value for trace in data for value in trace['y']])},
+                          # Its labels stand upright there.
+                          narrow={'height': 620})
 
 
 def recovery(model):
@@ -245,4 +254,10 @@ def night_by_night(model):
 def charts(model):
     drawn = [night_by_night(model) if 'nights' in model else None, tps_by_second(model), latency(model, False), latency(model, True), order(model), waits(model), machine(model), scans(model), fsync(model),
              recovery(model)]
-    return [one for one in drawn if one]
+    drawn = [one for one in drawn if one]
+    for one in drawn:
+        for trace in [trace for option in one['choices'] or [one] for trace in option['data']]:
+            # A line of one point is none.
+            if trace.get('mode') == 'lines' and sum(value is not None for value in trace['y']) == 1:
+                trace.update(mode='lines+markers', cliponaxis=False)
+    return drawn

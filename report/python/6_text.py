@@ -1,10 +1,10 @@
 # The answer and one table, for the mail itself.
 
-COLUMNS = ['target', 'verdict', 'ratio', 'COMMIT p99', 'worst second', 'bytes/transaction', 'recovery', 'durable']
+COLUMNS = ['target', 'measured', 'verdict', 'ratio', 'COMMIT p99', 'worst second', 'bytes/transaction', 'recovery', 'durable']
 
 
 def target_row(row):
-    return [row['target'], verdict_words(row) if row.get('verdict') else ('baseline' if row.get('says') is None and row.get('ratio') is None and 'target_number' in row else ''),
+    return [row['target'], row.get('measured', ''), verdict_words(row) if row.get('verdict') else ('baseline' if row.get('says') is None and row.get('ratio') is None and 'target_number' in row else ''),
             ratio_in_words(row), milliseconds(row['commit_p99_ms']), figure(row['worst_second_tps'], 'tps'), figure(row['device_bytes_per_transaction']),
             milliseconds(row['recovery_ms']), row['durability'] or 'not known']
 
@@ -14,7 +14,7 @@ def table_rows(model):
     for row in model['targets']:
         cells = target_row(row)
         if model['kind'] == 'experiment' and row['target'] == model['baseline']:
-            cells[1] = 'baseline'
+            cells[COLUMNS.index('verdict')] = 'baseline'
         rows.append(cells)
     return rows
 

@@ -15,7 +15,7 @@ def picture_of(model):
 
 def report(name, run_ids, label, metric, form, redact, force, study):
     if form not in FORMATS:
-        refuse('22023', 'format must not be null' if form is None else 'format "%s" does not exist' % visible(form), 'A report is a page, or a text for the mail itself.', 'Use html, text or markdown.')
+        refuse('22023', 'format must not be null' if form is None else 'format "%s" does not exist' % visible(form), 'A report is a page, or a text for the mail itself.', 'Use html, text or markdown. The picture alone is made by fsbench.chart_svg().')
     if [name, run_ids, label, study].count(None) != 3:
         refuse('22023', 'a report takes an experiment, a study, run_ids, or a history', 'Exactly one of them must be given.',
                "Call it as in SELECT fsbench.report('new server'), or SELECT fsbench.report(run_ids => '{7,8}').")

@@ -140,8 +140,9 @@ BEGIN
             USING ERRCODE = 'invalid_parameter_value', DETAIL = format('It is %s.', coalesce(repeats::text, 'null')),
                   HINT = 'So often is the run of a suspect night made again; 0 makes none.';
     END IF;
-    IF worse_by IS NULL OR due IS NULL OR NOT worse_by > 0 OR NOT due > interval '0' THEN
-        RAISE EXCEPTION 'worse_by and due must be above 0'
+    -- NaN is above everything, and nothing would be worse by it.
+    IF worse_by IS NULL OR due IS NULL OR NOT worse_by > 0 OR worse_by >= 'Infinity' OR NOT due > interval '0' THEN
+        RAISE EXCEPTION 'worse_by and due must be above 0, and not infinite'
             USING ERRCODE = 'invalid_parameter_value', DETAIL = format('They are %s and %s.', coalesce(worse_by::text, 'null'), coalesce(due::text, 'null')),
                   HINT = 'worse_by => 0.05 is 5 %; due is the time within which a good run has to come after the last one.';
     END IF;

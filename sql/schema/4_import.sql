@@ -80,8 +80,12 @@ BEGIN
         SELECT array_agg(DISTINCT x.run_id) INTO ids
         FROM fsbench.experiment_run x JOIN fsbench.run_log r USING (run_id) WHERE x.experiment_id = ANY (experiment_ids);
     ELSIF $2 IS NOT NULL THEN
+        IF cardinality($2) = 0 THEN
+            RAISE EXCEPTION 'run_ids must name runs'
+                USING ERRCODE = 'invalid_parameter_value', DETAIL = 'It is empty.', HINT = 'Call it as in \copy (SELECT fsbench.export(run_ids => ''{7,8}'')) TO ''x.jsonl''.';
+        END IF;
         PERFORM fsbench._check_runs($2);
-        ids := $2;
+        ids := ARRAY(SELECT DISTINCT r FROM unnest($2) r ORDER BY r);
     ELSE
         -- A label with an @ may be one of this database, too.
         SELECT coalesce(array_agg(r.run_id) FILTER (WHERE i.run_id IS NULL), array_agg(r.run_id)) INTO ids
@@ -373,7 +377,7 @@ BEGIN
     ELSIF (header ->> 'format')::numeric > 1 THEN
         RAISE EXCEPTION 'the file is of format %, which is newer than this pgfsbench', left(header ->> 'format', 20)
             USING ERRCODE = 'feature_not_supported',
-                  DETAIL = format('It was written by pgfsbench %s; pgfsbench %s reads formats up to 1.', left(header ->> 'pgfsbench', 50), fsbench.version()),
+                  DETAIL = format('It was written by pgfsbench %s; pgfsbench %s reads formats up to 1.', coalesce(left(header ->> 'pgfsbench', 50), 'of a version that it does not tell'), fsbench.version()),
                   HINT = 'Update pgfsbench here.';
     ELSIF header -> 'format' <> '1' OR jsonb_typeof(header -> 'host_fingerprints') IS DISTINCT FROM 'array'
           OR jsonb_array_length(header -> 'host_fingerprints') > 10000
@@ -618,6 +622,10 @@ DECLARE
     files bigint[];
     gone bigint[];
 BEGIN
+    IF $1 IS NULL THEN
+        RAISE EXCEPTION 'host must not be null'
+            USING ERRCODE = 'invalid_parameter_value', DETAIL = 'It says what is dropped.', HINT = 'See fsbench.imported.';
+    END IF;
     SELECT array_agg(f.import_id) INTO files FROM fsbench.imported_file f WHERE f.host = $1;
     IF files IS NULL THEN
         RAISE EXCEPTION 'nothing was imported of host "%"', $1

@@ -276,6 +276,16 @@ fn what_no_page_is_made_of() {
         ),
         ("run_ids => '{}'", "22023", &["run_ids must name runs"]),
         (
+            "run_ids => '{{200,201}}'",
+            "22023",
+            &["run_ids must name runs", "an array of arrays"],
+        ),
+        (
+            "'new server', format => 'svg'",
+            "22023",
+            &["format \"SVG\" does not exist", "fsbench.chart_svg()"],
+        ),
+        (
             "'new server', format => 'pdf'",
             "22023",
             &["format \"pdf\" does not exist", "html, text or markdown"],
