@@ -7,9 +7,10 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
+use std::time::Instant;
 use tempfile::TempDir;
 
-use crate::LONG;
+use crate::{LONG, SHORT};
 
 const PROGRAMS: &[&str] = &["chromium-headless-shell", "chromium"];
 /// Its descriptors 3 and 4 are what it is spoken with over.
@@ -26,7 +27,7 @@ pub struct Browser {
     pub said: Vec<String>,
     /// What pages have asked for, but for what stands in them.
     pub fetched: Vec<String>,
-    _directory: TempDir,
+    directory: Option<TempDir>,
 }
 
 impl Browser {
@@ -69,7 +70,7 @@ impl Browser {
             number: 0,
             said: Vec::new(),
             fetched: Vec::new(),
-            _directory: directory,
+            directory: Some(directory),
         };
         let target = browser.call("Target.createTarget", json!({"url": "about:blank"}));
         let attached = browser.call(
@@ -185,9 +186,19 @@ impl Browser {
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        // Its other processes go with it.
+        let close = json!({"id": 0, "method": "Browser.close"}).to_string() + "\0";
+        let _ = self.commands.write_all(close.as_bytes());
+        // It closes its end when it is done.
+        while self.answers.recv_timeout(SHORT).is_ok() {}
         let _ = self.process.kill();
         let _ = self.process.wait();
+        // A process of it may still write there.
+        let place = self.directory.take().map(TempDir::keep);
+        let gone = |place: &PathBuf| fs::remove_dir_all(place).is_ok() || !place.exists();
+        let until = Instant::now() + SHORT;
+        while place.as_ref().is_some_and(|place| !gone(place)) && Instant::now() < until {
+            std::thread::yield_now();
+        }
     }
 }
 
