@@ -293,7 +293,7 @@ def sensitive(model):
     for row in query('SELECT f.host FROM fsbench.imported_run i JOIN fsbench.imported_file f USING (import_id) WHERE i.run_id = ANY ($1)', ['bigint[]'], [ids]):
         words.add(row['host'])
     if model['kind'] == 'study':
-        words.update(value for key, value in model['study']['asked'].items() if key in ('device', 'log_device', 'bindir') and value)
+        words.update(value for key, value in model['study']['asked'].items() if key in ('device', 'log_device', 'misaligned_device', 'bindir') and value)
     return {word for word in words if len(word) > 2}
 
 

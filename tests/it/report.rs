@@ -1,11 +1,19 @@
 //! Pages of pgfsbench_report: what is on them, and who gets one.
 
-use crate::common::{assert_refused, execute, row, rows, server};
+use crate::common::{assert_refused, execute, program, row, rows, server};
 use pgfsbench_tests::{TestServer, skip};
 use postgres::Client;
 
 const FIGURES: &str = include_str!("../report/figures.sql");
 pub(crate) const STUDY: &str = include_str!("../report/study.sql");
+/// Sixteen more runs of one target, with their recoveries.
+const TWENTY: &str = "\
+    INSERT INTO fsbench.run_log SELECT (jsonb_populate_record(r, jsonb_build_object('run_id', 1000 + n))).* \
+    FROM fsbench.run_log r, generate_series(1, 16) n WHERE run_id = 200; \
+    INSERT INTO fsbench.recovery SELECT (jsonb_populate_record(y, jsonb_build_object('run_id', 1000 + n))).* \
+    FROM fsbench.recovery y, generate_series(1, 16) n WHERE run_id = 200; \
+    INSERT INTO fsbench.experiment_run (experiment_id, block, position, target_number, attempt, run_id, outcome) \
+    SELECT experiment_id, 4 + n, 1, 0, 1, 1000 + n, 'measured' FROM fsbench.experiment, generate_series(1, 16) n WHERE experiment = 'new server'";
 const NAME: &str = "new server";
 
 /// Whether there is plpython3u; the test returns where there is none.
@@ -138,6 +146,13 @@ fn texts_pictures_and_what_is_left_out_for_strangers() {
     assert_eq!(as_role("reader", sql), "<!DOCTYPE html>\n");
     assert!(as_role("stranger", sql).contains("permission denied for schema fsbench"));
 
+    // A box says nothing of four points, and something of twenty.
+    assert!(whole.contains("Recovery after a crash") && !whole.contains("\"type\":\"box\""));
+    execute(&mut client, "BEGIN");
+    execute(&mut client, TWENTY);
+    let of_twenty = row(&mut client, &format!("SELECT fsbench.report('{NAME}')"));
+    assert_eq!(of_twenty.matches("\"type\":\"box\"").count(), 1);
+    execute(&mut client, "ROLLBACK");
     pages_of_studies(&mut client);
 
     // The same of a host from which it was imported: no call of it is there to be pasted.
@@ -160,6 +175,52 @@ fn texts_pictures_and_what_is_left_out_for_strangers() {
         "SELECT fsbench.report('new server@db9', redact => true)",
     );
     assert!(!redacted.contains("db9") && !redacted.contains("db1.example"));
+}
+
+#[test]
+fn a_large_page_is_not_for_a_terminal() {
+    let Some((server, mut client)) = with_figures("report::a_large_page_is_not_for_a_terminal")
+    else {
+        return;
+    };
+    let typed = |sql: &str| {
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        std::fs::write(file.path(), sql).expect("a file");
+        let path = file.path().to_str().expect("UTF-8").to_owned();
+        let mut psql = server.client_program("psql");
+        let output = psql.args(["-XAtq", "-f", &path, "postgres"]).output();
+        let output = output.expect("psql");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        (output.stdout.len(), said)
+    };
+    let sql = format!("SELECT fsbench.report('{NAME}');\n");
+    let command = format!("psql -XAtqc \"SELECT fsbench.report('{NAME}')\" -o report.html");
+    // A small one comes, with the command by which it would be a file.
+    let (bytes, said) = typed(&sql);
+    assert!(
+        bytes > 1_000_000 && said.contains("NOTICE:  a page of 1.5"),
+        "{said}"
+    );
+    assert!(said.contains(&command), "{said}");
+    execute(
+        &mut client,
+        "UPDATE fsbench.environment SET settings = (SELECT jsonb_object_agg('s' || n, repeat('x', 200)) FROM generate_series(1, 5000) n)",
+    );
+    let (bytes, said) = typed(&sql);
+    assert_eq!(bytes, 0);
+    assert!(
+        said.contains("ERROR:  a page of ") && said.contains(" MB is not for a terminal"),
+        "{said}"
+    );
+    assert!(said.contains(&command), "{said}");
+    let (bytes, said) = typed("SELECT fsbench.report('new server', force => true);\n");
+    assert!(bytes > 4_000_000 && said.is_empty(), "{said}");
+    let piped = program(
+        &server,
+        "psql",
+        &["-XAtqc", sql.trim_end_matches([';', '\n']), "postgres"],
+    );
+    assert!(piped.len() > 4_000_000);
 }
 
 /// What a study that was repeated here has on its page, and what else is called like it.
@@ -187,6 +248,10 @@ fn pages_of_studies(client: &mut Client) {
     assert_eq!(page.matches("class=\"estimate\"").count(), 5 + 2 * 4);
     assert_eq!(page.matches("class=\"there\"").count(), 7);
     assert_eq!(page.matches("class=\"here\"").count(), 5);
+    assert!(
+        page.contains("Pair by pair") && page.contains("ext2, ext3"),
+        "pairs"
+    );
     let places = [
         "claims",
         "published",
