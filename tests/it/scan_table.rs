@@ -268,27 +268,38 @@ fn the_rows_are_counted_before_the_first_scan() {
     );
     let (id, mut other) = wait_until("vacuum waits for a lock", LONG, || {
         let id = row(&mut client, &start);
-        let database = open_for_others(&mut client, &id);
+        let phase = format!("SELECT phase FROM fsbench.progress WHERE run_id = {id}");
+        let open = format!(
+            "UPDATE pg_database SET datallowconn = true FROM fsbench.run_log \
+             WHERE run_id = {id} AND datname = work_database RETURNING datname"
+        );
+        // Unless the table was vacuumed by then: once more.
         let other = wait_until("the table is there", LONG, || {
+            if !matches!(
+                rows(&mut client, &phase).pop().as_deref(),
+                Some("queued" | "provision" | "load")
+            ) {
+                return Some(None);
+            }
+            let database = rows(&mut client, &open).pop()?;
             let mut other = server
                 .config("postgres", &database)
                 .connect(postgres::NoTls)
                 .ok()?;
             let lock = "BEGIN; LOCK TABLE fsbench_scan IN SHARE UPDATE EXCLUSIVE MODE";
-            other.batch_execute(lock).ok().map(|()| other)
+            other.batch_execute(lock).ok().map(|()| Some(other))
         });
-        // Unless the table was vacuumed by then.
-        let phase = format!("SELECT phase FROM fsbench.progress WHERE run_id = {id}");
         let is_waiting = "SELECT FROM pg_stat_activity WHERE backend_type = 'fsbench worker' AND wait_event_type = 'Lock'";
         let waits = wait_until("the table is vacuumed", LONG, || {
             match rows(&mut client, &phase).pop().as_deref() {
+                _ if other.is_none() => Some(false),
                 Some("queued" | "provision" | "load") => None,
                 Some("vacuum") => (!rows(&mut client, is_waiting).is_empty()).then_some(true),
                 _ => Some(false),
             }
         });
         if waits {
-            return Some((id, other));
+            return other.map(|other| (id, other));
         }
         drop(other);
         server.ending(&id);
