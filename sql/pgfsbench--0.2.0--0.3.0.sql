@@ -465,7 +465,7 @@ CREATE OR REPLACE FUNCTION fsbench._line_hash(before bytea, line text) RETURNS b
 
 CREATE OR REPLACE FUNCTION fsbench.export(experiment text DEFAULT NULL, run_ids bigint[] DEFAULT NULL, history text DEFAULT NULL) RETURNS SETOF text
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE ROWS 1000
-    SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on SET timezone = 'UTC' SET intervalstyle = 'postgres' SET extra_float_digits = 1
+    SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on SET timezone = 'GMT' SET intervalstyle = 'postgres' SET extra_float_digits = 1
     AS $$
 #variable_conflict use_column
 DECLARE
@@ -696,7 +696,7 @@ COMMENT ON FUNCTION fsbench._import_whole IS 'Refuses a file that lacks rows of 
 
 CREATE FUNCTION fsbench._import(file text, host text, caller name) RETURNS TABLE (suffix text, experiments bigint, runs bigint, already_here bigint)
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE ROWS 1
-    SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on SET timezone = 'UTC' SET datestyle = 'ISO' SET intervalstyle = 'postgres' SET extra_float_digits = 1
+    SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on SET timezone = 'GMT' SET datestyle = 'ISO' SET intervalstyle = 'postgres' SET extra_float_digits = 1
     AS $$
 #variable_conflict use_column
 DECLARE

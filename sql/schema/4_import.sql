@@ -47,7 +47,7 @@ COMMENT ON FUNCTION fsbench._line_hash IS 'The checksum of a file up to this lin
 
 CREATE FUNCTION fsbench.export(experiment text DEFAULT NULL, run_ids bigint[] DEFAULT NULL, history text DEFAULT NULL) RETURNS SETOF text
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE ROWS 1000
-    SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on SET timezone = 'UTC' SET intervalstyle = 'postgres' SET extra_float_digits = 1
+    SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on SET timezone = 'GMT' SET intervalstyle = 'postgres' SET extra_float_digits = 1
     AS $$
 #variable_conflict use_column
 DECLARE
@@ -312,7 +312,7 @@ COMMENT ON FUNCTION fsbench._import_whole IS 'Refuses a file that lacks rows of 
 -- targets, labels and experiments whose names have an @, and name nothing that could be found again, started or removed.
 CREATE FUNCTION fsbench._import(file text, host text, caller name) RETURNS TABLE (suffix text, experiments bigint, runs bigint, already_here bigint)
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE ROWS 1
-    SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on SET timezone = 'UTC' SET datestyle = 'ISO' SET intervalstyle = 'postgres' SET extra_float_digits = 1
+    SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on SET timezone = 'GMT' SET datestyle = 'ISO' SET intervalstyle = 'postgres' SET extra_float_digits = 1
     AS $$
 #variable_conflict use_column
 DECLARE
