@@ -50,15 +50,15 @@
         return text.replace(/&lt;/g, '<').replace(/&gt;/g, '>').replace(/&amp;/g, '&');
     }
 
-    function shortened(name) {
-        var most = Math.floor(((printed || document.documentElement.clientWidth) - 110) / 8);
+    function shortened(name, most) {
         var letters = Array.from(plain(name));
         return letters.length <= most ? name : (letters.slice(0, most - 3).join('') + '...').replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;');
     }
 
     function draw(chart, place, data) {
+        var most = Math.floor(((printed || window.innerWidth) - 110) / 8);
         data.forEach(function (trace) {
-            trace.name = shortened(trace.name);
+            trace.name = shortened(trace.name, most);
         });
         var config = { responsive: true, displaylogo: false, showSendToCloud: false, plotlyServerURL: '',
                        displayModeBar: isNarrow() ? false : 'hover',

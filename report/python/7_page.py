@@ -1,6 +1,8 @@
 # The page: one file, with everything in it.
 
 PARTS = [('cost', 'What it costs'), ('regime', 'Under which conditions'), ('not tested', 'What was not tested')]
+# It stays in its line.
+FIGURE = re.compile(r'[\d,.]+( [\w%/]+)?$')
 PASTE = ['mkfs', 'fstab', 'udev', 'sysctl', 'postgresql.conf']
 
 
@@ -12,7 +14,7 @@ def table(head, rows, classes=()):
         out.append('<tr%s>' % (' class="differs"' if number < len(classes) and classes[number] else ''))
         for at, cell in enumerate(row):
             text = '' if cell is None else str(cell)
-            out.append('<th scope="row">%s</th>' % h(text) if at == 0 else '<td%s>%s</td>' % (' class="long"' if len(text) > 40 else '', h(text)))
+            out.append('<th scope="row">%s</th>' % h(text) if at == 0 else '<td%s>%s</td>' % (' class="long"' if len(text) > 40 else ' class="figure"' if FIGURE.match(text) else '', h(text)))
         out.append('</tr>')
     out.append('</tbody></table></div>')
     return ''.join(out)
