@@ -66,7 +66,8 @@ fn what_each_released_version_has_stored_can_be_read() {
             .file_stem()
             .and_then(|name| name.to_str())
             .expect("a name");
-        if version.starts_with("pgfsbench_report") {
+        let is_dump = path.extension().is_some_and(|kind| kind == "sql");
+        if !is_dump || version.starts_with("pgfsbench_report") {
             continue;
         }
         dumps += 1;

@@ -255,8 +255,9 @@ fn what_the_servers_own_processes_use_and_write_is_what_the_kernel_and_its_views
         let mut next = || blocks.next().expect("three numbers");
         [checkpointer, walwriter, bgwriter, next(), next(), next()]
     };
-    // The coordinator has a second after the warm-up in which to read what the server counts: later it does not know it.
-    let (run, seen) = wait_until("the start of the window is known", LONG, || {
+    // The coordinator has a second after the warm-up in which to read what the server counts: later it does not know it. Nor does
+    // a sampler that stood still over the window.
+    let (run, seen, told) = wait_until("what the server's processes did is known", LONG, || {
         let (run, seen) = bracket(
             &mut client,
             "scale => 5, clients => 4, duration => '5 s', warmup => '1 s', seed => 1",
@@ -265,18 +266,22 @@ fn what_the_servers_own_processes_use_and_write_is_what_the_kernel_and_its_views
         let is_known = format!(
             "SELECT server_write_bytes IS NOT NULL FROM fsbench.result WHERE run_id = {run}"
         );
-        (row(&mut client, &is_known) == "t").then_some((run, seen))
+        let told = row(
+            &mut client,
+            &format!(
+                "SELECT sum(checkpointer_cpu_ms) / 10, sum(walwriter_cpu_ms) / 10, sum(bgwriter_cpu_ms) / 10, \
+                   (SELECT string_agg(value::text, '|' ORDER BY array_position('{{buffers_checkpoint,buffers_clean,buffers_backend}}', counter)) \
+                    FROM fsbench.statistic WHERE run_id = {run} AND view = 'pg_stat_bgwriter' AND counter ~ '^buffers_(checkpoint|clean|backend)$') \
+                 FROM fsbench.sample WHERE run_id = {run}"
+            ),
+        );
+        let is_known = row(&mut client, &is_known) == "t" && !told.split('|').any(str::is_empty);
+        is_known.then_some((run, seen, told))
     });
-    let told = row(
-        &mut client,
-        &format!(
-            "SELECT sum(checkpointer_cpu_ms) / 10, sum(walwriter_cpu_ms) / 10, sum(bgwriter_cpu_ms) / 10, \
-               (SELECT string_agg(value::text, '|' ORDER BY array_position('{{buffers_checkpoint,buffers_clean,buffers_backend}}', counter)) \
-                FROM fsbench.statistic WHERE run_id = {run} AND view = 'pg_stat_bgwriter' AND counter ~ '^buffers_(checkpoint|clean|backend)$') \
-             FROM fsbench.sample WHERE run_id = {run}"
-        ),
-    );
-    let told: Vec<f64> = told.split('|').map(|n| n.parse().expect("known")).collect();
+    let told: Vec<f64> = told
+        .split('|')
+        .map(|n| n.parse().expect("a number"))
+        .collect();
     let told: [f64; 6] = told.try_into().expect("six figures");
     assert_between(
         [
