@@ -21,6 +21,7 @@ fn the_window_is_whole_under_a_low_rate_in_a_read_only_database() {
     for sql in [
         "SET default_transaction_isolation = 'read committed'",
         "SET default_transaction_read_only = off",
+        "SET lock_timeout = 0",
         "SELECT * FROM fsbench.run(scale => 1, clients => 2, rate => 1, duration => '3 s', warmup => '0', seed => 1)",
     ] {
         client.batch_execute(sql).expect(sql);

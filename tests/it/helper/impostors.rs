@@ -4,6 +4,7 @@
 use super::bench::{Bench, ask, wait_for_job};
 use crate::common::{execute, program, row, rows};
 use pgfsbench_tests::{LONG, Signal, refusal, server_owner, wait_until};
+use postgres::NoTls;
 use std::fs::{self, Permissions};
 use std::io::Read;
 use std::os::unix::fs::{PermissionsExt, chown};
@@ -141,11 +142,11 @@ fn a_database_does_not_say_what_names_mean_to_the_helper() {
     assert!(said.contains("granted \"postgres\""), "{said}");
 
     bench.lab.configure(&bench.usual("hers"));
-    let mut client = bench.server.connect("hers");
-    execute(
-        &mut client,
-        "SET search_path = pg_catalog; SET default_transaction_read_only = off; SET statement_timeout = 0",
-    );
+    // From its start: a SET may take longer than her timeout.
+    let usual =
+        "-c search_path=pg_catalog -c default_transaction_read_only=off -c statement_timeout=0";
+    let mut config = bench.server.config("postgres", "hers");
+    let mut client = config.options(usual).connect(NoTls).expect("a session");
     let job = ask(&mut client, "t", "release", "{}");
     bench.lab.ok(&["run-once"]);
     wait_for_job(&mut client, &job, "done");
