@@ -218,7 +218,11 @@ fn a_device_that_is_mounted_in_another_namespace_is_refused() {
     disk.allow(true);
     system("mkfs.ext4", &["-q", "-F", &disk.device]);
     let (place, _unmounted) = place(&disk, "elsewhere");
-    let script = format!("mount {} {place} && echo mounted && read -r _", disk.device);
+    // It unmounts by itself: what goes with the namespace is let go of some time after its last process.
+    let script = format!(
+        "mount {} {place} && echo mounted && {{ read -r _; umount {place}; }}",
+        disk.device
+    );
     let mut hidden = Command::new("unshare")
         .args(["--mount", "--propagation", "private", "sh", "-c", &script])
         .stdin(Stdio::piped())
