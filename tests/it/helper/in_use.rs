@@ -218,9 +218,9 @@ fn a_device_that_is_mounted_in_another_namespace_is_refused() {
     disk.allow(true);
     system("mkfs.ext4", &["-q", "-F", &disk.device]);
     let (place, _unmounted) = place(&disk, "elsewhere");
-    // It unmounts by itself: what goes with the namespace is let go of some time after its last process.
+    // Read only, so that it writes nothing by itself. It is unmounted before the namespace ends, which lets go of it only some time after that.
     let script = format!(
-        "mount {} {place} && echo mounted && {{ read -r _; umount {place}; }}",
+        "mount -o ro {} {place} && echo mounted && {{ read -r _; umount {place}; }}",
         disk.device
     );
     let mut hidden = Command::new("unshare")
