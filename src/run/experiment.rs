@@ -70,8 +70,16 @@ pub fn end(
 
 /// The answer for each target, with confirmations by other experiments. In a transaction.
 pub fn said(state: &State, metric: Metric) -> Result<Vec<answer::Row>, Fault> {
-    let beside = beside(state)?;
-    let mut said = answer::rows(state, metric, &beside);
+    said_with(state, metric, &beside(state)?)
+}
+
+/// The same, with the facts beside the metric at hand.
+pub fn said_with(
+    state: &State,
+    metric: Metric,
+    beside: &[Beside],
+) -> Result<Vec<answer::Row>, Fault> {
+    let mut said = answer::rows(state, metric, beside);
     for id in rows::sessions_of(state.experiment.experiment_id)? {
         let Some(other) = rows::state(id, None)? else {
             continue;

@@ -48,7 +48,7 @@ pub struct Checkpoints {
 }
 
 /// The answer for a target.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[allow(missing_docs)]
 pub struct Row {
     pub number: usize,

@@ -140,20 +140,14 @@ mod tests {
     fn said(number: usize, against: usize, verdict: &str, ratio: f64) -> answer::Row {
         answer::Row {
             number,
-            target: String::new(),
             against: Some(against),
             ratio: Some(ratio),
             low: Some(ratio * 0.8),
             high: Some(ratio * 1.25),
             verdict: verdict.into(),
-            reason: None,
-            says: String::new(),
             blocks: Some(3),
             kept: Some(3),
-            durability: None,
-            same_durability: None,
-            further_seconds: None,
-            warnings: None,
+            ..answer::Row::default()
         }
     }
 

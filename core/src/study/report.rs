@@ -184,20 +184,14 @@ mod tests {
         };
         let said = |number, verdict: &str, ratio: f64| answer::Row {
             number,
-            target: String::new(),
             against: Some(0),
             ratio: Some(ratio),
             low: Some(ratio * 0.9),
             high: Some(ratio * 1.1),
             verdict: verdict.into(),
-            reason: None,
-            says: String::new(),
             blocks: Some(3),
             kept: Some(3),
-            durability: None,
-            same_durability: None,
-            further_seconds: None,
-            warnings: None,
+            ..answer::Row::default()
         };
         let target = |v: &str| format!("heron-2010.{v}");
         let found = Evidence {

@@ -31,15 +31,13 @@ pub fn gather(here: &Here<'_>) -> Result<ByQuestion, Fault> {
         for metric in report::metrics(here, asked) {
             values.insert(metric.clone(), store::values(id, &metric)?);
         }
+        let declared = steps::declared(&state);
+        let beside = experiment::beside(&state)?;
         let counted = (state.runs.iter()).filter(|run| run.outcome.is_some_and(Outcome::counts));
         let evidence = Evidence {
             status: Some(state.experiment.status.clone()),
-            rows: experiment::said(&state, steps::declared(&state))?,
-            pairs: answer::pairs(
-                &state,
-                steps::declared(&state),
-                &experiment::beside(&state)?,
-            ),
+            rows: experiment::said_with(&state, declared, &beside)?,
+            pairs: answer::pairs(&state, declared, &beside),
             targets: state.targets.iter().map(|t| t.target.clone()).collect(),
             values,
             knees: store::knees(id)?,

@@ -240,19 +240,14 @@ mod tests {
         Row {
             number,
             target: target.into(),
-            against: None,
             ratio: Some(1.2),
             low: Some(1.1),
             high: Some(1.3),
             verdict: verdict.into(),
-            reason: None,
             says: format!("{target} says"),
             blocks: Some(3),
             kept: Some(3),
-            durability: None,
-            same_durability: None,
-            further_seconds: None,
-            warnings: None,
+            ..Row::default()
         }
     }
 
