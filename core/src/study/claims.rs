@@ -225,10 +225,6 @@ fn by_interval(
         .reason
         .as_deref()
         .is_none_or(|reason| INTERVAL_STANDS.contains(&reason));
-    let why = match on.filter(|_| !is_settled) {
-        Some(status) => format!("its experiment is {status}: {}", row.says),
-        None => row.says.clone(),
-    };
     let here = match (figures, is_settled || (stands && on.is_none())) {
         (Some(figures), true) => {
             let margin = study
@@ -244,7 +240,25 @@ fn by_interval(
         }
         _ => INCONCLUSIVE,
     };
+    let why = match (on.filter(|_| !is_settled), side(decision, figures)) {
+        (Some(status), _) => format!("its experiment is {status}: {}", row.says),
+        // What the experiment asks may be open where the claim is not.
+        (None, Some(side)) if !is_settled && here != INCONCLUSIVE => {
+            format!("{side}; its experiment: {}", row.says)
+        }
+        _ => row.says.clone(),
+    };
     Outcome { here, figures, why }
+}
+
+/// On which side of the size of a claim an interval is, in words.
+fn side(decision: &Decision, figures: Option<(f64, f64, f64)>) -> Option<String> {
+    let (_, low, high) = figures.filter(|_| decision.expected != Expected::Same)?;
+    let factor = decision.factor.unwrap_or(1.0);
+    let side = if low > factor { "above" } else { "below" };
+    Some(format!(
+        "its interval, {low:.2} to {high:.2} times, is {side} {factor} times"
+    ))
 }
 
 /// What an interval (ratio, low and high) says. `is_equivalent`: it was shown to be within the margin.
@@ -379,7 +393,6 @@ mod tests {
     ) -> answer::Row {
         answer::Row {
             number,
-            target: String::new(),
             against: Some(0),
             ratio: Some(ends.0),
             low: Some(ends.1),
@@ -389,10 +402,7 @@ mod tests {
             says: "as said".into(),
             blocks: Some(6),
             kept: Some(6),
-            durability: None,
-            same_durability: None,
-            further_seconds: None,
-            warnings: None,
+            ..answer::Row::default()
         }
     }
 
@@ -492,6 +502,24 @@ mod tests {
             let outcome = by_interval(&study, &decision(Expected::Less, Some(0.7)), &found, 1, 0);
             assert_eq!(outcome.here, here, "{reason}");
         }
+    }
+
+    #[test]
+    fn an_open_experiment_that_is_over_may_decide_the_size_of_a_claim() {
+        let study = builtin::find("heron-2010").unwrap().unwrap();
+        let found = Evidence {
+            status: Some("done".into()),
+            rows: vec![row(1, "inconclusive", (1.0, 0.8, 1.25), Some("max_blocks"))],
+            targets: vec!["heron-2010.xfs".into(), "heron-2010.ext4".into()],
+            ..Evidence::default()
+        };
+        let of = |factor| {
+            let outcome = by_interval(&study, &decision(Expected::Less, factor), &found, 1, 0);
+            (outcome.here, outcome.why)
+        };
+        assert_eq!(of(None), (INCONCLUSIVE, "as said".into()));
+        let why = "its interval, 0.80 to 1.25 times, is above 0.25 times; its experiment: as said";
+        assert_eq!(of(Some(0.25)), (DOES_NOT_HOLD, why.into()));
     }
 
     #[test]
