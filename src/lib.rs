@@ -177,9 +177,14 @@ extension_sql_file!(
     requires = ["chart_views", "acknowledgements", "evidence", "imports"]
 );
 extension_sql_file!(
+    "../sql/schema/4_export.sql",
+    name = "export_functions",
+    requires = ["chart_views", "imports"]
+);
+extension_sql_file!(
     "../sql/schema/4_import.sql",
     name = "import_functions",
-    requires = ["chart_views", "imports"]
+    requires = ["export_functions"]
 );
 extension_sql_file!(
     "../sql/schema/4_report.sql",

@@ -41,6 +41,7 @@ const BESIDE: &[(&str, &[&str])] = &[
             "work_mark",
             "target_definition",
             "target_version",
+            "copied",
         ],
     ),
     ("target", &["kind", "created_by", "created_at"]),

@@ -2,6 +2,7 @@
 //! deadline, and what they print kept up to a limit.
 
 use pgfsbench_core::helper::essence::essence;
+use pgfsbench_core::helper::filesystem::DIRECTORIES;
 use pgfsbench_core::helper::protocol::Report;
 use pgfsbench_core::refusal::{Kind, Refusal};
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -13,9 +14,6 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
-
-/// The only directories in which programs are looked for.
-const DIRECTORIES: [&str; 4] = ["/usr/sbin", "/sbin", "/usr/bin", "/bin"];
 
 /// The bytes that are kept of a program's output.
 const LONGEST_OUTPUT: usize = 8 << 10;

@@ -1,4 +1,4 @@
-//! DROP EXTENSION pgfsbench, seen before and after, ALTER EXTENSION pgfsbench UPDATE, seen after, and CREATE EXTENSION pgfsbench_report, seen before.
+//! DROP EXTENSION pgfsbench, seen before and after; CREATE EXTENSION pgfsbench_report, likewise; and ALTER EXTENSION UPDATE of both, seen after.
 //!
 //! The hook is called for each utility statement of the server: all others pass it at once, and without a guard of pgrx's, since
 //! nothing in it panics then; their errors pass a frame that has nothing to drop.
@@ -16,7 +16,7 @@ use pgrx::{
 /// Decides before the statement, in its transaction, what is done after it if it succeeds.
 pub type Look = fn() -> Option<Box<dyn FnOnce()>>;
 
-/// What is done after an update, in its transaction.
+/// What is done after an extension has got new functions, in the transaction.
 pub type Updated = fn() -> Result<(), ErrorReport>;
 
 /// Refuses what cannot succeed, in its transaction.
@@ -26,7 +26,7 @@ pub type Check = fn() -> Result<(), ErrorReport>;
 pub struct Called {
     /// Before each DROP EXTENSION pgfsbench.
     pub look: Look,
-    /// After each ALTER EXTENSION pgfsbench UPDATE.
+    /// After each ALTER EXTENSION UPDATE of pgfsbench or pgfsbench_report, and CREATE EXTENSION pgfsbench_report.
     pub updated: Updated,
     /// Before each CREATE EXTENSION pgfsbench_report.
     pub check_report: Check,
@@ -90,10 +90,10 @@ unsafe extern "C-unwind" fn on_utility(
         match of_extension(statement) {
             Some(Statement::Drop) => pg_sys::panic::pgrx_extern_c_guard(|| dropped(run)),
             Some(Statement::Update) => pg_sys::panic::pgrx_extern_c_guard(|| updated(run)),
-            Some(Statement::CreateReport) => {
-                pg_sys::panic::pgrx_extern_c_guard(check_report);
-                run();
-            }
+            Some(Statement::CreateReport) => pg_sys::panic::pgrx_extern_c_guard(|| {
+                check_report();
+                updated(run);
+            }),
             None => run(),
         }
     }
@@ -153,7 +153,8 @@ unsafe fn of_extension(statement: *mut pg_sys::PlannedStmt) -> Option<Statement>
             }
             pg_sys::NodeTag::T_AlterExtensionStmt => {
                 let alter = node as *mut pg_sys::AlterExtensionStmt;
-                (CStr::from_ptr((*alter).extname) == NAME).then_some(Statement::Update)
+                let name = CStr::from_ptr((*alter).extname);
+                (name == NAME || name == REPORT).then_some(Statement::Update)
             }
             pg_sys::NodeTag::T_CreateExtensionStmt => {
                 let create = node as *mut pg_sys::CreateExtensionStmt;

@@ -11,7 +11,7 @@ use crate::{
 
 /// Columns of `run_log` that stay as they are here; all others come from the server that has carried a run out.
 const OF_HERE: &str = "{run_id,status,target,target_definition,target_version,workload,duration,transactions,warmup,rate,latency_limit_ms,seed,label,forced,asked,used,\
-    requested_by,requested_at,started_at,error_code,error,error_detail,error_hint,work_database,work_database_oid,work_mark,kept}";
+    requested_by,requested_at,started_at,error_code,error,error_detail,error_hint,work_database,work_database_oid,work_mark,kept,copied}";
 
 /// Tables in which runs of every workload may have rows.
 const OF_ALL: &[ResultTable] = &[

@@ -139,13 +139,14 @@ pub fn values(experiment_id: i64, metric: &str) -> Result<Vec<Vec<f64>>, Fault> 
     read_json("figures of runs", &text.unwrap_or_default())
 }
 
-/// Knees of the scans of each target, all its runs together.
+/// Knees of the scans of each target, all its runs together; of what a dump has brought, only what scans may have.
 pub fn knees(experiment_id: i64) -> Result<BTreeMap<usize, Knee>, Fault> {
     let text = sql::read_latest(
         "SELECT coalesce(jsonb_object_agg(k.target_number, k.knee), '{}') FROM (SELECT t.target_number, to_jsonb(n) AS knee \
-           FROM (SELECT x.target_number, array_agg(s.degree) AS degrees, array_agg(s.ms) AS ms \
+           FROM (SELECT x.target_number, (array_agg(s.degree))[:100000] AS degrees, (array_agg(s.ms))[:100000] AS ms \
              FROM fsbench.experiment_run x JOIN fsbench.scan s USING (run_id) \
-             WHERE x.experiment_id = $1::bigint AND x.outcome IN ('measured', 'behind') AND s.used GROUP BY 1) t, \
+             WHERE x.experiment_id = $1::bigint AND x.outcome IN ('measured', 'behind') AND s.used \
+               AND s.degree > 0 AND s.ms > 0 AND s.ms < 'Infinity' GROUP BY 1) t, \
            LATERAL fsbench.knee(t.degrees, t.ms) n) k",
         &[Some(&experiment_id.to_string())],
     )?;

@@ -1,6 +1,6 @@
 //! The environment of a run is stored as the system itself reports it, and the same machine and configuration are known again.
 
-use crate::common::{QUICK, row, run, server};
+use crate::common::{QUICK, row, run, server, server_on_disk};
 use pgfsbench_tests::{assert_columns, skip};
 use serde_json::Value;
 use std::fs;
@@ -13,7 +13,8 @@ fn file(path: &str) -> Option<String> {
 
 #[test]
 fn the_environment_is_what_the_system_tells() {
-    let server = server(&[]);
+    // Where there may be a disk to tell of.
+    let server = server_on_disk(&[]);
     let mut client = server.connect("postgres");
     let id = run(&mut client, QUICK);
     let mut stored = |expression: &str| {
@@ -41,6 +42,14 @@ fn the_environment_is_what_the_system_tells() {
             // Of several the one in brackets; one alone stands for itself.
             let chosen = scheduler.split(['[', ']']).nth(1).unwrap_or(&scheduler);
             assert_eq!(stored("io_scheduler"), chosen);
+        }
+    }
+    // A disk is known by what sysfs shows to everybody.
+    if stored("layers->0->>'kind'") == "disk" {
+        let serial = file(&format!("/sys/dev/block/{number}/serial"));
+        let serial = serial.or_else(|| file(&format!("/sys/dev/block/{number}/device/serial")));
+        if let Some(serial) = serial.filter(|serial| !serial.is_empty()) {
+            assert_eq!(stored("layers->0->>'serial'"), serial);
         }
     }
     // Where the driver of ext4 tells what its journal holds.

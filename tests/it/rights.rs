@@ -1,6 +1,8 @@
-//! Functions that run with the rights of the extension's owner do not trust objects that their caller can make.
+//! Functions that run with the rights of the extension's owner do not trust objects that their caller can make; and operators have
+//! all of what they are to have.
 
-use pgfsbench_tests::{PRELOADED, TestServer, refusal};
+use crate::common::{QUICK, execute, row, run, server};
+use pgfsbench_tests::{PRELOADED, TestServer, refusal, skip};
 
 /// An operator's own `||`, `<>`, `=` and functions before PostgreSQL's, each an error that says with whose rights it ran.
 const TRAP: &str = "
@@ -120,4 +122,49 @@ fn the_extension_does_not_go_into_a_schema_of_somebody_else() {
     owner
         .batch_execute("REVOKE CREATE ON SCHEMA fsbench FROM PUBLIC; CREATE EXTENSION pgfsbench")
         .expect("it is clean");
+}
+
+#[test]
+fn operators_get_pages_whenever_they_became_operators() {
+    let server = server(&[]);
+    let mut owner = server.connect("postgres");
+    let python = "SELECT count(*) FROM pg_available_extensions WHERE name = 'plpython3u'";
+    if row(&mut owner, python) != "1" {
+        let test = "rights::operators_get_pages_whenever_they_became_operators";
+        return skip(test, "there is no plpython3u for this PostgreSQL");
+    }
+    let run = run(&mut owner, QUICK);
+    execute(
+        &mut owner,
+        "CREATE ROLE early; CREATE ROLE late; CREATE ROLE stranger; SELECT fsbench.grant_operator('early'); \
+         CREATE EXTENSION pgfsbench_report CASCADE; SELECT fsbench.grant_operator('late')",
+    );
+    let page = format!("SELECT left(fsbench.report(run_ids => '{{{run}}}'), 15)");
+    let mut as_role = |role: &str, sql: &str| {
+        execute(&mut owner, &format!("RESET ROLE; SET ROLE {role}"));
+        match owner.query_one(sql, &[]) {
+            Ok(row) => row.get::<_, String>(0),
+            Err(error) => error.code().expect("an answer").code().to_owned(),
+        }
+    };
+    for role in ["early", "late"] {
+        assert_eq!(as_role(role, &page), "<!DOCTYPE html>", "{role}");
+    }
+    assert_eq!(as_role("stranger", &page), "42501");
+
+    // What an update brings, he gets, too; and he may say what is so already.
+    let update = "REVOKE EXECUTE ON FUNCTION fsbench._page FROM early; ALTER EXTENSION pgfsbench_report UPDATE";
+    execute(&mut server.connect("postgres"), update);
+    assert_eq!(as_role("early", &page), "<!DOCTYPE html>");
+    let mut early = server.connect("postgres");
+    execute(
+        &mut early,
+        "SET ROLE early; CREATE EXTENSION IF NOT EXISTS pgfsbench_report",
+    );
+    execute(
+        &mut server.connect("postgres"),
+        "SELECT fsbench.revoke_operator('early')",
+    );
+    assert_eq!(as_role("early", &page), "42501");
+    assert_eq!(as_role("late", &page), "<!DOCTYPE html>");
 }

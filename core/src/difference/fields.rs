@@ -1,6 +1,6 @@
 //! The documents of runs as flat lists of names and texts.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
@@ -121,14 +121,13 @@ fn of_environment(fields: &mut Fields, environment: &Value) {
         "geometry",
         &environment["geometry"],
     );
+    let of_target = &environment["storage"]["result"];
     for mark in ["serial", "wwn", "partition_uuid"] {
-        flatten(
-            fields,
-            Area::Device,
-            mark,
-            &environment["storage"]["result"][mark],
-        );
+        flatten(fields, Area::Device, mark, &of_target[mark]);
     }
+    let is_marked = [&of_target["serial"], &of_target["wwn"]]
+        .iter()
+        .any(|mark| mark.is_string());
     for (name, value) in members(&environment["settings"]) {
         if !OF_ONE_SERVER.contains(&name.as_str()) {
             flatten(fields, Area::Settings, name, &value["setting"]);
@@ -136,8 +135,16 @@ fn of_environment(fields: &mut Fields, environment: &Value) {
     }
     let places: &[&str] = if is_apart { &["", "wal_"] } else { &[""] };
     for place in places {
-        let layers = in_words(&environment[format!("{place}layers")]);
-        fields.extend(layers.map(|layers| ((Area::Device, format!("{place}layers")), layers)));
+        let layers = &environment[format!("{place}layers")];
+        let mut of_layers = |name: &str, text: Option<String>| {
+            fields.extend(text.map(|text| ((Area::Device, format!("{place}layers{name}")), text)));
+        };
+        of_layers("", in_words(layers));
+        // The same is told by the helper of its devices.
+        if !is_marked {
+            of_layers(".serial", marks(layers, "serial"));
+            of_layers(".wwn", marks(layers, "wwn"));
+        }
         let options = environment[format!("{place}mount_options")].as_str();
         let options = options
             .unwrap_or_default()
@@ -177,6 +184,15 @@ fn flatten(fields: &mut Fields, area: Area, name: &str, value: &Value) {
         other => other.to_string(),
     };
     fields.insert((area, name.to_owned()), text);
+}
+
+/// What tells the disks below the data from others, in any order; None unless all of them have it.
+fn marks(layers: &Value, name: &str) -> Option<String> {
+    let layers = layers.as_array()?.iter();
+    let disks = layers.filter(|layer| layer["kind"] == "disk");
+    let marks: Option<BTreeSet<&str>> = disks.map(|disk| disk[name].as_str()).collect();
+    let marks: Vec<&str> = marks?.into_iter().collect();
+    (!marks.is_empty()).then(|| marks.join(", "))
 }
 
 /// The layers below the data in one line, without the names that the kernel gives anew at each boot.

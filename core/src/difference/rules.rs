@@ -224,7 +224,7 @@ const DEVICE: &[Rule] = &[
     rule(
         Much,
         "another disk",
-        "device_model rotational serial wwn partition_uuid",
+        "device_model rotational serial wwn partition_uuid layers.* wal_layers.*",
     ),
     rule(
         Much,
@@ -351,8 +351,19 @@ const TOLERANCES: &[(&str, f64)] = &[
     ("cpu_mhz_max", 0.1),
 ];
 
+/// Marks of disks, which older versions do not store: of one that has none it is not known whether it is another one.
+const MARKS: &[&str] = &[
+    "layers.serial",
+    "layers.wwn",
+    "wal_layers.serial",
+    "wal_layers.wwn",
+];
+
 /// True if two values are as good as the same.
 pub fn is_close(name: &str, a: Option<&String>, b: Option<&String>) -> bool {
+    if MARKS.contains(&name) && (a.is_none() || b.is_none()) {
+        return true;
+    }
     let tolerance = TOLERANCES.iter().find(|(known, _)| *known == name);
     let number = |text: Option<&String>| text.and_then(|text| text.parse::<f64>().ok());
     match (tolerance, number(a), number(b)) {

@@ -275,6 +275,49 @@ fn what_is_not_known_of_one_is_told_as_that() {
 }
 
 #[test]
+fn disks_are_told_apart_by_their_marks() {
+    let with = |marks: &[(&str, &str)]| {
+        let mut document = document();
+        document["environment"]["storage"] = Value::Null;
+        let disks: Vec<Value> = marks
+            .iter()
+            .map(|(serial, wwn)| {
+                let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+                json!({"kind": "disk", "name": serial, "model": "Q", "serial": some(serial), "wwn": some(wwn)})
+            })
+            .collect();
+        document["environment"]["layers"] = Value::Array(disks);
+        document
+    };
+    let told = |a: &[(&str, &str)], b: &[(&str, &str)]| lines(&between(&with(a), &with(b)));
+    let other = "much device layers.serial: S1 | S2";
+    assert_eq!(told(&[("S1", "")], &[("S2", "")]), [other]);
+    assert_eq!(
+        told(&[("S1", "n.1")], &[("S2", "n.2")]),
+        [other, "much device layers.wwn: n.1 | n.2"]
+    );
+    // Names change places at a boot; and of what one run does not know, nothing is said.
+    let none: [&str; 0] = [];
+    assert_eq!(
+        told(&[("S1", ""), ("S2", "")], &[("S2", ""), ("S1", "")]),
+        none
+    );
+    assert_eq!(told(&[("S1", "n.1")], &[("", "")]), none);
+    assert_eq!(told(&[("", "")], &[("S1", "n.1")]), none);
+    assert_eq!(
+        told(&[("S1", ""), ("", "")], &[("S1", ""), ("S2", "")]),
+        none
+    );
+    // What the helper says of its device is not said twice.
+    let mut of_helper = [with(&[("S1", "")]), with(&[("S2", "")])];
+    for (document, serial) in of_helper.iter_mut().zip(["S1", "S2"]) {
+        document["environment"]["storage"] = json!({"result": {"serial": serial}});
+    }
+    let [a, b] = of_helper;
+    assert_eq!(lines(&between(&a, &b)), ["much device serial: S1 | S2"]);
+}
+
+#[test]
 fn wal_on_a_filesystem_of_its_own_is_compared() {
     let mut apart = document();
     apart["environment"]["wal_st_dev"] = json!("8:1");

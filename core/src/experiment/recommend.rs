@@ -5,6 +5,7 @@ use serde_json::Value;
 
 mod choice;
 mod lines;
+mod stored;
 
 use std::collections::BTreeMap;
 

@@ -4,6 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::refusal::{Refusal, quoted};
 
+/// The only directories in which the helper looks for programs.
+pub const DIRECTORIES: [&str; 4] = ["/usr/sbin", "/sbin", "/usr/bin", "/bin"];
+
 /// A filesystem that the helper can make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

@@ -29,6 +29,18 @@ pub struct Queue {
     pub zoned: Option<String>,
 }
 
+/// Longer than any that hardware has.
+const LONGEST_MARK: usize = 200;
+
+/// What tells a disk from others, on one line, in the same words as the helper has it.
+fn mark(text: &str) -> Option<String> {
+    let shown = |c: char| if c.is_ascii_graphic() { c } else { ' ' };
+    let text: String = text.chars().map(shown).collect();
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    // Some drivers print "(null)" for none.
+    (!text.is_empty() && text != "(null)").then(|| text.chars().take(LONGEST_MARK).collect())
+}
+
 /// A device as it is found in sysfs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
@@ -79,6 +91,29 @@ impl Block {
             (vendor, model) => vendor.into_iter().chain(model).collect(),
         };
         (!words.is_empty()).then(|| words.join(" "))
+    }
+
+    /// Serial number of the disk, as far as everybody may read it.
+    pub fn serial(&self, tree: &dyn Tree) -> Option<String> {
+        let of = |name: &str| mark(&tree.read(&format!("{}/{name}", self.disk))?);
+        // SCSI's page 0x80: four bytes, the last of which is the length, and the serial number.
+        let of_page = || {
+            let page = tree.read(&format!("{}/device/vpd_pg80", self.disk))?;
+            let length = u32::from(page.chars().nth(3)?) as usize;
+            let serial: String = page.chars().skip(4).take(length).collect();
+            mark(&serial)
+        };
+        of("serial")
+            .or_else(|| of("device/serial"))
+            .or_else(of_page)
+    }
+
+    /// World-wide name of the disk, or what its kind has instead.
+    pub fn wwn(&self, tree: &dyn Tree) -> Option<String> {
+        let of = |name: &str| mark(&tree.read(&format!("{}/{name}", self.disk))?);
+        ["wwid", "device/wwid", "device/wwn"]
+            .into_iter()
+            .find_map(of)
     }
 
     /// Its queue; for a partition, that of its disk.

@@ -56,6 +56,12 @@ pub struct Layer {
     /// Maker and model of a disk.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+    /// World-wide name of a disk, or what its kind has instead.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wwn: Option<String>,
+    /// Serial number of a disk.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub serial: Option<String>,
     /// md only: raid0, raid1, raid5, ...
     #[serde(skip_serializing_if = "Option::is_none")]
     pub level: Option<String>,
@@ -94,6 +100,8 @@ impl Layer {
             device: None,
             bytes: None,
             model: None,
+            wwn: None,
+            serial: None,
             level: None,
             chunk_bytes: None,
             sync_action: None,
@@ -182,11 +190,14 @@ fn describe(tree: &dyn Tree, block: &Block, device: &str, depth: usize) -> Layer
     let number = |name: &str| number(tree, &format!("{}/{name}", block.directory));
     let is_md = kind == LayerKind::Md;
     let is_loop = kind == LayerKind::Loop;
+    let is_disk = kind == LayerKind::Disk;
     Layer {
         name: of("dm/name").or(name),
         device: Some(device.to_owned()),
         bytes: block.bytes(tree),
         model: block.model(tree).filter(|_| !block.is_partition()),
+        wwn: block.wwn(tree).filter(|_| is_disk),
+        serial: block.serial(tree).filter(|_| is_disk),
         level: of("md/level"),
         chunk_bytes: number("md/chunk_size").filter(|&bytes| is_md && bytes > 0),
         sync_action: of("md/sync_action"),

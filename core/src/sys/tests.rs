@@ -85,6 +85,67 @@ fn a_loop_device_and_what_its_file_is_on() {
 }
 
 #[test]
+fn disks_have_what_tells_them_from_others() {
+    let marks = |layer: &Layer| (layer.serial.clone(), layer.wwn.clone());
+    let some = |text: &str| Some(text.to_owned());
+    // NVMe, below an image.
+    let nvme = |name: &str| format!("/sys/dev/block/259:0/{name}");
+    let tree = Recorded::of(LOOP_ON_NVME)
+        .but(&nvme("wwid"), Some("eui.0025385b01\n"))
+        .but(&nvme("device/serial"), Some("S4EWNX0M123456T     \n"))
+        .but("/sys/dev/block/259:2/../wwid", Some("eui.0025385b01\n"));
+    let found = layers(&tree, "7:3");
+    let without = found.iter().filter(|layer| layer.kind != Disk);
+    assert!(
+        without
+            .into_iter()
+            .all(|layer| marks(layer) == (None, None))
+    );
+    assert_eq!(
+        marks(&found[3]),
+        (some("S4EWNX0M123456T"), some("eui.0025385b01"))
+    );
+    let stored = serde_json::to_value(&found[3]).unwrap();
+    assert_eq!(
+        (&stored["serial"], &stored["wwn"]),
+        (&"S4EWNX0M123456T".into(), &"eui.0025385b01".into())
+    );
+    // SCSI: the page's second byte is none of UTF-8.
+    let scsi = |page: &str| {
+        let tree = Recorded::of(LVM_ON_RAID)
+            .but("/sys/dev/block/8:0/device/vpd_pg80", Some(page))
+            .but(
+                "/sys/dev/block/8:0/device/wwid",
+                Some("t10.ATA     WDC WD40  WD-42\n"),
+            );
+        let found = layers(&tree, "253:1");
+        let disk = found
+            .iter()
+            .find(|layer| layer.name.as_deref() == Some("sda"));
+        marks(disk.unwrap())
+    };
+    let wwn = some("t10.ATA WDC WD40 WD-42");
+    assert_eq!(
+        scsi("\0\u{fffd}\0\u{8} WD-42\0 trailing"),
+        (some("WD-42"), wwn.clone())
+    );
+    for page in ["", "\0\u{fffd}", "\0\u{fffd}\0\u{ff}", "\0\u{fffd}\0\0x"] {
+        assert_eq!(scsi(page), (None, wwn.clone()));
+    }
+    // virtio, and what is no serial number.
+    let virtio = |text: &str| {
+        let tree = Recorded::of(VIRTUAL_MACHINE).but("/sys/dev/block/254:0/serial", Some(text));
+        marks(&layers(&tree, "254:0")[0]).0
+    };
+    assert_eq!(virtio("disk-1"), some("disk-1"));
+    assert_eq!(virtio("a\u{1b}[2J\u{202e}b\nc\n"), some("a [2J b c"));
+    assert_eq!(virtio(&"x".repeat(1000)), some(&"x".repeat(200)));
+    for nothing in ["", "\n", "\0\0", "(null)\n"] {
+        assert_eq!(virtio(nothing), None);
+    }
+}
+
+#[test]
 fn a_guest_of_user_mode_linux() {
     let tree = Recorded::of(USER_MODE_LINUX);
     let found = layers(&tree, "98:16");

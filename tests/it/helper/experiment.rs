@@ -85,6 +85,25 @@ fn filesystems_on_images_are_compared_and_nothing_is_left() {
             ("same_durability", "t"),
         ],
     );
+    // What the helper has given is a line to be pasted, for any device.
+    execute(
+        &mut client,
+        "UPDATE fsbench.experiment SET too_short = false, forced = true; \
+         UPDATE fsbench.run_log r SET tps = 1000 * (2 - x.target_number) + x.block FROM fsbench.experiment_run x WHERE x.run_id = r.run_id",
+    );
+    let lines = rows(
+        &mut client,
+        "SELECT says FROM fsbench.recommend('new disk') WHERE part IN ('mkfs', 'fstab') OR says ~ 'no lines are shown' LIMIT 2",
+    );
+    let device = "/dev/disk/by-id/YOUR-DEVICE";
+    assert!(
+        lines[0].contains(&format!("/mkfs.{a} ")) && lines[0].ends_with(device),
+        "{lines:?}"
+    );
+    assert!(
+        lines[1].contains(&format!("-o value {device})")) && lines[1].ends_with("/etc/fstab"),
+        "{lines:?}"
+    );
     let lines = rows(
         &mut client,
         "SELECT DISTINCT target_name FROM fsbench.experiment_target ORDER BY target_name",

@@ -1,8 +1,9 @@
 //! Lines to be pasted, by what is stored of the runs of the one that is chosen, and checked against the machine where they would be.
 
-use serde_json::Value;
-
-use super::{Advice, Facts, Here, advice};
+use super::{
+    Advice, Facts, Here, advice,
+    stored::{self, SOME_LOG, members},
+};
 use crate::{
     experiment::state::State,
     helper::{Filesystem, options},
@@ -20,21 +21,18 @@ pub const PARTS: [&str; 5] = ["mkfs", "fstab", "udev", "sysctl", "postgresql.con
 /// The lines for one target. Root pastes them: what is stored is shown only where it is of the kind that such a line has.
 pub fn lines(state: &State, f: &Facts, here: &Here) -> Vec<Advice> {
     let mut rows = Vec::new();
-    if let Some(what) = not_plain(f) {
+    if let Some(what) = stored::not_ours(f) {
         rows.push(advice(
             "not tested",
-            format!("{what} as it is stored has characters that no such line has: no lines are shown to be pasted"),
+            format!("{what} is not stored as pgfsbench stores it: no lines are shown to be pasted"),
         ));
         return rows;
     }
-    let made = matches!(f.kind.as_deref(), Some("device" | "image"));
+    let made = stored::is_made(f);
     let device = f.device.as_deref().filter(|_| made).unwrap_or(SOME_DEVICE);
     if made {
-        rows.extend(
-            f.mkfs_command
-                .as_deref()
-                .map(|command| mkfs(command, device)),
-        );
+        let command = f.mkfs_command.as_deref().and_then(stored::mkfs);
+        rows.extend(command.map(|command| advice("mkfs", format!("{command} {device}"))));
         rows.extend(fstab(f, device, here));
     }
     for (name, value) in members(f.block_settings.as_ref()) {
@@ -61,86 +59,25 @@ pub fn lines(state: &State, f: &Facts, here: &Here) -> Vec<Advice> {
     rows
 }
 
-/// The first of the facts that is not made of what a shell, fstab and udev leave alone.
-fn not_plain(f: &Facts) -> Option<&'static str> {
-    let is_fit = |text: &str, besides: &str| {
-        let fits =
-            |c: char| c.is_ascii_alphanumeric() || "_./=,:@%+-".contains(c) || besides.contains(c);
-        text.chars().all(fits)
-    };
-    let is_plain = |text: &str| is_fit(text, "");
-    let are_plain = |object: Option<&Value>| {
-        members(object)
-            .iter()
-            .all(|(name, value)| is_plain(name) && is_plain(value))
-    };
-    let are_settings = members(f.settings.as_ref()).iter().all(|(name, value)| {
-        let in_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
-        name.chars().all(in_name) && !value.contains(char::is_control)
-    });
-    let holds = |text: &Option<String>, besides: &str| {
-        text.as_deref().is_none_or(|text| is_fit(text, besides))
-    };
-    let makes = |command: &str| {
-        let program = command.split(' ').next().unwrap_or_default();
-        let name = program.rsplit('/').next().unwrap_or_default();
-        is_fit(command, " ") && (name.starts_with("mkfs.") || name == "zpool")
-    };
-    [
-        (
-            "the command of mkfs",
-            f.mkfs_command.as_deref().is_none_or(makes),
-        ),
-        ("the type of the filesystem", holds(&f.filesystem, "")),
-        ("the mount options", holds(&f.mount_options, "")),
-        ("the device", holds(&f.device, "")),
-        ("the version of the kernel", holds(&f.kernel, " #~()")),
-        (
-            "a setting of the device",
-            are_plain(f.block_settings.as_ref()),
-        ),
-        (
-            "a setting of the kernel",
-            are_plain(f.kernel_settings.as_ref()),
-        ),
-        ("a setting of the server", are_settings),
-    ]
-    .into_iter()
-    .find_map(|(what, is_so)| (!is_so).then_some(what))
-}
-
-/// As it was made, without what the helper adds: not to be asked, and the UUID of that one filesystem.
-fn mkfs(command: &str, device: &str) -> Advice {
-    let mut words: Vec<&str> = command.split(' ').collect();
-    if words.last().is_some_and(|word| word.starts_with('/')) {
-        words.pop();
-    }
-    loop {
-        match words[..] {
-            [_, "-q" | "-f" | "-F", ..] => words.remove(1),
-            [_, "-U" | "-u", _, ..] => words.drain(1..3).next().unwrap_or_default(),
-            [_, "-m", uuid, ..] if uuid.starts_with("uuid=") => {
-                words.drain(1..3).next().unwrap_or_default()
-            }
-            _ => break,
-        };
-    }
-    advice("mkfs", format!("{} {device}", words.join(" ")))
-}
-
 /// The line for fstab, with the UUID that mkfs will have chosen; and what the kernel that runs now would say of it.
 fn fstab(f: &Facts, device: &str, here: &Here) -> Vec<Advice> {
     let Some(filesystem) = f.filesystem.as_deref().filter(|fs| *fs != "zfs") else {
         return Vec::new();
     };
-    let options = f
-        .mount_options
-        .as_deref()
-        .filter(|options| !options.is_empty());
+    let has_log = f.mkfs_command.as_deref().is_some_and(stored::has_log);
+    let log = has_log.then(|| format!("logdev={SOME_LOG}"));
+    // Around commas there may be blanks, which end a word in fstab.
+    let given = f.mount_options.as_deref().unwrap_or_default();
+    let given = given.replace(' ', "");
+    let given = (!given.is_empty()).then_some(given);
+    let options: Vec<String> = given.into_iter().chain(log).collect();
+    let options = match options.is_empty() {
+        true => "defaults".to_owned(),
+        false => options.join(","),
+    };
     let mut rows = Vec::new();
     if let Ok(known) = Filesystem::of_name(filesystem)
-        && let Err(refusal) =
-            options::check_kernel(known, options.unwrap_or_default(), &here.kernel)
+        && let Err(refusal) = options::check_kernel(known, &options, &here.kernel)
     {
         let detail = refusal.detail.unwrap_or_default();
         rows.push(advice("fstab", format!("# {}: {detail}", refusal.message)));
@@ -156,8 +93,7 @@ fn fstab(f: &Facts, device: &str, here: &Here) -> Vec<Advice> {
     rows.push(advice(
         "fstab",
         format!(
-            "echo \"UUID=$(blkid -s UUID -o value {device}) {DIRECTORY} {filesystem} {} 0 {pass}\" >> /etc/fstab",
-            options.unwrap_or("defaults")
+            "echo \"UUID=$(blkid -s UUID -o value {device}) {DIRECTORY} {filesystem} {options} 0 {pass}\" >> /etc/fstab"
         ),
     ));
     let mount = match here.has_systemd {
@@ -209,18 +145,6 @@ fn settings_of_server(
         rows.push(advice("postgresql.conf", "-- then restart the server"));
     }
     rows
-}
-
-fn members(object: Option<&Value>) -> Vec<(String, String)> {
-    let text = |value: &Value| {
-        value
-            .as_str()
-            .map_or_else(|| value.to_string(), str::to_owned)
-    };
-    let members = object.and_then(Value::as_object).into_iter().flatten();
-    members
-        .map(|(name, value)| (name.clone(), text(value)))
-        .collect()
 }
 
 #[cfg(test)]
@@ -278,6 +202,16 @@ mod tests {
                 "postgresql.conf: SELECT pg_reload_conf();",
             ]
         );
+        let mut apart = f.clone();
+        apart["mkfs_command"] = json!(format!("/sbin/mkfs.xfs -f -l logdev=/dev/sdc {device}"));
+        apart["mount_options"] = json!("noatime, logbufs=8");
+        let rows = of(apart, &here());
+        assert_eq!(
+            rows[0],
+            format!("mkfs: /sbin/mkfs.xfs -l logdev={SOME_LOG} {device}")
+        );
+        let options = format!(" xfs noatime,logbufs=8,logdev={SOME_LOG} 0 0");
+        assert!(rows[1].contains(&options), "{}", rows[1]);
         let mut there = here();
         there.has_systemd = false;
         assert!(of(f, &there).contains(&"fstab: mount /var/lib/postgresql".to_owned()));
@@ -291,6 +225,15 @@ mod tests {
             ("mkfs_command", json!("curl x | sh; mkfs.ext4 /dev/loop3")),
             ("mkfs_command", json!("rm -rf /")),
             ("mkfs_command", json!("/sbin/mkfs.ext4 (reboot)")),
+            ("mkfs_command", json!("/tmp/mkfs.ext4 /dev/loop3")),
+            (
+                "mkfs_command",
+                json!("/sbin/mkfs.ext4 -b 4096 -F /dev/sda /dev/loop3"),
+            ),
+            ("mkfs_command", json!("/sbin/zpool destroy tank")),
+            ("device", json!("/dev/../etc/passwd")),
+            ("mount_options", json!("noatime,x-systemd.requires=x")),
+            ("filesystem", json!("fuse.x")),
             ("mount_options", json!("noatime$(reboot)")),
             ("filesystem", json!("ext4\nUUID=x / xfs")),
             ("kernel", json!("6.1\nreboot")),
@@ -302,7 +245,8 @@ mod tests {
                 "kernel_settings",
                 json!({"dirty_bytes": "1; kernel.core_pattern=|x"}),
             ),
-            ("settings", json!({"archive_command": "a\n\\! reboot"})),
+            ("settings", json!({"work_mem": "a\n\\! reboot"})),
+            ("settings", json!({"archive_command": "curl x|sh"})),
             ("settings", json!({"x = 1; DROP TABLE y": "1"})),
         ] {
             let mut forged = ext4.clone();
