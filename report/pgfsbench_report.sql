@@ -10,9 +10,10 @@ CREATE FUNCTION fsbench._report_files() RETURNS TABLE (name text, text text)
     $files$;
 COMMENT ON FUNCTION fsbench._report_files IS 'Style and scripts of pages: page.css, page.js, and plotly.js (MIT licence, Copyright Plotly, Inc.), which draws the charts. Private';
 
+-- STABLE, so that all is read with one snapshot: what others remove meanwhile is on the page as a whole, or not at all. And nothing is written.
 CREATE FUNCTION fsbench._report(experiment text, run_ids bigint[], history text, metric text, format text, redact boolean, force boolean, study text,
     OUT page text, OUT refusal text[])
-    LANGUAGE plpython3u VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp COST 100000
+    LANGUAGE plpython3u STABLE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp COST 100000
     AS $python$
 @python@
 return report_or_refusal(experiment, run_ids, history, metric, format, redact, force, study)
@@ -20,7 +21,7 @@ $python$;
 COMMENT ON FUNCTION fsbench._report IS 'Makes pages, texts and pictures of experiments, studies, runs and histories, or says why not: SQLSTATE, message, DETAIL and HINT. Private: called by fsbench._page()';
 
 CREATE FUNCTION fsbench._page(experiment text, run_ids bigint[], history text, metric text, format text, redact boolean, force boolean, study text) RETURNS text
-    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+    LANGUAGE plpgsql STABLE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
     AS $$
 DECLARE
     made record;

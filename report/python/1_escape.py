@@ -5,6 +5,7 @@ import html as html_module
 import json
 import math
 import re
+import shlex
 
 # Marks that change the direction of text, or are not seen at all: shown by their numbers.
 UNSEEN = re.compile('[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]')

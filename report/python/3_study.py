@@ -90,19 +90,6 @@ def left_out(s, claims, published):
     return rows
 
 
-def calls_of_study(model):
-    s = model['study']
-    lines = []
-    if s['is_own']:
-        lines.append('SELECT fsbench.define_study(%s);' % literal(json.dumps(s['definition'], ensure_ascii=False)))
-    elif s['is_own'] is None:
-        lines.append('-- Its definition is no longer in fsbench.study_definitions.')
-    lines.append('SELECT ' + call('fsbench.study', model['title'], s['asked']))
-    for question in model['questions']:
-        lines.append('-- More of this question: SELECT fsbench.report(%s);' % literal(question['title']))
-    return lines
-
-
 CLAIM_COLUMNS = ['claim', 'here', 'what is claimed', 'ratio here', 'what was seen there', 'why']
 PUBLISHED_COLUMNS = ['question', 'variant', 'metric', 'there', '% of best there', 'here', '% of best here', 'runs', 'compared', 'remark']
 

@@ -17,7 +17,7 @@ def axis(title, **more):
 
 def log_axis(title, values):
     """With whole figures at its ticks, as many as fit. By itself it would show single digits between powers of ten."""
-    values = [value for value in values if value]
+    values = [value for value in values if value] or [1]
     decades = math.log10(max(values) / min(values))
     steps = (1, 1.5, 2, 3, 4, 5, 7) if decades < 1.3 else (1, 2, 5) if decades < 3 else (1,)
     ticks = [float('%.3g' % (step * 10.0 ** power)) for power in range(-6, 10) for step in steps]
@@ -35,8 +35,9 @@ def name_of_run(group):
 
 def series(second, values):
     """By second, with a gap where a second is not there. Only y and distances are given, which takes half the room."""
-    every = [None] * (second[-1] + 1) if second else []
-    for at, value in zip(second, values):
+    known = [(at, value) for at, value in zip(second, values) if at >= 0]
+    every = [None] * (known[-1][0] + 1) if known else []
+    for at, value in known:
         every[at] = value
     step, y = thin(every, POINTS)
     return {'x0': 0, 'dx': step, 'y': three_digits(y)}
@@ -127,58 +128,97 @@ def order(model):
                  {'xaxis': axis('runs, as they were made', **({'dtick': 1} if len(runs) <= 10 else {})), 'yaxis': axis(plotly(model['metric']), rangemode='tozero')})
 
 
+def is_pair(model):
+    """One run against another: both are shown at once."""
+    return model['kind'] == 'runs' and len(model['groups']) == 2
+
+
+def most_waited_for(rows):
+    total = {}
+    for row in rows:
+        total[row['wait']] = total.get(row['wait'], 0) + row['samples']
+    return total, sorted(total, key=total.get, reverse=True)[:7]
+
+
+def shares_of_waits(rows, most, **more):
+    """A stack of shares by time; what is not among the most is one of them."""
+    of_piece, sums = {}, {}
+    for row in rows:
+        at = (row['wait'] if row['wait'] in most else 'other', row['piece'])
+        of_piece[at] = of_piece.get(at, 0) + row['samples']
+        sums[row['piece']] = sums.get(row['piece'], 0) + row['samples']
+    pieces, there = sorted(sums), {name for name, _ in of_piece}
+    return [dict({'type': 'scatter', 'mode': 'lines', 'stackgroup': 'one', 'name': plotly(name), 'x': [piece * rows[0]['size'] for piece in pieces],
+                  'y': three_digits([100 * of_piece.get((name, piece), 0) / (sums[piece] or 1) for piece in pieces]),
+                  'line': {'color': colour(number), 'width': 0.5}}, **more) for number, name in enumerate(most + ['other']) if name in there]
+
+
 def waits(model):
     choices, said = [], []
-    for group in model['groups']:
-        rows = [row for row in model['waits'] if row['run_id'] == group['chosen']]
-        if not rows:
-            continue
-        total = {}
-        for row in rows:
-            total[row['wait']] = total.get(row['wait'], 0) + row['samples']
-        most = sorted(total, key=total.get, reverse=True)[:7]
-        pieces = sorted({row['piece'] for row in rows})
-        size = rows[0]['size']
-        of_piece = {}
-        for row in rows:
-            name = row['wait'] if row['wait'] in most else 'other'
-            of_piece[name, row['piece']] = of_piece.get((name, row['piece']), 0) + row['samples']
-        sums = {piece: sum(value for (_, at), value in of_piece.items() if at == piece) for piece in pieces}
-        names = most + (['other'] if len(total) > len(most) else [])
-        data = [{'type': 'scatter', 'mode': 'lines', 'stackgroup': 'one', 'name': plotly(name), 'x': [piece * size for piece in pieces],
-                 'y': three_digits([100 * of_piece.get((name, piece), 0) / sums[piece] for piece in pieces]),
-                 'line': {'color': colour(number), 'width': 0.5}} for number, name in enumerate(names)]
-        choices.append({'name': name_of_run(group), 'data': data})
-        said.append('%s: %s' % (group['name'], ', '.join('%s %.0f %%' % (name, 100 * total[name] / sum(total.values())) for name in most[:3])))
+    of_groups = [(group, [row for row in model['waits'] if row['run_id'] == group['chosen']]) for group in model['groups']]
+    of_groups = [(group, rows) for group, rows in of_groups if rows]
+    for group, rows in of_groups:
+        total, most = most_waited_for(rows)
+        choices.append({'name': name_of_run(group), 'data': shares_of_waits(rows, most)})
+        said.append('%s: %s' % (group['name'], ', '.join('%s %.0f %%' % (name, 100 * total[name] / (sum(total.values()) or 1)) for name in most[:3])))
     if not choices:
         return None
-    return chart('waits', 'What clients waited for', '; '.join(said), None,
-                 {'xaxis': axis('seconds of the measured window', rangemode='nonnegative'), 'yaxis': axis('% of the time', range=[0, 100])}, choices)
+    title, text, x = 'What clients waited for', '; '.join(said), axis('seconds of the measured window', rangemode='nonnegative')
+    if is_pair(model) and len(of_groups) == 2:
+        # One above the other, with the same colours.
+        (one, rows), (other, others) = of_groups
+        _, most = most_waited_for(rows + others)
+        data = shares_of_waits(rows, most) + shares_of_waits(others, most, stackgroup='two', yaxis='y2')
+        shown = set()
+        for trace in data:
+            trace.update(legendgroup=trace['name'], showlegend=trace['name'] not in shown)
+            shown.add(trace['name'])
+        of_run = lambda group: plotly(shortened(visible(group['name']), 20)) + ', %'
+        return chart('waits', title, text, data, {'xaxis': dict(x, anchor='y2'), 'height': 620, 'yaxis': axis(of_run(one), range=[0, 100], domain=[0.54, 1]),
+                                                  'yaxis2': axis(of_run(other), range=[0, 100], domain=[0, 0.46])})
+    return chart('waits', title, text, None, {'xaxis': x, 'yaxis': axis('% of the time', range=[0, 100])}, choices)
+
+
+# Axis, unit, quantities, and by what they are multiplied.
+PANELS = [('y', 'MB/s', ['device writes'], 1e-6), ('y2', '%', ['user', 'system', 'iowait', 'steal', 'device busy'], 1), ('y3', 'MB', ['dirty', 'writeback'], 1e-6),
+          ('y4', 'ms', ['flush'], 1)]
+
+
+def machine_of_run(row, named, **style):
+    """Lines of what is known of a run; named: how each is called."""
+    data, number = [], 0
+    for name_of_axis, _, names, factor in PANELS:
+        for name in names:
+            if any(value is not None for value in row[name]):
+                trace = line(named(name), number, yaxis=name_of_axis, **series(row['second'], [None if value is None else value * factor for value in row[name]]))
+                trace['line'].update(style)
+                data.append(trace)
+            number += 1
+    return data
 
 
 def machine(model):
     choices, said = [], []
-    panels = [('y', 'MB/s', ['device writes'], 1e-6), ('y2', '%', ['user', 'system', 'iowait', 'steal', 'device busy'], 1), ('y3', 'MB', ['dirty', 'writeback'], 1e-6),
-              ('y4', 'ms', ['flush'], 1)]
     for group in model['groups']:
         row = model['machine'].get(group['chosen'])
-        data, number = [], 0
-        for name_of_axis, _, names, factor in panels:
-            for name in names:
-                if row and any(value is not None for value in row[name]):
-                    data.append(line(name, number, yaxis=name_of_axis, **series(row['second'], [None if value is None else value * factor for value in row[name]])))
-                number += 1
+        data = machine_of_run(row, lambda name: name) if row else []
         if data:
             choices.append({'name': name_of_run(group), 'data': data})
-            parts = [(name, [value for value in row[name] if value is not None], unit, factor) for _, unit, names, factor in panels for name in names]
+            parts = [(name, [value for value in row[name] if value is not None], unit, factor) for _, unit, names, factor in PANELS for name in names]
             said.append('%s: %s' % (group['name'], ', '.join('%s %s' % (name, figure(median(values) * factor, unit)) for name, values, unit, factor in parts
                                                           if values and name in ('device writes', 'flush', 'user', 'dirty'))))
     if not choices:
         return None
+    title, text = 'Device, processors and dirty memory', 'Medians. ' + '; '.join(said)
     layout = {'xaxis': axis('seconds of the measured window', rangemode='nonnegative', anchor='y4'), 'height': 620}
-    for at, (name_of_axis, unit, names, _) in enumerate(panels):
+    for at, (name_of_axis, unit, names, _) in enumerate(PANELS):
         layout[name_of_axis.replace('y', 'yaxis')] = axis('flush, ms' if unit == 'ms' else unit, domain=[1 - 0.25 * (at + 1) + 0.03, 1 - 0.25 * at - 0.03], rangemode='tozero')
-    return chart('machine', 'Device, processors and dirty memory', 'Medians. ' + '; '.join(said), None, layout, choices)
+    if is_pair(model) and len(choices) == 2:
+        data = []
+        for group, dash in zip(model['groups'], ('solid', 'dash')):
+            data += machine_of_run(model['machine'][group['chosen']], lambda name: '%s, run %s' % (name, group['chosen']), dash=dash)
+        return chart('machine', title, '%s. Dashed: %s' % (text, model['groups'][1]['name']), data, dict(layout, height=760), narrow={'height': 1000})
+    return chart('machine', title, text, None, layout, choices)
 
 
 def scans(model):
@@ -204,7 +244,7 @@ def fsync(model):
         if not rows:
             continue
         name = 'run %s (%s)' % (run, rows[0]['target'])
-        labels = ['%s, %s' % (row['method'], count(row['writers'], 'writer')) + (', %s' % count(row['writes'], 'write') if row['writes'] > 1 else '') for row in rows]
+        labels = ['%s, %s' % (plotly(row['method']), count(row['writers'], 'writer')) + (', %s' % count(row['writes'], 'write') if row['writes'] > 1 else '') for row in rows]
         for at, (percentile, symbol) in enumerate((('p50', 'circle'), ('p99', 'triangle-up'), ('max', 'x'))):
             data.append({'type': 'scatter', 'mode': 'markers', 'name': '%s, %s' % (plotly(name), percentile), 'x': labels,
                          'y': three_digits([row['latency_%s_ms' % percentile] for row in rows]), 'marker': {'color': colour(number), 'symbol': symbol, 'size': 9}})
@@ -232,23 +272,6 @@ def recovery(model):
     shown = lambda most: {'tickvals': [plotly(name) for name in names], 'ticktext': [plotly(shortened(visible(name), max(most // max(len(names), 1), 6))) for name in names]}
     return data and chart('recovery', 'Recovery after a crash', '; '.join(said), data, {'xaxis': axis('', **shown(120)), 'yaxis': axis('s', rangemode='tozero')},
                           narrow={'xaxis': shown(36)})
-
-
-def night_by_night(model):
-    data, said = [], []
-    for number, segment in enumerate(dict.fromkeys(night['segment'] for night in model['nights'])):
-        rows = [night for night in model['nights'] if night['segment'] == segment and night['value'] is not None]
-        if not rows:
-            continue
-        name = '%s (segment %s)' % (rows[0]['target'], segment)
-        data.append(line(name, number, mode='lines+markers', x=[row['utc'][:19] for row in rows], y=three_digits([row['value'] for row in rows]),
-                         text=['run %s' % row['run_id'] for row in rows], marker={
-                             'symbol': ['star' if row['status'] == 'changed' else SYMBOLS[number % 8] for row in rows],
-                             'size': [16 if row['status'] == 'changed' else 6 for row in rows]}))
-        values = [row['value'] for row in rows]
-        said.append('%s: %s, last %s, lowest %s, highest %s' % (name, count(len(rows), 'night'), figure(values[-1]), figure(min(values)), figure(max(values))))
-    return chart('history', 'Nights', '; '.join(said) + '. A star is the first night of a new level', data,
-                 {'xaxis': axis('', type='date'), 'yaxis': axis(plotly(model['metric']), rangemode='tozero')})
 
 
 def charts(model):

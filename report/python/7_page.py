@@ -77,15 +77,9 @@ def sections(model, drawn):
     reasons = ''.join('<li>%s</li>' % h(row['says']) for row in model['advice'] if row['part'] == 'why')
     # The places of lines are needed, and kept, in what is copied.
     listing = lambda lines: '<pre tabindex="0">%s</pre>' % '&#10;'.join(h(line) for line in lines)
-    changes = [[night['target'], night['utc'][:10], 'run %s' % night['run_id'], figure(night['before']), figure(night['after']),
-                '%.3f (%.3f to %.3f)' % (night['ratio'], night['low'], night['high']), night['differs'] or 'nothing that is known']
-               for night in model.get('nights', []) if night['status'] == 'changed']
-    nights = figure_of(of['history']) if 'history' in of else ''
-    if changes:
-        nights += '<h3>Changes of level</h3>' + table(['target', 'first night', 'first run', 'before', 'after', 'ratio', 'what differs there'], changes)
     return [part for part in [
         section('verdict', 'Verdict', picture),
-        section('history', 'Night by night', nights),
+        section('history', 'Night by night', nights_section(model, of['history']) if 'history' in of else ''),
         section('targets', 'Targets' if model['kind'] == 'experiment' else 'Runs', targets_table(model) + ('<ul>%s</ul>' % reasons if reasons else '')
                 + advice_list(model, PARTS)),
         section('seconds', 'Second by second', figure_of(of['tps']) if 'tps' in of else ''),

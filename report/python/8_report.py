@@ -21,27 +21,33 @@ def report(name, run_ids, label, metric, form, redact, force, study):
                "Call it as in SELECT fsbench.report('new server'), or SELECT fsbench.report(run_ids => '{7,8}').")
     # Where an experiment is called like a study, the name alone is the experiment's.
     if name is not None and (is_experiment(name) or not is_known_study(name)):
-        model, arguments = read_experiment(name), literal(name)
+        model, arguments = read_experiment(name), [literal(name)]
     elif label is None and run_ids is None:
-        model, arguments = read_study(name if study is None else study), literal(name) if study is None else 'study => ' + literal(study)
+        model, arguments = read_study(name if study is None else study), [literal(name) if study is None else 'study => ' + literal(study)]
     elif label is not None:
-        model, arguments = read_history(label, metric), 'history => ' + literal(label)
+        model, arguments = read_history(label, metric, redact), ['history => ' + literal(label)] + (['metric => ' + literal(metric)] if metric != 'tps' else [])
     else:
-        model, arguments = read_runs(run_ids), "run_ids => '{%s}'" % ','.join(map(str, run_ids))
+        model, arguments = read_runs(run_ids), ["run_ids => '{%s}'" % ','.join(map(str, run_ids))]
     if model['kind'] != 'study':
         read_series(model)
-    read_facts(model)
+    read_facts(model, redact)
     if redact:
         model = redacted(model)
+        arguments.append('redact => true')
     made = FORMATS[form](model)
     if form == 'html' and not force and is_typed():
         size = bytes_in_words(len(made))
         detail = 'psql pads each of its lines to the longest one, which makes hundreds of megabytes.'
-        command = 'In a shell: psql -XAtqc "SELECT fsbench.report(%s)" -o report.html' % (arguments + (', redact => true' if redact else ''))
+        command = visible('In a shell: psql -XAtqc %s -o report.html' % in_shell('SELECT fsbench.report(%s)' % ', '.join(arguments)))
         if len(made) > MOST_TYPED:
             refuse('54000', 'a page of %s is not for a terminal' % size, detail, command)
         plpy.notice('a page of %s is not for a terminal' % size, detail=detail, hint=command)
     return made
+
+
+def in_shell(text):
+    """One word for a shell, and for a person where nothing in it means something between double quotes."""
+    return shlex.quote(text) if re.search(r'[$`"\\!]', text) else '"%s"' % text
 
 
 def is_typed():

@@ -1,11 +1,18 @@
 //! Pages of pgfsbench_report: what is on them, and who gets one.
 
+mod commands;
+mod reading;
+mod redacted;
+mod studies;
+mod texts;
+
 use crate::common::{assert_refused, execute, program, row, rows, server};
 use pgfsbench_tests::{TestServer, skip};
 use postgres::Client;
 
 const FIGURES: &str = include_str!("../report/figures.sql");
 pub(crate) const STUDY: &str = include_str!("../report/study.sql");
+pub(crate) const OTHERS: &str = include_str!("../report/others.sql");
 /// Sixteen more runs of one target, with their recoveries.
 const TWENTY: &str = "\
     INSERT INTO fsbench.run_log SELECT (jsonb_populate_record(r, jsonb_build_object('run_id', 1000 + n))).* \
@@ -40,6 +47,17 @@ pub(crate) fn with_figures(test: &str) -> Option<(TestServer, Client)> {
     Some((server, client))
 }
 
+/// What a page shows, in its order.
+fn parts(page: &str) -> Vec<&str> {
+    let names = page
+        .split('<')
+        .filter_map(|tag| match tag.strip_prefix("section id=\"") {
+            Some(section) => section.split('"').next(),
+            None => tag.starts_with("div class=\"answer\"").then_some("answer"),
+        });
+    names.collect()
+}
+
 #[test]
 fn texts_pictures_and_what_is_left_out_for_strangers() {
     let Some((server, mut client)) =
@@ -72,6 +90,10 @@ fn texts_pictures_and_what_is_left_out_for_strangers() {
         4,
         "{markdown}"
     );
+    texts::tell_each_figure(&mut client);
+    texts::lose_no_second(&mut client);
+    texts::cut_nothing_silently_and_repeat_nothing_forged(&mut client);
+    redacted::tell_neither_who_nor_where(&mut client);
     let svg = row(&mut client, &format!("SELECT fsbench.chart_svg('{NAME}')"));
     assert!(
         svg.starts_with("<svg ") && svg.contains("PostgreSQL 15.20") && svg.contains("12 runs"),
@@ -86,6 +108,23 @@ fn texts_pictures_and_what_is_left_out_for_strangers() {
     );
 
     let whole = row(&mut client, &format!("SELECT fsbench.report('{NAME}')"));
+    assert_eq!(
+        parts(&whole),
+        [
+            "answer",
+            "verdict",
+            "targets",
+            "seconds",
+            "latencies",
+            "runs",
+            "inside",
+            "recovery",
+            "findings",
+            "environment",
+            "paste",
+            "repeat"
+        ]
+    );
     let redacted = row(
         &mut client,
         &format!("SELECT fsbench.report('{NAME}', redact => true)"),
@@ -112,6 +151,33 @@ fn texts_pictures_and_what_is_left_out_for_strangers() {
         loose.contains("Single runs decide nothing") && loose.contains("run 201 (xfs)"),
         "{loose}"
     );
+    execute(&mut client, "BEGIN");
+    execute(&mut client, OTHERS);
+    let scans_and_syncs = "SELECT fsbench.report(run_ids => '{200,201,202,300,301}')";
+    assert_eq!(
+        parts(&row(&mut client, scans_and_syncs)),
+        [
+            "answer",
+            "targets",
+            "seconds",
+            "latencies",
+            "runs",
+            "inside",
+            "scans",
+            "fsync",
+            "recovery",
+            "findings",
+            "environment",
+            "repeat"
+        ]
+    );
+    let nights = row(&mut client, "SELECT fsbench.report(history => 'weekly')");
+    assert_eq!(
+        parts(&nights)[..3],
+        ["answer", "history", "targets"],
+        "{nights}"
+    );
+    execute(&mut client, "ROLLBACK");
     // All of them have a label, and are one night of each target.
     let nights = row(
         &mut client,
@@ -121,14 +187,6 @@ fn texts_pictures_and_what_is_left_out_for_strangers() {
         nights.contains("no change of level in 1 night") && nights.contains("run 200 (ext4)"),
         "{nights}"
     );
-    // A page of runs; and one of them only reads.
-    execute(&mut client, "BEGIN READ ONLY");
-    assert!(
-        row(&mut client, "SELECT fsbench.report(run_ids => '{200,201}')")
-            .starts_with("<!DOCTYPE html>")
-    );
-    execute(&mut client, "COMMIT");
-
     execute(
         &mut client,
         "CREATE ROLE reader LOGIN; CREATE ROLE stranger LOGIN; GRANT pg_monitor TO reader",
@@ -153,16 +211,17 @@ fn texts_pictures_and_what_is_left_out_for_strangers() {
     let of_twenty = row(&mut client, &format!("SELECT fsbench.report('{NAME}')"));
     assert_eq!(of_twenty.matches("\"type\":\"box\"").count(), 1);
     execute(&mut client, "ROLLBACK");
-    pages_of_studies(&mut client);
+    studies::have_pages(&mut client);
+    reading::writes_nothing(&mut client);
 
     // The same of a host from which it was imported: no call of it is there to be pasted.
     execute(
         &mut client,
-        "SELECT fsbench.import((SELECT string_agg(line, E'\\n') FROM fsbench.export('new server') line), 'db9')",
+        "SELECT fsbench.import((SELECT string_agg(line, E'\\n') FROM fsbench.export('new server') line), 'db')",
     );
-    let page = row(&mut client, "SELECT fsbench.report('new server@db9')");
+    let page = row(&mut client, "SELECT fsbench.report('new server@db')");
     assert!(
-        page.contains("Imported from a file of host db9")
+        page.contains("Imported from a file of host db:")
             && page.contains("imported from a file: it was not measured here"),
         "{page}"
     );
@@ -172,9 +231,20 @@ fn texts_pictures_and_what_is_left_out_for_strangers() {
     );
     let redacted = row(
         &mut client,
-        "SELECT fsbench.report('new server@db9', redact => true)",
+        "SELECT fsbench.report('new server@db', redact => true)",
     );
-    assert!(!redacted.contains("db9") && !redacted.contains("db1.example"));
+    assert!(redacted.contains("Experiment new server@[host 1]"));
+    for host in ["server@db", "host db", "db1.example"] {
+        assert!(page.contains(host) && !redacted.contains(host), "{host}");
+    }
+    let text = row(
+        &mut client,
+        "SELECT fsbench.report(run_ids => array_agg(run_id), format => 'text', redact => true) FROM fsbench.imported WHERE run_id_there IN (200, 201)",
+    );
+    assert!(
+        text.contains("(xfs@[host 1])") && !text.contains("@db"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -183,16 +253,9 @@ fn a_large_page_is_not_for_a_terminal() {
     else {
         return;
     };
-    let typed = |sql: &str| {
-        let file = tempfile::NamedTempFile::new().expect("a file");
-        std::fs::write(file.path(), sql).expect("a file");
-        let path = file.path().to_str().expect("UTF-8").to_owned();
-        let mut psql = server.client_program("psql");
-        let output = psql.args(["-XAtq", "-f", &path, "postgres"]).output();
-        let output = output.expect("psql");
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        (output.stdout.len(), said)
-    };
+    commands::are_quoted_for_a_shell(&server, &mut client);
+    reading::of_one_moment(&server, &mut client);
+    let typed = |sql: &str| commands::typed(&server, sql);
     let sql = format!("SELECT fsbench.report('{NAME}');\n");
     let command = format!("psql -XAtqc \"SELECT fsbench.report('{NAME}')\" -o report.html");
     // A small one comes, with the command by which it would be a file.
@@ -221,83 +284,6 @@ fn a_large_page_is_not_for_a_terminal() {
         &["-XAtqc", sql.trim_end_matches([';', '\n']), "postgres"],
     );
     assert!(piped.len() > 4_000_000);
-}
-
-/// What a study that was repeated here has on its page, and what else is called like it.
-fn pages_of_studies(client: &mut Client) {
-    execute(client, STUDY);
-    let text = row(
-        client,
-        "SELECT fsbench.report('heron-2010', format => 'text')",
-    );
-    for words in [
-        "2 hold here (ext2-fastest, ext3-half), 3 do not hold (ext4-a-fifth, ext4-less, xfs-tuning), 11 were not tested.",
-        "It rests on 40 runs of 5 variants on an image of 4GB. Not tested: ext3-writeback, ext3-journal, ... (it is of part options)",
-        "ext3-half         holds          0.53 (0.52 to 0.55)",
-        "ext4       16.8             87.2            not told apart here",
-    ] {
-        assert!(text.contains(words), "{words}: {text}");
-    }
-    let page = row(client, "SELECT fsbench.report('heron-2010')");
-    // Nothing is drawn by a script: it is small.
-    assert!(
-        !page.contains("<script") && page.len() < 100_000,
-        "{}",
-        page.len()
-    );
-    assert_eq!(page.matches("class=\"estimate\"").count(), 5 + 2 * 4);
-    assert_eq!(page.matches("class=\"there\"").count(), 7);
-    assert_eq!(page.matches("class=\"here\"").count(), 5);
-    assert!(
-        page.contains("Pair by pair") && page.contains("ext2, ext3"),
-        "pairs"
-    );
-    let places = [
-        "claims",
-        "published",
-        "questions",
-        "untested",
-        "findings",
-        "environment",
-        "repeat",
-    ]
-    .map(|id| page.find(&format!("<section id=\"{id}\">")).expect(id));
-    assert!(places.is_sorted(), "{places:?}");
-    assert!(page.contains(
-        "SELECT fsbench.study(&#x27;heron-2010&#x27;, image_size =&gt; &#x27;4GB&#x27;);"
-    ));
-    let redacted = row(
-        client,
-        "SELECT fsbench.report('heron-2010', redact => true)",
-    );
-    assert!(page.contains("db1.example") && !redacted.contains("db1.example"));
-    let svg = "SELECT xml_is_well_formed_document(fsbench.chart_svg('heron-2010'))";
-    assert_eq!(row(client, svg), "t");
-
-    // The name alone is the experiment's.
-    execute(
-        client,
-        "UPDATE fsbench.experiment SET experiment = 'heron-2010' WHERE experiment = 'heron-2010 published'",
-    );
-    for (arguments, first) in [
-        ("'heron-2010'", "heron-2010"),
-        (
-            "study => 'heron-2010'",
-            "Study heron-2010: pgbench TPS per filesystem",
-        ),
-    ] {
-        let text = row(
-            client,
-            &format!("SELECT fsbench.report({arguments}, format => 'text')"),
-        );
-        assert_eq!(text.lines().next(), Some(first));
-    }
-    assert_refused(
-        client,
-        "SELECT fsbench.report('smith-2011')",
-        "22023",
-        &["study \"smith-2011\" was not started", "fsbench.study()"],
-    );
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! nobody's script runs. Pictures of each section are left in target/report.
 
 use crate::common::{execute, program};
-use crate::report::{STUDY, with_figures};
+use crate::report::{OTHERS, STUDY, with_figures};
 use pgfsbench_tests::{Browser, TestServer, skip};
 use serde_json::Value;
 use std::fs;
@@ -106,11 +106,26 @@ fn charts_are_drawn_and_reached_by_keys_and_no_script_of_others_runs() {
         return;
     };
     execute(&mut client, STUDY);
+    execute(&mut client, OTHERS);
     let page = page_of(&server, "fsbench.report('new server')", "experiment");
+    let others = [
+        ("run_ids => '{300,301}'", "runs"),
+        ("run_ids => '{200,201}'", "pair"),
+        ("history => 'weekly'", "history"),
+    ]
+    .map(|(what, name)| page_of(&server, &format!("fsbench.report({what})"), name));
     let study = page_of(&server, "fsbench.report('heron-2010')", "study");
     execute(&mut client, HOSTILE);
     let call = "fsbench.report(experiment) FROM fsbench.experiment WHERE experiment ~ 'onload'";
     let hostile = page_of(&server, call, "hostile");
+    let hostile_others = [
+        ("run_ids => '{300,301,401}'", "hostile-runs"),
+        (
+            "history => '<script>document.title=\"taken\"</script>'",
+            "hostile-history",
+        ),
+    ]
+    .map(|(what, name)| page_of(&server, &format!("fsbench.report({what})"), name));
     let drawn = "document.documentElement.dataset.drawn === '7'";
 
     browser.open(&page, 1280, 900);
@@ -127,6 +142,7 @@ fn charts_are_drawn_and_reached_by_keys_and_no_script_of_others_runs() {
     paper_is_white(&mut browser, &page, drawn);
     look(&mut browser, &page, drawn, &[320, 1280]);
     look(&mut browser, &study, "true", &[320, 1280]);
+    scans_and_syncs_and_nights_are_drawn(&mut browser, &others);
 
     let hostile_study = page_of(&server, "fsbench.report('heron-2010')", "hostile-study");
     browser.open(&hostile_study, 1280, 900);
@@ -163,6 +179,24 @@ fn charts_are_drawn_and_reached_by_keys_and_no_script_of_others_runs() {
         dom.contains("[U+202E]") && !dom.contains('\u{202e}'),
         "no text turns round"
     );
+    for page in hostile_others {
+        browser.open(&page, 1280, 900);
+        browser.wait_until("document.documentElement.dataset.drawn > 0");
+        let title = browser.evaluate("document.title").to_string();
+        assert!(
+            title.starts_with("\"Benchmark: run 300 (<a href")
+                || title.starts_with("\"History <script>"),
+            "{title}"
+        );
+        let tags = "document.querySelectorAll('script').length + ' ' + document.querySelectorAll('img, iframe, [onclick], [onload], [onerror], a:not([href^=\"#\"])').length";
+        assert_eq!(browser.evaluate(tags), "3 0", "{title}");
+        let dom = browser.evaluate("document.documentElement.outerHTML");
+        let dom = dom.as_str().expect("a text");
+        assert!(
+            !dom.contains("<a href=\"https") && dom.contains("&lt;a href"),
+            "{title}"
+        );
+    }
     assert_eq!(browser.said, Vec::<String>::new());
     browser.fetched.retain(|url| !url.starts_with("file:///"));
     assert_eq!(browser.fetched, Vec::<String>::new());
@@ -173,6 +207,55 @@ fn charts_are_drawn_and_reached_by_keys_and_no_script_of_others_runs() {
     browser.open(&other, 320, 200);
     assert!(browser.said.iter().any(|said| said.contains("heard")));
     assert!(browser.fetched.contains(&"http://192.0.2.1/".to_owned()));
+}
+
+/// What the experiment has not.
+fn scans_and_syncs_and_nights_are_drawn(
+    browser: &mut Browser,
+    [loose, pair, nights]: &[PathBuf; 3],
+) {
+    let drawn = |charts: u32| format!("document.documentElement.dataset.drawn === '{charts}'");
+    look(browser, loose, &drawn(2), &[320, 1280]);
+    assert_eq!(points(browser, "scans"), 5);
+    // Three figures of three methods, with one writer and two; writes alone are no sync.
+    assert_eq!(points(browser, "fsync"), 3 * 3 * 2);
+    let said = "document.querySelector('#scans figcaption').textContent";
+    let said = browser.evaluate(said);
+    assert!(
+        said.as_str().is_some_and(|said| said.contains("knee at 4")),
+        "{said}"
+    );
+    // Two runs stand side by side: two lines, two stacks of waits, no choice.
+    look(browser, pair, &drawn(6), &[320, 1280]);
+    assert_eq!(points(browser, "tps"), 2 * 120 + 2 * 9);
+    assert_eq!(points(browser, "waits"), 2 * 4 * 120);
+    assert_eq!(points(browser, "machine"), 2 * 9 * 120);
+    assert_eq!(
+        browser.evaluate("document.querySelectorAll('select').length"),
+        0
+    );
+    look(browser, nights, &drawn(1), &[320, 1280]);
+    // One night has failed.
+    assert_eq!(points(browser, "history"), 23);
+    let tables = "Array.from(document.querySelectorAll('#history tbody'), table => Array.from(table.rows, row => row.textContent))";
+    let tables = browser.evaluate(tables);
+    let row = |table: usize, row: usize| tables[table][row].as_str().unwrap_or_default().to_owned();
+    assert!(
+        row(0, 0).starts_with("xfs2026-01-27run 415") && row(0, 0).contains("kernel"),
+        "{tables}"
+    );
+    // Two nights began on another machine than the one before; one of them shows in the figures.
+    assert_eq!(
+        row(1, 0),
+        "2026-01-20run 408xfsserver_version: PostgreSQL 15.21, before PostgreSQL 15.20"
+    );
+    assert_eq!(
+        row(1, 1),
+        "2026-01-27run 415xfskernel: Linux 6.2.0, before Linux 6.1.0"
+    );
+    assert_eq!(row(1, 2), "");
+    let hollow = "Array.from(document.querySelector('#chart-history').data[0].marker.symbol).filter(one => one.endsWith('-open')).length";
+    assert_eq!(browser.evaluate(hollow), 1);
 }
 
 /// By Tab to a chart, by arrows to its points and lines.

@@ -7,7 +7,7 @@ INSERT INTO fsbench.run_log (run_id, status, target, workload, scale, clients, t
     device_bytes_per_transaction, data_bytes, label, failed, skipped, late, complete_checkpoints, target_definition)
 SELECT 200 + 3 * b + n, 'done', t, 'tpcb', 10, 8, 1000, '{"scale": 10, "clients": 8}', '{}', 'x', at, at, at + interval '10 s', at + interval '140 s',
        120000, 120 * round(tps), tps, 8000 / tps, 7500 / tps, 24000 / tps, 400 + 100 * n, 4000 / tps, 12000 / tps, n, 0,
-       9000 + 4000 * n, 1.6e8, 'nightly', 0, NULL, NULL, 3, jsonb_build_object('kind', 'directory', 'directory', '/srv/' || t)
+       9000 + 4000 * n, 1.6e8, 'nightly', 0, NULL, NULL, 3, jsonb_build_object('kind', 'directory', 'directory', '/srv/' || t, 'settings', jsonb_build_object('max_wal_size', '4GB'))
 FROM unnest('{ext4,xfs,btrfs}'::text[]) WITH ORDINALITY t (t, i), LATERAL (SELECT i::integer - 1 AS n) n, generate_series(0, 3) b,
      LATERAL (SELECT timestamptz '2026-01-10 20:00:00+00' + (3 * b + n) * interval '5 min' AS at,
               (ARRAY[1000, 1110, 640])[i] * (1 + 0.004 * sin(7 * b + 3 * n)) AS tps) v;

@@ -9,3 +9,9 @@ UPDATE fsbench.finding SET message = '<iframe src="javascript:parent.document.ti
 UPDATE fsbench.wait_event SET wait_event = '<b onclick=1>' WHERE wait_event = 'WALSync';
 UPDATE fsbench.checkpoint SET kind = '</script>';
 UPDATE fsbench.study SET definition = replace(replace(definition::text, 'more transactions', '</title><script>document.title=1</script>'), 'one SATA disk', '<img src=x onerror=document.title=1>')::jsonb;
+UPDATE fsbench.environment SET kernel = '<a href="https://evil/">6.2</a>' WHERE run_id > 414;
+UPDATE fsbench.fsync SET method = '<a href="https://evil/">fdatasync</a>' WHERE method = 'fdatasync';
+UPDATE fsbench.run_log SET target = '<a href="https://evil/">xfs</a>' || chr(38) || 'lt;a href="https://evil/"' || chr(38) || 'gt;' WHERE run_id >= 300;
+UPDATE fsbench.run_log SET error = '<img src=x onerror=document.title=1>', error_hint = '</script>' WHERE status = 'failed';
+INSERT INTO fsbench.finding (run_id, code, severity, message, hint, weight)
+SELECT run_id, '<b onclick=1>', 'warning', '<a href="https://evil/">See</a>', '<a href="https://evil/">here</a>', 0 FROM fsbench.run_log WHERE status = 'done';
