@@ -8,12 +8,16 @@ VALUES (130, 'done', 'xfs', 'tpcb', '{}', '{}', 'x', '2026-01-10 23:59:50+00', 3
 INSERT INTO fsbench.environment (run_id, kernel, filesystem, device, mount_point, mount_options, device_model, write_cache, io_scheduler, nr_requests, server_version, vm, storage, layers, hostname)
 VALUES (130, 'Linux 6.1.0', 'xfs', '/dev/mapper/data', '/srv', 'rw,noatime', 'Maker Disk 9', 'write back', 'none', 1023, 'PostgreSQL 15.20',
         '{"dirty_ratio": 20, "swappiness": 60}', '{"result": {"wwn": "eui.0025", "serial": "S-1"}}',
-        '[{"kind": "lvm", "name": "data", "device": "253:0", "bytes": 107374182400}, {"kind": "disk", "name": "nvme0n1", "device": "259:0", "queue": {"scheduler": "none"}}]', 'secret');
+        '[{"kind": "lvm", "name": "data", "device": "253:0", "bytes": 107374182400}, {"kind": "disk", "name": "nvme0n1", "device": "259:0", "wwn": "eui.0025", "serial": "S-1", "queue": {"scheduler": "none"}}]', 'secret');
 INSERT INTO fsbench.sample (run_id, second, interval_ms, transactions, device_reads, device_writes, device_flushes, device_read_bytes, device_write_bytes, device_w_await_ms, device_f_await_ms,
     device_aqu_sz, device_util_percent)
 SELECT 130, s, 1000, CASE WHEN s IN (12, 13) THEN 5 ELSE 1000 END, 1, CASE WHEN s IN (12, 13) THEN 10 ELSE 2000 END, CASE WHEN s IN (12, 13) THEN 2 ELSE 900 END, 4096, 2e7, 0.2,
        CASE WHEN s IN (12, 13) THEN 480 ELSE 0.4 END, 3, 60 FROM generate_series(0, 29) s;
 SELECT * FROM fsbench.evidence(130);
+-- A second in which the sampler stood still is as long as it was; and WAL has its device.
+UPDATE fsbench.sample SET interval_ms = 2000 WHERE run_id = 130 AND second IN (12, 13);
+UPDATE fsbench.sample SET wal_device_writes = 100, wal_device_flushes = 50, wal_device_f_await_ms = second + 1 WHERE run_id = 130;
+SELECT * FROM fsbench.evidence(130) WHERE part ~ '^(stall|flushes|whole)';
 
 -- Wrong input.
 SELECT * FROM fsbench.evidence(131);

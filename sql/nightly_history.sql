@@ -18,6 +18,13 @@ SELECT run_id, CASE WHEN run_id % 100 < 15 THEN 'Linux 6.1.1' ELSE 'Linux 6.1.2'
 SELECT segment, night, target, run_id, runs, round(value::numeric, 1), status, round(before::numeric), round(after::numeric), round(ratio::numeric, 3),
        round(low::numeric, 3), round(high::numeric, 3), seen_after, differs
 FROM fsbench.history('stored nights') WHERE status <> 'good' OR night < 3;
+-- What is another on the machine is marked, and cuts nothing.
+SELECT segment, night, status, marks FROM fsbench.history('stored nights') WHERE marks IS NOT NULL;
+BEGIN;
+UPDATE fsbench.run_log SET target_definition = target_definition || jsonb_build_object('device_identity', jsonb_build_object('serial', 'S' || run_id / 1010)) WHERE label = 'stored nights' AND target = 'ext4';
+UPDATE fsbench.environment SET layers = jsonb_build_array(jsonb_build_object('kind', 'disk', 'model', 'Maker Disk 9', 'serial', 'S' || run_id / 1010)) WHERE run_id BETWEEN 1001 AND 1020;
+SELECT segment, night, status, marks FROM fsbench.history('stored nights') WHERE marks ~ 'serial';
+ROLLBACK;
 SELECT status, count(*) FROM fsbench.history('stored nights', 'latency_p99_ms') GROUP BY 1 ORDER BY 1;
 SELECT regexp_replace(c, '\d{4}-\d\d-\d\d', 'DATE') FROM fsbench.chart_history('stored nights', nights => 14, width => 60, ascii => true) c;
 
@@ -38,6 +45,20 @@ SELECT 1200 + n, 'done', 'xfs', 'tpcb', 10, 'stored nights', '{}', '{}', 'x', no
 SELECT state, segment, says FROM fsbench.check_history('stored nights') WHERE segment = 2;
 UPDATE fsbench.run_log SET tps = 880 WHERE run_id > 1200;
 SELECT state, segment, says FROM fsbench.check_history('stored nights') WHERE segment = 2;
+-- Repeats that have failed repeat nothing.
+UPDATE fsbench.run_log SET status = 'failed' WHERE run_id > 1200;
+SELECT state, segment, says FROM fsbench.check_history('stored nights') WHERE segment = 2;
+ROLLBACK;
+-- Runs that never stop, one every three hours: a night is six hours, and the last good run is not missing as long as it comes.
+BEGIN;
+INSERT INTO fsbench.run_log (run_id, status, target, workload, scale, label, asked, used, requested_by, requested_at, tps, target_definition)
+SELECT 1300 + n, 'done', 'xfs', 'tpcb', 10, 'all day', '{}', '{}', 'x', now() - (41 - n) * interval '3 hours', 1000, '{"filesystem": "xfs"}' FROM generate_series(1, 40) n;
+SELECT count(*), min(runs), max(runs) FROM fsbench.history('all day');
+SELECT state, run_id, says FROM fsbench.check_history('all day', due => '4 hours');
+UPDATE fsbench.run_log SET status = 'failed' WHERE run_id > 1330;
+\set VERBOSITY terse
+SELECT state, says FROM fsbench.check_history('all day', due => '4 hours');
+\set VERBOSITY default
 ROLLBACK;
 -- A run that is not to be used is no good one, and none at all is missed.
 BEGIN;

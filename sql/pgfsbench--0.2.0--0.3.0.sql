@@ -307,17 +307,12 @@ ALTER VIEW fsbench.chart_published SET (security_invoker = true);
 REVOKE ALL ON fsbench.study_definition, fsbench.study, fsbench.study_experiment, fsbench.study_target, fsbench.study_definitions, fsbench.studies, fsbench.published,
     fsbench.chart_claim, fsbench.chart_published FROM PUBLIC;
 REVOKE ALL ON FUNCTION fsbench._builtin_studies, fsbench._study, fsbench.study, fsbench.study_plan, fsbench.study_claims, fsbench.study_report,
-    fsbench.define_study, fsbench.drop_study FROM PUBLIC;
+    fsbench.study_pairs, fsbench.define_study, fsbench.drop_study FROM PUBLIC;
 GRANT SELECT ON fsbench.study_definition, fsbench.study, fsbench.study_experiment, fsbench.study_target, fsbench.study_definitions, fsbench.studies, fsbench.published,
     fsbench.chart_claim, fsbench.chart_published TO pg_monitor;
-GRANT EXECUTE ON FUNCTION fsbench._builtin_studies(), fsbench.study_claims(text), fsbench.study_report(text) TO pg_monitor;
+GRANT EXECUTE ON FUNCTION fsbench._builtin_studies(), fsbench.study_claims(text), fsbench.study_report(text), fsbench.study_pairs(text) TO pg_monitor;
 REVOKE ALL ON FUNCTION fsbench.report, fsbench._page_by FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION fsbench.report, fsbench._page_by TO pg_monitor;
-REVOKE ALL ON fsbench.study_definition, fsbench.study, fsbench.study_experiment, fsbench.study_target, fsbench.study_definitions, fsbench.studies, fsbench.published FROM PUBLIC;
-REVOKE ALL ON FUNCTION fsbench._builtin_studies, fsbench._study, fsbench.study, fsbench.study_plan, fsbench.study_claims, fsbench.study_report, fsbench.study_pairs,
-    fsbench.define_study, fsbench.drop_study FROM PUBLIC;
-GRANT SELECT ON fsbench.study_definition, fsbench.study, fsbench.study_experiment, fsbench.study_target, fsbench.study_definitions, fsbench.studies, fsbench.published TO pg_monitor;
-GRANT EXECUTE ON FUNCTION fsbench._builtin_studies(), fsbench.study_claims(text), fsbench.study_report(text), fsbench.study_pairs(text) TO pg_monitor;
 
 CREATE OR REPLACE FUNCTION fsbench._metric(run_id bigint, metric text) RETURNS float8
     LANGUAGE sql STABLE PARALLEL SAFE
@@ -464,7 +459,8 @@ CREATE OR REPLACE FUNCTION fsbench._line_hash(before bytea, line text) RETURNS b
     $$;
 
 CREATE OR REPLACE FUNCTION fsbench.export(experiment text DEFAULT NULL, run_ids bigint[] DEFAULT NULL, history text DEFAULT NULL) RETURNS SETOF text
-    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE ROWS 1000
+    -- Of one snapshot: what is removed meanwhile is in the file, or nothing of it.
+    LANGUAGE plpgsql STABLE PARALLEL UNSAFE ROWS 1000
     SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on SET timezone = 'GMT' SET intervalstyle = 'postgres' SET extra_float_digits = 1
     AS $$
 #variable_conflict use_column
@@ -628,8 +624,10 @@ BEGIN
             value := format('%s::%s', words, type::regtype);
             -- Sums and ratios of what is here can be taken, and charts have a row for each second: of 31 days at most, as a run takes 30.
             wrong := format('CASE jsonb_typeof(%s) WHEN ''number'' THEN NOT %s::numeric BETWEEN %s WHEN ''null'' THEN false ELSE true END', given, words, CASE
-                WHEN attname IN ('second', 'start_second', 'end_second') THEN '-2678400 AND 2678400'
+                WHEN attname IN ('start_second', 'end_second') THEN '-2678400 AND 2678400'
+                WHEN attname = 'second' THEN '0 AND 2678400'
                 WHEN (relation, attname) IN (('wait_event', 'samples')) THEN '1 AND 2147483647'
+                WHEN (relation, attname) IN (('scan', 'degree'), ('scan', 'repeat'), ('scan_read', 'readers')) THEN '1 AND 1024'
                 WHEN (relation, attname) IN (('scan', 'ms'), ('scan_read', 'ms')) THEN '1e-9 AND 1e18'
                 WHEN (relation, attname) IN (('scan', 'bytes'), ('scan_read', 'bytes')) THEN '0 AND 1e15'
                 WHEN type IN ('smallint'::regtype, 'integer'::regtype) THEN '-2147483648 AND 2147483647'
@@ -646,6 +644,9 @@ BEGIN
             -- It would be shown as a hint of pgfsbench.
             value := 'NULL::text';
             wrong := format('jsonb_typeof(%s) NOT IN (''string'', ''null'')', given);
+        WHEN (relation, attname) = ('fsync', 'method') THEN
+            value := words;
+            wrong := format('NOT coalesce(%s IN (''open_datasync'', ''fdatasync'', ''fsync'', ''fsync_writethrough'', ''open_sync'', ''none''), false)', words);
         WHEN type = 'boolean'::regtype THEN
             value := format('%s::boolean', words);
             wrong := format('jsonb_typeof(%s) NOT IN (''boolean'', ''null'')', given);
@@ -947,6 +948,10 @@ BEGIN
             WHERE i.import_id = this_import AND NOT s.interval_ms > 0 LIMIT 1;
         END IF;
         IF bad IS NULL THEN
+            -- Each look at a knee takes all of them, a thousand times.
+            SELECT 'scans' INTO bad FROM fsbench.scan s JOIN fsbench.imported_run i USING (run_id) WHERE i.import_id = this_import GROUP BY s.run_id HAVING count(*) > 10000 LIMIT 1;
+        END IF;
+        IF bad IS NULL THEN
             SELECT 'a target' INTO bad FROM fsbench.imported_experiment i JOIN fsbench.experiment e USING (experiment_id)
             LEFT JOIN LATERAL (SELECT count(*) AS targets, max(t.target_number) AS last, min(t.target_number) AS first FROM fsbench.experiment_target t WHERE t.experiment_id = i.experiment_id) t ON true
             LEFT JOIN LATERAL (SELECT max(x.block) AS block, max(x.attempt) AS attempt FROM fsbench.experiment_run x WHERE x.experiment_id = i.experiment_id) x ON true
@@ -1059,12 +1064,13 @@ BEGIN
     FOR s IN
         -- A label with an @ may be one of this database, too: then what was imported under it does not count.
         SELECT x.* FROM (
-            SELECT y.*, max(y.last) OVER (PARTITION BY y.is_here) AS last_of_all, bool_or(y.is_here) OVER () AS is_any_here FROM (
+            -- A date of the future is no reason why others have ended.
+            SELECT y.*, max(least(y.last, clock_timestamp())) OVER (PARTITION BY y.is_here) AS last_of_all, bool_or(y.is_here) OVER () AS is_any_here FROM (
             SELECT h.segment, array_agg(h.at ORDER BY h.night) AS ats, array_agg(h.run_id ORDER BY h.night) AS ids, array_agg(h.value ORDER BY h.night) AS of_night,
-                   array_agg(h.runs ORDER BY h.night) AS counts, array_agg(h.ratio ORDER BY h.night) AS ratios, array_agg(h.differs ORDER BY h.night) AS differs,
-                   array_agg(h.seen_after ORDER BY h.night) AS seen, max(h.at) AS last,
+                   array_agg(h.runs ORDER BY h.night) AS counts, array_agg(h.good ORDER BY h.night) AS goods, array_agg(h.ratio ORDER BY h.night) AS ratios,
+                   array_agg(h.differs ORDER BY h.night) AS differs, array_agg(h.seen_after ORDER BY h.night) AS seen, max(h.at) AS last, max(h.last_good) AS last_good,
                    NOT EXISTS (SELECT FROM fsbench.imported_run i WHERE i.run_id = min(h.run_id)) AS is_here
-            FROM fsbench.history($1, $2) h GROUP BY h.segment) y) x
+            FROM fsbench._history($1, $2) h GROUP BY h.segment) y) x
         WHERE x.is_here = x.is_any_here AND x.last >= x.last_of_all - due ORDER BY x.segment  -- others have ended
     LOOP
         segment := s.segment; expected := NULL; problem := NULL;
@@ -1078,9 +1084,9 @@ BEGIN
         SELECT greatest(percentile_cont(0.5) WITHIN GROUP (ORDER BY abs(v - m)), 0.002) INTO q FROM unnest(p) v;
         y := CASE WHEN more THEN m - ln(value) ELSE ln(value) - m END;
         expected := exp(m);
-        IF tonight IS NULL OR at + due < clock_timestamp() THEN
+        IF tonight IS NULL OR s.last_good + due < clock_timestamp() THEN
             state := 'missing';
-            says := format('no good run since %s, and one is due every %s', coalesce(to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI "UTC"'), 'the beginning'), due);
+            says := format('no good run since %s, and one is due every %s', coalesce(to_char(s.last_good AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI "UTC"'), 'the beginning'), due);
         ELSIF k IS NOT NULL AND (CASE WHEN more THEN -ln(s.ratios[k]) ELSE ln(s.ratios[k]) END) >= ln(1 + worse_by)
               AND NOT EXISTS (SELECT FROM fsbench.acknowledgement a WHERE a.run_id = s.ids[k] AND a.metric = $2) THEN
             state := 'worse'; at := s.ats[k]; run_id := s.ids[k];
@@ -1090,17 +1096,18 @@ BEGIN
             state := 'too_few';
             says := format('%s nights of this level, and it takes 11', coalesce(cardinality(p), 0) + 1);
         ELSIF y >= ln(1 + worse_by) AND y > 6 * q THEN
-            state := CASE WHEN s.counts[tonight] >= 3 THEN 'suspect_repeated' ELSE 'suspect' END;
+            state := CASE WHEN s.goods[tonight] >= 3 THEN 'suspect_repeated' ELSE 'suspect' END;
             says := format('one night of %s, where %s was to be expected', round(value::numeric, 3), round(expected::numeric, 3));
             PERFORM pg_notify('fsbench_history', jsonb_build_object('label', $1, 'metric', $2, 'state', state, 'run_id', run_id, 'value', value, 'expected', expected)::text);
-            -- Once a night, and only while it is one; by those who may start runs.
-            IF repeats > 0 AND has_function_privilege('fsbench._repeat(bigint)', 'EXECUTE') AND s.counts[tonight] = 1 AND at > clock_timestamp() - interval '6 hours' AND NOT EXISTS (
-                SELECT FROM fsbench.run_log r WHERE r.label = $1 AND r.status IN ('queued', 'running'))
-                -- Nobody's runs are started in the name of another role.
-                AND (SELECT r.requested_by = current_user FROM fsbench.run_log r WHERE r.run_id = s.ids[tonight])
-                AND NOT EXISTS (SELECT FROM fsbench.imported_run i WHERE i.run_id = s.ids[tonight]) THEN
-                PERFORM fsbench._repeat(s.ids[tonight]) FROM generate_series(1, repeats);
-                says := says || format('; %s repeats are queued', repeats);
+            -- Once a night, and only while it is one; by those who may start runs. Of those who ask at the same time, one does it.
+            IF repeats > 0 AND has_function_privilege('fsbench._repeat(bigint)', 'EXECUTE') AND s.goods[tonight] = 1 AND s.counts[tonight] < 3 AND at > clock_timestamp() - interval '6 hours'
+               AND pg_try_advisory_xact_lock('fsbench.acknowledgement'::regclass::oid::integer, hashtext($1)) THEN
+                -- Seen from here on, whatever they have queued. Nobody's runs are started in the name of another role, nor what a dump or a file has brought.
+                IF NOT EXISTS (SELECT FROM fsbench.run_log r WHERE r.label = $1 AND r.status IN ('queued', 'running'))
+                   AND EXISTS (SELECT FROM fsbench.run_log r WHERE r.run_id = s.ids[tonight] AND r.requested_by = current_user AND NOT r.copied) THEN
+                    PERFORM fsbench._repeat(s.ids[tonight]) FROM generate_series(1, repeats);
+                    says := says || format('; %s repeats are queued', repeats);
+                END IF;
             END IF;
         ELSE
             state := 'good';
@@ -1163,3 +1170,402 @@ CREATE OR REPLACE VIEW fsbench.experiments AS
     LEFT JOIN fsbench._progress() p ON p.run_id = n.run_id
     ORDER BY e.experiment_id;
 ALTER VIEW fsbench.experiments SET (security_invoker = true);
+
+-- What a night of a history is: six hours at most, what its machine has, and which runs are this server's own.
+ALTER TABLE fsbench.run_log ADD COLUMN copied boolean NOT NULL DEFAULT false;
+COMMENT ON COLUMN fsbench.run_log.copied IS 'Whether no run of this server wrote the row: it comes from a dump or a file, or was written by hand. It is not repeated by fsbench.check_history()';
+COMMENT ON COLUMN fsbench.sample.device_reads IS 'Reads of the block device of the data in the interval (iostat: r/s, where that is a second); NULL where the data have no block device of their own, as all columns of it';
+COMMENT ON COLUMN fsbench.environment.layers IS 'What the data lie on, from above to the disks: partitions, LVM, encryption, RAID, loop devices and what holds their files, each with its queue, and disks with WWN and serial number as far as everybody may read them; NULL for a filesystem without a device (tmpfs, NFS, overlay, zfs)';
+DROP TRIGGER check_new_run ON fsbench.run_log;
+CREATE TRIGGER check_new_run BEFORE INSERT ON fsbench.run_log
+    FOR EACH ROW EXECUTE FUNCTION fsbench._check_new_run();
+COMMENT ON TRIGGER check_new_run ON fsbench.run_log IS 'A row alone is no run';
+DROP FUNCTION fsbench._nights(text, text);
+DROP FUNCTION fsbench.history(text, text);
+
+CREATE OR REPLACE FUNCTION fsbench._check_new_run() RETURNS trigger
+    LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+    AS $$
+BEGIN
+    IF EXISTS (SELECT FROM pg_stat_activity WHERE pid = pg_backend_pid() AND backend_type = 'fsbench coordinator') THEN
+        RETURN NEW;
+    END IF;
+    NEW.copied := true;
+    IF NEW.status NOT IN ('queued', 'running') THEN
+        RETURN NEW;
+    END IF;
+    NEW.error := format('the run was %s when its row was copied', NEW.status);
+    NEW.error_code := '55000';
+    NEW.error_detail := 'The row comes from a dump, or was written by hand: no run of this server belongs to it.';
+    NEW.error_hint := 'Start the run again.';
+    NEW.status := 'failed';
+    RETURN NEW;
+END
+$$;
+COMMENT ON FUNCTION fsbench._check_new_run IS 'Marks rows that are copied, and ends runs whose rows are copied while they are queued or on. Private';
+
+CREATE FUNCTION fsbench._nights(label text, metric text)
+    RETURNS TABLE (segment bigint, night bigint, at timestamptz, target text, run_id bigint, runs bigint, good bigint, value float8, last_good timestamptz)
+    LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp ROWS 1000
+    AS $$
+    WITH run AS (
+        SELECT r.run_id, r.requested_at AS at, fsbench._shown_target(r.target, r.target_version) AS target,
+               jsonb_hash_extended(jsonb_build_array((SELECT f.host FROM fsbench.imported_run i JOIN fsbench.imported_file f USING (import_id) WHERE i.run_id = r.run_id),
+                   -- Another disk in the same place is marked, and does not cut.
+                   coalesce(nullif(r.target_definition - '{device_identity,log_device_identity}'::text[], '{}'), to_jsonb(r.target)), r.workload, r.scale, r.clients, r.duration, r.transactions, r.warmup, r.rate,
+                   r.latency_limit_ms, r.asked -> 'settings', r.asked -> 'options', r.asked -> 'size'), 0) AS alike,
+               CASE WHEN r.status = 'done' AND NOT EXISTS (SELECT FROM fsbench.finding f WHERE f.run_id = r.run_id AND f.severity = 'invalid')
+                    -- What is in the row itself is taken from there: there may be thousands of rows.
+                    THEN nullif(greatest(CASE $2 WHEN 'load_ms' THEN r.load_ms WHEN 'tps' THEN r.tps WHEN 'latency_avg_ms' THEN r.latency_avg_ms
+                        WHEN 'latency_p50_ms' THEN r.latency_p50_ms WHEN 'latency_p90_ms' THEN r.latency_p90_ms WHEN 'latency_p95_ms' THEN r.latency_p95_ms
+                        WHEN 'latency_p99_ms' THEN r.latency_p99_ms WHEN 'latency_p999_ms' THEN r.latency_p999_ms WHEN 'commit_avg_ms' THEN r.commit_avg_ms
+                        WHEN 'commit_p50_ms' THEN r.commit_p50_ms WHEN 'commit_p99_ms' THEN r.commit_p99_ms WHEN 'cpu_ms_per_transaction' THEN r.cpu_ms_per_transaction
+                        WHEN 'device_bytes_per_transaction' THEN r.device_bytes_per_transaction WHEN 'flushes_per_transaction' THEN r.flushes_per_transaction
+                        WHEN 'server_write_amplification' THEN r.server_write_amplification WHEN 'filesystem_write_amplification' THEN r.filesystem_write_amplification
+                        WHEN 'write_amplification' THEN r.write_amplification ELSE fsbench._metric(r.run_id, $2) END, 0), 0) END AS value
+        FROM fsbench.run_log r WHERE r.label = $1 AND r.status IN ('done', 'failed', 'cancelled')
+    ), after AS (
+        SELECT r.*, r.at - lag(r.at) OVER (PARTITION BY r.alike ORDER BY r.at, r.run_id) < interval '6 hours' AS is_repeat FROM run r
+    ), chained AS (
+        SELECT a.*, count(*) FILTER (WHERE a.is_repeat IS NOT TRUE) OVER (PARTITION BY a.alike ORDER BY a.at, a.run_id) AS chain FROM after a
+    ), cut AS (
+        SELECT c.*, floor(extract(epoch FROM c.at - min(c.at) OVER (PARTITION BY c.alike, c.chain)) / 21600) AS piece FROM chained c
+    ), numbered AS (
+        SELECT c.*, dense_rank() OVER (PARTITION BY c.alike ORDER BY c.chain, c.piece) AS night, min(c.run_id) OVER (PARTITION BY c.alike) AS first FROM cut c
+    ), ordered AS (
+        SELECT n.*, dense_rank() OVER (ORDER BY n.first) AS segment FROM numbered n
+    )
+    SELECT o.segment, o.night, min(o.at), min(o.target), coalesce(min(o.run_id) FILTER (WHERE o.value IS NOT NULL), min(o.run_id)), count(*), count(o.value),
+           percentile_cont(0.5) WITHIN GROUP (ORDER BY o.value), max(o.at) FILTER (WHERE o.value IS NOT NULL)
+    FROM ordered o GROUP BY o.segment, o.night
+    $$;
+COMMENT ON FUNCTION fsbench._nights IS 'The nights of a label: like runs are a segment, and the median of the good runs of a night is its value. Private';
+
+CREATE FUNCTION fsbench._night_marks(run_a bigint, run_b bigint) RETURNS text
+    LANGUAGE sql STABLE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+    AS $$
+    SELECT string_agg(CASE WHEN m.place <= 10 THEN format('%s: %s, before %s', m.name, coalesce(m.b, 'none'), coalesce(m.a, 'none')) ELSE format('and %s more', m.of - 10) END, '; ' ORDER BY m.place)
+    FROM (SELECT d.name, d.a, d.b, row_number() OVER () AS place, count(*) OVER () AS of
+          FROM fsbench.diff($1, $2) d WHERE d.area IN ('kernel', 'version', 'settings', 'device')) m WHERE m.place <= 11
+    $$;
+COMMENT ON FUNCTION fsbench._night_marks IS 'What of kernel, versions, settings and disks differs between two nights, in words. Private';
+
+CREATE FUNCTION fsbench._history(label text, metric text)
+    RETURNS TABLE (segment bigint, night bigint, at timestamptz, target text, run_id bigint, runs bigint, value float8, status text, before float8, after float8,
+        ratio float8, low float8, high float8, seen_after integer, differs text, good bigint, last_good timestamptz)
+    LANGUAGE plpgsql STABLE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp ROWS 1000
+    AS $$
+DECLARE
+    s record;
+    changes jsonb;
+    change record;
+    began integer;
+    spread record;
+    differences text;
+BEGIN
+    IF $1 IS NULL OR $2 IS NULL THEN
+        RAISE EXCEPTION 'label and metric must not be null'
+            USING ERRCODE = 'invalid_parameter_value', DETAIL = 'A history is made of the runs that have this label.',
+                  HINT = 'Call it as in SELECT * FROM fsbench.history(''nightly'').';
+    END IF;
+    PERFORM fsbench._is_more_better($2);
+    IF NOT EXISTS (SELECT FROM fsbench.run_log r WHERE r.label = $1) THEN
+        RAISE EXCEPTION 'no run has the label "%"', $1
+            USING ERRCODE = 'invalid_parameter_value', DETAIL = 'There is no row with this label in fsbench.run_log of this database.',
+                  HINT = 'Give it to the runs: fsbench.start(label => ...).';
+    END IF;
+    FOR s IN
+        SELECT n.segment, array_agg(n.night ORDER BY n.night) AS nights, array_agg(n.at ORDER BY n.night) AS ats, array_agg(n.run_id ORDER BY n.night) AS ids,
+               array_agg(n.runs ORDER BY n.night) AS counts, array_agg(n.good ORDER BY n.night) AS goods, array_agg(n.last_good ORDER BY n.night) AS lasts,
+               array_agg(n.value ORDER BY n.night) AS of_night, array_agg(ln(n.value) ORDER BY n.night) AS x, min(n.target) AS target
+        FROM fsbench._nights($1, $2) n GROUP BY n.segment ORDER BY n.segment
+    LOOP
+        -- Changes are few, and nights are many: these are taken as a set, and arrays of them are unnested, never subscripted.
+        began := 1;
+        changes := '[]';
+        FOR change IN SELECT * FROM fsbench.change_points(s.x) c ORDER BY c.night LOOP
+            -- The nights by which it was seen, and those before it: a two-sample t interval of means.
+            SELECT avg(u.x) FILTER (WHERE u.n >= change.night) - avg(u.x) FILTER (WHERE u.n < change.night) AS difference, count(*) - 2 AS freedom,
+                   sqrt(greatest(coalesce(var_samp(u.x) FILTER (WHERE u.n < change.night), 0) * (count(*) FILTER (WHERE u.n < change.night) - 1)
+                        + coalesce(var_samp(u.x) FILTER (WHERE u.n >= change.night), 0) * (count(*) FILTER (WHERE u.n >= change.night) - 1), 0) / (count(*) - 2)
+                        * (1.0 / count(*) FILTER (WHERE u.n < change.night) + 1.0 / count(*) FILTER (WHERE u.n >= change.night))) AS error
+            INTO spread
+            FROM unnest(s.x) WITH ORDINALITY u (x, n),
+                 (SELECT max(q.n) AS ends FROM (SELECT v.n FROM unnest(s.x) WITH ORDINALITY v (x, n) WHERE v.n >= change.night AND v.x IS NOT NULL
+                                                ORDER BY v.n LIMIT change.seen_after) q) e
+            WHERE u.x IS NOT NULL AND u.n BETWEEN greatest(began, e.ends - 59) AND e.ends;
+            SELECT string_agg(format('%s: %s, before %s', d.name, coalesce(d.b, 'none'), coalesce(d.a, 'none')), '; ') INTO differences
+            FROM (SELECT * FROM fsbench.diff((SELECT v.run_id FROM unnest(s.ids, s.x) WITH ORDINALITY v (run_id, x, n) WHERE v.n < change.night AND v.x IS NOT NULL ORDER BY v.n DESC LIMIT 1),
+                                             s.ids[change.night]) d WHERE d.matters <> 'hardly' LIMIT 10) d;
+            changes := changes || jsonb_build_object('n', change.night, 'before', exp(change.before), 'after', exp(change.after), 'ratio', exp(change.size),
+                'low', exp(spread.difference - fsbench.student_t(0.025, spread.freedom) * spread.error),
+                'high', exp(spread.difference + fsbench.student_t(0.025, spread.freedom) * spread.error), 'seen_after', change.seen_after, 'differs', differences);
+            began := change.night;
+        END LOOP;
+        RETURN QUERY
+        SELECT s.segment, u.night, u.at, s.target, u.run_id, u.runs, u.value,
+               CASE WHEN c.n IS NOT NULL THEN 'changed' WHEN u.value IS NULL THEN 'missing' ELSE 'good' END,
+               c.before, c.after, c.ratio, c.low, c.high, c.seen_after, c.differs, u.good, u.last_good
+        FROM unnest(s.nights, s.ats, s.ids, s.counts, s.of_night, s.goods, s.lasts) WITH ORDINALITY u (night, at, run_id, runs, value, good, last_good, n)
+        LEFT JOIN jsonb_to_recordset(changes) c (n bigint, before float8, after float8, ratio float8, low float8, high float8, seen_after integer, differs text) ON c.n = u.n
+        ORDER BY u.n;
+    END LOOP;
+END
+$$;
+COMMENT ON FUNCTION fsbench._history IS 'The nights of a label, their changes of level, and what an alarm asks besides. Private';
+
+CREATE FUNCTION fsbench.history(label text, metric text DEFAULT 'tps')
+    RETURNS TABLE (segment bigint, night bigint, at timestamptz, target text, run_id bigint, runs bigint, value float8, status text, before float8, after float8,
+        ratio float8, low float8, high float8, seen_after integer, differs text, marks text)
+    LANGUAGE sql STABLE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp ROWS 1000
+    AS $$
+    WITH night AS MATERIALIZED (
+        SELECT h.* FROM fsbench._history($1, $2) h
+    ), known AS (
+        SELECT n.segment, n.night, n.run_id, lag(n.run_id) OVER w AS before, f.machine, lag(f.machine) OVER w AS machine_before, e.layers, lag(e.layers) OVER w AS layers_before
+        FROM night n JOIN fsbench.environment e USING (run_id),
+             LATERAL (SELECT concat_ws(' ', e.configuration_fingerprint, e.kernel, e.server_version, e.pgfsbench_version, e.device_model, e.storage #>> '{result,wwn}',
+                                       e.storage #>> '{result,serial}') AS machine) f
+        WINDOW w AS (PARTITION BY n.segment ORDER BY n.night)
+    ), marked AS (
+        -- Nearly all nights are as the one before, and a close look takes long.
+        SELECT k.segment, k.night, fsbench._night_marks(k.before, k.run_id) AS marks
+        FROM known k WHERE k.machine <> k.machine_before OR k.layers <> k.layers_before
+    )
+    SELECT n.segment, n.night, n.at, n.target, n.run_id, n.runs, n.value, n.status, n.before, n.after, n.ratio, n.low, n.high, n.seen_after, n.differs, m.marks
+    FROM night n LEFT JOIN marked m USING (segment, night) ORDER BY n.segment, n.night
+    $$;
+COMMENT ON FUNCTION fsbench.history IS 'The nights of the runs with a label: like runs (target as defined, workload, parameters) are one segment, and runs within six hours of each other one night, whose value is the median of the good ones. status: good; changed, the first night of a new level, by the rule of fsbench.change_points(), with the medians before and after, their ratio with a 95 % interval, after how many nights it was seen, and what differs between its run and the last good one before, as candidates for the cause; missing: no good run. marks: what of kernel, versions, settings and disks is another than the night before, which cuts nothing';
+
+CREATE OR REPLACE FUNCTION fsbench.thin(older_than interval, only_say boolean DEFAULT false)
+    RETURNS TABLE (runs bigint, seconds bigint, waits bigint, bytes bigint, removed boolean)
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp ROWS 1
+    AS $$
+DECLARE
+    old bigint[];
+    all_seconds bigint;
+    all_waits bigint;
+BEGIN
+    IF older_than IS NULL OR older_than < interval '0' THEN
+        RAISE EXCEPTION 'older_than must be 0 or above'
+            USING ERRCODE = 'invalid_parameter_value', DETAIL = format('It is %s.', coalesce(older_than::text, 'null')),
+                  HINT = 'Call it as in SELECT * FROM fsbench.thin(''90 days'', only_say => true).';
+    END IF;
+    SELECT array_agg(r.run_id) INTO old FROM fsbench.run_log r WHERE r.ended_at < clock_timestamp() - older_than AND r.status IN ('done', 'failed', 'cancelled');
+    SELECT count(*), count(*) FILTER (WHERE s.run_id = ANY (old)), count(DISTINCT s.run_id) FILTER (WHERE s.run_id = ANY (old)) INTO all_seconds, seconds, runs FROM fsbench.sample s;
+    SELECT count(*), count(*) FILTER (WHERE w.run_id = ANY (old)) INTO all_waits, waits FROM fsbench.wait_event w;
+    bytes := pg_total_relation_size('fsbench.sample') * seconds / greatest(all_seconds, 1) + pg_total_relation_size('fsbench.wait_event') * waits / greatest(all_waits, 1);
+    removed := NOT coalesce(only_say, false);
+    IF removed THEN
+        DELETE FROM fsbench.sample s WHERE s.run_id = ANY (old);
+        DELETE FROM fsbench.wait_event w WHERE w.run_id = ANY (old);
+    END IF;
+    RETURN NEXT;
+END
+$$;
+COMMENT ON FUNCTION fsbench.thin IS 'Removes the seconds and waits of runs that have ended so long ago, and keeps their results, histograms and findings; what is made of seconds only, such as the metric tps_cv and the worst second, is gone with them; says of how many runs, how many rows, and about how many bytes, which the tables use again after a VACUUM. only_say => true: beforehand, removing nothing. For the owner of the extension';
+
+CREATE OR REPLACE FUNCTION fsbench._exported() RETURNS TABLE (place integer, relation name, key text, parent text, left_out name[])
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp ROWS 20
+    AS $$
+    SELECT row_number() OVER ()::integer, v.* FROM (VALUES
+        ('run_log'::name, 'run_id', 'run_id', '{requested_by,work_database,work_database_oid,work_mark,kept,copied}'::name[]),
+        ('environment', 'run_id', 'run_id', '{}'),
+        ('finding', 'run_id, code', 'run_id', '{}'),
+        ('histogram', 'run_id, transaction, measure', 'run_id', '{}'),
+        ('sample', 'run_id, second', 'run_id', '{}'),
+        ('wait_event', 'run_id, second, wait_event_type, wait_event', 'run_id', '{}'),
+        ('checkpoint', 'run_id, number', 'run_id', '{}'),
+        ('statistic', 'run_id, view, object, counter', 'run_id', '{}'),
+        ('statement', 'run_id, queryid, toplevel', 'run_id', '{}'),
+        ('maintenance', 'run_id, position', 'run_id', '{}'),
+        ('probe', 'run_id, number', 'run_id', '{}'),
+        ('recovery', 'run_id', 'run_id', '{}'),
+        ('fsync', 'run_id, position', 'run_id', '{}'),
+        ('scan', 'run_id, scan', 'run_id', '{}'),
+        ('scan_read', 'run_id, readers, block_bytes', 'run_id', '{}'),
+        ('experiment', 'experiment_id', 'experiment_id', '{requested_by,mark,confirms,probe_waited_seconds}'),
+        ('experiment_target', 'experiment_id, target_number', 'experiment_id', '{}'),
+        ('experiment_run', 'experiment_id, block, target_number, attempt', 'experiment_id', '{}'),
+        ('experiment_log', 'experiment_id, log_id', 'experiment_id', '{log_id,by}')) AS v
+    $$;
+COMMENT ON FUNCTION fsbench._exported IS 'Tables that files of fsbench.export() hold, in their order, and columns that they do not hold. Private';
+
+CREATE OR REPLACE FUNCTION fsbench._seconds_in_words(run_id bigint, from_second integer, to_second integer) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+    AS $$
+    -- A second of a stall may be longer than one: figures are added up, and divided by the time that it was.
+    SELECT concat_ws('; ', format('%s s', round(w.seconds::numeric)), format('%s tps', round(w.transactions / w.seconds)),
+        format('%s reads/s', round(w.reads / w.seconds)), format('%s MB/s read', round((w.read_bytes / w.seconds / 1e6)::numeric, 1)),
+        format('%s writes/s', round(w.writes / w.seconds)), format('%s MB/s written', round((w.write_bytes / w.seconds / 1e6)::numeric, 1)),
+        format('%s flushes/s', round(w.flushes / w.seconds)),
+        -- Those of a second weigh as many as there were.
+        CASE WHEN w.writes > 0 THEN format('%s ms a write', round((w.write_ms / w.writes)::numeric, 2)) END,
+        CASE WHEN w.flushes > 0 THEN format('%s ms a flush', round((w.flush_ms / w.flushes)::numeric, 2)) END,
+        format('%s requests under way', round((w.queue / w.seconds)::numeric, 1)), format('%s %% busy', round((w.busy / w.seconds)::numeric)),
+        CASE WHEN w.wal_flushes > 0 THEN format('device of WAL: %s writes/s, %s flushes/s, %s ms a flush', round(w.wal_writes / w.seconds), round(w.wal_flushes / w.seconds),
+            round((w.wal_flush_ms / w.wal_flushes)::numeric, 2)) END)
+    FROM (SELECT sum(s.interval_ms::float8) / 1000 AS seconds, sum(s.transactions::float8) AS transactions, sum(s.device_reads::float8) AS reads, sum(s.device_read_bytes::float8) AS read_bytes,
+                 sum(s.device_writes::float8) AS writes, sum(s.device_write_bytes::float8) AS write_bytes, sum(s.device_flushes::float8) AS flushes,
+                 sum(s.device_w_await_ms::float8 * s.device_writes) AS write_ms, sum(s.device_f_await_ms::float8 * s.device_flushes) AS flush_ms,
+                 sum(s.device_aqu_sz::float8 * s.interval_ms) / 1000 AS queue, sum(s.device_util_percent::float8 * s.interval_ms) / 1000 AS busy,
+                 sum(s.wal_device_writes::float8) AS wal_writes, sum(s.wal_device_flushes::float8) AS wal_flushes, sum(s.wal_device_f_await_ms::float8 * s.wal_device_flushes) AS wal_flush_ms
+          FROM fsbench.sample s WHERE s.run_id = $1 AND s.second BETWEEN $2 AND $3 AND s.interval_ms >= 500) w
+    WHERE w.seconds > 0
+    $$;
+COMMENT ON FUNCTION fsbench._seconds_in_words IS 'What the device did in some seconds of a run, in words. Private';
+
+CREATE OR REPLACE FUNCTION fsbench.evidence(run_id bigint) RETURNS TABLE (part text, at_utc text, says text)
+    LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp ROWS 30
+    AS $$
+DECLARE
+    run fsbench.run_log;
+    e fsbench.environment;
+    device text;
+    stall record;
+    piece record;
+    utc text := 'YYYY-MM-DD HH24:MI:SS "UTC"';
+BEGIN
+    PERFORM fsbench._check_runs(ARRAY[$1]);
+    SELECT * INTO run FROM fsbench.run_log r WHERE r.run_id = $1;
+    SELECT * INTO e FROM fsbench.environment v WHERE v.run_id = $1;
+    IF run.measured_from IS NULL OR NOT EXISTS (SELECT FROM fsbench.sample s WHERE s.run_id = $1) THEN
+        RAISE EXCEPTION 'run % has no seconds that could be shown', $1
+            USING ERRCODE = 'object_not_in_prerequisite_state',
+                  DETAIL = format('Its status is %s.', run.status),
+                  HINT = 'Take a run of fsbench.result that is done, and was made with samples.';
+    END IF;
+    RETURN QUERY SELECT 'window', to_char(run.measured_from AT TIME ZONE 'UTC', utc),
+        concat_ws('; ', format('%s s', round(run.measured_ms / 1000)), format('%s tps', round(run.tps)), format('%s stalled seconds', run.stall_seconds));
+    device := concat_ws('; ', e.device, e.device_model, 'WWN ' || (e.storage #>> '{result,wwn}'), 'serial number ' || (e.storage #>> '{result,serial}'),
+        'partition ' || (e.storage #>> '{result,partition_uuid}'), 'mounted on ' || e.mount_point, 'write cache ' || e.write_cache);
+    IF device <> '' THEN
+        RETURN QUERY SELECT 'device', NULL::text, device;
+    END IF;
+    RETURN QUERY
+    SELECT CASE WHEN l.is_wal THEN 'path of WAL' ELSE 'path' END, NULL::text,
+        concat_ws('; ', l.layer ->> 'kind', l.layer ->> 'name', 'number ' || (l.layer ->> 'device'), pg_size_pretty((l.layer ->> 'bytes')::bigint), l.layer ->> 'model', l.layer ->> 'level',
+            'WWN ' || (l.layer ->> 'wwn'), 'serial number ' || (l.layer ->> 'serial'), 'scheduler ' || (l.layer #>> '{queue,scheduler}'), 'nr_requests ' || (l.layer #>> '{queue,nr_requests}'), 'queue depth ' || (l.layer #>> '{queue,queue_depth}'),
+            'write cache ' || (l.layer #>> '{queue,write_cache}'))
+    FROM (SELECT false AS is_wal, x.* FROM jsonb_array_elements(e.layers) WITH ORDINALITY x (layer, n)
+          UNION ALL SELECT true, x.* FROM jsonb_array_elements(CASE WHEN e.wal_layers IS DISTINCT FROM e.layers THEN e.wal_layers END) WITH ORDINALITY x (layer, n)) l
+    ORDER BY l.is_wal, l.n;
+    -- Of means of seconds: the kernel counts, and does not keep single requests.
+    RETURN QUERY
+    SELECT f.part, NULL::text, format('%s in all; mean of a second: median %s ms, p90 %s ms, p99 %s ms, longest %s ms, over %s seconds', sum(f.flushes),
+        round((percentile_cont(0.5) WITHIN GROUP (ORDER BY f.ms))::numeric, 3), round((percentile_cont(0.9) WITHIN GROUP (ORDER BY f.ms))::numeric, 3),
+        round((percentile_cont(0.99) WITHIN GROUP (ORDER BY f.ms))::numeric, 3), round(max(f.ms)::numeric, 3), count(f.ms))
+    FROM (SELECT 'flushes' AS part, s.device_flushes AS flushes, s.device_f_await_ms AS ms FROM fsbench.sample s WHERE s.run_id = $1
+          UNION ALL SELECT 'flushes of WAL', s.wal_device_flushes, s.wal_device_f_await_ms FROM fsbench.sample s WHERE s.run_id = $1) f
+    GROUP BY f.part HAVING count(f.ms) > 0 ORDER BY f.part;
+    RETURN QUERY
+    SELECT 'commits', NULL::text, concat_ws(', ', format('median %s ms', round(run.commit_p50_ms::numeric, 3)), format('p99 %s ms', round(run.commit_p99_ms::numeric, 3)),
+        'longest ' || round(run.commit_max_ms::numeric, 3) || ' ms')
+    WHERE run.commit_p99_ms IS NOT NULL;
+    RETURN QUERY
+    SELECT 'sync test', NULL::text, format('%s, %s writers: median %s ms, p99 %s ms, longest %s ms', f.method, f.writers, round(f.latency_p50_ms::numeric, 3), round(f.latency_p99_ms::numeric, 3),
+        round(f.latency_max_ms::numeric, 3)) FROM fsbench.fsync f WHERE f.run_id = $1 AND f.method <> 'none' ORDER BY f.position;
+    RETURN QUERY SELECT 'whole window', NULL::text, w FROM fsbench._seconds_in_words($1, 0, 2147483647) w;
+    FOR stall IN
+        SELECT min(s.second) AS first, max(s.second) AS last, row_number() OVER (ORDER BY min(s.second)) AS number
+        FROM (SELECT c.second, c.second - row_number() OVER (ORDER BY c.second) AS island FROM fsbench.chart_second c WHERE c.run_id = $1 AND c.stalled) s
+        GROUP BY s.island ORDER BY 1
+    LOOP
+        FOR piece IN SELECT * FROM (VALUES ('before', greatest(stall.first - 5, 0), stall.first - 1), ('during', stall.first, stall.last), ('after', stall.last + 1, stall.last + 5)) p (name, first, last) LOOP
+            RETURN QUERY SELECT format('stall %s, %s', stall.number, piece.name), to_char((run.measured_from + make_interval(secs => piece.first)) AT TIME ZONE 'UTC', utc), w
+            FROM fsbench._seconds_in_words($1, piece.first, piece.last) w WHERE w IS NOT NULL;
+        END LOOP;
+    END LOOP;
+    RETURN QUERY
+    SELECT 'configuration', NULL::text, c.says
+    FROM (VALUES (1, concat_ws('; ', e.filesystem, e.mount_options, 'block size ' || e.block_size_bytes)), (2, e.mkfs_command), (3, e.kernel),
+        (4, concat_ws('; ', 'scheduler ' || e.io_scheduler, 'nr_requests ' || e.nr_requests, 'queue depth ' || e.queue_depth, 'read-ahead ' || e.read_ahead_kb || ' kB')),
+        (5, (SELECT string_agg(format('%s = %s', v.key, v.value), '; ' ORDER BY v.key) FROM jsonb_each_text(e.vm) v WHERE v.key ~ 'dirty')),
+        (6, e.server_version)) c (n, says) WHERE c.says <> '' ORDER BY c.n;
+END
+$$;
+COMMENT ON FUNCTION fsbench.evidence IS 'What a run shows of its storage, for a ticket to those who run that storage: the device and the path to it, what flushes and commits took, each stall in UTC with what the device did before, during and after it, and the configuration; nothing else';
+
+CREATE OR REPLACE VIEW fsbench.chart_second WITH (security_invoker = true) AS
+    SELECT r.run_id, fsbench._shown_target(r.target, r.target_version) AS target, s.second, v.tps, v.tps < m.median / 10 AS stalled, s.latency_p99_ms, s.commit_p99_ms, s.device_write_bytes,
+           s.device_f_await_ms, s.device_util_percent, s.dirty_bytes, s.writeback_bytes,
+           s.cpu_usr_percent + s.cpu_nice_percent AS cpu_usr_percent, s.cpu_sys_percent + coalesce(s.cpu_irq_percent + s.cpu_soft_percent, 0) AS cpu_sys_percent,
+           s.cpu_iowait_percent, s.cpu_steal_percent, s.device_write_bytes::float8 * 1000 / s.interval_ms AS device_write_bytes_per_s
+    FROM fsbench.run_log r
+    JOIN LATERAL (SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY x.transactions * 1000.0 / x.interval_ms) AS median
+                  FROM fsbench.sample x WHERE x.run_id = r.run_id AND x.interval_ms >= 500) m ON true
+    JOIN fsbench.sample s ON s.run_id = r.run_id AND s.interval_ms >= 500,
+    LATERAL (SELECT s.transactions * 1000.0 / s.interval_ms AS tps) v;
+COMMENT ON COLUMN fsbench.chart_second.device_write_bytes IS 'Bytes written to the device of the data in the interval, which may be longer than a second where the sampler came late';
+COMMENT ON COLUMN fsbench.chart_second.device_write_bytes_per_s IS 'Bytes written to the device of the data per second';
+REVOKE ALL ON FUNCTION fsbench._nights, fsbench._history, fsbench._night_marks, fsbench.history FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION fsbench._nights, fsbench._history, fsbench._night_marks, fsbench.history TO pg_monitor;
+
+CREATE OR REPLACE FUNCTION fsbench.chart_history(label text, metric text DEFAULT 'tps', nights integer DEFAULT 30, width integer DEFAULT 80, ascii boolean DEFAULT NULL)
+    RETURNS SETOF text
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp ROWS 32
+    AS $$
+BEGIN
+    IF coalesce($3, 0) < 1 OR $4 IS NULL THEN
+        RAISE EXCEPTION 'nights must be above 0, and width must not be null'
+            USING ERRCODE = 'invalid_parameter_value', DETAIL = 'A bar is drawn for each of the last nights.',
+                  HINT = 'Call it as in SELECT fsbench.chart_history(''nightly'').';
+    END IF;
+    RETURN QUERY
+    WITH night AS (
+        SELECT h.*, row_number() OVER (ORDER BY h.at DESC, h.run_id DESC) AS back FROM fsbench.history($1, $2) h
+    )
+    SELECT d FROM fsbench._draw(jsonb_build_object('bars', jsonb_build_object('title', format('history %s: %s by night', $1, $2),
+        'bars', (SELECT jsonb_agg(jsonb_build_object('label', to_char(n.at AT TIME ZONE 'UTC', 'YYYY-MM-DD ') || n.target, 'values', CASE WHEN n.value IS NULL THEN '[]' ELSE jsonb_build_array(n.value) END,
+                     'remark', CASE n.status WHEN 'good' THEN
+                     coalesce('other ' || (SELECT string_agg(split_part(m, ':', 1), ', ') FROM unnest(string_to_array(n.marks, '; ')) m WHERE m LIKE '%: %'), '') WHEN 'changed' THEN format('changed: %s times', round(n.ratio::numeric, 2)) ELSE n.status END) ORDER BY n.back DESC)
+                 FROM night n WHERE n.back <= $3))), $4, 8, fsbench._is_ascii_wanted($5)) d;
+END
+$$;
+COMMENT ON FUNCTION fsbench.chart_history IS 'The last nights of a history (fsbench.history), drawn with characters: a bar each, and where the level has changed. width and ascii as in fsbench.chart()';
+
+CREATE OR REPLACE FUNCTION fsbench.scan_curve(run_id bigint)
+    RETURNS TABLE (degree integer, repeats bigint, not_used bigint, median_ms float8, min_ms float8, max_ms float8,
+        gb_per_second float8, rows_per_second float8, speedup float8, efficiency float8, skew float8)
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp ROWS 10
+    AS $$
+BEGIN
+    PERFORM fsbench._check_scan($1);
+    RETURN QUERY
+    WITH curve AS (
+        SELECT s.degree, count(*) FILTER (WHERE s.used) AS repeats, count(*) FILTER (WHERE NOT s.used) AS not_used,
+               percentile_cont(0.5) WITHIN GROUP (ORDER BY s.ms) FILTER (WHERE s.used) AS median_ms,
+               min(s.ms) FILTER (WHERE s.used) AS min_ms, max(s.ms) FILTER (WHERE s.used) AS max_ms,
+               max(s.bytes) AS bytes, max(s.rows) AS rows,
+               percentile_cont(0.5) WITHIN GROUP (ORDER BY s.skew) FILTER (WHERE s.used) AS skew
+        FROM fsbench.scan s WHERE s.run_id = $1 AND s.degree > 0 AND s.ms > 0 AND s.ms < 'Infinity' GROUP BY s.degree
+    ), base AS (
+        SELECT c.degree * c.median_ms AS work FROM curve c ORDER BY c.degree LIMIT 1
+    )
+    SELECT c.degree, c.repeats, c.not_used, c.median_ms, c.min_ms, c.max_ms,
+           c.bytes / 1e6 / c.median_ms, c.rows * 1000 / c.median_ms,
+           b.work / c.median_ms, b.work / c.median_ms / c.degree, c.skew
+    FROM curve c LEFT JOIN base b ON true ORDER BY c.degree;
+END
+$$;
+COMMENT ON FUNCTION fsbench.scan_curve IS 'The curve of a run of the workload scan, for plotting: for each degree the scans that count and those that do not (not_used: not all workers were there, or the cache was not as asked), median, shortest and longest time (ms), bytes (10^9) and rows per second at the median, speed-up (how many times as fast as with one worker; without degree 1 the smallest one that was asked for counts as perfectly parallel; NULL when no scan of it counts), efficiency (speed-up / degree), and median skew';
+
+CREATE OR REPLACE FUNCTION fsbench.scan_knee(run_id bigint)
+    RETURNS TABLE (verdict text, degree integer, low float8, high float8, tolerance float8, says text)
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp ROWS 1
+    AS $$
+BEGIN
+    PERFORM fsbench._check_scan($1);
+    RETURN QUERY
+    SELECT k.verdict, k.degree, k.low, k.high, k.tolerance,
+           CASE WHEN c.counting < 3 AND c.counting < c.asked
+                THEN format('not identifiable: it takes at least three degrees, and only %s of %s have scans that count', c.counting, c.asked)
+                ELSE k.says END
+    -- A row that no scan has made breaks no view over all runs.
+    FROM (SELECT coalesce((array_agg(s.degree ORDER BY s.scan) FILTER (WHERE s.used))[:100000], '{}') AS degrees,
+                 coalesce((array_agg(s.ms ORDER BY s.scan) FILTER (WHERE s.used))[:100000], '{}') AS ms,
+                 count(DISTINCT s.degree) AS asked, count(DISTINCT s.degree) FILTER (WHERE s.used) AS counting
+          FROM fsbench.scan s WHERE s.run_id = $1 AND s.degree > 0 AND s.ms > 0 AND s.ms < 'Infinity') c, fsbench.knee(c.degrees, c.ms) k;
+END
+$$;
+COMMENT ON FUNCTION fsbench.scan_knee IS 'The knee of a run of the workload scan: the degree after which another worker no longer helps; see fsbench.knee()';

@@ -65,7 +65,14 @@ NIGHTS = """
     SELECT 100000 + n, CASE WHEN n % 97 = 0 THEN 'failed' ELSE 'done' END, 'ext4', 'tpcb', 10, 'nightly', '{}', '{}', 'x', at, at,
            1000 * (1 + 0.01 * sin(n * 5) + 0.01 * sin(n * 1.7)) * (1 - 0.08 * ((n / 1000) % 2)), 10 + 0.1 * sin(n), '{"filesystem": "ext4"}'
     FROM generate_series(1, 10000) n, LATERAL (SELECT now() - (10000 - n) * interval '1 day' AS at) a;
-    INSERT INTO fsbench.environment (run_id, kernel, filesystem) SELECT run_id, 'Linux 6.1.' || run_id / 1000, 'ext4' FROM fsbench.run_log WHERE label = 'nightly';
+    INSERT INTO fsbench.environment (run_id, kernel, filesystem, server_version, configuration_fingerprint, settings, layers)
+    SELECT run_id, 'Linux 6.1.' || run_id / 1000, 'ext4', 'PostgreSQL 15.20', md5((run_id / 500)::text), s.settings || jsonb_build_object('work_mem', jsonb_build_object('setting', run_id / 500)), l.layers
+    FROM fsbench.run_log,
+         (SELECT jsonb_object_agg(name, jsonb_build_object('setting', setting, 'source', source)) AS settings FROM (SELECT * FROM pg_settings ORDER BY name LIMIT 45) p) s,
+         (SELECT jsonb_build_array(jsonb_build_object('kind', 'partition', 'name', 'nvme0n1p1', 'bytes', 1e12, 'depth', 0, 'device', '259:1'),
+                                   jsonb_build_object('kind', 'disk', 'name', 'nvme0n1', 'bytes', 1e12, 'depth', 1, 'device', '259:0', 'model', 'Maker Disk 9', 'serial', 'S-1',
+                                                      'queue', jsonb_build_object('scheduler', 'none', 'nr_requests', 1023, 'read_ahead_kb', 128, 'write_cache', 'write back'))) AS layers) l
+    WHERE label = 'nightly';
     ANALYZE"""
 
 
@@ -132,7 +139,8 @@ def history(o):
     with Server({"fsync": "off", "autovacuum": "off"}, o.directory) as server:
         server.sql("CREATE EXTENSION pgfsbench_report CASCADE")
         server.sql(NIGHTS)
-        for query in ("SELECT * FROM fsbench.history('nightly')", "SELECT * FROM fsbench.check_history('nightly', worse_by => 0.5)"):
+        for query in ("SELECT * FROM fsbench.history('nightly')", "SELECT * FROM fsbench.history('nightly', 'latency_p99_ms')",
+                      "SELECT * FROM fsbench.check_history('nightly', worse_by => 0.5)"):
             times = server.timed(query, 9)
             median = statistics.median(times)
             record.add(query=query, ms=times)

@@ -144,7 +144,8 @@ CREATE TABLE fsbench.run_log (
     sustainable_rate_low float8,
     sustainable_rate_high float8,
     sustainable_rate_estimate float8,
-    sustainable_rate_says text
+    sustainable_rate_says text,
+    copied               boolean NOT NULL DEFAULT false
 );
 CREATE INDEX run_log_label_idx ON fsbench.run_log (label, requested_at);
 COMMENT ON TABLE fsbench.run_log IS 'One row per run, from the request to the result; read it through the view fsbench.result';
@@ -252,6 +253,7 @@ COMMENT ON COLUMN fsbench.run_log.sustainable_rate_low IS 'Lower end of its inte
 COMMENT ON COLUMN fsbench.run_log.sustainable_rate_high IS 'Upper end of its interval; the least rate that was tried when none was kept';
 COMMENT ON COLUMN fsbench.run_log.sustainable_rate_estimate IS 'Rate at which the share of misses crosses what the percentile allows, from all probes together';
 COMMENT ON COLUMN fsbench.run_log.sustainable_rate_says IS 'The same in words, with what bounds it';
+COMMENT ON COLUMN fsbench.run_log.copied IS 'Whether no run of this server wrote the row: it comes from a dump or a file, or was written by hand. It is not repeated by fsbench.check_history()';
 
 CREATE TABLE fsbench.sample (
     run_id           bigint NOT NULL REFERENCES fsbench.run_log ON DELETE CASCADE,
@@ -359,7 +361,7 @@ COMMENT ON COLUMN fsbench.sample.client_blocks_dirtied IS 'Blocks that clients c
 COMMENT ON COLUMN fsbench.sample.client_blocks_written IS 'Blocks that clients had to write themselves';
 COMMENT ON COLUMN fsbench.sample.client_block_read_ms IS 'Time for reading blocks, added up over the clients (ms); NULL while track_io_timing is off';
 COMMENT ON COLUMN fsbench.sample.client_block_write_ms IS 'Time for writing blocks, likewise';
-COMMENT ON COLUMN fsbench.sample.device_reads IS 'Reads of the block device of the data (iostat: r/s); NULL where the data have no block device of their own, as all columns of it';
+COMMENT ON COLUMN fsbench.sample.device_reads IS 'Reads of the block device of the data in the interval (iostat: r/s, where that is a second); NULL where the data have no block device of their own, as all columns of it';
 COMMENT ON COLUMN fsbench.sample.device_writes IS 'Writes (w/s)';
 COMMENT ON COLUMN fsbench.sample.device_flushes IS 'Flushes of its cache (f/s); for a partition those of the whole disk; NULL where the kernel does not count them';
 COMMENT ON COLUMN fsbench.sample.device_read_bytes IS 'Bytes read (rkB/s); exact up to 8 GB, as all columns of bytes that are real: cast to float8 to add them up';
@@ -542,7 +544,7 @@ COMMENT ON COLUMN fsbench.environment.io_scheduler IS 'Scheduler of its queue; t
 COMMENT ON COLUMN fsbench.environment.nr_requests IS 'Requests that its queue holds';
 COMMENT ON COLUMN fsbench.environment.queue_depth IS 'Requests that the device takes at once, where it says so';
 COMMENT ON COLUMN fsbench.environment.read_ahead_kb IS 'Read-ahead (kB)';
-COMMENT ON COLUMN fsbench.environment.layers IS 'What the data lie on, from above to the disks: partitions, LVM, encryption, RAID, loop devices and what holds their files, each with its queue; NULL for a filesystem without a device (tmpfs, NFS, overlay, zfs)';
+COMMENT ON COLUMN fsbench.environment.layers IS 'What the data lie on, from above to the disks: partitions, LVM, encryption, RAID, loop devices and what holds their files, each with its queue, and disks with WWN and serial number as far as everybody may read them; NULL for a filesystem without a device (tmpfs, NFS, overlay, zfs)';
 COMMENT ON COLUMN fsbench.environment.wal_layers IS 'The same for the WAL';
 COMMENT ON COLUMN fsbench.environment.kernel_command_line IS 'Command line of the kernel, without the values of what may be secrets';
 COMMENT ON COLUMN fsbench.environment.vm IS 'Those kernel settings vm.* that decide when the kernel writes, and how much memory it keeps and gives out, when the run began';

@@ -133,6 +133,10 @@ BEGIN
     IF EXISTS (SELECT FROM pg_stat_activity WHERE pid = pg_backend_pid() AND backend_type = 'fsbench coordinator') THEN
         RETURN NEW;
     END IF;
+    NEW.copied := true;
+    IF NEW.status NOT IN ('queued', 'running') THEN
+        RETURN NEW;
+    END IF;
     NEW.error := format('the run was %s when its row was copied', NEW.status);
     NEW.error_code := '55000';
     NEW.error_detail := 'The row comes from a dump, or was written by hand: no run of this server belongs to it.';
@@ -141,9 +145,9 @@ BEGIN
     RETURN NEW;
 END
 $$;
-COMMENT ON FUNCTION fsbench._check_new_run IS 'Ends runs whose rows are copied while they are queued or on. Private';
+COMMENT ON FUNCTION fsbench._check_new_run IS 'Marks rows that are copied, and ends runs whose rows are copied while they are queued or on. Private';
 CREATE TRIGGER check_new_run BEFORE INSERT ON fsbench.run_log
-    FOR EACH ROW WHEN (NEW.status IN ('queued', 'running')) EXECUTE FUNCTION fsbench._check_new_run();
+    FOR EACH ROW EXECUTE FUNCTION fsbench._check_new_run();
 COMMENT ON TRIGGER check_new_run ON fsbench.run_log IS 'A row alone is no run';
 
 CREATE FUNCTION fsbench._check_deleted_run() RETURNS trigger

@@ -3,15 +3,24 @@
 CREATE FUNCTION fsbench._seconds_in_words(run_id bigint, from_second integer, to_second integer) RETURNS text
     LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
     AS $$
-    SELECT concat_ws('; ', format('%s s', count(*)), format('%s tps', round(avg(s.transactions * 1000.0 / s.interval_ms))),
-        format('%s reads/s', round(avg(s.device_reads))), format('%s MB/s read', round((avg(s.device_read_bytes::float8) / 1e6)::numeric, 1)),
-        format('%s writes/s', round(avg(s.device_writes))), format('%s MB/s written', round((avg(s.device_write_bytes::float8) / 1e6)::numeric, 1)),
-        format('%s flushes/s', round(avg(s.device_flushes))),
+    -- A second of a stall may be longer than one: figures are added up, and divided by the time that it was.
+    SELECT concat_ws('; ', format('%s s', round(w.seconds::numeric)), format('%s tps', round(w.transactions / w.seconds)),
+        format('%s reads/s', round(w.reads / w.seconds)), format('%s MB/s read', round((w.read_bytes / w.seconds / 1e6)::numeric, 1)),
+        format('%s writes/s', round(w.writes / w.seconds)), format('%s MB/s written', round((w.write_bytes / w.seconds / 1e6)::numeric, 1)),
+        format('%s flushes/s', round(w.flushes / w.seconds)),
         -- Those of a second weigh as many as there were.
-        CASE WHEN sum(s.device_writes) > 0 THEN format('%s ms a write', round((sum(s.device_w_await_ms::float8 * s.device_writes) / sum(s.device_writes))::numeric, 2)) END,
-        CASE WHEN sum(s.device_flushes) > 0 THEN format('%s ms a flush', round((sum(s.device_f_await_ms::float8 * s.device_flushes) / sum(s.device_flushes))::numeric, 2)) END,
-        format('%s requests under way', round(avg(s.device_aqu_sz)::numeric, 1)), format('%s %% busy', round(avg(s.device_util_percent)::numeric)))
-    FROM fsbench.sample s WHERE s.run_id = $1 AND s.second BETWEEN $2 AND $3 AND s.interval_ms >= 500 HAVING count(*) > 0
+        CASE WHEN w.writes > 0 THEN format('%s ms a write', round((w.write_ms / w.writes)::numeric, 2)) END,
+        CASE WHEN w.flushes > 0 THEN format('%s ms a flush', round((w.flush_ms / w.flushes)::numeric, 2)) END,
+        format('%s requests under way', round((w.queue / w.seconds)::numeric, 1)), format('%s %% busy', round((w.busy / w.seconds)::numeric)),
+        CASE WHEN w.wal_flushes > 0 THEN format('device of WAL: %s writes/s, %s flushes/s, %s ms a flush', round(w.wal_writes / w.seconds), round(w.wal_flushes / w.seconds),
+            round((w.wal_flush_ms / w.wal_flushes)::numeric, 2)) END)
+    FROM (SELECT sum(s.interval_ms::float8) / 1000 AS seconds, sum(s.transactions::float8) AS transactions, sum(s.device_reads::float8) AS reads, sum(s.device_read_bytes::float8) AS read_bytes,
+                 sum(s.device_writes::float8) AS writes, sum(s.device_write_bytes::float8) AS write_bytes, sum(s.device_flushes::float8) AS flushes,
+                 sum(s.device_w_await_ms::float8 * s.device_writes) AS write_ms, sum(s.device_f_await_ms::float8 * s.device_flushes) AS flush_ms,
+                 sum(s.device_aqu_sz::float8 * s.interval_ms) / 1000 AS queue, sum(s.device_util_percent::float8 * s.interval_ms) / 1000 AS busy,
+                 sum(s.wal_device_writes::float8) AS wal_writes, sum(s.wal_device_flushes::float8) AS wal_flushes, sum(s.wal_device_f_await_ms::float8 * s.wal_device_flushes) AS wal_flush_ms
+          FROM fsbench.sample s WHERE s.run_id = $1 AND s.second BETWEEN $2 AND $3 AND s.interval_ms >= 500) w
+    WHERE w.seconds > 0
     $$;
 COMMENT ON FUNCTION fsbench._seconds_in_words IS 'What the device did in some seconds of a run, in words. Private';
 
@@ -45,17 +54,19 @@ BEGIN
     RETURN QUERY
     SELECT CASE WHEN l.is_wal THEN 'path of WAL' ELSE 'path' END, NULL::text,
         concat_ws('; ', l.layer ->> 'kind', l.layer ->> 'name', 'number ' || (l.layer ->> 'device'), pg_size_pretty((l.layer ->> 'bytes')::bigint), l.layer ->> 'model', l.layer ->> 'level',
-            'scheduler ' || (l.layer #>> '{queue,scheduler}'), 'nr_requests ' || (l.layer #>> '{queue,nr_requests}'), 'queue depth ' || (l.layer #>> '{queue,queue_depth}'),
+            'WWN ' || (l.layer ->> 'wwn'), 'serial number ' || (l.layer ->> 'serial'), 'scheduler ' || (l.layer #>> '{queue,scheduler}'), 'nr_requests ' || (l.layer #>> '{queue,nr_requests}'), 'queue depth ' || (l.layer #>> '{queue,queue_depth}'),
             'write cache ' || (l.layer #>> '{queue,write_cache}'))
     FROM (SELECT false AS is_wal, x.* FROM jsonb_array_elements(e.layers) WITH ORDINALITY x (layer, n)
           UNION ALL SELECT true, x.* FROM jsonb_array_elements(CASE WHEN e.wal_layers IS DISTINCT FROM e.layers THEN e.wal_layers END) WITH ORDINALITY x (layer, n)) l
     ORDER BY l.is_wal, l.n;
     -- Of means of seconds: the kernel counts, and does not keep single requests.
     RETURN QUERY
-    SELECT 'flushes', NULL::text, format('%s in all; mean of a second: median %s ms, p90 %s ms, p99 %s ms, longest %s ms, over %s seconds', sum(s.device_flushes),
-        round((percentile_cont(0.5) WITHIN GROUP (ORDER BY s.device_f_await_ms))::numeric, 3), round((percentile_cont(0.9) WITHIN GROUP (ORDER BY s.device_f_await_ms))::numeric, 3),
-        round((percentile_cont(0.99) WITHIN GROUP (ORDER BY s.device_f_await_ms))::numeric, 3), round(max(s.device_f_await_ms)::numeric, 3), count(s.device_f_await_ms))
-    FROM fsbench.sample s WHERE s.run_id = $1 HAVING count(s.device_f_await_ms) > 0;
+    SELECT f.part, NULL::text, format('%s in all; mean of a second: median %s ms, p90 %s ms, p99 %s ms, longest %s ms, over %s seconds', sum(f.flushes),
+        round((percentile_cont(0.5) WITHIN GROUP (ORDER BY f.ms))::numeric, 3), round((percentile_cont(0.9) WITHIN GROUP (ORDER BY f.ms))::numeric, 3),
+        round((percentile_cont(0.99) WITHIN GROUP (ORDER BY f.ms))::numeric, 3), round(max(f.ms)::numeric, 3), count(f.ms))
+    FROM (SELECT 'flushes' AS part, s.device_flushes AS flushes, s.device_f_await_ms AS ms FROM fsbench.sample s WHERE s.run_id = $1
+          UNION ALL SELECT 'flushes of WAL', s.wal_device_flushes, s.wal_device_f_await_ms FROM fsbench.sample s WHERE s.run_id = $1) f
+    GROUP BY f.part HAVING count(f.ms) > 0 ORDER BY f.part;
     RETURN QUERY
     SELECT 'commits', NULL::text, concat_ws(', ', format('median %s ms', round(run.commit_p50_ms::numeric, 3)), format('p99 %s ms', round(run.commit_p99_ms::numeric, 3)),
         'longest ' || round(run.commit_max_ms::numeric, 3) || ' ms')

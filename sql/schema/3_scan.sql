@@ -42,7 +42,7 @@ BEGIN
                min(s.ms) FILTER (WHERE s.used) AS min_ms, max(s.ms) FILTER (WHERE s.used) AS max_ms,
                max(s.bytes) AS bytes, max(s.rows) AS rows,
                percentile_cont(0.5) WITHIN GROUP (ORDER BY s.skew) FILTER (WHERE s.used) AS skew
-        FROM fsbench.scan s WHERE s.run_id = $1 GROUP BY s.degree
+        FROM fsbench.scan s WHERE s.run_id = $1 AND s.degree > 0 AND s.ms > 0 AND s.ms < 'Infinity' GROUP BY s.degree
     ), base AS (
         SELECT c.degree * c.median_ms AS work FROM curve c ORDER BY c.degree LIMIT 1
     )
@@ -65,10 +65,11 @@ BEGIN
            CASE WHEN c.counting < 3 AND c.counting < c.asked
                 THEN format('not identifiable: it takes at least three degrees, and only %s of %s have scans that count', c.counting, c.asked)
                 ELSE k.says END
-    FROM (SELECT coalesce(array_agg(s.degree ORDER BY s.scan) FILTER (WHERE s.used), '{}') AS degrees,
-                 coalesce(array_agg(s.ms ORDER BY s.scan) FILTER (WHERE s.used), '{}') AS ms,
+    -- A row that no scan has made breaks no view over all runs.
+    FROM (SELECT coalesce((array_agg(s.degree ORDER BY s.scan) FILTER (WHERE s.used))[:100000], '{}') AS degrees,
+                 coalesce((array_agg(s.ms ORDER BY s.scan) FILTER (WHERE s.used))[:100000], '{}') AS ms,
                  count(DISTINCT s.degree) AS asked, count(DISTINCT s.degree) FILTER (WHERE s.used) AS counting
-          FROM fsbench.scan s WHERE s.run_id = $1) c, fsbench.knee(c.degrees, c.ms) k;
+          FROM fsbench.scan s WHERE s.run_id = $1 AND s.degree > 0 AND s.ms > 0 AND s.ms < 'Infinity') c, fsbench.knee(c.degrees, c.ms) k;
 END
 $$;
 COMMENT ON FUNCTION fsbench.scan_knee IS 'The knee of a run of the workload scan: the degree after which another worker no longer helps; see fsbench.knee()';

@@ -101,7 +101,7 @@ CREATE VIEW fsbench.chart_second AS
     SELECT r.run_id, fsbench._shown_target(r.target, r.target_version) AS target, s.second, v.tps, v.tps < m.median / 10 AS stalled, s.latency_p99_ms, s.commit_p99_ms, s.device_write_bytes,
            s.device_f_await_ms, s.device_util_percent, s.dirty_bytes, s.writeback_bytes,
            s.cpu_usr_percent + s.cpu_nice_percent AS cpu_usr_percent, s.cpu_sys_percent + coalesce(s.cpu_irq_percent + s.cpu_soft_percent, 0) AS cpu_sys_percent,
-           s.cpu_iowait_percent, s.cpu_steal_percent
+           s.cpu_iowait_percent, s.cpu_steal_percent, s.device_write_bytes::float8 * 1000 / s.interval_ms AS device_write_bytes_per_s
     FROM fsbench.run_log r
     JOIN LATERAL (SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY x.transactions * 1000.0 / x.interval_ms) AS median
                   FROM fsbench.sample x WHERE x.run_id = r.run_id AND x.interval_ms >= 500) m ON true
@@ -115,7 +115,7 @@ COMMENT ON COLUMN fsbench.chart_second.tps IS 'Transactions per second';
 COMMENT ON COLUMN fsbench.chart_second.stalled IS 'Whether that is under a tenth of the run''s median second';
 COMMENT ON COLUMN fsbench.chart_second.latency_p99_ms IS '99th percentile of the latency (ms)';
 COMMENT ON COLUMN fsbench.chart_second.commit_p99_ms IS '99th percentile of the duration of COMMIT (ms)';
-COMMENT ON COLUMN fsbench.chart_second.device_write_bytes IS 'Bytes written to the device of the data';
+COMMENT ON COLUMN fsbench.chart_second.device_write_bytes IS 'Bytes written to the device of the data in the interval, which may be longer than a second where the sampler came late';
 COMMENT ON COLUMN fsbench.chart_second.device_f_await_ms IS 'Mean time of a flush (ms)';
 COMMENT ON COLUMN fsbench.chart_second.device_util_percent IS 'Share of the time in which the device was at work';
 COMMENT ON COLUMN fsbench.chart_second.dirty_bytes IS 'What was to be written back';
@@ -124,6 +124,7 @@ COMMENT ON COLUMN fsbench.chart_second.cpu_usr_percent IS 'Processor time of pro
 COMMENT ON COLUMN fsbench.chart_second.cpu_sys_percent IS 'Processor time of the kernel, interrupts included';
 COMMENT ON COLUMN fsbench.chart_second.cpu_iowait_percent IS 'Idle while a request was under way';
 COMMENT ON COLUMN fsbench.chart_second.cpu_steal_percent IS 'Taken by the hypervisor for others';
+COMMENT ON COLUMN fsbench.chart_second.device_write_bytes_per_s IS 'Bytes written to the device of the data per second';
 
 CREATE VIEW fsbench.chart_checkpoint AS
     SELECT c.run_id, c.number, c.kind, greatest(c.start_second, 0) AS from_second,

@@ -1,148 +1,4 @@
--- Out of one database and into another, as JSON lines.
---
--- A line holds no backslash: in strings, the characters " % \ and control characters are written %22 and so on, as in a URL. So COPY's text
--- format leaves lines as they are, both ways.
-
--- Columns that are left out mean something only where a run was made, or would steer something.
-CREATE FUNCTION fsbench._exported() RETURNS TABLE (place integer, relation name, key text, parent text, left_out name[])
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp ROWS 20
-    AS $$
-    SELECT row_number() OVER ()::integer, v.* FROM (VALUES
-        ('run_log'::name, 'run_id', 'run_id', '{requested_by,work_database,work_database_oid,work_mark,kept}'::name[]),
-        ('environment', 'run_id', 'run_id', '{}'),
-        ('finding', 'run_id, code', 'run_id', '{}'),
-        ('histogram', 'run_id, transaction, measure', 'run_id', '{}'),
-        ('sample', 'run_id, second', 'run_id', '{}'),
-        ('wait_event', 'run_id, second, wait_event_type, wait_event', 'run_id', '{}'),
-        ('checkpoint', 'run_id, number', 'run_id', '{}'),
-        ('statistic', 'run_id, view, object, counter', 'run_id', '{}'),
-        ('statement', 'run_id, queryid, toplevel', 'run_id', '{}'),
-        ('maintenance', 'run_id, position', 'run_id', '{}'),
-        ('probe', 'run_id, number', 'run_id', '{}'),
-        ('recovery', 'run_id', 'run_id', '{}'),
-        ('fsync', 'run_id, position', 'run_id', '{}'),
-        ('scan', 'run_id, scan', 'run_id', '{}'),
-        ('scan_read', 'run_id, readers, block_bytes', 'run_id', '{}'),
-        ('experiment', 'experiment_id', 'experiment_id', '{requested_by,mark,confirms,probe_waited_seconds}'),
-        ('experiment_target', 'experiment_id, target_number', 'experiment_id', '{}'),
-        ('experiment_run', 'experiment_id, block, target_number, attempt', 'experiment_id', '{}')) AS v
-    $$;
-COMMENT ON FUNCTION fsbench._exported IS 'Tables that files of fsbench.export() hold, in their order, and columns that they do not hold. Private';
-
-CREATE FUNCTION fsbench._export_line(line text) RETURNS text
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on
-    AS $$
-    SELECT regexp_replace(replace(replace(replace(replace(replace(replace(replace(replace($1, '%', '%25'), '\\', '%5C'), '\"', '%22'), '\n', '%0A'), '\r', '%0D'),
-        '\t', '%09'), '\b', '%08'), '\f', '%0C'), '\\u00([0-9a-f]{2})', '%\1', 'g')
-    $$;
-COMMENT ON FUNCTION fsbench._export_line IS 'A line of JSON without backslashes. Private';
-
--- The bytes that a checksum is made of are the same in each encoding.
-CREATE FUNCTION fsbench._line_hash(before bytea, line text) RETURNS bytea
-    LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on
-    AS $$
-    SELECT sha256(before || CASE WHEN getdatabaseencoding() = 'SQL_ASCII' THEN decode(replace(line, '\', '\\'), 'escape') ELSE convert_to(line, 'UTF8') END)
-    $$;
-COMMENT ON FUNCTION fsbench._line_hash IS 'The checksum of a file up to this line: SHA-256 of the one up to the line before, and of the line. Private';
-
-CREATE FUNCTION fsbench.export(experiment text DEFAULT NULL, run_ids bigint[] DEFAULT NULL, history text DEFAULT NULL) RETURNS SETOF text
-    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE ROWS 1000
-    SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on SET timezone = 'GMT' SET intervalstyle = 'postgres' SET extra_float_digits = 1
-    AS $$
-#variable_conflict use_column
-DECLARE
-    ids bigint[];
-    experiment_ids bigint[] := '{}';
-    problem text;
-    hash bytea := '';
-    line text;
-    n integer := 0;
-    part record;
-    expression text;
-    names jsonb;
-BEGIN
-    IF num_nonnulls($1, $2, $3) <> 1 THEN
-        RAISE EXCEPTION 'one of experiment, run_ids and history must be given'
-            USING ERRCODE = 'invalid_parameter_value', DETAIL = 'A file has one experiment, some runs, or all runs with a label.',
-                  HINT = 'Call it as in \copy (SELECT fsbench.export(''new server'')) TO ''x.jsonl''.';
-    END IF;
-    IF $1 IS NOT NULL THEN
-        SELECT array_agg(e.experiment_id), max(CASE WHEN e.status NOT IN ('done', 'cancelled') THEN e.status END) INTO experiment_ids, problem
-        FROM fsbench.experiment e WHERE e.experiment = $1;
-        IF experiment_ids IS NULL THEN
-            RAISE EXCEPTION 'experiment "%" does not exist', $1
-                USING ERRCODE = 'invalid_parameter_value', DETAIL = 'There is no experiment of this name in this database.', HINT = 'See fsbench.experiments.';
-        ELSIF problem IS NOT NULL THEN
-            RAISE EXCEPTION 'experiment "%" is not over', $1
-                USING ERRCODE = 'object_not_in_prerequisite_state', DETAIL = format('Its status is %s.', problem),
-                      HINT = 'Wait for it with CALL fsbench.wait_experiment(), or end it with fsbench.cancel_experiment().';
-        END IF;
-        SELECT array_agg(DISTINCT x.run_id) INTO ids
-        FROM fsbench.experiment_run x JOIN fsbench.run_log r USING (run_id) WHERE x.experiment_id = ANY (experiment_ids);
-    ELSIF $2 IS NOT NULL THEN
-        IF cardinality($2) = 0 THEN
-            RAISE EXCEPTION 'run_ids must name runs'
-                USING ERRCODE = 'invalid_parameter_value', DETAIL = 'It is empty.', HINT = 'Call it as in \copy (SELECT fsbench.export(run_ids => ''{7,8}'')) TO ''x.jsonl''.';
-        END IF;
-        PERFORM fsbench._check_runs($2);
-        ids := ARRAY(SELECT DISTINCT r FROM unnest($2) r ORDER BY r);
-    ELSE
-        -- A label with an @ may be one of this database, too.
-        SELECT coalesce(array_agg(r.run_id) FILTER (WHERE i.run_id IS NULL), array_agg(r.run_id)) INTO ids
-        FROM fsbench.run_log r LEFT JOIN fsbench.imported_run i USING (run_id) WHERE r.label = $3 AND r.status IN ('done', 'failed', 'cancelled');
-        IF ids IS NULL THEN
-            RAISE EXCEPTION 'no run has the label "%"', $3
-                USING ERRCODE = 'invalid_parameter_value', DETAIL = 'There is no row with this label in fsbench.run_log of this database that is over.',
-                      HINT = 'Give it to the runs: fsbench.start(label => ...).';
-        END IF;
-    END IF;
-    ids := coalesce(ids, '{}');
-    SELECT string_agg(r.run_id::text, ', ' ORDER BY r.run_id) INTO problem FROM fsbench.run_log r WHERE r.run_id = ANY (ids) AND r.status NOT IN ('done', 'failed', 'cancelled');
-    IF problem IS NOT NULL THEN
-        RAISE EXCEPTION 'run % is not over', problem
-            USING ERRCODE = 'object_not_in_prerequisite_state', DETAIL = 'Only what is over is exported.', HINT = 'Wait for it with CALL fsbench.wait().';
-    END IF;
-    SELECT string_agg(i.run_id::text, ', ' ORDER BY i.run_id) INTO problem FROM fsbench.imported_run i WHERE i.run_id = ANY (ids);
-    IF problem IS NOT NULL THEN
-        RAISE EXCEPTION 'run % was imported', problem
-            USING ERRCODE = 'object_not_in_prerequisite_state', DETAIL = 'A file tells of what was measured where it is written.',
-                  HINT = 'Take the file that it came from; fsbench.imported says of which host.';
-    END IF;
-
-    FOR part IN SELECT 0 AS place, NULL::name AS relation, NULL::text AS key, NULL::text AS parent, NULL::name[] AS left_out
-                UNION ALL SELECT x.* FROM fsbench._exported() x ORDER BY place
-    LOOP
-        IF part.relation IS NULL THEN
-            SELECT format('"pgfsbench_export": %s', jsonb_build_object('format', 1, 'pgfsbench', fsbench.version(), 'exported_at', clock_timestamp(),
-                'hostname', max(e.hostname), 'host_fingerprints', coalesce(jsonb_agg(DISTINCT e.host_fingerprint) FILTER (WHERE e.host_fingerprint IS NOT NULL), '[]'),
-                'runs', cardinality(ids), 'experiments', cardinality(experiment_ids))) INTO line
-            FROM fsbench.environment e WHERE e.run_id = ANY (ids);
-            n := n + 1;
-            line := fsbench._export_line(format('{"n": %s, %s}', n, line));
-            hash := fsbench._line_hash(hash, line);
-            RETURN NEXT line;
-            CONTINUE;
-        END IF;
-        -- A function takes a hundred arguments, and a run has more columns.
-        SELECT jsonb_agg(p.names ORDER BY p.g), string_agg(format('jsonb_build_array(%s)', p.list), ' || ' ORDER BY p.g) INTO names, expression
-        FROM (SELECT (a.attnum / 90) AS g, jsonb_agg(a.attname ORDER BY a.attnum) AS names, string_agg(format('t.%I', a.attname), ', ' ORDER BY a.attnum) AS list
-              FROM pg_attribute a WHERE a.attrelid = ('fsbench.' || part.relation)::regclass AND a.attnum > 0 AND NOT a.attisdropped
-                AND a.attname <> ALL (part.left_out) GROUP BY 1) p;
-        SELECT jsonb_agg(c.name) INTO names FROM jsonb_array_elements(names) g, jsonb_array_elements(g) c (name);
-        FOR line IN EXECUTE format('SELECT jsonb_agg(r.row ORDER BY r.nr)::text FROM (SELECT %s AS row, row_number() OVER (ORDER BY %s) AS nr FROM fsbench.%I t WHERE t.%I = ANY ($1)) r '
-            'GROUP BY (r.nr - 1) / 200 ORDER BY (r.nr - 1) / 200', expression, part.key, part.relation, part.parent)
-            USING CASE part.parent WHEN 'run_id' THEN ids ELSE experiment_ids END
-        LOOP
-            n := n + 1;
-            line := fsbench._export_line(format('{"n": %s, "table": "%s", "columns": %s, "rows": %s}', n, part.relation, names, line));
-            hash := fsbench._line_hash(hash, line);
-            RETURN NEXT line;
-        END LOOP;
-    END LOOP;
-    RETURN NEXT format('{"n": %s, "end": {"lines": %s, "sha256": "%s"}}', n + 1, n, encode(hash, 'hex'));
-END
-$$;
-COMMENT ON FUNCTION fsbench.export IS 'An experiment, runs, or all runs with a label, and all that hangs on them, as JSON lines for fsbench.import() of another database: \copy (SELECT fsbench.export(''new server'')) TO ''x.jsonl''. Only what is over, and was measured here';
+-- What fsbench.export() has written in another database, into this one.
 
 CREATE FUNCTION fsbench._import_problem(line integer, what text) RETURNS void
     LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
@@ -226,8 +82,10 @@ BEGIN
             value := format('%s::%s', words, type::regtype);
             -- Sums and ratios of what is here can be taken, and charts have a row for each second: of 31 days at most, as a run takes 30.
             wrong := format('CASE jsonb_typeof(%s) WHEN ''number'' THEN NOT %s::numeric BETWEEN %s WHEN ''null'' THEN false ELSE true END', given, words, CASE
-                WHEN attname IN ('second', 'start_second', 'end_second') THEN '-2678400 AND 2678400'
+                WHEN attname IN ('start_second', 'end_second') THEN '-2678400 AND 2678400'
+                WHEN attname = 'second' THEN '0 AND 2678400'
                 WHEN (relation, attname) IN (('wait_event', 'samples')) THEN '1 AND 2147483647'
+                WHEN (relation, attname) IN (('scan', 'degree'), ('scan', 'repeat'), ('scan_read', 'readers')) THEN '1 AND 1024'
                 WHEN (relation, attname) IN (('scan', 'ms'), ('scan_read', 'ms')) THEN '1e-9 AND 1e18'
                 WHEN (relation, attname) IN (('scan', 'bytes'), ('scan_read', 'bytes')) THEN '0 AND 1e15'
                 WHEN type IN ('smallint'::regtype, 'integer'::regtype) THEN '-2147483648 AND 2147483647'
@@ -244,6 +102,9 @@ BEGIN
             -- It would be shown as a hint of pgfsbench.
             value := 'NULL::text';
             wrong := format('jsonb_typeof(%s) NOT IN (''string'', ''null'')', given);
+        WHEN (relation, attname) = ('fsync', 'method') THEN
+            value := words;
+            wrong := format('NOT coalesce(%s IN (''open_datasync'', ''fdatasync'', ''fsync'', ''fsync_writethrough'', ''open_sync'', ''none''), false)', words);
         WHEN type = 'boolean'::regtype THEN
             value := format('%s::boolean', words);
             wrong := format('jsonb_typeof(%s) NOT IN (''boolean'', ''null'')', given);
@@ -561,6 +422,10 @@ BEGIN
         IF bad IS NULL THEN
             SELECT 'a second' INTO bad FROM fsbench.sample s JOIN fsbench.imported_run i USING (run_id)
             WHERE i.import_id = this_import AND NOT s.interval_ms > 0 LIMIT 1;
+        END IF;
+        IF bad IS NULL THEN
+            -- Each look at a knee takes all of them, a thousand times.
+            SELECT 'scans' INTO bad FROM fsbench.scan s JOIN fsbench.imported_run i USING (run_id) WHERE i.import_id = this_import GROUP BY s.run_id HAVING count(*) > 10000 LIMIT 1;
         END IF;
         IF bad IS NULL THEN
             SELECT 'a target' INTO bad FROM fsbench.imported_experiment i JOIN fsbench.experiment e USING (experiment_id)

@@ -49,6 +49,7 @@ pub const READERS: &[Reader] = &[
             ),
             ("scale => 32, clients => 16, duration => '20 s'", SMALL),
         ],
+        not_run: &[("cron.schedule('alarm'", BY_CRON_DEBIAN)],
         ..NOTHING
     },
     Reader {
