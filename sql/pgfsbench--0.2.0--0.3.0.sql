@@ -1569,3 +1569,4 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION fsbench.scan_knee IS 'The knee of a run of the workload scan: the degree after which another worker no longer helps; see fsbench.knee()';
+COMMENT ON FUNCTION fsbench._renew_operators IS 'Gives operators what is new. Private: called by the library after ALTER EXTENSION UPDATE of pgfsbench and pgfsbench_report, and CREATE EXTENSION pgfsbench_report';

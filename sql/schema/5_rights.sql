@@ -92,7 +92,7 @@ CREATE FUNCTION fsbench._renew_operators() RETURNS void
     FROM pg_proc p, aclexplode(p.proacl) a
     WHERE p.pronamespace = 'fsbench'::regnamespace AND p.proname = 'run' AND a.grantee <> 0 AND a.grantee <> p.proowner AND a.privilege_type = 'EXECUTE'
     $$;
-COMMENT ON FUNCTION fsbench._renew_operators IS 'Gives operators what is new. Private: called by the library after ALTER EXTENSION pgfsbench UPDATE';
+COMMENT ON FUNCTION fsbench._renew_operators IS 'Gives operators what is new. Private: called by the library after ALTER EXTENSION UPDATE of pgfsbench and pgfsbench_report, and CREATE EXTENSION pgfsbench_report';
 
 CREATE FUNCTION fsbench.grant_operator(role regrole) RETURNS void
     LANGUAGE sql SET search_path = pg_catalog, pg_temp
