@@ -212,7 +212,7 @@ fn texts_pictures_and_what_is_left_out_for_strangers() {
     assert_eq!(of_twenty.matches("\"type\":\"box\"").count(), 1);
     execute(&mut client, "ROLLBACK");
     studies::have_pages(&mut client);
-    reading::writes_nothing(&mut client);
+    reading::writes_nothing(&server, &mut client);
 
     // The same of a host from which it was imported: no call of it is there to be pasted.
     execute(

@@ -28,9 +28,13 @@ pub(super) fn of_one_moment(server: &TestServer, client: &mut Client) {
     assert!(parts(page.expect("a page")).contains(&"recovery"));
 }
 
-/// No page of any kind takes more than reading.
-pub(super) fn writes_nothing(client: &mut Client) {
+/// No page of any kind takes more than reading: also a standby has it.
+pub(super) fn writes_nothing(server: &TestServer, client: &mut Client) {
     execute(client, OTHERS);
+    let standby = server.copy(&["--write-recovery-conf"]);
+    standby.start_again();
+    let mut on_standby = standby.connect("postgres");
+    assert_eq!(row(&mut on_standby, "SELECT pg_is_in_recovery()"), "t");
     execute(client, "BEGIN READ ONLY");
     for call in [
         "report('new server')",
@@ -45,7 +49,9 @@ pub(super) fn writes_nothing(client: &mut Client) {
         "chart_svg('new server')",
         "chart_svg('heron-2010')",
     ] {
-        assert!(row(client, &format!("SELECT fsbench.{call}")).len() > 100);
+        let call = format!("SELECT fsbench.{call}");
+        assert!(row(client, &call).len() > 100, "{call}");
+        assert!(row(&mut on_standby, &call).len() > 100, "{call}");
     }
     execute(client, "COMMIT");
 }
