@@ -23,6 +23,7 @@ INSERT INTO fsbench.finding (run_id, code, severity, message, hint) VALUES (2001
 INSERT INTO fsbench.scan (run_id, scan, degree, repeat, workers_planned, workers_launched, started_at, ms, planning_ms, rows, bytes, gb_per_second, rows_per_second, buffers_hit, buffers_read, worker_buffers, leader_buffers, used)
 VALUES (2000, 1, 1, 1, 1, 1, now(), 77.5, 1, 1, 1, 1, 1, 1, 1, '{}', 1, true);
 INSERT INTO fsbench.wait_event VALUES (2000, 0, 'IO', 'WALSync', 7);
+INSERT INTO fsbench.fsync (run_id, method, writes, writers, position, block_bytes, direct, syncs, buckets, counts) VALUES (2000, 'fdatasync', 1, 1, 1, 8192, false, 1, '{640}', '{1}');
 INSERT INTO fsbench.experiment (experiment_id, experiment, status, goal, baseline_number, metric, margin, max_blocks, looks, run_order, seed, parameters, asked, run_seconds,
     requested_by, mark, started_at, ended_at, confirms)
 VALUES (2000, 'turns', 'done', 'baseline', 0, 'tps', 0.05, 3, '[{"blocks": 3, "place": 3, "horizon": 3}]', '[[0, 1], [1, 0], [0, 1]]', 1, '{"workload": "tpcb"}',
@@ -30,6 +31,7 @@ VALUES (2000, 'turns', 'done', 'baseline', 0, 'tps', 0.05, 3, '[{"blocks": 3, "p
 INSERT INTO fsbench.experiment_target (experiment_id, target_number, target, target_name) VALUES (2000, 0, 'ext4', 'ext4'), (2000, 1, 'xfs', 'xfs');
 INSERT INTO fsbench.experiment_run (experiment_id, block, position, target_number, attempt, run_id, outcome)
 SELECT 2000, n / 2 + 1, n % 2, n % 2, 1, 2000 + n, 'measured' FROM generate_series(0, 5) n;
+INSERT INTO fsbench.experiment_log (experiment_id, event, block, message, by) VALUES (2000, 'started', NULL, NULL, 'somebody'), (2000, 'look', 3, 'xfs more', NULL), (2000, 'done', 3, 'xfs more', NULL);
 
 
 -- As \copy does it, both ways. A line is JSON as it stands in the file.
@@ -63,6 +65,7 @@ SELECT virtualization, vm FROM fsbench.imported i JOIN fsbench.environment e USI
 SELECT count(*) FROM fsbench.recommend('turns@db1') WHERE says ~ '[[:cntrl:]]';
 SELECT i.run_id_there, f.code, f.severity, f.message, f.hint FROM fsbench.imported i JOIN fsbench.finding f USING (run_id) WHERE i.run_id_there IN (2000, 2001) ORDER BY 1, 2;
 SELECT experiment, status, confirms, requested_by = current_user AS by, mark <> 'its mark' AS unmarked FROM fsbench.experiment e JOIN fsbench.imported_experiment USING (experiment_id);
+SELECT l.event, l.block, l.message, l.by FROM fsbench.experiment_log l JOIN fsbench.imported_experiment USING (experiment_id) ORDER BY l.log_id;
 SELECT target, verdict, says FROM fsbench.compare('turns@db1');
 SELECT count(*) FROM (SELECT target, verdict, says FROM fsbench.compare('turns') INTERSECT SELECT target, verdict, says FROM fsbench.compare('turns@db1')) s;
 SELECT target, target_name FROM fsbench.experiment_target JOIN fsbench.imported_experiment USING (experiment_id) ORDER BY target_number;
@@ -181,7 +184,10 @@ SELECT pg_temp.forged(', 0.1, ', ', 3e38, ');
 SELECT pg_temp.forged('"WALSync", 7', '"WALSync", 0');
 SELECT pg_temp.forged('[2000, 0, "IO"', '[2000, 10000000, "IO"');
 SELECT pg_temp.forged('[2000, 1, 1000, ', '[2000, 10000000, 1000, ');
+SELECT pg_temp.forged('[2000, 1, 1000, ', '[2000, -1, 1000, ');
 SELECT pg_temp.forged('77.5, ', '0, ');
+SELECT pg_temp.forged('[2000, 1, 1, 1, ', '[2000, 1, 0, 1, ');
+SELECT pg_temp.forged('"fdatasync"', '"<a href=//x>"');
 SELECT pg_temp.forged('"00:01:00"', '"178000000 years"');
 SELECT pg_temp.forged('[100, 150, 50]', '[100, 9000000000000000000, 50]');
 SELECT pg_temp.forged('"columns": ["run_id", "code"', '"columns": ["run_id", null');

@@ -60,6 +60,12 @@ UPDATE fsbench.run_log SET status = 'failed' WHERE run_id > 1330;
 SELECT state, says FROM fsbench.check_history('all day', due => '4 hours');
 \set VERBOSITY default
 ROLLBACK;
+-- What is dated in the future, as by a clock that was wrong, does not end the others.
+BEGIN;
+INSERT INTO fsbench.run_log (run_id, status, target, workload, scale, label, asked, used, requested_by, requested_at, tps, target_definition)
+VALUES (1250, 'done', 'btrfs', 'tpcb', 10, 'stored nights', '{}', '{}', 'x', now() + interval '10 days', 500, '{"filesystem": "btrfs"}');
+SELECT state, segment FROM fsbench.check_history('stored nights');
+ROLLBACK;
 -- A run that is not to be used is no good one, and none at all is missed.
 BEGIN;
 INSERT INTO fsbench.finding (run_id, code, severity, message) SELECT run_id, 'x', 'invalid', 'x' FROM fsbench.run_log WHERE run_id IN (1019, 1020, 1119, 1120);

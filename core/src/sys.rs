@@ -8,7 +8,7 @@ mod journal;
 mod layers;
 mod machine;
 
-pub use block::{Block, Queue};
+pub use block::{Block, Queue, mark};
 pub use journal::journal_mode;
 pub use layers::{Below, Layer, LayerKind, layers, queue, rotates};
 pub use machine::{Machine, command_line, container, machine, physical_disks};

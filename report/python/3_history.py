@@ -15,7 +15,8 @@ def read_history(label, metric, redact):
         last = None
         for before, row in zip(good, good[1:]):
             if row['status'] == 'changed':
-                row['differs'] = what_differs(before['run_id'], row['run_id'], redact)
+                if redact:
+                    row['differs'] = what_may_be_told(before['run_id'], row['run_id'])
                 last = (before, row)
         if not good:
             continue
@@ -38,9 +39,9 @@ def read_history(label, metric, redact):
     return model
 
 
-def what_differs(one, other, redact):
-    """Candidates for the cause, as fsbench.history() writes them; here it is known how many there are, and who may read them."""
-    rows = differences(one, other, 10, redact)
+def what_may_be_told(one, other):
+    """Candidates for the cause, as fsbench.history() writes them, without what is nobody else's business."""
+    rows = differences(one, other, 10, True)
     return '; '.join(row['name'] if row['area'] is None else '%s: %s, before %s' % (row['name'], row['b'] or 'none', row['a'] or 'none') for row in rows)
 
 

@@ -35,9 +35,8 @@ def name_of_run(group):
 
 def series(second, values):
     """By second, with a gap where a second is not there. Only y and distances are given, which takes half the room."""
-    known = [(at, value) for at, value in zip(second, values) if at >= 0]
-    every = [None] * (known[-1][0] + 1) if known else []
-    for at, value in known:
+    every = [None] * (second[-1] + 1) if second else []
+    for at, value in zip(second, values):
         every[at] = value
     step, y = thin(every, POINTS)
     return {'x0': 0, 'dx': step, 'y': three_digits(y)}

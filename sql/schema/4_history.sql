@@ -56,6 +56,15 @@ CREATE FUNCTION fsbench._nights(label text, metric text)
     $$;
 COMMENT ON FUNCTION fsbench._nights IS 'The nights of a label: like runs are a segment, and the median of the good runs of a night is its value. Private';
 
+CREATE FUNCTION fsbench._differs_in_words(run_a bigint, run_b bigint, areas text[]) RETURNS text
+    LANGUAGE sql STABLE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+    AS $$
+    SELECT string_agg(CASE WHEN m.place <= 10 THEN format('%s: %s, before %s', m.name, coalesce(m.b, 'none'), coalesce(m.a, 'none')) ELSE format('and %s more', m.of - 10) END, '; ' ORDER BY m.place)
+    FROM (SELECT d.name, d.a, d.b, row_number() OVER () AS place, count(*) OVER () AS of
+          FROM fsbench.diff($1, $2) d WHERE CASE WHEN $3 IS NULL THEN d.matters <> 'hardly' ELSE d.area = ANY ($3) END) m WHERE m.place <= 11
+    $$;
+COMMENT ON FUNCTION fsbench._differs_in_words IS 'What differs between two runs, in words: in these areas, or (NULL) whatever is likely to matter. Private';
+
 CREATE FUNCTION fsbench._history(label text, metric text)
     RETURNS TABLE (segment bigint, night bigint, at timestamptz, target text, run_id bigint, runs bigint, value float8, status text, before float8, after float8,
         ratio float8, low float8, high float8, seen_after integer, differs text, good bigint, last_good timestamptz)
@@ -100,9 +109,8 @@ BEGIN
                  (SELECT max(q.n) AS ends FROM (SELECT v.n FROM unnest(s.x) WITH ORDINALITY v (x, n) WHERE v.n >= change.night AND v.x IS NOT NULL
                                                 ORDER BY v.n LIMIT change.seen_after) q) e
             WHERE u.x IS NOT NULL AND u.n BETWEEN greatest(began, e.ends - 59) AND e.ends;
-            SELECT string_agg(format('%s: %s, before %s', d.name, coalesce(d.b, 'none'), coalesce(d.a, 'none')), '; ') INTO differences
-            FROM (SELECT * FROM fsbench.diff((SELECT v.run_id FROM unnest(s.ids, s.x) WITH ORDINALITY v (run_id, x, n) WHERE v.n < change.night AND v.x IS NOT NULL ORDER BY v.n DESC LIMIT 1),
-                                             s.ids[change.night]) d WHERE d.matters <> 'hardly' LIMIT 10) d;
+            differences := fsbench._differs_in_words((SELECT v.run_id FROM unnest(s.ids, s.x) WITH ORDINALITY v (run_id, x, n)
+                WHERE v.n < change.night AND v.x IS NOT NULL ORDER BY v.n DESC LIMIT 1), s.ids[change.night], NULL);
             changes := changes || jsonb_build_object('n', change.night, 'before', exp(change.before), 'after', exp(change.after), 'ratio', exp(change.size),
                 'low', exp(spread.difference - fsbench.student_t(0.025, spread.freedom) * spread.error),
                 'high', exp(spread.difference + fsbench.student_t(0.025, spread.freedom) * spread.error), 'seen_after', change.seen_after, 'differs', differences);
@@ -120,15 +128,6 @@ END
 $$;
 COMMENT ON FUNCTION fsbench._history IS 'The nights of a label, their changes of level, and what an alarm asks besides. Private';
 
-CREATE FUNCTION fsbench._night_marks(run_a bigint, run_b bigint) RETURNS text
-    LANGUAGE sql STABLE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
-    AS $$
-    SELECT string_agg(CASE WHEN m.place <= 10 THEN format('%s: %s, before %s', m.name, coalesce(m.b, 'none'), coalesce(m.a, 'none')) ELSE format('and %s more', m.of - 10) END, '; ' ORDER BY m.place)
-    FROM (SELECT d.name, d.a, d.b, row_number() OVER () AS place, count(*) OVER () AS of
-          FROM fsbench.diff($1, $2) d WHERE d.area IN ('kernel', 'version', 'settings', 'device')) m WHERE m.place <= 11
-    $$;
-COMMENT ON FUNCTION fsbench._night_marks IS 'What of kernel, versions, settings and disks differs between two nights, in words. Private';
-
 CREATE FUNCTION fsbench.history(label text, metric text DEFAULT 'tps')
     RETURNS TABLE (segment bigint, night bigint, at timestamptz, target text, run_id bigint, runs bigint, value float8, status text, before float8, after float8,
         ratio float8, low float8, high float8, seen_after integer, differs text, marks text)
@@ -144,7 +143,7 @@ CREATE FUNCTION fsbench.history(label text, metric text DEFAULT 'tps')
         WINDOW w AS (PARTITION BY n.segment ORDER BY n.night)
     ), marked AS (
         -- Nearly all nights are as the one before, and a close look takes long.
-        SELECT k.segment, k.night, fsbench._night_marks(k.before, k.run_id) AS marks
+        SELECT k.segment, k.night, fsbench._differs_in_words(k.before, k.run_id, '{kernel,version,settings,device}') AS marks
         FROM known k WHERE k.machine <> k.machine_before OR k.layers <> k.layers_before
     )
     SELECT n.segment, n.night, n.at, n.target, n.run_id, n.runs, n.value, n.status, n.before, n.after, n.ratio, n.low, n.high, n.seen_after, n.differs, m.marks

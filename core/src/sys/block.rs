@@ -32,8 +32,8 @@ pub struct Queue {
 /// Longer than any that hardware has.
 const LONGEST_MARK: usize = 200;
 
-/// What tells a disk from others, on one line, in the same words as the helper has it.
-fn mark(text: &str) -> Option<String> {
+/// What tells a disk from others, as its maker has written it, on one line; None if that is nothing.
+pub fn mark(text: &str) -> Option<String> {
     let shown = |c: char| if c.is_ascii_graphic() { c } else { ' ' };
     let text: String = text.chars().map(shown).collect();
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -3,6 +3,7 @@
 use super::{contents, line};
 use pgfsbench_core::helper::Marks;
 use pgfsbench_core::refusal::{Kind, Refusal};
+use pgfsbench_core::sys;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -79,14 +80,8 @@ fn vital_product_serial(path: &Path) -> Option<String> {
 }
 
 fn clean(bytes: &[u8]) -> Option<String> {
-    let text: String = bytes
-        .iter()
-        .map(|&byte| char::from(byte))
-        .map(|c| if c.is_ascii_graphic() { c } else { ' ' })
-        .collect();
-    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    // Some drivers print "(null)" for none.
-    (!text.is_empty() && text != "(null)").then(|| text.chars().take(200).collect())
+    let text: String = bytes.iter().map(|&byte| char::from(byte)).collect();
+    sys::mark(&text)
 }
 
 pub fn sysfs((major, minor): (u32, u32)) -> PathBuf {
