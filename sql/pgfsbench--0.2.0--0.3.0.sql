@@ -35,7 +35,7 @@ COMMENT ON TABLE fsbench.study IS 'Studies that were started in this database';
 COMMENT ON COLUMN fsbench.study.study IS 'Name';
 COMMENT ON COLUMN fsbench.study.definition IS 'As it was when it was started: what was claimed before the first run is what is judged';
 COMMENT ON COLUMN fsbench.study.asked IS 'Arguments as given';
-COMMENT ON COLUMN fsbench.study.facts IS 'What of this machine and server decided what was left out: kernel, memory, processors, version, filesystems that are missing, and why';
+COMMENT ON COLUMN fsbench.study.facts IS 'What of this machine and server decided what was left out: kernel, memory, processors, version, filesystems that are missing, and why, and what the helper''s configuration does not allow';
 COMMENT ON COLUMN fsbench.study.requested_by IS 'Role that asked';
 COMMENT ON COLUMN fsbench.study.created_at IS 'When it was recorded';
 

@@ -24,6 +24,19 @@ pub fn filesystems() -> Result<Vec<Line>, Fault> {
     Ok(filesystems::look(seen.map_or(&[], Vec::as_slice)))
 }
 
+/// What the helper refuses until its configuration allows it: names of lines. As it last said; nothing where it has not served.
+pub fn not_allowed() -> Result<Vec<String>, Fault> {
+    let Some((seen, _)) = helper::description()? else {
+        return Ok(Vec::new());
+    };
+    let lines = [
+        ("kernel_settings", seen.kernel_settings),
+        ("drop_caches", seen.drop_caches),
+    ];
+    let refused = lines.into_iter().filter(|(_, is)| *is == Some(false));
+    Ok(refused.map(|(line, _)| line.to_owned()).collect())
+}
+
 /// The whole report. In a transaction; reads with the rights of the extension's owner.
 fn look() -> Result<Vec<Line>, Fault> {
     let extension = guard::extension()?;

@@ -9,6 +9,12 @@ use crate::{quoting, units::format_bytes};
 #[derive(Clone, Debug, Deserialize)]
 #[allow(missing_docs)]
 pub struct Description {
+    /// Whether the configuration allows settings of the kernel; None where the helper is too old to say it.
+    #[serde(default)]
+    pub kernel_settings: Option<bool>,
+    /// The same of caches to be dropped.
+    #[serde(default)]
+    pub drop_caches: Option<bool>,
     #[serde(default)]
     pub loop_devices: bool,
     #[serde(default)]

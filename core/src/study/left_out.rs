@@ -25,6 +25,8 @@ pub struct Facts {
     pub processors: u32,
     /// Filesystems that cannot be made and mounted here.
     pub missing: BTreeMap<String, Why>,
+    /// What the helper's configuration would have to allow first: names of its lines.
+    pub not_allowed: Vec<String>,
     /// The server's max_wal_size.
     pub max_wal_bytes: u64,
     /// Room that is left for others: pgfsbench.reserved_space.
@@ -106,7 +108,26 @@ impl Here<'_> {
                 Why::of("its log is on a second device").brought_by("log_device => '/dev/...'"),
             );
         }
-        variant.needs.iter().find_map(|need| self.need(need, None))
+        self.not_allowed(variant)
+            .or_else(|| variant.needs.iter().find_map(|need| self.need(need, None)))
+    }
+
+    /// What is not the target's alone, the helper does only where its configuration says so.
+    fn not_allowed(&self, variant: &Variant) -> Option<Why> {
+        let asked = [
+            ("kernel_settings", variant.kernel_settings.is_some()),
+            ("drop_caches", variant.drop_caches == Some(true)),
+        ];
+        let is_refused = |line: &str| self.facts.not_allowed.iter().any(|name| name == line);
+        let (line, _) = asked
+            .into_iter()
+            .find(|(line, is_asked)| *is_asked && is_refused(line))?;
+        let brings = format!(
+            "the line {line} = true in it, above its first line in brackets; then restart pgfsbench-helper"
+        );
+        Some(
+            Why::of(format!("the helper's configuration does not allow {line}")).brought_by(brings),
+        )
     }
 
     fn gone(&self, variant: &Variant, filesystem: &str) -> Option<Why> {
@@ -295,6 +316,7 @@ mod tests {
             memory_bytes: 24 << 30,
             processors: 2,
             missing: BTreeMap::from([("jfs".into(), missing("this kernel has no jfs"))]),
+            not_allowed: Vec::new(),
             max_wal_bytes: 1 << 30,
             reserved_bytes: 512 << 20,
         }
@@ -335,6 +357,37 @@ mod tests {
                 .contains("device")
         );
         assert!(question("reiserfs").unwrap().why.contains("baseline"));
+    }
+
+    #[test]
+    fn what_the_helper_does_not_allow_is_left_out_by_name() {
+        let study = builtin::find("smith-2011").unwrap().unwrap();
+        let asked = Asked {
+            image_size: Some("4GB".into()),
+            ..Asked::default()
+        };
+        let left_out = |not_allowed: &[&str]| -> Vec<String> {
+            let facts = Facts {
+                not_allowed: not_allowed.iter().map(|name| (*name).into()).collect(),
+                ..facts()
+            };
+            let here = Here {
+                study: &study,
+                asked: &asked,
+                facts: &facts,
+            };
+            let all = study.variants.iter();
+            all.filter(|v| v.kernel_settings.is_some() && here.variant(v).is_some())
+                .map(|v| format!("{}: {}", v.variant, here.variant(v).unwrap()))
+                .collect()
+        };
+        assert_eq!(left_out(&["drop_caches"]), [""; 0]);
+        let why = "the helper's configuration does not allow kernel_settings; to have it: the line kernel_settings = true in it, \
+            above its first line in brackets; then restart pgfsbench-helper";
+        assert_eq!(
+            left_out(&["kernel_settings"]),
+            [format!("ext3-dirty: {why}"), format!("xfs-dirty: {why}")]
+        );
     }
 
     #[test]

@@ -37,6 +37,7 @@ pub fn look() -> Result<Facts, Fault> {
         memory_bytes: memory.unwrap_or(0),
         processors: cpu.map_or(1, |cpu| cpu.processors),
         missing,
+        not_allowed: doctor::not_allowed()?,
         max_wal_bytes: number("SELECT pg_size_bytes(current_setting('max_wal_size'))")?
             .unsigned_abs(),
         reserved_bytes: number(

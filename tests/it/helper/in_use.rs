@@ -2,7 +2,7 @@
 //! though the configuration says that it may be wiped. Who only pretends to use one is in nobody's way.
 
 use super::disk::{Disk, on_device};
-use super::lab::{copy_program, on_image, system};
+use super::lab::{copy_program, detach, on_image, system};
 use pgfsbench_tests::{program, skip};
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
@@ -27,8 +27,8 @@ fn quietly(name: &str, arguments: &[&str]) {
 /// A loop device over something, which is detached when it is dropped.
 fn loop_over(path: &str) -> (String, impl Drop + use<>) {
     let device = system("losetup", &["--find", "--show", path]);
-    let name = device.clone();
-    (device, Undone(move || quietly("losetup", &["-d", &name])))
+    let (name, file) = (device.clone(), path.to_owned());
+    (device, Undone(move || detach(&name, &file)))
 }
 
 /// Somewhere to mount, which is unmounted when it is dropped.

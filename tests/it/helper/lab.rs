@@ -289,6 +289,19 @@ pub fn system(name: &str, arguments: &[&str]) -> String {
     String::from_utf8_lossy(&output.stdout).trim().to_owned()
 }
 
+/// Detaches a loop device of a file, and waits until that is done: the kernel does it when the last one closes the device, which other
+/// tests may have open for a moment, as may copies of a mount in namespaces that they make.
+pub fn detach(device: &str, file: &str) {
+    let path = program("losetup").expect("losetup");
+    let _ = Command::new(path).args(["-d", device]).output();
+    let name = device.trim_start_matches("/dev/");
+    let backing = format!("/sys/block/{name}/loop/backing_file");
+    wait_until("the loop device is detached", LONG, || {
+        let now = fs::read_to_string(&backing).unwrap_or_default();
+        (now.trim() != file).then_some(())
+    });
+}
+
 /// Makes a program of this text. Another process writes it: of ours, one that is just being started for another test would have it open to
 /// write for a moment, and the kernel executes no such file.
 pub fn write_program(path: &Path, text: &str) {

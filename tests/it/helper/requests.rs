@@ -2,7 +2,7 @@
 
 use super::bench::{Bench, Serving};
 use super::disk::Disk;
-use super::lab::system;
+use super::lab::{detach, system};
 use crate::common::{assert_refused, execute, row, rows, server};
 use pgfsbench_tests::{LONG, SHOWN, assert_columns, refusal, wait_until};
 use postgres::{Client, NoTls};
@@ -407,11 +407,7 @@ fn the_device_of_a_log_is_known_again_like_any_other() {
     );
     execute(&mut client, PREPARE);
     execute(&mut client, "SELECT fsbench.release_target('t')");
-    system("losetup", &["-d", &log]);
-    // The helper may have it open, to describe it: it is detached when that is over.
-    wait_until("the device of the log is detached", LONG, || {
-        bench.lab.loops().is_empty().then_some(())
-    });
+    detach(&log, &path);
     bench.lab.nothing_is_left_at_once();
 }
 
@@ -432,4 +428,37 @@ fn an_extension_that_was_created_again_hears_what_is_mounted() {
     let serves =
         "SELECT count(*) = 1 FROM fsbench.helper_session JOIN pg_stat_activity USING (pid)";
     bench.server.wait_for("postgres", serves, LONG);
+}
+
+#[test]
+fn a_study_leaves_out_what_the_helper_does_not_allow() {
+    let Some(bench) =
+        Bench::with_extension("a_study_leaves_out_what_the_helper_does_not_allow", &[])
+    else {
+        return;
+    };
+    let mut client = bench.client();
+    let left_out = "SELECT item, says FROM fsbench.study_plan('smith-2011', image_size => '64GB') \
+        WHERE part = 'left out' AND item ~ 'dirty$' AND says ~ 'kernel_settings' ORDER BY 1";
+    assert_eq!(rows(&mut client, left_out), [""; 0], "nobody has served");
+    for (lines, variants) in [
+        ("", &["ext3-dirty", "xfs-dirty"][..]),
+        ("kernel_settings = true\n", &[]),
+    ] {
+        let usual = bench.usual("postgres");
+        bench.lab.configure(&format!("{lines}{usual}"));
+        let serving = bench.serve_now();
+        let allowed = !lines.is_empty();
+        let seen = format!(
+            "SELECT (description ->> 'kernel_settings')::boolean = {allowed} FROM fsbench.helper_description"
+        );
+        bench.server.wait_for("postgres", &seen, LONG);
+        let found = rows(&mut client, left_out);
+        let names: Vec<_> = found
+            .iter()
+            .filter_map(|row| row.split('|').next())
+            .collect();
+        assert_eq!(names, variants, "{lines}");
+        drop(serving);
+    }
 }

@@ -1,7 +1,7 @@
 //! Runs on filesystems that the helper makes for them: what they give, what can be asked for, what is refused.
 
 use super::bench::Bench;
-use super::lab::system;
+use super::lab::{detach, system};
 use super::scene::Scene;
 use crate::common::{assert_refused, execute, row};
 use pgfsbench_tests::{LONG, Leaves, Signal, assert_columns, wait_until};
@@ -381,6 +381,6 @@ fn a_device_that_nobody_had_seen_is_the_same_target_in_its_second_run() {
         );
     }
     drop(serving);
-    system("losetup", &["-d", &device]);
+    detach(&device, &path);
     bench.lab.nothing_is_left_at_once();
 }
