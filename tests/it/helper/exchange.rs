@@ -1,7 +1,7 @@
 //! Changes of a device between the first look and mkfs.
 
 use super::disk::{Disk, on_device};
-use super::lab::system;
+use super::lab::{system, unmount};
 use pgfsbench_tests::{LONG, wait_until};
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -112,7 +112,7 @@ fn a_device_that_somebody_uses_or_writes_between_check_and_use_is_refused() {
             said.contains("is in use") && said.contains(&elsewhere),
             "{said}"
         );
-        system("umount", &[&elsewhere]);
+        unmount(&disk.device, &elsewhere);
         disk.blank_all();
     }
     // Without a mount, after it was wiped.

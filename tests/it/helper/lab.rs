@@ -4,9 +4,9 @@ use super::confined;
 use pgfsbench_tests::{DISK, LONG, Leaves, Signal, program, server_owner, skip, wait_until};
 use rustix::process::{Pid, kill_process};
 use serde_json::Value;
-use std::fs;
+use std::fs::{self, OpenOptions};
 use std::io::Read;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -299,6 +299,18 @@ pub fn detach(device: &str, file: &str) {
     wait_until("the loop device is detached", LONG, || {
         let now = fs::read_to_string(&backing).unwrap_or_default();
         (now.trim() != file).then_some(())
+    });
+}
+
+/// Unmounts a device, and waits until nobody has claimed it any more: a namespace that another test makes has a copy of the mount.
+pub fn unmount(device: &str, place: &str) {
+    system("umount", &[place]);
+    wait_until("the device can be claimed", LONG, || {
+        OpenOptions::new()
+            .read(true)
+            .custom_flags(libc::O_EXCL)
+            .open(device)
+            .ok()
     });
 }
 
