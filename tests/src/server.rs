@@ -179,7 +179,7 @@ impl TestServer {
 
     /// Start the server where each of these files of /proc is another one: this path, empty when it is /dev/null. Takes root.
     pub fn start_again_with_files(&self, files: &[(&str, &Path)]) {
-        let mut script = String::new();
+        let mut script = crate::LET_GO_OF_OTHERS_DEVICES.to_owned();
         for (file, instead) in files {
             script += &format!("mount --bind {} {file} && ", instead.display());
         }

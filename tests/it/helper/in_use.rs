@@ -3,7 +3,7 @@
 
 use super::disk::{Disk, on_device};
 use super::lab::{copy_program, detach, on_image, system};
-use pgfsbench_tests::{program, skip};
+use pgfsbench_tests::{LET_GO_OF_OTHERS_DEVICES, program, skip};
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
 use std::io::{BufRead, BufReader};
@@ -220,7 +220,7 @@ fn a_device_that_is_mounted_in_another_namespace_is_refused() {
     let (place, _unmounted) = place(&disk, "elsewhere");
     // Read only, so that it writes nothing by itself. It is unmounted before the namespace ends, which lets go of it only some time after that.
     let script = format!(
-        "mount -o ro {} {place} && echo mounted && {{ read -r _; umount {place}; }}",
+        "{LET_GO_OF_OTHERS_DEVICES} mount -o ro {} {place} && echo mounted && {{ read -r _; umount {place}; }}",
         disk.device
     );
     let mut hidden = Command::new("unshare")
@@ -296,7 +296,9 @@ fn a_mount_point_that_is_not_utf_8_is_in_nobodys_way() {
     let mut command = Command::new("unshare");
     command
         .args(["--mount", "--propagation", "private", "sh", "-c"])
-        .arg("place=$1; shift; mount -t tmpfs x \"$place\" && exec \"$@\"")
+        .arg(format!(
+            "{LET_GO_OF_OTHERS_DEVICES} place=$1; shift; mount -t tmpfs x \"$place\" && exec \"$@\""
+        ))
         .arg("sh")
         .arg(&place)
         .arg(helper.get_program())

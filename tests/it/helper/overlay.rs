@@ -1,6 +1,7 @@
 //! The helper where directories of the machine hold something else, which nobody else sees and which is gone with it.
 
 use super::lab::{Lab, write_program};
+use pgfsbench_tests::LET_GO_OF_OTHERS_DEVICES;
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Output};
@@ -27,7 +28,7 @@ pub fn put_program(lab: &Lab, name: &str, text: &str) {
 
 /// Runs this where something else lies over these directories, after these further lines of a shell.
 pub fn run(lab: &Lab, directories: &[&str], further: &str, plain: &Command) -> Output {
-    let mut script = "set -e\n".to_owned();
+    let mut script = format!("set -e\n{LET_GO_OF_OTHERS_DEVICES}");
     for directory in directories {
         let upper = over(lab, directory);
         let work = lab.path("work").join(directory.trim_start_matches('/'));
