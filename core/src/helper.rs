@@ -24,3 +24,10 @@ pub use filesystem::Filesystem;
 pub use marks::Marks;
 pub use request::{DeviceRequest, Log, Name, Prepare, Request, Storage};
 pub use settings::{BlockSettings, KernelSettings, SsdState};
+
+/// The end of a sentence that tells what to add to the helper's configuration, so that it allows what is the whole machine's.
+pub fn line_that_allows(name: &str) -> String {
+    format!(
+        "the line: {name} = true, above its first line in brackets; then restart pgfsbench-helper"
+    )
+}

@@ -8,7 +8,7 @@ mod server;
 
 use pgrx::{iter::TableIterator, name, pg_extern, pg_sys::panic::ErrorReport};
 
-use pgfsbench_core::doctor::report::Line;
+use pgfsbench_core::doctor::{helper::Description, report::Line};
 
 use crate::{
     errors::Fault,
@@ -17,24 +17,12 @@ use crate::{
 
 use super::guard;
 
-/// What of each filesystem is here. In a transaction, with the rights of the extension's owner.
-pub fn filesystems() -> Result<Vec<Line>, Fault> {
-    let description = helper::description()?;
-    let seen = description.as_ref().map(|(seen, _)| &seen.filesystems);
-    Ok(filesystems::look(seen.map_or(&[], Vec::as_slice)))
-}
+pub use helper::description;
 
-/// What the helper refuses until its configuration allows it: names of lines. As it last said; nothing where it has not served.
-pub fn not_allowed() -> Result<Vec<String>, Fault> {
-    let Some((seen, _)) = helper::description()? else {
-        return Ok(Vec::new());
-    };
-    let lines = [
-        ("kernel_settings", seen.kernel_settings),
-        ("drop_caches", seen.drop_caches),
-    ];
-    let refused = lines.into_iter().filter(|(_, is)| *is == Some(false));
-    Ok(refused.map(|(line, _)| line.to_owned()).collect())
+/// What of each filesystem is here, with what the helper has told of them.
+pub fn filesystems(description: Option<&Description>) -> Vec<Line> {
+    let seen = description.map(|seen| seen.filesystems.as_slice());
+    filesystems::look(seen.unwrap_or_default())
 }
 
 /// The whole report. In a transaction; reads with the rights of the extension's owner.
@@ -44,8 +32,7 @@ fn look() -> Result<Vec<Line>, Fault> {
         let description = helper::description()?;
         let mut lines = server::look(&extension.version)?;
         lines.extend(machine::look());
-        let seen = description.as_ref().map(|(seen, _)| &seen.filesystems);
-        let filesystems = filesystems::look(seen.map_or(&[], Vec::as_slice));
+        let filesystems = filesystems(description.as_ref().map(|(seen, _)| seen));
         lines.extend(helper::look(description)?);
         lines.extend(filesystems);
         Ok(lines)

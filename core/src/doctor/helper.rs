@@ -27,6 +27,18 @@ pub struct Description {
     pub prepared: Vec<Prepared>,
 }
 
+impl Description {
+    /// What the helper refuses until its configuration allows it: names of lines.
+    pub fn not_allowed(&self) -> Vec<String> {
+        let lines = [
+            ("kernel_settings", self.kernel_settings),
+            ("drop_caches", self.drop_caches),
+        ];
+        let refused = lines.into_iter().filter(|(_, is)| *is == Some(false));
+        refused.map(|(line, _)| line.to_owned()).collect()
+    }
+}
+
 #[derive(Clone, Debug, Deserialize)]
 #[allow(missing_docs)]
 pub struct Device {

@@ -9,7 +9,7 @@ use super::{
     definition::{Claim, Length, Need, Question, Study, Variant},
 };
 use crate::{
-    helper::{Filesystem, options::check_kernel},
+    helper::{Filesystem, line_that_allows, options::check_kernel},
     units::{bytes_for_scale, parse_size},
 };
 
@@ -122,12 +122,8 @@ impl Here<'_> {
         let (line, _) = asked
             .into_iter()
             .find(|(line, is_asked)| *is_asked && is_refused(line))?;
-        let brings = format!(
-            "the line {line} = true in it, above its first line in brackets; then restart pgfsbench-helper"
-        );
-        Some(
-            Why::of(format!("the helper's configuration does not allow {line}")).brought_by(brings),
-        )
+        let why = Why::of(format!("the helper's configuration does not allow {line}"));
+        Some(why.brought_by(format!("add to it {}", line_that_allows(line))))
     }
 
     fn gone(&self, variant: &Variant, filesystem: &str) -> Option<Why> {
@@ -382,7 +378,7 @@ mod tests {
                 .collect()
         };
         assert_eq!(left_out(&["drop_caches"]), [""; 0]);
-        let why = "the helper's configuration does not allow kernel_settings; to have it: the line kernel_settings = true in it, \
+        let why = "the helper's configuration does not allow kernel_settings; to have it: add to it the line: kernel_settings = true, \
             above its first line in brackets; then restart pgfsbench-helper";
         assert_eq!(
             left_out(&["kernel_settings"]),

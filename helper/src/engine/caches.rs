@@ -1,6 +1,7 @@
 //! Drops what the kernel has cached of files, so that a run begins cold.
 
 use super::{Engine, Tell};
+use pgfsbench_core::helper::line_that_allows;
 use pgfsbench_core::helper::protocol::Report;
 use pgfsbench_core::refusal::{Kind, Refusal};
 use serde_json::{Value, json};
@@ -18,7 +19,7 @@ impl Engine {
                 "dropping caches is not allowed by the helper's configuration",
             )
             .detail("It makes everything on this machine slower for a while.")
-            .hint("Add to it the line: drop_caches = true, above its first line in brackets; then restart pgfsbench-helper."));
+            .hint(format!("Add to it {}.", line_that_allows("drop_caches"))));
         }
         let began = Instant::now();
         rustix::fs::sync();

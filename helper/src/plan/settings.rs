@@ -5,7 +5,7 @@ use crate::config::Config;
 use crate::place::Place;
 use crate::probe::queue::Limits;
 use crate::settings;
-use pgfsbench_core::helper::{BlockSettings, Prepare};
+use pgfsbench_core::helper::{BlockSettings, Prepare, line_that_allows};
 use pgfsbench_core::refusal::{Kind, Refusal, quoted};
 
 pub fn steps(config: &Config, request: &Prepare, facts: &Facts) -> Result<Vec<Step>, Refusal> {
@@ -28,7 +28,10 @@ pub fn steps(config: &Config, request: &Prepare, facts: &Facts) -> Result<Vec<St
                 "kernel settings are not allowed by the helper's configuration",
             )
             .detail("Those of vm are the whole machine's, not the target's alone.")
-            .hint("Add to it the line: kernel_settings = true, above its first line in brackets; then restart pgfsbench-helper."));
+            .hint(format!(
+                "Add to it {}.",
+                line_that_allows("kernel_settings")
+            )));
         }
         if let Some(user) = &facts.kernel_user {
             return Err(changed_by(user, "kernel settings"));

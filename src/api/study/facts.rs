@@ -14,8 +14,9 @@ pub fn look() -> Result<Facts, Fault> {
         Ok(text.and_then(|text| text.parse().ok()).unwrap_or(0))
     };
     let (cpu, memory) = machine::machine();
+    let described = doctor::description()?.map(|(described, _)| described);
     let mut missing = BTreeMap::new();
-    for line in doctor::filesystems()? {
+    for line in doctor::filesystems(described.as_ref()) {
         if ["missing", "warning"].contains(&line.state) {
             let why = Why {
                 why: format!(
@@ -37,7 +38,7 @@ pub fn look() -> Result<Facts, Fault> {
         memory_bytes: memory.unwrap_or(0),
         processors: cpu.map_or(1, |cpu| cpu.processors),
         missing,
-        not_allowed: doctor::not_allowed()?,
+        not_allowed: described.map_or_else(Vec::new, |described| described.not_allowed()),
         max_wal_bytes: number("SELECT pg_size_bytes(current_setting('max_wal_size'))")?
             .unsigned_abs(),
         reserved_bytes: number(
