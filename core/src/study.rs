@@ -9,6 +9,7 @@ pub mod builtin;
 pub mod check;
 pub mod claims;
 pub mod definition;
+pub mod evidence;
 pub mod figure;
 pub mod left_out;
 pub mod pairs;

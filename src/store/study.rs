@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use pgfsbench_core::study::{asked::Asked, claims::Knee, definition::Study, left_out::Facts};
+use pgfsbench_core::study::{asked::Asked, definition::Study, evidence::Knee, left_out::Facts};
 use serde::Deserialize;
 use serde_json::Value;
 

@@ -2,14 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
-
 use super::{
     definition::{By, Claim, Decision, Expected, Study},
+    evidence::{Evidence, Knee},
     left_out::Here,
-    plan::target_name,
 };
-use crate::experiment::answer;
 
 /// Fewest runs of each of two whose ranges are compared: if nothing differed, all of one would be above all of the other in one of twenty.
 const FEWEST: usize = 3;
@@ -22,40 +19,6 @@ const INTERVAL_STANDS: &[&str] = &[
     "cancelled",
     "interrupted",
 ];
-
-/// The experiment of a question, as far as it is.
-#[derive(Clone, Debug, Default)]
-#[allow(missing_docs)]
-pub struct Evidence {
-    /// Its status; None when there is no such experiment any more.
-    pub status: Option<String>,
-    /// Of its declared metric: each variant with the baseline.
-    pub rows: Vec<answer::Row>,
-    /// Of its declared metric: each two variants.
-    pub pairs: Vec<answer::Row>,
-    /// Names of its targets, by number.
-    pub targets: Vec<String>,
-    /// Figures of the runs that count, by metric and number of target.
-    pub values: BTreeMap<String, Vec<Vec<f64>>>,
-    /// Knees of scans, by number of target.
-    pub knees: BTreeMap<usize, Knee>,
-    /// Whose disk it was: on an image, in a virtual machine.
-    pub where_made: Option<String>,
-    /// Runs that count.
-    pub runs: usize,
-}
-
-/// What `fsbench.knee` says of all scans of a target.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(default)]
-#[allow(missing_docs)]
-pub struct Knee {
-    pub verdict: String,
-    pub degree: Option<u32>,
-    pub low: Option<u32>,
-    pub high: Option<u32>,
-    pub says: String,
-}
 
 /// A claim, judged.
 #[derive(Clone, Debug, PartialEq)]
@@ -164,7 +127,7 @@ fn outcome(here: &Here<'_>, claim: &Claim, evidence: &BTreeMap<String, Evidence>
     let Some(found) = evidence.get(&decision.question) else {
         return Outcome::without_figures(NOT_TESTED, "its experiment was dropped");
     };
-    let number = |variant: &str| number_of(here.study, found, variant);
+    let number = |variant: &str| found.number_of(here.study, variant);
     let (Some(this), other) = (
         number(&decision.variant),
         decision.with.as_deref().and_then(number),
@@ -183,12 +146,6 @@ fn outcome(here: &Here<'_>, claim: &Claim, evidence: &BTreeMap<String, Evidence>
         outcome.why = format!("{}; {where_made}", outcome.why);
     }
     outcome
-}
-
-/// The number of a variant's target in an experiment.
-pub fn number_of(study: &Study, found: &Evidence, variant: &str) -> Option<usize> {
-    let name = target_name(&study.study, study.variant(variant)?);
-    found.targets.iter().position(|target| *target == name)
 }
 
 fn by_interval(
@@ -383,7 +340,10 @@ fn by_knee(decision: &Decision, knee: Option<&Knee>) -> Outcome {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::study::{asked::Asked, builtin, left_out::Facts};
+    use crate::{
+        experiment::answer,
+        study::{asked::Asked, builtin, left_out::Facts},
+    };
 
     fn row(
         number: usize,

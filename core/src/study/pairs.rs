@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::{
-    claims::{Evidence, number_of},
     definition::{Figure, Question},
+    evidence::Evidence,
     left_out::Here,
 };
 use crate::experiment::answer;
@@ -57,7 +57,7 @@ fn figure_of<'a>(here: &Here<'a>, question: &'a Question, variant: &str) -> Opti
 
 fn pair(here: &Here<'_>, question: &Question, of: [&Figure; 2], found: Option<&Evidence>) -> Pair {
     let said = found.and_then(|found| {
-        let numbers = of.map(|figure| number_of(here.study, found, &figure.variant));
+        let numbers = of.map(|figure| found.number_of(here.study, &figure.variant));
         said_of(&found.pairs, numbers[0]?, numbers[1]?)
     });
     let [figure, with] = of;

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use super::{
-    claims::{Evidence, number_of},
     definition::{Figure, Question, Variant},
+    evidence::Evidence,
     figure,
     left_out::Here,
     pairs,
@@ -107,7 +107,7 @@ fn table(here: &Here<'_>, question: &Question, metric: &str, found: Option<&Evid
     let best_published = best(figures.map(|f| f.value), less);
     let values = |variant: &str| -> Vec<f64> {
         let of = |found: &Evidence| {
-            let number = number_of(here.study, found, variant)?;
+            let number = found.number_of(here.study, variant)?;
             found.values.get(metric)?.get(number).cloned()
         };
         found.and_then(of).unwrap_or_default()
@@ -117,7 +117,7 @@ fn table(here: &Here<'_>, question: &Question, metric: &str, found: Option<&Evid
     let row = |name: &String| {
         let (figure, ours) = (published(name), measured(name));
         let said = found.and_then(|found| {
-            let number = number_of(here.study, found, name)?;
+            let number = found.number_of(here.study, name)?;
             found.rows.iter().find(|row| row.number == number)
         });
         let said = said.filter(|_| metric == question.metric);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use pgfsbench_core::{
     experiment::{answer, state::Outcome, steps},
-    study::{claims::Evidence, left_out::Here, report},
+    study::{evidence::Evidence, left_out::Here, report},
 };
 
 use super::where_made;
