@@ -146,10 +146,7 @@ impl Conductor {
 
     /// The mark stays: it tells the role that asked from another one that has its name by now.
     fn pause(&self, on: &store::Steered, why: &str) -> Result<(), Fault> {
-        xact::transaction(|| {
-            store::set_status(on.experiment_id, "paused", Some(why))?;
-            store::log(on.experiment_id, "paused", None, Some(why), None)
-        })
+        xact::transaction(|| set_paused(on.experiment_id, why))
     }
 
     fn step(&self, on: &store::Steered) -> Result<After, Fault> {
@@ -212,6 +209,10 @@ impl Conductor {
     ) -> Result<(), Fault> {
         let id = state.experiment.experiment_id;
         let made = &state.runs[index];
+        let mut judged = state.clone();
+        judged.runs[index].outcome = Some(outcome);
+        judged.runs[index].why = why.map(str::to_owned);
+        let pause = steps::often_interrupted(&judged, index);
         xact::transaction(|| {
             store::set_outcome(id, made, outcome, why)?;
             if !outcome.counts() {
@@ -222,11 +223,11 @@ impl Conductor {
                 let message = format!("{run}{name}: {}", why.unwrap_or_default());
                 store::log(id, outcome.as_str(), Some(made.block), Some(&message), None)?;
             }
-            Ok(())
+            match &pause {
+                Some(why) => set_paused(id, why),
+                None => Ok(()),
+            }
         })?;
-        let mut judged = state.clone();
-        judged.runs[index].outcome = Some(outcome);
-        judged.runs[index].why = why.map(str::to_owned);
         xact::transaction(|| store::set_aside(id, &steps::aside(&judged)))
     }
 
@@ -398,6 +399,14 @@ impl Conductor {
 fn said(state: &State) -> Result<String, Fault> {
     let rows = xact::transaction(|| experiment::said(state, steps::declared(state)))?;
     Ok(answer::line(state, &rows))
+}
+
+/// In a transaction. What somebody has cancelled or paused meanwhile stays so.
+fn set_paused(id: i64, why: &str) -> Result<(), Fault> {
+    match store::move_status(id, &["queued", "running"], "paused", Some(why))? {
+        true => store::log(id, "paused", None, Some(why), None),
+        false => Ok(()),
+    }
 }
 
 fn place_of(made: &Made) -> Place {

@@ -29,8 +29,8 @@ const TRIES_OF_FAILED: usize = 2;
 const TRIES_OF_INVALID: usize = 3;
 /// A run that others have disturbed is repeated twice; after that it counts, and its findings tell.
 const TRIES_OF_DISTURBED: usize = 2;
-/// A run that was cut off is no target's fault; but something that cuts off each run will not end by itself.
-const TRIES_OF_INTERRUPTED: usize = 10;
+/// A run that was cut off is no target's fault, and is made again; but something that cuts off so many in one place will not end by itself.
+const OFTEN_INTERRUPTED: usize = 10;
 
 /// The next step.
 #[derive(Clone, Debug, PartialEq)]
@@ -284,6 +284,28 @@ fn unfinished(state: &State, metric: Metric) -> Option<Next> {
     })
 }
 
+/// Why an experiment is to be paused after a run, by its index, that was judged: it was the tenth (twentieth, ...) of its place that was cut off.
+/// No block is lost by that, and nothing crashes the server all night.
+pub fn often_interrupted(state: &State, index: usize) -> Option<String> {
+    let made = &state.runs[index];
+    let is_cut_off = |other: &&Made| {
+        other.block == made.block
+            && other.number == made.number
+            && other.outcome == Some(Outcome::Interrupted)
+    };
+    let count = state.runs.iter().filter(is_cut_off).count();
+    let is_often =
+        made.outcome == Some(Outcome::Interrupted) && count.is_multiple_of(OFTEN_INTERRUPTED);
+    is_often.then(|| {
+        let name = state.targets.get(made.number).map_or("", |t| t.name.as_str());
+        let why = made.why.as_deref().unwrap_or_default();
+        format!(
+            "{count} runs of \"{name}\" in block {} were cut off, the last one: {why}; once that is mended, resume_experiment goes on with it",
+            made.block
+        )
+    })
+}
+
 /// Whether a run that others have disturbed is made again. Where nothing is decided by it, that would change nothing.
 fn is_made_again(state: &State, made: &Made) -> bool {
     let is_before = |other: &&Made| {
@@ -326,8 +348,7 @@ fn in_block(state: &State, block: u32, runs: &[bool]) -> Vec<InBlock> {
                 },
                 is_closed: tries.iter().any(|m| m.outcome.is_some_and(Outcome::counts))
                     || often(Outcome::Failed, TRIES_OF_FAILED)
-                    || often(Outcome::Invalid, TRIES_OF_INVALID)
-                    || often(Outcome::Interrupted, TRIES_OF_INTERRUPTED),
+                    || often(Outcome::Invalid, TRIES_OF_INVALID),
             }
         })
         .collect()

@@ -179,6 +179,42 @@ fn a_run_that_was_cut_off_is_made_again_and_is_no_failure() {
     assert_eq!((end, started.len()), (End::Decided, 10));
 }
 
+/// Whatever cuts each run off does not end by itself: then the experiment pauses, after each ten of one place.
+#[test]
+fn what_cuts_off_ten_runs_of_a_place_pauses_the_experiment_and_loses_no_block() {
+    let mut state = state(2, Goal::Baseline);
+    let (end, started) = live(&mut state, &|place| match place {
+        Place {
+            block: 2,
+            number: 1,
+            attempt: ..=20,
+            ..
+        } => failed(place, "57P02"),
+        _ => measured(place, [100.0, 150.0][place.number]),
+    });
+    assert_eq!((end, started.len()), (End::Decided, 26));
+    let pauses: Vec<u32> = (0..state.runs.len())
+        .filter(|&index| {
+            let mut then = state.clone();
+            then.runs.truncate(index + 1);
+            steps::often_interrupted(&then, index).is_some()
+        })
+        .map(|index| state.runs[index].attempt)
+        .collect();
+    assert_eq!(pauses, [10, 20]);
+    let mut then = state.clone();
+    let tenth = then
+        .runs
+        .iter()
+        .position(|made| made.attempt == 10)
+        .unwrap();
+    then.runs.truncate(tenth + 1);
+    assert_eq!(
+        steps::often_interrupted(&then, tenth).unwrap(),
+        "10 runs of \"t1\" in block 2 were cut off, the last one: it broke; once that is mended, resume_experiment goes on with it"
+    );
+}
+
 #[test]
 fn an_invalid_run_is_repeated_twice() {
     let mut state = state(2, Goal::Baseline);

@@ -119,12 +119,14 @@ fn pilots(state: &State) -> Option<Next> {
     })
 }
 
-/// A run of a target before the first block, unless it has one or was tried often enough.
+/// A run of a target before the first block, unless it has one or was tried often enough. One that was cut off is no try.
 fn try_pilot(state: &State, position: u32, number: usize) -> Option<Next> {
     let before = |made: &&Made| made.block == 0 && made.number == number;
     let tries = || {
         let runs = state.runs.iter().filter(before);
-        runs.filter(|made| made.outcome != Some(Outcome::BurnIn))
+        let is_try =
+            |made: &&Made| !matches!(made.outcome, Some(Outcome::BurnIn | Outcome::Interrupted));
+        runs.filter(is_try)
     };
     let is_done = tries().any(|made| made.outcome == Some(Outcome::Pilot));
     if is_done || tries().count() >= TRIES_OF_PILOT {
