@@ -7,7 +7,7 @@ use pgfsbench_tests::{LONG, Leaves, Signal, kills, wait_until};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::thread::sleep;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const TEST: &str = "after_kills_at_random_moments_an_experiment_goes_on_and_counts_no_run_twice";
 
@@ -58,8 +58,21 @@ fn kill(scene: &mut Scene, victim: Victim) -> bool {
         }
         Coordinator | Conductor | Janitor => {
             let title = victim.title().expect("a child of the server");
-            let mut processes = server.processes().into_iter();
-            let Some(found) = processes.find(|process| process.title.starts_with(title)) else {
+            // A conductor is there for the moments between two runs only.
+            let patience = match victim {
+                Conductor => Duration::from_secs(5),
+                _ => Duration::ZERO,
+            };
+            let since = Instant::now();
+            let found = loop {
+                let mut processes = server.processes().into_iter();
+                let found = processes.find(|process| process.title.starts_with(title));
+                match found {
+                    None if since.elapsed() < patience => sleep(Duration::from_millis(1)),
+                    found => break found,
+                }
+            };
+            let Some(found) = found else {
                 return false;
             };
             let postmaster = server.postmaster();
