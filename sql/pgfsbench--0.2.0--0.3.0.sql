@@ -101,7 +101,7 @@ CREATE FUNCTION fsbench.study(study text, image_size text DEFAULT NULL, device t
         OPERATOR(pg_catalog.*) 1e6::numeric)::bigint, 'blocks', blocks,
         'log_device', log_device, 'bindir', bindir, 'power_loss_protected', power_loss_protected, 'start', start,
         'misaligned_device', misaligned_device), false);
-COMMENT ON FUNCTION fsbench.study IS 'Repeats a published benchmark on an image or a device of this machine: makes its targets, and starts an experiment for each question of the part. Returns its name at once. See fsbench.study_claims() and fsbench.study_report(). quick: an hour''s worth in ten minutes; scale, duration and blocks shrink or enlarge it. period: with the settings of its time (true), of today (false), or those of its time only beside the published table (NULL). log_device: for variants whose log is elsewhere; bindir: a second build of the server; misaligned_device: a partition of the same disk that is misaligned on purpose; power_loss_protected: of the device, as in fsbench.create_target(); start => false only records it';
+COMMENT ON FUNCTION fsbench.study IS 'Repeats a published benchmark on an image or a device of this machine: makes its targets, and starts an experiment for each question of the part. Returns its name at once. part: one of fsbench.studies.parts, several with commas between them, or all. See fsbench.study_claims() and fsbench.study_report(). quick: an hour''s worth in ten minutes; scale, duration and blocks shrink or enlarge it. period: with the settings of its time (true), of today (false), or those of its time only beside the published table (NULL). log_device: for variants whose log is elsewhere; bindir: a second build of the server; misaligned_device: a partition of the same disk that is misaligned on purpose; power_loss_protected: of the device, as in fsbench.create_target(); start => false only records it';
 
 CREATE FUNCTION fsbench.study_plan(study text, image_size text DEFAULT NULL, device text DEFAULT NULL, part text DEFAULT NULL, quick boolean DEFAULT false,
     period boolean DEFAULT NULL, scale integer DEFAULT NULL, duration interval DEFAULT NULL, blocks integer DEFAULT NULL, log_device text DEFAULT NULL,
@@ -172,7 +172,7 @@ COMMENT ON COLUMN fsbench.studies.study IS 'Name';
 COMMENT ON COLUMN fsbench.studies.title IS 'Title';
 COMMENT ON COLUMN fsbench.studies.author IS 'Author';
 COMMENT ON COLUMN fsbench.studies.year IS 'Year of its publication';
-COMMENT ON COLUMN fsbench.studies.parts IS 'Parts: one is made at a time, or all';
+COMMENT ON COLUMN fsbench.studies.parts IS 'Parts: one is made at a time, several with commas between them, or all';
 COMMENT ON COLUMN fsbench.studies.claims IS 'How many claims it has';
 COMMENT ON COLUMN fsbench.studies.is_own IS 'Whether somebody has defined it here';
 COMMENT ON COLUMN fsbench.studies.status IS 'on while an experiment of it is not over, over after that; NULL: not started here';
@@ -1170,6 +1170,25 @@ CREATE OR REPLACE VIEW fsbench.experiments AS
     LEFT JOIN fsbench._progress() p ON p.run_id = n.run_id
     ORDER BY e.experiment_id;
 ALTER VIEW fsbench.experiments SET (security_invoker = true);
+CREATE OR REPLACE VIEW fsbench.device WITH (security_invoker = true) AS
+    SELECT d.path, d.model, d.serial, d.bytes AS size_bytes, d.contents, d.usable, d.why_not, d.wwn, d.partition_uuid, d.node,
+           d.hint, h.seen_at
+    FROM fsbench.helper_description h,
+         pg_catalog.jsonb_to_recordset(h.description -> 'devices') AS d (path text, model text, serial text, bytes bigint, contents text,
+             usable boolean, why_not text, wwn text, partition_uuid text, node text, hint text)
+    UNION ALL
+    SELECT b.path, b.model, b.serial, b.size_bytes, NULL, false,
+           pg_catalog.concat_ws(', and ', CASE WHEN EXISTS (SELECT FROM fsbench.helper_description)
+               THEN 'the helper''s configuration does not name it' ELSE 'the helper has not told yet whether its configuration names it' END, b.in_use),
+           b.wwn, NULL, b.node,
+           CASE WHEN b.in_use IS NULL THEN pg_catalog.format(E'[[device]]\npath = "%s"\n# Two lines for /etc/pgfsbench/helper.toml; '
+               'then: systemctl restart pgfsbench-helper',
+               pg_catalog.replace(pg_catalog.replace(b.path, E'\\', E'\\\\'), '"', E'\\"')) END,
+           pg_catalog.clock_timestamp()
+    FROM fsbench._block_devices() b
+    WHERE NOT EXISTS (SELECT FROM fsbench.helper_description h, pg_catalog.jsonb_array_elements(h.description -> 'devices') d
+                      WHERE d ->> 'node' = b.node OR d ->> 'path' IN (b.path, b.node))
+    ORDER BY 6 DESC, 1;
 
 -- What a night of a history is: six hours at most, what its machine has, and which runs are this server's own.
 ALTER TABLE fsbench.run_log ADD COLUMN copied boolean NOT NULL DEFAULT false;

@@ -13,6 +13,7 @@ SELECT fsbench.study('heron', image_size => '4GB');
 SELECT fsbench.study('heron-2010');
 SELECT fsbench.study('heron-2010', image_size => '4GB', device => '/dev/null');
 SELECT fsbench.study('heron-2010', image_size => '4GB', part => 'nothing');
+SELECT fsbench.study('heron-2010', image_size => '4GB', part => 'options, nothing');
 SELECT fsbench.study('heron-2010', image_size => '4GB', quick => true, duration => '1 min');
 SELECT fsbench.study('heron-2010', image_size => '4GB', duration => '1 ms');
 SELECT fsbench.study('heron-2010', image_size => '4GB', duration => '1000000 years');

@@ -56,12 +56,13 @@ SELECT count(*) FROM fsbench.doctor()
 WHERE state NOT IN ('ok', 'info', 'warning', 'missing') OR (state = 'ok') <> (hint IS NULL) OR detail IS NULL;
 
 -- Devices that nobody has named are not used.
-SELECT count(*) FROM fsbench.device WHERE usable OR why_not NOT LIKE 'the helper''s configuration does not name it%'
+SELECT count(*) FROM fsbench.device WHERE usable OR why_not NOT LIKE 'the helper has not told yet whether its configuration names it%'
   OR (hint IS NULL) <> (why_not LIKE '%, and %') OR path NOT LIKE '/dev/%' OR node NOT LIKE '/dev/%' OR size_bytes <= 0;
 -- One that the helper has seen, as it told: what is to be erased is named beforehand.
 INSERT INTO fsbench.helper_description (seen_at, helper_version, description) VALUES (now(), '0', '{"devices": [
     {"path": "/dev/disk/by-id/ata-X_SN1", "node": "/dev/sdx", "model": "Model X", "serial": "SN1", "wwn": "0x5000", "bytes": 1000204886016,
      "contents": "ext4, label \"old\"", "usable": true}]}');
+SELECT count(*) FROM fsbench.device WHERE NOT usable AND why_not NOT LIKE 'the helper''s configuration does not name it%';
 SELECT path, model, serial, size_bytes, contents, usable, why_not, wwn, node FROM fsbench.device WHERE node = '/dev/sdx';
 SELECT fsbench.create_target('disk', filesystem => 'xfs', device => '/dev/disk/by-id/ata-X_SN1');
 SELECT device_identity FROM fsbench.target WHERE target = 'disk';

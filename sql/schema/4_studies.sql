@@ -20,7 +20,7 @@ CREATE FUNCTION fsbench.study(study text, image_size text DEFAULT NULL, device t
         OPERATOR(pg_catalog.*) 1e6::numeric)::bigint, 'blocks', blocks,
         'log_device', log_device, 'bindir', bindir, 'power_loss_protected', power_loss_protected, 'start', start,
         'misaligned_device', misaligned_device), false);
-COMMENT ON FUNCTION fsbench.study IS 'Repeats a published benchmark on an image or a device of this machine: makes its targets, and starts an experiment for each question of the part. Returns its name at once. See fsbench.study_claims() and fsbench.study_report(). quick: an hour''s worth in ten minutes; scale, duration and blocks shrink or enlarge it. period: with the settings of its time (true), of today (false), or those of its time only beside the published table (NULL). log_device: for variants whose log is elsewhere; bindir: a second build of the server; misaligned_device: a partition of the same disk that is misaligned on purpose; power_loss_protected: of the device, as in fsbench.create_target(); start => false only records it';
+COMMENT ON FUNCTION fsbench.study IS 'Repeats a published benchmark on an image or a device of this machine: makes its targets, and starts an experiment for each question of the part. Returns its name at once. part: one of fsbench.studies.parts, several with commas between them, or all. See fsbench.study_claims() and fsbench.study_report(). quick: an hour''s worth in ten minutes; scale, duration and blocks shrink or enlarge it. period: with the settings of its time (true), of today (false), or those of its time only beside the published table (NULL). log_device: for variants whose log is elsewhere; bindir: a second build of the server; misaligned_device: a partition of the same disk that is misaligned on purpose; power_loss_protected: of the device, as in fsbench.create_target(); start => false only records it';
 
 CREATE FUNCTION fsbench.study_plan(study text, image_size text DEFAULT NULL, device text DEFAULT NULL, part text DEFAULT NULL, quick boolean DEFAULT false,
     period boolean DEFAULT NULL, scale integer DEFAULT NULL, duration interval DEFAULT NULL, blocks integer DEFAULT NULL, log_device text DEFAULT NULL,
@@ -91,7 +91,7 @@ COMMENT ON COLUMN fsbench.studies.study IS 'Name';
 COMMENT ON COLUMN fsbench.studies.title IS 'Title';
 COMMENT ON COLUMN fsbench.studies.author IS 'Author';
 COMMENT ON COLUMN fsbench.studies.year IS 'Year of its publication';
-COMMENT ON COLUMN fsbench.studies.parts IS 'Parts: one is made at a time, or all';
+COMMENT ON COLUMN fsbench.studies.parts IS 'Parts: one is made at a time, several with commas between them, or all';
 COMMENT ON COLUMN fsbench.studies.claims IS 'How many claims it has';
 COMMENT ON COLUMN fsbench.studies.is_own IS 'Whether somebody has defined it here';
 COMMENT ON COLUMN fsbench.studies.status IS 'on while an experiment of it is not over, over after that; NULL: not started here';

@@ -98,7 +98,9 @@ CREATE VIEW fsbench.device AS
              usable boolean, why_not text, wwn text, partition_uuid text, node text, hint text)
     UNION ALL
     SELECT b.path, b.model, b.serial, b.size_bytes, NULL, false,
-           pg_catalog.concat_ws(', and ', 'the helper''s configuration does not name it', b.in_use), b.wwn, NULL, b.node,
+           pg_catalog.concat_ws(', and ', CASE WHEN EXISTS (SELECT FROM fsbench.helper_description)
+               THEN 'the helper''s configuration does not name it' ELSE 'the helper has not told yet whether its configuration names it' END, b.in_use),
+           b.wwn, NULL, b.node,
            CASE WHEN b.in_use IS NULL THEN pg_catalog.format(E'[[device]]\npath = "%s"\n# Two lines for /etc/pgfsbench/helper.toml; '
                'then: systemctl restart pgfsbench-helper',
                pg_catalog.replace(pg_catalog.replace(b.path, E'\\', E'\\\\'), '"', E'\\"')) END,

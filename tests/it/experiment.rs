@@ -94,6 +94,27 @@ fn a_share_becomes_the_rate_of_all_runs() {
 }
 
 #[test]
+fn the_rate_that_a_search_finds_is_a_metric() {
+    let server = server(&[]);
+    let mut client = server.connect("postgres");
+    let _places = targets(&mut client, &["a", "b"]);
+    // Everything keeps this limit, so that each search goes the same way on every machine.
+    execute(
+        &mut client,
+        r#"SELECT fsbench.experiment('e', '{a,b}', baseline => 'a', metric => 'sustainable_rate', latency_limit_ms => 1000000, options => '{"sustain": 99}',
+            scale => 1, clients => 1, duration => '1 s', warmup => '0', max_blocks => 3, probe_wait => '0')"#,
+    );
+    wait_for(&mut client, "e");
+    assert_eq!(outcomes(&mut client, "e"), ["measured 6"]);
+    let probes = "SELECT count(*) > 12, bool_and(r.sustainable_rate > 0), bool_and(r.tps IS NULL), count(DISTINCT run_id) \
+        FROM fsbench.probe JOIN fsbench.run_log r USING (run_id)";
+    assert_eq!(row(&mut client, probes), "t|t|t|6");
+    let said = "SELECT target, ratio > 0, low < ratio, blocks FROM fsbench.compare('e') WHERE target = 'b'";
+    assert_eq!(row(&mut client, said), "b|t|t|3");
+    server.nothing_is_left("an experiment of searches");
+}
+
+#[test]
 fn an_experiment_comes_to_an_answer() {
     let server = server(&[]);
     let mut client = server.connect("postgres");

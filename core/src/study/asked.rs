@@ -12,7 +12,7 @@ use crate::{
 const LONGEST_US: i64 = 366 * 86_400 * 1_000_000;
 
 /// All parts.
-pub const ALL: &str = "all";
+pub(super) const ALL: &str = "all";
 
 /// The arguments as they were given; None is NULL or not given.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -41,9 +41,14 @@ impl Asked {
         self.quick.unwrap_or(false)
     }
 
-    /// The part that is asked for.
+    /// The part that is asked for, or the parts, with commas between them.
     pub fn part<'a>(&'a self, study: &'a Study) -> &'a str {
         self.part.as_deref().unwrap_or(&study.part)
+    }
+
+    /// Whether a part of the study is asked for.
+    pub fn has_part(&self, study: &Study, part: &str) -> bool {
+        names(self.part(study)).any(|name| name == ALL || name == part)
     }
 }
 
@@ -51,19 +56,29 @@ impl Asked {
 pub fn check(asked: &Asked, study: &Study) -> Result<(), Refusal> {
     check_place(asked, study)?;
     check_length(asked)?;
-    let part = asked.part(study);
-    if part != ALL && !study.parts().contains(&part) {
-        return refused(
+    check_parts(asked.part(study), study)
+}
+
+fn check_parts(asked: &str, study: &Study) -> Result<(), Refusal> {
+    let parts = study.parts();
+    let unknown = names(asked).find(|name| *name != ALL && !parts.contains(name));
+    match unknown {
+        None => Ok(()),
+        Some(name) => refused(
             format!(
                 "study {} has no part {}",
                 quoted(&study.study),
-                quoted(part)
+                quoted(name)
             ),
-            format!("It has {}.", study.parts().join(", ")),
-            "Give one of them, or 'all'.",
-        );
+            format!("It has {}.", parts.join(", ")),
+            "Give one of them, several with commas between them, or 'all'.",
+        ),
     }
-    Ok(())
+}
+
+/// The names of a list with commas.
+fn names(list: &str) -> impl Iterator<Item = &str> {
+    list.split(',').map(str::trim)
 }
 
 fn refused(message: String, detail: String, hint: &str) -> Result<(), Refusal> {
@@ -210,6 +225,14 @@ mod tests {
                 ..image.clone()
             },
             Asked {
+                part: Some("options, nothing".into()),
+                ..image.clone()
+            },
+            Asked {
+                part: Some("options,".into()),
+                ..image.clone()
+            },
+            Asked {
                 log_device: Some("/dev/null".into()),
                 ..image.clone()
             },
@@ -222,5 +245,27 @@ mod tests {
         }
         check::style(&unknown(None, &["a".into()]));
         check::style(&unknown(Some("b"), &["a".into()]));
+    }
+
+    #[test]
+    fn several_parts_may_be_asked_for() {
+        let study = builtin::find("heron-2010").unwrap().unwrap();
+        let of = |part: Option<&str>| {
+            let asked = Asked {
+                image_size: Some("4GB".into()),
+                part: part.map(str::to_owned),
+                ..Asked::default()
+            };
+            assert_eq!(super::check(&asked, &study), Ok(()));
+            let parts = study.parts().into_iter();
+            parts
+                .filter(|part| asked.has_part(&study, part))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(of(None), ["filesystems"]);
+        assert_eq!(of(Some("options")), ["options"]);
+        assert_eq!(of(Some("scheduler,options")), ["options", "scheduler"]);
+        assert_eq!(of(Some(" options , barriers ")), ["options", "barriers"]);
+        assert_eq!(of(Some("options,all")), study.parts());
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    asked::{ALL, Asked},
+    asked::Asked,
     definition::{Claim, Length, Need, Question, Study, Variant},
 };
 use crate::{
@@ -141,8 +141,7 @@ impl Here<'_> {
 
     /// Why a question is not asked; None if it is.
     pub fn question(&self, question: &Question) -> Option<Why> {
-        let part = self.asked.part(self.study);
-        if part != ALL && part != question.part {
+        if !self.asked.has_part(self.study, &question.part) {
             let brings = format!("part => '{}'", question.part);
             return Some(Why::of(format!("it is of part {}", question.part)).brought_by(brings));
         }

@@ -80,7 +80,7 @@ pub fn plan(here: &Here<'_>) -> Result<Plan, Refusal> {
     if plan.experiments.is_empty() {
         let part = here.asked.part(here.study);
         let mut reasons: Vec<String> = (here.study.questions.iter())
-            .filter(|q| part == super::asked::ALL || q.part == part)
+            .filter(|q| here.asked.has_part(here.study, &q.part))
             .filter_map(|q| Some(format!("{}: {}", q.question, here.question(q)?)))
             .collect();
         reasons.truncate(4);

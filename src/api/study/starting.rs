@@ -186,13 +186,12 @@ impl Started {
         names.len() as u64
     }
 
-    /// What is left out of the questions that are asked, and the questions of the part that are not asked, with why.
+    /// What is left out of the questions that are asked, and the questions of the parts that are not asked, with why.
     fn left_out(&self, asked: &Asked) -> Vec<(String, String)> {
         let here = self.here(asked);
-        let part = asked.part(&self.study);
         let mut left: Vec<(String, String)> = Vec::new();
         for question in &self.study.questions {
-            if part != study_asked::ALL && question.part != part {
+            if !asked.has_part(&self.study, &question.part) {
                 continue;
             }
             for name in &question.variants {

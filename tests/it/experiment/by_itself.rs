@@ -59,6 +59,46 @@ fn after_a_crash_of_the_server_and_after_its_processes_were_terminated() {
 }
 
 #[test]
+fn what_is_cut_off_ten_times_is_paused_and_goes_on_with_that_run() {
+    let server = server(&[]);
+    let mut client = server.connect("postgres");
+    let _places = targets(&mut client, &["a", "b"]);
+    // No run ends by itself.
+    execute(
+        &mut client,
+        "SELECT fsbench.experiment('e', '{a,b}', scale => 1, clients => 1, duration => '10 min', warmup => '0', rate => 20, probe_wait => '0')",
+    );
+    for done in 1..=10 {
+        crate::common::wait_for_phase(&mut client, "measure");
+        let terminate = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE backend_type = 'fsbench coordinator'";
+        assert_eq!(row(&mut client, terminate), "1");
+        wait_until("it is told", LONG, || {
+            let told = format!("interrupted {done}");
+            (outcomes(&mut client, "e").contains(&told)).then_some(())
+        });
+    }
+    let status = "SELECT status, block, status_reason FROM fsbench.experiments";
+    let told = row(&mut client, status);
+    assert!(told.starts_with("paused|1|10 runs of \""), "{told}");
+    assert!(
+        told.ends_with("resume_experiment goes on with it"),
+        "{told}"
+    );
+    wait_for_no_run(&mut client);
+    execute(&mut client, "SELECT fsbench.resume_experiment('e')");
+    crate::common::wait_for_phase(&mut client, "measure");
+    assert_eq!(
+        row(
+            &mut client,
+            "SELECT e.status, x.block, x.attempt FROM fsbench.experiments e JOIN fsbench.experiment_run x USING (experiment_id) WHERE x.outcome IS NULL"
+        ),
+        "running|1|11"
+    );
+    execute(&mut client, "SELECT fsbench.cancel_experiment('e')");
+    wait_for_no_run(&mut client);
+}
+
+#[test]
 fn a_restored_dump_is_paused_until_somebody_resumes_it() {
     let server = server(&[]);
     let mut client = server.connect("postgres");
