@@ -15,7 +15,7 @@ SELECT format('SELECT fsbench.resume_experiment(%L);', e) FROM fsbench.studies, 
 WHERE study = :'study' ORDER BY place \gexec
 SELECT format('CALL fsbench.wait_experiment(%L);', e) FROM fsbench.studies, unnest(experiments) WITH ORDINALITY AS x (e, place)
 WHERE study = :'study' ORDER BY place \gexec
-\echo 'This is of a guest: a virtual machine with one processor, on a file. It shows that each variant works, and says nothing of a machine of your own.'
+\echo 'This is of a guest: a virtual machine, on a file. It shows that each variant works, and says nothing of a machine of your own.'
 SELECT question, variant, published, round(published_percent::numeric, 1) AS "% of best", round(measured::numeric, 1) AS "in the guest",
        round(measured_percent::numeric, 1) AS "% of best there", runs, compared, remark
 FROM fsbench.study_report(:'study') WHERE question IS NOT NULL;
