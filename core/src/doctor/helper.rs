@@ -5,6 +5,9 @@ use serde::Deserialize;
 use super::report::{INFO, Line, MISSING, OK, Report, WARNING};
 use crate::{quoting, units::format_bytes};
 
+/// What `Description::not_allowed` calls images where no directory is named for them.
+pub const IMAGES: &str = "images";
+
 /// The description that the helper has published.
 #[derive(Clone, Debug, Deserialize)]
 #[allow(missing_docs)]
@@ -35,7 +38,10 @@ impl Description {
             ("drop_caches", self.drop_caches),
         ];
         let refused = lines.into_iter().filter(|(_, is)| *is == Some(false));
-        refused.map(|(line, _)| line.to_owned()).collect()
+        let images = self.images.is_empty().then_some(IMAGES);
+        (refused.map(|(line, _)| line).chain(images))
+            .map(str::to_owned)
+            .collect()
     }
 }
 

@@ -9,6 +9,7 @@ use super::{
     definition::{Claim, Length, Need, Question, Study, Variant},
 };
 use crate::{
+    doctor::helper::IMAGES,
     helper::{Filesystem, line_that_allows, options::check_kernel},
     units::{bytes_for_scale, parse_size},
 };
@@ -114,6 +115,14 @@ impl Here<'_> {
 
     /// What is not the target's alone, the helper does only where its configuration says so.
     fn not_allowed(&self, variant: &Variant) -> Option<Why> {
+        if self.asked.image_size.is_some()
+            && self.facts.not_allowed.iter().any(|name| name == IMAGES)
+        {
+            let why = Why::of("the helper's configuration names no directory for images");
+            return Some(why.brought_by(
+                "pgfsbench-helper setup --allow-images DIRECTORY, or device => '/dev/...'",
+            ));
+        }
         let asked = [
             ("kernel_settings", variant.kernel_settings.is_some()),
             ("drop_caches", variant.drop_caches == Some(true)),
@@ -383,6 +392,29 @@ mod tests {
             left_out(&["kernel_settings"]),
             [format!("ext3-dirty: {why}"), format!("xfs-dirty: {why}")]
         );
+        let without_images = Facts {
+            not_allowed: vec![IMAGES.into()],
+            ..facts()
+        };
+        let here = Here {
+            study: &study,
+            asked: &asked,
+            facts: &without_images,
+        };
+        let refusal = crate::study::plan::plan(&here).unwrap_err();
+        let said = format!("{refusal:?}");
+        assert!(said.contains("names no directory for images"), "{said}");
+        assert!(said.contains("--allow-images"), "{said}");
+        let on_device = Asked {
+            image_size: None,
+            device: Some("/dev/sdx".into()),
+            ..asked.clone()
+        };
+        let here = Here {
+            asked: &on_device,
+            ..here
+        };
+        assert!(crate::study::plan::plan(&here).is_ok());
     }
 
     #[test]
