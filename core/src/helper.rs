@@ -25,6 +25,9 @@ pub use marks::Marks;
 pub use request::{DeviceRequest, Log, Name, Prepare, Request, Storage};
 pub use settings::{BlockSettings, KernelSettings, SsdState};
 
+/// What a configuration that names no directory for images is said not to allow.
+pub const IMAGES: &str = "images";
+
 /// The end of a sentence that tells what to add to the helper's configuration, so that it allows what is the whole machine's.
 pub fn line_that_allows(name: &str) -> String {
     format!(

@@ -3,10 +3,7 @@
 use serde::Deserialize;
 
 use super::report::{INFO, Line, MISSING, OK, Report, WARNING};
-use crate::{quoting, units::format_bytes};
-
-/// What `Description::not_allowed` calls images where no directory is named for them.
-pub const IMAGES: &str = "images";
+use crate::{helper::IMAGES, quoting, units::format_bytes};
 
 /// The description that the helper has published.
 #[derive(Clone, Debug, Deserialize)]

@@ -9,8 +9,7 @@ use super::{
     definition::{Claim, Length, Need, Question, Study, Variant},
 };
 use crate::{
-    doctor::helper::IMAGES,
-    helper::{Filesystem, line_that_allows, options::check_kernel},
+    helper::{Filesystem, IMAGES, line_that_allows, options::check_kernel},
     units::{bytes_for_scale, parse_size},
 };
 
