@@ -176,6 +176,8 @@ build_environment() {
     # Nothing of it is read, but where it is missing, cargo has pgrx make its bindings anew with every build.
     [ -e "$target/pgrx/config.toml" ] || touch -d 2000-01-01 "$target/pgrx/config.toml"
     export PGRX_HOME=$target/pgrx PGRX_PG_CONFIG_PATH=$pg_config
+    # What it would tell the linker, build.rs does.
+    export CARGO_PGRX_DISABLE_GC_SECTIONS_WORKAROUND=1
 }
 
 # Can the servers' owner enter this directory?
