@@ -211,7 +211,7 @@ impl Engine {
             work.take(step, entry, tell)?;
             self.hook.after(step.name());
         }
-        entry.state = State::Untold;
+        entry.state = State::Unreported;
         self.journal.write(entry)?;
         self.hook.after("ready");
         Ok(work)
@@ -219,7 +219,7 @@ impl Engine {
 
     /// Marks a target as kept: whoever asked for it knows that it is prepared. A restart of the helper does not remove it.
     pub fn keep(&self, database: &Name, target: &Name) -> Result<(), Refusal> {
-        self.while_untold(database, target, |mut entry, _| {
+        self.while_unreported(database, target, |mut entry, _| {
             entry.state = State::Ready;
             self.journal.write(&entry)
         })
@@ -227,13 +227,13 @@ impl Engine {
 
     /// Nobody will ever know of it.
     pub fn discard(&self, database: &Name, target: &Name) -> Result<(), Refusal> {
-        self.while_untold(database, target, |entry, lock| {
+        self.while_unreported(database, target, |entry, lock| {
             let place = place_of(database, target);
             self.undo(&place, entry, lock, &mut |_| {})
         })
     }
 
-    fn while_untold(
+    fn while_unreported(
         &self,
         database: &Name,
         target: &Name,
@@ -244,7 +244,7 @@ impl Engine {
             .journal
             .read(&place_of(database, target), &self.config)?;
         match entry {
-            Some(entry) if entry.state == State::Untold => act(entry, &lock),
+            Some(entry) if entry.state == State::Unreported => act(entry, &lock),
             _ => Ok(()),
         }
     }

@@ -82,7 +82,8 @@ pub struct KeptPool {
 pub enum State {
     Preparing,
     /// It is made and mounted, and who asked for it does not know yet: it is nobody's to use.
-    Untold,
+    #[serde(rename = "untold")]
+    Unreported,
     Ready,
     /// It is being unmounted and mounted again. Nobody may use it before it is ready.
     Remounting,
@@ -422,6 +423,20 @@ mod tests {
             }),
         ] {
             assert!(bad.check(&place, &config).is_err(), "{bad:?}");
+        }
+    }
+
+    /// The helper of another version may have written the journal.
+    #[test]
+    fn the_states_on_disk_keep_their_names() {
+        for (state, name) in [
+            (State::Preparing, "preparing"),
+            (State::Unreported, "untold"),
+            (State::Ready, "ready"),
+            (State::Remounting, "remounting"),
+            (State::Releasing, "releasing"),
+        ] {
+            assert_eq!(serde_json::to_value(state).unwrap(), name);
         }
     }
 }

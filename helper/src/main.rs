@@ -8,7 +8,8 @@
 //! unmounted; [`settings`] changes block devices and the kernel; [`exec`] runs programs to their end; [`secure`] opens what nobody else
 //! can have changed; [`voice`] prints. [`setup`], [`doctor`] and [`wanted`] are for whoever calls it by hand.
 //!
-//! Floors (`tools/check arrows`):
+//! Floors (`tools/check arrows`). A file and the folder of its name are one thing, and may import each other. Single files stand beside the
+//! folders: each is one small tool, or one command, and a folder around one file would only hide it.
 //!
 //! ```text
 //! serve setup wanted

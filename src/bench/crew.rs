@@ -93,7 +93,6 @@ impl Crew {
         task_is_done("worker", &self.board.run.worker, self.worker.as_ref())
     }
 
-    /// Launches the sampler.
     pub fn launch_sampler(&mut self) -> Result<(), Fault> {
         self.board.run.sampler.reset();
         self.sampler = launch(Role::Sampler, "", self.slots.len() as i32, self.serial);
@@ -103,7 +102,6 @@ impl Crew {
         }
     }
 
-    /// Launches the clients.
     pub fn launch_clients(&mut self) -> Result<(), Fault> {
         for (index, slot) in self.slots.iter().enumerate() {
             slot.reset();

@@ -51,7 +51,6 @@ pub struct Run {
     pub index: u32,
     /// The specification; the quick look is cut to the time that is left.
     pub spec: Spec,
-    /// Its number.
     pub run_id: i64,
     /// The extension that this run belongs to: OID of its pg_extension row.
     pub extension: u32,

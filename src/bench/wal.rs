@@ -9,6 +9,8 @@ use std::{
     sync::atomic::Ordering::Relaxed,
 };
 
+use pgfsbench_core::units;
+
 use super::Run;
 use crate::{
     board::Phase,
@@ -22,7 +24,7 @@ use crate::{
 /// Bytes that are written at once.
 const PIECE: usize = 1 << 20;
 /// Each page of WAL begins with two bytes by which the server knows its own.
-const PAGE: usize = 8192;
+const PAGE: usize = units::PAGE as usize;
 /// A file that is not complete; a server that starts removes those of this name.
 const UNFINISHED: &str = "xlogtemp.pgfsbench";
 

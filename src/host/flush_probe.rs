@@ -9,15 +9,15 @@ use std::{
     time::{Duration, Instant},
 };
 
-use pgfsbench_core::series;
+use pgfsbench_core::{series, units};
 use rustix::fs::fdatasync;
 
 use crate::pg::{process, session};
 
 /// No name of a segment of WAL, so that the server leaves it alone.
 const NAME: &str = "pgfsbench_flush_probe";
-/// The size of a page of WAL.
-const PAGE: usize = 8192;
+/// Bytes of a page of WAL.
+const PAGE: usize = units::PAGE as usize;
 /// Pages of the file, which are written in turn.
 const PAGES: usize = 8;
 /// How many flushes are timed.

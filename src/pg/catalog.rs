@@ -14,7 +14,6 @@ unsafe extern "C-unwind" {
 /// A database of the server.
 #[derive(Clone, Debug)]
 pub struct DatabaseEntry {
-    /// Its OID.
     pub oid: u32,
     /// Whether one can connect to it.
     pub allows_connections: bool,

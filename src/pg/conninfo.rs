@@ -26,7 +26,6 @@ unsafe extern "C" {
 pub struct Parameter {
     /// libpq's name of it.
     pub keyword: String,
-    /// Its value.
     pub value: String,
     /// Whether libpq takes it for a secret, which is not to be shown.
     pub is_secret: bool,

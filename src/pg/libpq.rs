@@ -88,7 +88,6 @@ pub const IS_IT_PGFSBENCH: &str =
 /// A check that is made while waiting; an error ends the wait.
 pub type Look<'a> = &'a mut dyn FnMut() -> Result<(), Fault>;
 
-/// A connection.
 pub struct Connection {
     conn: *mut c_void,
     /// Bytes that this process may have, from before it was opened.

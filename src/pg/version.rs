@@ -124,11 +124,6 @@ pub const BLOCKS_WRITTEN: &str = "(SELECT jsonb_build_array( \
      sum(CASE backend_type WHEN 'background worker' THEN 0 ELSE coalesce(writes, 0) + coalesce(extends, 0) END), \
      sum(CASE backend_type WHEN 'background worker' THEN coalesce(writes, 0) + coalesce(extends, 0) ELSE 0 END), \
      max(stats_reset)) FROM pg_stat_io WHERE object = 'relation')";
-/// As above; one write may be of several blocks.
+/// As above.
 #[cfg(feature = "pg18")]
-pub const BLOCKS_WRITTEN: &str = "(SELECT jsonb_build_array( \
-     div(sum(CASE backend_type WHEN 'background worker' THEN 0 ELSE coalesce(write_bytes, 0) + coalesce(extend_bytes, 0) END), \
-       current_setting('block_size')::numeric), \
-     div(sum(CASE backend_type WHEN 'background worker' THEN coalesce(write_bytes, 0) + coalesce(extend_bytes, 0) ELSE 0 END), \
-       current_setting('block_size')::numeric), \
-     max(stats_reset)) FROM pg_stat_io WHERE object = 'relation')";
+pub const BLOCKS_WRITTEN: &str = include_str!("queries/blocks_written_18.sql");

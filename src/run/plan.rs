@@ -16,7 +16,7 @@ use crate::{
         prepared_data::{self, Wanted},
         server::{
             TargetServer, programs,
-            settings::{Settings, copied},
+            settings::{self, Settings},
         },
     },
     watch::statements,
@@ -151,11 +151,7 @@ impl Commands<'_> {
             Act::ForgetData => format!("posix_fadvise(POSIX_FADV_DONTNEED) of each file of {data}"),
             Act::AskForSettings => TargetServer::describe_command(bindir).join(" "),
             Act::AskForStatements => TargetServer::config_command(bindir).join(" "),
-            Act::WriteSettings => format!(
-                "write {}:\n{}",
-                server.settings_file().display(),
-                server.settings_text(&self.settings()?).trim_end()
-            ),
+            Act::WriteSettings => self.write_settings()?,
             Act::AskForMemory => server.memory_command(bindir).join(" "),
             Act::StartServer | Act::StartAgain => quoting::command(&server.postgres(bindir)),
             Act::CreateExtension => "CREATE EXTENSION pgfsbench".into(),
@@ -163,7 +159,8 @@ impl Commands<'_> {
                 "SIGQUIT to its postmaster, as pg_ctl stop -m immediate has it".into()
             }
             Act::ForgetAgain => format!(
-                "/bin/sync -f {directory}, and posix_fadvise(POSIX_FADV_DONTNEED) of each file of {data}"
+                "{}, and posix_fadvise(POSIX_FADV_DONTNEED) of each file of {data}",
+                server.sync_command().join(" ")
             ),
             Act::VerifyAgain => self.spec.workload.verified_after_crash().into(),
             Act::StopServer => "SIGQUIT: its data are removed".into(),
@@ -190,20 +187,25 @@ impl Commands<'_> {
         ))
     }
 
-    /// What stands in the settings file of the server.
-    fn settings(&self) -> Result<Settings, Fault> {
-        Ok(Settings {
-            copied: copied()?,
-            of_target: self.target.settings.clone(),
-            needed: vec![
-                ("shared_preload_libraries", "pgfsbench".to_owned()),
-                (
-                    "max_worker_processes",
-                    "as many as the run takes".to_owned(),
-                ),
-                ("cluster_name", "pgfsbench run N".to_owned()),
-            ],
-        })
+    /// The settings file of the server. Other programs than this server's are asked what they know only when the run is made.
+    fn write_settings(&self) -> Result<String, Fault> {
+        let own = self.bindir == programs::own_bindir()?;
+        let records_statements =
+            statements::is_loaded()? && (!own || programs::own_have(statements::EXTENSION)?);
+        let settings = Settings {
+            copied: settings::copied()?,
+            of_target: settings::of_target(&self.target.settings, &self.spec.settings)?,
+            needed: settings::needed(self.spec, "N", records_statements),
+        };
+        let but = match own {
+            true => "",
+            false => ", but for what its programs do not have",
+        };
+        Ok(format!(
+            "write {}{but}:\n{}",
+            self.server.settings_file().display(),
+            self.server.settings_text(&settings).trim_end()
+        ))
     }
 
     /// What the helper does for an errand, as it says.

@@ -27,8 +27,8 @@ const DISK_TPS: f64 = 1_000.0;
 
 /// Most WAL between two checkpoints at the default max_wal_size.
 const USUAL_WAL_BYTES: u64 = 1 << 30;
-/// An empty cluster.
-const CLUSTER_BYTES: u64 = 64 << 20;
+/// A cluster without tables, and without WAL, which is counted by itself.
+const EMPTY_CLUSTER_BYTES: u64 = 64 << 20;
 
 /// Asks the server. In a transaction, with the owner's rights.
 pub fn server_state() -> Result<ServerState, Fault> {
@@ -138,7 +138,7 @@ pub fn check_target(spec: &Spec) -> Result<(), Fault> {
             check_target_room(spec, directory)?;
         }
         // That server looks at what it has.
-        On::Connection(_) => return check_far_options(spec),
+        On::Connection(_) => return refuse_options_of_own_servers(spec),
         // How much room is on it is known when it is made.
         On::Made { prepare, .. } => {
             let filesystem = prepare.filesystem.name();
@@ -165,7 +165,7 @@ pub fn check_target(spec: &Spec) -> Result<(), Fault> {
 }
 
 /// Nothing is made or copied for a server that is there already.
-fn check_far_options(spec: &Spec) -> Result<(), Fault> {
+fn refuse_options_of_own_servers(spec: &Spec) -> Result<(), Fault> {
     if spec.options == spec.options.for_target_server(spec.workload) {
         return Ok(());
     }
@@ -189,7 +189,7 @@ fn check_target_memory(spec: &Spec, target: &Target) -> Result<(), Fault> {
     // A number without a unit is one of pages.
     let text = sql::read(
         "SELECT jsonb_build_array(pg_size_bytes(own), \
-           CASE WHEN given ~ '^[0-9]+$' THEN given::bigint * 8192 \
+           CASE WHEN given ~ '^[0-9]+$' THEN given::bigint * current_setting('block_size')::bigint \
              WHEN given ~* '^[0-9.]+ *(kB|MB|GB|TB)$' THEN pg_size_bytes(given) ELSE 0 END) \
          FROM (SELECT current_setting('shared_buffers') AS own, coalesce($1, current_setting('shared_buffers')) AS given) s",
         &[given.map(String::as_str)],
@@ -221,7 +221,7 @@ fn bytes_on_target(spec: &Spec) -> u64 {
     let data = spec.data_bytes() + spec.added_bytes(DISK_TPS) + spec.maintenance_bytes();
     let wal = spec.data_bytes() + spec.maintenance_bytes() + spec.window_wal_bytes(DISK_TPS);
     let wal = wal.min(USUAL_WAL_BYTES);
-    data + wal + CLUSTER_BYTES
+    data + wal + EMPTY_CLUSTER_BYTES
 }
 
 /// Refuses a run that does not fit on the filesystem of a directory.

@@ -53,17 +53,10 @@ pub fn import(
     )?;
     let (columns, values): (String, String) = read_json("columns", &columns.unwrap_or_default())?;
     let there = workload::options_of_machine().join(",");
-    // The arguments in use are those asked for here, but for a window that was cut there, and values that were chosen there.
     sql::write(
-        &format!(
-            "UPDATE fsbench.run_log r SET status = 'done', (used, {columns}) = (SELECT \
-                 r.used || jsonb_build_object('bound', n.used->'bound', 'warmup_ms', n.used->'warmup_ms', \
-                   'scale', n.scale, 'clients', n.clients) || jsonb_build_object('options', coalesce(r.used->'options', '{{}}') || coalesce((SELECT jsonb_object_agg(key, value) \
-                     FROM jsonb_each(n.used->'options') WHERE key = ANY (string_to_array($4, ','))), '{{}}')), {values} \
-               FROM jsonb_populate_record(NULL::fsbench.run_log, $2::jsonb->'run' || jsonb_build_object( \
-                 'ended_at', clock_timestamp(), 'phases', $3::jsonb, 'steps', $5::jsonb)) n) \
-             WHERE r.run_id = $1::bigint"
-        ),
+        &include_str!("queries/import_run.sql")
+            .replace("{columns}", &columns)
+            .replace("{values}", &values),
         &[
             Some(&id),
             Some(document),

@@ -85,17 +85,9 @@ pub fn of_ticket(ticket: i64) -> Result<Option<i64>, Fault> {
     Ok(id.and_then(|id| id.parse().ok()))
 }
 
-/// The version of the helper that serves this database; None when there is none. In a transaction. Whose session is still the
-/// one that has entered itself, and has the rights to: the server shows not everybody when a session began.
+/// The version of the helper that serves this database; None when there is none. In a transaction.
 pub fn helper_version() -> Result<Option<String>, Fault> {
-    sql::read(
-        "SELECT s.helper_version FROM fsbench.helper_session s JOIN pg_stat_activity a \
-           ON a.pid = s.pid AND (a.backend_start = s.backend_start OR a.backend_start IS NULL) \
-         WHERE a.datname = current_database() AND a.application_name LIKE 'pgfsbench-helper %' \
-           AND EXISTS (SELECT FROM pg_class c WHERE c.oid = 'fsbench.helper_session'::regclass \
-             AND pg_has_role(a.usesysid, c.relowner, 'USAGE')) LIMIT 1",
-        &[],
-    )
+    sql::read(include_str!("queries/helper_version.sql"), &[])
 }
 
 /// Whether a helper has ever served this database. In a transaction.
@@ -322,14 +314,7 @@ pub fn prepared_by(target: &str) -> Result<Option<Option<i64>>, Fault> {
         run_id: Option<i64>,
         mount_point: Option<String>,
     }
-    let text = sql::read(
-        "SELECT to_jsonb(j) FROM ( \
-           SELECT run_id, action, result ->> 'mount_point' AS mount_point FROM fsbench.helper_job \
-           WHERE target = $1 AND action IN ('prepare', 'release') \
-             AND (status = 'done' OR run_id IS NULL AND status IN ('queued', 'running')) \
-           ORDER BY job_id DESC LIMIT 1) j WHERE action = 'prepare'",
-        &[Some(target)],
-    )?;
+    let text = sql::read(include_str!("queries/prepared_by.sql"), &[Some(target)])?;
     let prepared: Option<Prepared> = text.map(|text| read_json("job", &text)).transpose()?;
     Ok(prepared
         .filter(|prepared| prepared.mount_point.as_deref().is_none_or(is_mounted))

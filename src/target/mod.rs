@@ -26,7 +26,6 @@ pub use settings::check as check_settings;
 
 /// A target, checked.
 pub struct Target {
-    /// Its name.
     pub name: String,
     /// The place of its servers.
     pub on: On,

@@ -39,7 +39,6 @@ pub struct Wanted {
     pub postgres: PathBuf,
     /// Its size and time of modification, so that another build counts as another program.
     pub postgres_file: (u64, i64),
-    /// Version of pgfsbench.
     pub pgfsbench_version: String,
     /// The superuser of the server.
     pub server_user: String,
@@ -62,11 +61,11 @@ fn of_pgbench() -> String {
 }
 
 /// Beside the data: catalogs, and the WAL of an idle server.
-const CLUSTER_BYTES: u64 = 256 << 20;
+const CLUSTER_AND_WAL_BYTES: u64 = 256 << 20;
 
 /// The free space that the server that loads asks for.
 pub fn bytes_to_load(spec: &Spec) -> u64 {
-    spec.data_bytes() + spec.data_bytes() / 4 + CLUSTER_BYTES
+    spec.data_bytes() + spec.data_bytes() / 4 + CLUSTER_AND_WAL_BYTES
 }
 
 impl Wanted {
@@ -106,6 +105,20 @@ pub struct Note {
     pub created_at: u64,
     /// Seconds since 1970.
     pub used_at: u64,
+    /// Files that stand for experiments whose runs have copied them, and are to copy the same bytes again: as long as the file is there.
+    #[serde(default)]
+    pub needed_by: Vec<PathBuf>,
+}
+
+impl Note {
+    /// The files of experiments that are not over.
+    pub fn needed_by(&self) -> impl Iterator<Item = &PathBuf> {
+        self.needed_by.iter().filter(|file| file.exists())
+    }
+
+    fn is_needed(&self) -> bool {
+        self.needed_by().next().is_some()
+    }
 }
 
 /// The place of all prepared data, which is this process's alone as long as it lives.
@@ -171,8 +184,13 @@ impl Place {
         Ok(loaded.into_iter().filter_map(noted).collect())
     }
 
-    /// The data that are wanted: their data directory and the note; None when they are not there. They count as used now.
-    pub fn find(&self, wanted: &Wanted) -> Result<Option<(PathBuf, Note)>, Fault> {
+    /// The data that are wanted: their data directory and the note; None when they are not there. They count as used now, and as needed by the experiment of
+    /// that file.
+    pub fn find(
+        &self,
+        wanted: &Wanted,
+        needed_by: Option<PathBuf>,
+    ) -> Result<Option<(PathBuf, Note)>, Fault> {
         let found = self
             .all()?
             .into_iter()
@@ -181,11 +199,14 @@ impl Place {
             return Ok(None);
         };
         note.used_at = now();
+        note.needed_by
+            .retain(|file| file.exists() && Some(file) != needed_by.as_ref());
+        note.needed_by.extend(needed_by);
         write_note(&path, &note)?;
         Ok(Some((path.join("data"), note)))
     }
 
-    /// Removes what was not used for the longest time, until so many bytes more are within the limit and have room on the
+    /// Removes what was not used for the longest time and no experiment needs, until so many bytes more are within the limit and have room on the
     /// filesystem, beyond the reserve; else says why they have not.
     pub fn make_room(&self, bytes: u64, look: Look) -> Result<Result<(), String>, Fault> {
         let mut all = self.all()?;
@@ -197,6 +218,7 @@ impl Place {
         let needed = bytes + settings::reserved_space_bytes();
         let free = || free(&self.directory);
         let mut sum = sum_of(&all);
+        all.retain(|(_, note)| !note.is_needed());
         all.sort_by_key(|(_, note)| note.used_at);
         for (path, note) in all {
             if sum + bytes <= limit && needed <= free() {
@@ -223,6 +245,7 @@ impl Place {
             bytes: bytes_of(data).map_err(|e| of_file("read", data, &e))?,
             created_at: now(),
             used_at: now(),
+            needed_by: Vec::new(),
         };
         write_note(from, &note)?;
         let to = from.with_extension(LOADED);
@@ -249,19 +272,27 @@ fn sum_of(all: &[(PathBuf, Note)]) -> u64 {
     all.iter().map(|(_, note)| note.bytes).sum()
 }
 
-/// Why so many bytes more are not within the limit, or have no room on the filesystem, even without what is there.
+/// Why so many bytes more are not within the limit, or have no room on the filesystem, even without what is there and no experiment needs.
 fn lacks_room(bytes: u64, directory: &Path, all: &[(PathBuf, Note)]) -> Option<String> {
     let limit = settings::prepared_data_limit_bytes();
-    if bytes > limit {
+    let is_needed = |(_, note): &&(PathBuf, Note)| note.is_needed();
+    let kept: u64 = (all.iter().filter(is_needed))
+        .map(|(_, note)| note.bytes)
+        .sum();
+    if bytes.saturating_add(kept) > limit {
+        let beside = match kept {
+            0 => String::new(),
+            kept => format!(" beside {} that experiments need", format_bytes(kept)),
+        };
         return Some(format!(
-            "The data need {}, and pgfsbench.prepared_data_limit is {}.",
+            "The data need {}{beside}, and pgfsbench.prepared_data_limit is {}.",
             format_bytes(bytes),
             format_bytes(limit)
         ));
     }
     let needed = bytes + settings::reserved_space_bytes();
     let free = free(directory);
-    (needed > free.saturating_add(sum_of(all))).then(|| {
+    (needed > free.saturating_add(sum_of(all) - kept)).then(|| {
         format!(
             "The data need {} with the reserve, and the filesystem of \"{}\" has {} free.",
             format_bytes(needed),

@@ -91,7 +91,6 @@ impl TargetServer {
             .join(&self.socket_name)
     }
 
-    /// Its data directory.
     pub fn data(&self) -> PathBuf {
         self.directory.join("data")
     }
@@ -197,8 +196,13 @@ impl TargetServer {
     /// Has everything on its filesystem on disk: all at once is faster than file by file, and nothing of it is to be written
     /// back in the measured window. By a program, which can be ended while it waits for the disk. Once in a server's life.
     pub fn sync(&self, look: Look) -> Result<(), Fault> {
+        self.run_sync("sync", look)
+    }
+
+    /// The same; its output is in files of this name, which are new.
+    fn run_sync(&self, name: &str, look: Look) -> Result<(), Fault> {
         let argv = self.sync_command();
-        let mut command = self.command(Path::new(&argv[0]), "sync")?;
+        let mut command = self.command(Path::new(&argv[0]), name)?;
         command.args(&argv[1..]);
         self.run(command, "sync", look)
     }
@@ -256,9 +260,7 @@ impl TargetServer {
         let [libraries, share] = directories[..] else {
             return Ok(false);
         };
-        let library = libraries.join(format!("{extension}.so"));
-        let control = share.join("extension").join(format!("{extension}.control"));
-        Ok(told.is_ok() && library.exists() && control.exists())
+        Ok(told.is_ok() && programs::have(libraries, share, extension))
     }
 
     /// Shared memory that it will take with its settings; None where its programs do not tell.

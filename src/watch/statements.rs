@@ -1,6 +1,7 @@
 //! The statements of a run, where pg_stat_statements is loaded and its extension is in the home database: the entries of the
 //! work database, which is nobody's but the run's, are reset at the start of the window and read at its end.
 
+pub use pgfsbench_core::statement::EXTENSION;
 use pgfsbench_core::{
     finding::Statements,
     statement::{self, Statement},
@@ -59,19 +60,11 @@ const PART_OF_CALLS: u64 = 3;
 const RECORDS_NOTHING: &str = "SELECT EXISTS (SELECT FROM pg_settings WHERE \
     (name, reset_val) IN (('pg_stat_statements.track', 'none'), ('compute_query_id', 'off')))";
 
-/// Its name, as a library and as an extension.
-pub const EXTENSION: &str = "pg_stat_statements";
-
 /// Whether a server has loaded it: only then its settings are real ones.
 pub const LOADED: &str = "SELECT EXISTS (SELECT FROM pg_settings WHERE name = 'pg_stat_statements.max' AND vartype = 'integer')";
 
-/// A function of the extension itself, whatever others have created beside it: who may do so could have made one that fits a
-/// call better, and it would run with all rights. With arguments of exactly its types nothing fits better.
-const FUNCTION: &str = "SELECT quote_ident(nspname) || '.' || quote_ident(proname) AS name, oidvectortypes(proargtypes) AS types \
-    FROM pg_extension e JOIN pg_depend d ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid \
-        AND d.classid = 'pg_proc'::regclass AND d.deptype = 'e' \
-      JOIN pg_proc p ON p.oid = d.objid JOIN pg_namespace n ON n.oid = pronamespace \
-    WHERE extname = 'pg_stat_statements'";
+/// The state of the extension, and the calls. `{loaded}`: whether it is loaded.
+const STATE: &str = include_str!("queries/statements.sql");
 
 /// The finding that a run would have on its statements, as far as it is known beforehand. In a transaction.
 pub fn expected() -> Result<Statements, Fault> {
@@ -89,18 +82,7 @@ pub fn is_loaded() -> Result<bool, Fault> {
 
 /// The calls, or why there are none. In the transaction that makes them: names may have changed since another one.
 fn calls() -> Result<Result<Calls, Statements>, Fault> {
-    let text = sql::read(
-        &format!(
-            "WITH f AS ({FUNCTION}) SELECT jsonb_build_object('is_loaded', ({LOADED}), \
-               'is_created', EXISTS (SELECT FROM pg_extension WHERE extname = 'pg_stat_statements'), \
-               'reset', (SELECT name || '(0::oid, $1::oid, 0::bigint' || CASE types WHEN 'oid, oid, bigint' THEN ')' ELSE ', false)' END \
-                 FROM f WHERE name LIKE '%.pg_stat_statements_reset' AND types IN ('oid, oid, bigint', 'oid, oid, bigint, boolean')), \
-               'read', (SELECT name || '(true)' FROM f WHERE name LIKE '%.pg_stat_statements' AND types = 'boolean'), \
-               'info', (SELECT '(SELECT to_jsonb(i) FROM ' || name || '() i)' FROM f \
-                 WHERE name LIKE '%.pg_stat_statements_info' AND types = ''))"
-        ),
-        &[],
-    )?;
+    let text = sql::read(&STATE.replace("{loaded}", LOADED), &[])?;
     let state: State = read_json("answer", &text.unwrap_or_default())?;
     match state {
         State {

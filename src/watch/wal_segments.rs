@@ -12,7 +12,7 @@ use crate::{
 
 /// What was there at one moment.
 #[derive(Clone, Copy, Debug)]
-pub struct Seen {
+pub struct Snapshot {
     /// The segment that was written.
     pub now: Segments,
     /// The server's settings.
@@ -23,7 +23,6 @@ pub struct Seen {
 
 /// The server's settings for WAL.
 #[derive(Clone, Copy, Debug, Deserialize)]
-#[allow(missing_docs)]
 pub struct Settings {
     pub segment_bytes: u64,
     pub max_bytes: u64,
@@ -43,7 +42,7 @@ const ASK: &str = "SELECT jsonb_build_object('name', pg_walfile_name(pg_current_
       'completion', current_setting('checkpoint_completion_target')::float8, 'recycles', current_setting('wal_recycle')::boolean)";
 
 /// What is there now.
-pub fn look() -> Result<Seen, Fault> {
+pub fn look() -> Result<Snapshot, Fault> {
     let text = xact::transaction(|| sql::read(ASK, &[]))?;
     let Told { name, settings } = read_json("answer", &text.unwrap_or_default())?;
     let now = Segments::now(&name, settings.segment_bytes).ok_or_else(|| {
@@ -56,7 +55,7 @@ pub fn look() -> Result<Seen, Fault> {
     let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
     let names: Vec<String> = names.collect();
     let ready = now.ready(names.iter().map(String::as_str));
-    Ok(Seen {
+    Ok(Snapshot {
         now,
         settings,
         ready,
@@ -65,7 +64,7 @@ pub fn look() -> Result<Seen, Fault> {
 
 /// The facts of a window, by what was there when it began and when it ended, and how many files checkpoints have renamed in it; None
 /// where that is not known.
-pub fn facts(start: Option<Seen>, end: Option<Seen>, recycled: Option<u64>) -> WalFacts {
+pub fn facts(start: Option<Snapshot>, end: Option<Snapshot>, recycled: Option<u64>) -> WalFacts {
     let both = start.zip(end);
     let begun = both.map(|(start, end)| end.now.since(start.now));
     let created = both.zip(begun).zip(recycled);

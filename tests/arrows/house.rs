@@ -1,6 +1,10 @@
 //! A crate's files, its floors, and what is wrong with the arrows between them.
 
-use crate::{imports::imports, words::Rule};
+use crate::{
+    imports::{Import, imports},
+    literals::long_sql,
+    words::Rule,
+};
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
@@ -10,11 +14,16 @@ use std::{
 /// The files below one directory, each by its module's path (`run/plan`), and the floors that the root names.
 pub struct House {
     files: BTreeMap<String, PathBuf>,
+    /// Of each file: what it names.
+    imports: BTreeMap<String, Vec<Import>>,
     /// Of each room: how high it stands.
     floors: BTreeMap<String, usize>,
     directory: PathBuf,
     root: String,
 }
+
+/// Modules, and names in them.
+type Names = BTreeSet<(String, String)>;
 
 /// One import: who, whom, and in which line.
 struct Arrow {
@@ -30,13 +39,18 @@ impl House {
         let is_root =
             |path: &&PathBuf| ["lib.rs", "main.rs"].contains(&relative(directory, path).as_str());
         let root = paths.iter().find(is_root).expect("it has a root").clone();
-        let files = paths
+        let files: BTreeMap<String, PathBuf> = paths
             .iter()
             .filter(|path| **path != root)
             .map(|path| (module_of(&relative(directory, path)), path.clone()))
             .filter(|(module, _)| !module.split('/').any(|part| part == "tests"))
             .collect();
+        let named = |(module, path): (&String, &PathBuf)| {
+            let text = fs::read_to_string(path).expect("it can be read");
+            (module.clone(), imports(&text))
+        };
         Self {
+            imports: files.iter().map(named).collect(),
             files,
             floors: floors_of(&fs::read_to_string(&root).expect("it can be read")),
             root: relative(directory, &root),
@@ -98,6 +112,22 @@ impl House {
         inside.collect()
     }
 
+    /// Literals of SQL with more lines than that, one line for each.
+    pub fn long_sql(&self, most: usize, but_for: &[&str]) -> Vec<String> {
+        let mut faults = Vec::new();
+        for path in self.files.values() {
+            let file = relative(&self.directory, path);
+            if but_for.contains(&file.as_str()) {
+                continue;
+            }
+            let text = fs::read_to_string(path).expect("it can be read");
+            faults.extend(long_sql(&text, most).into_iter().map(|(line, lines)| {
+                format!("{file}:{line}: SQL of {lines} lines: put it into a file in queries/")
+            }));
+        }
+        faults
+    }
+
     /// Words that stand where they may not, one line for each.
     pub fn words_out_of_place(&self, rule: &Rule) -> Vec<String> {
         let mut faults = Vec::new();
@@ -115,39 +145,71 @@ impl House {
         faults
     }
 
+    /// Each once, in its first line.
     fn arrows(&self) -> Vec<Arrow> {
         let mut arrows = Vec::new();
-        for (from, path) in &self.files {
-            let text = fs::read_to_string(path).expect("it can be read");
-            for import in imports(&text) {
-                if let Some(to) = self.resolve(from, &import.path)
-                    && to != *from
-                {
-                    let (from, line) = (from.clone(), import.line);
-                    arrows.push(Arrow { from, to, line });
+        for (from, imports) in &self.imports {
+            let mut known = BTreeSet::from([from.clone()]);
+            for Import { path, line, .. } in imports {
+                let targets = self.targets(from, path, &mut BTreeSet::new());
+                for to in targets {
+                    if known.insert(to.clone()) {
+                        let (from, line) = (from.clone(), *line);
+                        arrows.push(Arrow { from, to, line });
+                    }
                 }
             }
         }
         arrows
     }
 
-    /// The module that a path in this module leads to, if it is one of the house.
-    fn resolve(&self, from: &str, path: &[String]) -> Option<String> {
-        let ups = path.iter().take_while(|word| *word == "super").count();
-        let mut whole: Vec<&str> = match ups {
-            0 => Vec::new(),
-            _ => from
-                .rsplitn(ups + 1, '/')
-                .last()
-                .filter(|_| from.matches('/').count() >= ups)
-                .map(|base| base.split('/').collect())
-                .unwrap_or_default(),
+    /// The modules of the house that a path in this module leads to: the one that it names, and, where that one has its name from
+    /// another (`pub use`), that one, too. `seen`: names that were followed already.
+    fn targets(&self, from: &str, path: &[String], seen: &mut Names) -> BTreeSet<String> {
+        let Some(whole) = self.whole(from, path) else {
+            return self.behind(from, path, seen);
         };
-        whole.extend(path[ups.max(1)..].iter().map(String::as_str));
-        (1..=whole.len())
-            .rev()
-            .map(|length| whole[..length].join("/"))
-            .find(|module| self.files.contains_key(module))
+        let module_of = |length: usize| {
+            let module = whole[..length].join("/");
+            self.files.contains_key(&module).then_some((length, module))
+        };
+        let Some((length, module)) = (1..=whole.len()).rev().find_map(module_of) else {
+            return BTreeSet::new();
+        };
+        let mut targets = self.behind(&module, &whole[length..], seen);
+        targets.insert(module);
+        targets
+    }
+
+    /// The modules from which a module has the name that this path begins with.
+    fn behind(&self, module: &str, path: &[String], seen: &mut Names) -> BTreeSet<String> {
+        let Some((name, rest)) = path.split_first() else {
+            return BTreeSet::new();
+        };
+        if !seen.insert((module.to_owned(), name.clone())) {
+            return BTreeSet::new();
+        }
+        let imports = self.imports[module].iter();
+        imports
+            .filter(|import| import.name.as_ref() == Some(name))
+            .flat_map(|import| self.targets(module, &[&import.path[..], rest].concat(), seen))
+            .collect()
+    }
+
+    /// A path from the root; None of one that begins with a name that the module has.
+    fn whole(&self, from: &str, path: &[String]) -> Option<Vec<String>> {
+        let first = path.first()?;
+        let ups = path.iter().take_while(|word| *word == "super").count();
+        let base: Vec<&str> = from.split('/').collect();
+        let (base, rest) = match first.as_str() {
+            "crate" => (&base[..0], &path[1..]),
+            "super" => (&base[..base.len().saturating_sub(ups)], &path[ups..]),
+            "self" => (&base[..], &path[1..]),
+            part if self.files.contains_key(&format!("{from}/{part}")) => (&base[..], path),
+            _ => return None,
+        };
+        let base = base.iter().map(|word| (*word).to_owned());
+        Some(base.chain(rest.iter().cloned()).collect())
     }
 
     /// The fault of this arrow, if it leads to another room that does not stand lower.

@@ -1,18 +1,20 @@
-//! Which modules a file names: `use` trees, and paths that begin with crate or super.
+//! Which modules a file names: `use` trees, and paths of several words.
 
-use proc_macro2::{Delimiter, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
 use std::{iter::Peekable, vec::IntoIter};
 
 /// A path as it is written, and its line.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Import {
     pub path: Vec<String>,
+    /// The name that a `use` gives it in the file. None of a path in code, and of everything in a module (`*`).
+    pub name: Option<String>,
     pub line: usize,
 }
 
-type Tokens = Peekable<IntoIter<TokenTree>>;
+pub type Tokens = Peekable<IntoIter<TokenTree>>;
 
-/// The paths of a file's text that begin with `crate` or `super`, but for those in modules of tests.
+/// The paths of a file's text, but for those in modules of tests.
 pub fn imports(text: &str) -> Vec<Import> {
     let stream: TokenStream = text.parse().expect("the file is Rust");
     let mut found = Vec::new();
@@ -29,17 +31,18 @@ fn walk(stream: TokenStream, found: &mut Vec<Import>) {
             }
             TokenTree::Group(group) => walk(group.stream(), found),
             TokenTree::Ident(word) if word == "use" => use_tree(&mut tokens, &[], found),
-            TokenTree::Ident(word) if word == "crate" || word == "super" => {
+            TokenTree::Ident(word) if is_colon(tokens.peek()) => {
                 let line = word.span().start().line;
                 let path = rest_of_path(word.to_string(), &mut tokens);
-                found.push(Import { path, line });
+                let name = None;
+                found.push(Import { path, name, line });
             }
             _ => {}
         }
     }
 }
 
-fn tokens_of(stream: TokenStream) -> Tokens {
+pub fn tokens_of(stream: TokenStream) -> Tokens {
     stream
         .into_iter()
         .collect::<Vec<_>>()
@@ -48,12 +51,12 @@ fn tokens_of(stream: TokenStream) -> Tokens {
 }
 
 /// Is this the `[cfg(test)]` of an attribute?
-fn is_cfg_test(token: Option<&TokenTree>) -> bool {
+pub fn is_cfg_test(token: Option<&TokenTree>) -> bool {
     matches!(token, Some(TokenTree::Group(group)) if group.stream().to_string().replace(' ', "") == "cfg(test)")
 }
 
 /// Leave out all tokens of an item: up to its body, or its semicolon.
-fn skip_item(tokens: &mut Tokens) {
+pub fn skip_item(tokens: &mut Tokens) {
     for token in tokens.by_ref() {
         match token {
             TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => return,
@@ -77,18 +80,21 @@ fn rest_of_path(first: String, tokens: &mut Tokens) -> Vec<String> {
     path
 }
 
+/// Is this the first of two colons?
 fn is_colon(token: Option<&TokenTree>) -> bool {
-    matches!(token, Some(TokenTree::Punct(mark)) if mark.as_char() == ':')
+    matches!(token, Some(TokenTree::Punct(mark)) if mark.as_char() == ':' && mark.spacing() == Spacing::Joint)
 }
 
 /// Every leaf of one `use`, or of one part of it between commas.
 fn use_tree(tokens: &mut Tokens, head: &[String], found: &mut Vec<Import>) {
     let mut path = head.to_vec();
+    let mut alias = None;
+    let mut is_all = false;
     let mut line = 0;
     while let Some(token) = tokens.next() {
         match token {
             TokenTree::Ident(word) if word == "as" => {
-                tokens.next();
+                alias = tokens.next().map(|name| name.to_string());
             }
             TokenTree::Ident(word) => {
                 line = word.span().start().line;
@@ -102,13 +108,15 @@ fn use_tree(tokens: &mut Tokens, head: &[String], found: &mut Vec<Import>) {
                 line = 0;
             }
             TokenTree::Punct(mark) if mark.as_char() == ',' || mark.as_char() == ';' => break,
-            _ => {}
+            TokenTree::Punct(mark) => is_all |= mark.as_char() == '*',
+            TokenTree::Literal(_) => {}
         }
     }
-    let is_ours = path
-        .first()
-        .is_some_and(|word| word == "crate" || word == "super");
-    if line > 0 && is_ours {
-        found.push(Import { path, line });
+    if path.last().is_some_and(|word| word == "self") {
+        path.pop();
+    }
+    if line > 0 {
+        let name = alias.or_else(|| path.last().cloned()).filter(|_| !is_all);
+        found.push(Import { path, name, line });
     }
 }

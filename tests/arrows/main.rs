@@ -1,13 +1,16 @@
 //! `tools/check arrows`: files import only what stands on a lower floor, and form no circle.
 //!
 //! The floors stand in one place, the head of each crate's root (`lib.rs` or `main.rs`), from the roof down. A room is a folder, or
-//! a file that stands beside the folders.
+//! a file that stands beside the folders. A file and the folder of its name are one thing. Who imports a name from a room's face
+//! imports the file that the face has it from.
 
 mod house;
 mod imports;
+mod literals;
 mod words;
 
 use house::House;
+use pgfsbench_core::workload;
 use std::path::Path;
 use words::Rule;
 
@@ -60,6 +63,24 @@ const BESIDE_WORKLOADS: [&str; 3] = [
     "finding/scan.rs",
 ];
 
+/// Files where "fsync" is the setting of PostgreSQL.
+const FSYNC_IS_A_SETTING: [&str; 3] = [
+    "doctor/server.rs",
+    "process/coordinator/on_target/data.rs",
+    "target/settings.rs",
+];
+
+/// Files where "commit" is a mount option.
+const COMMIT_IS_A_MOUNT_OPTION: [&str; 2] = ["helper/effective.rs", "helper/options/mount.rs"];
+
+/// Files that may name a table of one workload.
+const NAME_TABLES: [&str; 2] = [
+    // Findings of scans say where each scan is.
+    "finding/scan.rs",
+    // Knees of a study's scans.
+    "store/study.rs",
+];
+
 #[test]
 fn no_workload_is_known_by_name_outside_the_rooms_of_workloads() {
     let houses = ["src", "core/src"].map(|root| (root, house(root)));
@@ -73,9 +94,26 @@ fn no_workload_is_known_by_name_outside_the_rooms_of_workloads() {
         .chain(names)
         .collect();
     assert!(words.len() > OF_WORKLOADS.len() + 6, "{words:?}");
-    let rule = Rule::new("workload", &BESIDE_WORKLOADS, words);
+    let tables = workload::tables().into_iter();
+    let tables = tables.map(|table| format!("fsbench.{}", table.name));
+    let rules = [
+        Rule::new("workload", &BESIDE_WORKLOADS, words),
+        Rule::new("workload", &NAME_TABLES, tables.collect()),
+        Rule::new(
+            "workload",
+            &FSYNC_IS_A_SETTING,
+            vec!["\"fsync\"".to_owned()],
+        ),
+        Rule::new(
+            "workload",
+            &COMMIT_IS_A_MOUNT_OPTION,
+            vec!["\"commit\"".to_owned()],
+        ),
+    ];
     for (root, house) in &houses {
-        assert_none(root, &house.words_out_of_place(&rule));
+        for rule in &rules {
+            assert_none(root, &house.words_out_of_place(rule));
+        }
     }
 }
 
@@ -93,6 +131,47 @@ fn a_word_out_of_place_is_named_with_its_line() {
             .words_out_of_place(&rule),
         ["roof/mod.rs:3: \"tpcb\" belongs to middle"]
     );
+    // Tests that are in another file end nothing.
+    let roof = (
+        "roof/mod.rs",
+        "#[cfg(test)]\nmod tests;\n\nconst T: &str = \"tpcb\";\n",
+    );
+    assert_eq!(
+        small_tree(&[roof, middle, GROUND])
+            .1
+            .words_out_of_place(&rule),
+        ["roof/mod.rs:4: \"tpcb\" belongs to middle"]
+    );
+}
+
+/// Most lines of a literal of SQL.
+const FEW_LINES: usize = 6;
+
+/// Files with longer ones, for now.
+const LONG_SQL: [&str; 3] = [
+    "store/experiment_beside.rs",
+    "store/experiment_runs.rs",
+    "store/experiment_state.rs",
+];
+
+#[test]
+fn sql_of_more_than_a_few_lines_is_in_files() {
+    assert_none("src", &house("src").long_sql(FEW_LINES, &LONG_SQL));
+}
+
+#[test]
+fn a_long_literal_of_sql_is_named_with_its_line() {
+    let sql = "\"SELECT 1, \\\n  2, \\\n  3\"";
+    let roof = format!(
+        "fn f() {{\n    g(format!({sql}));\n    g(\"a\\\n b\\\n c\");\n}}\n#[cfg(test)]\nmod tests {{\n    const T: &str = {sql};\n}}\n"
+    );
+    let (_place, house) = small_tree(&[("roof/mod.rs", &roof), MIDDLE, GROUND]);
+    assert_eq!(
+        house.long_sql(2, &[]),
+        ["roof/mod.rs:2: SQL of 3 lines: put it into a file in queries/"]
+    );
+    assert_eq!(house.long_sql(3, &[]), [""; 0]);
+    assert_eq!(house.long_sql(2, &["roof/mod.rs"]), [""; 0]);
 }
 
 /// A small tree: `lib.rs` with two floors, and these files beside it.
@@ -155,6 +234,50 @@ fn files_of_one_room_that_import_each_other_are_a_circle() {
     assert_eq!(
         faults_in(&[("roof/mod.rs", ""), MIDDLE, a, b, GROUND]),
         ["circle: middle/a -> middle/b -> middle/a"]
+    );
+}
+
+/// A room's face shows what its files have: who imports that from the face imports the file.
+#[test]
+fn a_circle_by_way_of_the_face_of_a_room_is_seen() {
+    let face = (
+        "middle/mod.rs",
+        "mod a;\nmod b;\npub use a::Thing as Shown;\n",
+    );
+    let a = ("middle/a.rs", "use super::b;\npub struct Thing;\n");
+    let circle = ["circle: middle/a -> middle/b -> middle/a"];
+    for by_face in [
+        "use super::Shown;\n",
+        "use crate::middle::{Shown as Other};\n",
+        "fn f() -> super::Shown {}\n",
+        "use crate::middle;\nfn f() {\n    middle::Shown::new();\n}\n",
+    ] {
+        let b = ("middle/b.rs", by_face);
+        assert_eq!(
+            faults_in(&[("roof/mod.rs", ""), face, a, b, GROUND]),
+            circle,
+            "{by_face}"
+        );
+    }
+    let b = ("middle/b.rs", "use super::Else;\nfn f(a: Shown) {}\n");
+    assert_eq!(
+        faults_in(&[("roof/mod.rs", ""), face, a, b, GROUND]),
+        [""; 0]
+    );
+}
+
+#[test]
+fn a_name_that_goes_through_several_faces_is_followed_to_its_file() {
+    let roof = ("roof/mod.rs", "pub use deep::Thing;\nmod deep;\n");
+    let deep = ("roof/deep.rs", "pub use inner::Thing;\nmod inner;\n");
+    let inner = (
+        "roof/deep/inner.rs",
+        "use crate::roof::other;\npub struct Thing;\n",
+    );
+    let other = ("roof/other.rs", "use super::Thing;\n");
+    assert_eq!(
+        faults_in(&[roof, deep, inner, other, MIDDLE, GROUND]),
+        ["circle: roof/deep/inner -> roof/other -> roof/deep/inner"]
     );
 }
 

@@ -18,12 +18,15 @@ impl Rule {
         self.room == room || self.files.contains(&file)
     }
 
-    /// The words that stand in a text, each with its line. What follows the tests of a file is theirs.
+    /// The words that stand in a text, each with its line. What follows the tests of a file is theirs, unless they are in another file.
     pub fn found(&self, text: &str) -> Vec<(usize, &str)> {
-        let lines = (1..).zip(text.lines());
-        let code = lines.take_while(|(_, line)| line.trim() != "#[cfg(test)]");
+        let following = text.lines().skip(1).chain([""]);
+        let lines = (1..).zip(text.lines().zip(following));
+        let code = lines.take_while(|(_, (line, next))| {
+            line.trim() != "#[cfg(test)]" || next.trim_end().ends_with(';')
+        });
         let mut found = Vec::new();
-        for (number, line) in code {
+        for (number, (line, _)) in code {
             let line = line.split("//").next().unwrap_or(line);
             let words = self.words.iter().filter(|word| line.contains(*word));
             found.extend(words.map(|word| (number, word.as_str())));

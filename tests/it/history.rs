@@ -1,7 +1,7 @@
 //! What fsbench.check_history() does beside its row: whoever listens is told, and a suspect night is measured once more.
 
 use crate::common::{execute, row, rows, server};
-use pgfsbench_tests::{LONG, ending};
+use pgfsbench_tests::{LONG, assert_columns, ending};
 use postgres::{Client, fallible_iterator::FallibleIterator};
 use serde_json::Value;
 
@@ -93,11 +93,19 @@ fn a_suspect_night_is_told_and_measured_again() {
     let said = check(&mut bob, "nightly");
     assert!(said.ends_with("; 2 repeats are queued"), "{said}");
     assert_eq!(told(&mut listener), suspect);
-    let queued = format!(
-        "SELECT count(*), bool_and(r.asked = t.asked), bool_and(r.requested_by = 'bob'), bool_or(r.copied) \
-         FROM fsbench.run_log r, fsbench.run_log t WHERE t.run_id = {tonight} AND r.label = 'nightly' AND r.status = 'queued'"
+    assert_columns(
+        &mut client,
+        &format!(
+            "FROM fsbench.run_log r, fsbench.run_log t \
+             WHERE t.run_id = {tonight} AND r.label = 'nightly' AND r.status = 'queued'"
+        ),
+        &[
+            ("count(*)", "2"),
+            ("bool_and(r.asked = t.asked)", "t"),
+            ("bool_and(r.requested_by = 'bob')", "t"),
+            ("bool_or(r.copied)", "f"),
+        ],
     );
-    assert_eq!(row(&mut client, &queued), "2|t|t|f");
     // Once.
     let said = check(&mut bob, "nightly");
     assert!(!said.contains("queued"), "{said}");
@@ -136,6 +144,13 @@ fn a_suspect_night_is_told_and_measured_again() {
     assert!(said.starts_with("suspect|2012|"), "{said}");
     assert!(!said.contains("queued"), "{said}");
     assert_eq!(told(&mut listener), "restored|suspect|2012");
-    let copied = "SELECT count(*), bool_and(copied), count(DISTINCT requested_by) FROM fsbench.run_log WHERE label = 'restored'";
-    assert_eq!(row(&mut client, copied), "12|t|1");
+    assert_columns(
+        &mut client,
+        "FROM fsbench.run_log WHERE label = 'restored'",
+        &[
+            ("count(*)", "12"),
+            ("bool_and(copied)", "t"),
+            ("count(DISTINCT requested_by)", "1"),
+        ],
+    );
 }

@@ -1,9 +1,11 @@
 //! A run is carried out by its plan: the steps that it has stored are those that `fsbench.plan()` has shown for the same arguments.
 
 use crate::common::{ending, execute, owned_directory, row, rows, run, server, wait_for_phase};
+use crate::directory_target::Place;
 use crate::helper::runs::on_image;
 use pgfsbench_tests::{Leaves, TestServer};
 use postgres::Client;
+use std::fs;
 
 /// Arguments of short runs of every workload that make each step that a run here can have.
 const HERE: &[&str] = &[
@@ -150,6 +152,68 @@ fn what_the_helper_does_for_a_run_is_what_was_planned() {
         }
     }
     scene.bench.lab.nothing_is_left_at_once();
+}
+
+/// The lines of a settings file, without the values that name one run.
+fn settings(text: &str) -> Vec<&str> {
+    let lines = text.lines().map(|line| match line.split_once(" = ") {
+        Some((name @ ("cluster_name" | "unix_socket_directories"), _)) => name,
+        _ => line,
+    });
+    lines.collect()
+}
+
+/// Long runs, each with a line that only its server has.
+const WITH_SETTINGS: &[(&str, &str)] = &[
+    (
+        "'here', 'scan', scale => 1, options => '{\"degrees\": [1, 3], \"repeats\": 1000}'",
+        "max_parallel_workers = '3'",
+    ),
+    (
+        "'here', scale => 1, clients => 3, duration => '5 min', warmup => '0', rate => 10, \
+           settings => '{\"shared_buffers\": \"64MB\", \"work_mem\": \"7MB\"}'",
+        "shared_buffers = '64MB'",
+    ),
+];
+
+#[test]
+fn the_settings_that_are_planned_are_those_that_are_written() {
+    let place = Place::beside(
+        server(&[
+            ("shared_preload_libraries", "pg_stat_statements, pgfsbench"),
+            ("max_wal_size", "2GB"),
+        ]),
+        r#", settings => '{"shared_buffers": "96MB", "wal_compression": "on"}'"#,
+    );
+    let mut client = place.server.connect("postgres");
+    for (arguments, wanted) in WITH_SETTINGS {
+        let planned = row(
+            &mut client,
+            &format!(
+                "SELECT command FROM fsbench.plan({arguments}) WHERE action = 'write settings'"
+            ),
+        );
+        let (_, planned) = planned
+            .split_once(":\n")
+            .expect("the file, and what is in it");
+        let run = place.server.start_run(arguments);
+        wait_for_phase(&mut client, "measure");
+        let directory = fs::read_dir(place.path()).expect("it").flatten().next();
+        let file = directory.expect("a server").path();
+        let file = file.join("data/postgresql.auto.conf");
+        let written = fs::read_to_string(file).expect("it was written");
+        assert_eq!(settings(planned), settings(&written), "{arguments}");
+        for line in [
+            wanted,
+            "shared_preload_libraries = 'pg_stat_statements, pgfsbench'",
+            "max_wal_size = '2GB'",
+            "wal_compression = 'on'",
+        ] {
+            assert!(settings(planned).contains(&line), "no {line}: {planned}");
+        }
+        execute(&mut client, &format!("SELECT fsbench.cancel({run})"));
+        place.nothing_is_left("a cancelled run");
+    }
 }
 
 #[test]

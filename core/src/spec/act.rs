@@ -48,7 +48,6 @@ pub enum Errand {
 
 /// A step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)]
 pub enum Act {
     /// Some steps of the helper's.
     Job(Errand),

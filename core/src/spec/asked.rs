@@ -84,7 +84,6 @@ pub struct Asked {
     pub scale: Option<i32>,
     /// Size of the data instead of a scale; see [`crate::units::parse_size`].
     pub size: Option<String>,
-    /// Number of clients.
     pub clients: Option<i32>,
     /// Length of the measured window in microseconds.
     pub duration_us: Option<i64>,

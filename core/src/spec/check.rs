@@ -1,8 +1,6 @@
 //! Each argument by itself: what it may be, and the error when it is not.
 
-use super::{
-    Asked, Bound, Cache, DEFAULT_TARGET, Data, Facts, OVERHEAD_WORKERS, Options, Stage, Workload,
-};
+use super::{Asked, Bound, DEFAULT_TARGET, Facts, OVERHEAD_WORKERS, Options, Stage};
 use crate::refusal::{Kind, Refusal, quoted};
 use crate::units;
 
@@ -41,34 +39,6 @@ pub fn target(name: Option<&str>, targets: &[String]) -> Result<String, Refusal>
             .detail(format!("The target \"default\" is the filesystem of this server's own data directory.{others}"))
             .hint("Leave out the argument \"target\", or create it with fsbench.create_target()."),
     )
-}
-
-/// Options that mean nothing where no server is made.
-pub fn options(options: &Options, workload: Workload, target: &str) -> Result<(), Refusal> {
-    // A workload that sets the cache by itself has it warm or cold wherever it is run, and however the data came there.
-    if !workload.sets_cache() && options.data == Data::Loaded && options.cache == Cache::Cold {
-        return Err(Refusal::argument(
-            "option \"cache\" cannot be \"cold\" when \"data\" is \"loaded\"",
-        )
-        .detail("What has just been loaded is in memory.")
-        .hint("Leave out the option \"data\": copies can be forgotten by the kernel."));
-    }
-    let here = options.for_target_server(workload);
-    let name = if options.wait_for_helper_ms != here.wait_for_helper_ms {
-        "wait_for_helper_ms"
-    } else if options.data != here.data {
-        "data"
-    } else if options.cache != here.cache {
-        "cache"
-    } else {
-        return Ok(());
-    };
-    if target != DEFAULT_TARGET {
-        return Ok(());
-    }
-    Err(Refusal::argument(format!("option \"{name}\" needs a target"))
-        .detail("The target \"default\" is this server itself: nothing is made, mounted or copied for it.")
-        .hint("Leave out the option, or give the argument \"target\"."))
 }
 
 /// WAL is written by the gigabyte only into a server of a target's own.
@@ -129,21 +99,6 @@ pub fn crash(options: &Options, target: &str, asked: &Asked, facts: &Facts) -> R
         );
     }
     Ok(())
-}
-
-/// Only what runs transactions can be given a rate, which a search tries.
-pub fn has_rate(workload: Workload, asked: &Asked) -> Result<(), Refusal> {
-    let options = asked.options.as_ref();
-    let searches = options.is_some_and(|options| options.get("sustain").is_some());
-    if !searches || workload.takes("rate") {
-        return Ok(());
-    }
-    Err(Refusal::argument(format!(
-        "workload \"{}\" has no rate that could be sustained",
-        workload.as_str()
-    ))
-    .detail("It runs no transactions that could be due at certain times.")
-    .hint("Use a workload that takes the argument \"rate\"."))
 }
 
 /// A search for the highest rate takes a limit, and chooses rates and times by itself.
@@ -207,17 +162,6 @@ pub fn keep(keep: bool, target: &str) -> Result<(), Refusal> {
         .hint("Leave out the argument \"keep\", or use the target \"default\"."));
     }
     Ok(())
-}
-
-/// For a parameter or an option that another workload takes.
-pub fn not_of_workload(workload: Workload, what: &str, name: &str) -> Refusal {
-    let (detail, hint) = workload.lacks(name);
-    Refusal::argument(format!(
-        "workload \"{}\" has no {what} \"{name}\"",
-        workload.as_str()
-    ))
-    .detail(detail)
-    .hint(hint)
 }
 
 pub fn scale(scale: i32) -> Result<u32, Refusal> {

@@ -79,6 +79,11 @@ pub trait Definition: Sync {
         0
     }
 
+    /// About the same at a scale, when nothing else is known of a run but the options that are given.
+    fn bytes_at(&self, scale: u32, _options: &Value) -> u64 {
+        units::bytes_for_scale(scale)
+    }
+
     /// Bytes that a run adds to its tables, if it runs so many transactions.
     fn added_bytes(&self, spec: &Spec, _transactions: f64) -> u64 {
         // Dead rows, and pgbench's history.
@@ -208,7 +213,6 @@ pub enum ClientsDo {
 /// A member of `options` that one workload has.
 #[derive(Clone, Copy)]
 pub struct OwnOption {
-    /// Its name.
     pub name: &'static str,
     /// A description for people.
     pub help: &'static str,
@@ -235,7 +239,6 @@ pub struct Given<'a> {
     pub stage: &'a Stage,
     /// Settings of the clients' sessions.
     pub settings: &'a BTreeMap<String, String>,
-    /// The scale.
     pub scale: Option<u32>,
     /// The number of clients.
     pub clients: Option<u32>,
@@ -317,6 +320,17 @@ impl Workload {
             .own_options()
             .iter()
             .find(|option| option.name == name)
+    }
+
+    /// The refusal of a parameter or an option that another workload takes.
+    pub fn refusal_of(self, what: &str, name: &str) -> Refusal {
+        let (detail, hint) = self.0.lacks(name);
+        Refusal::argument(format!(
+            "workload \"{}\" has no {what} \"{name}\"",
+            self.as_str()
+        ))
+        .detail(detail)
+        .hint(hint)
     }
 
     /// Whether it takes an option.

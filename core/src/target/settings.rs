@@ -2,6 +2,12 @@
 
 use std::{collections::BTreeMap, path::Path};
 
+use crate::{spec::Spec, statement};
+
+/// Worker slots that a target server has beside those of the clients and the run: janitor, logical replication launcher,
+/// parallel workers.
+const FURTHER_WORKERS: u32 = 16;
+
 /// Settings of the asking server that its target servers get too: memory, WAL, checkpoints, commit, planner and I/O. Never
 /// those that name files, programs or other servers.
 pub const COPIED: [&str; 51] = [
@@ -58,6 +64,28 @@ pub const COPIED: [&str; 51] = [
     "work_mem",
 ];
 
+/// The settings that a run needs of the server that is put on its target: those of each run, and those of its workload. `run` is the
+/// number of the run; with `records_statements` the server loads pg_stat_statements.
+pub fn needed(spec: &Spec, run: &str, records_statements: bool) -> Vec<(&'static str, String)> {
+    let mut libraries = vec!["pgfsbench"];
+    if records_statements {
+        libraries.insert(0, statement::EXTENSION);
+    }
+    let workers = spec.workers() + FURTHER_WORKERS;
+    let mut needed = vec![
+        ("shared_preload_libraries", libraries.join(", ")),
+        ("max_worker_processes", workers.to_string()),
+        ("cluster_name", cluster_name(run)),
+    ];
+    needed.extend(spec.workload.server_settings(spec));
+    needed
+}
+
+/// The cluster_name by which the target server of a run is recognized.
+pub fn cluster_name(run: &str) -> String {
+    format!("pgfsbench run {run}")
+}
+
 /// The settings of a target server, in the order in which they win over those before.
 pub struct Settings {
     /// The asking server's values of [`COPIED`].
@@ -106,7 +134,12 @@ impl Settings {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{
+        spec::{Asked, Facts},
+        workload::resolve,
+    };
     use proptest::prelude::*;
+    use serde_json::json;
 
     fn settings(of_target: &[(&str, &str)]) -> Settings {
         let given = |given: &[(&str, &str)]| {
@@ -146,6 +179,44 @@ mod tests {
             .filter_map(|line| line.split(' ').next())
             .collect();
         assert!(names.is_sorted(), "each is there once: {names:?}");
+    }
+
+    fn needed_of(workload: &str, options: serde_json::Value) -> BTreeMap<&'static str, String> {
+        let asked = Asked {
+            target: Some("there".into()),
+            workload: Some(workload.into()),
+            options: Some(options),
+            ..Asked::default()
+        };
+        let facts = Facts {
+            processors: 2,
+            memory_bytes: 4 << 30,
+            free_worker_slots: 40,
+            max_clients: 64,
+            max_worker_processes: 64,
+            max_parallel_workers: 8,
+            data_free_bytes: 100 << 30,
+            targets: vec!["there".into()],
+            ..Facts::default()
+        };
+        let spec = resolve(&asked, &facts).expect("it can be run");
+        needed(&spec, "7", workload == "scan").into_iter().collect()
+    }
+
+    #[test]
+    fn a_workload_gets_what_it_needs_beside_what_each_run_needs() {
+        let of_tpcb = needed_of("tpcb", json!({}));
+        let given = |name| of_tpcb.get(name).map(String::as_str);
+        assert_eq!(given("shared_preload_libraries"), Some("pgfsbench"));
+        assert_eq!(given("cluster_name"), Some("pgfsbench run 7"));
+        // 8 clients, coordinator and sampler, and 16 more.
+        assert_eq!(given("max_worker_processes"), Some("26"));
+        assert_eq!(given("max_parallel_workers"), None);
+        let of_scan = needed_of("scan", json!({"degrees": [1, 6], "cache": "cold"}));
+        let given = |name| of_scan.get(name).map(String::as_str);
+        let libraries = Some("pg_stat_statements, pgfsbench");
+        assert_eq!(given("shared_preload_libraries"), libraries);
+        assert_eq!(given("max_parallel_workers"), Some("6"));
     }
 
     #[test]

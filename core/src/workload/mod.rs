@@ -13,7 +13,7 @@ use serde::{Deserialize, Deserializer, de::Error};
 
 use crate::{
     refusal::{Refusal, quoted},
-    spec::{Asked, ResultTable, Workload, check},
+    spec::{Asked, ResultTable, Workload},
 };
 
 pub use resolve::resolve;
@@ -99,8 +99,23 @@ fn check_parameters(workload: Workload, asked: &Asked) -> Result<(), Refusal> {
         .into_iter()
         .find(|(name, given)| *given && !workload.takes(name));
     wrong.map_or(Ok(()), |(name, _)| {
-        Err(check::not_of_workload(workload, "parameter", name))
+        Err(workload.refusal_of("parameter", name))
     })
+}
+
+/// Only what runs transactions can be given a rate, which a search tries.
+fn check_rate(workload: Workload, asked: &Asked) -> Result<(), Refusal> {
+    let options = asked.options.as_ref();
+    let searches = options.is_some_and(|options| options.get("sustain").is_some());
+    if !searches || workload.takes("rate") {
+        return Ok(());
+    }
+    Err(Refusal::argument(format!(
+        "workload \"{}\" has no rate that could be sustained",
+        workload.as_str()
+    ))
+    .detail("It runs no transactions that could be due at certain times.")
+    .hint("Use a workload that takes the argument \"rate\"."))
 }
 
 #[cfg(test)]

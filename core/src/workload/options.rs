@@ -7,7 +7,10 @@ use serde_json::Value;
 use super::ALL;
 use crate::{
     refusal::{Refusal, quoted},
-    spec::{FEWEST_PERCENT, MOST_PERCENT, OPTIONS_OF_ALL, Options, Workload, check, json, values},
+    spec::{
+        Cache, DEFAULT_TARGET, Data, FEWEST_PERCENT, MOST_PERCENT, OPTIONS_OF_ALL, Options,
+        Workload, json, values,
+    },
 };
 
 /// A week.
@@ -38,7 +41,7 @@ pub fn options(value: Option<&Value>, workload: Workload) -> Result<Options, Ref
             return Err(unknown_option(name));
         }
         if !workload.takes_option(name) {
-            return Err(check::not_of_workload(workload, "option", name));
+            return Err(workload.refusal_of("option", name));
         }
         if let Some(own) = workload.own_option(name) {
             options.own.insert(name.clone(), (own.check)(name, value)?);
@@ -82,6 +85,34 @@ pub fn options(value: Option<&Value>, workload: Workload) -> Result<Options, Ref
         );
     }
     Ok(options)
+}
+
+/// Options that mean nothing where no server is made.
+pub fn check_place(options: &Options, workload: Workload, target: &str) -> Result<(), Refusal> {
+    // A workload that sets the cache by itself has it warm or cold wherever it is run, and however the data came there.
+    if !workload.sets_cache() && options.data == Data::Loaded && options.cache == Cache::Cold {
+        return Err(Refusal::argument(
+            "option \"cache\" cannot be \"cold\" when \"data\" is \"loaded\"",
+        )
+        .detail("What has just been loaded is in memory.")
+        .hint("Leave out the option \"data\": copies can be forgotten by the kernel."));
+    }
+    let here = options.for_target_server(workload);
+    let name = if options.wait_for_helper_ms != here.wait_for_helper_ms {
+        "wait_for_helper_ms"
+    } else if options.data != here.data {
+        "data"
+    } else if options.cache != here.cache {
+        "cache"
+    } else {
+        return Ok(());
+    };
+    if target != DEFAULT_TARGET {
+        return Ok(());
+    }
+    Err(Refusal::argument(format!("option \"{name}\" needs a target"))
+        .detail("The target \"default\" is this server itself: nothing is made, mounted or copied for it.")
+        .hint("Leave out the option, or give the argument \"target\"."))
 }
 
 fn unknown_option(name: &str) -> Refusal {

@@ -1,7 +1,10 @@
 //! From what was asked to a full specification. What each workload chooses when it is not given is said in its folder. The seed is a
 //! random one.
 
-use super::{check_parameters, named, options::options};
+use super::{
+    check_parameters, check_rate, named,
+    options::{check_place, options},
+};
 use crate::{
     refusal::Refusal,
     spec::{Asked, Facts, Given, Names, Options, Spec, Workload, check, json},
@@ -18,7 +21,7 @@ pub fn resolve(asked: &Asked, facts: &Facts) -> Result<Spec, Refusal> {
     let target = check::target(asked.target.as_deref(), &facts.targets)?;
     check::keep(asked.keep, &target)?;
     let workload = named(asked.workload.as_deref())?;
-    check::has_rate(workload, asked)?;
+    check_rate(workload, asked)?;
     check_parameters(workload, asked)?;
     let mut options = options(asked.options.as_ref(), workload)?;
     check::search(&options, asked)?;
@@ -31,7 +34,7 @@ pub fn resolve(asked: &Asked, facts: &Facts) -> Result<Spec, Refusal> {
     let rate = check::rate(asked.rate)?;
     let latency_limit_ms = check::latency_limit(asked.latency_limit_ms)?;
     let settings = json::settings(asked.settings.as_ref())?;
-    check::options(&options, workload, &target)?;
+    check_place(&options, workload, &target)?;
     check::crash(&options, &target, asked, facts)?;
     check::wal_segments(&options, &target, asked, facts)?;
     let label = check::label(asked.label.as_deref())?;

@@ -6,6 +6,7 @@ use pgfsbench_core::helper::Request;
 use pgfsbench_core::helper::protocol::Report;
 use pgfsbench_core::helper::request::LONGEST_REQUEST;
 use pgfsbench_core::refusal::{Kind, Refusal};
+use pgfsbench_core::sqlstate;
 use serde_json::Value;
 
 /// A job that is ours to do.
@@ -92,8 +93,7 @@ pub fn fail_stale(client: &mut Client) -> Result<(), Failure> {
 /// True if the connection has failed, and not just a statement.
 pub fn is_lost(client: &Client, error: &tokio_postgres::Error) -> bool {
     let is_going = |e: &tokio_postgres::error::DbError| {
-        // admin_shutdown, crash_shutdown, cannot_connect_now
-        e.code().code().starts_with("57P") || e.severity() != "ERROR"
+        sqlstate::ends_a_session(e.code().code()) || e.severity() != "ERROR"
     };
     client.is_closed() || error.as_db_error().is_none_or(is_going)
 }

@@ -35,10 +35,6 @@ use crate::{
     watch::statements,
 };
 
-/// Worker slots that a target server has beside those of the clients and the run: janitor, logical replication launcher,
-/// parallel workers.
-const FURTHER_WORKERS: u32 = 16;
-
 /// The programs of a target server, and who it belongs to.
 struct Programs {
     bindir: PathBuf,
@@ -154,10 +150,8 @@ impl Run {
             self.send_helper(&target.name, Errand::DropCaches, &json!({}))?;
         }
         let began = self.begin_step();
-        let mut of_target = target.settings.clone();
-        of_target.extend(xact::transaction(|| {
-            settings::of_server(&self.spec.settings)
-        })?);
+        let of_target =
+            xact::transaction(|| settings::of_target(&target.settings, &self.spec.settings))?;
         let connection = self.start_server(&server, programs, of_target, &[])?;
         self.end_step("server", began);
         Ok((server, connection, stage))
@@ -179,22 +173,16 @@ impl Run {
             let known = server.known_settings(&programs.bindir, &mut look)?;
             copied.retain(|name, _| name.starts_with("pgfsbench.") || known.contains(name));
         }
-        let workers = self.spec.workers() + FURTHER_WORKERS;
-        let mut preloaded = "pgfsbench".to_owned();
+        let mut records_statements = false;
         if xact::transaction(statements::is_loaded)? {
             // Statements are recorded there if they are here, so that the cost of that is paid there, too.
             self.step(Act::AskForStatements);
             let mut look = || self.look_around();
-            if server.offers(&programs.bindir, statements::EXTENSION, &mut look)? {
-                preloaded = format!("{}, {preloaded}", statements::EXTENSION);
-            }
+            records_statements =
+                server.offers(&programs.bindir, statements::EXTENSION, &mut look)?;
         }
-        let mut needed = vec![
-            ("shared_preload_libraries", preloaded),
-            ("max_worker_processes", workers.to_string()),
-            ("cluster_name", cluster_name(self.run_id)),
-        ];
-        needed.extend(self.spec.workload.server_settings(&self.spec));
+        let run = self.run_id.to_string();
+        let mut needed = settings::needed(&self.spec, &run, records_statements);
         needed.extend(further.iter().cloned());
         self.step(Act::WriteSettings);
         server.configure(&Settings {
@@ -392,9 +380,4 @@ impl Run {
             }
         })
     }
-}
-
-/// The cluster_name by which a target server is recognized.
-fn cluster_name(run_id: i64) -> String {
-    format!("pgfsbench run {run_id}")
 }

@@ -45,9 +45,7 @@ impl TargetServer {
 
     /// Has the cluster on disk again and then forgotten by the kernel, as far as that is possible without unmounting it.
     pub fn sync_and_forget(&self, look: Look) -> Result<(), Fault> {
-        let mut command = self.command(Path::new("/bin/sync"), "sync-again")?;
-        command.arg("-f").arg(&self.directory);
-        self.run(command, "sync", look)?;
+        self.run_sync("sync-again", look)?;
         self.forget_pages()
     }
 

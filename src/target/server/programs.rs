@@ -13,6 +13,29 @@ pub fn own_bindir() -> Result<PathBuf, Fault> {
     Ok(Path::new(&text.unwrap_or_default()).to_path_buf())
 }
 
+/// Whether this server's programs come with an extension that is also a library to be preloaded. In a transaction.
+pub fn own_have(extension: &str) -> Result<bool, Fault> {
+    let directory = |name| {
+        let text = sql::read(
+            "SELECT setting FROM pg_config() WHERE name = $1",
+            &[Some(name)],
+        )?;
+        Ok::<_, Fault>(PathBuf::from(text.unwrap_or_default()))
+    };
+    Ok(have(
+        &directory("PKGLIBDIR")?,
+        &directory("SHAREDIR")?,
+        extension,
+    ))
+}
+
+/// Whether such an extension is in these directories.
+pub fn have(libraries: &Path, share: &Path, extension: &str) -> bool {
+    let library = libraries.join(format!("{extension}.so"));
+    let control = share.join("extension").join(format!("{extension}.control"));
+    library.exists() && control.exists()
+}
+
 /// The superuser of target servers: who may connect there is decided by the operating system.
 pub fn operating_system_user() -> Result<String, Fault> {
     let uid = rustix::process::geteuid().as_raw();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use pgfsbench_core::target::settings::COPIED;
-pub use pgfsbench_core::target::settings::Settings;
+pub use pgfsbench_core::target::settings::{Settings, cluster_name, needed};
 
 use crate::{errors::Fault, pg::sql};
 
@@ -25,6 +25,16 @@ pub fn of_server(settings: &BTreeMap<String, String>) -> Result<BTreeMap<String,
     Ok(text
         .and_then(|text| serde_json::from_str(&text).ok())
         .unwrap_or_default())
+}
+
+/// What a target says, and what a run asks for that only a whole server can have, which wins. In a transaction.
+pub fn of_target(
+    target: &BTreeMap<String, String>,
+    run: &BTreeMap<String, String>,
+) -> Result<BTreeMap<String, String>, Fault> {
+    let mut settings = target.clone();
+    settings.extend(of_server(run)?);
+    Ok(settings)
 }
 
 /// The settings of this server that a target server gets too. In a transaction, with the owner's rights.

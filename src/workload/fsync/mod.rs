@@ -16,7 +16,6 @@ use crate::{
 /// The kind of its file.
 const KIND: &str = "fsync";
 
-/// The workload.
 pub struct Fsync;
 
 impl Workload for Fsync {

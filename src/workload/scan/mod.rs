@@ -31,7 +31,6 @@ const PREPARE: Task = Task(6);
 /// The same, and scan it.
 const SCAN: Task = Task(7);
 
-/// The workload.
 pub struct Scans;
 
 impl Workload for Scans {

@@ -18,7 +18,6 @@ const ROW_BYTES: f64 = 44.0;
 /// A client is an int, a number a bigint.
 const CHANGED_BYTES: u64 = 4 + 8;
 
-/// The workload.
 pub struct Commit;
 
 impl Definition for Commit {

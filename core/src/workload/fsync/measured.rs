@@ -11,7 +11,6 @@ const P999_SYNCS: u64 = 10_000;
 /// The result of a test.
 #[derive(Clone, Debug)]
 pub struct Measured {
-    /// The test.
     pub test: Test,
     /// Whether it wrote past the page cache.
     pub direct: bool,
@@ -74,7 +73,6 @@ impl Measured {
 
 /// A row of `fsbench.fsync`; its columns say what they are.
 #[derive(Clone, Debug, Default, Serialize)]
-#[allow(missing_docs)]
 pub struct Row {
     pub method: &'static str,
     pub writes: u32,

@@ -15,13 +15,14 @@ use crate::{
         Act, Bound, Chosen, ClientsDo, Definition, Given, Names, Options, OwnOption, ResultTable,
         Spec, Step, check,
     },
+    units,
 };
 
 pub use measured::{Measured, Row};
 pub use options::Own;
 
-/// Bytes of one write: a page of WAL as PostgreSQL is usually built.
-pub const BLOCK_BYTES: u64 = 8192;
+/// Bytes of one write: a page of WAL.
+pub const BLOCK_BYTES: u64 = units::PAGE;
 /// Most writes of a test before it syncs.
 pub const MOST_WRITES: u32 = 2;
 /// Most writers: the smallest segment has room for so many, each with blocks of its own.
@@ -77,7 +78,6 @@ impl Method {
     }
 }
 
-/// The workload.
 pub struct Fsync;
 
 impl Definition for Fsync {

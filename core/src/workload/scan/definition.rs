@@ -1,6 +1,8 @@
 //! The definition of the workload.
 
-use super::{Own, cache, options};
+use serde_json::Value;
+
+use super::{Own, Payload, cache, options};
 use crate::{
     refusal::Refusal,
     spec::{
@@ -13,7 +15,6 @@ use crate::{
 /// Scale when neither that nor a size is given: ten million rows.
 const CHOSEN_SCALE: u32 = 10;
 
-/// The workload.
 pub struct Scans;
 
 impl Definition for Scans {
@@ -110,6 +111,11 @@ impl Definition for Scans {
 
     fn data_bytes(&self, spec: &Spec) -> u64 {
         spec.options.own::<Own>().payload().bytes(spec.scale)
+    }
+
+    fn bytes_at(&self, scale: u32, options: &Value) -> u64 {
+        let payload: Option<Payload> = serde_json::from_value(options["payload"].clone()).ok();
+        payload.unwrap_or_default().bytes(scale)
     }
 
     fn contents(&self, spec: &Spec) -> String {

@@ -163,7 +163,6 @@ impl Made {
 
 /// A row of `fsbench.scan`; its columns say what they are.
 #[derive(Clone, Debug, Default, Serialize)]
-#[allow(missing_docs)]
 pub struct Row {
     pub scan: usize,
     pub degree: u32,
@@ -200,7 +199,6 @@ impl rows::Row for Row {
 
 /// A reading of the files without the executor, a row of `fsbench.scan_read`.
 #[derive(Clone, Debug, Default, Serialize)]
-#[allow(missing_docs)]
 pub struct Reading {
     pub readers: u32,
     pub block_bytes: u64,

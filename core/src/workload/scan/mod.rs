@@ -32,7 +32,7 @@ pub const TRIES: u32 = 3;
 /// Longest row of bytes: it has to fit on a page.
 pub const LONGEST_PAYLOAD: u32 = 8000;
 /// Bytes of one read without the executor, each of which is measured.
-pub const READ_BYTES: [u64; 3] = [8 << 10, 128 << 10, 1 << 20];
+pub const READ_BYTES: [u64; 3] = [PAGE, 128 << 10, 1 << 20];
 
 const TUPLE_HEADER: u64 = 24;
 

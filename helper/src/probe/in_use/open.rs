@@ -20,7 +20,7 @@ pub fn user(related: &[Related]) -> Result<Option<String>, Refusal> {
             }
             // It has ended.
             Err(e) if is_gone(&e) => {}
-            Err(e) => return Err(unseen(&process, &e)),
+            Err(e) => return Err(descriptors_not_readable(&process, &e)),
         }
     }
     Ok(None)
@@ -51,7 +51,7 @@ fn is_gone(error: &io::Error) -> bool {
 }
 
 /// A process that cannot be looked at may have the device open.
-fn unseen(process: &Path, error: &io::Error) -> Refusal {
+fn descriptors_not_readable(process: &Path, error: &io::Error) -> Refusal {
     Refusal::new(Kind::System, "could not see who has devices open")
         .detail(format!(
             "The descriptors of process {} cannot be read: {error}.",

@@ -28,13 +28,7 @@ struct OtherServer {
 
 const IDENTITY: &str = "SELECT system_identifier::text || ' ' || extract(epoch FROM pg_postmaster_start_time()) FROM pg_control_system()";
 
-const THERE: &str = "SELECT jsonb_build_object( \
-      'is_this', $1 = (SELECT system_identifier::text || ' ' || extract(epoch FROM pg_postmaster_start_time()) FROM pg_control_system()), \
-      'database', current_database(), 'role', current_user, \
-      'extension', (SELECT extversion FROM pg_extension WHERE extname = 'pgfsbench'), \
-      'may', (SELECT bool_and(has_schema_privilege(n.oid, 'USAGE') AND has_function_privilege(p.oid, 'EXECUTE')) \
-        FROM pg_namespace n JOIN pg_proc p ON p.pronamespace = n.oid \
-        WHERE nspname = 'fsbench' AND proname IN ('start', 'cancel', '_progress', '_renew_lease', 'version')))";
+const THERE: &str = include_str!("queries/other_server.sql");
 
 impl Run {
     pub(super) fn carry_out_on_connection(&mut self, connection: &str) -> Result<(), Fault> {

@@ -3,6 +3,7 @@
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
+    sync::atomic::Ordering::{Acquire, Relaxed},
 };
 
 use pgfsbench_core::{
@@ -19,7 +20,7 @@ use crate::{
     host::location,
     pg::{libpq::Connection, xact},
     random,
-    run::plan,
+    run::{marker, plan},
     target::{
         Target,
         prepared_data::{self, Place, Wanted},
@@ -74,7 +75,9 @@ impl Run {
         }
         let wanted = Wanted::of(&self.spec, target, &programs.bindir, &programs.user)?;
         let place = Place::open(&mut || self.look_around())?;
-        let mut found = place.find(&wanted)?;
+        let experiment = self.request.of_experiment.load(Acquire);
+        let needed_by = || (experiment != 0).then(|| marker::path(experiment));
+        let mut found = place.find(&wanted, needed_by())?;
         match found {
             Some(_) => self.plan_near(target, Source::Copied)?,
             None => {
@@ -85,7 +88,7 @@ impl Run {
                 }
                 self.plan_near(target, Source::LoadedOnce)?;
                 self.load_once(target, programs, &place, wanted.clone())?;
-                found = place.find(&wanted)?;
+                found = place.find(&wanted, needed_by())?;
             }
         }
         Ok(found.map(|(data, note)| Prepared {
@@ -189,10 +192,7 @@ impl Run {
         let mut look = || {
             let copied = before.saturating_sub(free(&server.directory));
             let done = copied.min(prepared.bytes);
-            self.board
-                .run
-                .done
-                .store(done, std::sync::atomic::Ordering::Relaxed);
+            self.board.run.done.store(done, Relaxed);
             self.look_around()
         };
         server
@@ -215,7 +215,7 @@ impl Run {
 
 fn not_cloned(fault: Fault) -> Fault {
     // Cancelled, for example.
-    if !fault.sqlstate.starts_with("58") {
+    if !sqlstate::is_of_the_system(&fault.sqlstate) {
         return fault;
     }
     let detail = fault.message;

@@ -15,7 +15,6 @@ use pgfsbench_core::{
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::cluster_name;
 use crate::{
     bench::{PhaseTime, Run},
     board::Phase,
@@ -182,7 +181,7 @@ impl Run {
         connection: &mut Connection,
     ) -> Result<(), Fault> {
         let name = self.ask(connection, "SELECT current_setting('cluster_name')", &[])?;
-        if name != cluster_name(self.run_id) {
+        if name != settings::cluster_name(&self.run_id.to_string()) {
             return Err(Fault::new(
                 sqlstate::SYSTEM,
                 "another server than that of the run has answered",
