@@ -12,6 +12,7 @@ SELECT fsbench.study(NULL, image_size => '4GB');
 SELECT fsbench.study('heron', image_size => '4GB');
 SELECT fsbench.study('heron-2010');
 SELECT fsbench.study('heron-2010', image_size => '4GB', device => '/dev/null');
+SELECT fsbench.study('heron-2010', image_size => '4');
 SELECT fsbench.study('heron-2010', image_size => '4GB', part => 'nothing');
 SELECT fsbench.study('heron-2010', image_size => '4GB', part => 'options, nothing');
 SELECT fsbench.study('heron-2010', image_size => '4GB', quick => true, duration => '1 min');
@@ -35,7 +36,7 @@ SELECT fsbench.define_study(NULL);
 SELECT fsbench.define_study('{"study": "own"}');
 
 -- A study of one's own, on targets that are there.
-SELECT '{"study": "own-2026", "title": "Two directories", "author": "me", "year": 2026, "source": "here", "machine": "this", "part": "all",
+SELECT '{"study": "own-2026", "title": "Two directories", "author": "me", "year": 2026, "source": "here", "machine": "this", "part": "tps",
   "claims": [
     {"claim": "faster", "says": "b does more tps than a", "seen": "twice as many",
      "decision": {"question": "tps", "variant": "b", "with": "a", "metric": "tps", "expected": "more", "by": "interval"}},
@@ -66,17 +67,46 @@ SELECT fsbench.define_study(jsonb_set(:'own', '{claims,0,decision,metric}', '"la
 SELECT fsbench.define_study(jsonb_set(:'own', '{published,0,beside}', '"scan_ms_at_x"'));
 SELECT fsbench.define_study(jsonb_set(:'own', '{study}', '"heron-2010"'));
 SELECT fsbench.define_study(:'own');
+-- What is published is asked twice: with the settings of its time, and, in a part of its own, with those of today.
 SELECT study, parts, claims, is_own, status FROM fsbench.studies WHERE is_own;
+SELECT q ->> 'question', q ->> 'part', q ->> 'is_published', q ->> 'today_of' FROM fsbench.study_definitions, jsonb_array_elements(definition -> 'questions') q WHERE is_own;
+SELECT fsbench.define_study(definition) FROM fsbench.study_definitions WHERE is_own;
+SELECT jsonb_array_length(definition -> 'questions') FROM fsbench.study_definitions WHERE is_own;
 SELECT fsbench.study('own-2026', image_size => '1GB');
+SELECT fsbench.study('own-2026', duration => '1 min');
 SELECT fsbench.study('own-2026', start => false);
 SET client_min_messages = warning;
 SELECT fsbench.create_target('a', directory => '/tmp'), fsbench.create_target('b', directory => '/tmp'), fsbench.create_target('d', directory => '/tmp');
 SET client_min_messages = notice;
 SELECT part, item, says FROM fsbench.study_plan('own-2026', blocks => 4) WHERE part <> 'run';
 SELECT part, item, count(*) FROM fsbench.study_plan('own-2026', blocks => 4) WHERE part = 'run' GROUP BY 1, 2 ORDER BY 2;
+SELECT part, item, says FROM fsbench.study_plan('own-2026', part => 'tps,tps-today') WHERE part IN ('plan', 'question', 'left out');
+SELECT part, item, says FROM fsbench.study_plan('own-2026', part => 'all', period => false) WHERE part IN ('plan', 'question', 'left out');
+-- A duration is of those questions only that have a window.
+SELECT fsbench.define_study(jsonb_set(:'own'::jsonb || '{"study": "mixed-2026", "published": [], "part": "all"}', '{questions}', jsonb_build_array(
+    :'own'::jsonb #> '{questions,0}' || '{"is_published": false}',
+    :'own'::jsonb #> '{questions,0}' || '{"question": "window", "is_published": false, "full": {"scale": 2, "duration_seconds": 5, "max_blocks": 3}}')));
+SELECT item, says FROM fsbench.study_plan('mixed-2026', duration => '20 s') WHERE part = 'question';
+SELECT fsbench.study('mixed-2026', duration => '20 s', start => false);
+SELECT fsbench.drop_study('mixed-2026'), fsbench.drop_study('mixed-2026');
+-- What this server was built without, and what would tell of the disk of the host, is left out by name.
+SELECT fsbench.define_study(:'own'::jsonb || '{"study": "sync-2026", "published": [], "claims": [{"claim": "c", "says": "s", "seen": "s", "not_tested": "w"}],
+    "variants": [{"variant": "a", "filesystem": "ext4", "settings": {"wal_sync_method": "fsync_writethrough"}}, {"variant": "b", "filesystem": "ext4"},
+                 {"variant": "c", "not_tested": "w"}, {"variant": "d", "not_tested": "w"}]}');
+SELECT fsbench.study('sync-2026', image_size => '4GB');
+SET client_min_messages = warning;
+SELECT fsbench.create_target('flushes', filesystem => 'ext4', image_size => '1GB'), fsbench.create_target('does-not', filesystem => 'ext4', image_size => '1GB', mount_options => 'barrier=0');
+SET client_min_messages = notice;
+SELECT fsbench.define_study(:'own'::jsonb || '{"study": "sync-2026", "published": [], "claims": [{"claim": "c", "says": "s", "seen": "s", "not_tested": "w"}],
+    "variants": [{"variant": "a", "target": "flushes"}, {"variant": "b", "target": "does-not"}, {"variant": "c", "not_tested": "w"}, {"variant": "d", "not_tested": "w"}]}');
+SELECT fsbench.study('sync-2026');
+SELECT fsbench.drop_study('sync-2026'), fsbench.drop_target('flushes'), fsbench.drop_target('does-not');
 SELECT count(*) FROM fsbench.experiment;
 SELECT fsbench.study('own-2026', start => false);
 SELECT fsbench.study('own-2026', start => false);
+-- It is planned all the same, and nothing changes by that.
+SELECT count(*) FROM fsbench.study_plan('own-2026', part => 'all') WHERE part = 'run';
+SELECT experiment FROM fsbench.experiment;
 SELECT status, experiments FROM fsbench.studies WHERE is_own;
 SELECT parameters -> 'settings' FROM fsbench.experiment WHERE experiment = 'own-2026 tps';
 SELECT claim, here, why FROM fsbench.study_claims('own-2026');

@@ -24,7 +24,7 @@ COMMENT ON TABLE fsbench.study IS 'Studies that were started in this database';
 COMMENT ON COLUMN fsbench.study.study IS 'Name';
 COMMENT ON COLUMN fsbench.study.definition IS 'As it was when it was started: what was claimed before the first run is what is judged';
 COMMENT ON COLUMN fsbench.study.asked IS 'Arguments as given';
-COMMENT ON COLUMN fsbench.study.facts IS 'What of this machine and server decided what was left out: kernel, memory, processors, version, filesystems that are missing, and why, and what the helper''s configuration does not allow';
+COMMENT ON COLUMN fsbench.study.facts IS 'What of this machine and server decided what was left out: kernel, memory, processors, version, filesystems that are missing, and why, what the helper''s configuration does not allow, values that settings may have, and targets that are on images';
 COMMENT ON COLUMN fsbench.study.requested_by IS 'Role that asked';
 COMMENT ON COLUMN fsbench.study.created_at IS 'When it was recorded';
 
@@ -39,13 +39,14 @@ COMMENT ON COLUMN fsbench.study_experiment.study IS 'Study';
 COMMENT ON COLUMN fsbench.study_experiment.question IS 'Question of its definition';
 COMMENT ON COLUMN fsbench.study_experiment.experiment_id IS 'Experiment that answers it';
 
+-- They outlive a study that is dropped without its runs: what nobody else has made is used again.
 CREATE TABLE fsbench.study_target (
-    study       text NOT NULL REFERENCES fsbench.study ON DELETE CASCADE,
+    study       text NOT NULL,
     variant     text NOT NULL,
-    target_name text NOT NULL,
+    target_name text NOT NULL REFERENCES fsbench.target ON DELETE CASCADE,
     PRIMARY KEY (study, variant)
 );
-COMMENT ON TABLE fsbench.study_target IS 'The targets that each study has made';
+COMMENT ON TABLE fsbench.study_target IS 'The targets that each study has made, also those that are left of one that was dropped';
 COMMENT ON COLUMN fsbench.study_target.study IS 'Study';
 COMMENT ON COLUMN fsbench.study_target.variant IS 'Variant of its definition';
 COMMENT ON COLUMN fsbench.study_target.target_name IS 'Target in fsbench.target';

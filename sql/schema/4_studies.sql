@@ -20,7 +20,7 @@ CREATE FUNCTION fsbench.study(study text, image_size text DEFAULT NULL, device t
         OPERATOR(pg_catalog.*) 1e6::numeric)::bigint, 'blocks', blocks,
         'log_device', log_device, 'bindir', bindir, 'power_loss_protected', power_loss_protected, 'start', start,
         'misaligned_device', misaligned_device), false);
-COMMENT ON FUNCTION fsbench.study IS 'Repeats a published benchmark on an image or a device of this machine: makes its targets, and starts an experiment for each question of the part. Returns its name at once. part: one of fsbench.studies.parts, several with commas between them, or all. See fsbench.study_claims() and fsbench.study_report(). quick: an hour''s worth in ten minutes; scale, duration and blocks shrink or enlarge it. period: with the settings of its time (true), of today (false), or those of its time only beside the published table (NULL). log_device: for variants whose log is elsewhere; bindir: a second build of the server; misaligned_device: a partition of the same disk that is misaligned on purpose; power_loss_protected: of the device, as in fsbench.create_target(); start => false only records it';
+COMMENT ON FUNCTION fsbench.study IS 'Repeats a published benchmark on an image or a device of this machine: makes its targets, and starts an experiment for each question of the part. Returns its name at once. part: one of fsbench.studies.parts, several with commas between them, or all. See fsbench.study_claims() and fsbench.study_report(). quick: an hour''s worth in ten minutes; scale, duration and blocks shrink or enlarge it. period: with the settings of its time (true), of today (false), or those of its time only beside the published table (NULL), which parts with -today behind their names make once more with those of today. log_device: for variants whose log is elsewhere; bindir: a second build of the server; misaligned_device: a partition of the same disk that is misaligned on purpose; power_loss_protected: of the device, as in fsbench.create_target(); start => false only records it';
 
 CREATE FUNCTION fsbench.study_plan(study text, image_size text DEFAULT NULL, device text DEFAULT NULL, part text DEFAULT NULL, quick boolean DEFAULT false,
     period boolean DEFAULT NULL, scale integer DEFAULT NULL, duration interval DEFAULT NULL, blocks integer DEFAULT NULL, log_device text DEFAULT NULL,
@@ -45,14 +45,14 @@ CREATE FUNCTION fsbench.study_report(study text)
         measured_percent float8, runs integer, ratio float8, low float8, high float8, compared text, remark text)
     LANGUAGE c VOLATILE PARALLEL UNSAFE ROWS 30
     AS 'MODULE_PATHNAME', 'fsbench_study_report_wrapper';
-COMMENT ON FUNCTION fsbench.study_report IS 'The author''s table with ours beside it, each also in percent of its best: figures of two machines are not compared. ratio, low, high: here, to the baseline of the question. compared: whether the variant stands to the baseline as it did there: same order, reversed, or not told apart';
+COMMENT ON FUNCTION fsbench.study_report IS 'The author''s table with ours beside it, each also in percent of its best: figures of two machines are not compared. ratio, low, high: here, to the baseline of the question; of figures by which its experiment does not decide of the medians, and of the ranges of their runs. A knee is a degree with its interval. compared: whether the variant stands to the baseline as it did there: same order, reversed, or not told apart';
 
 CREATE FUNCTION fsbench.study_pairs(study text)
     RETURNS TABLE (question text, variant text, compared_with text, metric text, published_ratio float8, there text, ratio float8, low float8, high float8,
         here text, compared text)
     LANGUAGE c VOLATILE PARALLEL UNSAFE ROWS 40
     AS 'MODULE_PATHNAME', 'fsbench_study_pairs_wrapper';
-COMMENT ON FUNCTION fsbench.study_pairs IS 'Each two variants of which the author has published figures: how they stood to each other there (more, less, or not told apart: their runs overlap), how they do here, and what that comes to (compared): same order, reversed, not told apart there or here, or not tested. Pairs without the baseline were not declared: all of them together are wrong as rarely as one comparison, so that their intervals are the wider the more they are';
+COMMENT ON FUNCTION fsbench.study_pairs IS 'Each two variants of which the author has published figures: how they stood to each other there (more, less, or not told apart: their runs overlap), how they do here, and what that comes to (compared): same order, reversed, not told apart there or here, or not tested. By figures that the experiment does not decide by, only where all runs of one are above all of the other. Pairs without the baseline were not declared: all of them together are wrong as rarely as one comparison, so that their intervals are the wider the more they are';
 
 CREATE FUNCTION fsbench.define_study(definition jsonb) RETURNS text
     LANGUAGE c VOLATILE PARALLEL UNSAFE

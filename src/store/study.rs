@@ -2,9 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use pgfsbench_core::study::{asked::Asked, definition::Study, evidence::Knee, left_out::Facts};
+use pgfsbench_core::study::{
+    asked::Asked,
+    definition::Study,
+    evidence::Knee,
+    left_out::{Facts, OnImage},
+};
 use serde::Deserialize;
-use serde_json::Value;
 
 use crate::{
     errors::{Fault, read_json, to_json_text},
@@ -76,10 +80,11 @@ pub fn insert(study: &Study, asked: &Asked, facts: &Facts, by: &str) -> Result<(
     Ok(())
 }
 
-/// Stores that a target belongs to it.
+/// Stores that a target belongs to it. One that was kept when the study was dropped does already.
 pub fn insert_target(study: &str, variant: &str, target: &str) -> Result<(), Fault> {
     sql::write(
-        "INSERT INTO fsbench.study_target (study, variant, target_name) VALUES ($1, $2, $3)",
+        "INSERT INTO fsbench.study_target (study, variant, target_name) VALUES ($1, $2, $3) \
+         ON CONFLICT (study, variant) DO UPDATE SET target_name = EXCLUDED.target_name",
         &[Some(study), Some(variant), Some(target)],
     )?;
     Ok(())
@@ -116,13 +121,48 @@ pub fn on(study: &str) -> Result<Option<String>, Fault> {
     )
 }
 
-/// The target of this name, if it is defined with just that.
-pub fn is_the_same(target: &str, arguments: &Value) -> Result<bool, Fault> {
+/// Whether a target is one that the study has made, and nobody else.
+pub fn has_made(study: &str, target: &str) -> Result<bool, Fault> {
     let found = sql::read_latest(
-        "SELECT 1 FROM fsbench.target t WHERE target = $1 AND jsonb_strip_nulls(to_jsonb(t)) @> $2::jsonb",
-        &[Some(target), Some(&arguments.to_string())],
+        "SELECT 1 FROM fsbench.study_target WHERE study = $1 AND target_name = $2",
+        &[Some(study), Some(target)],
     )?;
     Ok(found.is_some())
+}
+
+/// Whether two targets are defined alike, by all that a definition has. By which marks a device is recognized, each run looks at by itself.
+pub fn are_alike(target: &str, other: &str) -> Result<bool, Fault> {
+    let found = sql::read_latest(
+        "SELECT 1 FROM fsbench.target a, fsbench.target b WHERE a.target = $1 AND b.target = $2 \
+           AND fsbench._definition(a) - '{device_identity,log_device_identity}'::text[] = fsbench._definition(b) - '{device_identity,log_device_identity}'::text[]",
+        &[Some(target), Some(other)],
+    )?;
+    Ok(found.is_some())
+}
+
+/// Forgets the targets that a study has made.
+pub fn forget_targets(study: &str) -> Result<(), Fault> {
+    sql::write(
+        "DELETE FROM fsbench.target t USING fsbench.study_target s WHERE s.study = $1 AND t.target = s.target_name",
+        &[Some(study)],
+    )?;
+    Ok(())
+}
+
+/// Of the targets of a study that were recorded already, those on images.
+pub fn on_images(study: &Study) -> Result<BTreeMap<String, OnImage>, Fault> {
+    let targets: Vec<&String> = study
+        .variants
+        .iter()
+        .filter_map(|v| v.target.as_ref())
+        .collect();
+    let text = sql::read_latest(
+        "SELECT coalesce(jsonb_object_agg(t.target, jsonb_build_object('mount_options', t.mount_options, 'pool_properties', t.pool_properties, \
+           'block_settings', t.block_settings)), '{}') \
+         FROM fsbench.target t WHERE t.kind = 'image' AND t.target IN (SELECT jsonb_array_elements_text($1::jsonb))",
+        &[Some(&to_json_text(&targets)?)],
+    )?;
+    read_json("targets of a study", &text.unwrap_or_default())
 }
 
 /// The values of a figure of the runs that count, by number of target.
@@ -158,11 +198,10 @@ pub fn knees(experiment_id: i64) -> Result<BTreeMap<usize, Knee>, Fault> {
         .collect())
 }
 
-/// Removes the rows of a study; its experiments are removed before. Gives the names of its targets.
+/// Removes a study; its experiments are removed before. Gives the names of its targets, which stay known as its own.
 pub fn delete(study: &str) -> Result<Vec<String>, Fault> {
     let targets = sql::read_latest(
-        "SELECT coalesce(jsonb_agg(target_name ORDER BY target_name), '[]') FROM fsbench.study_target s \
-         WHERE study = $1 AND EXISTS (SELECT FROM fsbench.target t WHERE t.target = s.target_name)",
+        "SELECT coalesce(jsonb_agg(target_name ORDER BY target_name), '[]') FROM fsbench.study_target WHERE study = $1",
         &[Some(study)],
     )?;
     sql::write("DELETE FROM fsbench.study WHERE study = $1", &[Some(study)])?;

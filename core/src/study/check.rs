@@ -42,6 +42,7 @@ fn wrong(message: impl Into<String>, detail: impl Into<String>) -> Refusal {
 /// A study from JSON, checked.
 pub fn parse(value: Value) -> Result<Study, Refusal> {
     let study: Study = serde_json::from_value(value).map_err(|e| unreadable(&e))?;
+    let study = study.with_second_pass();
     check(&study)?;
     Ok(study)
 }
@@ -415,6 +416,27 @@ mod tests {
             serde_json::from_value::<Study>(serde_json::to_value(&study).unwrap()).unwrap(),
             study
         );
+    }
+
+    /// What somebody takes out of fsbench.study_definitions and defines again has each of them once.
+    #[test]
+    fn what_is_published_has_a_second_pass_with_the_settings_of_today() {
+        let mut value = small();
+        value["questions"][0]["is_published"] = json!(true);
+        let study = parse(value).unwrap();
+        assert_eq!(study.parts(), ["p", "p-today"]);
+        let again = &study.questions[1];
+        assert_eq!(
+            (again.question.as_str(), again.today_of.as_deref()),
+            ("q-today", Some("q"))
+        );
+        assert!(!again.is_published && again.variants == study.questions[0].variants);
+        let value = serde_json::to_value(&study).unwrap();
+        assert_eq!(parse(value.clone()).unwrap(), study);
+        // It is made of the first one, whatever was given.
+        let mut other = value;
+        other["questions"][0]["clients"] = json!(7);
+        assert_eq!(parse(other).unwrap().questions[1].clients, Some(7));
     }
 
     #[test]

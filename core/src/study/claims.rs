@@ -4,21 +4,9 @@ use std::collections::BTreeMap;
 
 use super::{
     definition::{By, Claim, Decision, Expected, Study},
-    evidence::{Evidence, Knee},
+    evidence::{self, Evidence, FEWEST, Knee, Spread},
     left_out::Here,
 };
-
-/// Fewest runs of each of two whose ranges are compared: if nothing differed, all of one would be above all of the other in one of twenty.
-const FEWEST: usize = 3;
-
-/// Reasons for which a verdict is open though its interval stands.
-const INTERVAL_STANDS: &[&str] = &[
-    "too_noisy",
-    "max_blocks",
-    "max_duration",
-    "cancelled",
-    "interrupted",
-];
 
 /// A claim, judged.
 #[derive(Clone, Debug, PartialEq)]
@@ -135,8 +123,14 @@ fn outcome(here: &Here<'_>, claim: &Claim, evidence: &BTreeMap<String, Evidence>
         return Outcome::without_figures(NOT_TESTED, "its experiment has no such variant");
     };
     let mut outcome = match (decision.by, other) {
-        (By::Knee, _) => by_knee(decision, found.knees.get(&this)),
-        (By::Ranges, Some(other)) => by_ranges(decision, found, this, other),
+        (By::Knee, _) => {
+            let outcome = by_knee(decision, found.knees.get(&this), here.facts.processors);
+            unless_withheld(found, this, None, outcome)
+        }
+        (By::Ranges, Some(other)) => {
+            let outcome = by_ranges(decision, found, this, other);
+            unless_withheld(found, this, Some(other), outcome)
+        }
         (By::Interval, Some(other)) => by_interval(here.study, decision, found, this, other),
         _ => Outcome::without_figures(NOT_TESTED, "its experiment has no such variant"),
     };
@@ -146,6 +140,23 @@ fn outcome(here: &Here<'_>, claim: &Claim, evidence: &BTreeMap<String, Evidence>
         outcome.why = format!("{}; {where_made}", outcome.why);
     }
     outcome
+}
+
+/// What an experiment leaves open, or withholds, other arithmetic on its runs does not decide either.
+fn unless_withheld(
+    found: &Evidence,
+    this: usize,
+    with: Option<usize>,
+    outcome: Outcome,
+) -> Outcome {
+    match found.undecided(this, with) {
+        Some(why) if outcome.here != NOT_TESTED => Outcome {
+            here: INCONCLUSIVE,
+            why: format!("{why}: {}", outcome.why),
+            ..outcome
+        },
+        _ => outcome,
+    }
 }
 
 fn by_interval(
@@ -172,16 +183,9 @@ fn by_interval(
         true => (1.0 / ratio, 1.0 / high, 1.0 / low),
         false => (ratio, low, high),
     });
-    let running = ["queued", "running", "paused", "recorded"];
-    let on = found
-        .status
-        .as_deref()
-        .filter(|status| running.contains(status));
+    let on = found.on();
     let is_settled = row.verdict != INCONCLUSIVE;
-    let stands = row
-        .reason
-        .as_deref()
-        .is_none_or(|reason| INTERVAL_STANDS.contains(&reason));
+    let stands = row.reason.as_deref().is_none_or(evidence::stands);
     let here = match (figures, is_settled || (stands && on.is_none())) {
         (Some(figures), true) => {
             let margin = study
@@ -261,80 +265,66 @@ fn decide(
 }
 
 fn by_ranges(decision: &Decision, found: &Evidence, this: usize, other: usize) -> Outcome {
-    let none: &[f64] = &[];
-    let of = |number: usize| -> &[f64] {
-        let values = found
-            .values
-            .get(&decision.metric)
-            .and_then(|v| v.get(number));
-        values.map_or(none, Vec::as_slice)
-    };
-    let (a, b) = (of(this), of(other));
-    let name = |number: usize| found.targets[number].as_str();
-    if a.len() < FEWEST || b.len() < FEWEST {
+    let spread = |number: usize| found.spread(&decision.metric, number);
+    let (Some(a), Some(b)) = (spread(this), spread(other)) else {
+        let count = |number: usize| found.values_of(&decision.metric, number).len();
         let why = format!(
             "{} and {} runs, and {FEWEST} of each are needed",
-            a.len(),
-            b.len()
+            count(this),
+            count(other)
         );
         return Outcome::without_figures(INCONCLUSIVE, why);
-    }
-    let ends = |values: &[f64]| {
-        let low = values.iter().copied().fold(f64::INFINITY, f64::min);
-        let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        (low, high)
     };
-    let ((a_low, a_high), (b_low, b_high)) = (ends(a), ends(b));
-    let say = |low: f64, high: f64| format!("{low:.4} to {high:.4}");
+    let name = |number: usize| found.targets[number].as_str();
+    let say = |spread: Spread| format!("{:.4} to {:.4}", spread.low, spread.high);
     let why = format!(
         "{} of {}: {}; of {}: {}",
         decision.metric,
         name(this),
-        say(a_low, a_high),
+        say(a),
         name(other),
-        say(b_low, b_high)
+        say(b)
     );
     let factor = decision.factor.unwrap_or(1.0);
     let (is_so, is_contrary) = match decision.expected {
-        Expected::Less => (a_high < factor * b_low, a_low > factor * b_high),
-        _ => (a_low > factor * b_high, a_high < factor * b_low),
+        Expected::Less => (a.high < factor * b.low, a.low > factor * b.high),
+        _ => (a.low > factor * b.high, a.high < factor * b.low),
     };
-    let figures = (a_low > 0.0 && b_low > 0.0)
-        .then(|| (median(a) / median(b), a_low / b_high, a_high / b_low));
     let (here, why) = match (is_so, is_contrary) {
         (true, _) => (HOLDS, why),
         (_, true) => (DOES_NOT_HOLD, why),
         _ => (INCONCLUSIVE, format!("{why}: the ranges overlap")),
     };
-    Outcome { here, figures, why }
+    Outcome {
+        here,
+        figures: a.ratio(b),
+        why,
+    }
 }
 
-fn median(values: &[f64]) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_unstable_by(f64::total_cmp);
-    let n = sorted.len();
-    (sorted[(n - 1) / 2] + sorted[n / 2]) / 2.0
-}
-
-fn by_knee(decision: &Decision, knee: Option<&Knee>) -> Outcome {
+fn by_knee(decision: &Decision, knee: Option<&Knee>, processors: u32) -> Outcome {
     let (Some(knee), Some(degree)) = (knee, decision.degree) else {
         return Outcome::without_figures(INCONCLUSIVE, "there are no scans yet");
     };
-    let figures = match (knee.degree, knee.low, knee.high) {
-        (Some(at), Some(low), Some(high)) => Some((f64::from(at), f64::from(low), f64::from(high))),
+    let measured = (knee.degree).map_or_else(String::new, |at| format!(", {at} by the medians"));
+    let why = format!("the knee is {}{measured}", knee.says);
+    if knee.is_of_processors(processors) {
+        let why = format!("{why}: that is not below the number of processors, {processors}");
+        return Outcome::without_figures(NOT_TESTED, why);
+    }
+    let ends = (knee.low.map(f64::floor), knee.high.map(f64::ceil));
+    let figures = match (knee.degree, ends) {
+        (Some(at), (Some(low), Some(high))) => Some((f64::from(at), low, high)),
         _ => None,
     };
-    let here = match (knee.verdict.as_str(), knee.low, knee.high) {
-        ("knee", Some(low), Some(high)) if (low..=high).contains(&degree) => HOLDS,
-        ("knee", Some(_), Some(_)) => DOES_NOT_HOLD,
-        ("still_rising", Some(low), _) if low > degree => DOES_NOT_HOLD,
+    let degree = f64::from(degree);
+    let here = match (knee.verdict.as_str(), ends) {
+        ("knee", (Some(low), Some(high))) if (low..=high).contains(&degree) => HOLDS,
+        ("knee", (Some(_), Some(_))) => DOES_NOT_HOLD,
+        ("still_rising", (Some(low), _)) if low > degree => DOES_NOT_HOLD,
         _ => INCONCLUSIVE,
     };
-    Outcome {
-        here,
-        figures,
-        why: format!("the knee is {}", knee.says),
-    }
+    Outcome { here, figures, why }
 }
 
 #[cfg(test)]
@@ -517,34 +507,141 @@ mod tests {
         assert_eq!(figures, Some((11.0, 8.0, 25.0)));
     }
 
-    #[test]
-    fn a_knee_is_where_its_interval_is() {
-        let decision = Decision {
-            degree: Some(17),
-            by: By::Knee,
-            expected: Expected::Knee,
-            ..decision(Expected::Knee, None)
-        };
-        let knee = |verdict: &str, low, high| Knee {
+    fn knee(verdict: &str, low: Option<f64>, high: Option<f64>) -> Knee {
+        Knee {
             verdict: verdict.into(),
-            degree: low,
+            degree: low.filter(|_| verdict == "knee").map(|low| low as u32),
             low,
             high,
             says: "x".into(),
+        }
+    }
+
+    fn at_17() -> Decision {
+        Decision {
+            degree: Some(17),
+            by: By::Knee,
+            with: None,
+            variant: "xfs".into(),
+            ..decision(Expected::Knee, None)
+        }
+    }
+
+    #[test]
+    fn a_knee_is_where_its_interval_is() {
+        for (knee, here) in [
+            (knee("knee", Some(16.0), Some(21.0)), HOLDS),
+            (knee("knee", Some(17.5), Some(21.0)), HOLDS),
+            (knee("knee", Some(1.0), Some(4.0)), DOES_NOT_HOLD),
+            (knee("still_rising", Some(32.0), None), DOES_NOT_HOLD),
+            (knee("still_rising", Some(16.0), None), INCONCLUSIVE),
+            (knee("flat", None, None), INCONCLUSIVE),
+        ] {
+            assert_eq!(by_knee(&at_17(), Some(&knee), 64).here, here, "{knee:?}");
+        }
+        assert_eq!(by_knee(&at_17(), None, 64).here, INCONCLUSIVE);
+    }
+
+    /// More workers than processors cannot tell how a filesystem scales.
+    #[test]
+    fn a_knee_at_the_number_of_processors_says_nothing() {
+        for (knee, processors, here) in [
+            (knee("knee", Some(32.0), Some(40.0)), 23, NOT_TESTED),
+            (knee("knee", Some(23.0), Some(40.0)), 23, NOT_TESTED),
+            (knee("knee", Some(21.0), Some(40.0)), 23, DOES_NOT_HOLD),
+            (knee("still_rising", Some(32.0), None), 23, NOT_TESTED),
+        ] {
+            let outcome = by_knee(&at_17(), Some(&knee), processors);
+            assert_eq!(outcome.here, here, "{knee:?}");
+            assert_eq!(outcome.figures.is_some(), here != NOT_TESTED);
+        }
+        let why = by_knee(&at_17(), Some(&knee("knee", Some(32.0), Some(40.0))), 23).why;
+        let said =
+            "the knee is x, 32 by the medians: that is not below the number of processors, 23";
+        assert_eq!(why, said);
+    }
+
+    /// As claims are judged: with everything that is known of the experiment.
+    #[test]
+    fn ranges_and_knees_decide_nothing_that_the_experiment_withholds() {
+        let study = builtin::find("heron-2010").unwrap().unwrap();
+        let asked = Asked {
+            image_size: Some("4GB".into()),
+            ..Asked::default()
         };
-        assert_eq!(
-            by_knee(&decision, Some(&knee("knee", Some(16), Some(21)))).here,
-            HOLDS
-        );
-        assert_eq!(
-            by_knee(&decision, Some(&knee("knee", Some(1), Some(4)))).here,
-            DOES_NOT_HOLD
-        );
-        assert_eq!(
-            by_knee(&decision, Some(&knee("flat", None, None))).here,
-            INCONCLUSIVE
-        );
-        assert_eq!(by_knee(&decision, None).here, INCONCLUSIVE);
+        let facts = Facts {
+            kernel: "6.18.4".into(),
+            processors: 64,
+            ..Facts::default()
+        };
+        let here = Here {
+            study: &study,
+            asked: &asked,
+            facts: &facts,
+        };
+        let claim = |decision: Decision| Claim {
+            claim: "c".into(),
+            says: "s".into(),
+            seen: "s".into(),
+            not_tested: None,
+            decision: Some(decision),
+            needs: Vec::new(),
+        };
+        let ranges = claim(Decision {
+            by: By::Ranges,
+            ..decision(Expected::More, None)
+        });
+        let of_knee = claim(Decision {
+            degree: Some(2),
+            variant: "ext4".into(),
+            ..at_17()
+        });
+        for (status, reason, decides, why) in [
+            ("done", None, true, ""),
+            ("done", Some("max_blocks"), true, ""),
+            (
+                "done",
+                Some("too_short"),
+                false,
+                "its experiment gives no verdict (too_short): ",
+            ),
+            (
+                "done",
+                Some("differs: kernel"),
+                false,
+                "its experiment gives no verdict (differs: kernel): ",
+            ),
+            (
+                "done",
+                Some("set_aside"),
+                false,
+                "its experiment gives no verdict (set_aside): ",
+            ),
+            (
+                "running",
+                Some("running"),
+                false,
+                "its experiment is running: ",
+            ),
+            ("paused", None, false, "its experiment is paused: "),
+        ] {
+            let found = Evidence {
+                status: Some(status.into()),
+                rows: vec![row(1, INCONCLUSIVE, (1.0, 0.9, 1.1), reason)],
+                targets: vec!["heron-2010.xfs".into(), "heron-2010.ext4".into()],
+                values: BTreeMap::from([("tps".into(), vec![vec![1.0; 3], vec![2.0; 3]])]),
+                knees: BTreeMap::from([(1, knee("knee", Some(2.0), Some(4.0)))]),
+                ..Evidence::default()
+            };
+            let evidence = BTreeMap::from([("cycles".to_owned(), found)]);
+            for claim in [&ranges, &of_knee] {
+                let outcome = outcome(&here, claim, &evidence);
+                assert_eq!(outcome.here == HOLDS, decides, "{status} {reason:?}");
+                assert!(decides || outcome.here == INCONCLUSIVE, "{}", outcome.here);
+                assert!(outcome.why.starts_with(why), "{}", outcome.why);
+                assert!(outcome.figures.is_some(), "they are shown");
+            }
+        }
     }
 
     /// With nothing measured each claim is accounted for, and none is decided.

@@ -197,6 +197,9 @@ pub struct Question {
     pub options: Map<String, Value>,
     /// Whether it stands beside a published table: then it has the settings of its time, unless asked otherwise.
     pub is_published: bool,
+    /// The published question that it asks once more, with the settings of today. Not to be given: each of these has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub today_of: Option<String>,
     #[serde(default)]
     pub needs: Vec<Need>,
     /// As published.
@@ -255,7 +258,41 @@ pub struct Figure {
     pub less_is_better: bool,
 }
 
+/// What the name of a question, and of its part, has behind it where it is asked once more with the settings of today.
+const SECOND_PASS: &str = "-today";
+
+impl Question {
+    /// The name of the part in which it is asked once more.
+    pub fn second_part(&self) -> String {
+        format!("{}{SECOND_PASS}", self.part)
+    }
+
+    /// The same, with the settings of today.
+    fn of_today(&self) -> Self {
+        Self {
+            question: format!("{}{SECOND_PASS}", self.question),
+            part: self.second_part(),
+            asks: format!("{}; with the settings of today", self.asks),
+            is_published: false,
+            today_of: Some(self.question.clone()),
+            ..self.clone()
+        }
+    }
+}
+
 impl Study {
+    /// With each published question once more: what has the settings of its time is made with those of today, too, where somebody asks
+    /// for it.
+    #[must_use]
+    pub fn with_second_pass(mut self) -> Self {
+        self.questions
+            .retain(|question| question.today_of.is_none());
+        let published = self.questions.iter().filter(|q| q.is_published);
+        let again: Vec<Question> = published.map(Question::of_today).collect();
+        self.questions.extend(again);
+        self
+    }
+
     /// The variant of that name.
     pub fn variant(&self, name: &str) -> Option<&Variant> {
         self.variants.iter().find(|v| v.variant == name)

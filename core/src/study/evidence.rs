@@ -4,8 +4,17 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::{definition::Study, plan::target_name};
-use crate::experiment::answer;
+use super::{definition::Study, figure, plan::target_name};
+use crate::{experiment::answer, series::median};
+
+/// Fewest runs of each of two whose ranges are compared: if nothing differed, all of one would be above all of the other in one of twenty.
+pub(super) const FEWEST: usize = 3;
+
+/// The experiment goes on, or can.
+const ON: [&str; 4] = ["queued", "running", "paused", "recorded"];
+
+/// Reasons for which a verdict is open though what was measured stands.
+const FIGURES_STAND: [&str; 4] = ["too_noisy", "max_blocks", "max_duration", "cancelled"];
 
 /// The experiment of a question, as far as it is.
 #[derive(Clone, Debug, Default)]
@@ -29,11 +38,92 @@ pub struct Evidence {
     pub runs: usize,
 }
 
+/// A figure of a target: its middle, and between which ends it is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[allow(missing_docs)]
+pub(super) struct Spread {
+    pub middle: f64,
+    pub low: f64,
+    pub high: f64,
+}
+
 impl Evidence {
     /// The number of a variant's target in an experiment.
     pub fn number_of(&self, study: &Study, variant: &str) -> Option<usize> {
         let name = target_name(&study.study, study.variant(variant)?);
         self.targets.iter().position(|target| *target == name)
+    }
+
+    /// The values of a figure of a target's runs that count.
+    pub fn values_of(&self, metric: &str, number: usize) -> &[f64] {
+        let values = self.values.get(metric).and_then(|v| v.get(number));
+        values.map_or(&[], Vec::as_slice)
+    }
+
+    /// The status of an experiment that is not over.
+    pub(super) fn on(&self) -> Option<&str> {
+        self.status.as_deref().filter(|status| ON.contains(status))
+    }
+
+    /// Why other arithmetic than the experiment's own decides nothing of a target, compared with another one or by itself: it is not over,
+    /// or it withholds its verdict.
+    pub(super) fn undecided(&self, this: usize, with: Option<usize>) -> Option<String> {
+        if let Some(status) = self.on() {
+            return Some(format!("its experiment is {status}"));
+        }
+        let is_of_them = |row: &answer::Row| match (row.number, row.against) {
+            (number, _) if with.is_none() || row.is_set_aside() => {
+                number == this || Some(number) == with
+            }
+            (number, against) => {
+                (number == this && against == with)
+                    || (Some(number) == with && against == Some(this))
+            }
+        };
+        let withheld = self.rows.iter().chain(&self.pairs).find_map(|row| {
+            let reason = row.reason.as_deref().filter(|reason| !stands(reason))?;
+            // That is of all of them, also of the baseline.
+            (reason == "too_short" || is_of_them(row)).then_some(reason)
+        });
+        withheld.map(|reason| format!("its experiment gives no verdict ({reason})"))
+    }
+
+    /// Between which ends a figure of a target is: the range of its runs, of a knee its interval. None with too few runs, or no knee.
+    pub(super) fn spread(&self, metric: &str, number: usize) -> Option<Spread> {
+        if metric == figure::KNEE {
+            let knee = self.knees.get(&number).filter(|k| k.verdict == "knee")?;
+            return Some(Spread {
+                middle: knee.degree?.into(),
+                low: knee.low?.floor(),
+                high: knee.high?.ceil(),
+            });
+        }
+        let values = self.values_of(metric, number);
+        let ends =
+            |best: f64, better: fn(f64, f64) -> f64| values.iter().copied().fold(best, better);
+        (values.len() >= FEWEST).then_some(Spread {
+            middle: median(values)?,
+            low: ends(f64::INFINITY, f64::min),
+            high: ends(f64::NEG_INFINITY, f64::max),
+        })
+    }
+}
+
+/// Whether what was measured stands though an experiment leaves its verdict open for this reason.
+pub(super) fn stands(reason: &str) -> bool {
+    FIGURES_STAND.contains(&reason)
+}
+
+impl Spread {
+    /// The ratio to another one, with its ends; None where one can be zero.
+    pub(super) fn ratio(self, other: Self) -> Option<(f64, f64, f64)> {
+        (self.low > 0.0 && other.low > 0.0).then(|| {
+            (
+                self.middle / other.middle,
+                self.low / other.high,
+                self.high / other.low,
+            )
+        })
     }
 }
 
@@ -44,7 +134,85 @@ impl Evidence {
 pub struct Knee {
     pub verdict: String,
     pub degree: Option<u32>,
-    pub low: Option<u32>,
-    pub high: Option<u32>,
+    pub low: Option<f64>,
+    pub high: Option<f64>,
     pub says: String,
+}
+
+impl Knee {
+    /// The degree at which it is, or beyond which it lies.
+    fn at(&self) -> Option<f64> {
+        match self.verdict.as_str() {
+            "knee" => self.degree.map(f64::from),
+            "still_rising" => self.low,
+            _ => None,
+        }
+    }
+
+    /// Whether more workers than processors were needed for it: then it is these that end the curve.
+    pub fn is_of_processors(&self, processors: u32) -> bool {
+        self.at().is_some_and(|at| at >= f64::from(processors))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A corner of two lines is at no whole degree.
+    #[test]
+    fn the_ends_of_a_knee_are_fractions() {
+        let text = r#"{"verdict": "knee", "degree": 16, "low": 14.25, "high": 17.5, "tolerance": 0.05, "says": "between 14 and 18"}"#;
+        let knee: Knee = serde_json::from_str(text).unwrap();
+        assert!(!knee.is_of_processors(17) && knee.is_of_processors(16));
+        let found = Evidence {
+            knees: BTreeMap::from([(0, knee)]),
+            ..Evidence::default()
+        };
+        let spread = found.spread(figure::KNEE, 0).unwrap();
+        assert_eq!((spread.middle, spread.low, spread.high), (16.0, 14.0, 18.0));
+    }
+
+    #[test]
+    fn what_is_withheld_of_one_is_not_of_another() {
+        let row = |number, against, reason: Option<&str>| answer::Row {
+            number,
+            against: Some(against),
+            verdict: "inconclusive".into(),
+            reason: reason.map(str::to_owned),
+            ..answer::Row::default()
+        };
+        // With the baseline 0, and of the pair that has not that in it.
+        let undecided = |reasons: [Option<&str>; 2], this, with| {
+            let found = Evidence {
+                status: Some("done".into()),
+                rows: vec![row(1, 0, reasons[0]), row(2, 0, None)],
+                pairs: vec![row(2, 1, reasons[1])],
+                ..Evidence::default()
+            };
+            found.undecided(this, with)
+        };
+        assert_eq!(undecided([None, None], 1, Some(0)), None);
+        assert_eq!(undecided([Some("max_blocks"), None], 1, Some(0)), None);
+        for reason in ["too_short", "differs: kernel", "set_aside"] {
+            let why = format!("its experiment gives no verdict ({reason})");
+            for (this, with) in [(1, Some(0)), (0, Some(1)), (1, None)] {
+                let found = undecided([Some(reason), None], this, with);
+                assert_eq!(found.as_ref(), Some(&why), "{this} {with:?}");
+            }
+        }
+        let differs = "differs: kernel";
+        assert_eq!(undecided([Some(differs), None], 2, Some(0)), None);
+        assert_eq!(undecided([Some(differs), None], 2, Some(1)), None);
+        assert!(undecided([None, Some(differs)], 1, Some(2)).is_some());
+        // What concerns a target concerns all that it is compared with, and what concerns all the baseline, too.
+        assert!(undecided([Some("set_aside"), None], 2, Some(1)).is_some());
+        assert!(undecided([Some("too_short"), None], 0, None).is_some());
+        let running = Evidence {
+            status: Some("running".into()),
+            ..Evidence::default()
+        };
+        let why = running.undecided(1, Some(0)).unwrap();
+        assert_eq!(why, "its experiment is running");
+    }
 }

@@ -2,8 +2,11 @@
 
 use crate::{experiment::metric, refusal::Refusal};
 
-/// With whether more of it is better. `fsbench._metric()` has them.
+/// The knee of the curve of all scans of a variant: a degree.
+pub const KNEE: &str = "knee";
+/// With whether more of it is better. `fsbench._metric()` has all but the knee, which is of no single run.
 const OTHERS: &[(&str, bool)] = &[
+    (KNEE, true),
     ("latency_max_ms", false),
     ("commit_max_ms", false),
     ("tps_cv", false),
@@ -48,6 +51,7 @@ mod tests {
             ("latency_max_ms", true),
             ("load_gb_per_s", false),
             ("load_ms", true),
+            ("knee", false),
             ("scan_ms_at_17", true),
         ] {
             check(name).unwrap();

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use super::{
     asked::Asked,
@@ -10,7 +11,8 @@ use super::{
 };
 use crate::{
     helper::{Filesystem, IMAGES, line_that_allows, options::check_kernel},
-    units::{bytes_for_scale, parse_size},
+    spec::Workload,
+    units::parse_size,
 };
 
 /// The machine and the server, as they were when the study was started.
@@ -31,7 +33,26 @@ pub struct Facts {
     pub max_wal_bytes: u64,
     /// Room that is left for others: pgfsbench.reserved_space.
     pub reserved_bytes: u64,
+    /// The values that this server takes, of those settings of the study that take one of a list.
+    pub enums: BTreeMap<String, Vec<String>>,
+    /// Of targets of the study that were recorded already, those on images.
+    pub on_images: BTreeMap<String, OnImage>,
 }
+
+/// What of a target on an image is about the disk below it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+#[allow(missing_docs)]
+pub struct OnImage {
+    pub mount_options: Option<String>,
+    pub pool_properties: Option<String>,
+    pub block_settings: Option<Map<String, Value>>,
+}
+
+/// Mount options by which a filesystem flushes its disk, or tells it what is free.
+const OF_THE_DISK: [&str; 4] = ["barrier", "nobarrier", "discard", "nodiscard"];
+/// What settings take in place of a value of their list.
+const BOOLEANS: [&str; 8] = ["on", "off", "true", "false", "yes", "no", "1", "0"];
 
 /// Why something is not tried.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -78,10 +99,15 @@ pub struct Here<'a> {
 }
 
 impl Here<'_> {
-    /// Why a variant is not tried; None if it is.
+    /// Why a variant is not tried, whatever is asked of it; None if it is.
     pub fn variant(&self, variant: &Variant) -> Option<Why> {
         if let Some(why) = &variant.not_tested {
             return Some(Why::of(why));
+        }
+        // What another build takes is not known here.
+        let settings = variant.settings.as_ref().filter(|_| !variant.second_build);
+        if let Some(why) = settings.and_then(|settings| self.not_taken(settings)) {
+            return Some(why);
         }
         if let Some(name) = &variant.filesystem {
             if let Some(missing) = self.facts.missing.get(name) {
@@ -108,8 +134,73 @@ impl Here<'_> {
                 Why::of("its log is on a second device").brought_by("log_device => '/dev/...'"),
             );
         }
+        let need = |need: &Need| match need {
+            Need::Device if self.is_on_image(variant) => Some(on_an_image()),
+            need => self.need(need, None),
+        };
         self.not_allowed(variant)
-            .or_else(|| variant.needs.iter().find_map(|need| self.need(need, None)))
+            .or_else(|| variant.needs.iter().find_map(need))
+    }
+
+    /// Why a variant is not tried in a question; None if it is.
+    pub fn variant_of(&self, question: &Question, variant: &Variant) -> Option<Why> {
+        let is_of_the_disk = || self.is_of_the_disk(question, variant);
+        self.variant(variant)
+            .or_else(|| is_of_the_disk().then(on_an_image))
+    }
+
+    /// Whether a variant is made on an image, or was.
+    fn is_on_image(&self, variant: &Variant) -> bool {
+        match &variant.target {
+            Some(target) => self.facts.on_images.contains_key(target),
+            None => variant.filesystem.is_some() && self.asked.image_size.is_some(),
+        }
+    }
+
+    /// Whether what makes a variant, on an image, is what it has the disk do: flushes and discards, if something is written; its queue.
+    fn is_of_the_disk(&self, question: &Question, variant: &Variant) -> bool {
+        if !self.is_on_image(variant) {
+            return false;
+        }
+        let recorded = variant.target.as_ref().map(|t| &self.facts.on_images[t]);
+        let (options, pool, queue) = match recorded {
+            Some(there) => (
+                &there.mount_options,
+                &there.pool_properties,
+                &there.block_settings,
+            ),
+            None => (
+                &variant.mount_options,
+                &variant.pool_properties,
+                &variant.block_settings,
+            ),
+        };
+        let writes = Workload::parse(&question.workload).is_some_and(|w| w.measures_writes());
+        let is_of_the_disk = |option: &str| {
+            let name = option.split('=').next().unwrap_or(option).trim();
+            OF_THE_DISK.contains(&name) || option.contains("=nobarrier")
+        };
+        let mut options = options.as_deref().unwrap_or("").split(',');
+        let trims = || pool.as_ref().is_some_and(|pool| pool.contains("autotrim"));
+        queue.as_ref().is_some_and(|queue| !queue.is_empty())
+            || (writes && (options.any(is_of_the_disk) || trims()))
+    }
+
+    /// Why this server does not take one of these settings: a value that it was built without.
+    fn not_taken(&self, settings: &Map<String, Value>) -> Option<Why> {
+        settings.iter().find_map(|(name, value)| {
+            let (known, value) = (
+                self.facts.enums.get(&name.to_lowercase())?,
+                value.as_str()?.trim(),
+            );
+            let is_it = |known: &str| known.eq_ignore_ascii_case(value);
+            let takes = known.iter().any(|known| is_it(known)) || BOOLEANS.iter().any(|b| is_it(b));
+            (!takes).then(|| {
+                let known = known.join(", ");
+                Why::of(format!("of {name} this server has only {known}"))
+                    .brought_by(format!("a build of PostgreSQL that has {value}"))
+            })
+        })
     }
 
     /// What is not the target's alone, the helper does only where its configuration says so.
@@ -153,6 +244,10 @@ impl Here<'_> {
             let brings = format!("part => '{}'", question.part);
             return Some(Why::of(format!("it is of part {}", question.part)).brought_by(brings));
         }
+        if let (Some(first), Some(false)) = (&question.today_of, self.asked.period) {
+            let why = format!("it would be question {first} once more: both with today's settings");
+            return Some(Why::of(why).brought_by("period left out"));
+        }
         let needs = &question.needs;
         if let Some(why) = needs
             .iter()
@@ -160,7 +255,14 @@ impl Here<'_> {
         {
             return Some(why);
         }
-        let variant = |name: &str| self.study.variant(name).and_then(|v| self.variant(v));
+        let settings = [&question.settings, &self.own_length(question).settings];
+        if let Some(why) = settings.iter().find_map(|s| self.not_taken(s)) {
+            return Some(why);
+        }
+        let variant = |name: &str| {
+            let variant = self.study.variant(name)?;
+            self.variant_of(question, variant)
+        };
         if let Some(why) = variant(&question.baseline) {
             return Some(Why {
                 why: format!(
@@ -187,7 +289,9 @@ impl Here<'_> {
     /// The variants of a question that are tried.
     pub fn variants<'a>(&'a self, question: &'a Question) -> Vec<&'a Variant> {
         let found = (question.variants.iter()).filter_map(|name| self.study.variant(name));
-        found.filter(|v| self.variant(v).is_none()).collect()
+        found
+            .filter(|v| self.variant_of(question, v).is_none())
+            .collect()
     }
 
     /// Why a claim is not tried; None if it is.
@@ -197,18 +301,20 @@ impl Here<'_> {
         }
         let decision = claim.decision.as_ref()?;
         let question = self.study.question(&decision.question)?;
-        // What is wrong with a variant tells more than what follows from it for the question.
         let names = [Some(&decision.variant), decision.with.as_ref()];
-        for name in names.into_iter().flatten() {
-            let why = self.study.variant(name).and_then(|v| self.variant(v));
-            if let Some(why) = why {
-                return Some(Why {
-                    why: format!("{name} is not tried: {}", why.why),
-                    ..why
-                });
-            }
-        }
-        self.question(question)
+        let not_tried = |why: &dyn Fn(&Variant) -> Option<Why>| {
+            names.into_iter().flatten().find_map(|name| {
+                let found = why(self.study.variant(name)?)?;
+                Some(Why {
+                    why: format!("{name} is not tried: {}", found.why),
+                    ..found
+                })
+            })
+        };
+        // What is wrong with a variant tells more than what follows from it for the question.
+        not_tried(&|variant| self.variant(variant))
+            .or_else(|| self.question(question))
+            .or_else(|| not_tried(&|variant| self.variant_of(question, variant)))
             .or_else(|| (claim.needs.iter()).find_map(|need| self.need(need, Some(question))))
     }
 
@@ -219,11 +325,15 @@ impl Here<'_> {
                 "it needs data and windows of full size".to_owned(),
                 "quick, scale and duration left out".to_owned(),
             ),
-            Need::Device => (
-                self.asked.image_size.is_none(),
-                "on an image it would tell of the disk of the host".into(),
-                "device => '/dev/disk/by-id/...'".into(),
-            ),
+            Need::Device => {
+                let mut variants = question
+                    .map_or(&[] as &[String], |q| q.variants.as_slice())
+                    .iter();
+                let is_on_image =
+                    |name: &String| (self.study.variant(name)).is_some_and(|v| self.is_on_image(v));
+                let on_images = self.asked.image_size.is_some() || variants.any(is_on_image);
+                return on_images.then(on_an_image);
+            }
             Need::Bindir => (
                 self.asked.bindir.is_some(),
                 "it compares two builds of the server".into(),
@@ -257,18 +367,29 @@ impl Here<'_> {
         (!is_met).then(|| Why::of(why).brought_by(brings))
     }
 
+    /// The length of a question's runs, as the study has it.
+    fn own_length<'q>(&self, question: &'q Question) -> &'q Length {
+        match self.asked.is_quick() {
+            true => &question.quick,
+            false => &question.full,
+        }
+    }
+
+    /// Whether it is a time that ends a question's runs, so that there can be another one.
+    pub fn has_window(&self, question: &Question) -> bool {
+        let length = self.own_length(question);
+        length.duration_seconds.is_some() || length.cycle_seconds.is_some()
+    }
+
     /// The length of a question's runs, as it was asked for.
     pub fn length(&self, question: &Question) -> Length {
-        let mut length = match self.asked.is_quick() {
-            true => question.quick.clone(),
-            false => question.full.clone(),
-        };
+        let mut length = self.own_length(question).clone();
         if let Some(scale) = self.asked.scale
             && (length.scale.is_some() || length.size.is_some())
         {
             (length.scale, length.size) = (Some(scale), None);
         }
-        let has_window = length.duration_seconds.is_some() || length.cycle_seconds.is_some();
+        let has_window = self.has_window(question);
         if let Some(us) = self.asked.duration_us.filter(|_| has_window) {
             length.duration_seconds = Some(us as f64 / 1e6);
         }
@@ -286,18 +407,28 @@ impl Here<'_> {
             length.duration_seconds.or(cycles).unwrap_or(0.0)
         };
         !self.asked.is_quick()
-            && self.bytes(&here) >= self.bytes(full)
+            && self.data_bytes(question, &here) >= self.data_bytes(question, full)
             && window(&here) >= window(full)
     }
 
-    /// Bytes of data, to compare lengths with each other.
-    fn bytes(&self, length: &Length) -> u64 {
+    /// Bytes of the data of a question's runs: what a scale is depends on the workload.
+    pub fn data_bytes(&self, question: &Question, length: &Length) -> u64 {
+        let at = |scale: i32| {
+            let options = Value::Object(question.options.clone());
+            let workload = Workload::parse(&question.workload)?;
+            Some(workload.bytes_at(u32::try_from(scale).ok()?, &options))
+        };
         match (length.scale, &length.size) {
-            (Some(scale), _) => bytes_for_scale(u32::try_from(scale).unwrap_or(0)),
+            (Some(scale), _) => at(scale).unwrap_or(0),
             (None, Some(size)) => parse_size(size, self.facts.memory_bytes).unwrap_or(0),
             (None, None) => 0,
         }
     }
+}
+
+fn on_an_image() -> Why {
+    Why::of("on an image it would tell of the disk of the host")
+        .brought_by("device => '/dev/disk/by-id/...'")
 }
 
 /// `6.1.0-13-amd64` is 6.1.
@@ -322,6 +453,8 @@ mod tests {
             not_allowed: Vec::new(),
             max_wal_bytes: 1 << 30,
             reserved_bytes: 512 << 20,
+            enums: BTreeMap::new(),
+            on_images: BTreeMap::new(),
         }
     }
 
@@ -447,5 +580,198 @@ mod tests {
             duration_us: Some(10_000_000),
             ..Asked::default()
         }));
+    }
+
+    /// A million rows of scans are four times what pgbench's scale of 1 is: what is smaller by one measure is by the other.
+    #[test]
+    fn the_size_of_scans_is_that_of_their_rows() {
+        let study = builtin::find("digoal-2016").unwrap().unwrap();
+        let question = study.question("scans").unwrap();
+        let facts = Facts {
+            memory_bytes: 24 << 30,
+            ..facts()
+        };
+        let is_full = |scale: i32| {
+            let asked = Asked {
+                scale: Some(scale),
+                ..Asked::default()
+            };
+            let here = Here {
+                study: &study,
+                asked: &asked,
+                facts: &facts,
+            };
+            here.is_full(question)
+        };
+        // 50 % of RAM; 57 MB each.
+        assert!(is_full(215) && !is_full(210));
+    }
+
+    /// One that a user has defined, and that says nothing of devices.
+    fn own(question: Value, options: &str, block_settings: Value) -> Study {
+        let mut study = serde_json::json!({
+            "study": "own", "title": "t", "author": "a", "year": 2026, "source": "s", "machine": "m", "part": "all",
+            "claims": [{"claim": "c", "says": "s", "seen": "s",
+                "decision": {"question": "q", "variant": "b", "with": "a", "metric": question["metric"], "expected": "more", "by": "interval"}}],
+            "variants": [{"variant": "a", "filesystem": "ext4"}, {"variant": "b", "filesystem": "ext4", "mount_options": options}],
+            "questions": [{
+                "question": "q", "part": "p", "asks": "?", "variants": ["a", "b"], "baseline": "a", "margin": 0.05, "is_published": false,
+                "full": {"scale": 10, "max_blocks": 6}, "quick": {"scale": 1, "max_blocks": 3},
+            }],
+            "published": [],
+        });
+        if block_settings != Value::Null {
+            study["variants"][1]["block_settings"] = block_settings;
+        }
+        for (name, value) in question.as_object().unwrap() {
+            study["questions"][0][name] = value.clone();
+        }
+        crate::study::check::parse(study).unwrap()
+    }
+
+    #[test]
+    fn what_would_tell_of_the_disk_of_the_host_is_not_tried_on_an_image() {
+        let tpcb = serde_json::json!({"workload": "tpcb", "clients": 2, "metric": "tps"});
+        let scan = serde_json::json!({"workload": "scan", "metric": "scan_bytes_per_s"});
+        let scheduler = serde_json::json!({"scheduler": "none"});
+        for (question, options, block_settings, is_tried) in [
+            (&tpcb, "noatime", Value::Null, true),
+            (&tpcb, "noatime,barrier=0", Value::Null, false),
+            (&tpcb, "nobarrier", Value::Null, false),
+            (&tpcb, "discard", Value::Null, false),
+            (&tpcb, "noatime", scheduler.clone(), false),
+            // Nothing is flushed while something is scanned.
+            (&scan, "noatime,barrier=0", Value::Null, true),
+            (&scan, "noatime", scheduler, false),
+        ] {
+            let study = own(question.clone(), options, block_settings);
+            let why = |image: bool| {
+                let asked = Asked {
+                    image_size: image.then(|| "4GB".into()),
+                    device: (!image).then(|| "/dev/sdx".into()),
+                    ..Asked::default()
+                };
+                let facts = facts();
+                let here = Here {
+                    study: &study,
+                    asked: &asked,
+                    facts: &facts,
+                };
+                (
+                    here.question(&study.questions[0]),
+                    here.claim(&study.claims[0]),
+                )
+            };
+            assert_eq!(why(false), (None, None), "{options}");
+            let (asked, claimed) = why(true);
+            assert_eq!(asked.is_none(), is_tried, "{options}");
+            assert_eq!(claimed.is_none(), is_tried, "{options}");
+            if let Some(why) = asked {
+                assert!(why.why.contains("on an image"), "{why}");
+                assert!(why.to_string().contains("device =>"), "{why}");
+            }
+        }
+    }
+
+    /// Where they were made is what is recorded of them.
+    #[test]
+    fn nor_on_a_target_that_is_on_an_image() {
+        let mut study = own(
+            serde_json::json!({"workload": "tpcb", "clients": 2, "metric": "tps"}),
+            "noatime",
+            Value::Null,
+        );
+        for (variant, target) in study.variants.iter_mut().zip(["x", "y"]) {
+            *variant = Variant {
+                variant: variant.variant.clone(),
+                target: Some(target.into()),
+                ..Variant::default()
+            };
+        }
+        let on_image = |options: &str| OnImage {
+            mount_options: Some(options.into()),
+            ..OnImage::default()
+        };
+        let asked = Asked::default();
+        let is_asked = |y: Option<&str>, needs: &[Need]| {
+            let mut study = study.clone();
+            study.questions[0].needs = needs.to_vec();
+            let facts = Facts {
+                on_images: (y.iter())
+                    .map(|options| ("y".into(), on_image(options)))
+                    .collect(),
+                ..facts()
+            };
+            let here = Here {
+                study: &study,
+                asked: &asked,
+                facts: &facts,
+            };
+            here.question(&study.questions[0]).is_none()
+        };
+        assert!(is_asked(None, &[Need::Device]));
+        assert!(is_asked(Some("noatime"), &[]));
+        assert!(!is_asked(Some("noatime"), &[Need::Device]));
+        assert!(!is_asked(Some("noatime,barrier=0"), &[]));
+    }
+
+    #[test]
+    fn a_value_that_the_server_was_built_without_is_left_out_by_name() {
+        let study = builtin::find("folklore").unwrap().unwrap();
+        let asked = Asked {
+            image_size: Some("4GB".into()),
+            ..Asked::default()
+        };
+        let why = |methods: &[&str]| {
+            let methods = methods.iter().map(|method| (*method).to_owned()).collect();
+            let facts = Facts {
+                server_version_num: 180_001,
+                enums: BTreeMap::from([("io_method".into(), methods)]),
+                ..facts()
+            };
+            let here = Here {
+                study: &study,
+                asked: &asked,
+                facts: &facts,
+            };
+            // As a whole it can be made all the same.
+            assert!(crate::study::plan::plan(&here).is_ok());
+            here.question(study.question("io-method").unwrap())
+        };
+        assert_eq!(why(&["sync", "worker", "io_uring"]), None);
+        assert_eq!(
+            why(&["sync", "worker"]).unwrap().to_string(),
+            "there is nothing to compare with: of io_method this server has only sync, worker; \
+             to have it: a build of PostgreSQL that has io_uring"
+        );
+    }
+
+    #[test]
+    fn a_second_pass_with_the_settings_of_today_is_asked_for() {
+        let study = builtin::find("vondra-2015").unwrap().unwrap();
+        let facts = facts();
+        let asked = |part: Option<&str>, period: Option<bool>| {
+            let asked = Asked {
+                image_size: Some("200GB".into()),
+                part: part.map(str::to_owned),
+                period,
+                ..Asked::default()
+            };
+            let here = Here {
+                study: &study,
+                asked: &asked,
+                facts: &facts,
+            };
+            let again = study.questions.iter().filter(|q| q.today_of.is_some());
+            let again = again.filter(|q| here.question(q).is_none());
+            again.map(|q| q.question.clone()).collect::<Vec<_>>()
+        };
+        let again = ["ext4-xfs-30s-today", "ext4-xfs-240s-today"];
+        assert_eq!(asked(None, None), [""; 0], "it would double a night");
+        assert_eq!(asked(Some("ext4-xfs-today"), None), again);
+        assert_eq!(asked(Some("ext4-xfs, ext4-xfs-today"), Some(true)), again);
+        let all = asked(Some("all"), None);
+        assert!(again.iter().all(|name| all.iter().any(|a| a == name)));
+        assert_eq!(asked(Some("all"), Some(false)), [""; 0]);
     }
 }

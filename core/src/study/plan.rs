@@ -10,11 +10,8 @@ use crate::{
     experiment::asked::Asked as Experiment,
     refusal::{Refusal, quoted},
     spec::Workload,
-    units::{bytes_for_scale, format_bytes, parse_size},
+    units::{format_bytes, parse_size},
 };
-
-/// Of the table of scans, with its largest usual rows.
-const BYTES_OF_A_MILLION_ROWS: u64 = 64 << 20;
 
 /// The targets and experiments of a study, in the order in which they are made.
 #[derive(Clone, Debug)]
@@ -93,7 +90,38 @@ pub fn plan(here: &Here<'_>) -> Result<Plan, Refusal> {
             "Ask for another part, or bring what is missing; fsbench.doctor() tells what is here.",
         ));
     }
+    check_duration(here, &plan)?;
     Ok(plan)
+}
+
+/// The questions of a plan whose runs a duration that is asked for does not end: so many transactions do, or all scans.
+pub fn without_duration<'a>(
+    here: &Here<'_>,
+    questions: impl Iterator<Item = &'a str>,
+) -> Vec<&'a str> {
+    let has_window = |name: &str| (here.study.question(name)).is_some_and(|q| here.has_window(q));
+    match here.asked.duration_us {
+        Some(_) => questions.filter(|&name| !has_window(name)).collect(),
+        None => Vec::new(),
+    }
+}
+
+/// Refuses a duration that no run would have.
+fn check_duration(here: &Here<'_>, plan: &Plan) -> Result<(), Refusal> {
+    let questions = plan.experiments.iter().map(|e| e.question.as_str());
+    let without = without_duration(here, questions);
+    if without.len() < plan.experiments.len() {
+        return Ok(());
+    }
+    let study = quoted(&here.study.study);
+    Err(Refusal::argument(format!(
+        "duration means nothing for these questions of study {study}"
+    ))
+    .detail(format!(
+        "Their runs end after so many transactions, or when all scans are made: {}.",
+        without.join(", ")
+    ))
+    .hint("Leave duration out; scale and blocks make less of it."))
 }
 
 fn target(here: &Here<'_>, variant: &Variant) -> Target {
@@ -153,7 +181,29 @@ fn target(here: &Here<'_>, variant: &Variant) -> Target {
 
 /// Whether the runs of a question have the settings of its time.
 pub fn has_period(here: &Here<'_>, question: &Question) -> bool {
-    here.asked.period.unwrap_or(question.is_published)
+    question.today_of.is_none() && here.asked.period.unwrap_or(question.is_published)
+}
+
+/// The parts with what is asked with the settings of its time once more, with those of today, unless these are asked for, too: after
+/// those that are asked for, as the argument `part` takes them. With the questions of this plan that they repeat.
+pub fn second_pass<'a>(
+    here: &Here<'a>,
+    questions: impl Iterator<Item = &'a str>,
+) -> Option<(String, Vec<&'a str>)> {
+    let published = questions.filter_map(|name| here.study.question(name));
+    let published: Vec<&Question> = published
+        .filter(|q| q.is_published && has_period(here, q))
+        .filter(|q| !here.asked.has_part(here.study, &q.second_part()))
+        .collect();
+    let mut parts = vec![here.asked.part(here.study).to_owned()];
+    for question in &published {
+        let part = question.second_part();
+        if !parts.contains(&part) {
+            parts.push(part);
+        }
+    }
+    let names: Vec<&str> = published.iter().map(|q| q.question.as_str()).collect();
+    (!names.is_empty()).then(|| (parts.join(","), names))
 }
 
 fn experiment(here: &Here<'_>, question: &Question) -> Experiment {
@@ -218,13 +268,7 @@ pub fn needed_bytes(here: &Here<'_>, question: &Question) -> u64 {
     let given = given.filter_map(|size| parse_size(size, here.facts.memory_bytes).ok());
     let wal = given.max().unwrap_or(here.facts.max_wal_bytes);
     let workload = Workload::parse(&question.workload);
-    let has_degrees = workload.is_some_and(|w| w.takes_option("degrees"));
-    let data = match (length.scale, &length.size) {
-        (Some(scale), _) if has_degrees => scale.unsigned_abs() as u64 * BYTES_OF_A_MILLION_ROWS,
-        (Some(scale), _) => bytes_for_scale(scale.unsigned_abs()),
-        (None, Some(size)) => parse_size(size, here.facts.memory_bytes).unwrap_or(0),
-        (None, None) => 0,
-    };
+    let data = here.data_bytes(question, &length);
     let tables = match question.options.get("maintenance") {
         Some(Value::Bool(true)) => 2,
         _ => 1,
@@ -370,6 +414,86 @@ mod tests {
         assert_eq!(settings(None), [true, false]);
         assert_eq!(settings(Some(true)), [true, true]);
         assert_eq!(settings(Some(false)), [false, false]);
+    }
+
+    /// The second pass is beside the first one, and no settings of that time are left in it.
+    #[test]
+    fn what_is_published_is_made_again_with_the_settings_of_today() {
+        let study = builtin::find("smith-2011").unwrap().unwrap();
+        let facts = facts();
+        let planned = |part: &str, period: Option<bool>| {
+            let asked = Asked {
+                image_size: Some("400GB".into()),
+                part: Some(part.into()),
+                period,
+                ..Asked::default()
+            };
+            let here = Here {
+                study: &study,
+                asked: &asked,
+                facts: &facts,
+            };
+            let plan = plan(&here).unwrap();
+            let names = plan.experiments.iter().map(|e| e.question.as_str());
+            let names = names.filter_map(|name| Some(study.question(name)?.question.as_str()));
+            let second = second_pass(&here, names).map(|(parts, _)| parts);
+            let has = |p: &Planned| {
+                let settings = p.asked.run.settings.as_ref();
+                settings.is_some_and(|s| s["checkpoint_flush_after"] == "0")
+            };
+            let of = |p: &Planned| (p.question.clone(), has(p));
+            (plan.experiments.iter().map(of).collect::<Vec<_>>(), second)
+        };
+        let (first, second) = planned("medium", None);
+        assert!(first.contains(&("medium".into(), true)), "{first:?}");
+        assert_eq!(second.as_deref(), Some("medium,medium-today"));
+        for period in [None, Some(true)] {
+            let (both, second) = planned("medium,medium-today", period);
+            let published = first.iter().filter(|(_, has)| *has).count();
+            assert_eq!(both.len(), first.len() + published);
+            assert!(both.contains(&("medium".into(), true)), "{both:?}");
+            assert!(both.contains(&("medium-today".into(), false)), "{both:?}");
+            assert_eq!(second, None);
+        }
+        // What is of today already is not made twice.
+        let (today, second) = planned("medium,medium-today", Some(false));
+        assert_eq!((today.len(), second), (first.len(), None));
+    }
+
+    #[test]
+    fn a_duration_that_no_run_would_have_is_refused() {
+        let facts = facts();
+        let planned = |study: &str, part: &str| -> Result<Vec<String>, Refusal> {
+            let study = builtin::find(study).unwrap().unwrap();
+            let asked = Asked {
+                image_size: Some("400GB".into()),
+                part: Some(part.into()),
+                duration_us: Some(60_000_000),
+                ..Asked::default()
+            };
+            let here = Here {
+                study: &study,
+                asked: &asked,
+                facts: &facts,
+            };
+            let plan = plan(&here)?;
+            let names: Vec<&str> = (plan.experiments.iter())
+                .map(|e| e.question.as_str())
+                .collect();
+            let without = without_duration(&here, names.iter().copied());
+            Ok(without.into_iter().map(str::to_owned).collect())
+        };
+        // Some of them have a window: it is said which have none.
+        let some = planned("heron-2010", "filesystems").unwrap();
+        assert_eq!(some, ["published"]);
+        for (study, part) in [
+            ("digoal-2016", "scans"),
+            ("heron-2010", "filesystems-today"),
+        ] {
+            let refusal = planned(study, part).unwrap_err();
+            check::style(&refusal);
+            assert!(refusal.message.starts_with("duration means nothing"));
+        }
     }
 
     #[test]

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use super::{
     definition::{Figure, Question, Variant},
     evidence::Evidence,
-    figure,
-    left_out::Here,
+    figure::{self, KNEE},
+    left_out::{Here, Why},
     pairs,
 };
 
@@ -56,21 +56,24 @@ pub fn report(here: &Here<'_>, evidence: &BTreeMap<String, Evidence>) -> Vec<Row
             published: Some(figure.value),
             unit: Some(figure.unit.clone()),
             published_percent: percent(figure.value, best, figure.less_is_better),
-            remark: remark(here, here.study.variant(&figure.variant), Some(figure)),
+            remark: {
+                let variant = here.study.variant(&figure.variant);
+                remark(variant, variant.and_then(|v| here.variant(v)), Some(figure))
+            },
             ..Row::default()
         });
     }
     rows
 }
 
-/// The declared metric of a question, and those of the figures beside it.
+/// The declared metric of a question, and those of the figures beside it. A second pass has those of the first one.
 pub fn metrics(here: &Here<'_>, question: &Question) -> Vec<String> {
-    let mut metrics = vec![question.metric.clone()];
-    for figure in here.study.figures_of(question) {
-        if let Some(beside) = figure.beside.as_ref().filter(|b| !metrics.contains(b)) {
-            metrics.push(beside.clone());
-        }
-    }
+    let first = question.today_of.as_ref();
+    let question = first
+        .and_then(|name| here.study.question(name))
+        .unwrap_or(question);
+    let beside = pairs::beside(here, question).into_iter();
+    let mut metrics: Vec<String> = beside.map(str::to_owned).collect();
     let claims = here.study.claims.iter().filter_map(|c| c.decision.as_ref());
     for decision in claims.filter(|d| d.question == question.question) {
         if !metrics.contains(&decision.metric) {
@@ -105,24 +108,35 @@ fn table(here: &Here<'_>, question: &Question, metric: &str, found: Option<&Evid
     };
     let figures = question.variants.iter().filter_map(|v| published(v));
     let best_published = best(figures.map(|f| f.value), less);
-    let values = |variant: &str| -> Vec<f64> {
-        let of = |found: &Evidence| {
-            let number = found.number_of(here.study, variant)?;
-            found.values.get(metric)?.get(number).cloned()
-        };
-        found.and_then(of).unwrap_or_default()
+    let at = |variant: &str| found.and_then(|f| Some((f, f.number_of(here.study, variant)?)));
+    let measured = |variant: &str| {
+        let (found, number) = at(variant)?;
+        match metric {
+            KNEE => found.knees.get(&number)?.degree.map(f64::from),
+            _ => mean(found.values_of(metric, number)),
+        }
     };
-    let measured = |variant: &str| mean(&values(variant));
+    // Of all its scans is the knee.
+    let of_runs = if metric == KNEE {
+        &question.metric
+    } else {
+        metric
+    };
+    let count = |variant: &str| at(variant).map_or(0, |(f, n)| f.values_of(of_runs, n).len());
     let best_measured = best(question.variants.iter().filter_map(|v| measured(v)), less);
     let row = |name: &String| {
         let (figure, ours) = (published(name), measured(name));
-        let said = found.and_then(|found| {
-            let number = found.number_of(here.study, name)?;
-            found.rows.iter().find(|row| row.number == number)
+        let said = at(name).and_then(|(found, number)| {
+            let with = at(&question.baseline)?.1;
+            match metric == question.metric {
+                true => found.rows.iter().find(|row| row.number == number).cloned(),
+                false if number == with => None,
+                false => pairs::by_ranges(here, found, metric, [number, with]),
+            }
         });
-        let said = said.filter(|_| metric == question.metric);
-        let order = figure.zip(published(&question.baseline)).zip(said);
+        let order = figure.zip(published(&question.baseline)).zip(said.as_ref());
         let variant = here.study.variant(name);
+        let why = variant.and_then(|v| here.variant_of(question, v));
         Row {
             question: Some(question.question.clone()),
             variant: name.clone(),
@@ -132,24 +146,26 @@ fn table(here: &Here<'_>, question: &Question, metric: &str, found: Option<&Evid
             published_percent: figure.and_then(|f| percent(f.value, best_published, less)),
             measured: ours,
             measured_percent: ours.and_then(|ours| percent(ours, best_measured, less)),
-            runs: found.map(|_| values(name).len() as i32),
-            ratio: said.and_then(|row| row.ratio),
-            low: said.and_then(|row| row.low),
-            high: said.and_then(|row| row.high),
+            runs: found.map(|_| count(name) as i32),
+            ratio: said.as_ref().and_then(|row| row.ratio),
+            low: said.as_ref().and_then(|row| row.low),
+            high: said.as_ref().and_then(|row| row.high),
             order: order.map(|((figure, base), row)| pairs::compared(figure, base, row)),
-            remark: remark(here, variant, figure),
+            remark: remark(variant, why, figure),
         }
     };
     question.variants.iter().map(row).collect()
 }
 
-fn remark(here: &Here<'_>, variant: Option<&Variant>, figure: Option<&Figure>) -> Option<String> {
+/// What is to be known of a figure: why there is none of ours, what of the variant is gone since, and what the author says.
+fn remark(
+    variant: Option<&Variant>,
+    why_not: Option<Why>,
+    figure: Option<&Figure>,
+) -> Option<String> {
     let mut parts: Vec<String> = Vec::new();
+    parts.extend(why_not.map(|why| format!("not tested: {why}")));
     if let Some(variant) = variant {
-        parts.extend(
-            here.variant(variant)
-                .map(|why| format!("not tested: {why}")),
-        );
         let gone = variant.gone.iter();
         parts
             .extend(gone.map(|g| format!("{} is gone since {}: {}", g.option, g.since, g.instead)));
@@ -163,7 +179,7 @@ mod tests {
     use super::*;
     use crate::{
         experiment::answer,
-        study::{asked::Asked, builtin, left_out::Facts},
+        study::{asked::Asked, builtin, evidence::Knee, left_out::Facts},
     };
 
     #[test]
@@ -284,5 +300,59 @@ mod tests {
             (notpm.published, notpm.published_percent),
             (Some(9171.46), Some(100.0))
         );
+    }
+
+    /// digoal's knees, and his times at degrees: neither is what his question decides by.
+    #[test]
+    fn knees_and_figures_that_are_not_declared_stand_beside_the_published_ones() {
+        let study = builtin::find("digoal-2016").unwrap().unwrap();
+        let asked = Asked {
+            image_size: Some("4GB".into()),
+            ..Asked::default()
+        };
+        let facts = Facts {
+            kernel: "6.18.4".into(),
+            processors: 64,
+            ..Facts::default()
+        };
+        let here = Here {
+            study: &study,
+            asked: &asked,
+            facts: &facts,
+        };
+        let knee = |degree: u32, low: f64, high: f64| Knee {
+            verdict: "knee".into(),
+            degree: Some(degree),
+            low: Some(low),
+            high: Some(high),
+            ..Knee::default()
+        };
+        let found = Evidence {
+            status: Some("done".into()),
+            targets: ["ext4", "xfs"].map(|v| format!("digoal-2016.{v}")).to_vec(),
+            values: BTreeMap::from([
+                ("scan_bytes_per_s".into(), vec![vec![1.0; 3], vec![2.0; 3]]),
+                ("scan_ms_at_17".into(), vec![vec![8.0; 3], vec![4.0; 3]]),
+            ]),
+            knees: BTreeMap::from([(0, knee(8, 7.5, 9.0)), (1, knee(16, 14.25, 17.0))]),
+            ..Evidence::default()
+        };
+        let rows = report(&here, &BTreeMap::from([("scans".into(), found)]));
+        let row = |variant: &str, metric: &str| {
+            let is_it = |r: &&Row| r.variant == variant && r.metric == metric;
+            let row = rows.iter().find(is_it).unwrap();
+            assert_eq!(row.question.as_deref(), Some("scans"));
+            (row.published, row.measured, row.runs, row.order)
+        };
+        let same = Some("same order");
+        assert_eq!(
+            row("xfs", "scan_ms_at_17"),
+            (Some(8905.51), Some(4.0), Some(3), same)
+        );
+        assert_eq!(row("xfs", "knee"), (Some(22.0), Some(16.0), Some(3), same));
+        assert_eq!(row("ext4", "knee"), (Some(17.0), Some(8.0), Some(3), None));
+        let of_xfs = rows.iter().find(|r| r.variant == "xfs" && r.metric == KNEE);
+        let (low, high) = of_xfs.map(|r| (r.low, r.high)).unwrap();
+        assert_eq!((low, high), (Some(14.0 / 9.0), Some(17.0 / 7.0)));
     }
 }

@@ -8,7 +8,10 @@ use pgrx::{pg_extern, pg_sys::panic::ErrorReport};
 
 use super::started;
 use crate::{
-    api::guard::{self, Ready},
+    api::{
+        experiment::tell_conductor,
+        guard::{self, Ready},
+    },
     errors::{Fault, sqlstate, to_json_text},
     pg::{
         session, sql,
@@ -75,13 +78,13 @@ fn fsbench_drop_study(study: Option<Text>, keep_runs: Option<bool>) -> Result<Sa
         for (_, id) in store::experiments(name)? {
             let runs = store::runs(id)?;
             experiments::delete(id)?;
-            marker::remove(id)?;
             if !keeps {
                 store::delete_runs(&runs)?;
             }
         }
         store::delete(name)
     })?;
+    tell_conductor();
     if !keeps {
         for target in targets {
             sql::write("SELECT fsbench.drop_target($1)", &[Some(&target)])?;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use pgfsbench_core::{
     experiment::{answer, state::Outcome, steps},
-    study::{evidence::Evidence, left_out::Here, report},
+    study::{evidence::Evidence, figure, left_out::Here, report},
 };
 
 use super::where_made;
@@ -28,8 +28,10 @@ pub fn gather(here: &Here<'_>) -> Result<ByQuestion, Fault> {
             continue;
         };
         let mut values = BTreeMap::new();
-        for metric in report::metrics(here, asked) {
-            values.insert(metric.clone(), store::values(id, &metric)?);
+        let metrics = report::metrics(here, asked).into_iter();
+        for metric in metrics.filter(|metric| metric != figure::KNEE) {
+            let found = store::values(id, &metric)?;
+            values.insert(metric, found);
         }
         let declared = steps::declared(&state);
         let beside = experiment::beside(&state)?;

@@ -1,14 +1,22 @@
 //! The machine and the server, as a study takes them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use pgfsbench_core::study::left_out::{Facts, Why};
+use pgfsbench_core::study::{
+    definition::Study,
+    left_out::{Facts, Why},
+};
 
 use super::super::doctor;
-use crate::{errors::Fault, host::machine, pg::sql};
+use crate::{
+    errors::{Fault, read_json, to_json_text},
+    host::machine,
+    pg::sql,
+    store::study as store,
+};
 
-/// What is here now. With the rights of the extension's owner.
-pub fn look() -> Result<Facts, Fault> {
+/// What is here now, as far as a study has to do with it. With the rights of the extension's owner.
+pub fn look(study: &Study) -> Result<Facts, Fault> {
     let number = |statement: &str| -> Result<i64, Fault> {
         let text = sql::read(statement, &[])?;
         Ok(text.and_then(|text| text.parse().ok()).unwrap_or(0))
@@ -45,7 +53,28 @@ pub fn look() -> Result<Facts, Fault> {
             "SELECT pg_size_bytes(current_setting('pgfsbench.reserved_space'))",
         )?
         .unsigned_abs(),
+        enums: enums(study)?,
+        on_images: store::on_images(study)?,
     })
+}
+
+/// The values that settings of a study may have here, of those that take one of a list: which there are depends on how the server was built.
+fn enums(study: &Study) -> Result<BTreeMap<String, Vec<String>>, Fault> {
+    let of_variants = study.variants.iter().filter_map(|v| v.settings.as_ref());
+    let of_questions = study.questions.iter();
+    let of_questions =
+        of_questions.flat_map(|q| [&q.settings, &q.full.settings, &q.quick.settings]);
+    let settings = of_variants.chain(of_questions);
+    let names: BTreeSet<String> = settings
+        .flat_map(|settings| settings.keys())
+        .map(|name| name.to_lowercase())
+        .collect();
+    let text = sql::read(
+        "SELECT coalesce(jsonb_object_agg(lower(name), enumvals), '{}') FROM pg_catalog.pg_settings \
+         WHERE enumvals IS NOT NULL AND lower(name) IN (SELECT jsonb_array_elements_text($1::jsonb))",
+        &[Some(&to_json_text(&names)?)],
+    )?;
+    read_json("values of settings", &text.unwrap_or_default())
 }
 
 /// What brings a filesystem: what doctor says, or a guest that has it.

@@ -5,6 +5,7 @@ use pgfsbench_core::{
     refusal::quoted,
     study::{
         asked::{self as study_asked, Asked},
+        definition::Study,
         left_out::{Facts, Here},
         plan::{self, Target},
     },
@@ -30,15 +31,19 @@ use crate::{
     target::{self, devices},
 };
 
+/// The name of a target for a moment: made once more, it is compared with the one that there is.
+const AGAIN: &str = "pgfsbench-study-again";
+/// Why a question has no duration.
+const ENDS_BY_ITSELF: &str = "so many transactions end its runs, or all scans";
+
 #[pg_extern(sql = false)]
 fn fsbench_study(asked: Option<Document>, plan_only: Option<bool>) -> Result<Said, ErrorReport> {
     let asked: Asked = serde_json::from_value(asked.map(|json| json.0).unwrap_or_default())
         .map_err(|e| unreadable("arguments of a study", e))?;
     if plan_only.unwrap_or(false) {
         // Everything that planning makes is undone.
-        let rows = xact::attempt(|| Started::of(&asked).map(|started| started.rows(&asked)))
-            .and_then(|rows| rows)?;
-        return Ok(Said(json!(rows).to_string()));
+        let planned = xact::attempt(|| Started::planned(&asked)).and_then(|planned| planned)?;
+        return Ok(Said(json!(planned.rows(&asked)).to_string()));
     }
     Ok(Said(record(&asked)?))
 }
@@ -46,12 +51,20 @@ fn fsbench_study(asked: Option<Document>, plan_only: Option<bool>) -> Result<Sai
 /// A study whose targets are made, and whose experiments are planned.
 struct Started {
     ready: Ready,
-    study: pgfsbench_core::study::definition::Study,
+    study: Study,
     facts: Facts,
     /// Names of questions, what is asked for each, and what that becomes.
     experiments: Vec<(String, asked::Asked, Planned)>,
     targets: Vec<Target>,
     needed: Vec<(String, u64)>,
+}
+
+/// The arguments, when each is right by itself, and the study that they are for.
+struct Checked {
+    ready: Ready,
+    study: Study,
+    /// Whether it was started, and not dropped since.
+    is_started: bool,
 }
 
 fn record(asked: &Asked) -> Result<String, Fault> {
@@ -81,11 +94,12 @@ fn record(asked: &Asked) -> Result<String, Fault> {
     Ok(study.study.clone())
 }
 
-impl Started {
+impl Checked {
     fn of(asked: &Asked) -> Result<Self, Fault> {
         let ready = guard::ready()?;
         let study = definition(ready.owner, asked.study.as_deref())?;
         study_asked::check(asked, &study)?;
+        target::size("image_size", asked.image_size.clone())?;
         let devices = [&asked.device, &asked.log_device, &asked.misaligned_device];
         for device in devices.into_iter().flatten() {
             check_device(device)?;
@@ -93,15 +107,47 @@ impl Started {
         if let Some(device) = &asked.misaligned_device {
             check_is_misaligned(device)?;
         }
-        if session::with_rights_of(ready.owner, || store::started(&study.study))?.is_some() {
+        let started = session::with_rights_of(ready.owner, || store::started(&study.study))?;
+        Ok(Self {
+            is_started: started.is_some(),
+            ready,
+            study,
+        })
+    }
+}
+
+impl Started {
+    /// The targets of a study that is not there yet, made, and its experiments.
+    fn of(asked: &Asked) -> Result<Self, Fault> {
+        let checked = Checked::of(asked)?;
+        if checked.is_started {
             return Err(Fault::new(
                 sqlstate::EXISTS_ALREADY,
-                format!("study {} was started already", quoted(&study.study)),
+                format!("study {} was started already", quoted(&checked.study.study)),
             )
             .detail("Its experiments are in fsbench.study_experiment; they can be cancelled, resumed, extended and confirmed as others are.")
             .hint("Drop it first: fsbench.drop_study(), with keep_runs => true if its runs are to stay."));
         }
-        let facts = session::with_rights_of(ready.owner, facts::look)?;
+        Self::made(asked, checked)
+    }
+
+    /// The same in a subtransaction that is undone: also what was started is planned as if it were not there.
+    fn planned(asked: &Asked) -> Result<Self, Fault> {
+        let checked = Checked::of(asked)?;
+        if checked.is_started {
+            let study = &checked.study.study;
+            session::with_rights_of(checked.ready.owner, || store::forget_targets(study))?;
+        }
+        Self::made(asked, checked)
+    }
+
+    fn made(asked: &Asked, checked: Checked) -> Result<Self, Fault> {
+        let Checked {
+            ready,
+            study,
+            is_started,
+        } = checked;
+        let facts = session::with_rights_of(ready.owner, || facts::look(&study))?;
         let here = Here {
             study: &study,
             asked,
@@ -114,13 +160,16 @@ impl Started {
             .collect();
         check_room(asked, &needed)?;
         quietly(|| {
-            plan.targets
-                .iter()
-                .try_for_each(|target| make_target(asked, target))
+            (plan.targets.iter())
+                .try_for_each(|target| make_target(ready.owner, &study.study, asked, target))
         })?;
         let mut experiments = Vec::new();
         for one in plan.experiments {
-            let experiment = asked::with_rate(one.asked)?;
+            let mut experiment = asked::with_rate(one.asked)?;
+            if is_started {
+                // Its own has the name already.
+                experiment.experiment = Some(format!("(plan) {}", one.question));
+            }
             let planned = asking::planned(&ready, &experiment)
                 .map_err(|fault| fault.context(&format!("question {}", one.question)))?;
             experiments.push((one.question, experiment, planned));
@@ -143,8 +192,15 @@ impl Started {
         }
     }
 
-    /// Fewest and most runs, and the seconds of the most.
-    fn runs(&self) -> (u64, u64, f64) {
+    /// Names of the questions that are asked.
+    fn questions(&self) -> impl Iterator<Item = &str> {
+        self.experiments
+            .iter()
+            .map(|(question, ..)| question.as_str())
+    }
+
+    /// Fewest and most runs of these questions, and the seconds of the most.
+    fn runs(&self, is_one: impl Fn(&str) -> bool) -> (u64, u64, f64) {
         let of = |(_, asked, planned): &(String, asked::Asked, Planned)| {
             let targets = planned.checked.candidates.len() as u64;
             let most = targets * u64::from(planned.checked.max_blocks);
@@ -156,11 +212,12 @@ impl Started {
             )
         };
         let add = |a: (u64, u64, f64), b: (u64, u64, f64)| (a.0 + b.0, a.1 + b.1, a.2 + b.2);
-        self.experiments.iter().map(of).fold((0, 0, 0.0), add)
+        let ones = self.experiments.iter().filter(|(name, ..)| is_one(name));
+        ones.map(of).fold((0, 0, 0.0), add)
     }
 
     fn summary(&self) -> String {
-        let (least, most, seconds) = self.runs();
+        let (least, most, seconds) = self.runs(|_| true);
         let runs = match least == most {
             true => format_count(most, "run"),
             false => format!("{least} to {most} runs"),
@@ -195,7 +252,8 @@ impl Started {
                 continue;
             }
             for name in &question.variants {
-                let why = self.study.variant(name).and_then(|v| here.variant(v));
+                let variant = self.study.variant(name);
+                let why = variant.and_then(|v| here.variant_of(question, v));
                 if let Some(why) = why.filter(|_| !left.iter().any(|(other, _)| other == name)) {
                     left.push((name.clone(), why.to_string()));
                 }
@@ -219,6 +277,14 @@ impl Started {
                     .to_owned()
             }
         };
+        if let Some(second) = self.second_pass(asked) {
+            hint = format!("{second} {hint}");
+        }
+        let without = plan::without_duration(&self.here(asked), self.questions());
+        if !without.is_empty() {
+            let names = without.join(", ");
+            hint = format!("duration is not that of {names}: {ENDS_BY_ITSELF}. {hint}");
+        }
         if !left.is_empty() {
             let parts: Vec<String> = left
                 .iter()
@@ -233,6 +299,17 @@ impl Started {
             hint = format!("Each run erases {}. {hint}", quoted(device));
         }
         report::notice(self.summary(), Some(hint));
+    }
+
+    /// What would be made with the settings of today, too, and how long that would take, in a sentence.
+    fn second_pass(&self, asked: &Asked) -> Option<String> {
+        let here = self.here(asked);
+        let (parts, questions) = plan::second_pass(&here, self.questions())?;
+        let (_, _, seconds) = self.runs(|name| questions.contains(&name));
+        Some(format!(
+            "Beside the published figures are the settings of their time; with those of today, too: part => '{parts}', about {} more.",
+            format_seconds(seconds)
+        ))
     }
 
     /// The rows of `study_plan`.
@@ -251,19 +328,24 @@ impl Started {
             ),
         );
         let here = self.here(asked);
+        let without = plan::without_duration(&here, self.questions());
         for (question, asked, planned) in &self.experiments {
             add("question", question, planned.announced(asked));
-            let settings = self
-                .study
-                .question(question)
-                .filter(|q| plan::has_period(&here, q));
-            if settings.is_some() {
+            let found = self.study.question(question);
+            if found.is_some_and(|q| plan::has_period(&here, q)) {
+                let says = "with the settings of its time: what PostgreSQL did not do then is off";
+                add("question", question, says.into());
+            }
+            if without.contains(&question.as_str()) {
                 add(
                     "question",
                     question,
-                    "with the settings of its time: what PostgreSQL did not do then is off".into(),
+                    format!("without the duration: {ENDS_BY_ITSELF}"),
                 );
             }
+        }
+        if let Some(second) = self.second_pass(asked) {
+            add("plan", "second pass", second);
         }
         for (bytes, item) in self
             .needed
@@ -320,25 +402,51 @@ fn quietly(f: impl FnOnce() -> Result<(), Fault>) -> Result<(), Fault> {
     Ok(())
 }
 
-/// With the caller's own rights, as anybody makes a target. One that an earlier study has left with its runs is used again.
-fn make_target(asked: &Asked, target: &Target) -> Result<(), Fault> {
-    let text = |name: &str| target.arguments.get(name).and_then(Value::as_str);
-    let json = |name: &str| target.arguments.get(name).map(Value::to_string);
-    let discards = asked.device.as_deref().is_some_and(storage::can_discard);
+/// With the caller's own rights, as anybody makes a target. One that this study has made, and that was left with its runs, is used again.
+fn make_target(owner: u32, study: &str, asked: &Asked, target: &Target) -> Result<(), Fault> {
     let known = sql::read_latest(
         "SELECT 1 FROM fsbench.target WHERE target = $1",
         &[Some(&target.name)],
     )?;
-    if known.is_some() {
-        return check_the_same(target);
+    if known.is_none() {
+        return create_target(asked, target, &target.name);
     }
+    let refused = |detail: &str, hint: &str| {
+        let message = format!("target {} already exists", quoted(&target.name));
+        let fault = Fault::new(sqlstate::EXISTS_ALREADY, message);
+        Err(fault.detail(detail).hint(hint))
+    };
+    if !session::with_rights_of(owner, || store::has_made(study, &target.name))? {
+        return refused(
+            "The study has not made it, and would drop it one day.",
+            "Drop it with fsbench.drop_target() (the results of its runs stay), or make it again under another name.",
+        );
+    }
+    // As it would be now, which is undone.
+    let is_alike = xact::attempt(|| {
+        create_target(asked, target, AGAIN)?;
+        session::with_rights_of(owner, || store::are_alike(&target.name, AGAIN))
+    });
+    match is_alike.and_then(|is_alike| is_alike)? {
+        true => Ok(()),
+        false => refused(
+            "It is not defined as the study would define it.",
+            "Drop it with fsbench.drop_target() (the results of its runs stay), or give it the same place.",
+        ),
+    }
+}
+
+fn create_target(asked: &Asked, target: &Target, name: &str) -> Result<(), Fault> {
+    let text = |name: &str| target.arguments.get(name).and_then(Value::as_str);
+    let json = |name: &str| target.arguments.get(name).map(Value::to_string);
+    let discards = asked.device.as_deref().is_some_and(storage::can_discard);
     sql::write(
         "SELECT fsbench.create_target($1, filesystem => $2, device => $3, image_size => $4, mkfs_options => $5, mount_options => $6, \
            log_device => $7, log_size => $8, pool_properties => $9, dataset_properties => $10, ssd_state => $11, block_settings => $12::jsonb, \
            kernel_settings => $13::jsonb, settings => $14::jsonb, bindir => $15, data_checksums => $16::boolean, drop_caches => $17::boolean, \
            power_loss_protected => $18::boolean)",
         &[
-            Some(&target.name),
+            Some(name),
             text("filesystem"),
             text("device"),
             text("image_size"),
@@ -359,28 +467,6 @@ fn make_target(asked: &Asked, target: &Target) -> Result<(), Fault> {
         ],
     )?;
     Ok(())
-}
-
-fn check_the_same(target: &Target) -> Result<(), Fault> {
-    let mut columns = target.arguments.clone();
-    for (argument, column) in [
-        ("image_size", "image_size_bytes"),
-        ("log_size", "log_size_bytes"),
-    ] {
-        if let Some(size) = columns.remove(argument) {
-            let bytes = target::size(argument, size.as_str().map(str::to_owned))?;
-            columns.insert(column.into(), bytes.into());
-        }
-    }
-    if store::is_the_same(&target.name, &Value::Object(columns))? {
-        return Ok(());
-    }
-    Err(Fault::new(
-        sqlstate::EXISTS_ALREADY,
-        format!("target {} already exists", quoted(&target.name)),
-    )
-    .detail("It is not defined as the study would define it.")
-    .hint("Drop it with fsbench.drop_target() (the results of its runs stay), or give it the same place."))
 }
 
 /// Refuses a path that leads to no block device. What the helper may do with one is its own business, and told by the runs.

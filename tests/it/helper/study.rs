@@ -1,0 +1,147 @@
+//! What `make lab STUDY=...` does in its guest, done here: the script, on a disk that the helper may erase.
+
+use super::bench::Bench;
+use super::lab::system;
+use crate::common::{assert_refused, execute, row, rows};
+use pgfsbench_tests::Leaves;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The second part is of no kernel that there is: it is left out.
+const DEFINITION: &str = r#"{"study": "tiny", "title": "t", "author": "a", "year": 2026, "source": "s", "machine": "m", "part": "p",
+  "claims": [
+    {"claim": "more", "says": "b does more tps", "seen": "2 against 1", "needs": ["full_size"],
+     "decision": {"question": "q", "variant": "b", "with": "a", "metric": "tps", "expected": "more", "by": "interval"}}],
+  "variants": [{"variant": "a", "filesystem": "ext4"}, {"variant": "b", "filesystem": "ext4", "mount_options": "noatime"}],
+  "questions": [
+    {"question": "q", "part": "p", "asks": "noatime", "variants": ["a", "b"], "baseline": "a", "workload": "tpcb", "clients": 1,
+     "metric": "tps", "margin": 0.05, "is_published": false,
+     "full": {"scale": 10, "cycle_seconds": 30, "max_blocks": 6}, "quick": {"scale": 1, "transactions": 20, "max_blocks": 3}},
+    {"question": "r", "part": "later", "asks": "noatime", "variants": ["a", "b"], "baseline": "a", "workload": "tpcb", "clients": 1,
+     "metric": "tps", "margin": 0.05, "is_published": false, "needs": [{"kernel": [999, 0]}],
+     "full": {"scale": 10, "cycle_seconds": 30, "max_blocks": 6}, "quick": {"scale": 1, "transactions": 20, "max_blocks": 3}}],
+  "published": [
+    {"variant": "a", "metric": "tps", "value": 1, "unit": "tps", "question": "q", "beside": "tps"},
+    {"variant": "b", "metric": "tps", "value": 2, "unit": "tps", "question": "q", "beside": "tps"}]}"#;
+
+fn tools() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../tools")
+}
+
+/// What is printed of a script by names of a study and its parts, or why it is refused.
+fn script(names: [&str; 2]) -> Result<String, String> {
+    let output = Command::new(tools().join("lab.d/study"))
+        .args(names)
+        .output()
+        .expect("tools/lab.d/study");
+    let said = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
+    match output.status.success() {
+        true => Ok(said(output.stdout)),
+        false => Err(said(output.stderr)),
+    }
+}
+
+#[test]
+fn names_in_the_script_of_the_laboratory_are_names() {
+    for names in [
+        ["a;b", ""],
+        ["", ""],
+        ["tiny", "p;q"],
+        ["tiny", "p'"],
+        ["tiny", "\\! ls"],
+    ] {
+        let why = script(names).expect_err("it is refused");
+        assert!(
+            why.starts_with("error: ") && why.contains("\nhint: SELECT"),
+            "{why}"
+        );
+    }
+    for (part, set) in [
+        ("", "\n\\set part \n"),
+        ("options", "\n\\set part options\n"),
+        ("filesystems, options", "\n\\set part filesystems,options\n"),
+    ] {
+        let script = script(["heron-2010", part]).expect("a script");
+        assert!(script.starts_with("\\set study heron-2010\n"), "{script}");
+        assert!(script.contains(set), "{script}");
+    }
+}
+
+#[test]
+fn the_script_of_the_laboratory_repeats_a_study() {
+    let test = "the_script_of_the_laboratory_repeats_a_study";
+    let Some(bench) = Bench::with_extension(test, &[]) else {
+        return;
+    };
+    let file = bench.lab.path("disk");
+    let made = File::create(&file).and_then(|file| file.set_len(1 << 30));
+    made.expect("a file");
+    let path = file.display().to_string();
+    let device = system("losetup", &["--find", "--show", &path]);
+    bench.configure(&format!("[[device]]\npath = {device:?}\nwipe = true\n"));
+    let serving = bench.serve_now();
+    let mut client = bench.client();
+    execute(
+        &mut client,
+        &format!("SELECT fsbench.define_study('{DEFINITION}')"),
+    );
+    let text = script(["tiny", "p,later"]).expect("a script");
+    let path = bench.lab.path("script.sql");
+    fs::write(&path, text).expect("the script");
+    let output = (bench.server.client_program("psql"))
+        .args(["-X", "-P", "pager=off", "-v", "ON_ERROR_STOP=1"])
+        .args(["-v", &format!("device={device}")])
+        .arg("-f")
+        .arg(&path)
+        .output()
+        .expect("psql");
+    let said =
+        [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    let said = said.concat();
+    assert!(output.status.success(), "{said}");
+    for words in [
+        "part => 'p,later', quick => true",
+        "question r: it needs Linux 999.0",
+        "This is of a guest",
+        "Of each two that were published:",
+        "it needs data and windows of full size",
+        "What it took:",
+    ] {
+        assert!(said.contains(words), "no `{words}` in {said}");
+    }
+    let report = "SELECT variant, published, measured > 0, runs FROM fsbench.study_report('tiny') WHERE question = 'q'";
+    assert_eq!(rows(&mut client, report), ["a|1|t|3", "b|2|t|3"]);
+    let small = "SELECT DISTINCT transactions FROM fsbench.run_log WHERE target LIKE 'tiny.%'";
+    assert_eq!(row(&mut client, small), "10");
+    // Its targets are its own, and nobody else's are taken for them.
+    execute(
+        &mut client,
+        "SELECT fsbench.drop_study('tiny', keep_runs => true)",
+    );
+    let again = format!(
+        "SELECT fsbench.study('tiny', device => '{device}', quick => true, start => false)"
+    );
+    execute(&mut client, &again);
+    execute(&mut client, "SELECT fsbench.drop_study('tiny')");
+    let left = "SELECT count(*) FROM fsbench.target WHERE target LIKE 'tiny.%'";
+    assert_eq!(row(&mut client, left), "0");
+    execute(
+        &mut client,
+        &format!(
+            "SELECT fsbench.create_target('tiny.a', filesystem => 'ext4', device => '{device}')"
+        ),
+    );
+    assert_refused(
+        &mut client,
+        &again,
+        "42710",
+        &[
+            "target \"tiny.a\" already exists",
+            "has not made it",
+            "drop_target()",
+        ],
+    );
+    drop(serving);
+    bench.server.nothing_is_left("a study in a laboratory");
+}
