@@ -41,6 +41,9 @@ SELECT fsbench.experiment('e', '{a,b}', max_duration => '0');
 SELECT fsbench.experiment('e', '{a,b}', cycle => '29 s');
 SELECT fsbench.experiment('e', '{a,b}', cycle => '30 s', settings => '{"checkpoint_timeout": "1min"}');
 SELECT fsbench.experiment('e', '{a,default}', cycle => '30 s');
+SELECT fsbench.create_target('c', connection => 'host=/nowhere') \gset
+SELECT fsbench.experiment('e', '{a,c}', cycle => '30 s');
+SELECT fsbench.drop_target('c') \gset
 
 -- At which rate.
 SELECT fsbench.experiment('e', '{a,b}', rate => 'NaN');
@@ -64,8 +67,26 @@ SELECT fsbench.experiment('e', factors => '{"clients": [1]}');
 SELECT fsbench.experiment('e', factors => '{"clients": [1, 2]}', clients => 3);
 SELECT fsbench.experiment('e', factors => '{"clients": [1, "many"]}', scale => 1, transactions => 10, start => false);
 
+SELECT fsbench.experiment('e', '{a,b}', factors => '{"duration": ["1 min", "2 min"]}');
+SELECT fsbench.experiment('e', factors => '{"data_checksums": [true, false]}');
+SET client_min_messages = warning;
+SELECT fsbench.create_target('i', 'ext4', image_size => '1GB', settings => '{"work_mem": "8MB"}', mount_options => 'noatime');
+SET client_min_messages = notice;
+SELECT fsbench.experiment('e', '{i}', factors => '{"settings.work_mem": ["1MB", "2MB"]}');
+SELECT fsbench.experiment('e', '{i}', factors => '{"target_settings.work_mem": ["1MB", "2MB"]}');
+SELECT fsbench.experiment('e', '{i}', factors => '{"mount_options": ["", "lazytime"]}');
+SELECT fsbench.experiment('e', '{nowhere}', factors => '{"data_checksums": [true, false]}');
+
+-- What would not be measured.
+SELECT fsbench.experiment('e', '{a,b}', metric => 'recovery_ms');
+SELECT fsbench.experiment('e', '{a,b}', metric => 'scan_bytes_per_s');
+SELECT fsbench.experiment('e', '{a,b}', metric => 'scan_gb_per_s_at_4', workload => 'scan');
+
 -- What a run would be refused for.
 SELECT fsbench.experiment('e', '{a,b}', scale => 0);
+\set VERBOSITY terse
+SELECT fsbench.experiment('e', '{a}', factors => '{"scale": [1, 1000000]}', clients => 1, start => false);
+\set VERBOSITY default
 SELECT count(*) FROM fsbench.experiment;
 
 -- Recorded, and planned.
@@ -83,7 +104,48 @@ SELECT fsbench.experiment('g', '{a}', factors => '{"settings.wal_compression": [
 SELECT target_number, target, target_name, own FROM fsbench.experiment_target JOIN fsbench.experiment USING (experiment_id) WHERE experiment = 'g' ORDER BY target_number;
 SELECT goal, baseline_number FROM fsbench.experiment WHERE experiment = 'g';
 SELECT part, item, says FROM fsbench.plan_experiment('p', '{a,b}', seed => 7, :short) WHERE part <> 'run';
+-- Within max_duration, with what comes before the first block.
+SELECT item, says FROM fsbench.plan_experiment('p', '{a,b}', seed => 7, rate => '70%', max_duration => '10 min', :short) WHERE part = 'time';
+
+-- Targets with other values, which are made for it.
+SELECT fsbench.experiment('v', '{i}', factors => '{"clients": [1, 2], "kernel_settings.dirty_ratio": [5, 20], "mkfs_options": ["", "-O ^has_journal"]}', scale => 1,
+    transactions => 10, start => false) > :id;
+SELECT target, target_name, own - 'options' FROM fsbench.experiment_target JOIN fsbench.experiment USING (experiment_id) WHERE experiment = 'v' ORDER BY target_number;
+SELECT target, kind, filesystem, image_size_bytes, mkfs_options, mount_options, kernel_settings, settings FROM fsbench.target WHERE target LIKE 'v.%' ORDER BY target;
+SELECT fsbench.experiment('w', filesystems => '{ext4,xfs}', image_size => '1GB', factors => '{"data_checksums": [true, false]}', scale => 1, clients => 1,
+    transactions => 10, start => false) > :id;
+SELECT target, kind, filesystem, image_size_bytes, data_checksums FROM fsbench.target WHERE target LIKE 'w.%' ORDER BY target;
+SELECT fsbench.drop_experiment('v'), fsbench.drop_experiment('w');
+SELECT fsbench.drop_target(target) FROM fsbench.target WHERE target LIKE 'v.%' OR target LIKE 'w.%' ORDER BY target;
+
+-- Targets on different devices: a warning beforehand, unless they are what is compared.
+SELECT fsbench.experiment('d', '{a,i}', :short) > :id;
+SELECT fsbench.experiment('d of this server', '{default,i}', :short) > :id;
+SELECT fsbench.experiment('forced', '{a,i}', force => true, :short) > :id;
+SELECT fsbench.drop_experiment('d'), fsbench.drop_experiment('d of this server'), fsbench.drop_experiment('forced');
+SELECT fsbench.drop_target('i');
 SELECT experiment FROM fsbench.experiments ORDER BY 1;
+
+-- When it is over at the latest: after all runs of all blocks that are left, with the waits for the probe; a queued one after those before it.
+BEGIN;
+SELECT experiment FROM fsbench.experiments WHERE over_at_latest IS NOT NULL;
+UPDATE fsbench.experiment SET run_seconds = 100, status = CASE experiment WHEN 'e' THEN 'queued' ELSE 'running' END, on_since = clock_timestamp() WHERE experiment IN ('e', 'f');
+SELECT experiment, round(fsbench._seconds_left(e)) FROM fsbench.experiment e WHERE experiment IN ('e', 'f') ORDER BY 1;
+SELECT experiment, round(extract(epoch FROM over_at_latest - clock_timestamp()), -1) FROM fsbench.experiments WHERE over_at_latest IS NOT NULL;
+-- Less than that when runs are over and a target is set aside, and within max_duration, of which time that it was paused is none.
+INSERT INTO fsbench.experiment_run (experiment_id, block, position, target_number, attempt, outcome)
+SELECT experiment_id, x.block, 1, x.number, x.attempt, x.outcome FROM fsbench.experiment,
+    (VALUES (0, 0, 1, 'pilot'), (1, 0, 1, 'measured'), (1, 1, 1, 'failed'), (1, 1, 2, 'behind')) x (block, number, attempt, outcome) WHERE experiment = 'f';
+UPDATE fsbench.experiment_target t SET set_aside = 'it failed' FROM fsbench.experiment e WHERE e.experiment_id = t.experiment_id AND experiment = 'f' AND target_number = 2;
+SELECT round(fsbench._seconds_left(e)) FROM fsbench.experiment e WHERE experiment = 'f';
+UPDATE fsbench.experiment SET status = 'queued', probe_wait_seconds = 0, max_seconds = 3000, on_seconds = 400, on_since = NULL, started_at = clock_timestamp() - interval '1 day'
+WHERE experiment = 'f';
+SELECT round(fsbench._seconds_left(e)) FROM fsbench.experiment e WHERE experiment = 'f';
+UPDATE fsbench.experiment SET max_seconds = 1000 WHERE experiment = 'f';
+SELECT round(fsbench._seconds_left(e)), round(fsbench._on_seconds(e)) FROM fsbench.experiment e WHERE experiment = 'f';
+UPDATE fsbench.experiment SET status = 'paused' WHERE experiment = 'e';
+SELECT experiment FROM fsbench.experiments WHERE over_at_latest IS NOT NULL;
+ROLLBACK;
 
 -- What can be done with one that has not begun.
 SELECT * FROM fsbench.compare('nothing');

@@ -35,7 +35,7 @@ COMMENT ON TABLE fsbench.study IS 'Studies that were started in this database';
 COMMENT ON COLUMN fsbench.study.study IS 'Name';
 COMMENT ON COLUMN fsbench.study.definition IS 'As it was when it was started: what was claimed before the first run is what is judged';
 COMMENT ON COLUMN fsbench.study.asked IS 'Arguments as given';
-COMMENT ON COLUMN fsbench.study.facts IS 'What of this machine and server decided what was left out: kernel, memory, processors, version, filesystems that are missing, and why, and what the helper''s configuration does not allow';
+COMMENT ON COLUMN fsbench.study.facts IS 'What of this machine and server decided what was left out: kernel, memory, processors, version, filesystems that are missing, and why, what the helper''s configuration does not allow, values that settings may have, and targets that are on images';
 COMMENT ON COLUMN fsbench.study.requested_by IS 'Role that asked';
 COMMENT ON COLUMN fsbench.study.created_at IS 'When it was recorded';
 
@@ -50,13 +50,14 @@ COMMENT ON COLUMN fsbench.study_experiment.study IS 'Study';
 COMMENT ON COLUMN fsbench.study_experiment.question IS 'Question of its definition';
 COMMENT ON COLUMN fsbench.study_experiment.experiment_id IS 'Experiment that answers it';
 
+-- They outlive a study that is dropped without its runs: what nobody else has made is used again.
 CREATE TABLE fsbench.study_target (
-    study       text NOT NULL REFERENCES fsbench.study ON DELETE CASCADE,
+    study       text NOT NULL,
     variant     text NOT NULL,
-    target_name text NOT NULL,
+    target_name text NOT NULL REFERENCES fsbench.target ON DELETE CASCADE,
     PRIMARY KEY (study, variant)
 );
-COMMENT ON TABLE fsbench.study_target IS 'The targets that each study has made';
+COMMENT ON TABLE fsbench.study_target IS 'The targets that each study has made, also those that are left of one that was dropped';
 COMMENT ON COLUMN fsbench.study_target.study IS 'Study';
 COMMENT ON COLUMN fsbench.study_target.variant IS 'Variant of its definition';
 COMMENT ON COLUMN fsbench.study_target.target_name IS 'Target in fsbench.target';
@@ -101,7 +102,7 @@ CREATE FUNCTION fsbench.study(study text, image_size text DEFAULT NULL, device t
         OPERATOR(pg_catalog.*) 1e6::numeric)::bigint, 'blocks', blocks,
         'log_device', log_device, 'bindir', bindir, 'power_loss_protected', power_loss_protected, 'start', start,
         'misaligned_device', misaligned_device), false);
-COMMENT ON FUNCTION fsbench.study IS 'Repeats a published benchmark on an image or a device of this machine: makes its targets, and starts an experiment for each question of the part. Returns its name at once. part: one of fsbench.studies.parts, several with commas between them, or all. See fsbench.study_claims() and fsbench.study_report(). quick: an hour''s worth in ten minutes; scale, duration and blocks shrink or enlarge it. period: with the settings of its time (true), of today (false), or those of its time only beside the published table (NULL). log_device: for variants whose log is elsewhere; bindir: a second build of the server; misaligned_device: a partition of the same disk that is misaligned on purpose; power_loss_protected: of the device, as in fsbench.create_target(); start => false only records it';
+COMMENT ON FUNCTION fsbench.study IS 'Repeats a published benchmark on an image or a device of this machine: makes its targets, and starts an experiment for each question of the part. Returns its name at once. part: one of fsbench.studies.parts, several with commas between them, or all. See fsbench.study_claims() and fsbench.study_report(). quick: an hour''s worth in ten minutes; scale, duration and blocks shrink or enlarge it. period: with the settings of its time (true), of today (false), or those of its time only beside the published table (NULL), which parts with -today behind their names make once more with those of today. log_device: for variants whose log is elsewhere; bindir: a second build of the server; misaligned_device: a partition of the same disk that is misaligned on purpose; power_loss_protected: of the device, as in fsbench.create_target(); start => false only records it';
 
 CREATE FUNCTION fsbench.study_plan(study text, image_size text DEFAULT NULL, device text DEFAULT NULL, part text DEFAULT NULL, quick boolean DEFAULT false,
     period boolean DEFAULT NULL, scale integer DEFAULT NULL, duration interval DEFAULT NULL, blocks integer DEFAULT NULL, log_device text DEFAULT NULL,
@@ -126,14 +127,14 @@ CREATE FUNCTION fsbench.study_report(study text)
         measured_percent float8, runs integer, ratio float8, low float8, high float8, compared text, remark text)
     LANGUAGE c VOLATILE PARALLEL UNSAFE ROWS 30
     AS 'MODULE_PATHNAME', 'fsbench_study_report_wrapper';
-COMMENT ON FUNCTION fsbench.study_report IS 'The author''s table with ours beside it, each also in percent of its best: figures of two machines are not compared. ratio, low, high: here, to the baseline of the question. compared: whether the variant stands to the baseline as it did there: same order, reversed, or not told apart';
+COMMENT ON FUNCTION fsbench.study_report IS 'The author''s table with ours beside it, each also in percent of its best: figures of two machines are not compared. ratio, low, high: here, to the baseline of the question; of figures by which its experiment does not decide of the medians, and of the ranges of their runs. A knee is a degree with its interval. compared: whether the variant stands to the baseline as it did there: same order, reversed, or not told apart';
 
 CREATE FUNCTION fsbench.study_pairs(study text)
     RETURNS TABLE (question text, variant text, compared_with text, metric text, published_ratio float8, there text, ratio float8, low float8, high float8,
         here text, compared text)
     LANGUAGE c VOLATILE PARALLEL UNSAFE ROWS 40
     AS 'MODULE_PATHNAME', 'fsbench_study_pairs_wrapper';
-COMMENT ON FUNCTION fsbench.study_pairs IS 'Each two variants of which the author has published figures: how they stood to each other there (more, less, or not told apart: their runs overlap), how they do here, and what that comes to (compared): same order, reversed, not told apart there or here, or not tested. Pairs without the baseline were not declared: all of them together are wrong as rarely as one comparison, so that their intervals are the wider the more they are';
+COMMENT ON FUNCTION fsbench.study_pairs IS 'Each two variants of which the author has published figures: how they stood to each other there (more, less, or not told apart: their runs overlap), how they do here, and what that comes to (compared): same order, reversed, not told apart there or here, or not tested. By figures that the experiment does not decide by, only where all runs of one are above all of the other. Pairs without the baseline were not declared: all of them together are wrong as rarely as one comparison, so that their intervals are the wider the more they are';
 
 CREATE FUNCTION fsbench.define_study(definition jsonb) RETURNS text
     LANGUAGE c VOLATILE PARALLEL UNSAFE
@@ -330,6 +331,12 @@ CREATE OR REPLACE FUNCTION fsbench._metric(run_id bigint, metric text) RETURNS f
         ELSE CASE WHEN starts_with($2, 'scan_ms_at_')
             THEN (SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY s.ms) FROM fsbench.scan s
                 WHERE s.run_id = r.run_id AND s.used AND s.degree = substr($2, 12)::integer)
+            WHEN starts_with($2, 'scan_gb_per_s_at_')
+            THEN (SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY s.gb_per_second) FROM fsbench.scan s
+                WHERE s.run_id = r.run_id AND s.used AND s.degree = substr($2, 18)::integer)
+            WHEN starts_with($2, 'fsync_ops_')
+            THEN (SELECT f.ops_per_second FROM fsbench.fsync f
+                WHERE f.run_id = r.run_id AND f.writes = 1 AND f.method = substr($2, 11) ORDER BY f.writers LIMIT 1)
             ELSE (to_jsonb(r) ->> $2)::float8 END END
         FROM fsbench.run_log r WHERE r.run_id = $1);
 
@@ -1144,31 +1151,83 @@ REVOKE ALL ON FUNCTION fsbench._import_line, fsbench._import_texts, fsbench._imp
 -- Experiments see first how much WAL a checkpoint cycle takes.
 ALTER TABLE fsbench.experiment ADD COLUMN pilot_cycle boolean NOT NULL DEFAULT false;
 COMMENT ON COLUMN fsbench.experiment.pilot_cycle IS 'Whether an uncounted run of one checkpoint cycle (block 0) tells first how much WAL a cycle takes: by that, max_wal_size and the option wal_segments of all runs are set in parameters';
-COMMENT ON COLUMN fsbench.experiment_run.outcome IS 'measured and behind (it could not keep the rate) count; invalid, failed, interrupted (the server or machine stopped), repeated (its block was made again), disturbed (others took more than a tenth of the processors or a third of the disk), burn_in and pilot (block 0: from those follow the rate, and the WAL of a checkpoint cycle) do not; NULL while it is on';
+COMMENT ON COLUMN fsbench.experiment_run.outcome IS 'measured and behind (it could not keep the rate, or its search has found none) count; invalid, failed, interrupted (the server or machine stopped), repeated (its block was made again), disturbed (others took more than a tenth of the processors or a third of the disk), burn_in and pilot (block 0: from those follow the rate, and the WAL of a checkpoint cycle) do not; NULL while it is on';
 ALTER TABLE fsbench.experiment_log DROP CONSTRAINT experiment_log_event_check;
 ALTER TABLE fsbench.experiment_log ADD CONSTRAINT experiment_log_event_check
     CHECK (event IN ('recorded', 'started', 'look', 'failed', 'invalid', 'interrupted', 'repeated', 'throttled', 'disturbed', 'burn_in', 'pilot',
         'rate', 'wal', 'waits', 'set_aside', 'paused', 'resumed', 'extended', 'cancelled', 'done'));
 COMMENT ON COLUMN fsbench.experiment_log.event IS 'recorded, started, look, failed, invalid, interrupted, repeated, throttled, disturbed, burn_in, pilot, rate, wal, waits, set_aside, paused, resumed, extended, cancelled, or done';
+-- What ends experiments early, and for how long they were on.
+ALTER TABLE fsbench.experiment DROP CONSTRAINT experiment_ended_by_check;
+ALTER TABLE fsbench.experiment ADD CONSTRAINT experiment_ended_by_check CHECK (ended_by IN ('max_duration', 'cancelled', 'no_reference'));
+ALTER TABLE fsbench.experiment ADD COLUMN on_seconds float8;
+ALTER TABLE fsbench.experiment ADD COLUMN on_since timestamptz;
+COMMENT ON COLUMN fsbench.experiment.ended_by IS 'What ended it before everything was decided: max_duration, cancelled or no_reference; NULL when nothing did';
+COMMENT ON COLUMN fsbench.experiment.max_seconds IS 'For so long it may be on in all (s): max_duration, and when it is extended max_duration once more from then on; no run begins that cannot end within it';
+COMMENT ON COLUMN fsbench.experiment.on_seconds IS 'For how long it was running before it was paused, ended or extended last (s); not while it was paused, or queued behind another one. NULL of one that ended before pgfsbench 0.3.0';
+COMMENT ON COLUMN fsbench.experiment.on_since IS 'Since when it is running; NULL while it is not';
+COMMENT ON COLUMN fsbench.experiment_run.why IS 'Why it does not count, or has no value';
+COMMENT ON FUNCTION fsbench.drop_prepared_data IS 'Removes all data that were loaded once to be copied to targets, and returns their bytes; refused while a run uses them, or an experiment that is not over is to copy them again';
+COMMENT ON FUNCTION fsbench.extend_experiment IS 'Has an experiment make up to 16 or 24 blocks, or those of the looks that its early end has left out; max_duration counts anew from then on. Returns the status';
+CREATE OR REPLACE FUNCTION fsbench._check_new_experiment() RETURNS trigger
+    LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+    AS $$
+BEGIN
+    NEW.status_reason := format('its row was copied while it was %s: it comes from a dump, or was written by hand', NEW.status);
+    NEW.status := 'paused';
+    -- Nobody knows until when it was running.
+    NEW.on_since := NULL;
+    RETURN NEW;
+END
+$$;
+CREATE FUNCTION fsbench._on_seconds(experiment fsbench.experiment) RETURNS float8
+    LANGUAGE sql VOLATILE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+    AS $$
+    SELECT coalesce(($1).on_seconds, extract(epoch FROM ($1).ended_at - ($1).started_at)::float8, 0)
+        + CASE WHEN ($1).status = 'running'
+               THEN greatest(extract(epoch FROM clock_timestamp() - coalesce(($1).on_since, ($1).started_at))::float8, 0) ELSE 0 END
+    $$;
+COMMENT ON FUNCTION fsbench._on_seconds IS 'For how long an experiment was on (s): not while it was paused, or waited for another one. Private';
+
+-- Targets that are decided are not run again, and so it may be over earlier; which those are only the arithmetic of looks tells.
+CREATE FUNCTION fsbench._seconds_left(experiment fsbench.experiment) RETURNS float8
+    LANGUAGE sql VOLATILE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+    AS $$
+    SELECT least(greatest(c.runs * c.seconds_each - least(coalesce(extract(epoch FROM clock_timestamp() - c.since)::float8, 0), c.seconds_each), 0),
+                 CASE WHEN ($1).max_seconds IS NOT NULL THEN greatest(($1).max_seconds - fsbench._on_seconds($1), 0) END)
+    FROM (SELECT greatest(($1).run_seconds, m.longest) + coalesce(($1).probe_wait_seconds, ($1).run_seconds / 10) AS seconds_each, m.since,
+                 greatest(($1).max_blocks * t.targets - m.counting, 0) + CASE WHEN m.block > 0 THEN 0 ELSE greatest(b.before - m.before, 0) END AS runs
+          FROM (SELECT max(extract(epoch FROM r.ended_at - r.started_at))::float8 AS longest, max(x.block) AS block, min(x.planned_at) FILTER (WHERE x.outcome IS NULL) AS since,
+                       count(*) FILTER (WHERE x.outcome IN ('measured', 'behind') AND t.set_aside IS NULL) AS counting,
+                       count(*) FILTER (WHERE x.outcome IN ('burn_in', 'pilot')) AS before
+                FROM fsbench.experiment_run x JOIN fsbench.experiment_target t USING (experiment_id, target_number) LEFT JOIN fsbench.run_log r USING (run_id)
+                WHERE x.experiment_id = ($1).experiment_id) m,
+               (SELECT count(*) AS targets FROM fsbench.experiment_target t WHERE t.experiment_id = ($1).experiment_id AND t.set_aside IS NULL) t,
+               LATERAL (SELECT CASE WHEN ($1).rate_share IS NULL THEN 0 ELSE t.targets - CASE WHEN ($1).control_number IS NULL THEN 0 ELSE 1 END END
+                            + CASE WHEN ($1).burn_in THEN 1 ELSE 0 END AS whole) w,
+               LATERAL (SELECT greatest(w.whole, CASE WHEN ($1).pilot_cycle THEN 1 ELSE 0 END) AS before) b) c
+    $$;
+COMMENT ON FUNCTION fsbench._seconds_left IS 'What is left of an experiment at most, as reckoned (s): all runs of all blocks that are left. Private';
+REVOKE ALL ON FUNCTION fsbench._on_seconds, fsbench._seconds_left FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION fsbench._on_seconds, fsbench._seconds_left TO pg_monitor;
 CREATE OR REPLACE VIEW fsbench.experiments AS
     SELECT e.experiment, e.status, e.goal, e.metric, e.margin,
            n.block, e.max_blocks, n.runs, n.repeated, n.run_id, n.target AS target_on,
-           p.phase,
-           CASE WHEN e.status IN ('queued', 'running') THEN coalesce(e.started_at, pg_catalog.clock_timestamp())
-               + pg_catalog.make_interval(secs => least(coalesce(e.max_seconds, 'Infinity'::float8),
-                   e.run_seconds * ((e.max_blocks + CASE WHEN e.rate_share IS NULL THEN 0 ELSE 1 END) * n.targets
-                       + CASE WHEN e.burn_in OR e.pilot_cycle THEN 1 ELSE 0 END))) END AS over_at_latest,
+           p.phase, pg_catalog.clock_timestamp() + pg_catalog.make_interval(secs => l.seconds) AS over_at_latest,
            e.answer, e.status_reason, e.requested_by, e.created_at, e.started_at, e.ended_at, e.experiment_id
-    FROM fsbench.experiment e, LATERAL (
-        SELECT (SELECT count(*) FROM fsbench.experiment_target t WHERE t.experiment_id = e.experiment_id) AS targets,
-               pg_catalog.max(r.block) AS block, pg_catalog.count(r.outcome) AS runs,
+    FROM fsbench.experiment e CROSS JOIN LATERAL (
+        SELECT pg_catalog.max(r.block) AS block, pg_catalog.count(r.outcome) AS runs,
                pg_catalog.count(*) FILTER (WHERE r.outcome NOT IN ('measured', 'behind', 'burn_in', 'pilot')) AS repeated,
                pg_catalog.max(r.run_id) FILTER (WHERE r.outcome IS NULL) AS run_id,
                pg_catalog.max(t.target) FILTER (WHERE r.outcome IS NULL) AS target
         FROM fsbench.experiment_run r JOIN fsbench.experiment_target t USING (experiment_id, target_number)
         WHERE r.experiment_id = e.experiment_id) n
     LEFT JOIN fsbench._progress() p ON p.run_id = n.run_id
+    LEFT JOIN (
+        SELECT o.experiment_id, pg_catalog.sum(fsbench._seconds_left(o)) OVER (ORDER BY o.status = 'queued', o.experiment_id) AS seconds
+        FROM fsbench.experiment o WHERE o.status IN ('queued', 'running')) l ON l.experiment_id = e.experiment_id
     ORDER BY e.experiment_id;
+COMMENT ON COLUMN fsbench.experiments.over_at_latest IS 'When it is over at the latest, as reckoned now: when no target is decided before the last block, each run takes as long as planned, or as the longest so far, and waits for the processor probe as long as it may; a queued one after those of this database before it; no later than max_duration has it. Runs that are made again, runs of others, and experiments of other databases are not in it. NULL unless it is queued or running';
 ALTER VIEW fsbench.experiments SET (security_invoker = true);
 CREATE OR REPLACE VIEW fsbench.device WITH (security_invoker = true) AS
     SELECT d.path, d.model, d.serial, d.bytes AS size_bytes, d.contents, d.usable, d.why_not, d.wwn, d.partition_uuid, d.node,
@@ -1587,4 +1646,64 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION fsbench.scan_knee IS 'The knee of a run of the workload scan: the degree after which another worker no longer helps; see fsbench.knee()';
+
+-- Under a rate, what was started too late, and percentiles of all that was due.
+ALTER TABLE fsbench.run_log ADD COLUMN behind bigint;
+COMMENT ON COLUMN fsbench.run_log.behind IS 'Transactions that were committed and had started more than 10 s after they were due, under a rate; with those that were skipped or have failed, what was not done in time. NULL in runs from before 0.3.0, and of workloads without transactions';
+COMMENT ON COLUMN fsbench.run_log.latency_p50_ms IS 'Median latency (ms), within 3.2 %; under a rate of all that were due: NULL where it falls on one that was skipped or has failed';
+COMMENT ON COLUMN fsbench.run_log.latency_p90_ms IS '90th percentile of the latency (ms), within 3.2 %; under a rate of all that were due: NULL where it falls on one that was skipped or has failed';
+COMMENT ON COLUMN fsbench.run_log.latency_p95_ms IS '95th percentile of the latency (ms), within 3.2 %; under a rate of all that were due: NULL where it falls on one that was skipped or has failed';
+COMMENT ON COLUMN fsbench.run_log.latency_p99_ms IS '99th percentile of the latency (ms), within 3.2 %; under a rate of all that were due: NULL where it falls on one that was skipped or has failed';
+COMMENT ON COLUMN fsbench.run_log.latency_p999_ms IS '99.9th percentile of the latency (ms); NULL under 10,000 transactions; under a rate of all that were due: NULL where it falls on one that was skipped or has failed';
+CREATE OR REPLACE VIEW fsbench.result WITH (security_invoker = true) AS
+    SELECT r.run_id, fsbench._shown_target(r.target, r.target_version) AS target,
+           e.filesystem, e.scope, e.durability, r.workload, r.scale, r.clients, r.status, r.started_at,
+           r.tps, r.latency_avg_ms, r.latency_stddev_ms, r.latency_p50_ms, r.latency_p90_ms, r.latency_p95_ms,
+           r.latency_p99_ms, r.latency_p999_ms, r.latency_max_ms, r.commit_avg_ms, r.commit_p50_ms, r.commit_p99_ms,
+           r.commit_max_ms, r.transactions_total, r.transactions_outside, r.skipped, r.late, r.skipped + r.late AS missed, r.failed, r.stall_seconds,
+           r.zero_seconds, r.load_ms, r.measured_ms, r.data_bytes, r.wal_bytes, r.xids_used, r.complete_checkpoints, r.checkpoints_timed, r.checkpoints_requested, r.checkpoints_logged,
+           r.track_io_timing, r.track_wal_io_timing, r.clock_read_ns,
+           f.findings, f.worst AS worst_finding,
+           r.duration, r.transactions, r.warmup, r.rate, r.latency_limit_ms, r.seed, r.label, r.forced, r.used, r.asked,
+           r.requested_by, r.requested_at, r.measured_from, r.ended_at, r.phases, r.steps, r.work_database, r.kept,
+           r.error_code, r.error, r.error_detail, r.error_hint, r.balances,
+           e.pgfsbench_version, e.server_version, e.server_version_num, e.kernel, e.hostname, e.machine,
+           e.virtualization, e.processors, e.processor_model, e.memory_bytes, e.shared_buffers_bytes, e.data_checksums, e.data_directory,
+           e.device, e.mount_point, e.mount_options, e.st_dev, e.filesystem_size_bytes, e.filesystem_free_bytes, e.wal_directory, e.wal_filesystem, e.wal_device,
+           e.wal_mount_options, e.wal_st_dev, e.settings,
+           r.client_wal_records, r.client_wal_fpi, r.client_wal_bytes, r.client_wal_writes, r.client_wal_syncs,
+           r.client_wal_write_ms, r.client_wal_sync_ms, r.client_blocks_hit, r.client_blocks_read,
+           r.client_blocks_dirtied, r.client_blocks_written, r.client_block_read_ms, r.client_block_write_ms,
+           r.client_cpu_seconds, r.cpu_seconds, r.cpu_ms_per_transaction, r.device_read_bytes, r.device_write_bytes,
+           r.device_flushes, r.device_bytes_per_transaction, r.flushes_per_transaction, r.changed_bytes,
+           r.server_write_bytes, r.io_read_bytes, r.io_write_bytes, r.io_extend_bytes, r.io_wal_write_bytes, r.server_write_amplification, r.filesystem_write_amplification,
+           r.write_amplification, r.wal_start_lsn, r.wal_end_lsn,
+           e.mkfs_version, e.block_size_bytes, e.device_model, e.rotational, e.write_cache, e.io_scheduler, e.read_ahead_kb,
+           e.container, e.clock_source, e.host_fingerprint, e.configuration_fingerprint,
+           r.data_bytes::float8 / nullif(e.memory_bytes, 0) AS data_ram_ratio,
+           r.data_bytes::float8 / nullif(e.shared_buffers_bytes, 0) AS data_shared_buffers_ratio,
+           r.sustainable_rate, r.sustainable_rate_low, r.sustainable_rate_high, r.sustainable_rate_estimate, r.sustainable_rate_says,
+           r.target AS target_name, r.target_version,
+           left(encode(sha256(convert_to(r.target_definition::text, 'UTF8')), 'hex'), 16) AS target_fingerprint, r.target_definition,
+           r.behind
+    FROM fsbench.run_log r
+    LEFT JOIN fsbench.environment e USING (run_id)
+    LEFT JOIN LATERAL (
+        SELECT count(*)::integer AS findings,
+               (ARRAY['info', 'warning', 'invalid'])[max(array_position(ARRAY['info', 'warning', 'invalid'], severity))] AS worst
+        FROM fsbench.finding WHERE run_id = r.run_id) f ON true;
+DO $$
+DECLARE
+    col record;
+BEGIN
+    FOR col IN
+        SELECT a.attname, pg_catalog.col_description(a.attrelid, a.attnum) AS text FROM pg_catalog.pg_attribute a
+        WHERE a.attrelid = 'fsbench.run_log'::pg_catalog.regclass
+          AND a.attname IN ('behind', 'latency_p50_ms', 'latency_p90_ms', 'latency_p95_ms', 'latency_p99_ms', 'latency_p999_ms')
+    LOOP
+        EXECUTE pg_catalog.format('COMMENT ON COLUMN fsbench.result.%I IS %L', col.attname, col.text);
+    END LOOP;
+END
+$$;
+
 COMMENT ON FUNCTION fsbench._renew_operators IS 'Gives operators what is new. Private: called by the library after ALTER EXTENSION UPDATE of pgfsbench and pgfsbench_report, and CREATE EXTENSION pgfsbench_report';

@@ -26,6 +26,9 @@ SELECT count(*) > 0 AS seen, bool_or(lower(wait_event) IN ('walwrite', 'walsync'
 FROM fsbench.wait_profile(:run);
 SELECT cpu_seconds >= client_cpu_seconds AS cpu, cpu_ms_per_transaction, flushes_per_transaction FROM fsbench.result WHERE run_id = :run;
 SELECT (facts #>> '{machine,cpu_sampler}')::float8 BETWEEN 0 AND 1 AS sampler FROM fsbench.run_log WHERE run_id = :run;
+-- As metrics of experiments: each way to sync, by as few writers as were tested.
+SELECT method, fsbench._metric(:run, 'fsync_ops_' || method) = ops_per_second AS metric FROM fsbench.fsync WHERE run_id = :run AND writes = 1 AND writers = 1 ORDER BY method;
+SELECT fsbench._metric(:run, 'fsync_ops_nothing') AS unknown;
 -- The order is the seed's.
 SELECT run_id AS again FROM fsbench.run(workload => 'fsync', duration => '360 ms', seed => 1, options => '{"writers": [1, 2]}') \gset
 SELECT count(*) FROM fsbench.fsync a JOIN fsbench.fsync b USING (method, writes, writers, position) WHERE a.run_id = :run AND b.run_id = :again;

@@ -17,6 +17,8 @@ FROM fsbench.scan WHERE run_id = :run_id AND used ORDER BY scan;
 SELECT degree, repeats, median_ms BETWEEN min_ms AND max_ms AS median, round((gb_per_second * median_ms)::numeric, 1) AS mb,
        round((rows_per_second * median_ms / 1000)::numeric) AS rows, efficiency = speedup / degree AS efficiency
 FROM fsbench.scan_curve(:run_id);
+SELECT degree, fsbench._metric(:run_id, 'scan_gb_per_s_at_' || degree) BETWEEN min(gb_per_second) AND max(gb_per_second) AS metric
+FROM fsbench.scan WHERE run_id = :run_id AND used GROUP BY degree ORDER BY degree;
 SELECT count(*) AS knees, bool_and(says <> '') AS said FROM fsbench.scan_knee(:run_id);
 -- Each scan's own figures hang together, and they were seen to work or wait.
 SELECT bool_and(abs(rows_per_second * ms / 1000 / rows - 1) < 1e-6) AS rows_per_second,

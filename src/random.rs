@@ -2,7 +2,6 @@
 
 use rustix::rand::{GetRandomFlags, getrandom};
 
-/// Fills the bytes.
 pub fn fill(bytes: &mut [u8]) {
     // Linux gives 256 bytes at once, never fewer.
     for piece in bytes.chunks_mut(256) {

@@ -8,6 +8,7 @@
 mod checkpoint_ring;
 mod cut;
 mod figures;
+mod homes;
 mod ring;
 mod text;
 mod waits;
@@ -23,6 +24,7 @@ use crate::hist::AtomicHistogram;
 pub use checkpoint_ring::{CheckpointRing, Found};
 pub use cut::cut_for_json;
 pub use figures::{Figure, Figures, Kind, OF_WORK};
+pub use homes::{HOMES, Home, Homes};
 pub use ring::{Sample, SampleCell, SampleRing, is_sampled_alternately, second_after};
 pub use text::TextCell;
 pub use waits::Waits;
@@ -67,7 +69,7 @@ impl ClientState {
 
 /// One client's slot, aligned so that two clients never write the same pair of cache lines.
 ///
-/// In the measured window: every transaction that was due = `measured` + `skipped` + `failed`; `late` is part of
+/// In the measured window: every transaction that was due = `measured` + `skipped` + `failed`; `late` and `behind` are parts of
 /// `measured`. Times are nanoseconds of the one monotonic clock that all processes of the server share.
 #[repr(C, align(128))]
 pub struct ClientSlot {
@@ -86,6 +88,9 @@ pub struct ClientSlot {
     pub late: AtomicU64,
     /// Transactions that failed, in the measured window. Written by the client.
     pub failed: AtomicU64,
+    /// Transactions that were started more than 10 s after they were due (`is_behind` of pacing), in the measured window. Written by
+    /// the client.
+    pub behind: AtomicU64,
     /// When the client had sent the server's statistics what it did before the window, or the start of the window when that is
     /// later; 0 before. Written by the client.
     pub reported_ns: AtomicU64,
@@ -134,6 +139,7 @@ impl ClientSlot {
             skipped: AtomicU64::new(0),
             late: AtomicU64::new(0),
             failed: AtomicU64::new(0),
+            behind: AtomicU64::new(0),
             reported_ns: AtomicU64::new(0),
             started_ns: AtomicU64::new(0),
             finished_ns: AtomicU64::new(0),
@@ -220,13 +226,14 @@ impl ClientSlot {
         all.unwrap_or_default()
     }
 
-    fn counters(&self) -> [&AtomicU64; 13] {
+    fn counters(&self) -> [&AtomicU64; 14] {
         let Self {
             committed,
             measured,
             skipped,
             late,
             failed,
+            behind,
             started_ns,
             finished_ns,
             last_end_ns,
@@ -241,6 +248,7 @@ impl ClientSlot {
             skipped,
             late,
             failed,
+            behind,
             started_ns,
             finished_ns,
             last_end_ns,

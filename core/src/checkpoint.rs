@@ -77,15 +77,12 @@ pub fn still_going(going: Option<Going>, ended: &[Checkpoint], over_ns: u64) -> 
 /// A measured window, by the monotonic clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
-    /// Its start.
     pub start_ns: u64,
-    /// Its end.
     pub end_ns: u64,
 }
 
 /// A row of `fsbench.checkpoint`; its columns say what they are. What has not ended has no figures.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-#[allow(missing_docs)]
 pub struct Row {
     pub number: usize,
     pub kind: &'static str,

@@ -8,7 +8,6 @@ use crate::{rows::Row, sys::Layer};
 
 /// One row of `fsbench.environment`; names as there.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[allow(missing_docs)]
 pub struct Environment {
     pub pgfsbench_version: String,
     pub server_version: Option<String>,
@@ -49,7 +48,6 @@ impl Row for Environment {
 
 /// Columns of `fsbench.environment` about the machine; names as there.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[allow(missing_docs)]
 pub struct Machine {
     pub virtualization: Option<String>,
     pub container: Option<String>,
@@ -68,7 +66,6 @@ pub struct Machine {
 
 /// Columns of `fsbench.environment` about the device of the data; names as there.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[allow(missing_docs)]
 pub struct Device {
     pub block_size_bytes: Option<u64>,
     pub journal_mode: Option<String>,

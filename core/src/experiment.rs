@@ -6,6 +6,7 @@
 
 pub mod answer;
 pub mod asked;
+pub mod devices;
 pub mod factors;
 pub mod limits;
 pub mod metric;
@@ -16,6 +17,7 @@ pub mod state;
 pub mod steps;
 pub mod throttled;
 pub mod undeclared;
+pub mod variants;
 pub mod wal;
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ mod rules;
 mod scan;
 mod storage;
 mod summary;
+mod value;
 mod weight;
 
 use serde::{Deserialize, Serialize};
@@ -21,6 +22,7 @@ pub use facts::{
 };
 pub use storage::{IMPORTED, NOT_RELEASED, not_released};
 pub use summary::summary;
+pub use value::{NOT_POSITIVE, not_positive};
 pub use weight::{GROUPS, Group, weight};
 
 /// Transactions that hold back vacuum by at least this many ids are old.
@@ -67,7 +69,6 @@ impl Row for Finding {
 }
 
 impl Finding {
-    /// A finding.
     pub fn new(
         code: &str,
         severity: Severity,
@@ -103,7 +104,7 @@ pub fn sort(findings: &mut [Finding]) {
 
 /// True for a finding about something that is stored nowhere else: it cannot be judged again, and stays as it is.
 pub fn is_of_the_moment(code: &str) -> bool {
-    code == NOT_RELEASED || code == IMPORTED
+    [NOT_RELEASED, IMPORTED, NOT_POSITIVE].contains(&code)
 }
 
 #[cfg(test)]

@@ -39,7 +39,8 @@
 //! - [`written`]: write amplification.
 //! - [`refusal`]: the one error that a caller sees.
 //!
-//! Floors, from the roof down (`tools/check arrows`):
+//! Floors, from the roof down (`tools/check arrows`). A file and the folder of its name are one thing, and may import each other. Most of the
+//! ground floor are single files, each a few functions and types that need nothing else: a folder around one file would only hide it.
 //!
 //! ```text
 //! doctor study

@@ -57,6 +57,15 @@ pub fn is_missed(scheduled_ns: u64, now_ns: u64, limit_ns: Option<u64>) -> bool 
     limit_ns.is_some_and(|limit| now_ns.saturating_sub(scheduled_ns) > limit)
 }
 
+/// A transaction that starts later than this was not done in time, whatever the latency limit (VERDICTS.md, part 1).
+const BEHIND_NS: u64 = 10_000_000_000;
+
+/// Whether a transaction that was due at `scheduled_ns` and has started at `start_ns` was not started in time.
+#[inline]
+pub fn is_behind(scheduled_ns: u64, start_ns: u64) -> bool {
+    start_ns.saturating_sub(scheduled_ns) > BEHIND_NS
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -115,6 +124,14 @@ mod tests {
         for rate in [0.0, -1.0, f64::NAN] {
             assert_eq!(pacer(rate).next(), u64::MAX, "{rate}");
         }
+    }
+
+    #[test]
+    fn behind_when_started_more_than_ten_seconds_after_its_time() {
+        assert!(!is_behind(5, 5));
+        assert!(!is_behind(5, 10_000_000_005));
+        assert!(is_behind(5, 10_000_000_006));
+        assert!(!is_behind(7, 5), "before its time");
     }
 
     #[test]

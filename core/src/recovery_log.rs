@@ -6,7 +6,6 @@ use crate::rows::Row;
 
 /// A row of `fsbench.recovery`, as far as it has come; its columns say what they are. None: not known, or not done.
 #[derive(Clone, Debug, Default, Serialize)]
-#[allow(missing_docs)]
 pub struct Recovery {
     pub stopped_after_ms: Option<f64>,
     pub stop_ms: Option<f64>,

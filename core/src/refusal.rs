@@ -56,7 +56,6 @@ impl Refusal {
         Self::new(Kind::InvalidArgument, message)
     }
 
-    /// With a DETAIL.
     pub fn detail(self, detail: impl Into<String>) -> Self {
         Self {
             detail: Some(detail.into()),
@@ -64,7 +63,6 @@ impl Refusal {
         }
     }
 
-    /// With a HINT.
     pub fn hint(self, hint: impl Into<String>) -> Self {
         Self {
             hint: Some(hint.into()),

@@ -14,7 +14,6 @@ const SHORTEST_NS: u64 = 500_000_000;
 
 /// A row of `fsbench.sample`; its columns say what they are.
 #[derive(Clone, Debug, Default, Serialize)]
-#[allow(missing_docs)]
 pub struct Second {
     pub second: u32,
     pub interval_ms: f64,

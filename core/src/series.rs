@@ -11,7 +11,6 @@ pub const STALL_SHARE: f64 = 0.1;
 /// Fewest seconds from which [`drift`] is computed: two in each third.
 const FEWEST_FOR_DRIFT: usize = 6;
 
-/// Arithmetic mean.
 pub fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }

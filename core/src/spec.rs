@@ -225,7 +225,6 @@ impl Default for Options {
 pub struct Spec {
     /// Name of the target.
     pub target: String,
-    /// The workload.
     pub workload: Workload,
     /// pgbench's scale, 1 to [`units::MAX_SCALE`]; 0 when the workload has no tables.
     pub scale: u32,

@@ -62,6 +62,8 @@ const LOCK_NOT_AVAILABLE: &str = "55P03";
 const OF_CONNECTIONS: &str = "08";
 /// Class of errors outside of PostgreSQL: files that are gone, or cannot be read.
 const OF_THE_SYSTEM: &str = "58";
+/// Codes with which a server ends a session: it is shut down, has crashed, starts, or drops the database.
+const OF_ENDED_SESSIONS: &str = "57P";
 /// Classes of what is no error: success, warnings, no data.
 const NO_ERRORS: [&str; 3] = ["00", "01", "02"];
 
@@ -83,10 +85,20 @@ pub fn is_of_the_connection(sqlstate: &str) -> bool {
         || [TERMINATED, CRASHED, CANNOT_CONNECT_NOW].contains(&sqlstate)
 }
 
+/// Whether a server ends a session with it, whatever the statement was.
+pub fn ends_a_session(sqlstate: &str) -> bool {
+    sqlstate.starts_with(OF_ENDED_SESSIONS)
+}
+
+/// Whether the operating system has refused something.
+pub fn is_of_the_system(sqlstate: &str) -> bool {
+    sqlstate.starts_with(OF_THE_SYSTEM)
+}
+
 /// Whether an error of a statement that reads all data says something about the data: corrupted pages and indexes, tables and
 /// files that are gone, and what the server has no name for, such as the errors of a filesystem's checksums.
 pub fn speaks_of_data(sqlstate: &str) -> bool {
-    sqlstate.starts_with(OF_THE_SYSTEM)
+    is_of_the_system(sqlstate)
         || [INTERNAL, CORRUPTED, INDEX_CORRUPTED, NO_SUCH_TABLE].contains(&sqlstate)
 }
 
@@ -134,6 +146,18 @@ mod tests {
         for sqlstate in ["57014", "57P05", "58030", "40001", ""] {
             assert!(!is_of_the_connection(sqlstate), "{sqlstate}");
         }
+    }
+
+    #[test]
+    fn a_class_is_told_by_its_first_characters() {
+        for sqlstate in [TERMINATED, CRASHED, CANNOT_CONNECT_NOW, LEASE_OVER] {
+            assert!(ends_a_session(sqlstate), "{sqlstate}");
+        }
+        for sqlstate in [CANCELED, CONNECTION_LOST, SYSTEM, ""] {
+            assert!(!ends_a_session(sqlstate), "{sqlstate}");
+        }
+        assert!(is_of_the_system(IO) && is_of_the_system(SYSTEM));
+        assert!(!is_of_the_system(CANCELED) && !is_of_the_system(DISK_FULL));
     }
 
     #[test]

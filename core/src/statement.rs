@@ -5,12 +5,14 @@ use serde_json::{Map, Number, Value};
 
 use crate::rows;
 
+/// The name of pg_stat_statements, as a library and as an extension.
+pub const EXTENSION: &str = "pg_stat_statements";
+
 /// More of a statement's text is not stored.
 const LONGEST: usize = 8_192;
 
 /// A row of `fsbench.statement`; its columns say what they are.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-#[allow(missing_docs)]
 pub struct Statement {
     pub queryid: i64,
     pub toplevel: bool,

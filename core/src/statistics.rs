@@ -31,7 +31,6 @@ pub struct Timing {
 /// A row of `fsbench.statistic`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Counter {
-    /// The view.
     pub view: String,
     /// The object of its row.
     pub object: String,

@@ -45,7 +45,6 @@ impl Kind {
 /// A row of `fsbench.target`; names as there.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-#[allow(missing_docs)]
 pub struct Row {
     pub target: String,
     pub filesystem: Option<String>,

@@ -72,8 +72,6 @@ pub enum Reason {
     MaxDuration,
     /// Somebody cancelled it.
     Cancelled,
-    /// It was cut off.
-    Interrupted,
 }
 
 impl Reason {
@@ -86,7 +84,6 @@ impl Reason {
             Self::NoReference => "no_reference",
             Self::MaxDuration => "max_duration",
             Self::Cancelled => "cancelled",
-            Self::Interrupted => "interrupted",
         }
     }
 }

@@ -38,9 +38,7 @@ pub fn mark_in(comment: &str) -> Option<&str> {
 /// The record of a work database, written before it was made.
 #[derive(Clone, Copy, Debug)]
 pub struct Recorded<'a> {
-    /// Its name.
     pub name: &'a str,
-    /// Its comment.
     pub comment: &'a str,
 }
 

@@ -76,4 +76,5 @@ rows! {
     an_early_end_and_an_extension_cost_little: "19",
     bad_nights_are_seen: "20",
     who_cannot_keep_a_rate_is_seen: "21",
+    half_of_the_runs_are_saved: "22",
 }

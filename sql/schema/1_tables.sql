@@ -145,7 +145,8 @@ CREATE TABLE fsbench.run_log (
     sustainable_rate_high float8,
     sustainable_rate_estimate float8,
     sustainable_rate_says text,
-    copied               boolean NOT NULL DEFAULT false
+    copied               boolean NOT NULL DEFAULT false,
+    behind               bigint
 );
 CREATE INDEX run_log_label_idx ON fsbench.run_log (label, requested_at);
 COMMENT ON TABLE fsbench.run_log IS 'One row per run, from the request to the result; read it through the view fsbench.result';
@@ -191,11 +192,11 @@ COMMENT ON COLUMN fsbench.run_log.failed IS 'Transactions that ended with a seri
 COMMENT ON COLUMN fsbench.run_log.tps IS 'Transactions per second in the measured window; of the workload fsync, which has no transactions, operations per second of what the server itself does (its wal_sync_method, one write) by as few writers as were tested, and the latencies too';
 COMMENT ON COLUMN fsbench.run_log.latency_avg_ms IS 'Mean latency (ms); under a rate from the time when each transaction was due';
 COMMENT ON COLUMN fsbench.run_log.latency_stddev_ms IS 'Standard deviation of the latency (ms)';
-COMMENT ON COLUMN fsbench.run_log.latency_p50_ms IS 'Median latency (ms), within 3.2 %';
-COMMENT ON COLUMN fsbench.run_log.latency_p90_ms IS '90th percentile of the latency (ms), within 3.2 %';
-COMMENT ON COLUMN fsbench.run_log.latency_p95_ms IS '95th percentile of the latency (ms), within 3.2 %';
-COMMENT ON COLUMN fsbench.run_log.latency_p99_ms IS '99th percentile of the latency (ms), within 3.2 %';
-COMMENT ON COLUMN fsbench.run_log.latency_p999_ms IS '99.9th percentile of the latency (ms); NULL under 10,000 transactions';
+COMMENT ON COLUMN fsbench.run_log.latency_p50_ms IS 'Median latency (ms), within 3.2 %; under a rate of all that were due: NULL where it falls on one that was skipped or has failed';
+COMMENT ON COLUMN fsbench.run_log.latency_p90_ms IS '90th percentile of the latency (ms), within 3.2 %; under a rate of all that were due: NULL where it falls on one that was skipped or has failed';
+COMMENT ON COLUMN fsbench.run_log.latency_p95_ms IS '95th percentile of the latency (ms), within 3.2 %; under a rate of all that were due: NULL where it falls on one that was skipped or has failed';
+COMMENT ON COLUMN fsbench.run_log.latency_p99_ms IS '99th percentile of the latency (ms), within 3.2 %; under a rate of all that were due: NULL where it falls on one that was skipped or has failed';
+COMMENT ON COLUMN fsbench.run_log.latency_p999_ms IS '99.9th percentile of the latency (ms); NULL under 10,000 transactions; under a rate of all that were due: NULL where it falls on one that was skipped or has failed';
 COMMENT ON COLUMN fsbench.run_log.latency_max_ms IS 'Longest latency (ms), exact';
 COMMENT ON COLUMN fsbench.run_log.commit_avg_ms IS 'Mean duration of COMMIT (ms)';
 COMMENT ON COLUMN fsbench.run_log.commit_p50_ms IS 'Median duration of COMMIT (ms)';
@@ -254,6 +255,7 @@ COMMENT ON COLUMN fsbench.run_log.sustainable_rate_high IS 'Upper end of its int
 COMMENT ON COLUMN fsbench.run_log.sustainable_rate_estimate IS 'Rate at which the share of misses crosses what the percentile allows, from all probes together';
 COMMENT ON COLUMN fsbench.run_log.sustainable_rate_says IS 'The same in words, with what bounds it';
 COMMENT ON COLUMN fsbench.run_log.copied IS 'Whether no run of this server wrote the row: it comes from a dump or a file, or was written by hand. It is not repeated by fsbench.check_history()';
+COMMENT ON COLUMN fsbench.run_log.behind IS 'Transactions that were committed and had started more than 10 s after they were due, under a rate; with those that were skipped or have failed, what was not done in time. NULL in runs from before 0.3.0, and of workloads without transactions';
 
 CREATE TABLE fsbench.sample (
     run_id           bigint NOT NULL REFERENCES fsbench.run_log ON DELETE CASCADE,

@@ -30,7 +30,7 @@ CREATE TABLE fsbench.experiment (
     margin          float8 NOT NULL CHECK (margin > 0 AND margin < 'Infinity'),
     max_blocks      integer NOT NULL CHECK (max_blocks BETWEEN 3 AND 24),
     looks           jsonb NOT NULL,
-    ended_by        text CHECK (ended_by IN ('max_duration', 'cancelled', 'interrupted', 'no_reference')),
+    ended_by        text CHECK (ended_by IN ('max_duration', 'cancelled', 'no_reference')),
     run_order       jsonb NOT NULL,
     seed            bigint NOT NULL,
     parameters      jsonb NOT NULL,
@@ -52,7 +52,9 @@ CREATE TABLE fsbench.experiment (
     created_at      timestamptz NOT NULL DEFAULT clock_timestamp(),
     started_at      timestamptz,
     ended_at        timestamptz,
-    pilot_cycle     boolean NOT NULL DEFAULT false
+    pilot_cycle     boolean NOT NULL DEFAULT false,
+    on_seconds      float8,
+    on_since        timestamptz
 );
 COMMENT ON TABLE fsbench.experiment IS 'One row per experiment, as it was planned before its first run; read it through the view fsbench.experiments';
 COMMENT ON COLUMN fsbench.experiment.experiment_id IS 'Number of the experiment in this database';
@@ -66,7 +68,7 @@ COMMENT ON COLUMN fsbench.experiment.metric IS 'Metric that decides, declared be
 COMMENT ON COLUMN fsbench.experiment.margin IS 'Difference that does not count, as a share';
 COMMENT ON COLUMN fsbench.experiment.max_blocks IS 'Most blocks: each has one run of each target that is open';
 COMMENT ON COLUMN fsbench.experiment.looks IS 'The looks: after which blocks verdicts are sought, the place of each in the planned order (its level follows from it), and the most blocks that were planned then';
-COMMENT ON COLUMN fsbench.experiment.ended_by IS 'What ended it before everything was decided: max_duration, cancelled, interrupted or no_reference; NULL when nothing did';
+COMMENT ON COLUMN fsbench.experiment.ended_by IS 'What ended it before everything was decided: max_duration, cancelled or no_reference; NULL when nothing did';
 COMMENT ON COLUMN fsbench.experiment.run_order IS 'Order in which the targets take turns, drawn before the first run: an array a block, of numbers of targets';
 COMMENT ON COLUMN fsbench.experiment.seed IS 'Seed of the order; the runs of block n have seed + n';
 COMMENT ON COLUMN fsbench.experiment.parameters IS 'Parameters of its runs that are the same for all, as they were given or chosen';
@@ -74,7 +76,7 @@ COMMENT ON COLUMN fsbench.experiment.asked IS 'Arguments as given';
 COMMENT ON COLUMN fsbench.experiment.run_seconds IS 'What a run takes, as it was reckoned beforehand (s)';
 COMMENT ON COLUMN fsbench.experiment.cycle_seconds IS 'Length of a checkpoint cycle (s)';
 COMMENT ON COLUMN fsbench.experiment.window_seconds IS 'Length of a measured window (s)';
-COMMENT ON COLUMN fsbench.experiment.max_seconds IS 'max_duration (s); no run begins that cannot end within it';
+COMMENT ON COLUMN fsbench.experiment.max_seconds IS 'For so long it may be on in all (s): max_duration, and when it is extended max_duration once more from then on; no run begins that cannot end within it';
 COMMENT ON COLUMN fsbench.experiment.too_short IS 'Whether the windows have fewer than two complete checkpoint cycles, so that nothing is decided';
 COMMENT ON COLUMN fsbench.experiment.burn_in IS 'Whether an uncounted run (block 0) is made first, which burns the disk in: where a target is a device';
 COMMENT ON COLUMN fsbench.experiment.pilot_cycle IS 'Whether an uncounted run of one checkpoint cycle (block 0) tells first how much WAL a cycle takes: by that, max_wal_size and the option wal_segments of all runs are set in parameters';
@@ -89,6 +91,8 @@ COMMENT ON COLUMN fsbench.experiment.mark IS 'By which the server''s own directo
 COMMENT ON COLUMN fsbench.experiment.created_at IS 'When it was recorded';
 COMMENT ON COLUMN fsbench.experiment.started_at IS 'When its first run was started';
 COMMENT ON COLUMN fsbench.experiment.ended_at IS 'When it was over';
+COMMENT ON COLUMN fsbench.experiment.on_seconds IS 'For how long it was running before it was paused, ended or extended last (s); not while it was paused, or queued behind another one. NULL of one that ended before pgfsbench 0.3.0';
+COMMENT ON COLUMN fsbench.experiment.on_since IS 'Since when it is running; NULL while it is not';
 
 CREATE TABLE fsbench.experiment_target (
     experiment_id bigint NOT NULL REFERENCES fsbench.experiment ON DELETE CASCADE,
@@ -132,8 +136,8 @@ COMMENT ON COLUMN fsbench.experiment_run.position IS 'Place in the block''s orde
 COMMENT ON COLUMN fsbench.experiment_run.target_number IS 'Target, in fsbench.experiment_target';
 COMMENT ON COLUMN fsbench.experiment_run.attempt IS 'Which try it is of this target in this block, from 1';
 COMMENT ON COLUMN fsbench.experiment_run.run_id IS 'Run; NULL while it is being started, or when it could not be';
-COMMENT ON COLUMN fsbench.experiment_run.outcome IS 'measured and behind (it could not keep the rate) count; invalid, failed, interrupted (the server or machine stopped), repeated (its block was made again), disturbed (others took more than a tenth of the processors or a third of the disk), burn_in and pilot (block 0: from those follow the rate, and the WAL of a checkpoint cycle) do not; NULL while it is on';
-COMMENT ON COLUMN fsbench.experiment_run.why IS 'Why it does not count';
+COMMENT ON COLUMN fsbench.experiment_run.outcome IS 'measured and behind (it could not keep the rate, or its search has found none) count; invalid, failed, interrupted (the server or machine stopped), repeated (its block was made again), disturbed (others took more than a tenth of the processors or a third of the disk), burn_in and pilot (block 0: from those follow the rate, and the WAL of a checkpoint cycle) do not; NULL while it is on';
+COMMENT ON COLUMN fsbench.experiment_run.why IS 'Why it does not count, or has no value';
 COMMENT ON COLUMN fsbench.experiment_run.boot_id IS 'Start of the operating system in which it was made';
 COMMENT ON COLUMN fsbench.experiment_run.versions IS 'Versions of kernel, server and extension';
 COMMENT ON COLUMN fsbench.experiment_run.processor_probe IS 'Processor probe before it: millions of rounds of a fixed piece of work per second; NULL without one';
@@ -204,6 +208,8 @@ CREATE FUNCTION fsbench._check_new_experiment() RETURNS trigger
 BEGIN
     NEW.status_reason := format('its row was copied while it was %s: it comes from a dump, or was written by hand', NEW.status);
     NEW.status := 'paused';
+    -- Nobody knows until when it was running.
+    NEW.on_since := NULL;
     RETURN NEW;
 END
 $$;

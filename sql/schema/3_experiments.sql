@@ -70,7 +70,7 @@ COMMENT ON FUNCTION fsbench.cancel_experiment IS 'Ends an experiment with what i
 
 CREATE FUNCTION fsbench.extend_experiment(experiment text, max_blocks integer) RETURNS text
     LANGUAGE sql VOLATILE PARALLEL UNSAFE RETURN fsbench._change_experiment(experiment, 'extend', max_blocks);
-COMMENT ON FUNCTION fsbench.extend_experiment IS 'Has an experiment make up to 16 or 24 blocks, or those of the looks that its early end has left out. Returns the status';
+COMMENT ON FUNCTION fsbench.extend_experiment IS 'Has an experiment make up to 16 or 24 blocks, or those of the looks that its early end has left out; max_duration counts anew from then on. Returns the status';
 
 CREATE FUNCTION fsbench.confirm_experiment(experiment text) RETURNS text
     LANGUAGE sql VOLATILE PARALLEL UNSAFE RETURN fsbench._change_experiment(experiment, 'confirm');

@@ -199,7 +199,7 @@ COMMENT ON FUNCTION fsbench._prepared_data IS 'What the view fsbench.prepared_da
 CREATE FUNCTION fsbench.drop_prepared_data() RETURNS bigint
     LANGUAGE c VOLATILE PARALLEL UNSAFE
     AS 'MODULE_PATHNAME', 'fsbench_drop_prepared_data_wrapper';
-COMMENT ON FUNCTION fsbench.drop_prepared_data IS 'Removes all data that were loaded once to be copied to targets, and returns their bytes; refused while a run uses them';
+COMMENT ON FUNCTION fsbench.drop_prepared_data IS 'Removes all data that were loaded once to be copied to targets, and returns their bytes; refused while a run uses them, or an experiment that is not over is to copy them again';
 
 CREATE FUNCTION fsbench.drop_target(target text) RETURNS text
     LANGUAGE c VOLATILE PARALLEL UNSAFE

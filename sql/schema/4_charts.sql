@@ -17,6 +17,12 @@ CREATE FUNCTION fsbench._metric(run_id bigint, metric text) RETURNS float8
         ELSE CASE WHEN starts_with($2, 'scan_ms_at_')
             THEN (SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY s.ms) FROM fsbench.scan s
                 WHERE s.run_id = r.run_id AND s.used AND s.degree = substr($2, 12)::integer)
+            WHEN starts_with($2, 'scan_gb_per_s_at_')
+            THEN (SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY s.gb_per_second) FROM fsbench.scan s
+                WHERE s.run_id = r.run_id AND s.used AND s.degree = substr($2, 18)::integer)
+            WHEN starts_with($2, 'fsync_ops_')
+            THEN (SELECT f.ops_per_second FROM fsbench.fsync f
+                WHERE f.run_id = r.run_id AND f.writes = 1 AND f.method = substr($2, 11) ORDER BY f.writers LIMIT 1)
             ELSE (to_jsonb(r) ->> $2)::float8 END END
         FROM fsbench.run_log r WHERE r.run_id = $1);
 COMMENT ON FUNCTION fsbench._metric IS 'A figure of a run by which experiments can decide. Private';

@@ -1,23 +1,50 @@
 -- Experiments, to be read.
 
+CREATE FUNCTION fsbench._on_seconds(experiment fsbench.experiment) RETURNS float8
+    LANGUAGE sql VOLATILE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+    AS $$
+    SELECT coalesce(($1).on_seconds, extract(epoch FROM ($1).ended_at - ($1).started_at)::float8, 0)
+        + CASE WHEN ($1).status = 'running'
+               THEN greatest(extract(epoch FROM clock_timestamp() - coalesce(($1).on_since, ($1).started_at))::float8, 0) ELSE 0 END
+    $$;
+COMMENT ON FUNCTION fsbench._on_seconds IS 'For how long an experiment was on (s): not while it was paused, or waited for another one. Private';
+
+-- Targets that are decided are not run again, and so it may be over earlier; which those are only the arithmetic of looks tells.
+CREATE FUNCTION fsbench._seconds_left(experiment fsbench.experiment) RETURNS float8
+    LANGUAGE sql VOLATILE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+    AS $$
+    SELECT least(greatest(c.runs * c.seconds_each - least(coalesce(extract(epoch FROM clock_timestamp() - c.since)::float8, 0), c.seconds_each), 0),
+                 CASE WHEN ($1).max_seconds IS NOT NULL THEN greatest(($1).max_seconds - fsbench._on_seconds($1), 0) END)
+    FROM (SELECT greatest(($1).run_seconds, m.longest) + coalesce(($1).probe_wait_seconds, ($1).run_seconds / 10) AS seconds_each, m.since,
+                 greatest(($1).max_blocks * t.targets - m.counting, 0) + CASE WHEN m.block > 0 THEN 0 ELSE greatest(b.before - m.before, 0) END AS runs
+          FROM (SELECT max(extract(epoch FROM r.ended_at - r.started_at))::float8 AS longest, max(x.block) AS block, min(x.planned_at) FILTER (WHERE x.outcome IS NULL) AS since,
+                       count(*) FILTER (WHERE x.outcome IN ('measured', 'behind') AND t.set_aside IS NULL) AS counting,
+                       count(*) FILTER (WHERE x.outcome IN ('burn_in', 'pilot')) AS before
+                FROM fsbench.experiment_run x JOIN fsbench.experiment_target t USING (experiment_id, target_number) LEFT JOIN fsbench.run_log r USING (run_id)
+                WHERE x.experiment_id = ($1).experiment_id) m,
+               (SELECT count(*) AS targets FROM fsbench.experiment_target t WHERE t.experiment_id = ($1).experiment_id AND t.set_aside IS NULL) t,
+               LATERAL (SELECT CASE WHEN ($1).rate_share IS NULL THEN 0 ELSE t.targets - CASE WHEN ($1).control_number IS NULL THEN 0 ELSE 1 END END
+                            + CASE WHEN ($1).burn_in THEN 1 ELSE 0 END AS whole) w,
+               LATERAL (SELECT greatest(w.whole, CASE WHEN ($1).pilot_cycle THEN 1 ELSE 0 END) AS before) b) c
+    $$;
+COMMENT ON FUNCTION fsbench._seconds_left IS 'What is left of an experiment at most, as reckoned (s): all runs of all blocks that are left. Private';
+
 CREATE VIEW fsbench.experiments AS
     SELECT e.experiment, e.status, e.goal, e.metric, e.margin,
            n.block, e.max_blocks, n.runs, n.repeated, n.run_id, n.target AS target_on,
-           p.phase,
-           CASE WHEN e.status IN ('queued', 'running') THEN coalesce(e.started_at, pg_catalog.clock_timestamp())
-               + pg_catalog.make_interval(secs => least(coalesce(e.max_seconds, 'Infinity'::float8),
-                   e.run_seconds * ((e.max_blocks + CASE WHEN e.rate_share IS NULL THEN 0 ELSE 1 END) * n.targets
-                       + CASE WHEN e.burn_in OR e.pilot_cycle THEN 1 ELSE 0 END))) END AS over_at_latest,
+           p.phase, pg_catalog.clock_timestamp() + pg_catalog.make_interval(secs => l.seconds) AS over_at_latest,
            e.answer, e.status_reason, e.requested_by, e.created_at, e.started_at, e.ended_at, e.experiment_id
-    FROM fsbench.experiment e, LATERAL (
-        SELECT (SELECT count(*) FROM fsbench.experiment_target t WHERE t.experiment_id = e.experiment_id) AS targets,
-               pg_catalog.max(r.block) AS block, pg_catalog.count(r.outcome) AS runs,
+    FROM fsbench.experiment e CROSS JOIN LATERAL (
+        SELECT pg_catalog.max(r.block) AS block, pg_catalog.count(r.outcome) AS runs,
                pg_catalog.count(*) FILTER (WHERE r.outcome NOT IN ('measured', 'behind', 'burn_in', 'pilot')) AS repeated,
                pg_catalog.max(r.run_id) FILTER (WHERE r.outcome IS NULL) AS run_id,
                pg_catalog.max(t.target) FILTER (WHERE r.outcome IS NULL) AS target
         FROM fsbench.experiment_run r JOIN fsbench.experiment_target t USING (experiment_id, target_number)
         WHERE r.experiment_id = e.experiment_id) n
     LEFT JOIN fsbench._progress() p ON p.run_id = n.run_id
+    LEFT JOIN (
+        SELECT o.experiment_id, pg_catalog.sum(fsbench._seconds_left(o)) OVER (ORDER BY o.status = 'queued', o.experiment_id) AS seconds
+        FROM fsbench.experiment o WHERE o.status IN ('queued', 'running')) l ON l.experiment_id = e.experiment_id
     ORDER BY e.experiment_id;
 COMMENT ON VIEW fsbench.experiments IS 'Experiments of this database: how far each is, and what is known so far';
 COMMENT ON COLUMN fsbench.experiments.experiment IS 'Name';
@@ -32,7 +59,7 @@ COMMENT ON COLUMN fsbench.experiments.repeated IS 'Those of them that do not cou
 COMMENT ON COLUMN fsbench.experiments.run_id IS 'Run that is on';
 COMMENT ON COLUMN fsbench.experiments.target_on IS 'Target that is on';
 COMMENT ON COLUMN fsbench.experiments.phase IS 'Phase of that run, as in fsbench.progress';
-COMMENT ON COLUMN fsbench.experiments.over_at_latest IS 'When it is over at the latest, as reckoned';
+COMMENT ON COLUMN fsbench.experiments.over_at_latest IS 'When it is over at the latest, as reckoned now: when no target is decided before the last block, each run takes as long as planned, or as the longest so far, and waits for the processor probe as long as it may; a queued one after those of this database before it; no later than max_duration has it. Runs that are made again, runs of others, and experiments of other databases are not in it. NULL unless it is queued or running';
 COMMENT ON COLUMN fsbench.experiments.answer IS 'What was known at the last look, in one line';
 COMMENT ON COLUMN fsbench.experiments.status_reason IS 'Why it is paused, or has ended as it has';
 COMMENT ON COLUMN fsbench.experiments.requested_by IS 'Role that asked, with whose rights its runs are made';

@@ -3,9 +3,10 @@
 pub mod asking;
 mod change;
 
-use std::sync::Mutex;
+use std::sync::{Mutex, atomic::Ordering::AcqRel};
 
 use pgfsbench_core::{
+    board::HOMES,
     experiment::{answer, metric, recommend, steps},
     refusal::quoted,
 };
@@ -24,14 +25,30 @@ use crate::{
     store::experiment as store,
 };
 
-/// From now on the conductor of this database has something to look at, if this transaction commits.
-fn tell_conductor() {
+/// From now on the conductor of this database has something to look at, and sessions that wait for an experiment too, if this transaction commits.
+pub fn tell_conductor() {
     xact::on_commit(|| {
-        if let Some(board) = shmem::board() {
-            board.homes.tell(session::database());
-            janitor::wake(board);
+        let Some(board) = shmem::board() else { return };
+        // Whoever starts an experiment has looked for a place; another database was faster.
+        if !board.homes.tell(session::database()) {
+            report::log_warning(&too_many_homes());
         }
+        board.homes.endings.fetch_add(1, AcqRel);
+        shmem::announce();
+        janitor::wake(board);
     });
+}
+
+/// The error where no further database can have experiments that go on.
+fn too_many_homes() -> Fault {
+    Fault::new(
+        sqlstate::NO_RESOURCES,
+        "too many databases have experiments at the same time",
+    )
+    .detail(format!(
+        "{HOMES} databases have experiments that are running or queued, and no more are gone on with."
+    ))
+    .hint("Wait until those of another database are over, or pause them there; then call fsbench.experiment() or fsbench.resume_experiment() again.")
 }
 
 pub fn unknown(name: &str) -> Fault {

@@ -1,10 +1,16 @@
 //! `prepared_data` and `drop_prepared_data`.
 
+use std::path::Path;
+
+use pgfsbench_core::refusal::quoted;
 use pgrx::{iter::TableIterator, name, pg_extern, pg_sys::panic::ErrorReport};
 
-use super::guard;
+use super::guard::{self, Ready};
 use crate::{
-    pg::text::Said,
+    errors::{Fault, sqlstate},
+    pg::{session, sql, text::Said},
+    run::marker,
+    store::experiment as store,
     target::prepared_data::{self, Place},
 };
 
@@ -51,7 +57,46 @@ fn fsbench_prepared_data() -> Result<
 
 #[pg_extern(sql = false)]
 fn fsbench_drop_prepared_data() -> Result<i64, ErrorReport> {
-    guard::ready()?;
+    let ready = guard::ready()?;
     let mut busy = || Err(prepared_data::in_use());
-    Ok(Place::open(&mut busy)?.drop_all()? as i64)
+    let place = Place::open(&mut busy)?;
+    for (_, note) in place.all()? {
+        for file in note.needed_by() {
+            check_not_needed(&ready, file)?;
+        }
+    }
+    Ok(place.drop_all()? as i64)
+}
+
+/// Refuses to drop what the experiment of this mark is to copy again, unless that is over.
+fn check_not_needed(ready: &Ready, mark: &Path) -> Result<(), Fault> {
+    let whose = match marker::of_path(mark) {
+        Some((database, id)) if database == session::database() => {
+            let found = session::with_rights_of(ready.owner, || store::steered(id))?;
+            let is_on =
+                |found: &store::Steered| !["done", "cancelled"].contains(&found.status.as_str());
+            match found.filter(is_on) {
+                Some(found) => format!("Experiment {}", quoted(&found.experiment)),
+                None => return Ok(()),
+            }
+        }
+        Some((database, _)) => match database_name(database)? {
+            Some(name) => format!("An experiment of database {}", quoted(&name)),
+            None => return Ok(()),
+        },
+        None => format!(
+            "An experiment of another server, see \"{}\",",
+            mark.display()
+        ),
+    };
+    Err(Fault::new(sqlstate::IN_USE, "prepared data are in use")
+        .detail(format!("{whose} is not over, and all of its runs are to copy the same data."))
+        .hint("Wait for it with CALL fsbench.wait_experiment(), or cancel it with fsbench.cancel_experiment()."))
+}
+
+fn database_name(oid: u32) -> Result<Option<String>, Fault> {
+    sql::read(
+        "SELECT datname FROM pg_catalog.pg_database WHERE oid = $1::oid",
+        &[Some(&oid.to_string())],
+    )
 }

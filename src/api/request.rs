@@ -252,7 +252,7 @@ pub fn submit(ready: &Ready, asked: &Asked, spec: &Spec, queue: bool) -> Result<
     request.owner.store(ready.owner, Relaxed);
     request.extension.store(ready.extension, Relaxed);
     let of_experiment = board::starts_for_experiment();
-    request.of_experiment.store(of_experiment.into(), Relaxed);
+    request.of_experiment.store(of_experiment, Relaxed);
     request.waiter.store(process::my_pid(), Relaxed);
     if spec.is_here() {
         request.lease_ms.store(spec.options.lease_ms, Relaxed);
@@ -432,7 +432,7 @@ fn busy(ready: &Ready, request: &Request) -> Fault {
     .detail(match run_id {
         0 => format!("It is about to start{place}."),
         _ => {
-            let experiment = (request.of_experiment.load(Relaxed) == 1)
+            let experiment = (request.of_experiment.load(Relaxed) != 0)
                 .then(|| running_experiment(ready))
                 .flatten();
             let of = experiment.map_or_else(String::new, |name| format!(" of experiment \"{name}\""));

@@ -5,7 +5,7 @@
 //! All bytes zero is the valid empty state. Whoever changes the state of a request or the phase of a run wakes the
 //! others with [`crate::pg::shmem::announce`].
 
-mod homes;
+mod for_experiment;
 pub mod outcome;
 mod request;
 mod request_texts;
@@ -16,9 +16,9 @@ use std::sync::atomic::{
     Ordering::{Acquire, Relaxed, Release},
 };
 
-use pgfsbench_core::board::{CheckpointRing, SampleRing, TextCell};
+use pgfsbench_core::board::{CheckpointRing, Homes, SampleRing, TextCell};
 
-pub use homes::{Home, Homes, start_for_experiment, starts_for_experiment};
+pub use for_experiment::{start_for_experiment, starts_for_experiment};
 pub use pgfsbench_core::run::{
     phase::Phase,
     request::{Cancel, Errand, RequestState},
@@ -27,7 +27,7 @@ pub use request::Request;
 pub use request_texts::RequestTexts;
 
 /// Number of this layout. The library that made the memory and the one that reads it must agree.
-pub const LAYOUT: u32 = 11;
+pub const LAYOUT: u32 = 12;
 
 /// Runs that can wait for their turn at the same time; `pgfsbench.max_queued` may say fewer.
 pub const MOST_QUEUED: usize = 4000;
@@ -147,16 +147,13 @@ pub struct RunArea {
     /// Processes of the server whose processor time is wanted, 0 where there is none: checkpointer, walwriter, background
     /// writer. Written by the coordinator, before it launches the sampler.
     pub server_pids: [AtomicI32; 3],
-    /// The sampler.
     pub sampler: TaskCell,
-    /// The worker.
     pub worker: TaskCell,
     /// The sampler's records on their way to the coordinator.
     pub samples: SampleRing<256>,
 }
 
 impl RunArea {
-    /// The phase.
     pub fn phase(&self) -> Phase {
         Phase::from_u32(self.phase.load(Acquire))
     }

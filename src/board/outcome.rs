@@ -14,25 +14,19 @@ const LONGEST_TEXT: usize = 1000;
 /// The narrow row; `fsbench.result` has the rest.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Row {
-    /// The run.
     pub run_id: i64,
-    /// Its target.
     pub target: String,
     /// Filesystem of the data.
     pub filesystem: Option<String>,
-    /// Its workload.
     pub workload: String,
     /// Transactions per second.
     pub tps: Option<f64>,
     /// 99th percentile of latency.
     pub latency_p99_ms: Option<f64>,
-    /// Longest latency.
     pub latency_max_ms: Option<f64>,
     /// 99th percentile of COMMIT.
     pub commit_p99_ms: Option<f64>,
-    /// Seconds of stall.
     pub stall_seconds: Option<i32>,
-    /// Number of findings.
     pub findings: u32,
     /// Severity of the worst.
     pub worst: Option<Severity>,
@@ -84,7 +78,6 @@ impl Outcome {
         cell.set(&serde_json::to_string(&short).unwrap_or_default());
     }
 
-    /// From JSON.
     pub fn from_json(text: &str) -> Self {
         serde_json::from_str(text).unwrap_or_else(|_| Self::Failed(Fault::from_json(text)))
     }

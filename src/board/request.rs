@@ -25,8 +25,8 @@ pub struct Request {
     /// The extension there, OID of its pg_extension row: one that was dropped and created again has other runs of the same
     /// numbers. Written by the caller.
     pub extension: AtomicU32,
-    /// 1 when it is a run of the experiment that is on. Written by the caller.
-    pub of_experiment: AtomicU32,
+    /// The experiment of its database that it is a run of; 0 for none. Written by the caller.
+    pub of_experiment: AtomicI64,
     /// Pid of the backend that waits for the outcome; 0 if none does. Written by the caller.
     pub waiter: AtomicI32,
     /// How long the run goes on without anybody renewing its lease, in milliseconds; 0 without a lease. Written by the caller.
@@ -135,12 +135,12 @@ impl Request {
             &self.role,
             &self.owner,
             &self.extension,
-            &self.of_experiment,
             &self.cancel,
             &self.errand,
         ] {
             word.store(0, Relaxed);
         }
+        self.of_experiment.store(0, Relaxed);
         self.waiter.store(0, Relaxed);
         self.lease_ms.store(0, Relaxed);
         self.lease_until_ns.store(0, Relaxed);

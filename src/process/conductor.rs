@@ -5,6 +5,7 @@
 //! A run is started as anybody starts one, by `fsbench.start()`, with the rights of the role that has asked for the experiment. Its row in
 //! `experiment_run` is committed before: when there is no run in it later, the run is looked for by its label.
 
+mod over;
 mod trouble;
 
 use std::{
@@ -12,14 +13,17 @@ use std::{
     time::Duration,
 };
 
-use pgfsbench_core::experiment::{
-    answer, probe,
-    state::{Made, Outcome, State},
-    steps::{self, End, Next, Place},
+use pgfsbench_core::{
+    board::Home,
+    experiment::{
+        answer, probe,
+        state::{Made, Outcome, State},
+        steps::{self, End, Next, Place},
+    },
 };
 
 use crate::{
-    board::{self, Board, Home},
+    board::{self, Board},
     clock,
     errors::{Fault, sqlstate},
     host::processor_probe,
@@ -33,7 +37,7 @@ use crate::{
         experiment::{boot_id, versions},
         marker::{self, Whose},
     },
-    store::experiment as store,
+    store::{self as results, experiment as store},
 };
 
 /// When a run could not be started for want of room among the workers or in the queue, it is tried again after so long.
@@ -78,18 +82,21 @@ enum After {
 
 impl Conductor {
     fn work(&self) -> Result<(), Fault> {
-        let extension = xact::transaction(cleanup::extension)?;
-        let Some(extension) = extension.filter(|e| e.version == cleanup::VERSION) else {
-            self.home.waits_for.store(0, Release);
-            self.board.homes.let_go(self.place);
+        let Some(extension) = xact::transaction(cleanup::extension)? else {
+            self.leave_idle();
             return Ok(());
         };
         process::become_undisturbed_owner(extension.owner)?;
+        if extension.version != cleanup::VERSION {
+            cleanup::pause_experiments(&extension);
+            self.leave_idle();
+            return Ok(());
+        }
+        self.clear_up(&extension)?;
         loop {
             process::check_interrupts();
             let Some(on) = xact::transaction(store::on)? else {
-                self.home.waits_for.store(0, Release);
-                self.board.homes.let_go(self.place);
+                self.leave_idle();
                 return Ok(());
             };
             if !self.board.homes.hold(self.place) {
@@ -119,6 +126,13 @@ impl Conductor {
                 After::Leave => return Ok(()),
             }
         }
+    }
+
+    /// There is no experiment here to go on with.
+    fn leave_idle(&self) {
+        self.home.waits_for.store(0, Release);
+        self.board.homes.let_go(self.place);
+        self.home.is_idle.store(1, Release);
     }
 
     /// Why an experiment does not go on by itself.
@@ -213,8 +227,16 @@ impl Conductor {
         judged.runs[index].outcome = Some(outcome);
         judged.runs[index].why = why.map(str::to_owned);
         let pause = steps::often_interrupted(&judged, index);
-        xact::transaction(|| {
+        let finding = steps::without_value(&judged.runs[index], steps::declared(state));
+        let is_on = xact::transaction(|| {
+            // Once somebody has ended it, no more runs of it count.
+            if !store::stays_running(id)? {
+                return Ok(false);
+            }
             store::set_outcome(id, made, outcome, why)?;
+            if let (Some(finding), Some(run_id)) = (finding, made.run_id) {
+                results::insert(run_id, &[finding])?;
+            }
             if !outcome.counts() {
                 let name = &state.targets[made.number].name;
                 let run = made
@@ -223,12 +245,15 @@ impl Conductor {
                 let message = format!("{run}{name}: {}", why.unwrap_or_default());
                 store::log(id, outcome.as_str(), Some(made.block), Some(&message), None)?;
             }
-            match &pause {
-                Some(why) => set_paused(id, why),
-                None => Ok(()),
+            if let Some(why) = &pause {
+                set_paused(id, why)?;
             }
+            Ok(true)
         })?;
-        xact::transaction(|| store::set_aside(id, &steps::aside(&judged)))
+        match is_on {
+            true => xact::transaction(|| store::set_aside(id, &steps::aside(&judged))),
+            false => Ok(()),
+        }
     }
 
     /// Looks for the run that was about to be started.
@@ -287,16 +312,17 @@ impl Conductor {
             ..Made::default()
         };
         let label = label(state, place);
-        let own = xact::transaction(|| {
-            store::intend(id, place, boot_id, versions, probe)?;
-            store::own_parameters(id)
-        })?;
+        let is_on = xact::transaction(|| store::intend(id, place, boot_id, versions, probe))?;
+        if !is_on {
+            return Ok(After::GoOn);
+        }
+        let own = xact::transaction(|| store::own_parameters(id))?;
         let target = &state.targets[place.number].target;
         let own = own.get(&place.number).cloned().unwrap_or_default();
         let seed = on.seed.wrapping_add(i64::from(place.block)) & i64::MAX;
         let role = on.role.unwrap_or_default();
         let parameters = steps::parameters(state, place, &on.parameters);
-        board::start_for_experiment();
+        board::start_for_experiment(id);
         let started = xact::transaction(|| {
             session::with_rights_of(role, || {
                 store::start_run(target, &parameters, &own, seed, &label)
@@ -379,15 +405,16 @@ impl Conductor {
     }
 
     fn end(&self, state: &State, blocks: u32, end: &End) -> Result<(), Fault> {
-        let id = state.experiment.experiment_id;
         let why = match end {
             End::Decided => None,
             End::MaxBlocks => Some(format!("{blocks} blocks are made")),
             End::MaxDuration => Some("another run would not have ended within max_duration".into()),
             End::NoReference(why) => Some(why.clone()),
         };
-        xact::transaction(|| experiment::end(state, blocks, "done", end.reason(), why.as_deref()))?;
-        marker::remove(id)?;
+        xact::transaction(|| {
+            experiment::end(state, blocks, "done", end.reason(), why.as_deref(), None)
+        })?;
+        marker::remove_of_those_over()?;
         // Wakes the sessions that wait for it.
         self.board.homes.endings.fetch_add(1, AcqRel);
         shmem::announce();

@@ -10,6 +10,7 @@ use std::{
 };
 
 use pgfsbench_core::{
+    board::HOMES,
     quoting,
     spec::{Act, Errand},
     work_database::Recorded,
@@ -23,7 +24,10 @@ use crate::{
         process::{self, Database},
         report, session, shmem, sql, utility, xact,
     },
-    run::journal::{self, Entry},
+    run::{
+        journal::{self, Entry},
+        marker,
+    },
     store,
     target::{helper_job, remote_run::RemoteRun},
     watch::statements,
@@ -37,11 +41,8 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The extension in the database of this process.
 pub struct Extension {
-    /// Its OID.
     pub oid: u32,
-    /// Its owner.
     pub owner: u32,
-    /// Its version.
     pub version: String,
 }
 
@@ -350,28 +351,43 @@ pub fn sweep(board: &Board) {
     shmem::announce();
 }
 
-/// Says so where a database has experiments to go on with.
+/// Pauses the experiments of a database whose extension has another version than this library. What cannot be written is logged. By its owner.
+pub fn pause_experiments(extension: &Extension) {
+    let why = format!(
+        "the library that the server has loaded is version {VERSION}, the extension in this database version {}; when both are the same (restart the server, and \
+         run ALTER EXTENSION pgfsbench UPDATE), resume_experiment goes on with it",
+        extension.version
+    );
+    report::or_log("could not pause experiments", || {
+        xact::transaction(|| store::experiment::pause_all(&why))
+    });
+}
+
+/// Says so where a database has experiments to go on with, or says there why nobody does. Where the extension is gone nothing is left of them.
 fn tell_experiments(board: &Board, home: u32) -> Result<(), Fault> {
-    let has_any = xact::transaction(|| match extension()? {
-        Some(extension) if extension.version == VERSION => store::experiment::any_is_on(),
-        _ => Ok(false),
-    })?;
-    if has_any && !board.homes.tell(home) {
-        report::log_warning(
-            &Fault::new(
-                sqlstate::NO_RESOURCES,
-                "too many databases have experiments at the same time",
-            )
-            .hint(
-                "Call fsbench.resume_experiment() in this database when those of others are over.",
-            ),
+    let Some(extension) = xact::transaction(extension)? else {
+        // Later, somebody may just be creating it, and experiments with it.
+        let is_start = board.recovered.load(Acquire) == 0;
+        return marker::remove_of(|database| database == home && is_start);
+    };
+    process::become_undisturbed_owner(extension.owner)?;
+    if extension.version != VERSION {
+        pause_experiments(&extension);
+        return Ok(());
+    }
+    if xact::transaction(store::experiment::any_is_on)? && !board.homes.tell(home) {
+        let why = format!(
+            "{HOMES} databases have experiments that are on or queued, and no more are gone on with; when those of another one are over, resume_experiment \
+             goes on with it"
         );
+        xact::transaction(|| store::experiment::pause_all(&why))?;
     }
     Ok(())
 }
 
 fn sweep_orphans() -> Result<(), Fault> {
     let databases = catalog::databases()?;
+    marker::remove_of(|home| databases.iter().all(|database| database.oid != home))?;
     for entry in journal::entries()? {
         let is_orphan = !databases.iter().any(|database| database.oid == entry.home);
         if is_orphan && remove_what_was_made(&entry, &mut |_| ())? != Left::Something {

@@ -44,13 +44,14 @@ pub fn versions() -> Result<String, Fault> {
     ))
 }
 
-/// Ends an experiment after its last complete block: looks, status, and what is said of it. In a transaction.
+/// Ends an experiment after its last complete block: looks, status, and what is said of it; `by` is the role that does. In a transaction.
 pub fn end(
     state: &State,
     blocks: u32,
     status: &str,
     ended_by: Option<Reason>,
     why: Option<&str>,
+    by: Option<&str>,
 ) -> Result<(), Fault> {
     let id = state.experiment.experiment_id;
     let planned = state.experiment.looks();
@@ -63,7 +64,7 @@ pub fn end(
         let said = said(&state, steps::declared(&state))?;
         let line = answer::line(&state, &said);
         rows::set_answer(id, &line)?;
-        rows::log(id, status, Some(blocks), Some(&line), None)?;
+        rows::log(id, status, Some(blocks), Some(&line), by)?;
     }
     Ok(())
 }
@@ -85,7 +86,8 @@ pub fn said_with(
             continue;
         };
         if metric.name == state.experiment.metric && answer::is_another_session(state, &other) {
-            answer::confirm(&mut said, state, &other);
+            let theirs = answer::rows(&other, steps::declared(&other), &self::beside(&other)?);
+            answer::confirm(&mut said, state, &other, &theirs);
         }
     }
     let is_declared = metric.name == state.experiment.metric;
@@ -115,7 +117,8 @@ pub fn beside(state: &State) -> Result<Vec<Beside>, Fault> {
         let changed = differences.changed.get(&row.number);
         target.durability.clone_from(&row.durability);
         target.warnings = warnings(row, changed, throttled.as_ref());
-        target.differs = differences.within.get(&row.number).cloned();
+        let differs = differences.within.get(&row.number);
+        target.differs = differs.cloned().unwrap_or_default();
         let checkpoints = row.forced_checkpoints.zip(row.checkpoints);
         target.checkpoints = checkpoints.map(|(forced, all)| Checkpoints { forced, all });
     }

@@ -23,7 +23,6 @@ use crate::{
 pub struct Entry {
     /// OID of the database whose tables have the run's row.
     pub home: u32,
-    /// The run.
     pub run_id: i64,
     /// Name of the work database.
     pub work_database: String,

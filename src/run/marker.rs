@@ -1,6 +1,9 @@
 //! The marks of experiments that this server goes on with by itself: a file beside the journal for each, which no dump has. It names the
 //! database, the extension, the role and the data directory besides, so that neither a base backup nor a copy of the database goes on, nor
 //! one whose role was dropped with the rights of another one of that name. Such numbers mean nothing in another server: they are in no table.
+//!
+//! A mark is written before the transaction commits that needs it, and removed by the conductor when what it is of is over: it is of no row when
+//! the transaction has rolled back, and no rollback can bring back what was removed.
 
 use std::{
     fs, io,
@@ -12,8 +15,8 @@ use serde::{Deserialize, Serialize};
 use super::journal;
 use crate::{
     errors::{Fault, of_file},
-    pg::session,
-    store::experiment::Steered,
+    pg::{session, sql, xact},
+    store::experiment::{Steered, is_no_more},
     target::server::Owner,
 };
 
@@ -27,6 +30,9 @@ struct Marker {
     /// OID of the role that asked; 0 in those of 0.2.0.
     #[serde(default)]
     role: u32,
+    /// The transaction that has written it; 0 in those of 0.2.0.
+    #[serde(default)]
+    transaction: u64,
     owner: Owner,
 }
 
@@ -41,9 +47,43 @@ pub enum Whose {
     Copied,
 }
 
-fn path(experiment_id: i64) -> PathBuf {
+/// Its place.
+pub fn path(experiment_id: i64) -> PathBuf {
     let database = session::database();
     journal::directory().join(format!("experiment-{database}-{experiment_id}.json"))
+}
+
+/// The database and the number of the experiment that a mark of this server is of, by its place.
+pub fn of_path(path: &Path) -> Option<(u32, i64)> {
+    if path.parent() != Some(journal::directory().as_path()) {
+        return None;
+    }
+    let name = path.file_name()?.to_str()?;
+    let name = name.strip_prefix("experiment-")?.strip_suffix(".json")?;
+    let (database, experiment_id) = name.split_once('-')?;
+    Some((database.parse().ok()?, experiment_id.parse().ok()?))
+}
+
+/// All marks of this server: place, database and experiment.
+fn all() -> Result<Vec<(PathBuf, u32, i64)>, Fault> {
+    let directory = journal::directory();
+    let unreadable = |e: io::Error| of_file("read directory", &directory, &e);
+    let entries = match fs::read_dir(&directory) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        other => other.map_err(unreadable)?,
+    };
+    let mut found = Vec::new();
+    for entry in entries {
+        let path = entry.map_err(unreadable)?.path();
+        if let Some((database, experiment_id)) = of_path(&path) {
+            found.push((path, database, experiment_id));
+        }
+    }
+    Ok(found)
+}
+
+fn read(path: &Path) -> Option<Marker> {
+    serde_json::from_str(&fs::read_to_string(path).ok()?).ok()
 }
 
 fn of(experiment_id: i64, mark: &str, extension: u32, role: u32) -> Result<Marker, Fault> {
@@ -54,13 +94,18 @@ fn of(experiment_id: i64, mark: &str, extension: u32, role: u32) -> Result<Marke
         database: session::database(),
         extension,
         role,
+        transaction: 0,
         owner: Owner::of(&own).map_err(|e| of_file("look at", &own, &e))?,
     })
 }
 
 /// Says that this server goes on with an experiment. Where the transaction that records it rolls back, the mark is of no row.
 pub fn write(experiment_id: i64, mark: &str, extension: u32, role: u32) -> Result<(), Fault> {
-    let marker = of(experiment_id, mark, extension, role)?;
+    let transaction = sql::write("SELECT pg_current_xact_id()", &[])?;
+    let marker = Marker {
+        transaction: transaction.and_then(|id| id.parse().ok()).unwrap_or(0),
+        ..of(experiment_id, mark, extension, role)?
+    };
     let path = path(experiment_id);
     journal::write_file(&path, &marker).map_err(|e| of_file("write", &path, &e))
 }
@@ -68,10 +113,15 @@ pub fn write(experiment_id: i64, mark: &str, extension: u32, role: u32) -> Resul
 /// Whether this server goes on with an experiment by itself.
 pub fn whose(experiment_id: i64, mark: &str, extension: u32, role: u32) -> Result<Whose, Fault> {
     let wanted = of(experiment_id, mark, extension, role)?;
-    let read = |path: &Path| -> Option<Marker> {
-        serde_json::from_str(&fs::read_to_string(path).ok()?).ok()
-    };
-    let found = read(&path(experiment_id)).map(|found| (found.role, Marker { role, ..found }));
+    let found = read(&path(experiment_id)).map(|found| {
+        let asked = found.role;
+        let alike = Marker {
+            role,
+            transaction: 0,
+            ..found
+        };
+        (asked, alike)
+    });
     Ok(match found {
         Some((asked, found)) if found == wanted => match asked {
             0 => Whose::Ours,
@@ -91,12 +141,29 @@ pub fn role_that_asked(found: &Steered, extension: u32) -> Result<Option<u32>, F
     Ok((whose != Whose::OfAnotherRole).then_some(role))
 }
 
-/// Takes it back.
-pub fn remove(experiment_id: i64) -> Result<(), Fault> {
-    let path = path(experiment_id);
-    match fs::remove_file(&path) {
+/// Removes the marks of this database whose experiments are over, or were dropped. With the rights of the extension's owner.
+pub fn remove_of_those_over() -> Result<(), Fault> {
+    let here = session::database();
+    for (path, _, experiment_id) in all()?.into_iter().filter(|mark| mark.1 == here) {
+        let written_by = read(&path).map_or(0, |marker| marker.transaction);
+        xact::transaction(|| match is_no_more(experiment_id, written_by)? {
+            true => remove(&path),
+            false => Ok(()),
+        })?;
+    }
+    Ok(())
+}
+
+/// Removes those of databases that have no experiments: they are gone, or have no extension.
+pub fn remove_of(is_gone: impl Fn(u32) -> bool) -> Result<(), Fault> {
+    let all = all()?;
+    (all.iter().filter(|mark| is_gone(mark.1))).try_for_each(|(path, ..)| remove(path))
+}
+
+fn remove(path: &Path) -> Result<(), Fault> {
+    match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            Err(of_file("remove", &path, &error))
+            Err(of_file("remove", path, &error))
         }
         _ => Ok(()),
     }

@@ -12,7 +12,7 @@ pub use super::{
     experiment_log::log,
     experiment_runs::{
         close_runs, find_run, forget_run, intend, own_parameters, repeat_before, repeat_block,
-        run_that_is_on, set_outcome, set_run, start_run,
+        runs_of_cancelled, set_outcome, set_run, start_run, stays_running,
     },
     experiment_state::state,
 };
@@ -178,13 +178,48 @@ pub fn set_wal(experiment_id: i64, fixed: &Fixed) -> Result<(), Fault> {
 /// Sets the status, and why.
 pub fn set_status(experiment_id: i64, status: &str, reason: Option<&str>) -> Result<(), Fault> {
     sql::write(
-        "UPDATE fsbench.experiment SET status = $2, status_reason = $3, \
-           started_at = CASE WHEN $2 = 'running' THEN coalesce(started_at, clock_timestamp()) ELSE started_at END, \
-           ended_at = CASE WHEN $2 IN ('done', 'cancelled') THEN clock_timestamp() END \
-         WHERE experiment_id = $1::bigint",
+        "UPDATE fsbench.experiment e SET status = $2, status_reason = $3, \
+           started_at = CASE WHEN $2 = 'running' THEN coalesce(e.started_at, clock_timestamp()) ELSE e.started_at END, \
+           ended_at = CASE WHEN $2 IN ('done', 'cancelled') THEN clock_timestamp() END, \
+           on_seconds = fsbench._on_seconds(e), on_since = CASE WHEN $2 = 'running' THEN clock_timestamp() END \
+         WHERE e.experiment_id = $1::bigint",
         &[Some(&experiment_id.to_string()), Some(status), reason],
     )?;
     Ok(())
+}
+
+/// Pauses all that are on or queued, by columns that the tables have in each version. With the rights of their owner.
+pub fn pause_all(why: &str) -> Result<(), Fault> {
+    if !any_is_on()? {
+        return Ok(());
+    }
+    sql::write(
+        "WITH paused AS (UPDATE fsbench.experiment SET status = 'paused', status_reason = $1 WHERE status IN ('running', 'queued') RETURNING experiment_id) \
+         INSERT INTO fsbench.experiment_log (experiment_id, event, message) SELECT experiment_id, 'paused', $1 FROM paused",
+        &[Some(why)],
+    )?;
+    Ok(())
+}
+
+/// Whether a mark of this experiment is of no use any more: it is over or was dropped, and the transaction that has written the mark is over, too, which may
+/// have recorded or extended it. Keeps it so until the end of the transaction.
+pub fn is_no_more(experiment_id: i64, written_by: u64) -> Result<bool, Fault> {
+    let id = experiment_id.to_string();
+    let status = sql::read_latest(
+        "SELECT CASE WHEN NOT pg_visible_in_snapshot($2::xid8, pg_current_snapshot()) THEN 'not known' \
+           ELSE coalesce((SELECT status FROM fsbench.experiment WHERE experiment_id = $1::bigint), 'gone') END",
+        &[Some(&id), Some(&written_by.to_string())],
+    )?;
+    Ok(match status.as_deref() {
+        Some("gone") => true,
+        // Somebody may just be extending it.
+        Some("done" | "cancelled") => sql::write(
+            "SELECT 1 FROM fsbench.experiment WHERE experiment_id = $1::bigint AND status IN ('done', 'cancelled') FOR UPDATE SKIP LOCKED",
+            &[Some(&id)],
+        )?
+        .is_some(),
+        _ => false,
+    })
 }
 
 /// Says why it does not go on though it is on.

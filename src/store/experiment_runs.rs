@@ -14,14 +14,26 @@ use crate::{
     pg::sql,
 };
 
-/// Notes that a run is about to be started.
+/// Whether an experiment is running; nobody pauses or cancels it before the end of the transaction then.
+pub fn stays_running(experiment_id: i64) -> Result<bool, Fault> {
+    let found = sql::write(
+        "SELECT 1 FROM fsbench.experiment WHERE experiment_id = $1::bigint AND status = 'running' FOR NO KEY UPDATE",
+        &[Some(&experiment_id.to_string())],
+    )?;
+    Ok(found.is_some())
+}
+
+/// Notes that a run is about to be started; false if the experiment is not on any more: somebody has paused or cancelled it meanwhile.
 pub fn intend(
     experiment_id: i64,
     place: Place,
     boot_id: &str,
     versions: &str,
     probe: Option<f64>,
-) -> Result<(), Fault> {
+) -> Result<bool, Fault> {
+    if !stays_running(experiment_id)? {
+        return Ok(false);
+    }
     sql::write(
         "UPDATE fsbench.experiment SET probe_waited_seconds = 0 WHERE experiment_id = $1::bigint AND probe_waited_seconds > 0",
         &[Some(&experiment_id.to_string())],
@@ -40,7 +52,7 @@ pub fn intend(
             probe.map(|probe| probe.to_string()).as_deref(),
         ],
     )?;
-    Ok(())
+    Ok(true)
 }
 
 /// The key of a run of an experiment in its table.
@@ -196,14 +208,16 @@ pub fn own_parameters(experiment_id: i64) -> Result<BTreeMap<usize, Value>, Faul
     )
 }
 
-/// The run of an experiment that is on or queued; None when there is none.
-pub fn run_that_is_on(experiment_id: i64) -> Result<Option<i64>, Fault> {
-    let found = sql::read_latest(
-        "SELECT max(x.run_id) FROM fsbench.experiment_run x JOIN fsbench.run_log r USING (run_id) \
-         WHERE x.experiment_id = $1::bigint AND r.status IN ('queued', 'running')",
-        &[Some(&experiment_id.to_string())],
+/// Runs of experiments that were cancelled which are on or queued, each with the role that has cancelled its experiment.
+pub fn runs_of_cancelled() -> Result<Vec<(i64, Option<String>)>, Fault> {
+    let text = sql::read_latest(
+        "SELECT coalesce(jsonb_agg(jsonb_build_array(x.run_id, (SELECT l.by FROM fsbench.experiment_log l \
+             WHERE l.experiment_id = e.experiment_id AND l.event = 'cancelled' ORDER BY l.log_id DESC LIMIT 1))), '[]') \
+         FROM fsbench.run_log r JOIN fsbench.experiment_run x USING (run_id) JOIN fsbench.experiment e USING (experiment_id) \
+         WHERE r.status IN ('queued', 'running') AND e.status = 'cancelled'",
+        &[],
     )?;
-    Ok(found.and_then(|id| id.parse().ok()))
+    read_json("runs", &text.unwrap_or_default())
 }
 
 /// Says of what was not judged that it will not be.

@@ -1,10 +1,14 @@
 //! Experiments from their first run to their answer, and what may happen to them on the way.
 
 mod by_itself;
+mod places;
 mod rights;
 mod said;
+mod undone;
+mod versions;
+mod zero;
 
-use crate::common::{assert_refused, execute, owned_directory, row, rows, server};
+use crate::common::{assert_refused, execute, owned_directory, row, rows, run, server};
 use crate::robustness::hold::wait_for_lock;
 use pgfsbench_tests::{
     LONG, Leaves, OwnedDirectory, SHOWN, TestServer, assert_columns, wait_until,
@@ -14,6 +18,10 @@ use postgres::Client;
 /// Arguments of an experiment of the shortest runs that there are.
 const SHORT: &str =
     "scale => 1, clients => 1, transactions => 20, max_blocks => 3, probe_wait => '0'";
+
+/// The same with runs that can be met while they measure.
+const LONGER: &str =
+    "scale => 1, clients => 1, duration => '2 s', warmup => '0', rate => 20, probe_wait => '0'";
 
 /// Targets of those names, directories of this machine.
 fn targets(client: &mut Client, names: &[&str]) -> Vec<OwnedDirectory> {
@@ -112,6 +120,46 @@ fn the_rate_that_a_search_finds_is_a_metric() {
     let said = "SELECT target, ratio > 0, low < ratio, blocks FROM fsbench.compare('e') WHERE target = 'b'";
     assert_eq!(row(&mut client, said), "b|t|t|3");
     server.nothing_is_left("an experiment of searches");
+}
+
+#[test]
+fn what_cannot_keep_a_rate_without_a_limit_says_so() {
+    let server = server(&[]);
+    let mut client = server.connect("postgres");
+    let _places = targets(&mut client, &["a", "b"]);
+    // All are due at once, and each COMMIT waits a tenth of a second: the last ones start more than ten seconds later.
+    let arguments = "scale => 1, clients => 1, transactions => 115, rate => 1e6, settings => '{\"commit_delay\": 100000, \"commit_siblings\": 0}'";
+    let slow = run(&mut client, &format!("target => 'a', {arguments}"));
+    let counted = format!(
+        "SELECT transactions_total, skipped, behind BETWEEN 2 AND 114, latency_p99_ms > 10000 FROM fsbench.result WHERE run_id = {slow}"
+    );
+    assert_eq!(row(&mut client, &counted), "115|0|t|t");
+    // Such runs of one target, and those of one that can, as if the experiment had just made them.
+    execute(
+        &mut client,
+        &format!(
+            "SELECT fsbench.experiment('e', '{{a,b}}', baseline => 'a', start => false, max_blocks => 3, probe_wait => '0', {arguments}); \
+             UPDATE fsbench.experiment SET too_short = false; \
+             INSERT INTO fsbench.run_log SELECT p.* FROM fsbench.run_log r, generate_series(0, 5) n, \
+                jsonb_populate_record(r, jsonb_build_object('run_id', 100 + n, 'behind', CASE n % 2 WHEN 0 THEN 1 ELSE r.behind END)) p \
+               WHERE r.run_id = {slow}; \
+             INSERT INTO fsbench.experiment_run (experiment_id, block, position, target_number, attempt, run_id) \
+               SELECT 1, 1 + n / 2, 1 + n % 2, n % 2, 1, 100 + n FROM generate_series(0, 5) n; \
+             SELECT fsbench.resume_experiment('e')"
+        ),
+    );
+    wait_for(&mut client, "e");
+    assert_eq!(outcomes(&mut client, "e"), ["behind 3", "measured 3"]);
+    assert_columns(
+        &mut client,
+        "FROM fsbench.compare('e')",
+        &[
+            ("target", "b"),
+            ("ratio", ""),
+            ("verdict", "cannot keep the rate"),
+        ],
+    );
+    server.nothing_is_left("a rate that is not kept");
 }
 
 #[test]
@@ -331,6 +379,49 @@ fn what_is_varied_is_what_its_runs_have() {
         said[0].starts_with("tps|inconclusive (one run each)"),
         "{said:?}"
     );
+}
+
+#[test]
+fn a_parameter_of_a_target_is_varied_on_targets_of_its_own() {
+    let server = server(&[]);
+    let mut client = server.connect("postgres");
+    let _places = targets(&mut client, &["a"]);
+    execute(
+        &mut client,
+        &format!(
+            "SELECT fsbench.experiment('f', '{{a}}', factors => '{{\"data_checksums\": [true, false]}}', {SHORT})"
+        ),
+    );
+    assert_refused(
+        &mut client,
+        "SELECT fsbench.drop_target('f.a.1')",
+        "55006",
+        &["is in use"],
+    );
+    wait_for(&mut client, "f");
+    let made = "SELECT DISTINCT t.target, r.target, v.data_checksums FROM fsbench.experiment_run x JOIN fsbench.experiment_target t USING (experiment_id, target_number) \
+        JOIN fsbench.run_log r USING (run_id) JOIN fsbench.environment v USING (run_id) ORDER BY 1";
+    assert_eq!(
+        rows(&mut client, made),
+        [
+            "a data_checksums=false|f.a.2|f",
+            "a data_checksums=true|f.a.1|t"
+        ]
+    );
+    // The same once more, on targets that are made anew.
+    execute(
+        &mut client,
+        "SELECT fsbench.confirm_experiment('f'); SELECT fsbench.cancel_experiment('f, again')",
+    );
+    let again = "SELECT target, target_name FROM fsbench.experiment_target WHERE experiment_id = 2 ORDER BY target_number";
+    assert_eq!(
+        rows(&mut client, again),
+        [
+            "a data_checksums=true|f--again.a.1",
+            "a data_checksums=false|f--again.a.2"
+        ]
+    );
+    wait_for_no_run(&mut client);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use serde_json::Value;
 const FINDINGS: &str = include_str!("../../docs/results.md");
 
 /// Found only while something goes on, or in tables of their own; each is brought about where runs of its kind are tested.
-const BROUGHT_ABOUT: [&str; 8] = [
+const BROUGHT_ABOUT: [&str; 9] = [
     "not_released",
     "workers_not_launched",
     "cpu_bound",
@@ -18,6 +18,7 @@ const BROUGHT_ABOUT: [&str; 8] = [
     "lost_transactions",
     "recovery_failed",
     "imported",
+    "not_positive",
 ];
 
 /// The facts without a column, of a long run on a machine that did nothing else.

@@ -42,5 +42,6 @@ mod scan;
 mod scene;
 mod settings;
 mod setup;
+mod study;
 mod terminal;
 mod zfs;

@@ -27,10 +27,13 @@ impl Display for Ending {
 
 /// Wait until the run that is on is in this phase.
 pub fn wait_for_phase(client: &mut Client, phase: &str) {
-    let sql = "SELECT string_agg(phase, ',') FROM fsbench.progress WHERE phase <> 'queued'";
+    let sql =
+        "SELECT coalesce(string_agg(phase, ','), '') FROM fsbench.progress WHERE phase <> 'queued'";
+    // Asked for in a row, it is not planned each time.
+    let question = client.prepare(sql).expect(sql);
     let began = Instant::now();
     loop {
-        let now = value(client, sql);
+        let now: String = client.query_one(&question, &[]).expect(sql).get(0);
         if now == phase {
             return;
         }

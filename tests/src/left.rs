@@ -2,12 +2,12 @@
 
 use crate::server::TestServer;
 use crate::value;
-use crate::wait::LONG;
+use crate::wait::{LONG, pause};
 use postgres::NoTls;
 use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::fs;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Directory of the data that are copied to targets.
 const PREPARED_DATA: &str = "pgsql_tmp_prepared_data";
@@ -42,7 +42,7 @@ pub trait Leaves {
                 "after {after}, these are left: {left:#?}\n{}",
                 self.more_about_it()
             );
-            std::thread::sleep(Duration::from_millis(20));
+            pause(began);
         }
     }
 }

@@ -84,7 +84,7 @@ impl TestServer {
         let server = Self::in_directories(directory);
         must(
             as_server("cp")
-                .args(["-a", "--reflink=auto"])
+                .args(["-R", "--reflink=auto"])
                 .arg(prefix().join(cluster).join("."))
                 .arg(server.data()),
         );
@@ -340,9 +340,13 @@ impl TestServer {
     /// Wait until this query, asked in a new transaction each time, says true.
     pub fn wait_for(&self, database: &str, condition: &str, deadline: Duration) {
         let mut client = self.connect(database);
+        // Asked in a row, it is not planned each time.
+        let question = client
+            .prepare(condition)
+            .unwrap_or_else(|error| panic!("{condition}: {error}"));
         wait_until(condition, deadline, || {
             let row = client
-                .query_one(condition, &[])
+                .query_one(&question, &[])
                 .unwrap_or_else(|error| panic!("{condition}: {error}"));
             row.get::<_, Option<bool>>(0).unwrap_or(false).then_some(())
         });

@@ -18,6 +18,14 @@ pub fn wait_until<T>(what: &str, deadline: Duration, mut ask: impl FnMut() -> Op
             began.elapsed() < deadline,
             "waited {deadline:?} in vain until {what}"
         );
-        std::thread::sleep(Duration::from_millis(20));
+        pause(began);
     }
+}
+
+/// Pauses before something is asked again: as long as a tenth of what was waited already, since each question takes a processor from what it
+/// waits for.
+pub(crate) fn pause(began: Instant) {
+    const FIRST: Duration = Duration::from_millis(5);
+    const LATER: Duration = Duration::from_millis(50);
+    std::thread::sleep((began.elapsed() / 10).clamp(FIRST, LATER));
 }

@@ -4,7 +4,6 @@ use serde::Deserialize;
 
 use super::{Spread, Style, cell, cut, number, short, wrap};
 
-/// A bar.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Bar {
     /// Text to the left of it.

@@ -7,7 +7,6 @@ use crate::{helper::IMAGES, quoting, units::format_bytes};
 
 /// The description that the helper has published.
 #[derive(Clone, Debug, Deserialize)]
-#[allow(missing_docs)]
 pub struct Description {
     /// Whether the configuration allows settings of the kernel; None where the helper is too old to say it.
     #[serde(default)]
@@ -43,7 +42,6 @@ impl Description {
 }
 
 #[derive(Clone, Debug, Deserialize)]
-#[allow(missing_docs)]
 pub struct Device {
     pub path: String,
     pub usable: bool,
@@ -54,7 +52,6 @@ pub struct Device {
 }
 
 #[derive(Clone, Debug, Deserialize)]
-#[allow(missing_docs)]
 pub struct Images {
     pub directory: Option<String>,
     pub max_bytes: Option<u64>,
@@ -64,7 +61,6 @@ pub struct Images {
 }
 
 #[derive(Clone, Debug, Deserialize)]
-#[allow(missing_docs)]
 pub struct Ready {
     pub filesystem: String,
     pub allowed: bool,
@@ -75,7 +71,6 @@ pub struct Ready {
 }
 
 #[derive(Clone, Debug, Deserialize)]
-#[allow(missing_docs)]
 pub struct Prepared {
     pub target: String,
     pub mount_point: String,

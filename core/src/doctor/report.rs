@@ -34,7 +34,6 @@ pub struct Report {
 }
 
 impl Report {
-    /// Without lines.
     pub fn new(subject: &'static str) -> Self {
         Self {
             subject,

@@ -17,7 +17,6 @@ pub const ENOUGH_SLOTS: i64 = 64;
 
 /// Settings and state of the server, beside those that decide whether a run is refused.
 #[derive(Clone, Debug, Default, Deserialize)]
-#[allow(missing_docs)]
 pub struct Server {
     pub version: String,
     pub workers: i64,
@@ -38,7 +37,6 @@ pub struct Server {
 /// Room for files in a directory.
 #[derive(Clone, Debug, Default)]
 pub struct Room {
-    /// The directory.
     pub directory: String,
     /// Bytes that are free.
     pub free: u64,

@@ -1,14 +1,17 @@
 //! The answer of an experiment: a row for each target, and a summary of one line.
 
+mod differing;
 mod figures;
 mod pairs;
 mod session;
+
+use std::collections::BTreeMap;
 
 use super::{
     limits::{self, Limit},
     metric::{self, Kind, Metric},
     state::State,
-    steps::{self, Played},
+    steps::{self, Aside, Played},
 };
 use crate::{
     units::format_count,
@@ -25,13 +28,18 @@ pub use figures::{figure, line};
 pub use pairs::pairs;
 pub use session::{confirm, is_another_session};
 
+/// The verdict where nothing is decided.
+const INCONCLUSIVE: &str = "inconclusive";
+/// The reason of one whose runs failed.
+const SET_ASIDE: &str = "set_aside";
+
 /// Facts of a target beside its metric.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Beside {
     /// The durability that its runs promised.
     pub durability: Option<String>,
-    /// Undeclared differences of its runs from those that it is compared with.
-    pub differs: Option<String>,
+    /// Undeclared differences of its runs from those of others in the same block, by the number of the other target.
+    pub differs: BTreeMap<usize, String>,
     /// Findings of its runs that are warnings, with how many runs have them.
     pub warnings: Option<String>,
     /// Its checkpoints, a run.
@@ -73,6 +81,8 @@ struct Withheld {
     /// Of all targets.
     of_all: Option<String>,
     forced: bool,
+    /// Those whose differences from others do not matter any more.
+    aside: Vec<Aside>,
 }
 
 /// The rows of `compare`: with the declared metric what was decided, with another one what it looks like. `beside` is by number.
@@ -100,6 +110,7 @@ fn rows_at(
     let withheld = Withheld {
         of_all: withheld_from_all(state, metric, blocks),
         forced: state.experiment.forced,
+        aside: steps::aside(state),
     };
     let played = steps::play(state, blocks, metric, looks);
     let place = |number: usize| match &played {
@@ -115,12 +126,11 @@ fn rows_at(
             &withheld,
         )),
     };
-    let aside = steps::aside(state);
     let mut rows: Vec<Row> = (0..state.targets.len()).filter_map(place).collect();
     for row in &mut rows {
-        if let Some(aside) = aside.iter().find(|a| a.number == row.number) {
-            row.verdict = "inconclusive".into();
-            row.reason = Some("set_aside".into());
+        if let Some(aside) = (withheld.aside.iter()).find(|a| a.number == row.number) {
+            row.verdict = INCONCLUSIVE.into();
+            row.reason = Some(SET_ASIDE.into());
             row.says = format!("set aside: {}", aside.why);
             row.further_seconds = None;
         }
@@ -165,7 +175,10 @@ fn of_compared(
     let e = &state.experiment;
     let baseline = e.baseline.unwrap_or(0);
     let name = state.targets[baseline].name.as_str();
-    let said = words::compared(compared, name, in_words(state, metric));
+    let said = match compared.verdict {
+        Verdict::CannotKeepTheRate => behind(metric),
+        _ => words::compared(compared, name, in_words(state, metric)),
+    };
     let reason = match compared.verdict {
         Verdict::Inconclusive(reason) => Some(reason.as_str().to_owned()),
         _ => None,
@@ -197,7 +210,10 @@ fn of_ranked(
     let name = ranked
         .against
         .map_or("", |i| state.targets[i].name.as_str());
-    let said = words::ranked(ranked, name, in_words(state, metric));
+    let said = match ranked.standing {
+        Standing::CannotKeepTheRate => behind(metric),
+        _ => words::ranked(ranked, name, in_words(state, metric)),
+    };
     let reason = match ranked.standing {
         Standing::Open(reason) => Some(reason.as_str().to_owned()),
         _ => None,
@@ -215,9 +231,18 @@ fn of_ranked(
         verdict: ranked.standing.as_str().to_owned(),
         reason,
         said,
-        needed: None,
+        needed: ranked.blocks_needed(state.targets.len(), state.experiment.delta()),
     };
     row(state, metric, base, beside, withheld)
+}
+
+/// What is said of a target without a ratio, since it does not do what was asked for.
+fn behind(metric: Metric) -> String {
+    let why = match metric.name == metric::SUSTAINABLE_RATE {
+        true => ": its searches have found none that stays under the latency limit",
+        false => "",
+    };
+    format!("{}{why}", Verdict::CannotKeepTheRate.as_str())
 }
 
 fn in_words(state: &State, metric: Metric) -> words::Metric<'static> {
@@ -240,25 +265,44 @@ struct Base {
     needed: Option<u32>,
 }
 
+impl Base {
+    /// Blocks beyond those that there are in which both would run until it is decided; None where more of them would not help.
+    fn further_blocks(&self) -> Option<u32> {
+        let helps = |reason: &str| {
+            ![Reason::NoiseFloor, Reason::NoReference]
+                .map(Reason::as_str)
+                .contains(&reason)
+        };
+        self.reason.as_deref().filter(|reason| helps(reason))?;
+        let further = self.needed?.checked_sub(self.estimate?.pairs as u32)?;
+        (further > 0).then_some(further)
+    }
+}
+
 fn row(state: &State, metric: Metric, base: Base, beside: &[Beside], withheld: &Withheld) -> Row {
     let own = beside.get(base.number).cloned().unwrap_or_default();
     // What can be zero has no ratio.
     let ends = base.ends.filter(|_| metric.kind != Kind::Shown);
-    let decides = state.experiment.metric == metric.name;
     let other = base.against.and_then(|i| beside.get(i));
     let durability_of_other = other.and_then(|other| other.durability.clone());
     let same_durability = match (&own.durability, &durability_of_other) {
         (Some(own), Some(other)) => Some(own == other),
         _ => None,
     };
-    let differs = own.differs.clone().filter(|_| !withheld.forced);
+    let differs = differing::of(&own, base.against, withheld);
+    let (with, differs) = differs.map_or((Vec::new(), None), |(with, why)| (with, Some(why)));
     let withheld = withheld.of_all.clone().or(differs);
+    let further = withheld.is_none().then(|| base.further_blocks()).flatten();
     let (verdict, reason, mut says) = match withheld {
         Some(why) => {
             let size = figures::arithmetic(state, metric, &base);
             let (verdict, says) = match why.starts_with("not declared") {
                 true => ("not declared".into(), format!("{why}{size}")),
-                false => ("inconclusive".into(), format!("inconclusive ({why}){size}")),
+                false => {
+                    let with = differing::from_others(state, &base, &with);
+                    let says = format!("{INCONCLUSIVE} ({why}){size}{with}");
+                    (INCONCLUSIVE.into(), says)
+                }
             };
             (verdict, Some(why), says)
         }
@@ -277,11 +321,9 @@ fn row(state: &State, metric: Metric, base: Base, beside: &[Beside], withheld: &
     );
     says += &checkpoints.unwrap_or_default();
     says += &figures::regime(&state.experiment);
-    let done = base.estimate.map(|e| e.blocks);
-    let further_seconds = (base.needed.filter(|_| decides).zip(done)).map(|(needed, done)| {
-        // Both of the pair run in each block.
-        f64::from(needed.saturating_sub(done)) * 2.0 * state.experiment.run_seconds
-    });
+    says += &further.map(figures::further).unwrap_or_default();
+    // Both of the pair run in each block.
+    let further_seconds = further.map(|n| f64::from(n) * 2.0 * state.experiment.run_seconds);
     Row {
         number: base.number,
         target: state.targets[base.number].name.clone(),
@@ -296,7 +338,7 @@ fn row(state: &State, metric: Metric, base: Base, beside: &[Beside], withheld: &
         kept: base.estimate.map(|e| e.kept),
         durability: own.durability,
         same_durability,
-        further_seconds: further_seconds.filter(|s| *s > 0.0),
+        further_seconds,
         warnings: own.warnings,
     }
 }
@@ -318,6 +360,16 @@ pub fn name_limits(said: &mut [Row], state: &State, limits: &[Option<Limit>]) {
 }
 
 impl Row {
+    /// Whether nothing is decided of it, or what is may not be said. With goal best, open ones are not meant.
+    pub fn is_inconclusive(&self) -> bool {
+        self.verdict == INCONCLUSIVE
+    }
+
+    /// Whether it was not run any more, since its runs failed.
+    pub fn is_set_aside(&self) -> bool {
+        self.is_inconclusive() && self.reason.as_deref() == Some(SET_ASIDE)
+    }
+
     /// Whether the difference certainly does not count.
     pub fn is_equivalent(&self) -> bool {
         self.verdict.starts_with("equivalent")

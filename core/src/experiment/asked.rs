@@ -6,7 +6,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 pub use super::factors::Candidate;
-use super::{factors, metric, state::Goal};
+use super::{
+    factors::{self, Crossed},
+    metric,
+    state::Goal,
+    variants::{self, Variant},
+};
 use crate::{
     refusal::{Refusal, quoted},
     spec::{self, Workload, any_float, check},
@@ -20,8 +25,6 @@ use crate::{
 /// checkpoint_timeout cannot be shorter.
 const SHORTEST_CYCLE_US: i64 = 30_000_000;
 const LONGEST_CYCLE_US: i64 = 86_400_000_000;
-/// Most targets of an experiment.
-pub const MOST_TARGETS: usize = 24;
 const LONGEST_NAME: usize = 63;
 
 /// The arguments as they were given; None is NULL or not given.
@@ -62,6 +65,8 @@ pub struct Asked {
 pub struct Checked {
     pub experiment: String,
     pub candidates: Vec<Candidate>,
+    /// Targets that are to be made for it, of others.
+    pub variants: Vec<Variant>,
     pub goal: Goal,
     /// Its number among the candidates.
     pub baseline: Option<usize>,
@@ -107,7 +112,7 @@ fn check_share(asked: &Asked, workload: Option<Workload>) -> Result<(), Refusal>
         return Ok(());
     }
     if let Some(workload) = workload.filter(|workload| !workload.takes("rate")) {
-        return Err(check::not_of_workload(workload, "parameter", "rate"));
+        return Err(workload.refusal_of("parameter", "rate"));
     }
     if asked
         .factors
@@ -158,19 +163,7 @@ pub fn made_targets(asked: &Asked) -> Result<Vec<(String, String)>, Refusal> {
     let filesystems = names("filesystems", filesystems)?;
     let experiment = name(asked)?;
     let target = |filesystem: &String| {
-        let plain: String = experiment
-            .chars()
-            .map(|c| match c {
-                c if c.is_ascii_alphanumeric() => c.to_ascii_lowercase(),
-                _ => '-',
-            })
-            .collect();
-        let room = LONGEST_NAME - filesystem.len().min(40) - 1;
-        let plain: String = plain.trim_matches('-').chars().take(room).collect();
-        let name = match plain.is_empty() {
-            true => filesystem.clone(),
-            false => format!("{plain}.{filesystem}"),
-        };
+        let name = variants::name_of_target(&experiment, filesystem);
         (filesystem.clone(), name)
     };
     Ok(filesystems.iter().map(target).collect())
@@ -224,21 +217,14 @@ fn names(what: &str, given: &[Option<String>]) -> Result<Vec<String>, Refusal> {
 /// Checks the arguments. `made` are the names of the targets that the experiment has made for itself.
 pub fn check(asked: &Asked, made: &[(String, String)]) -> Result<Checked, Refusal> {
     let experiment = name(asked)?;
-    let candidates = candidates(asked, made)?;
+    let Crossed {
+        candidates,
+        variants,
+    } = candidates(asked, made, &experiment)?;
     let control = asked.control.unwrap_or(false);
-    if candidates.len() > MOST_TARGETS {
-        return Err(Refusal::argument("there are too many targets")
-            .detail(format!(
-                "There are {}, and at most {MOST_TARGETS} are compared.",
-                candidates.len()
-            ))
-            .hint("Compare the most different ones first, and then those next to the best."));
-    }
+    factors::check_not_too_many(candidates.len())?;
     let (goal, baseline) = goal(asked, &candidates)?;
-    let workload = match asked.run.workload.as_deref() {
-        Some(name) => Workload::parse(name),
-        None => Some(workload::ALL[0]),
-    };
+    let workload = workload_of(asked.run.workload.as_deref());
     // What is no number is refused here: it has no place in JSON.
     check::rate(asked.run.rate)?;
     check::latency_limit(asked.run.latency_limit_ms)?;
@@ -251,11 +237,13 @@ pub fn check(asked: &Asked, made: &[(String, String)]) -> Result<Checked, Refusa
     };
     metric.decides(has_rate)?;
     check_search(asked, metric)?;
+    check_measured(asked, metric, &candidates)?;
     let margin = asked.margin.unwrap_or(0.05);
     table::margin(margin)?;
     Ok(Checked {
         experiment,
         candidates,
+        variants,
         goal,
         baseline,
         control,
@@ -295,7 +283,42 @@ fn check_search(asked: &Asked, metric: metric::Metric) -> Result<(), Refusal> {
     .hint(hint))
 }
 
-fn candidates(asked: &Asked, made: &[(String, String)]) -> Result<Vec<Candidate>, Refusal> {
+/// The workload of that name, or the one that is taken when none is named; None of one that there is not.
+fn workload_of(name: Option<&str>) -> Option<Workload> {
+    match name {
+        Some(name) => Workload::parse(name),
+        None => Some(workload::ALL[0]),
+    }
+}
+
+/// Refuses a metric that the runs of a candidate would not have. What is wrong with a workload or an option itself is told by the specification of a run.
+fn check_measured(
+    asked: &Asked,
+    metric: metric::Metric,
+    candidates: &[Candidate],
+) -> Result<(), Refusal> {
+    let object = |value: Option<&Value>| value.and_then(Value::as_object).cloned();
+    for candidate in candidates {
+        let own = candidate.own.get("workload").and_then(Value::as_str);
+        let Some(workload) = workload_of(own.or(asked.run.workload.as_deref())) else {
+            continue;
+        };
+        let mut options = object(asked.run.options.as_ref()).unwrap_or_default();
+        options.extend(object(candidate.own.get("options")).unwrap_or_default());
+        metric.is_measured_by(&metric::Intended {
+            workload,
+            options: &options,
+            target: &candidate.target,
+        })?;
+    }
+    Ok(())
+}
+
+fn candidates(
+    asked: &Asked,
+    made: &[(String, String)],
+    experiment: &str,
+) -> Result<Crossed, Refusal> {
     let plain = |name: &str, target: &str| Candidate {
         name: name.to_owned(),
         target: target.to_owned(),
@@ -312,24 +335,28 @@ fn candidates(asked: &Asked, made: &[(String, String)]) -> Result<Vec<Candidate>
         None => Vec::new(),
     };
     let factors = asked.factors.as_ref();
-    let candidates = match factors {
+    let crossed = match factors {
         Some(factors) => {
             let fixed = factors::Fixed {
+                experiment: experiment.to_owned(),
                 run: serde_json::to_value(&asked.run).unwrap_or_default(),
                 cycle: asked.cycle_us.is_some(),
             };
             factors::cross(&targets, factors, asked.grid.unwrap_or(false), &fixed)?
         }
-        None => targets,
+        None => Crossed {
+            candidates: targets,
+            variants: Vec::new(),
+        },
     };
-    match candidates.len() {
+    match crossed.candidates.len() {
         0 => Err(Refusal::argument("an experiment needs targets")
             .detail("Neither targets nor filesystems name anything that could be compared.")
             .hint("Give the names of two or more targets of fsbench.target, or filesystems with device or image_size, or factors.")),
         1 => Err(Refusal::argument("one target alone is no experiment")
-            .detail(format!("There is nothing that {} could be compared with.", quoted(&candidates[0].name)))
+            .detail(format!("There is nothing that {} could be compared with.", quoted(&crossed.candidates[0].name)))
             .hint("Use fsbench.run() for one target, or name another one.")),
-        _ => Ok(candidates),
+        _ => Ok(crossed),
     }
 }
 

@@ -1,12 +1,17 @@
-//! Factors: parameters that are varied, in place of targets or beside them.
+//! Factors: parameters that are varied, in place of targets or beside them. Those of runs are a candidate's own; of those of targets the experiment
+//! makes variants.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::variants::{self, Takes, Variant};
 use crate::{
     refusal::{Refusal, quoted},
     spec::DEFAULT_TARGET,
 };
+
+/// Most targets of an experiment.
+pub const MOST_TARGETS: usize = 24;
 
 /// One of what is compared.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -19,8 +24,19 @@ pub struct Candidate {
     pub own: Map<String, Value>,
 }
 
+/// What comes of targets and factors.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Crossed {
+    /// What is compared.
+    pub candidates: Vec<Candidate>,
+    /// Targets that are made for it.
+    pub variants: Vec<Variant>,
+}
+
 /// The arguments that are the same for all targets.
 pub struct Fixed {
+    /// The name of the experiment.
+    pub experiment: String,
     /// The parameters of `run`.
     pub run: Value,
     /// Whether a cycle is.
@@ -40,10 +56,18 @@ const PARAMETERS: &[&str] = &[
 ];
 /// Objects of which one member can be a factor.
 const OBJECTS: &[&str] = &["settings", "options"];
+/// Parameters that say how long is measured.
+const LENGTHS: &[&str] = &["duration", "cycle"];
+/// What a factor may be.
+const KNOWN: &str = "A factor is a parameter of fsbench.run() that changes what is measured, settings.NAME, options.NAME, or a parameter of targets: \
+    mkfs_options, mount_options, pool_properties, dataset_properties, ssd_state, log_device, log_size, bindir, image_sparse, drop_caches, data_checksums, \
+    block_settings.NAME, kernel_settings.NAME or target_settings.NAME. Filesystems and places are compared by several targets.";
 
 struct Factor {
     /// Its name as it was given.
     name: String,
+    /// What it takes, if it varies targets.
+    of_target: Option<Takes>,
     values: Vec<Value>,
 }
 
@@ -54,11 +78,12 @@ pub fn cross(
     factors: &Value,
     is_grid: bool,
     fixed: &Fixed,
-) -> Result<Vec<Candidate>, Refusal> {
+) -> Result<Crossed, Refusal> {
     let factors = parse(factors)?;
     for factor in &factors {
         contradicts(factor, fixed)?;
     }
+    check_number(targets.len().max(1), &factors, is_grid)?;
     let combinations = match is_grid {
         true => grid(&factors),
         false => one_at_a_time(&factors),
@@ -69,13 +94,76 @@ pub fn cross(
         own: Map::new(),
     }];
     let targets = if targets.is_empty() { &alone } else { targets };
-    let mut candidates = Vec::new();
+    let mut crossed = Crossed::default();
     for target in targets {
         for combination in &combinations {
-            candidates.push(candidate(target, &factors, combination));
+            let place = place(&mut crossed.variants, target, &factors, combination, fixed)?;
+            let candidate = candidate(target, place, &factors, combination);
+            crossed.candidates.push(candidate);
         }
     }
-    Ok(candidates)
+    Ok(crossed)
+}
+
+/// Refuses more targets than are compared, before they are made up one by one.
+fn check_number(targets: usize, factors: &[Factor], is_grid: bool) -> Result<(), Refusal> {
+    let values = || factors.iter().map(|factor| factor.values.len());
+    let combinations = match is_grid {
+        true => values().fold(1, usize::saturating_mul),
+        false => 1 + values().map(|n| n - 1).sum::<usize>(),
+    };
+    check_not_too_many(targets.saturating_mul(combinations))
+}
+
+/// Refuses more targets than are compared.
+pub fn check_not_too_many(targets: usize) -> Result<(), Refusal> {
+    if targets <= MOST_TARGETS {
+        return Ok(());
+    }
+    Err(Refusal::argument("there are too many targets")
+        .detail(format!(
+            "There are {targets}, and at most {MOST_TARGETS} are compared."
+        ))
+        .hint("Compare the most different ones first, and then those next to the best."))
+}
+
+/// The name of the target of a candidate: a variant, of which there is one for all that have the same values, where any of them is a target's.
+fn place(
+    variants: &mut Vec<Variant>,
+    target: &Candidate,
+    factors: &[Factor],
+    combination: &[usize],
+    fixed: &Fixed,
+) -> Result<String, Refusal> {
+    let chosen = factors.iter().zip(combination);
+    let of_target = chosen.filter(|(factor, _)| factor.of_target.is_some());
+    let values: Vec<(String, Value)> = of_target
+        .map(|(factor, &value)| (factor.name.clone(), factor.values[value].clone()))
+        .collect();
+    let Some((factor, _)) = values.first() else {
+        return Ok(target.target.clone());
+    };
+    if target.target == DEFAULT_TARGET {
+        return Err(Refusal::argument(format!(
+            "factor {} cannot vary target {}",
+            quoted(factor),
+            quoted(DEFAULT_TARGET)
+        ))
+        .detail("That is this server itself, of which nothing is made anew.")
+        .hint("Give targets of fsbench.target, or filesystems with device or image_size."));
+    }
+    let is_same = |v: &&Variant| v.of == target.target && v.values == values;
+    if let Some(known) = variants.iter().find(is_same) {
+        return Ok(known.name.clone());
+    }
+    let rest = format!("{}.{}", variants::part(&target.name), variants.len() + 1);
+    let name = variants::name_of_target(&fixed.experiment, &rest);
+    variants.push(Variant {
+        name: name.clone(),
+        of: target.target.clone(),
+        values,
+    });
+    Ok(name)
 }
 
 fn parse(factors: &Value) -> Result<Vec<Factor>, Refusal> {
@@ -90,15 +178,16 @@ fn parse(factors: &Value) -> Result<Vec<Factor>, Refusal> {
     };
     let mut parsed = Vec::new();
     for (name, values) in object {
-        let is_known = match name.split_once('.') {
+        let is_of_run = match name.split_once('.') {
             Some((object, member)) => OBJECTS.contains(&object) && !member.is_empty(),
             None => PARAMETERS.contains(&name.as_str()),
         };
-        if !is_known {
-            return refusal(
-                format!("{} cannot be a factor", quoted(name)),
-                "A factor is settings.NAME, options.NAME, or a parameter of fsbench.run() that changes what is measured. What defines a target is varied by several targets.",
-            );
+        let of_target = variants::takes(name);
+        if LENGTHS.contains(&name.as_str()) {
+            return Err(no_length(name));
+        }
+        if !is_of_run && of_target.is_none() {
+            return refusal(format!("{} cannot be a factor", quoted(name)), KNOWN);
         }
         let Some(values) = values.as_array().filter(|values| values.len() >= 2) else {
             return refusal(
@@ -107,6 +196,12 @@ fn parse(factors: &Value) -> Result<Vec<Factor>, Refusal> {
             );
         };
         for (i, value) in values.iter().enumerate() {
+            if let Some(takes) = of_target.filter(|takes| !takes.fits(value)) {
+                return refusal(
+                    format!("value {} of factor {} cannot be used", i + 1, quoted(name)),
+                    takes.in_words(),
+                );
+            }
             if value.is_null()
                 || value.is_object()
                 || value.is_array()
@@ -120,16 +215,28 @@ fn parse(factors: &Value) -> Result<Vec<Factor>, Refusal> {
         }
         parsed.push(Factor {
             name: name.clone(),
+            of_target,
             values: values.clone(),
         });
     }
     Ok(parsed)
 }
 
+/// Windows of several lengths are no same conditions.
+fn no_length(name: &str) -> Refusal {
+    Refusal::argument(format!("{} cannot be a factor", quoted(name)))
+        .detail("All runs of an experiment are measured alike. What differs between a long and a short window is how much of the checkpoints is in it, and no target.")
+        .hint("Make an experiment of each length.")
+}
+
 /// Refuses an argument that is both varied and given.
 fn contradicts(factor: &Factor, fixed: &Fixed) -> Result<(), Refusal> {
     let run = &fixed.run;
     let given = match factor.name.split_once('.') {
+        // The settings of runs come before those of their target.
+        Some(("target_settings", member)) => run["settings"]
+            .get(member)
+            .is_some_and(|value| !value.is_null()),
         Some((object, member)) => run[object]
             .get(member)
             .is_some_and(|value| !value.is_null()),
@@ -141,7 +248,8 @@ fn contradicts(factor: &Factor, fixed: &Fixed) -> Result<(), Refusal> {
             run.get(member).is_some_and(|value| !value.is_null())
         }
     };
-    let cycle = factor.name == "settings.checkpoint_timeout" && fixed.cycle;
+    let settings = ["settings", "target_settings"].map(|of| format!("{of}.checkpoint_timeout"));
+    let cycle = settings.contains(&factor.name) && fixed.cycle;
     if given || cycle {
         return Err(Refusal::argument(format!(
             "factor {} contradicts what is given besides",
@@ -183,7 +291,12 @@ fn grid(factors: &[Factor]) -> Vec<Vec<usize>> {
     combinations
 }
 
-fn candidate(target: &Candidate, factors: &[Factor], combination: &[usize]) -> Candidate {
+fn candidate(
+    target: &Candidate,
+    place: String,
+    factors: &[Factor],
+    combination: &[usize],
+) -> Candidate {
     let mut own = target.own.clone();
     let mut words = Vec::new();
     if !target.name.is_empty() {
@@ -192,6 +305,8 @@ fn candidate(target: &Candidate, factors: &[Factor], combination: &[usize]) -> C
     for (factor, &value) in factors.iter().zip(combination) {
         let value = &factor.values[value];
         match factor.name.split_once('.') {
+            // It is in the definition of its target.
+            _ if factor.of_target.is_some() => {}
             Some((object, member)) => {
                 let members = own
                     .entry(object)
@@ -211,11 +326,14 @@ fn candidate(target: &Candidate, factors: &[Factor], combination: &[usize]) -> C
             .name
             .split_once('.')
             .map_or(factor.name.as_str(), |(_, member)| member);
-        words.push(format!("{short}={text}"));
+        words.push(match (factor.of_target, text.is_empty()) {
+            (Some(Takes::Text), true) => format!("no {short}"),
+            _ => format!("{short}={text}"),
+        });
     }
     Candidate {
         name: words.join(" "),
-        target: target.target.clone(),
+        target: place,
         own,
     }
 }

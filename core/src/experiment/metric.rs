@@ -1,9 +1,14 @@
 //! Metrics of `fsbench.result` that may be compared, since their direction is known.
 
+mod family;
+mod measured;
+
 use crate::{
     refusal::{Refusal, quoted},
     spec::Workload,
 };
+
+pub use measured::{By, Intended};
 
 /// One metric.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -16,6 +21,8 @@ pub struct Metric {
     pub kind: Kind,
     /// Its noun, in the plural or as a mass: "more tps".
     pub noun: &'static str,
+    /// The runs that have it.
+    pub by: By,
 }
 
 /// How a metric is compared.
@@ -29,12 +36,13 @@ pub enum Kind {
     Shown,
 }
 
-const fn ratio(name: &'static str, more_is_better: bool, noun: &'static str) -> Metric {
+const fn ratio(name: &'static str, more_is_better: bool, noun: &'static str, by: By) -> Metric {
     Metric {
         name,
         more_is_better,
         kind: Kind::Ratio,
         noun,
+        by,
     }
 }
 
@@ -44,6 +52,7 @@ const fn latency(name: &'static str, percentile: Option<f64>, noun: &'static str
         more_is_better: false,
         kind: Kind::Latency(percentile),
         noun,
+        by: By::Transactions,
     }
 }
 
@@ -53,6 +62,7 @@ const fn shown(name: &'static str, noun: &'static str) -> Metric {
         more_is_better: false,
         kind: Kind::Shown,
         noun,
+        by: By::Transactions,
     }
 }
 
@@ -61,7 +71,13 @@ pub const SUSTAINABLE_RATE: &str = "sustainable_rate";
 
 /// All of them.
 pub const ALL: &[Metric] = &[
-    ratio("tps", true, "tps"),
+    ratio("tps", true, "tps", By::Operations),
+    ratio(
+        "tps_cv",
+        false,
+        "variation of tps from second to second",
+        By::Seconds,
+    ),
     latency("latency_avg_ms", None, "mean latency"),
     latency("latency_p50_ms", Some(50.0), "median latency"),
     latency("latency_p90_ms", Some(90.0), "p90 latency"),
@@ -74,30 +90,59 @@ pub const ALL: &[Metric] = &[
         "cpu_ms_per_transaction",
         false,
         "processor time per transaction",
+        By::Seconds,
     ),
-    ratio("write_amplification", false, "write amplification"),
+    ratio(
+        "write_amplification",
+        false,
+        "write amplification",
+        By::Writes,
+    ),
     ratio(
         "server_write_amplification",
         false,
         "write amplification of the server",
+        By::Writes,
     ),
     ratio(
         "filesystem_write_amplification",
         false,
         "write amplification of the filesystem",
+        By::Writes,
     ),
     ratio(
         "device_bytes_per_transaction",
         false,
         "bytes written to the device per transaction",
+        By::Seconds,
     ),
-    ratio("flushes_per_transaction", false, "flushes per transaction"),
-    ratio("load_ms", false, "time to load"),
-    ratio("recovery_ms", false, "time to recover"),
-    ratio("maintenance_ms", false, "time of maintenance"),
-    ratio("scan_bytes_per_s", true, "scan speed"),
-    ratio(SUSTAINABLE_RATE, true, "tps under the latency limit"),
-    ratio("even_seconds", true, "share of seconds without a stall"),
+    ratio(
+        "flushes_per_transaction",
+        false,
+        "flushes per transaction",
+        By::Seconds,
+    ),
+    ratio("load_ms", false, "time to load", By::Loading),
+    ratio("recovery_ms", false, "time to recover", By::Option("crash")),
+    ratio(
+        "maintenance_ms",
+        false,
+        "time of maintenance",
+        By::Option("maintenance"),
+    ),
+    ratio("scan_bytes_per_s", true, "scan speed", By::Scans),
+    ratio(
+        SUSTAINABLE_RATE,
+        true,
+        "tps under the latency limit",
+        By::Search,
+    ),
+    ratio(
+        "even_seconds",
+        true,
+        "share of seconds without a stall",
+        By::Seconds,
+    ),
     shown("stall_seconds", "stall seconds"),
     shown("zero_seconds", "seconds without a commit"),
     shown("failed", "failed transactions"),
@@ -123,9 +168,10 @@ pub fn not_declared(declared: &str, has_rate: bool) -> usize {
 
 /// The metric of that name.
 pub fn find(name: &str) -> Result<Metric, Refusal> {
-    let known = ALL.iter().find(|metric| metric.name == name);
-    known.copied().ok_or_else(|| {
-        let names: Vec<&str> = ALL.iter().map(|metric| metric.name).collect();
+    let known = ALL.iter().find(|metric| metric.name == name).copied();
+    known.or_else(|| family::member(name)).ok_or_else(|| {
+        let names = ALL.iter().map(|metric| metric.name.to_owned());
+        let names: Vec<String> = names.chain(family::names()).collect();
         Refusal::argument(format!("metric {} does not exist", quoted(name)))
             .detail(
                 "A metric is a figure of a run of which it is known whether more of it is better.",

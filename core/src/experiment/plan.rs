@@ -18,6 +18,8 @@ const MOST_BLOCKS: usize = 24;
 const OVERHEAD_SECONDS: f64 = 5.0;
 /// Transactions a second that are assumed of a run without a rate, for its transaction ids.
 pub const ASSUMED_TPS: f64 = 5000.0;
+/// The shortest checkpoint cycle that can be given.
+const SHORTEST_CYCLE_SECONDS: f64 = 30.0;
 /// How fast data are copied at least, as assumed: bytes a second.
 const COPY_SPEED: f64 = 150e6;
 
@@ -51,6 +53,20 @@ impl Length {
             ..self
         };
         cycle.run_seconds()
+    }
+
+    /// The same with the shortest cycles that there are, one of warm-up and three measured, where that is shorter: for a first look.
+    pub fn with_shortest_cycles(self) -> Self {
+        let shortest = Self {
+            warmup_seconds: SHORTEST_CYCLE_SECONDS,
+            window_seconds: 3.0 * SHORTEST_CYCLE_SECONDS,
+            cycle_seconds: SHORTEST_CYCLE_SECONDS,
+            ..self
+        };
+        match shortest.run_seconds() < self.run_seconds() {
+            true => shortest,
+            false => self,
+        }
     }
 
     /// Whether the window has fewer than two complete checkpoint cycles, so that nothing is decided by it.
@@ -212,8 +228,9 @@ pub const OFFERS: [Offer; 3] = [
     },
 ];
 
-/// Blocks that can be made in a time, and the looks that they reach.
-pub fn blocks_within(seconds: f64, targets: usize, run_seconds: f64) -> u32 {
-    let blocks = (seconds / (run_seconds * targets as f64)).floor();
-    blocks.clamp(0.0, 24.0) as u32
+/// Blocks that can be made in a time, after what comes before the first one.
+pub fn blocks_within(seconds: f64, targets: usize, length: Length, before: Before) -> u32 {
+    let left = seconds - before.seconds(length);
+    let blocks = (left / (length.run_seconds() * targets as f64)).floor();
+    blocks.clamp(0.0, MOST_BLOCKS as f64) as u32
 }

@@ -86,6 +86,7 @@ pub fn rows(state: &State, said: &[Row], facts: &[Facts], here: &Here) -> Vec<Ad
     rows.extend(only_for_comparison(state, facts));
     rows.extend(regime(facts).into_iter().map(|says| advice("regime", says)));
     rows.extend(not_tested(state, facts));
+    rows.extend(set_aside(said));
     rows.extend(findings(said));
     if let Some(chosen) = choice.chosen {
         let of = facts.iter().find(|f| f.number == chosen);
@@ -248,6 +249,12 @@ fn not_tested(state: &State, facts: &[Facts]) -> Vec<Advice> {
         ));
     }
     rows
+}
+
+fn set_aside(said: &[Row]) -> Vec<Advice> {
+    let aside = said.iter().filter(|row| row.is_set_aside());
+    let says = |row: &Row| format!("{}, which was set aside since its runs failed", row.target);
+    aside.map(|row| advice("not tested", says(row))).collect()
 }
 
 fn findings(said: &[Row]) -> Vec<Advice> {

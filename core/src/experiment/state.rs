@@ -3,11 +3,12 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    metric::{Kind, Metric},
+    metric::{self, Kind, Metric},
     wal::Seen,
 };
 use crate::verdict::{
     Reason, Run,
+    keeping::Scheduled,
     looks::{Look, Looks},
 };
 
@@ -64,10 +65,14 @@ pub struct Experiment {
     pub ended_by: Option<Reason>,
     /// Numbers of targets, a row a block.
     pub run_order: Vec<Vec<usize>>,
+    /// So long it may be on in all.
     pub max_seconds: Option<f64>,
+    /// max_duration, as it was given.
+    #[serde(default)]
+    pub max_duration_seconds: Option<f64>,
     #[serde(default)]
     pub started_at: Option<String>,
-    /// Since its first run began; 0 before.
+    /// For so long it was on: while it is paused, or waits for another one, nothing is counted.
     #[serde(default)]
     pub elapsed_seconds: f64,
     /// Planned length of one run, seconds.
@@ -148,8 +153,10 @@ pub struct Made {
     pub status: Option<String>,
     pub error_code: Option<String>,
     pub error: Option<String>,
-    /// The metric.
+    /// The metric that decides.
     pub value: Option<f64>,
+    /// Another one, where that is asked for.
+    pub other_value: Option<f64>,
     /// Codes of the findings that call it invalid.
     pub invalid: Vec<String>,
     /// Whether others took a tenth of the processors from it.
@@ -167,6 +174,8 @@ pub struct Made {
     pub wal: Option<Seen>,
     /// What a flush took in the probe before its clients (us).
     pub flush_us: Option<f64>,
+    /// What a search says that has found no rate.
+    pub found_none: Option<String>,
 }
 
 /// The outcome of a run of an experiment.
@@ -175,7 +184,7 @@ pub struct Made {
 pub enum Outcome {
     /// It counts.
     Measured,
-    /// It could not keep the rate: it counts, and has no value.
+    /// It could not keep the rate, or its search has found none that it keeps: it counts, and has no value.
     Behind,
     /// Its findings call it invalid.
     Invalid,
@@ -235,6 +244,12 @@ impl Experiment {
     pub fn delta(&self) -> f64 {
         self.margin.ln_1p()
     }
+
+    /// So long it may be on in all when it is extended now: max_duration once more.
+    pub fn max_seconds_when_extended(&self) -> Option<f64> {
+        self.max_duration_seconds
+            .map(|seconds| self.elapsed_seconds + seconds)
+    }
 }
 
 impl State {
@@ -246,30 +261,50 @@ impl State {
                 && made.outcome.is_some_and(Outcome::counts)
         });
         match counted {
-            Some(made) if made.outcome == Some(Outcome::Behind) => match metric.kind {
-                Kind::Latency(_) => Run::BehindSchedule,
-                _ => made.measured(),
+            Some(made) if self.is_behind(made, metric) => Run::BehindSchedule,
+            Some(made) => match self.value(made, metric) {
+                Some(value) if value > 0.0 && value.is_finite() => Run::Measured(value.ln()),
+                _ => Run::Missing,
             },
-            Some(made) => made.measured(),
             None => Run::Missing,
         }
     }
 
     /// Values of the metric in the blocks that count, in their order.
-    pub fn values(&self, number: usize) -> Vec<f64> {
+    pub fn values(&self, number: usize, metric: Metric) -> Vec<f64> {
         let of_target = self.runs.iter().filter(|made| made.number == number);
         of_target
             .filter(|made| made.outcome.is_some_and(Outcome::counts))
-            .filter_map(|made| made.value)
+            .filter(|made| !self.is_behind(made, metric))
+            .filter_map(|made| self.value(made, metric))
             .collect()
     }
-}
 
-impl Made {
-    fn measured(&self) -> Run {
-        match self.value {
-            Some(value) if value > 0.0 && value.is_finite() => Run::Measured(value.ln()),
-            _ => Run::Missing,
+    fn value(&self, made: &Made, metric: Metric) -> Option<f64> {
+        match metric.name == self.experiment.metric {
+            true => made.value,
+            false => made.other_value,
+        }
+    }
+
+    /// Whether a run that counts has no value of this metric, since it could not keep the rate, or its search has found none. Outcomes are by the metric that decides, and each percentile
+    /// has a limit of its own.
+    fn is_behind(&self, made: &Made, metric: Metric) -> bool {
+        if metric.name == metric::SUSTAINABLE_RATE {
+            return made.found_none.is_some();
+        }
+        let Kind::Latency(percentile) = metric.kind else {
+            return false;
+        };
+        match (made.scheduled, made.not_in_time) {
+            (Some(scheduled), Some(not_in_time)) if metric.name != self.experiment.metric => {
+                let scheduled = Scheduled {
+                    scheduled,
+                    not_in_time,
+                };
+                scheduled.behind(percentile)
+            }
+            _ => made.outcome == Some(Outcome::Behind),
         }
     }
 }

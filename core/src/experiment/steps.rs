@@ -14,14 +14,14 @@ use super::{
 };
 use crate::verdict::{
     Reason, Run,
-    best::{self, Ranked, Standing},
+    best::{self, Gone, Ranked, Standing},
     compare::{self, Compared, Verdict},
     control,
     looks::Looks,
 };
 
 pub use before::parameters;
-pub use outcome::{Aside, aside, outcome};
+pub use outcome::{Aside, aside, outcome, without_value};
 
 /// A failed run is tried again once.
 const TRIES_OF_FAILED: usize = 2;
@@ -129,13 +129,23 @@ pub fn play(state: &State, blocks: u32, metric: Metric, looks: &Looks) -> Played
             let targets: Vec<Vec<Run>> = numbers
                 .map(|i| runs(i).into_iter().map(turned).collect())
                 .collect();
-            let mut ranked = best::best(&targets, delta, looks);
+            let mut ranked = best::best_without(&targets, &gone(state), delta, looks);
             if let Some(twin) = e.control {
                 control::of_best(&mut ranked, [0, twin]);
             }
             Played::Best(ranked)
         }
     }
+}
+
+/// Those that were set aside, as goal best takes them.
+fn gone(state: &State) -> Vec<Gone> {
+    let aside = aside(state).into_iter();
+    let gone = aside.map(|aside| Gone {
+        target: aside.number,
+        block: aside.block,
+    });
+    gone.collect()
 }
 
 impl Played {
@@ -211,9 +221,12 @@ fn walk(state: &State, boot_id: &str, versions: &str) -> Progress {
         return open(blocks, unfinished(state, metric).unwrap_or(next));
     }
     for block in 1..=state.experiment.max_blocks {
+        // Until then it ran as the others did.
+        let gone = aside.iter().filter(|aside| aside.block <= block);
+        let gone: Vec<Aside> = gone.cloned().collect();
         let runs = match blocks {
-            0 => Some(all_run(state, &aside)),
-            _ => play(state, blocks, metric, &looks).runs_next(state, &aside),
+            0 => Some(all_run(state, &gone)),
+            _ => play(state, blocks, metric, &looks).runs_next(state, &gone),
         };
         let Some(runs) = runs else {
             return open(
@@ -221,11 +234,15 @@ fn walk(state: &State, boot_id: &str, versions: &str) -> Progress {
                 unfinished(state, metric).unwrap_or(Next::End(End::Decided)),
             );
         };
-        if let Some(end) = without_reference(state, &aside, &runs) {
+        if let Some(end) = without_reference(state, &gone, &runs) {
             return open(blocks, unfinished(state, metric).unwrap_or(Next::End(end)));
         }
         let places = in_block(state, block, &runs);
-        match places.iter().find(|place| !place.is_closed) {
+        let is_open = |place: &&InBlock| {
+            let is_aside = aside.iter().any(|aside| aside.number == place.place.number);
+            !place.is_closed && !is_aside
+        };
+        match places.iter().find(is_open) {
             None => blocks = block,
             Some(place) => {
                 let next = unfinished(state, metric)

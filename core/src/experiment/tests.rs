@@ -1,8 +1,11 @@
 //! An experiment played from its first run to its end, without a server.
 
 mod arguments;
+mod aside;
 mod before;
 mod said;
+mod withheld;
+mod without_value;
 
 use serde_json::json;
 

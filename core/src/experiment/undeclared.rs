@@ -5,6 +5,8 @@ use serde_json::{Map, Value};
 
 use crate::difference::{self, Area, Difference, Matters};
 
+/// What a filesystem can do cannot be told from what its device can.
+pub const ANOTHER_DEVICE: &str = "device confounded";
 /// What is read at one moment, and is another thing at the next one.
 const OF_THE_MOMENT: &[&str] = &["cpu_mhz_min", "cpu_mhz_max", "filesystem_size_bytes"];
 
@@ -33,6 +35,7 @@ fn is_declared(d: &Difference, a: Side<'_>, b: Side<'_>) -> bool {
     let name = d.name.as_str();
     let definitions = [a, b].map(|side| &side.document["definition"]);
     let is_other_filesystem = definitions[0] != definitions[1];
+    let is_other_build = definitions[0]["bindir"] != definitions[1]["bindir"];
     // Each filesystem sees another queue, or none.
     let is_unknown = d.a.is_none() || d.b.is_none();
     match d.area {
@@ -51,10 +54,16 @@ fn is_declared(d: &Difference, a: Side<'_>, b: Side<'_>) -> bool {
         Area::Settings => {
             let is_of_target = has_member(definitions, "settings", name)
                 || has_member([a.own, b.own], "settings", name);
-            is_of_target || (name == "data_checksums" && is_other_filesystem)
+            // What nobody has set is as the build has it, or not there.
+            let is_of_build = is_other_build && ![a, b].iter().any(|side| sets(*side, name));
+            is_of_target || is_of_build || (name == "data_checksums" && is_other_filesystem)
         }
         Area::Parameters => is_own(name, [a.own, b.own]),
-        Area::Version => name == "mkfs_version" && is_other_filesystem,
+        Area::Version => match name {
+            "mkfs_version" => is_other_filesystem,
+            "server_version" => is_other_build,
+            _ => false,
+        },
         Area::Kernel => {
             // One of two of the kernel's settings is zero when the other one is set.
             let sets_it = |definition: &&Value| {
@@ -65,6 +74,12 @@ fn is_declared(d: &Difference, a: Side<'_>, b: Side<'_>) -> bool {
         }
         Area::Host => OF_THE_MOMENT.contains(&name),
     }
+}
+
+/// Whether a setting of a run's server was given to it by somebody.
+fn sets(side: Side<'_>, name: &str) -> bool {
+    let source = &side.document["environment"]["settings"][name]["source"];
+    !source.is_null() && !["default", "override"].iter().any(|s| source == s)
 }
 
 fn has_member(objects: [&Value; 2], object: &str, name: &str) -> bool {
@@ -153,6 +168,44 @@ mod tests {
                 (&other, json!({"clients": 3}))
             ),
             ["kernel"]
+        );
+    }
+
+    /// Two builds are compared in what they are: their versions, and settings that only one of them has, or has otherwise by itself.
+    #[test]
+    fn builds_differ_in_what_makes_them() {
+        let of_build = |bindir: Option<&str>, environment: Value| {
+            let mut document = document("xfs", environment);
+            if let Some(bindir) = bindir {
+                document["definition"]["bindir"] = json!(bindir);
+            }
+            document
+        };
+        let by_itself = |setting: &str| json!({"setting": setting, "source": "default"});
+        let of_15 = json!({"server_version": "PostgreSQL 15.20", "pgfsbench_version": "0.3.0", "kernel": "6.1",
+            "settings": {"effective_io_concurrency": by_itself("1")}});
+        let of_18 = json!({"server_version": "PostgreSQL 18.1", "pgfsbench_version": "0.3.0", "kernel": "6.1",
+            "settings": {"effective_io_concurrency": by_itself("16"), "io_method": by_itself("worker")}});
+        let (old, new) = (
+            of_build(None, of_15.clone()),
+            of_build(Some("/usr/lib/postgresql/18/bin"), of_18.clone()),
+        );
+        let none = || json!({});
+        assert_eq!(names((&old, none()), (&new, none())), [""; 0]);
+        // Where nobody has declared it, the server was another one by night.
+        let new = of_build(None, of_18.clone());
+        assert_eq!(
+            names((&old, none()), (&new, none())),
+            ["effective_io_concurrency", "io_method", "server_version"]
+        );
+        // And what somebody has set is no matter of the build.
+        let mut set = of_18;
+        set["settings"]["io_method"]["source"] = json!("configuration file");
+        set["pgfsbench_version"] = json!("0.4.0");
+        let new = of_build(Some("/usr/lib/postgresql/18/bin"), set);
+        assert_eq!(
+            names((&old, none()), (&new, none())),
+            ["io_method", "pgfsbench_version"]
         );
     }
 

@@ -23,7 +23,6 @@ pub struct RunFacts {
     /// True for the quick look, from which nobody expects checkpoints or data beyond RAM.
     pub quick: bool,
     pub workload: Option<Workload>,
-    /// Number of clients.
     pub clients: Option<u32>,
     /// pgbench's scale.
     pub scale: Option<u32>,
@@ -80,7 +79,6 @@ pub struct RunFacts {
     pub scan: ScanFacts,
     /// The data after the crash, in a run with the option `crash`.
     pub crash: CrashFacts,
-    /// Flushes.
     pub flush: FlushFacts,
     pub machine: MachineFacts,
     pub server: ServerFacts,
@@ -203,11 +201,9 @@ impl Place {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum XminHolderKind {
-    /// A session.
     Session,
     /// A replication slot.
     Slot,
-    /// A prepared transaction.
     PreparedTransaction,
     /// A standby with hot_standby_feedback.
     Walsender,

@@ -508,6 +508,7 @@ fn scans() {
 fn only_the_moment_knows_what_was_not_released() {
     assert!(is_of_the_moment(&not_released("x").code));
     assert!(is_of_the_moment(IMPORTED));
+    assert!(is_of_the_moment(&not_positive("tps", 0.0).code));
     assert!(!is_of_the_moment("drift"));
 }
 

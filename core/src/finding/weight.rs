@@ -92,7 +92,7 @@ pub const GROUPS: &[Group] = &[
     ),
     group(
         "The window saw too little",
-        &["no_complete_checkpoint", "too_short"],
+        &["no_complete_checkpoint", "too_short", super::NOT_POSITIVE],
     ),
     group(
         "The filesystem and its device have their ways",

@@ -26,7 +26,6 @@ pub struct AtomicHistogram {
 }
 
 impl AtomicHistogram {
-    /// An empty histogram.
     pub const fn new() -> Self {
         Self {
             counts: [const { AtomicU64::new(0) }; BUCKETS],

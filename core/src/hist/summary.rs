@@ -38,7 +38,6 @@ pub enum Measure {
 
 /// A row of `fsbench.histogram`; its columns say what they are.
 #[derive(Clone, Debug, Default, Serialize)]
-#[allow(missing_docs)]
 pub struct Row {
     pub transaction: String,
     pub measure: Measure,
@@ -165,7 +164,21 @@ impl Histogram {
         if self.count == 0 || !(0.0..=1.0).contains(&fraction) {
             return None;
         }
-        let rank = ((fraction * self.count as f64).ceil() as u64).clamp(1, self.count);
+        self.at_rank((fraction * self.count as f64).ceil() as u64)
+    }
+
+    /// The same of so many values, of which those that are not in here took for ever: None when the percentile is one of these.
+    pub fn percentile_among(&self, fraction: f64, all: u64) -> Option<f64> {
+        if all <= self.count || !(0.0..=1.0).contains(&fraction) {
+            return self.percentile(fraction);
+        }
+        let rank = (fraction * all as f64).ceil() as u64;
+        self.at_rank(rank).filter(|_| rank <= self.count)
+    }
+
+    /// The value of this rank, from 1; the first and the last one beyond. None when empty.
+    fn at_rank(&self, rank: u64) -> Option<f64> {
+        let rank = rank.min(self.count).max(1);
         let mut below = 0;
         let bucket = self.counts.iter().position(|n| {
             below += n;

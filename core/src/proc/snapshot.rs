@@ -20,9 +20,7 @@ pub struct Snapshot {
     pub disk: Option<DiskCounters>,
     /// The device of the WAL, where it is another one.
     pub wal_disk: Option<DiskCounters>,
-    /// Memory.
     pub memory: Memory,
-    /// Paging.
     pub paging: Paging,
     /// Pressure on processor, memory and devices.
     pub pressure: [Pressure; 3],

@@ -10,7 +10,6 @@ use crate::{
 
 /// Columns of `fsbench.run_log`, which say what they are.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-#[allow(missing_docs)]
 pub struct Cost {
     pub client_wal_records: Option<i64>,
     pub client_wal_fpi: Option<i64>,

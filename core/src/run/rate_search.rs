@@ -40,7 +40,6 @@ pub fn percentile(given: Option<&Value>) -> Result<f64, Refusal> {
 
 /// A row of `fsbench.probe`; its columns say what they are.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-#[allow(missing_docs)]
 pub struct Probe {
     pub number: usize,
     pub purpose: &'static str,
@@ -66,7 +65,6 @@ impl rows::Row for Probe {
 
 /// Columns of `fsbench.run_log`: what such a run has found.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-#[allow(missing_docs)]
 pub struct Sustainable {
     pub sustainable_rate: Option<f64>,
     pub sustainable_rate_low: Option<f64>,
@@ -233,8 +231,8 @@ impl RateSearch {
         probe.kept = kept;
         probe.tps = (probe.seconds > 0.0).then(|| done as f64 / probe.seconds);
         // What was skipped or has failed took for ever.
-        let share = self.percentile / 100.0 * probe.scheduled as f64 / done.max(1) as f64;
-        probe.latency_ms = latency.percentile(share).map(|ns| ns / 1e6);
+        let of_all = latency.percentile_among(self.percentile / 100.0, probe.scheduled);
+        probe.latency_ms = of_all.map(|ns| ns / 1e6);
         probe.latency_max_ms = latency.max().map(|ns| ns as f64 / 1e6);
         self.probes.push(probe);
     }

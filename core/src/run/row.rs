@@ -9,7 +9,6 @@ use crate::{rows::Row, statistics::IoBytes};
 
 /// A run that was asked for.
 #[derive(Clone, Debug, Default, Serialize)]
-#[allow(missing_docs)]
 pub struct Asked {
     pub status: String,
     pub target: String,
@@ -34,7 +33,6 @@ impl Row for Asked {
 
 /// The figures that a workload has measured. A figure that it has not is None.
 #[derive(Clone, Debug, Default, Serialize)]
-#[allow(missing_docs)]
 pub struct Measured {
     pub measured_ms: f64,
     pub transactions_total: Option<u64>,
@@ -42,6 +40,7 @@ pub struct Measured {
     pub skipped: Option<u64>,
     pub late: Option<u64>,
     pub failed: Option<u64>,
+    pub behind: Option<u64>,
     pub tps: Option<f64>,
     pub latency_avg_ms: Option<f64>,
     pub latency_stddev_ms: Option<f64>,
@@ -66,7 +65,6 @@ pub struct Measured {
 
 /// A run that is done.
 #[derive(Clone, Debug, Default, Serialize)]
-#[allow(missing_docs)]
 pub struct Done {
     pub status: &'static str,
     pub used: Value,
@@ -97,7 +95,6 @@ impl Row for Done {
 
 /// The cost of a maintenance step after the window, a row of `fsbench.maintenance`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[allow(missing_docs)]
 pub struct Maintenance {
     pub position: usize,
     pub step: String,
@@ -112,7 +109,6 @@ impl Row for Maintenance {
 
 /// How many checkpoints there were in the measured window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[allow(missing_docs)]
 pub struct Checkpoints {
     pub complete_checkpoints: Option<u32>,
     pub checkpoints_timed: Option<u32>,

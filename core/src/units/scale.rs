@@ -5,7 +5,7 @@ use crate::refusal::Refusal;
 /// The largest scale: about 14 TB, and below the limits of a table (32 TB) and of an int4 `tid`.
 pub const MAX_SCALE: u32 = 1_000_000;
 
-/// Bytes of a page.
+/// Bytes of a page, of data or of WAL, as PostgreSQL is usually built.
 pub const PAGE: u64 = 8192;
 const PAGE_HEADER: u64 = 24;
 const LINE_POINTER: u64 = 4;

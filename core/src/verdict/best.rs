@@ -15,6 +15,7 @@ use super::compare::ratios;
 use super::giving_up::gives_up;
 use super::keeping::cannot_keep;
 use super::looks::{FEWEST_BLOCKS, Look, Looks};
+use super::needed;
 use super::noise::{Noise, Pool, Spread};
 use super::set_aside::{Kept, set_aside};
 use super::student_t::quantile;
@@ -37,6 +38,8 @@ pub enum Standing {
     Open(Reason),
     /// It did not keep the rate.
     CannotKeepTheRate,
+    /// Its runs failed, and it has none any more.
+    SetAside,
 }
 
 impl Standing {
@@ -48,12 +51,13 @@ impl Standing {
             Self::Out => "out",
             Self::Open(_) => "open",
             Self::CannotKeepTheRate => "cannot keep the rate",
+            Self::SetAside => "set aside",
         }
     }
 
     /// True if it is in the answer: every target is that is not out.
     pub fn is_in_answer(self) -> bool {
-        !matches!(self, Self::Out | Self::CannotKeepTheRate)
+        !matches!(self, Self::Out | Self::CannotKeepTheRate | Self::SetAside)
     }
 }
 
@@ -67,10 +71,34 @@ pub struct Ranked {
     pub estimate: Option<Estimate>,
 }
 
+impl Ranked {
+    /// Blocks that a decision among so many targets would take, when there is none.
+    pub fn blocks_needed(&self, targets: usize, delta: f64) -> Option<u32> {
+        let estimate = self.estimate?;
+        matches!(self.standing, Standing::Open(_))
+            .then(|| needed::blocks_needed_to_rank(estimate.mean, estimate.sd, targets, delta))?
+    }
+}
+
+/// A target that was set aside: its runs failed, up to one in this block, and it has none any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Gone {
+    /// By its place among the targets.
+    pub target: usize,
+    /// The block.
+    pub block: u32,
+}
+
 /// Plays the looks in order, as far as there are blocks. Each of `targets` has one run a block; runs of a target while it is settled are not used.
 pub fn best(targets: &[Vec<Run>], delta: f64, looks: &Looks) -> Vec<Ranked> {
+    best_without(targets, &[], delta, looks)
+}
+
+/// The same where some were set aside. From its block on such a one is settled, as one that cannot keep the rate is; what was judged against it is open
+/// again, and runs.
+pub fn best_without(targets: &[Vec<Run>], gone: &[Gone], delta: f64, looks: &Looks) -> Vec<Ranked> {
     let blocks = targets.iter().map(Vec::len).min().unwrap_or(0);
-    let mut play = Play::new(targets, delta);
+    let mut play = Play::new(targets, gone, delta);
     let mut before = 0;
     for look in &looks.looks {
         if look.blocks as usize <= blocks && !play.is_over() {
@@ -79,6 +107,8 @@ pub fn best(targets: &[Vec<Run>], delta: f64, looks: &Looks) -> Vec<Ranked> {
             before = look.blocks as usize;
         }
     }
+    // The block that comes next is without those that were set aside in it.
+    play.leave_out(blocks + 1);
     play.conclude(looks.why_open(blocks as u32))
 }
 
@@ -89,6 +119,7 @@ enum State {
     Out,
     GivenUp,
     CannotKeepTheRate,
+    SetAside,
 }
 
 /// One pair at a look.
@@ -99,6 +130,7 @@ struct Pair {
 
 struct Play<'a> {
     targets: &'a [Vec<Run>],
+    gone: &'a [Gone],
     delta: f64,
     /// The runs that were made, up to the last look.
     made: Vec<Vec<Run>>,
@@ -111,10 +143,11 @@ struct Play<'a> {
 }
 
 impl<'a> Play<'a> {
-    fn new(targets: &'a [Vec<Run>], delta: f64) -> Self {
+    fn new(targets: &'a [Vec<Run>], gone: &'a [Gone], delta: f64) -> Self {
         let k = targets.len();
         Self {
             targets,
+            gone,
             delta,
             made: vec![Vec::new(); k],
             state: vec![State::Open; k],
@@ -131,8 +164,26 @@ impl<'a> Play<'a> {
         open == 0 || (open == 1 && self.leads.is_some_and(|b| self.state[b] == State::Open))
     }
 
+    /// Settles the targets that were set aside up to a block. What was judged against one of them is open again.
+    fn leave_out(&mut self, to: usize) {
+        let gone = self.gone.iter();
+        for gone in gone.filter(|gone| gone.block as usize <= to) {
+            if self.state[gone.target] != State::Open {
+                continue;
+            }
+            self.state[gone.target] = State::SetAside;
+            for i in 0..self.state.len() {
+                if self.against[i] == Some(gone.target) && self.state[i] != State::SetAside {
+                    self.state[i] = State::Open;
+                    (self.against[i], self.estimates[i]) = (None, None);
+                }
+            }
+        }
+    }
+
     /// The open targets, with the one that leads, run from one block to another.
     fn run(&mut self, from: usize, to: usize) {
+        self.leave_out(to);
         for (i, made) in self.made.iter_mut().enumerate() {
             let runs = &self.targets[i][from..to];
             if self.state[i] == State::Open {
@@ -151,6 +202,11 @@ impl<'a> Play<'a> {
 
     fn look(&mut self, look: Look) {
         let ran: Vec<usize> = (0..self.state.len()).filter(|&i| self.ran[i]).collect();
+        // One that is left alone since others were set aside has nothing that it could be better than.
+        let is_gone = |gone: &Gone| gone.block <= look.blocks + 1;
+        if ran.len() == 1 && self.leads != Some(ran[0]) && self.gone.iter().any(is_gone) {
+            return;
+        }
         let pairs = Pairs::new(&self.made, &ran, look);
         let Some(leads) = pairs.leading(&ran) else {
             return;
@@ -186,6 +242,7 @@ impl<'a> Play<'a> {
             State::Equivalent { .. } => Standing::Equivalent,
             State::Out => Standing::Out,
             State::CannotKeepTheRate => Standing::CannotKeepTheRate,
+            State::SetAside => Standing::SetAside,
         };
         (0..self.state.len())
             .map(|i| Ranked {

@@ -11,10 +11,21 @@ const POWER: f64 = 0.84;
 /// The least n ≤ 200 with (t(a/(2m), n − 1) + 0.84)·s/√n ≤ |x|, so that a direction is seen, or (t(a, n − 1) + 0.84)·s/√n ≤ δ − |x|, so that it is
 /// equivalent; a is the level at n blocks, m the number of comparisons.
 pub fn blocks_needed(mean: f64, sd: f64, comparisons: usize, delta: f64) -> Option<u32> {
-    let parts = 2.0 * comparisons as f64;
+    fewest(sd, mean.abs(), 2.0 * comparisons as f64, delta - mean.abs())
+}
+
+/// The same with goal `best`, among so many targets, by the mean of ln(best / target): it is out, against k − 1 others, only where it is behind by more than δ
+/// as measured.
+pub fn blocks_needed_to_rank(mean: f64, sd: f64, targets: usize, delta: f64) -> Option<u32> {
+    let behind = if mean > delta { mean } else { 0.0 };
+    fewest(sd, behind, targets as f64 - 1.0, delta - mean.abs())
+}
+
+/// Until the half width of direction, whose level is divided by `parts`, is at most `direction`, or that of equivalence at most `equivalence`.
+fn fewest(sd: f64, direction: f64, parts: f64, equivalence: f64) -> Option<u32> {
     (FEWEST_BLOCKS..=MOST).find(|&n| {
         let error = sd / f64::from(n).sqrt();
         let width = |p: f64| (quantile(p, f64::from(n - 1)) + POWER) * error;
-        width(level(n) / parts) <= mean.abs() || width(level(n)) <= delta - mean.abs()
+        width(level(n) / parts) <= direction || width(level(n)) <= equivalence
     })
 }

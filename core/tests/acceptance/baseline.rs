@@ -327,3 +327,24 @@ pub fn intervals(effort: Effort) -> Vec<Figure> {
     }
     figures
 }
+
+/// Runs until the verdict, as a share of those of 12 fixed blocks, over all of this noise and these differences.
+pub fn runs_saved(effort: Effort) -> Vec<Figure> {
+    let (noise, differences) = ([0.005, 0.015, 0.03], [0.0, 0.05, 0.1, 0.2]);
+    let cells = (noise.iter()).flat_map(|sigma| differences.map(|differs| (*sigma, differs)));
+    let cells: Vec<(f64, f64)> = cells.collect();
+    let saved = |k: usize| {
+        let share = |&(sigma, differs): &(f64, f64)| {
+            let setting = Setting::new(Kind::Normal, sigma, one_differs(k, more(differs)));
+            tally(&setting, &planned(12), effort).runs / (12 * k) as f64
+        };
+        Figure {
+            row: "22",
+            setting: format!("Normal 0.5 to 3 %, {k} targets, 0 to 20 % more"),
+            what: "runs of 12 fixed blocks",
+            value: cells.iter().map(share).sum::<f64>() / cells.len() as f64,
+            bound: AtMost(0.5),
+        }
+    };
+    effort.some(2, &TARGETS).into_iter().map(saved).collect()
+}

@@ -81,7 +81,7 @@ impl fmt::Display for Figure {
 type Simulation = fn(Effort) -> Vec<Figure>;
 
 /// Its rows.
-pub const ROWS: [(&str, Simulation); 24] = [
+pub const ROWS: [(&str, Simulation); 25] = [
     ("1", baseline::normal_noise),
     ("2", baseline::slow_runs),
     ("3", baseline::clock_states),
@@ -106,4 +106,5 @@ pub const ROWS: [(&str, Simulation); 24] = [
     ("19", course::ended_early),
     ("20", nights::bad_nights),
     ("21", rates::keeping),
+    ("22", baseline::runs_saved),
 ];

@@ -1,5 +1,6 @@
 //! `experiment` and `plan_experiment`: from arguments to rows.
 
+mod made;
 mod parameters;
 mod planned;
 mod targets;
@@ -9,6 +10,7 @@ use pgfsbench_core::{
     experiment::{
         asked::{self, Asked, Candidate, Checked},
         plan::{self, Before, Length},
+        variants,
     },
     refusal::quoted,
     spec::Spec,
@@ -16,7 +18,7 @@ use pgfsbench_core::{
 use pgrx::{pg_extern, pg_sys::panic::ErrorReport};
 use serde_json::{Value, json};
 
-use super::{tell_conductor, unknown};
+use super::{tell_conductor, too_many_homes, unknown};
 use crate::{
     api::{guard, guard::Ready},
     errors::{Fault, read_json, sqlstate, unreadable},
@@ -28,7 +30,7 @@ use crate::{
     random,
     run::marker,
     store::experiment as store,
-    target,
+    target::{self, helper_job},
 };
 
 #[pg_extern(sql = false)]
@@ -51,6 +53,8 @@ fn fsbench_experiment(
 
 /// An experiment as it would be stored.
 pub struct Planned {
+    /// Whether filesystems are made for its runs.
+    needs_helper: bool,
     /// Whether a disk is to be burnt in.
     burn_in: bool,
     /// Whether it is to be seen first how much WAL a checkpoint cycle takes.
@@ -88,8 +92,11 @@ fn record(asked: &Asked) -> Result<i64, Fault> {
     xact::check_may_write(c"fsbench.experiment()");
     let planned = planned(&ready, asked)?;
     guard::janitor_is_there(ready.board)?;
-    let id = insert(&ready, asked, &planned, None)?;
     let starts = asked.start.unwrap_or(true);
+    if starts {
+        check_has_place(&ready)?;
+    }
+    let id = insert(&ready, asked, &planned, None)?;
     report::notice(
         planned.announced(asked),
         Some(match (starts, planned.length.is_too_short()) {
@@ -99,17 +106,43 @@ fn record(asked: &Asked) -> Result<i64, Fault> {
         }),
     );
     if starts {
+        tell_of_helper(&ready, &planned)?;
         start(&ready, id)?;
     }
     Ok(id)
+}
+
+/// Says that runs will wait for a helper that is not there.
+fn tell_of_helper(ready: &Ready, planned: &Planned) -> Result<(), Fault> {
+    let (is_there, has_served) = session::with_rights_of(ready.owner, || -> Result<_, Fault> {
+        let version = helper_job::helper_version()?;
+        Ok((version.is_some(), helper_job::has_served()?))
+    })?;
+    if planned.needs_helper && !is_there {
+        let missing = helper_job::not_running(has_served);
+        report::notice(
+            format!("{}; the runs wait for it", missing.message),
+            missing.hint,
+        );
+    }
+    Ok(())
 }
 
 fn literal(text: &str) -> String {
     pgfsbench_core::quoting::sql_literal(text)
 }
 
+/// Refuses to start an experiment that nobody would go on with.
+fn check_has_place(ready: &Ready) -> Result<(), Fault> {
+    match ready.board.homes.has_room_for(session::database()) {
+        true => Ok(()),
+        false => Err(too_many_homes()),
+    }
+}
+
 /// Has an experiment that is recorded go on.
 pub fn start(ready: &Ready, id: i64) -> Result<(), Fault> {
+    check_has_place(ready)?;
     session::with_rights_of(ready.owner, || {
         let text = sql::write(
             "SELECT jsonb_build_array(e.mark, coalesce(r.oid::bigint, 0)) FROM fsbench.experiment e \
@@ -137,8 +170,9 @@ pub fn again(ready: &Ready, of: &store::Steered) -> Result<String, Fault> {
     })?;
     let text = text.ok_or_else(|| unknown(&of.experiment))?;
     let mut asked: Asked = read_json("experiment", &text)?;
-    // Its targets are there already.
-    if asked.filesystems.take().is_some() {
+    // Its targets are there already; those of factors are made anew of the same ones.
+    let are_made_anew = variants::are_made(asked.factors.as_ref());
+    if !are_made_anew && asked.filesystems.take().is_some() {
         let targets = session::with_rights_of(ready.owner, || {
             sql::read_latest(
                 "SELECT jsonb_agg(t.target_name ORDER BY t.number) FROM (SELECT target_name, min(target_number) AS number FROM fsbench.experiment_target \
@@ -170,9 +204,7 @@ pub fn planned(ready: &Ready, asked: &Asked) -> Result<Planned, Fault> {
     // Before anything is made: a wrong argument is wrong whatever there is.
     let checked = asked::check(asked, &made)?;
     check_name_is_free(ready, &checked.experiment)?;
-    for (filesystem, target) in &made {
-        targets::create_target(asked, filesystem, target)?;
-    }
+    made::make(ready, asked, &made, &checked)?;
     xact::seeing_own_changes(|| planned_on(ready, asked, checked))
 }
 
@@ -204,6 +236,7 @@ fn planned_on(ready: &Ready, asked: &Asked, mut checked: Checked) -> Result<Plan
     let are_made = (kinds.iter()).all(|kind| kind.is_some_and(|k| k != target::Kind::Connection));
     let pilot_cycle = are_made && parameters::has_pilot_cycle(asked, &specs, length);
     Ok(Planned {
+        needs_helper: kinds.iter().flatten().any(|kind| kind.is_made()),
         burn_in,
         pilot_cycle,
         checked,

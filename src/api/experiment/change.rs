@@ -1,7 +1,5 @@
 //! Changes of an experiment that is there: pause, resume, cancel, extend, repeat, drop.
 
-use std::sync::atomic::Ordering::AcqRel;
-
 use pgfsbench_core::{
     experiment::steps,
     refusal::quoted,
@@ -12,15 +10,13 @@ use serde_json::json;
 
 use super::{asking, named, tell_conductor};
 use crate::{
-    api::{guard, guard::Ready, wait},
-    board::Cancel,
+    api::{guard, guard::Ready},
     errors::{Fault, sqlstate},
     pg::{
-        process, report, session, shmem,
+        report, session,
         text::{Said, Text},
         xact,
     },
-    process::janitor,
     run::{experiment, marker},
     store::experiment as store,
 };
@@ -114,12 +110,17 @@ impl Change {
         if !is_paused {
             return Err(self.refused("paused", "It ended just now."));
         }
-        self.changed();
+        tell_conductor();
         Ok("paused".into())
     }
 
+    /// Whether its row says that it is on, and nobody goes on with it: other databases had taken all places when it was told of, or its row was changed by hand.
+    fn is_forsaken(&self) -> bool {
+        self.is(&["queued", "running"]) && !self.ready.board.homes.has(session::database())
+    }
+
     fn resume(&self) -> Result<String, Fault> {
-        if !self.is(&["paused", "recorded"]) {
+        if !self.is(&["paused", "recorded"]) && !self.is_forsaken() {
             return Err(self.refused(
                 "resumed",
                 "Only what is paused or recorded can be resumed. More blocks are made by fsbench.extend_experiment().",
@@ -131,42 +132,21 @@ impl Change {
         Ok("queued".into())
     }
 
-    /// Ends it with its complete blocks. The run that is on is cancelled when that is committed.
+    /// Ends it with its complete blocks. When that is committed the conductor cancels the run that is on, and takes the mark back.
     fn cancel(&self) -> Result<String, Fault> {
         if self.is(&["done", "cancelled"]) {
             return Err(self.refused("cancelled", "It is over already."));
         }
-        let on = self.as_owner(|id, _| {
+        self.as_owner(|id, by| {
             let state =
                 store::state(id, None)?.ok_or_else(|| super::unknown(&self.found.experiment))?;
             let blocks = steps::next(&state, "", "").blocks;
-            let on = store::run_that_is_on(id)?;
             store::close_runs(id, "the experiment was cancelled")?;
-            let by = session::role_name(session::role());
             let why = format!("role \"{by}\" has cancelled it");
-            experiment::end(
-                &state,
-                blocks,
-                "cancelled",
-                Some(Reason::Cancelled),
-                Some(&why),
-            )?;
-            Ok(on)
+            let reason = Some(Reason::Cancelled);
+            experiment::end(&state, blocks, "cancelled", reason, Some(&why), Some(by))
         })?;
-        if let Some(run_id) = on
-            && let Some(request) = wait::request_of(&self.ready, run_id)
-        {
-            let by = session::role_name(session::role());
-            request.set_cancel(Cancel::Asked, &by);
-            process::wake(
-                request
-                    .coordinator
-                    .load(std::sync::atomic::Ordering::Acquire),
-            );
-            janitor::wake(self.ready.board);
-        }
-        marker::remove(self.found.experiment_id)?;
-        self.changed();
+        tell_conductor();
         Ok("cancelled".into())
     }
 
@@ -195,7 +175,8 @@ impl Change {
             let looks = state.experiment.looks().extended(blocks, wanted);
             store::update(
                 id,
-                &json!({"looks": looks.looks, "ended_by": null, "max_blocks": wanted.max(state.experiment.max_blocks), "status_reason": null}),
+                &json!({"looks": looks.looks, "ended_by": null, "max_blocks": wanted.max(state.experiment.max_blocks),
+                    "max_seconds": state.experiment.max_seconds_when_extended(), "status_reason": null}),
             )?;
             store::log(id, "extended", None, Some(&format!("to {wanted} blocks")), Some(by))
         })?;
@@ -203,7 +184,7 @@ impl Change {
             asking::start(&self.ready, self.found.experiment_id)?;
             return Ok("queued".into());
         }
-        self.changed();
+        tell_conductor();
         Ok(self.found.status.clone())
     }
 
@@ -230,13 +211,7 @@ impl Change {
             return Err(self.refused("dropped", "Call fsbench.cancel_experiment() first."));
         }
         self.as_owner(|id, _| store::delete(id))?;
-        marker::remove(self.found.experiment_id)?;
-        Ok(self.found.experiment.clone())
-    }
-
-    fn changed(&self) {
         tell_conductor();
-        self.ready.board.homes.endings.fetch_add(1, AcqRel);
-        shmem::announce();
+        Ok(self.found.experiment.clone())
     }
 }

@@ -6,6 +6,7 @@ use pgfsbench_core::units::format_count;
 
 use super::Conductor;
 use crate::{
+    clock,
     errors::Fault,
     pg::{report, shmem, xact},
     store::experiment as store,
@@ -27,7 +28,7 @@ impl Conductor {
     /// It is tried again later, or paused when that has not helped.
     pub(super) fn is_in_trouble(&self, fault: Fault) {
         xact::abort();
-        self.home.pause_after_failure();
+        self.home.pause_after_failure(clock::now_ns());
         self.say(|| self.note(&fault));
         report::log_warning(&fault.context("could not go on with an experiment"));
     }

@@ -6,8 +6,10 @@ use std::{
     time::Duration,
 };
 
+use pgfsbench_core::board::Home;
+
 use crate::{
-    board::{Board, Home, Request},
+    board::{Board, Request},
     clock,
     pg::{
         catalog,
@@ -23,12 +25,12 @@ const PATIENCE: u32 = 3;
 
 /// Whether a run may be begun: within a block of an experiment only its own may.
 pub fn may_begin(board: &Board, request: &Request) -> bool {
-    !board.homes.is_in_block() || request.of_experiment.load(Acquire) == 1
+    !board.homes.is_in_block() || request.of_experiment.load(Acquire) != 0
 }
 
 /// A run is begun: when it is the first one of a block, the block is.
 pub fn begin(board: &Board, request: &Request) {
-    if request.of_experiment.load(Acquire) == 1 {
+    if request.of_experiment.load(Acquire) != 0 {
         board.homes.in_block.store(1, Release);
     }
 }
@@ -49,6 +51,8 @@ impl Conductor {
             let home = &board.homes.places[*place];
             if home.is_done.load(Acquire) == 0 {
                 died(board, *place);
+            } else if home.is_idle.load(Acquire) == 1 {
+                board.homes.give_back(*place);
             }
             self.launched = None;
         }
@@ -59,6 +63,7 @@ impl Conductor {
         };
         let home = &board.homes.places[place];
         home.is_done.store(0, Release);
+        home.is_idle.store(0, Release);
         match process::launch(Role::Conductor, "", place as i32, 0) {
             Some(handle) => self.launched = Some((place, handle)),
             None => {
@@ -79,7 +84,7 @@ fn died(board: &Board, place: usize) {
         home.free();
         return;
     }
-    home.pause_after_failure();
+    home.pause_after_failure(clock::now_ns());
     if home.failures.load(Acquire) >= PATIENCE {
         board.homes.in_block.store(0, Release);
     }

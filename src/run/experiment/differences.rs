@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use pgfsbench_core::experiment::{
     state::State,
-    undeclared::{self, Side},
+    undeclared::{self, ANOTHER_DEVICE, Side},
 };
 use serde_json::Value;
 
@@ -16,8 +16,8 @@ use crate::{
 /// What differs, in words, by the numbers of targets.
 #[derive(Default)]
 pub struct Differences {
-    /// From what a target is compared with, in the same block.
-    pub within: BTreeMap<usize, String>,
+    /// From another target in the same block, by the number of that one. Of two that differ each has the other.
+    pub within: BTreeMap<usize, BTreeMap<usize, String>>,
     /// From the first of its own runs.
     pub changed: BTreeMap<usize, String>,
 }
@@ -27,30 +27,25 @@ pub fn of(state: &State) -> Result<Differences, Fault> {
     let runs = rows::surroundings(state.experiment.experiment_id)?;
     let mut documents = Documents::default();
     let mut found = Differences::default();
-    let reference = state.experiment.baseline.unwrap_or(0);
+    for ((one, other), names) in within_blocks(&runs, &mut documents)? {
+        let words = match names.contains(ANOTHER_DEVICE) {
+            true => ANOTHER_DEVICE.to_owned(),
+            false => format!("differs: {}", joined(names)),
+        };
+        let mut add = |one, other| {
+            let of_one = found.within.entry(one).or_default();
+            of_one.insert(other, words.clone());
+        };
+        add(one, other);
+        add(other, one);
+    }
     for target in &state.targets {
         let of_target = || runs.iter().filter(|run| run.number == target.number);
-        let mut within = BTreeSet::new();
-        for run in of_target() {
-            let is_beside = |other: &&rows::Surrounding| {
-                other.block == run.block && other.number == reference && other.number != run.number
-            };
-            if let Some(other) = runs.iter().find(is_beside) {
-                within.extend(documents.between(other, run)?);
-            }
-        }
         let mut changed = BTreeSet::new();
         if let Some(first) = of_target().next() {
             for run in of_target().filter(|run| run.mark != first.mark) {
                 changed.extend(documents.between(first, run)?);
             }
-        }
-        if within.remove(ANOTHER_DEVICE) {
-            found.within.insert(target.number, ANOTHER_DEVICE.into());
-        } else if !within.is_empty() {
-            found
-                .within
-                .insert(target.number, format!("differs: {}", joined(within)));
         }
         if !changed.is_empty() {
             found.changed.insert(target.number, joined(changed));
@@ -59,8 +54,25 @@ pub fn of(state: &State) -> Result<Differences, Fault> {
     Ok(found)
 }
 
-/// What a filesystem can do cannot be told from what its device can.
-const ANOTHER_DEVICE: &str = "device confounded";
+/// Names of what differs between two targets in a block in which both have a run that counts, by their numbers, the lower one first.
+fn within_blocks(
+    runs: &[rows::Surrounding],
+    documents: &mut Documents,
+) -> Result<BTreeMap<(usize, usize), BTreeSet<String>>, Fault> {
+    let mut found: BTreeMap<(usize, usize), BTreeSet<String>> = BTreeMap::new();
+    for run in runs {
+        let is_beside =
+            |other: &&rows::Surrounding| other.block == run.block && other.number > run.number;
+        for other in runs.iter().filter(is_beside) {
+            let names = documents.between(run, other)?;
+            if !names.is_empty() {
+                let of_pair = found.entry((run.number, other.number)).or_default();
+                of_pair.extend(names);
+            }
+        }
+    }
+    Ok(found)
+}
 
 fn joined(names: BTreeSet<String>) -> String {
     names.into_iter().collect::<Vec<_>>().join(", ")

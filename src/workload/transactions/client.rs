@@ -10,7 +10,7 @@ use std::{
 
 use pgfsbench_core::{
     board::{ClientSlot, ClientState, Work, add, is_sampled_alternately},
-    pacing::{Pacer, is_missed},
+    pacing::{Pacer, is_behind, is_missed},
     random::{Purpose, Stream},
     spec::{Bound, Spec},
 };
@@ -315,6 +315,9 @@ impl<'a, T: Transaction<'a>> Client<'a, T> {
         slot.commit.record(end_ns - commit_ns);
         if self.pacer.is_some() {
             slot.service.record(end_ns - due.start_ns);
+            if is_behind(due.from_ns, due.start_ns) {
+                add(&slot.behind, 1);
+            }
         }
         if self.limit_ns.is_some_and(|limit| latency > limit) {
             add(&slot.late, 1);

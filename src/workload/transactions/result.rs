@@ -10,6 +10,7 @@ use pgfsbench_core::{
         row::{Maintenance, Measured},
     },
     seconds, series,
+    spec::Spec,
 };
 use serde_json::Value;
 
@@ -32,6 +33,7 @@ pub struct Totals {
     pub skipped: u64,
     pub late: u64,
     pub failed: u64,
+    behind: u64,
     pub finished_ns: u64,
     pub latency: Histogram,
     service: Histogram,
@@ -48,6 +50,7 @@ impl Totals {
             skipped: sum(|slot| slot.skipped.load(Acquire)),
             late: sum(|slot| slot.late.load(Acquire)),
             failed: sum(|slot| slot.failed.load(Acquire)),
+            behind: sum(|slot| slot.behind.load(Acquire)),
             finished_ns: slots
                 .iter()
                 .map(|slot| slot.finished_ns.load(Acquire))
@@ -63,6 +66,15 @@ impl Totals {
             slot.commit.read_into(&mut totals.commit);
         }
         totals
+    }
+
+    /// The transactions that percentiles of latency are of: under a rate all that were due, of which those that were skipped or have
+    /// failed took for ever.
+    fn due(&self, spec: &Spec) -> u64 {
+        match spec.rate {
+            Some(_) => self.measured + self.skipped + self.failed,
+            None => self.measured,
+        }
     }
 
     /// Before anything was done.
@@ -104,7 +116,8 @@ pub fn store(
     let is_search = search.is_some();
     let stalls = (!seconds.is_empty() && !is_search).then(|| series::stalls(&seconds));
     let ms = |ns: Option<f64>| ns.filter(|_| !is_search).map(|ns| ns / 1e6);
-    let latency = |p| ms(totals.latency.percentile(p));
+    let due = totals.due(&run.spec);
+    let latency = |p| ms(totals.latency.percentile_among(p, due));
     let commit = |p| ms(totals.commit.percentile(p));
     let max = |h: &Histogram| ms(h.max().map(|ns| ns as f64));
     let window = run.observed.window(totals.measured);
@@ -115,6 +128,7 @@ pub fn store(
         skipped: Some(totals.skipped),
         late: Some(totals.late),
         failed: Some(totals.failed),
+        behind: Some(totals.behind),
         tps: (measured_ms > 0.0 && !is_search)
             .then(|| totals.measured as f64 * 1000.0 / measured_ms),
         latency_avg_ms: ms(totals.latency.mean_ns()),

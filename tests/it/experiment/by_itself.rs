@@ -1,12 +1,9 @@
 //! An experiment goes on by itself after whatever has happened, or says why it does not.
 
-use super::{SHORT, hold_run, outcomes, targets, wait_for, wait_for_no_run, wait_for_runs};
+use super::{LONGER, SHORT, hold_run, outcomes, targets, wait_for, wait_for_no_run, wait_for_runs};
 use crate::common::{execute, program, row, rows, server};
 use crate::robustness::hold::wait_for_lock;
 use pgfsbench_tests::{LONG, Stop, assert_columns, wait_until};
-
-const LONGER: &str =
-    "scale => 1, clients => 1, duration => '2 s', warmup => '0', rate => 20, probe_wait => '0'";
 
 #[test]
 fn after_a_restart_of_the_server() {
@@ -262,6 +259,24 @@ fn max_duration_ends_it_between_two_runs() {
             ),
         ],
     );
+    // Extended, it has that time once more, and a day in which it was paused, or over, is none of it.
+    let runs: u32 = row(&mut client, "SELECT runs FROM fsbench.experiments")
+        .parse()
+        .unwrap();
+    execute(
+        &mut client,
+        "UPDATE fsbench.experiment SET started_at = started_at - interval '1 day', asked = asked || '{\"max_duration_us\": 600000000}'; \
+         SELECT fsbench.extend_experiment('e', 4)",
+    );
+    wait_for_runs(&mut client, "e", runs + 1);
+    assert_eq!(
+        row(&mut client, "SELECT fsbench.pause_experiment('e')"),
+        "paused"
+    );
+    let on = "SELECT on_since IS NULL AND fsbench._on_seconds(e) = on_seconds AND on_seconds > 0 AND max_seconds > 600 FROM fsbench.experiment e";
+    assert_eq!(row(&mut client, on), "t");
+    execute(&mut client, "SELECT fsbench.cancel_experiment('e')");
+    wait_for_no_run(&mut client);
 }
 
 #[test]

@@ -96,6 +96,41 @@ fn limits_forced_checkpoints_and_undeclared_differences_are_named() {
 }
 
 #[test]
+fn what_is_on_two_devices_is_not_compared() {
+    let server = server(&[]);
+    let mut client = server.connect("postgres");
+    let _places = targets(&mut client, &["a", "b", "c"]);
+    execute(
+        &mut client,
+        &format!("SELECT fsbench.experiment('e', '{{a,b,c}}', {SHORT})"),
+    );
+    wait_for(&mut client, "e");
+    forget_kernel_settings(&mut client);
+    // The last one leads; only that one and the first are on a device of their own.
+    execute(
+        &mut client,
+        "UPDATE fsbench.experiment SET too_short = false; \
+         UPDATE fsbench.run_log r SET tps = 1000 * (1 + x.target_number), target_definition = CASE x.target_number WHEN 1 THEN target_definition \
+             ELSE target_definition || jsonb_build_object('kind', 'device', 'device', '/dev/disk/by-id/' || x.target_number) END \
+           FROM fsbench.experiment_run x WHERE x.run_id = r.run_id; \
+         UPDATE fsbench.environment SET device = NULL",
+    );
+    let said = "SELECT target, verdict, says ~ '^inconclusive \\(device confounded\\): ' FROM fsbench.compare('e')";
+    assert_eq!(
+        rows(&mut client, said),
+        ["a|inconclusive|t", "b|out|f", "c|inconclusive|t"]
+    );
+    let leader =
+        "SELECT says ~ '; as compared with a$' FROM fsbench.compare('e') WHERE target = 'c'";
+    assert_eq!(row(&mut client, leader), "t");
+    let choice = "SELECT says FROM fsbench.recommend('e') WHERE part = 'choice'";
+    assert_eq!(row(&mut client, choice), "no choice: device confounded");
+    execute(&mut client, "UPDATE fsbench.experiment SET forced = true");
+    let said = "SELECT target, verdict FROM fsbench.compare('e')";
+    assert_eq!(rows(&mut client, said), ["a|out", "b|out", "c|best"]);
+}
+
+#[test]
 fn another_session_confirms_what_was_decided() {
     let server = server(&[]);
     let mut client = server.connect("postgres");
@@ -122,6 +157,20 @@ fn another_session_confirms_what_was_decided() {
     execute(
         &mut client,
         "UPDATE fsbench.experiment_run SET boot_id = 'another' WHERE experiment_id = 2",
+    );
+    assert_eq!(row(&mut client, confirmed), "more|t");
+    // One in which something differs confirms nothing.
+    let kernel_of_b = |kernel: &str| {
+        format!(
+            "UPDATE fsbench.environment SET kernel = {kernel} WHERE run_id IN (SELECT run_id FROM fsbench.experiment_run \
+               WHERE experiment_id = 2 AND block = 2 AND target_number = 1)"
+        )
+    };
+    execute(&mut client, &kernel_of_b("'2.6.32'"));
+    assert_eq!(row(&mut client, confirmed), "more|f");
+    execute(
+        &mut client,
+        &kernel_of_b("(SELECT max(kernel) FROM fsbench.environment)"),
     );
     assert_eq!(row(&mut client, confirmed), "more|t");
     // Of the later one by the first, too; what says otherwise confirms nothing.

@@ -26,6 +26,11 @@ fn a_study_makes_and_drops_its_targets(client: &mut Client, a: &str, b: &str) {
             .hint()
             .is_some_and(|hint| hint.starts_with("Give one of at least "))
     );
+    assert!(
+        error
+            .detail()
+            .is_some_and(|detail| detail.starts_with("It has 100 MB, and question q needs "))
+    );
     let made = "SELECT target, filesystem FROM fsbench.target WHERE target LIKE 'own.%' ORDER BY 1";
     assert_eq!(rows(client, made), [""; 0]);
     execute(
@@ -34,17 +39,40 @@ fn a_study_makes_and_drops_its_targets(client: &mut Client, a: &str, b: &str) {
     );
     let both = [format!("own.a|{a}"), format!("own.b|{b}")];
     assert_eq!(rows(client, made), both);
+    // What was started is planned as if it were not there: in another place, too.
+    for size in ["1GB", "2GB"] {
+        let planned = format!(
+            "SELECT count(*) FROM fsbench.study_plan('own', image_size => '{size}') WHERE part = 'run'"
+        );
+        assert_eq!(rows(client, &planned), ["6"]);
+    }
+    let size =
+        "SELECT DISTINCT image_size_bytes >> 30 FROM fsbench.target WHERE target LIKE 'own.%'";
+    assert_eq!(rows(client, size), ["1"], "nothing changes by that");
     execute(
         client,
         "SELECT fsbench.drop_study('own', keep_runs => true)",
     );
     assert_eq!(rows(client, made), both);
-    // They are used again as they are, and not as something else.
+    // They are used again as they are, and not as something else: also not where the study would give them less.
     let other = refusal(
         client,
         "SELECT fsbench.study('own', image_size => '2GB', start => false)",
     );
     assert_eq!(other.code().code(), "42710");
+    execute(
+        client,
+        "SELECT fsbench.alter_target('own.a', mount_options => 'noatime')",
+    );
+    let other = refusal(
+        client,
+        "SELECT fsbench.study('own', image_size => '1GB', start => false)",
+    );
+    assert_eq!(other.message(), "target \"own.a\" already exists");
+    execute(
+        client,
+        "SELECT fsbench.alter_target('own.a', reset => '{mount_options}')",
+    );
     execute(
         client,
         "SELECT fsbench.study('own', image_size => '1GB', start => false); SELECT fsbench.drop_study('own')",

@@ -8,13 +8,18 @@ use crate::{
     },
     series::median,
     units::{format_count, format_seconds},
+    verdict::best::Standing,
 };
 
 /// The figures without a verdict.
 pub(super) fn arithmetic(state: &State, metric: Metric, base: &Base) -> String {
     let name = |i: usize| state.targets[i].name.as_str();
     let noun = metric.noun;
-    let values = |number: usize| state.values(number);
+    let values = |number: usize| state.values(number, metric);
+    let cannot = Standing::CannotKeepTheRate.as_str();
+    if base.verdict == cannot {
+        return format!(": {cannot}");
+    }
     match (base.ends, base.against) {
         // What can be zero is shown side by side.
         (_, against) if metric.kind == Kind::Shown => {
@@ -89,6 +94,12 @@ pub(super) fn regime(e: &Experiment) -> String {
     [cycle, raised].into_iter().flatten().collect()
 }
 
+/// How many blocks a decision would still take.
+pub(super) fn further(blocks: u32) -> String {
+    let s = if blocks == 1 { "" } else { "s" };
+    format!("; about {blocks} more block{s} would decide it")
+}
+
 fn plain(x: f64) -> String {
     let text = format!("{x:.1}");
     text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
@@ -106,19 +117,19 @@ pub fn figure(x: f64) -> String {
 
 /// One line for the morning: what is known of each target, and what it took.
 pub fn line(state: &State, rows: &[Row]) -> String {
-    let mut parts: Vec<String> = rows
-        .iter()
+    let mut rows: Vec<&Row> = rows.iter().collect();
+    if state.experiment.goal == Goal::Best {
+        // The best one is the answer.
+        rows.sort_by_key(|row| !matches!(row.verdict.as_str(), "best" | "leading"));
+    }
+    let parts: Vec<String> = (rows.iter())
         .map(|row| match &row.reason {
-            Some(reason) if row.verdict == "inconclusive" || row.verdict == "open" => {
+            Some(reason) if row.is_inconclusive() || row.verdict == "open" => {
                 format!("{} {} ({reason})", row.target, row.verdict)
             }
             _ => format!("{} {}", row.target, row.verdict),
         })
         .collect();
-    if state.experiment.goal == Goal::Best {
-        // The best one is the answer.
-        parts.sort_by_key(|part| !part.ends_with(" best") && !part.ends_with(" leading"));
-    }
     let over = state
         .runs
         .iter()

@@ -28,19 +28,9 @@ pub fn pairs(state: &State, metric: Metric, beside: &[Beside]) -> Vec<Row> {
         turned.experiment.goal = Goal::Baseline;
         turned.experiment.baseline = Some(against);
         turned.experiment.control = None;
-        let found = rows_at(&turned, metric, &both(beside, against), blocks, &looks);
+        let found = rows_at(&turned, metric, beside, blocks, &looks);
         let is_new = |row: &Row| row.number > against && Some(row.number) != baseline;
         pairs.extend(found.into_iter().filter(is_new));
     }
     pairs
-}
-
-/// What differs in one of two differs in the pair.
-fn both(beside: &[Beside], against: usize) -> Vec<Beside> {
-    let differs = beside.get(against).and_then(|b| b.differs.clone());
-    let mut beside = beside.to_vec();
-    for one in &mut beside {
-        one.differs = one.differs.take().or_else(|| differs.clone());
-    }
-    beside
 }

@@ -31,8 +31,8 @@ pub fn is_another_session(a: &State, b: &State) -> bool {
     !of_b.is_empty() && (is_another_boot || is_another_day)
 }
 
-/// Adds to what is said of an experiment what another session has confirmed.
-pub fn confirm(said: &mut [Row], state: &State, other: &State) {
+/// Adds to what is said of an experiment what another session, of which `theirs` is said, has confirmed. What may not be said of either confirms nothing.
+pub fn confirm(said: &mut [Row], state: &State, other: &State, theirs: &[Row]) {
     let both = [state, other].map(|state| {
         let blocks = steps::next(state, "", "").blocks;
         steps::play(
@@ -43,18 +43,27 @@ pub fn confirm(said: &mut [Row], state: &State, other: &State) {
         )
     });
     let is_like = state.targets.len() == other.targets.len()
-        && state.experiment.metric == other.experiment.metric
-        && !other.experiment.too_short;
+        && state.experiment.metric == other.experiment.metric;
+    // Who is best rests on all that were not set aside.
+    let is_whole = |rows: &[Row]| {
+        let mut rows = rows.iter();
+        rows.all(|row| !row.is_inconclusive() || row.is_set_aside())
+    };
+    let are_whole = is_whole(said) && is_whole(theirs);
+    let is_said = |number: usize| {
+        let mut theirs = theirs.iter();
+        theirs.any(|row| row.number == number && !row.is_inconclusive())
+    };
     for row in said
         .iter_mut()
-        .filter(|row| is_like && row.verdict != "inconclusive")
+        .filter(|row| is_like && !row.is_inconclusive() && is_said(row.number))
     {
         let holds = match &both {
             [Played::Baseline(a), Played::Baseline(b)] => match (&a[row.number], &b[row.number]) {
                 (Some(a), Some(b)) => confirmed::of_comparison(a, b),
                 _ => false,
             },
-            [Played::Best(a), Played::Best(b)] => confirmed::of_best(a, b),
+            [Played::Best(a), Played::Best(b)] => are_whole && confirmed::of_best(a, b),
             _ => false,
         };
         if holds {

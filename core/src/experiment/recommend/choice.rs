@@ -34,22 +34,30 @@ pub fn choice(state: &State, said: &[Row], facts: &[Facts], metric: Metric) -> C
             e.status
         ));
     }
-    let withheld =
-        |row: &&Row| row.verdict == "inconclusive" && row.reason.as_deref() != Some("set_aside");
+    // The control is another one of them under a second name, which is no choice.
+    let said: Vec<&Row> = (said.iter())
+        .filter(|row| e.control != Some(row.number))
+        .collect();
     match e.goal {
-        Goal::Best => best(said, facts, withheld),
-        Goal::Baseline => against_baseline(state, said, facts, metric),
+        Goal::Best => best(&said, facts, metric),
+        Goal::Baseline => against_baseline(state, &said, facts, metric),
     }
 }
 
-fn best(said: &[Row], facts: &[Facts], withheld: impl Fn(&&Row) -> bool) -> Choice {
-    if let Some(row) = said.iter().find(withheld) {
+/// The first row that says nothing though its target was run.
+fn withheld<'a>(said: &[&'a Row]) -> Option<&'a Row> {
+    let is_withheld = |row: &&&Row| row.is_inconclusive() && !row.is_set_aside();
+    said.iter().find(is_withheld).copied()
+}
+
+fn best(said: &[&Row], facts: &[Facts], metric: Metric) -> Choice {
+    if let Some(row) = withheld(said) {
         let why = row.reason.as_deref().unwrap_or("inconclusive");
         return Choice::none(format!("no choice: {}", in_words(why)));
     }
     let of = |verdicts: &[&str]| -> Vec<&Row> {
-        said.iter()
-            .filter(|row| verdicts.contains(&row.verdict.as_str()))
+        let rows = said.iter().copied();
+        rows.filter(|row| verdicts.contains(&row.verdict.as_str()))
             .collect()
     };
     let (open, alike) = (
@@ -57,7 +65,7 @@ fn best(said: &[Row], facts: &[Facts], withheld: impl Fn(&&Row) -> bool) -> Choi
         of(&["best", "leading", "equivalent to the best"]),
     );
     if !open.is_empty() || alike.is_empty() {
-        return among_open(&alike, &open);
+        return among_open(&alike, &open, metric);
     }
     let usable: Vec<&Row> = alike
         .iter()
@@ -103,14 +111,21 @@ fn best(said: &[Row], facts: &[Facts], withheld: impl Fn(&&Row) -> bool) -> Choi
 }
 
 /// Without a choice: what the open ones could be worse by.
-fn among_open(alike: &[&Row], open: &[&Row]) -> Choice {
+fn among_open(alike: &[&Row], open: &[&Row], metric: Metric) -> Choice {
     let left: Vec<&Row> = alike.iter().chain(open).copied().collect();
-    let mut choice = Choice::none(format!(
-        "no choice among {}: it is open which of them is best",
-        names(&left)
-    ));
+    let mut choice = Choice::none(match left[..] {
+        [] => "no choice: none of them is left that could be chosen".into(),
+        [only] => format!("no choice: it is open whether {} is the best", only.target),
+        _ => format!(
+            "no choice among {}: it is open which of them is best",
+            names(&left)
+        ),
+    });
     choice.advice.extend(open.iter().filter_map(|row| {
-        let most = row.ratio.zip(row.low).map(|(_, low)| 1.0 - low)?;
+        let most = match metric.more_is_better {
+            true => 1.0 - row.low?,
+            false => row.high? - 1.0,
+        };
         Some(advice(
             "cost",
             format!(
@@ -141,7 +156,7 @@ fn preferred<'a>(alike: &[&'a Row], facts: &[Facts]) -> &'a Row {
     alike.iter().min_by_key(key).copied().unwrap_or(alike[0])
 }
 
-fn against_baseline(state: &State, said: &[Row], facts: &[Facts], metric: Metric) -> Choice {
+fn against_baseline(state: &State, said: &[&Row], facts: &[Facts], metric: Metric) -> Choice {
     let baseline = state.experiment.baseline.unwrap_or(0);
     let name = state.targets[baseline].name.as_str();
     let better = if metric.more_is_better {
@@ -150,12 +165,11 @@ fn against_baseline(state: &State, said: &[Row], facts: &[Facts], metric: Metric
         "less"
     };
     let circumstances = regime_in_short(facts);
-    let (unusable, betters): (Vec<&Row>, Vec<&Row>) = (said.iter())
+    let (unusable, betters): (Vec<&Row>, Vec<&Row>) = (said.iter().copied())
         .filter(|row| row.verdict == better)
         .partition(|row| is_for_comparison_only(facts, row.number));
-    let open = said.iter().filter(|row| row.verdict == "inconclusive");
+    let open = (said.iter()).filter(|row| row.is_inconclusive() && !row.is_set_aside());
     let bounds: Vec<Advice> = open
-        .filter(|row| row.reason.as_deref() != Some("set_aside"))
         .filter_map(|row| {
             // The most that a change would gain.
             let gain = match metric.more_is_better {
@@ -181,9 +195,13 @@ fn against_baseline(state: &State, said: &[Row], facts: &[Facts], metric: Metric
             chosen: Some(only.number),
         },
         [] => {
-            let withheld = said.iter().find(|row| row.verdict == "inconclusive");
-            match withheld.and_then(|row| row.reason.as_deref()) {
+            let why = withheld(said).and_then(|row| row.reason.as_deref());
+            let is_alone = !said.is_empty() && said.iter().all(|row| row.is_set_aside());
+            match why {
                 Some(why) => Choice::none(format!("no choice: {}", in_words(why))),
+                None if is_alone => Choice::none(format!(
+                    "no choice: all that was to be compared with {name} was set aside, since its runs failed"
+                )),
                 None => Choice {
                     advice: vec![advice(
                         "choice",
@@ -225,6 +243,7 @@ fn in_words(reason: &str) -> String {
         "max_blocks" => "it was still open after the last block (max_blocks); fsbench.extend_experiment() makes more".into(),
         "too_noisy" => "the runs differ so much among themselves that more of them would hardly decide it (too_noisy)".into(),
         "max_duration" => "the time was over before it was decided (max_duration); fsbench.extend_experiment() goes on".into(),
+        "no_reference" => "what the others are compared with was not run any more (no_reference)".into(),
         "cancelled" => "it was cancelled before it was decided".into(),
         "noise_floor" => "two names of one target differ as much (noise_floor)".into(),
         other => other.to_owned(),
@@ -253,13 +272,24 @@ mod tests {
 
     /// The words of the choice, and the target that it is.
     fn chosen(goal: &str, said: &[Row], filesystems: &[&str]) -> (String, Option<usize>) {
+        let choice = advised(goal, said, filesystems, ("tps", None));
+        (choice.advice[0].says.clone(), choice.chosen)
+    }
+
+    /// By this metric, with the control of this number.
+    fn advised(
+        goal: &str,
+        said: &[Row],
+        filesystems: &[&str],
+        (metric, control): (&str, Option<usize>),
+    ) -> Choice {
         let targets: Vec<_> = (filesystems.iter().enumerate())
             .map(|(number, name)| json!({"target_number": number, "target": name, "target_name": name}))
             .collect();
         let state = json!({
             "experiment": {
                 "experiment_id": 1, "experiment": "e", "status": "done", "goal": goal, "baseline_number": (goal == "baseline").then_some(0),
-                "metric": "tps", "margin": 0.05, "max_blocks": 3, "looks": [], "run_order": [], "run_seconds": 10, "forced": false,
+                "control_number": control, "metric": metric, "margin": 0.05, "max_blocks": 3, "looks": [], "run_order": [], "run_seconds": 10, "forced": false,
             },
             "targets": targets, "runs": [],
         });
@@ -272,8 +302,8 @@ mod tests {
                 serde_json::from_value(facts).unwrap()
             })
             .collect();
-        let choice = choice(&state, said, &facts, crate::experiment::metric::ALL[0]);
-        (choice.advice[0].says.clone(), choice.chosen)
+        let metric = crate::experiment::metric::find(metric).unwrap();
+        choice(&state, said, &facts, metric)
     }
 
     #[test]
@@ -317,6 +347,84 @@ mod tests {
             "{says}"
         );
         assert_eq!(stays, Some(0));
+    }
+
+    #[test]
+    fn the_bound_is_on_the_worse_side() {
+        let mut open = row(1, "xfs", "open");
+        (open.ratio, open.low, open.high) = (Some(1.04), Some(0.99), Some(1.09));
+        let said = [row(0, "ext4", "leading"), open];
+        let names = ["ext4", "xfs"];
+        let bound = |metric| {
+            let choice = advised("best", &said, &names, (metric, None));
+            assert_eq!(choice.chosen, None);
+            choice.advice[1].says.clone()
+        };
+        assert_eq!(
+            bound("latency_p99_ms"),
+            "xfs is at most 9 % worse than the one that leads"
+        );
+        assert_eq!(
+            bound("tps"),
+            "xfs is at most 1 % worse than the one that leads"
+        );
+    }
+
+    #[test]
+    fn the_control_is_no_choice() {
+        let names = ["ext4", "xfs", "ext4 (control)"];
+        let of = |goal: &str, said: &[Row]| advised(goal, said, &names, ("tps", Some(2)));
+        let control = |verdict: &str| row(2, "ext4 (control)", verdict);
+        let more = of("baseline", &[row(1, "xfs", "equivalent"), control("more")]);
+        assert_eq!(more.chosen, Some(0));
+        assert!(
+            more.advice[0].says.starts_with("stay with ext4: "),
+            "{:?}",
+            more.advice
+        );
+        // Nor is anything told of it that a change would bring.
+        let open = of(
+            "baseline",
+            &[row(1, "xfs", "equivalent"), control("inconclusive")],
+        );
+        assert_eq!((open.chosen, open.advice.len()), (Some(0), 1));
+        let said = [
+            row(0, "ext4", "equivalent to the best"),
+            row(1, "xfs", "out"),
+            control("best"),
+        ];
+        let best = of("best", &said);
+        assert_eq!(best.chosen, Some(0));
+        assert!(
+            best.advice[0]
+                .says
+                .starts_with("ext4: it is the best of these"),
+            "{:?}",
+            best.advice
+        );
+    }
+
+    #[test]
+    fn one_that_was_set_aside_keeps_nobody_from_a_choice() {
+        let names = ["ext4", "xfs", "btrfs"];
+        let mut aside = row(2, "btrfs", "inconclusive");
+        aside.reason = Some("set_aside".into());
+        let (says, stays) = chosen("baseline", &[row(1, "xfs", "less"), aside.clone()], &names);
+        assert!(says.starts_with("stay with ext4: nothing"), "{says}");
+        assert_eq!(stays, Some(0));
+        let (says, none) = chosen("baseline", std::slice::from_ref(&aside), &names);
+        assert_eq!(
+            says,
+            "no choice: all that was to be compared with ext4 was set aside, since its runs failed"
+        );
+        assert_eq!(none, None);
+        let said = [row(0, "ext4", "best"), row(1, "xfs", "out"), aside.clone()];
+        assert_eq!(chosen("best", &said, &names).1, Some(0));
+        let (says, none) = chosen("best", &[aside], &names);
+        assert_eq!(
+            (says.as_str(), none),
+            ("no choice: none of them is left that could be chosen", None)
+        );
     }
 
     #[test]

@@ -2,9 +2,10 @@
 
 use crate::{
     experiment::{
-        metric::{Kind, Metric},
+        metric::{self, Kind, Metric},
         state::{Made, Outcome, State},
     },
+    finding::{self, Finding},
     sqlstate,
     verdict::keeping::Scheduled,
 };
@@ -17,6 +18,8 @@ const IN_A_ROW: usize = 3;
 pub struct Aside {
     /// Number of the target.
     pub number: usize,
+    /// The block of the last of them.
+    pub block: u32,
     /// In words.
     pub why: String,
 }
@@ -57,17 +60,29 @@ fn of_done(made: &Made, metric: Metric) -> (Outcome, Option<String>) {
         let why = format!("{not_in_time} of {scheduled} transactions were not done in time");
         return (Outcome::Behind, Some(why));
     }
-    match made.value {
-        Some(value) if value > 0.0 && value.is_finite() => (Outcome::Measured, None),
-        Some(value) => {
-            let why = format!("not_positive: {} is {value}", metric.name);
-            (Outcome::Invalid, Some(why))
+    match (made.value, &made.found_none) {
+        // It is over with a result: made again, it would have the same.
+        (Some(value), _) => (Outcome::Measured, not_positive(value, metric)),
+        (None, Some(says)) if metric.name == metric::SUSTAINABLE_RATE => {
+            (Outcome::Behind, Some(says.clone()))
         }
-        None => {
+        (None, _) => {
             let why = format!("the run has no {}", metric.name);
             (Outcome::Failed, Some(why))
         }
     }
+}
+
+/// Why a figure is no value that a ratio can be made of.
+fn not_positive(value: f64, metric: Metric) -> Option<String> {
+    let is_positive = value > 0.0 && value.is_finite();
+    (!is_positive).then(|| format!("{}: {} is {value}", finding::NOT_POSITIVE, metric.name))
+}
+
+/// The finding about a run that counts and has no value; None if it has one, or does not count.
+pub fn without_value(made: &Made, metric: Metric) -> Option<Finding> {
+    let value = (made.value).filter(|_| made.outcome == Some(Outcome::Measured))?;
+    not_positive(value, metric).map(|_| finding::not_positive(metric.name, value))
 }
 
 /// The targets whose runs failed so often in a row that they are not run any more.
@@ -85,6 +100,7 @@ pub fn aside(state: &State) -> Vec<Aside> {
                 let why = made.why.clone().unwrap_or_default();
                 aside.push(Aside {
                     number: target.number,
+                    block: made.block,
                     why: format!("{IN_A_ROW} runs in a row failed, the last one: {why}"),
                 });
                 break;

@@ -61,6 +61,55 @@ fn wrong_arguments_are_refused_with_detail_and_hint() {
             json!({"factors": {"clients": [1, 2]}, "run": {"clients": 4}}),
             "contradicts",
         ),
+        (
+            json!({"factors": {"target_settings.work_mem": ["1MB", "2MB"]}, "run": {"settings": {"work_mem": "4MB"}}}),
+            "contradicts",
+        ),
+        (
+            json!({"factors": {"target_settings.checkpoint_timeout": ["1min", "2min"]}, "cycle_us": 60_000_000}),
+            "contradicts",
+        ),
+        (
+            json!({"factors": {"duration": ["1 min", "2 min"]}}),
+            "\"duration\" cannot be a factor",
+        ),
+        (
+            json!({"factors": {"cycle": ["1 min", "2 min"]}}),
+            "\"cycle\" cannot be a factor",
+        ),
+        (
+            json!({"factors": {"filesystem": ["ext4", "xfs"]}}),
+            "cannot be a factor",
+        ),
+        (
+            json!({"factors": {"data_checksums": ["on", "off"]}}),
+            "value 1 of factor \"data_checksums\" cannot be used",
+        ),
+        (
+            json!({"factors": {"log_size": ["", 128]}}),
+            "value 2 of factor \"log_size\" cannot be used",
+        ),
+        (
+            json!({"targets": null, "factors": {"data_checksums": [true, false]}}),
+            "cannot vary target \"default\"",
+        ),
+        (
+            json!({"factors": {"clients": [1, 2, 3, 4, 5], "scale": [1, 2, 3]}, "grid": true}),
+            "too many targets",
+        ),
+        (json!({"metric": "recovery_ms"}), "needs option \"crash\""),
+        (
+            json!({"metric": "recovery_ms", "factors": {"options.crash": [true, false]}}),
+            "needs option \"crash\"",
+        ),
+        (
+            json!({"metric": "scan_bytes_per_s"}),
+            "is not measured by workload \"tpcb\"",
+        ),
+        (
+            json!({"metric": "tps", "factors": {"workload": ["tpcb", "scan"]}}),
+            "is not measured by workload \"scan\"",
+        ),
     ] {
         let refusal = asked(arguments.clone()).expect_err(&arguments.to_string());
         assert!(
@@ -94,6 +143,61 @@ fn factors_are_varied_one_at_a_time_or_in_a_grid() {
     grid["grid"] = json!(true);
     let checked = asked(grid).unwrap();
     assert_eq!((checked.candidates.len(), checked.goal), (4, Goal::Best));
+}
+
+#[test]
+fn a_parameter_of_targets_is_varied_on_targets_that_are_made_for_it() {
+    let checked = asked(json!({
+        "experiment": "Options!", "targets": ["ext4", "b"], "factors": {"clients": [1, 8], "mount_options": ["", "noatime"]}
+    }))
+    .unwrap();
+    let of = |of: &dyn Fn(&asked::Candidate) -> String| -> Vec<String> {
+        checked.candidates.iter().map(of).collect()
+    };
+    assert_eq!(
+        of(&|c| format!("{} on {}", c.name, c.target)),
+        [
+            "ext4 clients=1 no mount_options on options.ext4.1",
+            "ext4 clients=8 no mount_options on options.ext4.1",
+            "ext4 clients=1 mount_options=noatime on options.ext4.2",
+            "b clients=1 no mount_options on options.b.3",
+            "b clients=8 no mount_options on options.b.3",
+            "b clients=1 mount_options=noatime on options.b.4",
+        ]
+    );
+    // What a target has is no parameter of its runs.
+    assert_eq!(of(&|c| c.own.len().to_string()), ["1"; 6]);
+    let variants: Vec<_> = checked
+        .variants
+        .iter()
+        .map(|v| (&*v.name, &*v.of))
+        .collect();
+    assert_eq!(
+        variants,
+        [
+            ("options.ext4.1", "ext4"),
+            ("options.ext4.2", "ext4"),
+            ("options.b.3", "b"),
+            ("options.b.4", "b")
+        ]
+    );
+    assert_eq!(
+        checked.variants[3].values,
+        [("mount_options".to_owned(), json!("noatime"))]
+    );
+    let plain = asked(json!({"factors": {"clients": [1, 8]}})).unwrap();
+    assert_eq!(plain.variants, []);
+}
+
+#[test]
+fn a_grid_of_any_size_is_refused_at_once() {
+    let values: Vec<u32> = (1..=1000).collect();
+    let names = ["a", "b", "c", "d", "e", "f", "g", "h"];
+    let factors: serde_json::Map<_, _> = (names.iter())
+        .map(|name| (format!("settings.{name}"), json!(values)))
+        .collect();
+    let refusal = asked(json!({"factors": factors, "grid": true})).unwrap_err();
+    assert_eq!(refusal.message, "there are too many targets");
 }
 
 #[test]
@@ -132,6 +236,17 @@ fn it_is_announced() {
         plan::announced(&checked, length(5.0), plan::Before::default()),
         "2 targets, each against a, metric tps, margin 5 %; 3 blocks, one look after 3; 6 runs, about 1 min"
     );
+    // Half an hour has less of it for blocks of two runs of a minute where others come before them.
+    let within = |seconds, before| plan::blocks_within(seconds, 2, length(55.0), before);
+    assert_eq!(within(1800.0, plan::Before::default()), 15);
+    let before = plan::Before::planned(true, true, true, 2);
+    assert_eq!(within(1800.0, before), 13);
+    assert_eq!(within(180.0, before), 0);
+    assert_eq!(within(100.0, before), 0, "it does not come to a block");
+    assert_eq!(within(1e9, before), 24);
+    // For a first look cycles are shortened, and never made longer.
+    assert_eq!(length(1200.0).with_shortest_cycles().run_seconds(), 125.0);
+    assert_eq!(length(55.0).with_shortest_cycles(), length(55.0));
     // What comes before the first block is told, too.
     let told = |burn_in, has_share, pilot_cycle| {
         let before = plan::Before::planned(burn_in, has_share, pilot_cycle, 2);

@@ -33,7 +33,7 @@ fn unequal_durability_and_undeclared_differences_are_said() {
     });
     let beside = |durability: &str, differs: Option<&str>| answer::Beside {
         durability: Some(durability.into()),
-        differs: differs.map(str::to_owned),
+        differs: differs.map(|why| (0, why.to_owned())).into_iter().collect(),
         ..answer::Beside::default()
     };
     let rows = answer::rows(
@@ -76,6 +76,9 @@ fn metrics_that_were_not_declared_share_a_level_and_decide_nothing() {
         100.0 * noise * (1.0 + place.number as f64)
     };
     live(&mut state, &|place| measured(place, value(place)));
+    for made in &mut state.runs {
+        made.other_value = made.value;
+    }
     let row = |state: &State, name: &str| {
         let rows = answer::rows(state, metric::find(name).unwrap(), &[]);
         rows[0].clone()
@@ -101,7 +104,7 @@ fn metrics_that_were_not_declared_share_a_level_and_decide_nothing() {
     state
         .runs
         .iter_mut()
-        .for_each(|made| made.value = Some(f64::from(made.block % 3)));
+        .for_each(|made| made.other_value = Some(f64::from(made.block % 3)));
     let stalls = row(&state, "stall_seconds");
     assert_eq!(stalls.ratio, None);
     assert_eq!(
@@ -162,7 +165,7 @@ fn another_session_confirms() {
     }
     assert!(answer::is_another_session(&first, &second));
     let mut rows = said(&first);
-    answer::confirm(&mut rows, &first, &second);
+    answer::confirm(&mut rows, &first, &second, &said(&second));
     assert!(
         rows[0].says.ends_with(", confirmed by \"again\""),
         "{}",
@@ -174,7 +177,7 @@ fn another_session_confirms() {
         .filter(|made| made.number == 1)
         .for_each(|made| made.value = Some(50.0));
     let mut rows = said(&first);
-    answer::confirm(&mut rows, &first, &second);
+    answer::confirm(&mut rows, &first, &second, &said(&second));
     assert!(
         !rows[0].says.contains("confirmed") && rows[1].says.contains("confirmed"),
         "{rows:?}"
@@ -229,7 +232,10 @@ fn each_two_targets_are_a_pair() {
     assert!(width(&pairs[5]) > width(&declared[0]));
     // What differs in one of two differs in the pair.
     let mut beside = vec![answer::Beside::default(); 6];
-    beside[0].differs = Some("differs: kernel".into());
+    for other in 1..6 {
+        beside[0].differs.insert(other, "differs: kernel".into());
+        beside[other].differs.insert(0, "differs: kernel".into());
+    }
     let pairs = answer::pairs(&state, metric::ALL[0], &beside);
     let withheld = pairs.iter().filter(|row| row.verdict == "inconclusive");
     assert_eq!(withheld.count(), 5);

@@ -20,7 +20,6 @@ pub struct ServerFacts {
     pub restarted: Option<bool>,
     /// True if WAL is archived.
     pub archiving: Option<bool>,
-    /// WAL senders.
     pub walsenders: Option<u64>,
     /// Replication slots.
     pub slots: Option<u64>,

@@ -16,13 +16,14 @@ const SOURCES: [&str; 10] = [
     include_str!("../storage.rs"),
 ];
 /// Codes that are chosen before the finding is made.
-const CHOSEN: [&str; 6] = [
+const CHOSEN: [&str; 7] = [
     "data_fits_shared_buffers",
     "data_fits_ram",
     "no_complete_checkpoint",
     "too_short",
     NOT_RELEASED,
     IMPORTED,
+    NOT_POSITIVE,
 ];
 
 fn codes() -> Vec<String> {

@@ -111,6 +111,22 @@ fn fractions_that_are_none_give_none() {
 }
 
 #[test]
+fn what_never_ended_is_beyond_all_values() {
+    let h = of(&(1..=90).map(|ms| ms * 1_000_000).collect::<Vec<_>>());
+    for fraction in [0.0, 0.5, 0.99, 1.0] {
+        assert_eq!(h.percentile_among(fraction, 90), h.percentile(fraction));
+    }
+    // The 90th of 100 is the largest value, and the 50th of them the 50th of the 90.
+    assert_eq!(h.percentile_among(0.9, 100), h.percentile(1.0));
+    assert_eq!(h.percentile_among(0.5, 100), h.percentile(50.0 / 90.0));
+    assert_ne!(h.percentile_among(0.5, 100), h.percentile(0.5));
+    assert_eq!(h.percentile_among(0.95, 100), None);
+    assert_eq!(h.percentile_among(0.91, 100), None);
+    assert_eq!(h.percentile_among(f64::NAN, 100), None);
+    assert_eq!(of(&[]).percentile_among(0.5, 10), None);
+}
+
+#[test]
 fn extreme_values_are_counted() {
     let h = of(&[0, u64::MAX]);
     assert_eq!((h.count, h.min(), h.max()), (2, Some(0), Some(u64::MAX)));

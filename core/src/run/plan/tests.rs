@@ -3,6 +3,7 @@ use crate::{
     spec::{Asked, Facts},
     workload,
 };
+use proptest::prelude::*;
 use serde_json::json;
 
 fn spec(workload: &str, target: &str, options: serde_json::Value) -> Spec {
@@ -227,4 +228,132 @@ fn parts_of_a_step_are_not_told_and_what_a_crash_left_no_chance_is_skipped() {
     course.skip_to(Act::Collect);
     assert!(course.begin(Act::Collect, 0.0));
     assert_eq!(course.begun().len(), 2);
+}
+
+/// What is made, and the step that removes it.
+const REMOVED_BY: [(Act, Act); 6] = [
+    (Act::MakeDatabase, Act::DropDatabase),
+    (Act::MakeFile, Act::DropFile),
+    (Act::Job(Errand::Prepare), Act::Job(Errand::Release)),
+    (Act::MakeDirectory, Act::RemoveServer),
+    (Act::StartServer, Act::StopServer),
+    (Act::CrashServer, Act::StartAgain),
+];
+
+/// A run of any workload with whatever its plan depends on, and what may be known of its target.
+fn anything() -> impl Strategy<Value = (Spec, Near)> {
+    let run = (0..workload::ALL.len(), any::<[bool; 6]>(), 0u32..3);
+    (run, any::<[bool; 7]>()).prop_map(|((number, flags, wal_segments), target)| {
+        let workload = workload::ALL[number];
+        let [crash, maintenance, cold, loaded, warmup, keep] = flags;
+        let mut spec = spec(workload.as_str(), "there", json!({}));
+        spec.options.crash = crash && workload.runs_transactions();
+        spec.options.maintenance =
+            maintenance && !spec.options.crash && workload.takes_option("maintenance");
+        spec.options.cache = if cold { Cache::Cold } else { Cache::Warm };
+        spec.options.data = if loaded { Data::Loaded } else { Data::Copied };
+        spec.options.wal_segments = wal_segments;
+        spec.warmup_ms = u64::from(warmup && workload.takes("warmup")) * 1000;
+        spec.keep = keep && workload.takes("keep");
+        let [
+            is_made,
+            is_left,
+            drops_caches,
+            is_there,
+            has_room,
+            has_other_programs,
+            wants_statements,
+        ] = target;
+        let near = Near {
+            is_made,
+            is_left: is_made && is_left,
+            drops_caches,
+            data: source(&spec, is_there, has_room),
+            has_other_programs,
+            wants_statements,
+        };
+        (spec, near)
+    })
+}
+
+/// Goes through a plan as a run does. `is_here`: in this server, which begins each step; another one tells its steps afterwards.
+fn passes_its_course(plan: &[Step], is_here: bool) -> Result<(), TestCaseError> {
+    let mut course = Course::default();
+    course.set(plan.to_vec());
+    let mut rest = plan;
+    while let [step, after @ ..] = rest {
+        let by_server = rest.iter().take_while(|step| step.act.is_told_by_server());
+        let there = match is_here {
+            true => 0,
+            false => by_server.count(),
+        };
+        if there == 0 {
+            prop_assert!(course.begin(step.act, 0.0), "{:?}", step.act);
+            rest = after;
+            continue;
+        }
+        let begun = rest[..there].iter().map(|step| Begun {
+            who: Who::Server.as_str().into(),
+            action: step.act.action().into(),
+            started_ms: 0.0,
+        });
+        prop_assert!(course.take_over(begun.collect()), "{:?}", step.act);
+        rest = &rest[there..];
+    }
+    prop_assert!(course.is_through());
+    let told: Vec<&str> = course.begun().iter().map(|b| &b.action[..]).collect();
+    let not_by_helper = plan.iter().filter(|step| step.act.who() != Who::Helper);
+    let planned: Vec<&str> = not_by_helper.map(|step| step.act.action()).collect();
+    prop_assert_eq!(told, planned);
+    Ok(())
+}
+
+/// Whatever is removed was made before, and the last step removes what was made, or keeps it.
+fn ends_in_order(plan: &[Step], place: Place) -> Result<(), TestCaseError> {
+    let at = |act| plan.iter().position(|step| step.act == act);
+    for (make, remove) in REMOVED_BY {
+        if let Some(removed) = at(remove) {
+            let made = at(make);
+            prop_assert!(made.is_some_and(|made| made < removed), "{remove:?}");
+        }
+    }
+    let of_server: &[Act] = &[Act::DropDatabase, Act::DropFile, Act::OpenDatabase];
+    let (of_helper, of_target): (&[Act], &[Act]) =
+        (&[Act::Job(Errand::Release)], &[Act::RemoveServer]);
+    let mut acts = plan.iter().rev().map(|step| step.act);
+    let last = acts.next();
+    let (last, allowed) = match place {
+        Place::Here => (last, of_server),
+        Place::Connection => {
+            prop_assert_eq!(last, Some(Act::Collect));
+            (acts.next(), of_server)
+        }
+        Place::Near(near) if near.is_made => (last, of_helper),
+        Place::Near(_) => (last, of_target),
+    };
+    prop_assert!(last.is_some_and(|last| allowed.contains(&last)), "{last:?}");
+    Ok(())
+}
+
+proptest! {
+    #[test]
+    fn any_plan_can_be_carried_out_and_leaves_nothing_behind(
+        (spec, near) in anything(),
+        loads_only in any::<bool>(),
+    ) {
+        let plan = steps(&Spec { keep: false, ..spec.clone() }, Place::Near(near));
+        passes_its_course(&plan, false)?;
+        ends_in_order(&plan, Place::Near(near))?;
+        let mut spec = spec;
+        spec.options.crash = false;
+        let plan = steps(&spec, Place::Connection);
+        passes_its_course(&plan, false)?;
+        ends_in_order(&plan, Place::Connection)?;
+        if loads_only && spec.has_tables() {
+            spec.stage = Stage::LoadOnly;
+        }
+        let plan = steps(&spec, Place::Here);
+        passes_its_course(&plan, true)?;
+        ends_in_order(&plan, Place::Here)?;
+    }
 }

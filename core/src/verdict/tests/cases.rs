@@ -1,11 +1,11 @@
 //! Cases that the fixed vectors lack: missing runs, rates that are not kept, early ends, controls, second experiments.
 
 use super::{delta, runs};
-use crate::verdict::best::{Ranked, Standing, best};
+use crate::verdict::best::{Gone, Ranked, Standing, best, best_without};
 use crate::verdict::compare::{Compared, Verdict, compare};
 use crate::verdict::keeping::{Scheduled, cannot_keep};
 use crate::verdict::looks::Looks;
-use crate::verdict::needed::blocks_needed;
+use crate::verdict::needed::{blocks_needed, blocks_needed_to_rank};
 use crate::verdict::set_aside::set_aside;
 use crate::verdict::{Estimate, Reason, Run, confirmed, control};
 
@@ -93,11 +93,11 @@ fn an_early_end_is_a_look_of_its_own() {
     let ended = verdicts(&baseline[..5], &[&target[..5]], &looks)[0];
     assert_eq!(ended.estimate.unwrap().blocks, 5);
     assert_eq!(ended.verdict, Verdict::Inconclusive(Reason::Cancelled));
-    let none = planned().ended(2, Reason::Interrupted);
+    let none = planned().ended(2, Reason::Cancelled);
     let ended = verdicts(&baseline[..2], &[&target[..2]], &none)[0];
     assert_eq!(
         (ended.verdict, ended.estimate),
-        (Verdict::Inconclusive(Reason::Interrupted), None)
+        (Verdict::Inconclusive(Reason::Cancelled), None)
     );
     // An end at a look is that look; one after the last look of an experiment adds none.
     assert_eq!(
@@ -294,6 +294,75 @@ fn one_that_was_equivalent_runs_again_when_another_leads() {
         (3, 5),
         "it has no run in blocks 4 to 6"
     );
+}
+
+fn standings_without(targets: &[&[f64]], gone: usize, block: u32) -> Vec<Standing> {
+    let targets: Vec<Vec<Run>> = targets.iter().map(|t| runs(t)).collect();
+    let gone = [Gone {
+        target: gone,
+        block,
+    }];
+    let found = best_without(&targets, &gone, delta(), &planned());
+    found.iter().map(|r| r.standing).collect()
+}
+
+#[test]
+fn one_that_was_set_aside_keeps_nobody_from_being_best() {
+    let targets: [&[f64]; 3] = [
+        &[0.2, 0.2, 0.2, 0.2],
+        &[-0.3, -0.3, -0.3, NAN],
+        &[0.1, 0.25, 0.19, NAN],
+    ];
+    let open = Standing::Open(Reason::Running);
+    // Its runs of blocks 4 and 5 failed; before that it was as the others.
+    assert_eq!(
+        standings_without(&targets, 2, 6),
+        [Standing::Leading, Standing::Out, open]
+    );
+    assert_eq!(
+        standings_without(&targets, 2, 5),
+        [Standing::Best, Standing::Out, Standing::SetAside]
+    );
+    assert!(!Standing::SetAside.is_in_answer());
+}
+
+#[test]
+fn what_was_judged_against_one_that_was_set_aside_is_open_again() {
+    let first = [0.5, 0.5, 0.5, NAN, NAN, NAN];
+    let second = [0.0; 6];
+    let third = [0.45, 0.55, 0.4, 0.5, 0.5, 0.5];
+    let at = |blocks: usize, block| {
+        let targets = [&first[..blocks], &second[..blocks], &third[..blocks]];
+        standings_without(&targets, 0, block)
+    };
+    let open = Standing::Open(Reason::Running);
+    assert_eq!(at(3, 6), [Standing::Leading, Standing::Out, open]);
+    assert_eq!(at(3, 4), [Standing::SetAside, open, open]);
+    assert_eq!(
+        at(4, 4),
+        [Standing::SetAside, Standing::Out, Standing::Best]
+    );
+}
+
+#[test]
+fn one_that_is_left_alone_is_not_the_best_by_that() {
+    let targets: [&[f64]; 2] = [&[0.0; 4], &[0.1, 0.05, -0.05, NAN]];
+    assert_eq!(
+        standings_without(&targets, 1, 5),
+        [Standing::Open(Reason::Running), Standing::SetAside]
+    );
+}
+
+#[test]
+fn goal_best_needs_a_lead_beyond_the_margin_or_none() {
+    // Within the margin only equivalence settles it, where a direction would be seen sooner.
+    assert_eq!(blocks_needed(0.03, 0.01, 1, delta()), Some(5));
+    assert_eq!(blocks_needed_to_rank(0.03, 0.01, 2, delta()), Some(6));
+    assert_eq!(blocks_needed_to_rank(0.2, 0.01, 2, delta()), Some(3));
+    assert_eq!(blocks_needed_to_rank(-0.2, 0.01, 2, delta()), None);
+    let of = |standing| ranked(standing, 0, 0.03).blocks_needed(2, delta());
+    assert_eq!(of(Standing::Open(Reason::MaxBlocks)), Some(6));
+    assert_eq!(of(Standing::Equivalent), None);
 }
 
 #[test]

@@ -3,11 +3,11 @@
 use pgfsbench_core::{
     experiment::{
         asked::{Asked, Checked},
-        plan,
+        plan::{self, Before, Length},
         state::Goal,
     },
     spec::Spec,
-    units::format_bytes,
+    units::{format_bytes, format_count, format_seconds},
 };
 use serde_json::{Value, json};
 
@@ -21,7 +21,6 @@ pub fn plan_only_of(asked: &Asked) -> Result<Vec<Value>, Fault> {
     let planned = planned(&ready, asked)?;
     let checked = &planned.checked;
     let targets = checked.candidates.len() + usize::from(checked.control);
-    let run_seconds = planned.length.run_seconds();
     let mut rows =
         vec![json!({"part": "plan", "item": "experiment", "says": planned.announced(asked)})];
     let mut add = |part: &str, item: String, says: String| {
@@ -81,40 +80,46 @@ pub fn plan_only_of(asked: &Asked) -> Result<Vec<Value>, Fault> {
     }
     for offer in plan::OFFERS {
         let short = offer.seconds <= 1800.0;
-        let run_seconds = match (short, asked.cycle_us) {
+        let length = match (short, asked.cycle_us) {
             // Half an hour is for a first look, with the shortest cycles.
-            (true, None) => run_seconds.min(
-                4.0 * 30.0 + run_seconds
-                    - planned.length.warmup_seconds
-                    - planned.length.window_seconds,
-            ),
-            _ => run_seconds,
+            (true, None) => planned.length.with_shortest_cycles(),
+            _ => planned.length,
         };
-        add(
-            "time",
-            offer.name.into(),
-            offered(checked, targets, offer.seconds, run_seconds, short),
+        let says = offered(
+            checked,
+            targets,
+            offer.seconds,
+            (length, planned.before(asked)),
+            short,
         );
+        add("time", offer.name.into(), says);
     }
     Ok(rows)
 }
 
-/// The hint that offers what fits into a time.
+/// The hint that offers what fits into a time, of which the experiment may have less.
 fn offered(
     checked: &Checked,
     targets: usize,
     seconds: f64,
-    run_seconds: f64,
+    (length, before): (Length, Before),
     short: bool,
 ) -> String {
-    let blocks = plan::blocks_within(seconds, targets, run_seconds);
+    let most = checked.max_seconds.filter(|most| *most < seconds);
+    let blocks = plan::blocks_within(most.unwrap_or(seconds), targets, length, before);
+    let within = most.map_or(String::new(), |most| {
+        format!("max_duration {}: ", format_seconds(most))
+    });
     let reached = plan::looks(24)
         .into_iter()
         .map(|look| look.blocks)
         .filter(|n| *n <= blocks);
     let reached: Vec<u32> = reached.collect();
     let Some(last) = reached.last() else {
-        return format!("{blocks} blocks: too few for a verdict");
+        return format!(
+            "{within}{}: too few for a verdict",
+            format_count(blocks.into(), "block")
+        );
     };
     let looks: Vec<String> = reached.iter().map(u32::to_string).collect();
     let goal: Goal = checked.goal;
@@ -136,7 +141,7 @@ fn offered(
         false => "",
     };
     format!(
-        "{how}looks after {}; finds {}",
+        "{within}{how}looks after {}; finds {}",
         looks.join(", "),
         finds.join(", ")
     )

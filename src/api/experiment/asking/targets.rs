@@ -1,57 +1,50 @@
-//! The targets of an experiment: made, looked up and checked.
+//! The targets of an experiment: looked up and checked.
+
+use std::path::Path;
 
 use pgfsbench_core::{
     experiment::{
         asked::{Asked, Checked},
-        plan,
+        devices, plan, variants,
     },
     refusal::quoted,
     spec::{DEFAULT_TARGET, Spec},
 };
-use serde_json::json;
 
 use super::parameters::object;
 use crate::{
     api::guard::Ready,
     errors::{Fault, sqlstate},
-    host::storage,
-    pg::{report, session, sql},
+    host::location::{self, Location},
+    pg::{report, session},
     run::preflight,
     target,
 };
 
 /// How long a run waits for the helper.
 const HELPER_MS: u64 = 3_600_000;
-/// With the caller's own rights, as anybody makes a target. A device that can discard is trimmed before each run, so that none finds what the run
-/// before has left there.
-pub fn create_target(asked: &Asked, filesystem: &str, target: &str) -> Result<(), Fault> {
-    let discards = asked.device.as_deref().is_some_and(storage::can_discard);
-    sql::write(
-        "SELECT fsbench.create_target($1, $2, device => $3, image_size => $4, ssd_state => $5)",
-        &[
-            Some(target),
-            Some(filesystem),
-            asked.device.as_deref(),
-            asked.image_size.as_deref(),
-            discards.then_some("trimmed"),
-        ],
-    )?;
-    Ok(())
+
+/// The error for a target that is not there.
+pub fn unknown(name: &str) -> Fault {
+    Fault::new(
+        sqlstate::INVALID_PARAMETER,
+        format!("target {} does not exist", quoted(name)),
+    )
+    .detail("An experiment compares targets of fsbench.target.")
+    .hint("Create it with fsbench.create_target(), or give filesystems with device or image_size.")
 }
 
 /// All of them are there, and what is asked for can be done with them.
 pub fn check_targets(ready: &Ready, checked: &Checked) -> Result<(), Fault> {
     for candidate in &checked.candidates {
         let name = &candidate.target;
-        let kind = session::with_rights_of(ready.owner, || target::kind_of(name))?;
+        let row = session::with_rights_of(ready.owner, || target::read(name))?;
+        let kind = row.as_ref().map(target::Row::kind).transpose()?;
         if kind.is_none() && name != DEFAULT_TARGET {
-            return Err(Fault::new(
-                sqlstate::INVALID_PARAMETER,
-                format!("target {} does not exist", quoted(name)),
-            )
-            .detail("An experiment compares targets of fsbench.target.")
-            .hint("Create it with fsbench.create_target(), or give filesystems with device or image_size."));
+            return Err(unknown(name));
         }
+        let settings = row.as_ref().and_then(|row| row.settings.as_ref());
+        variants::check_settings(&candidate.own, name, settings)?;
         let is_of_another = kind == Some(target::Kind::Connection) || kind.is_none();
         if checked.cycle_seconds.is_some() && is_of_another {
             return Err(Fault::new(
@@ -108,19 +101,17 @@ pub fn check_transaction_ids(
 
 /// Warns beforehand if the targets are on different devices, whose differences will pass for theirs.
 pub fn warn_of_devices(ready: &Ready, checked: &Checked, forced: bool) -> Result<(), Fault> {
-    let names: Vec<&str> = checked
-        .candidates
-        .iter()
-        .map(|c| c.target.as_str())
-        .collect();
-    let text = session::with_rights_of(ready.owner, || {
-        sql::read_latest(
-            "SELECT count(DISTINCT coalesce(device, connection, kind)) FROM fsbench.target \
-             WHERE target IN (SELECT jsonb_array_elements_text($1::jsonb)) AND kind <> 'directory'",
-            &[Some(&json!(names).to_string())],
-        )
-    })?;
-    if text.as_deref().is_some_and(|n| n != "0" && n != "1") && !forced {
+    let mut places = Vec::new();
+    for candidate in &checked.candidates {
+        let row = session::with_rights_of(ready.owner, || target::read(&candidate.target))?;
+        let location = match &row {
+            None => location::data_location(),
+            Some(row) => (row.directory.as_deref()).and_then(|path| Location::of(Path::new(path))),
+        };
+        let source = location.and_then(|l| l.mount().map(|mount| mount.source.clone()));
+        places.push(devices::of_target(row.as_ref(), source));
+    }
+    if devices::are_different(&places) && !forced {
         report::log_warning(
             &Fault::new(
                 sqlstate::NOT_IN_THIS_STATE,

@@ -1,0 +1,259 @@
+//! The databases that have experiments to go on with. What is known of these stands in their tables; here it only stands that somebody
+//! has to look there, and when.
+
+use std::sync::atomic::{
+    AtomicI64, AtomicU32, AtomicU64,
+    Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst},
+};
+
+/// Seconds that pass at most until somebody looks again after a failure.
+const LONGEST_PAUSE: u64 = 60;
+/// Databases that can have experiments that are on or wait, at the same time.
+pub const HOMES: usize = 32;
+
+/// All of them.
+#[derive(Default)]
+#[repr(C)]
+pub struct Homes {
+    /// Each with its place.
+    pub places: [Home; HOMES],
+    /// Place plus 1 of the database whose experiment is on; 0 when none is. Written by conductors, of which there is one at a time.
+    pub holder: AtomicU32,
+    /// How many experiments have ended or changed. Raised by the process that ends or changes one.
+    pub endings: AtomicU32,
+    /// 1 while that experiment is within a block, so that no other run goes in between. Written as `holder`.
+    pub in_block: AtomicU32,
+}
+
+/// A database.
+#[derive(Default)]
+#[repr(C)]
+pub struct Home {
+    /// Its OID; 0 for a place that is free. Taken by who has an experiment there that is to go on, given back by the janitor when there
+    /// is none any more, or the database is gone.
+    pub database: AtomicU32,
+    /// Raised by a session that has changed an experiment there, when that is committed.
+    pub changes: AtomicU32,
+    /// How far a conductor has heard of them. Written by conductors.
+    pub heard: AtomicU32,
+    /// The run whose end is awaited; 0 for none. Written by conductors.
+    pub waits_for: AtomicI64,
+    /// Monotonic clock before which no conductor looks again; 0 for at once. Written by conductors, and by the janitor when one has died.
+    pub not_before_ns: AtomicU64,
+    /// Monotonic clock at which somebody looks though nothing has changed; 0 for never. Written by conductors.
+    pub look_at_ns: AtomicU64,
+    /// 1 once the conductor that was launched last has done what it could. Cleared by the janitor, set by that conductor.
+    pub is_done: AtomicU32,
+    /// 1 once that conductor has found no experiment that is to go on. Cleared by the janitor, set by that conductor.
+    pub is_idle: AtomicU32,
+    /// How many conductors have failed one after the other. Written by conductors and the janitor.
+    pub failures: AtomicU32,
+}
+
+impl Homes {
+    /// Says that an experiment of a database was changed. False when all places are taken. Takes no lock, since a commit is no place
+    /// for an error.
+    pub fn tell(&self, database: u32) -> bool {
+        loop {
+            let Some(home) = self.take(database) else {
+                return false;
+            };
+            home.changes.fetch_add(1, SeqCst);
+            home.not_before_ns.store(0, Release);
+            // It may just have been given back; then whoever did so may not have seen the change.
+            if home.database.load(SeqCst) == database {
+                return true;
+            }
+        }
+    }
+
+    /// The place of a database; a free one becomes its own.
+    fn take(&self, database: u32) -> Option<&Home> {
+        let takes = |home: &&Home| match home.database.compare_exchange(0, database, SeqCst, SeqCst)
+        {
+            Ok(_) => true,
+            Err(whose) => whose == database,
+        };
+        self.of(database).or_else(|| self.places.iter().find(takes))
+    }
+
+    fn of(&self, database: u32) -> Option<&Home> {
+        self.places
+            .iter()
+            .find(|home| home.database.load(Acquire) == database)
+    }
+
+    /// Whether somebody goes on with the experiments of a database.
+    pub fn has(&self, database: u32) -> bool {
+        self.of(database).is_some()
+    }
+
+    /// Whether a database has a place, or would get one.
+    pub fn has_room_for(&self, database: u32) -> bool {
+        self.has(database) || self.has(0)
+    }
+
+    /// Gives back the place of a database that has no experiment to go on with, unless one was changed just now. By the janitor, while no
+    /// conductor is there.
+    pub fn give_back(&self, place: usize) {
+        let home = &self.places[place];
+        if home.is_changed() || self.holder.load(Acquire) == place as u32 + 1 {
+            return;
+        }
+        let database = home.database.swap(0, SeqCst);
+        // A session has found the place its own before that, and may not have seen that it was given back.
+        if database != 0 && home.is_changed() {
+            self.tell(database);
+        }
+    }
+
+    /// Says that all databases are to be looked at: the one whose experiment was on has none any more.
+    pub fn tell_all(&self) {
+        for home in &self.places {
+            if home.database.load(Acquire) != 0 {
+                home.changes.fetch_add(1, AcqRel);
+            }
+        }
+    }
+
+    /// Lets go of the experiment that is on, if it is that of this place.
+    pub fn let_go(&self, place: usize) {
+        if self.holder.load(Acquire) == place as u32 + 1 {
+            self.in_block.store(0, Release);
+            self.holder.store(0, Release);
+            self.tell_all();
+        }
+    }
+
+    /// Takes the turn for the experiment of this place; false when another one is on.
+    pub fn hold(&self, place: usize) -> bool {
+        let own = place as u32 + 1;
+        let taken = self.holder.compare_exchange(0, own, AcqRel, Acquire);
+        taken.is_ok() || taken == Err(own)
+    }
+
+    /// How many experiments have ended or changed, to wait for the next one.
+    pub fn endings(&self) -> u32 {
+        self.endings.load(Acquire)
+    }
+
+    /// The database whose experiment is on.
+    pub fn home_of_holder(&self) -> Option<u32> {
+        let place = self.holder.load(Acquire).checked_sub(1)?;
+        let home = self.places.get(place as usize)?;
+        Some(home.database.load(Acquire))
+    }
+
+    /// Whether an experiment is within a block, so that only its own runs are begun.
+    pub fn is_in_block(&self) -> bool {
+        self.holder.load(Acquire) != 0 && self.in_block.load(Acquire) == 1
+    }
+}
+
+impl Home {
+    /// Gives the place back: its database is gone. By the janitor.
+    pub fn free(&self) {
+        self.waits_for.store(0, Relaxed);
+        self.not_before_ns.store(0, Relaxed);
+        self.look_at_ns.store(0, Relaxed);
+        self.failures.store(0, Relaxed);
+        self.heard.store(self.changes.load(Acquire), Relaxed);
+        self.database.store(0, Release);
+    }
+
+    /// Delays the next look after a failure. By the monotonic clock.
+    pub fn pause_after_failure(&self, now_ns: u64) {
+        let failures = self.failures.load(Acquire).saturating_add(1);
+        self.failures.store(failures, Release);
+        let seconds = (1u64 << failures.min(6)).min(LONGEST_PAUSE);
+        let until = now_ns + seconds * 1_000_000_000;
+        self.not_before_ns.store(until, Release);
+    }
+
+    /// Whether somebody has changed an experiment since a conductor looked.
+    pub fn is_changed(&self) -> bool {
+        self.changes.load(SeqCst) != self.heard.load(Acquire)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{sync::atomic::AtomicBool, thread};
+
+    use super::*;
+
+    /// What a conductor does that finds no experiment, and the janitor after it.
+    fn look(homes: &Homes, place: usize) {
+        let home = &homes.places[place];
+        home.heard.store(home.changes.load(Acquire), Release);
+        homes.give_back(place);
+    }
+
+    #[test]
+    fn a_place_is_kept_as_long_as_there_is_something_to_do() {
+        let homes = Homes::default();
+        assert!((1..=HOMES as u32).all(|database| homes.tell(database)));
+        assert!(!homes.tell(99) && !homes.has_room_for(99) && homes.has_room_for(7));
+        // Nobody has looked there yet.
+        homes.give_back(6);
+        assert!(homes.has(7));
+        look(&homes, 6);
+        assert!(!homes.has(7) && homes.has_room_for(99));
+        assert!(homes.tell(99));
+        assert!(homes.has(99) && homes.places[6].is_changed());
+    }
+
+    #[test]
+    fn the_experiment_that_is_on_keeps_its_place() {
+        let homes = Homes::default();
+        assert!(homes.tell(5) && homes.hold(0));
+        look(&homes, 0);
+        assert!(homes.has(5));
+        homes.let_go(0);
+        look(&homes, 0);
+        assert!(!homes.has(5));
+    }
+
+    #[test]
+    fn a_database_has_one_place_whatever_was_given_back_before_it() {
+        let homes = Homes::default();
+        assert!(homes.tell(1) && homes.tell(2));
+        look(&homes, 0);
+        assert!(homes.tell(2));
+        assert_eq!(homes.places[0].database.load(Acquire), 0);
+    }
+
+    /// Changes are told while places are given back: the last one is always heard of.
+    #[test]
+    fn no_change_is_lost_when_a_place_is_given_back() {
+        const TOLD: u64 = 100_000;
+        let homes = Homes::default();
+        let (told, is_over) = (AtomicU64::new(0), AtomicBool::new(false));
+        let heard = thread::scope(|scope| {
+            scope.spawn(|| {
+                for n in 1..=TOLD {
+                    told.store(n, SeqCst);
+                    assert!(homes.tell(7));
+                }
+                is_over.store(true, SeqCst);
+            });
+            let mut heard = 0;
+            loop {
+                let was_over = is_over.load(SeqCst);
+                for place in 0..HOMES {
+                    let home = &homes.places[place];
+                    if home.database.load(SeqCst) != 0 && home.is_changed() {
+                        let changes = home.changes.load(SeqCst);
+                        heard = told.load(SeqCst);
+                        home.heard.store(changes, SeqCst);
+                        homes.give_back(place);
+                    }
+                }
+                if was_over {
+                    return heard;
+                }
+            }
+        });
+        assert_eq!(heard, TOLD);
+    }
+}

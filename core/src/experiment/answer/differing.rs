@@ -1,0 +1,37 @@
+//! Differences that nobody has declared, where a verdict rests on them.
+
+use super::{Base, Beside, Withheld};
+use crate::experiment::{state::State, undeclared::ANOTHER_DEVICE};
+
+/// What withholds the verdict of a target: what is otherwise with the one that it is compared with, or, where it is compared with all, with any of them. With the
+/// numbers of those.
+pub(super) fn of(
+    own: &Beside,
+    against: Option<usize>,
+    withheld: &Withheld,
+) -> Option<(Vec<usize>, String)> {
+    let counts = |number: usize| match against {
+        Some(against) => number == against,
+        None => !withheld.aside.iter().any(|aside| aside.number == number),
+    };
+    let found = || own.differs.iter().filter(|(number, _)| counts(**number));
+    if withheld.forced {
+        return None;
+    }
+    let is_elsewhere = found().find(|(_, why)| *why == ANOTHER_DEVICE);
+    let (_, why) = is_elsewhere.or_else(|| found().next())?;
+    let with = found().filter(|(_, other)| *other == why);
+    Some((with.map(|(number, _)| *number).collect(), why.clone()))
+}
+
+/// From which ones it differs, where the row names no other target.
+pub(super) fn from_others(state: &State, base: &Base, with: &[usize]) -> String {
+    if base.against.is_some() || with.is_empty() {
+        return String::new();
+    }
+    let names: Vec<&str> = with
+        .iter()
+        .map(|&i| state.targets[i].name.as_str())
+        .collect();
+    format!("; as compared with {}", names.join(", "))
+}

@@ -1,0 +1,309 @@
+//! Which runs have a metric: by their workload and their options.
+
+use serde_json::{Map, Value};
+
+use super::Metric;
+use crate::{
+    refusal::Refusal,
+    spec::{DEFAULT_TARGET, Workload},
+};
+
+/// The runs that have a metric.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum By {
+    /// Of transactions, or of syncs.
+    Operations,
+    /// Of transactions.
+    Transactions,
+    /// The same, whose seconds are sampled.
+    Seconds,
+    /// The same, of transactions that write.
+    Writes,
+    /// Whose data are loaded where they are measured.
+    Loading,
+    /// That have an option.
+    Option(&'static str),
+    /// That search for a rate.
+    Search,
+    /// Of scans.
+    Scans,
+    /// Of scans, one of whose degrees it is.
+    Degree(u32),
+    /// Of syncs, one of whose ways it is.
+    Method(&'static str),
+}
+
+/// A run that is to be made.
+pub struct Intended<'a> {
+    /// Its workload.
+    pub workload: Workload,
+    /// Its options, as given.
+    pub options: &'a Map<String, Value>,
+    /// Its target.
+    pub target: &'a str,
+}
+
+impl Intended<'_> {
+    fn has(&self, option: &str, value: &Value) -> bool {
+        self.options.get(option) == Some(value)
+    }
+
+    fn syncs(&self) -> bool {
+        self.workload.takes_option("methods")
+    }
+
+    fn scans(&self) -> bool {
+        self.workload.takes_option("degrees")
+    }
+
+    fn is_sampled(&self) -> bool {
+        !self.has("sample", &false.into()) && !self.has("sample_alternately", &true.into())
+    }
+
+    /// Whether each of its runs loads data itself: on a target they are copied there unless an option says otherwise.
+    fn loads(&self) -> bool {
+        let is_here = self.target == DEFAULT_TARGET;
+        is_here || !self.workload.takes_option("data") || self.has("data", &"loaded".into())
+    }
+
+    /// Whether a list among its options, if it is given, has this value. `if_not`: what holds when it is not.
+    fn lists(&self, option: &str, value: &Value, if_not: bool) -> bool {
+        let given = self.options.get(option).and_then(Value::as_array);
+        given.map_or(if_not, |values| values.contains(value))
+    }
+}
+
+impl Metric {
+    /// Refuses a run that does not measure it: the experiment would end without a value.
+    pub fn is_measured_by(&self, run: &Intended) -> Result<(), Refusal> {
+        let transactions = run.workload.runs_transactions();
+        match self.by {
+            By::Operations if transactions || run.syncs() => Ok(()),
+            By::Operations => Err(self.not_of(run, "It runs no transactions.")),
+            By::Scans | By::Degree(_) if !run.scans() => {
+                Err(self.not_of(run, "It is the speed of parallel scans."))
+            }
+            By::Method(_) if !run.syncs() => {
+                Err(self.not_of(run, "It is how fast a file is written and synced."))
+            }
+            By::Scans => Ok(()),
+            // Which degrees are chosen depends on the machine.
+            By::Degree(degree) => match run.lists("degrees", &degree.into(), false) {
+                true => Ok(()),
+                false => Err(self.needs(
+                    "option \"degrees\" with its degree",
+                    "A run has the degrees that are given, else those that its machine is good for.",
+                    &format!("{{\"degrees\": [{degree}]}}"),
+                )),
+            },
+            By::Method(method) => match run.lists("methods", &method.into(), true) {
+                true => Ok(()),
+                false => Err(self.needs(
+                    "option \"methods\" with its method",
+                    "Those that are given do not have it among them.",
+                    &format!("{{\"methods\": [\"{method}\"]}}"),
+                )),
+            },
+            By::Loading if !transactions && !run.scans() => {
+                Err(self.not_of(run, "It loads no tables."))
+            }
+            By::Loading if !run.loads() => Err(self.needs(
+                "option \"data\"",
+                "Data are loaded once, and copied to each target.",
+                "{\"data\": \"loaded\"}",
+            )),
+            By::Loading => Ok(()),
+            _ if !transactions => Err(self.not_of(run, "It runs no transactions.")),
+            By::Writes if !run.workload.writes() => {
+                Err(self.not_of(run, "Its transactions change nothing."))
+            }
+            By::Seconds | By::Writes if !run.is_sampled() => Err(Refusal::argument(format!(
+                "metric \"{}\" needs all seconds of a run",
+                self.name
+            ))
+            .detail("The options \"sample\" and \"sample_alternately\" leave out some or all of them.")
+            .hint("Leave these options out, or use another metric.")),
+            By::Option(option) => self.has_option(option, run),
+            // Whether there is a search is looked at for itself.
+            By::Transactions | By::Seconds | By::Writes | By::Search => Ok(()),
+        }
+    }
+
+    fn has_option(&self, option: &str, run: &Intended) -> Result<(), Refusal> {
+        if !run.workload.takes_option(option) {
+            return Err(self.not_of(run, &format!("It has no option \"{option}\".")));
+        }
+        match run.has(option, &true.into()) {
+            true => Ok(()),
+            false => Err(self.needs(
+                &format!("option \"{option}\""),
+                "Without it no run measures that.",
+                &format!("{{\"{option}\": true}}"),
+            )),
+        }
+    }
+
+    fn not_of(&self, run: &Intended, detail: &str) -> Refusal {
+        Refusal::argument(format!(
+            "metric \"{}\" is not measured by workload \"{}\"",
+            self.name,
+            run.workload.as_str()
+        ))
+        .detail(detail)
+        .hint("Use another metric, or a workload that has it.")
+    }
+
+    fn needs(&self, what: &str, detail: &str, options: &str) -> Refusal {
+        Refusal::argument(format!("metric \"{}\" needs {what}", self.name))
+            .detail(detail)
+            .hint(format!(
+                "Give options => '{options}', or use another metric."
+            ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{ALL, find};
+    use super::*;
+    use crate::{refusal::check, workload};
+    use serde_json::json;
+
+    fn said(metric: &str, workload: &str, options: Value, target: &str) -> Option<String> {
+        let asked = Intended {
+            workload: Workload::parse(workload).unwrap(),
+            options: options.as_object().unwrap(),
+            target,
+        };
+        let refusal = find(metric).unwrap().is_measured_by(&asked).err()?;
+        check::style(&refusal);
+        Some(refusal.message)
+    }
+
+    #[test]
+    fn a_metric_that_no_run_would_have_is_refused() {
+        for (metric, workload, options, why) in [
+            (
+                "tps",
+                "scan",
+                json!({}),
+                "is not measured by workload \"scan\"",
+            ),
+            (
+                "tps_cv",
+                "fsync",
+                json!({}),
+                "is not measured by workload \"fsync\"",
+            ),
+            (
+                "tps_cv",
+                "tpcb",
+                json!({"sample": false}),
+                "needs all seconds",
+            ),
+            (
+                "even_seconds",
+                "tpcb",
+                json!({"sample_alternately": true}),
+                "needs all seconds",
+            ),
+            ("commit_p99_ms", "fsync", json!({}), "is not measured by"),
+            (
+                "write_amplification",
+                "select-only",
+                json!({}),
+                "is not measured by",
+            ),
+            ("recovery_ms", "tpcb", json!({}), "needs option \"crash\""),
+            (
+                "recovery_ms",
+                "tpcb",
+                json!({"crash": false}),
+                "needs option \"crash\"",
+            ),
+            ("recovery_ms", "scan", json!({}), "is not measured by"),
+            (
+                "maintenance_ms",
+                "tpcb",
+                json!({"crash": true}),
+                "needs option \"maintenance\"",
+            ),
+            ("maintenance_ms", "commit", json!({}), "is not measured by"),
+            ("load_ms", "tpcb", json!({}), "needs option \"data\""),
+            ("load_ms", "fsync", json!({}), "is not measured by"),
+            (
+                "scan_bytes_per_s",
+                "tpcb",
+                json!({}),
+                "is not measured by workload \"tpcb\"",
+            ),
+            (
+                "scan_gb_per_s_at_4",
+                "scan",
+                json!({}),
+                "needs option \"degrees\"",
+            ),
+            (
+                "scan_gb_per_s_at_4",
+                "scan",
+                json!({"degrees": [1, 2]}),
+                "needs option \"degrees\"",
+            ),
+            (
+                "fsync_ops_fsync",
+                "tpcb",
+                json!({}),
+                "is not measured by workload \"tpcb\"",
+            ),
+            (
+                "fsync_ops_fsync",
+                "fsync",
+                json!({"methods": ["fdatasync"]}),
+                "needs option \"methods\"",
+            ),
+        ] {
+            let said = said(metric, workload, options, "t").unwrap_or_default();
+            assert!(said.contains(why), "{metric} of {workload}: {said}");
+        }
+    }
+
+    #[test]
+    fn and_one_that_they_have_is_not() {
+        for (metric, workload, options) in [
+            ("tps", "fsync", json!({})),
+            ("tps_cv", "commit", json!({"sample": true})),
+            ("recovery_ms", "commit", json!({"crash": true})),
+            ("maintenance_ms", "tpcb", json!({"maintenance": true})),
+            ("load_ms", "tpcb", json!({"data": "loaded"})),
+            ("load_ms", "scan", json!({"data": "loaded"})),
+            ("load_ms", "commit", json!({})),
+            ("scan_bytes_per_s", "scan", json!({})),
+            ("scan_gb_per_s_at_4", "scan", json!({"degrees": [4, 8]})),
+            ("fsync_ops_fsync", "fsync", json!({})),
+            ("fsync_ops_fsync", "fsync", json!({"methods": ["fsync"]})),
+        ] {
+            assert_eq!(
+                said(metric, workload, options, "t"),
+                None,
+                "{metric} of {workload}"
+            );
+        }
+        assert_eq!(said("load_ms", "tpcb", json!({}), DEFAULT_TARGET), None);
+    }
+
+    /// The metric that an experiment takes when none is named.
+    #[test]
+    fn every_workload_has_its_own_metric() {
+        let options = Map::new();
+        for workload in workload::ALL {
+            let asked = Intended {
+                workload: *workload,
+                options: &options,
+                target: "t",
+            };
+            let own = find(super::super::of_workload(Some(*workload), false)).unwrap();
+            own.is_measured_by(&asked).unwrap();
+            assert!(ALL.contains(&own));
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Targets whose runs fail after a few blocks.
+
+use super::{failed, live, measured, state};
+use crate::{
+    experiment::{
+        answer, metric,
+        state::{Goal, State},
+        steps::{self, End},
+    },
+    verdict::Reason,
+};
+
+fn verdicts(state: &State) -> Vec<(String, String)> {
+    let rows = answer::rows(state, metric::ALL[0], &[]);
+    (rows.into_iter())
+        .map(|row| (row.target, row.verdict))
+        .collect()
+}
+
+fn said(of: &[(&str, &str)]) -> Vec<(String, String)> {
+    (of.iter())
+        .map(|(target, verdict)| ((*target).into(), (*verdict).into()))
+        .collect()
+}
+
+#[test]
+fn the_best_of_those_that_are_left_is_named() {
+    let mut state = state(3, Goal::Best);
+    let third = [0.0, 180.0, 210.0, 195.0];
+    let (end, _) = live(&mut state, &|place| match (place.number, place.block) {
+        (2, 4..) => failed(place, "53100"),
+        (2, block) => measured(place, third[block as usize]),
+        (number, _) => measured(place, [200.0, 100.0][number]),
+    });
+    assert_eq!(end, End::Decided);
+    assert_eq!(
+        verdicts(&state),
+        said(&[("t0", "best"), ("t1", "out"), ("t2", "inconclusive")])
+    );
+    let rows = answer::rows(&state, metric::ALL[0], &[]);
+    assert!(rows[2].is_set_aside(), "{rows:?}");
+    let line = answer::line(&state, &rows);
+    assert!(
+        line.starts_with("t0 best, t1 out, t2 inconclusive (set_aside); "),
+        "{line}"
+    );
+}
+
+#[test]
+fn what_was_out_against_one_that_fails_runs_again() {
+    let mut state = state(3, Goal::Best);
+    let third = [0.0, 270.0, 320.0, 285.0, 290.0, 300.0, 280.0];
+    let (end, started) = live(&mut state, &|place| match (place.number, place.block) {
+        (0, 4..) => failed(place, "53100"),
+        (0, _) => measured(place, 300.0),
+        (2, block) => measured(place, third[block as usize]),
+        _ => measured(place, 100.0),
+    });
+    assert_eq!(end, End::Decided);
+    assert_eq!(
+        verdicts(&state),
+        said(&[("t0", "inconclusive"), ("t1", "out"), ("t2", "best")])
+    );
+    let blocks: Vec<u32> = (started.iter().filter(|place| place.number == 1))
+        .map(|place| place.block)
+        .collect();
+    assert_eq!(blocks, [1, 2, 3, 5, 6]);
+}
+
+#[test]
+fn a_baseline_that_fails_takes_no_block_with_it() {
+    let mut state = state(3, Goal::Baseline);
+    let third = [100.0, 107.0, 96.0, 101.0, 99.0, 104.0, 100.0];
+    let (end, _) = live(&mut state, &|place| match (place.number, place.block) {
+        (0, 5..) => failed(place, "53100"),
+        (2, block) => measured(place, third[block as usize]),
+        (number, _) => measured(place, [100.0, 200.0][number]),
+    });
+    assert!(matches!(end, End::NoReference(_)), "{end:?}");
+    assert_eq!(steps::next(&state, "boot", "v").blocks, 5);
+    state.experiment.ended_by = Some(Reason::NoReference);
+    assert_eq!(
+        verdicts(&state),
+        said(&[("t1", "more"), ("t2", "inconclusive")])
+    );
+}

@@ -1,0 +1,157 @@
+//! Where experiments are made: in many databases, on this server and another one, and without the helper.
+
+use super::{SHORT, outcomes, targets, wait_for, wait_for_no_run};
+use crate::common::{assert_refused, execute, row, rows, server, wait_for_phase};
+use pgfsbench_tests::{LONG, Leaves, assert_columns, wait_until};
+use postgres::NoTls;
+use std::sync::{Arc, Mutex};
+
+/// Databases whose experiments are gone on with at the same time.
+const HOMES: usize = 32;
+
+#[test]
+fn one_database_too_many_says_so_and_has_its_turn_when_another_is_over() {
+    let server = server(&[("fsync", "off")]);
+    let mut client = server.connect("postgres");
+    execute(&mut client, "CREATE DATABASE model");
+    {
+        let mut model = server.connect("model");
+        execute(&mut model, "CREATE EXTENSION pgfsbench");
+        let _places = targets(&mut model, &["a", "b"]);
+        execute(
+            &mut model,
+            &format!("SELECT fsbench.experiment('e', '{{a,b}}', start => false, {SHORT})"),
+        );
+    }
+    let resume = "SELECT fsbench.resume_experiment('e')";
+    // The run of the first one does not end before it is told to.
+    let mut held = None;
+    for n in 0..=HOMES {
+        wait_until("nobody is connected", LONG, || {
+            client
+                .batch_execute(&format!("CREATE DATABASE d{n} TEMPLATE model"))
+                .ok()
+        });
+        let mut session = server.connect(&format!("d{n}"));
+        if n == 0 {
+            execute(
+                &mut session,
+                "UPDATE fsbench.experiment SET parameters = parameters - 'transactions' || '{\"duration_us\": 300000000, \"rate\": 20}'; \
+                 UPDATE fsbench.experiment_target SET target = 'default ' || target_number, target_name = 'default'",
+            );
+        }
+        if n < HOMES {
+            execute(&mut session, resume);
+        } else {
+            assert_refused(
+                &mut session,
+                resume,
+                "53000",
+                &[
+                    "too many databases have experiments",
+                    "32 databases",
+                    "resume_experiment",
+                ],
+            );
+            held = Some(session);
+        }
+    }
+    let mut last = held.expect("the last session");
+    assert_eq!(
+        row(&mut last, "SELECT status FROM fsbench.experiment"),
+        "recorded"
+    );
+    execute(
+        &mut server.connect("d7"),
+        "SELECT fsbench.cancel_experiment('e')",
+    );
+    wait_until("there is room for it", LONG, || {
+        last.batch_execute(resume).ok()
+    });
+}
+
+#[test]
+fn this_server_and_another_one_take_turns_and_their_devices_are_named() {
+    let here = server(&[]);
+    let there = server(&[]);
+    let mut client = here.connect("postgres");
+    execute(
+        &mut client,
+        &format!(
+            "SELECT fsbench.create_target('there', connection => '{}')",
+            there.connection("postgres")
+        ),
+    );
+    assert_refused(
+        &mut client,
+        "SELECT fsbench.experiment('e', '{default,there}', cycle => '1 min')",
+        "22023",
+        &["cycle cannot be set for target"],
+    );
+    execute(
+        &mut client,
+        &format!(
+            "SELECT fsbench.experiment('e', '{{default,there}}', baseline => 'default', {SHORT})"
+        ),
+    );
+    wait_for(&mut client, "e");
+    assert_eq!(outcomes(&mut client, "e"), ["measured 6"]);
+    let kinds = "SELECT DISTINCT r.target FROM fsbench.experiment_run x JOIN fsbench.run_log r USING (run_id) ORDER BY 1";
+    assert_eq!(rows(&mut client, kinds), ["default", "there"]);
+    execute(
+        &mut client,
+        "UPDATE fsbench.experiment SET too_short = false",
+    );
+    assert_columns(
+        &mut client,
+        "FROM fsbench.compare('e')",
+        &[
+            ("verdict", "inconclusive"),
+            (
+                "starts_with(says, 'inconclusive (device confounded): ')",
+                "t",
+            ),
+        ],
+    );
+    here.nothing_is_left("an experiment");
+    there.nothing_is_left("an experiment");
+}
+
+#[test]
+fn without_the_helper_its_runs_wait_and_it_says_so() {
+    let server = server(&[]);
+    let notices = Arc::new(Mutex::new(Vec::new()));
+    let sink = Arc::clone(&notices);
+    let mut client = server
+        .config("postgres", "postgres")
+        .notice_callback(move |notice| {
+            let mut all = sink.lock().expect("one thread");
+            all.push(notice.message().to_owned());
+        })
+        .connect(NoTls)
+        .expect("a session");
+    execute(
+        &mut client,
+        &format!(
+            "SELECT fsbench.experiment('e', filesystems => '{{ext4,xfs}}', image_size => '1GB', {SHORT})"
+        ),
+    );
+    let said = "pgfsbench-helper is not running; the runs wait for it".to_owned();
+    let told = notices.lock().expect("one thread").clone();
+    assert!(told.contains(&said), "{told:?}");
+    wait_for_phase(&mut client, "provision");
+    assert_columns(
+        &mut client,
+        "FROM fsbench.experiments",
+        &[
+            ("status", "running"),
+            ("phase", "provision"),
+            ("over_at_latest > clock_timestamp()", "t"),
+        ],
+    );
+    let patience = "SELECT used #>> '{options,wait_for_helper_ms}' FROM fsbench.run_log";
+    assert_eq!(row(&mut client, patience), "3600000");
+    execute(&mut client, "SELECT fsbench.cancel_experiment('e')");
+    wait_for_no_run(&mut client);
+    server.nothing_is_left("runs that have waited");
+}
