@@ -29,8 +29,8 @@ def why_not():
 class Helper:
     """Serves on entry; on exit it has ended, and nothing of it is left."""
 
-    def __init__(self, server, directory):
-        self.server = server
+    def __init__(self, server, directory, images="12GB"):
+        self.server, self.images = server, images
         self.place = Path(tempfile.mkdtemp(prefix="pgfsbench-helper.", dir=directory))
         self.process = None
 
@@ -43,7 +43,7 @@ class Helper:
             f'mount_root = "{self.place}/mnt"\nstate = "{self.place}/state"\n'
             f'[[database]]\nname = "bench"\n'
             f'connection = "host={env["PGHOST"]} port={env["PGPORT"]} user={env["PGUSER"]} dbname=postgres"\n'
-            f'[[images]]\ndirectory = "{self.place}/images"\nmax_bytes = "12GB"\n',
+            f'[[images]]\ndirectory = "{self.place}/images"\nmax_bytes = "{self.images}"\n',
             encoding="utf-8",
         )
         self.process = subprocess.Popen([PROGRAM, "--config", self.config, "serve"], stderr=subprocess.DEVNULL)

@@ -13,6 +13,10 @@ SCALE = 32
 CLIENTS = 16
 # Of the standard deviation of ln(ratio) of two names for one filesystem.
 NOISE = 0.02
+# Seconds from the end of a measured window to the start of the next, without the warm-up, the processor probe, waits for it and the filling of WAL.
+IDLE = 4
+# Seconds of the processor probe before each run.
+PROBE = 2
 MOST_FALSE = 2
 # Of a machine with this much memory and no disk; the servers of targets take as much again.
 SETTINGS = {"shared_buffers": "512MB", "max_wal_size": "1GB", "checkpoint_timeout": "5min"}
@@ -32,8 +36,9 @@ class Place:
         return server
 
     def __exit__(self, *error):
-        self.helper.__exit__(*error)
+        # The server first: who ends this in the middle of a run leaves a server on a target, which goes with the one that asked.
         self.server.__exit__(*error)
+        self.helper.__exit__(*error)
 
 
 def image(server, name, filesystem="ext4", size=IMAGE, **more):
@@ -90,10 +95,14 @@ def noise(o):
             probe = deviation([math.log(b["probe"] / a["probe"]) for a, b in runs if a["probe"] and b["probe"]])
             between, steps = idle(server, experiment)
             record.add(segments=segments, pairs=len(runs), sd=sd, probe=probe, between_windows_s=between, steps=steps, runs=runs)
+            median = {name: statistics.median([gap[name] for gap in between]) if between else math.nan for name in ("whole", "probe", "waits", "fill_wal", "rest")}
             say(f"  {experiment}, {len(runs)} pairs: sd of ln ratio {percent(sd['tps'])} (p99 {percent(sd['latency_p99_ms'])}); of the processor probe {percent(probe)}")
-            say(f"  not measured between two windows, median {between:.1f} s: " + ", ".join(f"{name} {ms / 1000:.2f}" for name, ms in steps.items()))
+            say(f"  not measured between two windows, medians: {median['whole']:.1f} s, of which processor probe {median['probe']:.1f}, waits for it {median['waits']:.1f}, "
+                f"filling of WAL {median['fill_wal']:.2f}, all the rest {median['rest']:.2f}")
+            say("  phases of a run, medians (s): " + ", ".join(f"{name} {ms / 1000:.2f}" for name, ms in steps.items()))
             created = [run["created"] for pair in runs for run in pair if run["created"] is not None]
             say(f"  segments of WAL created in a window: {statistics.mean(created) if created else math.nan:.1f}")
+            verdict(f"{experiment}: {median['rest']:.2f} s between two windows that are not warm-up, probe, waits for it or filling of WAL", median["rest"] <= IDLE, f"at most {IDLE} s")
         verdict(f"sd of ln ratio {percent(sd['tps'])} with segments ready", sd["tps"] <= NOISE, f"at most {percent(NOISE)}")
 
 
@@ -118,19 +127,27 @@ def percent(share):
 
 
 def idle(server, experiment):
-    """Median seconds from the end of a window to the start of the next, without the warm-up, and median milliseconds of each phase."""
+    """What lies between the end of a window and the start of the next, without the warm-up, a row each (s): the whole of it, the processor probe, waits for that,
+    the filling of WAL, and the rest; and median milliseconds of each phase."""
     rows = server.query(f"""
-        SELECT extract(epoch FROM r.measured_from - lag(r.measured_from + r.measured_ms * interval '1 ms') OVER (ORDER BY r.run_id))
-                 - extract(epoch FROM r.warmup) AS gap, r.phases
-        FROM fsbench.experiment_run x JOIN fsbench.experiment e USING (experiment_id) JOIN fsbench.run_log r USING (run_id)
-        WHERE e.experiment = '{experiment}' AND r.status = 'done' ORDER BY r.run_id""")
-    gaps = [float(row["gap"]) for row in rows if row["gap"] is not None]
-    steps = {}
+        SELECT g.gap::float8, g.phases, g.probe,
+            coalesce((SELECT sum(substring(l.message FROM '^[0-9]+')::integer + {PROBE}) FROM fsbench.experiment_log l
+                      WHERE l.experiment_id = g.experiment_id AND l.event = 'waits' AND l.at BETWEEN g.before AND g.started_at), 0) AS waits
+        FROM (SELECT x.experiment_id, r.run_id, r.started_at, r.phases, CASE WHEN x.processor_probe IS NULL THEN 0 ELSE {PROBE} END AS probe, lag(r.ended_at) OVER w AS before,
+                  extract(epoch FROM r.measured_from - lag(r.measured_from + r.measured_ms * interval '1 ms') OVER w) - extract(epoch FROM r.warmup) AS gap
+              FROM fsbench.experiment_run x JOIN fsbench.experiment e USING (experiment_id) JOIN fsbench.run_log r USING (run_id)
+              WHERE e.experiment = '{experiment}' AND r.status = 'done' WINDOW w AS (ORDER BY r.run_id)) g
+        ORDER BY g.run_id""")
+    gaps, steps = [], {}
     for row in rows:
-        for phase in row["phases"]:
-            if phase["phase"] not in ("warmup", "measure") and phase["ms"] is not None:
-                steps.setdefault(phase["phase"], []).append(phase["ms"])
-    return statistics.median(gaps) if gaps else math.nan, {name: statistics.median(ms) for name, ms in steps.items()}
+        phases = {phase["phase"]: phase["ms"] for phase in row["phases"] if phase["ms"] is not None}
+        for name, ms in phases.items():
+            if name not in ("warmup", "measure"):
+                steps.setdefault(name, []).append(ms)
+        if row["gap"] is not None:
+            parts = {"probe": row["probe"], "waits": row["waits"], "fill_wal": phases.get("fill_wal", 0) / 1000}
+            gaps.append({"whole": row["gap"], "rest": row["gap"] - sum(parts.values()), **parts})
+    return gaps, {name: statistics.median(ms) for name, ms in steps.items()}
 
 
 def aa(o):

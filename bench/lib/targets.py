@@ -1,10 +1,13 @@
 """Targets on images in memory: how soon one is ready, how fast the data are copied, and that the tps are the server's own."""
 
+import json
+import shutil
 import statistics
 import subprocess
 import time
 
 from .helper import Helper, Prepared, as_postgres
+from .night import call, idle
 from .report import Record, ratios, say, verdict
 from .server import Server
 from .tps import alternate, paired
@@ -14,6 +17,14 @@ COPY = 0.8
 SAME = (0.95, 1.05)
 FILESYSTEM = "ext4"
 IMAGE = "6GB"
+# What lies between two windows, against `cp -a`, a sync and so many seconds.
+BETWEEN = 1.1
+BESIDE = 5
+# Memory is too small for it.
+DISK = "/var/tmp"
+# Gigabytes of an image beside its data, for WAL and what a window adds; and megabytes of a segment of WAL.
+ROOM = 16
+SEGMENT = 16
 
 
 def target(server):
@@ -68,6 +79,45 @@ def ready(o):
                 f"copy {rate:.0f} MB/s / cp -a {cp:.0f} MB/s = {copies[-1]:.3f}")
         verdict(ratios("times as soon", found), statistics.median(found) >= SOONER, f"{SOONER}x")
         verdict(ratios("of cp -a", copies), statistics.median(copies) >= COPY, f"{COPY:.0%}")
+
+
+def between(o):
+    """What an experiment takes from the end of a measured window to the start of the next, warm-up not counted, against `cp -a` and a sync of the same data, with as much
+    WAL as is made ready: on images on a disk."""
+    record = Record("between")
+    data = -(-o.scale * 16 // 1000)
+    room = 2 * data + ROOM
+    if shutil.disk_usage(DISK).free < room * 2**30:
+        say(f"  skipped: {DISK} has no {room} GB free")
+        return
+    settings = {"checkpoint_timeout": "1h", "max_wal_size": f"{max(4, o.segments * SEGMENT // 250)}GB", "shared_buffers": "512MB",
+                "pgfsbench.prepared_data_limit": f"{data + ROOM}GB"}
+    with Server(settings, DISK) as server, Helper(server, DISK, f"{data + ROOM}GB"):
+        for name in ("a", "b"):
+            server.sql(f"SELECT fsbench.create_target('{name}', filesystem => '{FILESYSTEM}', image_size => '{data + ROOM}GB')")
+        server.sql(call("between", targets="{a,b}", baseline="a", max_blocks=o.blocks, scale=o.scale, clients=(o.clients or [16])[0], seed=1, duration=f"{o.seconds} s",
+                        warmup=f"{o.warmup} s", probe_wait="0", options=json.dumps({"wal_segments": o.segments})))
+        server.sql("CALL fsbench.wait_experiment('between')")
+        gaps, steps = idle(server, "between")
+        ours = statistics.median(gap["whole"] for gap in gaps)
+        say(f"  between two windows, median of {len(gaps)}: {ours:.1f} s; phases of a run, medians (s): " + ", ".join(f"{name} {ms / 1000:.2f}" for name, ms in steps.items()))
+        copies = [by_hand(server, o.segments) for _ in range(o.pairs)]
+        theirs = statistics.median(copies)
+        record.add(scale=o.scale, segments=o.segments, gaps=gaps, steps=steps, copies_s=copies)
+        ratio = (ours - BESIDE) / theirs
+        verdict(f"{ours:.1f} s between two windows; cp -a and sync {theirs:.1f} s ({min(copies):.1f} to {max(copies):.1f}): {ratio:.2f} of them and {BESIDE} s",
+                ratio <= BETWEEN, f"{BETWEEN} and {BESIDE} s")
+
+
+def by_hand(server, segments):
+    """Seconds of `cp -a` of the prepared data to a fresh target, with as many segments of WAL, and a sync."""
+    source = server.sql("SELECT directory || '/data' FROM fsbench.prepared_data")
+    with Prepared(server, "a") as made:
+        seconds = as_postgres(server, "cp", "-a", "--reflink=never", source, made.directory / "data")
+        seconds += as_postgres(server, "dd", "if=/dev/zero", f"of={made.directory / 'wal'}", f"bs={SEGMENT}M", f"count={segments}")
+        began = time.monotonic()
+        subprocess.run(["sync", "-f", made.directory], check=True)
+        return seconds + time.monotonic() - began
 
 
 def same(o):
