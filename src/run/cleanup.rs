@@ -380,7 +380,10 @@ fn tell_experiments(board: &Board, home: u32) -> Result<(), Fault> {
             "{HOMES} databases have experiments that are on or queued, and no more are gone on with; when those of another one are over, resume_experiment \
              goes on with it"
         );
-        xact::transaction(|| store::experiment::pause_all(&why))?;
+        xact::transaction(|| {
+            store::experiment::keep_time_on()?;
+            store::experiment::pause_all(&why)
+        })?;
     }
     Ok(())
 }

@@ -11,8 +11,8 @@ pub use super::{
     experiment_beside::{BesideRow, Surrounding, beside, contexts, facts, surroundings, used},
     experiment_log::log,
     experiment_runs::{
-        close_runs, find_run, forget_run, intend, own_parameters, repeat_before, repeat_block,
-        runs_of_cancelled, set_outcome, set_run, start_run, stays_running,
+        cancelled_or_dropped, close_runs, find_run, forget_run, intend, own_parameters,
+        repeat_before, repeat_block, set_outcome, set_run, start_run, stays_running,
     },
     experiment_state::state,
 };
@@ -184,6 +184,15 @@ pub fn set_status(experiment_id: i64, status: &str, reason: Option<&str>) -> Res
            on_seconds = fsbench._on_seconds(e), on_since = CASE WHEN $2 = 'running' THEN clock_timestamp() END \
          WHERE e.experiment_id = $1::bigint",
         &[Some(&experiment_id.to_string()), Some(status), reason],
+    )?;
+    Ok(())
+}
+
+/// Keeps how long those that are on were on: what pauses them next knows no such column.
+pub fn keep_time_on() -> Result<(), Fault> {
+    sql::write(
+        "UPDATE fsbench.experiment e SET on_seconds = fsbench._on_seconds(e), on_since = NULL WHERE e.status = 'running'",
+        &[],
     )?;
     Ok(())
 }

@@ -208,16 +208,17 @@ pub fn own_parameters(experiment_id: i64) -> Result<BTreeMap<usize, Value>, Faul
     )
 }
 
-/// Runs of experiments that were cancelled which are on or queued, each with the role that has cancelled its experiment.
-pub fn runs_of_cancelled() -> Result<Vec<(i64, Option<String>)>, Fault> {
+/// Which of these experiments were cancelled, each with the role that has cancelled it, or dropped.
+pub fn cancelled_or_dropped(ids: &[i64]) -> Result<Vec<(i64, Option<String>)>, Fault> {
+    let ids: Vec<String> = ids.iter().map(i64::to_string).collect();
     let text = sql::read_latest(
-        "SELECT coalesce(jsonb_agg(jsonb_build_array(x.run_id, (SELECT l.by FROM fsbench.experiment_log l \
-             WHERE l.experiment_id = e.experiment_id AND l.event = 'cancelled' ORDER BY l.log_id DESC LIMIT 1))), '[]') \
-         FROM fsbench.run_log r JOIN fsbench.experiment_run x USING (run_id) JOIN fsbench.experiment e USING (experiment_id) \
-         WHERE r.status IN ('queued', 'running') AND e.status = 'cancelled'",
-        &[],
+        "SELECT coalesce(jsonb_agg(DISTINCT jsonb_build_array(id, (SELECT l.by FROM fsbench.experiment_log l \
+             WHERE l.experiment_id = id AND l.event = 'cancelled' ORDER BY l.log_id DESC LIMIT 1))), '[]') \
+         FROM unnest($1::bigint[]) AS id LEFT JOIN fsbench.experiment e ON e.experiment_id = id \
+         WHERE e.status = 'cancelled' OR e.experiment_id IS NULL",
+        &[Some(&format!("{{{}}}", ids.join(",")))],
     )?;
-    read_json("runs", &text.unwrap_or_default())
+    read_json("experiments", &text.unwrap_or_default())
 }
 
 /// Says of what was not judged that it will not be.

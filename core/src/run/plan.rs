@@ -291,6 +291,10 @@ impl Course {
             self.tell(Who::Server, &begun.action, begun.started_ms);
         }
         let is_through = !self.next().is_some_and(Act::is_told_by_server);
+        // What it was to tell and has not is its affair. What comes next is ours again.
+        while self.next().is_some_and(Act::is_told_by_server) {
+            self.at += 1;
+        }
         is_as_planned && is_through || self.is_given_up
     }
 

@@ -65,6 +65,33 @@ fn a_cancel_ends_the_run_when_it_is_committed_and_not_before() {
 }
 
 #[test]
+fn a_run_of_an_experiment_that_is_dropped_ends() {
+    let server = server(&[]);
+    let mut client = server.connect("postgres");
+    let _places = targets(&mut client, &["a", "b"]);
+    // Its runs do not end by themselves.
+    let long = LONGER.replace("'2 s'", "'300 s'");
+    execute(
+        &mut client,
+        &format!("SELECT fsbench.experiment('e', '{{a,b}}', max_blocks => 3, {long})"),
+    );
+    // What is found of it after this transaction is a run that no experiment has.
+    wait_for_phase(&mut client, "measure");
+    execute(
+        &mut client,
+        "BEGIN; SELECT fsbench.cancel_experiment('e'); SELECT fsbench.drop_experiment('e'); COMMIT",
+    );
+    wait_for_no_run(&mut client);
+    assert_columns(
+        &mut client,
+        "FROM fsbench.run_log ORDER BY run_id DESC LIMIT 1",
+        &[("status", "cancelled")],
+    );
+    wait_for_marks(&mut client, "0");
+    server.nothing_is_left("an experiment that was dropped");
+}
+
+#[test]
 fn marks_go_with_what_is_committed() {
     let server = server(&[]);
     let mut client = server.connect("postgres");
