@@ -411,9 +411,16 @@ impl Conductor {
             End::MaxDuration => Some("another run would not have ended within max_duration".into()),
             End::NoReference(why) => Some(why.clone()),
         };
-        xact::transaction(|| {
-            experiment::end(state, blocks, "done", end.reason(), why.as_deref(), None)
+        let is_over = xact::transaction(|| {
+            if !is_as_seen(state)? {
+                return Ok(false);
+            }
+            experiment::end(state, blocks, "done", end.reason(), why.as_deref(), None)?;
+            Ok(true)
         })?;
+        if !is_over {
+            return Ok(());
+        }
         marker::remove_of_those_over()?;
         // Wakes the sessions that wait for it.
         self.board.homes.endings.fetch_add(1, AcqRel);
@@ -426,6 +433,19 @@ impl Conductor {
 fn said(state: &State) -> Result<String, Fault> {
     let rows = xact::transaction(|| experiment::said(state, steps::declared(state)))?;
     Ok(answer::line(state, &rows))
+}
+
+/// Whether an experiment is on as it was when it was looked at: nobody has paused, cancelled or extended it since, nor does before the end of the transaction.
+fn is_as_seen(state: &State) -> Result<bool, Fault> {
+    let seen = &state.experiment;
+    if !store::stays_running(seen.experiment_id)? {
+        return Ok(false);
+    }
+    let now = store::state(seen.experiment_id, None)?;
+    Ok(now.is_some_and(|now| {
+        let now = now.experiment;
+        now.looks == seen.looks && now.max_seconds == seen.max_seconds
+    }))
 }
 
 /// In a transaction. What somebody has cancelled or paused meanwhile stays so.

@@ -23,7 +23,6 @@ use crate::{
 
 /// The columns that steer an experiment.
 #[derive(Clone, Debug, Deserialize)]
-#[allow(missing_docs)]
 pub struct Steered {
     pub experiment_id: i64,
     pub experiment: String,

@@ -13,7 +13,6 @@ use crate::{
 
 /// Facts of a target of an experiment beside its metric.
 #[derive(Debug, Default, Deserialize)]
-#[allow(missing_docs)]
 pub struct BesideRow {
     pub number: usize,
     pub durability: Option<String>,
@@ -93,7 +92,6 @@ pub fn used(experiment_id: i64) -> Result<Vec<Used>, Fault> {
 
 /// Where a run that counts was made.
 #[derive(Clone, Debug, Deserialize)]
-#[allow(missing_docs)]
 pub struct Surrounding {
     pub block: u32,
     pub number: usize,

@@ -17,7 +17,6 @@ use crate::{
 
 /// A study that was started.
 #[derive(Debug, Deserialize)]
-#[allow(missing_docs)]
 pub struct Started {
     pub definition: Study,
     pub asked: Asked,

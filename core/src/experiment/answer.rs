@@ -57,7 +57,6 @@ pub struct Checkpoints {
 
 /// The answer for a target.
 #[derive(Clone, Debug, Default, PartialEq)]
-#[allow(missing_docs)]
 pub struct Row {
     pub number: usize,
     pub target: String,

@@ -30,7 +30,6 @@ const LONGEST_NAME: usize = 63;
 /// The arguments as they were given; None is NULL or not given.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-#[allow(missing_docs)]
 pub struct Asked {
     pub experiment: Option<String>,
     pub targets: Option<Vec<Option<String>>>,
@@ -61,7 +60,6 @@ pub struct Asked {
 
 /// The arguments after the checks that need no server.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs)]
 pub struct Checked {
     pub experiment: String,
     pub candidates: Vec<Candidate>,

@@ -18,7 +18,6 @@ const FOR_COMPARISON_ONLY: &[&str] = &["ext2", "vfat", "exfat", "tmpfs", "jfs", 
 /// The stored environment of a target's runs: that of the first run that counts.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
-#[allow(missing_docs)]
 pub struct Facts {
     pub number: usize,
     pub kind: Option<String>,

@@ -45,7 +45,6 @@ pub struct State {
 
 /// Columns of `fsbench.experiment`.
 #[derive(Clone, Debug, Deserialize)]
-#[allow(missing_docs)]
 pub struct Experiment {
     pub experiment_id: i64,
     pub experiment: String,
@@ -119,7 +118,6 @@ pub struct Experiment {
 
 /// Columns of `fsbench.experiment_target`.
 #[derive(Clone, Debug, Deserialize)]
-#[allow(missing_docs)]
 pub struct Target {
     #[serde(rename = "target_number")]
     pub number: usize,
@@ -134,7 +132,6 @@ pub struct Target {
 /// A run of an experiment: columns of `fsbench.experiment_run`, and what `fsbench.result` has of it.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
-#[allow(missing_docs)]
 pub struct Made {
     pub block: u32,
     pub position: u32,

@@ -57,7 +57,6 @@ pub enum Next {
 
 /// A place for a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)]
 pub struct Place {
     pub block: u32,
     pub position: u32,

@@ -17,7 +17,6 @@ pub(super) const ALL: &str = "all";
 /// The arguments as they were given; None is NULL or not given.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-#[allow(missing_docs)]
 pub struct Asked {
     pub study: Option<String>,
     pub image_size: Option<String>,

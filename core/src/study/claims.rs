@@ -10,7 +10,6 @@ use super::{
 
 /// A claim, judged.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs)]
 pub struct Judged {
     pub claim: String,
     pub says: String,

@@ -18,7 +18,6 @@ const FIGURES_STAND: [&str; 4] = ["too_noisy", "max_blocks", "max_duration", "ca
 
 /// The experiment of a question, as far as it is.
 #[derive(Clone, Debug, Default)]
-#[allow(missing_docs)]
 pub struct Evidence {
     /// Its status; None when there is no such experiment any more.
     pub status: Option<String>,
@@ -40,7 +39,6 @@ pub struct Evidence {
 
 /// A figure of a target: its middle, and between which ends it is.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[allow(missing_docs)]
 pub(super) struct Spread {
     pub middle: f64,
     pub low: f64,
@@ -130,7 +128,6 @@ impl Spread {
 /// What `fsbench.knee` says of all scans of a target.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
-#[allow(missing_docs)]
 pub struct Knee {
     pub verdict: String,
     pub degree: Option<u32>,

@@ -18,7 +18,6 @@ use crate::{
 /// The machine and the server, as they were when the study was started.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-#[allow(missing_docs)]
 pub struct Facts {
     /// Release of the kernel.
     pub kernel: String,
@@ -42,7 +41,6 @@ pub struct Facts {
 /// What of a target on an image is about the disk below it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-#[allow(missing_docs)]
 pub struct OnImage {
     pub mount_options: Option<String>,
     pub pool_properties: Option<String>,
@@ -57,7 +55,6 @@ const BOOLEANS: [&str; 8] = ["on", "off", "true", "false", "yes", "no", "1", "0"
 /// Why something is not tried.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-#[allow(missing_docs)]
 pub struct Why {
     pub why: String,
     /// What would bring it; None where nothing does.
@@ -91,7 +88,6 @@ impl std::fmt::Display for Why {
 
 /// A study as it was asked for on a machine.
 #[derive(Clone, Copy, Debug)]
-#[allow(missing_docs)]
 pub struct Here<'a> {
     pub study: &'a Study,
     pub asked: &'a Asked,

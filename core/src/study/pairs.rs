@@ -12,7 +12,6 @@ use crate::experiment::answer;
 
 /// Two variants of which the author has published figures.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs)]
 pub struct Pair {
     pub question: String,
     pub variant: String,

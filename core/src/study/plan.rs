@@ -15,7 +15,6 @@ use crate::{
 
 /// The targets and experiments of a study, in the order in which they are made.
 #[derive(Clone, Debug)]
-#[allow(missing_docs)]
 pub struct Plan {
     pub targets: Vec<Target>,
     pub experiments: Vec<Planned>,
@@ -23,7 +22,6 @@ pub struct Plan {
 
 /// A target that a study makes.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs)]
 pub struct Target {
     pub variant: String,
     pub name: String,
@@ -33,7 +31,6 @@ pub struct Target {
 
 /// The experiment of a question.
 #[derive(Clone, Debug)]
-#[allow(missing_docs)]
 pub struct Planned {
     pub question: String,
     pub asked: Experiment,

@@ -13,7 +13,6 @@ use super::{
 
 /// A line of the report.
 #[derive(Clone, Debug, Default, PartialEq)]
-#[allow(missing_docs)]
 pub struct Row {
     pub question: Option<String>,
     pub variant: String,

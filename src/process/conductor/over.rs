@@ -16,19 +16,18 @@ use crate::{
 impl Conductor {
     /// Cancels the runs of experiments that were cancelled or dropped, and removes the marks of those that are over.
     pub(super) fn clear_up(&self, extension: &Extension) -> Result<(), Fault> {
-        let runs: Vec<(i64, &Request)> = self.runs_of_experiments(extension.oid).collect();
-        let ids: Vec<i64> = runs.iter().map(|(id, _)| *id).collect();
+        let runs: Vec<OnBoard> = self.runs_of_experiments(extension.oid).collect();
+        let ids: Vec<i64> = runs.iter().map(|run| run.experiment).collect();
         if !ids.is_empty() {
             for (id, by) in xact::transaction(|| store::cancelled_or_dropped(&ids))? {
-                let of_it = runs.iter().filter(|(of, _)| *of == id);
-                of_it.for_each(|(_, run)| self.cancel(run, id, by.as_deref().unwrap_or_default()));
+                let of_it = runs.iter().filter(|run| run.experiment == id);
+                of_it.for_each(|run| self.cancel(run, by.as_deref().unwrap_or_default()));
             }
         }
         marker::remove_of_those_over()
     }
 
-    /// Runs of this database's experiments that are on or queued, each with the number of its experiment, which may be gone from the tables.
-    fn runs_of_experiments(&self, extension: u32) -> impl Iterator<Item = (i64, &Request)> {
+    fn runs_of_experiments(&self, extension: u32) -> impl Iterator<Item = OnBoard<'_>> {
         let home = self.home.database.load(Acquire);
         let is_here = move |request: &&Request| {
             request.is_open()
@@ -36,16 +35,28 @@ impl Conductor {
                 && request.extension.load(Acquire) == extension
         };
         let here = self.board.requests.iter().filter(is_here);
-        here.map(|request| (request.of_experiment.load(Acquire), request))
-            .filter(|(experiment, _)| *experiment != 0)
+        here.map(|request| OnBoard {
+            experiment: request.of_experiment.load(Acquire),
+            ticket: request.ticket.load(Acquire),
+            request,
+        })
+        .filter(|run| run.experiment != 0)
     }
 
-    /// Its place may have become another run's since it was looked at: what it is of is looked at again.
-    fn cancel(&self, request: &Request, experiment: i64, by: &str) {
-        if request.is_open() && request.of_experiment.load(Acquire) == experiment {
+    /// Its place may have become another run's since it was looked at, of which the ticket is another one.
+    fn cancel(&self, run: &OnBoard, by: &str) {
+        let request = run.request;
+        if request.is_open() && request.ticket.load(Acquire) == run.ticket {
             request.set_cancel(Cancel::Asked, by);
             process::wake(request.coordinator.load(Acquire));
             janitor::wake(self.board);
         }
     }
+}
+
+/// A run of this database that is on or queued. Its experiment may be gone from the tables.
+struct OnBoard<'a> {
+    experiment: i64,
+    ticket: u64,
+    request: &'a Request,
 }
