@@ -88,7 +88,18 @@ fn a_study_is_carried_out_and_its_claims_are_judged() {
         &mut client,
         "SELECT variant, published, measured > 0, measured_percent BETWEEN 0 AND 100, runs FROM fsbench.study_report('tiny')",
     );
-    assert_eq!(report, ["a||t|t|4", "b|2|t|t|4"]);
+    // How many blocks there are after that depends on how noisy the machine is: it may be given up.
+    let runs = "SELECT count(*) FROM fsbench.experiment_run x JOIN fsbench.experiment e USING (experiment_id) \
+        WHERE e.experiment = 'tiny q' AND x.outcome = 'measured' GROUP BY x.target_number ORDER BY x.target_number";
+    let runs = rows(&mut client, runs);
+    assert!(runs == ["3", "3"] || runs == ["4", "4"], "{runs:?}");
+    assert_eq!(
+        report,
+        [
+            format!("a||t|t|{}", runs[0]),
+            format!("b|2|t|t|{}", runs[1])
+        ]
+    );
     // What a server did not do then is off while it runs.
     let settings =
         "SELECT DISTINCT settings #>> '{checkpoint_flush_after,setting}' FROM fsbench.environment";

@@ -144,7 +144,11 @@ fn data_that_an_experiment_copies_again_stay() {
         &mut client,
         &format!("SELECT fsbench.experiment('e', '{{a,b}}', {SHORT})"),
     );
-    wait_for_runs(&mut client, "e", 1);
+    // One that is about to be started is started all the same.
+    wait_until("the second run is on", LONG, || {
+        let run = "SELECT run_id FROM fsbench.experiments";
+        (row(&mut client, run) == "2").then_some(())
+    });
     execute(&mut client, "SELECT fsbench.pause_experiment('e')");
     drop(second);
     wait_for_no_run(&mut client);
