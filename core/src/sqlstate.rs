@@ -10,6 +10,8 @@ pub const NOT_IN_THIS_STATE: &str = "55000";
 pub const IN_USE: &str = "55006";
 /// duplicate_object
 pub const EXISTS_ALREADY: &str = "42710";
+/// feature_not_supported
+pub const NOT_SUPPORTED: &str = "0A000";
 /// active_sql_transaction
 pub const IN_TRANSACTION: &str = "25001";
 /// insufficient_resources
@@ -56,7 +58,7 @@ const SERIALIZATION_FAILURE: &str = "40001";
 /// deadlock_detected
 const DEADLOCK: &str = "40P01";
 /// lock_not_available
-const LOCK_NOT_AVAILABLE: &str = "55P03";
+pub const LOCK_NOT_AVAILABLE: &str = "55P03";
 
 /// Class of connection exceptions.
 const OF_CONNECTIONS: &str = "08";

@@ -4,13 +4,13 @@ use std::{
     panic::AssertUnwindSafe,
     sync::atomic::{
         AtomicBool, AtomicPtr,
-        Ordering::{AcqRel, Relaxed, Release},
+        Ordering::{AcqRel, Acquire, Relaxed, Release},
     },
 };
 
-use pgrx::{PgTryBuilder, pg_guard, pg_sys};
+use pgrx::{PgLogLevel, PgTryBuilder, pg_guard, pg_sys, pg_sys::panic::ErrorReport};
 
-use crate::errors::Fault;
+use crate::errors::{Fault, sqlstate};
 
 /// Runs `f`; an error that PostgreSQL raises in it comes back as a value. The transaction, if there is one, is then
 /// broken, and the caller has to abort it ([`abort`]).
@@ -178,16 +178,30 @@ unsafe extern "C-unwind" fn at_end(
     event: pg_sys::XactEvent::Type,
     _argument: *mut std::ffi::c_void,
 ) {
-    use pg_sys::XactEvent::{XACT_EVENT_ABORT, XACT_EVENT_COMMIT, XACT_EVENT_PREPARE};
-    if ![XACT_EVENT_COMMIT, XACT_EVENT_ABORT, XACT_EVENT_PREPARE].contains(&event) {
+    use pg_sys::XactEvent::{XACT_EVENT_ABORT, XACT_EVENT_COMMIT, XACT_EVENT_PRE_PREPARE};
+    if event == XACT_EVENT_PRE_PREPARE && IS_ASKED.load(Acquire) {
+        // Somebody else may commit it, at any time, in a session that knows nothing of this.
+        cannot_prepare();
+    }
+    if ![XACT_EVENT_COMMIT, XACT_EVENT_ABORT].contains(&event) {
         return;
     }
     let asked = IS_ASKED.swap(false, AcqRel);
     let f = ON_COMMIT.load(Relaxed);
-    // A prepared transaction may be committed at any time, by anybody: a look too many does no harm.
-    if asked && event != XACT_EVENT_ABORT && !f.is_null() {
+    if asked && event == XACT_EVENT_COMMIT && !f.is_null() {
         // SAFETY: only `on_commit` stores there, and what it stores is such a function.
         let f: fn() = unsafe { std::mem::transmute(f) };
         f();
     }
+}
+
+/// Raises the error.
+fn cannot_prepare() {
+    let fault = Fault::new(
+        sqlstate::NOT_SUPPORTED,
+        "cannot PREPARE a transaction that has started or changed an experiment",
+    )
+    .detail("It goes on by itself as soon as that is committed, and only the session that has started or changed it says so.")
+    .hint("End the transaction with COMMIT.");
+    ErrorReport::from(fault).report(PgLogLevel::ERROR);
 }

@@ -28,6 +28,7 @@ use crate::{
     errors::{Fault, sqlstate},
     host::processor_probe,
     pg::{
+        guc,
         process::{self, Database},
         session, shmem, xact,
     },
@@ -40,7 +41,10 @@ use crate::{
     store::{self as results, experiment as store},
 };
 
-/// When a run could not be started for want of room among the workers or in the queue, it is tried again after so long.
+/// A session may keep a transaction open in which it has changed an experiment: for its row is waited so long, and there is one conductor for all
+/// databases.
+const LOCK_TIMEOUT: &str = "5s";
+/// When a run could not be started for want of room among the workers or in the queue, or somebody has locked what it takes, it is tried again after so long.
 const LATER: Duration = Duration::from_secs(10);
 
 /// Main of the background worker; the argument is the place of the database.
@@ -60,6 +64,9 @@ pub fn main(argument: i32, _serial: u32) {
     let conductor = Conductor { board, place, home };
     match xact::catch(|| conductor.work()).and_then(|result| result) {
         Ok(()) => conductor.is_well(),
+        Err(fault) if fault.sqlstate == sqlstate::LOCK_NOT_AVAILABLE => {
+            conductor.comes_again(fault)
+        }
         Err(fault) => conductor.is_in_trouble(fault),
     }
     home.heard.store(changes, Release);
@@ -92,6 +99,7 @@ impl Conductor {
             self.leave_idle();
             return Ok(());
         }
+        guc::apply("lock_timeout", LOCK_TIMEOUT)?;
         self.clear_up(&extension)?;
         loop {
             process::check_interrupts();
@@ -184,19 +192,19 @@ impl Conductor {
                 Ok(After::GoOn)
             }
             Next::Repeat(block, why) => {
-                xact::transaction(|| store::repeat_block(id, block, &why))?;
+                while_on(id, || store::repeat_block(id, block, &why))?;
                 Ok(After::GoOn)
             }
             Next::Rate { rate, why } => {
-                xact::transaction(|| store::set_rate(id, rate, &why))?;
+                while_on(id, || store::set_rate(id, rate, &why))?;
                 Ok(After::GoOn)
             }
             Next::Wal(fixed) => {
-                xact::transaction(|| store::set_wal(id, &fixed))?;
+                while_on(id, || store::set_wal(id, &fixed))?;
                 Ok(After::GoOn)
             }
             Next::RepeatBefore(block, why) => {
-                xact::transaction(|| store::repeat_before(id, block, &why))?;
+                while_on(id, || store::repeat_before(id, block, &why))?;
                 Ok(After::GoOn)
             }
             Next::Start(place) => {
@@ -208,6 +216,12 @@ impl Conductor {
                 Ok(After::GoOn)
             }
         }
+    }
+
+    fn look_later(&self) {
+        let at = clock::now_ns() + LATER.as_nanos() as u64;
+        self.home.waits_for.store(0, Release);
+        self.home.look_at_ns.store(at, Release);
     }
 
     fn wait_for(&self, run_id: i64) {
@@ -228,11 +242,8 @@ impl Conductor {
         judged.runs[index].why = why.map(str::to_owned);
         let pause = steps::often_interrupted(&judged, index);
         let finding = steps::without_value(&judged.runs[index], steps::declared(state));
-        let is_on = xact::transaction(|| {
-            // Once somebody has ended it, no more runs of it count.
-            if !store::stays_running(id)? {
-                return Ok(false);
-            }
+        // Once somebody has ended it, no more runs of it count.
+        while_on(id, || {
             store::set_outcome(id, made, outcome, why)?;
             if let (Some(finding), Some(run_id)) = (finding, made.run_id) {
                 results::insert(run_id, &[finding])?;
@@ -245,15 +256,13 @@ impl Conductor {
                 let message = format!("{run}{name}: {}", why.unwrap_or_default());
                 store::log(id, outcome.as_str(), Some(made.block), Some(&message), None)?;
             }
-            if let Some(why) = &pause {
-                set_paused(id, why)?;
+            store::set_aside(id, &steps::aside(&judged))?;
+            match &pause {
+                Some(why) => set_paused(id, why),
+                None => Ok(()),
             }
-            Ok(true)
         })?;
-        match is_on {
-            true => xact::transaction(|| store::set_aside(id, &steps::aside(&judged))),
-            false => Ok(()),
-        }
+        Ok(())
     }
 
     /// Looks for the run that was about to be started.
@@ -262,10 +271,11 @@ impl Conductor {
         let made = &state.runs[index];
         let place = place_of(made);
         let label = label(state, place);
-        xact::transaction(|| match store::find_run(id, made, &label)? {
+        while_on(id, || match store::find_run(id, made, &label)? {
             Some(run_id) => store::set_run(id, made, run_id),
             None => store::forget_run(id, made),
-        })
+        })?;
+        Ok(())
     }
 
     /// Notes what is known after a look, once.
@@ -280,10 +290,11 @@ impl Conductor {
             return Ok(());
         }
         let line = said(state)?;
-        xact::transaction(|| {
+        while_on(id, || {
             store::set_answer(id, &line)?;
             store::log(id, "look", Some(blocks), Some(&line), None)
-        })
+        })?;
+        Ok(())
     }
 
     fn start(
@@ -331,7 +342,7 @@ impl Conductor {
         // The transaction that failed has put the rights back where they were when the worker began.
         match started {
             Ok(run_id) => {
-                xact::transaction(|| store::set_run(id, &made, run_id))?;
+                locked(id, || store::set_run(id, &made, run_id))?;
                 self.wait_for(run_id);
                 Ok(After::Leave)
             }
@@ -355,7 +366,9 @@ impl Conductor {
         match wait.filter(|_| probe::is_off(&others, now)) {
             None => Ok(Some(Some(now))),
             Some(seconds) => {
-                xact::transaction(|| store::wait_for_probe(on.experiment_id, seconds, now))?;
+                while_on(on.experiment_id, || {
+                    store::wait_for_probe(on.experiment_id, seconds, now)
+                })?;
                 let at = clock::now_ns() + (seconds * 1e9) as u64;
                 self.home.waits_for.store(0, Release);
                 self.home.look_at_ns.store(at, Release);
@@ -366,7 +379,10 @@ impl Conductor {
 
     fn again_as_owner(&self) -> Result<(), Fault> {
         match xact::transaction(cleanup::extension)? {
-            Some(extension) => process::become_undisturbed_owner(extension.owner),
+            Some(extension) => {
+                process::become_undisturbed_owner(extension.owner)?;
+                guc::apply("lock_timeout", LOCK_TIMEOUT)
+            }
             None => Ok(()),
         }
     }
@@ -375,7 +391,7 @@ impl Conductor {
         let id = on.experiment_id;
         match fault.sqlstate.as_str() {
             sqlstate::NOT_ALLOWED => {
-                xact::transaction(|| store::forget_run(id, made))?;
+                locked(id, || store::forget_run(id, made))?;
                 let why = format!(
                     "role \"{}\", which asked for it, may not make its runs: {}",
                     on.requested_by, fault.message
@@ -383,11 +399,9 @@ impl Conductor {
                 self.pause(on, &why)?;
                 Ok(After::GoOn)
             }
-            sqlstate::NO_RESOURCES | sqlstate::LIMIT_REACHED => {
-                xact::transaction(|| store::forget_run(id, made))?;
-                let at = clock::now_ns() + LATER.as_nanos() as u64;
-                self.home.waits_for.store(0, Release);
-                self.home.look_at_ns.store(at, Release);
+            sqlstate::NO_RESOURCES | sqlstate::LIMIT_REACHED | sqlstate::LOCK_NOT_AVAILABLE => {
+                locked(id, || store::forget_run(id, made))?;
+                self.look_later();
                 Ok(After::Leave)
             }
             _ => {
@@ -395,7 +409,7 @@ impl Conductor {
                     Some(detail) => format!("{}: {detail}", fault.message),
                     None => fault.message,
                 };
-                xact::transaction(|| {
+                while_on(id, || {
                     store::set_outcome(id, made, Outcome::Failed, Some(&why))?;
                     store::log(id, "failed", Some(made.block), Some(&why), None)
                 })?;
@@ -433,6 +447,25 @@ impl Conductor {
 fn said(state: &State) -> Result<String, Fault> {
     let rows = xact::transaction(|| experiment::said(state, steps::declared(state)))?;
     Ok(answer::line(state, &rows))
+}
+
+/// In a transaction of its own: `f` changes something of an experiment, whether it is on or not.
+fn locked(experiment_id: i64, f: impl FnOnce() -> Result<(), Fault>) -> Result<(), Fault> {
+    xact::transaction(|| {
+        store::lock(experiment_id)?;
+        f()
+    })
+}
+
+/// In a transaction of its own, unless somebody has paused or cancelled it: `f` changes something of an experiment. Whether it did.
+fn while_on(experiment_id: i64, f: impl FnOnce() -> Result<(), Fault>) -> Result<bool, Fault> {
+    xact::transaction(|| {
+        let is_on = store::stays_running(experiment_id)?;
+        if is_on {
+            f()?;
+        }
+        Ok(is_on)
+    })
 }
 
 /// Whether an experiment is on as it was when it was looked at: nobody has paused, cancelled or extended it since, nor does before the end of the transaction.

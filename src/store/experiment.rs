@@ -248,6 +248,16 @@ pub fn forget_trouble(begins: &str) -> Result<(), Fault> {
     Ok(())
 }
 
+/// Takes the row of an experiment until the end of the transaction. Whoever changes something of an experiment takes this row first, so that none of two
+/// holds what the other one wants.
+pub fn lock(experiment_id: i64) -> Result<(), Fault> {
+    sql::write(
+        "SELECT 1 FROM fsbench.experiment WHERE experiment_id = $1::bigint FOR NO KEY UPDATE",
+        &[Some(&experiment_id.to_string())],
+    )?;
+    Ok(())
+}
+
 /// Moves it from one of these states to another; false if it is in none of them: another process has moved it first.
 pub fn move_status(
     experiment_id: i64,
@@ -256,7 +266,7 @@ pub fn move_status(
     reason: Option<&str>,
 ) -> Result<bool, Fault> {
     let is_there = sql::write(
-        "SELECT 1 FROM fsbench.experiment WHERE experiment_id = $1::bigint AND status = ANY (string_to_array($2, ' ')) FOR UPDATE",
+        "SELECT 1 FROM fsbench.experiment WHERE experiment_id = $1::bigint AND status = ANY (string_to_array($2, ' ')) FOR NO KEY UPDATE",
         &[Some(&experiment_id.to_string()), Some(&from.join(" "))],
     )?
     .is_some();

@@ -14,7 +14,7 @@ use crate::{
     pg::sql,
 };
 
-/// Whether an experiment is running; nobody pauses or cancels it before the end of the transaction then.
+/// Whether an experiment is running; nobody pauses or cancels it before the end of the transaction then, as by [`super::experiment::lock`].
 pub fn stays_running(experiment_id: i64) -> Result<bool, Fault> {
     let found = sql::write(
         "SELECT 1 FROM fsbench.experiment WHERE experiment_id = $1::bigint AND status = 'running' FOR NO KEY UPDATE",

@@ -1,5 +1,6 @@
 //! Experiments from their first run to their answer, and what may happen to them on the way.
 
+mod at_once;
 mod by_itself;
 mod places;
 mod rights;

@@ -33,7 +33,7 @@ fn fsbench_change_experiment(
     let what = format!("experiment {}", quoted(&found.experiment));
     let role = marker::role_that_asked(&found, ready.extension)?;
     guard::check_may_change(ready.owner, &what, role, &found.requested_by)?;
-    let change = Change { ready, found };
+    let change = Change { ready, found }.locked()?;
     let verb = verb.map(|verb| verb.0);
     if verb.as_deref() != Some("drop") {
         change.check_is_of_here()?;
@@ -56,6 +56,16 @@ struct Change {
 }
 
 impl Change {
+    /// The same with what it is once whoever is at it has let go.
+    fn locked(self) -> Result<Self, Fault> {
+        let found = self.as_owner(|id, _| {
+            store::lock(id)?;
+            store::steered(id)
+        })?;
+        let found = found.ok_or_else(|| super::unknown(&self.found.experiment))?;
+        Ok(Self { found, ..self })
+    }
+
     fn is(&self, states: &[&str]) -> bool {
         states.contains(&self.found.status.as_str())
     }

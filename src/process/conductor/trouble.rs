@@ -25,6 +25,14 @@ impl Conductor {
         }
     }
 
+    /// Somebody keeps a row of its experiment locked: no fault of the experiment, and no reason for runs of others to wait.
+    pub(super) fn comes_again(&self, fault: Fault) {
+        xact::abort();
+        self.board.homes.in_block.store(0, Release);
+        self.look_later();
+        report::log_warning(&fault.context("will go on with an experiment later"));
+    }
+
     /// It is tried again later, or paused when that has not helped.
     pub(super) fn is_in_trouble(&self, fault: Fault) {
         xact::abort();

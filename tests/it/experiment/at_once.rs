@@ -1,0 +1,118 @@
+//! An experiment that a session changes while its conductor is at it, and transactions that stay open.
+
+use super::{LONGER, SHORT, hold_run, outcomes, targets, wait_for_no_run};
+use crate::common::{assert_refused, execute, row, server, wait_for_phase};
+use crate::robustness::hold::wait_for_lock;
+use pgfsbench_tests::{LONG, Leaves, TestServer, wait_until};
+
+/// Waits until something of that backend_type waits for a lock.
+fn wait_until_it_waits(server: &TestServer, backend_type: &str) {
+    let condition = format!(
+        "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE backend_type = '{backend_type}' AND wait_event_type = 'Lock')"
+    );
+    server.wait_for("postgres", &condition, LONG);
+}
+
+#[test]
+fn a_cancel_while_a_run_is_judged_waits_its_turn() {
+    let server = server(&[]);
+    let mut client = server.connect("postgres");
+    let _places = targets(&mut client, &["a", "b"]);
+    let first = hold_run(&server, 1);
+    execute(
+        &mut client,
+        &format!("SELECT fsbench.experiment('e', '{{a,b}}', {SHORT})"),
+    );
+    wait_for_lock(&server);
+    // Whoever comes first waits for this row; the other one must not have what that one wants next.
+    execute(
+        &mut client,
+        "BEGIN; SELECT FROM fsbench.experiment_run FOR UPDATE",
+    );
+    let cancel = server.background("postgres", "SELECT fsbench.cancel_experiment('e')");
+    wait_until_it_waits(&server, "client backend");
+    drop(first);
+    wait_until_it_waits(&server, "fsbench conductor");
+    execute(&mut client, "COMMIT");
+    cancel.join().expect("it is cancelled");
+    wait_for_no_run(&mut client);
+    assert_eq!(
+        row(&mut client, "SELECT status FROM fsbench.experiment"),
+        "cancelled"
+    );
+    assert_eq!(outcomes(&mut client, "e"), ["interrupted 1"]);
+    let log = server.log();
+    assert!(!log.contains("deadlock"), "{log}");
+    server.nothing_is_left("a cancel while a run is judged");
+}
+
+#[test]
+fn a_transaction_that_stays_open_does_not_keep_the_conductor_from_others() {
+    let server = server(&[]);
+    let mut client = server.connect("postgres");
+    execute(&mut client, "CREATE DATABASE other");
+    let mut other = server.connect("other");
+    execute(&mut other, "CREATE EXTENSION pgfsbench");
+    let _places = targets(&mut client, &["a", "b"]);
+    let _others = targets(&mut other, &["a", "b"]);
+    let first = hold_run(&server, 1);
+    execute(
+        &mut client,
+        &format!("SELECT fsbench.experiment('e', '{{a,b}}', {SHORT})"),
+    );
+    wait_for_lock(&server);
+    execute(&mut client, "BEGIN; SELECT fsbench.pause_experiment('e')");
+    drop(first);
+    wait_until_it_waits(&server, "fsbench conductor");
+    // The mark of one that was cancelled is taken back by a conductor, of which there is one at a time.
+    execute(
+        &mut other,
+        &format!(
+            "SELECT fsbench.experiment('f', '{{a,b}}', {SHORT}); SELECT fsbench.cancel_experiment('f')"
+        ),
+    );
+    let marks =
+        "SELECT count(*) FROM pg_ls_dir('pgfsbench') AS name WHERE name LIKE 'experiment-%.json'";
+    wait_until("its mark is gone", LONG, || {
+        (row(&mut other, marks) == "1").then_some(())
+    });
+    execute(&mut client, "ROLLBACK");
+    execute(&mut client, "CALL fsbench.wait_experiment('e')");
+    assert_eq!(outcomes(&mut client, "e"), ["measured 6"]);
+    server.nothing_is_left("a transaction that stayed open");
+}
+
+#[test]
+fn what_tells_the_conductor_cannot_be_prepared() {
+    let server = server(&[("max_prepared_transactions", "2")]);
+    let mut client = server.connect("postgres");
+    let _places = targets(&mut client, &["a", "b"]);
+    execute(
+        &mut client,
+        &format!("BEGIN; SELECT fsbench.experiment('e', '{{a,b}}', {LONGER})"),
+    );
+    assert_refused(
+        &mut client,
+        "PREPARE TRANSACTION 'e'",
+        "0A000",
+        &["cannot PREPARE", "experiment", "COMMIT"],
+    );
+    assert_eq!(
+        row(&mut client, "SELECT count(*) FROM fsbench.experiment"),
+        "0"
+    );
+    // The session does not go on believing that it has told somebody.
+    execute(
+        &mut client,
+        "BEGIN; CREATE TABLE t(); PREPARE TRANSACTION 't'",
+    );
+    execute(&mut client, "COMMIT PREPARED 't'");
+    execute(
+        &mut client,
+        &format!("SELECT fsbench.experiment('e', '{{a,b}}', {LONGER})"),
+    );
+    wait_for_phase(&mut client, "measure");
+    execute(&mut client, "SELECT fsbench.cancel_experiment('e')");
+    wait_for_no_run(&mut client);
+    server.nothing_is_left("what could not be prepared");
+}
