@@ -52,9 +52,10 @@ def call(experiment, **parameters):
 
 def measured(o):
     """Parameters of runs with the least windows that decide something; or as long as the caller says, to see whether all works."""
+    warmup = f"{o.warmup} s"
     if o.seconds:
-        return {"duration": f"{o.seconds} s", "warmup": f"{o.warmup} s", "probe_wait": "0"}
-    return {"cycle": "30 s", "duration": "60 s", "warmup": "30 s"}
+        return {"duration": f"{o.seconds} s", "warmup": warmup, "probe_wait": "0"}
+    return {"cycle": "30 s", "duration": "60 s", "warmup": warmup}
 
 
 def told(server, experiment, record):
