@@ -1162,6 +1162,11 @@ ALTER TABLE fsbench.experiment DROP CONSTRAINT experiment_ended_by_check;
 ALTER TABLE fsbench.experiment ADD CONSTRAINT experiment_ended_by_check CHECK (ended_by IN ('max_duration', 'cancelled', 'no_reference'));
 ALTER TABLE fsbench.experiment ADD COLUMN on_seconds float8;
 ALTER TABLE fsbench.experiment ADD COLUMN on_since timestamptz;
+-- For how long one was on that is paused now, its runs tell.
+UPDATE fsbench.experiment e
+    SET on_seconds = (SELECT coalesce(sum(extract(epoch FROM r.ended_at - r.started_at)), 0) FROM fsbench.experiment_run x JOIN fsbench.run_log r USING (run_id)
+                      WHERE x.experiment_id = e.experiment_id)
+    WHERE e.status = 'paused' AND e.started_at IS NOT NULL;
 COMMENT ON COLUMN fsbench.experiment.ended_by IS 'What ended it before everything was decided: max_duration, cancelled or no_reference; NULL when nothing did';
 COMMENT ON COLUMN fsbench.experiment.max_seconds IS 'For so long it may be on in all (s): max_duration, and when it is extended max_duration once more from then on; no run begins that cannot end within it';
 COMMENT ON COLUMN fsbench.experiment.on_seconds IS 'For how long it was running before it was paused, ended or extended last (s); not while it was paused, or queued behind another one. NULL of one that ended before pgfsbench 0.3.0';

@@ -54,7 +54,7 @@ const NO_SUCH_TABLE: &str = "42P01";
 /// index_corrupted
 const INDEX_CORRUPTED: &str = "XX002";
 /// serialization_failure
-const SERIALIZATION_FAILURE: &str = "40001";
+pub const SERIALIZATION_FAILURE: &str = "40001";
 /// deadlock_detected
 const DEADLOCK: &str = "40P01";
 /// lock_not_available

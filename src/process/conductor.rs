@@ -30,7 +30,7 @@ use crate::{
     pg::{
         guc,
         process::{self, Database},
-        session, shmem, xact,
+        report, session, shmem, xact,
     },
     process::janitor,
     run::{
@@ -93,13 +93,14 @@ impl Conductor {
             self.leave_idle();
             return Ok(());
         };
-        process::become_undisturbed_owner(extension.owner)?;
+        become_owner(extension.owner)?;
         if extension.version != cleanup::VERSION {
-            cleanup::pause_experiments(&extension);
-            self.leave_idle();
+            match cleanup::pause_experiments(&extension) {
+                true => self.leave_idle(),
+                false => self.stand_back(),
+            }
             return Ok(());
         }
-        guc::apply("lock_timeout", LOCK_TIMEOUT)?;
         self.clear_up(&extension)?;
         loop {
             process::check_interrupts();
@@ -379,10 +380,7 @@ impl Conductor {
 
     fn again_as_owner(&self) -> Result<(), Fault> {
         match xact::transaction(cleanup::extension)? {
-            Some(extension) => {
-                process::become_undisturbed_owner(extension.owner)?;
-                guc::apply("lock_timeout", LOCK_TIMEOUT)
-            }
+            Some(extension) => become_owner(extension.owner),
             None => Ok(()),
         }
     }
@@ -400,7 +398,12 @@ impl Conductor {
                 Ok(After::GoOn)
             }
             sqlstate::NO_RESOURCES | sqlstate::LIMIT_REACHED | sqlstate::LOCK_NOT_AVAILABLE => {
+                if fault.sqlstate == sqlstate::LOCK_NOT_AVAILABLE {
+                    report::log_warning(&fault.context("will start a run of an experiment later"));
+                }
                 locked(id, || store::forget_run(id, made))?;
+                // What takes the room may be a run that waits for the end of the block.
+                self.board.homes.leave_block(self.place);
                 self.look_later();
                 Ok(After::Leave)
             }
@@ -447,6 +450,11 @@ impl Conductor {
 fn said(state: &State) -> Result<String, Fault> {
     let rows = xact::transaction(|| experiment::said(state, steps::declared(state)))?;
     Ok(answer::line(state, &rows))
+}
+
+fn become_owner(owner: u32) -> Result<(), Fault> {
+    process::become_undisturbed_owner(owner)?;
+    guc::apply("lock_timeout", LOCK_TIMEOUT)
 }
 
 /// In a transaction of its own: `f` changes something of an experiment, whether it is on or not.

@@ -351,16 +351,17 @@ pub fn sweep(board: &Board) {
     shmem::announce();
 }
 
-/// Pauses the experiments of a database whose extension has another version than this library. What cannot be written is logged. By its owner.
-pub fn pause_experiments(extension: &Extension) {
+/// Pauses the experiments of a database whose extension has another version than this library. What cannot be written is logged; false then. By its owner.
+pub fn pause_experiments(extension: &Extension) -> bool {
     let why = format!(
         "the library that the server has loaded is version {VERSION}, the extension in this database version {}; when both are the same (restart the server, and \
          run ALTER EXTENSION pgfsbench UPDATE), resume_experiment goes on with it",
         extension.version
     );
-    report::or_log("could not pause experiments", || {
+    let paused = report::or_log("could not pause experiments", || {
         xact::transaction(|| store::experiment::pause_all(&why))
     });
+    paused.is_some()
 }
 
 /// Says so where a database has experiments to go on with, or says there why nobody does. Where the extension is gone nothing is left of them.

@@ -233,7 +233,7 @@ pub fn is_no_more(experiment_id: i64, written_by: u64) -> Result<bool, Fault> {
 /// Says why it does not go on though it is on.
 pub fn set_trouble(experiment_id: i64, why: &str) -> Result<(), Fault> {
     sql::write(
-        "UPDATE fsbench.experiment SET status_reason = $2 WHERE experiment_id = $1::bigint",
+        "UPDATE fsbench.experiment SET status_reason = $2 WHERE experiment_id = $1::bigint AND status IN ('queued', 'running')",
         &[Some(&experiment_id.to_string()), Some(why)],
     )?;
     Ok(())
@@ -249,13 +249,13 @@ pub fn forget_trouble(begins: &str) -> Result<(), Fault> {
 }
 
 /// Takes the row of an experiment until the end of the transaction. Whoever changes something of an experiment takes this row first, so that none of two
-/// holds what the other one wants.
-pub fn lock(experiment_id: i64) -> Result<(), Fault> {
-    sql::write(
+/// holds what the other one wants. False when the transaction does not see it.
+pub fn lock(experiment_id: i64) -> Result<bool, Fault> {
+    let found = sql::write(
         "SELECT 1 FROM fsbench.experiment WHERE experiment_id = $1::bigint FOR NO KEY UPDATE",
         &[Some(&experiment_id.to_string())],
     )?;
-    Ok(())
+    Ok(found.is_some())
 }
 
 /// Moves it from one of these states to another; false if it is in none of them: another process has moved it first.

@@ -116,6 +116,13 @@ impl Homes {
         }
     }
 
+    /// Runs of others may be begun again, if the experiment of this place is on: it does not go on with its block for now.
+    pub fn leave_block(&self, place: usize) {
+        if self.holder.load(Acquire) == place as u32 + 1 {
+            self.in_block.store(0, Release);
+        }
+    }
+
     /// Lets go of the experiment that is on, if it is that of this place.
     pub fn let_go(&self, place: usize) {
         if self.holder.load(Acquire) == place as u32 + 1 {
@@ -212,6 +219,17 @@ mod tests {
         homes.let_go(0);
         look(&homes, 0);
         assert!(!homes.has(5));
+    }
+
+    #[test]
+    fn a_block_is_left_by_the_experiment_that_is_on() {
+        let homes = Homes::default();
+        assert!(homes.hold(0));
+        homes.in_block.store(1, Release);
+        homes.leave_block(1);
+        assert!(homes.is_in_block());
+        homes.leave_block(0);
+        assert!(!homes.is_in_block() && !homes.hold(1));
     }
 
     #[test]

@@ -33,8 +33,11 @@ fn fsbench_change_experiment(
     let what = format!("experiment {}", quoted(&found.experiment));
     let role = marker::role_that_asked(&found, ready.extension)?;
     guard::check_may_change(ready.owner, &what, role, &found.requested_by)?;
-    let change = Change { ready, found }.locked()?;
     let verb = verb.map(|verb| verb.0);
+    let mut change = Change { ready, found };
+    if verb.as_deref() != Some("confirm") {
+        change = change.locked()?;
+    }
     if verb.as_deref() != Some("drop") {
         change.check_is_of_here()?;
     }
@@ -58,11 +61,17 @@ struct Change {
 impl Change {
     /// The same with what it is once whoever is at it has let go.
     fn locked(self) -> Result<Self, Fault> {
-        let found = self.as_owner(|id, _| {
-            store::lock(id)?;
-            store::steered(id)
-        })?;
+        let (is_seen, found) =
+            self.as_owner(|id, _| Ok((store::lock(id)?, store::steered(id)?)))?;
         let found = found.ok_or_else(|| super::unknown(&self.found.experiment))?;
+        if !is_seen {
+            return Err(Fault::new(
+                sqlstate::SERIALIZATION_FAILURE,
+                format!("experiment {} cannot be changed", quoted(&found.experiment)),
+            )
+            .detail("It was made after this transaction had begun, which does not see it.")
+            .hint("Begin the transaction again."));
+        }
         Ok(Self { found, ..self })
     }
 

@@ -67,6 +67,12 @@ fn fsbench_drop_study(study: Option<Text>, keep_runs: Option<bool>) -> Result<Sa
     let role = session::with_rights_of(ready.owner, || role_that_asked(&ready, &found))?;
     guard::check_may_change(ready.owner, &what, role, &found.requested_by)?;
     let name = &found.definition.study;
+    session::with_rights_of(ready.owner, || -> Result<_, Fault> {
+        let mut ids: Vec<i64> = store::experiments(name)?.into_values().collect();
+        ids.sort_unstable();
+        ids.into_iter()
+            .try_for_each(|id| experiments::lock(id).map(drop))
+    })?;
     if let Some(experiment) = session::with_rights_of(ready.owner, || store::on(name))? {
         return Err(Fault::new(sqlstate::IN_USE, format!("study {} is on", quoted(name)))
             .detail(format!("Experiment {} is not over.", quoted(&experiment)))

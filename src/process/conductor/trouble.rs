@@ -25,12 +25,32 @@ impl Conductor {
         }
     }
 
-    /// Somebody keeps a row of its experiment locked: no fault of the experiment, and no reason for runs of others to wait.
+    /// Somebody keeps a row of its experiment locked: no fault of the experiment, and no reason for others to wait.
     pub(super) fn comes_again(&self, fault: Fault) {
         xact::abort();
-        self.board.homes.in_block.store(0, Release);
-        self.look_later();
+        self.stand_back();
         report::log_warning(&fault.context("will go on with an experiment later"));
+    }
+
+    /// Comes back after a while. Experiments of others go on meanwhile, or where a run of this one is on, runs of others.
+    pub(super) fn stand_back(&self) {
+        self.look_later();
+        let at = self.home.look_at_ns.load(Acquire);
+        self.home.not_before_ns.store(at, Release);
+        match self.has_run() {
+            true => self.board.homes.leave_block(self.place),
+            false => self.board.homes.let_go(self.place),
+        }
+    }
+
+    /// Whether a run of an experiment of this database is on or queued.
+    fn has_run(&self) -> bool {
+        let home = self.home.database.load(Acquire);
+        self.board.requests.iter().any(|request| {
+            request.is_open()
+                && request.home.load(Acquire) == home
+                && request.of_experiment.load(Acquire) != 0
+        })
     }
 
     /// It is tried again later, or paused when that has not helped.

@@ -1,9 +1,9 @@
 //! An experiment that a session changes while its conductor is at it, and transactions that stay open.
 
-use super::{LONGER, SHORT, hold_run, outcomes, targets, wait_for_no_run};
+use super::{LONGER, SHORT, hold_run, outcomes, targets, wait_for, wait_for_no_run};
 use crate::common::{assert_refused, execute, row, server, wait_for_phase};
 use crate::robustness::hold::wait_for_lock;
-use pgfsbench_tests::{LONG, Leaves, TestServer, wait_until};
+use pgfsbench_tests::{LONG, Leaves, TestServer};
 
 /// Waits until something of that backend_type waits for a lock.
 fn wait_until_it_waits(server: &TestServer, backend_type: &str) {
@@ -47,7 +47,7 @@ fn a_cancel_while_a_run_is_judged_waits_its_turn() {
 }
 
 #[test]
-fn a_transaction_that_stays_open_does_not_keep_the_conductor_from_others() {
+fn a_transaction_that_stays_open_keeps_no_other_database_waiting() {
     let server = server(&[]);
     let mut client = server.connect("postgres");
     execute(&mut client, "CREATE DATABASE other");
@@ -64,22 +64,50 @@ fn a_transaction_that_stays_open_does_not_keep_the_conductor_from_others() {
     execute(&mut client, "BEGIN; SELECT fsbench.pause_experiment('e')");
     drop(first);
     wait_until_it_waits(&server, "fsbench conductor");
-    // The mark of one that was cancelled is taken back by a conductor, of which there is one at a time.
     execute(
         &mut other,
-        &format!(
-            "SELECT fsbench.experiment('f', '{{a,b}}', {SHORT}); SELECT fsbench.cancel_experiment('f')"
-        ),
+        &format!("SELECT fsbench.experiment('f', '{{a,b}}', {SHORT})"),
     );
-    let marks =
-        "SELECT count(*) FROM pg_ls_dir('pgfsbench') AS name WHERE name LIKE 'experiment-%.json'";
-    wait_until("its mark is gone", LONG, || {
-        (row(&mut other, marks) == "1").then_some(())
-    });
+    wait_for(&mut other, "f");
+    assert_eq!(outcomes(&mut other, "f"), ["measured 6"]);
     execute(&mut client, "ROLLBACK");
-    execute(&mut client, "CALL fsbench.wait_experiment('e')");
+    wait_for(&mut client, "e");
     assert_eq!(outcomes(&mut client, "e"), ["measured 6"]);
     server.nothing_is_left("a transaction that stayed open");
+}
+
+#[test]
+fn what_a_transaction_does_not_see_it_does_not_change() {
+    let server = server(&[]);
+    let mut client = server.connect("postgres");
+    let mut other = server.connect("postgres");
+    let _places = targets(&mut client, &["a", "b"]);
+    execute(
+        &mut other,
+        "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM fsbench.experiment",
+    );
+    execute(
+        &mut client,
+        &format!("SELECT fsbench.experiment('e', '{{a,b}}', start => false, {SHORT})"),
+    );
+    assert_refused(
+        &mut other,
+        "SELECT fsbench.drop_experiment('e')",
+        "40001",
+        &[
+            "cannot be changed",
+            "does not see it",
+            "Begin the transaction again",
+        ],
+    );
+    execute(
+        &mut other,
+        "ROLLBACK; BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT fsbench.drop_experiment('e'); COMMIT",
+    );
+    assert_eq!(
+        row(&mut client, "SELECT count(*) FROM fsbench.experiment"),
+        "0"
+    );
 }
 
 #[test]

@@ -124,6 +124,7 @@ pub fn line(state: &State, rows: &[Row]) -> String {
     }
     let parts: Vec<String> = (rows.iter())
         .map(|row| match &row.reason {
+            _ if row.is_set_aside() => format!("{} set aside", row.target),
             Some(reason) if row.is_inconclusive() || row.verdict == "open" => {
                 format!("{} {} ({reason})", row.target, row.verdict)
             }

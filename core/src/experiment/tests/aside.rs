@@ -41,7 +41,7 @@ fn the_best_of_those_that_are_left_is_named() {
     assert!(rows[2].is_set_aside(), "{rows:?}");
     let line = answer::line(&state, &rows);
     assert!(
-        line.starts_with("t0 best, t1 out, t2 inconclusive (set_aside); "),
+        line.starts_with("t0 best, t1 out, t2 set aside; "),
         "{line}"
     );
 }
