@@ -94,6 +94,6 @@ fn refuse(what: &str, runs: &[i64]) {
         format!("cannot {what} while runs are queued or on"),
     )
     .detail(format!("Results would be lost, of run {}.", format_ids(runs)))
-    .hint("Cancel them first: SELECT fsbench.cancel(run_id) FROM fsbench.progress; then wait until that view is empty.");
+    .hint("Cancel them first: SELECT fsbench.cancel_experiment(experiment) FROM fsbench.experiments WHERE status IN ('queued', 'running'); SELECT fsbench.cancel(run_id) FROM fsbench.progress; then wait until that view is empty.");
     ErrorReport::from(fault).report(PgLogLevel::ERROR);
 }

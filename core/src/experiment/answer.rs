@@ -291,7 +291,9 @@ fn row(state: &State, metric: Metric, base: Base, beside: &[Beside], withheld: &
     let differs = differing::of(&own, base.against, withheld);
     let (with, differs) = differs.map_or((Vec::new(), None), |(with, why)| (with, Some(why)));
     let withheld = withheld.of_all.clone().or(differs);
-    let further = withheld.is_none().then(|| base.further_blocks()).flatten();
+    let needed = withheld.is_none().then(|| base.further_blocks()).flatten();
+    let made = base.estimate.map_or(0, |e| e.blocks);
+    let further = needed.filter(|n| made + n <= figures::MOST_BLOCKS);
     let (verdict, reason, mut says) = match withheld {
         Some(why) => {
             let size = figures::arithmetic(state, metric, &base);
@@ -321,6 +323,9 @@ fn row(state: &State, metric: Metric, base: Base, beside: &[Beside], withheld: &
     says += &checkpoints.unwrap_or_default();
     says += &figures::regime(&state.experiment);
     says += &further.map(figures::further).unwrap_or_default();
+    if further.is_none() && needed.is_some() {
+        says += &figures::too_many_blocks();
+    }
     // Both of the pair run in each block.
     let further_seconds = further.map(|n| f64::from(n) * 2.0 * state.experiment.run_seconds);
     Row {

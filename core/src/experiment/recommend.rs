@@ -15,6 +15,9 @@ use crate::units::format_count;
 /// Filesystems that lose committed data when power is lost, or that are not maintained for this use.
 const FOR_COMPARISON_ONLY: &[&str] = &["ext2", "vfat", "exfat", "tmpfs", "jfs", "minix"];
 
+/// What runs say of their durability begins so where a commit promises nothing.
+const NOT_DURABLE: &str = "not durable";
+
 /// The stored environment of a target's runs: that of the first run that counts.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
@@ -81,7 +84,7 @@ pub fn rows(state: &State, said: &[Row], facts: &[Facts], here: &Here) -> Vec<Ad
         said.iter()
             .map(|row| advice("why", format!("{}: {}", row.target, row.says))),
     );
-    rows.extend(unlike_in_durability(said));
+    rows.extend(unlike_in_durability(state, said, facts));
     rows.extend(only_for_comparison(state, facts));
     rows.extend(regime(facts).into_iter().map(|says| advice("regime", says)));
     rows.extend(not_tested(state, facts));
@@ -112,20 +115,56 @@ pub fn of_other_host(rows: Vec<Advice>, host: &str) -> Vec<Advice> {
     rows
 }
 
-fn unlike_in_durability(said: &[Row]) -> Vec<Advice> {
-    let unlike = said.iter().filter(|row| row.same_durability == Some(false));
-    unlike
-        .map(|row| {
-            advice(
-                "cost",
-                format!(
-                    "{} is not as durable as what it is compared with ({}): what it gains may be paid with commits that are lost when power is",
-                    row.target,
-                    row.durability.as_deref().unwrap_or("unknown")
-                ),
+fn unlike_in_durability(state: &State, said: &[Row], facts: &[Facts]) -> Vec<Advice> {
+    let less = facts.iter().filter_map(|f| {
+        let name = state.targets.get(f.number).map_or("", |t| t.name.as_str());
+        let why = less_durable(facts, f.number)?;
+        Some(format!(
+            "{name} is not as durable as others of these ({why}): what it gains may be paid with commits that are lost when power is"
+        ))
+    });
+    // The words of both may differ where neither of them loses commits.
+    let other = said.iter().filter_map(|row| {
+        let durability = row.durability.as_deref()?;
+        let is_told = durability.starts_with(NOT_DURABLE)
+            || facts
+                .iter()
+                .any(|f| less_durable(facts, f.number).is_some());
+        (row.same_durability == Some(false) && !is_told).then(|| {
+            format!(
+                "{} promises another durability than what it is compared with ({durability})",
+                row.target
             )
         })
-        .collect()
+    });
+    less.chain(other).map(|says| advice("cost", says)).collect()
+}
+
+/// What a target says of its durability, if its commits may be lost while those of another one that was compared with it are not.
+fn less_durable(facts: &[Facts], number: usize) -> Option<&str> {
+    let own = facts.iter().find(|f| f.number == number)?;
+    let own = own.durability.as_deref()?;
+    let is_durable = |f: &Facts| {
+        let durability = f.durability.as_deref();
+        durability.is_some_and(|words| !words.starts_with(NOT_DURABLE))
+    };
+    (own.starts_with(NOT_DURABLE) && facts.iter().any(is_durable)).then_some(own)
+}
+
+/// Why no commit of any of them was durable, as the first one says it.
+fn nothing_durable(facts: &[Facts]) -> Option<&str> {
+    let reason = |f: &Facts| -> Option<usize> {
+        let words = f.durability.as_deref()?;
+        words.starts_with(NOT_DURABLE).then_some(f.number)
+    };
+    let all = !facts.is_empty() && facts.iter().all(|f| reason(f).is_some());
+    let first = facts.first().filter(|_| all)?;
+    let words = first.durability.as_deref()?;
+    Some(
+        words
+            .trim_start_matches(NOT_DURABLE)
+            .trim_start_matches(": "),
+    )
 }
 
 /// Whether nobody should keep a database on the filesystem of that target.
@@ -169,6 +208,11 @@ fn regime(facts: &[Facts]) -> Vec<String> {
             ),
         });
     }
+    if let Some(reason) = nothing_durable(facts) {
+        parts.push(format!(
+            "no commit of any of them was durable ({reason}): where commits are, they take longer, and may tell them apart differently"
+        ));
+    }
     if facts.iter().any(|f| f.kind.as_deref() == Some("image")) {
         parts.push("on images, that is, on top of another filesystem: a real device may tell them apart differently".into());
     }
@@ -181,7 +225,7 @@ fn regime(facts: &[Facts]) -> Vec<String> {
 }
 
 /// The same in a few words, to stand behind a choice.
-fn regime_in_short(facts: &[Facts]) -> String {
+fn regime_in_short(said: &[&Row], facts: &[Facts]) -> String {
     let Some(f) = facts.first() else {
         return String::new();
     };
@@ -190,11 +234,21 @@ fn regime_in_short(facts: &[Facts]) -> String {
         true => "with data in memory".to_owned(),
         false => "with data larger than memory".to_owned(),
     });
+    let durable = nothing_durable(facts).map(|reason| format!("with nothing durable: {reason}"));
+    let is_disturbed = |row: &&Row| {
+        let warnings = row.warnings.as_deref().unwrap_or_default();
+        warnings.contains("noisy_neighbour")
+    };
+    let disturbed = said.iter().any(is_disturbed);
+    let disturbed = disturbed.then(|| "beside others on the machine".to_owned());
     let is_on_images = facts.iter().any(|f| f.kind.as_deref() == Some("image"));
     let images = is_on_images.then(|| "on images".to_owned());
     let kind = f.virtualization.as_deref().filter(|kind| *kind != "none");
     let machine = kind.map(|kind| format!("in a virtual machine ({kind})"));
-    let parts: Vec<String> = [data, images, machine].into_iter().flatten().collect();
+    let parts: Vec<String> = [data, durable, images, machine, disturbed]
+        .into_iter()
+        .flatten()
+        .collect();
     match parts.is_empty() {
         true => String::new(),
         false => format!(" (measured {})", parts.join(", ")),
@@ -224,13 +278,15 @@ fn not_tested(state: &State, facts: &[Facts]) -> Vec<Advice> {
             .map(|clients| format_count(clients.max(0) as u64, "client")),
     ];
     let what: Vec<String> = what.into_iter().flatten().collect();
-    rows.push(advice(
-        "not tested",
-        format!(
-            "other loads and sizes than {} on this machine",
-            what.join(" and ")
-        ),
-    ));
+    if !what.is_empty() {
+        rows.push(advice(
+            "not tested",
+            format!(
+                "other loads and sizes than {} on this machine",
+                what.join(" and ")
+            ),
+        ));
+    }
     rows.push(advice(
         "not tested",
         "ageing: each run is on a filesystem that was just made",

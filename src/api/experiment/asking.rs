@@ -99,7 +99,7 @@ fn record(asked: &Asked) -> Result<i64, Fault> {
     let id = insert(&ready, asked, &planned, None)?;
     report::notice(
         planned.announced(asked),
-        Some(match (starts, planned.length.is_too_short()) {
+        Some(match (starts, planned.is_too_short()) {
             (_, true) => "The windows have fewer than two checkpoint cycles: whatever comes out, the verdict is inconclusive (too_short).".into(),
             (true, _) => format!("See fsbench.experiments, and SELECT * FROM fsbench.compare({}).", literal(&planned.checked.experiment)),
             (false, _) => format!("It is only recorded: SELECT fsbench.resume_experiment({}) starts it.", literal(&planned.checked.experiment)),

@@ -94,6 +94,16 @@ pub(super) fn regime(e: &Experiment) -> String {
     [cycle, raised].into_iter().flatten().collect()
 }
 
+/// An experiment cannot be extended to more.
+pub(super) const MOST_BLOCKS: u32 = 24;
+
+/// A decision would take more blocks than there can be.
+pub(super) fn too_many_blocks() -> String {
+    format!(
+        "; more than the {MOST_BLOCKS} blocks that there can be would be needed to decide it: longer windows differ less"
+    )
+}
+
 /// How many blocks a decision would still take.
 pub(super) fn further(blocks: u32) -> String {
     let s = if blocks == 1 { "" } else { "s" };
@@ -122,6 +132,11 @@ pub fn line(state: &State, rows: &[Row]) -> String {
         // The best one is the answer.
         rows.sort_by_key(|row| !matches!(row.verdict.as_str(), "best" | "leading"));
     }
+    let unlike = rows.iter().any(|row| row.same_durability == Some(false));
+    let loses = |row: &Row| {
+        let durability = row.durability.as_deref().unwrap_or_default();
+        unlike && durability.starts_with("not durable")
+    };
     let parts: Vec<String> = (rows.iter())
         .map(|row| match &row.reason {
             _ if row.is_set_aside() => format!("{} set aside", row.target),
@@ -129,6 +144,11 @@ pub fn line(state: &State, rows: &[Row]) -> String {
                 format!("{} {} ({reason})", row.target, row.verdict)
             }
             _ => format!("{} {}", row.target, row.verdict),
+        })
+        .zip(&rows)
+        .map(|(said, row)| match loses(row) {
+            true => format!("{said} and NOT equally durable"),
+            false => said,
         })
         .collect();
     let over = state

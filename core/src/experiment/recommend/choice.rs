@@ -1,11 +1,11 @@
 //! Which one to take, if any.
 
-use super::{Advice, Facts, advice, is_for_comparison_only, regime_in_short};
+use super::{Advice, Facts, advice, is_for_comparison_only, less_durable, regime_in_short};
 use crate::experiment::{
     answer::Row,
     metric::Metric,
     plan::percent,
-    state::{Goal, State},
+    state::{Goal, Outcome, State},
 };
 
 /// A choice, or why there is none.
@@ -34,6 +34,9 @@ pub fn choice(state: &State, said: &[Row], facts: &[Facts], metric: Metric) -> C
             e.status
         ));
     }
+    if let Some(why) = without_result(state) {
+        return Choice::none(why);
+    }
     // The control is another one of them under a second name, which is no choice.
     let said: Vec<&Row> = (said.iter())
         .filter(|row| e.control != Some(row.number))
@@ -42,6 +45,29 @@ pub fn choice(state: &State, said: &[Row], facts: &[Facts], metric: Metric) -> C
         Goal::Best => best(&said, facts, metric),
         Goal::Baseline => against_baseline(state, &said, facts, metric),
     }
+}
+
+/// Why there is nothing to choose by: none of its runs has come to a result.
+fn without_result(state: &State) -> Option<String> {
+    let counts = |outcome: Option<Outcome>| outcome.is_some_and(Outcome::counts);
+    if state.runs.is_empty() || state.runs.iter().any(|made| counts(made.outcome)) {
+        return None;
+    }
+    let last = state.runs.iter().rev().find_map(|made| made.why.as_deref());
+    let last = last.map(|why| format!("; of the last one it is said: {why}"));
+    Some(format!(
+        "no choice: none of its runs has come to a result that counts{}; fsbench.experiment_log has all of them",
+        last.unwrap_or_default()
+    ))
+}
+
+/// Why a target is not to be chosen, whatever it does.
+fn reason_against(facts: &[Facts], number: usize) -> Option<String> {
+    if is_for_comparison_only(facts, number) {
+        return Some("for comparison only".into());
+    }
+    let why = less_durable(facts, number)?;
+    Some(format!("not as durable as others of these ({why})"))
 }
 
 /// The first row that says nothing though its target was run.
@@ -69,16 +95,20 @@ fn best(said: &[&Row], facts: &[Facts], metric: Metric) -> Choice {
     }
     let usable: Vec<&Row> = alike
         .iter()
-        .filter(|row| !is_for_comparison_only(facts, row.number))
+        .filter(|row| reason_against(facts, row.number).is_none())
         .copied()
         .collect();
     if usable.is_empty() {
+        let why = alike
+            .iter()
+            .find_map(|row| reason_against(facts, row.number));
         return Choice::none(format!(
-            "no choice: {} is ahead, and is for comparison only; without it, another experiment tells which of the others is best",
-            names(&alike)
+            "no choice: {} is ahead, and is {}; without it, another experiment tells which of the others is best",
+            names(&alike),
+            why.unwrap_or_default()
         ));
     }
-    let circumstances = regime_in_short(facts);
+    let circumstances = regime_in_short(said, facts);
     if let [only] = alike[..] {
         return Choice {
             advice: vec![advice(
@@ -164,10 +194,10 @@ fn against_baseline(state: &State, said: &[&Row], facts: &[Facts], metric: Metri
     } else {
         "less"
     };
-    let circumstances = regime_in_short(facts);
+    let circumstances = regime_in_short(said, facts);
     let (unusable, betters): (Vec<&Row>, Vec<&Row>) = (said.iter().copied())
         .filter(|row| row.verdict == better)
-        .partition(|row| is_for_comparison_only(facts, row.number));
+        .partition(|row| reason_against(facts, row.number).is_some());
     let open = (said.iter()).filter(|row| row.is_inconclusive() && !row.is_set_aside());
     let bounds: Vec<Advice> = open
         .filter_map(|row| {
@@ -202,15 +232,21 @@ fn against_baseline(state: &State, said: &[&Row], facts: &[Facts], metric: Metri
                 None if is_alone => Choice::none(format!(
                     "no choice: all that was to be compared with {name} was set aside, since its runs failed"
                 )),
-                None => Choice {
-                    advice: vec![advice(
-                        "choice",
-                        format!(
-                            "stay with {name}: {}{circumstances}",
-                            nothing_better(&unusable)
-                        ),
-                    )],
-                    chosen: Some(baseline),
+                None => match reason_against(facts, baseline) {
+                    Some(why) => Choice::none(format!(
+                        "no choice: {}, and {name} is {why}",
+                        nothing_better(&unusable, facts)
+                    )),
+                    None => Choice {
+                        advice: vec![advice(
+                            "choice",
+                            format!(
+                                "stay with {name}: {}{circumstances}",
+                                nothing_better(&unusable, facts)
+                            ),
+                        )],
+                        chosen: Some(baseline),
+                    },
                 },
             }
         }
@@ -226,19 +262,21 @@ fn against_baseline(state: &State, said: &[&Row], facts: &[Facts], metric: Metri
     choice
 }
 
-fn nothing_better(unusable: &[&Row]) -> String {
-    let names: Vec<&str> = unusable.iter().map(|row| row.target.as_str()).collect();
-    match names.is_empty() {
+fn nothing_better(unusable: &[&Row], facts: &[Facts]) -> String {
+    let but = unusable.iter().map(|row| {
+        let why = reason_against(facts, row.number).unwrap_or_default();
+        format!("{} is better, but {why}", row.target)
+    });
+    let but: Vec<String> = but.collect();
+    match but.is_empty() {
         true => "nothing that was compared with it is better by what counts".into(),
-        false => format!(
-            "{} is better, but for comparison only, and nothing else is by what counts",
-            names.join(", ")
-        ),
+        false => format!("{}, and nothing else is by what counts", but.join("; ")),
     }
 }
 
 fn in_words(reason: &str) -> String {
-    match reason {
+    // After how many blocks may stand behind it.
+    match reason.split(", ").next().unwrap_or(reason) {
         "too_short" => "the windows have fewer than two checkpoint cycles, and what is slow about a filesystem mostly comes with checkpoints (too_short); leave duration out, or give a cycle".into(),
         "max_blocks" => "it was still open after the last block (max_blocks); fsbench.extend_experiment() makes more".into(),
         "too_noisy" => "the runs differ so much among themselves that more of them would hardly decide it (too_noisy)".into(),
@@ -246,7 +284,7 @@ fn in_words(reason: &str) -> String {
         "no_reference" => "what the others are compared with was not run any more (no_reference)".into(),
         "cancelled" => "it was cancelled before it was decided".into(),
         "noise_floor" => "two names of one target differ as much (noise_floor)".into(),
-        other => other.to_owned(),
+        _ => reason.to_owned(),
     }
 }
 
@@ -344,6 +382,53 @@ mod tests {
         let (says, stays) = chosen("baseline", &more, &names);
         assert!(
             says.starts_with("stay with ext4: ext2 is better, but for comparison only"),
+            "{says}"
+        );
+        assert_eq!(stays, Some(0));
+    }
+
+    /// The choice among two of which the second one is without barriers.
+    fn of_unsafe(goal: &str, said: &[Row]) -> (String, Option<usize>) {
+        let mut state = json!({
+            "experiment": {
+                "experiment_id": 1, "experiment": "e", "status": "done", "goal": goal, "baseline_number": (goal == "baseline").then_some(0),
+                "metric": "tps", "margin": 0.05, "max_blocks": 3, "looks": [], "run_order": [], "run_seconds": 10, "forced": false,
+            },
+            "targets": [], "runs": [],
+        });
+        state["targets"] = (0..2)
+            .map(|n| json!({"target_number": n, "target": (["on", "off"][n]), "target_name": (["on", "off"][n])}))
+            .collect();
+        let state: State = serde_json::from_value(state).unwrap();
+        let facts = ["flushed", "not durable: barriers off"]
+            .into_iter()
+            .enumerate();
+        let facts: Vec<Facts> = facts
+            .map(|(number, durability)| {
+                serde_json::from_value(json!({"number": number, "durability": durability})).unwrap()
+            })
+            .collect();
+        let metric = crate::experiment::metric::find("tps").unwrap();
+        let choice = choice(&state, said, &facts, metric);
+        (choice.advice[0].says.clone(), choice.chosen)
+    }
+
+    #[test]
+    fn what_loses_commits_is_not_chosen_before_what_does_not() {
+        let (says, none) = of_unsafe("best", &[row(0, "on", "out"), row(1, "off", "best")]);
+        assert!(
+            says.starts_with("no choice: off is ahead, and is not as durable as others of these (not durable: barriers off)"),
+            "{says}"
+        );
+        assert_eq!(none, None);
+        let alike = [
+            row(0, "on", "best"),
+            row(1, "off", "equivalent to the best"),
+        ];
+        assert_eq!(of_unsafe("best", &alike).1, Some(0));
+        let (says, stays) = of_unsafe("baseline", &[row(1, "off", "more")]);
+        assert!(
+            says.starts_with("stay with on: off is better, but not as durable as others of these (not durable: barriers off), and nothing else is"),
             "{says}"
         );
         assert_eq!(stays, Some(0));
