@@ -232,22 +232,7 @@ fn against_baseline(state: &State, said: &[&Row], facts: &[Facts], metric: Metri
                 None if is_alone => Choice::none(format!(
                     "no choice: all that was to be compared with {name} was set aside, since its runs failed"
                 )),
-                None => match reason_against(facts, baseline) {
-                    Some(why) => Choice::none(format!(
-                        "no choice: {}, and {name} is {why}",
-                        nothing_better(&unusable, facts)
-                    )),
-                    None => Choice {
-                        advice: vec![advice(
-                            "choice",
-                            format!(
-                                "stay with {name}: {}{circumstances}",
-                                nothing_better(&unusable, facts)
-                            ),
-                        )],
-                        chosen: Some(baseline),
-                    },
-                },
+                None => stay(baseline, name, &unusable, facts, &circumstances),
             }
         }
         _ => {
@@ -260,6 +245,25 @@ fn against_baseline(state: &State, said: &[&Row], facts: &[Facts], metric: Metri
     };
     choice.advice.extend(bounds);
     choice
+}
+
+/// Nothing that may be chosen is better than the baseline.
+fn stay(
+    baseline: usize,
+    name: &str,
+    unusable: &[&Row],
+    facts: &[Facts],
+    circumstances: &str,
+) -> Choice {
+    let better = nothing_better(unusable, facts);
+    if let Some(why) = reason_against(facts, baseline) {
+        return Choice::none(format!("no choice: {better}, and {name} is {why}"));
+    }
+    let says = format!("stay with {name}: {better}{circumstances}");
+    Choice {
+        advice: vec![advice("choice", says)],
+        chosen: Some(baseline),
+    }
 }
 
 fn nothing_better(unusable: &[&Row], facts: &[Facts]) -> String {
