@@ -439,6 +439,24 @@ mod tests {
     }
 
     #[test]
+    fn how_many_blocks_there_were_is_no_part_of_the_reason() {
+        assert_eq!(in_words("cancelled, 0 blocks"), in_words("cancelled"));
+        assert_eq!(in_words("differs: kernel, host"), "differs: kernel, host");
+    }
+
+    #[test]
+    fn a_choice_says_that_nothing_was_durable_and_that_others_were_there() {
+        let facts = json!({"number": 0, "durability": "not durable: tmpfs is in memory"});
+        let facts: Vec<Facts> = vec![serde_json::from_value(facts).unwrap()];
+        let mut said = row(0, "ext4", "best");
+        said.warnings = Some("in_memory, noisy_neighbour".into());
+        assert_eq!(
+            regime_in_short(&[&said], &facts),
+            " (measured with nothing durable: tmpfs is in memory, beside others on the machine)"
+        );
+    }
+
+    #[test]
     fn the_bound_is_on_the_worse_side() {
         let mut open = row(1, "xfs", "open");
         (open.ratio, open.low, open.high) = (Some(1.04), Some(0.99), Some(1.09));

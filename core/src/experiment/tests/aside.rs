@@ -3,7 +3,7 @@
 use super::{failed, live, measured, state};
 use crate::{
     experiment::{
-        answer, metric,
+        answer, metric, recommend,
         state::{Goal, State},
         steps::{self, End},
     },
@@ -43,6 +43,23 @@ fn the_best_of_those_that_are_left_is_named() {
     assert!(
         line.starts_with("t0 best, t1 out, t2 set aside; "),
         "{line}"
+    );
+}
+
+#[test]
+fn where_no_run_has_counted_that_is_said() {
+    let mut state = state(2, Goal::Best);
+    live(&mut state, &|place| failed(place, "53100"));
+    state.experiment.status = "done".into();
+    state.experiment.too_short = true;
+    let rows = answer::rows(&state, metric::ALL[0], &[]);
+    let advice = recommend::rows(&state, &rows, &[], &recommend::Here::default());
+    assert_eq!(advice[0].part, "choice");
+    assert!(
+        advice[0]
+            .says
+            .starts_with("no choice: none of its runs has come to a result that counts"),
+        "{advice:?}"
     );
 }
 
