@@ -170,6 +170,9 @@ VALUES ('copied', 'running', 'best', 'tps', 0.05, 3, '[]', '[]', 1, '{}', '{}', 
 
 SELECT fsbench.drop_experiment(experiment) FROM fsbench.experiments ORDER BY experiment;
 SELECT (SELECT count(*) FROM fsbench.experiment), (SELECT count(*) FROM fsbench.experiment_target), (SELECT count(*) FROM fsbench.experiment_log);
+-- Syncs have no checkpoint cycles for which their windows could be too short.
+SELECT fsbench.experiment('syncs', '{a,b}', workload => 'fsync', duration => '1 s', options => '{"writers": [1], "methods": ["fdatasync"]}', metric => 'fsync_ops_fdatasync', start => false) > 0;
+SELECT fsbench.drop_experiment('syncs');
 -- A number of whatever type, a share, or a search.
 SET client_min_messages = warning;
 SELECT fsbench.experiment('number', '{a,b}', rate => 500, :short) > 0, fsbench.experiment('fraction', '{a,b}', rate => 0.5, :short) > 0,

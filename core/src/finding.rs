@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::rows::Row;
 
+pub use crash::{NOT_DURABLE, not_durable};
 pub use facts::{
     CheckpointFacts, CrashFacts, FlushFacts, MachineFacts, Place, RunFacts, ScanFacts, ScanMade,
     ServerFacts, Statements, StorageFacts, WaitFacts, WalFacts, XminHolder, XminHolderKind,

@@ -219,8 +219,8 @@ impl Conductor {
         }
     }
 
-    fn look_later(&self) {
-        let at = clock::now_ns() + LATER.as_nanos() as u64;
+    fn look_after(&self, wait: Duration) {
+        let at = clock::now_ns() + wait.as_nanos() as u64;
         self.home.waits_for.store(0, Release);
         self.home.look_at_ns.store(at, Release);
     }
@@ -370,9 +370,7 @@ impl Conductor {
                 while_on(on.experiment_id, || {
                     store::wait_for_probe(on.experiment_id, seconds, now)
                 })?;
-                let at = clock::now_ns() + (seconds * 1e9) as u64;
-                self.home.waits_for.store(0, Release);
-                self.home.look_at_ns.store(at, Release);
+                self.look_after(Duration::from_secs_f64(seconds));
                 Ok(None)
             }
         }
@@ -404,7 +402,7 @@ impl Conductor {
                 locked(id, || store::forget_run(id, made))?;
                 // What takes the room may be a run that waits for the end of the block.
                 self.board.homes.leave_block(self.place);
-                self.look_later();
+                self.look_after(LATER);
                 Ok(After::Leave)
             }
             _ => {

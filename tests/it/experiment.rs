@@ -65,6 +65,17 @@ fn hold_run(server: &TestServer, number: u32) -> Client {
     session
 }
 
+/// Starts an experiment of a and b, and keeps its first run, which is number 1, from storing what it has found, until the session ends.
+fn hold_first_run(server: &TestServer, client: &mut Client) -> Client {
+    let first = hold_run(server, 1);
+    execute(
+        client,
+        &format!("SELECT fsbench.experiment('e', '{{a,b}}', {SHORT})"),
+    );
+    wait_for_lock(server);
+    first
+}
+
 /// Outcomes of the runs of an experiment.
 fn outcomes(client: &mut Client, name: &str) -> Vec<String> {
     rows(
@@ -279,12 +290,7 @@ fn others_go_between_two_blocks_and_targets_in_use_stay() {
     let server = server(&[]);
     let mut client = server.connect("postgres");
     let _places = targets(&mut client, &["a", "b"]);
-    let first = hold_run(&server, 1);
-    execute(
-        &mut client,
-        &format!("SELECT fsbench.experiment('e', '{{a,b}}', {SHORT})"),
-    );
-    wait_for_lock(&server);
+    let first = hold_first_run(&server, &mut client);
     assert_refused(
         &mut client,
         "SELECT * FROM fsbench.run(scale => 1, clients => 1, transactions => 5)",

@@ -126,6 +126,7 @@ fn thousands_that_wait_end_with_the_server_or_their_database() {
         &[
             "cannot drop extension \"pgfsbench\" while runs are queued or on",
             &format!("of run 1 to {}.", THOUSANDS + 1),
+            "SELECT fsbench.cancel_experiment(experiment) FROM fsbench.experiments",
             "SELECT fsbench.cancel(run_id) FROM fsbench.progress",
         ],
     );

@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use super::{
     limits::{self, Limit},
     metric::{self, Kind, Metric},
+    plan::MOST_BLOCKS,
     state::State,
     steps::{self, Aside, Played},
 };
@@ -293,7 +294,7 @@ fn row(state: &State, metric: Metric, base: Base, beside: &[Beside], withheld: &
     let withheld = withheld.of_all.clone().or(differs);
     let needed = withheld.is_none().then(|| base.further_blocks()).flatten();
     let made = base.estimate.map_or(0, |e| e.blocks);
-    let further = needed.filter(|n| made + n <= figures::MOST_BLOCKS);
+    let further = needed.filter(|n| (made + n) as usize <= MOST_BLOCKS);
     let (verdict, reason, mut says) = match withheld {
         Some(why) => {
             let size = figures::arithmetic(state, metric, &base);

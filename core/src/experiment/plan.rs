@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// Blocks whose order is drawn: as many as an experiment can be extended to.
-const MOST_BLOCKS: usize = 24;
+pub const MOST_BLOCKS: usize = 24;
 /// Seconds that a run takes beside its warm-up and window: making a filesystem, copying data, a checkpoint, storing the result.
 const OVERHEAD_SECONDS: f64 = 5.0;
 /// Transactions a second that are assumed of a run without a rate, for its transaction ids.

@@ -10,13 +10,10 @@ mod stored;
 use std::collections::BTreeMap;
 
 use super::{answer::Row, plan::percent, state::State, steps};
-use crate::units::format_count;
+use crate::{finding::not_durable, units::format_count};
 
 /// Filesystems that lose committed data when power is lost, or that are not maintained for this use.
 const FOR_COMPARISON_ONLY: &[&str] = &["ext2", "vfat", "exfat", "tmpfs", "jfs", "minix"];
-
-/// What runs say of their durability begins so where a commit promises nothing.
-const NOT_DURABLE: &str = "not durable";
 
 /// The stored environment of a target's runs: that of the first run that counts.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -46,6 +43,12 @@ pub struct Facts {
     pub kernel_settings: Option<Value>,
     pub workload: Option<String>,
     pub clients: Option<i64>,
+}
+
+impl Facts {
+    fn why_not_durable(&self) -> Option<&str> {
+        self.durability.as_deref().and_then(not_durable)
+    }
 }
 
 /// The machine and the server that lines are to be pasted on.
@@ -84,7 +87,7 @@ pub fn rows(state: &State, said: &[Row], facts: &[Facts], here: &Here) -> Vec<Ad
         said.iter()
             .map(|row| advice("why", format!("{}: {}", row.target, row.says))),
     );
-    rows.extend(unlike_in_durability(state, said, facts));
+    rows.extend(unlike_in_durability(state, facts));
     rows.extend(only_for_comparison(state, facts));
     rows.extend(regime(facts).into_iter().map(|says| advice("regime", says)));
     rows.extend(not_tested(state, facts));
@@ -115,56 +118,35 @@ pub fn of_other_host(rows: Vec<Advice>, host: &str) -> Vec<Advice> {
     rows
 }
 
-fn unlike_in_durability(state: &State, said: &[Row], facts: &[Facts]) -> Vec<Advice> {
+fn unlike_in_durability(state: &State, facts: &[Facts]) -> Vec<Advice> {
     let less = facts.iter().filter_map(|f| {
         let name = state.targets.get(f.number).map_or("", |t| t.name.as_str());
         let why = less_durable(facts, f.number)?;
-        Some(format!(
-            "{name} is not as durable as others of these ({why}): what it gains may be paid with commits that are lost when power is"
+        Some(advice(
+            "cost",
+            format!(
+                "{name} is not as durable as others of these ({why}): what it gains may be paid with commits that are lost when power is"
+            ),
         ))
     });
-    // The words of both may differ where neither of them loses commits.
-    let other = said.iter().filter_map(|row| {
-        let durability = row.durability.as_deref()?;
-        let is_told = durability.starts_with(NOT_DURABLE)
-            || facts
-                .iter()
-                .any(|f| less_durable(facts, f.number).is_some());
-        (row.same_durability == Some(false) && !is_told).then(|| {
-            format!(
-                "{} promises another durability than what it is compared with ({durability})",
-                row.target
-            )
-        })
-    });
-    less.chain(other).map(|says| advice("cost", says)).collect()
+    less.collect()
 }
 
-/// What a target says of its durability, if its commits may be lost while those of another one that was compared with it are not.
+/// Why commits on a target may be lost, if those on another one that was compared with it are durable.
 fn less_durable(facts: &[Facts], number: usize) -> Option<&str> {
-    let own = facts.iter().find(|f| f.number == number)?;
-    let own = own.durability.as_deref()?;
     let is_durable = |f: &Facts| {
-        let durability = f.durability.as_deref();
-        durability.is_some_and(|words| !words.starts_with(NOT_DURABLE))
+        let words = f.durability.as_deref();
+        words.is_some_and(|words| not_durable(words).is_none())
     };
-    (own.starts_with(NOT_DURABLE) && facts.iter().any(is_durable)).then_some(own)
+    let own = facts.iter().find(|f| f.number == number)?;
+    own.why_not_durable()
+        .filter(|_| facts.iter().any(is_durable))
 }
 
-/// Why no commit of any of them was durable, as the first one says it.
+/// Why commits on all of them may be lost, as the first one says it.
 fn nothing_durable(facts: &[Facts]) -> Option<&str> {
-    let reason = |f: &Facts| -> Option<usize> {
-        let words = f.durability.as_deref()?;
-        words.starts_with(NOT_DURABLE).then_some(f.number)
-    };
-    let all = !facts.is_empty() && facts.iter().all(|f| reason(f).is_some());
-    let first = facts.first().filter(|_| all)?;
-    let words = first.durability.as_deref()?;
-    Some(
-        words
-            .trim_start_matches(NOT_DURABLE)
-            .trim_start_matches(": "),
-    )
+    let all = facts.iter().all(|f| f.why_not_durable().is_some());
+    facts.first().filter(|_| all)?.why_not_durable()
 }
 
 /// Whether nobody should keep a database on the filesystem of that target.

@@ -2,6 +2,14 @@
 
 use super::{Finding, RunFacts, Severity};
 
+/// What is said of commits that may be lost begins so.
+pub const NOT_DURABLE: &str = "not durable: ";
+
+/// Why commits may be lost, by what is said of the durability of a run; None where they are durable.
+pub fn not_durable(words: &str) -> Option<&str> {
+    words.strip_prefix(NOT_DURABLE)
+}
+
 /// Committed transactions that are not there after a crash, or data that are not what they were. With settings under which a
 /// commit promises nothing that may be; it is the same finding, and says so.
 pub fn lost_transactions(facts: &RunFacts) -> Option<Finding> {
@@ -15,7 +23,7 @@ pub fn lost_transactions(facts: &RunFacts) -> Option<Finding> {
         _ => "the data after the crash are not what was committed".to_owned(),
     };
     let reasons = crash.durability.as_deref();
-    let hint = match reasons.and_then(|text| text.strip_prefix("not durable: ")) {
+    let hint = match reasons.and_then(not_durable) {
         Some(reasons) => format!(
             "A commit promised nothing here: {reasons}. Do not keep data that way that you want to find again. See fsbench.recovery."
         ),

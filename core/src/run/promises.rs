@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use crate::statistics::Timing;
+use crate::{finding::NOT_DURABLE, statistics::Timing};
 
 /// The settings that decide about durability, as the clients have them before the run's own.
 #[derive(Clone, Debug, Deserialize)]
@@ -83,7 +83,7 @@ impl Promises {
         off.extend(below);
         match off[..] {
             [] => of.durable.into(),
-            _ => format!("not durable: {}", off.join(", ")),
+            _ => format!("{NOT_DURABLE}{}", off.join(", ")),
         }
     }
 }

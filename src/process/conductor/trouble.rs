@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering::{AcqRel, Acquire, Release};
 
 use pgfsbench_core::units::format_count;
 
-use super::Conductor;
+use super::{Conductor, LATER};
 use crate::{
     clock,
     errors::Fault,
@@ -34,7 +34,7 @@ impl Conductor {
 
     /// Comes back after a while. Experiments of others go on meanwhile, or where a run of this one is on, runs of others.
     pub(super) fn stand_back(&self) {
-        self.look_later();
+        self.look_after(LATER);
         let at = self.home.look_at_ns.load(Acquire);
         self.home.not_before_ns.store(at, Release);
         match self.has_run() {

@@ -1,38 +1,25 @@
 //! An experiment that a session changes while its conductor is at it, and transactions that stay open.
 
-use super::{LONGER, SHORT, hold_run, outcomes, targets, wait_for, wait_for_no_run};
+use super::{LONGER, SHORT, hold_first_run, outcomes, targets, wait_for, wait_for_no_run};
 use crate::common::{assert_refused, execute, row, server, wait_for_phase};
-use crate::robustness::hold::wait_for_lock;
-use pgfsbench_tests::{LONG, Leaves, TestServer};
-
-/// Waits until something of that backend_type waits for a lock.
-fn wait_until_it_waits(server: &TestServer, backend_type: &str) {
-    let condition = format!(
-        "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE backend_type = '{backend_type}' AND wait_event_type = 'Lock')"
-    );
-    server.wait_for("postgres", &condition, LONG);
-}
+use crate::robustness::hold::wait_for_lock_of;
+use pgfsbench_tests::Leaves;
 
 #[test]
 fn a_cancel_while_a_run_is_judged_waits_its_turn() {
     let server = server(&[]);
     let mut client = server.connect("postgres");
     let _places = targets(&mut client, &["a", "b"]);
-    let first = hold_run(&server, 1);
-    execute(
-        &mut client,
-        &format!("SELECT fsbench.experiment('e', '{{a,b}}', {SHORT})"),
-    );
-    wait_for_lock(&server);
+    let first = hold_first_run(&server, &mut client);
     // Whoever comes first waits for this row; the other one must not have what that one wants next.
     execute(
         &mut client,
         "BEGIN; SELECT FROM fsbench.experiment_run FOR UPDATE",
     );
     let cancel = server.background("postgres", "SELECT fsbench.cancel_experiment('e')");
-    wait_until_it_waits(&server, "client backend");
+    wait_for_lock_of(&server, "client backend");
     drop(first);
-    wait_until_it_waits(&server, "fsbench conductor");
+    wait_for_lock_of(&server, "fsbench conductor");
     execute(&mut client, "COMMIT");
     cancel.join().expect("it is cancelled");
     wait_for_no_run(&mut client);
@@ -55,15 +42,10 @@ fn a_transaction_that_stays_open_keeps_no_other_database_waiting() {
     execute(&mut other, "CREATE EXTENSION pgfsbench");
     let _places = targets(&mut client, &["a", "b"]);
     let _others = targets(&mut other, &["a", "b"]);
-    let first = hold_run(&server, 1);
-    execute(
-        &mut client,
-        &format!("SELECT fsbench.experiment('e', '{{a,b}}', {SHORT})"),
-    );
-    wait_for_lock(&server);
+    let first = hold_first_run(&server, &mut client);
     execute(&mut client, "BEGIN; SELECT fsbench.pause_experiment('e')");
     drop(first);
-    wait_until_it_waits(&server, "fsbench conductor");
+    wait_for_lock_of(&server, "fsbench conductor");
     execute(
         &mut other,
         &format!("SELECT fsbench.experiment('f', '{{a,b}}', {SHORT})"),

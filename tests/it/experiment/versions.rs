@@ -1,8 +1,7 @@
 //! The library and the extension of an experiment's database have different versions.
 
-use super::{SHORT, hold_run, outcomes, targets, wait_for_no_run, wait_for_runs};
+use super::{SHORT, hold_first_run, outcomes, targets, wait_for_no_run, wait_for_runs};
 use crate::common::{execute, row, server};
-use crate::robustness::hold::wait_for_lock;
 use pgfsbench_tests::{LONG, Stop, wait_until};
 use postgres::Client;
 
@@ -19,12 +18,7 @@ fn with_another_version_it_is_paused_and_says_why() {
         let server = server(&[]);
         let mut client = server.connect("postgres");
         let _places = targets(&mut client, &["a", "b"]);
-        let first = hold_run(&server, 1);
-        execute(
-            &mut client,
-            &format!("SELECT fsbench.experiment('e', '{{a,b}}', {SHORT})"),
-        );
-        wait_for_lock(&server);
+        let first = hold_first_run(&server, &mut client);
         set_version(&mut client, "0.0.9");
         if restarts {
             server.stop(Stop::Fast);

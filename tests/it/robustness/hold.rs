@@ -252,10 +252,16 @@ fn work_database(server: &TestServer) -> String {
 
 /// Wait until a coordinator waits for a lock: its pid.
 pub fn wait_for_lock(server: &TestServer) -> i32 {
-    let waits = "SELECT min(pid) FROM pg_stat_activity \
-                 WHERE backend_type = 'fsbench coordinator' AND wait_event_type = 'Lock'";
+    wait_for_lock_of(server, "fsbench coordinator")
+}
+
+/// Wait until a process of this backend_type waits for a lock: its pid.
+pub fn wait_for_lock_of(server: &TestServer, backend_type: &str) -> i32 {
+    let waits = format!(
+        "SELECT min(pid) FROM pg_stat_activity WHERE backend_type = '{backend_type}' AND wait_event_type = 'Lock'"
+    );
     let mut client = server.connect("postgres");
-    wait_until("a coordinator waits for a lock", LONG, || {
-        value(&mut client, waits).parse().ok()
+    wait_until(&format!("{backend_type} waits for a lock"), LONG, || {
+        value(&mut client, &waits).parse().ok()
     })
 }

@@ -4,8 +4,10 @@ use super::{Base, Checkpoints, Row};
 use crate::{
     experiment::{
         metric::{Kind, Metric},
+        plan::MOST_BLOCKS,
         state::{Experiment, Goal, Outcome, State},
     },
+    finding::not_durable,
     series::median,
     units::{format_count, format_seconds},
     verdict::best::Standing,
@@ -94,9 +96,6 @@ pub(super) fn regime(e: &Experiment) -> String {
     [cycle, raised].into_iter().flatten().collect()
 }
 
-/// An experiment cannot be extended to more.
-pub(super) const MOST_BLOCKS: u32 = 24;
-
 /// A decision would take more blocks than there can be.
 pub(super) fn too_many_blocks() -> String {
     format!(
@@ -134,8 +133,8 @@ pub fn line(state: &State, rows: &[Row]) -> String {
     }
     let unlike = rows.iter().any(|row| row.same_durability == Some(false));
     let loses = |row: &Row| {
-        let durability = row.durability.as_deref().unwrap_or_default();
-        unlike && durability.starts_with("not durable")
+        let why = row.durability.as_deref().and_then(not_durable);
+        unlike && why.is_some()
     };
     let parts: Vec<String> = (rows.iter())
         .map(|row| match &row.reason {

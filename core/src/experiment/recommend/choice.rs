@@ -173,15 +173,12 @@ fn names(rows: &[&Row]) -> String {
     names.join(", ")
 }
 
-/// Of those that are as good: the more durable first, then the most even, then the first.
+/// Of those that are as good, and none of which is less durable: the most even first, then the first.
 fn preferred<'a>(alike: &[&'a Row], facts: &[Facts]) -> &'a Row {
     let key = |row: &&&Row| {
         let facts = facts.iter().find(|f| f.number == row.number);
-        let is_less_durable = facts
-            .and_then(|f| f.durability.as_deref())
-            .is_some_and(|d| d.starts_with("not durable"));
         let stalls = facts.and_then(|f| f.stall_seconds).unwrap_or(0.0);
-        (is_less_durable, (stalls * 10.0) as i64, row.number)
+        ((stalls * 10.0) as i64, row.number)
     };
     alike.iter().min_by_key(key).copied().unwrap_or(alike[0])
 }
@@ -421,7 +418,9 @@ mod tests {
     fn what_loses_commits_is_not_chosen_before_what_does_not() {
         let (says, none) = of_unsafe("best", &[row(0, "on", "out"), row(1, "off", "best")]);
         assert!(
-            says.starts_with("no choice: off is ahead, and is not as durable as others of these (not durable: barriers off)"),
+            says.starts_with(
+                "no choice: off is ahead, and is not as durable as others of these (barriers off)"
+            ),
             "{says}"
         );
         assert_eq!(none, None);
@@ -432,7 +431,7 @@ mod tests {
         assert_eq!(of_unsafe("best", &alike).1, Some(0));
         let (says, stays) = of_unsafe("baseline", &[row(1, "off", "more")]);
         assert!(
-            says.starts_with("stay with on: off is better, but not as durable as others of these (not durable: barriers off), and nothing else is"),
+            says.starts_with("stay with on: off is better, but not as durable as others of these (barriers off), and nothing else is"),
             "{says}"
         );
         assert_eq!(stays, Some(0));

@@ -49,6 +49,11 @@ fn unequal_durability_and_undeclared_differences_are_said() {
         "{}",
         rows[0].says
     );
+    let line = answer::line(&state, &rows);
+    assert!(
+        line.starts_with("t1 more and NOT equally durable; "),
+        "{line}"
+    );
     let beside = [
         beside("flushed", None),
         beside("flushed", Some("differs: kernel")),

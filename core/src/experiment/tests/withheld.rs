@@ -144,6 +144,24 @@ fn what_is_open_tells_how_many_blocks_it_would_take() {
 }
 
 #[test]
+fn no_more_blocks_are_offered_than_there_can_be() {
+    let mut state = state(2, Goal::Baseline);
+    (state.experiment.max_blocks, state.experiment.looks) = (3, plan::looks(3));
+    let second = [0.0, 85.0, 120.0, 97.0];
+    live(&mut state, &|place| {
+        let value = [100.0, second[place.block as usize]][place.number];
+        measured(place, value)
+    });
+    let row = &rows(&state, &[])[0];
+    assert!(
+        row.says
+            .contains("more than the 24 blocks that there can be"),
+        "{row:?}"
+    );
+    assert_eq!(row.further_seconds, None);
+}
+
+#[test]
 fn another_metric_is_shown_over_the_blocks_that_were_made() {
     let mut state = state(3, Goal::Baseline);
     let noise = [100.0, 107.0, 96.0, 101.0, 99.0, 104.0];
