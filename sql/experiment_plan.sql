@@ -116,6 +116,15 @@ SELECT fsbench.experiment('w', filesystems => '{ext4,xfs}', image_size => '1GB',
     transactions => 10, start => false) > :id;
 SELECT target, kind, filesystem, image_size_bytes, data_checksums FROM fsbench.target WHERE target LIKE 'w.%' ORDER BY target;
 SELECT fsbench.drop_experiment('v'), fsbench.drop_experiment('w');
+-- Asked for again, it uses the targets that it has made, unless somebody has changed one.
+SELECT fsbench.experiment('w', filesystems => '{ext4,xfs}', image_size => '1GB', factors => '{"data_checksums": [true, false]}', scale => 1, clients => 1,
+    transactions => 10, start => false) > :id;
+SELECT fsbench.drop_experiment('w');
+SELECT fsbench.alter_target('w.xfs.3', mount_options => 'noatime');
+SELECT fsbench.experiment('w', filesystems => '{ext4,xfs}', image_size => '1GB', factors => '{"data_checksums": [true, false]}', scale => 1, clients => 1,
+    transactions => 10, start => false) > :id;
+-- A plan tells of no target that it records, since it records none.
+SELECT item FROM fsbench.plan_experiment('x', filesystems => '{ext4,xfs}', image_size => '1GB', scale => 1, clients => 1, transactions => 10) WHERE part = 'run';
 SELECT fsbench.drop_target(target) FROM fsbench.target WHERE target LIKE 'v.%' OR target LIKE 'w.%' ORDER BY target;
 
 -- Targets on different devices: a warning beforehand, unless they are what is compared.
@@ -156,6 +165,7 @@ SELECT part, says FROM fsbench.recommend('e') WHERE part = 'choice';
 SELECT fsbench.pause_experiment('e');
 SELECT fsbench.extend_experiment('e', 13);
 SELECT fsbench.extend_experiment('e', 3);
+SELECT fsbench.extend_experiment('e', 16);
 SELECT fsbench.confirm_experiment('e');
 CALL fsbench.wait_experiment('e');
 SELECT fsbench.cancel_experiment('e');

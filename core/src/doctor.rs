@@ -6,3 +6,4 @@ pub mod helper;
 pub mod machine;
 pub mod report;
 pub mod server;
+pub mod target;

@@ -26,6 +26,7 @@ use crate::probe::queue::Limits;
 use pgfsbench_core::helper::options::check_kernel as check_options_of_kernel;
 use pgfsbench_core::helper::options::{mkfs_arguments, mount_options};
 use pgfsbench_core::helper::{DeviceRequest, Filesystem, Marks, Prepare, Storage};
+use pgfsbench_core::quoting;
 use pgfsbench_core::refusal::{Kind, Refusal};
 use std::path::{Path, PathBuf};
 
@@ -334,7 +335,10 @@ pub fn check_device(
         _ if is_ours || wipe => Ok(()),
         contents => Err(no(format!("device {path} holds {contents}"))
             .detail("pgfsbench did not write that.")
-            .hint(format!("If it may be erased, put wipe = true below path = \"{path}\" in the helper's configuration, and restart pgfsbench-helper."))),
+            .hint(format!(
+                "If it may be erased, put wipe = true below path = \"{path}\" in the helper's configuration (pgfsbench-helper setup --allow-device={} --wipe does that), and restart pgfsbench-helper.",
+                quoting::shell(path)
+            ))),
     }
 }
 

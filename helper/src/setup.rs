@@ -42,6 +42,9 @@ pub struct Arguments {
     /// Device that may be erased if it is empty or was written by pgfsbench, by its path in /dev/disk/by-id
     #[arg(long, value_name = "PATH")]
     allow_device: Vec<String>,
+    /// Let the devices that --allow-device names be erased even if they hold what pgfsbench did not write (a partition table never is)
+    #[arg(long, requires = "allow_device")]
+    wipe: bool,
     /// Let targets change the kernel's vm.dirty_* settings, which are the whole machine's, while they are prepared
     #[arg(long)]
     allow_kernel_settings: bool,
@@ -118,11 +121,12 @@ pub fn run(arguments: &Arguments, path: &Path) -> Result<(), Refusal> {
         }
     }
     let has_changed = write(&path, old.as_ref(), &config)?;
+    let anew = has_changed && old.is_some();
     let Some(program) = program else {
-        unit::say_how_to_serve(&path);
+        unit::say_how_to_serve(&path, anew);
         return Ok(());
     };
-    start(arguments, &program, &path, has_changed && old.is_some())
+    start(arguments, &program, &path, anew)
 }
 
 fn add_to_it(refusal: Refusal) -> Refusal {
@@ -155,7 +159,7 @@ fn start(arguments: &Arguments, program: &Path, path: &Path, anew: bool) -> Resu
     }
     if !unit::is_used() {
         say!("no systemd runs here");
-        unit::say_how_to_serve(path);
+        unit::say_how_to_serve(path, anew);
         return Ok(());
     }
     unit::write(program, path, &arguments.prefix)?;
@@ -226,7 +230,7 @@ fn check(database: &str, found: &Found) -> Result<(), Refusal> {
             Kind::NotInThisState,
             format!("database {} does not have the extension", quoted(database)),
         )
-        .hint("Run there as a superuser: CREATE EXTENSION pgfsbench.")),
+        .hint("Run in that database, as a superuser: CREATE EXTENSION pgfsbench; then run setup again.")),
     }
 }
 

@@ -16,6 +16,7 @@ mod in_use;
 pub mod install;
 mod judge;
 mod knee;
+mod own_target;
 mod prepared_data;
 mod progress;
 mod redefined;

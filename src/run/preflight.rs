@@ -23,7 +23,7 @@ use crate::{
 /// Transactions per second that are assumed where neither rate nor number is given, for the estimate of transaction ids.
 const ASSUMED_TPS: f64 = 20_000.0;
 /// The same for the estimate of WAL, which is bounded by max_wal_size: what a disk does at least.
-const DISK_TPS: f64 = 1_000.0;
+pub const DISK_TPS: f64 = 1_000.0;
 
 /// Most WAL between two checkpoints at the default max_wal_size.
 const USUAL_WAL_BYTES: u64 = 1 << 30;
@@ -147,7 +147,7 @@ pub fn check_target(spec: &Spec) -> Result<(), Fault> {
                 Storage::Image { bytes, .. } => (
                     Some(*bytes),
                     "image",
-                    "Use a smaller scale, or raise image_size with fsbench.alter_target().",
+                    "Use a smaller scale, or a larger image_size (fsbench.alter_target() changes that of a target).",
                 ),
                 Storage::Device(device) => (
                     device.bytes,
@@ -216,8 +216,8 @@ fn reserve() -> Reserve {
     Reserve(settings::reserved_space_bytes())
 }
 
-/// Tables and keys, what is added while it runs, WAL, and an empty cluster.
-fn bytes_on_target(spec: &Spec) -> u64 {
+/// The room that a run takes on a target: tables and keys, what is added while it runs, WAL, and an empty cluster.
+pub fn bytes_on_target(spec: &Spec) -> u64 {
     let data = spec.data_bytes() + spec.added_bytes(DISK_TPS) + spec.maintenance_bytes();
     let wal = spec.data_bytes() + spec.maintenance_bytes() + spec.window_wal_bytes(DISK_TPS);
     let wal = wal.min(USUAL_WAL_BYTES);

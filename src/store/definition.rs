@@ -52,3 +52,13 @@ pub fn document(run_id: i64) -> Result<Option<Value>, Fault> {
     )?;
     text.map(|text| read_json("run", &text)).transpose()
 }
+
+/// Whether two targets are defined alike, by all that a definition has. By which marks a device is recognized, each run looks at by itself.
+pub fn are_alike(target: &str, other: &str) -> Result<bool, Fault> {
+    let found = sql::read_latest(
+        "SELECT 1 FROM fsbench.target a, fsbench.target b WHERE a.target = $1 AND b.target = $2 \
+           AND fsbench._definition(a) - '{device_identity,log_device_identity}'::text[] = fsbench._definition(b) - '{device_identity,log_device_identity}'::text[]",
+        &[Some(target), Some(other)],
+    )?;
+    Ok(found.is_some())
+}

@@ -58,7 +58,7 @@ pub fn facts(experiment_id: i64) -> Result<Vec<Facts>, Fault> {
            FROM fsbench.experiment_run x JOIN fsbench.run_log r USING (run_id) \
            WHERE x.experiment_id = $1::bigint AND x.outcome IN ('measured', 'behind') GROUP BY 1) \
          SELECT coalesce(jsonb_agg(jsonb_build_object('number', c.number, 'kind', r.target_definition ->> 'kind', 'filesystem', e.filesystem, \
-           'mkfs_command', e.mkfs_command, 'device', r.target_definition ->> 'device', 'kernel', nullif(split_part(e.kernel, ' ', 2), ''), 'mount_options', r.target_definition ->> 'mount_options', 'durability', e.durability, \
+           'mkfs_command', e.mkfs_command, 'has_mkfs_options', coalesce(r.target_definition ->> 'mkfs_options', '') <> '', 'device', r.target_definition ->> 'device', 'kernel', nullif(split_part(e.kernel, ' ', 2), ''), 'mount_options', r.target_definition ->> 'mount_options', 'durability', e.durability, \
            'virtualization', e.virtualization, 'data_bytes', r.data_bytes, 'memory_bytes', e.memory_bytes, 'stall_seconds', c.stalls, \
            'crash', r.used #>> '{options,crash}' = 'true', 'power_loss_protected', (r.target_definition ->> 'power_loss_protected')::boolean, \
            'settings', coalesce(r.target_definition -> 'settings', '{}') || coalesce(t.own -> 'settings', '{}'), \

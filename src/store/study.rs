@@ -129,16 +129,6 @@ pub fn has_made(study: &str, target: &str) -> Result<bool, Fault> {
     Ok(found.is_some())
 }
 
-/// Whether two targets are defined alike, by all that a definition has. By which marks a device is recognized, each run looks at by itself.
-pub fn are_alike(target: &str, other: &str) -> Result<bool, Fault> {
-    let found = sql::read_latest(
-        "SELECT 1 FROM fsbench.target a, fsbench.target b WHERE a.target = $1 AND b.target = $2 \
-           AND fsbench._definition(a) - '{device_identity,log_device_identity}'::text[] = fsbench._definition(b) - '{device_identity,log_device_identity}'::text[]",
-        &[Some(target), Some(other)],
-    )?;
-    Ok(found.is_some())
-}
-
 /// Forgets the targets that a study has made.
 pub fn forget_targets(study: &str) -> Result<(), Fault> {
     sql::write(

@@ -147,17 +147,16 @@ fn withheld_from_all(state: &State, metric: Metric, blocks: u32) -> Option<Strin
             _ => "not declared".into(),
         });
     }
-    if e.too_short {
-        return Some("too_short".into());
-    }
     // A look needs three.
-    (blocks < 3 && e.ended_by.is_some() && e.ended_by != Some(Reason::Running)).then(|| {
-        format!(
+    let is_ended = e.ended_by.is_some() && e.ended_by != Some(Reason::Running);
+    if blocks < 3 && is_ended {
+        return Some(format!(
             "{}, {}",
             why_ended(e.ended_by),
             format_count(blocks.into(), "block")
-        )
-    })
+        ));
+    }
+    e.too_short.then(|| "too_short".into())
 }
 
 fn why_ended(reason: Option<Reason>) -> &'static str {

@@ -181,6 +181,16 @@ pub fn find(name: &str) -> Result<Metric, Refusal> {
 }
 
 impl Metric {
+    /// The unit of its figures for people, and how many of its own unit are one of these; None of a number or a count.
+    pub fn unit(self) -> Option<(&'static str, f64)> {
+        match self.name {
+            "scan_bytes_per_s" => Some(("GB/s", 1e9)),
+            name if name.starts_with("scan_gb_per_s") => Some(("GB/s", 1.0)),
+            name if name.ends_with("_ms") || name.contains("_ms_per_") => Some(("ms", 1.0)),
+            _ => None,
+        }
+    }
+
     /// Whether a verdict may be based on it in an experiment with or without a fixed rate.
     pub fn decides(self, has_rate: bool) -> Result<(), Refusal> {
         match self.kind {

@@ -23,6 +23,8 @@ pub struct Facts {
     pub kind: Option<String>,
     pub filesystem: Option<String>,
     pub mkfs_command: Option<String>,
+    /// Whether the target has options for mkfs.
+    pub has_mkfs_options: bool,
     /// Path of its device, as the target names it.
     pub device: Option<String>,
     /// Release of the kernel.
@@ -92,7 +94,7 @@ pub fn rows(state: &State, said: &[Row], facts: &[Facts], here: &Here) -> Vec<Ad
     rows.extend(regime(facts).into_iter().map(|says| advice("regime", says)));
     rows.extend(not_tested(state, facts));
     rows.extend(set_aside(said));
-    rows.extend(findings(said));
+    rows.extend(findings(state, said));
     if let Some(chosen) = choice.chosen {
         let of = facts.iter().find(|f| f.number == chosen);
         rows.extend(
@@ -269,6 +271,7 @@ fn not_tested(state: &State, facts: &[Facts]) -> Vec<Advice> {
             ),
         ));
     }
+    rows.extend(options_not_tested(state, facts));
     rows.push(advice(
         "not tested",
         "ageing: each run is on a filesystem that was just made",
@@ -288,18 +291,45 @@ fn not_tested(state: &State, facts: &[Facts]) -> Vec<Advice> {
     rows
 }
 
+/// Where mkfs and mount were left alone on all of them.
+fn options_not_tested(state: &State, facts: &[Facts]) -> Option<Advice> {
+    let are_made = facts.iter().any(|f| f.mkfs_command.is_some());
+    let has_options = |f: &Facts| {
+        let of_mount = f.mount_options.as_deref().unwrap_or_default();
+        f.has_mkfs_options || !of_mount.is_empty()
+    };
+    (are_made && !facts.iter().any(has_options)).then(|| {
+        let name = state.targets.first().map_or("", |t| t.target.as_str());
+        advice(
+            "not tested",
+            format!(
+                "options of mkfs and mount: all are as they come; targets => '{{{name}}}', factors => '{{\"mount_options\": [\"\", \"noatime\"]}}' compares some"
+            ),
+        )
+    })
+}
+
 fn set_aside(said: &[Row]) -> Vec<Advice> {
     let aside = said.iter().filter(|row| row.is_set_aside());
     let says = |row: &Row| format!("{}, which was set aside since its runs failed", row.target);
     aside.map(|row| advice("not tested", says(row))).collect()
 }
 
-fn findings(said: &[Row]) -> Vec<Advice> {
+/// The codes of each target, and how to read what they mean.
+fn findings(state: &State, said: &[Row]) -> Vec<Advice> {
     let with = said
         .iter()
         .filter_map(|row| Some((row, row.warnings.as_ref()?)));
-    with.map(|(row, warnings)| advice("finding", format!("{}: {warnings}", row.target)))
-        .collect()
+    let codes =
+        with.map(|(row, warnings)| advice("finding", format!("{}: {warnings}", row.target)));
+    let mut rows: Vec<Advice> = codes.collect();
+    if !rows.is_empty() {
+        let id = state.experiment.experiment_id;
+        rows.push(advice("finding", format!(
+            "in words, with figures: SELECT run_id, code, message FROM fsbench.finding JOIN fsbench.experiment_run USING (run_id) WHERE experiment_id = {id} AND severity = 'warning'"
+        )));
+    }
+    rows
 }
 
 #[cfg(test)]

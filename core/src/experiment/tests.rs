@@ -126,7 +126,7 @@ fn goal_best_ends_when_the_others_are_out() {
     assert_eq!(verdicts, ["best", "out", "out"]);
     assert!((rows[1].ratio.unwrap() - 2.0 / 3.0).abs() < 1e-9);
     assert!(
-        rows[2].says.contains("67 % less than t0"),
+        rows[2].says.contains("67 % fewer tps than t0"),
         "{}",
         rows[2].says
     );

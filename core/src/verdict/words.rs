@@ -4,6 +4,18 @@ use super::Estimate;
 use super::best::{Ranked, Standing};
 use super::compare::{Compared, Verdict};
 
+/// First words of the nouns of things that are counted.
+const COUNTED: [&str; 8] = [
+    "tps",
+    "operations",
+    "bytes",
+    "flushes",
+    "stall",
+    "seconds",
+    "failed",
+    "missed",
+];
+
 /// The metric.
 #[derive(Clone, Copy, Debug)]
 pub struct Metric<'a> {
@@ -61,10 +73,8 @@ pub fn ranked(ranked: &Ranked, against: &str, metric: Metric<'_>) -> String {
     let size = Size::behind(&estimate, metric);
     match ranked.standing {
         Standing::Out => format!(
-            "{} {} than {against} {}, after {} blocks",
-            size.share(),
-            size.word,
-            size.interval(),
+            "{}, after {} blocks",
+            size.against(against, metric),
             estimate.blocks
         ),
         Standing::Equivalent => format!("{standing}: {size}, {}", does_not_count(metric)),
@@ -73,6 +83,12 @@ pub fn ranked(ranked: &Ranked, against: &str, metric: Metric<'_>) -> String {
         }
         _ => format!("{standing}: {size}"),
     }
+}
+
+/// Whether a noun is that of things that are counted.
+pub fn is_counted(noun: &str) -> bool {
+    let first = noun.split(' ').next();
+    first.is_some_and(|first| COUNTED.contains(&first))
 }
 
 fn does_not_count(metric: Metric<'_>) -> String {
@@ -128,18 +144,36 @@ impl Size {
         format!("{} %", rounded(self.percent))
     }
 
+    /// An interval that has both signs says what each end means.
     fn interval(&self) -> String {
-        format!("({} to {})", end(self.low), end(self.high))
+        let other = if self.word == "more" { "less" } else { "more" };
+        match self.low < 0.0 && self.high > 0.0 {
+            true => format!(
+                "({} % {other} to {} % {})",
+                end(-self.low),
+                end(self.high),
+                self.word
+            ),
+            false => format!("({} to {})", end(self.low), end(self.high)),
+        }
     }
 
     fn against(&self, baseline: &str, metric: Metric<'_>) -> String {
         format!(
             "{} {} {} than {baseline} {}",
             self.share(),
-            self.word,
+            self.word_of(metric),
             metric.name,
             self.interval()
         )
+    }
+
+    /// Fewer of what is counted, less of anything else.
+    fn word_of(&self, metric: Metric<'_>) -> &'static str {
+        match self.word {
+            "less" if is_counted(metric.name) => "fewer",
+            word => word,
+        }
     }
 }
 

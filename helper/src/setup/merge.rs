@@ -2,7 +2,8 @@
 
 use super::Arguments;
 use crate::config::{self, Config, Database, Device, Images};
-use crate::probe::device::{self, Access};
+use crate::probe::contents::Contents;
+use crate::probe::device::{self, Access, DeviceFacts};
 use crate::voice::say;
 use pgfsbench_core::helper::request::check_device_path;
 use pgfsbench_core::helper::{Marks, Name};
@@ -38,11 +39,13 @@ pub fn merged(old: Option<&Config>, arguments: &Arguments) -> Result<Config, Ref
     add_images(&mut config, arguments)?;
     for path in &arguments.allow_device {
         check_device_path(path)?;
-        match config.device(path) {
+        let known = config.device.iter_mut().find(|device| device.path == *path);
+        match known {
+            Some(old) if arguments.wipe && !old.wipe => old.wipe = true,
             Some(_) => {
                 say!("device {path} is in the configuration already, and stays as it is there")
             }
-            None => config.device.push(allowed_device(path)?),
+            None => config.device.push(allowed_device(path, arguments.wipe)?),
         }
     }
     config.check()?;
@@ -93,8 +96,14 @@ fn add_images(config: &mut Config, arguments: &Arguments) -> Result<(), Refusal>
 }
 
 /// The device that is there now, and no other that the path may lead to some day.
-fn allowed_device(path: &str) -> Result<Device, Refusal> {
-    let found = device::open(path, Access::Glance)?.identity()?;
+fn allowed_device(path: &str, wipe: bool) -> Result<Device, Refusal> {
+    let facts = device::open(path, Access::Glance)
+        .map_err(|refusal| {
+            refusal.hint("Name a disk or a partition that is there: ls -l /dev/disk/by-id.")
+        })?
+        .facts()?;
+    warn_of(path, wipe, &facts);
+    let found = facts.identity;
     let marks = Marks {
         bytes: None,
         ..found.marks()
@@ -106,11 +115,36 @@ fn allowed_device(path: &str) -> Result<Device, Refusal> {
     }
     Ok(Device {
         path: path.to_owned(),
-        wipe: false,
+        wipe,
         serial: marks.serial,
         wwn: marks.wwn,
         partition_uuid: marks.partition_uuid,
     })
+}
+
+/// Says beforehand why runs would be refused.
+fn warn_of(path: &str, wipe: bool, facts: &DeviceFacts) {
+    match (&facts.in_use, &facts.contents) {
+        (Some(user), _) => {
+            say!(
+                "note: device {path} is in use ({user}): the helper refuses it until that has ended"
+            );
+        }
+        (None, Contents::Empty) => {}
+        (None, contents @ Contents::Table(_)) => {
+            say!(
+                "note: device {path} holds {contents}: the helper never erases that; name one of its partitions, or remove the table by hand"
+            );
+        }
+        (None, contents) if !wipe => {
+            say!(
+                "note: device {path} holds {contents}: unless pgfsbench has written that, the helper refuses it; if it may be erased, run setup again with --wipe"
+            );
+        }
+        (None, contents) => {
+            say!("note: device {path} holds {contents}, which the first run erases")
+        }
+    }
 }
 
 const HEAD: &str = "\

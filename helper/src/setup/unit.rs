@@ -65,8 +65,8 @@ pub fn write(program: &Path, configuration: &Path, prefix: &Path) -> Result<(), 
     Ok(())
 }
 
-/// Tells how to start the helper where systemd does not run.
-pub fn say_how_to_serve(configuration: &Path) {
+/// Tells how to start the helper where systemd does not run; anew if it may run with what was there before.
+pub fn say_how_to_serve(configuration: &Path, anew: bool) {
     let config = match configuration == Path::new(config::PATH) {
         true => String::new(),
         false => format!(
@@ -74,7 +74,11 @@ pub fn say_how_to_serve(configuration: &Path) {
             quoting::shell(&configuration.display().to_string())
         ),
     };
-    say!("start it as root, now and with the machine, by: pgfsbench-helper {config}serve");
+    let before = match anew {
+        true => "where it runs already, end it (SIGTERM): it has read what was there before; then ",
+        false => "",
+    };
+    say!("{before}start it as root, now and with the machine, by: pgfsbench-helper {config}serve");
 }
 
 /// Has systemd start it now and with the machine; anew if it may run with what was there before.

@@ -11,6 +11,8 @@ use std::io::{self, BufReader};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
+use tokio_postgres::Error;
+use tokio_postgres::error::SqlState;
 
 /// The time for all answers of a server.
 const PATIENCE: Duration = Duration::from_secs(90);
@@ -78,8 +80,14 @@ pub fn main() -> Result<(), Refusal> {
 
 fn answer(question: &Question) -> Result<Found, Refusal> {
     const WHERE: &str = "See whether it runs, and name where it listens and whom to connect as: --socket DIRECTORY, --port PORT, --role NAME, --server-user USER.";
-    let mut client = client::connect(&question.connection)
-        .map_err(|e| in_words("could not connect to the server", WHERE, e))?;
+    const NO_DATABASE: &str = "Make it, and the extension in it, as a superuser: CREATE DATABASE; then, in that database, CREATE EXTENSION pgfsbench; and run setup again.";
+    let mut client = client::connect(&question.connection).map_err(|e| {
+        let hint = match is_of_database(&e) {
+            true => NO_DATABASE,
+            false => WHERE,
+        };
+        in_words("could not connect to the server", hint, e)
+    })?;
     if let Some(role) = &question.grant_to {
         grant(&mut client, role).map_err(|e| {
             let what = format!(
@@ -128,6 +136,12 @@ fn find(client: &mut Client) -> Result<Found, Failure> {
         owner: row.try_get(1)?,
         has_rights: row.try_get(2)?,
     })
+}
+
+/// Whether the server is there, and has no such database.
+fn is_of_database(error: &Failure) -> bool {
+    let code = error.downcast_ref::<Error>().and_then(Error::code);
+    code == Some(&SqlState::INVALID_CATALOG_NAME)
 }
 
 /// Makes a refusal of an error. One that already says what to do stays as it is.

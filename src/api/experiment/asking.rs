@@ -93,15 +93,27 @@ fn record(asked: &Asked) -> Result<i64, Fault> {
     let planned = planned(&ready, asked)?;
     guard::janitor_is_there(ready.board)?;
     let starts = asked.start.unwrap_or(true);
+    let not_made = targets::not_made(&ready, &planned.checked)?;
     if starts {
         check_has_place(&ready)?;
+        // At night nobody sees that each run fails.
+        if let Some(why) = not_made.into_iter().next() {
+            return Err(why.into());
+        }
+    } else {
+        for why in not_made {
+            report::notice(why.message, why.hint);
+        }
     }
     let id = insert(&ready, asked, &planned, None)?;
     report::notice(
         planned.announced(asked),
         Some(match (starts, planned.is_too_short()) {
             (_, true) => "The windows have fewer than two checkpoint cycles: whatever comes out, the verdict is inconclusive (too_short).".into(),
-            (true, _) => format!("See fsbench.experiments, and SELECT * FROM fsbench.compare({}).", literal(&planned.checked.experiment)),
+            (true, _) => format!(
+                "See fsbench.experiments, and SELECT * FROM fsbench.compare({}). Runs that others disturb are made again, twice at most, on top of these.",
+                literal(&planned.checked.experiment)
+            ),
             (false, _) => format!("It is only recorded: SELECT fsbench.resume_experiment({}) starts it.", literal(&planned.checked.experiment)),
         }),
     );

@@ -181,7 +181,7 @@ impl Change {
             .detail("There are looks after 3, 4, 6, 8, 12, 16 and 24 blocks.")
             .hint("Give 16 or 24, or 12 for an experiment that was planned or ended shorter."));
         };
-        self.as_owner(|id, by| {
+        let is_too_short = self.as_owner(|id, by| {
             let state = store::state(id, None)?.ok_or_else(|| super::unknown(&self.found.experiment))?;
             let blocks = steps::next(&state, "", "").blocks;
             let is_more = wanted > state.experiment.max_blocks || state.experiment.ended_by.is_some();
@@ -197,8 +197,15 @@ impl Change {
                 &json!({"looks": looks.looks, "ended_by": null, "max_blocks": wanted.max(state.experiment.max_blocks),
                     "max_seconds": state.experiment.max_seconds_when_extended(), "status_reason": null}),
             )?;
-            store::log(id, "extended", None, Some(&format!("to {wanted} blocks")), Some(by))
+            store::log(id, "extended", None, Some(&format!("to {wanted} blocks")), Some(by))?;
+            Ok(state.experiment.too_short)
         })?;
+        if is_too_short {
+            report::notice(
+                "more blocks will not decide it: its windows have fewer than two checkpoint cycles (too_short)".into(),
+                Some("Make another experiment, without duration or with a cycle.".into()),
+            );
+        }
         if self.is(&["done", "cancelled"]) {
             asking::start(&self.ready, self.found.experiment_id)?;
             return Ok("queued".into());

@@ -19,6 +19,7 @@ use crate::{
     api::{
         experiment::asking::{self, Planned},
         guard::{self, Ready},
+        own_target,
     },
     errors::{Fault, sqlstate, unreadable},
     host::storage,
@@ -31,8 +32,6 @@ use crate::{
     target::{self, devices},
 };
 
-/// The name of a target for a moment: made once more, it is compared with the one that there is.
-const AGAIN: &str = "pgfsbench-study-again";
 /// Why a question has no duration.
 const ENDS_BY_ITSELF: &str = "so many transactions end its runs, or all scans";
 
@@ -159,7 +158,7 @@ impl Started {
             .filter_map(|e| Some((e.question.clone(), asked_for(&e.question)?)))
             .collect();
         check_room(asked, &needed)?;
-        quietly(|| {
+        own_target::quietly(|| {
             (plan.targets.iter())
                 .try_for_each(|target| make_target(ready.owner, &study.study, asked, target))
         })?;
@@ -387,53 +386,20 @@ impl Started {
     }
 }
 
-/// Many targets are one message: that of the study.
-fn quietly(f: impl FnOnce() -> Result<(), Fault>) -> Result<(), Fault> {
-    let set = |level: &str| {
-        sql::write(
-            "SELECT set_config('client_min_messages', $1, true)",
-            &[Some(level)],
-        )
-    };
-    let before = sql::read("SELECT current_setting('client_min_messages')", &[])?;
-    set("warning")?;
-    f()?;
-    set(before.as_deref().unwrap_or("notice"))?;
-    Ok(())
-}
-
-/// With the caller's own rights, as anybody makes a target. One that this study has made, and that was left with its runs, is used again.
+/// One that this study has made, and that was left with its runs, is used again.
 fn make_target(owner: u32, study: &str, asked: &Asked, target: &Target) -> Result<(), Fault> {
-    let known = sql::read_latest(
-        "SELECT 1 FROM fsbench.target WHERE target = $1",
-        &[Some(&target.name)],
-    )?;
-    if known.is_none() {
-        return create_target(asked, target, &target.name);
-    }
-    let refused = |detail: &str, hint: &str| {
-        let message = format!("target {} already exists", quoted(&target.name));
-        let fault = Fault::new(sqlstate::EXISTS_ALREADY, message);
-        Err(fault.detail(detail).hint(hint))
-    };
-    if !session::with_rights_of(owner, || store::has_made(study, &target.name))? {
-        return refused(
+    let is_there = own_target::is_there(&target.name)?;
+    let has_made = || session::with_rights_of(owner, || store::has_made(study, &target.name));
+    if is_there && !has_made()? {
+        return Err(own_target::exists(
+            &target.name,
             "The study has not made it, and would drop it one day.",
             "Drop it with fsbench.drop_target() (the results of its runs stay), or make it again under another name.",
-        );
+        ));
     }
-    // As it would be now, which is undone.
-    let is_alike = xact::attempt(|| {
-        create_target(asked, target, AGAIN)?;
-        session::with_rights_of(owner, || store::are_alike(&target.name, AGAIN))
-    });
-    match is_alike.and_then(|is_alike| is_alike)? {
-        true => Ok(()),
-        false => refused(
-            "It is not defined as the study would define it.",
-            "Drop it with fsbench.drop_target() (the results of its runs stay), or give it the same place.",
-        ),
-    }
+    let create = |name: &str| create_target(asked, target, name);
+    own_target::make_or_use(owner, &target.name, "study", create)?;
+    Ok(())
 }
 
 fn create_target(asked: &Asked, target: &Target, name: &str) -> Result<(), Fault> {

@@ -88,6 +88,17 @@ fn this_server_and_another_one_take_turns_and_their_devices_are_named() {
         "22023",
         &["cycle cannot be set for target"],
     );
+    // One of its runs would not use too many; those that are here together would.
+    assert_refused(
+        &mut client,
+        "SELECT fsbench.experiment('e', '{default,there}', scale => 1, clients => 1, rate => 10000, duration => '1 h')",
+        "55000",
+        &[
+            "all runs of the experiment together: the run would use too many transaction ids",
+            "It needs about 4",
+            "force => true",
+        ],
+    );
     execute(
         &mut client,
         &format!(

@@ -121,7 +121,7 @@ fn filesystems_on_images_are_compared_and_nothing_is_left() {
     );
     let lines = rows(
         &mut client,
-        "SELECT says FROM fsbench.recommend('new disk') WHERE part IN ('mkfs', 'fstab') OR says ~ 'no lines are shown' LIMIT 2",
+        "SELECT says FROM fsbench.recommend('new disk') WHERE part IN ('mkfs', 'fstab') AND says !~ '^#' OR says ~ 'no lines are shown' LIMIT 2",
     );
     let device = "/dev/disk/by-id/YOUR-DEVICE";
     assert!(
@@ -132,6 +132,8 @@ fn filesystems_on_images_are_compared_and_nothing_is_left() {
         lines[1].contains(&format!("-o value {device})")) && lines[1].ends_with("/etc/fstab"),
         "{lines:?}"
     );
+    let told = "SELECT count(*) FROM fsbench.recommend('new disk') WHERE says ~ '^options of mkfs and mount: all are as they come' OR says ~ '^in words, with figures: SELECT'";
+    assert_eq!(rows(&mut client, told), ["2"]);
     let lines = rows(
         &mut client,
         "SELECT DISTINCT target_name FROM fsbench.experiment_target ORDER BY target_name",
@@ -141,4 +143,60 @@ fn filesystems_on_images_are_compared_and_nothing_is_left() {
     assert_eq!(lines, targets);
     a_study_makes_and_drops_its_targets(&mut client, a, b);
     scene.nothing_is_left("an experiment");
+}
+
+#[test]
+fn what_the_helper_cannot_make_is_told_before_the_night() {
+    let test = "what_the_helper_cannot_make_is_told_before_the_night";
+    let Some(scene) = Scene::new(test, &[], "") else {
+        return;
+    };
+    let Some(filesystem) = scene.bench.lab.filesystems().first().copied() else {
+        return pgfsbench_tests::skip(test, "there is no filesystem");
+    };
+    let mut client = scene.bench.client();
+    let device = "/dev/disk/by-id/pgfsbench-none";
+    let on = [
+        (
+            format!("device => '{device}'"),
+            format!("the helper's configuration does not name device \"{device}\""),
+            format!("setup --database=postgres --allow-device={device}"),
+        ),
+        (
+            "image_size => '900TB'".to_owned(),
+            "there is no place for an image of ".to_owned(),
+            "Give a smaller image_size".to_owned(),
+        ),
+    ];
+    for (place, message, hint) in &on {
+        let asked = format!(
+            "'e', filesystems => '{{{filesystem}}}', {place}, factors => '{{\"clients\": [1, 2]}}', scale => 1, transactions => 30, probe_wait => '0'"
+        );
+        let error = refusal(&mut client, &format!("SELECT fsbench.experiment({asked})"));
+        assert_eq!(error.code().code(), "55000");
+        assert!(error.message().contains(message), "{}", error.message());
+        assert!(error.detail().is_some());
+        let said = error.hint().unwrap_or_default();
+        assert!(said.contains(hint), "{said}");
+        // Nothing is left of it; and the plan says the same without an error.
+        let left = "SELECT (SELECT count(*) FROM fsbench.experiment), (SELECT count(*) FROM fsbench.target)";
+        assert_eq!(rows(&mut client, left), ["0|0"]);
+        let planned =
+            format!("SELECT says FROM fsbench.plan_experiment({asked}) WHERE part = 'trouble'");
+        let trouble = rows(&mut client, &planned);
+        assert!(
+            trouble.len() == 1 && trouble[0].contains(message) && trouble[0].contains(hint),
+            "{trouble:?}"
+        );
+        // What is only recorded may be made possible before it is started.
+        execute(
+            &mut client,
+            &format!("SELECT fsbench.experiment({asked}, start => false)"),
+        );
+        execute(
+            &mut client,
+            "SELECT fsbench.drop_experiment('e'); SELECT fsbench.drop_target(target) FROM fsbench.target",
+        );
+    }
+    scene.nothing_is_left("a refused experiment");
 }

@@ -121,7 +121,7 @@ fn setup_writes_a_configuration_that_only_root_can_read_and_does_not_replace_one
         (["--allow-device", "/etc/passwd"], "invalid device path"),
         (
             ["--allow-device", "/dev/disk/by-id/none"],
-            "there is no device",
+            "ls -l /dev/disk/by-id",
         ),
         (["--max", "lots"], "invalid size"),
         (["--role", "x password=y"], "not supported"),
@@ -239,7 +239,7 @@ fn setup_writes_nothing_before_all_that_it_takes_is_there() {
         (
             &sockets,
             &["--database", "none"],
-            &["database \"none\"", "does not exist"],
+            &["database \"none\"", "does not exist", "CREATE DATABASE"],
         ),
         (
             &sockets,
@@ -288,6 +288,53 @@ fn setup_writes_nothing_before_all_that_it_takes_is_there() {
     bench.lab.ok(&setup_at(&sockets, &port, &further));
     let unseen = ["--database", "later", "--no-check"];
     bench.lab.ok(&setup_at(&nowhere, &port, &unseen));
+}
+
+#[test]
+fn setup_says_beforehand_what_of_a_device_will_be_refused() {
+    let Some(disk) = Disk::new("setup_says_beforehand_what_of_a_device_will_be_refused") else {
+        return;
+    };
+    let lab = &disk.lab;
+    let prefix = lab.path("prefix").display().to_string();
+    let setup = |further: &[&str]| {
+        let usual = [
+            "setup",
+            "--prefix",
+            &prefix,
+            "--no-unit",
+            "--database",
+            "bench",
+        ];
+        let device = ["--allow-device", &disk.device];
+        lab.ok(&[&usual[..], &device, further].concat())
+    };
+    let written = || {
+        let path = lab.path("prefix/etc/pgfsbench/helper.toml");
+        fs::read_to_string(path).expect("a configuration")
+    };
+    let said = setup(&["--force"]);
+    assert!(
+        !said.contains("note: device") && !said.contains("end it"),
+        "{said}"
+    );
+    disk.write(0, &[7; 4096]);
+    let said = setup(&["--force"]);
+    assert!(
+        said.contains("note: device") && said.contains("run setup again with --wipe"),
+        "{said}"
+    );
+    assert!(written().contains("wipe = false"), "{}", written());
+    // As it says; the one that may be there has read what was there before.
+    let said = setup(&["--wipe"]);
+    assert!(said.contains("where it runs already, end it"), "{said}");
+    assert!(written().contains("wipe = true"), "{}", written());
+    let said = setup(&["--wipe", "--force"]);
+    assert!(said.contains("which the first run erases"), "{said}");
+    assert!(written().contains("wipe = true"), "{}", written());
+    disk.write_table();
+    let said = setup(&["--force"]);
+    assert!(said.contains("the helper never erases that"), "{said}");
 }
 
 #[test]

@@ -10,7 +10,7 @@ use crate::{
     finding::not_durable,
     series::median,
     units::{format_count, format_seconds},
-    verdict::best::Standing,
+    verdict::{best::Standing, words},
 };
 
 /// The figures without a verdict.
@@ -32,7 +32,7 @@ pub(super) fn arithmetic(state: &State, metric: Metric, base: &Base) -> String {
         }
         (Some((ratio, low, high)), Some(against)) => {
             let typical =
-                median(&values(base.number)).map(|m| format!(", median {} {noun}", figure(m)));
+                median(&values(base.number)).map(|m| format!(", median {}", amount(metric, m)));
             format!(
                 ": {ratio:.2} times {} ({low:.2} to {high:.2}){}",
                 name(against),
@@ -40,7 +40,17 @@ pub(super) fn arithmetic(state: &State, metric: Metric, base: &Base) -> String {
             )
         }
         _ => median(&values(base.number))
-            .map_or_else(String::new, |m| format!(": median {} {noun}", figure(m))),
+            .map_or_else(String::new, |m| format!(": median {}", amount(metric, m))),
+    }
+}
+
+/// A figure with its noun and its unit.
+fn amount(metric: Metric, x: f64) -> String {
+    let noun = metric.noun;
+    match (words::is_counted(noun), metric.unit()) {
+        (true, _) => format!("{} {noun}", figure(x)),
+        (false, Some((unit, of))) => format!("{noun} {} {unit}", figure(x / of)),
+        (false, None) => format!("{noun} {}", figure(x)),
     }
 }
 

@@ -88,6 +88,10 @@ fn fstab(f: &Facts, device: &str, here: &Here) -> Vec<Advice> {
             format!("# measured on Linux {kernel}, and this is {}", here.kernel),
         ));
     }
+    rows.push(advice(
+        "fstab",
+        format!("# what is in {DIRECTORY} now is hidden by the mount: stop the server first, and copy its data to the new filesystem"),
+    ));
     // Only those of the ext family are checked when the machine starts.
     let pass = if filesystem.starts_with("ext") { 2 } else { 0 };
     rows.push(advice(
@@ -194,6 +198,7 @@ mod tests {
             of(f.clone(), &here()),
             [
                 "mkfs: /sbin/mkfs.xfs -i size=1024 /dev/disk/by-id/nvme-A-part2",
+                "fstab: # what is in /var/lib/postgresql now is hidden by the mount: stop the server first, and copy its data to the new filesystem",
                 "fstab: echo \"UUID=$(blkid -s UUID -o value /dev/disk/by-id/nvme-A-part2) /var/lib/postgresql xfs noatime 0 0\" >> /etc/fstab",
                 "fstab: systemctl daemon-reload && mount /var/lib/postgresql",
                 "udev: ACTION==\"add|change\", SUBSYSTEM==\"block\", ENV{DEVTYPE}==\"disk\", ENV{DEVLINKS}==\"*/dev/disk/by-id/nvme-A*\", ATTR{queue/scheduler}=\"none\"",
@@ -211,7 +216,7 @@ mod tests {
             format!("mkfs: /sbin/mkfs.xfs -l logdev={SOME_LOG} {device}")
         );
         let options = format!(" xfs noatime,logbufs=8,logdev={SOME_LOG} 0 0");
-        assert!(rows[1].contains(&options), "{}", rows[1]);
+        assert!(rows[2].contains(&options), "{}", rows[2]);
         let mut there = here();
         there.has_systemd = false;
         assert!(of(f, &there).contains(&"fstab: mount /var/lib/postgresql".to_owned()));

@@ -30,18 +30,18 @@ fn against_a_baseline() {
     );
     assert_eq!(
         says(Verdict::Less, estimate(0.69, 0.6, 12)),
-        "31 % less tps than ext4 (21 to 40), after 12 blocks"
+        "31 % fewer tps than ext4 (21 to 40), after 12 blocks"
     );
     assert_eq!(
         says(Verdict::Equivalent, estimate(1.016, 0.99, 6)),
-        "equivalent: 1.6 % more (-1 to 4), and less than 5 % does not count"
+        "equivalent: 1.6 % more (1 % less to 4 % more), and less than 5 % does not count"
     );
     assert_eq!(
         says(
             Verdict::Inconclusive(Reason::TooNoisy),
             estimate(0.98, 0.9, 8)
         ),
-        "inconclusive (too_noisy): 2 % less tps than ext4 (-7 to 10)"
+        "inconclusive (too_noisy): 2 % fewer tps than ext4 (7 % more to 10 % less)"
     );
     assert_eq!(
         says(Verdict::Inconclusive(Reason::Running), None),
@@ -84,7 +84,7 @@ fn where_less_is_better_it_is_said() {
     };
     assert_eq!(
         ranked(&out, "xfs", latency),
-        "20 % more than xfs (10 to 31), after 3 blocks"
+        "20 % more p99 latency than xfs (10 to 31), after 3 blocks"
     );
 }
 
@@ -107,11 +107,11 @@ fn among_candidates() {
     assert_eq!(says(Standing::Leading, None), "leading");
     assert_eq!(
         says(Standing::Out, estimate(1.45, 1.28, 3)),
-        "31 % less than xfs (22 to 39), after 3 blocks"
+        "31 % fewer tps than xfs (22 to 39), after 3 blocks"
     );
     assert_eq!(
         says(Standing::Equivalent, estimate(1.016, 0.99, 6)),
-        "equivalent to the best: 1.6 % less (-1 to 4), and less than 5 % does not count"
+        "equivalent to the best: 1.6 % less (1 % more to 4 % less), and less than 5 % does not count"
     );
     assert_eq!(
         says(open, estimate(1.042, 1.01, 6)),
@@ -119,7 +119,7 @@ fn among_candidates() {
     );
     assert_eq!(
         says(open, estimate(1.042, 0.98, 6)),
-        "open: 4 % less (-2 to 10)"
+        "open: 4 % less (2 % more to 10 % less)"
     );
     assert_eq!(
         says(Standing::CannotKeepTheRate, None),

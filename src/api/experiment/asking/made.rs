@@ -1,17 +1,20 @@
 //! The targets that an experiment makes for itself, with the caller's own rights, as anybody makes a target: of filesystems, and of other targets.
 
-use pgfsbench_core::experiment::{
-    asked::{Asked, Checked},
-    variants::Variant,
+use pgfsbench_core::{
+    experiment::{
+        asked::{Asked, Checked},
+        variants::Variant,
+    },
+    refusal::quoted,
 };
 use serde_json::{Map, Value};
 
 use super::{parameters::object, targets};
 use crate::{
-    api::guard::Ready,
-    errors::Fault,
+    api::{guard::Ready, own_target},
+    errors::{Fault, to_json_text},
     host::storage,
-    pg::{session, sql},
+    pg::{report, session, sql},
     target::{self, Row},
 };
 
@@ -27,7 +30,11 @@ pub fn make(
     // One that has variants has no runs itself.
     let has_runs = |name: &str| checked.candidates.iter().any(|c| c.target == name);
     for (filesystem, name) in made.iter().filter(|(_, name)| has_runs(name)) {
-        create(name, trimmed(asked, of_filesystem(asked, filesystem)))?;
+        create(
+            ready,
+            name,
+            &trimmed(asked, of_filesystem(asked, filesystem)),
+        )?;
     }
     for variant in &checked.variants {
         match made.iter().find(|(_, name)| *name == variant.of) {
@@ -38,7 +45,7 @@ pub fn make(
                     true => arguments,
                     false => trimmed(asked, arguments),
                 };
-                create(&variant.name, arguments)?;
+                create(ready, &variant.name, &arguments)?;
             }
             None => make_of_target(ready, variant)?,
         }
@@ -50,7 +57,7 @@ pub fn make(
 fn make_of_target(ready: &Ready, variant: &Variant) -> Result<(), Fault> {
     let row = session::with_rights_of(ready.owner, || target::read(&variant.of))?;
     let row = row.ok_or_else(|| targets::unknown(&variant.of))?;
-    create(&variant.name, variant.arguments(of_row(&row))?)?;
+    create(ready, &variant.name, &variant.arguments(of_row(&row))?)?;
     session::with_rights_of(ready.owner, || {
         sql::write(
             "UPDATE fsbench.target v SET device_identity = coalesce(o.device_identity, v.device_identity), \
@@ -102,7 +109,21 @@ fn of_row(row: &Row) -> Arguments {
     columns
 }
 
-fn create(name: &str, arguments: Arguments) -> Result<(), Fault> {
+/// One of an experiment that was dropped is used again where it is what it would be now.
+fn create(ready: &Ready, name: &str, arguments: &Arguments) -> Result<(), Fault> {
+    let is_made = own_target::make_or_use(ready.owner, name, "experiment", |name| {
+        create_as(name, arguments)
+    })?;
+    if !is_made {
+        report::notice(
+            format!("target {} is used again, as it was", quoted(name)),
+            None,
+        );
+    }
+    Ok(())
+}
+
+fn create_as(name: &str, arguments: &Arguments) -> Result<(), Fault> {
     sql::write(
         "SELECT fsbench.create_target($1, a.filesystem, a.device, a.image_size, a.directory, a.connection, a.mkfs_options, a.mount_options, a.log_device, \
            a.log_size, a.pool_properties, a.dataset_properties, a.image_sparse, a.ssd_state, a.block_settings, a.kernel_settings, a.drop_caches, a.settings, \
@@ -110,7 +131,7 @@ fn create(name: &str, arguments: Arguments) -> Result<(), Fault> {
          FROM pg_catalog.jsonb_to_record($2::jsonb) AS a (filesystem text, device text, image_size text, directory text, connection text, mkfs_options text, \
            mount_options text, log_device text, log_size text, pool_properties text, dataset_properties text, image_sparse boolean, ssd_state text, \
            block_settings jsonb, kernel_settings jsonb, drop_caches boolean, settings jsonb, bindir text, data_checksums boolean, power_loss_protected boolean)",
-        &[Some(name), Some(&Value::Object(arguments).to_string())],
+        &[Some(name), Some(&to_json_text(arguments)?)],
     )?;
     Ok(())
 }

@@ -11,21 +11,31 @@ use pgfsbench_core::{
 };
 use serde_json::{Value, json};
 
-use super::planned;
-use crate::{api::guard, errors::Fault};
+use super::{planned, targets};
+use crate::{
+    api::{guard, own_target},
+    errors::Fault,
+    run::preflight,
+};
 
 /// The rows of `plan_experiment`.
 #[allow(clippy::too_many_lines)]
 pub fn plan_only_of(asked: &Asked) -> Result<Vec<Value>, Fault> {
     let ready = guard::ready()?;
-    let planned = planned(&ready, asked)?;
+    let planned = own_target::quietly(|| planned(&ready, asked))?;
+    let not_made = targets::not_made(&ready, &planned.checked)?;
     let checked = &planned.checked;
-    let targets = checked.candidates.len() + usize::from(checked.control);
+    let many = checked.candidates.len() + usize::from(checked.control);
     let mut rows =
         vec![json!({"part": "plan", "item": "experiment", "says": planned.announced(asked)})];
     let mut add = |part: &str, item: String, says: String| {
         rows.push(json!({"part": part, "item": item, "says": says}));
     };
+    for why in not_made {
+        let words = [Some(why.message), why.detail, why.hint];
+        let words: Vec<String> = words.into_iter().flatten().collect();
+        add("trouble", "the helper".into(), words.join("; "));
+    }
     for (candidate, spec) in checked.candidates.iter().zip(&planned.specs) {
         add(
             "run",
@@ -33,7 +43,7 @@ pub fn plan_only_of(asked: &Asked) -> Result<Vec<Value>, Fault> {
             format!("target {}: {}", candidate.target, spec.plan_text()),
         );
     }
-    let order = plan::run_order(targets, planned.seed);
+    let order = plan::run_order(many, planned.seed);
     let name = |number: &usize| match checked.candidates.get(*number) {
         Some(candidate) => candidate.name.clone(),
         None => "control".to_owned(),
@@ -42,22 +52,21 @@ pub fn plan_only_of(asked: &Asked) -> Result<Vec<Value>, Fault> {
         let names: Vec<String> = order.iter().map(name).collect();
         add("order", format!("block {block}"), names.join(", "));
     }
-    let bytes = planned
-        .specs
-        .iter()
-        .map(Spec::data_bytes)
-        .max()
-        .unwrap_or(0);
-    add(
-        "needs",
-        "room on a target".into(),
-        format!(
-            "about {} of data, and as much again for WAL and what is added",
-            format_bytes(bytes)
-        ),
-    );
+    let largest = (planned.specs.iter()).max_by_key(|spec| preflight::bytes_on_target(spec));
+    if let Some(spec) = largest {
+        add(
+            "needs",
+            "room on a target".into(),
+            format!(
+                "about {}, of which {} are data when a run begins; the rest is WAL, what is added at {:.0} tps, and an empty cluster",
+                format_bytes(preflight::bytes_on_target(spec)),
+                format_bytes(spec.data_bytes()),
+                preflight::DISK_TPS,
+            ),
+        );
+    }
     if planned.specs.iter().any(Spec::is_here) {
-        let runs = f64::from(checked.max_blocks) * targets as f64;
+        let runs = f64::from(checked.max_blocks) * many as f64;
         let ids = planned
             .specs
             .iter()
@@ -87,12 +96,19 @@ pub fn plan_only_of(asked: &Asked) -> Result<Vec<Value>, Fault> {
         };
         let says = offered(
             checked,
-            targets,
+            many,
             offer.seconds,
             (length, planned.before(asked)),
             short,
         );
         add("time", offer.name.into(), says);
+    }
+    if !planned.is_too_short() {
+        add(
+            "time",
+            "not in these".into(),
+            "runs that are made again since others disturbed them, each twice at most, and waits for the processors to be as before".into(),
+        );
     }
     Ok(rows)
 }

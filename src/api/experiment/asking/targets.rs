@@ -1,24 +1,28 @@
 //! The targets of an experiment: looked up and checked.
 
-use std::path::Path;
+use std::{collections::BTreeSet, path::Path};
 
 use pgfsbench_core::{
+    doctor::target as judge,
     experiment::{
         asked::{Asked, Checked},
         devices, plan, variants,
     },
-    refusal::quoted,
+    refusal::{Refusal, quoted},
     spec::{DEFAULT_TARGET, Spec},
 };
 
 use super::parameters::object;
 use crate::{
-    api::guard::Ready,
+    api::{
+        doctor,
+        guard::{self, Ready},
+    },
     errors::{Fault, sqlstate},
     host::location::{self, Location},
-    pg::{report, session},
+    pg::{report, session, sql},
     run::preflight,
-    target,
+    target::{self, helper_job},
 };
 
 /// How long a run waits for the helper.
@@ -56,6 +60,31 @@ pub fn check_targets(ready: &Ready, checked: &Checked) -> Result<(), Fault> {
         }
     }
     Ok(())
+}
+
+/// Why the helper that serves cannot make them, of each that it cannot. Where none serves, nothing is known.
+pub fn not_made(ready: &Ready, checked: &Checked) -> Result<Vec<Refusal>, Fault> {
+    let look = || {
+        let version = helper_job::helper_version()?;
+        let serves = version.as_deref() == Some(guard::VERSION);
+        let described = match serves {
+            true => doctor::description()?,
+            false => None,
+        };
+        let Some((helper, _)) = described else {
+            return Ok(Vec::new());
+        };
+        let database = sql::read("SELECT current_database()", &[])?.unwrap_or_default();
+        // Several candidates may be on one target.
+        let names: BTreeSet<&String> = checked.candidates.iter().map(|c| &c.target).collect();
+        let rows: Result<Vec<_>, Fault> =
+            names.into_iter().map(|name| target::read(name)).collect();
+        let rows = rows?.into_iter().flatten();
+        Ok(rows
+            .filter_map(|row| judge::refusal(&helper, &row, &database))
+            .collect())
+    };
+    session::with_rights_of(ready.owner, look)
 }
 
 /// At night a helper that is down is not noticed: runs wait for it, `HELPER_MS` long unless the caller has said how long.
