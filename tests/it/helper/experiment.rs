@@ -179,7 +179,7 @@ fn what_the_helper_cannot_make_is_told_before_the_night() {
         let said = error.hint().unwrap_or_default();
         assert!(said.contains(hint), "{said}");
         // Nothing is left of it; and the plan says the same without an error.
-        let left = "SELECT (SELECT count(*) FROM fsbench.experiment), (SELECT count(*) FROM fsbench.target)";
+        let left = "SELECT (SELECT count(*) FROM fsbench.experiment), (SELECT count(*) FROM fsbench.target WHERE target <> 'default')";
         assert_eq!(rows(&mut client, left), ["0|0"]);
         let planned =
             format!("SELECT says FROM fsbench.plan_experiment({asked}) WHERE part = 'trouble'");
@@ -195,7 +195,7 @@ fn what_the_helper_cannot_make_is_told_before_the_night() {
         );
         execute(
             &mut client,
-            "SELECT fsbench.drop_experiment('e'); SELECT fsbench.drop_target(target) FROM fsbench.target",
+            "SELECT fsbench.drop_experiment('e'); SELECT fsbench.drop_target(target) FROM fsbench.target WHERE target <> 'default'",
         );
     }
     scene.nothing_is_left("a refused experiment");

@@ -20,7 +20,7 @@ use crate::{
     },
     errors::{Fault, sqlstate},
     host::location::{self, Location},
-    pg::{report, session, sql},
+    pg::{report, session, sql, xact},
     run::preflight,
     target::{self, helper_job},
 };
@@ -84,7 +84,8 @@ pub fn not_made(ready: &Ready, checked: &Checked) -> Result<Vec<Refusal>, Fault>
             .filter_map(|row| judge::refusal(&helper, &row, &database))
             .collect())
     };
-    session::with_rights_of(ready.owner, look)
+    // Among them are those that were made just now.
+    xact::seeing_own_changes(|| session::with_rights_of(ready.owner, look))
 }
 
 /// At night a helper that is down is not noticed: runs wait for it, `HELPER_MS` long unless the caller has said how long.
