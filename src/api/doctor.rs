@@ -17,7 +17,7 @@ use crate::{
 
 use super::guard;
 
-pub use helper::description;
+pub use helper::{description, place};
 
 /// What of each filesystem is here, with what the helper has told of them.
 pub fn filesystems(description: Option<&Description>) -> Vec<Line> {

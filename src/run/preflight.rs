@@ -157,7 +157,8 @@ pub fn check_target(spec: &Spec) -> Result<(), Fault> {
             };
             if let Some(bytes) = bytes {
                 let left = left_by(filesystem, prepare.mkfs_options.as_deref(), bytes);
-                reserve().check_size(left, bytes_on_target(spec), what, hint)?;
+                let needed = preflight::taken_on(filesystem, bytes_on_target(spec));
+                reserve().check_size(left, needed, what, hint)?;
             }
         }
     }
@@ -216,8 +217,20 @@ fn reserve() -> Reserve {
     Reserve(settings::reserved_space_bytes())
 }
 
-/// The room that a run takes on a target: tables and keys, what is added while it runs, WAL, and an empty cluster.
-pub fn bytes_on_target(spec: &Spec) -> u64 {
+/// The room that a run takes on its target, on the filesystem that is made there. In a transaction, with the owner's rights.
+pub fn needed_on_target(spec: &Spec) -> Result<u64, Fault> {
+    let bytes = bytes_on_target(spec);
+    if spec.is_here() {
+        return Ok(bytes);
+    }
+    Ok(match &target::find(&spec.target)?.on {
+        On::Made { prepare, .. } => preflight::taken_on(prepare.filesystem.name(), bytes),
+        On::Directory(_) | On::Connection(_) => bytes,
+    })
+}
+
+/// Tables and keys, what is added while it runs, WAL, and an empty cluster.
+fn bytes_on_target(spec: &Spec) -> u64 {
     let data = spec.data_bytes() + spec.added_bytes(DISK_TPS) + spec.maintenance_bytes();
     let wal = spec.data_bytes() + spec.maintenance_bytes() + spec.window_wal_bytes(DISK_TPS);
     let wal = wal.min(USUAL_WAL_BYTES);

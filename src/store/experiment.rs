@@ -350,6 +350,15 @@ pub fn wait_for_probe(experiment_id: i64, seconds: f64, probe: f64) -> Result<()
     log(experiment_id, "waits", None, Some(&message), None)
 }
 
+/// Names of its targets that are still there and begin so; None where there are none.
+pub fn targets_that_begin(experiment_id: i64, with: &str) -> Result<Option<String>, Fault> {
+    sql::read_latest(
+        "SELECT string_agg(DISTINCT t.target, ', ' ORDER BY t.target) FROM fsbench.experiment_target e JOIN fsbench.target t ON t.target = e.target_name \
+         WHERE e.experiment_id = $1::bigint AND starts_with(e.target_name, $2)",
+        &[Some(&experiment_id.to_string()), Some(with)],
+    )
+}
+
 /// Removes an experiment.
 pub fn delete(experiment_id: i64) -> Result<(), Fault> {
     sql::write(

@@ -54,7 +54,8 @@ pub fn beside(experiment_id: i64) -> Result<Vec<BesideRow>, Fault> {
 /// The stored environments of the runs of each target, as `recommend` takes them.
 pub fn facts(experiment_id: i64) -> Result<Vec<Facts>, Fault> {
     let text = sql::read_latest(
-        "WITH counted AS (SELECT x.target_number AS number, min(x.run_id) AS run_id, percentile_cont(0.5) WITHIN GROUP (ORDER BY r.stall_seconds) AS stalls \
+        "WITH counted AS (SELECT x.target_number AS number, min(x.run_id) AS run_id, percentile_cont(0.5) WITHIN GROUP (ORDER BY r.stall_seconds) AS stalls, \
+             avg(r.checkpoints_requested)::float8 AS forced, avg(r.checkpoints_requested + r.checkpoints_timed)::float8 AS checkpoints \
            FROM fsbench.experiment_run x JOIN fsbench.run_log r USING (run_id) \
            WHERE x.experiment_id = $1::bigint AND x.outcome IN ('measured', 'behind') GROUP BY 1) \
          SELECT coalesce(jsonb_agg(jsonb_build_object('number', c.number, 'kind', r.target_definition ->> 'kind', 'filesystem', e.filesystem, \
@@ -63,7 +64,7 @@ pub fn facts(experiment_id: i64) -> Result<Vec<Facts>, Fault> {
            'crash', r.used #>> '{options,crash}' = 'true', 'power_loss_protected', (r.target_definition ->> 'power_loss_protected')::boolean, \
            'settings', coalesce(r.target_definition -> 'settings', '{}') || coalesce(t.own -> 'settings', '{}'), \
            'block_settings', r.target_definition -> 'block_settings', 'kernel_settings', r.target_definition -> 'kernel_settings', \
-           'workload', r.workload, 'clients', r.clients) ORDER BY c.number), '[]') \
+           'workload', r.workload, 'clients', r.clients, 'forced_checkpoints', c.forced, 'checkpoints', c.checkpoints) ORDER BY c.number), '[]') \
          FROM counted c JOIN fsbench.run_log r USING (run_id) LEFT JOIN fsbench.environment e USING (run_id) \
            JOIN fsbench.experiment_target t ON t.experiment_id = $1::bigint AND t.target_number = c.number",
         &[Some(&experiment_id.to_string())],

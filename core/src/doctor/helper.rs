@@ -82,7 +82,7 @@ pub struct Place(pub String, pub String, pub String);
 
 impl Place {
     /// The options by which the helper finds it: also where the server listens, if that is not the usual place.
-    fn setup_options(&self) -> String {
+    pub fn setup_options(&self) -> String {
         let Self(database, port, socket) = self;
         let usual = ["", "/run/postgresql", "/var/run/postgresql"];
         let options = [

@@ -2,7 +2,7 @@
 
 use super::{
     filesystems,
-    helper::{Description, Images},
+    helper::{Description, Images, Place},
     report,
 };
 use crate::{
@@ -16,12 +16,12 @@ use crate::{
 const RESTART: &str = "and, where systemd does not do that, restart pgfsbench-helper.";
 const LOOK_AGAIN: &str = "SELECT * FROM fsbench.describe_devices() has the helper look again.";
 
-/// Why it cannot be made; None where the helper has described itself as one that can. `database` is the one that it serves.
-pub fn refusal(helper: &Description, target: &Row, database: &str) -> Option<Refusal> {
+/// Why it cannot be made; None where the helper has described itself as one that can. `place` is where it finds the database.
+pub fn refusal(helper: &Description, target: &Row, place: &Place) -> Option<Refusal> {
     let what = target.filesystem.as_deref().and_then(|name| {
         no_filesystem(helper, name)
             .or_else(|| not_allowed(helper, target))
-            .or_else(|| no_place(helper, target, database))
+            .or_else(|| no_place(helper, target, place))
     });
     what.map(|refusal| Refusal {
         message: format!(
@@ -87,19 +87,19 @@ fn not_allowed(helper: &Description, target: &Row) -> Option<Refusal> {
     ))
 }
 
-fn no_place(helper: &Description, target: &Row, database: &str) -> Option<Refusal> {
+fn no_place(helper: &Description, target: &Row, place: &Place) -> Option<Refusal> {
     let images = [target.image_size_bytes, target.log_size_bytes];
     let needed: u64 = images.into_iter().flatten().sum();
     let of_devices = [&target.device, &target.log_device];
     (of_devices.into_iter().flatten())
-        .find_map(|path| no_device(helper, path, database))
+        .find_map(|path| no_device(helper, path, place))
         .or_else(|| match needed {
             0 => None,
-            needed => no_room(helper, needed, database),
+            needed => no_room(helper, needed, place),
         })
 }
 
-fn no_device(helper: &Description, path: &str, database: &str) -> Option<Refusal> {
+fn no_device(helper: &Description, path: &str, place: &Place) -> Option<Refusal> {
     let Some(device) = helper.devices.iter().find(|device| device.path == path) else {
         return Some(refused(
             format!(
@@ -108,8 +108,8 @@ fn no_device(helper: &Description, path: &str, database: &str) -> Option<Refusal
             ),
             "The helper erases only devices that root has named, by the same path.".into(),
             format!(
-                "Have root run: pgfsbench-helper setup --database={} --allow-device={}; {RESTART}",
-                quoting::shell(database),
+                "Have root run: pgfsbench-helper setup{} --allow-device={}; {RESTART}",
+                place.setup_options(),
                 quoting::shell(path)
             ),
         ));
@@ -130,14 +130,14 @@ fn no_device(helper: &Description, path: &str, database: &str) -> Option<Refusal
 }
 
 /// An image takes its whole room, sparse or not.
-fn no_room(helper: &Description, needed: u64, database: &str) -> Option<Refusal> {
+fn no_room(helper: &Description, needed: u64, place: &Place) -> Option<Refusal> {
     if helper.images.is_empty() {
         return Some(refused(
             "the helper's configuration allows no images".into(),
             "It names no directory for them.".into(),
             format!(
-                "Have root run: pgfsbench-helper setup --database={} --allow-images=DIRECTORY --max=SIZE; {RESTART}",
-                quoting::shell(database)
+                "Have root run: pgfsbench-helper setup{} --allow-images=DIRECTORY --max=SIZE; {RESTART}",
+                place.setup_options()
             ),
         ));
     }
@@ -204,6 +204,10 @@ mod tests {
         serde_json::from_value(all).unwrap()
     }
 
+    fn bench() -> Place {
+        Place("bench".into(), "5433".into(), "/run/postgresql".into())
+    }
+
     fn row(what: &Value) -> Row {
         let mut row = json!({"target": "t", "filesystem": "ext4"});
         for (name, value) in what.as_object().unwrap() {
@@ -214,7 +218,7 @@ mod tests {
 
     /// The message, and the hint.
     fn said(more: &Value, what: &Value) -> Option<(String, String)> {
-        let refusal = refusal(&helper(more), &row(what), "bench")?;
+        let refusal = refusal(&helper(more), &row(what), &bench())?;
         assert!(refusal.detail.is_some());
         let message = refusal.message;
         let message = message.strip_prefix("target \"t\" cannot be made: ");
@@ -241,7 +245,7 @@ mod tests {
         // What is not made needs no helper.
         let directory: Row =
             serde_json::from_value(json!({"target": "t", "directory": "/x"})).unwrap();
-        assert_eq!(refusal(&helper(&as_it_is), &directory, "bench"), None);
+        assert_eq!(refusal(&helper(&as_it_is), &directory, &bench()), None);
     }
 
     #[test]
@@ -288,7 +292,7 @@ mod tests {
                 json!({"images": []}),
                 image.clone(),
                 "the helper's configuration allows no images",
-                "--database=bench --allow-images=DIRECTORY",
+                "--database=bench --port=5433 --allow-images=DIRECTORY",
             ),
             (
                 json!({"loop_devices": false}),
@@ -312,7 +316,7 @@ mod tests {
                 json!({}),
                 json!({"device": "/dev/sdx"}),
                 "the helper's configuration does not name device \"/dev/sdx\"",
-                "setup --database=bench --allow-device=/dev/sdx",
+                "setup --database=bench --port=5433 --allow-device=/dev/sdx",
             ),
             (
                 json!({}),

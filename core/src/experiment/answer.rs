@@ -25,7 +25,7 @@ use crate::{
     },
 };
 
-pub use figures::{figure, line};
+pub use figures::{figure, line, plain};
 pub use pairs::pairs;
 pub use session::{confirm, is_another_session};
 
@@ -74,6 +74,8 @@ pub struct Row {
     pub same_durability: Option<bool>,
     pub further_seconds: Option<f64>,
     pub warnings: Option<String>,
+    /// Whether WAL has forced checkpoints in its runs, or in those that it is compared with.
+    pub has_forced_checkpoints: bool,
 }
 
 /// Why a verdict is withheld, whatever the figures say.
@@ -314,12 +316,10 @@ fn row(state: &State, metric: Metric, base: Base, beside: &[Beside], withheld: &
     {
         says = format!("{says}, NOT equally durable ({own}; the other one: {other})");
     }
-    let of = |beside: &Beside| beside.checkpoints;
-    let checkpoints = figures::checkpoints(
-        own.checkpoints,
-        other.and_then(of),
-        against(state, base.against),
-    );
+    let of_other = other.and_then(|beside| beside.checkpoints);
+    let has_forced_checkpoints =
+        figures::has_forced(own.checkpoints) || figures::has_forced(of_other);
+    let checkpoints = figures::checkpoints(own.checkpoints, of_other, against(state, base.against));
     says += &checkpoints.unwrap_or_default();
     says += &figures::regime(&state.experiment);
     says += &further.map(figures::further).unwrap_or_default();
@@ -344,6 +344,7 @@ fn row(state: &State, metric: Metric, base: Base, beside: &[Beside], withheld: &
         same_durability,
         further_seconds,
         warnings: own.warnings,
+        has_forced_checkpoints,
     }
 }
 

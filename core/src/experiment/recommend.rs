@@ -9,7 +9,12 @@ mod stored;
 
 use std::collections::BTreeMap;
 
-use super::{answer::Row, plan::percent, state::State, steps};
+use super::{
+    answer::{Row, plain},
+    plan::percent,
+    state::State,
+    steps,
+};
 use crate::{finding::not_durable, units::format_count};
 
 /// Filesystems that lose committed data when power is lost, or that are not maintained for this use.
@@ -45,9 +50,16 @@ pub struct Facts {
     pub kernel_settings: Option<Value>,
     pub workload: Option<String>,
     pub clients: Option<i64>,
+    /// Checkpoints that WAL has forced, and all that began in a window: means over its runs.
+    pub forced_checkpoints: Option<f64>,
+    pub checkpoints: Option<f64>,
 }
 
 impl Facts {
+    fn has_forced(&self) -> bool {
+        self.forced_checkpoints.is_some_and(|forced| forced > 0.0)
+    }
+
     fn why_not_durable(&self) -> Option<&str> {
         self.durability.as_deref().and_then(not_durable)
     }
@@ -91,7 +103,11 @@ pub fn rows(state: &State, said: &[Row], facts: &[Facts], here: &Here) -> Vec<Ad
     );
     rows.extend(unlike_in_durability(state, facts));
     rows.extend(only_for_comparison(state, facts));
-    rows.extend(regime(facts).into_iter().map(|says| advice("regime", says)));
+    rows.extend(
+        regime(state, facts)
+            .into_iter()
+            .map(|says| advice("regime", says)),
+    );
     rows.extend(not_tested(state, facts));
     rows.extend(set_aside(said));
     rows.extend(findings(state, said));
@@ -176,7 +192,7 @@ fn only_for_comparison(state: &State, facts: &[Facts]) -> Vec<Advice> {
 }
 
 /// In what circumstances it was measured: others may say something else.
-fn regime(facts: &[Facts]) -> Vec<String> {
+fn regime(state: &State, facts: &[Facts]) -> Vec<String> {
     let Some(f) = facts.first() else {
         return Vec::new();
     };
@@ -192,6 +208,7 @@ fn regime(facts: &[Facts]) -> Vec<String> {
             ),
         });
     }
+    parts.extend(forced_checkpoints(state, facts));
     if let Some(reason) = nothing_durable(facts) {
         parts.push(format!(
             "no commit of any of them was durable ({reason}): where commits are, they take longer, and may tell them apart differently"
@@ -206,6 +223,23 @@ fn regime(facts: &[Facts]) -> Vec<String> {
         ));
     }
     parts
+}
+
+/// Where WAL has forced checkpoints: who commits more has more of them, so that two targets do not work under the same ones.
+fn forced_checkpoints(state: &State, facts: &[Facts]) -> Option<String> {
+    let name = |f: &Facts| state.targets.get(f.number).map_or("", |t| t.name.as_str());
+    let of = |f: &Facts| {
+        let forced = f.forced_checkpoints.unwrap_or(0.0);
+        let all = f.checkpoints.unwrap_or(0.0);
+        format!("{} {} of {} a run", name(f), plain(forced), plain(all))
+    };
+    let each: Vec<String> = facts.iter().map(of).collect();
+    facts.iter().any(Facts::has_forced).then(|| {
+        format!(
+            "WAL forced checkpoints before their time ({}): who commits more has more of them; with a larger max_wal_size, and room for that much WAL, all come by the clock",
+            each.join(", ")
+        )
+    })
 }
 
 /// The same in a few words, to stand behind a choice.
@@ -229,7 +263,9 @@ fn regime_in_short(said: &[&Row], facts: &[Facts]) -> String {
     let images = is_on_images.then(|| "on images".to_owned());
     let kind = f.virtualization.as_deref().filter(|kind| *kind != "none");
     let machine = kind.map(|kind| format!("in a virtual machine ({kind})"));
-    let parts: Vec<String> = [data, durable, images, machine, disturbed]
+    let has_forced = facts.iter().any(Facts::has_forced);
+    let forced = has_forced.then(|| "with checkpoints forced by WAL".to_owned());
+    let parts: Vec<String> = [data, durable, forced, images, machine, disturbed]
         .into_iter()
         .flatten()
         .collect();

@@ -274,8 +274,16 @@ fn without_reference(state: &State, aside: &[Aside], runs: &[bool]) -> Option<En
         );
         return Some(End::NoReference(why));
     }
-    (runs.iter().filter(|run| **run).count() < 2)
-        .then(|| End::NoReference("fewer than two targets are left".into()))
+    (runs.iter().filter(|run| **run).count() < 2).then(|| {
+        let of_each = (aside.iter())
+            .map(|aside| format!("{} was set aside ({})", name(aside.number), aside.why));
+        let why: Vec<String> = of_each.collect();
+        let why = match why.is_empty() {
+            true => String::new(),
+            false => format!(": {}", why.join("; ")),
+        };
+        End::NoReference(format!("fewer than two targets are left{why}"))
+    })
 }
 
 /// The work that is left for a run that was made.

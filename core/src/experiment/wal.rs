@@ -104,8 +104,11 @@ pub fn fix(seen: &[Seen], cycle_seconds: Option<f64>, max_is_given: bool) -> Fix
             "; it forced checkpoints, and max_wal_size stays {}, {}",
             format_bytes(most.max_bytes),
             match max_is_given {
-                true => "as it was given",
-                false => "since there is no room for more",
+                true => "as it was given".to_owned(),
+                false => format!(
+                    "since there is no room for more: {} would do, for which twice as much has to be free",
+                    format_bytes(needed)
+                ),
             }
         ),
     };
@@ -197,7 +200,13 @@ mod tests {
         };
         let small = fixed(small, false);
         assert_eq!((small.segments, small.max_bytes), (32, None));
-        assert!(small.why.ends_with("no room for more"), "{}", small.why);
+        assert!(
+            small.why.contains(
+                "no room for more: 2624 MB would do, for which twice as much has to be free"
+            ),
+            "{}",
+            small.why
+        );
         // None was forced in that cycle, and one would be in the next.
         let near = Seen {
             bytes: 600.0 * MB as f64,

@@ -174,7 +174,7 @@ impl Reserve {
             format_bytes(free),
             format_bytes(self.0)
         ))
-        .hint("Use a smaller scale or a shorter run, or make room."))
+        .hint("Use a smaller scale, a shorter run, or a larger device or image_size, or make room."))
     }
 }
 
@@ -205,6 +205,15 @@ pub fn left_by(filesystem: &str, mkfs_options: Option<&str>, bytes: u64) -> u64 
         _ => 0,
     };
     bytes - bytes / 100 * own_percent
+}
+
+/// The room that so many bytes of tables and WAL take on a filesystem once they are written over again and again. btrfs writes to another place each time,
+/// and gives an extent back only when all of it was written anew.
+pub fn taken_on(filesystem: &str, bytes: u64) -> u64 {
+    match filesystem {
+        "btrfs" => 2 * bytes,
+        _ => bytes,
+    }
 }
 
 #[cfg(test)]
@@ -305,6 +314,10 @@ mod tests {
         assert_eq!(left_by("ext4", None, 1000), 940);
         assert_eq!(left_by("ext4", Some("-m 0"), 1000), 1000);
         assert_eq!(left_by("xfs", None, 1000), 1000);
+        assert_eq!(
+            (taken_on("btrfs", 1000), taken_on("xfs", 1000)),
+            (2000, 1000)
+        );
     }
 
     proptest! {

@@ -8,7 +8,7 @@ use crate::voice::say;
 use pgfsbench_core::helper::request::check_device_path;
 use pgfsbench_core::helper::{Marks, Name};
 use pgfsbench_core::refusal::{Kind, Refusal};
-use pgfsbench_core::units::parse_size;
+use pgfsbench_core::units::{format_bytes, parse_size};
 use serde::Serialize;
 use std::path::Path;
 
@@ -91,6 +91,13 @@ fn add_images(config: &mut Config, arguments: &Arguments) -> Result<(), Refusal>
                 mount_point: None,
             }),
         }
+    }
+    for images in &config.images {
+        say!(
+            "images in {}: at most {} together (--max)",
+            images.directory.display(),
+            format_bytes(images.max_bytes)
+        );
     }
     Ok(())
 }

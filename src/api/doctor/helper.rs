@@ -17,7 +17,6 @@ use crate::{
 /// The file that setup writes.
 const CONFIGURATION: &str = "/etc/pgfsbench/helper.toml";
 
-/// Name of this database, and where the server listens.
 const PLACE: &str = "SELECT jsonb_build_array(current_database(), current_setting('port'), \
      trim(split_part(current_setting('unix_socket_directories'), ',', 1)))";
 
@@ -38,8 +37,13 @@ pub fn description() -> Result<Option<(Description, String)>, Fault> {
         .map(|description| (description, seen)))
 }
 
+/// Name of this database, and where the server listens.
+pub fn place() -> Result<Place, Fault> {
+    read_json("place", &sql::read(PLACE, &[])?.unwrap_or_default())
+}
+
 fn start() -> Result<Start, Fault> {
-    let place: Place = read_json("place", &sql::read(PLACE, &[])?.unwrap_or_default())?;
+    let place = place()?;
     Ok(Start {
         has_served: helper_job::has_served()?,
         is_configured: Path::new(CONFIGURATION).exists(),

@@ -126,18 +126,23 @@ fn record(asked: &Asked) -> Result<i64, Fault> {
 
 /// Says that runs will wait for a helper that is not there.
 fn tell_of_helper(ready: &Ready, planned: &Planned) -> Result<(), Fault> {
+    if let Some(missing) = helper_that_lacks(ready, planned)? {
+        report::notice(missing.message, missing.hint);
+    }
+    Ok(())
+}
+
+/// What there is to say where runs need a helper, and none is there.
+fn helper_that_lacks(ready: &Ready, planned: &Planned) -> Result<Option<Fault>, Fault> {
     let (is_there, has_served) = session::with_rights_of(ready.owner, || -> Result<_, Fault> {
         let version = helper_job::helper_version()?;
         Ok((version.is_some(), helper_job::has_served()?))
     })?;
-    if planned.needs_helper && !is_there {
+    Ok((planned.needs_helper && !is_there).then(|| {
         let missing = helper_job::not_running(has_served);
-        report::notice(
-            format!("{}; the runs wait for it", missing.message),
-            missing.hint,
-        );
-    }
-    Ok(())
+        let message = format!("{}; the runs wait for it", missing.message);
+        Fault { message, ..missing }
+    }))
 }
 
 fn literal(text: &str) -> String {

@@ -1,7 +1,7 @@
 //! Changes of an experiment that is there: pause, resume, cancel, extend, repeat, drop.
 
 use pgfsbench_core::{
-    experiment::steps,
+    experiment::{steps, variants},
     refusal::quoted,
     verdict::{Reason, looks::LOOKS},
 };
@@ -236,7 +236,22 @@ impl Change {
         if self.is(&["queued", "running"]) {
             return Err(self.refused("dropped", "Call fsbench.cancel_experiment() first."));
         }
-        self.as_owner(|id, _| store::delete(id))?;
+        let stay = self.as_owner(|id, _| {
+            let one = variants::name_of_target(&self.found.experiment, "x");
+            let begin = one.strip_suffix('x').filter(|begin| !begin.is_empty());
+            let stay = match begin {
+                Some(begin) => store::targets_that_begin(id, begin)?,
+                None => None,
+            };
+            store::delete(id)?;
+            Ok(stay)
+        })?;
+        if let Some(names) = stay {
+            report::notice(
+                format!("targets that are named after it stay: {names}"),
+                Some("The same experiment, asked for again, uses them. fsbench.drop_target() removes them; the results of their runs stay.".into()),
+            );
+        }
         tell_conductor();
         Ok(self.found.experiment.clone())
     }

@@ -84,7 +84,6 @@ pub(super) fn checkpoints(
     other: Option<Checkpoints>,
     name: &str,
 ) -> Option<String> {
-    let has_forced = |of: Option<Checkpoints>| of.is_some_and(|c| c.forced > 0.0);
     let words = |of: Checkpoints| format!("{} of {} a run", plain(of.forced), plain(of.all));
     if !has_forced(own) && !has_forced(other) {
         return None;
@@ -97,10 +96,16 @@ pub(super) fn checkpoints(
     ))
 }
 
+/// Whether WAL has forced some.
+pub(super) fn has_forced(of: Option<Checkpoints>) -> bool {
+    of.is_some_and(|c| c.forced > 0.0)
+}
+
 /// What was made otherwise than the servers have it, alike for all.
 pub(super) fn regime(e: &Experiment) -> String {
     let cycle = e.cycle_seconds.filter(|_| e.cycle_is_given);
-    let cycle = cycle.map(|s| format!("; with a checkpoint every {}", format_seconds(s)));
+    // Where WAL forces them, they come more often than that.
+    let cycle = cycle.map(|s| format!("; with checkpoint_timeout {}", format_seconds(s)));
     let raised = e.raised_max_wal_size.as_ref();
     let raised = raised.map(|size| format!("; with max_wal_size raised to {size}"));
     [cycle, raised].into_iter().flatten().collect()
@@ -119,7 +124,7 @@ pub(super) fn further(blocks: u32) -> String {
     format!("; about {blocks} more block{s} would decide it")
 }
 
-fn plain(x: f64) -> String {
+pub fn plain(x: f64) -> String {
     let text = format!("{x:.1}");
     text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
 }
@@ -172,9 +177,31 @@ pub fn line(state: &State, rows: &[Row]) -> String {
     if over > counted {
         runs += &format!(", {} that did not count", over - counted);
     }
+    let caveats = caveats(&rows);
+    let caveats = match caveats.is_empty() {
+        true => String::new(),
+        false => format!("; {}", caveats.join(", ")),
+    };
     format!(
-        "{}; {} in {runs}",
+        "{}{caveats}; {} in {runs}",
         parts.join(", "),
         format_seconds(state.experiment.elapsed_seconds)
     )
+}
+
+/// What whoever reads only the line has to know.
+fn caveats(rows: &[&Row]) -> Vec<&'static str> {
+    // What is the same on both sides of each ratio.
+    let is_nothing_durable = |row: &&Row| {
+        let why = row.durability.as_deref().and_then(not_durable);
+        why.is_some() && row.same_durability != Some(false)
+    };
+    let mut caveats = Vec::new();
+    if !rows.is_empty() && rows.iter().all(is_nothing_durable) {
+        caveats.push("nothing durable");
+    }
+    if rows.iter().any(|row| row.has_forced_checkpoints) {
+        caveats.push("checkpoints forced by WAL");
+    }
+    caveats
 }

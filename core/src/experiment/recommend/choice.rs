@@ -55,8 +55,17 @@ fn without_result(state: &State) -> Option<String> {
     }
     let last = state.runs.iter().rev().find_map(|made| made.why.as_deref());
     let last = last.map(|why| format!("; of the last one it is said: {why}"));
+    let has_run = |number: usize| state.runs.iter().any(|made| made.number == number);
+    let never: Vec<&str> = (state.targets.iter())
+        .filter(|target| !has_run(target.number))
+        .map(|target| target.name.as_str())
+        .collect();
+    let never = match never.is_empty() {
+        true => String::new(),
+        false => format!("; {} had no run at all", never.join(", ")),
+    };
     Some(format!(
-        "no choice: none of its runs has come to a result that counts{}; fsbench.experiment_log has all of them",
+        "no choice: none of its runs has come to a result that counts{}{never}; fsbench.experiment_log has all of them",
         last.unwrap_or_default()
     ))
 }

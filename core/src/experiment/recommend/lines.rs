@@ -32,7 +32,10 @@ pub fn lines(state: &State, f: &Facts, here: &Here) -> Vec<Advice> {
     let device = f.device.as_deref().filter(|_| made).unwrap_or(SOME_DEVICE);
     if made {
         let command = f.mkfs_command.as_deref().and_then(stored::mkfs);
-        rows.extend(command.map(|command| advice("mkfs", format!("{command} {device}"))));
+        if let Some(command) = command {
+            rows.push(advice("mkfs", format!("# what {device} holds is lost")));
+            rows.push(advice("mkfs", format!("{command} {device}")));
+        }
         rows.extend(fstab(f, device, here));
     }
     for (name, value) in members(f.block_settings.as_ref()) {
@@ -197,6 +200,7 @@ mod tests {
         assert_eq!(
             of(f.clone(), &here()),
             [
+                "mkfs: # what /dev/disk/by-id/nvme-A-part2 holds is lost",
                 "mkfs: /sbin/mkfs.xfs -i size=1024 /dev/disk/by-id/nvme-A-part2",
                 "fstab: # what is in /var/lib/postgresql now is hidden by the mount: stop the server first, and copy its data to the new filesystem",
                 "fstab: echo \"UUID=$(blkid -s UUID -o value /dev/disk/by-id/nvme-A-part2) /var/lib/postgresql xfs noatime 0 0\" >> /etc/fstab",
@@ -212,11 +216,11 @@ mod tests {
         apart["mount_options"] = json!("noatime, logbufs=8");
         let rows = of(apart, &here());
         assert_eq!(
-            rows[0],
+            rows[1],
             format!("mkfs: /sbin/mkfs.xfs -l logdev={SOME_LOG} {device}")
         );
         let options = format!(" xfs noatime,logbufs=8,logdev={SOME_LOG} 0 0");
-        assert!(rows[2].contains(&options), "{}", rows[2]);
+        assert!(rows[3].contains(&options), "{}", rows[3]);
         let mut there = here();
         there.has_systemd = false;
         assert!(of(f, &there).contains(&"fstab: mount /var/lib/postgresql".to_owned()));
@@ -273,12 +277,12 @@ mod tests {
         });
         let rows = of(f, &here());
         assert_eq!(
-            rows[0],
+            rows[1],
             "mkfs: /sbin/mkfs.ext4 -E lazy_itable_init=0 /dev/disk/by-id/YOUR-DEVICE"
         );
-        assert!(rows[1].contains("\"nobarrier\" of xfs is gone"), "{rows:?}");
+        assert!(rows[2].contains("\"nobarrier\" of xfs is gone"), "{rows:?}");
         assert_eq!(
-            rows[2],
+            rows[3],
             "fstab: # measured on Linux 4.18.0, and this is 6.1.0"
         );
         let settings: Vec<&str> = rows

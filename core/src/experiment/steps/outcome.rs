@@ -93,8 +93,15 @@ pub fn aside(state: &State) -> Vec<Aside> {
         for made in state.runs.iter().filter(|m| m.number == target.number) {
             match made.outcome {
                 Some(Outcome::Failed | Outcome::Invalid) => in_a_row += 1,
-                Some(Outcome::Measured | Outcome::Behind) => in_a_row = 0,
-                _ => {}
+                // Those that do not count have gone well, too.
+                Some(
+                    Outcome::Measured
+                    | Outcome::Behind
+                    | Outcome::Disturbed
+                    | Outcome::Pilot
+                    | Outcome::BurnIn,
+                ) => in_a_row = 0,
+                Some(Outcome::Interrupted | Outcome::Repeated) | None => {}
             }
             if in_a_row == IN_A_ROW {
                 let why = made.why.clone().unwrap_or_default();

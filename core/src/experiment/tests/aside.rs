@@ -4,8 +4,8 @@ use super::{failed, live, measured, state};
 use crate::{
     experiment::{
         answer, metric, recommend,
-        state::{Goal, State},
-        steps::{self, End},
+        state::{Goal, Made, Outcome, State},
+        steps::{self, End, Next, Place},
     },
     verdict::Reason,
 };
@@ -59,6 +59,50 @@ fn where_no_run_has_counted_that_is_said() {
         advice[0]
             .says
             .starts_with("no choice: none of its runs has come to a result that counts"),
+        "{advice:?}"
+    );
+}
+
+#[test]
+fn a_run_that_went_well_before_the_blocks_is_one_too() {
+    let mut state = state(2, Goal::Best);
+    let place = |block: u32, attempt: u32| Place {
+        block,
+        position: 1,
+        attempt,
+        number: 1,
+    };
+    let with = |made: Made, outcome: Outcome| Made {
+        outcome: Some(outcome),
+        ..made
+    };
+    for (place, outcome) in [
+        (place(0, 1), Outcome::Failed),
+        (place(0, 2), Outcome::Pilot),
+        (place(1, 1), Outcome::Failed),
+        (place(1, 2), Outcome::Failed),
+    ] {
+        state.runs.push(with(failed(place, "53100"), outcome));
+        assert_eq!(steps::aside(&state).len(), 0);
+    }
+    state
+        .runs
+        .push(with(failed(place(1, 3), "53100"), Outcome::Failed));
+    assert_eq!(steps::aside(&state).len(), 1);
+    // The others have nothing to be compared with: it says which one is gone, and who had no run.
+    let Next::End(End::NoReference(why)) = steps::next(&state, "boot", "v").next else {
+        panic!("it goes on");
+    };
+    assert!(
+        why.starts_with(
+            "fewer than two targets are left: t1 was set aside (3 runs in a row failed"
+        ),
+        "{why}"
+    );
+    state.experiment.status = "done".into();
+    let advice = recommend::rows(&state, &[], &[], &recommend::Here::default());
+    assert!(
+        advice[0].says.contains("; t0 had no run at all; "),
         "{advice:?}"
     );
 }

@@ -4,10 +4,11 @@ use super::{live, measured, state};
 use crate::experiment::{
     answer,
     limits::Limit,
-    metric,
+    metric, recommend,
     state::{Goal, State},
     steps::Place,
 };
+use serde_json::json;
 
 #[test]
 fn a_short_window_decides_nothing() {
@@ -136,6 +137,25 @@ fn forced_checkpoints_and_limits_are_told() {
         "{}",
         rows[0].says
     );
+    let line = answer::line(&state, &rows);
+    assert!(line.contains("; checkpoints forced by WAL; "), "{line}");
+    let facts = |number: usize, forced: f64| {
+        let facts = json!({"number": number, "forced_checkpoints": forced, "checkpoints": 3.0});
+        serde_json::from_value::<recommend::Facts>(facts).unwrap()
+    };
+    let advice = recommend::rows(
+        &state,
+        &rows,
+        &[facts(0, 0.0), facts(1, 2.5)],
+        &recommend::Here::default(),
+    );
+    let regime: Vec<&str> = (advice.iter().filter(|a| a.part == "regime"))
+        .map(|a| a.says.as_str())
+        .collect();
+    assert!(
+        matches!(regime[..], [says] if says.starts_with("WAL forced checkpoints before their time (t0 0 of 3 a run, t1 2.5 of 3 a run): ")),
+        "{regime:?}"
+    );
     answer::name_limits(
         &mut rows,
         &state,
@@ -150,6 +170,7 @@ fn forced_checkpoints_and_limits_are_told() {
     );
     let rows = answer::rows(&state, metric::ALL[0], &[of(0.0), of(0.0)]);
     assert!(!rows[0].says.contains("forced"), "{}", rows[0].says);
+    assert!(!answer::line(&state, &rows).contains("forced"));
 }
 
 #[test]
@@ -202,7 +223,7 @@ fn what_was_made_otherwise_than_usual_is_said() {
     state.experiment.raised_max_wal_size = Some("2624MB".into());
     assert!(
         says(&state)
-            .ends_with("; with a checkpoint every 1 min; with max_wal_size raised to 2624MB"),
+            .ends_with("; with checkpoint_timeout 1 min; with max_wal_size raised to 2624MB"),
         "{}",
         says(&state)
     );

@@ -72,6 +72,11 @@ pub fn parameters(asked: &Asked, checked: &Checked, cycle: f64) -> Value {
         run.duration_us = Some(us(3.0 * cycle));
         run.warmup_us = run.warmup_us.or(Some(us(cycle)));
     }
+    // Who names a cycle means it for the warm-up, too, where the window has some.
+    let has_cycles = (run.duration_us).is_some_and(|duration| duration >= us(2.0 * cycle));
+    if checked.cycle_seconds.is_some() && has_cycles && has_window {
+        run.warmup_us = run.warmup_us.or(Some(us(cycle)));
+    }
     if checked.cycle_seconds.is_some() {
         let mut settings = object(run.settings.take());
         settings.insert("checkpoint_timeout".into(), format!("{cycle:.0}s").into());

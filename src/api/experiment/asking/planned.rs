@@ -15,6 +15,7 @@ use super::{planned, targets};
 use crate::{
     api::{guard, own_target},
     errors::Fault,
+    pg::{session, xact},
     run::preflight,
 };
 
@@ -24,6 +25,9 @@ pub fn plan_only_of(asked: &Asked) -> Result<Vec<Value>, Fault> {
     let ready = guard::ready()?;
     let planned = own_target::quietly(|| planned(&ready, asked))?;
     let not_made = targets::not_made(&ready, &planned.checked)?;
+    let not_made = not_made.into_iter().map(Fault::from);
+    let lacks = super::helper_that_lacks(&ready, &planned)?;
+    let trouble: Vec<Fault> = not_made.chain(lacks).collect();
     let checked = &planned.checked;
     let many = checked.candidates.len() + usize::from(checked.control);
     let mut rows =
@@ -31,7 +35,7 @@ pub fn plan_only_of(asked: &Asked) -> Result<Vec<Value>, Fault> {
     let mut add = |part: &str, item: String, says: String| {
         rows.push(json!({"part": part, "item": item, "says": says}));
     };
-    for why in not_made {
+    for why in trouble {
         let words = [Some(why.message), why.detail, why.hint];
         let words: Vec<String> = words.into_iter().flatten().collect();
         add("trouble", "the helper".into(), words.join("; "));
@@ -52,14 +56,33 @@ pub fn plan_only_of(asked: &Asked) -> Result<Vec<Value>, Fault> {
         let names: Vec<String> = order.iter().map(name).collect();
         add("order", format!("block {block}"), names.join(", "));
     }
-    let largest = (planned.specs.iter()).max_by_key(|spec| preflight::bytes_on_target(spec));
-    if let Some(spec) = largest {
+    if asked.run.seed.is_none() {
+        add(
+            "order",
+            "of this plan".into(),
+            format!(
+                "seed => {} has this order; without a seed it is drawn when the experiment is asked for",
+                planned.seed
+            ),
+        );
+    }
+    let needed = |spec: &Spec| {
+        let needed = || preflight::needed_on_target(spec);
+        xact::seeing_own_changes(|| session::with_rights_of(ready.owner, needed))
+    };
+    let needed: Vec<u64> = planned.specs.iter().map(needed).collect::<Result<_, _>>()?;
+    let largest = planned
+        .specs
+        .iter()
+        .zip(needed)
+        .max_by_key(|(_, needed)| *needed);
+    if let Some((spec, needed)) = largest {
         add(
             "needs",
             "room on a target".into(),
             format!(
-                "about {}, of which {} are data when a run begins; the rest is WAL, what is added at {:.0} tps, and an empty cluster",
-                format_bytes(preflight::bytes_on_target(spec)),
+                "about {}, of which {} are data when a run begins; the rest is WAL, what is added at {:.0} tps, an empty cluster, and on btrfs as much again; with room for twice max_wal_size besides, WAL need not force checkpoints",
+                format_bytes(needed),
                 format_bytes(spec.data_bytes()),
                 preflight::DISK_TPS,
             ),
@@ -137,6 +160,11 @@ fn offered(
             format_count(blocks.into(), "block")
         );
     };
+    // It would have to be asked for so many, or extended to them.
+    let more = match *last > checked.max_blocks {
+        true => format!("with max_blocks => {last}: "),
+        false => String::new(),
+    };
     let looks: Vec<String> = reached.iter().map(u32::to_string).collect();
     let goal: Goal = checked.goal;
     let finds: Vec<String> = [0.015, 0.03, 0.05]
@@ -157,7 +185,7 @@ fn offered(
         false => "",
     };
     format!(
-        "{within}{how}looks after {}; finds {}",
+        "{within}{more}{how}looks after {}; finds {}",
         looks.join(", "),
         finds.join(", ")
     )

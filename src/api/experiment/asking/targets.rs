@@ -20,7 +20,7 @@ use crate::{
     },
     errors::{Fault, sqlstate},
     host::location::{self, Location},
-    pg::{report, session, sql, xact},
+    pg::{report, session, xact},
     run::preflight,
     target::{self, helper_job},
 };
@@ -74,14 +74,14 @@ pub fn not_made(ready: &Ready, checked: &Checked) -> Result<Vec<Refusal>, Fault>
         let Some((helper, _)) = described else {
             return Ok(Vec::new());
         };
-        let database = sql::read("SELECT current_database()", &[])?.unwrap_or_default();
+        let place = doctor::place()?;
         // Several candidates may be on one target.
         let names: BTreeSet<&String> = checked.candidates.iter().map(|c| &c.target).collect();
         let rows: Result<Vec<_>, Fault> =
             names.into_iter().map(|name| target::read(name)).collect();
         let rows = rows?.into_iter().flatten();
         Ok(rows
-            .filter_map(|row| judge::refusal(&helper, &row, &database))
+            .filter_map(|row| judge::refusal(&helper, &row, &place))
             .collect())
     };
     // Among them are those that were made just now.
