@@ -160,7 +160,7 @@ fn what_the_helper_cannot_make_is_told_before_the_night() {
         (
             format!("device => '{device}'"),
             format!("the helper's configuration does not name device \"{device}\""),
-            format!("setup --database=postgres --allow-device={device}"),
+            format!(" --allow-device={device}; and, where systemd"),
         ),
         (
             "image_size => '900TB'".to_owned(),
