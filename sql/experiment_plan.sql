@@ -123,6 +123,8 @@ SELECT fsbench.drop_experiment('w');
 SELECT fsbench.alter_target('w.xfs.3', mount_options => 'noatime');
 SELECT fsbench.experiment('w', filesystems => '{ext4,xfs}', image_size => '1GB', factors => '{"data_checksums": [true, false]}', scale => 1, clients => 1,
     transactions => 10, start => false) > :id;
+-- The runs of a block have the same seed.
+SELECT count(DISTINCT substring(says FROM 'seed [0-9]+')) FROM fsbench.plan_experiment('x', '{a,b}', :short) WHERE part = 'run';
 -- A plan tells of no target that it records, since it records none.
 SELECT item FROM fsbench.plan_experiment('x', filesystems => '{ext4,xfs}', image_size => '1GB', scale => 1, clients => 1, transactions => 10) WHERE part = 'run';
 SELECT fsbench.drop_target(target) FROM fsbench.target WHERE target LIKE 'v.%' OR target LIKE 'w.%' ORDER BY target;

@@ -25,8 +25,13 @@ pub fn anchors(page: &Page) -> Vec<String> {
 /// Targets of `](...)`, without those of code and of other sites.
 fn links(page: &Page) -> Vec<(usize, String)> {
     let mut links = Vec::new();
+    // Code may go on in the next line, but not in the next paragraph.
+    let mut is_code = false;
     for (number, line) in &page.prose {
-        let outside: String = line.split('`').step_by(2).collect();
+        is_code &= !line.trim().is_empty();
+        let parts = line.split('`').skip(usize::from(is_code)).step_by(2);
+        let outside: String = parts.collect();
+        is_code ^= line.matches('`').count() % 2 == 1;
         for rest in outside.split("](").skip(1) {
             let target = rest.split(')').next().unwrap_or("");
             if !target.contains("://") {

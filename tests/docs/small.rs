@@ -88,11 +88,13 @@ fn a_session_is_cut_where_statements_end() {
 
 #[test]
 fn links_that_lead_nowhere_are_found() {
-    let text = "# One thing: `x`\n[a](#one-thing-x) [b](../README.md) [c](gone.md) [d](#gone) `[e](gone.md)`\n";
+    let text = "# One thing: `x`\n[a](#one-thing-x) [b](../README.md) [c](gone.md) [d](#gone) `[e](gone.md)`\n`code [f](gone.md)\nand code` [g](lost.md)\n\n[h](lost.md)\n";
     let faults = broken(&Page::parse("docs/small.md", text));
     let expected = [
         "docs/small.md:2: there is no docs/gone.md",
         "docs/small.md:2: docs/small.md has no heading #gone",
+        "docs/small.md:4: there is no docs/lost.md",
+        "docs/small.md:6: there is no docs/lost.md",
     ];
     assert_eq!(faults, expected);
 }

@@ -241,6 +241,10 @@ fn planned_on(ready: &Ready, asked: &Asked, mut checked: Checked) -> Result<Plan
         specs.push(specified(ready, &parameters, candidate)?);
     }
     fix(&mut parameters, &specs);
+    // All runs of a block have the same: as those of the first one.
+    for spec in &mut specs {
+        spec.seed = seed.wrapping_add(1) & i64::MAX;
+    }
     targets::check_transaction_ids(ready, &checked, &specs, asked.run.force)?;
     let length = length(&specs, cycle);
     let kind_of = |candidate: &Candidate| {
