@@ -82,10 +82,6 @@ pub const READERS: &[Reader] = &[
             "size => '2x ram', clients => 32",
             "scale => 1, clients => 1, transactions => 20, max_blocks => 3, probe_wait => '0'",
         )],
-        not_run: &[(
-            "ext4 best, btrfs out",
-            "an answer that is decided takes a quarter of an hour; tests/it/helper/experiment.rs makes one that is not",
-        )],
         ..NOTHING
     },
     Reader {
