@@ -52,17 +52,21 @@ fn no_filesystem(helper: &Description, name: &str) -> Option<Refusal> {
         program: &|_| None,
     });
     let line = lines.into_iter().find(|line| line.item == name)?;
+    let message = match seen.program.is_some() && seen.kernel != "no" {
+        true => format!("the helper's configuration does not allow {name}"),
+        false => format!("this machine has no {name}"),
+    };
     (line.state != report::OK).then(|| {
         refused(
-            format!("this machine has no {name}"),
+            message,
             format!(
                 "The helper sees: {}.",
                 line.detail.as_deref().unwrap_or("nothing of it")
             ),
-            format!(
-                "{} Then restart pgfsbench-helper.",
-                line.hint.unwrap_or_default()
-            ),
+            match line.hint.unwrap_or_default() {
+                hint if hint.contains("restart pgfsbench-helper") => hint,
+                hint => format!("{hint} Then restart pgfsbench-helper."),
+            },
         )
     })
 }
@@ -81,7 +85,7 @@ fn not_allowed(helper: &Description, target: &Row) -> Option<Refusal> {
         format!("the helper's configuration does not allow {name}"),
         "What root has not allowed is not done for anybody.".into(),
         format!(
-            "Have root add to the helper's configuration: {}; then restart pgfsbench-helper.",
+            "Have root add to the helper's configuration {}.",
             line_that_allows(name)
         ),
     ))
@@ -263,7 +267,14 @@ mod tests {
             what[name] = value;
             what
         };
+        let forbidden = json!({"filesystems": [{"filesystem": "ext4", "allowed": false, "kernel": "yes", "program": "/sbin/mkfs.ext4", "version": "1.47", "package": "e2fsprogs"}]});
         for (more, what, message, hint) in [
+            (
+                forbidden,
+                image.clone(),
+                "the helper's configuration does not allow ext4",
+                "Add it to filesystems",
+            ),
             (
                 json!({}),
                 with("filesystem", json!("xfs")),
@@ -334,6 +345,8 @@ mod tests {
             let (said, remedy) = said(&more, &what).unwrap();
             assert_eq!(said, message);
             assert!(remedy.contains(hint), "{remedy}");
+            // Once is enough.
+            assert!(remedy.matches("restart").count() < 2, "{remedy}");
         }
     }
 }
