@@ -9,6 +9,7 @@ use super::{
 use crate::{
     experiment::asked::Asked as Experiment,
     refusal::{Refusal, quoted},
+    run::preflight,
     spec::Workload,
     units::{format_bytes, parse_size},
 };
@@ -279,7 +280,10 @@ pub fn needed_bytes(here: &Here<'_>, question: &Question) -> u64 {
         // Loading logs what it does to the catalogs, and what comes before.
         false => 384 << 20,
     };
-    let needed = data * tables * 6 / 5 + wal + here.facts.reserved_bytes;
+    let written = data * tables * 6 / 5 + wal;
+    let filesystems = variants.iter().filter_map(|v| v.filesystem.as_deref());
+    let taken = filesystems.map(|name| preflight::taken_on(name, written));
+    let needed = taken.max().unwrap_or(written) + here.facts.reserved_bytes;
     // What a filesystem needs for itself.
     needed + needed / 16
 }
