@@ -1232,6 +1232,8 @@ CREATE OR REPLACE VIEW fsbench.experiments AS
         SELECT o.experiment_id, pg_catalog.sum(fsbench._seconds_left(o)) OVER (ORDER BY o.status = 'queued', o.experiment_id) AS seconds
         FROM fsbench.experiment o WHERE o.status IN ('queued', 'running')) l ON l.experiment_id = e.experiment_id
     ORDER BY e.experiment_id;
+COMMENT ON COLUMN fsbench.experiments.runs IS 'Runs that are over, also those that do not count';
+COMMENT ON COLUMN fsbench.experiments.repeated IS 'Those of them that do not count although they were to: failed, invalid, interrupted, disturbed, or of a block that was made again. Runs before the first block (burn_in, pilot) were not to, and are not among them';
 COMMENT ON COLUMN fsbench.experiments.over_at_latest IS 'When it is over at the latest, as reckoned now: when no target is decided before the last block, each run takes as long as planned, or as the longest so far, and waits for the processor probe as long as it may; a queued one after those of this database before it; no later than max_duration has it. Runs that are made again, runs of others, and experiments of other databases are not in it. NULL unless it is queued or running';
 ALTER VIEW fsbench.experiments SET (security_invoker = true);
 CREATE OR REPLACE VIEW fsbench.device WITH (security_invoker = true) AS

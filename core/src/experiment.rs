@@ -13,6 +13,7 @@ pub mod metric;
 pub mod plan;
 pub mod probe;
 pub mod recommend;
+pub mod row;
 pub mod state;
 pub mod steps;
 pub mod throttled;

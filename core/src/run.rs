@@ -10,6 +10,7 @@ pub mod progress;
 pub mod promises;
 pub mod rate_search;
 pub mod request;
+pub mod room;
 pub mod row;
 pub mod surroundings;
 pub mod wal_segments;

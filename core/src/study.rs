@@ -2,7 +2,7 @@
 //!
 //! A study is a file that a person can read ([`definition`], [`builtin`]): its claims first, then the variants, the questions (each
 //! becomes one experiment), and the published figures. [`plan`] turns it into targets and experiments for this machine, and
-//! says what is left out and why; [`claims`], [`report`] and [`pairs`] say what came out. All of it is a pure function of what is stored.
+//! says what is left out and why; [`said`] tells that beforehand; [`claims`], [`report`] and [`pairs`] say what came out. All of it is a pure function of what is stored.
 
 pub mod asked;
 pub mod builtin;
@@ -15,3 +15,4 @@ pub mod left_out;
 pub mod pairs;
 pub mod plan;
 pub mod report;
+pub mod said;

@@ -9,6 +9,7 @@ use std::{
 use pgfsbench_core::{
     checkpoint,
     environment::Environment,
+    experiment,
     finding::{Finding, Severity},
     hist,
     recovery_log::Recovery,
@@ -46,6 +47,21 @@ const BESIDE: &[(&str, &[&str])] = &[
     ),
     ("target", &["kind", "created_by", "created_at"]),
     (
+        "experiment",
+        &[
+            "experiment_id",
+            "status_reason",
+            "ended_by",
+            "answer",
+            "created_at",
+            "started_at",
+            "ended_at",
+            "on_seconds",
+            "on_since",
+        ],
+    ),
+    ("experiment_target", &["experiment_id", "set_aside"]),
+    (
         "environment",
         &[
             "storage",
@@ -63,11 +79,6 @@ const WITHOUT_STRUCT: &[(&str, &str)] = &[
     ("imported_file", "fsbench.import() writes it, in SQL"),
     ("imported_run", "fsbench.import() writes it, in SQL"),
     ("imported_experiment", "fsbench.import() writes it, in SQL"),
-    (
-        "experiment",
-        "an object, of which jsonb_populate_record takes what it knows; tests of experiments look at each column",
-    ),
-    ("experiment_target", "a statement names each column"),
     ("experiment_run", "statements name each column"),
     ("experiment_log", "a statement names each column"),
     ("study_definition", "a statement names each column"),
@@ -122,10 +133,10 @@ fn fields(rows: &[Value]) -> BTreeSet<String> {
     names.cloned().collect()
 }
 
-/// Every row is of a run, but for targets.
+/// Every row is of a run, but for targets and experiments.
 fn of_run(table: &str) -> &'static [&'static str] {
     match table {
-        "target" => &[],
+        "target" | "experiment" | "experiment_target" => &[],
         _ => &["run_id"],
     }
 }
@@ -175,6 +186,8 @@ fn rows() -> Vec<(&'static str, Value)> {
         row(finding),
         row(Environment::default()),
         row(target::Row::default()),
+        row(experiment::row::Recorded::default()),
+        row(experiment::row::OfTarget::default()),
         row(row::Maintenance::default()),
         row(Probe::default()),
         row(fsync::Row::default()),

@@ -2,12 +2,17 @@
 //! again where it is defined alike.
 
 use pgfsbench_core::refusal::quoted;
+use serde_json::{Map, Value};
 
 use crate::{
-    errors::{Fault, sqlstate},
+    errors::{Fault, sqlstate, to_json_text},
+    host::storage,
     pg::{session, sql, xact},
     store::definition,
 };
+
+/// Arguments of `create_target` by name.
+pub type Arguments = Map<String, Value>;
 
 /// The name of a target for a moment: made once more, it is compared with the one that there is.
 const AGAIN: &str = "pgfsbench-again";
@@ -41,6 +46,23 @@ pub fn make_or_use(
     }
 }
 
+/// A device that can discard is trimmed before each run, so that none finds what the run before has left there.
+pub fn trimmed(device: Option<&str>, mut arguments: Arguments) -> Arguments {
+    if device.is_some_and(storage::can_discard) {
+        arguments.insert("ssd_state".into(), "trimmed".into());
+    }
+    arguments
+}
+
+/// Makes one as a call of `create_target` does.
+pub fn create(name: &str, arguments: &Arguments) -> Result<(), Fault> {
+    sql::write(
+        include_str!("queries/create_target.sql"),
+        &[Some(name), Some(&to_json_text(arguments)?)],
+    )?;
+    Ok(())
+}
+
 /// Whether there is a target of that name.
 pub fn is_there(name: &str) -> Result<bool, Fault> {
     let known = sql::read_latest(
@@ -59,7 +81,7 @@ pub fn exists(name: &str, detail: &str, hint: &str) -> Fault {
 }
 
 /// Many targets are one message: that of the experiment or study.
-pub fn quietly<T>(f: impl FnOnce() -> Result<T, Fault>) -> Result<T, Fault> {
+pub fn quietly<T, E: From<Fault>>(f: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
     const NAME: &str = "client_min_messages";
     let set = |level: &str| {
         sql::write(

@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use pgfsbench_core::{refusal::quoted, units::format_bytes};
+use pgfsbench_core::{refusal::quoted, target::defining};
 use pgrx::{
     pg_extern,
     pg_sys::{FunctionCallInfo, panic::ErrorReport},
 };
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::{guard, in_use, redefined};
 use crate::{
@@ -111,17 +111,6 @@ fn object(row: &Row) -> Result<Map<String, Value>, Fault> {
     }
 }
 
-/// Properties of a device that do not change, by which it is recognized when it is used.
-fn identity_of(device: &Device) -> Value {
-    let mut identity = json!({
-        "serial": device.serial, "wwn": device.wwn, "partition_uuid": device.partition_uuid, "bytes": device.size_bytes,
-    });
-    if let Some(marks) = identity.as_object_mut() {
-        marks.retain(|_, mark| !mark.is_null());
-    }
-    identity
-}
-
 /// Checks a row, finds out what is stored beside what was given, and gives it as JSON. A device that is given now is the
 /// one that is meant for ever.
 fn complete(
@@ -133,12 +122,8 @@ fn complete(
         ("log_device_identity", &given.log_device),
     ] {
         let Some(device) = device else { continue };
-        // A device that the helper has not looked at has no marks that it would read in the same way.
-        let identity = match device.contents.is_some() {
-            true => identity_of(device),
-            false => Value::Null,
-        };
-        columns.insert(column.into(), identity);
+        let identity = device.identity();
+        columns.insert(column.into(), identity.unwrap_or(Value::Null));
     }
     let row = as_row(columns)?;
     let kind = row.kind()?;
@@ -161,7 +146,8 @@ const COLUMNS: &str = "kind, filesystem, device, device_identity, image_size_byt
 fn fsbench_create_target(call: FunctionCallInfo) -> Result<String, ErrorReport> {
     guard::ready()?;
     let mut given = Given::read(call)?;
-    let name = check_name(given.target.take())?;
+    let name = in_use::named(given.target.take())?;
+    defining::check_name(&name).map_err(Fault::from)?;
     given.row.target.clone_from(&name);
     if exists(&name)? {
         return Err(Fault::new(
@@ -185,7 +171,8 @@ fn fsbench_create_target(call: FunctionCallInfo) -> Result<String, ErrorReport> 
         ),
         &[Some(&json)],
     )?;
-    tell(&row, kind, devices.device.as_ref());
+    let (message, hint) = defining::recorded(&row, kind, devices.device.as_ref());
+    report::notice(message, Some(hint.into()));
     redefined::tell(&name, None)?;
     Ok(name)
 }
@@ -197,71 +184,6 @@ fn check_can_be_tried(kind: Kind) -> Result<(), Fault> {
             .detail("Of a directory or a connection nothing is made or mounted.")
             .hint("Leave try out.")),
     }
-}
-
-/// Model, serial number, size and contents of a device.
-fn in_words(device: Option<&Device>) -> String {
-    let Some(device) = device else {
-        return "not seen yet: what it is and holds is known when pgfsbench-helper, whose configuration has to name it, has looked at it".into();
-    };
-    let mut parts = Vec::new();
-    parts.extend(device.model.clone());
-    parts.extend(
-        device
-            .serial
-            .as_ref()
-            .map(|serial| format!("serial number {serial}")),
-    );
-    parts.extend(device.size_bytes.map(format_bytes));
-    parts.push(match &device.contents {
-        Some(contents) => format!("holds {contents}"),
-        None => "what it holds is known when pgfsbench-helper has looked at it".into(),
-    });
-    if let Some(why_not) = &device.why_not {
-        parts.push(format!("not usable now: {why_not}"));
-    }
-    parts.join(", ")
-}
-
-/// Says what was recorded, and what a run will do there.
-fn tell(row: &Row, kind: Kind, device: Option<&Device>) {
-    let filesystem = row.filesystem.as_deref().unwrap_or("");
-    let (what, hint) = match kind {
-        Kind::Directory => (
-            format!("directory \"{}\"", row.directory.as_deref().unwrap_or("")),
-            "Nothing is written yet. Each run puts a server of its own there, and removes it again.",
-        ),
-        Kind::Connection => (
-            "another server".to_owned(),
-            "It is not asked yet. Runs are carried out by that server, in its own data directory; it needs pgfsbench of the same version.",
-        ),
-        Kind::Image => (
-            format!(
-                "{filesystem} on an image of {}",
-                format_bytes(row.image_size_bytes.unwrap_or(0))
-            ),
-            "Nothing is made yet. Each run has pgfsbench-helper make it, and remove it again.",
-        ),
-        Kind::Device => (
-            format!(
-                "{filesystem} on device \"{}\" ({})",
-                row.device.as_deref().unwrap_or(""),
-                in_words(device)
-            ),
-            match device {
-                Some(device) if device.usable => {
-                    "Nothing is written yet. The first run erases the device."
-                }
-                _ => {
-                    "Nothing is written yet. A run erases the device, if the configuration of pgfsbench-helper allows that; SELECT * FROM fsbench.describe_devices() looks again."
-                }
-            },
-        ),
-    };
-    report::notice(
-        format!("target \"{}\" is recorded: {what}", row.target),
-        Some(hint.into()),
-    );
 }
 
 #[pg_extern(sql = false)]
@@ -277,7 +199,7 @@ fn fsbench_alter_target(call: FunctionCallInfo) -> Result<String, ErrorReport> {
     let mut columns = object(&before)?;
     for argument in &given.reset {
         pgrx::check_for_interrupts!();
-        take_back(&mut columns, argument)?;
+        defining::take_back(&mut columns, argument).map_err(Fault::from)?;
     }
     let devices = given.devices()?;
     // Of another device nothing is known by what the one before was recognized.
@@ -303,36 +225,6 @@ fn fsbench_alter_target(call: FunctionCallInfo) -> Result<String, ErrorReport> {
     Ok(name)
 }
 
-/// Makes the column of an argument NULL again.
-fn take_back(columns: &mut Map<String, Value>, argument: &str) -> Result<(), Fault> {
-    let column = match argument {
-        "image_size" => "image_size_bytes",
-        "log_size" => "log_size_bytes",
-        other => other,
-    };
-    let is_one = columns.contains_key(column)
-        && ![
-            "target",
-            "mount_point",
-            "device_identity",
-            "log_device_identity",
-        ]
-        .contains(&column);
-    if !is_one {
-        return Err(invalid(format!(
-            "{} is no argument that can be reset",
-            quoted(argument)
-        ))
-        .detail("The argument reset takes names of arguments of fsbench.create_target().")
-        .hint("See the columns of fsbench.target."));
-    }
-    columns.insert(column.into(), Value::Null);
-    if ["device", "log_device"].contains(&column) {
-        columns.insert(format!("{column}_identity"), Value::Null);
-    }
-    Ok(())
-}
-
 #[pg_extern(sql = false)]
 fn fsbench_drop_target(target: Option<Text>) -> Result<String, ErrorReport> {
     let ready = guard::ready()?;
@@ -344,20 +236,6 @@ fn fsbench_drop_target(target: Option<Text>) -> Result<String, ErrorReport> {
         &[Some(&name)],
     )?;
     Ok(name)
-}
-
-fn check_name(name: Option<String>) -> Result<String, Fault> {
-    let name = in_use::named(name)?;
-    let first = |c: char| c.is_ascii_alphanumeric();
-    let further = |c: char| first(c) || "_.+-".contains(c);
-    if name.starts_with(first) && name.chars().all(further) && name.len() <= 63 {
-        return Ok(name);
-    }
-    Err(
-        invalid(format!("{} is no name of a target", quoted(&name)))
-            .detail("Names begin with a letter or a digit, and consist of letters, digits and _ . + - (ASCII), 63 at most.")
-            .hint("Use a name like \"xfs-tuned\"."),
-    )
 }
 
 fn exists(name: &str) -> Result<bool, Fault> {

@@ -270,8 +270,7 @@ impl Conductor {
     fn find(&self, state: &State, index: usize) -> Result<(), Fault> {
         let id = state.experiment.experiment_id;
         let made = &state.runs[index];
-        let place = place_of(made);
-        let label = label(state, place);
+        let label = Place::of(made).label(state);
         while_on(id, || match store::find_run(id, made, &label)? {
             Some(run_id) => store::set_run(id, made, run_id),
             None => store::forget_run(id, made),
@@ -316,14 +315,7 @@ impl Conductor {
             .homes
             .in_block
             .store(u32::from(!is_first), Release);
-        let made = Made {
-            block: place.block,
-            position: place.position,
-            number: place.number,
-            attempt: place.attempt,
-            ..Made::default()
-        };
-        let label = label(state, place);
+        let (made, label) = (place.made(), place.label(state));
         let is_on = xact::transaction(|| store::intend(id, place, boot_id, versions, probe))?;
         if !is_on {
             return Ok(After::GoOn);
@@ -420,12 +412,7 @@ impl Conductor {
     }
 
     fn end(&self, state: &State, blocks: u32, end: &End) -> Result<(), Fault> {
-        let why = match end {
-            End::Decided => None,
-            End::MaxBlocks => Some(format!("{blocks} blocks are made")),
-            End::MaxDuration => Some("another run would not have ended within max_duration".into()),
-            End::NoReference(why) => Some(why.clone()),
-        };
+        let why = end.why(blocks);
         let is_over = xact::transaction(|| {
             if !is_as_seen(state)? {
                 return Ok(false);
@@ -493,26 +480,4 @@ fn set_paused(id: i64, why: &str) -> Result<(), Fault> {
         true => store::log(id, "paused", None, Some(why), None),
         false => Ok(()),
     }
-}
-
-fn place_of(made: &Made) -> Place {
-    Place {
-        block: made.block,
-        position: made.position,
-        attempt: made.attempt,
-        number: made.number,
-    }
-}
-
-/// The label of the run of a place, by which it is found again.
-fn label(state: &State, place: Place) -> String {
-    let name = &state.targets[place.number].name;
-    let again = match place.attempt {
-        1 => String::new(),
-        attempt => format!(", attempt {attempt}"),
-    };
-    format!(
-        "{}, block {}, run {}: {name}{again}",
-        state.experiment.experiment, place.block, place.position
-    )
 }

@@ -148,6 +148,8 @@ pub fn here() -> Result<recommend::Here, Fault> {
         // As sd_booted(3) finds out.
         has_systemd: Path::new("/run/systemd/system").is_dir(),
         contexts: rows::contexts()?,
+        data_checksums: sql::read("SELECT current_setting('data_checksums')", &[])?
+            .is_some_and(|checksums| checksums == "on"),
     })
 }
 

@@ -4,7 +4,10 @@ use std::path::Path;
 
 use pgfsbench_core::{
     helper::Storage,
-    run::preflight::{self, Reserve, left_by},
+    run::{
+        preflight::{self, Reserve},
+        room,
+    },
     spec::{Spec, Stage},
 };
 
@@ -22,13 +25,6 @@ use crate::{
 
 /// Transactions per second that are assumed where neither rate nor number is given, for the estimate of transaction ids.
 const ASSUMED_TPS: f64 = 20_000.0;
-/// The same for the estimate of WAL, which is bounded by max_wal_size: what a disk does at least.
-pub const DISK_TPS: f64 = 1_000.0;
-
-/// Most WAL between two checkpoints at the default max_wal_size.
-const USUAL_WAL_BYTES: u64 = 1 << 30;
-/// A cluster without tables, and without WAL, which is counted by itself.
-const EMPTY_CLUSTER_BYTES: u64 = 64 << 20;
 
 /// Asks the server. In a transaction, with the owner's rights.
 pub fn server_state() -> Result<ServerState, Fault> {
@@ -89,31 +85,7 @@ fn check_cache(spec: &Spec, filesystem: &str, is_cached_below: bool) -> Result<(
 
 /// Checks that a filesystem has the room that a run needs, beyond the reserve.
 fn check_room(spec: &Spec, state: &ServerState) -> Result<(), Fault> {
-    // The tables and keys may be there already.
-    let is_loaded = matches!(spec.stage, Stage::OnLoaded { .. });
-    let loaded = if is_loaded { 0 } else { spec.data_bytes() };
-    let data = if spec.workload.writes() {
-        // And what is added while it runs.
-        loaded + spec.added_bytes(DISK_TPS)
-    } else {
-        loaded
-    };
-    // A run that only loads leaves it to the one that measures.
-    let loads_only = spec.stage == Stage::LoadOnly;
-    let maintenance = if loads_only {
-        0
-    } else {
-        spec.maintenance_bytes()
-    };
-    let data = data + maintenance;
-    let minimal = state.wal_level == "minimal" || spec.options.unlogged;
-    let load_wal = if minimal { 0 } else { loaded + maintenance };
-    let window_wal = if loads_only {
-        0
-    } else {
-        spec.window_wal_bytes(DISK_TPS)
-    };
-    let wal = (load_wal + window_wal).min(state.max_wal_bytes);
+    let room::Needed { data, wal } = room::needed_here(spec, state);
     let (data_place, wal_place) = (location::data_location(), location::wal_location());
     let same = match (&data_place, &wal_place) {
         (Some(a), Some(b)) => location::same_filesystem(a, b),
@@ -156,8 +128,8 @@ pub fn check_target(spec: &Spec) -> Result<(), Fault> {
                 ),
             };
             if let Some(bytes) = bytes {
-                let left = left_by(filesystem, prepare.mkfs_options.as_deref(), bytes);
-                let needed = preflight::taken_on(filesystem, bytes_on_target(spec));
+                let left = room::left_by(filesystem, prepare.mkfs_options.as_deref(), bytes);
+                let needed = room::taken_on(filesystem, room::needed_on_target(spec));
                 reserve().check_size(left, needed, what, hint)?;
             }
         }
@@ -219,22 +191,14 @@ fn reserve() -> Reserve {
 
 /// The room that a run takes on its target, on the filesystem that is made there. In a transaction, with the owner's rights.
 pub fn needed_on_target(spec: &Spec) -> Result<u64, Fault> {
-    let bytes = bytes_on_target(spec);
+    let bytes = room::needed_on_target(spec);
     if spec.is_here() {
         return Ok(bytes);
     }
     Ok(match &target::find(&spec.target)?.on {
-        On::Made { prepare, .. } => preflight::taken_on(prepare.filesystem.name(), bytes),
+        On::Made { prepare, .. } => room::taken_on(prepare.filesystem.name(), bytes),
         On::Directory(_) | On::Connection(_) => bytes,
     })
-}
-
-/// Tables and keys, what is added while it runs, WAL, and an empty cluster.
-fn bytes_on_target(spec: &Spec) -> u64 {
-    let data = spec.data_bytes() + spec.added_bytes(DISK_TPS) + spec.maintenance_bytes();
-    let wal = spec.data_bytes() + spec.maintenance_bytes() + spec.window_wal_bytes(DISK_TPS);
-    let wal = wal.min(USUAL_WAL_BYTES);
-    data + wal + EMPTY_CLUSTER_BYTES
 }
 
 /// Refuses a run that does not fit on the filesystem of a directory.
@@ -245,7 +209,7 @@ pub fn check_target_room(spec: &Spec, directory: &Path) -> Result<(), Fault> {
             format!("could not look at directory \"{}\"", directory.display()),
         )
     })?;
-    room_on(Some(&place), bytes_on_target(spec), "data and WAL")
+    room_on(Some(&place), room::needed_on_target(spec), "data and WAL")
 }
 
 fn room_on(place: Option<&Location>, needed: u64, what: &str) -> Result<(), Fault> {

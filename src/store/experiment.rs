@@ -1,7 +1,11 @@
 //! Rows of experiments.
 
 use pgfsbench_core::{
-    experiment::{steps::Aside, wal::Fixed},
+    experiment::{
+        row::{OfTarget, Recorded},
+        steps::Aside,
+        wal::Fixed,
+    },
     verdict::{Reason, looks::Look},
 };
 use serde::Deserialize;
@@ -102,13 +106,13 @@ pub fn using(target: &str) -> Result<Option<String>, Fault> {
     )
 }
 
-/// Inserts the row of an experiment, given as JSON, and those of its targets; gives its number.
-pub fn insert(row: &Value, targets: &[Value]) -> Result<i64, Fault> {
+/// Inserts the row of an experiment, and those of its targets; gives its number.
+pub fn insert(row: &Recorded, targets: &[OfTarget]) -> Result<i64, Fault> {
     let id = sql::write(
         "INSERT INTO fsbench.experiment SELECT n.* FROM (SELECT nextval('fsbench.experiment_id_seq') AS id) s, \
            jsonb_populate_record(NULL::fsbench.experiment, $1::jsonb || jsonb_build_object('experiment_id', s.id, \
              'created_at', clock_timestamp())) n RETURNING experiment_id",
-        &[Some(&row.to_string())],
+        &[Some(&to_json_text(row)?)],
     )?;
     let id: i64 = id
         .and_then(|id| id.parse().ok())

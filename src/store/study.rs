@@ -157,12 +157,7 @@ pub fn on_images(study: &Study) -> Result<BTreeMap<String, OnImage>, Fault> {
 /// The values of a figure of the runs that count, by number of target.
 pub fn values(experiment_id: i64, metric: &str) -> Result<Vec<Vec<f64>>, Fault> {
     let text = sql::read_latest(
-        "SELECT coalesce(jsonb_agg(v.list ORDER BY v.target_number), '[]') FROM (SELECT t.target_number, \
-             coalesce(jsonb_agg(m.value ORDER BY x.block) FILTER (WHERE m.value IS NOT NULL), '[]') AS list \
-           FROM fsbench.experiment_target t LEFT JOIN fsbench.experiment_run x \
-             ON x.experiment_id = t.experiment_id AND x.target_number = t.target_number AND x.outcome IN ('measured', 'behind') \
-           LEFT JOIN LATERAL (SELECT fsbench._metric(x.run_id, $2) AS value) m ON true \
-           WHERE t.experiment_id = $1::bigint GROUP BY 1) v",
+        include_str!("queries/study_values.sql"),
         &[Some(&experiment_id.to_string()), Some(metric)],
     )?;
     read_json("figures of runs", &text.unwrap_or_default())
@@ -171,12 +166,7 @@ pub fn values(experiment_id: i64, metric: &str) -> Result<Vec<Vec<f64>>, Fault> 
 /// Knees of the scans of each target, all its runs together; of what a dump has brought, only what scans may have.
 pub fn knees(experiment_id: i64) -> Result<BTreeMap<usize, Knee>, Fault> {
     let text = sql::read_latest(
-        "SELECT coalesce(jsonb_object_agg(k.target_number, k.knee), '{}') FROM (SELECT t.target_number, to_jsonb(n) AS knee \
-           FROM (SELECT x.target_number, (array_agg(s.degree))[:100000] AS degrees, (array_agg(s.ms))[:100000] AS ms \
-             FROM fsbench.experiment_run x JOIN fsbench.scan s USING (run_id) \
-             WHERE x.experiment_id = $1::bigint AND x.outcome IN ('measured', 'behind') AND s.used \
-               AND s.degree > 0 AND s.ms > 0 AND s.ms < 'Infinity' GROUP BY 1) t, \
-           LATERAL fsbench.knee(t.degrees, t.ms) n) k",
+        include_str!("queries/study_knees.sql"),
         &[Some(&experiment_id.to_string())],
     )?;
     let knees: BTreeMap<String, Knee> =

@@ -7,8 +7,8 @@ use std::{
 };
 
 use pgfsbench_core::proc;
+pub use pgfsbench_core::target::device::Device;
 use rustix::fs::{major, minor, stat};
-use serde::{Deserialize, Serialize};
 
 use crate::{
     errors::{Fault, read_json},
@@ -17,23 +17,6 @@ use crate::{
 
 /// Names of devices that are no disks, or nothing without what is put into them.
 const NO_DISKS: [&str; 6] = ["loop", "ram", "zram", "sr", "fd", "nbd"];
-
-/// A device; names as in `fsbench.device`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Device {
-    pub path: String,
-    pub model: Option<String>,
-    pub serial: Option<String>,
-    pub size_bytes: Option<u64>,
-    pub contents: Option<String>,
-    pub usable: bool,
-    pub why_not: Option<String>,
-    pub wwn: Option<String>,
-    pub partition_uuid: Option<String>,
-    pub node: Option<String>,
-    pub hint: Option<String>,
-    pub seen_at: String,
-}
 
 /// Describes the device that a path leads to; None if there is no such device. In a transaction, with the owner's
 /// rights.

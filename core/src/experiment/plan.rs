@@ -1,5 +1,7 @@
 //! The plan of an experiment, made before it does anything.
 
+pub mod rows;
+
 use serde::{Deserialize, Serialize};
 
 use super::{asked::Checked, state::Goal};
@@ -16,7 +18,8 @@ use crate::{
 pub const MOST_BLOCKS: usize = 24;
 /// Seconds that a run takes beside its warm-up and window: making a filesystem, copying data, a checkpoint, storing the result.
 const OVERHEAD_SECONDS: f64 = 5.0;
-/// Transactions a second that are assumed of a run without a rate, for its transaction ids.
+/// Transactions a second that are assumed of the runs of a whole night without a rate, for their transaction ids. One run is reckoned with four times as many,
+/// which a fast server does while data are in memory: a night reckoned so would be refused almost everywhere.
 pub const ASSUMED_TPS: f64 = 5000.0;
 /// The shortest checkpoint cycle that can be given.
 const SHORTEST_CYCLE_SECONDS: f64 = 30.0;
@@ -24,7 +27,7 @@ const SHORTEST_CYCLE_SECONDS: f64 = 30.0;
 const COPY_SPEED: f64 = 150e6;
 
 /// The arguments that decide how long a run takes.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Length {
     /// Warm-up.
     pub warmup_seconds: f64,

@@ -53,6 +53,8 @@ pub struct Facts {
     /// Checkpoints that WAL has forced, and all that began in a window: means over its runs.
     pub forced_checkpoints: Option<f64>,
     pub checkpoints: Option<f64>,
+    /// Whether its server had data checksums.
+    pub data_checksums: Option<bool>,
 }
 
 impl Facts {
@@ -74,6 +76,8 @@ pub struct Here {
     pub has_systemd: bool,
     /// Settings that the server has, and when each can be changed, as in pg_settings.
     pub contexts: BTreeMap<String, String>,
+    /// Whether the server has data checksums.
+    pub data_checksums: bool,
 }
 
 /// A piece of advice.
@@ -104,7 +108,7 @@ pub fn rows(state: &State, said: &[Row], facts: &[Facts], here: &Here) -> Vec<Ad
     rows.extend(unlike_in_durability(state, facts));
     rows.extend(only_for_comparison(state, facts));
     rows.extend(
-        regime(state, facts)
+        regime(state, facts, here)
             .into_iter()
             .map(|says| advice("regime", says)),
     );
@@ -192,7 +196,7 @@ fn only_for_comparison(state: &State, facts: &[Facts]) -> Vec<Advice> {
 }
 
 /// In what circumstances it was measured: others may say something else.
-fn regime(state: &State, facts: &[Facts]) -> Vec<String> {
+fn regime(state: &State, facts: &[Facts], here: &Here) -> Vec<String> {
     let Some(f) = facts.first() else {
         return Vec::new();
     };
@@ -209,6 +213,7 @@ fn regime(state: &State, facts: &[Facts]) -> Vec<String> {
         });
     }
     parts.extend(forced_checkpoints(state, facts));
+    parts.extend(unlike_in_checksums(facts, here));
     if let Some(reason) = nothing_durable(facts) {
         parts.push(format!(
             "no commit of any of them was durable ({reason}): where commits are, they take longer, and may tell them apart differently"
@@ -240,6 +245,17 @@ fn forced_checkpoints(state: &State, facts: &[Facts]) -> Option<String> {
             each.join(", ")
         )
     })
+}
+
+/// Where all servers that were measured had data checksums and this one has none, or the other way round.
+fn unlike_in_checksums(facts: &[Facts], here: &Here) -> Option<String> {
+    let are_all = |on: bool| facts.iter().all(|f| f.data_checksums == Some(on));
+    match here.data_checksums {
+        false if are_all(true) => Some("the servers that were measured had data checksums, which this server has not: what they cost is in all figures, and data_checksums => false in create_target() leaves them out"),
+        true if are_all(false) => Some("the servers that were measured had no data checksums, which this server has: what they cost is in no figure"),
+        _ => None,
+    }
+    .map(str::to_owned)
 }
 
 /// The same in a few words, to stand behind a choice.

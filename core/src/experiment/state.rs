@@ -219,6 +219,16 @@ impl Outcome {
     pub fn counts(self) -> bool {
         matches!(self, Self::Measured | Self::Behind)
     }
+
+    /// Whether it comes before the first block.
+    pub fn is_before(self) -> bool {
+        matches!(self, Self::BurnIn | Self::Pilot)
+    }
+
+    /// Whether it was to count and does not, so that its place in the block is filled once more, or its target set aside.
+    pub fn is_repeated(self) -> bool {
+        !self.counts() && !self.is_before()
+    }
 }
 
 impl Made {

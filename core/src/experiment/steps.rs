@@ -64,6 +64,43 @@ pub struct Place {
     pub number: usize,
 }
 
+impl Place {
+    /// That of a run that was made.
+    pub fn of(made: &Made) -> Self {
+        Self {
+            block: made.block,
+            position: made.position,
+            attempt: made.attempt,
+            number: made.number,
+        }
+    }
+
+    /// A run that is not started yet.
+    pub fn made(self) -> Made {
+        Made {
+            block: self.block,
+            position: self.position,
+            number: self.number,
+            attempt: self.attempt,
+            ..Made::default()
+        }
+    }
+
+    /// The label of its run, by which that is found again.
+    pub fn label(self, state: &State) -> String {
+        let name = state.targets.get(self.number);
+        let name = name.map_or("", |target| target.name.as_str());
+        let again = match self.attempt {
+            1 => String::new(),
+            attempt => format!(", attempt {attempt}"),
+        };
+        format!(
+            "{}, block {}, run {}: {name}{again}",
+            state.experiment.experiment, self.block, self.position
+        )
+    }
+}
+
 /// Why an experiment is over.
 #[derive(Clone, Debug, PartialEq)]
 pub enum End {
@@ -84,6 +121,18 @@ impl End {
             Self::Decided | Self::MaxBlocks => None,
             Self::MaxDuration => Some(Reason::MaxDuration),
             Self::NoReference(_) => Some(Reason::NoReference),
+        }
+    }
+
+    /// In words, after so many blocks.
+    pub fn why(&self, blocks: u32) -> Option<String> {
+        match self {
+            Self::Decided => None,
+            Self::MaxBlocks => Some(format!("{blocks} blocks are made")),
+            Self::MaxDuration => {
+                Some("another run would not have ended within max_duration".into())
+            }
+            Self::NoReference(why) => Some(why.clone()),
         }
     }
 }

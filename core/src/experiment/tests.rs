@@ -391,3 +391,31 @@ fn under_a_rate_a_target_that_cannot_keep_it_has_no_value() {
     made.not_in_time = Some(10);
     assert_eq!(steps::outcome(&made, p99).0, Outcome::Measured);
 }
+
+#[test]
+fn a_run_is_found_again_by_its_label() {
+    let state = state(2, Goal::Baseline);
+    let place = Place {
+        block: 2,
+        position: 1,
+        attempt: 1,
+        number: 1,
+    };
+    assert_eq!(Place::of(&place.made()), place);
+    let label = place.label(&state);
+    assert!(label.ends_with(", block 2, run 1: t1"), "{label}");
+    let again = Place {
+        attempt: 3,
+        ..place
+    };
+    assert_eq!(again.label(&state), format!("{label}, attempt 3"));
+}
+
+#[test]
+fn an_end_says_why() {
+    assert_eq!(End::Decided.why(3), None);
+    let said = |end: End| end.why(12).unwrap();
+    assert_eq!(said(End::MaxBlocks), "12 blocks are made");
+    assert!(said(End::MaxDuration).contains("max_duration"));
+    assert_eq!(said(End::NoReference("x".into())), "x");
+}

@@ -195,27 +195,6 @@ pub fn check_both(what: &str, own: u64, theirs: u64, memory: u64) -> Result<(), 
     )
 }
 
-/// Bytes left for a run on an empty device of this size: a filesystem takes some of it for itself, and for root. At least that
-/// much is taken off, so that data that do not fit are mostly refused before they are loaded, and data that fit are not. Of 2, 20 and 100
-/// GB were left 89, 92 and 93 % on ext4 (93 on ext2), 95, 99 and 99 on xfs, 89, 97 and 98 on btrfs.
-pub fn left_by(filesystem: &str, mkfs_options: Option<&str>, bytes: u64) -> u64 {
-    let own_percent = match (filesystem, mkfs_options) {
-        // Tables of inodes, and 5 % that are root's; options may say otherwise.
-        ("ext2" | "ext3" | "ext4", None) => 6,
-        _ => 0,
-    };
-    bytes - bytes / 100 * own_percent
-}
-
-/// The room that so many bytes of tables and WAL take on a filesystem once they are written over again and again. btrfs writes to another place each time,
-/// and gives an extent back only when all of it was written anew.
-pub fn taken_on(filesystem: &str, bytes: u64) -> u64 {
-    match filesystem {
-        "btrfs" => 2 * bytes,
-        _ => bytes,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -306,17 +285,6 @@ mod tests {
             check_both("shared_buffers", 6 << 30, 6 << 30, 8 << 30),
             Kind::NoWorkerSlot,
             "6144 MB here and 6144 MB on the target",
-        );
-    }
-
-    #[test]
-    fn a_filesystem_takes_some_of_its_device() {
-        assert_eq!(left_by("ext4", None, 1000), 940);
-        assert_eq!(left_by("ext4", Some("-m 0"), 1000), 1000);
-        assert_eq!(left_by("xfs", None, 1000), 1000);
-        assert_eq!(
-            (taken_on("btrfs", 1000), taken_on("xfs", 1000)),
-            (2000, 1000)
         );
     }
 

@@ -119,4 +119,4 @@ fn check_rate(workload: Workload, asked: &Asked) -> Result<(), Refusal> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

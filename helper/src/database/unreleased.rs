@@ -11,19 +11,8 @@ use std::time::{Duration, Instant};
 /// The period of the looks. Two looks decide: a run that is over at the first one may be about to release what it has used.
 const PERIOD: Duration = Duration::from_secs(5);
 
-/// Runs that are over, and that nobody is clearing up after: no coordinator lives, or the one that does has begun with another
-/// run. What could not be released is tried again ever more rarely.
-const OVER: &str = "SELECT t.target, t.run_id FROM unnest($1::text[], $2::bigint[]) AS t (target, run_id), \
-       LATERAL (SELECT count(*) FILTER (WHERE j.status = 'failed') AS failures, max(j.started_at) AS last, \
-           bool_or(j.status = 'queued' AND j.server_started = pg_postmaster_start_time() OR j.status = 'running') AS goes_on \
-         FROM fsbench.helper_job j \
-         WHERE j.target = t.target AND j.run_id = t.run_id AND j.action = 'release') AS released \
-     WHERE NOT EXISTS (SELECT FROM fsbench.run_log r WHERE r.run_id = t.run_id AND r.status IN ('queued', 'running')) \
-       AND (EXISTS (SELECT FROM fsbench.run_log WHERE status = 'running') \
-            OR NOT EXISTS (SELECT FROM pg_stat_activity \
-                           WHERE datname = current_database() AND backend_type = 'fsbench coordinator')) \
-       AND goes_on IS NOT TRUE \
-       AND (last IS NULL OR last < clock_timestamp() - interval '1 second' * 2 ^ least(failures, 10))";
+/// Those whose run is over.
+const OVER: &str = include_str!("queries/over.sql");
 
 /// A target, and the run that it was prepared for.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]

@@ -106,7 +106,7 @@ fn add_images(config: &mut Config, arguments: &Arguments) -> Result<(), Refusal>
 fn allowed_device(path: &str, wipe: bool) -> Result<Device, Refusal> {
     let facts = device::open(path, Access::Glance)
         .map_err(|refusal| {
-            refusal.hint("Name a disk or a partition that is there: ls -l /dev/disk/by-id.")
+            refusal.hint("Name a disk or a partition that is there, and that root may open here (in a container it may not): ls -l /dev/disk/by-id.")
         })?
         .facts()?;
     warn_of(path, wipe, &facts);

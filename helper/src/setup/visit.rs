@@ -82,11 +82,11 @@ fn answer(question: &Question) -> Result<Found, Refusal> {
     const WHERE: &str = "See whether it runs, and name where it listens and whom to connect as: --socket DIRECTORY, --port PORT, --role NAME, --server-user USER.";
     const NO_DATABASE: &str = "Make it, and the extension in it, as a superuser: CREATE DATABASE; then, in that database, CREATE EXTENSION pgfsbench; and run setup again.";
     let mut client = client::connect(&question.connection).map_err(|e| {
-        let hint = match is_of_database(&e) {
-            true => NO_DATABASE,
-            false => WHERE,
+        let (what, hint) = match is_of_database(&e) {
+            true => ("the server has no such database", NO_DATABASE),
+            false => ("could not connect to the server", WHERE),
         };
-        in_words("could not connect to the server", hint, e)
+        in_words(what, hint, e)
     })?;
     if let Some(role) = &question.grant_to {
         grant(&mut client, role).map_err(|e| {

@@ -5,12 +5,13 @@ mod parameters;
 mod planned;
 mod targets;
 
+use made::OwnTargets;
 use parameters::{cycle_seconds, fix, length, specified};
 use pgfsbench_core::{
     experiment::{
         asked::{self, Asked, Candidate, Checked},
         plan::{self, Before, Length},
-        variants,
+        row, variants,
     },
     refusal::quoted,
     spec::Spec,
@@ -59,6 +60,7 @@ pub struct Planned {
     burn_in: bool,
     /// Whether it is to be seen first how much WAL a checkpoint cycle takes.
     pilot_cycle: bool,
+    own_targets: OwnTargets,
     pub checked: Checked,
     pub specs: Vec<Spec>,
     pub length: Length,
@@ -87,10 +89,52 @@ impl Planned {
     }
 }
 
+/// Why there is no plan.
+pub enum Unplanned {
+    /// A wrong argument, or an error.
+    Refused(Fault),
+    /// What is missing for it on this machine: the first, and all others.
+    Lacking(Fault, Vec<Fault>),
+}
+
+impl<E: Into<Fault>> From<E> for Unplanned {
+    fn from(error: E) -> Self {
+        Self::Refused(error.into())
+    }
+}
+
+impl Unplanned {
+    /// As one error.
+    pub fn into_fault(self) -> Fault {
+        let (fault, others) = match self {
+            Self::Refused(fault) => return fault,
+            Self::Lacking(fault, others) => (fault, others.len()),
+        };
+        if others == 0 {
+            return fault;
+        }
+        let hint = fault.hint.clone().unwrap_or_default();
+        fault.hint(format!(
+            "{hint} This is one of {}: fsbench.plan_experiment() with the same arguments tells all.",
+            others + 1
+        ))
+    }
+}
+
+/// Whether something is missing here, and no argument is wrong.
+fn is_missing_here(fault: &Fault) -> bool {
+    [
+        sqlstate::NOT_IN_THIS_STATE,
+        sqlstate::NO_RESOURCES,
+        sqlstate::DISK_FULL,
+    ]
+    .contains(&fault.sqlstate.as_str())
+}
+
 fn record(asked: &Asked) -> Result<i64, Fault> {
     let ready = guard::ready()?;
     xact::check_may_write(c"fsbench.experiment()");
-    let planned = planned(&ready, asked)?;
+    let planned = planned(&ready, asked).map_err(Unplanned::into_fault)?;
     guard::janitor_is_there(ready.board)?;
     let starts = asked.start.unwrap_or(true);
     let not_made = targets::not_made(&ready, &planned.checked)?;
@@ -106,6 +150,7 @@ fn record(asked: &Asked) -> Result<i64, Fault> {
         }
     }
     let id = insert(&ready, asked, &planned, None)?;
+    planned.own_targets.tell(asked);
     report::notice(
         planned.announced(asked),
         Some(match (starts, planned.is_too_short()) {
@@ -209,24 +254,30 @@ pub fn again(ready: &Ready, of: &store::Steered) -> Result<String, Fault> {
         }
     }
     asked.run.seed = None;
-    let planned = planned(ready, &asked)?;
+    let planned = planned(ready, &asked).map_err(Unplanned::into_fault)?;
     let id = insert(ready, &asked, &planned, Some(of.experiment_id))?;
+    planned.own_targets.tell(&asked);
     start(ready, id)?;
     Ok(planned.checked.experiment)
 }
 
 /// What the arguments would become; targets that it makes for itself are made.
-pub fn planned(ready: &Ready, asked: &Asked) -> Result<Planned, Fault> {
+pub fn planned(ready: &Ready, asked: &Asked) -> Result<Planned, Unplanned> {
     let made = asked::made_targets(asked)?;
     // Before anything is made: a wrong argument is wrong whatever there is.
     let checked = asked::check(asked, &made)?;
     check_name_is_free(ready, &checked.experiment)?;
-    made::make(ready, asked, &made, &checked)?;
-    xact::seeing_own_changes(|| planned_on(ready, asked, checked))
+    let own_targets = made::make(ready, asked, &made, &checked)?;
+    xact::seeing_own_changes(|| planned_on(ready, asked, checked, own_targets))
 }
 
 /// The same, when all targets are there.
-fn planned_on(ready: &Ready, asked: &Asked, mut checked: Checked) -> Result<Planned, Fault> {
+fn planned_on(
+    ready: &Ready,
+    asked: &Asked,
+    mut checked: Checked,
+    own_targets: OwnTargets,
+) -> Result<Planned, Unplanned> {
     targets::check_targets(ready, &checked)?;
     targets::wait_for_helper(ready, asked, &mut checked)?;
     targets::warn_of_devices(ready, &checked, asked.run.force)?;
@@ -236,9 +287,19 @@ fn planned_on(ready: &Ready, asked: &Asked, mut checked: Checked) -> Result<Plan
         .seed
         .unwrap_or_else(|| random::seed() & i64::from(i32::MAX));
     let mut parameters = parameters::parameters(asked, &checked, cycle);
-    let mut specs = Vec::new();
+    let (mut specs, mut lacking) = (Vec::new(), Vec::new());
     for candidate in &checked.candidates {
-        specs.push(specified(ready, &parameters, candidate)?);
+        match specified(ready, &parameters, candidate) {
+            Ok(spec) => specs.push(spec),
+            Err(fault) if is_missing_here(&fault) => lacking.push(fault),
+            Err(fault) => return Err(fault.into()),
+        }
+    }
+    let mut lacking = lacking.into_iter();
+    if let Some(first) = lacking.next() {
+        let not_made = targets::not_made(ready, &checked)?;
+        let others = lacking.chain(not_made.into_iter().map(Fault::from));
+        return Err(Unplanned::Lacking(first, others.collect()));
     }
     fix(&mut parameters, &specs);
     // All runs of a block have the same: as those of the first one.
@@ -260,6 +321,7 @@ fn planned_on(ready: &Ready, asked: &Asked, mut checked: Checked) -> Result<Plan
         needs_helper: kinds.iter().flatten().any(|kind| kind.is_made()),
         burn_in,
         pilot_cycle,
+        own_targets,
         checked,
         specs,
         length,
@@ -287,34 +349,24 @@ pub fn insert(
     planned: &Planned,
     confirms: Option<i64>,
 ) -> Result<i64, Fault> {
-    let checked = &planned.checked;
-    let mut targets: Vec<Value> = (checked.candidates.iter().enumerate())
-        .map(|(number, c)| json!({"target_number": number, "target": c.name, "target_name": c.target, "own": c.own}))
-        .collect();
-    let mut control = None;
-    if checked.control {
-        let twin = &checked.candidates[checked.baseline.unwrap_or(0)];
-        control = Some(targets.len());
-        targets.push(
-            json!({"target_number": targets.len(), "target": format!("{} (control)", twin.name),
-            "target_name": twin.target, "own": twin.own}),
-        );
-    }
-    let row = json!({
-        "experiment": checked.experiment, "status": "recorded", "goal": checked.goal.as_str(), "baseline_number": checked.baseline,
-        "control_number": control, "metric": checked.metric.name, "margin": checked.margin, "max_blocks": checked.max_blocks,
-        "looks": plan::looks(checked.max_blocks), "run_order": plan::run_order(targets.len(), planned.seed), "seed": planned.seed,
-        "parameters": planned.parameters, "asked": asked, "run_seconds": planned.length.run_seconds(),
-        "cycle_seconds": planned.length.cycle_seconds, "window_seconds": planned.length.window_seconds,
-        "max_seconds": checked.max_seconds, "too_short": planned.is_too_short(), "pilot_cycle": planned.pilot_cycle,
-        "rate_share": asked.rate_share, "burn_in": planned.burn_in, "probe_wait_seconds": checked.probe_wait_seconds, "probe_waited_seconds": 0,
-        "forced": asked.run.force, "confirms": confirms, "requested_by": session::role_name(session::role()),
-        "mark": format!("{:016x}", random::seed()),
-    });
-    let by = session::role_name(session::role());
+    let runs = row::Runs {
+        length: planned.length,
+        parameters: planned.parameters.clone(),
+        seed: planned.seed,
+        burn_in: planned.burn_in,
+        pilot_cycle: planned.pilot_cycle,
+        too_short: planned.is_too_short(),
+    };
+    let role = session::role_name(session::role());
+    let by = row::By {
+        role: role.clone(),
+        mark: format!("{:016x}", random::seed()),
+        confirms,
+    };
+    let (row, targets) = row::recorded(asked, &planned.checked, runs, by);
     session::with_rights_of(ready.owner, || {
         let id = store::insert(&row, &targets)?;
-        store::log(id, "recorded", None, None, Some(&by))?;
+        store::log(id, "recorded", None, None, Some(&role))?;
         Ok(id)
     })
 }

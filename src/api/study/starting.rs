@@ -1,18 +1,17 @@
 //! From a study to targets and experiments that are recorded.
 
 use pgfsbench_core::{
-    experiment::{asked, plan as experiment_plan},
+    experiment::asked,
     refusal::quoted,
     study::{
         asked::{self as study_asked, Asked},
         definition::Study,
         left_out::{Facts, Here},
         plan::{self, Target},
+        said,
     },
-    units::{format_bytes, format_count, format_seconds},
 };
 use pgrx::{pg_extern, pg_sys::panic::ErrorReport};
-use serde_json::{Value, json};
 
 use super::{definition, facts};
 use crate::{
@@ -21,19 +20,15 @@ use crate::{
         guard::{self, Ready},
         own_target,
     },
-    errors::{Fault, sqlstate, unreadable},
-    host::storage,
+    errors::{Fault, sqlstate, to_json_text, unreadable},
     pg::{
-        report, session, sql,
+        report, session,
         text::{Document, Said},
         xact,
     },
     store::study as store,
     target::{self, devices},
 };
-
-/// Why a question has no duration.
-const ENDS_BY_ITSELF: &str = "so many transactions end its runs, or all scans";
 
 #[pg_extern(sql = false)]
 fn fsbench_study(asked: Option<Document>, plan_only: Option<bool>) -> Result<Said, ErrorReport> {
@@ -42,7 +37,7 @@ fn fsbench_study(asked: Option<Document>, plan_only: Option<bool>) -> Result<Sai
     if plan_only.unwrap_or(false) {
         // Everything that planning makes is undone.
         let planned = xact::attempt(|| Started::planned(&asked)).and_then(|planned| planned)?;
-        return Ok(Said(json!(planned.rows(&asked)).to_string()));
+        return Ok(Said(to_json_text(&planned.said(&asked).rows())?));
     }
     Ok(Said(record(&asked)?))
 }
@@ -89,7 +84,8 @@ fn record(asked: &Asked) -> Result<String, Fault> {
             asking::start(ready, id)?;
         }
     }
-    started.announce(asked, starts);
+    let said = started.said(asked);
+    report::notice(said.summary(), Some(said.hint(starts)));
     Ok(study.study.clone())
 }
 
@@ -170,7 +166,7 @@ impl Started {
                 experiment.experiment = Some(format!("(plan) {}", one.question));
             }
             let planned = asking::planned(&ready, &experiment)
-                .map_err(|fault| fault.context(&format!("question {}", one.question)))?;
+                .map_err(|why| (why.into_fault()).context(&format!("question {}", one.question)))?;
             experiments.push((one.question, experiment, planned));
         }
         Ok(Self {
@@ -183,206 +179,26 @@ impl Started {
         })
     }
 
-    fn here<'a>(&'a self, asked: &'a Asked) -> Here<'a> {
-        Here {
+    /// What is said of it beforehand.
+    fn said<'a>(&'a self, asked: &'a Asked) -> said::Said<'a> {
+        let here = Here {
             study: &self.study,
             asked,
             facts: &self.facts,
-        }
-    }
-
-    /// Names of the questions that are asked.
-    fn questions(&self) -> impl Iterator<Item = &str> {
-        self.experiments
-            .iter()
-            .map(|(question, ..)| question.as_str())
-    }
-
-    /// Fewest and most runs of these questions, and the seconds of the most.
-    fn runs(&self, is_one: impl Fn(&str) -> bool) -> (u64, u64, f64) {
-        let of = |(_, asked, planned): &(String, asked::Asked, Planned)| {
-            let targets = planned.checked.candidates.len() as u64;
-            let most = targets * u64::from(planned.checked.max_blocks);
-            (
-                3 * targets,
-                most,
-                most as f64 * planned.length.run_seconds()
-                    + planned.before(asked).seconds(planned.length),
-            )
         };
-        let add = |a: (u64, u64, f64), b: (u64, u64, f64)| (a.0 + b.0, a.1 + b.1, a.2 + b.2);
-        let ones = self.experiments.iter().filter(|(name, ..)| is_one(name));
-        ones.map(of).fold((0, 0, 0.0), add)
-    }
-
-    fn summary(&self) -> String {
-        let (least, most, seconds) = self.runs(|_| true);
-        let runs = match least == most {
-            true => format_count(most, "run"),
-            false => format!("{least} to {most} runs"),
-        };
-        format!(
-            "study {}: {} in {}, {runs}, at most about {}",
-            self.study.study,
-            format_count(self.variants(), "variant"),
-            format_count(self.experiments.len() as u64, "experiment"),
-            format_seconds(seconds)
-        )
-    }
-
-    /// How many variants are tried.
-    fn variants(&self) -> u64 {
-        let mut names: Vec<&str> = (self.experiments.iter())
-            .flat_map(|(_, _, planned)| {
-                planned.checked.candidates.iter().map(|c| c.target.as_str())
-            })
-            .collect();
-        names.sort_unstable();
-        names.dedup();
-        names.len() as u64
-    }
-
-    /// What is left out of the questions that are asked, and the questions of the parts that are not asked, with why.
-    fn left_out(&self, asked: &Asked) -> Vec<(String, String)> {
-        let here = self.here(asked);
-        let mut left: Vec<(String, String)> = Vec::new();
-        for question in &self.study.questions {
-            if !asked.has_part(&self.study, &question.part) {
-                continue;
-            }
-            for name in &question.variants {
-                let variant = self.study.variant(name);
-                let why = variant.and_then(|v| here.variant_of(question, v));
-                if let Some(why) = why.filter(|_| !left.iter().any(|(other, _)| other == name)) {
-                    left.push((name.clone(), why.to_string()));
-                }
-            }
-            if let Some(why) = here.question(question) {
-                left.push((format!("question {}", question.question), why.to_string()));
-            }
+        let questions = self.experiments.iter();
+        let questions = questions.map(|(question, experiment, planned)| said::Planned {
+            question,
+            checked: &planned.checked,
+            length: planned.length,
+            before: planned.before(experiment),
+            seed: planned.seed,
+        });
+        said::Said {
+            here,
+            questions: questions.collect(),
+            needed: &self.needed,
         }
-        left
-    }
-
-    fn announce(&self, asked: &Asked, starts: bool) {
-        let left = self.left_out(asked);
-        let mut hint = match starts {
-            true => format!(
-                "See fsbench.experiments, and SELECT * FROM fsbench.study_claims('{}').",
-                self.study.study
-            ),
-            false => {
-                "It is only recorded: fsbench.resume_experiment() starts each of its experiments."
-                    .to_owned()
-            }
-        };
-        if let Some(second) = self.second_pass(asked) {
-            hint = format!("{second} {hint}");
-        }
-        let without = plan::without_duration(&self.here(asked), self.questions());
-        if !without.is_empty() {
-            let names = without.join(", ");
-            hint = format!("duration is not that of {names}: {ENDS_BY_ITSELF}. {hint}");
-        }
-        if !left.is_empty() {
-            let parts: Vec<String> = left
-                .iter()
-                .map(|(name, why)| format!("{name}: {why}"))
-                .collect();
-            hint = format!("Left out here: {}. {hint}", parts.join(" | "));
-        }
-        for device in [&asked.misaligned_device, &asked.device]
-            .into_iter()
-            .flatten()
-        {
-            hint = format!("Each run erases {}. {hint}", quoted(device));
-        }
-        report::notice(self.summary(), Some(hint));
-    }
-
-    /// What would be made with the settings of today, too, and how long that would take, in a sentence.
-    fn second_pass(&self, asked: &Asked) -> Option<String> {
-        let here = self.here(asked);
-        let (parts, questions) = plan::second_pass(&here, self.questions())?;
-        let (_, _, seconds) = self.runs(|name| questions.contains(&name));
-        Some(format!(
-            "Beside the published figures are the settings of their time; with those of today, too: part => '{parts}', about {} more.",
-            format_seconds(seconds)
-        ))
-    }
-
-    /// The rows of `study_plan`.
-    fn rows(&self, asked: &Asked) -> Vec<Value> {
-        let mut rows = Vec::new();
-        let mut add = |part: &str, item: &str, says: String| {
-            rows.push(json!({"part": part, "item": item, "says": says}));
-        };
-        add("plan", &self.study.study, self.summary());
-        add(
-            "plan",
-            "author",
-            format!(
-                "{}, {}: {}",
-                self.study.author, self.study.year, self.study.title
-            ),
-        );
-        let here = self.here(asked);
-        let without = plan::without_duration(&here, self.questions());
-        for (question, asked, planned) in &self.experiments {
-            add("question", question, planned.announced(asked));
-            let found = self.study.question(question);
-            if found.is_some_and(|q| plan::has_period(&here, q)) {
-                let says = "with the settings of its time: what PostgreSQL did not do then is off";
-                add("question", question, says.into());
-            }
-            if without.contains(&question.as_str()) {
-                add(
-                    "question",
-                    question,
-                    format!("without the duration: {ENDS_BY_ITSELF}"),
-                );
-            }
-        }
-        if let Some(second) = self.second_pass(asked) {
-            add("plan", "second pass", second);
-        }
-        for (bytes, item) in self
-            .needed
-            .iter()
-            .map(|(question, bytes)| (bytes, question))
-        {
-            add(
-                "needs",
-                item,
-                format!("a filesystem of {}", format_bytes(*bytes)),
-            );
-        }
-        for (name, why) in self.left_out(asked) {
-            add("left out", &name, why);
-        }
-        for claim in &self.study.claims {
-            let how = match here.claim(claim) {
-                Some(why) => format!("not tested: {why}"),
-                None => pgfsbench_core::study::claims::decided_by(claim),
-            };
-            add("claim", &claim.claim, format!("{}: {how}", claim.says));
-        }
-        for (question, _, planned) in &self.experiments {
-            let targets = planned.checked.candidates.len();
-            let order = experiment_plan::run_order(targets, planned.seed);
-            let seconds = format_seconds(planned.length.run_seconds());
-            for (block, order) in (1..=planned.checked.max_blocks).zip(order) {
-                for number in order {
-                    let name = &planned.checked.candidates[number].name;
-                    add(
-                        "run",
-                        &format!("{question}, block {block}"),
-                        format!("{name}: about {seconds}"),
-                    );
-                }
-            }
-        }
-        rows
     }
 }
 
@@ -397,41 +213,9 @@ fn make_target(owner: u32, study: &str, asked: &Asked, target: &Target) -> Resul
             "Drop it with fsbench.drop_target() (the results of its runs stay), or make it again under another name.",
         ));
     }
-    let create = |name: &str| create_target(asked, target, name);
+    let arguments = own_target::trimmed(asked.device.as_deref(), target.arguments.clone());
+    let create = |name: &str| own_target::create(name, &arguments);
     own_target::make_or_use(owner, &target.name, "study", create)?;
-    Ok(())
-}
-
-fn create_target(asked: &Asked, target: &Target, name: &str) -> Result<(), Fault> {
-    let text = |name: &str| target.arguments.get(name).and_then(Value::as_str);
-    let json = |name: &str| target.arguments.get(name).map(Value::to_string);
-    let discards = asked.device.as_deref().is_some_and(storage::can_discard);
-    sql::write(
-        "SELECT fsbench.create_target($1, filesystem => $2, device => $3, image_size => $4, mkfs_options => $5, mount_options => $6, \
-           log_device => $7, log_size => $8, pool_properties => $9, dataset_properties => $10, ssd_state => $11, block_settings => $12::jsonb, \
-           kernel_settings => $13::jsonb, settings => $14::jsonb, bindir => $15, data_checksums => $16::boolean, drop_caches => $17::boolean, \
-           power_loss_protected => $18::boolean)",
-        &[
-            Some(name),
-            text("filesystem"),
-            text("device"),
-            text("image_size"),
-            text("mkfs_options"),
-            text("mount_options"),
-            text("log_device"),
-            text("log_size"),
-            text("pool_properties"),
-            text("dataset_properties"),
-            discards.then_some("trimmed"),
-            json("block_settings").as_deref(),
-            json("kernel_settings").as_deref(),
-            json("settings").as_deref(),
-            text("bindir"),
-            json("data_checksums").as_deref(),
-            json("drop_caches").as_deref(),
-            json("power_loss_protected").as_deref(),
-        ],
-    )?;
     Ok(())
 }
 

@@ -239,7 +239,11 @@ fn setup_writes_nothing_before_all_that_it_takes_is_there() {
         (
             &sockets,
             &["--database", "none"],
-            &["database \"none\"", "does not exist", "CREATE DATABASE"],
+            &[
+                "database \"none\": the server has no such database",
+                "does not exist",
+                "CREATE DATABASE",
+            ],
         ),
         (
             &sockets,

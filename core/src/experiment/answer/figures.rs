@@ -165,17 +165,15 @@ pub fn line(state: &State, rows: &[Row]) -> String {
             false => said,
         })
         .collect();
-    let over = state
-        .runs
-        .iter()
-        .filter(|made| made.outcome.is_some())
-        .count();
-    let counted = (state.runs.iter())
-        .filter(|made| made.outcome.is_some_and(Outcome::counts))
-        .count();
-    let mut runs = format_count(over as u64, "run");
-    if over > counted {
-        runs += &format!(", {} that did not count", over - counted);
+    let over: Vec<Outcome> = state.runs.iter().filter_map(|made| made.outcome).collect();
+    let many = |is_meant: fn(Outcome) -> bool| over.iter().filter(|o| is_meant(**o)).count();
+    let (before, repeated) = (many(Outcome::is_before), many(Outcome::is_repeated));
+    let mut runs = format_count(over.len() as u64, "run");
+    if before > 0 {
+        runs += &format!(", {before} of them before the first block");
+    }
+    if repeated > 0 {
+        runs += &format!(", {repeated} repeated");
     }
     let caveats = caveats(&rows);
     let caveats = match caveats.is_empty() {

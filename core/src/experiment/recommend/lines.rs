@@ -170,6 +170,7 @@ mod tests {
                 context("data_checksums", "internal"),
             ]
             .into(),
+            data_checksums: false,
         }
     }
 

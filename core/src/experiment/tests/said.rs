@@ -5,7 +5,7 @@ use crate::experiment::{
     answer,
     limits::Limit,
     metric, recommend,
-    state::{Goal, State},
+    state::{Goal, Made, Outcome, State},
     steps::Place,
 };
 use serde_json::json;
@@ -265,4 +265,59 @@ fn each_two_targets_are_a_pair() {
     let pairs = answer::pairs(&state, metric::ALL[0], &beside);
     let withheld = pairs.iter().filter(|row| row.verdict == "inconclusive");
     assert_eq!(withheld.count(), 5);
+}
+
+#[test]
+fn checksums_that_this_server_has_not_are_told() {
+    let mut state = state(2, Goal::Baseline);
+    live(&mut state, &|place| {
+        measured(place, 100.0 + f64::from(place.block % 2))
+    });
+    let rows = answer::rows(&state, metric::ALL[0], &[]);
+    let told = |theirs: [Option<bool>; 2], here: bool| {
+        let facts = [0, 1].map(|number| recommend::Facts {
+            number,
+            data_checksums: theirs[number],
+            ..recommend::Facts::default()
+        });
+        let here = recommend::Here {
+            data_checksums: here,
+            ..recommend::Here::default()
+        };
+        let advice = recommend::rows(&state, &rows, &facts, &here);
+        let regime = advice.into_iter().find(|a| a.part == "regime");
+        regime.map(|a| a.says)
+    };
+    let says = told([Some(true), Some(true)], false).unwrap();
+    assert!(says.contains("had data checksums, which this server has not"));
+    let says = told([Some(false), Some(false)], true).unwrap();
+    assert!(says.contains("had no data checksums, which this server has"));
+    for (theirs, here) in [
+        ([Some(true), Some(true)], true),
+        ([Some(false), Some(false)], false),
+        // Where they are what is compared, all is said.
+        ([Some(true), Some(false)], false),
+        ([None, None], false),
+    ] {
+        assert_eq!(told(theirs, here), None);
+    }
+}
+
+#[test]
+fn the_line_counts_what_was_before_and_what_was_repeated() {
+    let mut state = state(2, Goal::Baseline);
+    live(&mut state, &|place| measured(place, 100.0));
+    let counted = state.runs.len();
+    let line = |state: &State| answer::line(state, &answer::rows(state, metric::ALL[0], &[]));
+    assert!(line(&state).ends_with(&format!(" in {counted} runs")));
+    for outcome in [Outcome::BurnIn, Outcome::Failed, Outcome::Repeated] {
+        let run = Made {
+            outcome: Some(outcome),
+            ..state.runs[0].clone()
+        };
+        state.runs.push(run);
+    }
+    let all = counted + 3;
+    let end = format!(" in {all} runs, 1 of them before the first block, 2 repeated");
+    assert!(line(&state).ends_with(&end), "{}", line(&state));
 }

@@ -7,18 +7,62 @@ use pgfsbench_core::{
     },
     refusal::quoted,
 };
-use serde_json::{Map, Value};
 
 use super::{parameters::object, targets};
 use crate::{
-    api::{guard::Ready, own_target},
-    errors::{Fault, to_json_text},
-    host::storage,
+    api::{
+        guard::Ready,
+        own_target::{self, Arguments},
+    },
+    errors::Fault,
     pg::{report, session, sql},
     target::{self, Row},
 };
 
-type Arguments = Map<String, Value>;
+/// Their names.
+#[derive(Default)]
+pub struct OwnTargets {
+    made: Vec<String>,
+    /// Those of an experiment that was dropped.
+    used_again: Vec<String>,
+}
+
+impl OwnTargets {
+    /// Says which there are now: when the experiment is there, too.
+    pub fn tell(&self, asked: &Asked) {
+        let erases = |device: &String| {
+            format!(
+                "Each run erases device {}: SELECT * FROM fsbench.describe_devices() tells what it is.",
+                quoted(device)
+            )
+        };
+        let hint = asked.device.as_ref().map(erases);
+        for (names, what) in [
+            (&self.made, "recorded"),
+            (&self.used_again, "used again, as they were"),
+        ] {
+            let quoted: Vec<String> = names.iter().map(|name| quoted(name)).collect();
+            if !quoted.is_empty() {
+                report::notice(
+                    format!("targets of its own are {what}: {}", quoted.join(", ")),
+                    hint.clone(),
+                );
+            }
+        }
+    }
+
+    /// One that was dropped with its experiment is used again where it is what it would be now.
+    fn create(&mut self, ready: &Ready, name: &str, arguments: &Arguments) -> Result<(), Fault> {
+        let is_made = own_target::make_or_use(ready.owner, name, "experiment", |name| {
+            own_target::create(name, arguments)
+        })?;
+        match is_made {
+            true => self.made.push(name.into()),
+            false => self.used_again.push(name.into()),
+        }
+        Ok(())
+    }
+}
 
 /// Makes them. `made` are the filesystems, with the names of their targets.
 pub fn make(
@@ -26,14 +70,27 @@ pub fn make(
     asked: &Asked,
     made: &[(String, String)],
     checked: &Checked,
+) -> Result<OwnTargets, Fault> {
+    let mut own = OwnTargets::default();
+    // What is recorded before an error is not: that is told when all is done.
+    own_target::quietly(|| make_each(ready, asked, made, checked, &mut own))?;
+    Ok(own)
+}
+
+fn make_each(
+    ready: &Ready,
+    asked: &Asked,
+    made: &[(String, String)],
+    checked: &Checked,
+    own: &mut OwnTargets,
 ) -> Result<(), Fault> {
     // One that has variants has no runs itself.
     let has_runs = |name: &str| checked.candidates.iter().any(|c| c.target == name);
     for (filesystem, name) in made.iter().filter(|(_, name)| has_runs(name)) {
-        create(
+        own.create(
             ready,
             name,
-            &trimmed(asked, of_filesystem(asked, filesystem)),
+            &own_target::trimmed(asked.device.as_deref(), of_filesystem(asked, filesystem)),
         )?;
     }
     for variant in &checked.variants {
@@ -43,21 +100,21 @@ pub fn make(
                 let is_varied = variant.values.iter().any(|(name, _)| name == "ssd_state");
                 let arguments = match is_varied {
                     true => arguments,
-                    false => trimmed(asked, arguments),
+                    false => own_target::trimmed(asked.device.as_deref(), arguments),
                 };
-                create(ready, &variant.name, &arguments)?;
+                own.create(ready, &variant.name, &arguments)?;
             }
-            None => make_of_target(ready, variant)?,
+            None => make_of_target(ready, variant, own)?,
         }
     }
     Ok(())
 }
 
 /// A device is the one that the other target means, whatever has its path now.
-fn make_of_target(ready: &Ready, variant: &Variant) -> Result<(), Fault> {
+fn make_of_target(ready: &Ready, variant: &Variant, own: &mut OwnTargets) -> Result<(), Fault> {
     let row = session::with_rights_of(ready.owner, || target::read(&variant.of))?;
     let row = row.ok_or_else(|| targets::unknown(&variant.of))?;
-    create(ready, &variant.name, &variant.arguments(of_row(&row))?)?;
+    own.create(ready, &variant.name, &variant.arguments(of_row(&row))?)?;
     session::with_rights_of(ready.owner, || {
         sql::write(
             "UPDATE fsbench.target v SET device_identity = coalesce(o.device_identity, v.device_identity), \
@@ -76,14 +133,6 @@ fn of_filesystem(asked: &Asked, filesystem: &str) -> Arguments {
         if let Some(value) = value {
             arguments.insert(name.into(), value.as_str().into());
         }
-    }
-    arguments
-}
-
-/// A device that can discard is trimmed before each run, so that none finds what the run before has left there.
-fn trimmed(asked: &Asked, mut arguments: Arguments) -> Arguments {
-    if asked.device.as_deref().is_some_and(storage::can_discard) {
-        arguments.insert("ssd_state".into(), "trimmed".into());
     }
     arguments
 }
@@ -107,31 +156,4 @@ fn of_row(row: &Row) -> Arguments {
         }
     }
     columns
-}
-
-/// One of an experiment that was dropped is used again where it is what it would be now.
-fn create(ready: &Ready, name: &str, arguments: &Arguments) -> Result<(), Fault> {
-    let is_made = own_target::make_or_use(ready.owner, name, "experiment", |name| {
-        create_as(name, arguments)
-    })?;
-    if !is_made {
-        report::notice(
-            format!("target {} is used again, as it was", quoted(name)),
-            None,
-        );
-    }
-    Ok(())
-}
-
-fn create_as(name: &str, arguments: &Arguments) -> Result<(), Fault> {
-    sql::write(
-        "SELECT fsbench.create_target($1, a.filesystem, a.device, a.image_size, a.directory, a.connection, a.mkfs_options, a.mount_options, a.log_device, \
-           a.log_size, a.pool_properties, a.dataset_properties, a.image_sparse, a.ssd_state, a.block_settings, a.kernel_settings, a.drop_caches, a.settings, \
-           a.bindir, a.data_checksums, a.power_loss_protected) \
-         FROM pg_catalog.jsonb_to_record($2::jsonb) AS a (filesystem text, device text, image_size text, directory text, connection text, mkfs_options text, \
-           mount_options text, log_device text, log_size text, pool_properties text, dataset_properties text, image_sparse boolean, ssd_state text, \
-           block_settings jsonb, kernel_settings jsonb, drop_caches boolean, settings jsonb, bindir text, data_checksums boolean, power_loss_protected boolean)",
-        &[Some(name), Some(&to_json_text(arguments)?)],
-    )?;
-    Ok(())
 }

@@ -1,0 +1,334 @@
+//! `plan_experiment`: what an experiment would do, in words.
+
+use serde::Serialize;
+
+use crate::{
+    experiment::{
+        asked::Checked,
+        plan::{self, Before, Length},
+    },
+    run::room::DISK_TPS,
+    spec::Spec,
+    units::{format_bytes, format_count, format_seconds},
+};
+
+/// Blocks whose order is shown.
+const SHOWN_BLOCKS: usize = 3;
+/// Standard deviations of ln ratio for which the smallest difference is told that would be found.
+const NOISE: [f64; 3] = [0.015, 0.03, 0.05];
+/// What takes so many seconds at most is a first look.
+const FIRST_LOOK_SECONDS: f64 = 1800.0;
+
+/// An experiment as it would be recorded.
+#[derive(Clone, Debug)]
+pub struct Plan<'a> {
+    pub checked: &'a Checked,
+    /// A run of each candidate, in their order.
+    pub specs: &'a [Spec],
+    /// Bytes that each of these takes on its target.
+    pub needed: &'a [u64],
+    pub length: Length,
+    pub before: Before,
+    pub seed: i64,
+    pub seed_is_given: bool,
+    pub cycle_is_given: bool,
+    /// Whether the windows have fewer checkpoint cycles than a verdict takes.
+    pub too_short: bool,
+}
+
+/// A row.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Line {
+    /// Its subject: plan, trouble, run, order, needs or time.
+    pub part: &'static str,
+    pub item: String,
+    pub says: String,
+}
+
+/// A row of that part.
+pub fn line(part: &'static str, item: impl Into<String>, says: impl Into<String>) -> Line {
+    Line {
+        part,
+        item: item.into(),
+        says: says.into(),
+    }
+}
+
+/// The rows of an experiment that can be started, but for what `trouble` says.
+pub fn rows(plan: &Plan, trouble: Vec<Line>) -> Vec<Line> {
+    let announced = plan::announced(plan.checked, plan.length, plan.before);
+    let mut rows = vec![line("plan", "experiment", announced)];
+    rows.extend(trouble);
+    rows.extend(runs(plan));
+    rows.extend(order(plan));
+    rows.extend(room(plan));
+    rows.push(line(
+        "needs",
+        "transaction ids of this server",
+        transaction_ids(plan),
+    ));
+    rows.extend(times(plan));
+    rows
+}
+
+/// The rows of one that could not be started as it is asked for.
+pub fn without_plan(trouble: impl Iterator<Item = Line>) -> Vec<Line> {
+    let says = "it cannot be started as it is asked for; the rest of the plan comes when what is missing is there";
+    std::iter::once(line("plan", "experiment", says))
+        .chain(trouble)
+        .collect()
+}
+
+impl Plan<'_> {
+    /// How many runs a block has.
+    fn many(&self) -> usize {
+        self.checked.candidates.len() + usize::from(self.checked.control)
+    }
+}
+
+fn runs(plan: &Plan) -> Vec<Line> {
+    let runs = plan.checked.candidates.iter().zip(plan.specs);
+    runs.map(|(candidate, spec)| {
+        line(
+            "run",
+            &*candidate.name,
+            format!("target {}: {}", candidate.target, spec.plan_text()),
+        )
+    })
+    .collect()
+}
+
+fn order(plan: &Plan) -> Vec<Line> {
+    let name = |number: &usize| match plan.checked.candidates.get(*number) {
+        Some(candidate) => candidate.name.clone(),
+        None => "control".to_owned(),
+    };
+    let order = plan::run_order(plan.many(), plan.seed);
+    let blocks = (1..).zip(order.iter().take(SHOWN_BLOCKS));
+    let mut rows: Vec<Line> = blocks
+        .map(|(block, order)| {
+            let names: Vec<String> = order.iter().map(name).collect();
+            line("order", format!("block {block}"), names.join(", "))
+        })
+        .collect();
+    if !plan.seed_is_given {
+        rows.push(line(
+            "order",
+            "of this plan",
+            format!(
+                "seed => {} has this order; without a seed it is drawn when the experiment is asked for",
+                plan.seed
+            ),
+        ));
+    }
+    rows
+}
+
+/// Of the run that takes the most.
+fn room(plan: &Plan) -> Option<Line> {
+    let runs = plan.specs.iter().zip(plan.needed);
+    let (spec, needed) = runs.max_by_key(|(_, needed)| **needed)?;
+    Some(line(
+        "needs",
+        "room on a target",
+        format!(
+            "about {}, of which {} are data when a run begins; the rest is WAL, what is added at {DISK_TPS:.0} tps, an empty cluster, and on btrfs as much again; with room for twice max_wal_size besides, WAL need not force checkpoints",
+            format_bytes(*needed),
+            format_bytes(spec.data_bytes())
+        ),
+    ))
+}
+
+fn transaction_ids(plan: &Plan) -> String {
+    if !plan.specs.iter().any(Spec::is_here) {
+        return "none: the runs have servers of their own".into();
+    }
+    let runs = f64::from(plan.checked.max_blocks) * plan.many() as f64;
+    let of = |spec: &Spec| spec.transactions_at(plan::ASSUMED_TPS);
+    let ids = plan.specs.iter().map(of).fold(0.0, f64::max);
+    format!(
+        "up to {:.0} million at {:.0} tps, for the runs on target default",
+        ids * runs / 1e6,
+        plan::ASSUMED_TPS
+    )
+}
+
+fn times(plan: &Plan) -> Vec<Line> {
+    let mut rows: Vec<Line> = plan::OFFERS
+        .iter()
+        .map(|offer| line("time", offer.name, offered(plan, offer.seconds)))
+        .collect();
+    if !plan.too_short {
+        rows.push(line(
+            "time",
+            "not in these",
+            "runs that are made again since others disturbed them, each twice at most, and waits for the processors to be as before",
+        ));
+    }
+    rows
+}
+
+/// What fits into a time, of which the experiment may have less.
+fn offered(plan: &Plan, seconds: f64) -> String {
+    let (checked, many) = (plan.checked, plan.many());
+    let is_first_look = seconds <= FIRST_LOOK_SECONDS;
+    let length = match is_first_look && !plan.cycle_is_given {
+        true => plan.length.with_shortest_cycles(),
+        false => plan.length,
+    };
+    let most = checked.max_seconds.filter(|most| *most < seconds);
+    let blocks = plan::blocks_within(most.unwrap_or(seconds), many, length, plan.before);
+    let within = most.map_or(String::new(), |most| {
+        format!("max_duration {}: ", format_seconds(most))
+    });
+    let looks = plan::looks(plan::MOST_BLOCKS as u32).into_iter();
+    let reached: Vec<u32> = looks
+        .map(|look| look.blocks)
+        .filter(|n| *n <= blocks)
+        .collect();
+    let Some(last) = reached.last() else {
+        return format!(
+            "{within}{}: too few for a verdict",
+            format_count(blocks.into(), "block")
+        );
+    };
+    // It would have to be asked for so many, or extended to them.
+    let more = match *last > checked.max_blocks {
+        true => format!("with max_blocks => {last}: "),
+        false => String::new(),
+    };
+    let how = match (is_first_look, plan.cycle_is_given) {
+        (true, false) => "with cycle => '30 s', provisional: ",
+        (true, true) => "provisional: ",
+        (false, _) => "",
+    };
+    let looks: Vec<String> = reached.iter().map(u32::to_string).collect();
+    let finds = NOISE.map(|noise| {
+        let found = plan::smallest_difference(checked.goal, many, *last, noise);
+        let found = found.map_or("nothing".into(), |share| {
+            format!("{} %", plan::percent(share))
+        });
+        format!("{found} at {} % noise", plan::percent(noise))
+    });
+    format!(
+        "{within}{more}{how}looks after {}; finds {}",
+        looks.join(", "),
+        finds.join(", ")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        experiment::asked::{self, Asked},
+        spec,
+        workload::tests::resolved,
+    };
+
+    fn checked(max_duration_us: Option<i64>) -> Checked {
+        let asked = Asked {
+            experiment: Some("e".into()),
+            targets: Some(["a", "b"].map(|name| Some(name.to_owned())).into()),
+            control: Some(true),
+            max_duration_us,
+            ..Asked::default()
+        };
+        asked::check(&asked, &[]).unwrap()
+    }
+
+    fn plan<'a>(checked: &'a Checked, specs: &'a [Spec], needed: &'a [u64]) -> Plan<'a> {
+        Plan {
+            checked,
+            specs,
+            needed,
+            length: Length {
+                warmup_seconds: 300.0,
+                window_seconds: 900.0,
+                data_bytes: 0,
+                cycle_seconds: 300.0,
+            },
+            before: Before::default(),
+            seed: 7,
+            seed_is_given: false,
+            cycle_is_given: false,
+            too_short: false,
+        }
+    }
+
+    fn of<'a>(rows: &'a [Line], part: &str) -> Vec<(&'a str, &'a str)> {
+        let rows = rows.iter().filter(|row| row.part == part);
+        rows.map(|row| (row.item.as_str(), row.says.as_str()))
+            .collect()
+    }
+
+    #[test]
+    fn each_part_has_its_rows() {
+        let checked = checked(None);
+        let rows = rows(
+            &plan(&checked, &[], &[]),
+            vec![line("trouble", "the helper", "x")],
+        );
+        assert_eq!(rows[0].part, "plan");
+        assert_eq!(of(&rows, "trouble"), [("the helper", "x")]);
+        let order = of(&rows, "order");
+        assert_eq!(order.len(), SHOWN_BLOCKS + 1);
+        assert!(order[0].1.contains("control") && order[0].1.matches(',').count() == 2);
+        assert!(
+            order[SHOWN_BLOCKS]
+                .1
+                .starts_with("seed => 7 has this order")
+        );
+        let needs = of(&rows, "needs");
+        assert_eq!(
+            needs,
+            [(
+                "transaction ids of this server",
+                "none: the runs have servers of their own"
+            )]
+        );
+        assert_eq!(of(&rows, "time").len(), plan::OFFERS.len() + 1);
+    }
+
+    #[test]
+    fn the_largest_run_says_how_much_room_is_needed() {
+        let checked = checked(None);
+        let specs = [1, 2].map(|scale| {
+            resolved(spec::Asked {
+                scale: Some(scale),
+                ..spec::Asked::default()
+            })
+        });
+        let plan = plan(&checked, &specs, &[1 << 30, 2 << 30]);
+        let says = room(&plan).unwrap().says;
+        assert!(says.starts_with("about 2048 MB, of which "), "{says}");
+    }
+
+    #[test]
+    fn half_an_hour_is_for_a_first_look_and_no_time_is_longer_than_the_experiments() {
+        let some = checked(Some(600_000_000));
+        let all = checked(None);
+        let first = plan::OFFERS[0].seconds;
+        let mut plan = plan(&all, &[], &[]);
+        let says = offered(&plan, first);
+        assert!(
+            says.starts_with("with cycle => '30 s', provisional: looks after 3, 4; finds "),
+            "{says}"
+        );
+        // Who has given a cycle has chosen.
+        plan.cycle_is_given = true;
+        assert!(offered(&plan, first).ends_with("too few for a verdict"));
+        plan.checked = &some;
+        let says = offered(&plan, plan::OFFERS[2].seconds);
+        assert_eq!(says, "max_duration 10 min: 0 blocks: too few for a verdict");
+    }
+
+    #[test]
+    fn what_cannot_be_started_has_no_plan() {
+        let trouble = ["x", "y"].map(|says| line("trouble", "a target", says));
+        let rows = without_plan(trouble.into_iter());
+        let parts: Vec<&str> = rows.iter().map(|row| row.part).collect();
+        assert_eq!(parts, ["plan", "trouble", "trouble"]);
+        assert!(rows[0].says.starts_with("it cannot be started"));
+    }
+}

@@ -1,0 +1,252 @@
+use super::*;
+use serde_json::json;
+
+fn row(number: usize, target: &str, verdict: &str) -> Row {
+    Row {
+        number,
+        target: target.into(),
+        ratio: Some(1.2),
+        low: Some(1.1),
+        high: Some(1.3),
+        verdict: verdict.into(),
+        says: format!("{target} says"),
+        blocks: Some(3),
+        kept: Some(3),
+        ..Row::default()
+    }
+}
+
+/// The words of the choice, and the target that it is.
+fn chosen(goal: &str, said: &[Row], filesystems: &[&str]) -> (String, Option<usize>) {
+    let choice = advised(goal, said, filesystems, ("tps", None));
+    (choice.advice[0].says.clone(), choice.chosen)
+}
+
+/// By this metric, with the control of this number.
+fn advised(
+    goal: &str,
+    said: &[Row],
+    filesystems: &[&str],
+    (metric, control): (&str, Option<usize>),
+) -> Choice {
+    let targets: Vec<_> = (filesystems.iter().enumerate())
+        .map(|(number, name)| json!({"target_number": number, "target": name, "target_name": name}))
+        .collect();
+    let state = json!({
+        "experiment": {
+            "experiment_id": 1, "experiment": "e", "status": "done", "goal": goal, "baseline_number": (goal == "baseline").then_some(0),
+            "control_number": control, "metric": metric, "margin": 0.05, "max_blocks": 3, "looks": [], "run_order": [], "run_seconds": 10, "forced": false,
+        },
+        "targets": targets, "runs": [],
+    });
+    let state: State = serde_json::from_value(state).unwrap();
+    let facts: Vec<Facts> = (filesystems.iter().enumerate())
+        .map(|(number, name)| {
+            let facts = json!({
+                "number": number, "kind": "image", "filesystem": name, "data_bytes": 1.0, "memory_bytes": 2.0, "virtualization": "kvm",
+            });
+            serde_json::from_value(facts).unwrap()
+        })
+        .collect();
+    let metric = crate::experiment::metric::find(metric).unwrap();
+    choice(&state, said, &facts, metric)
+}
+
+#[test]
+fn a_choice_names_its_circumstances() {
+    let (says, chosen) = chosen(
+        "best",
+        &[row(0, "ext4", "out"), row(1, "xfs", "best")],
+        &["ext4", "xfs"],
+    );
+    assert_eq!(
+        says,
+        "xfs: it is the best of these (measured with data in memory, on images, in a virtual machine (kvm))"
+    );
+    assert_eq!(chosen, Some(1));
+}
+
+#[test]
+fn what_is_for_comparison_only_is_never_chosen() {
+    let names = ["ext4", "ext2", "xfs"];
+    let best = [
+        row(0, "ext4", "out"),
+        row(1, "ext2", "best"),
+        row(2, "xfs", "out"),
+    ];
+    let (says, none) = chosen("best", &best, &names);
+    assert!(
+        says.starts_with("no choice: ext2 is ahead, and is for comparison only"),
+        "{says}"
+    );
+    assert_eq!(none, None);
+    let alike = [
+        row(0, "ext4", "equivalent to the best"),
+        row(1, "ext2", "best"),
+        row(2, "xfs", "out"),
+    ];
+    assert_eq!(chosen("best", &alike, &names).1, Some(0));
+    let more = [row(1, "ext2", "more"), row(2, "xfs", "less")];
+    let (says, stays) = chosen("baseline", &more, &names);
+    assert!(
+        says.starts_with("stay with ext4: ext2 is better, but for comparison only"),
+        "{says}"
+    );
+    assert_eq!(stays, Some(0));
+}
+
+/// The choice among two of which the second one is without barriers.
+fn of_unsafe(goal: &str, said: &[Row]) -> (String, Option<usize>) {
+    let mut state = json!({
+        "experiment": {
+            "experiment_id": 1, "experiment": "e", "status": "done", "goal": goal, "baseline_number": (goal == "baseline").then_some(0),
+            "metric": "tps", "margin": 0.05, "max_blocks": 3, "looks": [], "run_order": [], "run_seconds": 10, "forced": false,
+        },
+        "targets": [], "runs": [],
+    });
+    state["targets"] = (0..2)
+        .map(|n| json!({"target_number": n, "target": (["on", "off"][n]), "target_name": (["on", "off"][n])}))
+        .collect();
+    let state: State = serde_json::from_value(state).unwrap();
+    let facts = ["flushed", "not durable: barriers off"]
+        .into_iter()
+        .enumerate();
+    let facts: Vec<Facts> = facts
+        .map(|(number, durability)| {
+            serde_json::from_value(json!({"number": number, "durability": durability})).unwrap()
+        })
+        .collect();
+    let metric = crate::experiment::metric::find("tps").unwrap();
+    let choice = choice(&state, said, &facts, metric);
+    (choice.advice[0].says.clone(), choice.chosen)
+}
+
+#[test]
+fn what_loses_commits_is_not_chosen_before_what_does_not() {
+    let (says, none) = of_unsafe("best", &[row(0, "on", "out"), row(1, "off", "best")]);
+    assert!(
+        says.starts_with(
+            "no choice: off is ahead, and is not as durable as others of these (barriers off)"
+        ),
+        "{says}"
+    );
+    assert_eq!(none, None);
+    let alike = [
+        row(0, "on", "best"),
+        row(1, "off", "equivalent to the best"),
+    ];
+    assert_eq!(of_unsafe("best", &alike).1, Some(0));
+    let (says, stays) = of_unsafe("baseline", &[row(1, "off", "more")]);
+    assert!(
+        says.starts_with("stay with on: off is better, but not as durable as others of these (barriers off), and nothing else is"),
+        "{says}"
+    );
+    assert_eq!(stays, Some(0));
+}
+
+#[test]
+fn how_many_blocks_there_were_is_no_part_of_the_reason() {
+    assert_eq!(in_words("cancelled, 0 blocks"), in_words("cancelled"));
+    assert_eq!(in_words("differs: kernel, host"), "differs: kernel, host");
+}
+
+#[test]
+fn a_choice_says_that_nothing_was_durable_and_that_others_were_there() {
+    let facts = json!({"number": 0, "durability": "not durable: tmpfs is in memory"});
+    let facts: Vec<Facts> = vec![serde_json::from_value(facts).unwrap()];
+    let mut said = row(0, "ext4", "best");
+    said.warnings = Some("in_memory, noisy_neighbour".into());
+    assert_eq!(
+        regime_in_short(&[&said], &facts),
+        " (measured with nothing durable: tmpfs is in memory, beside others on the machine)"
+    );
+}
+
+#[test]
+fn the_bound_is_on_the_worse_side() {
+    let mut open = row(1, "xfs", "open");
+    (open.ratio, open.low, open.high) = (Some(1.04), Some(0.99), Some(1.09));
+    let said = [row(0, "ext4", "leading"), open];
+    let names = ["ext4", "xfs"];
+    let bound = |metric| {
+        let choice = advised("best", &said, &names, (metric, None));
+        assert_eq!(choice.chosen, None);
+        choice.advice[1].says.clone()
+    };
+    assert_eq!(
+        bound("latency_p99_ms"),
+        "xfs is at most 9 % worse than the one that leads"
+    );
+    assert_eq!(
+        bound("tps"),
+        "xfs is at most 1 % worse than the one that leads"
+    );
+}
+
+#[test]
+fn the_control_is_no_choice() {
+    let names = ["ext4", "xfs", "ext4 (control)"];
+    let of = |goal: &str, said: &[Row]| advised(goal, said, &names, ("tps", Some(2)));
+    let control = |verdict: &str| row(2, "ext4 (control)", verdict);
+    let more = of("baseline", &[row(1, "xfs", "equivalent"), control("more")]);
+    assert_eq!(more.chosen, Some(0));
+    assert!(
+        more.advice[0].says.starts_with("stay with ext4: "),
+        "{:?}",
+        more.advice
+    );
+    // Nor is anything told of it that a change would bring.
+    let open = of(
+        "baseline",
+        &[row(1, "xfs", "equivalent"), control("inconclusive")],
+    );
+    assert_eq!((open.chosen, open.advice.len()), (Some(0), 1));
+    let said = [
+        row(0, "ext4", "equivalent to the best"),
+        row(1, "xfs", "out"),
+        control("best"),
+    ];
+    let best = of("best", &said);
+    assert_eq!(best.chosen, Some(0));
+    assert!(
+        best.advice[0]
+            .says
+            .starts_with("ext4: it is the best of these"),
+        "{:?}",
+        best.advice
+    );
+}
+
+#[test]
+fn one_that_was_set_aside_keeps_nobody_from_a_choice() {
+    let names = ["ext4", "xfs", "btrfs"];
+    let mut aside = row(2, "btrfs", "inconclusive");
+    aside.reason = Some("set_aside".into());
+    let (says, stays) = chosen("baseline", &[row(1, "xfs", "less"), aside.clone()], &names);
+    assert!(says.starts_with("stay with ext4: nothing"), "{says}");
+    assert_eq!(stays, Some(0));
+    let (says, none) = chosen("baseline", std::slice::from_ref(&aside), &names);
+    assert_eq!(
+        says,
+        "no choice: all that was to be compared with ext4 was set aside, since its runs failed"
+    );
+    assert_eq!(none, None);
+    let said = [row(0, "ext4", "best"), row(1, "xfs", "out"), aside.clone()];
+    assert_eq!(chosen("best", &said, &names).1, Some(0));
+    let (says, none) = chosen("best", &[aside], &names);
+    assert_eq!(
+        (says.as_str(), none),
+        ("no choice: none of them is left that could be chosen", None)
+    );
+}
+
+#[test]
+fn from_what_is_open_only_the_bound_is_told() {
+    let mut open = row(1, "xfs", "inconclusive");
+    (open.reason, open.high) = (Some("max_blocks".into()), Some(1.09));
+    let state = chosen("baseline", &[open.clone()], &["ext4", "xfs"]);
+    assert!(
+        state.0.starts_with("no choice: ") && state.1.is_none(),
+        "{state:?}"
+    );
+}

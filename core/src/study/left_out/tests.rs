@@ -1,0 +1,335 @@
+use super::*;
+use crate::study::builtin;
+
+fn facts() -> Facts {
+    let missing = |why: &str| Why::of(why).brought_by("make lab");
+    Facts {
+        kernel: "6.18.4".into(),
+        server_version_num: 150_019,
+        memory_bytes: 24 << 30,
+        processors: 2,
+        missing: BTreeMap::from([("jfs".into(), missing("this kernel has no jfs"))]),
+        not_allowed: Vec::new(),
+        max_wal_bytes: 1 << 30,
+        reserved_bytes: 512 << 20,
+        enums: BTreeMap::new(),
+        on_images: BTreeMap::new(),
+    }
+}
+
+#[test]
+fn what_this_machine_has_not_is_left_out_by_name() {
+    let study = builtin::find("heron-2010").unwrap().unwrap();
+    let asked = Asked {
+        image_size: Some("4GB".into()),
+        part: Some("all".into()),
+        ..Asked::default()
+    };
+    let facts = facts();
+    let here = Here {
+        study: &study,
+        asked: &asked,
+        facts: &facts,
+    };
+    let variant = |name: &str| {
+        here.variant(study.variant(name).unwrap())
+            .map(|why| why.to_string())
+    };
+    assert_eq!(variant("xfs"), None);
+    assert_eq!(
+        variant("jfs").unwrap(),
+        "this kernel has no jfs; to have it: make lab"
+    );
+    // By the kernel's release alone.
+    assert!(variant("reiserfs").unwrap().contains("since 6.13"));
+    let question = |name: &str| here.question(study.question(name).unwrap());
+    assert_eq!(question("cycles"), None);
+    assert!(
+        question("barriers")
+            .unwrap()
+            .brings
+            .unwrap()
+            .contains("device")
+    );
+    assert!(question("reiserfs").unwrap().why.contains("baseline"));
+}
+
+#[test]
+fn what_the_helper_does_not_allow_is_left_out_by_name() {
+    let study = builtin::find("smith-2011").unwrap().unwrap();
+    let asked = Asked {
+        image_size: Some("4GB".into()),
+        ..Asked::default()
+    };
+    let left_out = |not_allowed: &[&str]| -> Vec<String> {
+        let facts = Facts {
+            not_allowed: not_allowed.iter().map(|name| (*name).into()).collect(),
+            ..facts()
+        };
+        let here = Here {
+            study: &study,
+            asked: &asked,
+            facts: &facts,
+        };
+        let all = study.variants.iter();
+        all.filter(|v| v.kernel_settings.is_some() && here.variant(v).is_some())
+            .map(|v| format!("{}: {}", v.variant, here.variant(v).unwrap()))
+            .collect()
+    };
+    assert_eq!(left_out(&["drop_caches"]), [""; 0]);
+    let why = "the helper's configuration does not allow kernel_settings; to have it: add to it the line: kernel_settings = true, \
+        above its first line in brackets; then restart pgfsbench-helper";
+    assert_eq!(
+        left_out(&["kernel_settings"]),
+        [format!("ext3-dirty: {why}"), format!("xfs-dirty: {why}")]
+    );
+    let without_images = Facts {
+        not_allowed: vec![IMAGES.into()],
+        ..facts()
+    };
+    let here = Here {
+        study: &study,
+        asked: &asked,
+        facts: &without_images,
+    };
+    let refusal = crate::study::plan::plan(&here).unwrap_err();
+    let said = format!("{refusal:?}");
+    assert!(said.contains("names no directory for images"), "{said}");
+    assert!(said.contains("--allow-images"), "{said}");
+    let on_device = Asked {
+        image_size: None,
+        device: Some("/dev/sdx".into()),
+        ..asked.clone()
+    };
+    let here = Here {
+        asked: &on_device,
+        ..here
+    };
+    assert!(crate::study::plan::plan(&here).is_ok());
+}
+
+#[test]
+fn what_is_shrunk_is_not_of_full_size() {
+    let study = builtin::find("heron-2010").unwrap().unwrap();
+    let facts = facts();
+    let question = study.question("cycles").unwrap();
+    let full = |asked: Asked| {
+        Here {
+            study: &study,
+            asked: &asked,
+            facts: &facts,
+        }
+        .is_full(question)
+    };
+    assert!(full(Asked::default()));
+    assert!(full(Asked {
+        scale: Some(100),
+        blocks: Some(3),
+        ..Asked::default()
+    }));
+    assert!(!full(Asked {
+        scale: Some(10),
+        ..Asked::default()
+    }));
+    assert!(!full(Asked {
+        quick: Some(true),
+        ..Asked::default()
+    }));
+    assert!(!full(Asked {
+        duration_us: Some(10_000_000),
+        ..Asked::default()
+    }));
+}
+
+/// A million rows of scans are four times what pgbench's scale of 1 is: what is smaller by one measure is by the other.
+#[test]
+fn the_size_of_scans_is_that_of_their_rows() {
+    let study = builtin::find("digoal-2016").unwrap().unwrap();
+    let question = study.question("scans").unwrap();
+    let facts = Facts {
+        memory_bytes: 24 << 30,
+        ..facts()
+    };
+    let is_full = |scale: i32| {
+        let asked = Asked {
+            scale: Some(scale),
+            ..Asked::default()
+        };
+        let here = Here {
+            study: &study,
+            asked: &asked,
+            facts: &facts,
+        };
+        here.is_full(question)
+    };
+    // 50 % of RAM; 57 MB each.
+    assert!(is_full(215) && !is_full(210));
+}
+
+/// One that a user has defined, and that says nothing of devices.
+fn own(question: Value, options: &str, block_settings: Value) -> Study {
+    let mut study = serde_json::json!({
+        "study": "own", "title": "t", "author": "a", "year": 2026, "source": "s", "machine": "m", "part": "all",
+        "claims": [{"claim": "c", "says": "s", "seen": "s",
+            "decision": {"question": "q", "variant": "b", "with": "a", "metric": question["metric"], "expected": "more", "by": "interval"}}],
+        "variants": [{"variant": "a", "filesystem": "ext4"}, {"variant": "b", "filesystem": "ext4", "mount_options": options}],
+        "questions": [{
+            "question": "q", "part": "p", "asks": "?", "variants": ["a", "b"], "baseline": "a", "margin": 0.05, "is_published": false,
+            "full": {"scale": 10, "max_blocks": 6}, "quick": {"scale": 1, "max_blocks": 3},
+        }],
+        "published": [],
+    });
+    if block_settings != Value::Null {
+        study["variants"][1]["block_settings"] = block_settings;
+    }
+    for (name, value) in question.as_object().unwrap() {
+        study["questions"][0][name] = value.clone();
+    }
+    crate::study::check::parse(study).unwrap()
+}
+
+#[test]
+fn what_would_tell_of_the_disk_of_the_host_is_not_tried_on_an_image() {
+    let tpcb = serde_json::json!({"workload": "tpcb", "clients": 2, "metric": "tps"});
+    let scan = serde_json::json!({"workload": "scan", "metric": "scan_bytes_per_s"});
+    let scheduler = serde_json::json!({"scheduler": "none"});
+    for (question, options, block_settings, is_tried) in [
+        (&tpcb, "noatime", Value::Null, true),
+        (&tpcb, "noatime,barrier=0", Value::Null, false),
+        (&tpcb, "nobarrier", Value::Null, false),
+        (&tpcb, "discard", Value::Null, false),
+        (&tpcb, "noatime", scheduler.clone(), false),
+        // Nothing is flushed while something is scanned.
+        (&scan, "noatime,barrier=0", Value::Null, true),
+        (&scan, "noatime", scheduler, false),
+    ] {
+        let study = own(question.clone(), options, block_settings);
+        let why = |image: bool| {
+            let asked = Asked {
+                image_size: image.then(|| "4GB".into()),
+                device: (!image).then(|| "/dev/sdx".into()),
+                ..Asked::default()
+            };
+            let facts = facts();
+            let here = Here {
+                study: &study,
+                asked: &asked,
+                facts: &facts,
+            };
+            (
+                here.question(&study.questions[0]),
+                here.claim(&study.claims[0]),
+            )
+        };
+        assert_eq!(why(false), (None, None), "{options}");
+        let (asked, claimed) = why(true);
+        assert_eq!(asked.is_none(), is_tried, "{options}");
+        assert_eq!(claimed.is_none(), is_tried, "{options}");
+        if let Some(why) = asked {
+            assert!(why.why.contains("on an image"), "{why}");
+            assert!(why.to_string().contains("device =>"), "{why}");
+        }
+    }
+}
+
+/// Where they were made is what is recorded of them.
+#[test]
+fn nor_on_a_target_that_is_on_an_image() {
+    let mut study = own(
+        serde_json::json!({"workload": "tpcb", "clients": 2, "metric": "tps"}),
+        "noatime",
+        Value::Null,
+    );
+    for (variant, target) in study.variants.iter_mut().zip(["x", "y"]) {
+        *variant = Variant {
+            variant: variant.variant.clone(),
+            target: Some(target.into()),
+            ..Variant::default()
+        };
+    }
+    let on_image = |options: &str| OnImage {
+        mount_options: Some(options.into()),
+        ..OnImage::default()
+    };
+    let asked = Asked::default();
+    let is_asked = |y: Option<&str>, needs: &[Need]| {
+        let mut study = study.clone();
+        study.questions[0].needs = needs.to_vec();
+        let facts = Facts {
+            on_images: (y.iter())
+                .map(|options| ("y".into(), on_image(options)))
+                .collect(),
+            ..facts()
+        };
+        let here = Here {
+            study: &study,
+            asked: &asked,
+            facts: &facts,
+        };
+        here.question(&study.questions[0]).is_none()
+    };
+    assert!(is_asked(None, &[Need::Device]));
+    assert!(is_asked(Some("noatime"), &[]));
+    assert!(!is_asked(Some("noatime"), &[Need::Device]));
+    assert!(!is_asked(Some("noatime,barrier=0"), &[]));
+}
+
+#[test]
+fn a_value_that_the_server_was_built_without_is_left_out_by_name() {
+    let study = builtin::find("folklore").unwrap().unwrap();
+    let asked = Asked {
+        image_size: Some("4GB".into()),
+        ..Asked::default()
+    };
+    let why = |methods: &[&str]| {
+        let methods = methods.iter().map(|method| (*method).to_owned()).collect();
+        let facts = Facts {
+            server_version_num: 180_001,
+            enums: BTreeMap::from([("io_method".into(), methods)]),
+            ..facts()
+        };
+        let here = Here {
+            study: &study,
+            asked: &asked,
+            facts: &facts,
+        };
+        // As a whole it can be made all the same.
+        assert!(crate::study::plan::plan(&here).is_ok());
+        here.question(study.question("io-method").unwrap())
+    };
+    assert_eq!(why(&["sync", "worker", "io_uring"]), None);
+    assert_eq!(
+        why(&["sync", "worker"]).unwrap().to_string(),
+        "there is nothing to compare with: of io_method this server has only sync, worker; \
+         to have it: a build of PostgreSQL that has io_uring"
+    );
+}
+
+#[test]
+fn a_second_pass_with_the_settings_of_today_is_asked_for() {
+    let study = builtin::find("vondra-2015").unwrap().unwrap();
+    let facts = facts();
+    let asked = |part: Option<&str>, period: Option<bool>| {
+        let asked = Asked {
+            image_size: Some("200GB".into()),
+            part: part.map(str::to_owned),
+            period,
+            ..Asked::default()
+        };
+        let here = Here {
+            study: &study,
+            asked: &asked,
+            facts: &facts,
+        };
+        let again = study.questions.iter().filter(|q| q.today_of.is_some());
+        let again = again.filter(|q| here.question(q).is_none());
+        again.map(|q| q.question.clone()).collect::<Vec<_>>()
+    };
+    let again = ["ext4-xfs-30s-today", "ext4-xfs-240s-today"];
+    assert_eq!(asked(None, None), [""; 0], "it would double a night");
+    assert_eq!(asked(Some("ext4-xfs-today"), None), again);
+    assert_eq!(asked(Some("ext4-xfs, ext4-xfs-today"), Some(true)), again);
+    let all = asked(Some("all"), None);
+    assert!(again.iter().all(|name| all.iter().any(|a| a == name)));
+    assert_eq!(asked(Some("all"), Some(false)), [""; 0]);
+}

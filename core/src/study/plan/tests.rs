@@ -1,0 +1,231 @@
+use super::*;
+use crate::{
+    experiment::asked,
+    refusal::check,
+    study::{asked::Asked, builtin, left_out::Facts},
+};
+
+fn facts() -> Facts {
+    Facts {
+        kernel: "4.18.0".into(),
+        server_version_num: 180_001,
+        memory_bytes: 24 << 30,
+        processors: 16,
+        max_wal_bytes: 1 << 30,
+        ..Facts::default()
+    }
+}
+
+/// Everything of every study, on a device and on an image, is an experiment that is accepted.
+#[test]
+fn each_question_becomes_an_experiment() {
+    let facts = facts();
+    let all = Asked {
+        part: Some("all".into()),
+        bindir: Some("/x".into()),
+        ..Asked::default()
+    };
+    for study in builtin::all().unwrap() {
+        for (device, image, quick) in [(Some("/dev/x"), None, false), (None, Some("4GB"), true)] {
+            let asked = Asked {
+                device: device.map(str::to_owned),
+                image_size: image.map(str::to_owned),
+                log_device: device.map(str::to_owned),
+                misaligned_device: device.map(str::to_owned),
+                quick: Some(quick),
+                ..all.clone()
+            };
+            let here = Here {
+                study: &study,
+                asked: &asked,
+                facts: &facts,
+            };
+            let plan = plan(&here).unwrap();
+            for planned in &plan.experiments {
+                asked::with_rate(planned.asked.clone())
+                    .and_then(|asked| asked::check(&asked, &[]))
+                    .unwrap_or_else(|r| panic!("{}: {r} {:?}", planned.question, r.detail));
+                let targets = planned.asked.targets.iter().flatten().flatten();
+                for target in targets {
+                    assert!(target.len() <= 63);
+                    assert!(plan.targets.iter().any(|t| t.name == *target), "{target}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_published_table_has_the_settings_of_its_time() {
+    let study = builtin::find("heron-2010").unwrap().unwrap();
+    let facts = facts();
+    let settings = |period: Option<bool>| {
+        let asked = Asked {
+            image_size: Some("4GB".into()),
+            period,
+            ..Asked::default()
+        };
+        let here = Here {
+            study: &study,
+            asked: &asked,
+            facts: &facts,
+        };
+        let plan = plan(&here).unwrap();
+        let has = |p: &Planned| {
+            p.asked
+                .run
+                .settings
+                .as_ref()
+                .is_some_and(|s| s["checkpoint_flush_after"] == "0")
+        };
+        plan.experiments.iter().map(has).collect::<Vec<bool>>()
+    };
+    assert_eq!(settings(None), [true, false]);
+    assert_eq!(settings(Some(true)), [true, true]);
+    assert_eq!(settings(Some(false)), [false, false]);
+}
+
+/// The second pass is beside the first one, and no settings of that time are left in it.
+#[test]
+fn what_is_published_is_made_again_with_the_settings_of_today() {
+    let study = builtin::find("smith-2011").unwrap().unwrap();
+    let facts = facts();
+    let planned = |part: &str, period: Option<bool>| {
+        let asked = Asked {
+            image_size: Some("400GB".into()),
+            part: Some(part.into()),
+            period,
+            ..Asked::default()
+        };
+        let here = Here {
+            study: &study,
+            asked: &asked,
+            facts: &facts,
+        };
+        let plan = plan(&here).unwrap();
+        let names = plan.experiments.iter().map(|e| e.question.as_str());
+        let names = names.filter_map(|name| Some(study.question(name)?.question.as_str()));
+        let second = second_pass(&here, names).map(|(parts, _)| parts);
+        let has = |p: &Planned| {
+            let settings = p.asked.run.settings.as_ref();
+            settings.is_some_and(|s| s["checkpoint_flush_after"] == "0")
+        };
+        let of = |p: &Planned| (p.question.clone(), has(p));
+        (plan.experiments.iter().map(of).collect::<Vec<_>>(), second)
+    };
+    let (first, second) = planned("medium", None);
+    assert!(first.contains(&("medium".into(), true)), "{first:?}");
+    assert_eq!(second.as_deref(), Some("medium,medium-today"));
+    for period in [None, Some(true)] {
+        let (both, second) = planned("medium,medium-today", period);
+        let published = first.iter().filter(|(_, has)| *has).count();
+        assert_eq!(both.len(), first.len() + published);
+        assert!(both.contains(&("medium".into(), true)), "{both:?}");
+        assert!(both.contains(&("medium-today".into(), false)), "{both:?}");
+        assert_eq!(second, None);
+    }
+    // What is of today already is not made twice.
+    let (today, second) = planned("medium,medium-today", Some(false));
+    assert_eq!((today.len(), second), (first.len(), None));
+}
+
+#[test]
+fn a_duration_that_no_run_would_have_is_refused() {
+    let facts = facts();
+    let planned = |study: &str, part: &str| -> Result<Vec<String>, Refusal> {
+        let study = builtin::find(study).unwrap().unwrap();
+        let asked = Asked {
+            image_size: Some("400GB".into()),
+            part: Some(part.into()),
+            duration_us: Some(60_000_000),
+            ..Asked::default()
+        };
+        let here = Here {
+            study: &study,
+            asked: &asked,
+            facts: &facts,
+        };
+        let plan = plan(&here)?;
+        let names: Vec<&str> = (plan.experiments.iter())
+            .map(|e| e.question.as_str())
+            .collect();
+        let without = without_duration(&here, names.iter().copied());
+        Ok(without.into_iter().map(str::to_owned).collect())
+    };
+    // Some of them have a window: it is said which have none.
+    let some = planned("heron-2010", "filesystems").unwrap();
+    assert_eq!(some, ["published"]);
+    for (study, part) in [
+        ("digoal-2016", "scans"),
+        ("heron-2010", "filesystems-today"),
+    ] {
+        let refusal = planned(study, part).unwrap_err();
+        check::style(&refusal);
+        assert!(refusal.message.starts_with("duration means nothing"));
+    }
+}
+
+#[test]
+fn a_misaligned_partition_is_compared_where_one_is_given() {
+    let study = builtin::find("vondra-2015").unwrap().unwrap();
+    let facts = facts();
+    let made = |misaligned: Option<&str>| {
+        let asked = Asked {
+            device: Some("/dev/a".into()),
+            misaligned_device: misaligned.map(str::to_owned),
+            part: Some("options".into()),
+            ..Asked::default()
+        };
+        let here = Here {
+            study: &study,
+            asked: &asked,
+            facts: &facts,
+        };
+        let plan = plan(&here).unwrap();
+        let experiment = plan.experiments.iter().find(|e| e.question == "alignment");
+        experiment.map(|e| {
+            let target = plan.targets.iter().find(|t| t.variant == "ext4-misaligned");
+            (
+                e.asked.run.force,
+                target.unwrap().arguments["device"].clone(),
+            )
+        })
+    };
+    assert_eq!(made(None), None);
+    assert_eq!(made(Some("/dev/b")), Some((true, "/dev/b".into())));
+}
+
+#[test]
+fn a_place_that_is_too_small_is_refused_with_one_that_fits() {
+    let needed = [("a".to_owned(), 1 << 30), ("b".to_owned(), 8 << 30)];
+    assert_eq!(
+        check_room("device \"/dev/x\"", 8 << 30, &needed, false),
+        Ok(())
+    );
+    let refusal = check_room("device \"/dev/x\"", 2 << 30, &needed, false).unwrap_err();
+    check::style(&refusal);
+    assert!(refusal.hint.unwrap().contains("at least 8192 MB"));
+    // Quick it is already.
+    let refusal = check_room("the image", 2 << 30, &needed, true).unwrap_err();
+    check::style(&refusal);
+    assert!(!refusal.hint.unwrap().contains("quick"));
+}
+
+#[test]
+fn what_leaves_nothing_is_refused() {
+    let study = builtin::find("heron-2010").unwrap().unwrap();
+    let facts = facts();
+    let asked = Asked {
+        image_size: Some("4GB".into()),
+        part: Some("barriers".into()),
+        ..Asked::default()
+    };
+    let refusal = plan(&Here {
+        study: &study,
+        asked: &asked,
+        facts: &facts,
+    })
+    .unwrap_err();
+    check::style(&refusal);
+    assert!(refusal.detail.unwrap().contains("device =>"));
+}

@@ -1,0 +1,347 @@
+//! What is said of a study before it is made: in the NOTICE of `study`, and in the rows of `study_plan`.
+
+use super::{
+    claims,
+    left_out::Here,
+    plan::{has_period, second_pass, without_duration},
+};
+use crate::{
+    experiment::{
+        asked::Checked,
+        plan::{
+            self, Before, Length,
+            rows::{Line, line},
+        },
+    },
+    refusal::quoted,
+    units::{format_bytes, format_count, format_seconds},
+    verdict::looks::FEWEST_BLOCKS,
+};
+
+/// Why a question has no duration.
+const ENDS_BY_ITSELF: &str = "so many transactions end its runs, or all scans";
+
+/// A question whose experiment is planned.
+#[derive(Clone, Copy, Debug)]
+pub struct Planned<'a> {
+    pub question: &'a str,
+    pub checked: &'a Checked,
+    pub length: Length,
+    pub before: Before,
+    pub seed: i64,
+}
+
+/// A study whose experiments are planned.
+#[derive(Clone, Debug)]
+pub struct Said<'a> {
+    pub here: Here<'a>,
+    pub questions: Vec<Planned<'a>>,
+    /// Bytes of the filesystems of each question.
+    pub needed: &'a [(String, u64)],
+}
+
+/// Runs, and how long they take.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Runs {
+    least: u64,
+    most: u64,
+    /// Of the most.
+    seconds: f64,
+}
+
+impl Planned<'_> {
+    fn runs(&self) -> Runs {
+        let targets = self.checked.candidates.len() as u64;
+        let most = targets * u64::from(self.checked.max_blocks);
+        Runs {
+            least: targets * u64::from(FEWEST_BLOCKS),
+            most,
+            seconds: most as f64 * self.length.run_seconds() + self.before.seconds(self.length),
+        }
+    }
+}
+
+impl<'a> Said<'a> {
+    /// In one line.
+    pub fn summary(&self) -> String {
+        let Runs {
+            least,
+            most,
+            seconds,
+        } = self.runs(|_| true);
+        let runs = match least == most {
+            true => format_count(most, "run"),
+            false => format!("{least} to {most} runs"),
+        };
+        format!(
+            "study {}: {} in {}, {runs}, at most about {}",
+            self.here.study.study,
+            format_count(self.variants(), "variant"),
+            format_count(self.questions.len() as u64, "experiment"),
+            format_seconds(seconds)
+        )
+    }
+
+    /// The HINT of that line: what is erased, what is left out, and how to go on.
+    pub fn hint(&self, starts: bool) -> String {
+        let study = &self.here.study.study;
+        let asked = self.here.asked;
+        let erased = [&asked.device, &asked.misaligned_device];
+        let mut parts: Vec<String> = (erased.into_iter().flatten())
+            .map(|device| format!("Each run erases {}.", quoted(device)))
+            .collect();
+        let left: Vec<String> = (self.left_out().iter())
+            .map(|(name, why)| format!("{name}: {why}"))
+            .collect();
+        if !left.is_empty() {
+            parts.push(format!("Left out here: {}.", left.join(" | ")));
+        }
+        let without = self.without_duration().join(", ");
+        if !without.is_empty() {
+            parts.push(format!(
+                "duration is not that of {without}: {ENDS_BY_ITSELF}."
+            ));
+        }
+        parts.extend(self.second_pass());
+        parts.push(match starts {
+            true => format!(
+                "See fsbench.experiments, and SELECT * FROM fsbench.study_claims('{study}')."
+            ),
+            false => {
+                "It is only recorded: fsbench.resume_experiment() starts each of its experiments."
+                    .to_owned()
+            }
+        });
+        parts.join(" ")
+    }
+
+    /// The rows of `study_plan`.
+    pub fn rows(&self) -> Vec<Line> {
+        let study = self.here.study;
+        let author = format!("{}, {}: {}", study.author, study.year, study.title);
+        let mut rows = vec![
+            line("plan", &*study.study, self.summary()),
+            line("plan", "author", author),
+        ];
+        let without = self.without_duration();
+        for planned in &self.questions {
+            rows.extend(self.of_question(planned, without.contains(&planned.question)));
+        }
+        rows.extend(
+            self.second_pass()
+                .map(|second| line("plan", "second pass", second)),
+        );
+        rows.extend(self.needed.iter().map(|(question, bytes)| {
+            let says = format!("a filesystem of {}", format_bytes(*bytes));
+            line("needs", &**question, says)
+        }));
+        let left = self.left_out().into_iter();
+        rows.extend(left.map(|(name, why)| line("left out", name, why)));
+        rows.extend(study.claims.iter().map(|claim| {
+            let how = match self.here.claim(claim) {
+                Some(why) => format!("not tested: {why}"),
+                None => claims::decided_by(claim),
+            };
+            line("claim", &*claim.claim, format!("{}: {how}", claim.says))
+        }));
+        rows.extend(self.questions.iter().flat_map(runs_of));
+        rows
+    }
+
+    fn of_question(&self, planned: &Planned, is_without_duration: bool) -> Vec<Line> {
+        let of = |says: String| line("question", planned.question, says);
+        let announced = plan::announced(planned.checked, planned.length, planned.before);
+        let mut rows = vec![of(announced)];
+        let question = self.here.study.question(planned.question);
+        if question.is_some_and(|q| has_period(&self.here, q)) {
+            rows.push(of(
+                "with the settings of its time: what PostgreSQL did not do then is off".into(),
+            ));
+        }
+        if is_without_duration {
+            rows.push(of(format!("without the duration: {ENDS_BY_ITSELF}")));
+        }
+        rows
+    }
+
+    fn names(&self) -> impl Iterator<Item = &'a str> {
+        self.questions.iter().map(|planned| planned.question)
+    }
+
+    fn without_duration(&self) -> Vec<&'a str> {
+        without_duration(&self.here, self.names())
+    }
+
+    /// Of these questions.
+    fn runs(&self, is_one: impl Fn(&str) -> bool) -> Runs {
+        let ones = self.questions.iter().filter(|p| is_one(p.question));
+        ones.map(Planned::runs).fold(Runs::default(), |a, b| Runs {
+            least: a.least + b.least,
+            most: a.most + b.most,
+            seconds: a.seconds + b.seconds,
+        })
+    }
+
+    /// How many variants are tried.
+    fn variants(&self) -> u64 {
+        let mut names: Vec<&str> = (self.questions.iter())
+            .flat_map(|planned| planned.checked.candidates.iter())
+            .map(|candidate| candidate.target.as_str())
+            .collect();
+        names.sort_unstable();
+        names.dedup();
+        names.len() as u64
+    }
+
+    /// What would be made with the settings of today, too, and how long that would take, in a sentence.
+    fn second_pass(&self) -> Option<String> {
+        let (parts, questions) = second_pass(&self.here, self.names())?;
+        let seconds = self.runs(|name| questions.contains(&name)).seconds;
+        Some(format!(
+            "Beside the published figures are the settings of their time; with those of today, too: part => '{parts}', about {} more.",
+            format_seconds(seconds)
+        ))
+    }
+
+    /// What is left out of the questions that are asked, and the questions of the parts that are not asked, with why.
+    fn left_out(&self) -> Vec<(String, String)> {
+        let (here, study) = (&self.here, self.here.study);
+        let mut left: Vec<(String, String)> = Vec::new();
+        for question in &study.questions {
+            if !here.asked.has_part(study, &question.part) {
+                continue;
+            }
+            for name in &question.variants {
+                let variant = study.variant(name);
+                let why = variant.and_then(|v| here.variant_of(question, v));
+                if let Some(why) = why.filter(|_| !left.iter().any(|(other, _)| other == name)) {
+                    left.push((name.clone(), why.to_string()));
+                }
+            }
+            if let Some(why) = here.question(question) {
+                left.push((format!("question {}", question.question), why.to_string()));
+            }
+        }
+        left
+    }
+}
+
+/// The runs of a question in their order.
+fn runs_of(planned: &Planned) -> Vec<Line> {
+    let candidates = &planned.checked.candidates;
+    let order = plan::run_order(candidates.len(), planned.seed);
+    let seconds = format_seconds(planned.length.run_seconds());
+    let blocks = (1..=planned.checked.max_blocks).zip(order);
+    blocks
+        .flat_map(|(block, order)| order.into_iter().map(move |number| (block, number)))
+        .filter_map(|(block, number)| {
+            let name = &candidates.get(number)?.name;
+            Some(line(
+                "run",
+                format!("{}, block {block}", planned.question),
+                format!("{name}: about {seconds}"),
+            ))
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        experiment::asked as experiment,
+        study::{
+            asked::Asked,
+            builtin,
+            left_out::{Facts, Why},
+            plan as of_study,
+        },
+    };
+
+    /// What is said of heron-2010 where it is asked for like that.
+    fn said<T>(asked: &Asked, look: impl Fn(&Said) -> T) -> T {
+        let study = builtin::find("heron-2010").unwrap().unwrap();
+        let facts = Facts {
+            kernel: "6.1.0".into(),
+            server_version_num: 150_000,
+            memory_bytes: 24 << 30,
+            processors: 2,
+            max_wal_bytes: 1 << 30,
+            missing: [("jfs".to_owned(), Why::of("this kernel has no jfs"))].into(),
+            ..Facts::default()
+        };
+        let here = Here {
+            study: &study,
+            asked,
+            facts: &facts,
+        };
+        let plan = of_study::plan(&here).unwrap();
+        let checked: Vec<Checked> = (plan.experiments.iter())
+            .map(|e| experiment::check(&e.asked, &[]).unwrap())
+            .collect();
+        let length = Length {
+            window_seconds: 10.0,
+            ..Length::default()
+        };
+        let questions = plan.experiments.iter().zip(&checked);
+        let questions = questions.map(|(e, checked)| Planned {
+            question: &e.question,
+            checked,
+            length,
+            before: Before::default(),
+            seed: 7,
+        });
+        let needed = vec![("published".to_owned(), 1 << 30)];
+        look(&Said {
+            here,
+            questions: questions.collect(),
+            needed: &needed,
+        })
+    }
+
+    fn on_an_image() -> Asked {
+        Asked {
+            image_size: Some("4GB".into()),
+            ..Asked::default()
+        }
+    }
+
+    #[test]
+    fn each_run_of_the_plan_is_counted_in_its_summary() {
+        let (summary, rows) = said(&on_an_image(), |said| (said.summary(), said.rows()));
+        let runs = rows.iter().filter(|row| row.part == "run").count();
+        assert!(
+            summary.contains(&format!(" to {runs} runs, at most about ")),
+            "{summary}, {runs}"
+        );
+        for part in ["plan", "question", "needs", "left out", "claim"] {
+            assert!(rows.iter().any(|row| row.part == part), "{part}");
+        }
+    }
+
+    #[test]
+    fn what_is_erased_comes_first_and_what_is_done_next_last() {
+        let on_a_device = Asked {
+            device: Some("/dev/x".into()),
+            ..Asked::default()
+        };
+        let hint = said(&on_a_device, |said| said.hint(false));
+        let places = [
+            "Each run erases \"/dev/x\".",
+            "Left out here: jfs: this kernel has no jfs.",
+            "with those of today, too: part => '",
+            "It is only recorded: ",
+        ]
+        .map(|words| {
+            hint.find(words)
+                .unwrap_or_else(|| panic!("{words}: {hint}"))
+        });
+        assert!(places.is_sorted() && places[0] == 0, "{hint}");
+        let hint = said(&on_an_image(), |said| said.hint(true));
+        assert!(hint.contains("Left out here: "), "{hint}");
+        assert!(
+            hint.ends_with("SELECT * FROM fsbench.study_claims('heron-2010')."),
+            "{hint}"
+        );
+    }
+}

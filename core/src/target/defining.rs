@@ -1,0 +1,169 @@
+//! `create_target` and `alter_target`: the name of a target, arguments that are taken back, and what is said of one that is recorded.
+
+use serde_json::{Map, Value};
+
+use super::{Kind, Row, device::Device};
+use crate::{
+    refusal::{Refusal, quoted},
+    units::format_bytes,
+};
+
+const LONGEST_NAME: usize = 63;
+
+/// Columns that no argument gives.
+const BY_ITSELF: [&str; 4] = [
+    "target",
+    "mount_point",
+    "device_identity",
+    "log_device_identity",
+];
+
+/// Refuses what is no name of a target: names of files and directories are made of it.
+pub fn check_name(name: &str) -> Result<(), Refusal> {
+    let first = |c: char| c.is_ascii_alphanumeric();
+    let further = |c: char| first(c) || "_.+-".contains(c);
+    if name.starts_with(first) && name.chars().all(further) && name.len() <= LONGEST_NAME {
+        return Ok(());
+    }
+    Err(Refusal::argument(format!("{} is no name of a target", quoted(name)))
+        .detail("Names begin with a letter or a digit, and consist of letters, digits and _ . + - (ASCII), 63 at most.")
+        .hint("Use a name like \"xfs-tuned\"."))
+}
+
+/// Makes the column of an argument NULL again.
+pub fn take_back(columns: &mut Map<String, Value>, argument: &str) -> Result<(), Refusal> {
+    let column = match argument {
+        "image_size" => "image_size_bytes",
+        "log_size" => "log_size_bytes",
+        other => other,
+    };
+    if !columns.contains_key(column) || BY_ITSELF.contains(&column) {
+        return Err(Refusal::argument(format!(
+            "{} is no argument that can be reset",
+            quoted(argument)
+        ))
+        .detail("The argument reset takes names of arguments of fsbench.create_target().")
+        .hint("See the columns of fsbench.target."));
+    }
+    columns.insert(column.into(), Value::Null);
+    if ["device", "log_device"].contains(&column) {
+        columns.insert(format!("{column}_identity"), Value::Null);
+    }
+    Ok(())
+}
+
+/// What was recorded, and what a run will do there. `device` is what is known of its device.
+pub fn recorded(row: &Row, kind: Kind, device: Option<&Device>) -> (String, &'static str) {
+    let filesystem = row.filesystem.as_deref().unwrap_or("");
+    let (what, hint) = match kind {
+        Kind::Directory => (
+            format!(
+                "directory {}",
+                quoted(row.directory.as_deref().unwrap_or(""))
+            ),
+            "Nothing is written yet. Each run puts a server of its own there, and removes it again.",
+        ),
+        Kind::Connection => (
+            "another server".to_owned(),
+            "It is not asked yet. Runs are carried out by that server, in its own data directory; it needs pgfsbench of the same version.",
+        ),
+        Kind::Image => (
+            format!(
+                "{filesystem} on an image of {}",
+                format_bytes(row.image_size_bytes.unwrap_or(0))
+            ),
+            "Nothing is made yet. Each run has pgfsbench-helper make it, and remove it again.",
+        ),
+        Kind::Device => (
+            format!(
+                "{filesystem} on device {} ({})",
+                quoted(row.device.as_deref().unwrap_or("")),
+                device.map_or_else(not_seen, Device::in_words)
+            ),
+            match device.is_some_and(|device| device.usable) {
+                true => "Nothing is written yet. The first run erases the device.",
+                false => {
+                    "Nothing is written yet. A run erases the device, if the configuration of pgfsbench-helper allows that; SELECT * FROM fsbench.describe_devices() looks again."
+                }
+            },
+        ),
+    };
+    (
+        format!("target {} is recorded: {what}", quoted(&row.target)),
+        hint,
+    )
+}
+
+fn not_seen() -> String {
+    "not seen yet: what it is and holds is known when pgfsbench-helper, whose configuration has to name it, has looked at it".into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::refusal::check::style;
+    use serde_json::to_value;
+
+    #[test]
+    fn names_are_fit_for_files() {
+        let longest = "x".repeat(LONGEST_NAME);
+        for name in ["a", "9", "xfs-tuned", "a_b.c+d-2", &longest] {
+            assert_eq!(check_name(name), Ok(()), "{name}");
+        }
+        let longer = "x".repeat(LONGEST_NAME + 1);
+        for name in ["", ".", "..", "-a", "a/b", "a b", "a\n", "ä", &longer] {
+            style(&check_name(name).expect_err(name));
+        }
+    }
+
+    #[test]
+    fn what_an_argument_gave_is_taken_back() {
+        let row = Row {
+            device: Some("/dev/x".into()),
+            device_identity: Some(Value::from(1)),
+            image_size_bytes: Some(1),
+            ..Row::default()
+        };
+        let Value::Object(all) = to_value(row).unwrap() else {
+            panic!("a row is an object")
+        };
+        let mut columns = all.clone();
+        take_back(&mut columns, "device").unwrap();
+        assert!(columns["device"].is_null() && columns["device_identity"].is_null());
+        take_back(&mut columns, "image_size").unwrap();
+        assert!(columns["image_size_bytes"].is_null());
+        for argument in ["target", "mount_point", "device_identity", "nothing"] {
+            let mut columns = all.clone();
+            style(&take_back(&mut columns, argument).unwrap_err());
+            assert_eq!(columns, all);
+        }
+    }
+
+    #[test]
+    fn each_kind_says_what_a_run_does_there() {
+        let row = Row {
+            target: "t".into(),
+            filesystem: Some("xfs".into()),
+            device: Some("/dev/x".into()),
+            image_size_bytes: Some(1 << 31),
+            directory: Some("/d".into()),
+            ..Row::default()
+        };
+        let device = Device {
+            usable: true,
+            ..Device::default()
+        };
+        let said = |kind, device| recorded(&row, kind, device);
+        let (what, hint) = said(Kind::Device, Some(&device));
+        assert!(what.starts_with("target \"t\" is recorded: xfs on device \"/dev/x\" ("));
+        assert!(hint.ends_with("The first run erases the device."));
+        let (what, hint) = said(Kind::Device, None);
+        assert!(what.contains("not seen yet") && hint.contains("describe_devices()"));
+        let (what, _) = said(Kind::Image, None);
+        assert_eq!(what, "target \"t\" is recorded: xfs on an image of 2048 MB");
+        let (what, _) = said(Kind::Directory, None);
+        assert!(what.ends_with("directory \"/d\""));
+        let (what, hint) = said(Kind::Connection, None);
+        assert!(what.ends_with("another server") && hint.starts_with("It is not asked yet."));
+    }
+}

@@ -1,0 +1,17 @@
+-- The environments of the targets of experiment $1: that of each one's first run that counts.
+WITH counted AS (SELECT x.target_number AS number, min(x.run_id) AS run_id, percentile_cont(0.5) WITHIN GROUP (ORDER BY r.stall_seconds) AS stalls,
+    avg(r.checkpoints_requested)::float8 AS forced, avg(r.checkpoints_requested + r.checkpoints_timed)::float8 AS checkpoints
+  FROM fsbench.experiment_run x JOIN fsbench.run_log r USING (run_id)
+  WHERE x.experiment_id = $1::bigint AND x.outcome IN ('measured', 'behind') GROUP BY 1)
+SELECT coalesce(jsonb_agg(jsonb_build_object('number', c.number, 'kind', r.target_definition ->> 'kind', 'filesystem', e.filesystem,
+  'mkfs_command', e.mkfs_command, 'has_mkfs_options', coalesce(r.target_definition ->> 'mkfs_options', '') <> '',
+    'device', r.target_definition ->> 'device', 'kernel', nullif(split_part(e.kernel, ' ', 2), ''),
+    'mount_options', r.target_definition ->> 'mount_options', 'durability', e.durability,
+  'virtualization', e.virtualization, 'data_bytes', r.data_bytes, 'memory_bytes', e.memory_bytes, 'stall_seconds', c.stalls,
+  'crash', r.used #>> '{options,crash}' = 'true', 'power_loss_protected', (r.target_definition ->> 'power_loss_protected')::boolean,
+  'settings', coalesce(r.target_definition -> 'settings', '{}') || coalesce(t.own -> 'settings', '{}'),
+  'block_settings', r.target_definition -> 'block_settings', 'kernel_settings', r.target_definition -> 'kernel_settings',
+  'workload', r.workload, 'clients', r.clients, 'forced_checkpoints', c.forced, 'checkpoints', c.checkpoints,
+    'data_checksums', e.data_checksums) ORDER BY c.number), '[]')
+FROM counted c JOIN fsbench.run_log r USING (run_id) LEFT JOIN fsbench.environment e USING (run_id)
+  JOIN fsbench.experiment_target t ON t.experiment_id = $1::bigint AND t.target_number = c.number
