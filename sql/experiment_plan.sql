@@ -86,10 +86,10 @@ SELECT fsbench.experiment('e', '{a,b}', metric => 'scan_gb_per_s_at_4', workload
 SELECT fsbench.experiment('e', '{a,b}', scale => 0);
 \set VERBOSITY terse
 SELECT fsbench.experiment('e', '{a}', factors => '{"scale": [1, 1000000]}', clients => 1, start => false);
+\set VERBOSITY default
 -- All that is too small is told at once.
 SELECT part, item, says FROM fsbench.plan_experiment('small', filesystems => '{ext4,xfs}', image_size => '1GB', scale => 200, duration => '10 s', clients => 1);
 SELECT fsbench.experiment('small', filesystems => '{ext4,xfs}', image_size => '1GB', scale => 200, duration => '10 s', clients => 1, start => false);
-\set VERBOSITY default
 SELECT count(*) FROM fsbench.experiment;
 
 -- Recorded, and planned.

@@ -58,7 +58,7 @@ fn a_run_that_does_not_fit_is_refused() {
             "53100",
             &[
                 "not enough room",
-                "data and WAL need about",
+                "It takes about",
                 "reserve of 32 MB (pgfsbench.reserved_space)",
                 "free",
                 "smaller scale",
@@ -235,7 +235,7 @@ fn a_target_that_is_too_small_or_fills_up_fails_the_run_only() {
         "53100",
         &[
             "not enough room",
-            "data and WAL need about 2",
+            "It takes about 2",
             "free",
             "smaller scale",
         ],

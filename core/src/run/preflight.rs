@@ -128,7 +128,7 @@ impl Reserve {
         Err(
             Refusal::new(Kind::DiskFull, "not enough room for the run")
                 .detail(format!(
-                    "{what} need about {} and a reserve of {} (pgfsbench.reserved_space); \"{directory}\" has {} free.",
+                    "It takes about {} for {what}, and a reserve of {} (pgfsbench.reserved_space); \"{directory}\" has {} free.",
                     format_bytes(needed),
                     format_bytes(self.0),
                     format_bytes(free)
@@ -151,7 +151,7 @@ impl Reserve {
         Err(
             Refusal::new(Kind::DiskFull, "not enough room for the run")
                 .detail(format!(
-                    "data and WAL need about {} and a reserve of {} (pgfsbench.reserved_space); the filesystem on the {what} will have {}.",
+                    "It takes about {} for data and WAL, and a reserve of {} (pgfsbench.reserved_space); the filesystem on the {what} will have {}.",
                     format_bytes(needed),
                     format_bytes(self.0),
                     format_bytes(bytes)

@@ -86,7 +86,7 @@ fn a_table_that_is_too_large_for_the_target_is_refused_before_it_is_loaded() {
         "53100",
         &[
             "not enough room for the run",
-            "need about 1",
+            "takes about 1",
             "the filesystem on the image will have 1692 MB",
             "image_size",
         ],

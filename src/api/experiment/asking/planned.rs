@@ -53,7 +53,7 @@ pub fn plan_only_of(asked: &Asked) -> Result<Vec<Line>, Fault> {
 }
 
 fn trouble(item: &str, why: Fault) -> Line {
-    let words = [Some(why.message), why.detail, why.hint];
+    let words = [Some(format!("{}.", why.message)), why.detail, why.hint];
     let words: Vec<String> = words.into_iter().flatten().collect();
-    line("trouble", item, words.join("; "))
+    line("trouble", item, words.join(" "))
 }
