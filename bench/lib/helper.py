@@ -29,8 +29,8 @@ def why_not():
 class Helper:
     """Serves on entry; on exit it has ended, and nothing of it is left."""
 
-    def __init__(self, server, directory, images="12GB"):
-        self.server, self.images = server, images
+    def __init__(self, server, directory, images="12GB", allowed=""):
+        self.server, self.images, self.allowed = server, images, allowed
         self.place = Path(tempfile.mkdtemp(prefix="pgfsbench-helper.", dir=directory))
         self.process = None
 
@@ -40,7 +40,7 @@ class Helper:
         (self.place / "images").mkdir()
         self.config = self.place / "helper.toml"
         self.config.write_text(
-            f'mount_root = "{self.place}/mnt"\nstate = "{self.place}/state"\n'
+            f'mount_root = "{self.place}/mnt"\nstate = "{self.place}/state"\n{self.allowed}'
             f'[[database]]\nname = "bench"\n'
             f'connection = "host={env["PGHOST"]} port={env["PGPORT"]} user={env["PGUSER"]} dbname=postgres"\n'
             f'[[images]]\ndirectory = "{self.place}/images"\nmax_bytes = "{self.images}"\n',
