@@ -1150,7 +1150,7 @@ REVOKE ALL ON FUNCTION fsbench._import_line, fsbench._import_texts, fsbench._imp
 -- End of files of other databases.
 -- Experiments see first how much WAL a checkpoint cycle takes.
 ALTER TABLE fsbench.experiment ADD COLUMN pilot_cycle boolean NOT NULL DEFAULT false;
-COMMENT ON COLUMN fsbench.experiment.pilot_cycle IS 'Whether an uncounted run of one checkpoint cycle (block 0) tells first how much WAL a cycle takes: by that, max_wal_size and the option wal_segments of all runs are set in parameters';
+COMMENT ON COLUMN fsbench.experiment.pilot_cycle IS 'Whether an uncounted run of one checkpoint cycle of each target (block 0) tells first how much WAL a cycle takes: by the most of these, max_wal_size and the option wal_segments of all runs are set in parameters';
 COMMENT ON COLUMN fsbench.experiment_run.outcome IS 'measured and behind (it could not keep the rate, or its search has found none) count; invalid, failed, interrupted (the server or machine stopped), repeated (its block was made again), disturbed (others took more than a tenth of the processors or a third of the disk), burn_in and pilot (block 0: from those follow the rate, and the WAL of a checkpoint cycle) do not; NULL while it is on';
 ALTER TABLE fsbench.experiment_log DROP CONSTRAINT experiment_log_event_check;
 ALTER TABLE fsbench.experiment_log ADD CONSTRAINT experiment_log_event_check
@@ -1208,9 +1208,9 @@ CREATE FUNCTION fsbench._seconds_left(experiment fsbench.experiment) RETURNS flo
                 FROM fsbench.experiment_run x JOIN fsbench.experiment_target t USING (experiment_id, target_number) LEFT JOIN fsbench.run_log r USING (run_id)
                 WHERE x.experiment_id = ($1).experiment_id) m,
                (SELECT count(*) AS targets FROM fsbench.experiment_target t WHERE t.experiment_id = ($1).experiment_id AND t.set_aside IS NULL) t,
-               LATERAL (SELECT CASE WHEN ($1).rate_share IS NULL THEN 0 ELSE t.targets - CASE WHEN ($1).control_number IS NULL THEN 0 ELSE 1 END END
-                            + CASE WHEN ($1).burn_in THEN 1 ELSE 0 END AS whole) w,
-               LATERAL (SELECT greatest(w.whole, CASE WHEN ($1).pilot_cycle THEN 1 ELSE 0 END) AS before) b) c
+               LATERAL (SELECT t.targets - CASE WHEN ($1).control_number IS NULL THEN 0 ELSE 1 END AS compared) k,
+               LATERAL (SELECT CASE WHEN ($1).rate_share IS NULL THEN 0 ELSE k.compared END + CASE WHEN ($1).burn_in THEN 1 ELSE 0 END AS whole) w,
+               LATERAL (SELECT greatest(w.whole, CASE WHEN ($1).pilot_cycle THEN k.compared ELSE 0 END) AS before) b) c
     $$;
 COMMENT ON FUNCTION fsbench._seconds_left IS 'What is left of an experiment at most, as reckoned (s): all runs of all blocks that are left. Private';
 REVOKE ALL ON FUNCTION fsbench._on_seconds, fsbench._seconds_left FROM PUBLIC;
@@ -1234,6 +1234,7 @@ CREATE OR REPLACE VIEW fsbench.experiments AS
     ORDER BY e.experiment_id;
 COMMENT ON COLUMN fsbench.experiments.runs IS 'Runs that are over, also those that do not count';
 COMMENT ON COLUMN fsbench.experiments.repeated IS 'Those of them that do not count although they were to: failed, invalid, interrupted, disturbed, or of a block that was made again. Runs before the first block (burn_in, pilot) were not to, and are not among them';
+COMMENT ON FUNCTION fsbench.recommend IS 'What to do after an experiment, to be read from top to bottom: the choice and why, each one''s figures, what it gains and costs, under which conditions, what was not tested, findings that touch it, and lines to be pasted';
 COMMENT ON COLUMN fsbench.experiments.over_at_latest IS 'When it is over at the latest, as reckoned now: when no target is decided before the last block, each run takes as long as planned, or as the longest so far, and waits for the processor probe as long as it may; a queued one after those of this database before it; no later than max_duration has it. Runs that are made again, runs of others, and experiments of other databases are not in it. NULL unless it is queued or running';
 ALTER VIEW fsbench.experiments SET (security_invoker = true);
 CREATE OR REPLACE VIEW fsbench.device WITH (security_invoker = true) AS

@@ -15,7 +15,7 @@ SETTINGS = {"shared_buffers": "512MB", "max_wal_size": "1GB", "checkpoint_timeou
 
 # What is shown of it, each as psql prints it.
 SHOWN = {
-    "study_report": "SELECT question, variant, round(published_percent::numeric, 1) AS percent, round(measured::numeric, 2) AS measured, "
+    "study_report": "SELECT question, metric, variant, published, round(published_percent::numeric, 1) AS percent, round(measured::numeric, 2) AS measured, "
                     "round(measured_percent::numeric, 1) AS percent_here, runs, compared FROM fsbench.study_report('{study}') WHERE runs > 0",
     "study_claims": "SELECT claim, seen, here, round(estimate::numeric, 2) AS estimate, round(low::numeric, 2) AS low, round(high::numeric, 2) AS high "
                     "FROM fsbench.study_claims('{study}')",

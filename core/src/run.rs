@@ -13,4 +13,5 @@ pub mod request;
 pub mod room;
 pub mod row;
 pub mod surroundings;
+pub mod there;
 pub mod wal_segments;

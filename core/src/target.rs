@@ -1,8 +1,11 @@
 //! A row of `fsbench.target`: which columns go together, and what the helper is asked for a target.
 
+pub mod commands;
 pub mod defining;
 pub mod device;
+pub mod prepared_data;
 pub mod redefined;
+pub mod server_log;
 pub mod settings;
 
 use serde::{Deserialize, Serialize};

@@ -54,6 +54,7 @@ pub fn main() -> Result<(), Refusal> {
         unrecorded: None,
         unreleased: Unreleased::default(),
         backoff: Backoff::default(),
+        has_served: false,
     };
     servant.serve(&hello).map_err(failed)
 }
@@ -65,6 +66,8 @@ struct Servant {
     unrecorded: Option<Unrecorded>,
     unreleased: Unreleased,
     backoff: Backoff,
+    /// Whether it was once connected.
+    has_served: bool,
 }
 
 struct Unrecorded {
@@ -133,7 +136,10 @@ impl Servant {
         limited(|| helper_session::settle_in(&mut client))?;
         if self.backoff.has_waited() {
             log!(None; "serving again");
+        } else if !self.has_served && !hello.once {
+            log!(None; "serving");
         }
+        self.has_served = true;
         self.backoff = Backoff::default();
         if let Some(Unrecorded {
             job,

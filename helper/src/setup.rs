@@ -115,7 +115,11 @@ pub fn run(arguments: &Arguments, path: &Path) -> Result<(), Refusal> {
     }
     // From here on something is written.
     for images in &mut config.images {
+        let was_there = images.directory.exists();
         secure::make_directory(&images.directory, 0o700)?;
+        if !was_there {
+            say!("made directory {}", images.directory.display());
+        }
         if images.mount_point.is_none() {
             images.mount_point = mount_point_of(&images.directory)?;
         }

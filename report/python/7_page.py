@@ -74,7 +74,7 @@ def sections(model, drawn):
             'Dots are ratios, thick lines their intervals, circles the single blocks. Grey: the margin, within which a difference does not count. '
             'Dashed: not as durable. ' + model['caption'] + '.'))
     paste = [row['says'] for row in model['advice'] if row['part'] in PASTE]
-    reasons = ''.join('<li>%s</li>' % h(row['says']) for row in model['advice'] if row['part'] == 'why')
+    reasons = ''.join('<li>%s</li>' % h(row['says']) for row in model['advice'] if row['part'] in ('why', 'figures'))
     # The places of lines are needed, and kept, in what is copied.
     listing = lambda lines: '<pre tabindex="0">%s</pre>' % '&#10;'.join(h(line) for line in lines)
     return [part for part in [

@@ -79,7 +79,7 @@ COMMENT ON COLUMN fsbench.experiment.window_seconds IS 'Length of a measured win
 COMMENT ON COLUMN fsbench.experiment.max_seconds IS 'For so long it may be on in all (s): max_duration, and when it is extended max_duration once more from then on; no run begins that cannot end within it';
 COMMENT ON COLUMN fsbench.experiment.too_short IS 'Whether the windows have fewer than two complete checkpoint cycles, so that nothing is decided';
 COMMENT ON COLUMN fsbench.experiment.burn_in IS 'Whether an uncounted run (block 0) is made first, which burns the disk in: where a target is a device';
-COMMENT ON COLUMN fsbench.experiment.pilot_cycle IS 'Whether an uncounted run of one checkpoint cycle (block 0) tells first how much WAL a cycle takes: by that, max_wal_size and the option wal_segments of all runs are set in parameters';
+COMMENT ON COLUMN fsbench.experiment.pilot_cycle IS 'Whether an uncounted run of one checkpoint cycle of each target (block 0) tells first how much WAL a cycle takes: by the most of these, max_wal_size and the option wal_segments of all runs are set in parameters';
 COMMENT ON COLUMN fsbench.experiment.rate_share IS 'The rate as a share of what the slowest target does without one, by an uncounted run of each (block 0); the rate is in parameters when it is known. NULL when a number or no rate was given';
 COMMENT ON COLUMN fsbench.experiment.probe_wait_seconds IS 'How long it may be waited before a run when the processor probe is off (s); NULL: a tenth of a run; 0: no probe';
 COMMENT ON COLUMN fsbench.experiment.probe_waited_seconds IS 'How long it was waited before the run that is next (s)';

@@ -107,7 +107,7 @@ COMMENT ON FUNCTION fsbench.compare IS 'What an experiment says of each target, 
 CREATE FUNCTION fsbench.recommend(experiment text) RETURNS TABLE (part text, says text)
     LANGUAGE c VOLATILE PARALLEL UNSAFE ROWS 20
     AS 'MODULE_PATHNAME', 'fsbench_recommend_wrapper';
-COMMENT ON FUNCTION fsbench.recommend IS 'What to do after an experiment, to be read from top to bottom: the choice and why, what it gains and costs, what was not tested, findings that touch it, and lines to be pasted';
+COMMENT ON FUNCTION fsbench.recommend IS 'What to do after an experiment, to be read from top to bottom: the choice and why, each one''s figures, what it gains and costs, under which conditions, what was not tested, findings that touch it, and lines to be pasted';
 
 CREATE FUNCTION fsbench.compare_runs(run_a bigint, run_b bigint)
     RETURNS TABLE (metric text, a float8, b float8, ratio float8, says text)

@@ -23,9 +23,9 @@ CREATE FUNCTION fsbench._seconds_left(experiment fsbench.experiment) RETURNS flo
                 FROM fsbench.experiment_run x JOIN fsbench.experiment_target t USING (experiment_id, target_number) LEFT JOIN fsbench.run_log r USING (run_id)
                 WHERE x.experiment_id = ($1).experiment_id) m,
                (SELECT count(*) AS targets FROM fsbench.experiment_target t WHERE t.experiment_id = ($1).experiment_id AND t.set_aside IS NULL) t,
-               LATERAL (SELECT CASE WHEN ($1).rate_share IS NULL THEN 0 ELSE t.targets - CASE WHEN ($1).control_number IS NULL THEN 0 ELSE 1 END END
-                            + CASE WHEN ($1).burn_in THEN 1 ELSE 0 END AS whole) w,
-               LATERAL (SELECT greatest(w.whole, CASE WHEN ($1).pilot_cycle THEN 1 ELSE 0 END) AS before) b) c
+               LATERAL (SELECT t.targets - CASE WHEN ($1).control_number IS NULL THEN 0 ELSE 1 END AS compared) k,
+               LATERAL (SELECT CASE WHEN ($1).rate_share IS NULL THEN 0 ELSE k.compared END + CASE WHEN ($1).burn_in THEN 1 ELSE 0 END AS whole) w,
+               LATERAL (SELECT greatest(w.whole, CASE WHEN ($1).pilot_cycle THEN k.compared ELSE 0 END) AS before) b) c
     $$;
 COMMENT ON FUNCTION fsbench._seconds_left IS 'What is left of an experiment at most, as reckoned (s): all runs of all blocks that are left. Private';
 

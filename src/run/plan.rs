@@ -6,14 +6,14 @@ use pgfsbench_core::{
     quoting,
     run::plan::{self, Near, Place, Source},
     spec::{Act, Data, Errand, Spec, Step as Planned},
+    target::commands,
 };
 use serde_json::Value;
 
 use crate::{
     errors::Fault,
     target::{
-        self, On, Target, helper_job,
-        prepared_data::{self, Wanted},
+        self, On, Target, helper_job, prepared_data,
         server::{
             TargetServer, programs,
             settings::{self, Settings},
@@ -76,7 +76,7 @@ pub fn steps(spec: &Spec, by_helper: Option<&Value>) -> Result<Vec<Step>, Fault>
         None => programs::own_bindir()?,
     };
     let user = programs::operating_system_user()?;
-    let wanted = Wanted::of(spec, &target, &bindir, &user)?;
+    let wanted = prepared_data::wanted(spec, &target, &bindir, &user)?;
     let (is_there, has_room) =
         prepared_data::look_for(&wanted, prepared_data::bytes_to_load(spec))?;
     let near = near(&target, plan::source(spec, is_there, has_room))?;
@@ -149,8 +149,8 @@ impl Commands<'_> {
             }
             Act::Sync => server.sync_command().join(" "),
             Act::ForgetData => format!("posix_fadvise(POSIX_FADV_DONTNEED) of each file of {data}"),
-            Act::AskForSettings => TargetServer::describe_command(bindir).join(" "),
-            Act::AskForStatements => TargetServer::config_command(bindir).join(" "),
+            Act::AskForSettings => commands::describe(bindir).join(" "),
+            Act::AskForStatements => commands::config(bindir).join(" "),
             Act::WriteSettings => self.write_settings()?,
             Act::AskForMemory => server.memory_command(bindir).join(" "),
             Act::StartServer | Act::StartAgain => quoting::command(&server.postgres(bindir)),

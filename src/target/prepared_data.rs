@@ -12,9 +12,12 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-use pgfsbench_core::{spec::Spec, units::format_bytes};
+pub use pgfsbench_core::target::prepared_data::{Note, Wanted, bytes_to_load};
+use pgfsbench_core::{
+    spec::Spec,
+    target::prepared_data::{MadeBy, Room, is_ours},
+};
 use rustix::fs::{FlockOperation, flock};
-use serde::{Deserialize, Serialize};
 
 use crate::{
     errors::{Fault, of_file, sqlstate, to_json_text},
@@ -32,93 +35,22 @@ const NOTE: &str = "note.json";
 /// The directory, unless the setting names another. Backups leave out what begins with pgsql_tmp.
 const IN_DATA_DIRECTORY: &str = "pgfsbench/pgsql_tmp_prepared_data";
 
-/// Properties that the data of a run must have; equal properties mean the same rows.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Wanted {
-    /// The program `postgres` that made them.
-    pub postgres: PathBuf,
-    /// Its size and time of modification, so that another build counts as another program.
-    pub postgres_file: (u64, i64),
-    pub pgfsbench_version: String,
-    /// The superuser of the server.
-    pub server_user: String,
-    /// Whether it has data checksums.
-    pub data_checksums: bool,
-    /// Their tables: pgbench's, or that of a scan with such rows.
-    #[serde(default = "of_pgbench")]
-    pub contents: String,
-    /// Scale, as in pgbench; of a scan, millions of rows.
-    pub scale: u32,
-    /// Fillfactor of the tables.
-    pub fillfactor: u8,
-    /// Whether the tables are unlogged.
-    pub unlogged: bool,
+/// Properties that the data of a run on a target must have, made by the programs in `bindir`.
+pub fn wanted(spec: &Spec, target: &Target, bindir: &Path, user: &str) -> Result<Wanted, Fault> {
+    let postgres = bindir.join("postgres");
+    let by = MadeBy {
+        postgres_file: identity_of(&postgres)?,
+        postgres,
+        pgfsbench_version: env!("CARGO_PKG_VERSION"),
+        server_user: user.into(),
+    };
+    Ok(Wanted::of(spec, target.data_checksums, by))
 }
 
-/// The contents of data that were made before there were others than pgbench's.
-fn of_pgbench() -> String {
-    "pgbench".into()
-}
-
-/// Beside the data: catalogs, and the WAL of an idle server.
-const CLUSTER_AND_WAL_BYTES: u64 = 256 << 20;
-
-/// The free space that the server that loads asks for.
-pub fn bytes_to_load(spec: &Spec) -> u64 {
-    spec.data_bytes() + spec.data_bytes() / 4 + CLUSTER_AND_WAL_BYTES
-}
-
-impl Wanted {
-    /// Those of a run on a target, by the programs in `bindir`.
-    pub fn of(spec: &Spec, target: &Target, bindir: &Path, user: &str) -> Result<Self, Fault> {
-        let postgres = bindir.join("postgres");
-        Ok(Self {
-            postgres_file: Self::identity_of(&postgres)?,
-            postgres,
-            pgfsbench_version: env!("CARGO_PKG_VERSION").into(),
-            server_user: user.into(),
-            data_checksums: target.data_checksums,
-            contents: spec.workload.contents(spec),
-            scale: spec.scale,
-            fillfactor: spec.options.fillfactor,
-            unlogged: spec.options.unlogged,
-        })
-    }
-
-    /// Length and modification time of the program `postgres`, which identify it.
-    pub fn identity_of(postgres: &Path) -> Result<(u64, i64), Fault> {
-        let file = fs::metadata(postgres).map_err(|e| of_file("look at", postgres, &e))?;
-        Ok((file.len(), file.mtime()))
-    }
-}
-
-/// The note that is kept with prepared data.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Note {
-    /// Their properties.
-    pub wanted: Wanted,
-    /// The database with the tables.
-    pub database: String,
-    /// Bytes of the whole data directory.
-    pub bytes: u64,
-    /// Seconds since 1970.
-    pub created_at: u64,
-    /// Seconds since 1970.
-    pub used_at: u64,
-    /// Files that stand for experiments whose runs have copied them, and are to copy the same bytes again: as long as the file is there.
-    #[serde(default)]
-    pub needed_by: Vec<PathBuf>,
-}
-
-impl Note {
-    /// The files of experiments that are not over.
-    pub fn needed_by(&self) -> impl Iterator<Item = &PathBuf> {
-        self.needed_by.iter().filter(|file| file.exists())
-    }
-
-    fn is_needed(&self) -> bool {
-        self.needed_by().next().is_some()
-    }
+/// Length and modification time of the program `postgres`, which identify it.
+fn identity_of(postgres: &Path) -> Result<(u64, i64), Fault> {
+    let file = fs::metadata(postgres).map_err(|e| of_file("look at", postgres, &e))?;
+    Ok((file.len(), file.mtime()))
 }
 
 /// The place of all prepared data, which is this process's alone as long as it lives.
@@ -198,10 +130,7 @@ impl Place {
         let Some((path, mut note)) = found else {
             return Ok(None);
         };
-        note.used_at = now();
-        note.needed_by
-            .retain(|file| file.exists() && Some(file) != needed_by.as_ref());
-        note.needed_by.extend(needed_by);
+        note.use_now(now(), needed_by);
         write_note(&path, &note)?;
         Ok(Some((path.join("data"), note)))
     }
@@ -210,23 +139,21 @@ impl Place {
     /// filesystem, beyond the reserve; else says why they have not.
     pub fn make_room(&self, bytes: u64, look: Look) -> Result<Result<(), String>, Fault> {
         let mut all = self.all()?;
+        let mut room = room(&self.directory, &all);
         // Nothing is removed if all of it would not be enough.
-        if let Some(why) = lacks_room(bytes, &self.directory, &all) {
+        if let Some(why) = room.why_not(bytes, &self.directory) {
             return Ok(Err(why));
         }
-        let limit = settings::prepared_data_limit_bytes();
-        let needed = bytes + settings::reserved_space_bytes();
-        let free = || free(&self.directory);
-        let mut sum = sum_of(&all);
         all.retain(|(_, note)| !note.is_needed());
         all.sort_by_key(|(_, note)| note.used_at);
         for (path, note) in all {
-            if sum + bytes <= limit && needed <= free() {
+            room.free = free(&self.directory);
+            if room.has(bytes) {
                 break;
             }
             look()?;
             remove(&path)?;
-            sum -= note.bytes;
+            room.taken -= note.bytes;
         }
         Ok(Ok(()))
     }
@@ -268,38 +195,15 @@ fn free(directory: &Path) -> u64 {
     location::space(directory).map_or(u64::MAX, |(free, _)| free)
 }
 
-fn sum_of(all: &[(PathBuf, Note)]) -> u64 {
-    all.iter().map(|(_, note)| note.bytes).sum()
-}
-
-/// Why so many bytes more are not within the limit, or have no room on the filesystem, even without what is there and no experiment needs.
-fn lacks_room(bytes: u64, directory: &Path, all: &[(PathBuf, Note)]) -> Option<String> {
-    let limit = settings::prepared_data_limit_bytes();
-    let is_needed = |(_, note): &&(PathBuf, Note)| note.is_needed();
-    let kept: u64 = (all.iter().filter(is_needed))
-        .map(|(_, note)| note.bytes)
-        .sum();
-    if bytes.saturating_add(kept) > limit {
-        let beside = match kept {
-            0 => String::new(),
-            kept => format!(" beside {} that experiments need", format_bytes(kept)),
-        };
-        return Some(format!(
-            "The data need {}{beside}, and pgfsbench.prepared_data_limit is {}.",
-            format_bytes(bytes),
-            format_bytes(limit)
-        ));
+fn room(directory: &Path, all: &[(PathBuf, Note)]) -> Room {
+    let notes = || all.iter().map(|(_, note)| note);
+    Room {
+        limit: settings::prepared_data_limit_bytes(),
+        reserved: settings::reserved_space_bytes(),
+        free: free(directory),
+        taken: notes().map(|note| note.bytes).sum(),
+        needed: notes().filter(|n| n.is_needed()).map(|n| n.bytes).sum(),
     }
-    let needed = bytes + settings::reserved_space_bytes();
-    let free = free(directory);
-    (needed > free.saturating_add(sum_of(all) - kept)).then(|| {
-        format!(
-            "The data need {} with the reserve, and the filesystem of \"{}\" has {} free.",
-            format_bytes(needed),
-            directory.display(),
-            format_bytes(free)
-        )
-    })
 }
 
 /// Whether data are there, and whether they could be loaded now; nothing is waited for or removed.
@@ -308,7 +212,8 @@ pub fn look_for(wanted: &Wanted, bytes: u64) -> Result<(bool, bool), Fault> {
     let directory = directory()?;
     // It is made by the first run that loads any.
     let place = directory.ancestors().find(|path| path.exists());
-    let has_room = lacks_room(bytes, place.unwrap_or(&directory), &all).is_none();
+    let place = place.unwrap_or(&directory);
+    let has_room = room(place, &all).why_not(bytes, place).is_none();
     Ok((all.iter().any(|(_, note)| note.wanted == *wanted), has_room))
 }
 
@@ -342,17 +247,6 @@ fn named(directory: &Path, end: &str) -> Result<Vec<PathBuf>, Fault> {
         }
     }
     Ok(found)
-}
-
-fn is_ours(path: &Path, end: &str) -> bool {
-    let stem = path
-        .file_stem()
-        .and_then(|stem| stem.to_str())
-        .unwrap_or("");
-    let mark = stem.strip_prefix("pgfsbench-").unwrap_or("");
-    path.extension().is_some_and(|given| given == end)
-        && mark.len() == 32
-        && mark.bytes().all(|b| b.is_ascii_hexdigit())
 }
 
 fn read_note(path: &Path) -> Option<Note> {

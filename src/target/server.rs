@@ -16,6 +16,10 @@ use std::{
     time::{Duration, Instant},
 };
 
+use pgfsbench_core::target::{
+    commands,
+    server_log::{Ended, ending_of, why_ended},
+};
 use pgrx::pg_sys;
 use rustix::{
     fs::{Advice, fadvise},
@@ -33,7 +37,7 @@ use crate::{
     target::{self, remote_run},
 };
 use crash::RECOVERY;
-use program::{end_of, ending_of, last_of};
+use program::end_of;
 pub use removal::Owner;
 use settings::Settings;
 
@@ -45,8 +49,6 @@ const SHUT_DOWN: Duration = Duration::from_secs(600);
 const LONGEST_SOCKET: usize = 107;
 /// The number in the name of its socket: there is no other server in that directory.
 const PORT: &str = "5432";
-/// The system's message for a full filesystem, in the language of the servers' messages.
-const NO_SPACE: &str = "No space left on device";
 /// A target server: what the journal knows of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TargetServer {
@@ -105,43 +107,20 @@ impl TargetServer {
         }
     }
 
-    /// The command that makes the cluster. Paths that are not UTF-8 are no targets.
+    /// The command that makes the cluster.
     pub fn initdb(&self, bindir: &Path, user: &str, data_checksums: bool) -> Vec<String> {
-        let mut argv = vec![bindir.join("initdb").display().to_string()];
-        argv.extend(["--auth=peer", "--encoding=UTF8", "--locale=C", "--no-sync"].map(Into::into));
-        // Should the server that it starts be killed, its postmaster.pid tells what that has left in shared memory.
-        argv.push("--no-clean".into());
-        match data_checksums {
-            true => argv.push("--data-checksums".into()),
-            // From 18 on they are the default.
-            false if pg_sys::PG_VERSION_NUM >= 180_000 => argv.push("--no-data-checksums".into()),
-            false => {}
-        }
-        argv.push(format!("--username={user}"));
-        argv.extend(["-D".into(), self.data().display().to_string()]);
-        argv
+        let version = pg_sys::PG_VERSION_NUM;
+        commands::initdb(bindir, &self.data(), user, data_checksums, version)
     }
 
     /// The command that copies a data directory to its place, or has it share the blocks of that one.
     pub fn copy(&self, from: &Path, shares_blocks: bool) -> Vec<String> {
-        let options: &[&str] = match shares_blocks {
-            false => &["-a", "--reflink=never", "--sparse=never", "-T", "--"],
-            true => &["-a", "--reflink=always", "-T", "--"],
-        };
-        let mut argv: Vec<String> = vec!["/bin/cp".into()];
-        argv.extend(options.iter().map(|option| option.to_string()));
-        argv.extend([from, &self.data()].map(|path| path.display().to_string()));
-        argv
+        commands::copy(from, &self.data(), shares_blocks)
     }
 
     /// The command that runs it.
     pub fn postgres(&self, bindir: &Path) -> Vec<String> {
-        let text = |path: PathBuf| path.display().to_string();
-        vec![
-            text(bindir.join("postgres")),
-            "-D".into(),
-            text(self.data()),
-        ]
+        commands::postgres(bindir, &self.data())
     }
 
     /// The file of its settings, which win over those of postgresql.conf.
@@ -209,58 +188,37 @@ impl TargetServer {
 
     /// The command for it.
     pub fn sync_command(&self) -> Vec<String> {
-        let directory = self.directory.display().to_string();
-        vec!["/bin/sync".into(), "-f".into(), directory]
-    }
-
-    /// The command that tells which settings the programs know.
-    pub fn describe_command(bindir: &Path) -> Vec<String> {
-        let postgres = bindir.join("postgres").display().to_string();
-        vec![postgres, "--describe-config".into()]
-    }
-
-    /// The command that tells which extensions the programs come with.
-    pub fn config_command(bindir: &Path) -> Vec<String> {
-        let pg_config = bindir.join("pg_config").display().to_string();
-        vec![pg_config, "--pkglibdir".into(), "--sharedir".into()]
+        commands::sync(&self.directory)
     }
 
     /// The command that tells how much shared memory the server will take.
     pub fn memory_command(&self, bindir: &Path) -> Vec<String> {
-        let postgres = bindir.join("postgres").display().to_string();
-        let data = self.data().display().to_string();
-        let question = ["-C", "shared_memory_size", "-D"].map(String::from);
-        [vec![postgres], question.to_vec(), vec![data]].concat()
+        commands::memory(bindir, &self.data())
     }
 
     /// Which settings these programs know.
     pub fn known_settings(&self, bindir: &Path, look: Look) -> Result<Vec<String>, Fault> {
-        let argv = Self::describe_command(bindir);
+        let argv = commands::describe(bindir);
         let mut command = self.command(Path::new(&argv[0]), "describe")?;
         command.args(&argv[1..]);
         self.run(command, "describe", look)?;
         let path = self.directory.join("describe.out");
         let text = fs::read_to_string(&path).map_err(|e| of_file("read", &path, &e))?;
-        Ok(text
-            .lines()
-            .filter_map(|line| line.split('\t').next())
-            .map(str::to_ascii_lowercase)
-            .collect())
+        Ok(commands::described(&text))
     }
 
     /// Whether these programs come with an extension that is also a library to be preloaded. Where they do not tell: no.
     pub fn offers(&self, bindir: &Path, extension: &str, look: Look) -> Result<bool, Fault> {
-        let argv = Self::config_command(bindir);
+        let argv = commands::config(bindir);
         let mut command = self.command(Path::new(&argv[0]), "config")?;
         command.args(&argv[1..]);
         let told = self.run(command, "pg_config", look);
         look()?;
         let text = fs::read_to_string(self.directory.join("config.out")).unwrap_or_default();
-        let directories: Vec<&Path> = text.lines().map(Path::new).collect();
-        let [libraries, share] = directories[..] else {
+        let Some([libraries, share]) = commands::configured(&text) else {
             return Ok(false);
         };
-        Ok(told.is_ok() && programs::have(libraries, share, extension))
+        Ok(told.is_ok() && programs::have(&libraries, &share, extension))
     }
 
     /// Shared memory that it will take with its settings; None where its programs do not tell.
@@ -272,10 +230,7 @@ impl TargetServer {
         let told = self.run(command, "postgres -C", look);
         look()?;
         let text = fs::read_to_string(self.directory.join("memory.out")).unwrap_or_default();
-        Ok(told
-            .ok()
-            .and_then(|()| text.trim().parse::<u64>().ok())
-            .map(|megabytes| megabytes << 20))
+        Ok(told.ok().and_then(|()| commands::memory_bytes(&text)))
     }
 
     /// Writes its settings.
@@ -326,11 +281,7 @@ impl TargetServer {
         command.arg("-D").arg(self.data());
         self.run(command, "pg_controldata", look)?;
         let said = end_of(&self.directory.join("controldata.out"));
-        let is_down = said.lines().any(|line| {
-            line.strip_prefix("Database cluster state:")
-                .is_some_and(|state| state.trim() == "shut down")
-        });
-        if is_down {
+        if commands::is_shut_down(&said) {
             return Ok(());
         }
         Err(Fault::new(
@@ -405,37 +356,25 @@ impl TargetServer {
         if fault.sqlstate != sqlstate::CONNECTION_LOST {
             return fault;
         }
-        let log = end_of(&self.log());
-        if let Some(line) = log.lines().rfind(|line| line.contains(NO_SPACE)) {
-            return Fault::new(sqlstate::DISK_FULL, "the filesystem of the target is full")
-                .detail(format!("The target server's log says: {}", last_of(line)))
-                .hint("Use a smaller scale or a shorter run, or raise image_size with fsbench.alter_target().");
-        }
-        let first = |words: &[&str]| {
-            log.lines()
-                .find(|line| words.iter().any(|word| line.contains(word)))
-        };
-        // Messages after the first of these follow from it.
-        let worst = first(&["PANIC:"])
-            .or_else(|| first(&["Input/output error", "Read-only file system"]))
-            .or_else(|| first(&["was terminated by signal"]));
-        if worst.is_none() && self.is_read_only() {
-            return Fault::new(
+        match why_ended(&end_of(&self.log()), || self.is_read_only()) {
+            Ended::Full(says) => {
+                Fault::new(sqlstate::DISK_FULL, "the filesystem of the target is full")
+                    .detail(says)
+                    .hint("Use a smaller scale or a shorter run, or raise image_size with fsbench.alter_target().")
+            }
+            Ended::ReadOnly => Fault::new(
                 sqlstate::IO,
                 "the filesystem of the target has become read-only",
             )
             .detail("The kernel makes it so after an error of the filesystem or of its device. The target server can write nothing there, its log neither.")
-            .hint("See the kernel's log for the error.");
+            .hint("See the kernel's log for the error."),
+            Ended::Crashed(says) => Fault::new(
+                sqlstate::CRASHED,
+                "the target server was stopped or crashed",
+            )
+            .detail(says)
+            .hint("See the kernel's log, too: storage that fails or memory that runs out ends servers."),
         }
-        Fault::new(
-            sqlstate::CRASHED,
-            "the target server was stopped or crashed",
-        )
-        .detail(match worst {
-            Some(line) => format!("Its log says: {}", last_of(line)),
-            None => ending_of(&log),
-        })
-        .hint("See the kernel's log, too: storage that fails or memory that runs out ends servers.")
     }
 }
 

@@ -25,7 +25,7 @@ use crate::{
     },
 };
 
-pub use figures::{figure, line, plain};
+pub use figures::{figure, levels, line, plain};
 pub use pairs::pairs;
 pub use session::{confirm, is_another_session};
 

@@ -109,8 +109,11 @@ impl Before {
     /// What an experiment of so many targets, without the control, has before its first block.
     pub fn planned(burn_in: bool, has_share: bool, pilot_cycle: bool, targets: u32) -> Self {
         let whole = u32::from(burn_in) + if has_share { targets } else { 0 };
-        // Any of the others tells how much WAL a cycle takes.
-        let cycles = u32::from(pilot_cycle && whole == 0);
+        // The others tell, too, how much WAL a cycle of their target takes.
+        let cycles = match pilot_cycle {
+            true => targets.saturating_sub(whole),
+            false => 0,
+        };
         Self { whole, cycles }
     }
 

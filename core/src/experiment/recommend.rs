@@ -10,12 +10,18 @@ mod stored;
 use std::collections::BTreeMap;
 
 use super::{
-    answer::{Row, plain},
+    answer::{self, Row, plain},
     plan::percent,
     state::State,
     steps,
 };
-use crate::{finding::not_durable, units::format_count};
+use crate::{
+    finding::not_durable,
+    units::{format_bytes, format_count},
+};
+
+/// The finding that figures rose or fell within a window.
+const DRIFT: &str = "drift";
 
 /// Filesystems that lose committed data when power is lost, or that are not maintained for this use.
 const FOR_COMPARISON_ONLY: &[&str] = &["ext2", "vfat", "exfat", "tmpfs", "jfs", "minix"];
@@ -40,6 +46,7 @@ pub struct Facts {
     pub virtualization: Option<String>,
     pub data_bytes: Option<f64>,
     pub memory_bytes: Option<f64>,
+    pub shared_buffers_bytes: Option<f64>,
     /// The median over its runs.
     pub stall_seconds: Option<f64>,
     pub crash: Option<bool>,
@@ -83,7 +90,7 @@ pub struct Here {
 /// A piece of advice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Advice {
-    /// Its subject: choice, why, cost, not tested, finding, regime, mkfs, fstab, udev, sysctl or postgresql.conf.
+    /// Its subject: choice, why, figures, cost, not tested, finding, regime, mkfs, fstab, udev, sysctl or postgresql.conf.
     pub part: &'static str,
     /// In words, or a line to be pasted.
     pub says: String,
@@ -105,10 +112,11 @@ pub fn rows(state: &State, said: &[Row], facts: &[Facts], here: &Here) -> Vec<Ad
         said.iter()
             .map(|row| advice("why", format!("{}: {}", row.target, row.says))),
     );
+    rows.extend(answer::levels(state, metric).map(|says| advice("figures", says)));
     rows.extend(unlike_in_durability(state, facts));
     rows.extend(only_for_comparison(state, facts));
     rows.extend(
-        regime(state, facts, here)
+        regime(state, said, facts, here)
             .into_iter()
             .map(|says| advice("regime", says)),
     );
@@ -196,7 +204,7 @@ fn only_for_comparison(state: &State, facts: &[Facts]) -> Vec<Advice> {
 }
 
 /// In what circumstances it was measured: others may say something else.
-fn regime(state: &State, facts: &[Facts], here: &Here) -> Vec<String> {
+fn regime(state: &State, said: &[Row], facts: &[Facts], here: &Here) -> Vec<String> {
     let Some(f) = facts.first() else {
         return Vec::new();
     };
@@ -212,7 +220,15 @@ fn regime(state: &State, facts: &[Facts], here: &Here) -> Vec<String> {
             ),
         });
     }
+    if let Some(buffers) = small_buffers(f) {
+        parts.push(format!(
+            "shared_buffers of {} are smaller than the data ({}): the server reads and writes its pages through the kernel's cache all the time, which with larger ones happens at checkpoints, and may give another ratio",
+            format_bytes(buffers as u64),
+            format_bytes(f.data_bytes.unwrap_or(0.0) as u64)
+        ));
+    }
     parts.extend(forced_checkpoints(state, facts));
+    parts.extend(unsteady(said));
     parts.extend(unlike_in_checksums(facts, here));
     if let Some(reason) = nothing_durable(facts) {
         parts.push(format!(
@@ -247,6 +263,34 @@ fn forced_checkpoints(state: &State, facts: &[Facts]) -> Option<String> {
     })
 }
 
+/// shared_buffers that are smaller than data which fit into memory.
+fn small_buffers(f: &Facts) -> Option<f64> {
+    let (data, memory) = f.data_bytes.zip(f.memory_bytes)?;
+    let buffers = f.shared_buffers_bytes?;
+    (fits(data, memory) && buffers < data).then_some(buffers)
+}
+
+/// Where figures rose or fell within the windows: what they are depends on how long these are.
+fn unsteady(said: &[Row]) -> Option<String> {
+    let each: Vec<String> = (said.iter())
+        .filter_map(|row| {
+            let warnings = row.warnings.as_deref().unwrap_or_default();
+            let drift = warnings.split(", ").find_map(|w| w.strip_prefix(DRIFT))?;
+            let runs = drift.trim().trim_start_matches('(').trim_end_matches(')');
+            Some(match runs {
+                "" => format!("{} in all runs", row.target),
+                runs => format!("{} in {runs}", row.target),
+            })
+        })
+        .collect();
+    (!each.is_empty()).then(|| {
+        format!(
+            "tps rose or fell within the windows ({}), so that a longer warm-up or longer windows may give another ratio; the findings have the direction",
+            each.join(", ")
+        )
+    })
+}
+
 /// Where all servers that were measured had data checksums and this one has none, or the other way round.
 fn unlike_in_checksums(facts: &[Facts], here: &Here) -> Option<String> {
     let are_all = |on: bool| facts.iter().all(|f| f.data_checksums == Some(on));
@@ -275,16 +319,25 @@ fn regime_in_short(said: &[&Row], facts: &[Facts]) -> String {
     };
     let disturbed = said.iter().any(is_disturbed);
     let disturbed = disturbed.then(|| "beside others on the machine".to_owned());
+    let small = small_buffers(f).map(|_| "with shared_buffers smaller than the data".to_owned());
+    let has_drift = |row: &&Row| {
+        let warnings = row.warnings.as_deref().unwrap_or_default();
+        warnings.split(", ").any(|w| w.starts_with(DRIFT))
+    };
+    let drift = said.iter().any(has_drift);
+    let drift = drift.then(|| "with tps that were not steady".to_owned());
     let is_on_images = facts.iter().any(|f| f.kind.as_deref() == Some("image"));
     let images = is_on_images.then(|| "on images".to_owned());
     let kind = f.virtualization.as_deref().filter(|kind| *kind != "none");
     let machine = kind.map(|kind| format!("in a virtual machine ({kind})"));
     let has_forced = facts.iter().any(Facts::has_forced);
     let forced = has_forced.then(|| "with checkpoints forced by WAL".to_owned());
-    let parts: Vec<String> = [data, durable, forced, images, machine, disturbed]
-        .into_iter()
-        .flatten()
-        .collect();
+    let parts: Vec<String> = [
+        data, small, durable, forced, drift, images, machine, disturbed,
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
     match parts.is_empty() {
         true => String::new(),
         false => format!(" (measured {})", parts.join(", ")),

@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use crate::units::{format_bytes, format_count};
 
-/// Another target may write so much more than the one that was looked at.
+/// Another cycle may write so much more than the one that was looked at.
 const HEADROOM: f64 = 1.5;
 /// Of the room that was left, at most so much is for WAL.
 const SHARE_OF_ROOM: f64 = 0.5;
@@ -66,12 +66,12 @@ pub fn fix(seen: &[Seen], cycle_seconds: Option<f64>, max_is_given: bool) -> Fix
         };
     };
     let bytes = of_cycle(most);
-    let room = most
-        .room_bytes
-        .map_or(f64::INFINITY, |room| room as f64 * SHARE_OF_ROOM);
+    let least_room = seen.iter().filter_map(|seen| seen.room_bytes).min();
+    let room = least_room.map_or(f64::INFINITY, |room| room as f64 * SHARE_OF_ROOM);
     // A checkpoint begins for WAL when this much was written since the one before (CalculateCheckpointSegments of PostgreSQL).
     let needed = up_to_step(bytes * HEADROOM * (1.0 + most.completion));
-    let is_forced = most.forced > 0 || bytes * (1.0 + most.completion) > most.max_bytes as f64;
+    let has_forced = seen.iter().any(|seen| seen.forced > 0);
+    let is_forced = has_forced || bytes * (1.0 + most.completion) > most.max_bytes as f64;
     let raised = (is_forced && !max_is_given && needed > most.max_bytes && needed as f64 <= room)
         .then_some(needed);
     let max = raised.unwrap_or(most.max_bytes);

@@ -9,6 +9,7 @@ use std::{
     time::Duration,
 };
 
+use pgfsbench_core::target::server_log::last_of;
 use rustix::process::Signal;
 
 use super::TargetServer;
@@ -16,9 +17,6 @@ use crate::{
     errors::{Fault, of_file, sqlstate},
     pg::{libpq::Look, process},
 };
-
-/// Bytes of a program's output that go into an error message.
-const OUTPUT: usize = 400;
 
 impl TargetServer {
     /// A program that works in the directory, by which it is found should this process die, and whose output is there.
@@ -97,26 +95,4 @@ pub(super) fn end_of(path: &Path) -> String {
         Ok(bytes)
     };
     String::from_utf8_lossy(&read().unwrap_or_default()).into_owned()
-}
-
-/// How a server's log ends, as a sentence: it may be empty, or gone with the filesystem that it was on.
-pub(super) fn ending_of(log: &str) -> String {
-    match log.trim().is_empty() {
-        true => "Its log says nothing: it is empty, or cannot be read any more.".to_owned(),
-        false => format!("Its log ends with: {}", last_of(log)),
-    }
-}
-
-/// The end of a program's output, in one line.
-pub(super) fn last_of(text: &str) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let from = line.ceil_char_boundary(line.len().saturating_sub(OUTPUT));
-    // Not from the middle of a word.
-    let from = match from {
-        0 => 0,
-        from => line[from..]
-            .find(' ')
-            .map_or(from, |blank| from + blank + 1),
-    };
-    line[from..].to_owned()
 }

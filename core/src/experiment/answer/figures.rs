@@ -54,6 +54,31 @@ fn amount(metric: Metric, x: f64) -> String {
     }
 }
 
+/// The level of each target that has runs with a value: the median of these, and from the least to the most.
+pub fn levels(state: &State, metric: Metric) -> impl Iterator<Item = String> {
+    let of = match (words::is_counted(metric.noun), metric.unit()) {
+        (false, Some((_, of))) => of,
+        _ => 1.0,
+    };
+    state
+        .targets
+        .iter()
+        .enumerate()
+        .filter_map(move |(number, target)| {
+            let values = state.values(number, metric);
+            let median = amount(metric, median(&values)?);
+            let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+            let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            let runs = format_count(values.len() as u64, "run");
+            Some(format!(
+                "{}: {median}, the median of {runs} ({} to {})",
+                target.name,
+                figure(least / of),
+                figure(most / of)
+            ))
+        })
+}
+
 /// Median and range.
 fn spread(values: &[f64]) -> Option<String> {
     let (least, most) = values

@@ -1,5 +1,5 @@
-//! Before the first block: runs that do not count. One burns the disk in; one of each target tells what it does without a rate; one of a
-//! checkpoint cycle tells how much WAL that takes.
+//! Before the first block: runs that do not count. One burns the disk in; one of each target tells what it does without a rate, or, in a
+//! checkpoint cycle, how much WAL that takes.
 
 use serde_json::Value;
 
@@ -16,7 +16,7 @@ const TRIES_OF_PILOT: usize = 2;
 pub fn next(state: &State) -> Option<Next> {
     burn_in(state)
         .or_else(|| pilots(state))
-        .or_else(|| pilot_cycle(state))
+        .or_else(|| pilot_cycles(state))
 }
 
 /// The parameters of the run of a place. One that is to tell how much WAL a checkpoint cycle takes is that long, without a warm-up.
@@ -155,23 +155,34 @@ fn at_rate(mut seen: wal::Seen, made: &Made, e: &Experiment) -> wal::Seen {
     seen
 }
 
-/// A run of one checkpoint cycle, unless there was one of full length; then how much WAL all runs are to find ready.
-fn pilot_cycle(state: &State) -> Option<Next> {
+/// A run of one checkpoint cycle of each target, since the fastest writes the most, unless it had one of full length; then how much WAL all runs are to find ready.
+fn pilot_cycles(state: &State) -> Option<Next> {
     let e = &state.experiment;
     if !e.pilot_cycle || e.wal_segments.is_some() {
         return None;
     }
-    let seen = || {
-        let before = state.runs.iter().filter(|made| made.block == 0);
-        let over =
-            before.filter(|made| matches!(made.outcome, Some(Outcome::Pilot | Outcome::BurnIn)));
-        over.filter_map(|made| Some(at_rate(made.wal.clone()?, made, e)))
-            .collect::<Vec<_>>()
+    let before = || state.runs.iter().filter(|made| made.block == 0);
+    let is_over = |made: &&Made| matches!(made.outcome, Some(Outcome::Pilot | Outcome::BurnIn));
+    let has_told = |number: usize| {
+        let mut over = before().filter(is_over);
+        over.any(|made| made.number == number && made.wal.is_some())
     };
-    let first = *e.run_order.first()?.first()?;
-    let next = match seen().is_empty() {
-        true => try_pilot(state, 1, first),
-        false => None,
-    };
-    Some(next.unwrap_or_else(|| Next::Wal(wal::fix(&seen(), e.cycle_seconds, e.max_wal_is_given))))
+    for (position, &number) in (1..).zip(e.run_order.first()?) {
+        // It is another target once more.
+        if e.control == Some(number) || has_told(number) {
+            continue;
+        }
+        if let Some(next) = try_pilot(state, position, number) {
+            return Some(next);
+        }
+    }
+    let seen = before().filter(is_over);
+    let seen: Vec<wal::Seen> = seen
+        .filter_map(|made| Some(at_rate(made.wal.clone()?, made, e)))
+        .collect();
+    Some(Next::Wal(wal::fix(
+        &seen,
+        e.cycle_seconds,
+        e.max_wal_is_given,
+    )))
 }

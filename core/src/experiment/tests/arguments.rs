@@ -255,7 +255,11 @@ fn it_is_announced() {
     };
     assert_eq!(
         told(false, false, true),
-        "6 runs and 1 before them that does not count, about 6 min 15 s"
+        "6 runs and 2 before them that do not count, about 6 min 30 s"
+    );
+    assert_eq!(
+        told(true, false, true),
+        "6 runs and 2 before them that do not count, about 7 min 15 s"
     );
     assert_eq!(
         told(true, true, true),

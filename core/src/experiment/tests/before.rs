@@ -1,5 +1,7 @@
 //! What is found out before the first block: the rate as a share of what the slowest target does, and the WAL of a checkpoint cycle.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use super::{failed, measured, state};
@@ -157,11 +159,11 @@ fn a_checkpoint_cycle_tells_how_much_wal_all_runs_find_ready() {
     state.experiment.pilot_cycle = true;
     state.experiment.cycle_seconds = Some(60.0);
     let (fixed, made) = until_wal_is_fixed(&mut state, 1e8);
-    assert_eq!(
-        made,
-        [json!({"duration_us": 60_000_000, "warmup_us": 0, "clients": 4})]
-    );
-    assert_eq!(state.runs[0].outcome, Some(Outcome::Pilot));
+    let cycle = json!({"duration_us": 60_000_000, "warmup_us": 0, "clients": 4});
+    assert_eq!(made, [cycle.clone(), cycle], "one of each target");
+    let numbers: BTreeSet<usize> = state.runs.iter().map(|made| made.number).collect();
+    assert_eq!(numbers.len(), 2);
+    assert!((state.runs.iter()).all(|made| made.outcome == Some(Outcome::Pilot)));
     assert_eq!(fixed.segments, 9, "{fixed:?}");
     // Then the first block begins; its runs are of full length.
     state.experiment.wal_segments = Some(fixed.segments);
@@ -180,8 +182,9 @@ fn a_run_that_is_made_anyway_tells_it_too() {
     burnt_in.experiment.burn_in = true;
     burnt_in.experiment.cycle_seconds = Some(60.0);
     let (fixed, made) = until_wal_is_fixed(&mut burnt_in, 1e8);
-    assert_eq!((fixed.segments, made.len()), (9, 1));
+    assert_eq!((fixed.segments, made.len()), (9, 2));
     assert_eq!(made[0]["duration_us"], 180_000_000, "of full length");
+    assert_eq!(made[1]["duration_us"], 60_000_000, "of the other target");
     // Of runs without a rate, what the rate would have taken of it.
     let mut shared = state(2, Goal::Best);
     shared.experiment.pilot_cycle = true;
@@ -192,10 +195,10 @@ fn a_run_that_is_made_anyway_tells_it_too() {
 }
 
 #[test]
-fn a_cycle_that_fails_twice_leaves_the_runs_without() {
+fn cycles_that_fail_twice_leave_the_runs_without() {
     let mut state = state(2, Goal::Best);
     state.experiment.pilot_cycle = true;
-    for _ in 0..2 {
+    for _ in 0..4 {
         let Next::Start(place) = steps::next(&state, "boot", "v").next else {
             panic!()
         };
@@ -208,4 +211,14 @@ fn a_cycle_that_fails_twice_leaves_the_runs_without() {
         panic!()
     };
     assert_eq!((fixed.segments, fixed.max_bytes), (0, None));
+}
+
+#[test]
+fn a_control_has_no_cycle_of_its_own() {
+    let mut state = state(3, Goal::Best);
+    state.experiment.pilot_cycle = true;
+    state.experiment.control = Some(2);
+    state.experiment.cycle_seconds = Some(60.0);
+    let (_, made) = until_wal_is_fixed(&mut state, 1e8);
+    assert_eq!(made.len(), 2);
 }

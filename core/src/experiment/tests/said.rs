@@ -321,3 +321,58 @@ fn the_line_counts_what_was_before_and_what_was_repeated() {
     let end = format!(" in {all} runs, 1 of them before the first block, 2 repeated");
     assert!(line(&state).ends_with(&end), "{}", line(&state));
 }
+
+#[test]
+fn small_buffers_and_figures_that_drift_are_told_with_the_choice() {
+    let mut state = state(2, Goal::Best);
+    live(&mut state, &|place| {
+        measured(
+            place,
+            [100.0, 200.0][place.number] + f64::from(place.block % 2),
+        )
+    });
+    state.experiment.status = "done".into();
+    let drifts = answer::Beside {
+        warnings: Some("data_fits_ram, drift (2 of 3 runs)".into()),
+        ..answer::Beside::default()
+    };
+    let steady = answer::Beside {
+        warnings: Some("drifting_clock".into()),
+        ..answer::Beside::default()
+    };
+    let advice = |beside: [answer::Beside; 2], buffers: f64| {
+        let rows = answer::rows(&state, metric::ALL[0], &beside);
+        let facts = [0, 1].map(|number| recommend::Facts {
+            number,
+            data_bytes: Some(486e6),
+            memory_bytes: Some(24e9),
+            shared_buffers_bytes: Some(buffers),
+            ..recommend::Facts::default()
+        });
+        recommend::rows(&state, &rows, &facts, &recommend::Here::default())
+    };
+    let of = |advice: &[recommend::Advice], part: &str| -> Vec<String> {
+        let of_part = advice.iter().filter(|a| a.part == part);
+        of_part.map(|a| a.says.clone()).collect()
+    };
+    let small = advice([drifts, steady.clone()], 128.0 * 1024.0 * 1024.0);
+    let choice = of(&small, "choice").join(" ");
+    assert!(
+        choice.contains("with shared_buffers smaller than the data, with tps that were not steady"),
+        "{choice}"
+    );
+    let regime = of(&small, "regime");
+    assert!(regime[1].starts_with("shared_buffers of 128 MB are smaller than the data (463 MB): "));
+    assert!(
+        regime[2].starts_with("tps rose or fell within the windows (t0 in 2 of 3 runs), so that"),
+        "{regime:?}"
+    );
+    let figures = of(&small, "figures");
+    assert!(
+        figures[1].starts_with("t1: 201 tps, the median of 3 runs (200 to 201)"),
+        "{figures:?}"
+    );
+    let large = advice([steady.clone(), steady], 1e9);
+    assert_eq!(of(&large, "regime").len(), 1);
+    assert!(!of(&large, "choice").join(" ").contains("shared_buffers"));
+}

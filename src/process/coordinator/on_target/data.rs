@@ -73,7 +73,7 @@ impl Run {
                 false => Ok(None),
             };
         }
-        let wanted = Wanted::of(&self.spec, target, &programs.bindir, &programs.user)?;
+        let wanted = prepared_data::wanted(&self.spec, target, &programs.bindir, &programs.user)?;
         let place = Place::open(&mut || self.look_around())?;
         let experiment = self.request.of_experiment.load(Acquire);
         let needed_by = || (experiment != 0).then(|| marker::path(experiment));

@@ -8,8 +8,8 @@ use std::{
 use pgfsbench_core::{
     allowance::Allowance,
     refusal::quoted,
-    run::plan::Begun,
-    spec::{Act, Asked, Bound, Options, ResultTable, Spec, Stage},
+    run::{plan::Begun, there},
+    spec::{Act, Asked, Options, ResultTable, Stage},
     units::format_bytes,
 };
 use serde::Deserialize;
@@ -246,7 +246,11 @@ impl Run {
             .map(|texts| texts.asked.get());
         let asked: Asked = read_json("arguments", &asked.unwrap_or_default())?;
         let quick = spec.is_quick();
-        let (duration, transactions, warmup) = window_there(spec);
+        let there::Window {
+            duration,
+            transactions,
+            warmup,
+        } = there::window(spec);
         let for_clients = xact::transaction(|| settings::of_session(&spec.settings))?;
         let options = Options {
             lease_ms: match spec.options.lease_ms {
@@ -395,23 +399,8 @@ impl Run {
 
     /// The phases here up to the start of the run there, and then its own.
     pub(super) fn phases_with_those_of(&self, document: &str, before_ns: u64) -> Value {
-        let offset = clock::ms(self.started_ns, before_ns);
-        let mut phases = self.steps.clone();
-        let there = serde_json::from_str::<Value>(document).ok();
-        for phase in there
-            .as_ref()
-            .and_then(|document| document["run"]["phases"].as_array())
-            .into_iter()
-            .flatten()
-        {
-            let mut phase = phase.clone();
-            phase["started_ms"] = json!(phase["started_ms"].as_f64().unwrap_or(0.0) + offset);
-            phases.push(phase);
-        }
-        // Phases that follow the run there come after it.
-        let began = |phase: &Value| phase["started_ms"].as_f64().unwrap_or(0.0);
-        phases.sort_by(|a, b| began(a).total_cmp(&began(b)));
-        phases.into()
+        let later_ms = clock::ms(self.started_ns, before_ns);
+        there::phases(&self.steps, document, later_ms).into()
     }
 
     pub(super) fn ask(
@@ -445,25 +434,6 @@ impl Run {
         let answer = connection.query(sql, arguments, &mut in_time);
         Ok(answer.map_err(of_the_connection)?.unwrap_or_default())
     }
-}
-
-/// Duration, transactions and warm-up of the run there. The quick look is one there too, with its own choice of the same length, and
-/// the checkpoint cycle of a search is that of the server there.
-fn window_there(spec: &Spec) -> (Option<String>, Option<String>, Option<String>) {
-    let quick = spec.is_quick();
-    let own_cycle = spec.is_chosen_there("duration");
-    let own_warmup = quick || own_cycle && spec.chosen.iter().any(|name| name == "warmup");
-    let ms = |ms: u64, is_own: bool| Some(format!("{ms} ms")).filter(|_| !is_own);
-    let (duration, transactions) = match spec.bound {
-        Bound::DurationMs(duration) => (ms(duration, quick || own_cycle), None),
-        // A scan has its own way to say how much.
-        Bound::Transactions(n) => (
-            None,
-            Some(n.to_string()).filter(|_| spec.workload.takes("transactions")),
-        ),
-    };
-    let warmup = ms(spec.warmup_ms, own_warmup).filter(|_| spec.workload.takes("warmup"));
-    (duration, transactions, warmup)
 }
 
 /// The steps in the row of a run there. Those that cannot be read are none.

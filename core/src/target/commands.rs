@@ -1,0 +1,163 @@
+//! The commands that make, copy, ask and run a target's server, by its directory: as they are carried out, and as `fsbench.plan()` shows them.
+
+use std::path::{Path, PathBuf};
+
+/// Major version of PostgreSQL since which data checksums are the default of initdb.
+const CHECKSUMS_BY_DEFAULT: u32 = 180_000;
+
+fn text(path: &Path) -> String {
+    path.display().to_string()
+}
+
+/// Makes a cluster for a superuser; `version_num` is that of its programs. Paths that are not UTF-8 are no targets.
+pub fn initdb(
+    bindir: &Path,
+    data: &Path,
+    user: &str,
+    data_checksums: bool,
+    version_num: u32,
+) -> Vec<String> {
+    let mut argv = vec![text(&bindir.join("initdb"))];
+    argv.extend(["--auth=peer", "--encoding=UTF8", "--locale=C", "--no-sync"].map(Into::into));
+    // Should the server that it starts be killed, its postmaster.pid tells what that has left in shared memory.
+    argv.push("--no-clean".into());
+    match data_checksums {
+        true => argv.push("--data-checksums".into()),
+        false if version_num >= CHECKSUMS_BY_DEFAULT => argv.push("--no-data-checksums".into()),
+        false => {}
+    }
+    argv.push(format!("--username={user}"));
+    argv.extend(["-D".into(), text(data)]);
+    argv
+}
+
+/// Copies a data directory, or has it share the blocks of that one. Else none are shared, and none left out: a filesystem would have to part
+/// or to allocate them in the measured window.
+pub fn copy(from: &Path, to: &Path, shares_blocks: bool) -> Vec<String> {
+    let options: &[&str] = match shares_blocks {
+        false => &["-a", "--reflink=never", "--sparse=never", "-T", "--"],
+        true => &["-a", "--reflink=always", "-T", "--"],
+    };
+    let mut argv: Vec<String> = vec!["/bin/cp".into()];
+    argv.extend(options.iter().map(|option| (*option).to_owned()));
+    argv.extend([from, to].map(text));
+    argv
+}
+
+/// Runs a server.
+pub fn postgres(bindir: &Path, data: &Path) -> Vec<String> {
+    vec![text(&bindir.join("postgres")), "-D".into(), text(data)]
+}
+
+/// Has everything on the filesystem of a directory on disk.
+pub fn sync(directory: &Path) -> Vec<String> {
+    vec!["/bin/sync".into(), "-f".into(), text(directory)]
+}
+
+/// Asks which settings the programs know.
+pub fn describe(bindir: &Path) -> Vec<String> {
+    vec![text(&bindir.join("postgres")), "--describe-config".into()]
+}
+
+/// Asks which extensions the programs come with.
+pub fn config(bindir: &Path) -> Vec<String> {
+    let pg_config = text(&bindir.join("pg_config"));
+    vec![pg_config, "--pkglibdir".into(), "--sharedir".into()]
+}
+
+/// Asks how much shared memory a server will take.
+pub fn memory(bindir: &Path, data: &Path) -> Vec<String> {
+    let question = ["-C", "shared_memory_size", "-D"].map(str::to_owned);
+    [
+        vec![text(&bindir.join("postgres"))],
+        question.to_vec(),
+        vec![text(data)],
+    ]
+    .concat()
+}
+
+/// Settings that the answer to [`describe`] names.
+pub fn described(answer: &str) -> Vec<String> {
+    let names = answer.lines().filter_map(|line| line.split('\t').next());
+    names.map(str::to_ascii_lowercase).collect()
+}
+
+/// Directories of libraries and of shared files, by the answer to [`config`].
+pub fn configured(answer: &str) -> Option<[PathBuf; 2]> {
+    let directories: Vec<PathBuf> = answer.lines().map(PathBuf::from).collect();
+    directories.try_into().ok()
+}
+
+/// Bytes, by the answer to [`memory`].
+pub fn memory_bytes(answer: &str) -> Option<u64> {
+    let megabytes: u64 = answer.trim().parse().ok()?;
+    megabytes.checked_mul(1 << 20)
+}
+
+/// Whether pg_controldata says that a server was shut down.
+pub fn is_shut_down(controldata: &str) -> bool {
+    controldata.lines().any(|line| {
+        line.strip_prefix("Database cluster state:")
+            .is_some_and(|state| state.trim() == "shut down")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BIN: &str = "/usr/lib/postgresql/15/bin";
+
+    #[test]
+    fn checksums_are_asked_for_or_asked_not_to_be() {
+        let argv = |checksums, version| {
+            let data = Path::new("/t/data");
+            initdb(Path::new(BIN), data, "postgres", checksums, version).join(" ")
+        };
+        let common = "/usr/lib/postgresql/15/bin/initdb --auth=peer --encoding=UTF8 --locale=C --no-sync --no-clean";
+        let end = "--username=postgres -D /t/data";
+        assert_eq!(
+            argv(true, 150_000),
+            format!("{common} --data-checksums {end}")
+        );
+        assert_eq!(argv(false, 170_004), format!("{common} {end}"));
+        assert_eq!(
+            argv(false, 180_001),
+            format!("{common} --no-data-checksums {end}")
+        );
+    }
+
+    #[test]
+    fn a_copy_shares_all_blocks_or_none() {
+        let argv = |shares| copy(Path::new("/a"), Path::new("/b"), shares).join(" ");
+        assert_eq!(
+            argv(false),
+            "/bin/cp -a --reflink=never --sparse=never -T -- /a /b"
+        );
+        assert_eq!(argv(true), "/bin/cp -a --reflink=always -T -- /a /b");
+    }
+
+    #[test]
+    fn answers_are_read() {
+        assert_eq!(
+            described("Work_Mem\tuser\t\nfsync\tsighup\n"),
+            ["work_mem", "fsync"]
+        );
+        assert_eq!(
+            configured("/lib\n/share\n"),
+            Some(["/lib".into(), "/share".into()])
+        );
+        assert_eq!(configured("/lib\n"), None);
+        assert_eq!(memory_bytes("143\n"), Some(143 << 20));
+        assert_eq!(memory_bytes(""), None);
+        assert!(is_shut_down(
+            "pg_control version number:            1300\nDatabase cluster state:               shut down\n"
+        ));
+        assert!(!is_shut_down(
+            "Database cluster state:               in production\n"
+        ));
+        assert!(!is_shut_down(
+            "Database cluster state:               shut down in recovery\n"
+        ));
+    }
+}

@@ -1,0 +1,260 @@
+//! Data that were loaded once and are copied to each target: what tells them apart, and whether there is room for more.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{spec::Spec, units::format_bytes};
+
+/// Beside the data: catalogs, and the WAL of an idle server.
+const CLUSTER_AND_WAL_BYTES: u64 = 256 << 20;
+
+/// The free space that the server that loads asks for.
+pub fn bytes_to_load(spec: &Spec) -> u64 {
+    spec.data_bytes() + spec.data_bytes() / 4 + CLUSTER_AND_WAL_BYTES
+}
+
+/// The programs that made them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MadeBy {
+    /// The program `postgres`.
+    pub postgres: PathBuf,
+    /// Its size and time of modification, so that another build counts as another program.
+    pub postgres_file: (u64, i64),
+    pub pgfsbench_version: &'static str,
+    /// The superuser of the server.
+    pub server_user: String,
+}
+
+/// Properties that the data of a run must have; equal properties mean the same rows. As they stand in the note.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Wanted {
+    /// The program `postgres` that made them.
+    pub postgres: PathBuf,
+    /// Its size and time of modification.
+    pub postgres_file: (u64, i64),
+    pub pgfsbench_version: String,
+    /// The superuser of the server.
+    pub server_user: String,
+    /// Whether it has data checksums.
+    pub data_checksums: bool,
+    /// Their tables: pgbench's, or that of a scan with such rows.
+    #[serde(default = "of_pgbench")]
+    pub contents: String,
+    /// Scale, as in pgbench; of a scan, millions of rows.
+    pub scale: u32,
+    /// Fillfactor of the tables.
+    pub fillfactor: u8,
+    /// Whether the tables are unlogged.
+    pub unlogged: bool,
+}
+
+/// The contents of data that were made before there were others than pgbench's.
+fn of_pgbench() -> String {
+    "pgbench".into()
+}
+
+impl Wanted {
+    /// Those of a run, by these programs.
+    pub fn of(spec: &Spec, data_checksums: bool, by: MadeBy) -> Self {
+        Self {
+            postgres: by.postgres,
+            postgres_file: by.postgres_file,
+            pgfsbench_version: by.pgfsbench_version.into(),
+            server_user: by.server_user,
+            data_checksums,
+            contents: spec.workload.contents(spec),
+            scale: spec.scale,
+            fillfactor: spec.options.fillfactor,
+            unlogged: spec.options.unlogged,
+        }
+    }
+}
+
+/// The note that is kept with prepared data.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Note {
+    /// Their properties.
+    pub wanted: Wanted,
+    /// The database with the tables.
+    pub database: String,
+    /// Bytes of the whole data directory.
+    pub bytes: u64,
+    /// Seconds since 1970.
+    pub created_at: u64,
+    /// Seconds since 1970.
+    pub used_at: u64,
+    /// Files that stand for experiments whose runs have copied them, and are to copy the same bytes again: as long as the file is there.
+    #[serde(default)]
+    pub needed_by: Vec<PathBuf>,
+}
+
+impl Note {
+    /// The files of experiments that are not over.
+    pub fn needed_by(&self) -> impl Iterator<Item = &PathBuf> {
+        self.needed_by.iter().filter(|file| file.exists())
+    }
+
+    pub fn is_needed(&self) -> bool {
+        self.needed_by().next().is_some()
+    }
+
+    /// They are used now, by the experiment of that file, if it is one's.
+    pub fn use_now(&mut self, now: u64, needed_by: Option<PathBuf>) {
+        self.used_at = now;
+        self.needed_by
+            .retain(|file| file.exists() && Some(file) != needed_by.as_ref());
+        self.needed_by.extend(needed_by);
+    }
+}
+
+/// Whether a path is a directory of ours with that end: `pgfsbench-<mark>.<end>`, nothing else.
+pub fn is_ours(path: &Path, end: &str) -> bool {
+    let stem = path.file_stem().and_then(|stem| stem.to_str());
+    let mark = stem.and_then(|stem| stem.strip_prefix("pgfsbench-"));
+    path.extension().is_some_and(|given| given == end)
+        && mark.is_some_and(|mark| mark.len() == 32 && mark.bytes().all(|b| b.is_ascii_hexdigit()))
+}
+
+/// The room for prepared data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Room {
+    /// The setting pgfsbench.prepared_data_limit.
+    pub limit: u64,
+    /// The setting pgfsbench.reserved_space.
+    pub reserved: u64,
+    /// What is free on the filesystem.
+    pub free: u64,
+    /// Bytes of the data that are there.
+    pub taken: u64,
+    /// Of these, what experiments need.
+    pub needed: u64,
+}
+
+impl Room {
+    /// Whether so many bytes more are within the limit and have room, beyond the reserve, as it is.
+    pub fn has(&self, bytes: u64) -> bool {
+        self.taken.saturating_add(bytes) <= self.limit
+            && bytes.saturating_add(self.reserved) <= self.free
+    }
+
+    /// Why they are or have not, even without all that no experiment needs; None if they would. `directory` is the place.
+    pub fn why_not(&self, bytes: u64, directory: &Path) -> Option<String> {
+        if bytes.saturating_add(self.needed) > self.limit {
+            let beside = match self.needed {
+                0 => String::new(),
+                needed => format!(" beside {} that experiments need", format_bytes(needed)),
+            };
+            return Some(format!(
+                "The data need {}{beside}, and pgfsbench.prepared_data_limit is {}.",
+                format_bytes(bytes),
+                format_bytes(self.limit)
+            ));
+        }
+        let wanted = bytes.saturating_add(self.reserved);
+        let could_be_removed = self.taken.saturating_sub(self.needed);
+        (wanted > self.free.saturating_add(could_be_removed)).then(|| {
+            format!(
+                "The data need {} with the reserve, and the filesystem of \"{}\" has {} free.",
+                format_bytes(wanted),
+                directory.display(),
+                format_bytes(self.free)
+            )
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{spec::Asked, workload::tests::resolved};
+    use proptest::prelude::*;
+
+    fn by() -> MadeBy {
+        MadeBy {
+            postgres: "/usr/lib/postgresql/15/bin/postgres".into(),
+            postgres_file: (1, 2),
+            pgfsbench_version: "0.3.0",
+            server_user: "postgres".into(),
+        }
+    }
+
+    fn of(scale: i32) -> Spec {
+        resolved(Asked {
+            scale: Some(scale),
+            clients: Some(1),
+            ..Asked::default()
+        })
+    }
+
+    #[test]
+    fn other_rows_programs_or_checksums_are_other_data() {
+        let one = Wanted::of(&of(1), true, by());
+        assert_eq!(one, Wanted::of(&of(1), true, by()));
+        assert_ne!(one, Wanted::of(&of(2), true, by()));
+        assert_ne!(one, Wanted::of(&of(1), false, by()));
+        let another_build = MadeBy {
+            postgres_file: (1, 3),
+            ..by()
+        };
+        assert_ne!(one, Wanted::of(&of(1), true, another_build));
+    }
+
+    #[test]
+    fn nothing_else_is_taken_for_data() {
+        let mark = "0123456789abcdef0123456789abcdef";
+        assert!(is_ours(
+            Path::new(&format!("/x/pgfsbench-{mark}.loaded")),
+            "loaded"
+        ));
+        for name in [
+            format!("pgfsbench-{mark}.removed"),
+            format!("pgfsbench-{mark}"),
+            format!("other-{mark}.loaded"),
+            "pgfsbench-0123.loaded".to_owned(),
+            "pgfsbench-.loaded".to_owned(),
+            format!("pgfsbench-{}.loaded", mark.replace('0', "g")),
+        ] {
+            assert!(!is_ours(&Path::new("/x").join(&name), "loaded"), "{name}");
+        }
+    }
+
+    #[test]
+    fn what_experiments_need_makes_no_room() {
+        let room = Room {
+            limit: 10 << 30,
+            reserved: 1 << 30,
+            free: 2 << 30,
+            taken: 8 << 30,
+            needed: 0,
+        };
+        let place = Path::new("/data");
+        assert_eq!(room.why_not(9 << 30, place), None);
+        assert!(!room.has(9 << 30) && room.has(1 << 30));
+        let of_experiments = Room {
+            needed: 8 << 30,
+            ..room
+        };
+        let why = of_experiments.why_not(3 << 30, place).unwrap();
+        assert_eq!(
+            why,
+            "The data need 3072 MB beside 8192 MB that experiments need, and pgfsbench.prepared_data_limit is 10 GB."
+        );
+        let why = of_experiments.why_not(2 << 30, place).unwrap();
+        assert!(
+            why.starts_with("The data need 3072 MB with the reserve")
+                && why.contains("\"/data\" has 2048 MB free")
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn what_has_room_is_never_refused(limit in any::<u64>(), reserved in any::<u64>(), free in any::<u64>(), taken in any::<u64>(), share in 0.0..=1.0, bytes in any::<u64>()) {
+            let needed = (taken as f64 * share) as u64;
+            let room = Room { limit, reserved, free, taken, needed: needed.min(taken) };
+            if room.has(bytes) {
+                prop_assert_eq!(room.why_not(bytes, Path::new("/x")), None);
+            }
+        }
+    }
+}
