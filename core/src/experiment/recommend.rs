@@ -270,17 +270,23 @@ fn small_buffers(f: &Facts) -> Option<f64> {
     (fits(data, memory) && buffers < data).then_some(buffers)
 }
 
+/// In which runs of a target there is a warning of this code, in words.
+fn runs_with<'a>(row: &'a Row, code: &str) -> Option<&'a str> {
+    let warnings = row.warnings.as_deref().unwrap_or_default().split(", ");
+    let mut named = warnings.map(|warning| warning.split_once(' ').unwrap_or((warning, "")));
+    let (_, runs) = named.find(|(name, _)| *name == code)?;
+    Some(match runs.trim_matches(['(', ')']) {
+        "" => "all runs",
+        runs => runs,
+    })
+}
+
 /// Where figures rose or fell within the windows: what they are depends on how long these are.
 fn unsteady(said: &[Row]) -> Option<String> {
     let each: Vec<String> = (said.iter())
         .filter_map(|row| {
-            let warnings = row.warnings.as_deref().unwrap_or_default();
-            let drift = warnings.split(", ").find_map(|w| w.strip_prefix(DRIFT))?;
-            let runs = drift.trim().trim_start_matches('(').trim_end_matches(')');
-            Some(match runs {
-                "" => format!("{} in all runs", row.target),
-                runs => format!("{} in {runs}", row.target),
-            })
+            let runs = runs_with(row, DRIFT)?;
+            Some(format!("{} in {runs}", row.target))
         })
         .collect();
     (!each.is_empty()).then(|| {
@@ -295,7 +301,7 @@ fn unsteady(said: &[Row]) -> Option<String> {
 fn unlike_in_checksums(facts: &[Facts], here: &Here) -> Option<String> {
     let are_all = |on: bool| facts.iter().all(|f| f.data_checksums == Some(on));
     match here.data_checksums {
-        false if are_all(true) => Some("the servers that were measured had data checksums, which this server has not: what they cost is in all figures, and data_checksums => false in create_target() leaves them out"),
+        false if are_all(true) => Some("the servers that were measured had data checksums, which this server has not: what they cost is in all figures; factors => '{\"data_checksums\": [true, false]}' beside one filesystem tells how much"),
         true if are_all(false) => Some("the servers that were measured had no data checksums, which this server has: what they cost is in no figure"),
         _ => None,
     }
@@ -313,19 +319,10 @@ fn regime_in_short(said: &[&Row], facts: &[Facts]) -> String {
         false => "with data larger than memory".to_owned(),
     });
     let durable = nothing_durable(facts).map(|reason| format!("with nothing durable: {reason}"));
-    let is_disturbed = |row: &&Row| {
-        let warnings = row.warnings.as_deref().unwrap_or_default();
-        warnings.contains("noisy_neighbour")
-    };
-    let disturbed = said.iter().any(is_disturbed);
-    let disturbed = disturbed.then(|| "beside others on the machine".to_owned());
+    let has = |code: &str| said.iter().any(|row| runs_with(row, code).is_some());
+    let disturbed = has("noisy_neighbour").then(|| "beside others on the machine".to_owned());
     let small = small_buffers(f).map(|_| "with shared_buffers smaller than the data".to_owned());
-    let has_drift = |row: &&Row| {
-        let warnings = row.warnings.as_deref().unwrap_or_default();
-        warnings.split(", ").any(|w| w.starts_with(DRIFT))
-    };
-    let drift = said.iter().any(has_drift);
-    let drift = drift.then(|| "with tps that were not steady".to_owned());
+    let drift = has(DRIFT).then(|| "with tps that were not steady".to_owned());
     let is_on_images = facts.iter().any(|f| f.kind.as_deref() == Some("image"));
     let images = is_on_images.then(|| "on images".to_owned());
     let kind = f.virtualization.as_deref().filter(|kind| *kind != "none");
