@@ -181,21 +181,6 @@ impl From<Refusal> for Fault {
     }
 }
 
-/// The DETAIL of an error of a function that a statement of ours has called. Where the server's environment has RUST_BACKTRACE, pgrx puts a backtrace behind it,
-/// which is nothing for whoever called; None where nothing else is there.
-fn without_backtrace(detail: &str) -> Option<String> {
-    const FIRST_FRAME: &str = "   0: ";
-    let end = match detail.starts_with(FIRST_FRAME) {
-        true => Some(0),
-        false => detail.find(&format!("\n{FIRST_FRAME}")),
-    };
-    match end {
-        Some(0) => None,
-        Some(end) => Some(detail[..end].to_owned()),
-        None => Some(detail.to_owned()),
-    }
-}
-
 impl From<CaughtError> for Fault {
     fn from(caught: CaughtError) -> Self {
         match caught {
@@ -206,7 +191,7 @@ impl From<CaughtError> for Fault {
             } => Self {
                 sqlstate: unpack(report.sql_error_code() as i32),
                 message: report.message().to_owned(),
-                detail: report.detail().and_then(without_backtrace),
+                detail: report.detail().map(str::to_owned),
                 hint: report.hint().map(str::to_owned),
             },
         }

@@ -477,7 +477,8 @@ fn each_run_finds_the_wal_of_a_checkpoint_cycle_ready() {
         "UPDATE fsbench.experiment SET cycle_seconds = 2, too_short = true, parameters = parameters || '{\"duration_us\": 500000, \"warmup_us\": 0}'; \
          SELECT fsbench.resume_experiment('e')",
     );
-    wait_for_runs(&mut client, "e", 2);
+    // One pilot of each target, and the first that counts.
+    wait_for_runs(&mut client, "e", 3);
     let pilot = "SELECT x.outcome, x.block, r.duration, r.warmup, phases @> '[{\"phase\": \"fill_wal\"}]' \
         FROM fsbench.experiment_run x JOIN fsbench.run_log r USING (run_id) ORDER BY run_id LIMIT 1";
     assert_eq!(row(&mut client, pilot), "pilot|0|00:00:02|00:00:00|f");

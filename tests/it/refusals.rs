@@ -1,7 +1,7 @@
 //! Runs that would do harm, or lack something: refused before anything is made, each with an error of its own.
 
 use crate::common::{QUICK, assert_ended, assert_refused, execute, row, rows, run, server, set};
-use pgfsbench_tests::{LONG, Stop, assert_columns, refusal, wait_until};
+use pgfsbench_tests::{LONG, assert_columns, wait_until};
 
 const RUN: &str = "SELECT * FROM fsbench.run(scale => 1, clients => 1, transactions => 50)";
 const FORCED: &str =
@@ -251,25 +251,4 @@ fn a_queued_run_is_checked_again_when_its_turn_comes() {
         "failed 55000; cannot run a benchmark while this server is replicated",
     );
     server.nothing_is_left_at_once();
-}
-
-/// An experiment calls create_target, whose error is its own.
-#[test]
-fn the_detail_of_an_error_is_that_of_the_error_also_where_backtraces_are_wanted() {
-    let server = server(&[]);
-    server.stop(Stop::Fast);
-    let environment = [("RUST_BACKTRACE", "1")];
-    let started = server.try_start_with(&environment);
-    started.unwrap_or_else(|why| panic!("{why}"));
-    let mut client = server.connect("postgres");
-    let error = refusal(
-        &mut client,
-        "SELECT fsbench.experiment('e', filesystems => '{ext4,xfs}', image_size => '7')",
-    );
-    assert_eq!(error.message(), "image_size: size \"7\" has no unit");
-    assert_eq!(
-        error.detail(),
-        Some("A number alone could mean bytes, pages or a scale.")
-    );
-    assert!(error.hint().is_some());
 }

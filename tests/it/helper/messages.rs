@@ -23,7 +23,8 @@ fn lines_of_the_log_have_the_time_and_the_database() {
     wait_for_job(&mut client, &job, "failed");
     bench.wait_for_log("bench@t: ");
     let (log, _) = (bench.log(), serving.end(Signal::TERM));
-    let line = log.lines().next().expect("a line");
+    let line = log.lines().find(|line| line.contains("bench@t: "));
+    let line = line.expect("a line");
     let (time, said) = line.split_once(" pgfsbench-helper ").expect(line);
     let shape: String = time
         .chars()
