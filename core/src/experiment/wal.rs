@@ -75,19 +75,21 @@ pub fn fix(seen: &[Seen], cycle_seconds: Option<f64>, max_is_given: bool) -> Fix
     let raised = (is_forced && !max_is_given && needed > most.max_bytes && needed as f64 <= room)
         .then_some(needed);
     let max = raised.unwrap_or(most.max_bytes);
-    // The first checkpoint after the warm-up gives back what was written before it only when it is complete.
-    let wanted = bytes * (1.0 + most.completion.max(0.0));
+    // The first checkpoint after the warm-up gives back what was written before it only when it is complete. Where nothing is used again nothing is made ready,
+    // whatever the others find.
+    let recycling = seen.iter().filter(|seen| seen.recycles);
+    let recycling = recycling.max_by(|a, b| of_cycle(a).total_cmp(&of_cycle(b)));
     let segment = most.segment_bytes.max(1) as f64;
-    let segments = match most.recycles {
-        true => (wanted / segment)
+    let segments = recycling.map_or(0.0, |seen| {
+        let wanted = of_cycle(seen) * (1.0 + seen.completion.max(0.0));
+        (wanted / segment)
             .ceil()
-            .min((max as f64).min(room) / segment),
-        false => 0.0,
-    };
+            .min((max as f64).min(room) / segment)
+    });
     let fixed = segments.max(0.0) as u64;
-    let ready = match (most.recycles, fixed) {
-        (false, _) => "wal_recycle is off: none are made ready".to_owned(),
-        (true, fixed) => format!(
+    let ready = match recycling {
+        None => "wal_recycle is off: none are made ready".to_owned(),
+        Some(_) => format!(
             "{} ({}) ready before each warm-up",
             format_count(fixed, "segment"),
             format_bytes(fixed * most.segment_bytes)
@@ -105,6 +107,9 @@ pub fn fix(seen: &[Seen], cycle_seconds: Option<f64>, max_is_given: bool) -> Fix
             format_bytes(most.max_bytes),
             match max_is_given {
                 true => "as it was given".to_owned(),
+                false if needed <= most.max_bytes => {
+                    "which is enough for what the runs will write".to_owned()
+                }
                 false => format!(
                     "since there is no room for more: {} would do, for which twice as much has to be free",
                     format_bytes(needed)
@@ -228,5 +233,29 @@ mod tests {
         assert!(f.why.contains("wal_recycle is off"), "{}", f.why);
         let f = fix(&[], Some(60.0), false);
         assert_eq!((f.segments, f.max_bytes), (0, None));
+        // One that does not use them again, and writes the most, leaves the others theirs.
+        let most = Seen {
+            bytes: 400.0 * MB as f64,
+            recycles: false,
+            ..seen()
+        };
+        let f = fix(&[most, seen()], Some(60.0), false);
+        assert_eq!(f.segments, 36, "{}", f.why);
+    }
+
+    #[test]
+    fn what_was_forced_at_full_speed_may_be_enough_at_a_rate() {
+        let at_rate = Seen {
+            forced: 3,
+            ..seen()
+        };
+        let f = fixed(at_rate, false);
+        assert_eq!(f.max_bytes, None);
+        assert!(
+            f.why
+                .ends_with("which is enough for what the runs will write"),
+            "{}",
+            f.why
+        );
     }
 }
