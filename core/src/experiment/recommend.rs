@@ -220,13 +220,7 @@ fn regime(state: &State, said: &[Row], facts: &[Facts], here: &Here) -> Vec<Stri
             ),
         });
     }
-    if let Some(buffers) = small_buffers(f) {
-        parts.push(format!(
-            "shared_buffers of {} are smaller than the data ({}): the server reads and writes its pages through the kernel's cache all the time, which with larger ones happens at checkpoints, and may give another ratio",
-            format_bytes(buffers as u64),
-            format_bytes(f.data_bytes.unwrap_or(0.0) as u64)
-        ));
-    }
+    parts.extend(with_small_buffers(state, facts));
     parts.extend(forced_checkpoints(state, facts));
     parts.extend(unsteady(said));
     parts.extend(unlike_in_checksums(facts, here));
@@ -281,6 +275,24 @@ fn runs_with<'a>(row: &'a Row, code: &str) -> Option<&'a str> {
     })
 }
 
+/// Targets whose shared_buffers were smaller than their data: others may have had more, where that is what was compared.
+fn with_small_buffers(state: &State, facts: &[Facts]) -> Option<String> {
+    let name = |f: &Facts| state.targets.get(f.number).map_or("", |t| t.name.as_str());
+    let small = facts.iter().filter_map(|f| Some((f, small_buffers(f)?)));
+    let small: Vec<(&Facts, f64)> = small.collect();
+    let (f, buffers) = small.first()?;
+    let names: Vec<&str> = small.iter().map(|(f, _)| name(f)).collect();
+    let of = match small.len() == facts.len() {
+        true => String::new(),
+        false => format!(" of {}", names.join(", ")),
+    };
+    Some(format!(
+        "shared_buffers{of} ({}) are smaller than the data ({}): the server reads and writes its pages through the kernel's cache all the time, which with larger ones happens at checkpoints, and may give another ratio",
+        format_bytes(*buffers as u64),
+        format_bytes(f.data_bytes.unwrap_or(0.0) as u64)
+    ))
+}
+
 /// Where figures rose or fell within the windows: what they are depends on how long these are.
 fn unsteady(said: &[Row]) -> Option<String> {
     let each: Vec<String> = (said.iter())
@@ -321,7 +333,9 @@ fn regime_in_short(said: &[&Row], facts: &[Facts]) -> String {
     let durable = nothing_durable(facts).map(|reason| format!("with nothing durable: {reason}"));
     let has = |code: &str| said.iter().any(|row| runs_with(row, code).is_some());
     let disturbed = has("noisy_neighbour").then(|| "beside others on the machine".to_owned());
-    let small = small_buffers(f).map(|_| "with shared_buffers smaller than the data".to_owned());
+    // Where that is what was compared, the choice has its own.
+    let is_small = facts.iter().all(|f| small_buffers(f).is_some());
+    let small = is_small.then(|| "with shared_buffers smaller than the data".to_owned());
     let drift = has(DRIFT).then(|| "with tps that were not steady".to_owned());
     let is_on_images = facts.iter().any(|f| f.kind.as_deref() == Some("image"));
     let images = is_on_images.then(|| "on images".to_owned());

@@ -150,7 +150,7 @@ fn record(asked: &Asked) -> Result<i64, Fault> {
         }
     }
     let id = insert(&ready, asked, &planned, None)?;
-    planned.own_targets.tell(asked);
+    planned.own_targets.tell()?;
     report::notice(
         planned.announced(asked),
         Some(match (starts, planned.is_too_short()) {
@@ -256,7 +256,7 @@ pub fn again(ready: &Ready, of: &store::Steered) -> Result<String, Fault> {
     asked.run.seed = None;
     let planned = planned(ready, &asked).map_err(Unplanned::into_fault)?;
     let id = insert(ready, &asked, &planned, Some(of.experiment_id))?;
-    planned.own_targets.tell(&asked);
+    planned.own_targets.tell()?;
     start(ready, id)?;
     Ok(planned.checked.experiment)
 }

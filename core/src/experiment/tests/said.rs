@@ -362,7 +362,7 @@ fn small_buffers_and_figures_that_drift_are_told_with_the_choice() {
         "{choice}"
     );
     let regime = of(&small, "regime");
-    assert!(regime[1].starts_with("shared_buffers of 128 MB are smaller than the data (463 MB): "));
+    assert!(regime[1].starts_with("shared_buffers (128 MB) are smaller than the data (463 MB): "));
     assert!(
         regime[2].starts_with("tps rose or fell within the windows (t0 in 2 of 3 runs), so that"),
         "{regime:?}"

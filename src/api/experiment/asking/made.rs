@@ -1,5 +1,7 @@
 //! The targets that an experiment makes for itself, with the caller's own rights, as anybody makes a target: of filesystems, and of other targets.
 
+use std::collections::BTreeSet;
+
 use pgfsbench_core::{
     experiment::{
         asked::{Asked, Checked},
@@ -7,15 +9,17 @@ use pgfsbench_core::{
     },
     refusal::quoted,
 };
+use serde_json::Value;
 
 use super::{parameters::object, targets};
 use crate::{
     api::{
         guard::Ready,
         own_target::{self, Arguments},
+        redefined,
     },
     errors::Fault,
-    pg::{report, session, sql},
+    pg::{report, session, sql, xact},
     target::{self, Row},
 };
 
@@ -25,18 +29,20 @@ pub struct OwnTargets {
     made: Vec<String>,
     /// Those of an experiment that was dropped.
     used_again: Vec<String>,
+    /// Devices that their runs erase.
+    devices: BTreeSet<String>,
 }
 
 impl OwnTargets {
-    /// Says which there are now: when the experiment is there, too.
-    pub fn tell(&self, asked: &Asked) {
-        let erases = |device: &String| {
+    /// Says which there are now, when the experiment is there, too; and what each would have said when it was made by itself.
+    pub fn tell(&self) -> Result<(), Fault> {
+        let devices: Vec<String> = self.devices.iter().map(|path| quoted(path)).collect();
+        let hint = (!devices.is_empty()).then(|| {
             format!(
-                "Each run erases device {}: SELECT * FROM fsbench.describe_devices() tells what it is.",
-                quoted(device)
+                "Each run erases {}: SELECT * FROM fsbench.describe_devices() tells what that is.",
+                devices.join(", ")
             )
-        };
-        let hint = asked.device.as_ref().map(erases);
+        });
         for (names, what) in [
             (&self.made, "recorded"),
             (&self.used_again, "used again, as they were"),
@@ -49,6 +55,9 @@ impl OwnTargets {
                 );
             }
         }
+        xact::seeing_own_changes(|| {
+            (self.made.iter()).try_for_each(|name| redefined::tell(name, None))
+        })
     }
 
     /// One that was dropped with its experiment is used again where it is what it would be now.
@@ -56,6 +65,10 @@ impl OwnTargets {
         let is_made = own_target::make_or_use(ready.owner, name, "experiment", |name| {
             own_target::create(name, arguments)
         })?;
+        for device in ["device", "log_device"] {
+            let path = arguments.get(device).and_then(Value::as_str);
+            self.devices.extend(path.map(str::to_owned));
+        }
         match is_made {
             true => self.made.push(name.into()),
             false => self.used_again.push(name.into()),
