@@ -482,16 +482,36 @@ fn each_run_finds_the_wal_of_a_checkpoint_cycle_ready() {
     let pilot = "SELECT x.outcome, x.block, r.duration, r.warmup, phases @> '[{\"phase\": \"fill_wal\"}]' \
         FROM fsbench.experiment_run x JOIN fsbench.run_log r USING (run_id) ORDER BY run_id LIMIT 1";
     assert_eq!(row(&mut client, pilot), "pilot|0|00:00:02|00:00:00|f");
-    let fixed = "SELECT message ~ '^a checkpoint cycle takes .* of WAL: [1-9][0-9]* segments? .* ready before each warm-up', \
-          (message ~ 'is raised from 32 MB') = ((parameters #>> '{settings,max_wal_size}') IS NOT NULL) \
-        FROM fsbench.experiment_log JOIN fsbench.experiment USING (experiment_id) WHERE event = 'wal'";
-    assert_eq!(row(&mut client, fixed), "t|t");
-    let ready = "SELECT DISTINCT r.used #> '{options,wal_segments}' = e.parameters #> '{options,wal_segments}', \
-          phases @> '[{\"phase\": \"fill_wal\"}]', \
-          (r.facts #>> '{wal,ready}')::integer >= (e.parameters #>> '{options,wal_segments}')::integer - 1 \
-        FROM fsbench.experiment e JOIN fsbench.experiment_run x USING (experiment_id) JOIN fsbench.run_log r USING (run_id) \
-        WHERE x.block > 0 AND r.status = 'done'";
-    assert_eq!(rows(&mut client, ready), ["t|t|t"]);
+    assert_columns(
+        &mut client,
+        "FROM fsbench.experiment_log JOIN fsbench.experiment USING (experiment_id) WHERE event = 'wal'",
+        &[
+            (
+                "message ~ '^a checkpoint cycle takes .* of WAL: [1-9][0-9]* segments? .* ready before each warm-up'",
+                "t",
+            ),
+            (
+                "(message ~ 'is raised from 32 MB') = ((parameters #>> '{settings,max_wal_size}') IS NOT NULL)",
+                "t",
+            ),
+        ],
+    );
+    assert_columns(
+        &mut client,
+        "FROM fsbench.experiment e JOIN fsbench.experiment_run x USING (experiment_id) JOIN fsbench.run_log r USING (run_id) \
+         WHERE x.block > 0 AND r.status = 'done'",
+        &[
+            (
+                "bool_and(r.used #> '{options,wal_segments}' = e.parameters #> '{options,wal_segments}')",
+                "t",
+            ),
+            ("bool_and(phases @> '[{\"phase\": \"fill_wal\"}]')", "t"),
+            (
+                "bool_and((r.facts #>> '{wal,ready}')::integer >= (e.parameters #>> '{options,wal_segments}')::integer - 1)",
+                "t",
+            ),
+        ],
+    );
     execute(&mut client, "SELECT fsbench.cancel_experiment('e')");
     wait_for_no_run(&mut client);
     server.nothing_is_left("segments of WAL");

@@ -104,8 +104,8 @@ impl<E: Into<Fault>> From<E> for Unplanned {
 }
 
 impl Unplanned {
-    /// As one error.
-    pub fn into_fault(self) -> Fault {
+    /// As one error, with what would tell the others.
+    pub fn into_fault(self, teller: Option<&str>) -> Fault {
         let (fault, others) = match self {
             Self::Refused(fault) => return fault,
             Self::Lacking(fault, others) => (fault, others.len()),
@@ -114,9 +114,11 @@ impl Unplanned {
             return fault;
         }
         let hint = fault.hint.clone().unwrap_or_default();
+        let all = teller.map(|teller| format!(": {teller} tells all"));
         fault.hint(format!(
-            "{hint} This is one of {}: fsbench.plan_experiment() with the same arguments tells all.",
-            others + 1
+            "{hint} This is the first of {} errors{}.",
+            others + 1,
+            all.unwrap_or_default()
         ))
     }
 }
@@ -134,7 +136,8 @@ fn is_missing_here(fault: &Fault) -> bool {
 fn record(asked: &Asked) -> Result<i64, Fault> {
     let ready = guard::ready()?;
     xact::check_may_write(c"fsbench.experiment()");
-    let planned = planned(&ready, asked).map_err(Unplanned::into_fault)?;
+    let teller = "fsbench.plan_experiment() with the same arguments";
+    let planned = planned(&ready, asked).map_err(|why| why.into_fault(Some(teller)))?;
     guard::janitor_is_there(ready.board)?;
     let starts = asked.start.unwrap_or(true);
     let not_made = targets::not_made(&ready, &planned.checked)?;
@@ -254,7 +257,7 @@ pub fn again(ready: &Ready, of: &store::Steered) -> Result<String, Fault> {
         }
     }
     asked.run.seed = None;
-    let planned = planned(ready, &asked).map_err(Unplanned::into_fault)?;
+    let planned = planned(ready, &asked).map_err(|why| why.into_fault(None))?;
     let id = insert(ready, &asked, &planned, Some(of.experiment_id))?;
     planned.own_targets.tell()?;
     start(ready, id)?;
@@ -366,7 +369,8 @@ pub fn insert(
     let (row, targets) = row::recorded(asked, &planned.checked, runs, by);
     session::with_rights_of(ready.owner, || {
         let id = store::insert(&row, &targets)?;
-        store::log(id, "recorded", None, None, Some(&role))?;
+        let what = planned.announced(asked);
+        store::log(id, "recorded", None, Some(&what), Some(&role))?;
         Ok(id)
     })
 }

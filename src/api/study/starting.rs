@@ -166,7 +166,7 @@ impl Started {
                 experiment.experiment = Some(format!("(plan) {}", one.question));
             }
             let planned = asking::planned(&ready, &experiment)
-                .map_err(|why| (why.into_fault()).context(&format!("question {}", one.question)))?;
+                .map_err(|why| (why.into_fault(None)).context(&format!("question {}", one.question)))?;
             experiments.push((one.question, experiment, planned));
         }
         Ok(Self {

@@ -93,7 +93,7 @@ fn fstab(f: &Facts, device: &str, here: &Here) -> Vec<Advice> {
     }
     rows.push(advice(
         "fstab",
-        format!("# what is in {DIRECTORY} now is hidden by the mount: stop the server first, and copy its data to the new filesystem"),
+        format!("# {DIRECTORY} stands for where your data are; what is there now is hidden by the mount: stop the server first, and copy its data to the new filesystem"),
     ));
     // Only those of the ext family are checked when the machine starts.
     let pass = if filesystem.starts_with("ext") { 2 } else { 0 };
@@ -203,7 +203,7 @@ mod tests {
             [
                 "mkfs: # what /dev/disk/by-id/nvme-A-part2 holds is lost",
                 "mkfs: /sbin/mkfs.xfs -i size=1024 /dev/disk/by-id/nvme-A-part2",
-                "fstab: # what is in /var/lib/postgresql now is hidden by the mount: stop the server first, and copy its data to the new filesystem",
+                "fstab: # /var/lib/postgresql stands for where your data are; what is there now is hidden by the mount: stop the server first, and copy its data to the new filesystem",
                 "fstab: echo \"UUID=$(blkid -s UUID -o value /dev/disk/by-id/nvme-A-part2) /var/lib/postgresql xfs noatime 0 0\" >> /etc/fstab",
                 "fstab: systemctl daemon-reload && mount /var/lib/postgresql",
                 "udev: ACTION==\"add|change\", SUBSYSTEM==\"block\", ENV{DEVTYPE}==\"disk\", ENV{DEVLINKS}==\"*/dev/disk/by-id/nvme-A*\", ATTR{queue/scheduler}=\"none\"",
