@@ -54,12 +54,15 @@ pub fn trimmed(device: Option<&str>, mut arguments: Arguments) -> Arguments {
     arguments
 }
 
-/// Makes one as a call of `create_target` does.
+/// Makes one as a call of `create_target` does. Its error is raised anew: on its way through SQL it would take a backtrace along, in its DETAIL.
 pub fn create(name: &str, arguments: &Arguments) -> Result<(), Fault> {
-    sql::write(
-        include_str!("queries/create_target.sql"),
-        &[Some(name), Some(&to_json_text(arguments)?)],
-    )?;
+    let arguments = to_json_text(arguments)?;
+    xact::catch(|| {
+        sql::write(
+            include_str!("queries/create_target.sql"),
+            &[Some(name), Some(&arguments)],
+        )
+    })??;
     Ok(())
 }
 

@@ -6,6 +6,7 @@ mod measured;
 use crate::{
     refusal::{Refusal, quoted},
     spec::Workload,
+    verdict::words,
 };
 
 pub use measured::{By, Intended};
@@ -189,6 +190,17 @@ impl Metric {
             name if name.ends_with("_ms") || name.contains("_ms_per_") => Some(("ms", 1.0)),
             _ => None,
         }
+    }
+
+    /// What the best one has: "most tps", "lowest p99 latency".
+    pub fn superlative(self) -> String {
+        let which = match (words::is_counted(self.noun), self.more_is_better) {
+            (true, true) => "most",
+            (true, false) => "fewest",
+            (false, true) => "highest",
+            (false, false) => "lowest",
+        };
+        format!("{which} {}", self.noun)
     }
 
     /// Whether a verdict may be based on it in an experiment with or without a fixed rate.

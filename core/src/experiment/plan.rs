@@ -23,8 +23,17 @@ const OVERHEAD_SECONDS: f64 = 5.0;
 pub const ASSUMED_TPS: f64 = 5000.0;
 /// The shortest checkpoint cycle that can be given.
 const SHORTEST_CYCLE_SECONDS: f64 = 30.0;
+/// PostgreSQL's default of checkpoint_timeout.
+pub const DEFAULT_CYCLE_SECONDS: f64 = 300.0;
+/// With shorter cycles than this an answer is provisional: far more is written than on a server that works.
+const PROVISIONAL_BELOW_SECONDS: f64 = 60.0;
 /// How fast data are copied at least, as assumed: bytes a second.
 const COPY_SPEED: f64 = 150e6;
+
+/// Whether an answer by such checkpoint cycles is provisional.
+pub fn is_provisional(cycle_seconds: f64) -> bool {
+    cycle_seconds < PROVISIONAL_BELOW_SECONDS
+}
 
 /// The arguments that decide how long a run takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

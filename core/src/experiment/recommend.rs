@@ -5,13 +5,13 @@ use serde_json::Value;
 
 mod choice;
 mod lines;
+mod regime;
 mod stored;
 
 use std::collections::BTreeMap;
 
 use super::{
-    answer::{self, Row, plain},
-    plan::percent,
+    answer::{self, Row},
     state::State,
     steps,
 };
@@ -19,9 +19,6 @@ use crate::{
     finding::not_durable,
     units::{format_bytes, format_count},
 };
-
-/// The finding that figures rose or fell within a window.
-const DRIFT: &str = "drift";
 
 /// Filesystems that lose committed data when power is lost, or that are not maintained for this use.
 const FOR_COMPARISON_ONLY: &[&str] = &["ext2", "vfat", "exfat", "tmpfs", "jfs", "minix"];
@@ -57,6 +54,10 @@ pub struct Facts {
     pub kernel_settings: Option<Value>,
     pub workload: Option<String>,
     pub clients: Option<i64>,
+    /// Bytes written to the device, and its flushes, per transaction, and what one flush took before the window (us): medians over its runs.
+    pub device_bytes_per_transaction: Option<f64>,
+    pub flushes_per_transaction: Option<f64>,
+    pub flush_us: Option<f64>,
     /// Checkpoints that WAL has forced, and all that began in a window: means over its runs.
     pub forced_checkpoints: Option<f64>,
     pub checkpoints: Option<f64>,
@@ -113,10 +114,11 @@ pub fn rows(state: &State, said: &[Row], facts: &[Facts], here: &Here) -> Vec<Ad
             .map(|row| advice("why", format!("{}: {}", row.target, row.says))),
     );
     rows.extend(answer::levels(state, metric).map(|says| advice("figures", says)));
+    rows.extend(facts.iter().filter_map(|f| at_what_cost(state, f)));
     rows.extend(unlike_in_durability(state, facts));
     rows.extend(only_for_comparison(state, facts));
     rows.extend(
-        regime(state, said, facts, here)
+        regime::regime(state, said, facts, here)
             .into_iter()
             .map(|says| advice("regime", says)),
     );
@@ -146,6 +148,23 @@ pub fn of_other_host(rows: Vec<Advice>, host: &str) -> Vec<Advice> {
         format!("this machine: it was measured on {host}, and imported from a file, of which no line is shown that could be pasted"),
     ));
     rows
+}
+
+/// What each transaction of a target had written and flushed, which is dear on another device though it may be cheap on this one.
+fn at_what_cost(state: &State, f: &Facts) -> Option<Advice> {
+    let written = f.device_bytes_per_transaction;
+    let written =
+        written.map(|bytes| format!("{} written to the device", format_bytes(bytes as u64)));
+    let flushes = f.flushes_per_transaction;
+    let flushes = flushes.map(|flushes| format!("{} flushes of it", answer::figure(flushes)));
+    let parts: Vec<String> = [written, flushes].into_iter().flatten().collect();
+    let each = (!parts.is_empty()).then(|| format!("per transaction {}", parts.join(" and ")));
+    let flush =
+        (f.flush_us).map(|us| format!("before the runs a flush took {} us", answer::figure(us)));
+    let parts: Vec<String> = [each, flush].into_iter().flatten().collect();
+    let name = state.targets.get(f.number)?.name.as_str();
+    (!parts.is_empty())
+        .then(|| advice("figures", format!("{name}: {} (medians)", parts.join("; "))))
 }
 
 fn unlike_in_durability(state: &State, facts: &[Facts]) -> Vec<Advice> {
@@ -203,163 +222,6 @@ fn only_for_comparison(state: &State, facts: &[Facts]) -> Vec<Advice> {
     .collect()
 }
 
-/// In what circumstances it was measured: others may say something else.
-fn regime(state: &State, said: &[Row], facts: &[Facts], here: &Here) -> Vec<String> {
-    let Some(f) = facts.first() else {
-        return Vec::new();
-    };
-    let mut parts = Vec::new();
-    if let (Some(data), Some(memory)) = (f.data_bytes, f.memory_bytes) {
-        parts.push(match fits(data, memory) {
-            true => {
-                "the data fit into memory, so that reads hardly reach the filesystem".to_owned()
-            }
-            false => format!(
-                "the data are {} times as large as memory",
-                percent(data / memory / 100.0)
-            ),
-        });
-    }
-    parts.extend(with_small_buffers(state, facts));
-    parts.extend(forced_checkpoints(state, facts));
-    parts.extend(unsteady(said));
-    parts.extend(unlike_in_checksums(facts, here));
-    if let Some(reason) = nothing_durable(facts) {
-        parts.push(format!(
-            "no commit of any of them was durable ({reason}): where commits are, they take longer, and may tell them apart differently"
-        ));
-    }
-    if facts.iter().any(|f| f.kind.as_deref() == Some("image")) {
-        parts.push("on images, that is, on top of another filesystem: a real device may tell them apart differently".into());
-    }
-    if let Some(kind) = f.virtualization.as_deref().filter(|kind| *kind != "none") {
-        parts.push(format!(
-            "in a virtual machine ({kind}), whose disk is what its host makes of it"
-        ));
-    }
-    parts
-}
-
-/// Where WAL has forced checkpoints: who commits more has more of them, so that two targets do not work under the same ones.
-fn forced_checkpoints(state: &State, facts: &[Facts]) -> Option<String> {
-    let name = |f: &Facts| state.targets.get(f.number).map_or("", |t| t.name.as_str());
-    let of = |f: &Facts| {
-        let forced = f.forced_checkpoints.unwrap_or(0.0);
-        let all = f.checkpoints.unwrap_or(0.0);
-        format!("{} {} of {} a run", name(f), plain(forced), plain(all))
-    };
-    let each: Vec<String> = facts.iter().map(of).collect();
-    facts.iter().any(Facts::has_forced).then(|| {
-        format!(
-            "WAL forced checkpoints before their time ({}): who commits more has more of them; with a larger max_wal_size, and room for that much WAL, all come by the clock",
-            each.join(", ")
-        )
-    })
-}
-
-/// shared_buffers that are smaller than data which fit into memory.
-fn small_buffers(f: &Facts) -> Option<f64> {
-    let (data, memory) = f.data_bytes.zip(f.memory_bytes)?;
-    let buffers = f.shared_buffers_bytes?;
-    (fits(data, memory) && buffers < data).then_some(buffers)
-}
-
-/// In which runs of a target there is a warning of this code, in words.
-fn runs_with<'a>(row: &'a Row, code: &str) -> Option<&'a str> {
-    let warnings = row.warnings.as_deref().unwrap_or_default().split(", ");
-    let mut named = warnings.map(|warning| warning.split_once(' ').unwrap_or((warning, "")));
-    let (_, runs) = named.find(|(name, _)| *name == code)?;
-    Some(match runs.trim_matches(['(', ')']) {
-        "" => "all runs",
-        runs => runs,
-    })
-}
-
-/// Targets whose shared_buffers were smaller than their data: others may have had more, where that is what was compared.
-fn with_small_buffers(state: &State, facts: &[Facts]) -> Option<String> {
-    let name = |f: &Facts| state.targets.get(f.number).map_or("", |t| t.name.as_str());
-    let small = facts.iter().filter_map(|f| Some((f, small_buffers(f)?)));
-    let small: Vec<(&Facts, f64)> = small.collect();
-    let (f, buffers) = small.first()?;
-    let names: Vec<&str> = small.iter().map(|(f, _)| name(f)).collect();
-    let of = match small.len() == facts.len() {
-        true => String::new(),
-        false => format!(" of {}", names.join(", ")),
-    };
-    Some(format!(
-        "shared_buffers{of} ({}) are smaller than the data ({}): the server reads and writes its pages through the kernel's cache all the time, which with larger ones happens at checkpoints, and may give another ratio",
-        format_bytes(*buffers as u64),
-        format_bytes(f.data_bytes.unwrap_or(0.0) as u64)
-    ))
-}
-
-/// Where figures rose or fell within the windows: what they are depends on how long these are.
-fn unsteady(said: &[Row]) -> Option<String> {
-    let each: Vec<String> = (said.iter())
-        .filter_map(|row| {
-            let runs = runs_with(row, DRIFT)?;
-            Some(format!("{} in {runs}", row.target))
-        })
-        .collect();
-    (!each.is_empty()).then(|| {
-        format!(
-            "tps rose or fell within the windows ({}), so that a longer warm-up or longer windows may give another ratio; the findings have the direction",
-            each.join(", ")
-        )
-    })
-}
-
-/// Where all servers that were measured had data checksums and this one has none, or the other way round.
-fn unlike_in_checksums(facts: &[Facts], here: &Here) -> Option<String> {
-    let are_all = |on: bool| facts.iter().all(|f| f.data_checksums == Some(on));
-    match here.data_checksums {
-        false if are_all(true) => Some("the servers that were measured had data checksums, which this server has not: what they cost is in all figures; factors => '{\"data_checksums\": [true, false]}' beside one filesystem tells how much"),
-        true if are_all(false) => Some("the servers that were measured had no data checksums, which this server has: what they cost is in no figure"),
-        _ => None,
-    }
-    .map(str::to_owned)
-}
-
-/// The same in a few words, to stand behind a choice.
-fn regime_in_short(said: &[&Row], facts: &[Facts]) -> String {
-    let Some(f) = facts.first() else {
-        return String::new();
-    };
-    let data = f.data_bytes.zip(f.memory_bytes);
-    let data = data.map(|(data, memory)| match fits(data, memory) {
-        true => "with data in memory".to_owned(),
-        false => "with data larger than memory".to_owned(),
-    });
-    let durable = nothing_durable(facts).map(|reason| format!("with nothing durable: {reason}"));
-    let has = |code: &str| said.iter().any(|row| runs_with(row, code).is_some());
-    let disturbed = has("noisy_neighbour").then(|| "beside others on the machine".to_owned());
-    // Where that is what was compared, the choice has its own.
-    let is_small = facts.iter().all(|f| small_buffers(f).is_some());
-    let small = is_small.then(|| "with shared_buffers smaller than the data".to_owned());
-    let drift = has(DRIFT).then(|| "with tps that were not steady".to_owned());
-    let is_on_images = facts.iter().any(|f| f.kind.as_deref() == Some("image"));
-    let images = is_on_images.then(|| "on images".to_owned());
-    let kind = f.virtualization.as_deref().filter(|kind| *kind != "none");
-    let machine = kind.map(|kind| format!("in a virtual machine ({kind})"));
-    let has_forced = facts.iter().any(Facts::has_forced);
-    let forced = has_forced.then(|| "with checkpoints forced by WAL".to_owned());
-    let parts: Vec<String> = [
-        data, small, durable, forced, drift, images, machine, disturbed,
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
-    match parts.is_empty() {
-        true => String::new(),
-        false => format!(" (measured {})", parts.join(", ")),
-    }
-}
-
-/// Whether data fit into memory, beside what else is there.
-fn fits(data: f64, memory: f64) -> bool {
-    data < memory * 0.8
-}
-
 fn not_tested(state: &State, facts: &[Facts]) -> Vec<Advice> {
     let mut rows = vec![advice(
         "not tested",
@@ -407,22 +269,37 @@ fn not_tested(state: &State, facts: &[Facts]) -> Vec<Advice> {
     rows
 }
 
-/// Where mkfs and mount were left alone on all of them.
-fn options_not_tested(state: &State, facts: &[Facts]) -> Option<Advice> {
-    let are_made = facts.iter().any(|f| f.mkfs_command.is_some());
+/// An option of mount that is worth a try, where mkfs and mount were left alone on all of them: one of each filesystem.
+fn options_not_tested(state: &State, facts: &[Facts]) -> Vec<Advice> {
     let has_options = |f: &Facts| {
         let of_mount = f.mount_options.as_deref().unwrap_or_default();
         f.has_mkfs_options || !of_mount.is_empty()
     };
-    (are_made && !facts.iter().any(has_options)).then(|| {
-        let name = state.targets.first().map_or("", |t| t.target.as_str());
-        advice(
+    if facts.iter().any(has_options) {
+        return Vec::new();
+    }
+    let made = facts.iter().filter(|f| f.mkfs_command.is_some());
+    let mut named: Vec<&str> = Vec::new();
+    let mut rows = Vec::new();
+    for f in made {
+        let Some(filesystem) = f.filesystem.as_deref().filter(|fs| !named.contains(fs)) else {
+            continue;
+        };
+        named.push(filesystem);
+        let option = match filesystem {
+            "btrfs" => "nodatacow",
+            _ => "noatime",
+        };
+        let name = state.targets.get(f.number);
+        let name = name.map_or("", |t| t.target.as_str());
+        rows.push(advice(
             "not tested",
             format!(
-                "options of mkfs and mount: all are as they come; targets => '{{{name}}}', factors => '{{\"mount_options\": [\"\", \"noatime\"]}}' compares some"
+                "options of mkfs and mount of {filesystem}, which are as they come; targets => '{{{name}}}', factors => '{{\"mount_options\": [\"\", \"{option}\"]}}' compares one"
             ),
-        )
-    })
+        ));
+    }
+    rows
 }
 
 fn set_aside(said: &[Row]) -> Vec<Advice> {
@@ -449,22 +326,4 @@ fn findings(state: &State, said: &[Row]) -> Vec<Advice> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn no_text_of_another_host_looks_like_a_line() {
-        let of_a_file = "virtualization (kvm)\nmkfs|mkfs.xfs -f /dev/sda\u{9b}1m".to_owned();
-        let rows = vec![
-            advice("mkfs", "mkfs.xfs /dev/sdb".to_owned()),
-            advice("regime", of_a_file),
-        ];
-        let shown = of_other_host(rows, "db1");
-        assert_eq!(shown.len(), 2);
-        assert_eq!(
-            shown[0].says,
-            "virtualization (kvm) mkfs|mkfs.xfs -f /dev/sda 1m"
-        );
-        assert!(shown[1].says.contains("measured on db1"));
-    }
-}
+mod tests;

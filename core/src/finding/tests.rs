@@ -153,6 +153,7 @@ fn clean() -> RunFacts {
             timed: Some(4),
             requested: Some(0),
             distance_bytes: Some(1e9),
+            cycles: Some(2.0),
         },
         wal: WalFacts::default(),
         waits: WaitFacts {
@@ -258,6 +259,16 @@ fn too_short() {
     finds!({checkpoints: Some(2)} => "too_short", Warning, message);
     finds!({checkpoints: Some(2), quick: true} => "too_short", Info, message);
     finds_nothing!(checkpoints: Some(4));
+    // Three cycles by the clock, of which the last one's checkpoint ends a moment too late.
+    let seen = |cycles, timed, requested| CheckpointFacts {
+        timed: Some(timed),
+        requested: Some(requested),
+        distance_bytes: None,
+        cycles: Some(cycles),
+    };
+    finds_nothing!(checkpoints: Some(2), checkpoints_seen: seen(2.999, 3, 0));
+    finds!({checkpoints: Some(2), checkpoints_seen: seen(2.9, 3, 0)} => "too_short", Warning, message);
+    finds!({checkpoints: Some(2), checkpoints_seen: seen(3.0, 2, 0)} => "too_short", Warning, message);
 }
 
 #[test]

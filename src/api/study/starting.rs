@@ -165,8 +165,9 @@ impl Started {
                 // Its own has the name already.
                 experiment.experiment = Some(format!("(plan) {}", one.question));
             }
-            let planned = asking::planned(&ready, &experiment)
-                .map_err(|why| (why.into_fault(None)).context(&format!("question {}", one.question)))?;
+            let planned = asking::planned(&ready, &experiment).map_err(|why| {
+                (why.into_fault(None)).context(&format!("question {}", one.question))
+            })?;
             experiments.push((one.question, experiment, planned));
         }
         Ok(Self {

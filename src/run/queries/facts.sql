@@ -44,6 +44,8 @@ SELECT jsonb_build_array(coalesce(r.facts, '{}'), jsonb_build_object(
          'cpu_idle', s.idle, 'cpu_iowait', s.iowait, 'cpu_steal', s.steal, 'memory_pressure', s.memory_pressure,
          'dirty_bytes_max', s.dirty, 'dirty_bytes_limit', e.vm->'dirty_bytes'),
       'checkpoints_seen', jsonb_build_object('timed', r.checkpoints_timed, 'requested', r.checkpoints_requested,
+         'cycles', r.measured_ms / 1000 / nullif(extract(epoch FROM CASE WHEN e.settings IS NULL THEN NULL
+            WHEN timeout IS NULL THEN '5min' WHEN timeout ~ '^[0-9]{1,5}(s|min|h|d)$' THEN timeout END::interval), 0),
          'distance_bytes', (SELECT avg(distance_bytes) FROM fsbench.checkpoint c WHERE c.run_id = r.run_id
             AND NOT started_before AND NOT ended_after)),
       'waits', jsonb_build_object('lock_share', (SELECT sum(samples) FILTER (WHERE wait_event_type = 'Lock')::float8
@@ -53,7 +55,7 @@ SELECT jsonb_build_array(coalesce(r.facts, '{}'), jsonb_build_object(
       'service_ms', (SELECT sum_ms / nullif(transactions, 0) FROM fsbench.histogram h
          WHERE h.run_id = r.run_id AND measure = 'service')))
     FROM fsbench.run_log r LEFT JOIN fsbench.environment e USING (run_id),
-      LATERAL (SELECT r.used #>> '{options,sustain}' AS search) o,
+      LATERAL (SELECT r.used #>> '{options,sustain}' AS search, e.settings #>> '{checkpoint_timeout,setting}' AS timeout) o,
       LATERAL (SELECT avg(cpu_idle_percent) FILTER (WHERE interval_ms >= 500) / 100 AS idle,
          avg(cpu_iowait_percent) FILTER (WHERE interval_ms >= 500) / 100 AS iowait,
          avg(cpu_steal_percent) FILTER (WHERE interval_ms >= 500) / 100 AS steal,

@@ -1,5 +1,7 @@
 -- The environments of the targets of experiment $1: that of each one's first run that counts.
 WITH counted AS (SELECT x.target_number AS number, min(x.run_id) AS run_id, percentile_cont(0.5) WITHIN GROUP (ORDER BY r.stall_seconds) AS stalls,
+    percentile_cont(0.5) WITHIN GROUP (ORDER BY r.device_bytes_per_transaction) AS written, percentile_cont(0.5) WITHIN GROUP (ORDER BY r.flushes_per_transaction) AS flushes,
+    percentile_cont(0.5) WITHIN GROUP (ORDER BY (r.facts #>> '{flush,before_us}')::float8) AS flush_us,
     avg(r.checkpoints_requested)::float8 AS forced, avg(r.checkpoints_requested + r.checkpoints_timed)::float8 AS checkpoints
   FROM fsbench.experiment_run x JOIN fsbench.run_log r USING (run_id)
   WHERE x.experiment_id = $1::bigint AND x.outcome IN ('measured', 'behind') GROUP BY 1)
@@ -8,6 +10,7 @@ SELECT coalesce(jsonb_agg(jsonb_build_object('number', c.number, 'kind', r.targe
     'device', r.target_definition ->> 'device', 'kernel', nullif(split_part(e.kernel, ' ', 2), ''),
     'mount_options', r.target_definition ->> 'mount_options', 'durability', e.durability,
   'virtualization', e.virtualization, 'data_bytes', r.data_bytes, 'memory_bytes', e.memory_bytes, 'shared_buffers_bytes', e.shared_buffers_bytes, 'stall_seconds', c.stalls,
+  'device_bytes_per_transaction', c.written, 'flushes_per_transaction', c.flushes, 'flush_us', c.flush_us,
   'crash', r.used #>> '{options,crash}' = 'true', 'power_loss_protected', (r.target_definition ->> 'power_loss_protected')::boolean,
   'settings', coalesce(r.target_definition -> 'settings', '{}') || coalesce(t.own -> 'settings', '{}'),
   'block_settings', r.target_definition -> 'block_settings', 'kernel_settings', r.target_definition -> 'kernel_settings',

@@ -132,8 +132,8 @@ fn filesystems_on_images_are_compared_and_nothing_is_left() {
         lines[1].contains(&format!("-o value {device})")) && lines[1].ends_with("/etc/fstab"),
         "{lines:?}"
     );
-    let told = "SELECT count(*) FROM fsbench.recommend('new disk') WHERE says ~ '^options of mkfs and mount: all are as they come' OR says ~ '^in words, with figures: SELECT'";
-    assert_eq!(rows(&mut client, told), ["2"]);
+    let told = "SELECT count(*) FROM fsbench.recommend('new disk') WHERE says ~ '^options of mkfs and mount of .*, which are as they come' OR says ~ '^in words, with figures: SELECT'";
+    assert_eq!(rows(&mut client, told), ["3"]);
     let lines = rows(
         &mut client,
         "SELECT DISTINCT target_name FROM fsbench.experiment_target ORDER BY target_name",

@@ -199,8 +199,8 @@ fn offered(plan: &Plan, seconds: f64) -> String {
     };
     let how = match (is_first_look, plan.cycle_is_given) {
         (true, false) => "with cycle => '30 s', provisional: ",
-        (true, true) => "provisional: ",
-        (false, _) => "",
+        (_, true) if plan::is_provisional(length.cycle_seconds) => "provisional: ",
+        _ => "",
     };
     let looks: Vec<String> = reached.iter().map(u32::to_string).collect();
     let finds = NOISE.map(|noise| {

@@ -1,6 +1,6 @@
 //! Which one to take, if any.
 
-use super::{Advice, Facts, advice, is_for_comparison_only, less_durable, regime_in_short};
+use super::{Advice, Facts, advice, is_for_comparison_only, less_durable, regime};
 use crate::experiment::{
     answer::Row,
     metric::Metric,
@@ -42,7 +42,7 @@ pub fn choice(state: &State, said: &[Row], facts: &[Facts], metric: Metric) -> C
         .filter(|row| e.control != Some(row.number))
         .collect();
     match e.goal {
-        Goal::Best => best(&said, facts, metric),
+        Goal::Best => best(state, &said, facts, metric),
         Goal::Baseline => against_baseline(state, &said, facts, metric),
     }
 }
@@ -85,7 +85,7 @@ fn withheld<'a>(said: &[&'a Row]) -> Option<&'a Row> {
     said.iter().find(is_withheld).copied()
 }
 
-fn best(said: &[&Row], facts: &[Facts], metric: Metric) -> Choice {
+fn best(state: &State, said: &[&Row], facts: &[Facts], metric: Metric) -> Choice {
     if let Some(row) = withheld(said) {
         let why = row.reason.as_deref().unwrap_or("inconclusive");
         return Choice::none(format!("no choice: {}", in_words(why)));
@@ -117,12 +117,16 @@ fn best(said: &[&Row], facts: &[Facts], metric: Metric) -> Choice {
             why.unwrap_or_default()
         ));
     }
-    let circumstances = regime_in_short(said, facts);
+    let circumstances = regime::in_short(state, said, facts);
     if let [only] = alike[..] {
         return Choice {
             advice: vec![advice(
                 "choice",
-                format!("{}: it is the best of these{circumstances}", only.target),
+                format!(
+                    "{}: {} of these{circumstances}",
+                    only.target,
+                    metric.superlative()
+                ),
             )],
             chosen: Some(only.number),
         };
@@ -200,7 +204,7 @@ fn against_baseline(state: &State, said: &[&Row], facts: &[Facts], metric: Metri
     } else {
         "less"
     };
-    let circumstances = regime_in_short(said, facts);
+    let circumstances = regime::in_short(state, said, facts);
     let (unusable, betters): (Vec<&Row>, Vec<&Row>) = (said.iter().copied())
         .filter(|row| row.verdict == better)
         .partition(|row| reason_against(facts, row.number).is_some());
@@ -299,4 +303,4 @@ fn in_words(reason: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests;
+pub mod tests;

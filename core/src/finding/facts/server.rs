@@ -37,6 +37,8 @@ pub struct CheckpointFacts {
     pub requested: Option<u32>,
     /// Mean of the WAL between two of them.
     pub distance_bytes: Option<f64>,
+    /// How many checkpoint_timeouts the window is long.
+    pub cycles: Option<f64>,
 }
 
 /// Segments of WAL in the window. None: not known.

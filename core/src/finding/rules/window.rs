@@ -1,7 +1,7 @@
 //! The measured window: long enough, steady, and all of it done.
 
 use super::{
-    super::{Finding, RunFacts, Severity},
+    super::{Finding, RunFacts, Severity, facts::CheckpointFacts},
     percent, unless_quick,
 };
 use crate::{
@@ -29,7 +29,8 @@ const BEHIND: f64 = 1.0;
 pub fn checkpoints(facts: &RunFacts) -> Option<Finding> {
     let complete = facts.checkpoints?;
     // A workload that dirties no pages needs no checkpoint.
-    if facts.workload.is_some_and(|w| !w.writes()) || complete >= CHECKPOINTS {
+    let reads_only = facts.workload.is_some_and(|w| !w.writes());
+    if reads_only || complete >= CHECKPOINTS || has_whole_cycles(&facts.checkpoints_seen) {
         return None;
     }
     let (code, message) = match complete {
@@ -44,6 +45,13 @@ pub fn checkpoints(facts: &RunFacts) -> Option<Finding> {
     };
     let hint = "Most of the data is written by checkpoints: use a duration of at least three times checkpoint_timeout.";
     Some(Finding::new(code, unless_quick(facts), message, hint))
+}
+
+/// Whether the window has as many cycles, each begun by the clock: the last checkpoint may then end a moment after the window.
+fn has_whole_cycles(seen: &CheckpointFacts) -> bool {
+    // Windows are timed to some milliseconds.
+    let cycles = seen.cycles.map(|cycles| (cycles + 0.01) as u32);
+    cycles >= Some(CHECKPOINTS) && seen.timed >= Some(CHECKPOINTS) && seen.requested == Some(0)
 }
 
 pub fn failed_transactions(facts: &RunFacts) -> Option<Finding> {

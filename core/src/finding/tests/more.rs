@@ -39,6 +39,7 @@ fn checkpoints_that_wal_forced() {
         timed: Some(3),
         requested: Some(2),
         distance_bytes,
+        cycles: None,
     };
     finds!({checkpoints_seen: seen(Some(512.0 * 1024.0 * 1024.0))} => "checkpoints_requested", Warning,
         "2 of 5 checkpoints in the window came before checkpoint_timeout was over, 512 MB of WAL apart");

@@ -22,14 +22,9 @@ fn chosen(goal: &str, said: &[Row], filesystems: &[&str]) -> (String, Option<usi
     (choice.advice[0].says.clone(), choice.chosen)
 }
 
-/// By this metric, with the control of this number.
-fn advised(
-    goal: &str,
-    said: &[Row],
-    filesystems: &[&str],
-    (metric, control): (&str, Option<usize>),
-) -> Choice {
-    let targets: Vec<_> = (filesystems.iter().enumerate())
+/// An experiment of these targets by this metric, with the control of this number.
+pub fn state(goal: &str, targets: &[&str], (metric, control): (&str, Option<usize>)) -> State {
+    let targets: Vec<_> = (targets.iter().enumerate())
         .map(|(number, name)| json!({"target_number": number, "target": name, "target_name": name}))
         .collect();
     let state = json!({
@@ -39,7 +34,17 @@ fn advised(
         },
         "targets": targets, "runs": [],
     });
-    let state: State = serde_json::from_value(state).unwrap();
+    serde_json::from_value(state).unwrap()
+}
+
+/// The same as advice.
+fn advised(
+    goal: &str,
+    said: &[Row],
+    filesystems: &[&str],
+    (metric, control): (&str, Option<usize>),
+) -> Choice {
+    let state = state(goal, filesystems, (metric, control));
     let facts: Vec<Facts> = (filesystems.iter().enumerate())
         .map(|(number, name)| {
             let facts = json!({
@@ -61,7 +66,7 @@ fn a_choice_names_its_circumstances() {
     );
     assert_eq!(
         says,
-        "xfs: it is the best of these (measured with data in memory, on images, in a virtual machine (kvm))"
+        "xfs: most tps of these (measured with data in memory, on images, in a virtual machine (kvm))"
     );
     assert_eq!(chosen, Some(1));
 }
@@ -156,9 +161,19 @@ fn a_choice_says_that_nothing_was_durable_and_that_others_were_there() {
     let facts: Vec<Facts> = vec![serde_json::from_value(facts).unwrap()];
     let mut said = row(0, "ext4", "best");
     said.warnings = Some("in_memory, noisy_neighbour".into());
+    let mut state = state("best", &["ext4"], ("tps", None));
     assert_eq!(
-        regime_in_short(&[&said], &facts),
+        regime::in_short(&state, &[&said], &facts),
         " (measured with nothing durable: tmpfs is in memory, beside others on the machine)"
+    );
+    // A cycle that was given, and is too short for a lasting answer.
+    let e = &mut state.experiment;
+    (e.cycle_is_given, e.cycle_seconds) = (true, Some(60.0));
+    assert!(!regime::in_short(&state, &[&said], &facts).contains("provisional"));
+    state.experiment.cycle_seconds = Some(30.0);
+    assert_eq!(
+        regime::in_short(&state, &[&said], &facts),
+        " (provisional, measured with a checkpoint every 30 s, with nothing durable: tmpfs is in memory, beside others on the machine)"
     );
 }
 
@@ -209,9 +224,7 @@ fn the_control_is_no_choice() {
     let best = of("best", &said);
     assert_eq!(best.chosen, Some(0));
     assert!(
-        best.advice[0]
-            .says
-            .starts_with("ext4: it is the best of these"),
+        best.advice[0].says.starts_with("ext4: most tps of these"),
         "{:?}",
         best.advice
     );

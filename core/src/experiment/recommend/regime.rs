@@ -1,0 +1,196 @@
+//! The circumstances in which an experiment was made: in others something else may come out.
+
+use super::{Facts, Here, nothing_durable};
+use crate::{
+    experiment::{
+        answer::{Row, plain},
+        plan::{self, percent},
+        state::{Experiment, State},
+    },
+    units::{format_bytes, format_seconds},
+};
+
+/// The finding that figures rose or fell within a window.
+const DRIFT: &str = "drift";
+
+/// In what circumstances it was measured: others may say something else.
+pub fn regime(state: &State, said: &[Row], facts: &[Facts], here: &Here) -> Vec<String> {
+    let Some(f) = facts.first() else {
+        return Vec::new();
+    };
+    let mut parts = Vec::new();
+    if let (Some(data), Some(memory)) = (f.data_bytes, f.memory_bytes) {
+        parts.push(match fits(data, memory) {
+            true => {
+                "the data fit into memory, so that reads hardly reach the filesystem".to_owned()
+            }
+            false => format!(
+                "the data are {} times as large as memory",
+                percent(data / memory / 100.0)
+            ),
+        });
+    }
+    parts.extend(with_small_buffers(state, facts));
+    parts.extend(with_short_cycles(&state.experiment));
+    parts.extend(forced_checkpoints(state, facts));
+    parts.extend(unsteady(said));
+    parts.extend(unlike_in_checksums(facts, here));
+    if let Some(reason) = nothing_durable(facts) {
+        parts.push(format!(
+            "no commit of any of them was durable ({reason}): where commits are, each flush takes longer, so that these may be told apart differently: see the flushes among the figures"
+        ));
+    }
+    if facts.iter().any(|f| f.kind.as_deref() == Some("image")) {
+        parts.push("on images, that is, on top of another filesystem: a real device may tell them apart differently".into());
+    }
+    if let Some(kind) = f.virtualization.as_deref().filter(|kind| *kind != "none") {
+        parts.push(format!(
+            "in a virtual machine ({kind}), whose disk is what its host makes of it"
+        ));
+    }
+    parts
+}
+
+/// A cycle that is shorter than servers have it by default.
+pub(super) fn with_short_cycles(e: &Experiment) -> Option<String> {
+    let seconds = e.cycle_seconds.filter(|_| e.cycle_is_given)?;
+    let provisional = match plan::is_provisional(seconds) {
+        true => "; so the answer is provisional, and a night without cycle gives a lasting one",
+        false => "",
+    };
+    (seconds < plan::DEFAULT_CYCLE_SECONDS).then(|| {
+        format!(
+            "a checkpoint every {}: after each one pages are written whole into WAL, so that more is written than with PostgreSQL's {}{provisional}",
+            format_seconds(seconds),
+            format_seconds(plan::DEFAULT_CYCLE_SECONDS)
+        )
+    })
+}
+
+/// Where WAL has forced checkpoints: who commits more has more of them, so that two targets do not work under the same ones.
+fn forced_checkpoints(state: &State, facts: &[Facts]) -> Option<String> {
+    let name = |f: &Facts| state.targets.get(f.number).map_or("", |t| t.name.as_str());
+    let of = |f: &Facts| {
+        let forced = f.forced_checkpoints.unwrap_or(0.0);
+        let all = f.checkpoints.unwrap_or(0.0);
+        format!("{} {} of {} a run", name(f), plain(forced), plain(all))
+    };
+    let each: Vec<String> = facts.iter().map(of).collect();
+    facts.iter().any(Facts::has_forced).then(|| {
+        format!(
+            "WAL forced checkpoints before their time ({}): who commits more has more of them; with a larger max_wal_size, and room for that much WAL, all come by the clock",
+            each.join(", ")
+        )
+    })
+}
+
+/// shared_buffers that are smaller than data which fit into memory.
+fn small_buffers(f: &Facts) -> Option<f64> {
+    let (data, memory) = f.data_bytes.zip(f.memory_bytes)?;
+    let buffers = f.shared_buffers_bytes?;
+    (fits(data, memory) && buffers < data).then_some(buffers)
+}
+
+/// In which runs of a target there is a warning of this code, in words.
+fn runs_with<'a>(row: &'a Row, code: &str) -> Option<&'a str> {
+    let warnings = row.warnings.as_deref().unwrap_or_default().split(", ");
+    let mut named = warnings.map(|warning| warning.split_once(' ').unwrap_or((warning, "")));
+    let (_, runs) = named.find(|(name, _)| *name == code)?;
+    Some(match runs.trim_matches(['(', ')']) {
+        "" => "all runs",
+        runs => runs,
+    })
+}
+
+/// Targets whose shared_buffers were smaller than their data: others may have had more, where that is what was compared.
+fn with_small_buffers(state: &State, facts: &[Facts]) -> Option<String> {
+    let name = |f: &Facts| state.targets.get(f.number).map_or("", |t| t.name.as_str());
+    let small = facts.iter().filter_map(|f| Some((f, small_buffers(f)?)));
+    let small: Vec<(&Facts, f64)> = small.collect();
+    let (f, buffers) = small.first()?;
+    let names: Vec<&str> = small.iter().map(|(f, _)| name(f)).collect();
+    let of = match small.len() == facts.len() {
+        true => String::new(),
+        false => format!(" of {}", names.join(", ")),
+    };
+    Some(format!(
+        "shared_buffers{of} ({}) are smaller than the data ({}): the server reads and writes its pages through the kernel's cache all the time, which with larger ones happens at checkpoints, and may give another ratio",
+        format_bytes(*buffers as u64),
+        format_bytes(f.data_bytes.unwrap_or(0.0) as u64)
+    ))
+}
+
+/// Where figures rose or fell within the windows: what they are depends on how long these are.
+fn unsteady(said: &[Row]) -> Option<String> {
+    let each: Vec<String> = (said.iter())
+        .filter_map(|row| {
+            let runs = runs_with(row, DRIFT)?;
+            Some(format!("{} in {runs}", row.target))
+        })
+        .collect();
+    (!each.is_empty()).then(|| {
+        format!(
+            "tps rose or fell within the windows ({}), so that a longer warm-up or longer windows may give another ratio; the findings have the direction",
+            each.join(", ")
+        )
+    })
+}
+
+/// Where all servers that were measured had data checksums and this one has none, or the other way round.
+fn unlike_in_checksums(facts: &[Facts], here: &Here) -> Option<String> {
+    let are_all = |on: bool| facts.iter().all(|f| f.data_checksums == Some(on));
+    match here.data_checksums {
+        false if are_all(true) => Some("the servers that were measured had data checksums, which this server has not: what they cost is in all figures; factors => '{\"data_checksums\": [true, false]}' beside one filesystem tells how much"),
+        true if are_all(false) => Some("the servers that were measured had no data checksums, which this server has: what they cost is in no figure"),
+        _ => None,
+    }
+    .map(str::to_owned)
+}
+
+/// The same in a few words, to stand behind a choice.
+pub fn in_short(state: &State, said: &[&Row], facts: &[Facts]) -> String {
+    let Some(f) = facts.first() else {
+        return String::new();
+    };
+    let data = f.data_bytes.zip(f.memory_bytes);
+    let data = data.map(|(data, memory)| match fits(data, memory) {
+        true => "with data in memory".to_owned(),
+        false => "with data larger than memory".to_owned(),
+    });
+    let durable = nothing_durable(facts).map(|reason| format!("with nothing durable: {reason}"));
+    let has = |code: &str| said.iter().any(|row| runs_with(row, code).is_some());
+    let disturbed = has("noisy_neighbour").then(|| "beside others on the machine".to_owned());
+    // Where that is what was compared, the choice has its own.
+    let is_small = facts.iter().all(|f| small_buffers(f).is_some());
+    let small = is_small.then(|| "with shared_buffers smaller than the data".to_owned());
+    let drift = has(DRIFT).then(|| "with tps that were not steady".to_owned());
+    let is_on_images = facts.iter().any(|f| f.kind.as_deref() == Some("image"));
+    let images = is_on_images.then(|| "on images".to_owned());
+    let kind = f.virtualization.as_deref().filter(|kind| *kind != "none");
+    let machine = kind.map(|kind| format!("in a virtual machine ({kind})"));
+    let e = &state.experiment;
+    let cycle = e.cycle_seconds.filter(|_| e.cycle_is_given);
+    let cycle = cycle.filter(|seconds| plan::is_provisional(*seconds));
+    let cycles = cycle.map(|s| format!("with a checkpoint every {}", format_seconds(s)));
+    let provisional = match cycle {
+        Some(_) => "provisional, ",
+        None => "",
+    };
+    let has_forced = facts.iter().any(Facts::has_forced);
+    let forced = has_forced.then(|| "with checkpoints forced by WAL".to_owned());
+    let parts: Vec<String> = [
+        data, small, cycles, durable, forced, drift, images, machine, disturbed,
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    match parts.is_empty() {
+        true => String::new(),
+        false => format!(" ({provisional}measured {})", parts.join(", ")),
+    }
+}
+
+/// Whether data fit into memory, beside what else is there.
+fn fits(data: f64, memory: f64) -> bool {
+    data < memory * 0.8
+}

@@ -1,0 +1,85 @@
+use super::{choice::tests::state, regime::with_short_cycles, *};
+
+fn facts(fields: Value) -> Facts {
+    serde_json::from_value(fields).unwrap()
+}
+
+#[test]
+fn what_a_transaction_costs_the_device_is_told_of_each_target() {
+    let state = state("best", &["ext4", "btrfs"], ("tps", None));
+    let both = facts(serde_json::json!({
+        "number": 1, "device_bytes_per_transaction": 12345.6, "flushes_per_transaction": 0.1912, "flush_us": 448.2
+    }));
+    assert_eq!(
+        at_what_cost(&state, &both).unwrap().says,
+        "btrfs: per transaction 12 kB written to the device and 0.191 flushes of it; before the runs a flush took 448 us (medians)"
+    );
+    let flush = facts(serde_json::json!({"number": 0, "flush_us": 31.25}));
+    assert_eq!(
+        at_what_cost(&state, &flush).unwrap().says,
+        "ext4: before the runs a flush took 31.2 us (medians)"
+    );
+    assert_eq!(at_what_cost(&state, &Facts::default()), None);
+}
+
+#[test]
+fn short_cycles_are_a_regime_of_their_own() {
+    let mut state = state("best", &["ext4", "btrfs"], ("tps", None));
+    let mut says = |seconds| {
+        state.experiment.cycle_is_given = true;
+        state.experiment.cycle_seconds = seconds;
+        with_short_cycles(&state.experiment)
+    };
+    assert_eq!((says(None), says(Some(300.0))), (None, None));
+    let minute = says(Some(60.0)).unwrap();
+    assert!(
+        minute.starts_with("a checkpoint every 1 min: after each one"),
+        "{minute}"
+    );
+    assert!(minute.ends_with("than with PostgreSQL's 5 min"), "{minute}");
+    let half = says(Some(30.0)).unwrap();
+    assert!(half.contains("so the answer is provisional"), "{half}");
+}
+
+#[test]
+fn options_are_offered_for_each_filesystem_unless_some_were_tried() {
+    let state = state("best", &["a", "b", "c"], ("tps", None));
+    let made = |number: usize, filesystem: &str, options: &str| {
+        facts(serde_json::json!({
+            "number": number, "filesystem": filesystem, "mkfs_command": "mkfs", "mount_options": options
+        }))
+    };
+    let all = [
+        made(0, "ext4", ""),
+        made(1, "btrfs", ""),
+        made(2, "ext4", ""),
+    ];
+    let says: Vec<String> = (options_not_tested(&state, &all).into_iter())
+        .map(|row| row.says)
+        .collect();
+    assert_eq!(
+        says,
+        [
+            "options of mkfs and mount of ext4, which are as they come; targets => '{a}', factors => '{\"mount_options\": [\"\", \"noatime\"]}' compares one",
+            "options of mkfs and mount of btrfs, which are as they come; targets => '{b}', factors => '{\"mount_options\": [\"\", \"nodatacow\"]}' compares one",
+        ]
+    );
+    let tried = [made(0, "ext4", ""), made(1, "btrfs", "noatime")];
+    assert_eq!(options_not_tested(&state, &tried), []);
+}
+
+#[test]
+fn no_text_of_another_host_looks_like_a_line() {
+    let of_a_file = "virtualization (kvm)\nmkfs|mkfs.xfs -f /dev/sda\u{9b}1m".to_owned();
+    let rows = vec![
+        advice("mkfs", "mkfs.xfs /dev/sdb".to_owned()),
+        advice("regime", of_a_file),
+    ];
+    let shown = of_other_host(rows, "db1");
+    assert_eq!(shown.len(), 2);
+    assert_eq!(
+        shown[0].says,
+        "virtualization (kvm) mkfs|mkfs.xfs -f /dev/sda 1m"
+    );
+    assert!(shown[1].says.contains("measured on db1"));
+}
