@@ -211,6 +211,15 @@ pub const READERS: &[Reader] = &[
                 "image_size => '3GB', quick => true);\nSELECT metric",
                 "image_size => '3GB', quick => true, start => false);\nSELECT metric",
             ),
+            // The disk is a guest's.
+            (
+                "study_plan('deckelmann-2009', device => '/dev/ubdb'",
+                "study_plan('deckelmann-2009', image_size => '4GB'",
+            ),
+            (
+                "study('deckelmann-2009', device => '/dev/ubdb', part => 'atime', quick => true, scale => 5)",
+                "study('deckelmann-2009', image_size => '4GB', part => 'atime', quick => true, scale => 5, start => false)",
+            ),
         ],
         ..NOTHING
     },

@@ -85,7 +85,8 @@ fn pair(
         let numbers = of.map(|figure| found.number_of(here.study, &figure.variant));
         let (this, with) = (numbers[0]?, numbers[1]?);
         match metric == question.metric {
-            true => said_of(&found.pairs, this, with),
+            // Without runs there is no ratio.
+            true => said_of(&found.pairs, this, with).filter(|row| row.ratio.is_some()),
             false => by_ranges(here, found, metric, [this, with]),
         }
     });

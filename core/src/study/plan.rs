@@ -3,11 +3,13 @@
 use serde_json::{Map, Value};
 
 use super::{
-    definition::{Question, Variant, of_the_period},
+    asked::Asked,
+    definition::{Question, Study, Variant, of_the_period},
     left_out::Here,
 };
 use crate::{
     experiment::asked::Asked as Experiment,
+    quoting,
     refusal::{Refusal, quoted},
     run::room,
     spec::Workload,
@@ -293,7 +295,8 @@ pub fn check_room(
     place: &str,
     bytes: u64,
     needed: &[(String, u64)],
-    is_quick: bool,
+    study: &Study,
+    asked: &Asked,
 ) -> Result<(), Refusal> {
     let Some((question, most)) = needed.iter().max_by_key(|(_, bytes)| *bytes) else {
         return Ok(());
@@ -301,28 +304,35 @@ pub fn check_room(
     if *most <= bytes {
         return Ok(());
     }
-    let fits: Vec<&str> = (needed.iter())
-        .filter(|(_, needed)| *needed <= bytes)
-        .map(|(question, _)| question.as_str())
+    let part_of = |question: &str| study.question(question).map(|q| q.part.as_str());
+    let of_those = |is_wanted: &dyn Fn(u64) -> bool| -> Vec<&str> {
+        let those = needed.iter().filter(|(_, needed)| is_wanted(*needed));
+        those.filter_map(|(name, _)| part_of(name)).collect()
+    };
+    // A part is asked for as a whole.
+    let too_large = of_those(&|needed| needed > bytes);
+    let mut fits = of_those(&|needed| needed <= bytes);
+    fits.retain(|part| !too_large.contains(part));
+    fits.dedup();
+    let parts = format!("part => {}", quoting::sql_literal(&fits.join(",")));
+    let ways = [
+        (!fits.is_empty()).then_some(parts.as_str()),
+        (asked.scale != Some(1)).then_some("a smaller scale"),
+        (!asked.is_quick()).then_some("quick => true"),
+    ];
+    let ways: String = (ways.iter().flatten())
+        .map(|way| format!(", or use {way}"))
         .collect();
     Err(
         Refusal::argument(format!("{place} is too small for the study"))
             .detail(format!(
-                "It has {}, and question {question} needs {}: data, WAL and a reserve.{}",
+                "It has {}, and question {question} needs {}: data, WAL and a reserve.",
                 format_bytes(bytes),
-                format_bytes(*most),
-                match fits.is_empty() {
-                    true => String::new(),
-                    false => format!(" What fits: {}.", fits.join(", ")),
-                }
+                format_bytes(*most)
             ))
             .hint(format!(
-                "Give one of at least {}{}",
-                format_bytes(*most),
-                match is_quick {
-                    true => ", or a smaller scale.",
-                    false => ", a smaller scale, or quick => true.",
-                }
+                "Give one of at least {}{ways}.",
+                format_bytes(*most)
             )),
     )
 }

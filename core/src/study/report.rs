@@ -133,6 +133,8 @@ fn table(here: &Here<'_>, question: &Question, metric: &str, found: Option<&Evid
                 false => pairs::by_ranges(here, found, metric, [number, with]),
             }
         });
+        let have_runs = ours.and(measured(&question.baseline)).is_some();
+        let said = said.filter(|_| have_runs);
         let order = figure.zip(published(&question.baseline)).zip(said.as_ref());
         let variant = here.study.variant(name);
         let why = variant.and_then(|v| here.variant_of(question, v));

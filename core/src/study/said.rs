@@ -70,11 +70,11 @@ impl<'a> Said<'a> {
             seconds,
         } = self.runs(|_| true);
         let runs = match least == most {
-            true => format_count(most, "run"),
-            false => format!("{least} to {most} runs"),
+            true => format!("{}, about", format_count(most, "run")),
+            false => format!("{least} to {most} runs, at most about"),
         };
         format!(
-            "study {}: {} in {}, {runs}, at most about {}",
+            "study {}: {} in {}, {runs} {}",
             self.here.study.study,
             format_count(self.variants(), "variant"),
             format_count(self.questions.len() as u64, "experiment"),

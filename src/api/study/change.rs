@@ -1,6 +1,7 @@
 //! `define_study` and `drop_study`.
 
 use pgfsbench_core::{
+    quoting::sql_literal,
     refusal::quoted,
     study::{builtin, check},
 };
@@ -76,7 +77,10 @@ fn fsbench_drop_study(study: Option<Text>, keep_runs: Option<bool>) -> Result<Sa
     if let Some(experiment) = session::with_rights_of(ready.owner, || store::on(name))? {
         return Err(Fault::new(sqlstate::IN_USE, format!("study {} is on", quoted(name)))
             .detail(format!("Experiment {} is not over.", quoted(&experiment)))
-            .hint("Wait for it, or call fsbench.cancel_experiment() for each of its experiments that is in fsbench.study_experiment.")
+            .hint(format!(
+                "Wait for it, or call SELECT fsbench.cancel_experiment(e) FROM fsbench.studies, unnest(experiments) AS e WHERE study = {}.",
+                sql_literal(name)
+            ))
             .into());
     }
     let keeps = keep_runs.unwrap_or(false);

@@ -153,7 +153,7 @@ impl Started {
         let needed: Vec<(String, u64)> = (plan.experiments.iter())
             .filter_map(|e| Some((e.question.clone(), asked_for(&e.question)?)))
             .collect();
-        check_room(asked, &needed)?;
+        check_room(asked, &study, &needed)?;
         own_target::quietly(|| {
             (plan.targets.iter())
                 .try_for_each(|target| make_target(ready.owner, &study.study, asked, target))
@@ -250,7 +250,7 @@ fn check_is_misaligned(path: &str) -> Result<(), Fault> {
 }
 
 /// Refuses a place that is too small, with the size that would fit.
-fn check_room(asked: &Asked, needed: &[(String, u64)]) -> Result<(), Fault> {
+fn check_room(asked: &Asked, study: &Study, needed: &[(String, u64)]) -> Result<(), Fault> {
     let (place, bytes) = match (&asked.device, &asked.image_size) {
         (Some(device), _) => {
             let found = devices::describe(device)?;
@@ -267,8 +267,7 @@ fn check_room(asked: &Asked, needed: &[(String, u64)]) -> Result<(), Fault> {
         ),
         (None, None) => return Ok(()),
     };
-    let quick = asked.is_quick();
     Ok(bytes.map_or(Ok(()), |bytes| {
-        plan::check_room(&place, bytes, needed, quick)
+        plan::check_room(&place, bytes, needed, study, asked)
     })?)
 }

@@ -79,6 +79,15 @@ fn reason_against(facts: &[Facts], number: usize) -> Option<String> {
     Some(format!("not as durable as others of these ({why})"))
 }
 
+/// Whether the interval of a row without a verdict is still one to go by: not where what was measured is in doubt.
+fn has_bound(row: &Row) -> bool {
+    let reason = row.reason.as_deref().unwrap_or_default();
+    let is = |word: &str| reason.split([',', ':']).next() == Some(word);
+    !["too_short", "differs", "device confounded", "set_aside"]
+        .into_iter()
+        .any(is)
+}
+
 /// The first row that says nothing though its target was run.
 fn withheld<'a>(said: &[&'a Row]) -> Option<&'a Row> {
     let is_withheld = |row: &&&Row| row.is_inconclusive() && !row.is_set_aside();
@@ -208,7 +217,7 @@ fn against_baseline(state: &State, said: &[&Row], facts: &[Facts], metric: Metri
     let (unusable, betters): (Vec<&Row>, Vec<&Row>) = (said.iter().copied())
         .filter(|row| row.verdict == better)
         .partition(|row| reason_against(facts, row.number).is_some());
-    let open = (said.iter()).filter(|row| row.is_inconclusive() && !row.is_set_aside());
+    let open = (said.iter()).filter(|row| row.is_inconclusive() && has_bound(row));
     let bounds: Vec<Advice> = open
         .filter_map(|row| {
             // The most that a change would gain.

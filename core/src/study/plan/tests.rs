@@ -197,18 +197,32 @@ fn a_misaligned_partition_is_compared_where_one_is_given() {
 
 #[test]
 fn a_place_that_is_too_small_is_refused_with_one_that_fits() {
-    let needed = [("a".to_owned(), 1 << 30), ("b".to_owned(), 8 << 30)];
+    let study = builtin::find("vondra-2015").unwrap().unwrap();
+    let needed = [
+        ("ext4-xfs-30s".to_owned(), 1 << 30),
+        ("ext4-xfs-240s".to_owned(), 8 << 30),
+        ("medium".to_owned(), 1 << 30),
+    ];
+    let checked =
+        |bytes, asked: &Asked| check_room("device \"/dev/x\"", bytes, &needed, &study, asked);
+    let asked = Asked::default();
+    assert_eq!(checked(8 << 30, &asked), Ok(()));
+    let refusal = checked(2 << 30, &asked).unwrap_err();
+    check::style(&refusal);
+    // A part is asked for as a whole.
     assert_eq!(
-        check_room("device \"/dev/x\"", 8 << 30, &needed, false),
-        Ok(())
+        refusal.hint.unwrap(),
+        "Give one of at least 8192 MB, or use part => 'medium', or use a smaller scale, or use quick => true."
     );
-    let refusal = check_room("device \"/dev/x\"", 2 << 30, &needed, false).unwrap_err();
+    // Quick it is already, and there is nothing smaller.
+    let smallest = Asked {
+        quick: Some(true),
+        scale: Some(1),
+        ..Asked::default()
+    };
+    let refusal = checked(1 << 20, &smallest).unwrap_err();
     check::style(&refusal);
-    assert!(refusal.hint.unwrap().contains("at least 8192 MB"));
-    // Quick it is already.
-    let refusal = check_room("the image", 2 << 30, &needed, true).unwrap_err();
-    check::style(&refusal);
-    assert!(!refusal.hint.unwrap().contains("quick"));
+    assert_eq!(refusal.hint.unwrap(), "Give one of at least 8192 MB.");
 }
 
 #[test]

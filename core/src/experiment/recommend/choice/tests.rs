@@ -199,6 +199,29 @@ fn the_bound_is_on_the_worse_side() {
 }
 
 #[test]
+fn what_is_in_doubt_bounds_no_cost() {
+    let advice = |reason: &str| {
+        let mut open = row(1, "xfs", "inconclusive");
+        open.reason = Some(reason.into());
+        advised("baseline", &[open], &["ext4", "xfs"], ("tps", None)).advice
+    };
+    let says = |reason: &str| advice(reason)[1].says.clone();
+    let bound = "staying with ext4 instead of xfs costs at most 30 %";
+    assert_eq!(
+        (says("max_blocks"), says("too_noisy, 3 blocks")),
+        (bound.into(), bound.into())
+    );
+    for doubtful in [
+        "too_short",
+        "differs: kernel",
+        "device confounded",
+        "set_aside",
+    ] {
+        assert_eq!(advice(doubtful).len(), 1, "{doubtful}");
+    }
+}
+
+#[test]
 fn the_control_is_no_choice() {
     let names = ["ext4", "xfs", "ext4 (control)"];
     let of = |goal: &str, said: &[Row]| advised(goal, said, &names, ("tps", Some(2)));
