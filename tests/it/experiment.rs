@@ -502,12 +502,15 @@ fn each_run_finds_the_wal_of_a_checkpoint_cycle_ready() {
          WHERE x.block > 0 AND r.status = 'done'",
         &[
             (
-                "bool_and(r.used #> '{options,wal_segments}' = e.parameters #> '{options,wal_segments}')",
+                "bool_and(r.used #> '{options,wal_segments}' IS NOT DISTINCT FROM e.parameters #> '{options,wal_segments}')",
                 "t",
             ),
-            ("bool_and(phases @> '[{\"phase\": \"fill_wal\"}]')", "t"),
             (
-                "bool_and((r.facts #>> '{wal,ready}')::integer >= (e.parameters #>> '{options,wal_segments}')::integer - 1)",
+                "bool_and(coalesce(phases @> '[{\"phase\": \"fill_wal\"}]', false))",
+                "t",
+            ),
+            (
+                "bool_and(coalesce((r.facts #>> '{wal,ready}')::integer >= (e.parameters #>> '{options,wal_segments}')::integer - 1, false))",
                 "t",
             ),
         ],

@@ -353,7 +353,7 @@ fn candidates(
             .hint("Give the names of two or more targets of fsbench.target, or filesystems with device or image_size, or factors.")),
         1 => Err(Refusal::argument("one target alone is no experiment")
             .detail(format!("There is nothing that {} could be compared with.", quoted(&crossed.candidates[0].name)))
-            .hint("Use fsbench.run() for one target; name another one, or factors in which it varies.")),
+            .hint("Use fsbench.run() for one target, or name another one, or factors in which it varies.")),
         _ => Ok(crossed),
     }
 }

@@ -194,7 +194,9 @@ impl Metric {
 
     /// What the best one has: "most tps", "lowest p99 latency".
     pub fn superlative(self) -> String {
+        let is_a_time = self.noun.starts_with("time ");
         let which = match (words::is_counted(self.noun), self.more_is_better) {
+            (false, false) if is_a_time => "shortest",
             (true, true) => "most",
             (true, false) => "fewest",
             (false, true) => "highest",

@@ -23,6 +23,9 @@ use crate::{
 /// Filesystems that lose committed data when power is lost, or that are not maintained for this use.
 const FOR_COMPARISON_ONLY: &[&str] = &["ext2", "vfat", "exfat", "tmpfs", "jfs", "minix"];
 
+/// How the advice on options begins.
+const OPTIONS_OF: &str = "options of mkfs and mount of";
+
 /// The stored environment of a target's runs: that of the first run that counts.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
@@ -138,7 +141,7 @@ pub fn rows(state: &State, said: &[Row], facts: &[Facts], here: &Here) -> Vec<Ad
 /// The same of an experiment of another host, that somebody has brought here in a file: no line of it is to be pasted.
 pub fn of_other_host(rows: Vec<Advice>, host: &str) -> Vec<Advice> {
     let mut rows = rows;
-    rows.retain(|row| !lines::PARTS.contains(&row.part));
+    rows.retain(|row| !lines::PARTS.contains(&row.part) && !row.says.starts_with(OPTIONS_OF));
     // Nor what would look like one.
     for row in &mut rows {
         row.says = row.says.replace(char::is_control, " ");
@@ -278,7 +281,9 @@ fn options_not_tested(state: &State, facts: &[Facts]) -> Vec<Advice> {
     if facts.iter().any(has_options) {
         return Vec::new();
     }
-    let made = facts.iter().filter(|f| f.mkfs_command.is_some());
+    // A dataset of zfs has properties, and is mounted without options.
+    let is_tried = |f: &&Facts| f.mkfs_command.is_some() && f.filesystem.as_deref() != Some("zfs");
+    let made = facts.iter().filter(is_tried);
     let mut named: Vec<&str> = Vec::new();
     let mut rows = Vec::new();
     for f in made {
@@ -295,7 +300,7 @@ fn options_not_tested(state: &State, facts: &[Facts]) -> Vec<Advice> {
         rows.push(advice(
             "not tested",
             format!(
-                "options of mkfs and mount of {filesystem}, which are as they come; targets => '{{{name}}}', factors => '{{\"mount_options\": [\"\", \"{option}\"]}}' compares one"
+                "{OPTIONS_OF} {filesystem}, which are as they come; targets => '{{{name}}}', factors => '{{\"mount_options\": [\"\", \"{option}\"]}}' compares one"
             ),
         ));
     }

@@ -269,6 +269,12 @@ fn too_short() {
     finds_nothing!(checkpoints: Some(2), checkpoints_seen: seen(2.999, 3, 0));
     finds!({checkpoints: Some(2), checkpoints_seen: seen(2.9, 3, 0)} => "too_short", Warning, message);
     finds!({checkpoints: Some(2), checkpoints_seen: seen(3.0, 2, 0)} => "too_short", Warning, message);
+    let forced = judge(&RunFacts {
+        checkpoints: Some(2),
+        checkpoints_seen: seen(3.0, 3, 1),
+        ..clean()
+    });
+    assert!(forced.iter().any(|finding| finding.code == "too_short"));
 }
 
 #[test]

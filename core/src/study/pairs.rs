@@ -85,8 +85,10 @@ fn pair(
         let numbers = of.map(|figure| found.number_of(here.study, &figure.variant));
         let (this, with) = (numbers[0]?, numbers[1]?);
         match metric == question.metric {
-            // Without runs there is no ratio.
-            true => said_of(&found.pairs, this, with).filter(|row| row.ratio.is_some()),
+            true => said_of(&found.pairs, this, with).filter(|row| {
+                let has_runs = |number| !found.values_of(metric, number).is_empty();
+                row.ratio.is_some() || (has_runs(this) && has_runs(with))
+            }),
             false => by_ranges(here, found, metric, [this, with]),
         }
     });

@@ -313,6 +313,7 @@ pub fn check_room(
     let too_large = of_those(&|needed| needed > bytes);
     let mut fits = of_those(&|needed| needed <= bytes);
     fits.retain(|part| !too_large.contains(part));
+    fits.sort_unstable();
     fits.dedup();
     let parts = format!("part => {}", quoting::sql_literal(&fits.join(",")));
     let ways = [

@@ -133,7 +133,7 @@ fn table(here: &Here<'_>, question: &Question, metric: &str, found: Option<&Evid
                 false => pairs::by_ranges(here, found, metric, [number, with]),
             }
         });
-        let have_runs = ours.and(measured(&question.baseline)).is_some();
+        let have_runs = count(name) > 0 && count(&question.baseline) > 0;
         let said = said.filter(|_| have_runs);
         let order = figure.zip(published(&question.baseline)).zip(said.as_ref());
         let variant = here.study.variant(name);

@@ -83,9 +83,15 @@ fn reason_against(facts: &[Facts], number: usize) -> Option<String> {
 fn has_bound(row: &Row) -> bool {
     let reason = row.reason.as_deref().unwrap_or_default();
     let is = |word: &str| reason.split([',', ':']).next() == Some(word);
-    !["too_short", "differs", "device confounded", "set_aside"]
-        .into_iter()
-        .any(is)
+    ![
+        "too_short",
+        "differs",
+        "device confounded",
+        "noise_floor",
+        "set_aside",
+    ]
+    .into_iter()
+    .any(is)
 }
 
 /// The first row that says nothing though its target was run.

@@ -7,6 +7,7 @@ use crate::{
         plan::{self, percent},
         state::{Experiment, State},
     },
+    spec::Workload,
     units::{format_bytes, format_seconds},
 };
 
@@ -31,13 +32,19 @@ pub fn regime(state: &State, said: &[Row], facts: &[Facts], here: &Here) -> Vec<
         });
     }
     parts.extend(with_small_buffers(state, facts));
-    parts.extend(with_short_cycles(&state.experiment));
+    parts.extend(with_short_cycles(&state.experiment, f));
     parts.extend(forced_checkpoints(state, facts));
     parts.extend(unsteady(said));
     parts.extend(unlike_in_checksums(facts, here));
     if let Some(reason) = nothing_durable(facts) {
+        // Where they were flushed, but to memory.
+        let were_flushed = reason.contains("in memory") && f.flushes_per_transaction.is_some();
+        let beside = match were_flushed {
+            true => "; how often each flushes is among the figures",
+            false => "",
+        };
         parts.push(format!(
-            "no commit of any of them was durable ({reason}): where commits are, each flush takes longer, so that these may be told apart differently: see the flushes among the figures"
+            "no commit of any of them was durable ({reason}): where commits are, they take longer, and may tell them apart differently{beside}"
         ));
     }
     if facts.iter().any(|f| f.kind.as_deref() == Some("image")) {
@@ -51,9 +58,16 @@ pub fn regime(state: &State, said: &[Row], facts: &[Facts], here: &Here) -> Vec<
     parts
 }
 
+/// The length of a cycle that was given, where the workload has something written at checkpoints.
+fn given_cycle(e: &Experiment, f: &Facts) -> Option<f64> {
+    let workload = f.workload.as_deref().and_then(Workload::parse);
+    let writes = workload.is_none_or(|w| w.writes() && w.runs_transactions());
+    e.cycle_seconds.filter(|_| e.cycle_is_given && writes)
+}
+
 /// A cycle that is shorter than servers have it by default.
-pub(super) fn with_short_cycles(e: &Experiment) -> Option<String> {
-    let seconds = e.cycle_seconds.filter(|_| e.cycle_is_given)?;
+pub(super) fn with_short_cycles(e: &Experiment, f: &Facts) -> Option<String> {
+    let seconds = given_cycle(e, f)?;
     let provisional = match plan::is_provisional(seconds) {
         true => "; so the answer is provisional, and a night without cycle gives a lasting one",
         false => "",
@@ -168,8 +182,7 @@ pub fn in_short(state: &State, said: &[&Row], facts: &[Facts]) -> String {
     let images = is_on_images.then(|| "on images".to_owned());
     let kind = f.virtualization.as_deref().filter(|kind| *kind != "none");
     let machine = kind.map(|kind| format!("in a virtual machine ({kind})"));
-    let e = &state.experiment;
-    let cycle = e.cycle_seconds.filter(|_| e.cycle_is_given);
+    let cycle = given_cycle(&state.experiment, f);
     let cycle = cycle.filter(|seconds| plan::is_provisional(*seconds));
     let cycles = cycle.map(|s| format!("with a checkpoint every {}", format_seconds(s)));
     let provisional = match cycle {

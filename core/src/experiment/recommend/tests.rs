@@ -25,11 +25,14 @@ fn what_a_transaction_costs_the_device_is_told_of_each_target() {
 #[test]
 fn short_cycles_are_a_regime_of_their_own() {
     let mut state = state("best", &["ext4", "btrfs"], ("tps", None));
-    let mut says = |seconds| {
+    let mut of_workload = |workload: &str, seconds| {
         state.experiment.cycle_is_given = true;
         state.experiment.cycle_seconds = seconds;
-        with_short_cycles(&state.experiment)
+        let of = facts(serde_json::json!({"number": 0, "workload": workload}));
+        with_short_cycles(&state.experiment, &of)
     };
+    assert_eq!(of_workload("scan", Some(30.0)), None);
+    let mut says = |seconds| of_workload("tpcb", seconds);
     assert_eq!((says(None), says(Some(300.0))), (None, None));
     let minute = says(Some(60.0)).unwrap();
     assert!(
@@ -64,6 +67,9 @@ fn options_are_offered_for_each_filesystem_unless_some_were_tried() {
             "options of mkfs and mount of btrfs, which are as they come; targets => '{b}', factors => '{\"mount_options\": [\"\", \"nodatacow\"]}' compares one",
         ]
     );
+    assert_eq!(options_not_tested(&state, &[made(0, "zfs", "")]), []);
+    let there = of_other_host(options_not_tested(&state, &all), "db1");
+    assert_eq!(there.len(), 1, "{there:?}");
     let tried = [made(0, "ext4", ""), made(1, "btrfs", "noatime")];
     assert_eq!(options_not_tested(&state, &tried), []);
 }

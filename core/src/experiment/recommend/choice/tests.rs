@@ -215,6 +215,7 @@ fn what_is_in_doubt_bounds_no_cost() {
         "too_short",
         "differs: kernel",
         "device confounded",
+        "noise_floor",
         "set_aside",
     ] {
         assert_eq!(advice(doubtful).len(), 1, "{doubtful}");
