@@ -78,7 +78,7 @@ fn fsbench_drop_study(study: Option<Text>, keep_runs: Option<bool>) -> Result<Sa
         return Err(Fault::new(sqlstate::IN_USE, format!("study {} is on", quoted(name)))
             .detail(format!("Experiment {} is not over.", quoted(&experiment)))
             .hint(format!(
-                "Wait for it, or end it with: SELECT fsbench.cancel_experiment(experiment) FROM fsbench.experiments JOIN fsbench.studies ON experiment = ANY (experiments) WHERE study = {} AND status NOT IN ('done', 'cancelled')",
+                "Wait for it, or end it with: SELECT fsbench.cancel_experiment(e.experiment) FROM fsbench.experiments AS e JOIN fsbench.studies AS s ON e.experiment = ANY (s.experiments) WHERE s.study = {} AND e.status NOT IN ('done', 'cancelled')",
                 sql_literal(name)
             ))
             .into());
