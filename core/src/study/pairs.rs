@@ -217,6 +217,33 @@ mod tests {
     }
 
     #[test]
+    fn what_has_no_runs_is_not_compared() {
+        let study = builtin::find("heron-2010").unwrap().unwrap();
+        let (asked, facts) = (Asked::default(), Facts::default());
+        let here = Here {
+            study: &study,
+            asked: &asked,
+            facts: &facts,
+        };
+        let without = answer::Row {
+            ratio: None,
+            ..said(0, 1, "inconclusive", 1.0)
+        };
+        let found = Evidence {
+            targets: ["ext2", "xfs"]
+                .map(|name| format!("heron-2010.{name}"))
+                .to_vec(),
+            pairs: vec![without],
+            ..Evidence::default()
+        };
+        let pairs = pairs(&here, &BTreeMap::from([("published".into(), found)]));
+        assert!(
+            pairs.iter().all(|pair| pair.compared == "not tested"),
+            "{pairs:?}"
+        );
+    }
+
+    #[test]
     fn each_two_that_were_published_are_compared() {
         let study = builtin::find("heron-2010").unwrap().unwrap();
         let (asked, facts) = (Asked::default(), Facts::default());
