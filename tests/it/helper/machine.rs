@@ -1,8 +1,11 @@
 //! Settings of this machine that tests change: put back whatever becomes of the test.
 
 use super::lab::system;
+use rustix::process::getpgrp;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
+use std::io::Write;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
@@ -16,10 +19,46 @@ const FILES: [&str; 6] = [
     "dirty_writeback_centisecs",
 ];
 
+/// Writes files when it is dropped, or once the tests' process has been killed, and with it the others of its process group: these may have been
+/// about to write them.
+struct PutBack {
+    shell: Child,
+}
+
+impl PutBack {
+    fn new<'a>(files: impl IntoIterator<Item = (PathBuf, &'a str)>) -> Self {
+        let group = getpgrp().as_raw_nonzero();
+        // It reads the end of its input, without a word, if this process is no more.
+        let mut script = format!(
+            "read -r said || for i in $(seq 100); do kill -0 -- -{group} || break; sleep 0.1; done 2>/dev/null;"
+        );
+        for (file, value) in files {
+            script += &format!(" echo {value} >{};", file.display());
+        }
+        let shell = Command::new("/bin/sh")
+            .args(["-c", &script])
+            .stdin(Stdio::piped())
+            // Whoever ends the tests ends all of their group.
+            .process_group(0)
+            .spawn()
+            .expect("sh");
+        Self { shell }
+    }
+}
+
+impl Drop for PutBack {
+    fn drop(&mut self) {
+        let input = self.shell.stdin.take();
+        let _ = input.map(|mut input| input.write_all(b"over\n"));
+        let _ = self.shell.wait();
+    }
+}
+
 /// The right to change the kernel's settings, which are there once: and what they were.
 pub struct Machine {
     before: BTreeMap<&'static str, String>,
-    watcher: Child,
+    // These are dropped in this order: the next one reads what was put back.
+    _put_back: PutBack,
     _lock: File,
 }
 
@@ -28,21 +67,13 @@ impl Machine {
         let lock = File::create("/tmp/pgfsbench-tests-vm.lock").expect("a lock");
         lock.lock().expect("the lock");
         let before = kernel();
-        // It reads until this process has ended, even when that is killed.
-        let mut script = String::from("cat >/dev/null; cd /proc/sys/vm;");
-        for (file, value) in &before {
-            if value != "0" || file.ends_with("_centisecs") {
-                script += &format!(" echo {value} >{file};");
-            }
-        }
-        let watcher = Command::new("/bin/sh")
-            .args(["-c", &script])
-            .stdin(Stdio::piped())
-            .spawn()
-            .expect("sh");
+        let in_force = before
+            .iter()
+            .filter(|(file, value)| *value != "0" || file.ends_with("_centisecs"))
+            .map(|(file, value)| (Path::new(VM).join(file), value.as_str()));
         Self {
+            _put_back: PutBack::new(in_force),
             before,
-            watcher,
             _lock: lock,
         }
     }
@@ -56,13 +87,6 @@ impl Machine {
     }
 }
 
-impl Drop for Machine {
-    fn drop(&mut self) {
-        drop(self.watcher.stdin.take());
-        let _ = self.watcher.wait();
-    }
-}
-
 /// The kernel's settings in force.
 pub fn kernel() -> BTreeMap<&'static str, String> {
     let read = |file| fs::read_to_string(Path::new(VM).join(file)).expect("a setting");
@@ -72,33 +96,32 @@ pub fn kernel() -> BTreeMap<&'static str, String> {
         .collect()
 }
 
-/// The queue of a loop device of the test's.
+/// The queue of a loop device. One of the test's has its settings back in the end: the device keeps them when it is detached.
 pub struct Queue {
     directory: PathBuf,
-    is_ours: bool,
-    original: BTreeMap<String, String>,
     before: BTreeMap<String, String>,
+    _put_back: Option<PutBack>,
 }
 
 impl Queue {
     pub fn of(device: &str) -> Self {
-        let name = device.trim_start_matches("/dev/");
-        let directory = Path::new("/sys/block").join(name).join("queue");
-        let mut queue = Self {
-            directory,
-            is_ours: true,
-            original: BTreeMap::new(),
-            before: BTreeMap::new(),
-        };
-        queue.original = queue.all();
-        queue.remember();
+        let mut queue = Self::watched(device);
+        let original = ["scheduler", "nr_requests", "read_ahead_kb"]
+            .map(|file| (queue.directory.join(file), queue.before[file].as_str()));
+        queue._put_back = Some(PutBack::new(original));
         queue
     }
 
     /// One that is only looked at, since it may be another's at any time.
     pub fn watched(device: &str) -> Self {
-        let mut queue = Self::of(device);
-        queue.is_ours = false;
+        let name = device.trim_start_matches("/dev/");
+        let directory = Path::new("/sys/block").join(name).join("queue");
+        let mut queue = Self {
+            directory,
+            before: BTreeMap::new(),
+            _put_back: None,
+        };
+        queue.remember();
         queue
     }
 
@@ -146,18 +169,6 @@ impl Queue {
         let text = fs::read_to_string(self.directory.join("scheduler")).unwrap_or_default();
         text.split_whitespace()
             .any(|word| word.trim_matches(['[', ']']) == scheduler)
-    }
-}
-
-/// Of a loop device of the test's, which keeps it.
-impl Drop for Queue {
-    fn drop(&mut self) {
-        for file in ["scheduler", "nr_requests", "read_ahead_kb"] {
-            if !self.is_ours {
-                break;
-            }
-            let _ = fs::write(self.directory.join(file), &self.original[file]);
-        }
     }
 }
 
