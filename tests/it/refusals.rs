@@ -1,7 +1,7 @@
 //! Runs that would do harm, or lack something: refused before anything is made, each with an error of its own.
 
 use crate::common::{QUICK, assert_ended, assert_refused, execute, row, rows, run, server, set};
-use pgfsbench_tests::{LONG, assert_columns, wait_until};
+use pgfsbench_tests::{LONG, Stop, assert_columns, wait_until};
 
 const RUN: &str = "SELECT * FROM fsbench.run(scale => 1, clients => 1, transactions => 50)";
 const FORCED: &str =
@@ -56,6 +56,23 @@ fn more_clients_than_pgfsbench_max_clients() {
         &["4 is out of range", "allows at most 3", "at least 4"],
     );
     run(&mut client, "scale => 1, clients => 3, transactions => 5");
+}
+
+/// Where the server is debugged, an error that came on its way through SQL must not bring the way along.
+#[test]
+fn what_an_experiments_targets_are_refused_for_has_no_backtrace() {
+    let server = server(&[]);
+    server.stop(Stop::Fast);
+    server
+        .try_start_with(&[("RUST_BACKTRACE", "1")])
+        .expect("the server starts");
+    let said = assert_refused(
+        &mut server.connect("postgres"),
+        "SELECT fsbench.experiment('e', filesystems => '{ext4,btrsf}', image_size => '1GB')",
+        "22023",
+        &["btrsf", "HINT: "],
+    );
+    assert_eq!(said.lines().count(), 3, "{said}");
 }
 
 #[test]

@@ -43,6 +43,21 @@ fn a_study_is_carried_out_and_its_claims_are_judged() {
         );
         assert_eq!(row(&mut client, &recorded), name);
     }
+    // Before its first run nothing is compared.
+    assert_eq!(
+        rows(
+            &mut client,
+            "SELECT variant, published, measured, measured_percent, ratio, compared FROM fsbench.study_report('tiny')"
+        ),
+        ["a|||||", "b|2||||"]
+    );
+    assert_eq!(
+        rows(
+            &mut client,
+            "SELECT here, compared FROM fsbench.study_pairs('tiny')"
+        ),
+        [""; 0]
+    );
     // What the processor does meanwhile is nothing to wait for in a test.
     execute(
         &mut client,
@@ -59,17 +74,23 @@ fn a_study_is_carried_out_and_its_claims_are_judged() {
     // The other one is paused, and this one goes on. Within a transaction nobody else has begun with it.
     let extend =
         "SELECT fsbench.pause_experiment('other q'); SELECT fsbench.extend_experiment('tiny q', 4)";
+    let ends = |study| {
+        format!(
+            "SELECT fsbench.cancel_experiment(e.experiment) FROM fsbench.experiments AS e JOIN fsbench.studies AS s \
+            ON e.experiment = ANY (s.experiments) WHERE s.study = '{study}' AND e.status NOT IN ('done', 'cancelled')"
+        )
+    };
     assert_refused(
         &mut client,
         &format!("{extend}; SELECT fsbench.drop_study('tiny')"),
         "55006",
-        &["study \"tiny\" is on"],
+        &["study \"tiny\" is on", &ends("tiny")],
     );
     execute(&mut client, extend);
     execute(&mut client, "CALL fsbench.wait_experiment('tiny q')");
     execute(
         &mut client,
-        "SELECT fsbench.cancel_experiment('other q'); SELECT fsbench.drop_study('other')",
+        &format!("{}; SELECT fsbench.drop_study('other')", ends("other")),
     );
     let claims = rows(
         &mut client,
