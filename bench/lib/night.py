@@ -134,7 +134,7 @@ def percent(share):
 
 def idle(server, experiment):
     """What lies between the end of a window and the start of the next, without the warm-up, a row each (s): the whole of it, the processor probe, waits for that,
-    the filling of WAL, and the rest; and median milliseconds of each phase."""
+    the filling of WAL, and the rest; and median milliseconds of each phase, and of each step of the helper's at its end (`release: unmount`)."""
     rows = server.query(f"""
         SELECT g.gap::float8, g.phases, g.probe,
             coalesce((SELECT sum(substring(l.message FROM '^[0-9]+')::integer + {PROBE}) FROM fsbench.experiment_log l
@@ -153,6 +153,11 @@ def idle(server, experiment):
         if row["gap"] is not None:
             parts = {"probe": row["probe"], "waits": row["waits"], "fill_wal": phases.get("fill_wal", 0) / 1000}
             gaps.append({"whole": row["gap"], "rest": row["gap"] - sum(parts.values()), **parts})
+    released = server.query(f"""
+        SELECT l.step, l.ms FROM fsbench.experiment_run x JOIN fsbench.experiment e USING (experiment_id) JOIN fsbench.helper_log l USING (run_id)
+        WHERE e.experiment = '{experiment}' AND l.action = 'release' AND l.command IS NOT NULL ORDER BY l.job_id""")
+    for row in released:
+        steps.setdefault(f"release: {row['step']}", []).append(row["ms"])
     return gaps, {name: statistics.median(ms) for name, ms in steps.items()}
 
 

@@ -93,6 +93,11 @@ impl Run {
             self.store_checkpoints_of_failed();
         }
         self.enter(Phase::Cleanup, 0);
+        let has_server = self
+            .entry
+            .as_ref()
+            .is_some_and(|entry| entry.server.is_some());
+        let began_ns = clock::now_ns();
         self.clean_up(matches!(outcome, Outcome::Done(_)))?;
         let is_done = matches!(outcome, Outcome::Done(_));
         if is_done {
@@ -101,17 +106,21 @@ impl Run {
         if is_done || is_stored_as_failed {
             self.end_phase();
             let is_own = is_done && self.spec.is_here();
-            self.store_steps(is_own.then(|| self.phase_times()));
+            let release = (is_done && has_server).then(|| self.step_since("release", began_ns));
+            self.store_steps(is_own.then(|| self.phase_times()), release);
         }
         free_run_area(self.board, self.index);
         Ok(())
     }
 
-    /// At the very end, when everything is cleared up.
-    fn store_steps(&self, phases: Option<Value>) {
+    /// At the very end, when everything is cleared up. `release` is a phase that follows those that are stored.
+    fn store_steps(&self, phases: Option<Value>, release: Option<Value>) {
         let steps = self.steps_begun();
         report::or_log("could not store the steps of the run", || {
-            xact::transaction(|| store::set_steps(self.run_id, &steps, phases.as_ref()))
+            xact::transaction(|| {
+                store::set_steps(self.run_id, &steps, phases.as_ref())?;
+                release.map_or(Ok(()), |phase| store::add_phase(self.run_id, &phase))
+            })
         });
     }
 

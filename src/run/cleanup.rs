@@ -93,8 +93,7 @@ pub fn remove_what_was_made(entry: &Entry, begins: &mut dyn FnMut(Act)) -> Resul
         file.remove()?;
     }
     if let Some(server) = &entry.server {
-        // With the filesystem that was made go all files on it.
-        if !server.remove(entry.prepared.is_none(), begins)? {
+        if !server.remove(entry.prepared.is_some(), begins)? {
             left = Left::Something;
         }
     }

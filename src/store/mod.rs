@@ -170,6 +170,15 @@ pub fn set_steps(run_id: i64, steps: &Value, phases: Option<&Value>) -> Result<(
     Ok(())
 }
 
+/// Adds a phase after those that are stored.
+pub fn add_phase(run_id: i64, phase: &Value) -> Result<(), Fault> {
+    sql::write(
+        "UPDATE fsbench.run_log SET phases = phases || $2::jsonb WHERE run_id = $1::bigint",
+        &[Some(&run_id.to_string()), Some(&phase.to_string())],
+    )?;
+    Ok(())
+}
+
 /// Stores when the measured window began (seconds since 1970) and that the run has ended now.
 pub fn set_times(run_id: i64, measured_from: f64) -> Result<(), Fault> {
     sql::write(

@@ -12,9 +12,11 @@ mod zero;
 use crate::common::{assert_refused, execute, owned_directory, row, rows, run, server};
 use crate::robustness::hold::wait_for_lock;
 use pgfsbench_tests::{
-    LONG, Leaves, OwnedDirectory, SHOWN, TestServer, assert_columns, wait_until,
+    LONG, Leaves, OwnedDirectory, SHOWN, TestServer, assert_columns, give_prepared_data,
+    wait_until,
 };
 use postgres::Client;
+use std::path::Path;
 
 /// Arguments of an experiment of the shortest runs that there are.
 const SHORT: &str =
@@ -26,6 +28,8 @@ const LONGER: &str =
 
 /// Targets of those names, directories of this machine.
 fn targets(client: &mut Client, names: &[&str]) -> Vec<OwnedDirectory> {
+    let data = row(client, "SELECT current_setting('data_directory')");
+    give_prepared_data(Path::new(&data));
     let made = |name: &&str| {
         let directory = owned_directory("pgfsbench-experiment");
         let path = directory.path().display().to_string();

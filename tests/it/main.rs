@@ -3,6 +3,7 @@
 // A test tells a story from its beginning to its end.
 #![allow(clippy::too_many_lines)]
 
+mod balances;
 mod bracket;
 mod checkpoints;
 mod cloned;

@@ -35,7 +35,9 @@ pub use owned::{OwnedDirectory, write_as_owner};
 pub use process::{Process, send};
 pub use rustix::process::Signal;
 pub use scratch::{DISK, scratch};
-pub use server::{PRELOADED, Stop, TestServer, controldata, program, server_owner};
+pub use server::{
+    PRELOADED, Stop, TestServer, controldata, give_prepared_data, program, server_owner,
+};
 pub use soak::{is_soak, kills};
 pub use wait::{LONG, SHORT, wait_until};
 

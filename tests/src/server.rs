@@ -105,6 +105,11 @@ impl TestServer {
         server
     }
 
+    /// Runs on targets need neither make a cluster nor load it: data of scale 1 were loaded when the prefix was made.
+    pub fn give_prepared_data(&self) {
+        give_prepared_data(&self.data());
+    }
+
     fn in_directories(directory: &Path) -> Self {
         let place = open_directory("pgfsbench-test.", directory);
         make_owned(&data_in(&place));
@@ -528,6 +533,14 @@ pub(crate) fn run(command: &mut Command) -> Result<(), String> {
     let _ = said.rewind();
     let _ = said.read_to_string(&mut text);
     Err(format!("{command:?}: {status}\n{text}"))
+}
+
+/// Puts data of scale 1 where the server of this data directory looks for prepared data, if it has none.
+pub fn give_prepared_data(data: &Path) {
+    if !data.join("pgfsbench/pgsql_tmp_prepared_data").exists() {
+        let from = prefix().join("template.data/.");
+        must(as_server("cp").arg("-R").arg(from).arg(data));
+    }
 }
 
 pub(crate) fn must(command: &mut Command) {

@@ -128,12 +128,11 @@ fn on_target(spec: &Spec, near: Near) -> Vec<Step> {
         }
         add(&[Act::StartAgain, Act::VerifyAgain]);
     }
-    add(&[Act::Collect, Act::StopServer]);
-    add(match near.is_made {
-        // With the filesystem go all files on it.
-        true => &[Act::Job(Errand::Release)],
-        false => &[Act::RemoveServer],
-    });
+    // Files go before their filesystem does: unmounting would write whatever of them is in memory only.
+    add(&[Act::Collect, Act::StopServer, Act::RemoveServer]);
+    if near.is_made {
+        add(&[Act::Job(Errand::Release)]);
+    }
     steps
 }
 

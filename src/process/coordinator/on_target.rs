@@ -240,11 +240,17 @@ impl Run {
 
     /// Remembers a step, for the phases of the run; gives how long it took in milliseconds.
     fn end_step(&mut self, name: &str, began_ns: u64) -> f64 {
-        let ms = clock::ms(began_ns, clock::now_ns());
+        let step = self.step_since(name, began_ns);
+        let ms = step["ms"].as_f64();
+        self.steps.push(step);
+        ms.unwrap_or_default()
+    }
+
+    /// A step that is over now, as it is stored among the phases of a run.
+    pub(super) fn step_since(&self, name: &str, began_ns: u64) -> Value {
         let started_ms = clock::ms(self.started_ns, began_ns);
-        self.steps
-            .push(json!({"phase": name, "started_ms": started_ms, "ms": ms}));
-        ms
+        let ms = clock::ms(began_ns, clock::now_ns());
+        json!({"phase": name, "started_ms": started_ms, "ms": ms})
     }
 
     /// Adds to what is stored about the storage of the run.

@@ -51,9 +51,14 @@ impl Owner {
 }
 
 impl TargetServer {
-    /// Ends whatever runs in the directory, and removes it if asked to. Nothing is wrong when there is nothing; false when
-    /// its filesystem is not mounted now, so that what is on it is not known. `begins` is told of each step.
-    pub fn remove(&self, with_files: bool, begins: &mut dyn FnMut(Act)) -> Result<bool, Fault> {
+    /// Ends whatever runs in the directory, and removes it. Nothing is wrong when there is nothing; false when its filesystem is
+    /// not mounted now, so that what is on it is not known. `goes_with_filesystem`: the helper removes that next, and what cannot
+    /// be removed here does not matter. `begins` is told of each step.
+    pub fn remove(
+        &self,
+        goes_with_filesystem: bool,
+        begins: &mut dyn FnMut(Act),
+    ) -> Result<bool, Fault> {
         let own = session::data_directory();
         let owner = Owner::of(&own).map_err(|e| of_file("look at", &own, &e))?;
         if owner == self.owner {
@@ -63,7 +68,7 @@ impl TargetServer {
                 let path = self.data();
                 report::log_warning(&of_file("remove shared memory of", &path, &error));
             }
-            if with_files && !self.is_reachable() {
+            if !goes_with_filesystem && !self.is_reachable() {
                 report::log_warning(
                     &Fault::new(
                         sqlstate::NOT_IN_THIS_STATE,
@@ -78,9 +83,11 @@ impl TargetServer {
                 remove_tree(&self.socket_directory())?;
                 return Ok(false);
             }
-            if with_files {
-                begins(Act::RemoveServer);
-                remove_tree(&self.directory)?;
+            begins(Act::RemoveServer);
+            match remove_tree(&self.directory) {
+                // It may have become read-only.
+                Err(_) if goes_with_filesystem => {}
+                removed => removed?,
             }
         } else if self.directory.exists() {
             report::log_warning(

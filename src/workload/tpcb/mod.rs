@@ -48,6 +48,10 @@ impl Transactions for Tpcb {
         script::BALANCES
     }
 
+    fn question_after_window(&self) -> &'static str {
+        script::BALANCES_AFTER_WINDOW
+    }
+
     fn verify(&self, spec: &Spec, found: &Value, committed: &[u64]) -> Result<(), Fault> {
         let committed = committed.iter().sum();
         Ok(tpcb::verify(

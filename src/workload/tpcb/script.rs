@@ -203,3 +203,5 @@ impl Transaction<'_> for Script {
 
 /// Reads the balances, as JSON.
 pub const BALANCES: &str = include_str!("queries/balances.sql");
+/// The same where accounts that no client has touched are as they were loaded.
+pub const BALANCES_AFTER_WINDOW: &str = include_str!("queries/balances_after_window.sql");

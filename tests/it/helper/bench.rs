@@ -35,6 +35,7 @@ impl Bench {
             lab,
             server: server(settings),
         };
+        bench.server.give_prepared_data();
         bench.lab.configure(&bench.usual("postgres"));
         Some(bench)
     }

@@ -39,6 +39,7 @@ fn a_filesystem_is_made_measured_and_cleared_away_and_data_are_loaded_once() {
     let Some(scene) = Scene::new(test, &[], "") else {
         return;
     };
+    scene.value("SELECT fsbench.drop_prepared_data()");
     let mut wanted = "load_once filesystem copy server";
     for filesystem in scene.bench.lab.filesystems() {
         create(&scene, filesystem, ", mount_options => 'noatime'");
@@ -114,6 +115,7 @@ fn data_are_copied_cold_or_loaded_on_the_target_as_asked_and_kept_within_the_lim
         scene.nothing_is_left(options);
         run
     };
+    scene.value("SELECT fsbench.drop_prepared_data()");
     let cold = run(r#"{"cache": "cold"}"#);
     assert_eq!(steps(&scene, &cold), "load_once filesystem copy server");
     let asked = |run: &str| {
@@ -266,6 +268,7 @@ fn a_helper_of_another_version_is_refused_before_anything_is_made() {
     ) else {
         return;
     };
+    scene.value("SELECT fsbench.drop_prepared_data()");
     scene.end_helper(Signal::TERM);
     let mut other = scene.bench.client();
     execute(

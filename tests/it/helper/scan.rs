@@ -35,6 +35,7 @@ fn scene(test: &str) -> Option<Scene> {
 fn scans_are_cold_at_the_read_ahead_that_is_asked_for_and_their_table_is_copied_to_each_target() {
     let test = "scans_are_cold_at_the_read_ahead_that_is_asked_for_and_their_table_is_copied_to_each_target";
     let Some(scene) = scene(test) else { return };
+    scene.value("SELECT fsbench.drop_prepared_data()");
     let mut wanted = "load_once filesystem copy server";
     for kb in [128, 8192] {
         // More than the asking server allows.
@@ -80,6 +81,7 @@ fn scans_are_cold_at_the_read_ahead_that_is_asked_for_and_their_table_is_copied_
 fn a_table_that_is_too_large_for_the_target_is_refused_before_it_is_loaded() {
     let test = "a_table_that_is_too_large_for_the_target_is_refused_before_it_is_loaded";
     let Some(scene) = scene(test) else { return };
+    scene.value("SELECT fsbench.drop_prepared_data()");
     assert_refused(
         &mut scene.bench.client(),
         "SELECT fsbench.start(target => 'ra128', workload => 'scan', size => '10GB', options => '{\"cache\": \"cold\"}')",

@@ -155,7 +155,7 @@ impl Run {
         server.sync(&mut || self.look_around())?;
         place.keep(&server.data(), wanted, database)?;
         // Only the directory of its socket is left of it.
-        server.remove(true, &mut |_| ())?;
+        server.remove(false, &mut |_| ())?;
         self.record(|entry| entry.server = None)?;
         self.course.leave();
         self.end_step("load_once", began);

@@ -1,0 +1,40 @@
+//! The workload `tpcb`: balances that are not what its transactions have left fail the run.
+
+use crate::common::{ending, execute, row, run, server};
+use crate::held::{BRANCHES, Held};
+
+#[test]
+fn an_account_that_holds_something_else_fails_the_run_however_many_there_are() {
+    let server = server(&[]);
+    let mut client = server.connect("postgres");
+    // Of 81 times 100,000 accounts, which are more than a gigabyte, only those are read that the history names.
+    for (scale, read) in [(1, "all"), (81, "changed")] {
+        let arguments = format!(
+            "scale => {scale}, clients => 2, transactions => 100, warmup => '0', rate => 100"
+        );
+        let sound = run(&mut client, &arguments);
+        let told = "SELECT balances ->> 'accounts_read' FROM fsbench.run_log WHERE run_id = ";
+        assert_eq!(row(&mut client, &format!("{told}{sound}")), read);
+
+        let mut held = Held::at(&server, &arguments, "measure", "done > 40", BRANCHES);
+        let other = held.session();
+        let change = "UPDATE pgbench_accounts SET abalance = abalance + 1 WHERE aid = (SELECT min(aid) FROM pgbench_history)";
+        assert_eq!(other.execute(change, &[]).expect(change), 1);
+        execute(other, "COMMIT");
+        held.release();
+        let ended = ending(&mut client, &held.id);
+        let wanted = "failed XX001; the data does not agree with what was measured";
+        assert!(ended.starts_with(wanted), "{read}: {ended}");
+        let detail = format!(
+            "SELECT error_detail FROM fsbench.run_log WHERE run_id = {}",
+            held.id
+        );
+        let detail = row(&mut client, &detail);
+        assert!(
+            detail.contains("the balances of pgbench_accounts sum up to")
+                && detail.contains("(+1)"),
+            "{read}: {detail}"
+        );
+        server.nothing_is_left_at_once();
+    }
+}
