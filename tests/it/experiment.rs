@@ -12,8 +12,7 @@ mod zero;
 use crate::common::{assert_refused, execute, owned_directory, row, rows, run, server};
 use crate::robustness::hold::wait_for_lock;
 use pgfsbench_tests::{
-    LONG, Leaves, OwnedDirectory, SHOWN, TestServer, assert_columns, give_prepared_data,
-    wait_until,
+    LONG, Leaves, OwnedDirectory, SHOWN, TestServer, assert_columns, give_prepared_data, wait_until,
 };
 use postgres::Client;
 use std::path::Path;
