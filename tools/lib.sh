@@ -74,7 +74,7 @@ as_server() {
         # In a session of its own, with no terminal and no lock of root's: whoever is that user may trace it, and have what it has.
         (cd / && exec setsid --wait env -u RUST_BACKTRACE runuser -u postgres -- "$@" 9>&-)
     else
-        env -u RUST_BACKTRACE "$@"
+        env -u RUST_BACKTRACE "$@" 9>&-
     fi
 }
 

@@ -171,7 +171,7 @@ COMMENT ON COLUMN fsbench.run_log.requested_at IS 'When it was asked for';
 COMMENT ON COLUMN fsbench.run_log.started_at IS 'When its coordinator began';
 COMMENT ON COLUMN fsbench.run_log.measured_from IS 'Start of the measured window';
 COMMENT ON COLUMN fsbench.run_log.ended_at IS 'When it was done, failed or cancelled';
-COMMENT ON COLUMN fsbench.run_log.phases IS 'Phases in their order: each with started_ms (since started_at) and ms; cleanup has no ms while it goes on. On a target the first ones are load_once (loading the data that are copied, if they were not there), filesystem (making and mounting it), copy, and server (starting it, or connecting to it); with the option crash stop, remount, recovery and verify follow those of the run; the last one is release, from the end of the run to when its server, files and filesystem are gone';
+COMMENT ON COLUMN fsbench.run_log.phases IS 'Phases in their order: each with started_ms (since started_at) and ms; cleanup has no ms while it goes on. On a target the first ones are load_once (loading the data that are copied, if they were not there), filesystem (making and mounting it), copy, and server (starting it, or connecting to it); with the option crash stop, remount, recovery and verify follow those of the run; where a server was made for the run, release is the last one of a run that is done, once that server, its files and its filesystem are gone';
 COMMENT ON COLUMN fsbench.run_log.steps IS 'Steps in the order in which they were begun, as fsbench.plan() with the same arguments shows them beforehand: each with who, action and started_ms (since started_at). Of a run that has failed, as far as it came, and what was removed then';
 COMMENT ON COLUMN fsbench.run_log.error_code IS 'SQLSTATE of the error that ended the run';
 COMMENT ON COLUMN fsbench.run_log.error IS 'Message of the error that ended the run';
@@ -207,7 +207,7 @@ COMMENT ON COLUMN fsbench.run_log.zero_seconds IS 'Seconds in which no transacti
 COMMENT ON COLUMN fsbench.run_log.xids_used IS 'Transaction ids that the server gave out between the start and the end of the run, to whomever; those of maintenance steps are not counted';
 COMMENT ON COLUMN fsbench.run_log.wal_bytes IS 'WAL that the server wrote in the measured window (difference of LSNs)';
 COMMENT ON COLUMN fsbench.run_log.complete_checkpoints IS 'Checkpoints that began and ended in the measured window';
-COMMENT ON COLUMN fsbench.run_log.balances IS 'What the tables held after the run, and was verified; of pgbench''s scripts the sums of accounts, tellers, branches and history, rows of history, fingerprint of the accounts, and accounts_read: all, or changed where only those were read that the history names';
+COMMENT ON COLUMN fsbench.run_log.balances IS 'What the tables held after the run, and was verified; of pgbench''s scripts the sums of accounts, tellers, branches and history, rows of history, fingerprint of the accounts, and accounts_read: all, or changed where only those were read that the history names; of two runs the fingerprints compare';
 COMMENT ON COLUMN fsbench.run_log.facts IS 'What was seen of the run and has no column of its own; with the other columns and tables, what fsbench.judge() judges by';
 COMMENT ON COLUMN fsbench.run_log.client_wal_records IS 'WAL records that transactions of the clients wrote in the measured window, by the clients'' own counters';
 COMMENT ON COLUMN fsbench.run_log.client_wal_fpi IS 'Full-page images among them';

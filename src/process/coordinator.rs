@@ -98,15 +98,16 @@ impl Run {
             .as_ref()
             .is_some_and(|entry| entry.server.is_some());
         let began_ns = clock::now_ns();
-        self.clean_up(matches!(outcome, Outcome::Done(_)))?;
         let is_done = matches!(outcome, Outcome::Done(_));
+        let left = self.clean_up(is_done)?;
         if is_done {
             self.check_plan_is_done();
         }
         if is_done || is_stored_as_failed {
             self.end_phase();
             let is_own = is_done && self.spec.is_here();
-            let release = (is_done && has_server).then(|| self.step_since("release", began_ns));
+            let is_released = is_done && has_server && left == Left::Nothing;
+            let release = is_released.then(|| self.step_since("release", began_ns));
             self.store_steps(is_own.then(|| self.phase_times()), release);
         }
         free_run_area(self.board, self.index);
@@ -116,6 +117,10 @@ impl Run {
     /// At the very end, when everything is cleared up. `release` is a phase that follows those that are stored.
     fn store_steps(&self, phases: Option<Value>, release: Option<Value>) {
         let steps = self.steps_begun();
+        // Clearing up may have taken minutes, and the row of that number may be another's by now.
+        if report::or_log("could not look for the extension", the_extension) != Some(self.extension) {
+            return;
+        }
         report::or_log("could not store the steps of the run", || {
             xact::transaction(|| {
                 store::set_steps(self.run_id, &steps, phases.as_ref())?;
@@ -192,9 +197,10 @@ impl Run {
         }
     }
 
-    fn clean_up(&mut self, done: bool) -> Result<(), Fault> {
+    fn clean_up(&mut self, done: bool) -> Result<Left, Fault> {
+        let mut what_is_left = Left::Nothing;
         let Some(entry) = self.entry.take() else {
-            return Ok(());
+            return Ok(what_is_left);
         };
         if done && self.spec.keep {
             self.step(Act::OpenDatabase);
@@ -203,7 +209,7 @@ impl Run {
             // The asking server reads the result now, and then removes this server.
         } else {
             let mut began_ns = 0;
-            let what_is_left = cleanup::remove_what_was_made(&entry, &mut |act| {
+            what_is_left = cleanup::remove_what_was_made(&entry, &mut |act| {
                 began_ns = clock::now_ns();
                 self.step(act);
             })?;
@@ -217,9 +223,10 @@ impl Run {
                 });
             }
             if what_is_left == Left::Something {
-                return Ok(());
+                return Ok(what_is_left);
             }
         }
-        journal::remove(entry.home, entry.run_id)
+        journal::remove(entry.home, entry.run_id)?;
+        Ok(what_is_left)
     }
 }

@@ -92,10 +92,10 @@ pub fn remove_what_was_made(entry: &Entry, begins: &mut dyn FnMut(Act)) -> Resul
         begins(Act::DropFile);
         file.remove()?;
     }
-    if let Some(server) = &entry.server {
-        if !server.remove(entry.prepared.is_some(), begins)? {
-            left = Left::Something;
-        }
+    if let Some(server) = &entry.server
+        && !server.remove(entry.prepared.is_some(), begins)?
+    {
+        left = Left::Something;
     }
     if let Some(target) = &entry.prepared {
         begins(Act::Job(Errand::Release));

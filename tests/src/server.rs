@@ -537,9 +537,9 @@ pub(crate) fn run(command: &mut Command) -> Result<(), String> {
 
 /// Puts data of scale 1 where the server of this data directory looks for prepared data, if it has none.
 pub fn give_prepared_data(data: &Path) {
-    if !data.join("pgfsbench/pgsql_tmp_prepared_data").exists() {
-        let from = prefix().join("template.data/.");
-        must(as_server("cp").arg("-R").arg(from).arg(data));
+    let loaded = prefix().join("template.data");
+    if loaded.exists() && !data.join("pgfsbench/pgsql_tmp_prepared_data").exists() {
+        must(as_server("cp").arg("-R").arg(loaded.join(".")).arg(data));
     }
 }
 

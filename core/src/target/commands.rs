@@ -54,6 +54,11 @@ pub fn sync(directory: &Path) -> Vec<String> {
     vec!["/bin/sync".into(), "-f".into(), text(directory)]
 }
 
+/// Removes a directory with what is in it.
+pub fn remove(directory: &Path) -> Vec<String> {
+    vec!["/bin/rm".into(), "-rf".into(), "--".into(), text(directory)]
+}
+
 /// Asks which settings the programs know.
 pub fn describe(bindir: &Path) -> Vec<String> {
     vec![text(&bindir.join("postgres")), "--describe-config".into()]

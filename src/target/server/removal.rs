@@ -4,10 +4,11 @@ use std::{
     fs::{self, File},
     io,
     path::Path,
+    process::{Command, Stdio},
     time::{Duration, Instant},
 };
 
-use pgfsbench_core::spec::Act;
+use pgfsbench_core::{spec::Act, target::commands};
 use rustix::{
     fs::{AtFlags, CWD, StatxFlags, statx},
     process::{Pid, Signal, kill_process},
@@ -21,7 +22,7 @@ use crate::{
     target,
 };
 
-/// How long its processes may take to end before they are killed.
+/// How long its processes may take to end before they are killed, and the removal of files that go with their filesystem anyway.
 pub(super) const STOP: Duration = Duration::from_secs(60);
 
 /// The asking server's data directory: which one of which machine. A copy of that server has a copy of the journal, and must
@@ -84,10 +85,9 @@ impl TargetServer {
                 return Ok(false);
             }
             begins(Act::RemoveServer);
-            match remove_tree(&self.directory) {
-                // It may have become read-only.
-                Err(_) if goes_with_filesystem => {}
-                removed => removed?,
+            match goes_with_filesystem {
+                true => self.remove_what_goes_anyway(),
+                false => remove_tree(&self.directory)?,
             }
         } else if self.directory.exists() {
             report::log_warning(
@@ -104,6 +104,27 @@ impl TargetServer {
         }
         remove_tree(&self.socket_directory())?;
         Ok(true)
+    }
+
+    /// Removes files that go with their filesystem, so that unmounting it need not write what of them is in memory only. By a program, which
+    /// can be given up: it may have to wait for a disk that does not answer.
+    fn remove_what_goes_anyway(&self) {
+        let argv = commands::remove(&self.directory);
+        let mut command = Command::new(&argv[0]);
+        command.args(&argv[1..]).stdin(Stdio::null());
+        command.stdout(Stdio::null()).stderr(Stdio::null());
+        let Ok(mut child) = process::spawn_bound(&mut command, Signal::KILL) else {
+            return;
+        };
+        let began = Instant::now();
+        // What it cannot remove, since the filesystem has become read-only for one, is what it was before.
+        while matches!(child.try_wait(), Ok(None)) {
+            if began.elapsed() > STOP {
+                let _ = child.kill();
+                return;
+            }
+            process::wait(Duration::from_millis(5));
+        }
     }
 
     /// Whether the directory is there, or is known not to be: its filesystem is mounted.

@@ -140,7 +140,8 @@ fn a_crash_comes_after_the_window_and_before_the_result_is_collected() {
             drops_caches: true,
             ..Near::default()
         }),
-        "store, open the work database, crash the server, remount, drop caches, start the server, verify, collect, stop the server, release"
+        "store, open the work database, crash the server, remount, drop caches, start the server, verify, collect, stop the server, \
+         remove the server, release"
     );
 }
 
