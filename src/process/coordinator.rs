@@ -118,7 +118,8 @@ impl Run {
     fn store_steps(&self, phases: Option<Value>, release: Option<Value>) {
         let steps = self.steps_begun();
         // Clearing up may have taken minutes, and the row of that number may be another's by now.
-        if report::or_log("could not look for the extension", the_extension) != Some(self.extension) {
+        if report::or_log("could not look for the extension", the_extension) != Some(self.extension)
+        {
             return;
         }
         report::or_log("could not store the steps of the run", || {
