@@ -1,4 +1,4 @@
-//! Errors: SQLSTATE, message, DETAIL and HINT. The SQLSTATEs stand in the one table of [`sqlstate`].
+//! Errors: SQLSTATE, message, DETAIL and HINT. The SQLSTATEs stand in the one table of [`sqlstate`]; which of them a kind of refusal has, beside the kinds.
 
 use std::{io, path::Path};
 
@@ -161,19 +161,8 @@ pub fn process_terminated() -> Fault {
 
 impl From<Refusal> for Fault {
     fn from(refusal: Refusal) -> Self {
-        let sqlstate = match refusal.kind {
-            Kind::InvalidArgument => sqlstate::INVALID_PARAMETER,
-            Kind::NotInThisState => sqlstate::NOT_IN_THIS_STATE,
-            Kind::NoWorkerSlot => sqlstate::NO_RESOURCES,
-            Kind::DiskFull => sqlstate::DISK_FULL,
-            Kind::NotAllowed => sqlstate::NOT_ALLOWED,
-            Kind::Cancelled => sqlstate::CANCELED,
-            Kind::WrongData => sqlstate::CORRUPTED,
-            Kind::System => sqlstate::SYSTEM,
-            Kind::Internal => sqlstate::INTERNAL,
-        };
         Self {
-            sqlstate: sqlstate.into(),
+            sqlstate: refusal.kind.sqlstate().into(),
             message: refusal.message,
             detail: refusal.detail,
             hint: refusal.hint,

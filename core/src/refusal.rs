@@ -4,7 +4,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// The kinds of refusals: what a caller can do about them. The extension maps each to one SQLSTATE.
+use crate::sqlstate;
+
+/// The kinds of refusals: what a caller can do about them. Each has one SQLSTATE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
@@ -26,6 +28,23 @@ pub enum Kind {
     System,
     /// A bug.
     Internal,
+}
+
+impl Kind {
+    /// The SQLSTATE with which the extension raises it.
+    pub fn sqlstate(self) -> &'static str {
+        match self {
+            Self::InvalidArgument => sqlstate::INVALID_PARAMETER,
+            Self::NotInThisState => sqlstate::NOT_IN_THIS_STATE,
+            Self::NoWorkerSlot => sqlstate::NO_RESOURCES,
+            Self::DiskFull => sqlstate::DISK_FULL,
+            Self::NotAllowed => sqlstate::NOT_ALLOWED,
+            Self::Cancelled => sqlstate::CANCELED,
+            Self::WrongData => sqlstate::CORRUPTED,
+            Self::System => sqlstate::SYSTEM,
+            Self::Internal => sqlstate::INTERNAL,
+        }
+    }
 }
 
 /// An error in the form of PostgreSQL's: what, in which circumstances, and what to do.

@@ -4,7 +4,7 @@
 mod errand;
 pub mod on_target;
 mod registrar;
-mod turn;
+mod take_up;
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
@@ -171,7 +171,7 @@ impl Run {
             return xact::transaction(|| definition::set_definition(self.run_id));
         }
         if !xact::transaction(|| store::set_running(self.run_id))? {
-            return Err(turn::not_queued(self.run_id));
+            return Err(take_up::not_queued(self.run_id));
         }
         xact::transaction(|| definition::set_definition(self.run_id))?;
         // The server may have changed since it was asked for.

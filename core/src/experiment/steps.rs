@@ -21,14 +21,13 @@ use crate::verdict::{
 };
 
 pub use before::parameters;
+use outcome::disturbed;
 pub use outcome::{Aside, aside, outcome, without_value};
 
 /// A failed run is tried again once.
 const TRIES_OF_FAILED: usize = 2;
 /// An invalid run is repeated twice.
 const TRIES_OF_INVALID: usize = 3;
-/// A run that others have disturbed is repeated twice; after that it counts, and its findings tell.
-const TRIES_OF_DISTURBED: usize = 2;
 /// A run that was cut off is no target's fault, and is made again; but something that cuts off so many in one place will not end by itself.
 const OFTEN_INTERRUPTED: usize = 10;
 
@@ -346,11 +345,10 @@ fn unfinished(state: &State, metric: Metric) -> Option<Next> {
             let (mut outcome, mut why) = outcome(made, metric);
             if made.block == 0 {
                 (outcome, why) = before::outcome(state, index, outcome, why);
-            } else if outcome == Outcome::Measured && is_made_again(state, made) {
-                outcome = Outcome::Disturbed;
-                why = Some(
-                    "others took more than a tenth of the processors or a third of the disk (noisy_neighbour)".into(),
-                );
+            } else if outcome == Outcome::Measured
+                && let Some(others) = disturbed(state, made)
+            {
+                (outcome, why) = (Outcome::Disturbed, Some(others));
             }
             Next::Judge(index, outcome, why)
         }
@@ -377,18 +375,6 @@ pub fn often_interrupted(state: &State, index: usize) -> Option<String> {
             made.block
         )
     })
-}
-
-/// Whether a run that others have disturbed is made again. Where nothing is decided by it, that would change nothing.
-fn is_made_again(state: &State, made: &Made) -> bool {
-    let is_before = |other: &&Made| {
-        other.block == made.block
-            && other.number == made.number
-            && other.outcome == Some(Outcome::Disturbed)
-    };
-    made.disturbed
-        && !state.experiment.too_short
-        && state.runs.iter().filter(is_before).count() < TRIES_OF_DISTURBED
 }
 
 struct InBlock {

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering::{Acquire, Release};
 
-use super::{free_run_area, registrar, turn};
+use super::{free_run_area, registrar, take_up};
 use crate::{
     bench::Run,
     board::{Errand, Request, RequestState},
@@ -48,8 +48,8 @@ pub fn main(argument: i32, launch: u32) {
             }
         }
         Errand::Run => {
-            if turn::is_to_be_taken_up(board, request)
-                && let Err(fault) = turn::take_up(board, request)
+            if take_up::is_to_be_taken_up(board, request)
+                && let Err(fault) = take_up::take_up(board, request)
             {
                 request.set_state(registrar::withdraw(board, request, fault));
                 return shmem::announce();
