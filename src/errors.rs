@@ -5,7 +5,7 @@ use std::{io, path::Path};
 pub use pgfsbench_core::sqlstate::{self, pack, unpack};
 use pgfsbench_core::{
     board::{TextCell, cut_for_json},
-    refusal::{Kind, Refusal},
+    refusal::Refusal,
 };
 use pgrx::pg_sys::panic::CaughtError;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};

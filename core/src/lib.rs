@@ -37,7 +37,7 @@
 //! - [`recovery_log`]: what a server's log says of its recovery.
 //! - [`orphaned_data`]: when prepared data that no database has are removed.
 //! - [`written`]: write amplification.
-//! - [`refusal`]: the one error that a caller sees.
+//! - [`refusal`]: the one error that a caller sees, and the SQLSTATE of each kind.
 //!
 //! Floors, from the roof down (`tools/check arrows`). A file and the folder of its name are one thing, and may import each other. Most of the
 //! ground floor are single files, each a few functions and types that need nothing else: a folder around one file would only hide it.
@@ -52,8 +52,8 @@
 //! sys helper
 //! proc
 //! board chart knee pacing server_setting units verdict
-//! allowance checkpoint difference hist orphaned_data quoting random recovery_log refusal series sqlstate statement statistics work_database written
-//! escape rows
+//! allowance checkpoint difference hist orphaned_data quoting random recovery_log refusal series statement statistics work_database written
+//! escape rows sqlstate
 //! ```
 #![forbid(unsafe_code)]
 // A test may go through a long list.
