@@ -1709,7 +1709,7 @@ BEGIN
     FOR col IN
         SELECT a.attname, pg_catalog.col_description(a.attrelid, a.attnum) AS text FROM pg_catalog.pg_attribute a
         WHERE a.attrelid = 'fsbench.run_log'::pg_catalog.regclass
-          AND a.attname IN ('behind', 'latency_p50_ms', 'latency_p90_ms', 'latency_p95_ms', 'latency_p99_ms', 'latency_p999_ms')
+          AND a.attname IN ('behind', 'phases', 'balances', 'latency_p50_ms', 'latency_p90_ms', 'latency_p95_ms', 'latency_p99_ms', 'latency_p999_ms')
     LOOP
         EXECUTE pg_catalog.format('COMMENT ON COLUMN fsbench.result.%I IS %L', col.attname, col.text);
     END LOOP;
