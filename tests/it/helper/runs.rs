@@ -46,6 +46,9 @@ fn a_filesystem_is_made_measured_and_cleared_away_and_data_are_loaded_once() {
         let run = scene.start_run(&format!("target => '{filesystem}', {SHORT}"));
         assert_eq!(scene.ending(&run), "done");
         scene.nothing_is_left("a run");
+        let last =
+            format!("SELECT phases #>> '{{-1,phase}}' FROM fsbench.result WHERE run_id = {run}");
+        assert_eq!(scene.value(&last), "release");
         assert_columns(
             &mut scene.bench.client(),
             &format!(
