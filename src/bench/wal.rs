@@ -5,7 +5,7 @@ use std::{
     fs::{self, File, OpenOptions},
     io::{self, Write},
     os::unix::fs::OpenOptionsExt,
-    path::Path,
+    path::{Path, PathBuf},
     sync::atomic::Ordering::Relaxed,
 };
 
@@ -15,7 +15,7 @@ use super::Run;
 use crate::{
     board::Phase,
     errors::{Fault, of_file},
-    pg::session,
+    pg::{page_cache, session},
     random,
     run::wal_file::sync_directory,
     watch::wal_segments,
@@ -25,8 +25,17 @@ use crate::{
 const PIECE: usize = 1 << 20;
 /// Each page of WAL begins with two bytes by which the server knows its own.
 const PAGE: usize = units::PAGE as usize;
-/// A file that is not complete; a server that starts removes those of this name.
+/// Bytes that may be on their way to the disk at once. One sync has to wait for no more than that, and the disk has work while the next segment
+/// is written.
+const AT_ONCE: u64 = 256 << 20;
+/// What the names of files begin with that are not complete; a server that starts removes these.
 const UNFINISHED: &str = "xlogtemp.pgfsbench";
+
+/// A segment to be, under a name of its own until it is on disk. That name goes with it.
+struct Unfinished {
+    path: PathBuf,
+    file: File,
+}
 
 impl Run {
     /// Makes as many segments ready as the run is to find. A server without wal_recycle never has any.
@@ -34,38 +43,79 @@ impl Run {
         let segments = u64::from(self.spec.options.wal_segments);
         self.enter(Phase::FillWal, segments);
         let directory = session::data_directory().join("pg_wal");
-        let unfinished = directory.join(UNFINISHED);
         let (seen, piece) = (wal_segments::look()?, piece());
         if !seen.settings.recycles {
             return Ok(());
         }
-        for after in 1..=segments {
-            let path = directory.join(seen.now.name(after));
-            if !path.exists() {
-                self.write_segment(&unfinished, &piece, seen.settings.segment_bytes)?;
-                // A link takes the place of nothing that the server has made meanwhile.
-                match fs::hard_link(&unfinished, &path) {
-                    Err(e) if e.kind() != io::ErrorKind::AlreadyExists => {
-                        return Err(of_file("create", &path, &e));
-                    }
-                    _ => {}
-                }
-                fs::remove_file(&unfinished).map_err(|e| of_file("remove", &unfinished, &e))?;
-            }
-            self.board.run.done.store(after, Relaxed);
+        let paths = (1..=segments).map(|after| directory.join(seen.now.name(after)));
+        let missing: Vec<PathBuf> = paths.filter(|path| !path.exists()).collect();
+        let done = &self.board.run.done;
+        done.store(segments - missing.len() as u64, Relaxed);
+        let at_once = (AT_ONCE / seen.settings.segment_bytes).max(1);
+        for paths in missing.chunks(at_once as usize) {
+            self.make_segments(paths, &piece, seen.settings.segment_bytes)?;
         }
-        sync_directory(&unfinished)
+        sync_directory(&directory.join(UNFINISHED))
     }
 
-    /// Writes a file as large as a segment, and has it on disk.
-    fn write_segment(&mut self, path: &Path, piece: &[u8], bytes: u64) -> Result<(), Fault> {
-        let failed = |e: io::Error| of_file("write", path, &e);
-        let mut file = create(path).map_err(failed)?;
+    /// Makes these segments, all together: of one that is synced before the next is begun the disk has no work meanwhile.
+    fn make_segments(&mut self, paths: &[PathBuf], piece: &[u8], bytes: u64) -> Result<(), Fault> {
+        let mut made = Vec::new();
+        for (i, path) in paths.iter().enumerate() {
+            let unfinished = path.with_file_name(format!("{UNFINISHED}.{i}"));
+            made.push(self.write_segment(unfinished, piece, bytes)?);
+        }
+        for (segment, path) in made.iter().zip(paths) {
+            self.look_around()?;
+            segment.sync()?;
+            segment.become_one(path)?;
+            self.board.run.done.fetch_add(1, Relaxed);
+        }
+        Ok(())
+    }
+
+    /// Writes a file as large as a segment, which is then on its way to the disk.
+    fn write_segment(
+        &mut self,
+        path: PathBuf,
+        piece: &[u8],
+        bytes: u64,
+    ) -> Result<Unfinished, Fault> {
+        let file = create(&path).map_err(|e| of_file("write", &path, &e))?;
+        let mut segment = Unfinished { path, file };
         for _ in 0..bytes / PIECE as u64 {
             self.look_around()?;
-            file.write_all(piece).map_err(failed)?;
+            segment.append(piece)?;
         }
-        file.sync_all().map_err(failed)
+        page_cache::start_writing(&segment.file);
+        Ok(segment)
+    }
+}
+
+impl Unfinished {
+    fn append(&mut self, piece: &[u8]) -> Result<(), Fault> {
+        let written = self.file.write_all(piece);
+        written.map_err(|e| of_file("write", &self.path, &e))
+    }
+
+    fn sync(&self) -> Result<(), Fault> {
+        let synced = self.file.sync_all();
+        synced.map_err(|e| of_file("write", &self.path, &e))
+    }
+
+    /// Gives it the name of a segment. A link takes the place of nothing that the server has made meanwhile.
+    fn become_one(&self, path: &Path) -> Result<(), Fault> {
+        match fs::hard_link(&self.path, path) {
+            Err(e) if e.kind() != io::ErrorKind::AlreadyExists => Err(of_file("create", path, &e)),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        // What cannot be removed goes when the server starts.
+        let _ = fs::remove_file(&self.path);
     }
 }
 

@@ -51,6 +51,11 @@ pub fn set_until_level_ends(name: &str, value: &str) -> Result<(), Fault> {
     set(name, value, pg_sys::GucAction::GUC_ACTION_SAVE, true)
 }
 
+/// Sets it until the transaction ends, as SET LOCAL does.
+pub fn set_locally(name: &str, value: &str) -> Result<(), Fault> {
+    set(name, value, pg_sys::GucAction::GUC_ACTION_LOCAL, true)
+}
+
 fn set(
     name: &str,
     value: &str,
