@@ -83,7 +83,7 @@ def ready(o):
 
 def between(o):
     """What an experiment takes from the end of a measured window to the start of the next, warm-up not counted, against `cp -a` and a sync of the same data, with as much
-    WAL as is made ready: on images on a disk."""
+    WAL as is made ready, after such a window: on images on a disk."""
     record = Record("between")
     data = -(-o.scale * 16 // 1000)
     room = 2 * data + ROOM
@@ -95,18 +95,28 @@ def between(o):
     with Server(settings, DISK) as server, Helper(server, DISK, f"{data + ROOM}GB"):
         for name in ("a", "b"):
             server.sql(f"SELECT fsbench.create_target('{name}', filesystem => '{FILESYSTEM}', image_size => '{data + ROOM}GB')")
-        server.sql(call("between", targets="{a,b}", baseline="a", max_blocks=o.blocks, scale=o.scale, clients=(o.clients or [16])[0], seed=1, duration=f"{o.seconds} s",
+        server.sql(call("between", targets="{a,b}", baseline="a", max_blocks=o.blocks, scale=o.scale, clients=clients(o), seed=1, duration=f"{o.seconds} s",
                         warmup=f"{o.warmup} s", probe_wait="0", options=json.dumps({"wal_segments": o.segments})))
         server.sql("CALL fsbench.wait_experiment('between')")
         gaps, steps = idle(server, "between")
         ours = statistics.median(gap["whole"] for gap in gaps)
         say(f"  between two windows, median of {len(gaps)}: {ours:.1f} s; phases of a run, medians (s): " + ", ".join(f"{name} {ms / 1000:.2f}" for name, ms in steps.items()))
-        copies = [by_hand(server, o.segments) for _ in range(o.pairs)]
+        copies = [after_window(server, o) for _ in range(o.pairs)]
         theirs = statistics.median(copies)
         record.add(scale=o.scale, segments=o.segments, gaps=gaps, steps=steps, copies_s=copies)
         ratio = (ours - BESIDE) / theirs
         verdict(f"{ours:.1f} s between two windows; cp -a and sync {theirs:.1f} s ({min(copies):.1f} to {max(copies):.1f}): {ratio:.2f} of them and {BESIDE} s",
                 ratio <= BETWEEN, f"{BETWEEN} and {BESIDE} s")
+
+
+def clients(o):
+    return (o.clients or [16])[0]
+
+
+def after_window(server, o):
+    """The same by hand, with disk, memory and page cache as such a window has left them."""
+    server.sql(f"SELECT fsbench.run(target => 'a', scale => {o.scale}, clients => {clients(o)}, warmup => '{o.warmup} s', duration => '{o.seconds} s')")
+    return by_hand(server, o.segments)
 
 
 def by_hand(server, segments):
