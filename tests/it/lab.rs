@@ -51,7 +51,13 @@ fn word(filesystem: &str, disk: Disk) -> String {
 /// Guests of User-Mode Linux that several tests share: each takes as long to boot, and to load what the first run measures, as
 /// the runs of all others. The second one has what `make soak` alone looks at.
 const SHARED: [&[&str]; 2] = [
-    &["reiserfs", "f2fs", "ext4+lvm", "xfs+raid0", "ext4+raid6+degraded"],
+    &[
+        "reiserfs",
+        "f2fs",
+        "ext4+lvm",
+        "xfs+raid0",
+        "ext4+raid6+degraded",
+    ],
     &["ext4+raid1", "xfs+raid5", "xfs+raid10"],
 ];
 
