@@ -115,7 +115,8 @@ def clients(o):
 
 def after_window(server, o):
     """The same by hand, with disk, memory and page cache as such a window has left them."""
-    server.sql(f"SELECT fsbench.run(target => 'a', scale => {o.scale}, clients => {clients(o)}, warmup => '{o.warmup} s', duration => '{o.seconds} s')")
+    ready = json.dumps({"wal_segments": o.segments})
+    server.sql(f"SELECT fsbench.run(target => 'a', scale => {o.scale}, clients => {clients(o)}, warmup => '{o.warmup} s', duration => '{o.seconds} s', options => '{ready}')")
     return by_hand(server, o.segments)
 
 

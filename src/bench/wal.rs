@@ -25,10 +25,11 @@ use crate::{
 const PIECE: usize = 1 << 20;
 /// Each page of WAL begins with two bytes by which the server knows its own.
 const PAGE: usize = units::PAGE as usize;
-/// Bytes that may be on their way to the disk at once. One sync has to wait for no more than that, and the disk has work while the next segment
-/// is written.
+/// Bytes that may be on their way to the disk at once, so that it has work while the next segment is written; of larger segments, one.
 const AT_ONCE: u64 = 256 << 20;
-/// What the names of files begin with that are not complete; a server that starts removes these.
+/// The same as files that are open at once.
+const MOST_OPEN: u64 = 32;
+/// What the names of files begin with that are not complete; a server that starts after a crash removes these.
 const UNFINISHED: &str = "xlogtemp.pgfsbench";
 
 /// A segment to be, under a name of its own until it is on disk. That name goes with it.
@@ -51,21 +52,21 @@ impl Run {
         let missing: Vec<PathBuf> = paths.filter(|path| !path.exists()).collect();
         let done = &self.board.run.done;
         done.store(segments - missing.len() as u64, Relaxed);
-        let at_once = (AT_ONCE / seen.settings.segment_bytes).max(1);
+        let at_once = (AT_ONCE / seen.settings.segment_bytes).clamp(1, MOST_OPEN);
         for paths in missing.chunks(at_once as usize) {
             self.make_segments(paths, &piece, seen.settings.segment_bytes)?;
         }
         sync_directory(&directory.join(UNFINISHED))
     }
 
-    /// Makes these segments, all together: of one that is synced before the next is begun the disk has no work meanwhile.
+    /// Makes these segments, all together: if each were synced before the next is begun, the disk would be idle while that is written.
     fn make_segments(&mut self, paths: &[PathBuf], piece: &[u8], bytes: u64) -> Result<(), Fault> {
         let mut made = Vec::new();
         for (i, path) in paths.iter().enumerate() {
             let unfinished = path.with_file_name(format!("{UNFINISHED}.{i}"));
             made.push(self.write_segment(unfinished, piece, bytes)?);
         }
-        for (segment, path) in made.iter().zip(paths) {
+        for (segment, path) in made.into_iter().zip(paths) {
             self.look_around()?;
             segment.sync()?;
             segment.become_one(path)?;
@@ -103,8 +104,8 @@ impl Unfinished {
         synced.map_err(|e| of_file("write", &self.path, &e))
     }
 
-    /// Gives it the name of a segment. A link takes the place of nothing that the server has made meanwhile.
-    fn become_one(&self, path: &Path) -> Result<(), Fault> {
+    /// Gives it the name of a segment, and no other. A link takes the place of nothing that the server has made meanwhile.
+    fn become_one(self, path: &Path) -> Result<(), Fault> {
         match fs::hard_link(&self.path, path) {
             Err(e) if e.kind() != io::ErrorKind::AlreadyExists => Err(of_file("create", path, &e)),
             _ => Ok(()),
@@ -114,15 +115,19 @@ impl Unfinished {
 
 impl Drop for Unfinished {
     fn drop(&mut self) {
-        // What cannot be removed goes when the server starts.
+        // What cannot be removed goes with the target, or when its server starts after a crash.
         let _ = fs::remove_file(&self.path);
     }
 }
 
+/// A new file. One of that name could be a link to a segment that is in use.
 fn create(path: &Path) -> io::Result<File> {
+    match fs::remove_file(path) {
+        Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),
+        _ => {}
+    }
     let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(true).mode(0o600);
-    options.open(path)
+    options.write(true).create_new(true).mode(0o600).open(path)
 }
 
 /// What a segment is filled with: nothing that a filesystem could leave out or compress, as WAL that was written once. No page of it

@@ -43,7 +43,7 @@ pub fn cached_bytes(file: &File) -> io::Result<u64> {
     Ok(cached.min(length))
 }
 
-/// Has the kernel begin to write a file to the disk, and does not wait for it. A hint: whether it was written tells the sync that has to follow.
+/// Has the kernel begin to write a file to the disk, and does not wait until that is done. A hint: the sync that has to follow tells whether it was written.
 pub fn start_writing(file: &File) {
     // SAFETY: a system call on a file that is open; it takes no memory of ours.
     unsafe {

@@ -49,7 +49,7 @@ fn word(filesystem: &str, disk: Disk) -> String {
 }
 
 /// Guests of User-Mode Linux that several tests share: each takes as long to boot, and to load what the first run measures, as
-/// the runs of all others. The second one has what `make soak` alone looks at.
+/// the runs of all others, and has 15 disks at most. The second one has what `make soak` alone looks at.
 const SHARED: [&[&str]; 2] = [
     &[
         "reiserfs",

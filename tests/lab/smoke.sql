@@ -10,7 +10,7 @@ SELECT :'raid' <> '' AS has_raid \gset
 \endif
 SELECT 'fact: ' || why_not FROM fsbench.describe_devices() WHERE path = :'member' AND path <> :'device';
 -- One program for all processes: to start one takes a guest a twentieth of a second.
-\! echo "fact: the helper's rights $(sed -s -n '/^Name:\tpgfsbench-helpe$/,/^CapBnd:/ s/^CapBnd:\t//p' /proc/[0-9]*/status 2> /dev/null | sort -u)"
+\! echo "fact: the helper's rights $(sed -s -n '/^Name:\tpgfsbench-helpe$/,/^CapBnd:/ s/^CapBnd:\t//p' /proc/[0-9]*/status 2> /dev/null | sort -u | paste -sd,)"
 SELECT fsbench.create_target(:'name', filesystem => :'fs', device => :'device');
 SELECT run_id FROM fsbench.run(target => :'name', scale => 1, clients => 2, transactions => 50, seed => 1) \gset
 -- In a slow guest, what was made is still being removed when the run has returned.
