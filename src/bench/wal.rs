@@ -27,7 +27,7 @@ const PIECE: usize = 1 << 20;
 const PAGE: usize = units::PAGE as usize;
 /// Bytes that may be on their way to the disk at once, so that it has work while the next segment is written; of larger segments, one.
 const AT_ONCE: u64 = 256 << 20;
-/// The same as files that are open at once.
+/// Segments that may be on their way at once, each an open file.
 const MOST_OPEN: u64 = 32;
 /// What the names of files begin with that are not complete; a server that starts after a crash removes these.
 const UNFINISHED: &str = "xlogtemp.pgfsbench";
