@@ -191,6 +191,7 @@ pub fn prepare(
     };
     steps.extend(geometry(fs, facts));
     steps.extend(mounting(config, &mount_point, mount));
+    steps.extend(settings::step_to_keep(&steps));
     Ok(Plan {
         filesystem: fs,
         uuid: facts.uuid.clone(),

@@ -220,5 +220,11 @@ pub fn words(values: &[Value]) -> String {
     words.join(", ")
 }
 
+/// Their files, for a report.
+pub fn files(values: &[Value]) -> String {
+    let files: Vec<&str> = values.iter().map(|v| v.file.as_str()).collect();
+    files.join(", ")
+}
+
 #[cfg(test)]
 mod tests;

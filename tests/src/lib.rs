@@ -34,7 +34,7 @@ pub use namespace::LET_GO_OF_OTHERS_DEVICES;
 pub use owned::{OwnedDirectory, write_as_owner};
 pub use process::{Process, send};
 pub use rustix::process::Signal;
-pub use scratch::{DISK, scratch};
+pub use scratch::{DISK, for_images, scratch};
 pub use server::{
     PRELOADED, Stop, TestServer, controldata, give_prepared_data, program, server_owner,
 };

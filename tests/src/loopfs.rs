@@ -1,6 +1,6 @@
 //! A small filesystem of its own, in a file. Takes root and a kernel with loop devices.
 
-use crate::scratch::DISK;
+use crate::scratch::for_images;
 use crate::server::{program, run, server_owner};
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -31,7 +31,8 @@ impl LoopFs {
         let mkfs = program(mkfs).ok_or(format!("there is no {mkfs}"))?;
         let mount = program("mount").ok_or("there is no mount")?;
 
-        let place = TempDir::with_prefix_in("pgfsbench-loop.", DISK).map_err(|e| e.to_string())?;
+        let place =
+            TempDir::with_prefix_in("pgfsbench-loop.", for_images()).map_err(|e| e.to_string())?;
         let image = place.path().join("image");
         let fs = Self { place };
         File::create(&image)

@@ -23,17 +23,28 @@ const LEAST: u64 = 6 << 30;
 
 /// The directory that what tests make is made in. `PGFSBENCH_SCRATCH` names another one.
 pub fn scratch() -> &'static Path {
-    static SCRATCH: OnceLock<PathBuf> = OnceLock::new();
-    SCRATCH.get_or_init(|| {
-        let given = std::env::var_os("PGFSBENCH_SCRATCH").map(PathBuf::from);
-        given
-            .or_else(in_memory)
-            .unwrap_or_else(|| PathBuf::from(DISK))
-    })
+    static GIVEN: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let given = GIVEN.get_or_init(|| std::env::var_os("PGFSBENCH_SCRATCH").map(PathBuf::from));
+    given
+        .as_deref()
+        .or_else(in_memory)
+        .unwrap_or(Path::new(DISK))
+}
+
+/// The directory of images for loop devices: in memory if `scratch` may be, but not in there, since of loop devices on a loop device
+/// one that does not write stops all that open any.
+pub fn for_images() -> &'static Path {
+    Path::new(if in_memory().is_some() { MEMORY } else { DISK })
+}
+
+/// A filesystem in memory, made at the first call; None where there is none.
+fn in_memory() -> Option<&'static Path> {
+    static MADE: OnceLock<Option<PathBuf>> = OnceLock::new();
+    MADE.get_or_init(make_in_memory).as_deref()
 }
 
 /// An ext4 in memory; None where there is no root, no loop device, or not enough memory.
-fn in_memory() -> Option<PathBuf> {
+fn make_in_memory() -> Option<PathBuf> {
     server_owner()?;
     let bytes = (available()? / SHARE).min(MOST);
     let has_room = bytes >= LEAST && crate::mounts().contains(&format!(" {MEMORY} tmpfs "));

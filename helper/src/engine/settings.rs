@@ -71,17 +71,40 @@ impl Work<'_> {
         for changed in &mut entry.settings[first..] {
             changed.after = changed.now();
         }
-        let after = &entry.settings[first..];
-        for value in values {
-            if !after.iter().any(|c| c.after.as_ref() == Some(value)) {
-                let message = format!("the kernel did not take {} = {}", value.file, value.value);
-                let is: Vec<Value> = after.iter().filter_map(|c| c.after.clone()).collect();
-                return Err(Refusal::new(Kind::System, message)
-                    .detail(format!("There is now {}.", settings::words(&is)))
-                    .hint("Give another value, or leave it out."));
+        let after = entry.settings[first..].iter();
+        check_taken(
+            values,
+            &after.filter_map(|c| c.after.clone()).collect::<Vec<_>>(),
+        )?;
+        self.engine.journal.write(entry)
+    }
+
+    /// Writes again which of these settings of the queue have changed since they were set.
+    pub(super) fn keep_queue(&mut self, values: &[Value], entry: &Entry) -> Result<(), Refusal> {
+        let of_queue = || {
+            let settings = entry.settings.iter();
+            settings.filter(|changed| matches!(changed.of, Of::Queue(_)))
+        };
+        let now = || of_queue().filter_map(Changed::now).collect::<Vec<_>>();
+        for value in values.iter().filter(|value| !now().contains(value)) {
+            if let Some(changed) = of_queue().find(|changed| changed.before.file == value.file) {
+                settings::write(&changed.of, value)?;
             }
         }
-        self.engine.journal.write(entry)
+        check_taken(values, &now())
+    }
+}
+
+/// Refuses if the kernel does not show all that was asked for.
+fn check_taken(asked: &[Value], now: &[Value]) -> Result<(), Refusal> {
+    match asked.iter().find(|value| !now.contains(value)) {
+        None => Ok(()),
+        Some(value) => {
+            let message = format!("the kernel did not take {} = {}", value.file, value.value);
+            Err(Refusal::new(Kind::System, message)
+                .detail(format!("There is now {}.", settings::words(now)))
+                .hint("Give another value, or leave it out."))
+        }
     }
 }
 

@@ -109,6 +109,7 @@ impl<'a> Work<'a> {
             } => self.create_image(path, *bytes, *sparse, entry),
             Step::CheckDevice { part, .. } => self.check_device(*part),
             Step::SetQueue { values } => self.set_queue(values, entry),
+            Step::KeepQueue { values } => self.keep_queue(values, entry),
             Step::SetKernel { values } => self.set(Of::Kernel, values, entry),
             Step::MakeMountPoint { path } => secure::make_directory(path, 0o700).map(|_| ()),
             Step::Verify { mount_point } => self.verify(mount_point),

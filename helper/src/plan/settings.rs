@@ -43,6 +43,16 @@ pub fn steps(config: &Config, request: &Prepare, facts: &Facts) -> Result<Vec<St
     Ok(steps)
 }
 
+/// The step after all that mkfs and mount do to a queue whose settings these steps change.
+pub fn step_to_keep(steps: &[Step]) -> Option<Step> {
+    steps.iter().find_map(|step| match step {
+        Step::SetQueue { values } => Some(Step::KeepQueue {
+            values: values.clone(),
+        }),
+        _ => None,
+    })
+}
+
 /// Refuses a scheduler that the queue does not have.
 pub fn check_offered(asked: &BlockSettings, limits: &Limits) -> Result<(), Refusal> {
     match &asked.scheduler {

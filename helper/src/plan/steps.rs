@@ -75,6 +75,11 @@ pub enum Step {
     SetQueue {
         values: Vec<Value>,
     },
+    /// The same once more where they are not in force any more: the kernel computes some of them anew when it learns, in mkfs for example,
+    /// what the disk cannot do.
+    KeepQueue {
+        values: Vec<Value>,
+    },
     /// Settings of the whole machine.
     SetKernel {
         values: Vec<Value>,
@@ -146,6 +151,7 @@ impl Step {
             Step::CheckDevice { .. } => "check_device",
             Step::Wipe { .. } => "wipe",
             Step::SetQueue { .. } => "set_queue",
+            Step::KeepQueue { .. } => "keep_queue",
             Step::SetKernel { .. } => "set_kernel",
             Step::Discard { .. } => "discard",
             Step::MakeJournal { .. } => "make_journal",
@@ -324,6 +330,12 @@ impl Step {
                 format!(
                     "write {} of the queue of the disk; what is there now is kept, and put back at release",
                     settings::words(values)
+                )
+            }
+            Step::KeepQueue { values } => {
+                format!(
+                    "read {} of the queue of the disk, and write again what the kernel has changed meanwhile",
+                    settings::files(values)
                 )
             }
             Step::SetKernel { values } => {

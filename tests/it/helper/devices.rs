@@ -2,7 +2,7 @@
 
 use super::disk::{Disk, MEGABYTES, on_device};
 use super::lab::system;
-use pgfsbench_tests::{program, skip};
+use pgfsbench_tests::{OwnedDirectory, program, skip};
 use serde_json::Value;
 use std::fs::{self, File};
 use std::io::Write;
@@ -217,7 +217,8 @@ fn a_path_to_something_else_is_refused() {
     };
     // Something in /dev that is no block device, and a name there that leads out of it.
     let link = format!("/dev/pgfsbench-test-{}", std::process::id());
-    let file = disk.lab.path("file");
+    let place = OwnedDirectory::new("pgfsbench-file.");
+    let file = place.path().join("file");
     File::create(&file)
         .and_then(|mut f| f.write_all(b"precious"))
         .expect("a file");

@@ -1,7 +1,7 @@
 //! A helper with a configuration, a journal, images and mount points of its own, in a directory that only root can enter.
 
 use super::confined;
-use pgfsbench_tests::{DISK, LONG, Leaves, Signal, program, server_owner, skip, wait_until};
+use pgfsbench_tests::{LONG, Leaves, Signal, for_images, program, server_owner, skip, wait_until};
 use rustix::process::{Pid, kill_process};
 use serde_json::Value;
 use std::fs::{self, OpenOptions};
@@ -31,10 +31,9 @@ pub const fn on_image<'a>(target: &'a str, filesystem: &'a str, size: &'a str) -
 }
 
 impl Lab {
-    /// On the machine's disk: of loop devices on a loop device one that does not write stops all that open any.
     /// With images of 2 GB in all; None, and the test is skipped, where there is no root or no loop device.
     pub fn new(test: &str) -> Option<Self> {
-        Self::below(Path::new(DISK), test)
+        Self::below(for_images(), test)
     }
 
     /// The same with all that it makes below this directory.
