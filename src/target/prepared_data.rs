@@ -59,6 +59,14 @@ pub struct Place {
     _lock: File,
 }
 
+/// What a server has loaded.
+pub struct Loaded {
+    /// The database with the tables.
+    pub database: String,
+    /// As it stands in the note.
+    pub script: String,
+}
+
 fn now() -> u64 {
     SystemTime::now()
         .duration_since(UNIX_EPOCH)
@@ -158,8 +166,8 @@ impl Place {
         Ok(Ok(()))
     }
 
-    /// Keeps the data directory `data` of a server that was shut down and synced; the directory above it goes with it.
-    pub fn keep(&self, data: &Path, wanted: Wanted, database: String) -> Result<(), Fault> {
+    /// Keeps the data directory `data` of a server that was shut down and synced; the directory above it goes with it. `loaded` is what it has loaded.
+    pub fn keep(&self, data: &Path, wanted: Wanted, loaded: Loaded) -> Result<(), Fault> {
         let Some(from) = data.parent() else {
             return Err(Fault::new(
                 sqlstate::INTERNAL,
@@ -168,7 +176,8 @@ impl Place {
         };
         let note = Note {
             wanted,
-            database,
+            database: loaded.database,
+            script: loaded.script,
             bytes: bytes_of(data).map_err(|e| of_file("read", data, &e))?,
             created_at: now(),
             used_at: now(),

@@ -78,6 +78,9 @@ pub struct Note {
     pub wanted: Wanted,
     /// The database with the tables.
     pub database: String,
+    /// What tells the script that has created the extension in there from others; empty if it is not known.
+    #[serde(default)]
+    pub script: String,
     /// Bytes of the whole data directory.
     pub bytes: u64,
     /// Seconds since 1970.

@@ -43,6 +43,16 @@ struct Programs {
     user: String,
 }
 
+/// A server that was put on a target, and runs.
+struct Put {
+    server: TargetServer,
+    connection: Connection,
+    /// What is to be done there.
+    stage: Stage,
+    /// What tells the script that has created the extension in its data; empty where there is none yet.
+    script: String,
+}
+
 impl Run {
     /// From the row to the result, on the target.
     pub(super) fn carry_out_on_target(&mut self) -> Result<Outcome, Fault> {
@@ -87,9 +97,14 @@ impl Run {
             bindir,
             user: programs::operating_system_user()?,
         };
-        let (server, mut connection, stage) = self.put_server(&target, &programs)?;
+        let Put {
+            server,
+            mut connection,
+            stage,
+            script,
+        } = self.put_server(&target, &programs)?;
         let result = self
-            .make_sure_it_is_ours(&mut connection)
+            .make_sure_it_is_ours(&mut connection, &script)
             .and_then(|()| self.have_it_run(&mut connection, Whose::Own(&stage)))
             .and_then(|measured| {
                 let crashed = match self.spec.options.crash {
@@ -109,7 +124,7 @@ impl Run {
         &mut self,
         target: &Target,
         programs: &Programs,
-    ) -> Result<(TargetServer, Connection, Stage), Fault> {
+    ) -> Result<Put, Fault> {
         if matches!(target.on, On::Made { .. }) {
             // Before data are loaded for nothing.
             let patience = self.patience();
@@ -128,10 +143,10 @@ impl Run {
         self.record(|entry| entry.server = Some(server.clone()))?;
         self.step(Act::MakeDirectory);
         server.make_directories()?;
-        let stage = match prepared {
+        let (stage, script) = match prepared {
             Some(prepared) => {
                 self.copy(&prepared, &server)?;
-                prepared.stage
+                (prepared.stage, prepared.script)
             }
             None => {
                 self.step(Act::Initdb);
@@ -143,7 +158,7 @@ impl Run {
                 )?;
                 self.step(Act::Sync);
                 server.sync(&mut || self.look_around())?;
-                Stage::WholeOfTarget
+                (Stage::WholeOfTarget, String::new())
             }
         };
         if target.drop_caches {
@@ -154,7 +169,12 @@ impl Run {
             xact::transaction(|| settings::of_target(&target.settings, &self.spec.settings))?;
         let connection = self.start_server(&server, programs, of_target, &[])?;
         self.end_step("server", began);
-        Ok((server, connection, stage))
+        Ok(Put {
+            server,
+            connection,
+            stage,
+            script,
+        })
     }
 
     /// Starts a server whose data directory is there, with this server's settings, those of the target, and further ones,

@@ -23,7 +23,7 @@ use crate::{
     run::{marker, plan},
     target::{
         Target,
-        prepared_data::{self, Place, Wanted},
+        prepared_data::{self, Loaded, Place, Wanted},
         server::TargetServer,
     },
     watch::statements,
@@ -49,6 +49,8 @@ pub struct Prepared {
     pub bytes: u64,
     /// The stage that the run there carries out on it.
     pub stage: Stage,
+    /// What tells the script that has created the extension in it; empty if it is not known.
+    pub script: String,
 }
 
 impl Run {
@@ -99,6 +101,7 @@ impl Run {
                 database: note.database,
                 scale: wanted.scale,
             },
+            script: note.script,
         }))
     }
 
@@ -149,11 +152,11 @@ impl Run {
         let mut connection = self.start_server(&server, programs, BTreeMap::new(), &for_loading)?;
         let loaded = self.load_there(&mut connection);
         drop(connection);
-        let database = loaded.map_err(|fault| server.explain(fault))?;
+        let loaded = loaded.map_err(|fault| server.explain(fault))?;
         self.enter(Phase::Provision, 0);
         server.shut_down(&programs.bindir, &mut || self.look_around())?;
         server.sync(&mut || self.look_around())?;
-        place.keep(&server.data(), wanted, database)?;
+        place.keep(&server.data(), wanted, loaded)?;
         // Only the directory of its socket is left of it.
         server.remove(false, &mut |_| ())?;
         self.record(|entry| entry.server = None)?;
@@ -162,24 +165,21 @@ impl Run {
         Ok(())
     }
 
-    /// Gives the name of the database with the tables.
-    fn load_there(&mut self, connection: &mut Connection) -> Result<String, Fault> {
-        self.make_sure_it_is_ours(connection)?;
+    /// Loads them, and leaves the extension as if it had just been created.
+    fn load_there(&mut self, connection: &mut Connection) -> Result<Loaded, Fault> {
+        self.make_sure_it_is_ours(connection, "")?;
         let run_id = self.start_there(connection, Whose::Own(&Stage::LoadOnly))?;
-        // Nothing of the run may be left in what is copied.
         self.follow(connection, &run_id, true)?;
         let database = self.ask(
             connection,
             "SELECT work_database FROM fsbench.run_log WHERE run_id = $1::bigint",
             &[Some(&run_id)],
         )?;
-        // It is created anew on each target: the data may be older than this build of the extension.
-        let extensions = format!(
-            "DROP EXTENSION IF EXISTS pgfsbench, {}",
-            statements::EXTENSION
-        );
-        self.ask(connection, &extensions, &[])?;
-        Ok(database)
+        // Nothing of the run may be left in what is copied.
+        let drop = format!("DROP EXTENSION IF EXISTS {}", statements::EXTENSION);
+        self.ask(connection, &drop, &[])?;
+        let script = self.create_extension(connection, "")?;
+        Ok(Loaded { database, script })
     }
 
     /// Copies them to the target.

@@ -82,6 +82,10 @@ const START: &str = "SELECT fsbench.start(workload => $1, scale => $2::integer, 
       latency_limit_ms => $8::float8, seed => $9::bigint, settings => $10::jsonb, options => $11::jsonb, \
       force => $12::boolean, size => $13, label => $14, keep => $15::boolean)";
 
+/// Tells the script that creates the extension from those of other builds; NULL where it is not in its usual place.
+const SCRIPT: &str = "SELECT md5(pg_read_binary_file(setting || '/extension/pgfsbench--' || $1 || '.sql', 0, 100000000, true)) \
+    FROM pg_config() WHERE name = 'SHAREDIR'";
+
 /// Whose server carries a run out.
 #[derive(Clone, Copy)]
 pub(super) enum Whose<'a> {
@@ -175,10 +179,11 @@ impl Run {
         Ok(slices)
     }
 
-    /// Makes sure that it is the server that was put there for this run, and creates the extension in it.
+    /// Makes sure that it is the server that was put there for this run, and creates the extension in it unless this script has.
     pub(super) fn make_sure_it_is_ours(
         &mut self,
         connection: &mut Connection,
+        script: &str,
     ) -> Result<(), Fault> {
         let name = self.ask(connection, "SELECT current_setting('cluster_name')", &[])?;
         if name != settings::cluster_name(&self.run_id.to_string()) {
@@ -190,7 +195,7 @@ impl Run {
             .hint("Take variables like PGHOSTADDR out of this server's environment."));
         }
         self.step(Act::CreateExtension);
-        self.ask(connection, "CREATE EXTENSION pgfsbench", &[])?;
+        self.create_extension(connection, script)?;
         let has_statements = self.ask(connection, statements::LOADED, &[])?;
         if has_statements == "t" {
             let create = format!(
@@ -200,6 +205,21 @@ impl Run {
             self.ask(connection, &create, &[])?;
         }
         self.check_version(connection)
+    }
+
+    /// Creates the extension there, unless what is there was created by the script of today, `script`; gives what tells that.
+    pub(super) fn create_extension(
+        &mut self,
+        connection: &mut Connection,
+        script: &str,
+    ) -> Result<String, Fault> {
+        let today = self.ask(connection, SCRIPT, &[Some(env!("CARGO_PKG_VERSION"))])?;
+        if today.is_empty() || today != script {
+            // The data may be older than this build of the extension.
+            self.ask(connection, "DROP EXTENSION IF EXISTS pgfsbench", &[])?;
+            self.ask(connection, "CREATE EXTENSION pgfsbench", &[])?;
+        }
+        Ok(today)
     }
 
     /// Refuses a server whose library has another version.
