@@ -134,13 +134,7 @@ pub fn prepare(
     request.check()?;
     let fs = request.filesystem;
     check_allowed(config, fs)?;
-    let mut mkfs_options = fs.own_arguments(&facts.uuid);
-    mkfs_options.extend(mkfs_arguments(
-        fs,
-        request.mkfs_options.as_deref().unwrap_or(""),
-    )?);
-    discard::spare(request, &mut mkfs_options)?;
-    extended::write_at_once(fs, &mut mkfs_options);
+    let mut mkfs_options = options_of_mkfs(request, &facts.uuid)?;
     let asked_to_mount = request.mount_options.as_deref().unwrap_or("");
     let mount_options = mount_options(fs, asked_to_mount)?;
     check_kernel(fs, facts)?;
@@ -236,6 +230,17 @@ fn mounting(config: &Config, mount_point: &Path, mount: Step) -> [Step; 4] {
             owner: config.server_user.clone(),
         },
     ]
+}
+
+/// Those that are asked for, and what of our own they leave.
+fn options_of_mkfs(request: &Prepare, uuid: &str) -> Result<Vec<String>, Refusal> {
+    let fs = request.filesystem;
+    let asked = request.mkfs_options.as_deref().unwrap_or("");
+    let mut options = fs.own_arguments(uuid);
+    options.extend(mkfs_arguments(fs, asked)?);
+    discard::spare(request, &mut options)?;
+    extended::write_at_once(fs, &mut options);
+    Ok(options)
 }
 
 /// The steps before mkfs, in order. Those that look and set come first, then those that erase: what can fail comes before the first

@@ -155,7 +155,8 @@ impl Commands<'_> {
             Act::AskForMemory => server.memory_command(bindir).join(" "),
             Act::StartServer | Act::StartAgain => quoting::command(&server.postgres(bindir)),
             Act::CreateExtension => {
-                "CREATE EXTENSION pgfsbench, unless the data have it, created by the same script".into()
+                "CREATE EXTENSION pgfsbench, unless the data have it, created by the same script"
+                    .into()
             }
             Act::CrashServer => {
                 "SIGQUIT to its postmaster, as pg_ctl stop -m immediate has it".into()

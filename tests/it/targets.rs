@@ -1,9 +1,10 @@
 //! Targets in directories: a server of its own is put there, measured, and gone again. What is no such place is refused.
 
-use crate::common::{execute, rows};
+use crate::common::{assert_refused, execute, rows};
 use crate::directory_target::Place;
 use pgfsbench_tests::{
-    Leaves, TestServer, assert_columns, controldata, refusal, server_owner, value,
+    Leaves, TestServer, assert_columns, controldata, in_single_user_mode, refusal, server_owner,
+    value,
 };
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -16,6 +17,49 @@ use tempfile::TempDir;
 const SHORT_RUN: &str = "target => 'here', scale => 1, clients => 2, transactions => 50, seed => 1";
 const LONG_RUN: &str =
     "target => 'here', scale => 1, clients => 2, duration => '5 min', warmup => '0', rate => 10";
+
+#[test]
+fn the_extension_of_prepared_data_is_created_anew_only_if_another_script_has_created_it() {
+    let place = Place::new("");
+    let run = format!("SELECT tps > 0 FROM fsbench.run({SHORT_RUN})");
+    assert_eq!(place.server.value(&run), "t");
+    let prepared = place.data().join("pgfsbench/pgsql_tmp_prepared_data");
+    let kept = fs::read_dir(prepared)
+        .expect("data were prepared")
+        .flatten();
+    let mut kept: Vec<PathBuf> = kept.map(|entry| entry.path()).collect();
+    kept.retain(|path| path.is_dir());
+    let [kept] = &kept[..] else {
+        panic!("{kept:?}");
+    };
+    // What the run finds is what was copied.
+    in_single_user_mode(
+        &kept.join("data"),
+        "CREATE OR REPLACE FUNCTION fsbench.version() RETURNS text LANGUAGE sql STABLE AS $$SELECT 'that of the copy'$$",
+    );
+    let mut client = place.server.connect("postgres");
+    assert_refused(
+        &mut client,
+        &run,
+        "55000",
+        &["another version", "that of the copy"],
+    );
+    let path = kept.join("note.json");
+    let note = fs::read_to_string(&path).expect("the note");
+    let mut note: serde_json::Value = serde_json::from_str(&note).expect("JSON");
+    let script = note["script"].as_str().unwrap_or_default();
+    assert_eq!(script.len(), 32, "{note}");
+    // Of another build, or of one whose notes did not tell.
+    for other in [Some("0123456789abcdef0123456789abcdef"), None] {
+        let fields = note.as_object_mut().expect("an object");
+        fields.remove("script");
+        fields.extend(other.map(|other| ("script".to_owned(), other.into())));
+        fs::write(&path, note.to_string()).expect("the note can be written");
+        assert_eq!(value(&mut client, &run), "t", "{other:?}");
+    }
+    place.nothing_is_left("runs on a target");
+}
+
 #[test]
 fn a_directory_is_measured_by_a_server_of_its_own() {
     let place = Place::new(r#", settings => '{"wal_level": "minimal", "max_wal_senders": 0}'"#);

@@ -36,7 +36,8 @@ pub use process::{Process, send};
 pub use rustix::process::Signal;
 pub use scratch::{DISK, for_images, scratch};
 pub use server::{
-    PRELOADED, Stop, TestServer, controldata, give_prepared_data, program, server_owner,
+    PRELOADED, Stop, TestServer, controldata, give_prepared_data, in_single_user_mode, program,
+    server_owner,
 };
 pub use soak::{is_soak, kills};
 pub use wait::{LONG, SHORT, wait_until};

@@ -11,7 +11,7 @@ use rustix::process::Signal;
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
@@ -476,6 +476,22 @@ pub fn server_owner() -> Option<u32> {
         let id = String::from_utf8(id.expect("id runs").stdout).expect("a number");
         Some(id.trim().parse().expect("there is a user postgres"))
     })
+}
+
+/// Executes a statement in the database postgres of a data directory that no server uses.
+pub fn in_single_user_mode(data: &Path, sql: &str) {
+    let mut postgres = as_server(prefix().join("bin/postgres"));
+    postgres.args(["--single", "-c", "shared_preload_libraries=", "-D"]);
+    postgres.arg(data).arg("postgres");
+    let mut child = postgres
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .expect("postgres");
+    let mut stdin = child.stdin.take().expect("a pipe");
+    stdin.write_all(sql.as_bytes()).expect("postgres reads");
+    drop(stdin);
+    assert!(child.wait().expect("postgres ends").success(), "{sql}");
 }
 
 /// A command that runs as the servers' owner: PostgreSQL refuses to run as root.

@@ -120,11 +120,7 @@ impl Run {
     }
 
     /// Makes and starts the server on the target, with or without data.
-    fn put_server(
-        &mut self,
-        target: &Target,
-        programs: &Programs,
-    ) -> Result<Put, Fault> {
+    fn put_server(&mut self, target: &Target, programs: &Programs) -> Result<Put, Fault> {
         if matches!(target.on, On::Made { .. }) {
             // Before data are loaded for nothing.
             let patience = self.patience();
