@@ -2,11 +2,11 @@
 
 use crate::left::Leaves;
 use crate::server::TestServer;
-use crate::wait::{LONG, wait_until};
+use crate::wait::{LONG, pause_briefly, wait_until};
 use crate::{refusal, value};
 use postgres::Client;
 use std::fmt::{self, Display};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// How a run ended, as its row says.
 #[derive(Debug)]
@@ -41,8 +41,7 @@ pub fn wait_for_phase(client: &mut Client, phase: &str) {
             began.elapsed() < LONG,
             "no run came to phase {phase}, and is in phase \"{now}\""
         );
-        // Some phases last a few hundredths of a second.
-        std::thread::sleep(Duration::from_millis(1));
+        pause_briefly(began);
     }
 }
 

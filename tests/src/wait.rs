@@ -29,3 +29,10 @@ pub(crate) fn pause(began: Instant) {
     const LATER: Duration = Duration::from_millis(50);
     std::thread::sleep((began.elapsed() / 10).clamp(FIRST, LATER));
 }
+
+/// The same for what lasts a few hundredths of a second and must not be missed.
+pub fn pause_briefly(began: Instant) {
+    const FIRST: Duration = Duration::from_millis(1);
+    const LATER: Duration = Duration::from_millis(4);
+    std::thread::sleep((began.elapsed() / 100).clamp(FIRST, LATER));
+}

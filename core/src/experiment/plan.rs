@@ -87,6 +87,9 @@ impl Length {
     }
 }
 
+/// What comes of windows that are too short.
+pub const TOO_SHORT: &str = "The windows have fewer than two checkpoint cycles: whatever comes out, the verdict is inconclusive (too_short).";
+
 /// The order in which targets take turns, the control among them, a row a block; drawn once, before the first run.
 pub fn run_order(targets: usize, seed: i64) -> Vec<Vec<usize>> {
     order::draw(targets, MOST_BLOCKS, seed as u64)

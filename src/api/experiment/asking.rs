@@ -157,12 +157,15 @@ fn record(asked: &Asked) -> Result<i64, Fault> {
     report::notice(
         planned.announced(asked),
         Some(match (starts, planned.is_too_short()) {
-            (_, true) => "The windows have fewer than two checkpoint cycles: whatever comes out, the verdict is inconclusive (too_short).".into(),
+            (_, true) => plan::TOO_SHORT.into(),
             (true, _) => format!(
                 "See fsbench.experiments, and SELECT * FROM fsbench.compare({}). Runs that others disturb are made again, twice at most, on top of these.",
                 literal(&planned.checked.experiment)
             ),
-            (false, _) => format!("It is only recorded: SELECT fsbench.resume_experiment({}) starts it.", literal(&planned.checked.experiment)),
+            (false, _) => format!(
+                "It is only recorded: SELECT fsbench.resume_experiment({}) starts it.",
+                literal(&planned.checked.experiment)
+            ),
         }),
     );
     if starts {

@@ -2,9 +2,11 @@
 //! checkpointer, or by a length that does not end. Where a phase cannot be held it is made long enough to be caught; a run that
 //! was not caught is taken back, and made again.
 
-use pgfsbench_tests::{Background, LONG, Leaves, Signal, TestServer, value, wait_until};
+use pgfsbench_tests::{
+    Background, LONG, Leaves, Signal, TestServer, pause_briefly, value, wait_until,
+};
 use postgres::Client;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// The phase in which a run is hit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -142,8 +144,7 @@ pub fn comes_to(client: &mut Client, phase: Phase) -> bool {
             began.elapsed() < LONG,
             "no run came to {phase:?}, and is in phase \"{now}\""
         );
-        // Some phases last a few hundredths of a second.
-        std::thread::sleep(Duration::from_millis(1));
+        pause_briefly(began);
     }
 }
 

@@ -27,6 +27,10 @@ pub struct Plan<'a> {
     pub specs: &'a [Spec],
     /// Bytes that each of these takes on its target.
     pub needed: &'a [u64],
+    /// Bytes to load the largest data that are to be loaded once, beside this server, and copied; None if none are.
+    pub to_prepare: Option<u64>,
+    /// The setting pgfsbench.prepared_data_limit.
+    pub prepared_limit: u64,
     pub length: Length,
     pub before: Before,
     pub seed: i64,
@@ -59,9 +63,13 @@ pub fn rows(plan: &Plan, trouble: Vec<Line>) -> Vec<Line> {
     let announced = plan::announced(plan.checked, plan.length, plan.before);
     let mut rows = vec![line("plan", "experiment", announced)];
     rows.extend(trouble);
+    if plan.too_short {
+        rows.push(line("trouble", "the verdict", plan::TOO_SHORT));
+    }
     rows.extend(runs(plan));
     rows.extend(order(plan));
     rows.extend(room(plan));
+    rows.extend(room_here(plan));
     rows.push(line(
         "needs",
         "transaction ids of this server",
@@ -139,6 +147,21 @@ fn room(plan: &Plan) -> Option<Line> {
     ))
 }
 
+/// For the data that are copied; or why none are.
+fn room_here(plan: &Plan) -> Option<Line> {
+    let bytes = format_bytes(plan.to_prepare?);
+    let limit = format_bytes(plan.prepared_limit);
+    let says = match plan.to_prepare? <= plan.prepared_limit {
+        true => format!(
+            "about {bytes}, where the data are loaded once, to be copied to each target (pgfsbench.prepared_data_limit is {limit})"
+        ),
+        false => format!(
+            "none: to load the data once takes about {bytes}, and pgfsbench.prepared_data_limit is {limit}, so that each run loads them on its target, which takes longer than a copy; raise it to have them copied"
+        ),
+    };
+    Some(line("needs", "room beside this server", says))
+}
+
 fn transaction_ids(plan: &Plan) -> String {
     if !plan.specs.iter().any(Spec::is_here) {
         return "none: the runs have servers of their own".into();
@@ -203,6 +226,10 @@ fn offered(plan: &Plan, seconds: f64) -> String {
         _ => "",
     };
     let looks: Vec<String> = reached.iter().map(u32::to_string).collect();
+    let looks = looks.join(", ");
+    if plan.too_short && length.is_too_short() {
+        return format!("{within}{more}looks after {looks}; decides nothing (too_short)");
+    }
     let finds = NOISE.map(|noise| {
         let found = plan::smallest_difference(checked.goal, many, *last, noise);
         let found = found.map_or("nothing".into(), |share| {
@@ -211,8 +238,7 @@ fn offered(plan: &Plan, seconds: f64) -> String {
         format!("{found} at {} % noise", plan::percent(noise))
     });
     format!(
-        "{within}{more}{how}looks after {}; finds {}",
-        looks.join(", "),
+        "{within}{more}{how}looks after {looks}; finds {}",
         finds.join(", ")
     )
 }
@@ -242,6 +268,8 @@ mod tests {
             checked,
             specs,
             needed,
+            to_prepare: None,
+            prepared_limit: 16 << 30,
             length: Length {
                 warmup_seconds: 300.0,
                 window_seconds: 900.0,
@@ -302,6 +330,41 @@ mod tests {
         let plan = plan(&checked, &specs, &[1 << 30, 2 << 30]);
         let says = room(&plan).unwrap().says;
         assert!(says.starts_with("about 2048 MB, of which "), "{says}");
+    }
+
+    #[test]
+    fn data_within_the_limit_are_copied_and_others_loaded_by_each_run() {
+        let checked = checked(None);
+        let mut plan = plan(&checked, &[], &[]);
+        assert_eq!(room_here(&plan), None);
+        plan.to_prepare = Some(plan.prepared_limit);
+        let says = room_here(&plan).unwrap().says;
+        assert!(says.starts_with("about 16 GB, where "), "{says}");
+        plan.to_prepare = Some(plan.prepared_limit + (1 << 30));
+        let says = room_here(&plan).unwrap().says;
+        assert!(
+            says.starts_with("none: ") && says.contains("about 17 GB"),
+            "{says}"
+        );
+    }
+
+    #[test]
+    fn short_windows_promise_nothing() {
+        let checked = checked(None);
+        let mut plan = plan(&checked, &[], &[]);
+        plan.too_short = true;
+        (plan.length.warmup_seconds, plan.length.window_seconds) = (0.0, 10.0);
+        let rows = rows(&plan, Vec::new());
+        assert_eq!(of(&rows, "trouble"), [("the verdict", plan::TOO_SHORT)]);
+        let times = of(&rows, "time");
+        assert_eq!(times.len(), plan::OFFERS.len());
+        for (item, says) in times {
+            let is_too_few = says.ends_with("too few for a verdict");
+            assert!(
+                is_too_few || says.ends_with("; decides nothing (too_short)"),
+                "{item}: {says}"
+            );
+        }
     }
 
     #[test]

@@ -184,16 +184,34 @@ fn among_open(alike: &[&Row], open: &[&Row], metric: Metric) -> Choice {
             true => 1.0 - row.low?,
             false => row.high? - 1.0,
         };
-        Some(advice(
-            "cost",
-            format!(
-                "{} is at most {} % worse than the one that leads",
-                row.target,
-                percent(most.max(0.0))
-            ),
-        ))
+        let most = percent(most.max(0.0));
+        let says = format!(
+            "{} is at most {most} % worse than the one that leads",
+            row.target
+        );
+        Some(advice("cost", says))
     }));
+    choice.advice.extend(cost_of_leader(&left, open, metric));
     choice
+}
+
+/// What the one that leads could be worse by: it leads by its figures, and may be behind.
+fn cost_of_leader(left: &[&Row], open: &[&Row], metric: Metric) -> Option<Advice> {
+    let leader = left.iter().find(|row| row.verdict == "leading")?;
+    let could_be_ahead = open.iter().filter_map(|row| {
+        let most = match metric.more_is_better {
+            true => 1.0 - 1.0 / row.high?,
+            false => 1.0 / row.low? - 1.0,
+        };
+        (most.is_finite() && most > 0.0).then_some((row, most))
+    });
+    let (row, most) = could_be_ahead.max_by(|(_, a), (_, b)| a.total_cmp(b))?;
+    let most = percent(most);
+    let says = format!(
+        "{}, which leads, is at most {most} % worse than {}",
+        leader.target, row.target
+    );
+    Some(advice("cost", says))
 }
 
 fn names(rows: &[&Row]) -> String {

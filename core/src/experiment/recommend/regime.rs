@@ -13,6 +13,7 @@ use crate::{
 
 /// The finding that figures rose or fell within a window.
 const DRIFT: &str = "drift";
+const STEAL: &str = "steal";
 
 /// In what circumstances it was measured: others may say something else.
 pub fn regime(state: &State, said: &[Row], facts: &[Facts], here: &Here) -> Vec<String> {
@@ -35,6 +36,7 @@ pub fn regime(state: &State, said: &[Row], facts: &[Facts], here: &Here) -> Vec<
     parts.extend(with_short_cycles(&state.experiment, f));
     parts.extend(forced_checkpoints(state, facts));
     parts.extend(unsteady(said));
+    parts.extend(robbed_by_host(said));
     parts.extend(unlike_in_checksums(facts, here));
     if let Some(reason) = nothing_durable(facts) {
         // Where they were flushed, but to memory.
@@ -145,6 +147,22 @@ fn unsteady(said: &[Row]) -> Option<String> {
     (!each.is_empty()).then(|| {
         format!(
             "tps rose or fell within the windows ({}), so that a longer warm-up or longer windows may give another ratio; the findings have the direction",
+            each.join(", ")
+        )
+    })
+}
+
+/// Runs from which the host took processors.
+fn robbed_by_host(said: &[Row]) -> Option<String> {
+    let each: Vec<String> = (said.iter())
+        .filter_map(|row| {
+            let runs = runs_with(row, STEAL)?;
+            Some(format!("{} in {runs}", row.target))
+        })
+        .collect();
+    (!each.is_empty()).then(|| {
+        format!(
+            "the host took processors' time away ({}): such runs are not made again, since on that host they all may have it; the findings have how much",
             each.join(", ")
         )
     })

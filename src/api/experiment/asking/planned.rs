@@ -14,7 +14,7 @@ use super::{Unplanned, planned, targets};
 use crate::{
     api::{guard, own_target},
     errors::Fault,
-    pg::{session, xact},
+    pg::{session, settings, xact},
     run::preflight,
 };
 
@@ -37,10 +37,21 @@ pub fn plan_only_of(asked: &Asked) -> Result<Vec<Line>, Fault> {
         xact::seeing_own_changes(|| session::with_rights_of(ready.owner, needed))
     };
     let needed: Vec<u64> = planned.specs.iter().map(needed).collect::<Result<_, _>>()?;
+    let to_prepare = |spec: &Spec| {
+        let bytes = || preflight::bytes_to_prepare(spec);
+        xact::seeing_own_changes(|| session::with_rights_of(ready.owner, bytes))
+    };
+    let to_prepare: Vec<Option<u64>> = planned
+        .specs
+        .iter()
+        .map(to_prepare)
+        .collect::<Result<_, _>>()?;
     let plan = Plan {
         checked: &planned.checked,
         specs: &planned.specs,
         needed: &needed,
+        to_prepare: to_prepare.into_iter().flatten().max(),
+        prepared_limit: settings::prepared_data_limit_bytes(),
         length: planned.length,
         before: planned.before(asked),
         seed: planned.seed,

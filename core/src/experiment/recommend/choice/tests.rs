@@ -199,6 +199,44 @@ fn the_bound_is_on_the_worse_side() {
 }
 
 #[test]
+fn what_leads_has_a_bound_too() {
+    let open = |number, target, low, high| Row {
+        low: Some(low),
+        high: Some(high),
+        ..row(number, target, "open")
+    };
+    let said = [
+        row(0, "xfs", "leading"),
+        open(1, "ext4", 0.353, 2.333),
+        open(2, "btrfs", 0.155, 1.49),
+        open(3, "ext2", 0.5, 0.9),
+    ];
+    let last = |said: &[Row], metric| {
+        let choice = advised(
+            "best",
+            said,
+            &["xfs", "ext4", "btrfs", "ext2"],
+            (metric, None),
+        );
+        choice.advice.last().unwrap().says.clone()
+    };
+    assert_eq!(
+        last(&said, "tps"),
+        "xfs, which leads, is at most 57.1 % worse than ext4"
+    );
+    assert_eq!(
+        last(&said, "latency_p99_ms"),
+        "xfs, which leads, is at most 545.2 % worse than btrfs"
+    );
+    // Nothing that is open can be ahead of it.
+    let behind = [row(0, "xfs", "leading"), open(3, "ext2", 0.5, 0.9)];
+    assert_eq!(
+        last(&behind, "tps"),
+        "ext2 is at most 50 % worse than the one that leads"
+    );
+}
+
+#[test]
 fn what_is_in_doubt_bounds_no_cost() {
     let advice = |reason: &str| {
         let mut open = row(1, "xfs", "inconclusive");
