@@ -31,8 +31,8 @@ pub struct Value {
 pub struct Changed {
     pub of: Of,
     pub before: Value,
-    /// The value when everything had been set. None if the helper may have been killed in between: then the old value is written back
-    /// whatever is there now.
+    /// The value when everything had been set, of a queue when all was mounted. None if the helper may have been killed in between: then the
+    /// old value is written back whatever is there now.
     pub after: Option<Value>,
 }
 

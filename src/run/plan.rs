@@ -55,6 +55,30 @@ pub fn near(target: &Target, data: Source) -> Result<Near, Fault> {
     })
 }
 
+/// What tells the data from others that a run would have loaded once, beside this server, and copied, and the bytes to load them; None if it would
+/// not. In a transaction, with the owner's rights.
+pub fn to_prepare(spec: &Spec) -> Result<Option<(Wanted, u64)>, Fault> {
+    if spec.is_here() || plan::source(spec, false, true) == Source::Loaded {
+        return Ok(None);
+    }
+    let target = target::find(&spec.target)?;
+    if matches!(target.on, On::Connection(_)) {
+        return Ok(None);
+    }
+    let (bindir, user) = programs_of(&target)?;
+    let wanted = prepared_data::wanted(spec, &target, &bindir, &user)?;
+    Ok(Some((wanted, prepared_data::bytes_to_load(spec))))
+}
+
+/// The directory of the programs of a target's server, and whose it is.
+fn programs_of(target: &Target) -> Result<(PathBuf, String), Fault> {
+    let bindir = match &target.bindir {
+        Some(bindir) => bindir.clone(),
+        None => programs::own_bindir()?,
+    };
+    Ok((bindir, programs::operating_system_user()?))
+}
+
 /// The steps of a run. `by_helper` is what the helper says of its own. In a transaction, with the owner's rights.
 pub fn steps(spec: &Spec, by_helper: Option<&Value>) -> Result<Vec<Step>, Fault> {
     if spec.is_here() {
@@ -71,11 +95,7 @@ pub fn steps(spec: &Spec, by_helper: Option<&Value>) -> Result<Vec<Step>, Fault>
             PathBuf::from(made.unwrap_or_default())
         }
     };
-    let bindir = match &target.bindir {
-        Some(bindir) => bindir.clone(),
-        None => programs::own_bindir()?,
-    };
-    let user = programs::operating_system_user()?;
+    let (bindir, user) = programs_of(&target)?;
     let wanted = prepared_data::wanted(spec, &target, &bindir, &user)?;
     let (is_there, has_room) =
         prepared_data::look_for(&wanted, prepared_data::bytes_to_load(spec))?;

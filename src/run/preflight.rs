@@ -5,12 +5,10 @@ use std::path::Path;
 use pgfsbench_core::{
     helper::Storage,
     run::{
-        plan::{Source, source},
         preflight::{self, Reserve},
         room,
     },
     spec::{Spec, Stage},
-    target::prepared_data::bytes_to_load,
 };
 
 pub use pgfsbench_core::run::preflight::ServerState;
@@ -200,19 +198,6 @@ pub fn needed_on_target(spec: &Spec) -> Result<u64, Fault> {
     Ok(match &target::find(&spec.target)?.on {
         On::Made { prepare, .. } => room::taken_on(prepare.filesystem.name(), bytes),
         On::Directory(_) | On::Connection(_) => bytes,
-    })
-}
-
-/// The room beside this server for the data that a run would have loaded once, and copied to its target; None if it would not. In a
-/// transaction, with the owner's rights.
-pub fn bytes_to_prepare(spec: &Spec) -> Result<Option<u64>, Fault> {
-    let is_copied = source(spec, false, true) != Source::Loaded;
-    if spec.is_here() || !is_copied {
-        return Ok(None);
-    }
-    Ok(match &target::find(&spec.target)?.on {
-        On::Made { .. } | On::Directory(_) => Some(bytes_to_load(spec)),
-        On::Connection(_) => None,
     })
 }
 

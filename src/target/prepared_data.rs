@@ -226,6 +226,34 @@ pub fn look_for(wanted: &Wanted, bytes: u64) -> Result<(bool, bool), Fault> {
     Ok((all.iter().any(|(_, note)| note.wanted == *wanted), has_room))
 }
 
+/// The same of all data of an experiment, which are kept beside each other as long as it is on.
+pub fn look_for_all(wanted: Vec<(Wanted, u64)>) -> Result<Option<Copied>, Fault> {
+    let all = list()?;
+    let is_there = |wanted: &Wanted| all.iter().any(|(_, note)| note.wanted == *wanted);
+    let mut different: Vec<(Wanted, u64)> = Vec::new();
+    for one in wanted {
+        if !different.iter().any(|(other, _)| *other == one.0) {
+            different.push(one);
+        }
+    }
+    if different.is_empty() {
+        return Ok(None);
+    }
+    different.retain(|(wanted, _)| !is_there(wanted));
+    let bytes: u64 = different.iter().map(|(_, bytes)| bytes).sum();
+    if bytes == 0 {
+        return Ok(Some(Copied::AreThere));
+    }
+    let directory = directory()?;
+    let place = directory.ancestors().find(|path| path.exists());
+    let room = room(place.unwrap_or(&directory), &all);
+    let limit = room.limit;
+    Ok(Some(match room.why_not(bytes, &directory) {
+        None => Copied::LoadedFirst { bytes, limit },
+        Some(why) => Copied::NoRoom(why),
+    }))
+}
+
 /// The error if they are in use.
 pub fn in_use() -> Fault {
     Fault::new(sqlstate::IN_USE, "prepared data are in use")

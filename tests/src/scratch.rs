@@ -23,18 +23,20 @@ const LEAST: u64 = 6 << 30;
 
 /// The directory that what tests make is made in. `PGFSBENCH_SCRATCH` names another one.
 pub fn scratch() -> &'static Path {
+    given().or_else(in_memory).unwrap_or(Path::new(DISK))
+}
+
+fn given() -> Option<&'static Path> {
     static GIVEN: OnceLock<Option<PathBuf>> = OnceLock::new();
     let given = GIVEN.get_or_init(|| std::env::var_os("PGFSBENCH_SCRATCH").map(PathBuf::from));
-    given
-        .as_deref()
-        .or_else(in_memory)
-        .unwrap_or(Path::new(DISK))
+    given.as_deref()
 }
 
 /// The directory of images for loop devices: in memory if `scratch` may be, but not in there, since of loop devices on a loop device
 /// one that does not write stops all that open any.
 pub fn for_images() -> &'static Path {
-    Path::new(if in_memory().is_some() { MEMORY } else { DISK })
+    let is_in_memory = given().is_none() && in_memory().is_some();
+    Path::new(if is_in_memory { MEMORY } else { DISK })
 }
 
 /// A filesystem in memory, made at the first call; None where there is none.

@@ -481,17 +481,21 @@ pub fn server_owner() -> Option<u32> {
 /// Executes a statement in the database postgres of a data directory that no server uses.
 pub fn in_single_user_mode(data: &Path, sql: &str) {
     let mut postgres = as_server(prefix().join("bin/postgres"));
+    // An error does not end it.
     postgres.args(["--single", "-c", "shared_preload_libraries=", "-D"]);
     postgres.arg(data).arg("postgres");
     let mut child = postgres
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
+        .stderr(Stdio::piped())
         .spawn()
         .expect("postgres");
     let mut stdin = child.stdin.take().expect("a pipe");
     stdin.write_all(sql.as_bytes()).expect("postgres reads");
     drop(stdin);
-    assert!(child.wait().expect("postgres ends").success(), "{sql}");
+    let output = child.wait_with_output().expect("postgres ends");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && !said.contains("ERROR:"), "{sql}: {said}");
 }
 
 /// A command that runs as the servers' owner: PostgreSQL refuses to run as root.

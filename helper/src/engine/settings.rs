@@ -68,30 +68,37 @@ impl Work<'_> {
             settings::write(&of, value)?;
             self.engine.hook.after(&value.file);
         }
-        for changed in &mut entry.settings[first..] {
-            changed.after = changed.now();
+        let now = entry.settings[first..].iter().filter_map(Changed::now);
+        check_taken(values, &now.collect::<Vec<_>>())?;
+        // The kernel may change those of a queue until `keep_queue`: until then the old values are put back whatever is there.
+        if of == Of::Kernel {
+            for changed in &mut entry.settings[first..] {
+                changed.after = changed.now();
+            }
         }
-        let after = entry.settings[first..].iter();
-        check_taken(
-            values,
-            &after.filter_map(|c| c.after.clone()).collect::<Vec<_>>(),
-        )?;
         self.engine.journal.write(entry)
     }
 
     /// Writes again which of these settings of the queue have changed since they were set.
-    pub(super) fn keep_queue(&mut self, values: &[Value], entry: &Entry) -> Result<(), Refusal> {
-        let of_queue = || {
-            let settings = entry.settings.iter();
-            settings.filter(|changed| matches!(changed.of, Of::Queue(_)))
+    pub(super) fn keep_queue(&mut self, values: &[Value], entry: &mut Entry) -> Result<(), Refusal> {
+        let is_of_queue = |changed: &Changed| matches!(changed.of, Of::Queue(_));
+        let now = |entry: &Entry| -> Vec<Value> {
+            let of_queue = entry.settings.iter().filter(|changed| is_of_queue(changed));
+            of_queue.filter_map(Changed::now).collect()
         };
-        let now = || of_queue().filter_map(Changed::now).collect::<Vec<_>>();
-        for value in values.iter().filter(|value| !now().contains(value)) {
-            if let Some(changed) = of_queue().find(|changed| changed.before.file == value.file) {
+        for value in values {
+            let changed = entry.settings.iter().find(|changed| {
+                is_of_queue(changed) && changed.before.file == value.file && changed.now().as_ref() != Some(value)
+            });
+            if let Some(changed) = changed {
                 settings::write(&changed.of, value)?;
             }
         }
-        check_taken(values, &now())
+        check_taken(values, &now(entry))?;
+        for changed in entry.settings.iter_mut().filter(|changed| is_of_queue(changed)) {
+            changed.after = changed.now();
+        }
+        self.engine.journal.write(entry)
     }
 }
 

@@ -27,10 +27,8 @@ pub struct Plan<'a> {
     pub specs: &'a [Spec],
     /// Bytes that each of these takes on its target.
     pub needed: &'a [u64],
-    /// Bytes to load the largest data that are to be loaded once, beside this server, and copied; None if none are.
-    pub to_prepare: Option<u64>,
-    /// The setting pgfsbench.prepared_data_limit.
-    pub prepared_limit: u64,
+    /// How data that are to be copied to targets come to be there; None if none are to be.
+    pub copied: Option<Copied>,
     pub length: Length,
     pub before: Before,
     pub seed: i64,
@@ -38,6 +36,22 @@ pub struct Plan<'a> {
     pub cycle_is_given: bool,
     /// Whether the windows have fewer checkpoint cycles than a verdict takes.
     pub too_short: bool,
+}
+
+/// Data that are to be loaded once, beside this server, and copied.
+#[derive(Clone, Debug)]
+pub enum Copied {
+    /// All of them are there.
+    AreThere,
+    /// They are loaded first.
+    LoadedFirst {
+        /// Bytes that this takes, of all that are not there.
+        bytes: u64,
+        /// The setting pgfsbench.prepared_data_limit.
+        limit: u64,
+    },
+    /// There is no room for them, for this reason, a sentence.
+    NoRoom(String),
 }
 
 /// A row.
@@ -69,7 +83,7 @@ pub fn rows(plan: &Plan, trouble: Vec<Line>) -> Vec<Line> {
     rows.extend(runs(plan));
     rows.extend(order(plan));
     rows.extend(room(plan));
-    rows.extend(room_here(plan));
+    rows.extend(plan.copied.as_ref().map(room_here));
     rows.push(line(
         "needs",
         "transaction ids of this server",
@@ -148,18 +162,19 @@ fn room(plan: &Plan) -> Option<Line> {
 }
 
 /// For the data that are copied; or why none are.
-fn room_here(plan: &Plan) -> Option<Line> {
-    let bytes = format_bytes(plan.to_prepare?);
-    let limit = format_bytes(plan.prepared_limit);
-    let says = match plan.to_prepare? <= plan.prepared_limit {
-        true => format!(
-            "about {bytes}, where the data are loaded once, to be copied to each target (pgfsbench.prepared_data_limit is {limit})"
+fn room_here(copied: &Copied) -> Line {
+    let says = match copied {
+        Copied::AreThere => "no more than there is: the data are there, to be copied to each target".into(),
+        Copied::LoadedFirst { bytes, limit } => format!(
+            "about {}, where the data are loaded once, to be copied to each target (pgfsbench.prepared_data_limit is {})",
+            format_bytes(*bytes),
+            format_bytes(*limit)
         ),
-        false => format!(
-            "none: to load the data once takes about {bytes}, and pgfsbench.prepared_data_limit is {limit}, so that each run loads them on its target, which takes longer than a copy; raise it to have them copied"
+        Copied::NoRoom(why) => format!(
+            "none that is enough. {why} So runs load data on their targets, which takes longer than a copy, and fail where they ask for a cold cache or cloned data; raise the limit, or make room"
         ),
     };
-    Some(line("needs", "room beside this server", says))
+    line("needs", "room beside this server", says)
 }
 
 fn transaction_ids(plan: &Plan) -> String {
@@ -268,8 +283,7 @@ mod tests {
             checked,
             specs,
             needed,
-            to_prepare: None,
-            prepared_limit: 16 << 30,
+            copied: None,
             length: Length {
                 warmup_seconds: 300.0,
                 window_seconds: 900.0,
@@ -333,19 +347,16 @@ mod tests {
     }
 
     #[test]
-    fn data_within_the_limit_are_copied_and_others_loaded_by_each_run() {
-        let checked = checked(None);
-        let mut plan = plan(&checked, &[], &[]);
-        assert_eq!(room_here(&plan), None);
-        plan.to_prepare = Some(plan.prepared_limit);
-        let says = room_here(&plan).unwrap().says;
-        assert!(says.starts_with("about 16 GB, where "), "{says}");
-        plan.to_prepare = Some(plan.prepared_limit + (1 << 30));
-        let says = room_here(&plan).unwrap().says;
-        assert!(
-            says.starts_with("none: ") && says.contains("about 17 GB"),
-            "{says}"
-        );
+    fn data_are_there_or_loaded_first_or_by_each_run() {
+        let begins = |copied: Copied, start: &str| {
+            let says = room_here(&copied).says;
+            assert!(says.starts_with(start), "{says}");
+        };
+        begins(Copied::AreThere, "no more than there is");
+        let (bytes, limit) = (10 << 30, 16 << 30);
+        begins(Copied::LoadedFirst { bytes, limit }, "about 10 GB, where ");
+        let why = "The data need 17 GB.".to_owned();
+        begins(Copied::NoRoom(why), "none that is enough. The data need 17 GB. So runs load");
     }
 
     #[test]

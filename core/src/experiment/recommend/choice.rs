@@ -179,26 +179,29 @@ fn among_open(alike: &[&Row], open: &[&Row], metric: Metric) -> Choice {
             names(&left)
         ),
     });
+    let leader = left.iter().find(|row| row.verdict == "leading").copied();
     choice.advice.extend(open.iter().filter_map(|row| {
         let most = match metric.more_is_better {
             true => 1.0 - row.low?,
             false => row.high? - 1.0,
         };
         let most = percent(most.max(0.0));
-        let says = format!(
-            "{} is at most {most} % worse than the one that leads",
-            row.target
-        );
+        let reference = match row.against == leader.map(|leader| leader.number) {
+            true => "the one that leads",
+            false => "the one that led when it was given up",
+        };
+        let says = format!("{} is at most {most} % worse than {reference}", row.target);
         Some(advice("cost", says))
     }));
-    choice.advice.extend(cost_of_leader(&left, open, metric));
+    choice.advice.extend(leader.and_then(|leader| cost_of_leader(leader, open, metric)));
     choice
 }
 
 /// What the one that leads could be worse by: it leads by its figures, and may be behind.
-fn cost_of_leader(left: &[&Row], open: &[&Row], metric: Metric) -> Option<Advice> {
-    let leader = left.iter().find(|row| row.verdict == "leading")?;
-    let could_be_ahead = open.iter().filter_map(|row| {
+fn cost_of_leader(leader: &Row, open: &[&Row], metric: Metric) -> Option<Advice> {
+    // One that was given up may have been compared with another that led then.
+    let against_it = open.iter().filter(|row| row.against == Some(leader.number));
+    let could_be_ahead = against_it.filter_map(|row| {
         let most = match metric.more_is_better {
             true => 1.0 - 1.0 / row.high?,
             false => 1.0 / row.low? - 1.0,

@@ -162,7 +162,7 @@ fn robbed_by_host(said: &[Row]) -> Option<String> {
         .collect();
     (!each.is_empty()).then(|| {
         format!(
-            "the host took processors' time away ({}): such runs are not made again, since on that host they all may have it; the findings have how much",
+            "the host took processors' time away ({}): for that alone no run is made again, since on such a host all may have it; the findings have how much",
             each.join(", ")
         )
     })

@@ -14,8 +14,9 @@ use super::{Unplanned, planned, targets};
 use crate::{
     api::{guard, own_target},
     errors::Fault,
-    pg::{session, settings, xact},
-    run::preflight,
+    pg::{session, xact},
+    run::{plan, preflight},
+    target::prepared_data,
 };
 
 /// The rows of `plan_experiment`.
@@ -38,20 +39,16 @@ pub fn plan_only_of(asked: &Asked) -> Result<Vec<Line>, Fault> {
     };
     let needed: Vec<u64> = planned.specs.iter().map(needed).collect::<Result<_, _>>()?;
     let to_prepare = |spec: &Spec| {
-        let bytes = || preflight::bytes_to_prepare(spec);
-        xact::seeing_own_changes(|| session::with_rights_of(ready.owner, bytes))
+        let to_prepare = || plan::to_prepare(spec);
+        xact::seeing_own_changes(|| session::with_rights_of(ready.owner, to_prepare))
     };
-    let to_prepare: Vec<Option<u64>> = planned
-        .specs
-        .iter()
-        .map(to_prepare)
-        .collect::<Result<_, _>>()?;
+    let wanted = planned.specs.iter().map(to_prepare);
+    let wanted = wanted.collect::<Result<Vec<_>, _>>()?.into_iter().flatten();
     let plan = Plan {
         checked: &planned.checked,
         specs: &planned.specs,
         needed: &needed,
-        to_prepare: to_prepare.into_iter().flatten().max(),
-        prepared_limit: settings::prepared_data_limit_bytes(),
+        copied: prepared_data::look_for_all(wanted.collect())?,
         length: planned.length,
         before: planned.before(asked),
         seed: planned.seed,

@@ -84,7 +84,7 @@ const START: &str = "SELECT fsbench.start(workload => $1, scale => $2::integer, 
 
 /// Tells the script that creates the extension from those of other builds; NULL where it is not in its usual place.
 const SCRIPT: &str = "SELECT md5(pg_read_binary_file(setting || '/extension/pgfsbench--' || $1 || '.sql', 0, 100000000, true)) \
-    FROM pg_config() WHERE name = 'SHAREDIR'";
+    FROM pg_config() WHERE name = 'SHAREDIR' AND coalesce(current_setting('extension_control_path', true), '$system') IN ('', '$system')";
 
 /// Whose server carries a run out.
 #[derive(Clone, Copy)]

@@ -181,6 +181,7 @@ fn a_choice_says_that_nothing_was_durable_and_that_others_were_there() {
 fn the_bound_is_on_the_worse_side() {
     let mut open = row(1, "xfs", "open");
     (open.ratio, open.low, open.high) = (Some(1.04), Some(0.99), Some(1.09));
+    open.against = Some(0);
     let said = [row(0, "ext4", "leading"), open];
     let names = ["ext4", "xfs"];
     let bound = |metric| {
@@ -201,11 +202,12 @@ fn the_bound_is_on_the_worse_side() {
 #[test]
 fn what_leads_has_a_bound_too() {
     let open = |number, target, low, high| Row {
+        against: Some(0),
         low: Some(low),
         high: Some(high),
         ..row(number, target, "open")
     };
-    let said = [
+    let mut said = [
         row(0, "xfs", "leading"),
         open(1, "ext4", 0.353, 2.333),
         open(2, "btrfs", 0.155, 1.49),
@@ -228,6 +230,9 @@ fn what_leads_has_a_bound_too() {
         last(&said, "latency_p99_ms"),
         "xfs, which leads, is at most 545.2 % worse than btrfs"
     );
+    // Given up while another one led.
+    said[1].against = Some(3);
+    assert!(last(&said, "tps").ends_with("worse than btrfs"));
     // Nothing that is open can be ahead of it.
     let behind = [row(0, "xfs", "leading"), open(3, "ext2", 0.5, 0.9)];
     assert_eq!(
