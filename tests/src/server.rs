@@ -495,7 +495,10 @@ pub fn in_single_user_mode(data: &Path, sql: &str) {
     drop(stdin);
     let output = child.wait_with_output().expect("postgres ends");
     let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success() && !said.contains("ERROR:"), "{sql}: {said}");
+    assert!(
+        output.status.success() && !said.contains("ERROR:"),
+        "{sql}: {said}"
+    );
 }
 
 /// A command that runs as the servers' owner: PostgreSQL refuses to run as root.

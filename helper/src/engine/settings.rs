@@ -80,7 +80,11 @@ impl Work<'_> {
     }
 
     /// Writes again which of these settings of the queue have changed since they were set.
-    pub(super) fn keep_queue(&mut self, values: &[Value], entry: &mut Entry) -> Result<(), Refusal> {
+    pub(super) fn keep_queue(
+        &mut self,
+        values: &[Value],
+        entry: &mut Entry,
+    ) -> Result<(), Refusal> {
         let is_of_queue = |changed: &Changed| matches!(changed.of, Of::Queue(_));
         let now = |entry: &Entry| -> Vec<Value> {
             let of_queue = entry.settings.iter().filter(|changed| is_of_queue(changed));
@@ -88,14 +92,20 @@ impl Work<'_> {
         };
         for value in values {
             let changed = entry.settings.iter().find(|changed| {
-                is_of_queue(changed) && changed.before.file == value.file && changed.now().as_ref() != Some(value)
+                is_of_queue(changed)
+                    && changed.before.file == value.file
+                    && changed.now().as_ref() != Some(value)
             });
             if let Some(changed) = changed {
                 settings::write(&changed.of, value)?;
             }
         }
         check_taken(values, &now(entry))?;
-        for changed in entry.settings.iter_mut().filter(|changed| is_of_queue(changed)) {
+        for changed in entry
+            .settings
+            .iter_mut()
+            .filter(|changed| is_of_queue(changed))
+        {
             changed.after = changed.now();
         }
         self.engine.journal.write(entry)

@@ -164,7 +164,9 @@ fn room(plan: &Plan) -> Option<Line> {
 /// For the data that are copied; or why none are.
 fn room_here(copied: &Copied) -> Line {
     let says = match copied {
-        Copied::AreThere => "no more than there is: the data are there, to be copied to each target".into(),
+        Copied::AreThere => {
+            "no more than there is: the data are there, to be copied to each target".into()
+        }
         Copied::LoadedFirst { bytes, limit } => format!(
             "about {}, where the data are loaded once, to be copied to each target (pgfsbench.prepared_data_limit is {})",
             format_bytes(*bytes),
@@ -356,7 +358,10 @@ mod tests {
         let (bytes, limit) = (10 << 30, 16 << 30);
         begins(Copied::LoadedFirst { bytes, limit }, "about 10 GB, where ");
         let why = "The data need 17 GB.".to_owned();
-        begins(Copied::NoRoom(why), "none that is enough. The data need 17 GB. So runs load");
+        begins(
+            Copied::NoRoom(why),
+            "none that is enough. The data need 17 GB. So runs load",
+        );
     }
 
     #[test]

@@ -193,7 +193,9 @@ fn among_open(alike: &[&Row], open: &[&Row], metric: Metric) -> Choice {
         let says = format!("{} is at most {most} % worse than {reference}", row.target);
         Some(advice("cost", says))
     }));
-    choice.advice.extend(leader.and_then(|leader| cost_of_leader(leader, open, metric)));
+    choice
+        .advice
+        .extend(leader.and_then(|leader| cost_of_leader(leader, open, metric)));
     choice
 }
 
