@@ -57,7 +57,7 @@ pub fn near(target: &Target, data: Source) -> Result<Near, Fault> {
 
 /// What tells the data from others that a run would have loaded once, beside this server, and copied, and the bytes to load them; None if it would
 /// not. In a transaction, with the owner's rights.
-pub fn to_prepare(spec: &Spec) -> Result<Option<(Wanted, u64)>, Fault> {
+pub fn to_prepare(spec: &Spec) -> Result<Option<(prepared_data::Wanted, u64)>, Fault> {
     if spec.is_here() || plan::source(spec, false, true) == Source::Loaded {
         return Ok(None);
     }

@@ -14,6 +14,7 @@ use std::{
 
 pub use pgfsbench_core::target::prepared_data::{Note, Wanted, bytes_to_load};
 use pgfsbench_core::{
+    experiment::plan::rows::Copied,
     spec::Spec,
     target::prepared_data::{MadeBy, Room, is_ours},
 };
