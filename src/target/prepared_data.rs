@@ -14,9 +14,8 @@ use std::{
 
 pub use pgfsbench_core::target::prepared_data::{Note, Wanted, bytes_to_load};
 use pgfsbench_core::{
-    experiment::plan::rows::Copied,
     spec::Spec,
-    target::prepared_data::{MadeBy, Room, is_ours},
+    target::prepared_data::{Copied, MadeBy, Room, is_ours},
 };
 use rustix::fs::{FlockOperation, flock};
 
@@ -220,39 +219,24 @@ fn room(directory: &Path, all: &[(PathBuf, Note)]) -> Room {
 pub fn look_for(wanted: &Wanted, bytes: u64) -> Result<(bool, bool), Fault> {
     let all = list()?;
     let directory = directory()?;
-    // It is made by the first run that loads any.
-    let place = directory.ancestors().find(|path| path.exists());
-    let place = place.unwrap_or(&directory);
-    let has_room = room(place, &all).why_not(bytes, place).is_none();
-    Ok((all.iter().any(|(_, note)| note.wanted == *wanted), has_room))
+    let why_not = room_below(&directory, &all).why_not(bytes, &directory);
+    let is_there = all.iter().any(|(_, note)| note.wanted == *wanted);
+    Ok((is_there, why_not.is_none()))
 }
 
-/// The same of all data of an experiment, which are kept beside each other as long as it is on.
+/// How all data come to be there that runs of an experiment want, each with the bytes to load it; None if they want none.
 pub fn look_for_all(wanted: Vec<(Wanted, u64)>) -> Result<Option<Copied>, Fault> {
     let all = list()?;
-    let is_there = |wanted: &Wanted| all.iter().any(|(_, note)| note.wanted == *wanted);
-    let mut different: Vec<(Wanted, u64)> = Vec::new();
-    for one in wanted {
-        if !different.iter().any(|(other, _)| *other == one.0) {
-            different.push(one);
-        }
-    }
-    if different.is_empty() {
-        return Ok(None);
-    }
-    different.retain(|(wanted, _)| !is_there(wanted));
-    let bytes: u64 = different.iter().map(|(_, bytes)| bytes).sum();
-    if bytes == 0 {
-        return Ok(Some(Copied::AreThere));
-    }
     let directory = directory()?;
+    let there: Vec<&Wanted> = all.iter().map(|(_, note)| &note.wanted).collect();
+    let room = room_below(&directory, &all);
+    Ok(Copied::of(wanted, &there, &room, &directory))
+}
+
+/// The room at a place that the first run may have to make.
+fn room_below(directory: &Path, all: &[(PathBuf, Note)]) -> Room {
     let place = directory.ancestors().find(|path| path.exists());
-    let room = room(place.unwrap_or(&directory), &all);
-    let limit = room.limit;
-    Ok(Some(match room.why_not(bytes, &directory) {
-        None => Copied::LoadedFirst { bytes, limit },
-        Some(why) => Copied::NoRoom(why),
-    }))
+    room(place.unwrap_or(directory), all)
 }
 
 /// The error if they are in use.

@@ -167,6 +167,52 @@ impl Room {
     }
 }
 
+/// How data that are to be loaded once, beside this server, and copied come to be there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Copied {
+    /// All of them are there.
+    AreThere,
+    /// They are loaded first.
+    LoadedFirst {
+        /// Bytes that this takes, of all that are not there.
+        bytes: u64,
+        /// The setting pgfsbench.prepared_data_limit.
+        limit: u64,
+    },
+    /// There is no room for them, for this reason, a sentence.
+    NoRoom(String),
+}
+
+impl Copied {
+    /// Of all that an experiment wants, with the bytes to load each, where these are there already; None if it wants none. They are kept
+    /// beside each other as long as it is on.
+    pub fn of(
+        mut wanted: Vec<(Wanted, u64)>,
+        there: &[&Wanted],
+        room: &Room,
+        directory: &Path,
+    ) -> Option<Self> {
+        if wanted.is_empty() {
+            return None;
+        }
+        let mut seen: Vec<Wanted> = there.iter().map(|wanted| (*wanted).clone()).collect();
+        wanted.retain(|(one, _)| {
+            let is_new = !seen.contains(one);
+            seen.extend(is_new.then(|| one.clone()));
+            is_new
+        });
+        let bytes = wanted.iter().map(|(_, bytes)| bytes).sum();
+        Some(match room.why_not(bytes, directory) {
+            _ if wanted.is_empty() => Self::AreThere,
+            None => Self::LoadedFirst {
+                bytes,
+                limit: room.limit,
+            },
+            Some(why) => Self::NoRoom(why),
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -201,6 +247,36 @@ mod tests {
             ..by()
         };
         assert_ne!(one, Wanted::of(&of(1), true, another_build));
+    }
+
+    #[test]
+    fn different_data_that_are_not_there_need_room_together() {
+        let of = |scale, gb: u64| (Wanted::of(&of(scale), true, by()), gb << 30);
+        let room = Room {
+            limit: 16 << 30,
+            reserved: 0,
+            free: 100 << 30,
+            taken: 0,
+            needed: 0,
+        };
+        let copied = |wanted: &[(Wanted, u64)], there: &[&Wanted]| {
+            Copied::of(wanted.to_vec(), there, &room, Path::new("/x"))
+        };
+        let (one, two) = (of(1, 10), of(2, 10));
+        assert_eq!(copied(&[], &[]), None);
+        let first = |gb: u64| {
+            Some(Copied::LoadedFirst {
+                bytes: gb << 30,
+                limit: room.limit,
+            })
+        };
+        // The same of two targets.
+        assert_eq!(copied(&[one.clone(), one.clone()], &[]), first(10));
+        let both = [one.clone(), two.clone()];
+        let why = "The data need 20 GB, and pgfsbench.prepared_data_limit is 16 GB.";
+        assert_eq!(copied(&both, &[]), Some(Copied::NoRoom(why.into())));
+        assert_eq!(copied(&both, &[&one.0]), first(10));
+        assert_eq!(copied(&both, &[&two.0, &one.0]), Some(Copied::AreThere));
     }
 
     #[test]

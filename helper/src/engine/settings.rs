@@ -79,7 +79,7 @@ impl Work<'_> {
         self.engine.journal.write(entry)
     }
 
-    /// Writes again which of these settings of the queue have changed since they were set.
+    /// Writes again which of these settings of the queue have changed since they were set. A release puts the old ones back only where they are still as they are then.
     pub(super) fn keep_queue(
         &mut self,
         values: &[Value],
@@ -168,10 +168,9 @@ impl Undoing<'_> {
         }
         let mut output = String::new();
         if !left.is_empty() {
-            let files: Vec<&str> = left.iter().map(|value| value.file.as_str()).collect();
             output = format!(
                 "left as somebody else has set it meanwhile: {}",
-                files.join(", ")
+                settings::files(&left)
             );
         }
         if let Some(refusal) = &failed {

@@ -9,6 +9,7 @@ use crate::{
     },
     run::room::DISK_TPS,
     spec::Spec,
+    target::prepared_data::Copied,
     units::{format_bytes, format_count, format_seconds},
 };
 
@@ -36,22 +37,6 @@ pub struct Plan<'a> {
     pub cycle_is_given: bool,
     /// Whether the windows have fewer checkpoint cycles than a verdict takes.
     pub too_short: bool,
-}
-
-/// Data that are to be loaded once, beside this server, and copied.
-#[derive(Clone, Debug)]
-pub enum Copied {
-    /// All of them are there.
-    AreThere,
-    /// They are loaded first.
-    LoadedFirst {
-        /// Bytes that this takes, of all that are not there.
-        bytes: u64,
-        /// The setting pgfsbench.prepared_data_limit.
-        limit: u64,
-    },
-    /// There is no room for them, for this reason, a sentence.
-    NoRoom(String),
 }
 
 /// A row.

@@ -186,9 +186,11 @@ fn among_open(alike: &[&Row], open: &[&Row], metric: Metric) -> Choice {
             false => row.high? - 1.0,
         };
         let most = percent(most.max(0.0));
-        let reference = match row.against == leader.map(|leader| leader.number) {
-            true => "the one that leads",
-            false => "the one that led when it was given up",
+        let led_before =
+            leader.is_some_and(|leader| row.against.is_some_and(|n| n != leader.number));
+        let reference = match led_before {
+            false => "the one that leads",
+            true => "the one that led when it was given up",
         };
         let says = format!("{} is at most {most} % worse than {reference}", row.target);
         Some(advice("cost", says))

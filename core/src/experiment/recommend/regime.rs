@@ -13,7 +13,6 @@ use crate::{
 
 /// The finding that figures rose or fell within a window.
 const DRIFT: &str = "drift";
-const STEAL: &str = "steal";
 
 /// In what circumstances it was measured: others may say something else.
 pub fn regime(state: &State, said: &[Row], facts: &[Facts], here: &Here) -> Vec<String> {
@@ -136,36 +135,27 @@ fn with_small_buffers(state: &State, facts: &[Facts]) -> Option<String> {
     ))
 }
 
+/// Targets with a warning of this code, and in which of their runs; None if there are none.
+fn each_with(said: &[Row], code: &str) -> Option<String> {
+    let found = |row: &Row| Some(format!("{} in {}", row.target, runs_with(row, code)?));
+    let each: Vec<String> = said.iter().filter_map(found).collect();
+    (!each.is_empty()).then(|| each.join(", "))
+}
+
 /// Where figures rose or fell within the windows: what they are depends on how long these are.
 fn unsteady(said: &[Row]) -> Option<String> {
-    let each: Vec<String> = (said.iter())
-        .filter_map(|row| {
-            let runs = runs_with(row, DRIFT)?;
-            Some(format!("{} in {runs}", row.target))
-        })
-        .collect();
-    (!each.is_empty()).then(|| {
-        format!(
-            "tps rose or fell within the windows ({}), so that a longer warm-up or longer windows may give another ratio; the findings have the direction",
-            each.join(", ")
-        )
-    })
+    let each = each_with(said, DRIFT)?;
+    Some(format!(
+        "tps rose or fell within the windows ({each}), so that a longer warm-up or longer windows may give another ratio; the findings have the direction"
+    ))
 }
 
 /// Runs from which the host took processors.
 fn robbed_by_host(said: &[Row]) -> Option<String> {
-    let each: Vec<String> = (said.iter())
-        .filter_map(|row| {
-            let runs = runs_with(row, STEAL)?;
-            Some(format!("{} in {runs}", row.target))
-        })
-        .collect();
-    (!each.is_empty()).then(|| {
-        format!(
-            "the host took processors' time away ({}): for that alone no run is made again, since on such a host all may have it; the findings have how much",
-            each.join(", ")
-        )
-    })
+    let each = each_with(said, "steal")?;
+    Some(format!(
+        "the host took processors' time away ({each}): for that alone no run is made again, since on such a host all may have it; the findings have how much"
+    ))
 }
 
 /// Where all servers that were measured had data checksums and this one has none, or the other way round.

@@ -233,6 +233,16 @@ fn what_leads_has_a_bound_too() {
     // Given up while another one led.
     said[1].against = Some(3);
     assert!(last(&said, "tps").ends_with("worse than btrfs"));
+    let choice = advised(
+        "best",
+        &said,
+        &["xfs", "ext4", "btrfs", "ext2"],
+        ("tps", None),
+    );
+    assert_eq!(
+        choice.advice[1].says,
+        "ext4 is at most 64.7 % worse than the one that led when it was given up"
+    );
     // Nothing that is open can be ahead of it.
     let behind = [row(0, "xfs", "leading"), open(3, "ext2", 0.5, 0.9)];
     assert_eq!(
