@@ -7,6 +7,7 @@ import statistics
 from .helper import Helper
 from .report import Record, say, verdict
 from .server import Server, named
+from .spells import Beside
 
 IMAGE = "3GB"
 SCALE = 32
@@ -79,7 +80,7 @@ def carried_out(server, experiment, record, **parameters):
 def noise(o):
     """Two names for one filesystem: what two runs of the same differ by, at tps and at p99; and where the time goes that is not measured."""
     record = Record("noise")
-    with Place(o, {"checkpoint_timeout": "1h", "max_wal_size": "4GB"}) as server:
+    with Place(o, {"checkpoint_timeout": "1h", "max_wal_size": "4GB"}) as server, Beside() as beside:
         for name in ("a", "b"):
             image(server, name)
         for segments in (0, o.segments):
@@ -92,16 +93,20 @@ def noise(o):
             server.sql(f"SELECT fsbench.resume_experiment('{experiment}')")
             server.sql(f"CALL fsbench.wait_experiment('{experiment}')")
             runs = pairs(server, experiment)
+            for run in (run for pair in runs for run in pair):
+                run["beside"] = beside.mean(run["begin"], run["end"])
             sd = {metric: deviation([math.log(b[metric] / a[metric]) for a, b in runs]) for metric in ("tps", "latency_p99_ms")}
             # By how much the processor time of a transaction differs, which is the same work each time, and what is left without that.
             speed = deviation([math.log(b["cpu"] / a["cpu"]) for a, b in runs])
             left = deviation([math.log(b["tps"] * b["cpu"] / (a["tps"] * a["cpu"])) for a, b in runs])
             probe = deviation([math.log(b["probe"] / a["probe"]) for a, b in runs if a["probe"] and b["probe"]])
+            shown, not_shown = explained([math.log(b["tps"] / a["tps"]) for a, b in runs], [math.log(b["beside"] / a["beside"]) for a, b in runs])
             between, steps = idle(server, experiment)
-            record.add(segments=segments, pairs=len(runs), sd=sd, speed=speed, left=left, probe=probe, between_windows_s=between, steps=steps, runs=runs)
+            record.add(segments=segments, pairs=len(runs), sd=sd, speed=speed, left=left, probe=probe, beside=shown, not_shown=not_shown, between_windows_s=between, steps=steps, runs=runs)
             median = {name: statistics.median([gap[name] for gap in between]) if between else math.nan for name in ("whole", "probe", "waits", "fill_wal", "rest")}
             say(f"  {experiment}, {len(runs)} pairs: sd of ln ratio {percent(sd['tps'])} (p99 {percent(sd['latency_p99_ms'])}); of the processor time of a transaction {percent(speed)}, "
                 f"and of tps at the same processor time {percent(left)}; of the processor probe {percent(probe)}")
+            say(f"  {experiment}: correlation of tps with the processor time of other work in the same windows {shown:.2f}; sd of what that does not tell {percent(not_shown)}")
             say(f"  not measured between two windows, medians: {median['whole']:.1f} s, of which processor probe {median['probe']:.1f}, waits for it {median['waits']:.1f}, "
                 f"filling of WAL {median['fill_wal']:.2f}, all the rest {median['rest']:.2f}")
             say("  phases of a run, medians (s): " + ", ".join(f"{name} {ms / 1000:.2f}" for name, ms in steps.items()))
@@ -115,13 +120,23 @@ def noise(o):
 def pairs(server, experiment):
     """The two runs of each block that count."""
     rows = server.query(f"""
-        SELECT x.block, x.target_number, x.processor_probe AS probe, r.tps, r.latency_p99_ms, r.cpu_ms_per_transaction AS cpu, (r.facts #>> '{{wal,created}}')::integer AS created
+        SELECT x.block, x.target_number, x.processor_probe AS probe, r.tps, r.latency_p99_ms, r.cpu_ms_per_transaction AS cpu, extract(epoch FROM r.measured_from)::float8 AS begin,
+            extract(epoch FROM r.measured_from + r.measured_ms * interval '1 ms')::float8 AS end, (r.facts #>> '{{wal,created}}')::integer AS created
         FROM fsbench.experiment_run x JOIN fsbench.experiment e USING (experiment_id) JOIN fsbench.run_log r USING (run_id)
         WHERE e.experiment = '{experiment}' AND x.outcome = 'measured' ORDER BY x.block, x.target_number""")
     by_block = {}
     for row in rows:
         by_block.setdefault(row["block"], []).append(row)
     return [block for block in by_block.values() if len(block) == 2]
+
+
+def explained(ys, xs):
+    """The correlation of two series, and the standard deviation of what is left of the first one when the second has told its part (least squares)."""
+    if len(ys) < 3:
+        return math.nan, math.nan
+    slope, intercept = statistics.linear_regression(xs, ys)
+    left = sum((y - intercept - slope * x) ** 2 for x, y in zip(xs, ys, strict=True))
+    return statistics.correlation(xs, ys), math.sqrt(left / (len(ys) - 2))
 
 
 def deviation(values):

@@ -1,8 +1,9 @@
-"""What windows of this machine differ by without PostgreSQL: how much of the noise of runs is the machine's."""
+"""What windows of this machine differ by without PostgreSQL, and how fast it is beside windows of runs: how much of the noise of runs is the machine's."""
 
 import math
 import statistics
 import subprocess
+import tempfile
 
 from .report import Record, say
 from .server import ROOT
@@ -14,10 +15,35 @@ KINDS = {
 }
 
 
+def built():
+    program = ROOT / "target/bench/machine"
+    program.parent.mkdir(parents=True, exist_ok=True)
+    subprocess.run(["cc", "-O2", "-pthread", "-o", program, ROOT / "bench/machine.c"], check=True)
+    return program
+
+
+class Beside:
+    """A small piece of other work five times a second, as long as this is entered: what it took in a window tells how fast the machine was then."""
+
+    def __enter__(self):
+        self.output = tempfile.TemporaryFile("w+", encoding="utf-8")
+        self.process = subprocess.Popen([built(), "beside"], stdout=self.output)
+        return self
+
+    def __exit__(self, *error):
+        self.process.terminate()
+        self.process.wait()
+
+    def mean(self, begin, end):
+        """Microseconds of a processor between these times (s since 1970)."""
+        self.output.seek(0)
+        pieces = [line.split() for line in self.output.read().splitlines()[:-1]]
+        return statistics.mean(float(us) for at, us in pieces if begin <= float(at) <= end)
+
+
 def spells(o):
     record = Record("spells")
-    program = ROOT / "target/bench/machine"
-    subprocess.run(["cc", "-O2", "-pthread", "-o", program, ROOT / "bench/machine.c"], check=True)
+    program = built()
     for kind, what in KINDS.items():
         output = subprocess.run([program, kind, str(o.seconds), str(2 * o.pairs)], check=True, capture_output=True, text=True).stdout
         pieces = [float(line) for line in output.split()]

@@ -37,6 +37,7 @@ def read_experiment(name):
     for target in targets:
         runs = [block for block in blocks if block['target'] == target['target'] and block['counts'] and block['run_id'] is not None]
         target.update({key: value for key, value in said.get(target['target'], {}).items() if key not in ('experiment', 'target', 'durability')})
+        target['measured'] = figure(target['metric_median'], e['metric'])
         if runs:
             groups.append({'name': target['target'], 'runs': [run['run_id'] for run in runs], 'chosen': typical(runs)})
     baseline = targets[e['baseline_number']]['target'] if e['goal'] == 'baseline' else None

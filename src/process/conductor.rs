@@ -289,7 +289,10 @@ impl Conductor {
         if !is_look || xact::transaction(|| store::has_looked(id, blocks))? {
             return Ok(());
         }
-        let line = said(state)?;
+        let mut line = said(state)?;
+        if let Some(late) = steps::no_time_for(state, blocks) {
+            line += &format!("; {late}");
+        }
         while_on(id, || {
             store::set_answer(id, &line)?;
             store::log(id, "look", Some(blocks), Some(&line), None)

@@ -151,14 +151,12 @@ fn device_figures_are_those_that_the_kernel_and_iostat_count() {
         0.0,
     );
 
-    // Two decimals of a rate and of a time are not quite their product.
     for (what, columns, unit, expression) in OF_IOSTAT {
         let told = figures(&format!(
             "SELECT sum({expression}) FROM fsbench.sample WHERE run_id = {run}"
         ))[0];
-        let (least, most) = reports.counted(seen.window, |column| {
-            columns.iter().map(|name| column(name)).product::<f64>() * unit
-        });
+        let counted = reports.counted(seen.window, columns);
+        let (least, most) = (counted.0 * unit, counted.1 * unit);
         assert!(
             told > 0.0,
             "{what}: nothing told, {least} to {most} by iostat"

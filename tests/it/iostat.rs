@@ -76,16 +76,15 @@ impl Drop for Iostat {
     }
 }
 
+/// What a column of two decimals may have been rounded by.
+const ROUNDED: f64 = 0.005;
+
 pub struct Reports(Vec<Report>);
 
 impl Reports {
-    /// The least and the greatest count in the window, by whole reports; the count of a report's second is `of` of its
-    /// columns.
-    pub fn counted(
-        &self,
-        window: (f64, f64),
-        of: impl Fn(&dyn Fn(&str) -> f64) -> f64,
-    ) -> (f64, f64) {
+    /// The least and the greatest count in the window, by whole reports; the count of a report's second is the product of these
+    /// columns, which are rounded: of many short flushes by some per cent.
+    pub fn counted(&self, window: (f64, f64), columns: &[&str]) -> (f64, f64) {
         let (mut least, mut most) = (0.0, 0.0);
         let mut before = None;
         for (end, report) in &self.0 {
@@ -97,13 +96,16 @@ impl Reports {
                     .as_f64()
                     .unwrap_or_else(|| panic!("no {name} in {report}"))
             };
-            let count = of(&column);
+            let product = |by: f64| -> f64 {
+                let factors = columns.iter().map(|name| (column(name) + by).max(0.0));
+                factors.product()
+            };
             let (longest, shortest) = (f64::max(seconds, 1.0), f64::min(seconds, 1.0));
             if *end > window.0 - EDGE && *end - longest < window.1 + EDGE {
-                most += count * longest;
+                most += product(ROUNDED) * longest;
             }
             if *end - longest > window.0 + EDGE && *end < window.1 {
-                least += count * shortest;
+                least += product(-ROUNDED) * shortest;
             }
         }
         (least, most)

@@ -5,6 +5,7 @@
 
 mod before;
 mod outcome;
+mod time;
 
 use super::{
     metric::{self, Metric},
@@ -23,6 +24,7 @@ use crate::verdict::{
 pub use before::parameters;
 use outcome::disturbed;
 pub use outcome::{Aside, aside, outcome, without_value};
+pub use time::no_time_for;
 
 /// A failed run is tried again once.
 const TRIES_OF_FAILED: usize = 2;

@@ -374,6 +374,42 @@ fn no_run_begins_that_cannot_end_in_time() {
 }
 
 #[test]
+fn looks_that_will_be_missed_are_told() {
+    let mut state = state(2, Goal::Best);
+    for block in 1..=3 {
+        for number in 0..2 {
+            let place = Place {
+                block,
+                position: number as u32 + 1,
+                attempt: 1,
+                number,
+            };
+            let value = 100.0 + f64::from(block * (number as u32 + 1) % 3 * 10);
+            state.runs.push(Made {
+                outcome: Some(Outcome::Measured),
+                ..measured(place, value)
+            });
+        }
+    }
+    // Six runs took 10 s each, and a block of two takes 20.
+    let mut said = |max_seconds: Option<f64>| {
+        state.experiment.max_seconds = max_seconds;
+        steps::no_time_for(&state, 3)
+    };
+    assert_eq!(said(None), None);
+    assert_eq!(said(Some(60.0 + 9.0 * 20.0)), None);
+    let mut look = |max_seconds: f64| said(Some(max_seconds)).unwrap_or_default();
+    assert_eq!(
+        look(60.0 + 9.0 * 20.0 - 1.0),
+        "max_duration leaves time for the look after block 8, and not for the last one, after block 12"
+    );
+    assert!(look(80.0).contains("after block 4, "));
+    let none = "max_duration leaves no time for another look";
+    assert_eq!(look(79.0), none);
+    assert_eq!(look(10.0), none);
+}
+
+#[test]
 fn under_a_rate_a_target_that_cannot_keep_it_has_no_value() {
     let mut made = measured(
         Place {

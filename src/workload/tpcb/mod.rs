@@ -48,8 +48,8 @@ impl Transactions for Tpcb {
         script::BALANCES
     }
 
-    fn question_after_window(&self) -> &'static str {
-        script::BALANCES_AFTER_WINDOW
+    fn read_after_window(&self, spec: &Spec) -> Result<Option<String>, Fault> {
+        script::balances_after_window(spec)
     }
 
     fn verify(&self, spec: &Spec, found: &Value, committed: &[u64]) -> Result<(), Fault> {

@@ -60,9 +60,9 @@ pub trait Transactions: Sync {
     /// Reads what the tables hold, as JSON: `run_log.balances`.
     fn question(&self) -> &'static str;
 
-    /// The same after the measured window of a server that has not crashed: may leave out what no client has touched.
-    fn question_after_window(&self) -> &'static str {
-        self.question()
+    /// Reads the same after the measured window of a server that has not crashed: may leave out what no client has touched. In a transaction of its own.
+    fn read_after_window(&self, _spec: &Spec) -> Result<Option<String>, Fault> {
+        sql::read(self.question(), &[])
     }
 
     /// Refuses what they hold if it is not what so many committed transactions of the clients have left.
@@ -106,7 +106,7 @@ impl<T: Transactions> Workload for T {
                 let found = xact::transaction(|| {
                     // The planner takes it for expensive, since all may have to be read. To compile it takes 0.3 s.
                     guc::set_locally("jit", "off")?;
-                    sql::read(self.question_after_window(), &[])
+                    self.read_after_window(context.spec)
                 })?;
                 let mut report: Value = read_json("answer", &found.unwrap_or_default())?;
                 let tables = xact::transaction(surroundings::tables)?;
