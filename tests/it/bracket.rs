@@ -1,7 +1,7 @@
 //! Readings of others while a run goes on: what they counted surely in its measured window, and surely around it. What the run
 //! tells lies between.
 
-use crate::common::row;
+use crate::common::{ending, row};
 use pgfsbench_tests::{LONG, wait_until};
 use postgres::Client;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -57,12 +57,14 @@ fn try_bracket<T: Copy>(
         readings.push((from, value, epoch()));
         std::thread::sleep(Duration::from_millis(10));
     }
+    let ended = ending(client, &run);
+    assert_eq!(ended, "done");
     let window = row(
         client,
         &format!(
             "SELECT extract(epoch FROM measured_from), extract(epoch FROM measured_from) + \
                (SELECT sum(interval_ms) / 1000 FROM fsbench.sample s WHERE s.run_id = r.run_id) \
-             FROM fsbench.result r WHERE run_id = {run} AND status = 'done'"
+             FROM fsbench.result r WHERE run_id = {run}"
         ),
     );
     let (from, to) = window.split_once('|').expect("two times");

@@ -99,7 +99,7 @@ const OF_IOSTAT: [(&str, &[&str], f64, &str); 10] = [
 #[test]
 fn device_figures_are_those_that_the_kernel_and_iostat_count() {
     let test = "device_figures_are_those_that_the_kernel_and_iostat_count";
-    let fs = match LoopFs::ext4(700) {
+    let fs = match LoopFs::ext4(1500) {
         Ok(fs) => fs,
         Err(why) => return skip(test, &why),
     };
