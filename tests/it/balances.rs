@@ -13,9 +13,22 @@ fn an_account_that_holds_something_else_fails_the_run_however_many_there_are() {
             "scale => {scale}, clients => 2, transactions => 100, warmup => '0', rate => 100, \
              options => '{{\"fillfactor\": 10, \"unlogged\": true}}'"
         );
-        let sound = run(&mut client, &arguments);
-        let told = "SELECT balances ->> 'accounts_read' FROM fsbench.run_log WHERE run_id = ";
-        assert_eq!(row(&mut client, &format!("{told}{sound}")), read);
+        let sound = run(&mut client, &format!("{arguments}, keep => true"));
+        let told = row(
+            &mut client,
+            &format!(
+                "SELECT work_database, balances ->> 'accounts_read', balances ->> 'accounts', balances ->> 'fingerprint' \
+                 FROM fsbench.run_log WHERE run_id = {sound}"
+            ),
+        );
+        // The same as of all accounts, however they were read.
+        let database = told.split('|').next().expect("a name");
+        let there = row(
+            &mut server.connect(database),
+            "SELECT sum(abalance), sum(hashint8extended(aid, abalance)) FROM pgbench_accounts WHERE abalance <> 0",
+        );
+        assert_eq!(told, format!("{database}|{read}|{there}"));
+        execute(&mut client, &format!("DROP DATABASE \"{database}\""));
 
         let mut held = Held::at(&server, &arguments, "measure", "done > 40", BRANCHES);
         let other = held.session();
