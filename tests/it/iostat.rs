@@ -1,6 +1,7 @@
 //! iostat of sysstat beside a run: its reports of a device, and when each of them was seen.
 
 use crate::bracket::{EDGE, epoch};
+use pgfsbench_tests::{LONG, wait_until};
 use serde_json::Value;
 use std::io::Read;
 use std::process::{Child, Command, Stdio};
@@ -11,6 +12,7 @@ use std::thread::JoinHandle;
 pub struct Iostat {
     child: Child,
     reader: Option<JoinHandle<()>>,
+    began: f64,
     /// When so many bytes had come.
     seen: Arc<Mutex<Vec<(f64, u8)>>>,
 }
@@ -21,6 +23,7 @@ type Report = (f64, Value);
 impl Iostat {
     /// Of this device; None where there is no iostat.
     pub fn start(device: &str) -> Option<Self> {
+        let began = epoch();
         let mut child = Command::new("stdbuf")
             .args(["-o0", "iostat", "-x", "-y", "-o", "JSON", "-d", device, "1"])
             .env("LC_ALL", "C")
@@ -41,16 +44,29 @@ impl Iostat {
         Some(Self {
             child,
             reader: Some(reader),
+            began,
             seen,
         })
     }
 
-    /// Ends it: all that it has reported.
+    /// Ends it once it has reported on all that was until now: all that it has reported.
     pub fn end(mut self) -> Reports {
+        let before = self.reports().len();
+        wait_until("iostat reports once more", LONG, || {
+            (self.reports().len() > before).then_some(())
+        });
         self.kill();
         let reader = self.reader.take().expect("it reads until now");
         reader.join().expect("its output ends");
-        let seen = self.seen.lock().expect("nobody else");
+        Reports {
+            began: self.began,
+            reports: self.reports(),
+        }
+    }
+
+    /// Those that are complete.
+    fn reports(&self) -> Vec<Report> {
+        let seen = self.seen.lock().expect("the other writer does not panic");
         let bytes: Vec<u8> = seen.iter().map(|(_, byte)| *byte).collect();
         let text = String::from_utf8(bytes).expect("text");
         // Each device's line is an object of its own.
@@ -60,7 +76,7 @@ impl Iostat {
             let report = serde_json::from_str(&text[start..start + length]).expect("an object");
             Some((seen[start + length - 1].0, report))
         });
-        Reports(reports.collect())
+        reports.collect()
     }
 
     fn kill(&mut self) {
@@ -79,17 +95,24 @@ impl Drop for Iostat {
 /// What a column of two decimals may have been rounded by.
 const ROUNDED: f64 = 0.005;
 
-pub struct Reports(Vec<Report>);
+pub struct Reports {
+    /// When iostat was started.
+    began: f64,
+    reports: Vec<Report>,
+}
 
 impl Reports {
     /// The least and the greatest count in the window, by whole reports; the count of a report's second is the product of these
     /// columns, which are rounded: of many short flushes by some per cent.
     pub fn counted(&self, window: (f64, f64), columns: &[&str]) -> (f64, f64) {
         let (mut least, mut most) = (0.0, 0.0);
-        let mut before = None;
-        for (end, report) in &self.0 {
-            // Of more than a second where it came late.
-            let seconds = end - before.replace(*end).unwrap_or(end - 1.0);
+        let mut seen = self.began;
+        for (before, (end, report)) in self.reports.iter().enumerate() {
+            // It is of a second, but on a busy machine. The one before was made no later than it was seen, and no sooner than a second after the
+            // one before that.
+            let shortest = f64::min(end - seen, 1.0);
+            let longest = f64::max(end - self.began - before as f64, 1.0);
+            seen = *end;
             let column = |name: &str| {
                 let value = &report[name];
                 value
@@ -100,7 +123,6 @@ impl Reports {
                 let factors = columns.iter().map(|name| (column(name) + by).max(0.0));
                 factors.product()
             };
-            let (longest, shortest) = (f64::max(seconds, 1.0), f64::min(seconds, 1.0));
             if *end > window.0 - EDGE && *end - longest < window.1 + EDGE {
                 most += product(ROUNDED) * longest;
             }
