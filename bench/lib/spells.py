@@ -26,7 +26,7 @@ class Beside:
     """A small piece of other work five times a second, as long as this is entered: what it took in a window tells how fast the machine was then."""
 
     def __enter__(self):
-        self.output = tempfile.TemporaryFile("w+", encoding="utf-8")
+        self.output = tempfile.NamedTemporaryFile()
         self.process = subprocess.Popen([built(), "beside"], stdout=self.output)
         return self
 
@@ -36,8 +36,9 @@ class Beside:
 
     def mean(self, begin, end):
         """Microseconds of a processor between these times (s since 1970)."""
-        self.output.seek(0)
-        pieces = [line.split() for line in self.output.read().splitlines()[:-1]]
+        # By a description of its own, so that the process goes on writing where it is.
+        with open(self.output.name, encoding="utf-8") as output:
+            pieces = [line.split() for line in output.read().splitlines()[:-1]]
         return statistics.mean(float(us) for at, us in pieces if begin <= float(at) <= end)
 
 
