@@ -14,7 +14,6 @@
  * cached. Prints the time (s since 1970) and the processor time that it took (us), until it is ended.
  */
 #define _GNU_SOURCE
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>

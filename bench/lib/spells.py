@@ -33,9 +33,12 @@ class Beside:
     def __exit__(self, *error):
         self.process.terminate()
         self.process.wait()
+        self.output.close()
 
     def mean(self, begin, end):
         """Microseconds of a processor between these times (s since 1970)."""
+        if self.process.poll() is not None:
+            raise RuntimeError("the program beside the windows has ended by itself")
         # By a description of its own, so that the process goes on writing where it is.
         with open(self.output.name, encoding="utf-8") as output:
             pieces = [line.split() for line in output.read().splitlines()[:-1]]

@@ -23,6 +23,19 @@ pub fn is_name(name: &str) -> bool {
     is_number(run_id) && is_number(further)
 }
 
+/// Whether parallel workers of a server of this version (`server_version_num`) start in a database that allows no connections, as work databases do not, when
+/// their leader is there. Releases of 2025-02-13 and later ("Exclude parallel workers from connection privilege checks").
+pub fn lets_parallel_workers_in(version_num: i64) -> bool {
+    let minor = version_num % 10_000;
+    match version_num / 10_000 {
+        ..15 => false,
+        15 => minor >= 11,
+        16 => minor >= 7,
+        17 => minor >= 3,
+        _ => true,
+    }
+}
+
 /// The comment of the database of a run. No two have the same: the mark is random.
 pub fn comment(run_id: i64, home: &str, mark: &str) -> String {
     format!("pgfsbench: work database of run {run_id} in database {home}; mark {mark}")
@@ -91,6 +104,19 @@ mod tests {
             "the shop; mark 12ab",
         ] {
             assert_eq!(mark_in(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn parallel_workers_of_old_releases_are_not_let_in() {
+        for (not_yet, since) in [
+            (150_010, 150_011),
+            (160_006, 160_007),
+            (170_002, 170_003),
+            (140_099, 180_000),
+        ] {
+            assert!(!lets_parallel_workers_in(not_yet), "{not_yet}");
+            assert!(lets_parallel_workers_in(since), "{since}");
         }
     }
 

@@ -16,7 +16,7 @@ use std::{
 use pgfsbench_core::{
     board::Home,
     experiment::{
-        answer, probe,
+        probe,
         state::{Made, Outcome, State},
         steps::{self, End, Next, Place},
     },
@@ -289,10 +289,7 @@ impl Conductor {
         if !is_look || xact::transaction(|| store::has_looked(id, blocks))? {
             return Ok(());
         }
-        let mut line = said(state)?;
-        if let Some(late) = steps::no_time_for(state, blocks) {
-            line += &format!("; {late}");
-        }
+        let line = xact::transaction(|| experiment::line_while_on(state, blocks))?;
         while_on(id, || {
             store::set_answer(id, &line)?;
             store::log(id, "look", Some(blocks), Some(&line), None)
@@ -432,12 +429,6 @@ impl Conductor {
         shmem::announce();
         Ok(())
     }
-}
-
-/// The answer of an experiment, in one line.
-fn said(state: &State) -> Result<String, Fault> {
-    let rows = xact::transaction(|| experiment::said(state, steps::declared(state)))?;
-    Ok(answer::line(state, &rows))
 }
 
 fn become_owner(owner: u32) -> Result<(), Fault> {

@@ -61,12 +61,24 @@ pub fn end(
     };
     rows::end(id, status, why, &looks.looks, ended_by)?;
     if let Some(state) = rows::state(id, None)? {
-        let said = said(&state, steps::declared(&state))?;
-        let line = answer::line(&state, &said);
+        let line = line(&state)?;
         rows::set_answer(id, &line)?;
         rows::log(id, status, Some(blocks), Some(&line), by)?;
     }
     Ok(())
+}
+
+/// The answer in one line.
+fn line(state: &State) -> Result<String, Fault> {
+    let said = said(state, steps::declared(state))?;
+    Ok(answer::line(state, &said))
+}
+
+/// The answer after so many blocks, in one line, with where max_duration will end it. In a transaction.
+pub fn line_while_on(state: &State, blocks: u32) -> Result<String, Fault> {
+    let early = steps::ends_early(state, blocks);
+    let early = early.map_or_else(String::new, |early| format!("; {early}"));
+    Ok(line(state)? + &early)
 }
 
 /// The answer for each target, with confirmations by other experiments. In a transaction.

@@ -12,6 +12,7 @@ use std::thread::JoinHandle;
 pub struct Iostat {
     child: Child,
     reader: Option<JoinHandle<()>>,
+    /// When it was started.
     began: f64,
     /// When so many bytes had come.
     seen: Arc<Mutex<Vec<(f64, u8)>>>,
@@ -108,8 +109,8 @@ impl Reports {
         let (mut least, mut most) = (0.0, 0.0);
         let mut seen = self.began;
         for (before, (end, report)) in self.reports.iter().enumerate() {
-            // It is of a second, but on a busy machine. The one before was made no later than it was seen, and no sooner than a second after the
-            // one before that.
+            // It is of a second; on a busy machine of more, or of less where the one before was late. That one was made no later than it was seen, and no
+            // sooner than a second after the one before it.
             let shortest = f64::min(end - seen, 1.0);
             let longest = f64::max(end - self.began - before as f64, 1.0);
             seen = *end;

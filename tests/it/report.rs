@@ -75,7 +75,6 @@ fn texts_pictures_and_what_is_left_out_for_strangers() {
         "less, not as durable",
         "1.11 (1.08 to 1.14)",
         "baseline",
-        " tps  ",
     ] {
         assert!(text.contains(words), "{words}: {text}");
     }

@@ -24,7 +24,7 @@ use crate::verdict::{
 pub use before::parameters;
 use outcome::disturbed;
 pub use outcome::{Aside, aside, outcome, without_value};
-pub use time::no_time_for;
+pub use time::ends_early;
 
 /// A failed run is tried again once.
 const TRIES_OF_FAILED: usize = 2;
@@ -439,10 +439,10 @@ fn cut(state: &State, block: u32, boot_id: &str, versions: &str) -> Option<Next>
 
 fn start(state: &State, place: Place) -> Next {
     let e = &state.experiment;
-    let took = state.runs.iter().filter_map(|made| made.seconds);
-    let run_seconds = took.fold(e.run_seconds, f64::max);
     match e.max_seconds {
-        Some(max) if e.elapsed_seconds + run_seconds > max => Next::End(End::MaxDuration),
+        Some(max) if e.elapsed_seconds + time::longest_run(state) > max => {
+            Next::End(End::MaxDuration)
+        }
         _ => Next::Start(place),
     }
 }

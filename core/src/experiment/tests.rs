@@ -374,7 +374,7 @@ fn no_run_begins_that_cannot_end_in_time() {
 }
 
 #[test]
-fn looks_that_will_be_missed_are_told() {
+fn where_max_duration_will_end_it_is_told() {
     let mut state = state(2, Goal::Best);
     for block in 1..=3 {
         for number in 0..2 {
@@ -394,19 +394,24 @@ fn looks_that_will_be_missed_are_told() {
     // Six runs took 10 s each, and a block of two takes 20.
     let mut said = |max_seconds: Option<f64>| {
         state.experiment.max_seconds = max_seconds;
-        steps::no_time_for(&state, 3)
+        steps::ends_early(&state, 3)
     };
     assert_eq!(said(None), None);
     assert_eq!(said(Some(60.0 + 9.0 * 20.0)), None);
     let mut look = |max_seconds: f64| said(Some(max_seconds)).unwrap_or_default();
     assert_eq!(
         look(60.0 + 9.0 * 20.0 - 1.0),
-        "max_duration leaves time for the look after block 8, and not for the last one, after block 12"
+        "max_duration will end it after about block 11, and not after block 12"
     );
-    assert!(look(80.0).contains("after block 4, "));
+    assert!(look(80.0).contains("after about block 4, "));
     let none = "max_duration leaves no time for another look";
     assert_eq!(look(79.0), none);
     assert_eq!(look(10.0), none);
+    // After one that took 30 s the last one begins the earlier.
+    state.runs[0].seconds = Some(30.0);
+    state.experiment.max_seconds = Some(60.0 + 9.0 * 20.0);
+    let said = steps::ends_early(&state, 3).unwrap_or_default();
+    assert!(said.contains("after about block 11, "), "{said}");
 }
 
 #[test]

@@ -198,6 +198,11 @@ impl Change {
                     "max_seconds": state.experiment.max_seconds_when_extended(), "status_reason": null}),
             )?;
             store::log(id, "extended", None, Some(&format!("to {wanted} blocks")), Some(by))?;
+            let is_on = !self.is(&["done", "cancelled"]);
+            let has_looked = state.experiment.looks.iter().any(|look| look.blocks <= blocks);
+            if is_on && has_looked && let Some(now) = store::state(id, None)? {
+                store::set_answer(id, &experiment::line_while_on(&now, blocks)?)?;
+            }
             Ok(state.experiment.too_short)
         })?;
         if is_too_short {

@@ -213,15 +213,21 @@ const BALANCES_OF_CHANGED: &str = concat!(
 );
 const FEW_CHANGED: &str = include_str!("queries/few_accounts_changed.sql");
 /// The settings by which each account that has changed is found by the index.
-const BY_INDEX: [&str; 3] = ["enable_hashjoin", "enable_mergejoin", "enable_memoize"];
+const BY_INDEX: [(&str, &str); 5] = [
+    ("enable_nestloop", "on"),
+    ("enable_indexscan", "on"),
+    ("enable_hashjoin", "off"),
+    ("enable_mergejoin", "off"),
+    ("enable_memoize", "off"),
+];
 
 /// Reads the balances where accounts that no client has touched are as they were loaded. In a transaction of its own.
 pub fn balances_after_window(spec: &Spec) -> Result<Option<String>, Fault> {
     if sql::read(FEW_CHANGED, &[])?.as_deref() != Some("t") {
         return sql::read(BALANCES, &[]);
     }
-    for name in BY_INDEX {
-        guc::set_locally(name, "off")?;
+    for (name, value) in BY_INDEX {
+        guc::set_locally(name, value)?;
     }
     let half = u64::from(spec.scale) * ACCOUNTS / 2;
     sql::read(BALANCES_OF_CHANGED, &[Some(&half.to_string())])

@@ -6,7 +6,9 @@ mod result;
 mod run;
 mod search;
 
-use pgfsbench_core::{random::Stream, run::row::Maintenance, spec::Spec};
+use pgfsbench_core::{
+    random::Stream, run::row::Maintenance, spec::Spec, units::whole_number, work_database,
+};
 use serde_json::Value;
 
 use super::{ClientContext, Found, WorkerContext, Workload, no_such_task};
@@ -14,7 +16,7 @@ use crate::{
     bench::{Run, Task},
     board::outcome::Outcome,
     errors::{Fault, read_json},
-    pg::{guc, plan::Connection, sql, xact},
+    pg::{config, guc, plan::Connection, sql, xact},
     watch::surroundings,
 };
 
@@ -104,8 +106,13 @@ impl<T: Transactions> Workload for T {
             VACUUM => context.run_each(self.after_load()),
             VERIFY => {
                 let found = xact::transaction(|| {
-                    // The planner takes it for expensive, since all may have to be read. To compile it takes 0.3 s.
+                    // To compile it takes 0.3 s.
                     guc::set_locally("jit", "off")?;
+                    let version = config::shown("server_version_num")?;
+                    let version = whole_number("server_version_num", version.as_deref())?;
+                    if !work_database::lets_parallel_workers_in(version) {
+                        guc::set_locally("max_parallel_workers_per_gather", "0")?;
+                    }
                     self.read_after_window(context.spec)
                 })?;
                 let mut report: Value = read_json("answer", &found.unwrap_or_default())?;

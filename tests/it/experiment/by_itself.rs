@@ -280,6 +280,46 @@ fn max_duration_ends_it_between_two_runs() {
 }
 
 #[test]
+fn the_answer_says_where_max_duration_will_end_it() {
+    let server = server(&[]);
+    let mut client = server.connect("postgres");
+    let _places = targets(&mut client, &["a", "b"]);
+    let held = hold_run(&server, 6);
+    let many = SHORT.replace("max_blocks => 3", "max_blocks => 12");
+    execute(
+        &mut client,
+        &format!("SELECT fsbench.experiment('e', '{{a,b}}', {many})"),
+    );
+    wait_for_runs(&mut client, "e", 5);
+    // Time for some of the 18 runs that are left and not for all, however long the one that is held takes, and if it has to be made again; and nothing is decided.
+    execute(
+        &mut client,
+        "UPDATE fsbench.experiment e SET too_short = false, max_seconds = fsbench._on_seconds(e) + 12 * greatest(run_seconds, fsbench._on_seconds(e) / 5); \
+         UPDATE fsbench.run_log r SET tps = CASE WHEN (x.block + x.target_number) % 2 = 0 THEN 1 ELSE 9 END \
+           FROM fsbench.experiment_run x WHERE x.run_id = r.run_id AND x.outcome = 'measured'",
+    );
+    drop(held);
+    let answer = "SELECT answer FROM fsbench.experiments";
+    wait_until("there is an answer", LONG, || {
+        (!row(&mut client, answer).is_empty()).then_some(())
+    });
+    let said = row(&mut client, answer);
+    assert!(
+        said.contains("; max_duration will end it after about block ")
+            && said.ends_with(", and not after block 12"),
+        "{said}"
+    );
+    let logged = "SELECT message FROM fsbench.experiment_log WHERE event = 'look' AND block = 3";
+    assert_eq!(rows(&mut client, logged), [said]);
+    // Without one there is nothing to be said.
+    execute(&mut client, "SELECT fsbench.extend_experiment('e', 16)");
+    let said = row(&mut client, answer);
+    assert!(!said.is_empty() && !said.contains("max_duration"), "{said}");
+    execute(&mut client, "SELECT fsbench.cancel_experiment('e')");
+    wait_for_no_run(&mut client);
+}
+
+#[test]
 fn blocks_before_a_disk_was_throttled_are_made_again() {
     let server = server(&[]);
     let mut client = server.connect("postgres");

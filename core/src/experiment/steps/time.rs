@@ -1,34 +1,35 @@
-//! The looks that max_duration leaves time for.
+//! The blocks that max_duration leaves time for.
 
 use super::{aside, declared, play};
 use crate::experiment::state::State;
 use crate::verdict::looks::Looks;
 
-/// What max_duration leaves no time for, after so many blocks, if the runs that are left take as long as those so far did, with all that lies between them; None
-/// if the last look will be reached.
-pub fn no_time_for(state: &State, blocks: u32) -> Option<String> {
+/// Seconds that the longest run took so far, or is planned to take: no run begins that could not end within max_duration.
+pub(super) fn longest_run(state: &State) -> f64 {
+    let took = state.runs.iter().filter_map(|made| made.seconds);
+    took.fold(state.experiment.run_seconds, f64::max)
+}
+
+/// Where max_duration will end it, as reckoned after so many blocks, if the runs that are left take as long as those so far did, with all that lies between
+/// them; None if it will not. It is looked at where it ends.
+pub fn ends_early(state: &State, blocks: u32) -> Option<String> {
     let e = &state.experiment;
     let last = e.looks.last()?.blocks;
-    let runs = state.runs.iter().filter(|made| made.outcome.is_some());
-    let each = (e.elapsed_seconds / runs.count() as f64).max(e.run_seconds);
     let looks = Looks {
         looks: e.looks.clone(),
         ended: None,
     };
     let next = play(state, blocks, declared(state), &looks).runs_next(state, &aside(state))?;
     let of_block = next.iter().filter(|runs| **runs).count();
-    let left = (e.max_seconds? - e.elapsed_seconds).max(0.0) / each;
-    let reached = blocks + (left / of_block as f64) as u32;
-    if reached >= last {
-        return None;
-    }
-    let look = e.looks.iter().map(|look| look.blocks);
-    Some(
-        match look.filter(|at| (blocks + 1..=reached).contains(at)).max() {
-            Some(at) => format!(
-                "max_duration leaves time for the look after block {at}, and not for the last one, after block {last}"
-            ),
-            None => "max_duration leaves no time for another look".into(),
-        },
-    )
+    let over = state.runs.iter().filter(|made| made.outcome.is_some());
+    let each = (e.elapsed_seconds / over.count().max(1) as f64).max(e.run_seconds);
+    let until_last_begins = e.max_seconds? - e.elapsed_seconds - longest_run(state);
+    let runs = (until_last_begins / each + 1.0).floor().max(0.0);
+    let reached = blocks.saturating_add((runs / of_block as f64) as u32);
+    (reached < last).then(|| match reached > blocks {
+        true => format!(
+            "max_duration will end it after about block {reached}, and not after block {last}"
+        ),
+        false => "max_duration leaves no time for another look".into(),
+    })
 }
