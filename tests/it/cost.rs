@@ -230,11 +230,10 @@ fn what_the_servers_own_processes_use_and_write_is_what_the_kernel_and_its_views
         ("fsync", "off"),
     ]);
     let mut client = server.connect("postgres");
+    // A server that has just begun to accept connections may not have them yet.
     let pids = ["checkpointer", "walwriter", "background writer"].map(|kind| {
-        row(
-            &mut client,
-            &format!("SELECT pid FROM pg_stat_activity WHERE backend_type = '{kind}'"),
-        )
+        let pid = format!("SELECT pid FROM pg_stat_activity WHERE backend_type = '{kind}'");
+        wait_until(kind, LONG, || rows(&mut client, &pid).pop())
     });
     let mut seconds = Instant::now();
     let mut read = |client: &mut Client| {
