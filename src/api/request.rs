@@ -49,6 +49,7 @@ fn facts(target: Option<&str>) -> Result<Facts, Fault> {
     let free = location::data_location().and_then(|location| location.space());
     Ok(Facts {
         processors: cpu.map_or(1, |cpu| cpu.processors),
+        server_version_num: worker_slots::number("server_version_num")?,
         memory_bytes: memory.unwrap_or(0),
         shared_buffers_bytes: config::bytes("shared_buffers")?.unwrap_or(0),
         // A server on a target gets what it needs.

@@ -289,12 +289,14 @@ impl Conductor {
         if !is_look || xact::transaction(|| store::has_looked(id, blocks))? {
             return Ok(());
         }
-        let line = xact::transaction(|| experiment::line_while_on(state, blocks))?;
-        while_on(id, || {
+        xact::transaction(|| {
+            if !is_as_seen(state)? {
+                return Ok(());
+            }
+            let line = experiment::line_while_on(state, blocks)?;
             store::set_answer(id, &line)?;
             store::log(id, "look", Some(blocks), Some(&line), None)
-        })?;
-        Ok(())
+        })
     }
 
     fn start(

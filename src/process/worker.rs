@@ -2,6 +2,7 @@
 
 use std::{fs::File, sync::atomic::Ordering::Acquire};
 
+use pgfsbench_core::work_database;
 use rustix::fs::syncfs;
 use serde_json::{Value, json};
 
@@ -11,9 +12,11 @@ use crate::{
     board::{Board, TaskState},
     errors::{Fault, read_json, sqlstate},
     pg::{
+        guc,
         process::{self, Database},
         session, utility, xact,
     },
+    run::worker_slots,
     watch::{promises, surroundings},
     workload::{self, WorkerContext},
 };
@@ -37,6 +40,7 @@ fn database(job: &Job) -> Database {
 fn work(task: Task, job: &Job) -> Result<(), Fault> {
     let spec = job.board.specification(job.request)?;
     process::become_undisturbed_owner(job.request.owner.load(Acquire))?;
+    work_alone_where_no_parallel_worker_starts()?;
     if task == Task::CHECKPOINT {
         return checkpoint(job.board);
     }
@@ -46,6 +50,19 @@ fn work(task: Task, job: &Job) -> Result<(), Fault> {
         serial: job.serial,
     };
     workload::of(&spec)?.work(task, &context)
+}
+
+/// An index that is built, or a query of the verification, would fail with its first parallel worker.
+fn work_alone_where_no_parallel_worker_starts() -> Result<(), Fault> {
+    if !work_database::lets_parallel_workers_in(worker_slots::number("server_version_num")?) {
+        for name in [
+            "max_parallel_workers_per_gather",
+            "max_parallel_maintenance_workers",
+        ] {
+            guc::apply(name, "0")?;
+        }
+    }
+    Ok(())
 }
 
 fn checkpoint(board: &Board) -> Result<(), Fault> {

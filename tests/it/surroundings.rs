@@ -241,9 +241,9 @@ fn the_doctor_sees_beforehand_what_would_be_found() {
         ("pgfsbench.reserved_space", "1000TB"),
     ]);
     let mut client = server.connect("postgres");
-    let mut said = || {
+    let said = |client: &mut Client| {
         rows(
-            &mut client,
+            client,
             "SELECT item || ' ' || state FROM fsbench.doctor() \
              WHERE item IN ('autovacuum', 'log_checkpoints', 'checkpoints', 'old transactions', 'track_io_timing', \
                'track_wal_io_timing', 'room for data', 'room for WAL', 'load', 'pg_stat_statements') ORDER BY item",
@@ -251,7 +251,7 @@ fn the_doctor_sees_beforehand_what_would_be_found() {
     };
     let mut busy = Busy::start(processors());
     assert_eq!(
-        said(),
+        said(&mut client),
         [
             "autovacuum warning",
             "checkpoints info",
@@ -286,10 +286,10 @@ fn the_doctor_sees_beforehand_what_would_be_found() {
     );
     server.reload();
     wait_until("the settings are in force", LONG, || {
-        (row(&mut other, "SHOW max_wal_size") == "16GB").then_some(())
+        (row(&mut client, "SHOW max_wal_size") == "16GB").then_some(())
     });
     // Whether others are quiet by now is not ours to say.
-    let mut said = said();
+    let mut said = said(&mut client);
     said.retain(|line| !line.starts_with("load "));
     assert_eq!(
         said,

@@ -404,14 +404,29 @@ fn where_max_duration_will_end_it_is_told() {
         "max_duration will end it after about block 11, and not after block 12"
     );
     assert!(look(80.0).contains("after about block 4, "));
-    let none = "max_duration leaves no time for another look";
-    assert_eq!(look(79.0), none);
-    assert_eq!(look(10.0), none);
+    assert_eq!(look(79.0), "max_duration will end it within block 4");
+    assert_eq!(look(10.0), "max_duration will end it within block 4");
     // After one that took 30 s the last one begins the earlier.
     state.runs[0].seconds = Some(30.0);
     state.experiment.max_seconds = Some(60.0 + 9.0 * 20.0);
     let said = steps::ends_early(&state, 3).unwrap_or_default();
     assert!(said.contains("after about block 11, "), "{said}");
+    // What was planned says when the last one begins, and not how long the others take.
+    state.experiment.run_seconds = 30.0;
+    assert_eq!(steps::ends_early(&state, 3).as_ref(), Some(&said));
+    // Of the next block there is one already, which has taken its time.
+    let place = Place {
+        block: 4,
+        position: 1,
+        attempt: 1,
+        number: 0,
+    };
+    state.runs.push(Made {
+        outcome: Some(Outcome::Measured),
+        ..measured(place, 100.0)
+    });
+    state.experiment.elapsed_seconds += 10.0;
+    assert_eq!(steps::ends_early(&state, 3), Some(said));
 }
 
 #[test]

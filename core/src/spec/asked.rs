@@ -123,6 +123,8 @@ fn is_whole(stage: &Stage) -> bool {
 pub struct Facts {
     /// Processors of the machine.
     pub processors: u32,
+    /// The setting `server_version_num`.
+    pub server_version_num: i64,
     /// RAM in bytes: what `ram` in a size means.
     pub memory_bytes: u64,
     /// `shared_buffers` in bytes. Not used to choose anything yet.

@@ -195,6 +195,7 @@ mod tests {
             max_clients: 64,
             max_worker_processes: 64,
             max_parallel_workers: 8,
+            server_version_num: 150_020,
             data_free_bytes: 100 << 30,
             targets: vec!["there".into()],
             ..Facts::default()

@@ -14,6 +14,7 @@ mod scan;
 pub fn facts() -> Facts {
     Facts {
         processors: 2,
+        server_version_num: 150_020,
         memory_bytes: 4 << 30,
         shared_buffers_bytes: 128 << 20,
         free_worker_slots: 40,

@@ -6,9 +6,7 @@ mod result;
 mod run;
 mod search;
 
-use pgfsbench_core::{
-    random::Stream, run::row::Maintenance, spec::Spec, units::whole_number, work_database,
-};
+use pgfsbench_core::{random::Stream, run::row::Maintenance, spec::Spec};
 use serde_json::Value;
 
 use super::{ClientContext, Found, WorkerContext, Workload, no_such_task};
@@ -16,7 +14,7 @@ use crate::{
     bench::{Run, Task},
     board::outcome::Outcome,
     errors::{Fault, read_json},
-    pg::{config, guc, plan::Connection, sql, xact},
+    pg::{guc, plan::Connection, sql, xact},
     watch::surroundings,
 };
 
@@ -108,11 +106,6 @@ impl<T: Transactions> Workload for T {
                 let found = xact::transaction(|| {
                     // To compile it takes 0.3 s.
                     guc::set_locally("jit", "off")?;
-                    let version = config::shown("server_version_num")?;
-                    let version = whole_number("server_version_num", version.as_deref())?;
-                    if !work_database::lets_parallel_workers_in(version) {
-                        guc::set_locally("max_parallel_workers_per_gather", "0")?;
-                    }
                     self.read_after_window(context.spec)
                 })?;
                 let mut report: Value = read_json("answer", &found.unwrap_or_default())?;

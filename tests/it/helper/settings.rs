@@ -118,13 +118,7 @@ fn killed_at_any_moment_every_setting_is_put_back() {
         assert_eq!(output.status.signal(), Some(9), "{when} {step}: {said}");
     };
     // Before anything is the kernel's: other tests have their turn.
-    for step in [
-        "set_queue",
-        "scheduler",
-        "nr_requests",
-        "read_ahead_kb",
-        "keep_queue",
-    ] {
+    for step in ["set_queue", "scheduler", "nr_requests", "read_ahead_kb"] {
         for when in ["--stop-before", "--stop-after"] {
             killed(&prepare, when, step);
             disk.lab.ok(&["cleanup"]);
@@ -140,6 +134,7 @@ fn killed_at_any_moment_every_setting_is_put_back() {
         "dirty_expire_centisecs",
         "mkfs",
         "mount",
+        "keep_queue",
     ] {
         for when in ["--stop-before", "--stop-after"] {
             killed(&prepare, when, step);

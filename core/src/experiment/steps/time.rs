@@ -1,7 +1,7 @@
 //! The blocks that max_duration leaves time for.
 
 use super::{aside, declared, play};
-use crate::experiment::state::State;
+use crate::experiment::state::{Outcome, State};
 use crate::verdict::looks::Looks;
 
 /// Seconds that the longest run took so far, or is planned to take: no run begins that could not end within max_duration.
@@ -21,15 +21,17 @@ pub fn ends_early(state: &State, blocks: u32) -> Option<String> {
     };
     let next = play(state, blocks, declared(state), &looks).runs_next(state, &aside(state))?;
     let of_block = next.iter().filter(|runs| **runs).count();
-    let over = state.runs.iter().filter(|made| made.outcome.is_some());
-    let each = (e.elapsed_seconds / over.count().max(1) as f64).max(e.run_seconds);
+    let over = || state.runs.iter().filter(|made| made.outcome.is_some());
+    let of_next =
+        over().filter(|made| made.block > blocks && made.outcome.is_some_and(Outcome::counts));
+    let each = e.elapsed_seconds / over().count().max(1) as f64;
     let until_last_begins = e.max_seconds? - e.elapsed_seconds - longest_run(state);
-    let runs = (until_last_begins / each + 1.0).floor().max(0.0);
+    let runs = (until_last_begins / each + 1.0).floor().max(0.0) + of_next.count() as f64;
     let reached = blocks.saturating_add((runs / of_block as f64) as u32);
     (reached < last).then(|| match reached > blocks {
         true => format!(
             "max_duration will end it after about block {reached}, and not after block {last}"
         ),
-        false => "max_duration leaves no time for another look".into(),
+        false => format!("max_duration will end it within block {}", blocks + 1),
     })
 }

@@ -13,6 +13,7 @@ fn spec(workload: &str, target: &str, options: serde_json::Value) -> Spec {
         free_worker_slots: 40,
         max_worker_processes: 64,
         max_parallel_workers: 8,
+        server_version_num: 150_020,
         max_clients: 64,
         data_free_bytes: 100 << 30,
         targets: vec!["there".into()],

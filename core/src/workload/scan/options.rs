@@ -16,6 +16,7 @@ use crate::{
     refusal::{Kind, Refusal, quoted},
     spec::{Asked, Facts, Given, Names, Options, OwnOption, Stage, check, values},
     units::{MAX_SCALE, format_bytes, parse_size},
+    work_database,
 };
 
 /// Loaders that are chosen at most: more than that wait for each other to make the file longer.
@@ -225,6 +226,9 @@ impl Own {
     ) -> Result<(), Refusal> {
         let facts = given.facts;
         let (largest, most_degree) = (self.largest(), most_degree(given.settings, facts));
+        if !facts.by_connection {
+            check_release(facts.server_version_num)?;
+        }
         check::slots("loaders", self.loaders.unwrap_or(0), facts)?;
         check::slots("readers", self.most_readers().unwrap_or(0), facts)?;
         if largest > most_degree {
@@ -258,6 +262,20 @@ impl Own {
         }
         cache::check_memory(options.cache, bytes, facts)
     }
+}
+
+/// Refuses a server whose parallel workers do not start in the database of a run.
+fn check_release(version_num: i64) -> Result<(), Refusal> {
+    if work_database::lets_parallel_workers_in(version_num) {
+        return Ok(());
+    }
+    let (major, minor) = (version_num / 10_000, version_num % 10_000);
+    Err(Refusal::new(
+        Kind::NotInThisState,
+        format!("PostgreSQL {major}.{minor} cannot scan in parallel in the database of a run"),
+    )
+    .detail("Its parallel workers do not start in a database that allows no connections; those of PostgreSQL 15.11, 16.7, 17.3 and later ones do.")
+    .hint(format!("Install the latest release of PostgreSQL {major}, and restart the server.")))
 }
 
 /// The value of `max_parallel_workers` in the run's sessions: its own settings win.

@@ -154,6 +154,32 @@ fn parameters_of_other_workloads() {
 }
 
 #[test]
+fn servers_whose_parallel_workers_do_not_start() {
+    let of = |server_version_num, by_connection| Facts {
+        server_version_num,
+        by_connection,
+        ..facts()
+    };
+    let scan = asked(json!({"degrees": [1]}));
+    let refusal = resolve(&scan, &of(150_010, false)).unwrap_err();
+    assert_eq!(
+        (refusal.kind, refusal.message.as_str()),
+        (
+            Refused::NotInThisState,
+            "PostgreSQL 15.10 cannot scan in parallel in the database of a run"
+        )
+    );
+    assert_eq!(
+        refusal.hint.as_deref(),
+        Some("Install the latest release of PostgreSQL 15, and restart the server.")
+    );
+    resolve(&scan, &of(150_011, false)).unwrap();
+    // The server that makes the scans looks at its own.
+    resolve(&scan, &of(150_010, true)).unwrap();
+    resolve(&Asked::default(), &of(150_010, false)).unwrap();
+}
+
+#[test]
 fn degrees_that_the_server_does_not_allow() {
     let many = asked(json!({"degrees": [1, 16]}));
     let refusal = refused(&many);
