@@ -54,7 +54,8 @@ fn work(task: Task, job: &Job) -> Result<(), Fault> {
 
 /// An index that is built, or a query of the verification, would fail with its first parallel worker.
 fn work_alone_where_no_parallel_worker_starts() -> Result<(), Fault> {
-    if !work_database::lets_parallel_workers_in(worker_slots::number("server_version_num")?) {
+    let version = xact::transaction(|| worker_slots::number("server_version_num"))?;
+    if !work_database::lets_parallel_workers_in(version) {
         for name in [
             "max_parallel_workers_per_gather",
             "max_parallel_maintenance_workers",
