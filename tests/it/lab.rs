@@ -432,21 +432,28 @@ fn what_a_guest_with_zfs_lacks_is_said_with_the_packages_that_have_it() {
     }
 }
 
-/// A program in place of linux.uml that runs it where registers take more room than it has: the processors with AMX. `preload` is what
-/// is loaded before.
-fn with_wide_registers(place: &Path, preload: &str) -> PathBuf {
-    let library = place.join("amx.so");
-    let source = root().join("tests/lab/amx.c");
+/// A library of a file in C, to be preloaded into linux.uml.
+fn library(place: &Path, source: &str) -> String {
+    let source = root().join(source);
+    let library = place.join(source.with_extension("so").file_name().expect("a name"));
     let mut cc = Command::new("gcc");
     cc.args(["-O2", "-shared", "-fPIC", "-o"]).arg(&library);
     assert!(cc.arg(source).status().expect("gcc").success());
+    library.display().to_string()
+}
+
+/// A program in place of linux.uml that runs it with these libraries preloaded; `$LD_PRELOAD` are those that it is given.
+fn with_libraries(place: &Path, libraries: &str) -> PathBuf {
     let program = place.join("linux.uml");
-    let script = format!(
-        "#!/bin/sh\nLD_PRELOAD={preload}{} exec linux.uml \"$@\"\n",
-        library.display()
-    );
+    let script = format!("#!/bin/sh\nLD_PRELOAD={libraries} exec linux.uml \"$@\"\n");
     write_program(&program, &script);
     program
+}
+
+/// The same that runs it where registers take more room than it has: the processors with AMX. `preload` is what is loaded before.
+fn with_wide_registers(place: &Path, preload: &str) -> PathBuf {
+    let wide = library(place, "tests/lab/amx.c");
+    with_libraries(place, &format!("{preload}{wide}"))
 }
 
 /// Whether this machine has a guest at all; the test is skipped otherwise.
@@ -484,6 +491,31 @@ fn a_guest_boots_on_a_processor_with_more_registers_than_it_knows() {
         "{}",
         all(&output)
     );
+}
+
+#[test]
+fn a_guest_goes_on_whose_alarms_are_lost() {
+    let test = "a_guest_goes_on_whose_alarms_are_lost";
+    if !has_uml(test) {
+        return;
+    }
+    let place = place();
+    let lossy = library(place.path(), "tests/lab/lost-alarms.c");
+    let boots = |before: &str, limit: u32| {
+        let program = with_libraries(place.path(), &format!("{before}:{lossy}"));
+        let mut command = boot_command();
+        command.args(["-u", "-t", &limit.to_string()]);
+        command
+            .env("PGFSBENCH_UML", program)
+            .output()
+            .expect("boot")
+    };
+    let output = boots("$LD_PRELOAD", 180);
+    assert_eq!(output.status.code(), Some(0), "{}", all(&output));
+    // Without our library of alarms it stands still.
+    let registers = library(place.path(), "tools/lab.d/uml-xstate.c");
+    let output = boots(&registers, 10);
+    assert_eq!(output.status.code(), Some(124), "{}", all(&output));
 }
 
 #[test]
