@@ -3,12 +3,14 @@
 use crate::common::{
     QUICK, assert_ended, assert_refused, execute, row, rows, server, wait_for_window,
 };
-use pgfsbench_tests::{LONG, TestServer, ending, wait_for_phase, wait_until};
+use pgfsbench_tests::{LONG, TestServer, ending, is_soak, wait_for_phase, wait_until};
 use postgres::{Client, SimpleQueryMessage};
 use std::time::Duration;
 
-/// The number of runs that may wait here. The setting allows 4000.
-const THOUSANDS: usize = 2000;
+/// The number of runs that may wait here: as many as the setting allows in `make soak`.
+fn thousands() -> usize {
+    if is_soak() { 4000 } else { 1000 }
+}
 const SESSIONS: usize = 4;
 const LONG_RUN: &str = "scale => 1, clients => 1, duration => '2 h', warmup => '0', rate => 1";
 /// For what has to be done for each of them.
@@ -16,7 +18,7 @@ const VERY_LONG: Duration = LONG.saturating_mul(3);
 
 /// A server for that many.
 fn server_for_thousands() -> TestServer {
-    server(&[("pgfsbench.max_queued", &THOUSANDS.to_string())])
+    server(&[("pgfsbench.max_queued", &thousands().to_string())])
 }
 
 /// Keeps the place with a long run, and fills the queue from several sessions. Gives the id of the long run.
@@ -29,7 +31,7 @@ fn fill(server: &TestServer, client: &mut Client) -> String {
                 &database,
                 &format!(
                     "SELECT count(fsbench.start({QUICK})) FROM generate_series(1, {})",
-                    THOUSANDS / SESSIONS
+                    thousands() / SESSIONS
                 ),
             )
         })
@@ -44,13 +46,14 @@ const OPEN: &str = "SELECT count(*) FROM fsbench.progress";
 
 #[test]
 fn thousands_wait_in_their_order_and_can_be_cancelled() {
+    let thousands = thousands();
     let server = server_for_thousands();
     let mut client = server.connect("postgres");
     execute(&mut client, "SET client_min_messages = warning");
     let long = fill(&server, &mut client);
     let places = "SELECT count(*), count(DISTINCT runs_before), min(runs_before), max(runs_before) \
                   FROM fsbench.progress WHERE status = 'queued'";
-    let all = format!("{THOUSANDS}|{THOUSANDS}|1|{THOUSANDS}");
+    let all = format!("{thousands}|{thousands}|1|{thousands}");
     assert_eq!(row(&mut client, places), all);
     assert_refused(
         &mut client,
@@ -58,8 +61,8 @@ fn thousands_wait_in_their_order_and_can_be_cancelled() {
         "53400",
         &[
             "too many benchmark runs are queued",
-            &format!("{THOUSANDS} runs wait for their turn"),
-            &format!("pgfsbench.max_queued is {THOUSANDS}"),
+            &format!("{thousands} runs wait for their turn"),
+            &format!("pgfsbench.max_queued is {thousands}"),
             "HINT: ",
             "fsbench.cancel()",
         ],
@@ -68,8 +71,8 @@ fn thousands_wait_in_their_order_and_can_be_cancelled() {
     let stay = rows(
         &mut client,
         &format!(
-            "SELECT run_id FROM fsbench.progress WHERE runs_before IN (1, {}, {THOUSANDS}) ORDER BY runs_before",
-            THOUSANDS / 2
+            "SELECT run_id FROM fsbench.progress WHERE runs_before IN (1, {}, {thousands}) ORDER BY runs_before",
+            thousands / 2
         ),
     );
     let cancel = format!(
@@ -77,7 +80,7 @@ fn thousands_wait_in_their_order_and_can_be_cancelled() {
          WHERE status = 'queued' AND run_id NOT IN ({})) c WHERE is_cancelled",
         stay.join(", ")
     );
-    let others = THOUSANDS - stay.len();
+    let others = thousands - stay.len();
     assert_eq!(row(&mut client, &cancel), others.to_string());
     wait_until("the others are gone", VERY_LONG, || {
         (row(&mut client, OPEN) == "4").then_some(())
@@ -92,7 +95,7 @@ fn thousands_wait_in_their_order_and_can_be_cancelled() {
     assert_eq!(
         rows(&mut client, ends),
         [
-            format!("cancelled|{}", THOUSANDS + 1 - stay.len()),
+            format!("cancelled|{}", thousands + 1 - stay.len()),
             format!("done|{}", stay.len())
         ]
     );
@@ -101,6 +104,7 @@ fn thousands_wait_in_their_order_and_can_be_cancelled() {
 
 #[test]
 fn thousands_that_wait_end_with_the_server_or_their_database() {
+    let thousands = thousands();
     let server = server_for_thousands();
     let mut client = server.connect("postgres");
     execute(&mut client, "SET client_min_messages = warning");
@@ -114,7 +118,7 @@ fn thousands_that_wait_end_with_the_server_or_their_database() {
         (row(&mut client, open) == "0").then_some(())
     });
     let ends = "SELECT status, count(*) FROM fsbench.run_log GROUP BY 1";
-    assert_eq!(row(&mut client, ends), format!("failed|{}", THOUSANDS + 1));
+    assert_eq!(row(&mut client, ends), format!("failed|{}", thousands + 1));
     execute(&mut client, "CREATE DATABASE other");
     let mut other = server.connect("other");
     execute(&mut other, "CREATE EXTENSION pgfsbench");
@@ -125,7 +129,7 @@ fn thousands_that_wait_end_with_the_server_or_their_database() {
         "55006",
         &[
             "cannot drop extension \"pgfsbench\" while runs are queued or on",
-            &format!("of run 1 to {}.", THOUSANDS + 1),
+            &format!("of run 1 to {}.", thousands + 1),
             "SELECT fsbench.cancel_experiment(experiment) FROM fsbench.experiments",
             "SELECT fsbench.cancel(run_id) FROM fsbench.progress",
         ],
