@@ -1,4 +1,4 @@
-//! A queue of thousands: as many runs as may wait, and what becomes of them.
+//! A queue of thousands, and what becomes of those that wait: 1000 runs, and in `make soak` 4000, the most that may wait.
 
 use crate::common::{
     QUICK, assert_ended, assert_refused, execute, row, rows, server, wait_for_window,
@@ -7,7 +7,7 @@ use pgfsbench_tests::{LONG, TestServer, ending, is_soak, wait_for_phase, wait_un
 use postgres::{Client, SimpleQueryMessage};
 use std::time::Duration;
 
-/// The number of runs that may wait here: as many as the setting allows in `make soak`.
+/// The number of runs that may wait here.
 fn thousands() -> usize {
     if is_soak() { 4000 } else { 1000 }
 }
