@@ -26,8 +26,9 @@ use pgfsbench_core::helper::effective::{is_same_value, not_in_force};
 use pgfsbench_core::helper::protocol::Report;
 use pgfsbench_core::helper::{Name, Prepare, Request};
 use pgfsbench_core::refusal::{Kind, Refusal};
-use rustix::process::{Signal, getpid, kill_process};
 use serde_json::{Value, json};
+use signal_hook::consts::{SIGKILL, SIGSTOP};
+use signal_hook::low_level;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -49,18 +50,19 @@ pub struct Hook {
 
 impl Hook {
     fn before(&self, step: &str) {
-        send(step, &self.pause_before, Signal::STOP);
-        send(step, &self.stop_before, Signal::KILL);
+        raise_at(step, &self.pause_before, SIGSTOP);
+        raise_at(step, &self.stop_before, SIGKILL);
     }
 
     fn after(&self, step: &str) {
-        send(step, &self.stop_after, Signal::KILL);
+        raise_at(step, &self.stop_after, SIGKILL);
     }
 }
 
-fn send(step: &str, at: &Option<String>, signal: Signal) {
+/// The signal goes to this thread, which so does nothing more; one for the process may be taken by another one, later.
+fn raise_at(step: &str, at: &Option<String>, signal: i32) {
     if at.as_deref() == Some(step) {
-        let _ = kill_process(getpid(), signal);
+        let _ = low_level::raise(signal);
     }
 }
 
