@@ -37,10 +37,11 @@
 //! - [`recovery_log`]: what a server's log says of its recovery.
 //! - [`orphaned_data`]: when prepared data that no database has are removed.
 //! - [`written`]: write amplification.
-//! - [`refusal`]: the one error that a caller sees, and the SQLSTATE of each kind.
+//! - [`refusal`]: why something is not done, and the SQLSTATE of each kind.
 //!
-//! Floors, from the roof down (`tools/check arrows`). A file and the folder of its name are one thing, and may import each other. Most of the
-//! ground floor are single files, each a few functions and types that need nothing else: a folder around one file would only hide it.
+//! Floors, from the roof down (`tools/check arrows`). A file and the folder of its name are one thing, and may import each other. Most rooms of
+//! the two lowest floors are single files, and so are those above that `SINGLE_FILES` in tests/arrows/main.rs lists, each a few functions and
+//! types with nothing beside it but tests: a folder around one file would only hide it.
 //!
 //! ```text
 //! doctor study

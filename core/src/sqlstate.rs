@@ -45,6 +45,9 @@ pub const INTERNAL: &str = "XX000";
 /// data_corrupted
 pub const CORRUPTED: &str = "XX001";
 
+/// serialization_failure
+pub const SERIALIZATION_FAILURE: &str = "40001";
+
 /// cannot_connect_now; only servers say so, as with all below
 const CANNOT_CONNECT_NOW: &str = "57P03";
 /// invalid_catalog_name
@@ -53,8 +56,6 @@ pub const NO_SUCH_DATABASE: &str = "3D000";
 const NO_SUCH_TABLE: &str = "42P01";
 /// index_corrupted
 const INDEX_CORRUPTED: &str = "XX002";
-/// serialization_failure
-pub const SERIALIZATION_FAILURE: &str = "40001";
 /// deadlock_detected
 const DEADLOCK: &str = "40P01";
 /// lock_not_available

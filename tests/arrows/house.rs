@@ -14,6 +14,8 @@ use std::{
 /// The files below one directory, each by its module's path (`run/plan`), and the floors that the root names.
 pub struct House {
     files: BTreeMap<String, PathBuf>,
+    /// Files of SQL.
+    queries: Vec<PathBuf>,
     /// Of each file: what it names.
     imports: BTreeMap<String, Vec<Import>>,
     /// Of each room: how high it stands.
@@ -25,6 +27,12 @@ pub struct House {
 /// Modules, and names in them.
 type Names = BTreeSet<(String, String)>;
 
+/// Of each file: whom it imports, and in which line.
+type Edges<'a> = BTreeMap<&'a str, BTreeMap<&'a str, usize>>;
+
+/// A word of a rule beside its room: file, line, word.
+type Word<'a> = (String, usize, &'a str);
+
 /// One import: who, whom, and in which line.
 struct Arrow {
     from: String,
@@ -34,8 +42,7 @@ struct Arrow {
 
 impl House {
     pub fn read(directory: &Path) -> Self {
-        let mut paths = Vec::new();
-        rust_files(directory, &mut paths);
+        let paths = files_of(directory, "rs");
         let is_root =
             |path: &&PathBuf| ["lib.rs", "main.rs"].contains(&relative(directory, path).as_str());
         let root = paths.iter().find(is_root).expect("it has a root").clone();
@@ -52,6 +59,7 @@ impl House {
         Self {
             imports: files.iter().map(named).collect(),
             files,
+            queries: files_of(directory, "sql"),
             floors: floors_of(&fs::read_to_string(&root).expect("it can be read")),
             root: relative(directory, &root),
             directory: directory.to_path_buf(),
@@ -63,7 +71,7 @@ impl House {
         let arrows = self.arrows();
         let mut faults = self.rooms_without_floor();
         faults.extend(arrows.iter().filter_map(|arrow| self.upward(arrow)));
-        faults.extend(circle(&arrows));
+        faults.extend(self.circle(&arrows));
         faults
     }
 
@@ -83,21 +91,49 @@ impl House {
 
     /// Files beside the folders, where only the roof's entry and the ground floor may be.
     pub fn flat_files(&self) -> Vec<String> {
+        self.rooms_in_files(1)
+            .map(|room| beside_the_rooms(&self.file(room)))
+            .collect()
+    }
+
+    /// Files above so many low floors that have no folder of their name, but for these; and those of these that are no such file.
+    pub fn single_files(&self, low_floors: usize, but_for: &[&str]) -> Vec<String> {
+        let single: BTreeSet<String> = self
+            .rooms_in_files(low_floors)
+            .filter(|room| !self.has_parts(room))
+            .map(|room| self.file(room))
+            .collect();
+        let known = |file: &&String| !but_for.contains(&file.as_str());
+        let stale = but_for.iter().filter(|file| !single.contains(**file));
+        let faults = single.iter().filter(known);
+        faults
+            .map(|file| beside_the_rooms(file))
+            .chain(stale.map(|file| format!("{file}: is listed, and no single file up there")))
+            .collect()
+    }
+
+    /// Rooms above so many low floors whose face is not in their folder.
+    fn rooms_in_files(&self, low_floors: usize) -> impl Iterator<Item = &str> {
+        let is_high = move |module: &String| {
+            let floor = self.floors.get(module);
+            floor.is_some_and(|floor| *floor >= low_floors)
+        };
         self.files
             .iter()
-            .filter(|(module, path)| {
-                !module.contains('/')
-                    && !path.ends_with("mod.rs")
-                    && module.as_str() != "entry"
-                    && self.floors.get(*module).is_some_and(|floor| *floor > 0)
+            .filter(move |(module, path)| {
+                module.as_str() != "entry" && !path.ends_with("mod.rs") && is_high(module)
             })
-            .map(|(_, path)| {
-                format!(
-                    "{}: stands beside the rooms: make it a folder, or put it into one",
-                    relative(&self.directory, path)
-                )
-            })
-            .collect()
+            .map(|(module, _)| module.as_str())
+    }
+
+    /// Whether there are files in the folder of a room, beside its tests.
+    fn has_parts(&self, room: &str) -> bool {
+        let folder = format!("{room}/");
+        self.files.keys().any(|module| module.starts_with(&folder))
+    }
+
+    fn file(&self, module: &str) -> String {
+        relative(&self.directory, &self.files[module])
     }
 
     /// The folders in a room.
@@ -113,13 +149,10 @@ impl House {
     }
 
     /// Literals of SQL with more lines than that, one line for each.
-    pub fn long_sql(&self, most: usize, but_for: &[&str]) -> Vec<String> {
+    pub fn long_sql(&self, most: usize) -> Vec<String> {
         let mut faults = Vec::new();
         for path in self.files.values() {
             let file = relative(&self.directory, path);
-            if but_for.contains(&file.as_str()) {
-                continue;
-            }
             let text = fs::read_to_string(path).expect("it can be read");
             faults.extend(long_sql(&text, most).into_iter().map(|(line, lines)| {
                 format!("{file}:{line}: SQL of {lines} lines: put it into a file in queries/")
@@ -130,19 +163,34 @@ impl House {
 
     /// Words that stand where they may not, one line for each.
     pub fn words_out_of_place(&self, rule: &Rule) -> Vec<String> {
-        let mut faults = Vec::new();
-        for (module, path) in &self.files {
+        let words = self.words_beside(rule).into_iter();
+        words
+            .filter(|(file, ..)| !rule.excuses(file))
+            .map(|(file, line, word)| {
+                let word = word.trim_matches('"');
+                format!("{file}:{line}: \"{word}\" belongs to {}", rule.room)
+            })
+            .collect()
+    }
+
+    /// Files beside a rule's room that have its words.
+    pub fn files_with_words(&self, rule: &Rule) -> BTreeSet<String> {
+        let words = self.words_beside(rule).into_iter();
+        words.map(|(file, ..)| file).collect()
+    }
+
+    fn words_beside<'a>(&self, rule: &'a Rule) -> Vec<Word<'a>> {
+        let mut words = Vec::new();
+        for path in self.files.values().chain(&self.queries) {
             let file = relative(&self.directory, path);
-            if rule.allows(room(module), &file) {
+            if room(&module_of(&file)) == rule.room {
                 continue;
             }
             let text = fs::read_to_string(path).expect("it can be read");
-            faults.extend(rule.found(&text).into_iter().map(|(line, word)| {
-                let word = word.trim_matches('"');
-                format!("{file}:{line}: \"{word}\" belongs to {}", rule.room)
-            }));
+            let found = rule.found(&file, &text).into_iter();
+            words.extend(found.map(|(line, word)| (file.clone(), line, word)));
         }
-        faults
+        words
     }
 
     /// Each once, in its first line.
@@ -216,7 +264,7 @@ impl House {
     fn upward(&self, arrow: &Arrow) -> Option<String> {
         let (from, to) = (room(&arrow.from), room(&arrow.to));
         let (above, below) = (self.floors.get(from)?, self.floors.get(to)?);
-        let path = relative(&self.directory, &self.files[&arrow.from]);
+        let path = self.file(&arrow.from);
         (from != to && below >= above).then(|| {
             format!(
                 "{path}:{}: {from} may not import {to} ({})",
@@ -224,6 +272,25 @@ impl House {
             )
         })
     }
+
+    /// The first circle of files, with the line of each import.
+    fn circle(&self, arrows: &[Arrow]) -> Option<String> {
+        let edges = edges(arrows);
+        let mut done = BTreeSet::new();
+        let circle = edges
+            .keys()
+            .find_map(|start| visit(start, &edges, &mut done, &mut Vec::new()))?;
+        let hops = circle.windows(2).map(|hop| {
+            let line = edges[hop[0]][hop[1]];
+            format!("{}:{line} -> ", self.file(hop[0]))
+        });
+        let hops: String = hops.collect();
+        Some(format!("circle: {hops}{}", self.file(circle[0])))
+    }
+}
+
+fn beside_the_rooms(file: &str) -> String {
+    format!("{file}: stands beside the rooms: make it a folder, or put it into one")
 }
 
 fn room(module: &str) -> &str {
@@ -242,7 +309,9 @@ fn module_of(file: &str) -> String {
     file.strip_suffix("/mod").unwrap_or(file).to_owned()
 }
 
-fn rust_files(directory: &Path, found: &mut Vec<PathBuf>) {
+/// The files below a directory whose names end like that.
+fn files_of(directory: &Path, extension: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
     let mut entries: Vec<PathBuf> = fs::read_dir(directory)
         .expect("it can be read")
         .map(|entry| entry.expect("it can be read").path())
@@ -250,11 +319,12 @@ fn rust_files(directory: &Path, found: &mut Vec<PathBuf>) {
     entries.sort();
     for path in entries {
         if path.is_dir() {
-            rust_files(&path, found);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.extend(files_of(&path, extension));
+        } else if path.extension().is_some_and(|its| its == extension) {
             found.push(path);
         }
     }
+    found
 }
 
 /// The floors in the first block of text of the root's head: a line a floor, from the roof down, with the rooms on it.
@@ -277,26 +347,21 @@ fn floors_of(root: &str) -> BTreeMap<String, usize> {
     lines.iter().rev().enumerate().flat_map(floor).collect()
 }
 
-/// The first circle of files. A file and the folder of its parts may know each other: they are one thing in several files.
-fn circle(arrows: &[Arrow]) -> Option<String> {
-    let mut edges: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for Arrow { from, to, .. } in arrows {
+/// The arrows of which a circle can be. A file and the folder of its parts may know each other: they are one thing in several files.
+fn edges(arrows: &[Arrow]) -> Edges<'_> {
+    let mut edges = Edges::new();
+    for Arrow { from, to, line } in arrows {
         let is_part = |whole: &str, part: &str| part.starts_with(&format!("{whole}/"));
         if !is_part(from, to) && !is_part(to, from) {
-            edges.entry(from).or_default().insert(to);
+            edges.entry(from).or_default().insert(to, *line);
         }
     }
-    let mut done = BTreeSet::new();
-    let starts: Vec<&str> = edges.keys().copied().collect();
-    starts
-        .iter()
-        .find_map(|start| visit(start, &edges, &mut done, &mut Vec::new()))
-        .map(|circle| format!("circle: {}", circle.join(" -> ")))
+    edges
 }
 
 fn visit<'a>(
     file: &'a str,
-    edges: &BTreeMap<&'a str, BTreeSet<&'a str>>,
+    edges: &Edges<'a>,
     done: &mut BTreeSet<&'a str>,
     way: &mut Vec<&'a str>,
 ) -> Option<Vec<&'a str>> {
@@ -310,7 +375,7 @@ fn visit<'a>(
     let found = edges
         .get(file)
         .into_iter()
-        .flatten()
+        .flat_map(BTreeMap::keys)
         .find_map(|next| visit(next, edges, done, way));
     way.pop();
     done.insert(file);

@@ -11,7 +11,7 @@ mod words;
 
 use house::House;
 use pgfsbench_core::workload;
-use std::path::Path;
+use std::{collections::BTreeSet, path::Path};
 use words::Rule;
 
 /// The tree below this directory of the repository.
@@ -38,6 +38,25 @@ fn the_core_keeps_its_floors() {
     assert_none("core/src", &house("core/src").faults());
 }
 
+/// The floors of the core, from the ground up, on which a room may be a single file.
+const LOW_FLOORS: usize = 2;
+
+/// Rooms of the core that are a single file on a higher floor: each is a few functions and types with nothing beside it but tests, so that a folder
+/// would only hide it.
+const SINGLE_FILES: [&str; 5] = [
+    "environment.rs",
+    "knee.rs",
+    "pacing.rs",
+    "seconds.rs",
+    "server_setting.rs",
+];
+
+#[test]
+fn single_files_of_the_core_are_low_or_listed() {
+    let faults = house("core/src").single_files(LOW_FLOORS, &SINGLE_FILES);
+    assert_none("core/src", &faults);
+}
+
 #[test]
 fn the_helper_keeps_its_floors() {
     assert_none("helper/src", &house("helper/src").faults());
@@ -55,16 +74,19 @@ const OF_WORKLOADS: [&str; 7] = [
 ];
 
 /// Files that may have such words beside the rooms of workloads.
-const BESIDE_WORKLOADS: [&str; 3] = [
+const BESIDE_WORKLOADS: [&str; 4] = [
     // Fast ways to fill a table, which need unsafe code.
     "pg/load.rs",
     // Facts and findings of scans.
     "finding/facts/scan.rs",
     "finding/scan.rs",
+    // What such facts are made of.
+    "run/queries/facts.sql",
 ];
 
 /// Files where "fsync" is the setting of PostgreSQL.
-const FSYNC_IS_A_SETTING: [&str; 3] = [
+const FSYNC_IS_A_SETTING: [&str; 4] = [
+    "api/doctor/queries/server.sql",
     "doctor/server.rs",
     "process/coordinator/on_target/data.rs",
     "target/settings.rs",
@@ -74,11 +96,13 @@ const FSYNC_IS_A_SETTING: [&str; 3] = [
 const COMMIT_IS_A_MOUNT_OPTION: [&str; 2] = ["helper/effective.rs", "helper/options/mount.rs"];
 
 /// Files that may name a table of one workload.
-const NAME_TABLES: [&str; 2] = [
+const NAME_TABLES: [&str; 3] = [
     // Findings of scans say where each scan is.
     "finding/scan.rs",
+    // Facts of scans are read from their rows.
+    "run/queries/facts.sql",
     // Knees of a study's scans.
-    "store/study.rs",
+    "store/queries/study_knees.sql",
 ];
 
 #[test]
@@ -110,11 +134,23 @@ fn no_workload_is_known_by_name_outside_the_rooms_of_workloads() {
             vec!["\"commit\"".to_owned()],
         ),
     ];
-    for (root, house) in &houses {
-        for rule in &rules {
+    for rule in &rules {
+        let mut with_words = BTreeSet::new();
+        for (root, house) in &houses {
             assert_none(root, &house.words_out_of_place(rule));
+            with_words.extend(house.files_with_words(rule));
         }
+        assert_none("tests/arrows", &rule.stale(&with_words));
     }
+}
+
+/// docs/build.md and the head of src/lib.rs say where it is.
+#[test]
+fn unsafe_code_is_allowed_in_pg_and_entry_only() {
+    let rule = Rule::new("pg", &["entry.rs"], vec!["allow(unsafe_code)".to_owned()]);
+    let house = house("src");
+    assert_none("src", &house.words_out_of_place(&rule));
+    assert_none("tests/arrows", &rule.stale(&house.files_with_words(&rule)));
 }
 
 #[test]
@@ -144,19 +180,46 @@ fn a_word_out_of_place_is_named_with_its_line() {
     );
 }
 
+#[test]
+fn a_word_out_of_place_is_seen_in_a_file_of_sql() {
+    let (roof, query) = (("roof/mod.rs", ""), "roof/queries/a.sql");
+    let text = "-- fsbench.scan, 'tpcb'\nSELECT 'tpcb' -- 'tpcb'\nFROM fsbench.scan\n";
+    let own = ("middle/queries/b.sql", text);
+    let words = ["\"tpcb\"", "fsbench.scan"].map(str::to_owned);
+    let rule = Rule::new("middle", &[], words.to_vec());
+    let (_place, house) = small_tree(&[roof, (query, text), MIDDLE, own, GROUND]);
+    assert_eq!(
+        house.words_out_of_place(&rule),
+        [
+            "roof/queries/a.sql:2: \"tpcb\" belongs to middle",
+            "roof/queries/a.sql:3: \"fsbench.scan\" belongs to middle"
+        ]
+    );
+    let rule = Rule::new("middle", &["roof/queries/a.sql"], words.to_vec());
+    assert_eq!(house.words_out_of_place(&rule), [""; 0]);
+}
+
+#[test]
+fn a_file_that_is_excused_and_has_no_such_word_is_a_fault() {
+    let excused = &["roof/mod.rs", "roof/gone.rs", "ground.rs"];
+    let rule = Rule::new("middle", excused, vec!["tpcb".into()]);
+    let roof = ("roof/mod.rs", "const NAME: &str = \"tpcb\";\n");
+    let (_place, house) = small_tree(&[roof, MIDDLE, GROUND]);
+    assert_eq!(
+        rule.stale(&house.files_with_words(&rule)),
+        [
+            "roof/gone.rs: may have words of middle, and has none",
+            "ground.rs: may have words of middle, and has none"
+        ]
+    );
+}
+
 /// Most lines of a literal of SQL.
 const FEW_LINES: usize = 6;
 
-/// Files with longer ones, for now.
-const LONG_SQL: [&str; 3] = [
-    "store/experiment_beside.rs",
-    "store/experiment_runs.rs",
-    "store/experiment_state.rs",
-];
-
 #[test]
 fn sql_of_more_than_a_few_lines_is_in_files() {
-    assert_none("src", &house("src").long_sql(FEW_LINES, &LONG_SQL));
+    assert_none("src", &house("src").long_sql(FEW_LINES));
 }
 
 #[test]
@@ -167,11 +230,10 @@ fn a_long_literal_of_sql_is_named_with_its_line() {
     );
     let (_place, house) = small_tree(&[("roof/mod.rs", &roof), MIDDLE, GROUND]);
     assert_eq!(
-        house.long_sql(2, &[]),
+        house.long_sql(2),
         ["roof/mod.rs:2: SQL of 3 lines: put it into a file in queries/"]
     );
-    assert_eq!(house.long_sql(3, &[]), [""; 0]);
-    assert_eq!(house.long_sql(2, &["roof/mod.rs"]), [""; 0]);
+    assert_eq!(house.long_sql(3), [""; 0]);
 }
 
 /// A small tree: `lib.rs` with two floors, and these files beside it.
@@ -230,10 +292,10 @@ fn an_import_within_braces_and_one_by_super_are_seen() {
 #[test]
 fn files_of_one_room_that_import_each_other_are_a_circle() {
     let a = ("middle/a.rs", "use super::b;\n");
-    let b = ("middle/b.rs", "use super::a;\n");
+    let b = ("middle/b.rs", "\nuse super::a;\n");
     assert_eq!(
         faults_in(&[("roof/mod.rs", ""), MIDDLE, a, b, GROUND]),
-        ["circle: middle/a -> middle/b -> middle/a"]
+        ["circle: middle/a.rs:1 -> middle/b.rs:2 -> middle/a.rs"]
     );
 }
 
@@ -245,17 +307,21 @@ fn a_circle_by_way_of_the_face_of_a_room_is_seen() {
         "mod a;\nmod b;\npub use a::Thing as Shown;\n",
     );
     let a = ("middle/a.rs", "use super::b;\npub struct Thing;\n");
-    let circle = ["circle: middle/a -> middle/b -> middle/a"];
-    for by_face in [
-        "use super::Shown;\n",
-        "use crate::middle::{Shown as Other};\n",
-        "fn f() -> super::Shown {}\n",
-        "use crate::middle;\nfn f() {\n    middle::Shown::new();\n}\n",
+    for (line, by_face) in [
+        (1, "use super::Shown;\n"),
+        (1, "use crate::middle::{Shown as Other};\n"),
+        (1, "fn f() -> super::Shown {}\n"),
+        (
+            3,
+            "use crate::middle;\nfn f() {\n    middle::Shown::new();\n}\n",
+        ),
     ] {
         let b = ("middle/b.rs", by_face);
         assert_eq!(
             faults_in(&[("roof/mod.rs", ""), face, a, b, GROUND]),
-            circle,
+            [format!(
+                "circle: middle/a.rs:1 -> middle/b.rs:{line} -> middle/a.rs"
+            )],
             "{by_face}"
         );
     }
@@ -277,7 +343,7 @@ fn a_name_that_goes_through_several_faces_is_followed_to_its_file() {
     let other = ("roof/other.rs", "use super::Thing;\n");
     assert_eq!(
         faults_in(&[roof, deep, inner, other, MIDDLE, GROUND]),
-        ["circle: roof/deep/inner -> roof/other -> roof/deep/inner"]
+        ["circle: roof/deep/inner.rs:1 -> roof/other.rs:1 -> roof/deep/inner.rs"]
     );
 }
 
@@ -309,5 +375,21 @@ fn a_flat_file_above_the_ground_floor_is_a_fault() {
             .1
             .flat_files(),
         ["roof.rs: stands beside the rooms: make it a folder, or put it into one"]
+    );
+}
+
+#[test]
+fn a_single_file_above_the_low_floors_is_a_fault_unless_it_is_listed() {
+    let with_part = ("roof.rs", "mod part;\n");
+    let part = ("roof/part.rs", "");
+    let (single, its_tests) = (("middle.rs", ""), ("middle/tests.rs", ""));
+    let (_place, house) = small_tree(&[with_part, part, single, its_tests, GROUND]);
+    let fault = "middle.rs: stands beside the rooms: make it a folder, or put it into one";
+    assert_eq!(house.single_files(1, &[]), [fault]);
+    assert_eq!(house.single_files(1, &["middle.rs"]), [""; 0]);
+    assert_eq!(house.single_files(2, &[]), [""; 0]);
+    assert_eq!(
+        house.single_files(2, &["middle.rs"]),
+        ["middle.rs: is listed, and no single file up there"]
     );
 }

@@ -1,5 +1,6 @@
-//! The surroundings of the reader of each page, and substitutions for commands of a page. Everything that is not run as it stands is
-//! listed here, and nowhere else.
+//! The surroundings of the reader of each page, and substitutions for commands of a page. What is not run as it stands is listed
+//! here, and nowhere else, but for blocks of `sh`, which are only checked (shell.rs), and of `toml`, which the helper only reads
+//! (configuration.rs).
 
 use crate::page::Block;
 use crate::shown::{Step, Table, masked, tables};

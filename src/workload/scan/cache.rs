@@ -24,7 +24,7 @@ use crate::{
 /// Of what is to be cold, at most this share may be in the page cache; of what is to be warm, at most this share may be missing.
 const TOLERATED: f64 = 0.002;
 /// How often it is tried at least to have the table in a cache, and for how long: what took it out may not be over.
-const TRIES: u32 = 4;
+const TRIES_TO_PLACE: u32 = 4;
 const PATIENCE: Duration = Duration::from_secs(10);
 /// How often the kernel is asked to forget pages: one that is just being written cannot be.
 const FORGETTINGS: u32 = 20;
@@ -83,7 +83,7 @@ fn try_until(mut is_so: impl FnMut() -> Result<bool, Fault>) -> Result<bool, Fau
         if is_so()? {
             return Ok(true);
         }
-        if tries >= TRIES && began.elapsed() >= PATIENCE {
+        if tries >= TRIES_TO_PLACE && began.elapsed() >= PATIENCE {
             return Ok(false);
         }
         tries += 1;
