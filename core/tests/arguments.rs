@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, fs, path::Path};
 
-use pgfsbench_core::spec::Arguments;
+use pgfsbench_core::{spec::Arguments, target::Row};
 
 /// The names of a function's arguments, by its CREATE FUNCTION.
 fn arguments(function: &str) -> Vec<String> {
@@ -11,20 +11,25 @@ fn arguments(function: &str) -> Vec<String> {
     let (_, rest) = text
         .split_once(&format!("CREATE FUNCTION fsbench.{function}("))
         .unwrap_or_else(|| panic!("no function {function}"));
-    let (list, _) = rest.split_once(")\n").expect("an end");
+    let (list, _) = rest.split_once("RETURNS").expect("an end");
+    names(list)
+}
+
+/// The first word of each part of a list.
+fn names(list: &str) -> Vec<String> {
     let name = |argument: &str| argument.split_whitespace().next().map(str::to_owned);
     list.split(',').filter_map(name).collect()
 }
 
+fn fields_of(value: &impl serde::Serialize) -> BTreeSet<String> {
+    let fields = serde_json::to_value(value).expect("it is JSON");
+    let fields = fields.as_object().expect("an object");
+    fields.keys().cloned().collect()
+}
+
 #[test]
 fn every_argument_is_a_field_and_every_field_an_argument() {
-    let fields = serde_json::to_value(Arguments::default()).expect("it is JSON");
-    let fields: BTreeSet<String> = fields
-        .as_object()
-        .expect("an object")
-        .keys()
-        .cloned()
-        .collect();
+    let fields = fields_of(&Arguments::default());
     for function in ["run", "start", "plan"] {
         let given: BTreeSet<String> = arguments(function).into_iter().collect();
         assert_eq!(given, fields, "{function}");
@@ -36,4 +41,49 @@ fn run_start_and_plan_take_the_same_in_the_same_order() {
     assert_eq!(arguments("run"), arguments("start"));
     assert_eq!(arguments("run"), arguments("plan"));
     assert_eq!(arguments("run").len(), 16);
+}
+
+#[test]
+fn a_target_is_given_by_its_columns() {
+    // What is found out, and what is given as a size with a unit.
+    let found = ["device_identity", "log_device_identity", "mount_point"];
+    let sizes = [
+        ("image_size_bytes", "image_size"),
+        ("log_size_bytes", "log_size"),
+    ];
+    let mut columns = fields_of(&Row::default());
+    for column in found {
+        assert!(columns.remove(column), "{column}");
+    }
+    for (column, argument) in sizes {
+        assert!(columns.remove(column), "{column}");
+        columns.insert(argument.into());
+    }
+    for (function, own) in [("create_target", "try"), ("alter_target", "reset")] {
+        let given: BTreeSet<String> = arguments(function).into_iter().collect();
+        let mut wanted = columns.clone();
+        wanted.insert(own.into());
+        assert_eq!(given, wanted, "{function}");
+    }
+}
+
+/// An experiment makes its targets by a statement that has the arguments by their places, and their names and types in a list.
+#[test]
+fn targets_of_an_experiment_are_given_all_arguments() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../src/api/queries/create_target.sql");
+    let text = fs::read_to_string(file).expect("the statement is there");
+    let (call, types) = text.split_once("FROM ").expect("a FROM");
+    let (_, call) = call.split_once("($1, ").expect("a call");
+    let called: Vec<String> = names(call.trim_end().trim_end_matches(')'))
+        .iter()
+        .map(|name| name.trim_start_matches("a.").to_owned())
+        .collect();
+    let (_, types) = types.split_once("AS a (").expect("a list");
+    let arguments = arguments("create_target");
+    let wanted: Vec<&String> = arguments
+        .iter()
+        .filter(|argument| !["target", "try"].contains(&argument.as_str()))
+        .collect();
+    assert_eq!(called.iter().collect::<Vec<_>>(), wanted);
+    assert_eq!(names(types).iter().collect::<Vec<_>>(), wanted);
 }

@@ -137,10 +137,14 @@ fn complete(
     Ok((row, kind, Value::Object(columns).to_string()))
 }
 
-/// All columns that a caller decides.
-const COLUMNS: &str = "kind, filesystem, device, device_identity, image_size_bytes, image_sparse, log_device, \
-    log_size_bytes, directory, mount_point, connection, mkfs_options, mount_options, pool_properties, dataset_properties, \
-    ssd_state, block_settings, kernel_settings, drop_caches, settings, bindir, data_checksums, power_loss_protected, log_device_identity";
+/// The columns that a caller decides, in a list: all but the name.
+fn columns() -> Result<String, Fault> {
+    let row = object(&Row::default())?;
+    let mut columns: Vec<&str> = row.keys().map(String::as_str).collect();
+    columns.retain(|column| *column != "target");
+    columns.push("kind");
+    Ok(columns.join(", "))
+}
 
 #[pg_extern(sql = false)]
 fn fsbench_create_target(call: FunctionCallInfo) -> Result<String, ErrorReport> {
@@ -164,10 +168,11 @@ fn fsbench_create_target(call: FunctionCallInfo) -> Result<String, ErrorReport> 
         check_can_be_tried(kind)?;
         super::helper::try_out(&row)?;
     }
+    let columns = columns()?;
     sql::write(
         &format!(
-            "INSERT INTO fsbench.target (target, {COLUMNS}) \
-             SELECT target, {COLUMNS} FROM jsonb_populate_record(NULL::fsbench.target, $1::jsonb)"
+            "INSERT INTO fsbench.target (target, {columns}) \
+             SELECT target, {columns} FROM jsonb_populate_record(NULL::fsbench.target, $1::jsonb)"
         ),
         &[Some(&json)],
     )?;
@@ -213,10 +218,11 @@ fn fsbench_alter_target(call: FunctionCallInfo) -> Result<String, ErrorReport> {
     }
     columns.extend(given.columns()?);
     let (_, _, json) = complete(columns, &devices)?;
+    let columns = self::columns()?;
     let defined = definition::results_of(&name)?.map(|results| results.definition);
     sql::write(
         &format!(
-            "UPDATE fsbench.target t SET ({COLUMNS}) = (SELECT {COLUMNS} \
+            "UPDATE fsbench.target t SET ({columns}) = (SELECT {columns} \
                FROM jsonb_populate_record(NULL::fsbench.target, $2::jsonb)) WHERE target = $1"
         ),
         &[Some(&name), Some(&json)],

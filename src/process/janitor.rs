@@ -333,7 +333,10 @@ impl Janitor {
         match decide::of_starting(worker, request.errand()) {
             Some(action) => self.act(index, request, RequestState::Starting, action),
             None => {
-                self.failures[index].count(request);
+                // One that was to clear up is taken for dead, and counted as that.
+                if request.errand() != Errand::Recover {
+                    self.failures[index].count(request);
+                }
                 self.could_not_start(index, request, request.errand());
             }
         }

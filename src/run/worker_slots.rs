@@ -8,8 +8,9 @@ use crate::{
     pg::{config, sql},
 };
 
-/// A process that is none of these is a background worker.
-const OWN_PROCESSES: [&str; 14] = [
+/// A process that is none of these is a background worker. The logical replication launcher is one, but has its slot before it can be seen,
+/// and until the server stops.
+const OWN_PROCESSES: [&str; 15] = [
     "client backend",
     "autovacuum launcher",
     "autovacuum worker",
@@ -24,6 +25,7 @@ const OWN_PROCESSES: [&str; 14] = [
     "logger",
     "slotsync worker",
     "io worker",
+    "logical replication launcher",
 ];
 
 /// The setting max_worker_processes.
@@ -41,7 +43,8 @@ pub fn number(setting: &str) -> Result<i64, Fault> {
 pub fn background_workers(without: &[&str]) -> Result<i64, Fault> {
     let others = [&OWN_PROCESSES, without].concat();
     let count = sql::read(
-        "SELECT count(*) FROM pg_catalog.pg_stat_activity WHERE backend_type <> ALL (string_to_array($1, ','))",
+        "SELECT count(*) + (pg_catalog.current_setting('max_logical_replication_workers')::int > 0)::int \
+           FROM pg_catalog.pg_stat_activity WHERE backend_type <> ALL (string_to_array($1, ','))",
         &[Some(&others.join(","))],
     )?;
     let what = "the number of background workers";

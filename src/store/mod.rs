@@ -374,7 +374,7 @@ pub fn status_of(run_id: i64) -> Result<Option<String>, Fault> {
 pub fn outcome_of(run_id: i64) -> Result<Option<crate::board::outcome::Outcome>, Fault> {
     let text = sql::read_latest(
         include_str!("queries/outcome.sql"),
-        &[Some(&run_id.to_string())],
+        &[Some(&run_id.to_string()), Some(sqlstate::NOT_IN_THIS_STATE)],
     )?;
     Ok(text.map(|text| crate::board::outcome::Outcome::from_json(&text)))
 }

@@ -109,7 +109,6 @@ impl Place {
         })
     }
 
-    /// Its directory.
     pub fn directory(&self) -> &Path {
         &self.directory
     }

@@ -129,11 +129,21 @@ fn the_rate_that_a_search_finds_is_a_metric() {
     );
     wait_for(&mut client, "e");
     assert_eq!(outcomes(&mut client, "e"), ["measured 6"]);
-    let probes = "SELECT count(*) > 12, bool_and(r.sustainable_rate > 0), bool_and(r.tps IS NULL), count(DISTINCT run_id) \
-        FROM fsbench.probe JOIN fsbench.run_log r USING (run_id)";
-    assert_eq!(row(&mut client, probes), "t|t|t|6");
-    let said = "SELECT target, ratio > 0, low < ratio, blocks FROM fsbench.compare('e') WHERE target = 'b'";
-    assert_eq!(row(&mut client, said), "b|t|t|3");
+    assert_columns(
+        &mut client,
+        "FROM fsbench.probe JOIN fsbench.run_log r USING (run_id)",
+        &[
+            ("count(*) > 12", "t"),
+            ("bool_and(r.sustainable_rate > 0)", "t"),
+            ("bool_and(r.tps IS NULL)", "t"),
+            ("count(DISTINCT run_id)", "6"),
+        ],
+    );
+    assert_columns(
+        &mut client,
+        "FROM fsbench.compare('e') WHERE target = 'b'",
+        &[("ratio > 0", "t"), ("low < ratio", "t"), ("blocks", "3")],
+    );
     server.nothing_is_left("an experiment of searches");
 }
 
@@ -482,9 +492,17 @@ fn each_run_finds_the_wal_of_a_checkpoint_cycle_ready() {
     );
     // One pilot of each target, and the first that counts.
     wait_for_runs(&mut client, "e", 3);
-    let pilot = "SELECT x.outcome, x.block, r.duration, r.warmup, phases @> '[{\"phase\": \"fill_wal\"}]' \
-        FROM fsbench.experiment_run x JOIN fsbench.run_log r USING (run_id) ORDER BY run_id LIMIT 1";
-    assert_eq!(row(&mut client, pilot), "pilot|0|00:00:02|00:00:00|f");
+    assert_columns(
+        &mut client,
+        "FROM fsbench.experiment_run x JOIN fsbench.run_log r USING (run_id) ORDER BY run_id LIMIT 1",
+        &[
+            ("x.outcome", "pilot"),
+            ("x.block", "0"),
+            ("r.duration", "00:00:02"),
+            ("r.warmup", "00:00:00"),
+            (r#"phases @> '[{"phase": "fill_wal"}]'"#, "f"),
+        ],
+    );
     assert_columns(
         &mut client,
         "FROM fsbench.experiment_log JOIN fsbench.experiment USING (experiment_id) WHERE event = 'wal'",

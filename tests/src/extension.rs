@@ -2,11 +2,10 @@
 
 use crate::left::Leaves;
 use crate::server::TestServer;
-use crate::wait::{LONG, pause_briefly, wait_until};
+use crate::wait::{LONG, pause_briefly, wait_until, wait_with};
 use crate::{refusal, value};
 use postgres::Client;
 use std::fmt::{self, Display};
-use std::time::Instant;
 
 /// How a run ended, as its row says.
 #[derive(Debug)]
@@ -31,18 +30,15 @@ pub fn wait_for_phase(client: &mut Client, phase: &str) {
         "SELECT coalesce(string_agg(phase, ','), '') FROM fsbench.progress WHERE phase <> 'queued'";
     // Asked for in a row, it is not planned each time.
     let question = client.prepare(sql).expect(sql);
-    let began = Instant::now();
-    loop {
-        let now: String = client.query_one(&question, &[]).expect(sql).get(0);
-        if now == phase {
-            return;
-        }
-        assert!(
-            began.elapsed() < LONG,
-            "no run came to phase {phase}, and is in phase \"{now}\""
-        );
-        pause_briefly(began);
-    }
+    wait_with(
+        LONG,
+        pause_briefly,
+        || {
+            let now: String = client.query_one(&question, &[]).expect(sql).get(0);
+            if now == phase { Ok(()) } else { Err(now) }
+        },
+        |now| format!("no run came to phase {phase}, and is in phase \"{now}\""),
+    );
 }
 
 /// How a run has ended, once it has: `done`, or its status, SQLSTATE, message, DETAIL and HINT.

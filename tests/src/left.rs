@@ -2,12 +2,11 @@
 
 use crate::server::TestServer;
 use crate::value;
-use crate::wait::{LONG, pause};
+use crate::wait::{LONG, pause, wait_with};
 use postgres::NoTls;
 use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::fs;
-use std::time::Instant;
 
 /// Directory of the data that are copied to targets.
 const PREPARED_DATA: &str = "pgsql_tmp_prepared_data";
@@ -30,20 +29,19 @@ pub trait Leaves {
     /// The same where these databases stay.
     fn nothing_is_left_but(&self, databases: &[&str], after: impl Display) {
         let kept: Vec<String> = databases.iter().map(|name| database(name)).collect();
-        let began = Instant::now();
-        loop {
-            let mut left = self.left();
-            left.retain(|trace| !kept.contains(trace));
-            if left.is_empty() {
-                return;
-            }
-            assert!(
-                began.elapsed() < LONG,
-                "after {after}, these are left: {left:#?}\n{}",
-                self.more_about_it()
-            );
-            pause(began);
-        }
+        wait_with(
+            LONG,
+            pause,
+            || {
+                let mut left = self.left();
+                left.retain(|trace| !kept.contains(trace));
+                if left.is_empty() { Ok(()) } else { Err(left) }
+            },
+            |left| {
+                let more = self.more_about_it();
+                format!("after {after}, these are left: {left:#?}\n{more}")
+            },
+        );
     }
 }
 

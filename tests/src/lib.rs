@@ -40,7 +40,7 @@ pub use server::{
     server_owner,
 };
 pub use soak::{is_soak, kills};
-pub use wait::{LONG, SHORT, pause_briefly, wait_until};
+pub use wait::{LONG, SHORT, pause_briefly, wait_until, wait_with};
 
 use postgres::error::DbError;
 use postgres::{Client, SimpleQueryMessage};

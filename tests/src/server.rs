@@ -4,7 +4,7 @@ use crate::background::Background;
 use crate::owned::{OwnedDirectory, make_owned, make_owned_file, open_directory, write_as_owner};
 use crate::process::{Process, adopt_orphans, hold, processes_in, reap, send};
 use crate::scratch::scratch;
-use crate::wait::{LONG, SHORT, wait_until};
+use crate::wait::{LONG, SHORT, wait_until, wait_with};
 use crate::watchdog::Watchdog;
 use postgres::{Client, Config, NoTls};
 use rustix::process::Signal;
@@ -402,19 +402,20 @@ impl TestServer {
     /// Wait until no process works in the data directory, and the postmaster's id is free again: it is in
     /// postmaster.pid, and a new postmaster does not start while somebody has it.
     fn wait_until_gone(&self, postmaster: i32) {
-        let began = Instant::now();
-        loop {
-            reap();
-            let left = self.processes();
-            if left.is_empty() && !Path::new(&format!("/proc/{postmaster}")).exists() {
-                return;
-            }
-            assert!(
-                began.elapsed() < SHORT,
-                "postmaster {postmaster} was to end; these processes are left: {left:?}"
-            );
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        wait_with(
+            SHORT,
+            |_| std::thread::sleep(Duration::from_millis(5)),
+            || {
+                reap();
+                let left = self.processes();
+                let is_gone =
+                    left.is_empty() && !Path::new(&format!("/proc/{postmaster}")).exists();
+                if is_gone { Ok(()) } else { Err(left) }
+            },
+            |left| {
+                format!("postmaster {postmaster} was to end; these processes are left: {left:?}")
+            },
+        );
     }
 }
 

@@ -9,16 +9,28 @@ pub const LONG: Duration = Duration::from_secs(300);
 
 /// Ask again and again until there is an answer; panics, with what was waited for, when the deadline has passed.
 pub fn wait_until<T>(what: &str, deadline: Duration, mut ask: impl FnMut() -> Option<T>) -> T {
+    wait_with(
+        deadline,
+        pause,
+        || ask().ok_or(()),
+        |()| format!("waited {deadline:?} in vain until {what}"),
+    )
+}
+
+/// The same with other pauses, where what is the case instead is told in the end.
+pub fn wait_with<T, E>(
+    deadline: Duration,
+    pause: impl Fn(Instant),
+    mut ask: impl FnMut() -> Result<T, E>,
+    told: impl Fn(E) -> String,
+) -> T {
     let began = Instant::now();
     loop {
-        if let Some(answer) = ask() {
-            return answer;
+        match ask() {
+            Ok(answer) => return answer,
+            Err(instead) if began.elapsed() >= deadline => panic!("{}", told(instead)),
+            Err(_) => pause(began),
         }
-        assert!(
-            began.elapsed() < deadline,
-            "waited {deadline:?} in vain until {what}"
-        );
-        pause(began);
     }
 }
 

@@ -94,7 +94,6 @@ impl Counts {
     pub const WORK: Self = Self(1);
     /// Writes and flushes of WAL.
     pub const WAL_IO: Self = Self(2);
-    /// Their times.
     pub const WAL_TIMES: Self = Self(4);
     /// Times of reading and writing blocks.
     pub const BLOCK_TIMES: Self = Self(8);

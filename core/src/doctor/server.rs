@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use super::report::{INFO, Line, MISSING, OK, Report, WARNING};
 use crate::{
-    finding::{self, OLD_XMIN_AGE, RunFacts, ServerFacts, Statements},
+    finding::{self, RunFacts, ServerFacts, Statements, XminHolder},
     run::preflight::ServerState,
     units::format_bytes,
     workload,
@@ -61,8 +61,8 @@ pub struct Facts {
     pub background_workers: i64,
     /// RAM.
     pub memory: Option<u64>,
-    /// How many transactions somebody holds back vacuum by.
-    pub oldest_xmin: Option<i64>,
+    /// Who holds back vacuum.
+    pub xmin_holders: Vec<XminHolder>,
     /// The finding that a run would have on statements of its workload.
     pub statements: Statements,
     /// Room for data, and for WAL; None: not known.
@@ -114,18 +114,24 @@ pub fn look(facts: &Facts) -> Vec<Line> {
             ENOUGH_SLOTS
         )),
     );
-    let foreseen = foreseen(server, state);
+    let foreseen = foreseen(facts);
     neighbours(&mut report, &foreseen, state);
     promises(&mut report, &foreseen, server, facts.memory);
     watched(&mut report, &foreseen, server, state);
-    old_transactions(&mut report, facts.oldest_xmin);
+    report.foretell(
+        "old transactions",
+        &foreseen,
+        "old_xmin",
+        "nobody holds back vacuum",
+    );
     of_statements(&mut report, server, facts.statements);
     room(&mut report, facts);
     report.lines
 }
 
 /// The facts by which a run on the target default would be judged, as far as the server reports them beforehand.
-fn foreseen(server: &Server, state: &ServerState) -> RunFacts {
+fn foreseen(facts: &Facts) -> RunFacts {
+    let (server, state) = (&facts.server, &facts.state);
     RunFacts {
         // The default one, which writes.
         workload: workload::ALL.first().copied(),
@@ -138,6 +144,7 @@ fn foreseen(server: &Server, state: &ServerState) -> RunFacts {
             server.log_checkpoints
                 && !["fatal", "panic"].contains(&server.log_min_messages.as_str()),
         ),
+        xmin_holders: Some(facts.xmin_holders.clone()),
         server: ServerFacts {
             autovacuum: Some(server.autovacuum),
             archiving: Some(state.is_archiving()),
@@ -251,19 +258,6 @@ fn watched(report: &mut Report, facts: &RunFacts, server: &Server, state: &Serve
             }
         ),
         Some("Run ALTER SYSTEM SET max_wal_size = '16GB'; SELECT pg_reload_conf();".into()),
-    );
-}
-
-fn old_transactions(report: &mut Report, oldest: Option<i64>) {
-    let old = oldest.filter(|&age| age >= OLD_XMIN_AGE);
-    report.say(
-        "old transactions",
-        if old.is_some() { WARNING } else { OK },
-        match old {
-            Some(age) => format!("somebody holds back vacuum by {age} transactions"),
-            None => "nobody holds back vacuum".into(),
-        },
-        Some("See pg_stat_activity, pg_stat_replication, pg_replication_slots and pg_prepared_xacts, and end what nobody uses.".into()),
     );
 }
 

@@ -224,7 +224,6 @@ pub fn smallest_difference(goal: Goal, targets: usize, blocks: u32, noise: f64) 
 /// How much time there is, as `plan_experiment` offers it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Offer {
-    /// Its name.
     pub name: &'static str,
     /// How long it may take.
     pub seconds: f64,

@@ -13,7 +13,6 @@ const OF_THE_MOMENT: &[&str] = &["cpu_mhz_min", "cpu_mhz_max", "filesystem_size_
 /// A run: what is stored of it, as [`difference`] takes it, and the parameters that its target has of its own.
 #[derive(Clone, Copy)]
 pub struct Side<'a> {
-    /// The document.
     pub document: &'a Value,
     /// Values of factors.
     pub own: &'a Value,

@@ -20,7 +20,6 @@ pub struct ServerState {
     pub slots: u64,
     /// The database with the oldest transaction ids.
     pub oldest_database: String,
-    /// Their age.
     pub oldest_age: i64,
     /// autovacuum_freeze_max_age.
     pub freeze_max_age: i64,

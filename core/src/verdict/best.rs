@@ -85,7 +85,6 @@ impl Ranked {
 pub struct Gone {
     /// By its place among the targets.
     pub target: usize,
-    /// The block.
     pub block: u32,
 }
 

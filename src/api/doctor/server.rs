@@ -41,7 +41,7 @@ pub fn look(extension: &str) -> Result<Vec<Line>, Fault> {
         preload,
         background_workers: worker_slots::background_workers(&[])?,
         memory: machine::machine().1,
-        oldest_xmin: OldXmin::oldest()?,
+        xmin_holders: OldXmin::now(0)?,
         statements: statements::expected()?,
         data: room(location::data_location()),
         wal: room(location::wal_location()),

@@ -1,7 +1,6 @@
 //! Holders of an old xmin, which keep vacuum from removing rows while a run is on.
 
-use pgfsbench_core::finding::{OLD_XMIN_AGE, XminHolder, XminHolderKind};
-use serde::Deserialize;
+use pgfsbench_core::finding::{OLD_XMIN_AGE, XminHolder};
 
 use crate::{
     errors::{Fault, read_json},
@@ -21,47 +20,32 @@ impl OldXmin {
         &self.0
     }
 
-    /// How many ids the oldest of them holds back, whatever database a run would get. In a transaction.
-    pub fn oldest() -> Result<Option<i64>, Fault> {
-        let query = format!("SELECT max(age) FROM ({HOLDERS}) h");
-        let age = sql::read(&query, &[Some("0")])?;
-        Ok(age.and_then(|age| age.parse().ok()))
-    }
-
     /// Looks for holders that keep dead rows of the work database from being pruned: a transaction id in any database, a slot, a
     /// prepared transaction, a standby. A snapshot without a transaction id in another database does not.
     pub fn look(&mut self, work_database: u32) -> Result<(), Fault> {
-        #[derive(Deserialize)]
-        struct Holder {
-            kind: XminHolderKind,
-            name: String,
-            age: u64,
-        }
-        let text = xact::transaction(|| {
-            sql::read(
-                &format!("SELECT jsonb_agg(h) FROM ({HOLDERS}) h WHERE age >= $2::bigint"),
-                &[
-                    Some(&work_database.to_string()),
-                    Some(&OLD_XMIN_AGE.to_string()),
-                ],
-            )
-        })?;
-        let Some(text) = text else { return Ok(()) };
-        let holders: Vec<Holder> = read_json("answer", &text)?;
+        let holders = xact::transaction(|| Self::now(work_database))?;
         for holder in holders {
             let known = self
                 .0
                 .iter_mut()
                 .find(|known| known.kind == holder.kind && known.name == holder.name);
             match known {
-                Some(known) => known.age = known.age.max(Some(holder.age)),
-                None => self.0.push(XminHolder {
-                    kind: holder.kind,
-                    name: holder.name,
-                    age: Some(holder.age),
-                }),
+                Some(known) => known.age = known.age.max(holder.age),
+                None => self.0.push(holder),
             }
         }
         Ok(())
+    }
+
+    /// Who holds back so much of this work database now that it is told; of 0, of any that a run would get. In a transaction.
+    pub fn now(work_database: u32) -> Result<Vec<XminHolder>, Fault> {
+        let text = sql::read(
+            &format!("SELECT jsonb_agg(h) FROM ({HOLDERS}) h WHERE age >= $2::bigint"),
+            &[
+                Some(&work_database.to_string()),
+                Some(&OLD_XMIN_AGE.to_string()),
+            ],
+        )?;
+        text.map_or(Ok(Vec::new()), |text| read_json("answer", &text))
     }
 }

@@ -19,7 +19,6 @@ use pgfsbench_core::{
     workload::tpcb::{self, aid_is_bigint},
 };
 
-/// Its tables.
 pub const TABLES: [&str; 4] = [
     "pgbench_branches",
     "pgbench_tellers",

@@ -1,7 +1,7 @@
-//! A database or the extension is dropped under a run.
+//! A database or the extension is dropped, or a database closed, under a run.
 
 use crate::robustness::hold::{Phase, bring_to, comes_to};
-use pgfsbench_tests::{Background, Leaves, TestServer, refusal};
+use pgfsbench_tests::{Background, Leaves, TestServer, refusal, value};
 
 fn run_in(server: &TestServer, database: &str, phase: Phase, label: &str) -> Background {
     let statement = format!("SELECT * FROM fsbench.run({})", phase.arguments(label));
@@ -181,5 +181,36 @@ fn the_home_database_dropped_under_a_run_ends_it() {
         assert!(caller.join().is_err(), "{what}");
         server.a_run_works(&what);
     }
+    server.every_slot_is_free();
+}
+
+#[test]
+fn clearing_up_in_a_closed_database_is_tried_until_there_were_five_failures() {
+    let server = TestServer::with_extension(&[]);
+    server.value("CREATE DATABASE home");
+    let mut home = server.connect("home");
+    home.batch_execute("CREATE EXTENSION pgfsbench")
+        .expect("CREATE EXTENSION");
+    let caller = run_in(&server, "home", Phase::Measure, "closed");
+    comes_to(&mut home, Phase::Measure);
+    server.value("ALTER DATABASE home ALLOW_CONNECTIONS false");
+    server.value(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_type = 'fsbench coordinator'",
+    );
+    let error = caller.join().expect_err("the caller's error");
+    let error = error.as_db_error().expect("an answer");
+    assert_eq!(error.code().code(), "57P01", "{error:?}");
+    assert_eq!(
+        error.hint(),
+        Some("It is tried again at the next start of the server.")
+    );
+    // The coordinator of the run was the first that failed.
+    let refused = r#"database "home" is not currently accepting connections"#;
+    assert_eq!(server.log().matches(refused).count(), 4);
+    server.value("ALTER DATABASE home ALLOW_CONNECTIONS true");
+    server.restart();
+    server.nothing_is_left("cleared up at the next start");
+    let status = "SELECT status || ' ' || error_code FROM fsbench.run_log";
+    assert_eq!(value(&mut server.connect("home"), status), "failed 57P01");
     server.every_slot_is_free();
 }

@@ -3,10 +3,9 @@
 //! was not caught is taken back, and made again.
 
 use pgfsbench_tests::{
-    Background, LONG, Leaves, Signal, TestServer, pause_briefly, value, wait_until,
+    Background, LONG, Leaves, Signal, TestServer, pause_briefly, value, wait_until, wait_with,
 };
 use postgres::Client;
-use std::time::Instant;
 
 /// The phase in which a run is hit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -134,18 +133,20 @@ pub fn comes_to(client: &mut Client, phase: Phase) -> bool {
     const WHERE: &str =
         "SELECT string_agg(phase, ',') FROM fsbench.progress WHERE phase <> 'queued'";
     let place = |name: &str| PHASES.iter().rposition(|phase| phase.name() == name);
-    let began = Instant::now();
-    loop {
-        let now = value(client, WHERE);
-        if place(&now) >= place(phase.name()) {
-            return now == phase.name();
-        }
-        assert!(
-            began.elapsed() < LONG,
-            "no run came to {phase:?}, and is in phase \"{now}\""
-        );
-        pause_briefly(began);
-    }
+    wait_with(
+        LONG,
+        pause_briefly,
+        || {
+            let now = value(client, WHERE);
+            let is_there = place(&now) >= place(phase.name());
+            if is_there {
+                Ok(now == phase.name())
+            } else {
+                Err(now)
+            }
+        },
+        |now| format!("no run came to {phase:?}, and is in phase \"{now}\""),
+    )
 }
 
 /// Takes back a run that was over with something before somebody had looked: its row goes, too.

@@ -1,4 +1,5 @@
 use super::*;
+use crate::finding::XminHolderKind;
 
 /// A server of which nothing is to be said.
 fn facts() -> Facts {
@@ -29,7 +30,7 @@ fn facts() -> Facts {
         preload: None,
         background_workers: 2,
         memory: Some(1 << 30),
-        oldest_xmin: None,
+        xmin_holders: Vec::new(),
         statements: Statements::Recorded,
         data: Some(Room {
             directory: "/d".into(),
@@ -82,10 +83,16 @@ fn the_words_are_those_of_the_findings() {
     bad.server.fsync = "off".into();
     bad.server.autovacuum = false;
     bad.server.log_min_messages = "panic".into();
-    let foreseen = foreseen(&bad.server, &bad.state);
+    bad.xmin_holders = vec![XminHolder {
+        kind: XminHolderKind::Slot,
+        name: "forgotten".into(),
+        age: Some(20_000),
+    }];
+    let foreseen = foreseen(&bad);
     for (item, code, state) in [
         ("fsync", "fsync_off", WARNING),
         ("autovacuum", "autovacuum_off", WARNING),
+        ("old transactions", "old_xmin", WARNING),
         ("log_checkpoints", "log_checkpoints_off", INFO),
     ] {
         let found = finding::foretell(&foreseen, code).expect("a run would find it");
@@ -114,13 +121,4 @@ fn what_would_be_refused_is_told_beforehand() {
         );
     }
     assert!(bad.state.check_neighbours().is_err());
-}
-
-#[test]
-fn who_holds_back_vacuum_is_old() {
-    let mut held = facts();
-    held.oldest_xmin = Some(OLD_XMIN_AGE - 1);
-    assert_eq!(line(&held, "old transactions").state, OK);
-    held.oldest_xmin = Some(OLD_XMIN_AGE);
-    assert_eq!(line(&held, "old transactions").state, WARNING);
 }

@@ -35,11 +35,9 @@ pub enum By {
 
 /// A run that is to be made.
 pub struct Intended<'a> {
-    /// Its workload.
     pub workload: Workload,
     /// Its options, as given.
     pub options: &'a Map<String, Value>,
-    /// Its target.
     pub target: &'a str,
 }
 

@@ -1,0 +1,30 @@
+-- Studies: what is refused.
+\set SHOW_CONTEXT never
+\pset format unaligned
+\pset tuples_only on
+SELECT fsbench.study(NULL, image_size => '4GB');
+SELECT fsbench.study('heron', image_size => '4GB');
+SELECT fsbench.study('heron-2010');
+SELECT fsbench.study('heron-2010', image_size => '4GB', device => '/dev/null');
+SELECT fsbench.study('heron-2010', image_size => '4');
+SELECT fsbench.study('heron-2010', image_size => '4GB', part => 'nothing');
+SELECT fsbench.study('heron-2010', image_size => '4GB', part => 'options, nothing');
+SELECT fsbench.study('heron-2010', image_size => '4GB', quick => true, duration => '1 min');
+SELECT fsbench.study('heron-2010', image_size => '4GB', duration => '1 ms');
+SELECT fsbench.study('heron-2010', image_size => '4GB', duration => '1000000 years');
+SELECT fsbench.study('heron-2010', image_size => '4GB', blocks => 5);
+SELECT fsbench.study('heron-2010', image_size => '4GB', scale => 0);
+SELECT fsbench.study('heron-2010', image_size => '4GB', log_device => '/dev/null');
+SELECT fsbench.study('vondra-2015', image_size => '4GB', misaligned_device => '/dev/null');
+SELECT fsbench.study('heron-2010', device => '/dev/null', quick => true);
+SELECT fsbench.study('heron-2010', image_size => '4GB', part => 'barriers');
+SELECT fsbench.study_claims('heron-2010');
+SELECT fsbench.study_report('heron');
+SELECT fsbench.study_pairs('heron-2010');
+SELECT fsbench.define_study('"heron"');
+SELECT fsbench.drop_study('heron-2010');
+SELECT fsbench.study('heron-2010', device => '/dev/nothing-is-there', quick => true);
+SELECT fsbench.study('smith-2011', image_size => '4GB', part => 'builds', quick => true);
+SELECT fsbench.study_pairs(NULL);
+SELECT fsbench.define_study(NULL);
+SELECT fsbench.define_study('{"study": "own"}');
