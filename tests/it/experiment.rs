@@ -68,15 +68,30 @@ fn hold_run(server: &TestServer, number: u32) -> Client {
     session
 }
 
-/// Starts an experiment of a and b, and keeps its first run, which is number 1, from storing what it has found, until the session ends.
-fn hold_first_run(server: &TestServer, client: &mut Client) -> Client {
-    let first = hold_run(server, 1);
+/// Starts an experiment of a and b, and keeps its run of this number from storing what it has found, until the session ends.
+fn start_and_hold_run(server: &TestServer, client: &mut Client, number: u32) -> Client {
+    let held = hold_run(server, number);
     execute(
         client,
         &format!("SELECT fsbench.experiment('e', '{{a,b}}', {SHORT})"),
     );
     wait_for_lock(server);
-    first
+    held
+}
+
+/// The same with its first run.
+fn hold_first_run(server: &TestServer, client: &mut Client) -> Client {
+    start_and_hold_run(server, client, 1)
+}
+
+/// Makes the target a, and starts an experiment f of it, in which these factors are varied.
+fn vary(client: &mut Client, factors: &str) -> Vec<OwnedDirectory> {
+    let places = targets(client, &["a"]);
+    execute(
+        client,
+        &format!("SELECT fsbench.experiment('f', '{{a}}', factors => '{factors}', {SHORT})"),
+    );
+    places
 }
 
 /// Outcomes of the runs of an experiment.
@@ -369,12 +384,9 @@ fn a_target_that_fails_is_set_aside_and_the_others_go_on() {
 fn what_is_varied_is_what_its_runs_have() {
     let server = server(&[]);
     let mut client = server.connect("postgres");
-    let _places = targets(&mut client, &["a"]);
-    execute(
+    let _places = vary(
         &mut client,
-        &format!(
-            "SELECT fsbench.experiment('f', '{{a}}', factors => '{{\"settings.wal_compression\": [\"off\", \"on\"]}}', {SHORT})"
-        ),
+        r#"{"settings.wal_compression": ["off", "on"]}"#,
     );
     wait_for(&mut client, "f");
     let made = "SELECT DISTINCT t.target, r.used #>> '{settings,wal_compression}' FROM fsbench.experiment_run x \
@@ -405,13 +417,7 @@ fn what_is_varied_is_what_its_runs_have() {
 fn a_parameter_of_a_target_is_varied_on_targets_of_its_own() {
     let server = server(&[]);
     let mut client = server.connect("postgres");
-    let _places = targets(&mut client, &["a"]);
-    execute(
-        &mut client,
-        &format!(
-            "SELECT fsbench.experiment('f', '{{a}}', factors => '{{\"data_checksums\": [true, false]}}', {SHORT})"
-        ),
-    );
+    let _places = vary(&mut client, r#"{"data_checksums": [true, false]}"#);
     assert_refused(
         &mut client,
         "SELECT fsbench.drop_target('f.a.1')",

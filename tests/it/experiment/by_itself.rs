@@ -1,6 +1,9 @@
 //! An experiment goes on by itself after whatever has happened, or says why it does not.
 
-use super::{LONGER, SHORT, hold_run, outcomes, targets, wait_for, wait_for_no_run, wait_for_runs};
+use super::{
+    LONGER, SHORT, hold_run, outcomes, start_and_hold_run, targets, wait_for, wait_for_no_run,
+    wait_for_runs,
+};
 use crate::common::{execute, program, row, rows, server};
 use crate::robustness::hold::wait_for_lock;
 use pgfsbench_tests::{LONG, Stop, assert_columns, wait_until};
@@ -11,12 +14,7 @@ fn after_a_restart_of_the_server() {
         let server = server(&[]);
         let mut client = server.connect("postgres");
         let _places = targets(&mut client, &["a", "b"]);
-        let second = hold_run(&server, 2);
-        execute(
-            &mut client,
-            &format!("SELECT fsbench.experiment('e', '{{a,b}}', {SHORT})"),
-        );
-        wait_for_lock(&server);
+        let second = start_and_hold_run(&server, &mut client, 2);
         drop(client);
         match stop {
             Some(how) => server.stop(how),
@@ -100,12 +98,7 @@ fn a_restored_dump_is_paused_until_somebody_resumes_it() {
     let server = server(&[]);
     let mut client = server.connect("postgres");
     let _places = targets(&mut client, &["a", "b"]);
-    let second = hold_run(&server, 2);
-    execute(
-        &mut client,
-        &format!("SELECT fsbench.experiment('e', '{{a,b}}', {SHORT})"),
-    );
-    wait_for_lock(&server);
+    let second = start_and_hold_run(&server, &mut client, 2);
     let dump = program(&server, "pg_dump", &["postgres"]);
     execute(&mut client, "SELECT fsbench.cancel_experiment('e')");
     drop(second);
