@@ -40,7 +40,9 @@ impl OldXmin {
     /// Who holds back so much of this work database now that it is told; of 0, of any that a run would get. In a transaction.
     pub fn now(work_database: u32) -> Result<Vec<XminHolder>, Fault> {
         let text = sql::read(
-            &format!("SELECT jsonb_agg(h ORDER BY age DESC, name) FROM ({HOLDERS}) h WHERE age >= $2::bigint"),
+            &format!(
+                "SELECT jsonb_agg(h ORDER BY age DESC, name) FROM ({HOLDERS}) h WHERE age >= $2::bigint"
+            ),
             &[
                 Some(&work_database.to_string()),
                 Some(&OLD_XMIN_AGE.to_string()),
