@@ -1,5 +1,5 @@
 //! `tools/check docs`: what README and docs/ tell to type is typed, and what they show has the shape of what comes; names, links
-//! and commands of the shell lead somewhere. manual.rs lists all that is not run as it stands.
+//! and commands of the shell lead somewhere. manual.rs says what is not run as it stands.
 
 mod configuration;
 mod lab;

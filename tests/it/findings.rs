@@ -258,11 +258,17 @@ fn who_holds_back_vacuum_is_named() {
         ),
     );
     assert!(message.starts_with("warning: "), "{message}");
+    let doctor =
+        "SELECT state || ': ' || detail FROM fsbench.doctor() WHERE item = 'old transactions'";
+    let told = row(&mut client, doctor);
+    assert!(told.starts_with("warning: "), "{told}");
     for holder in [&format!("process {pid} in database other"), "forgotten"] {
         assert!(message.contains(holder), "{message}");
+        assert!(told.contains(holder), "{told}");
     }
     execute(&mut reader, "ROLLBACK PREPARED 'forgotten'");
     execute(&mut writer, "ROLLBACK");
+    assert_eq!(row(&mut client, doctor), "ok: nobody holds back vacuum");
     let found = findings_of(&mut client, busy);
     assert!(
         !found.iter().any(|f| f.starts_with("old_xmin")),

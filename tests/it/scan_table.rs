@@ -62,6 +62,15 @@ fn forty_processes_load_the_table_with_the_worker_slots_that_the_hint_asks_for_a
         r#"settings => '{"max_parallel_workers": 40}', options => '{"degrees": [1, 40], "loaders": 2, "readers": []}'"#,
         "(degree 40, at most 2 loaders or readers, ",
     );
+    // The logical replication launcher keeps its slot while it is away, for some seconds here, as in the first moments of a server.
+    let launcher = "FROM pg_stat_activity WHERE backend_type = 'logical replication launcher'";
+    execute(
+        &mut client,
+        &format!("SELECT pg_terminate_backend(pid) {launcher}"),
+    );
+    wait_until("the launcher is away", LONG, || {
+        (row(&mut client, &format!("SELECT count(*) {launcher}")) == "0").then_some(())
+    });
     let needed = needed(loaders, "(degree 2, at most 40 loaders or readers, ");
     let place = OwnedDirectory::within(Path::new(DISK), "pgfsbench-target.");
     execute(

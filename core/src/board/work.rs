@@ -94,6 +94,7 @@ impl Counts {
     pub const WORK: Self = Self(1);
     /// Writes and flushes of WAL.
     pub const WAL_IO: Self = Self(2);
+    /// Times of writing and flushing WAL.
     pub const WAL_TIMES: Self = Self(4);
     /// Times of reading and writing blocks.
     pub const BLOCK_TIMES: Self = Self(8);

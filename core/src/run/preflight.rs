@@ -20,6 +20,7 @@ pub struct ServerState {
     pub slots: u64,
     /// The database with the oldest transaction ids.
     pub oldest_database: String,
+    /// Transactions since its oldest id.
     pub oldest_age: i64,
     /// autovacuum_freeze_max_age.
     pub freeze_max_age: i64,
